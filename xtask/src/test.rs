@@ -1,0 +1,124 @@
+//! Runs every test of the project, step by step, and adds up what they say.
+//!
+//! A step that fails does not keep later ones from running, so one run shows
+//! all that is broken. The last line is `N passed, N failed, N skipped`, summed
+//! over the steps; the exit code is 1 when anything failed.
+//!
+//! Every step uses the release profile: it is the only one, so that the
+//! dependencies are built once (`docs/decisions/0002-one-profile.md`).
+
+mod counts;
+
+use std::io::{BufRead, BufReader};
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitCode, Stdio};
+use std::time::Instant;
+
+use counts::Counts;
+
+/// How much to run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Extent {
+    /// All that `make test` promises.
+    All,
+    /// Without sqllogictest and the kill test.
+    Quick,
+}
+
+struct Step {
+    name: &'static str,
+    command: Command,
+}
+
+/// Runs the steps and prints the sum.
+pub fn run(root: &Path, extent: Extent) -> ExitCode {
+    let mut sum = Counts::default();
+    let mut lines = Vec::new();
+    for mut step in steps(root, extent) {
+        println!("\n=== {} ===", step.name);
+        let start = Instant::now();
+        let counts = execute(&mut step.command);
+        let seconds = start.elapsed().as_secs_f64();
+        lines.push(format!("{:<28} {seconds:>7.1} s   {counts}", step.name));
+        sum += counts;
+    }
+    println!("\n=== summary ===");
+    for line in lines {
+        println!("{line}");
+    }
+    println!("{sum}");
+    match sum.failed {
+        0 => ExitCode::SUCCESS,
+        _ => ExitCode::FAILURE,
+    }
+}
+
+fn steps(root: &Path, extent: Extent) -> Vec<Step> {
+    let binaries = std::env::current_exe()
+        .ok()
+        .and_then(|exe| exe.parent().map(Path::to_path_buf))
+        .unwrap_or_else(|| root.join("target/release"));
+    let cargo = PathBuf::from(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
+    let step = |name, program: &Path, arguments: &[&str]| {
+        let mut command = Command::new(program);
+        command.args(arguments).current_dir(root);
+        Step { name, command }
+    };
+    let mut steps = vec![
+        step("format", &cargo, &["fmt", "--all", "--check"]),
+        step("tidy", &binaries.join("xtask"), &["tidy"]),
+        step(
+            "build",
+            &cargo,
+            &["build", "--release", "--workspace", "--locked"],
+        ),
+        step(
+            "cargo test",
+            &cargo,
+            &[
+                "test",
+                "--release",
+                "--workspace",
+                "--locked",
+                "--no-fail-fast",
+            ],
+        ),
+    ];
+    if extent == Extent::All {
+        steps.push(step("sqllogictest", &binaries.join("slt"), &["data/slt"]));
+        steps.push(step(
+            "kill, 5 moments",
+            &binaries.join("kill"),
+            &["--rounds", "5"],
+        ));
+    }
+    steps
+}
+
+/// Runs one step, passing its output on. A step that reports no counts of its
+/// own is one test, which its exit code decides.
+fn execute(command: &mut Command) -> Counts {
+    let mut counts = Counts::default();
+    let mut child = match command.stdout(Stdio::piped()).spawn() {
+        Ok(child) => child,
+        Err(error) => {
+            println!(
+                "cannot start {}: {error}",
+                command.get_program().to_string_lossy()
+            );
+            return Counts::one(false);
+        }
+    };
+    if let Some(output) = child.stdout.take() {
+        for line in BufReader::new(output).split(b'\n').map_while(Result::ok) {
+            let line = String::from_utf8_lossy(&line);
+            println!("{line}");
+            counts += Counts::read(&line);
+        }
+    }
+    let success = child.wait().is_ok_and(|status| status.success());
+    match counts == Counts::default() || (!success && counts.failed == 0) {
+        true => counts + Counts::one(success),
+        false => counts,
+    }
+}

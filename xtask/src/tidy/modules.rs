@@ -1,0 +1,254 @@
+//! Imports inside the storage crate point one way, too: a module may use
+//! `crate::x` only of modules before it in [`ORDER`].
+
+use super::rust::{code_only, lines_before_tests};
+use super::{File, Finding};
+
+const SOURCE: &str = "crates/storage/src/";
+
+/// Top-level modules of `crates/storage/src`, lowest first. Modules that do not
+/// exist yet keep their place.
+const ORDER: &[&str] = &[
+    "ids",
+    "error",
+    "schema",
+    "options",
+    "value",
+    "io",
+    "format",
+    "zone",
+    "predicate",
+    "codec",
+    "layout",
+    "index",
+    "block",
+    "wal",
+    "delta",
+    "manifest",
+    "tuple_mover",
+    "recovery",
+    "scan",
+    "table",
+    "store",
+];
+
+/// Pairs that must not know each other, whatever their order.
+const STRANGERS: &[(&str, &str)] = &[("layout", "index")];
+
+/// Checks every source file of the storage crate except its root and its tests.
+pub fn check(files: &[File]) -> Vec<Finding> {
+    let reexports = files
+        .iter()
+        .find(|file| file.path == format!("{SOURCE}lib.rs"))
+        .map(|file| reexports(&file.text))
+        .unwrap_or_default();
+    files
+        .iter()
+        .filter(|file| file.is_rust() && !file.is_test())
+        .flat_map(|file| check_file(file, &reexports))
+        .collect()
+}
+
+fn check_file(file: &File, reexports: &[(String, String)]) -> Vec<Finding> {
+    let Some(inner) = file.path.strip_prefix(SOURCE) else {
+        return Vec::new();
+    };
+    let module = inner
+        .split('/')
+        .next()
+        .unwrap_or("")
+        .trim_end_matches(".rs");
+    if module == "lib" {
+        return Vec::new();
+    }
+    let Some(own) = place(module) else {
+        let message = format!(
+            "module `{module}` has no place in the import order of xtask/src/tidy/modules.rs"
+        );
+        return vec![Finding::new(&file.path, 0, message)];
+    };
+    let kept = lines_before_tests(&file.text);
+    let mut findings = Vec::new();
+    for (line, name) in imports(&file.text, depth(inner)) {
+        if line > kept {
+            break;
+        }
+        let target = reexports
+            .iter()
+            .find(|(item, _)| *item == name)
+            .map_or(name.as_str(), |(_, module)| module);
+        let message = match place(target) {
+            None if reexports.is_empty() => continue,
+            None => format!(
+                "`crate::{name}` is no module of the import order; name the module it comes from"
+            ),
+            Some(_) if target == module => continue,
+            Some(_) if strangers(module, target) => {
+                format!("`{module}` and `{target}` must not know each other")
+            }
+            Some(other) if other > own => {
+                format!("`{module}` comes before `{target}` and must not import it")
+            }
+            Some(_) => continue,
+        };
+        findings.push(Finding::new(&file.path, line, message));
+    }
+    findings
+}
+
+fn place(module: &str) -> Option<usize> {
+    ORDER.iter().position(|known| *known == module)
+}
+
+fn strangers(a: &str, b: &str) -> bool {
+    STRANGERS.contains(&(a, b)) || STRANGERS.contains(&(b, a))
+}
+
+/// How many `super::` lead from this file to the root of the crate.
+fn depth(inner: &str) -> usize {
+    let folders = inner.matches('/').count();
+    match inner.ends_with("/mod.rs") {
+        true => folders,
+        false => folders + 1,
+    }
+}
+
+/// Names taken from the crate root by `crate::x`, `crate::{x, y::z}` or as many
+/// `super::` as lead there, with their lines.
+fn imports(source: &str, depth: usize) -> Vec<(usize, String)> {
+    let code = code_only(source);
+    let up = "super::".repeat(depth);
+    let mut found = Vec::new();
+    for prefix in ["crate::", up.as_str()] {
+        for (at, _) in code.match_indices(prefix) {
+            if code[..at].ends_with(|c: char| c.is_alphanumeric() || c == '_' || c == ':') {
+                continue;
+            }
+            let line = code[..at].matches('\n').count() + 1;
+            let rest = &code[at + prefix.len()..];
+            found.extend(heads(rest).into_iter().map(|name| (line, name)));
+        }
+    }
+    found.sort();
+    found
+}
+
+/// The first segments of a path or of each path of a `{…}` group.
+fn heads(rest: &str) -> Vec<String> {
+    let name = |text: &str| -> String {
+        text.trim_start()
+            .chars()
+            .take_while(|c| c.is_alphanumeric() || *c == '_')
+            .collect()
+    };
+    if !rest.starts_with('{') {
+        return vec![name(rest)]
+            .into_iter()
+            .filter(|n| !n.is_empty() && n != "super")
+            .collect();
+    }
+    let mut depth = 0;
+    let mut names = Vec::new();
+    for (at, c) in rest.char_indices() {
+        match c {
+            '{' => depth += 1,
+            '}' => depth -= 1,
+            _ => {}
+        }
+        if depth == 0 {
+            break;
+        }
+        if depth == 1 && (c == '{' || c == ',') {
+            names.push(name(&rest[at + 1..]));
+        }
+    }
+    names.retain(|name| !name.is_empty() && name != "self");
+    names
+}
+
+/// Items that the crate root re-exports, with the module they come from.
+fn reexports(root: &str) -> Vec<(String, String)> {
+    let code = code_only(root);
+    let mut found = Vec::new();
+    for (at, _) in code.match_indices("use ") {
+        let path: String = code[at + 4..].chars().take_while(|c| *c != ';').collect();
+        let path = path.trim().trim_start_matches("crate::");
+        let Some((module, items)) = path.split_once("::") else {
+            continue;
+        };
+        for item in items.split(|c: char| !(c.is_alphanumeric() || c == '_')) {
+            if !item.is_empty() {
+                found.push((item.to_string(), module.trim().to_string()));
+            }
+        }
+    }
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn findings(path: &str, text: &str) -> Vec<String> {
+        let root = File::new(
+            "crates/storage/src/lib.rs",
+            "mod x;\npub use error::{Error, Result};\npub use store::Store;\n",
+        );
+        check(&[root, File::new(path, text)])
+            .iter()
+            .map(Finding::to_string)
+            .collect()
+    }
+
+    #[test]
+    fn importing_upwards_is_found_in_every_form() {
+        let path = "crates/storage/src/codec.rs";
+        for text in [
+            "use crate::block::Header;",
+            "use crate::{error::Error, block::Header};",
+            "use crate::{\n    error::{Error, Result},\n    block,\n};",
+            "fn f() { super::block::open() }",
+            "use crate::Store;",
+        ] {
+            assert_eq!(findings(path, text).len(), 1, "{text}");
+        }
+        let deep = "crates/storage/src/codec/plain.rs";
+        assert_eq!(findings(deep, "use super::super::store::Store;").len(), 1);
+        assert_eq!(findings(deep, "use super::store;"), Vec::<String>::new());
+    }
+
+    #[test]
+    fn layout_and_index_are_strangers() {
+        let found = findings(
+            "crates/storage/src/index/mod.rs",
+            "\nuse crate::layout::Pax;",
+        );
+        assert_eq!(
+            found,
+            ["crates/storage/src/index/mod.rs:2: `index` and `layout` must not know each other"]
+        );
+        assert_eq!(
+            findings("crates/storage/src/layout.rs", "use crate::index;").len(),
+            1
+        );
+    }
+
+    #[test]
+    fn a_module_without_a_place_is_found() {
+        assert_eq!(findings("crates/storage/src/misc.rs", "").len(), 1);
+    }
+
+    #[test]
+    fn downward_imports_comments_and_tests_pass() {
+        let text = "//! Used by [`crate::store`].\nuse crate::error::Error;\nuse crate::Result;\npub(crate) fn f() {}\n\
+                    #[cfg(test)]\nmod tests {\n    use crate::store::Store;\n}\n";
+        assert_eq!(
+            findings("crates/storage/src/block.rs", text),
+            Vec::<String>::new()
+        );
+        assert_eq!(
+            findings("crates/storage/src/block/tests.rs", "use crate::store;"),
+            Vec::<String>::new()
+        );
+    }
+}
