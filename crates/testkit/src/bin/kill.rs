@@ -1,0 +1,73 @@
+//! `kill [--rounds N] [--rows N] [--seed N] [--freestone PROGRAM]`: kills loads
+//! at random moments and checks what they leave.
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use freestone_testkit::kill::{Plan, run};
+
+const USAGE: &str = "usage: kill [--rounds N] [--rows N] [--seed N] [--freestone PROGRAM]";
+
+fn main() -> ExitCode {
+    let Some(plan) = plan() else {
+        eprintln!("{USAGE}");
+        return ExitCode::from(2);
+    };
+    println!(
+        "{} rounds, {} rows, seed {}",
+        plan.rounds, plan.rows, plan.seed
+    );
+    let result = run(&plan, &|number, round| {
+        println!("{:>3}  {round}", number + 1)
+    });
+    match result {
+        Ok(rounds) => {
+            let good = rounds.iter().filter(|round| round.outcome.is_ok()).count();
+            let all = rounds
+                .iter()
+                .filter(|round| round.outcome.as_ref().is_ok_and(|seen| seen.complete))
+                .count();
+            println!(
+                "{good} sound of {}: {all} with all rows, {} with none",
+                rounds.len(),
+                good - all
+            );
+            println!("{good} passed, {} failed, 0 skipped", rounds.len() - good);
+            if good == rounds.len() {
+                ExitCode::SUCCESS
+            } else {
+                ExitCode::FAILURE
+            }
+        }
+        Err(message) => {
+            println!("kill: {message}");
+            println!("0 passed, 1 failed, 0 skipped");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn plan() -> Option<Plan> {
+    let clock = SystemTime::now()
+        .duration_since(UNIX_EPOCH)
+        .map_or(1, |time| time.subsec_nanos().into());
+    let mut plan = Plan {
+        program: std::env::current_exe().ok()?.with_file_name("freestone"),
+        rounds: 5,
+        rows: 1_000_000,
+        seed: clock,
+    };
+    let mut arguments = std::env::args().skip(1);
+    while let Some(argument) = arguments.next() {
+        let value = arguments.next()?;
+        match argument.as_str() {
+            "--rounds" => plan.rounds = value.parse().ok()?,
+            "--rows" => plan.rows = value.parse().ok()?,
+            "--seed" => plan.seed = value.parse().ok()?,
+            "--freestone" => plan.program = PathBuf::from(value),
+            _ => return None,
+        }
+    }
+    (plan.rounds > 0 && plan.rows > 0).then_some(plan)
+}
