@@ -1,0 +1,39 @@
+# Two commands do all the set-up: `make demo` and `make test`.
+# Dependencies are built once, into a folder that survives clean checkouts.
+export CARGO_TARGET_DIR ?= $(HOME)/.cache/freestone/target
+BIN := $(CARGO_TARGET_DIR)/release
+
+.PHONY: demo test bench soak lint clean setup build
+
+demo: build            ## TPC-H at scale factor 1: generate, load, query, verify
+	$(BIN)/freestone tpch --scale 1 --db ./demo-db
+	@echo "The database is yours to explore: $(BIN)/freestone ./demo-db"
+
+test: setup            ## every test of the project
+	cargo xtask test
+
+bench: build           ## Freestone beside DataFusion on Parquet, same data, same run
+	$(BIN)/freestone tpch --scale 1 --db ./demo-db --compare --runs 5
+
+soak: build            ## longer: 50 kills of a load
+	cargo build --release --locked --package freestone-testkit
+	$(BIN)/kill --rounds 50
+
+lint: setup            ## format, house rules, clippy, licences
+	cargo fmt --all --check
+	cargo xtask tidy
+	cargo clippy --release --locked --workspace --all-targets -- -D warnings
+	@if command -v cargo-deny >/dev/null; then cargo deny check bans licenses sources; \
+	 else echo "cargo-deny is not installed: licences and sources not checked"; fi
+
+clean:                 ## the demo database and our own build results, not the dependencies'
+	rm -rf ./demo-db
+	cargo clean --release --package freestone --package freestone-storage --package freestone-cli \
+	  --package freestone-testkit --package xtask
+
+build: setup
+	cargo build --release --locked --package freestone-cli
+
+setup:
+	@command -v cargo >/dev/null || { echo "needs a Rust toolchain: cargo 1.95 or newer" >&2; exit 1; }
+	@command -v cc >/dev/null || { echo "needs a C compiler: cc" >&2; exit 1; }
