@@ -1,0 +1,119 @@
+//! From a batch of rows to the bytes of a block file.
+
+use super::sketch::Sketch;
+use super::zones;
+use crate::error::Result;
+use crate::format::{
+    Codec, HEADER_BYTES, Header, SECTION_BYTES, Section, SectionKind, Writer, ZONE_ROWS, checksum,
+};
+use crate::ids::BlockId;
+use crate::io::ALIGNMENT;
+use crate::layout::{self, Dense, SectionData};
+use crate::schema::{TableOptions, TableSchema};
+use arrow_array::RecordBatch;
+use arrow_buffer::Buffer;
+
+/// The bytes of a block file, in pieces to be written one after the other.
+#[derive(Debug)]
+pub struct BlockBytes {
+    pieces: Vec<Buffer>,
+}
+
+impl BlockBytes {
+    /// The pieces in order.
+    pub fn pieces(&self) -> Vec<&[u8]> {
+        self.pieces.iter().map(Buffer::as_slice).collect()
+    }
+
+    /// Bytes in all.
+    pub fn len(&self) -> u64 {
+        self.pieces.iter().map(|piece| piece.len() as u64).sum()
+    }
+}
+
+/// Lays out `batch`, whose columns are the schema's, as one block.
+///
+/// # Errors
+/// Those of [`Dense::from_arrow`] and [`layout::build`].
+pub fn build(id: BlockId, schema: &TableSchema, options: &TableOptions, batch: &RecordBatch) -> Result<BlockBytes> {
+    let columns = schema
+        .columns
+        .iter()
+        .zip(batch.columns())
+        .map(|(column, array)| Dense::from_arrow(array, column))
+        .collect::<Result<Vec<Dense>>>()?;
+    let mut sections = statistics(schema, &columns);
+    sections.extend(layout::build(schema, &columns, options)?);
+    let sort_column = options.sort_by.as_ref().and_then(|name| schema.index_of(name));
+    let header = Header {
+        layout: options.layout,
+        rows: batch.num_rows() as u32,
+        id,
+        file_bytes: 0,
+        page_bytes: if options.layout == crate::schema::Layout::Pax { options.page_bytes } else { 0 },
+        columns: schema.columns.len() as u16,
+        sort_column: sort_column.map(|column| column as u16),
+        sections: sections.len() as u32,
+        directory_checksum: 0,
+    };
+    Ok(assemble(header, sections))
+}
+
+/// Zone maps and sketches of every column.
+fn statistics(schema: &TableSchema, columns: &[Dense]) -> Vec<SectionData> {
+    let (mut whole, mut sketches) = (Writer::default(), Writer::default());
+    let mut sections = Vec::new();
+    for (number, (dense, column)) in columns.iter().zip(&schema.columns).enumerate() {
+        let (block, fine) = zones::build(dense, column.kind.physical());
+        zones::encode(&block, &mut whole);
+        Sketch::of(dense).encode(&mut sketches);
+        // A block of one zone has said everything already.
+        if dense.rows > ZONE_ROWS {
+            let mut writer = Writer::default();
+            fine.iter().for_each(|zone| zones::encode(zone, &mut writer));
+            sections.push(section(SectionKind::Zones, u16::try_from(number).ok(), writer));
+        }
+    }
+    sections.insert(0, section(SectionKind::Sketches, None, sketches));
+    sections.insert(0, section(SectionKind::BlockZones, None, whole));
+    sections
+}
+
+fn section(kind: SectionKind, column: Option<u16>, writer: Writer) -> SectionData {
+    SectionData { kind, column, unit_rows: 0, bytes: Buffer::from_vec(writer.finish()) }
+}
+
+fn aligned(len: usize) -> usize {
+    len.next_multiple_of(ALIGNMENT)
+}
+
+/// Places the sections one after the other behind header and directory.
+fn assemble(mut header: Header, sections: Vec<SectionData>) -> BlockBytes {
+    let mut offset = aligned(HEADER_BYTES + SECTION_BYTES * sections.len());
+    let mut directory = Writer::default();
+    let mut pieces = vec![Buffer::default()];
+    for data in sections {
+        let entry = Section {
+            kind: data.kind,
+            codec: Codec::Plain,
+            column: data.column,
+            unit_rows: data.unit_rows,
+            offset: offset as u64,
+            len: data.bytes.len() as u64,
+            checksum: checksum(data.bytes.as_slice()),
+        };
+        entry.encode(&mut directory);
+        let padding = aligned(data.bytes.len()) - data.bytes.len();
+        offset += data.bytes.len() + padding;
+        pieces.push(data.bytes);
+        pieces.push(Buffer::from_vec(vec![0u8; padding]));
+    }
+    let directory = directory.finish();
+    header.file_bytes = offset as u64;
+    header.directory_checksum = checksum(&directory);
+    let mut head = header.encode();
+    head.extend_from_slice(&directory);
+    head.resize(aligned(head.len()), 0);
+    pieces[0] = Buffer::from_vec(head);
+    BlockBytes { pieces }
+}

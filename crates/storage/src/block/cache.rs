@@ -1,0 +1,119 @@
+//! What blocks keep in memory: opened parts, up to a limit.
+//!
+//! A part is one stripe of a column block, or the whole tuple store of another
+//! layout, read, checked against its checksum and validated once. When the
+//! limit is passed, the parts that were used longest ago go first; whoever
+//! still reads one keeps it alive until done.
+
+use crate::ids::BlockId;
+use crate::layout::{PaxStore, RowStore, Stripe};
+use parking_lot::Mutex;
+use std::collections::HashMap;
+use std::sync::Arc;
+
+/// An opened part of a block.
+#[derive(Clone, Debug)]
+pub enum Part {
+    /// One column of a column block.
+    Stripe(Arc<Stripe>),
+    /// The tuples of a row block.
+    Rows(Arc<RowStore>),
+    /// The pages of a PAX block.
+    Pages(Arc<PaxStore>),
+}
+
+/// A part's place: the block and, for stripes, the column.
+pub type PartKey = (BlockId, u16);
+
+/// Parts in memory.
+#[derive(Debug)]
+pub struct Cache {
+    state: Mutex<State>,
+}
+
+#[derive(Debug)]
+struct State {
+    parts: HashMap<PartKey, Entry>,
+    bytes: u64,
+    limit: u64,
+    clock: u64,
+}
+
+#[derive(Debug)]
+struct Entry {
+    part: Part,
+    bytes: u64,
+    used: u64,
+}
+
+impl Cache {
+    /// A cache of at most `limit` bytes.
+    pub fn new(limit: u64) -> Self {
+        Cache { state: Mutex::new(State { parts: HashMap::new(), bytes: 0, limit, clock: 0 }) }
+    }
+
+    /// Changes the limit, in bytes.
+    pub fn set_limit(&self, limit: u64) {
+        let mut state = self.state.lock();
+        state.limit = limit;
+        state.shrink();
+    }
+
+    /// Bytes held now.
+    pub fn bytes(&self) -> u64 {
+        self.state.lock().bytes
+    }
+
+    /// The part, if it is there.
+    pub fn get(&self, key: PartKey) -> Option<Part> {
+        let mut state = self.state.lock();
+        state.clock += 1;
+        let clock = state.clock;
+        let entry = state.parts.get_mut(&key)?;
+        entry.used = clock;
+        Some(entry.part.clone())
+    }
+
+    /// Keeps a part that takes `bytes`, if the limit allows.
+    pub fn put(&self, key: PartKey, part: Part, bytes: u64) {
+        let mut state = self.state.lock();
+        state.clock += 1;
+        let used = state.clock;
+        if let Some(old) = state.parts.insert(key, Entry { part, bytes, used }) {
+            state.bytes -= old.bytes;
+        }
+        state.bytes += bytes;
+        state.shrink();
+    }
+
+    /// Forgets the parts of a block that is no more.
+    pub fn forget(&self, block: BlockId) {
+        let mut state = self.state.lock();
+        let mut freed = 0;
+        state.parts.retain(|key, entry| {
+            let keep = key.0 != block;
+            freed += if keep { 0 } else { entry.bytes };
+            keep
+        });
+        state.bytes -= freed;
+    }
+}
+
+impl State {
+    /// Drops the parts used longest ago until a tenth of the limit is free.
+    fn shrink(&mut self) {
+        if self.bytes <= self.limit {
+            return;
+        }
+        let mut order: Vec<(u64, PartKey)> = self.parts.iter().map(|(key, entry)| (entry.used, *key)).collect();
+        order.sort_unstable_by_key(|(used, _)| *used);
+        for (_, key) in order {
+            if self.bytes <= self.limit - self.limit / 10 {
+                break;
+            }
+            if let Some(entry) = self.parts.remove(&key) {
+                self.bytes -= entry.bytes;
+            }
+        }
+    }
+}

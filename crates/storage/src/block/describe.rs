@@ -1,0 +1,118 @@
+//! A block explained: every byte range by name, every column in numbers.
+
+use super::Block;
+use crate::error::Result;
+use crate::format::{Codec, HEADER_BYTES, HEADER_FIELDS, SECTION_BYTES, Section, SectionKind};
+use crate::schema::Value;
+
+/// Some bytes of a block file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ByteRange {
+    /// Offset in the file.
+    pub offset: u64,
+    /// Bytes.
+    pub len: u64,
+    /// What they are.
+    pub name: String,
+    /// What they say.
+    pub detail: String,
+}
+
+/// One column of one block in numbers.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ColumnFacts {
+    /// Codec of the values.
+    pub codec: &'static str,
+    /// Bytes of the column's own sections; `None` where columns share sections.
+    pub bytes: Option<u64>,
+    /// Rows that are NULL.
+    pub null_count: u64,
+    /// A lower bound.
+    pub min: Option<Value>,
+    /// An upper bound.
+    pub max: Option<Value>,
+    /// About how many different values.
+    pub distinct: u64,
+}
+
+impl Block {
+    /// Names every byte of the file, in order and without gaps.
+    ///
+    /// # Errors
+    /// `Corrupt` or `Io`.
+    pub fn describe(&self) -> Result<Vec<ByteRange>> {
+        let opened = self.opened()?;
+        let header = opened.header.encode();
+        let mut ranges: Vec<ByteRange> = HEADER_FIELDS
+            .iter()
+            .map(|(offset, len, name)| {
+                let bytes = header.get(*offset..offset + len).unwrap_or_default();
+                let hex = bytes.iter().map(|byte| format!("{byte:02x}")).collect::<Vec<_>>().join(" ");
+                ByteRange { offset: *offset as u64, len: *len as u64, name: format!("header: {name}"), detail: hex }
+            })
+            .collect();
+        let directory = SECTION_BYTES * opened.sections.len();
+        ranges.push(ByteRange {
+            offset: HEADER_BYTES as u64,
+            len: directory as u64,
+            name: "section directory".into(),
+            detail: format!("{} entries of {SECTION_BYTES} bytes", opened.sections.len()),
+        });
+        let mut sections: Vec<&Section> = opened.sections.iter().collect();
+        sections.sort_by_key(|section| (section.offset, section.len));
+        let mut end = (HEADER_BYTES + directory) as u64;
+        let pad = |ranges: &mut Vec<ByteRange>, from: u64, to: u64| {
+            if from < to {
+                ranges.push(ByteRange { offset: from, len: to - from, name: "padding".into(), detail: String::new() });
+            }
+        };
+        for section in sections {
+            pad(&mut ranges, end, section.offset);
+            ranges.push(ByteRange {
+                offset: section.offset,
+                len: section.len,
+                name: section.name(&self.schema.columns),
+                detail: self.detail(section),
+            });
+            end = section.offset + section.len;
+        }
+        pad(&mut ranges, end, opened.header.file_bytes);
+        Ok(ranges)
+    }
+
+    fn detail(&self, section: &Section) -> String {
+        let Codec::Plain = section.codec;
+        let mut detail = format!("plain, checksum {:016x}", section.checksum);
+        let definition = section.column.and_then(|column| self.schema.columns.get(usize::from(column)));
+        if let (Some(definition), SectionKind::Values | SectionKind::Ends) = (definition, section.kind) {
+            let units = self.info.rows.div_ceil(u64::from(section.unit_rows.max(1)));
+            detail = format!("{}, {} rows in {units} chunks, {detail}", definition.kind, self.info.rows);
+        }
+        detail
+    }
+
+    /// Every column in numbers.
+    ///
+    /// # Errors
+    /// `Corrupt` or `Io`.
+    pub fn columns(&self) -> Result<Vec<ColumnFacts>> {
+        let opened = self.opened()?;
+        let sketches = self.sketches()?;
+        let own = |column: usize| {
+            let mine = |section: &&Section| {
+                section.column.map(usize::from) == Some(column) && section.kind != SectionKind::Zones
+            };
+            let bytes = opened.sections.iter().filter(mine).map(|section| section.len).sum();
+            (self.info.layout == crate::schema::Layout::Column).then_some(bytes)
+        };
+        let facts = opened.zones.iter().zip(&sketches).enumerate().map(|(column, (zone, sketch))| ColumnFacts {
+            codec: "plain",
+            bytes: own(column),
+            null_count: u64::from(zone.nulls),
+            min: zone.bounds.as_ref().map(|bounds| bounds.min.clone()),
+            max: zone.bounds.as_ref().map(|bounds| bounds.max.clone()),
+            distinct: sketch.estimate(),
+        });
+        Ok(facts.collect())
+    }
+}

@@ -1,0 +1,348 @@
+//! Blocks: immutable, self-contained, checksummed units of rows (Q1).
+//!
+//! A [`Block`] is a handle: it knows from the manifest how many rows to expect
+//! and reads header, directory and zone maps at first use; values are read part
+//! by part through the [`Cache`]. Every section's checksum is verified when the
+//! section is read, and every error names file, block and section.
+
+mod build;
+mod cache;
+mod describe;
+mod sketch;
+mod zones;
+
+pub use build::{BlockBytes, build};
+pub use cache::{Cache, Part};
+pub use describe::{ByteRange, ColumnFacts};
+pub use sketch::Sketch;
+
+use crate::error::{Error, Result};
+use crate::format::{HEADER_BYTES, Header, Reader, SECTION_BYTES, Section, SectionKind, ZONE_ROWS, checksum};
+use crate::ids::BlockId;
+use crate::io::{Files, ReadFile};
+use crate::layout::{PaxStore, RowStore, Stripe, StripeSections, TupleStore};
+use crate::predicate::Zone;
+use crate::schema::{Layout, TableSchema};
+use arrow_array::ArrayRef;
+use arrow_buffer::Buffer;
+use serde::{Deserialize, Serialize};
+use std::ops::Range;
+use std::sync::{Arc, OnceLock};
+
+/// Bytes read at first: enough for header and directory of most blocks.
+const FIRST_READ: u64 = 8 << 10;
+
+/// What the manifest knows of a block.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct BlockInfo {
+    /// The block's number.
+    pub id: BlockId,
+    /// Its rows.
+    pub rows: u64,
+    /// Bytes of its file.
+    pub bytes: u64,
+    /// How its tuples lie.
+    pub layout: Layout,
+}
+
+/// The file that holds a block.
+pub fn file_name(id: BlockId) -> String {
+    format!("blocks/{}.block", id.0)
+}
+
+/// A block of a table.
+#[derive(Debug)]
+pub struct Block {
+    info: BlockInfo,
+    schema: Arc<TableSchema>,
+    files: Arc<dyn Files>,
+    cache: Arc<Cache>,
+    opened: OnceLock<Opened>,
+}
+
+#[derive(Debug)]
+struct Opened {
+    file: Arc<dyn ReadFile>,
+    header: Header,
+    sections: Vec<Section>,
+    zones: Vec<Zone>,
+    fine: Vec<OnceLock<Arc<Vec<Zone>>>>,
+}
+
+impl Block {
+    /// A handle; nothing is read yet.
+    pub fn new(info: BlockInfo, schema: Arc<TableSchema>, files: Arc<dyn Files>, cache: Arc<Cache>) -> Block {
+        Block { info, schema, files, cache, opened: OnceLock::new() }
+    }
+
+    /// What the manifest knows.
+    pub fn info(&self) -> &BlockInfo {
+        &self.info
+    }
+
+    /// The block's number.
+    pub fn id(&self) -> BlockId {
+        self.info.id
+    }
+
+    /// Rows in the block.
+    pub fn rows(&self) -> u64 {
+        self.info.rows
+    }
+
+    /// Bytes of the file.
+    pub fn bytes(&self) -> u64 {
+        self.info.bytes
+    }
+
+    /// How the tuples lie.
+    pub fn layout(&self) -> Layout {
+        self.info.layout
+    }
+
+    /// The file, as shown to people.
+    pub fn file(&self) -> String {
+        self.files.show(&file_name(self.info.id))
+    }
+
+    /// Places an error in this block.
+    fn blame(&self, section: Option<&str>) -> impl Fn(Error) -> Error {
+        let (file, id, section) = (self.file(), self.info.id.0, section.map(str::to_string));
+        move |error| error.at(&file, Some(id), section.as_deref())
+    }
+
+    fn opened(&self) -> Result<&Opened> {
+        if let Some(opened) = self.opened.get() {
+            return Ok(opened);
+        }
+        let opened = self.open().map_err(self.blame(Some("header")))?;
+        Ok(self.opened.get_or_init(|| opened))
+    }
+
+    fn open(&self) -> Result<Opened> {
+        let file = self.files.open(&file_name(self.info.id))?;
+        if file.len() != self.info.bytes {
+            let (expected, found) = (self.info.bytes, file.len());
+            return Err(Error::corrupt(format!("the file has {found} bytes, {expected} were written")));
+        }
+        let head = file.read(0, FIRST_READ.min(file.len()) as usize)?;
+        let header = Header::decode(head.as_slice())?;
+        let expected = (self.info.id, self.info.rows, self.info.layout, self.schema.columns.len());
+        let found = (header.id, u64::from(header.rows), header.layout, usize::from(header.columns));
+        if expected != found || header.file_bytes != file.len() {
+            return Err(Error::corrupt(format!(
+                "the header says block {} with {} rows, {}, {} columns; expected block {} with {} rows, {}, {} columns",
+                found.0, found.1, found.2, found.3, expected.0, expected.1, expected.2, expected.3
+            )));
+        }
+        let sections = self.directory(&file, &head, &header).map_err(|e| e.at("", None, Some("section directory")))?;
+        let mut opened = Opened { file, header, sections, zones: Vec::new(), fine: Vec::new() };
+        let bytes = self.section(&opened, SectionKind::BlockZones, None)?;
+        let mut reader = Reader::new(bytes.as_slice());
+        for column in &self.schema.columns {
+            let zone = zones::decode(&mut reader, column.kind.physical(), self.info.rows as usize);
+            opened.zones.push(zone.map_err(|e| e.at("", None, Some(SectionKind::BlockZones.name())))?);
+        }
+        opened.fine = self.schema.columns.iter().map(|_| OnceLock::new()).collect();
+        Ok(opened)
+    }
+
+    fn directory(&self, file: &Arc<dyn ReadFile>, head: &Buffer, header: &Header) -> Result<Vec<Section>> {
+        let len = (header.sections as usize).checked_mul(SECTION_BYTES);
+        let len = len.filter(|len| (HEADER_BYTES + len) as u64 <= file.len());
+        let len = len.ok_or_else(|| Error::corrupt(format!("{} sections in a file of {} bytes", header.sections, file.len())))?;
+        let bytes = if HEADER_BYTES + len <= head.len() {
+            head.slice_with_length(HEADER_BYTES, len)
+        } else {
+            file.read(HEADER_BYTES as u64, len)?
+        };
+        if checksum(bytes.as_slice()) != header.directory_checksum {
+            return Err(Error::corrupt("checksum mismatch"));
+        }
+        let mut reader = Reader::new(bytes.as_slice());
+        (0..header.sections).map(|_| Section::decode(&mut reader, header.columns, header.file_bytes)).collect()
+    }
+
+    fn find<'a>(&self, opened: &'a Opened, kind: SectionKind, column: Option<u16>) -> Option<&'a Section> {
+        opened.sections.iter().find(|section| section.kind == kind && section.column == column)
+    }
+
+    /// Reads and verifies one section.
+    fn section(&self, opened: &Opened, kind: SectionKind, column: Option<u16>) -> Result<Buffer> {
+        let found = self.find(opened, kind, column);
+        let section = found.ok_or_else(|| Error::corrupt(format!("section {} is missing", kind.name())))?;
+        self.read_section(opened, section)
+    }
+
+    fn read_section(&self, opened: &Opened, section: &Section) -> Result<Buffer> {
+        let name = section.name(&self.schema.columns);
+        let read = || {
+            let len = usize::try_from(section.len).map_err(|_| Error::corrupt("too long for this machine"))?;
+            let bytes = opened.file.read(section.offset, len)?;
+            if checksum(bytes.as_slice()) == section.checksum { Ok(bytes) } else { Err(Error::corrupt("checksum mismatch")) }
+        };
+        read().map_err(self.blame(Some(&name)))
+    }
+
+    /// The zone map of `column` over the whole block.
+    ///
+    /// # Errors
+    /// `Corrupt` or `Io` at the first use of the block.
+    pub fn zone(&self, column: usize) -> Result<Zone> {
+        let zones = &self.opened()?.zones;
+        zones.get(column).cloned().ok_or_else(|| Error::corrupt(format!("no zone map of column {column}")))
+    }
+
+    /// The zone maps of `column` per 8,192 rows; none for a block of one zone.
+    ///
+    /// # Errors
+    /// `Corrupt` or `Io`.
+    pub fn fine_zones(&self, column: usize) -> Result<Option<Arc<Vec<Zone>>>> {
+        let opened = self.opened()?;
+        let number = u16::try_from(column).ok();
+        let (Some(slot), Some(section)) = (opened.fine.get(column), self.find(opened, SectionKind::Zones, number)) else {
+            return Ok(None);
+        };
+        if let Some(zones) = slot.get() {
+            return Ok(Some(zones.clone()));
+        }
+        let bytes = self.read_section(opened, section)?;
+        let mut reader = Reader::new(bytes.as_slice());
+        let rows = self.info.rows as usize;
+        let physical = self.schema.columns[column].kind.physical();
+        let zones = (0..rows)
+            .step_by(ZONE_ROWS)
+            .map(|start| zones::decode(&mut reader, physical, ZONE_ROWS.min(rows - start)))
+            .collect::<Result<Vec<Zone>>>()
+            .map_err(self.blame(Some(&section.name(&self.schema.columns))))?;
+        Ok(Some(slot.get_or_init(|| Arc::new(zones)).clone()))
+    }
+
+    /// The distinct-count sketch of every column.
+    ///
+    /// # Errors
+    /// `Corrupt` or `Io`.
+    pub fn sketches(&self) -> Result<Vec<Sketch>> {
+        let bytes = self.section(self.opened()?, SectionKind::Sketches, None)?;
+        let mut reader = Reader::new(bytes.as_slice());
+        let sketches = self.schema.columns.iter().map(|_| Sketch::decode(&mut reader)).collect::<Result<Vec<Sketch>>>();
+        sketches.map_err(self.blame(Some(SectionKind::Sketches.name())))
+    }
+
+    /// Reads `column` in `rows`.
+    ///
+    /// # Errors
+    /// `Corrupt` or `Io`.
+    pub fn read(&self, column: usize, rows: Range<usize>) -> Result<ArrayRef> {
+        let read = || match self.part(column)? {
+            Part::Stripe(stripe) => stripe.read(rows),
+            Part::Rows(store) => store.read(column, rows),
+            Part::Pages(store) => store.read(column, rows),
+        };
+        read().map_err(self.blame(None))
+    }
+
+    /// Reads `column` at ascending `positions`.
+    ///
+    /// # Errors
+    /// `Corrupt` or `Io`.
+    pub fn take(&self, column: usize, positions: &[u32]) -> Result<ArrayRef> {
+        let take = || match self.part(column)? {
+            Part::Stripe(stripe) => stripe.take(positions),
+            Part::Rows(store) => store.take(column, positions),
+            Part::Pages(store) => store.take(column, positions),
+        };
+        take().map_err(self.blame(None))
+    }
+
+    /// Bytes of the file that reading these columns takes.
+    ///
+    /// # Errors
+    /// `Corrupt` or `Io`.
+    pub fn bytes_of(&self, columns: &[usize]) -> Result<u64> {
+        let values = |section: &&Section| {
+            let statistics = [SectionKind::BlockZones, SectionKind::Zones, SectionKind::Sketches];
+            !statistics.contains(&section.kind)
+        };
+        let wanted = |section: &&Section| match section.column {
+            None => !columns.is_empty(),
+            Some(column) => columns.contains(&usize::from(column)),
+        };
+        Ok(self.opened()?.sections.iter().filter(values).filter(wanted).map(|section| section.len).sum())
+    }
+
+    /// The part that holds `column`, opened.
+    fn part(&self, column: usize) -> Result<Part> {
+        let whole = self.info.layout != Layout::Column;
+        let number = u16::try_from(column).map_err(|_| Error::corrupt(format!("no column {column}")))?;
+        let key = (self.info.id, if whole { u16::MAX } else { number });
+        if let Some(part) = self.cache.get(key) {
+            return Ok(part);
+        }
+        let opened = self.opened()?;
+        let (part, bytes) = self.open_part(opened, number)?;
+        self.cache.put(key, part.clone(), bytes);
+        Ok(part)
+    }
+
+    fn open_part(&self, opened: &Opened, column: u16) -> Result<(Part, u64)> {
+        let rows = self.info.rows as usize;
+        Ok(match self.info.layout {
+            Layout::Row => {
+                let tuples = self.section(opened, SectionKind::Tuples, None)?;
+                let heap = self.section(opened, SectionKind::Heap, None)?;
+                let bytes = tuples.len() + heap.len();
+                let store = RowStore::open(&self.schema, rows, tuples, heap).map_err(self.blame(Some("tuples")))?;
+                let memory = store.memory();
+                (Part::Rows(Arc::new(store)), (bytes + memory) as u64)
+            }
+            Layout::Pax => {
+                let pages = self.section(opened, SectionKind::Pages, None)?;
+                let directory = self.section(opened, SectionKind::PageDirectory, None)?;
+                let bytes = pages.len() + directory.len();
+                let store = PaxStore::open(&self.schema, rows, opened.header.page_bytes, pages, directory)
+                    .map_err(self.blame(Some("pages")))?;
+                let memory = store.memory();
+                (Part::Pages(Arc::new(store)), (bytes + memory) as u64)
+            }
+            Layout::Column => {
+                let definition = self.schema.columns.get(usize::from(column));
+                let definition = definition.ok_or_else(|| Error::corrupt(format!("no column {column}")))?;
+                let optional = |kind| match self.find(opened, kind, Some(column)) {
+                    Some(section) => self.read_section(opened, section).map(Some),
+                    None => Ok(None),
+                };
+                let variable = definition.kind.physical().width().is_none();
+                let kind = if variable { SectionKind::Ends } else { SectionKind::Values };
+                let sections = StripeSections {
+                    validity: optional(SectionKind::Validity)?,
+                    values: self.section(opened, kind, Some(column))?,
+                    bytes: optional(SectionKind::Bytes)?,
+                };
+                let bytes = [&sections.validity, &sections.bytes].into_iter().flatten().map(Buffer::len).sum::<usize>();
+                let bytes = bytes + sections.values.len();
+                let stripe = Stripe::open(definition.kind, rows, sections)
+                    .map_err(self.blame(Some(&format!("{} of {}", kind.name(), definition.name))))?;
+                let memory = stripe.memory();
+                (Part::Stripe(Arc::new(stripe)), (bytes + memory) as u64)
+            }
+        })
+    }
+
+    /// Reads and checks everything, past the cache.
+    ///
+    /// # Errors
+    /// `Corrupt` naming the section, or `Io`.
+    pub fn verify(&self) -> Result<()> {
+        let opened = self.open().map_err(self.blame(Some("header")))?;
+        for section in &opened.sections {
+            self.read_section(&opened, section)?;
+        }
+        self.sketches()?;
+        for column in 0..self.schema.columns.len() {
+            self.fine_zones(column)?;
+        }
+        let columns = if self.info.layout == Layout::Column { self.schema.columns.len() } else { 1 };
+        (0..columns as u16).try_for_each(|column| self.open_part(&opened, column).map(drop))
+    }
+}

@@ -1,0 +1,113 @@
+//! Variable values as Arrow views into stored bytes, without copying them.
+//!
+//! Arrow checks every view again when an array is made from parts; here the
+//! checks are made once, when a block is opened, and the arrays are made
+//! unchecked. This is the only module of the layouts with `unsafe`.
+
+use crate::error::{Error, Result};
+use arrow_array::builder::make_view;
+use arrow_array::{ArrayRef, BinaryViewArray, StringViewArray};
+use arrow_buffer::{Buffer, NullBuffer, ScalarBuffer};
+use std::ops::Range;
+use std::sync::Arc;
+
+/// Variable values that were checked: every view lies in `bytes` and, for text,
+/// is UTF-8.
+#[derive(Clone, Debug)]
+pub struct Views {
+    views: ScalarBuffer<u128>,
+    bytes: Buffer,
+    text: bool,
+}
+
+impl Views {
+    /// Checks values given by their places in `bytes`, one per row; a NULL has
+    /// an empty place.
+    ///
+    /// # Errors
+    /// `Corrupt` for a place outside `bytes` or text that is not UTF-8.
+    pub fn new(bytes: Buffer, places: impl ExactSizeIterator<Item = Range<usize>>, text: bool) -> Result<Views> {
+        if i32::try_from(bytes.len()).is_err() {
+            return Err(Error::corrupt(format!("{} bytes of variable values; 2 GiB is the most", bytes.len())));
+        }
+        let all = bytes.as_slice();
+        // When the whole is UTF-8, a value is as soon as it begins and ends between characters.
+        let whole = if text { std::str::from_utf8(all).ok() } else { None };
+        let mut views = Vec::with_capacity(places.len());
+        for place in places {
+            let start = place.start;
+            let value = all
+                .get(place.clone())
+                .ok_or_else(|| Error::corrupt(format!("a value at {place:?} lies outside {} bytes", all.len())))?;
+            let valid = match (text, whole) {
+                (false, _) => true,
+                (true, Some(whole)) => whole.is_char_boundary(place.start) && whole.is_char_boundary(place.end),
+                (true, None) => std::str::from_utf8(value).is_ok(),
+            };
+            if !valid {
+                return Err(Error::corrupt(format!("text at {place:?} is not UTF-8")));
+            }
+            // In range: `bytes` is shorter than 2 GiB.
+            views.push(make_view(value, 0, start as u32));
+        }
+        Ok(Views { views: views.into(), bytes, text })
+    }
+
+    /// The values of some rows as an array.
+    pub fn slice(&self, rows: Range<usize>, nulls: Option<NullBuffer>) -> ArrayRef {
+        self.array(self.views.slice(rows.start, rows.len()), nulls)
+    }
+
+    /// The values at `positions` as an array.
+    pub fn take(&self, positions: &[u32], nulls: Option<NullBuffer>) -> ArrayRef {
+        let views: Vec<u128> = positions.iter().map(|row| self.views[*row as usize]).collect();
+        self.array(views.into(), nulls)
+    }
+
+    /// Bytes of memory that the views take beside the values.
+    pub fn memory(&self) -> usize {
+        16 * self.views.len()
+    }
+
+    fn array(&self, views: ScalarBuffer<u128>, nulls: Option<NullBuffer>) -> ArrayRef {
+        let buffers: Arc<[Buffer]> = Arc::from(vec![self.bytes.clone()]);
+        if self.text {
+            // SAFETY: `new` checked that every view lies in buffer 0 and is UTF-8;
+            // `views` are some of those, and `nulls` has their length.
+            Arc::new(unsafe { StringViewArray::new_unchecked(views, buffers, nulls) })
+        } else {
+            // SAFETY: as above; bytes need not be UTF-8.
+            Arc::new(unsafe { BinaryViewArray::new_unchecked(views, buffers, nulls) })
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use arrow_array::cast::AsArray;
+
+    fn views(bytes: &[u8], places: &[Range<usize>], text: bool) -> Result<Views> {
+        Views::new(Buffer::from(bytes.to_vec()), places.iter().cloned(), text)
+    }
+
+    #[test]
+    fn values_come_back() {
+        let all = "a long value beyond twelve bytes|é".as_bytes();
+        let views = views(all, &[0..32, 33..35, 4..4], true).unwrap();
+        let array = views.slice(0..3, None);
+        let array = array.as_string_view();
+        assert_eq!(array.iter().flatten().collect::<Vec<_>>(), ["a long value beyond twelve bytes", "é", ""]);
+        assert_eq!(views.take(&[1], None).as_string_view().value(0), "é");
+    }
+
+    #[test]
+    fn bad_places_and_bad_text_are_refused() {
+        assert!(views(b"abc", &[1..4], false).is_err());
+        assert!(views("é".as_bytes(), &[0..1], true).is_err());
+        assert!(views("é".as_bytes(), &[0..1], false).is_ok());
+        assert!(views(b"\xff\xfe ok", &[0..1], true).is_err());
+        // Text beside bytes that are none: each value is judged alone.
+        assert!(views(b"\xff\xfe ok", &[3..5], true).is_ok());
+    }
+}

@@ -1,0 +1,183 @@
+//! The manifest: which tables, views and blocks make up the database.
+//!
+//! Every publish writes a whole new manifest under the next number: write,
+//! sync, rename, sync the directory. The newest one whose checksum holds wins;
+//! the one before it is kept. A manifest is a line
+//! `freestone manifest 1 <checksum, 16 hex digits>` and JSON, so that a person
+//! can read what a database consists of.
+
+
+
+use crate::block::BlockInfo;
+use crate::error::{Error, Result};
+use crate::format::checksum;
+use crate::ids::TableId;
+use crate::io::Files;
+use crate::schema::{TableOptions, TableSchema};
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+/// Version of the manifest's own format.
+pub const MANIFEST_VERSION: u32 = 1;
+const DIRECTORY: &str = "manifest";
+
+/// A manifest as stored.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Manifest {
+    /// Counts publishes.
+    pub version: u64,
+    /// Number of the next table.
+    pub next_table: u64,
+    /// Number of the next block; block files may go beyond it after a crash.
+    pub next_block: u64,
+    /// Schemas by name.
+    pub schemas: BTreeMap<String, ManifestSchema>,
+}
+
+/// A schema as stored.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct ManifestSchema {
+    /// Tables by name.
+    pub tables: BTreeMap<String, ManifestTable>,
+    /// Text of views by name.
+    pub views: BTreeMap<String, String>,
+}
+
+/// A table as stored.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ManifestTable {
+    /// The table's number.
+    pub id: TableId,
+    /// Columns and keys.
+    #[serde(flatten)]
+    pub schema: TableSchema,
+    /// Physical options.
+    pub options: TableOptions,
+    /// Its blocks.
+    pub blocks: Vec<BlockInfo>,
+}
+
+fn name(version: u64) -> String {
+    format!("{DIRECTORY}/{version:020}")
+}
+
+/// Versions of the manifests that are there, newest first.
+fn versions(files: &dyn Files) -> Result<Vec<u64>> {
+    let mut versions: Vec<u64> = files.list(DIRECTORY)?.iter().filter_map(|name| name.parse().ok()).collect();
+    versions.sort_unstable_by(|a, b| b.cmp(a));
+    Ok(versions)
+}
+
+/// Reads the newest manifest whose checksum holds, and says why newer ones were passed over.
+///
+/// # Errors
+/// `Corrupt` if none holds, `Io`.
+pub fn load(files: &dyn Files) -> Result<(Manifest, Vec<Error>)> {
+    let mut passed = Vec::new();
+    for version in versions(files)? {
+        match read(files, version) {
+            Ok(manifest) => return Ok((manifest, passed)),
+            Err(error) => passed.push(error),
+        }
+    }
+    Err(passed.into_iter().next().unwrap_or_else(|| {
+        Error::corrupt("there is no manifest").at(&files.show(DIRECTORY), None, None)
+    }))
+}
+
+fn read(files: &dyn Files, version: u64) -> Result<Manifest> {
+    let file = name(version);
+    let decode = || {
+        let file = files.open(&file)?;
+        let len = usize::try_from(file.len()).map_err(|_| Error::corrupt("too long"))?;
+        decode(file.read(0, len)?.as_slice(), version)
+    };
+    decode().map_err(|error| error.at(&files.show(&file), None, Some("manifest")))
+}
+
+fn decode(bytes: &[u8], version: u64) -> Result<Manifest> {
+    let split = bytes.iter().position(|byte| *byte == b'\n').ok_or_else(|| Error::corrupt("the first line is missing"))?;
+    let (line, json) = (&bytes[..split], &bytes[split + 1..]);
+    let line = std::str::from_utf8(line).map_err(|_| Error::corrupt("the first line is not text"))?;
+    let mut words = line.split(' ');
+    if (words.next(), words.next()) != (Some("freestone"), Some("manifest")) {
+        return Err(Error::corrupt("the first line does not begin with \"freestone manifest\""));
+    }
+    let format = words.next().unwrap_or_default();
+    if format != MANIFEST_VERSION.to_string() {
+        return Err(Error::corrupt(format!("manifest format {format}; this program reads {MANIFEST_VERSION}")));
+    }
+    if words.next() != Some(format!("{:016x}", checksum(json)).as_str()) {
+        return Err(Error::corrupt("checksum mismatch"));
+    }
+    let manifest: Manifest = serde_json::from_slice(json).map_err(|error| Error::corrupt(error.to_string()))?;
+    if manifest.version != version {
+        return Err(Error::corrupt(format!("it calls itself version {}", manifest.version)));
+    }
+    Ok(manifest)
+}
+
+/// Makes `manifest` the newest one; durable when it returns.
+///
+/// # Errors
+/// `Full` or `Io`. The manifest may then have become the newest one or not.
+pub fn publish(files: &dyn Files, manifest: &Manifest) -> Result<()> {
+    let json = serde_json::to_vec(manifest).map_err(|error| Error::invalid("XX000", error.to_string()))?;
+    let line = format!("freestone manifest {MANIFEST_VERSION} {:016x}\n", checksum(&json));
+    let (target, draft) = (name(manifest.version), format!("{DIRECTORY}/draft"));
+    files.write(&draft, &[line.as_bytes(), &json])?;
+    files.rename(&draft, &target)?;
+    files.sync_directory(DIRECTORY)
+}
+
+/// Removes manifests older than the one before `newest`.
+///
+/// # Errors
+/// `Io`.
+pub fn prune(files: &dyn Files, newest: u64) -> Result<()> {
+    for version in versions(files)? {
+        if version + 1 < newest {
+            files.remove(&name(version))?;
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::io::Faulty;
+
+    fn published(versions: std::ops::RangeInclusive<u64>) -> Faulty {
+        let files = Faulty::default();
+        for version in versions {
+            publish(&files, &Manifest { version, ..Manifest::default() }).unwrap();
+        }
+        files
+    }
+
+    #[test]
+    fn the_newest_whole_manifest_wins() {
+        let files = published(1..=3);
+        assert_eq!(load(&files).unwrap().0.version, 3);
+        files.corrupt(&name(3), |bytes| bytes[70] ^= 1);
+        let (manifest, passed) = load(&files).unwrap();
+        assert_eq!((manifest.version, passed.len()), (2, 1));
+        prune(&files, 3).unwrap();
+        assert_eq!(versions(&files).unwrap(), [3, 2]);
+    }
+
+    #[test]
+    fn every_flip_and_every_cut_is_noticed() {
+        let whole = published(1..=1);
+        let len = whole.open(&name(1)).unwrap().len() as usize;
+        for position in 0..len {
+            let files = published(1..=1);
+            files.corrupt(&name(1), |bytes| bytes[position] ^= 1);
+            assert!(load(&files).is_err(), "flip at {position}");
+            let files = published(1..=1);
+            files.corrupt(&name(1), |bytes| bytes.truncate(position));
+            assert!(load(&files).is_err(), "cut at {position}");
+        }
+    }
+}

@@ -1,0 +1,137 @@
+//! Evaluating a bound predicate on arrays.
+
+use super::CompareOp;
+use super::bind::{BoundPredicate, Leaf};
+use crate::error::{Error, Result};
+use crate::schema::Value;
+use arrow_array::cast::AsArray;
+use arrow_array::types::*;
+use arrow_array::{Array, ArrayRef, BooleanArray, Datum, Scalar, StringViewArray};
+use arrow_buffer::BooleanBuffer;
+use arrow_ord::cmp;
+use arrow_schema::{DataType, TimeUnit};
+use std::cmp::Ordering;
+
+impl BoundPredicate {
+    /// One bit per row: set where the predicate is TRUE.
+    ///
+    /// `column` gives the array of a column; all have `rows` rows. Later terms
+    /// of a conjunction are not asked for once no row is left.
+    ///
+    /// # Errors
+    /// Those of `column`.
+    pub fn evaluate(&self, rows: usize, column: &mut impl FnMut(usize) -> Result<ArrayRef>) -> Result<BooleanBuffer> {
+        match self {
+            BoundPredicate::Leaf(_, Leaf::Never) => Ok(BooleanBuffer::new_unset(rows)),
+            BoundPredicate::Leaf(number, leaf) => evaluate_leaf(leaf, &column(*number)?),
+            BoundPredicate::And(terms) => {
+                let mut passing: Option<BooleanBuffer> = None;
+                for term in terms {
+                    if passing.as_ref().is_some_and(|bits| bits.count_set_bits() == 0) {
+                        break;
+                    }
+                    let bits = term.evaluate(rows, column)?;
+                    passing = Some(passing.map_or(bits.clone(), |before| &before & &bits));
+                }
+                Ok(passing.unwrap_or_else(|| BooleanBuffer::new_set(rows)))
+            }
+            BoundPredicate::Or(terms) => {
+                let mut passing = BooleanBuffer::new_unset(rows);
+                for term in terms {
+                    passing = &passing | &term.evaluate(rows, column)?;
+                }
+                Ok(passing)
+            }
+        }
+    }
+}
+
+/// NULL is not TRUE.
+fn true_bits(mask: &BooleanArray) -> BooleanBuffer {
+    match mask.nulls() {
+        Some(nulls) => mask.values() & nulls.inner(),
+        None => mask.values().clone(),
+    }
+}
+
+fn evaluate_leaf(leaf: &Leaf, array: &ArrayRef) -> Result<BooleanBuffer> {
+    let rows = array.len();
+    let present = || array.nulls().map_or_else(|| BooleanBuffer::new_set(rows), |nulls| nulls.inner().clone());
+    match leaf {
+        Leaf::Never => Ok(BooleanBuffer::new_unset(rows)),
+        Leaf::IsNull => Ok(!&present()),
+        Leaf::IsNotNull => Ok(present()),
+        Leaf::Compare { op, constant, .. } => compare(*op, array, constant),
+        Leaf::In { values, constants, negated } => {
+            let found = if constants.is_empty() {
+                search(values, array)?
+            } else {
+                let mut found = BooleanBuffer::new_unset(rows);
+                for constant in constants {
+                    found = &found | &compare(CompareOp::Eq, array, constant)?;
+                }
+                found
+            };
+            Ok(if *negated { &!&found & &present() } else { found })
+        }
+        Leaf::Prefix { prefix, negated } => {
+            let pattern = Scalar::new(StringViewArray::from(vec![prefix.as_str()]));
+            let found = true_bits(&arrow_string::like::starts_with(array, &pattern)?);
+            Ok(if *negated { &!&found & &present() } else { found })
+        }
+    }
+}
+
+fn compare(op: CompareOp, array: &ArrayRef, constant: &ArrayRef) -> Result<BooleanBuffer> {
+    let constant = Scalar::new(constant.clone());
+    let (left, right): (&dyn Datum, &dyn Datum) = (array, &constant);
+    let mask = match op {
+        CompareOp::Eq => cmp::eq(left, right),
+        CompareOp::NotEq => cmp::neq(left, right),
+        CompareOp::Lt => cmp::lt(left, right),
+        CompareOp::LtEq => cmp::lt_eq(left, right),
+        CompareOp::Gt => cmp::gt(left, right),
+        CompareOp::GtEq => cmp::gt_eq(left, right),
+    }?;
+    Ok(true_bits(&mask))
+}
+
+/// Binary search of every row among sorted values; rows that are NULL are not found.
+fn search(values: &[Value], array: &ArrayRef) -> Result<BooleanBuffer> {
+    let found = |value: Value| {
+        values.binary_search_by(|known| known.compare(&value).unwrap_or(Ordering::Less)).is_ok()
+    };
+    let rows = array.len();
+    let bits = BooleanBuffer::collect_bool(rows, |row| {
+        array.is_valid(row) && value_at(array, row).is_some_and(&found)
+    });
+    match value_at(array, 0) {
+        None if rows > 0 => Err(Error::invalid("42804", format!("IN cannot compare {}", array.data_type()))),
+        _ => Ok(bits),
+    }
+}
+
+/// The value of a row that is not NULL; `None` for types without order here.
+pub fn value_at(array: &ArrayRef, row: usize) -> Option<Value> {
+    macro_rules! integer {
+        ($type:ty) => {
+            Value::Int(array.as_primitive::<$type>().value(row).into())
+        };
+    }
+    Some(match array.data_type() {
+        DataType::Boolean => Value::Bool(array.as_boolean().value(row)),
+        DataType::Int16 => integer!(Int16Type),
+        DataType::Int32 => integer!(Int32Type),
+        DataType::Int64 => integer!(Int64Type),
+        DataType::Date32 => integer!(Date32Type),
+        DataType::Time64(TimeUnit::Microsecond) => integer!(Time64MicrosecondType),
+        DataType::Timestamp(TimeUnit::Microsecond, _) => integer!(TimestampMicrosecondType),
+        DataType::Decimal128(..) => integer!(Decimal128Type),
+        DataType::Float32 => Value::Float(array.as_primitive::<Float32Type>().value(row).into()),
+        DataType::Float64 => Value::Float(array.as_primitive::<Float64Type>().value(row)),
+        DataType::FixedSizeBinary(_) => Value::Bytes(array.as_fixed_size_binary().value(row).to_vec()),
+        DataType::Utf8View => Value::Bytes(array.as_string_view().value(row).as_bytes().to_vec()),
+        DataType::BinaryView => Value::Bytes(array.as_binary_view().value(row).to_vec()),
+        _ => return None,
+    })
+}

@@ -1,0 +1,29 @@
+//! What a scan counts.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// Counters of one scan, summed over its workers.
+#[derive(Debug, Default)]
+pub struct ScanMetrics {
+    /// Blocks of the table.
+    pub blocks_total: AtomicU64,
+    /// Blocks ruled out by zone maps.
+    pub blocks_pruned: AtomicU64,
+    /// Blocks read.
+    pub blocks_read: AtomicU64,
+    /// Zones of 8,192 rows ruled out within blocks that were read.
+    pub zones_pruned: AtomicU64,
+    /// Rows on which the predicate was evaluated or that were returned unseen.
+    pub rows_scanned: AtomicU64,
+    /// Rows returned.
+    pub rows_returned: AtomicU64,
+    /// Bytes of the sections that the scan used, cached or not.
+    pub bytes_read: AtomicU64,
+}
+
+impl ScanMetrics {
+    /// Blocks done, pruned ones included: for progress bars.
+    pub fn blocks_done(&self) -> u64 {
+        self.blocks_pruned.load(Ordering::Relaxed) + self.blocks_read.load(Ordering::Relaxed)
+    }
+}

@@ -1,0 +1,159 @@
+//! Scans: select(projection, predicate) over the blocks of one table (Q1).
+//!
+//! A [`Scan`] is shared by any number of [`ScanWorker`]s, which take blocks from
+//! one queue. A worker prunes its block by zone maps, evaluates the predicate
+//! zone by zone on the predicate's columns alone, and reads the projected
+//! columns only for rows that pass. A filter that arrives while running
+//! ([`Scan::tighten`]) prunes what has not been read yet; nothing that was
+//! delivered is read again.
+
+mod metrics;
+mod worker;
+
+pub use metrics::ScanMetrics;
+pub use worker::ScanWorker;
+
+use crate::block::Block;
+use crate::error::{Error, Result};
+use crate::predicate::{BoundPredicate, Predicate, Prune};
+use crate::schema::TableSchema;
+use arrow_schema::{Schema, SchemaRef};
+use parking_lot::RwLock;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+
+/// Rows of a batch unless the request says otherwise: one zone.
+pub const BATCH_ROWS: usize = crate::format::ZONE_ROWS;
+
+/// What to read.
+#[derive(Clone, Debug, Default)]
+pub struct ScanRequest {
+    /// Columns to return, in this order.
+    pub projection: Vec<usize>,
+    /// Rows to return: those for which it is TRUE.
+    pub predicate: Option<Predicate>,
+    /// At most this many rows.
+    pub limit: Option<usize>,
+    /// Most rows of a batch; 0 for [`BATCH_ROWS`].
+    pub batch_rows: usize,
+}
+
+/// A scan in progress, shared by its workers.
+#[derive(Debug)]
+pub struct Scan {
+    table: Arc<TableSchema>,
+    blocks: Vec<Arc<Block>>,
+    next: AtomicUsize,
+    projection: Vec<usize>,
+    output: SchemaRef,
+    predicate: Option<BoundPredicate>,
+    columns: Vec<usize>,
+    arrived: RwLock<Vec<BoundPredicate>>,
+    remaining: AtomicU64,
+    batch_rows: usize,
+    metrics: ScanMetrics,
+}
+
+impl Scan {
+    /// Prepares a scan of `blocks`, which share the columns of `table`.
+    ///
+    /// # Errors
+    /// 42703 for a column that is not there, 42804 for a mistyped constant.
+    pub fn new(table: Arc<TableSchema>, blocks: Vec<Arc<Block>>, request: &ScanRequest) -> Result<Arc<Scan>> {
+        let predicate = request.predicate.as_ref().map(|p| BoundPredicate::bind(p, &table)).transpose()?;
+        let schema = table.arrow();
+        let mut fields = Vec::with_capacity(request.projection.len());
+        for column in &request.projection {
+            let field = schema.fields().get(*column);
+            fields.push(field.ok_or_else(|| Error::invalid("42703", format!("there is no column number {column}")))?.clone());
+        }
+        let mut columns = request.projection.clone();
+        if let Some(predicate) = &predicate {
+            predicate.columns(&mut columns);
+        }
+        let metrics = ScanMetrics::default();
+        metrics.blocks_total.store(blocks.len() as u64, Ordering::Relaxed);
+        Ok(Arc::new(Scan {
+            table,
+            blocks,
+            next: AtomicUsize::new(0),
+            projection: request.projection.clone(),
+            output: Arc::new(Schema::new(fields)),
+            predicate,
+            columns,
+            arrived: RwLock::default(),
+            remaining: AtomicU64::new(request.limit.map_or(u64::MAX, |limit| limit as u64)),
+            batch_rows: if request.batch_rows == 0 { BATCH_ROWS } else { request.batch_rows },
+            metrics,
+        }))
+    }
+
+    /// A worker; several may run at once, each in its own thread.
+    pub fn worker(self: &Arc<Self>) -> ScanWorker {
+        ScanWorker::new(self.clone())
+    }
+
+    /// What has happened so far.
+    pub fn metrics(&self) -> &ScanMetrics {
+        &self.metrics
+    }
+
+    /// Blocks that the scan may have to read.
+    pub fn blocks(&self) -> usize {
+        self.blocks.len()
+    }
+
+    /// The schema of the batches.
+    pub fn schema(&self) -> &SchemaRef {
+        &self.output
+    }
+
+    /// Adds a condition that rows must meet to matter from now on. It prunes
+    /// zones and blocks not read yet; rows that do not meet it may still come.
+    ///
+    /// # Errors
+    /// As [`Scan::new`].
+    pub fn tighten(&self, predicate: &Predicate) -> Result<()> {
+        let bound = BoundPredicate::bind(predicate, &self.table)?;
+        self.arrived.write().push(bound);
+        Ok(())
+    }
+
+    /// Takes the next block that zone maps do not rule out.
+    fn next_block(&self) -> Result<Option<(Arc<Block>, bool)>> {
+        while self.remaining.load(Ordering::Relaxed) > 0 {
+            let Some(block) = self.blocks.get(self.next.fetch_add(1, Ordering::Relaxed)) else { break };
+            let verdict = self.prune_block(block)?;
+            if verdict == Prune::None {
+                self.metrics.blocks_pruned.fetch_add(1, Ordering::Relaxed);
+                continue;
+            }
+            self.metrics.blocks_read.fetch_add(1, Ordering::Relaxed);
+            self.metrics.bytes_read.fetch_add(block.bytes_of(&self.columns)?, Ordering::Relaxed);
+            return Ok(Some((block.clone(), verdict == Prune::All)));
+        }
+        Ok(None)
+    }
+
+    fn prune_block(&self, block: &Block) -> Result<Prune> {
+        let zone = |column| block.zone(column).ok();
+        let arrived = self.arrived.read();
+        if self.predicate.is_none() && arrived.is_empty() {
+            return Ok(Prune::All);
+        }
+        // A block that cannot be opened must fail the scan, not be skipped.
+        block.zone(0)?;
+        if arrived.iter().any(|predicate| predicate.prune(&zone) == Prune::None) {
+            return Ok(Prune::None);
+        }
+        Ok(self.predicate.as_ref().map_or(Prune::All, |predicate| predicate.prune(&zone)))
+    }
+
+    /// Reserves up to `rows` rows of the limit.
+    fn reserve(&self, rows: usize) -> usize {
+        let taken = self.remaining.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |left| {
+            Some(if left == u64::MAX { left } else { left.saturating_sub(rows as u64) })
+        });
+        taken.map_or(0, |left| usize::try_from(left).unwrap_or(usize::MAX).min(rows))
+    }
+}

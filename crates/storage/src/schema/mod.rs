@@ -1,0 +1,69 @@
+//! What a table looks like: its columns, keys and physical options.
+
+mod options;
+mod types;
+mod value;
+
+pub use options::{BLOCK_BYTES_MAX, BLOCK_BYTES_MIN, Layout, PAGE_BYTES_MAX, PAGE_BYTES_MIN, TableOptions};
+pub use types::{ColumnType, Physical};
+pub use value::Value;
+
+use arrow_schema::{Field, Schema, SchemaRef};
+use serde::{Deserialize, Serialize};
+use std::sync::Arc;
+
+/// Most columns a table may have: their number is a `u16` in the block header.
+pub const COLUMNS_MAX: usize = 4096;
+
+/// One column as declared.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Column {
+    /// Name, in the case it was declared with.
+    pub name: String,
+    /// Declared SQL type.
+    #[serde(rename = "type")]
+    pub kind: ColumnType,
+    /// Whether NULL may be stored.
+    pub nullable: bool,
+    /// SQL text of the DEFAULT expression.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub default: Option<String>,
+}
+
+/// PRIMARY KEY or UNIQUE over some columns.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Key {
+    /// Constraint name.
+    pub name: String,
+    /// Positions in [`TableSchema::columns`].
+    pub columns: Vec<usize>,
+    /// Whether it is the primary key.
+    pub primary: bool,
+}
+
+/// The columns of a table, in order, and its keys.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TableSchema {
+    /// Columns in declaration order; a column's position is its number everywhere.
+    pub columns: Vec<Column>,
+    /// Keys declared over them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub keys: Vec<Key>,
+}
+
+impl TableSchema {
+    /// The Arrow schema that scans produce and writers accept.
+    pub fn arrow(&self) -> SchemaRef {
+        Arc::new(Schema::new(
+            self.columns
+                .iter()
+                .map(|column| Field::new(&column.name, column.kind.arrow(), column.nullable))
+                .collect::<Vec<_>>(),
+        ))
+    }
+
+    /// Position of the column called `name` (exact case).
+    pub fn index_of(&self, name: &str) -> Option<usize> {
+        self.columns.iter().position(|column| column.name == name)
+    }
+}

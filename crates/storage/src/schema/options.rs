@@ -1,0 +1,216 @@
+//! Physical options of a table: what `CREATE TABLE … WITH (…)` may say.
+
+use super::TableSchema;
+use crate::error::{Error, Result};
+use serde::{Deserialize, Serialize};
+use std::fmt;
+use std::str::FromStr;
+
+/// Smallest block target, bytes of raw tuples (Q2).
+pub const BLOCK_BYTES_MIN: u64 = 128 << 10;
+/// Largest block target, bytes of raw tuples (Q2).
+pub const BLOCK_BYTES_MAX: u64 = 256 << 20;
+/// Smallest PAX page.
+pub const PAGE_BYTES_MIN: u32 = 1 << 10;
+/// Largest PAX page.
+pub const PAGE_BYTES_MAX: u32 = 1 << 20;
+
+/// How the tuples of a block lie; the number is the tag in the block header.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[repr(u8)]
+pub enum Layout {
+    /// Dense tuples: fixed part, then a heap of variable values (H1).
+    Row = 1,
+    /// One stripe per column (H2, Q4).
+    Column = 2,
+    /// Pages of minipages (P3).
+    Pax = 3,
+}
+
+impl Layout {
+    /// Every layout, in the order of their tags.
+    pub const ALL: [Layout; 3] = [Layout::Row, Layout::Column, Layout::Pax];
+
+    /// The layout with this tag; 0 is never valid.
+    pub fn from_tag(tag: u8) -> Option<Layout> {
+        Layout::ALL.into_iter().find(|layout| *layout as u8 == tag)
+    }
+}
+
+impl fmt::Display for Layout {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Layout::Row => "row",
+            Layout::Column => "column",
+            Layout::Pax => "pax",
+        })
+    }
+}
+
+impl FromStr for Layout {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Layout> {
+        let wanted = text.to_ascii_lowercase();
+        Layout::ALL.into_iter().find(|layout| layout.to_string() == wanted).ok_or_else(|| {
+            Error::invalid("22023", format!("unknown layout \"{text}\""))
+                .with_hint("Valid layouts: row, column, pax.")
+        })
+    }
+}
+
+/// Physical options of one table; new blocks are written by them.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TableOptions {
+    /// Layout of new blocks.
+    pub layout: Layout,
+    /// Column that each block is sorted on.
+    pub sort_by: Option<String>,
+    /// Target size of a block in bytes of raw tuples.
+    pub block_bytes: u64,
+    /// Size of a PAX page in bytes.
+    pub page_bytes: u32,
+    /// Free space in percent of a PAX page from which minipage boundaries are
+    /// moved for one more tuple (P4: 0, 5 or 10 in the paper).
+    pub reorganise_percent: u8,
+}
+
+impl Default for TableOptions {
+    fn default() -> Self {
+        TableOptions {
+            layout: Layout::Column,
+            sort_by: None,
+            block_bytes: 16 << 20,
+            page_bytes: 8 << 10,
+            reorganise_percent: 5,
+        }
+    }
+}
+
+const NAMES: &str = "layout, sort_by, block_bytes, page_bytes, reorganise_percent, codec";
+
+impl TableOptions {
+    /// Sets one option from its SQL text.
+    ///
+    /// # Errors
+    /// 22023 for an unknown option or value; the hint lists the valid ones.
+    pub fn set(&mut self, key: &str, value: &str) -> Result<()> {
+        match key.to_ascii_lowercase().as_str() {
+            "layout" => self.layout = value.parse()?,
+            "sort_by" => {
+                let name = value.trim().trim_matches('"');
+                self.sort_by = (!name.is_empty()).then(|| name.to_string());
+            }
+            "block_bytes" => {
+                self.block_bytes = bounded(key, value, BLOCK_BYTES_MIN, BLOCK_BYTES_MAX, "128KiB", "256MiB")?;
+            }
+            "page_bytes" => {
+                let bytes =
+                    bounded(key, value, PAGE_BYTES_MIN.into(), PAGE_BYTES_MAX.into(), "1KiB", "1MiB")?;
+                self.page_bytes = u32::try_from(bytes).unwrap_or(PAGE_BYTES_MAX);
+            }
+            "reorganise_percent" => {
+                let percent = bounded(key, value, 0, 100, "0", "100")?;
+                self.reorganise_percent = u8::try_from(percent).unwrap_or(100);
+            }
+            "codec" => match value.to_ascii_lowercase().as_str() {
+                "plain" | "auto" => {}
+                _ => {
+                    return Err(Error::invalid("22023", format!("unknown codec \"{value}\""))
+                        .with_hint("Valid codecs: auto, plain."));
+                }
+            },
+            _ => {
+                return Err(Error::invalid("22023", format!("unknown table option \"{key}\""))
+                    .with_hint(format!("Valid options: {NAMES}.")));
+            }
+        }
+        Ok(())
+    }
+
+    /// The options as `(name, value)` in the form that [`TableOptions::set`] reads.
+    pub fn entries(&self) -> Vec<(&'static str, String)> {
+        let mut entries = vec![("layout", self.layout.to_string())];
+        if let Some(name) = &self.sort_by {
+            entries.push(("sort_by", name.clone()));
+        }
+        entries.push(("block_bytes", self.block_bytes.to_string()));
+        entries.push(("page_bytes", self.page_bytes.to_string()));
+        entries.push(("reorganise_percent", self.reorganise_percent.to_string()));
+        entries
+    }
+
+    /// Whether the options fit the columns.
+    ///
+    /// # Errors
+    /// 42703 if `sort_by` names no column.
+    pub fn check(&self, schema: &TableSchema) -> Result<()> {
+        match &self.sort_by {
+            Some(name) if schema.index_of(name).is_none() => {
+                let names: Vec<&str> = schema.columns.iter().map(|c| c.name.as_str()).collect();
+                Err(Error::invalid("42703", format!("sort_by names no column: \"{name}\""))
+                    .with_hint(format!("Columns: {}.", names.join(", "))))
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+fn bounded(key: &str, value: &str, min: u64, max: u64, min_text: &str, max_text: &str) -> Result<u64> {
+    parse_bytes(value).filter(|bytes| (min..=max).contains(bytes)).ok_or_else(|| {
+        Error::invalid("22023", format!("{key} cannot be \"{value}\""))
+            .with_hint(format!("Give a number from {min_text} to {max_text}."))
+    })
+}
+
+/// Reads `1000000`, `128KiB`, `16 MiB`, `1GiB`, `8kB`.
+fn parse_bytes(text: &str) -> Option<u64> {
+    let text = text.trim();
+    let digits = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
+    let (number, unit) = text.split_at_checked(digits)?;
+    let scale: u64 = match unit.trim().to_ascii_lowercase().as_str() {
+        "" | "b" => 1,
+        "kb" => 1_000,
+        "mb" => 1_000_000,
+        "gb" => 1_000_000_000,
+        "k" | "kib" => 1 << 10,
+        "m" | "mib" => 1 << 20,
+        "g" | "gib" => 1 << 30,
+        _ => return None,
+    };
+    number.parse::<u64>().ok()?.checked_mul(scale)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sizes_are_read_with_units() {
+        assert_eq!(parse_bytes("16MiB"), Some(16 << 20));
+        assert_eq!(parse_bytes(" 128 KiB "), Some(128 << 10));
+        assert_eq!(parse_bytes("1000000"), Some(1_000_000));
+        assert_eq!(parse_bytes("18446744073709551615GiB"), None);
+        assert_eq!(parse_bytes("-1"), None);
+    }
+
+    #[test]
+    fn entries_can_be_set_again() {
+        let mut options = TableOptions { sort_by: Some("a".into()), ..TableOptions::default() };
+        options.layout = Layout::Pax;
+        let mut copy = TableOptions::default();
+        for (key, value) in options.entries() {
+            copy.set(key, &value).unwrap();
+        }
+        assert_eq!(copy, options);
+    }
+
+    #[test]
+    fn unknown_options_list_the_valid_ones() {
+        let error = TableOptions::default().set("layuot", "row").unwrap_err();
+        assert!(error.hint().unwrap().contains("block_bytes"));
+        let error = TableOptions::default().set("layout", "rows").unwrap_err();
+        assert_eq!(error.hint().unwrap(), "Valid layouts: row, column, pax.");
+    }
+}

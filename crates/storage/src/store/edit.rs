@@ -1,0 +1,197 @@
+//! Changes to the catalog, collected and published together.
+
+use super::catalog::{Catalog, SchemaEntry, View};
+use super::writer::NewBlock;
+use super::DEFAULT_SCHEMA;
+use crate::block::Block;
+use crate::error::{Error, Result};
+use crate::ids::TableId;
+use crate::schema::{COLUMNS_MAX, TableOptions, TableSchema};
+use crate::table::Table;
+use std::sync::Arc;
+
+/// A catalog being changed; nothing is visible to others before it is published.
+#[derive(Debug)]
+pub struct CatalogEdit {
+    pub(super) catalog: Catalog,
+    pub(super) added: Vec<NewBlock>,
+    pub(super) changed: bool,
+}
+
+impl CatalogEdit {
+    pub(super) fn new(catalog: Catalog) -> Self {
+        CatalogEdit { catalog, added: Vec::new(), changed: false }
+    }
+
+    /// The catalog with the changes so far.
+    pub fn catalog(&self) -> &Catalog {
+        &self.catalog
+    }
+
+    fn schema(&mut self, schema: &str) -> Result<&mut SchemaEntry> {
+        self.changed = true;
+        self.catalog
+            .schemas
+            .get_mut(schema)
+            .ok_or_else(|| Error::invalid("3F000", format!("schema \"{schema}\" does not exist")))
+    }
+
+    fn free_name(&mut self, schema: &str, name: &str) -> Result<&mut SchemaEntry> {
+        let entry = self.schema(schema)?;
+        if entry.tables.contains_key(name) || entry.views.contains_key(name) {
+            return Err(Error::invalid("42P07", format!("relation \"{name}\" already exists")));
+        }
+        Ok(entry)
+    }
+
+    /// Adds a schema.
+    ///
+    /// # Errors
+    /// 42P06 if there is one of that name.
+    pub fn create_schema(&mut self, name: &str) -> Result<()> {
+        if self.catalog.schemas.contains_key(name) {
+            return Err(Error::invalid("42P06", format!("schema \"{name}\" already exists")));
+        }
+        self.changed = true;
+        self.catalog.schemas.insert(name.to_string(), SchemaEntry::default());
+        Ok(())
+    }
+
+    /// Removes a schema, with everything in it if `cascade`.
+    ///
+    /// # Errors
+    /// 3F000 if there is none, 2BP01 if it is not empty or the default one.
+    pub fn drop_schema(&mut self, name: &str, cascade: bool) -> Result<()> {
+        let entry = self.schema(name)?;
+        if name == DEFAULT_SCHEMA {
+            return Err(Error::invalid("2BP01", format!("schema \"{name}\" is the default schema and stays")));
+        }
+        if !cascade && !(entry.tables.is_empty() && entry.views.is_empty()) {
+            return Err(Error::invalid("2BP01", format!("schema \"{name}\" is not empty"))
+                .with_hint("Use DROP SCHEMA … CASCADE to drop its tables and views too."));
+        }
+        self.catalog.schemas.remove(name);
+        Ok(())
+    }
+
+    /// Adds an empty table.
+    ///
+    /// # Errors
+    /// 3F000, 42P07; 42701 for two columns of one name, 54011 for too many,
+    /// 42P16 for none; those of [`TableOptions::check`].
+    pub fn create_table(&mut self, schema: &str, name: &str, columns: TableSchema, options: TableOptions) -> Result<TableId> {
+        check_columns(&columns)?;
+        options.check(&columns)?;
+        let id = TableId(self.catalog.next_table);
+        let entry = self.free_name(schema, name)?;
+        let table = Table::new(id, name.to_string(), Arc::new(columns), options, Vec::new());
+        entry.tables.insert(name.to_string(), Arc::new(table));
+        self.catalog.next_table += 1;
+        Ok(id)
+    }
+
+    /// Removes a table and its blocks.
+    ///
+    /// # Errors
+    /// 3F000, 42P01.
+    pub fn drop_table(&mut self, schema: &str, name: &str) -> Result<()> {
+        match self.schema(schema)?.tables.remove(name) {
+            Some(_) => Ok(()),
+            None => Err(Error::invalid("42P01", format!("table \"{name}\" does not exist"))),
+        }
+    }
+
+    /// Adds a view.
+    ///
+    /// # Errors
+    /// 3F000, 42P07.
+    pub fn create_view(&mut self, schema: &str, name: &str, sql: &str) -> Result<()> {
+        let view = View { name: name.to_string(), sql: sql.to_string() };
+        self.free_name(schema, name)?.views.insert(name.to_string(), view);
+        Ok(())
+    }
+
+    /// Removes a view.
+    ///
+    /// # Errors
+    /// 3F000, 42P01.
+    pub fn drop_view(&mut self, schema: &str, name: &str) -> Result<()> {
+        match self.schema(schema)?.views.remove(name) {
+            Some(_) => Ok(()),
+            None => Err(Error::invalid("42P01", format!("view \"{name}\" does not exist"))),
+        }
+    }
+
+    /// Replaces a table by what `change` makes of it.
+    fn change(&mut self, id: TableId, change: impl FnOnce(&Table) -> Result<Table>) -> Result<()> {
+        let mut tables = self.catalog.schemas.values_mut().flat_map(|entry| entry.tables.values_mut());
+        let table = tables.find(|table| table.id == id);
+        let table = table.ok_or_else(|| Error::Conflict { message: "the table was dropped meanwhile".into() })?;
+        *table = Arc::new(change(table)?);
+        self.changed = true;
+        Ok(())
+    }
+
+    fn adopt(&mut self, blocks: Vec<NewBlock>) -> Vec<Arc<Block>> {
+        let handles = blocks.iter().map(|block| block.handle()).collect();
+        self.added.extend(blocks);
+        handles
+    }
+
+    /// Adds blocks to a table; returns their rows.
+    ///
+    /// # Errors
+    /// `Conflict` if the table is gone.
+    pub fn append(&mut self, table: TableId, blocks: Vec<NewBlock>) -> Result<u64> {
+        let rows = blocks.iter().map(NewBlock::rows).sum();
+        let blocks = self.adopt(blocks);
+        self.change(table, |table| {
+            let all = table.blocks().iter().cloned().chain(blocks).collect();
+            Ok(table.with(&table.name, table.options.clone(), all))
+        })?;
+        Ok(rows)
+    }
+
+    /// Puts `blocks` in the place of those that `seen` had.
+    ///
+    /// # Errors
+    /// `Conflict` when the table has other blocks than `seen` by now.
+    pub fn rewrite(&mut self, table: TableId, seen: &Table, options: TableOptions, blocks: Vec<NewBlock>) -> Result<()> {
+        options.check(&seen.schema)?;
+        let blocks = self.adopt(blocks);
+        self.change(table, |table| {
+            let ids = |table: &Table| table.blocks().iter().map(|block| block.id()).collect::<Vec<_>>();
+            if ids(table) != ids(seen) {
+                return Err(Error::Conflict { message: format!("table \"{}\" was changed meanwhile", table.name) });
+            }
+            Ok(table.with(&table.name, options, blocks))
+        })
+    }
+
+    /// Changes the options for new blocks.
+    ///
+    /// # Errors
+    /// `Conflict` if the table is gone; those of [`TableOptions::check`].
+    pub fn set_options(&mut self, table: TableId, options: TableOptions) -> Result<()> {
+        self.change(table, |table| {
+            options.check(&table.schema)?;
+            Ok(table.with(&table.name, options, table.blocks().to_vec()))
+        })
+    }
+}
+
+fn check_columns(schema: &TableSchema) -> Result<()> {
+    if schema.columns.is_empty() {
+        return Err(Error::invalid("42P16", "a table needs at least one column"));
+    }
+    if schema.columns.len() > COLUMNS_MAX {
+        let message = format!("{} columns; a table holds at most {COLUMNS_MAX}", schema.columns.len());
+        return Err(Error::invalid("54011", message));
+    }
+    for (number, column) in schema.columns.iter().enumerate() {
+        if schema.index_of(&column.name) != Some(number) {
+            return Err(Error::invalid("42701", format!("column \"{}\" is specified more than once", column.name)));
+        }
+    }
+    Ok(())
+}

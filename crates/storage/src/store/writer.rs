@@ -1,0 +1,177 @@
+//! Cutting rows into blocks and writing their files.
+
+use super::Place;
+use crate::block::{self, Block, BlockInfo, file_name};
+use crate::error::{Error, Result};
+use crate::format::BLOCK_ROWS_MAX;
+use crate::schema::{TableOptions, TableSchema};
+use arrow_array::cast::AsArray;
+use arrow_array::{Array, ArrayRef, RecordBatch};
+use arrow_schema::{DataType, SchemaRef};
+use std::sync::Arc;
+
+/// Takes rows and writes them as blocks; several may write for one table at once.
+#[derive(Debug)]
+pub struct BlockWriter {
+    place: Arc<Place>,
+    schema: Arc<TableSchema>,
+    arrow: SchemaRef,
+    options: TableOptions,
+    pending: Vec<RecordBatch>,
+    pending_rows: usize,
+    pending_bytes: u64,
+    written: Vec<NewBlock>,
+}
+
+/// A block that is on disk and not part of any table yet; its file goes away
+/// with it unless the catalog takes it.
+#[derive(Debug)]
+pub struct NewBlock {
+    handle: Arc<Block>,
+    place: Arc<Place>,
+    kept: bool,
+}
+
+impl NewBlock {
+    /// Rows in the block.
+    pub fn rows(&self) -> u64 {
+        self.handle.rows()
+    }
+
+    pub(super) fn handle(&self) -> Arc<Block> {
+        self.handle.clone()
+    }
+
+    /// Leaves the file where it is.
+    pub(super) fn keep(mut self) {
+        self.kept = true;
+    }
+}
+
+impl Drop for NewBlock {
+    fn drop(&mut self) {
+        if !self.kept {
+            self.place.discard(self.handle.id());
+        }
+    }
+}
+
+impl BlockWriter {
+    pub(super) fn new(place: Arc<Place>, schema: Arc<TableSchema>, options: TableOptions) -> Self {
+        let arrow = schema.arrow();
+        let (pending, written) = (Vec::new(), Vec::new());
+        BlockWriter { place, schema, arrow, options, pending, pending_rows: 0, pending_bytes: 0, written }
+    }
+
+    /// Adds rows; a block is written whenever its target size is reached.
+    ///
+    /// # Errors
+    /// 42804 if the columns are not the table's, 23502 for a NULL where none may
+    /// be, 22003 for a decimal out of range, `Full`, `Io`.
+    pub fn push(&mut self, batch: &RecordBatch) -> Result<()> {
+        self.check(batch)?;
+        let rows = batch.num_rows();
+        if rows == 0 {
+            return Ok(());
+        }
+        let bytes = raw_bytes(batch);
+        let row_bytes = (bytes / rows as u64).max(1);
+        let mut start = 0;
+        while start < rows {
+            let room_bytes = self.options.block_bytes.saturating_sub(self.pending_bytes) / row_bytes;
+            let room = usize::try_from(room_bytes).unwrap_or(usize::MAX).min(BLOCK_ROWS_MAX - self.pending_rows);
+            let take = room.max(usize::from(self.pending_rows == 0)).min(rows - start);
+            if take > 0 {
+                self.pending.push(batch.slice(start, take));
+                self.pending_rows += take;
+                self.pending_bytes += take as u64 * row_bytes;
+                start += take;
+            }
+            if take == 0 || self.pending_bytes >= self.options.block_bytes || self.pending_rows >= BLOCK_ROWS_MAX {
+                self.flush()?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Writes what is left and hands over all blocks.
+    ///
+    /// # Errors
+    /// As [`BlockWriter::push`].
+    pub fn finish(mut self) -> Result<Vec<NewBlock>> {
+        self.flush()?;
+        Ok(std::mem::take(&mut self.written))
+    }
+
+    fn check(&self, batch: &RecordBatch) -> Result<()> {
+        let given = batch.columns();
+        if given.len() != self.schema.columns.len() {
+            let (given, wanted) = (given.len(), self.schema.columns.len());
+            return Err(Error::invalid("42804", format!("{given} columns were given, the table has {wanted}")));
+        }
+        for (column, array) in self.schema.columns.iter().zip(given) {
+            if *array.data_type() != column.kind.arrow() {
+                let message = format!("column {} is {}, not {}", column.name, column.kind, array.data_type());
+                return Err(Error::invalid("42804", message));
+            }
+            if !column.nullable && array.null_count() > 0 {
+                let message = format!("null value in column \"{}\" violates not-null constraint", column.name);
+                return Err(Error::invalid("23502", message));
+            }
+        }
+        Ok(())
+    }
+
+    fn flush(&mut self) -> Result<()> {
+        if self.pending_rows == 0 {
+            return Ok(());
+        }
+        let pending = std::mem::take(&mut self.pending);
+        let batch = match pending.as_slice() {
+            [one] => one.clone(),
+            _ => concatenated(&self.arrow, &pending)?,
+        };
+        (self.pending_rows, self.pending_bytes) = (0, 0);
+        let batch = sorted(batch, &self.schema, &self.options)?;
+        let id = self.place.next_block();
+        let bytes = block::build(id, &self.schema, &self.options, &batch)?;
+        let info = BlockInfo { id, rows: batch.num_rows() as u64, bytes: bytes.len(), layout: self.options.layout };
+        self.place.files.write(&file_name(id), &bytes.pieces())?;
+        let handle = Block::new(info, self.schema.clone(), self.place.files.clone(), self.place.cache.clone());
+        self.written.push(NewBlock { handle: Arc::new(handle), place: self.place.clone(), kept: false });
+        Ok(())
+    }
+}
+
+/// Fields may differ in nullability between batches, so columns are joined one by one.
+fn concatenated(schema: &SchemaRef, batches: &[RecordBatch]) -> Result<RecordBatch> {
+    let join = |column: usize| {
+        let arrays: Vec<&dyn Array> = batches.iter().map(|batch| batch.column(column).as_ref()).collect();
+        arrow_select::concat::concat(&arrays)
+    };
+    let columns = (0..schema.fields().len()).map(join).collect::<std::result::Result<Vec<ArrayRef>, _>>()?;
+    Ok(RecordBatch::try_new(schema.clone(), columns)?)
+}
+
+fn sorted(batch: RecordBatch, schema: &TableSchema, options: &TableOptions) -> Result<RecordBatch> {
+    let Some(column) = options.sort_by.as_ref().and_then(|name| schema.index_of(name)) else { return Ok(batch) };
+    let order = arrow_schema::SortOptions { descending: false, nulls_first: false };
+    let indices = arrow_ord::sort::sort_to_indices(batch.column(column), Some(order), None)?;
+    Ok(arrow_select::take::take_record_batch(&batch, &indices)?)
+}
+
+/// Bytes of the values: what block sizes are measured in.
+fn raw_bytes(batch: &RecordBatch) -> u64 {
+    let bytes = |array: &ArrayRef| -> u64 {
+        let rows = array.len() as u64;
+        match array.data_type() {
+            DataType::Utf8View => array.as_string_view().lengths().map(u64::from).sum::<u64>() + 4 * rows,
+            DataType::BinaryView => array.as_binary_view().lengths().map(u64::from).sum::<u64>() + 4 * rows,
+            DataType::Boolean => rows,
+            DataType::Decimal128(precision, _) if *precision <= 9 => 4 * rows,
+            DataType::Decimal128(precision, _) if *precision <= 18 => 8 * rows,
+            other => rows * other.primitive_width().unwrap_or(16) as u64,
+        }
+    };
+    batch.columns().iter().map(bytes).sum()
+}

@@ -1,0 +1,132 @@
+//! A table at one moment: columns, options and the blocks that hold its rows.
+
+use crate::block::{Block, Sketch};
+use crate::error::Result;
+use crate::ids::TableId;
+use crate::scan::{Scan, ScanRequest};
+use crate::schema::{TableOptions, TableSchema, Value};
+use std::sync::{Arc, OnceLock};
+
+/// A table as one snapshot sees it.
+#[derive(Debug)]
+pub struct Table {
+    /// The table's number.
+    pub id: TableId,
+    /// Its name.
+    pub name: String,
+    /// Columns and keys.
+    pub schema: Arc<TableSchema>,
+    /// Physical options of new blocks.
+    pub options: TableOptions,
+    blocks: Vec<Arc<Block>>,
+    statistics: OnceLock<TableStatistics>,
+}
+
+/// What is known of a table without reading its rows.
+#[derive(Clone, Debug, PartialEq)]
+pub struct TableStatistics {
+    /// Rows.
+    pub rows: u64,
+    /// Per column.
+    pub columns: Vec<ColumnStatistics>,
+}
+
+/// What is known of a column without reading its rows.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ColumnStatistics {
+    /// Rows that are NULL.
+    pub null_count: u64,
+    /// No value is smaller.
+    pub min: Option<Value>,
+    /// No value is larger.
+    pub max: Option<Value>,
+    /// Whether both bounds occur as values.
+    pub exact_bounds: bool,
+    /// About how many different values.
+    pub distinct: u64,
+}
+
+impl Table {
+    /// A table of `blocks`.
+    pub fn new(
+        id: TableId,
+        name: String,
+        schema: Arc<TableSchema>,
+        options: TableOptions,
+        blocks: Vec<Arc<Block>>,
+    ) -> Table {
+        Table { id, name, schema, options, blocks, statistics: OnceLock::new() }
+    }
+
+    /// The same table with other blocks or options.
+    pub fn with(&self, name: &str, options: TableOptions, blocks: Vec<Arc<Block>>) -> Table {
+        Table::new(self.id, name.to_string(), self.schema.clone(), options, blocks)
+    }
+
+    /// Rows in all blocks.
+    pub fn rows(&self) -> u64 {
+        self.blocks.iter().map(|block| block.rows()).sum()
+    }
+
+    /// Bytes of all block files.
+    pub fn bytes(&self) -> u64 {
+        self.blocks.iter().map(|block| block.bytes()).sum()
+    }
+
+    /// The blocks.
+    pub fn blocks(&self) -> &[Arc<Block>] {
+        &self.blocks
+    }
+
+    /// Prepares a scan; see [`Scan`].
+    ///
+    /// # Errors
+    /// 42703 or 42804 for a request that does not fit the columns.
+    pub fn scan(&self, request: &ScanRequest) -> Result<Arc<Scan>> {
+        Scan::new(self.schema.clone(), self.blocks.clone(), request)
+    }
+
+    /// Statistics from zone maps and sketches; computed once per snapshot.
+    ///
+    /// # Errors
+    /// `Corrupt` or `Io` if a block cannot be opened.
+    pub fn statistics(&self) -> Result<&TableStatistics> {
+        if let Some(known) = self.statistics.get() {
+            return Ok(known);
+        }
+        let mut sketches = vec![Sketch::default(); self.schema.columns.len()];
+        for block in &self.blocks {
+            for (all, one) in sketches.iter_mut().zip(block.sketches()?) {
+                all.merge(&one);
+            }
+        }
+        let columns = sketches.iter().enumerate().map(|(column, sketch)| self.column_statistics(column, sketch));
+        let statistics = TableStatistics { rows: self.rows(), columns: columns.collect::<Result<_>>()? };
+        Ok(self.statistics.get_or_init(|| statistics))
+    }
+
+    fn column_statistics(&self, column: usize, sketch: &Sketch) -> Result<ColumnStatistics> {
+        let (mut null_count, mut known, mut exact_bounds) = (0, true, true);
+        let (mut min, mut max): (Option<Value>, Option<Value>) = (None, None);
+        for block in &self.blocks {
+            let zone = block.zone(column)?;
+            null_count += u64::from(zone.nulls);
+            match zone.bounds {
+                None => known &= zone.nulls == zone.rows,
+                Some(bounds) => {
+                    exact_bounds &= bounds.exact;
+                    if min.as_ref().is_none_or(|min| bounds.min.compare(min).is_some_and(|order| order.is_lt())) {
+                        min = Some(bounds.min);
+                    }
+                    if max.as_ref().is_none_or(|max| bounds.max.compare(max).is_some_and(|order| order.is_gt())) {
+                        max = Some(bounds.max);
+                    }
+                }
+            }
+        }
+        if !known {
+            (min, max) = (None, None);
+        }
+        Ok(ColumnStatistics { null_count, min, max, exact_bounds, distinct: sketch.estimate() })
+    }
+}
