@@ -56,52 +56,67 @@ impl PaxStore {
     }
 
     /// The fixed-width values of `rows`, zeros for NULLs.
-    fn copy<const N: usize>(&self, column: &Column, nulls: Option<&NullBuffer>, rows: Range<usize>) -> MutableBuffer {
-        let mut copied = MutableBuffer::with_capacity(N * rows.len());
+    fn copy<const N: usize>(
+        &self,
+        column: &Column,
+        nulls: Option<&NullBuffer>,
+        rows: Range<usize>,
+    ) -> MutableBuffer {
+        let mut copied = MutableBuffer::from_len_zeroed(N * rows.len());
+        let mut rest = copied.as_slice_mut();
         let mut page = self.page_of(rows.start);
         let mut row = rows.start;
         while row < rows.end {
             let on_page = self.rows(page);
             let end = on_page.end.min(rows.end);
-            let minipage = self.minipage(column, page);
-            let before = present(nulls, on_page.start..row);
+            let (here, later) = rest.split_at_mut(N * (end - row));
+            let values = &self.minipage(column, page)[N * present(nulls, on_page.start..row)..];
             match nulls.filter(|nulls| present(Some(nulls), row..end) < end - row) {
-                None => copied.extend_from_slice(&minipage[N * before..N * (before + end - row)]),
+                None => here.copy_from_slice(&values[..here.len()]),
                 Some(nulls) => {
-                    let mut values = minipage[N * before..].as_chunks::<N>().0.iter();
-                    for bit in nulls.inner().slice(row, end - row).iter() {
-                        let value = if bit { values.next() } else { None };
-                        copied.extend_from_slice(value.unwrap_or(&[0; N]));
+                    let mut values = values.as_chunks::<N>().0.iter();
+                    for (place, row) in here.as_chunks_mut::<N>().0.iter_mut().zip(row..) {
+                        if nulls.is_valid(row)
+                            && let Some(value) = values.next()
+                        {
+                            *place = *value;
+                        }
                     }
                 }
             }
-            (row, page) = (end, page + 1);
+            (rest, row, page) = (later, end, page + 1);
         }
         copied
     }
 
     /// The fixed-width values at ascending `positions`, zeros for NULLs.
-    fn gather<const N: usize>(&self, column: &Column, nulls: Option<&NullBuffer>, positions: &[u32]) -> MutableBuffer {
-        let mut gathered = MutableBuffer::with_capacity(N * positions.len());
+    fn gather<const N: usize>(
+        &self,
+        column: &Column,
+        nulls: Option<&NullBuffer>,
+        positions: &[u32],
+    ) -> MutableBuffer {
+        let mut gathered = MutableBuffer::from_len_zeroed(N * positions.len());
+        let mut places = gathered.as_slice_mut().as_chunks_mut::<N>().0.iter_mut();
         let mut rest = positions;
-        let mut page = positions.first().map_or(0, |first| self.page_of(*first as usize));
-        while let Some(first) = rest.first() {
-            if *first >= self.firsts[page + 1] {
-                page = self.page_of(*first as usize);
+        let mut page = 0;
+        while let Some(first) = rest.first().map(|first| *first as usize) {
+            if !self.rows(page).contains(&first) {
+                page = self.page_of(first);
             }
             let on_page = self.rows(page);
             let (here, later) = rest.split_at(rest.partition_point(|row| (*row as usize) < on_page.end));
-            let (values, _) = self.minipage(column, page).as_chunks::<N>();
-            match nulls {
-                None => here.iter().for_each(|row| gathered.extend_from_slice(&values[*row as usize - on_page.start])),
-                Some(nulls) => {
-                    let (mut counted, mut before) = (on_page.start, 0);
-                    for row in here.iter().map(|row| *row as usize) {
-                        before += present(Some(nulls), counted..row);
-                        counted = row;
-                        let value = if nulls.is_valid(row) { values[before] } else { [0; N] };
-                        gathered.extend_from_slice(&value);
-                    }
+            let values = self.minipage(column, page).as_chunks::<N>().0;
+            let (mut counted, mut before) = (on_page.start, 0);
+            for (row, place) in here.iter().map(|row| *row as usize).zip(&mut places) {
+                let Some(nulls) = nulls else {
+                    *place = values[row - on_page.start];
+                    continue;
+                };
+                before += present(Some(nulls), counted..row);
+                counted = row;
+                if nulls.is_valid(row) {
+                    *place = values[before];
                 }
             }
             rest = later;
