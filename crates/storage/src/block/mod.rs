@@ -343,6 +343,11 @@ impl Block {
             self.fine_zones(column)?;
         }
         let columns = if self.info.layout == Layout::Column { self.schema.columns.len() } else { 1 };
-        (0..columns as u16).try_for_each(|column| self.open_part(&opened, column).map(drop))
+        for column in 0..columns as u16 {
+            if let (Part::Pages(store), _) = self.open_part(&opened, column)? {
+                store.check().map_err(self.blame(Some("pages")))?;
+            }
+        }
+        Ok(())
     }
 }

@@ -25,4 +25,4 @@ pub fn checksum(bytes: &[u8]) -> u64 {
 }
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;

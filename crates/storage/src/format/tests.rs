@@ -21,7 +21,8 @@ fn documented(name: &str) -> Vec<(usize, usize, String)> {
         .collect()
 }
 
-fn check_table(name: &str, fields: &[(usize, usize, &str)], bytes: usize) {
+/// Holds a table in `docs/format.md` against the constants in the code.
+pub(crate) fn check_table(name: &str, fields: &[(usize, usize, &str)], bytes: usize) {
     let mut end = 0;
     for (offset, len, field) in fields {
         assert_eq!(*offset, end, "{name}: {field} leaves a gap");

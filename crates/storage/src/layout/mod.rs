@@ -19,7 +19,7 @@ mod views;
 
 pub use column::{Stripe, StripeSections};
 pub use dense::{Dense, DenseData};
-pub use pax::PaxStore;
+pub use pax::{PaxBuildReport, PaxStore, build_reported};
 pub use row::RowStore;
 
 use crate::error::Result;

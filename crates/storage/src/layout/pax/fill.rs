@@ -37,12 +37,26 @@ pub(super) struct Filled {
 ///
 /// # Errors
 /// 54000 when the pages take over 2 GiB.
-pub(super) fn fill(sources: &[Source<'_>], rows: usize, options: &TableOptions, run: usize) -> Result<Filled> {
-    let mut filler = Filler { sources, options, rows, run, filled: Filled::default() };
+pub(super) fn fill(
+    sources: &[Source<'_>],
+    rows: usize,
+    options: &TableOptions,
+    run: usize,
+) -> Result<Filled> {
+    let mut filler = Filler {
+        sources,
+        options,
+        rows,
+        run,
+        filled: Filled::default(),
+    };
     let raw: usize = sources.iter().map(|source| source.values(0..rows)).sum();
     filler.filled.pages.reserve(raw + raw / 8);
     let first = 0..rows.min(FIRST_SAMPLE);
-    let mut sample = Sample { rows: first.len(), values: values(sources, first) };
+    let mut sample = Sample {
+        rows: first.len(),
+        values: values(sources, first),
+    };
     let mut row = 0;
     while row < rows {
         let page = filler.page(row, &sample)?;
@@ -55,7 +69,10 @@ pub(super) fn fill(sources: &[Source<'_>], rows: usize, options: &TableOptions, 
 }
 
 fn values(sources: &[Source<'_>], rows: Range<usize>) -> Vec<usize> {
-    sources.iter().map(|source| source.values(rows.clone())).collect()
+    sources
+        .iter()
+        .map(|source| source.values(rows.clone()))
+        .collect()
 }
 
 struct Filler<'a> {
@@ -86,16 +103,30 @@ impl Filler<'_> {
     /// that this row took a page of its own.
     fn page(&mut self, first: usize, sample: &Sample) -> Result<Sample> {
         let page_bytes = self.options.page_bytes as usize;
-        let room =
-            Room { begin: header_bytes(self.sources.len()), end: page_bytes, end_bytes: end_bytes(page_bytes) };
-        let held = Sample { rows: 0, values: vec![0; self.sources.len()] };
-        if room.begin + self.taken(&values(self.sources, first..first + 1), 1, room.end_bytes) > page_bytes {
+        let room = Room {
+            begin: header_bytes(self.sources.len()),
+            end: page_bytes,
+            end_bytes: end_bytes(page_bytes),
+        };
+        let held = Sample {
+            rows: 0,
+            values: vec![0; self.sources.len()],
+        };
+        if room.begin + self.taken(&values(self.sources, first..first + 1), 1, room.end_bytes)
+            > page_bytes
+        {
             self.alone(first)?;
             return Ok(held);
         }
         let start = self.extend(page_bytes)?;
         let bounds = bounds(&self.shapes(), sample, room);
-        let mut page = Page { start, first, held, bounds, room };
+        let mut page = Page {
+            start,
+            first,
+            held,
+            bounds,
+            room,
+        };
         loop {
             self.insert(&mut page, self.rows);
             let next = first + page.held.rows;
@@ -114,19 +145,25 @@ impl Filler<'_> {
     /// Bytes of `rows` rows with these values in all minipages together.
     fn taken(&self, values: &[usize], rows: usize, end_bytes: usize) -> usize {
         let sizes = self.sources.iter().zip(values);
-        sizes.map(|(source, values)| values + source.shape.back(rows, end_bytes)).sum()
+        sizes
+            .map(|(source, values)| values + source.shape.back(rows, end_bytes))
+            .sum()
     }
 
     fn free(&self, page: &Page) -> usize {
-        page.room.end - page.room.begin - self.taken(&page.held.values, page.held.rows, page.room.end_bytes)
+        page.room.end
+            - page.room.begin
+            - self.taken(&page.held.values, page.held.rows, page.room.end_bytes)
     }
 
     /// Adds zeroed bytes for a page and returns where it begins.
     fn extend(&mut self, bytes: usize) -> Result<usize> {
         let start = self.filled.pages.len();
         if i32::try_from(start + bytes).is_err() {
-            return Err(Error::invalid("54000", "more than 2 GiB of pages in one block")
-                .with_hint("Choose a smaller block_bytes or page_bytes."));
+            return Err(
+                Error::invalid("54000", "more than 2 GiB of pages in one block")
+                    .with_hint("Choose a smaller block_bytes or page_bytes."),
+            );
         }
         self.filled.pages.resize(start + bytes, 0);
         Ok(start)
@@ -141,7 +178,8 @@ impl Filler<'_> {
             for (column, source) in self.sources.iter().enumerate() {
                 let capacity = page.bounds[column + 1] - page.bounds[column];
                 let values = page.held.values[column];
-                rows.end = first + source.fitting(rows.clone(), capacity, page.held.rows, values, end_bytes);
+                rows.end = first
+                    + source.fitting(rows.clone(), capacity, page.held.rows, values, end_bytes);
             }
             if rows.is_empty() {
                 return;
@@ -163,10 +201,17 @@ impl Filler<'_> {
     /// Makes room for the tuple of row `next` by moving minipage boundaries;
     /// false if the page should be closed instead.
     fn reorganise(&mut self, page: &mut Page, next: usize) -> bool {
-        let mut wanted = Sample { rows: page.held.rows + 1, values: values(self.sources, next..next + 1) };
-        wanted.values.iter_mut().zip(&page.held.values).for_each(|(wanted, held)| *wanted += held);
-        let fits =
-            page.room.begin + self.taken(&wanted.values, wanted.rows, page.room.end_bytes) <= page.room.end;
+        let mut wanted = Sample {
+            rows: page.held.rows + 1,
+            values: values(self.sources, next..next + 1),
+        };
+        wanted
+            .values
+            .iter_mut()
+            .zip(&page.held.values)
+            .for_each(|(wanted, held)| *wanted += held);
+        let fits = page.room.begin + self.taken(&wanted.values, wanted.rows, page.room.end_bytes)
+            <= page.room.end;
         let percent = usize::from(self.options.reorganise_percent);
         let worthy = page.held.rows == 0 || 100 * self.free(page) > percent * page.room.end;
         if !fits || !worthy {
@@ -185,16 +230,30 @@ impl Filler<'_> {
     /// of the next) to the new boundary: right-movers from the right, then
     /// left-movers from the left, so that none runs over another.
     fn shift(&mut self, page: &Page, bounds: &[usize]) {
-        let Page { start, held, bounds: old, room, .. } = page;
+        let Page {
+            start,
+            held,
+            bounds: old,
+            room,
+            ..
+        } = page;
         let bytes = &mut self.filled.pages[*start..];
         let mut shift = |column: usize| {
-            let back = self.sources[column - 1].shape.back(held.rows, room.end_bytes);
+            let back = self.sources[column - 1]
+                .shape
+                .back(held.rows, room.end_bytes);
             let from = old[column] - back..old[column] + held.values[column];
             bytes.copy_within(from, bounds[column] - back);
         };
         let inner = 1..self.sources.len();
-        inner.clone().rev().filter(|column| bounds[*column] > old[*column]).for_each(&mut shift);
-        inner.filter(|column| bounds[*column] < old[*column]).for_each(&mut shift);
+        inner
+            .clone()
+            .rev()
+            .filter(|column| bounds[*column] > old[*column])
+            .for_each(&mut shift);
+        inner
+            .filter(|column| bounds[*column] < old[*column])
+            .for_each(&mut shift);
         // Presence bits are only ever set, so what was left behind must not shine through.
         for (column, source) in self.sources.iter().enumerate() {
             let back = source.shape.back(held.rows, room.end_bytes);
@@ -218,7 +277,8 @@ impl Filler<'_> {
         for (source, offset) in self.sources.iter().zip(&page.bounds) {
             encode_minipage(&mut writer, *offset as u32, source.shape);
         }
-        self.filled.pages[page.start..page.start + page.room.begin].copy_from_slice(&writer.finish());
+        self.filled.pages[page.start..page.start + page.room.begin]
+            .copy_from_slice(&writer.finish());
         self.filled.directory.u32(page.start as u32);
         self.filled.directory.u32(page.first as u32);
         self.filled.report.pages += 1;
@@ -229,10 +289,19 @@ impl Filler<'_> {
         let begin = header_bytes(self.sources.len());
         let values = values(self.sources, row..row + 1);
         let size = |end_bytes| {
-            (begin + self.taken(&values, 1, end_bytes)).next_multiple_of(self.options.page_bytes as usize)
+            (begin + self.taken(&values, 1, end_bytes))
+                .next_multiple_of(self.options.page_bytes as usize)
         };
-        let end = if end_bytes(size(2)) == 2 { size(2) } else { size(4) };
-        let room = Room { begin, end, end_bytes: end_bytes(end) };
+        let end = if end_bytes(size(2)) == 2 {
+            size(2)
+        } else {
+            size(4)
+        };
+        let room = Room {
+            begin,
+            end,
+            end_bytes: end_bytes(end),
+        };
         let mut bounds = Vec::with_capacity(self.sources.len() + 1);
         let mut at = begin;
         for (source, values) in self.sources.iter().zip(&values) {
@@ -240,8 +309,17 @@ impl Filler<'_> {
             at += values + source.shape.back(1, room.end_bytes);
         }
         bounds.push(end);
-        let held = Sample { rows: 0, values: vec![0; self.sources.len()] };
-        let mut page = Page { start: self.extend(end)?, first: row, held, bounds, room };
+        let held = Sample {
+            rows: 0,
+            values: vec![0; self.sources.len()],
+        };
+        let mut page = Page {
+            start: self.extend(end)?,
+            first: row,
+            held,
+            bounds,
+            room,
+        };
         self.insert(&mut page, row + 1);
         self.close(&page);
         Ok(())

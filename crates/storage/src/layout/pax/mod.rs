@@ -27,6 +27,7 @@
 //! Not here: deletes and updates in place. Blocks are immutable; changed rows
 //! live elsewhere until a block is written anew.
 
+mod check;
 mod fill;
 mod page;
 mod plan;
@@ -72,17 +73,29 @@ pub fn build_reported(
 ) -> Result<(Vec<SectionData>, PaxBuildReport)> {
     let rows = columns.first().map_or(0, |column| column.rows);
     let filled = fill::fill(&sources(schema, columns), rows, options, usize::MAX)?;
-    let section = |kind, bytes| SectionData { kind, column: None, unit_rows: 0, bytes };
+    let section = |kind, bytes| SectionData {
+        kind,
+        column: None,
+        unit_rows: 0,
+        bytes,
+    };
     let sections = vec![
         section(SectionKind::Pages, Buffer::from_vec(filled.pages)),
-        section(SectionKind::PageDirectory, Buffer::from_vec(filled.directory.finish())),
+        section(
+            SectionKind::PageDirectory,
+            Buffer::from_vec(filled.directory.finish()),
+        ),
     ];
     Ok((sections, filled.report))
 }
 
 fn sources<'a>(schema: &TableSchema, columns: &'a [Dense]) -> Vec<Source<'a>> {
     let nullable = schema.columns.iter().map(|column| column.nullable);
-    columns.iter().zip(nullable).map(|(column, nullable)| Source::new(column, nullable)).collect()
+    columns
+        .iter()
+        .zip(nullable)
+        .map(|(column, nullable)| Source::new(column, nullable))
+        .collect()
 }
 
 #[cfg(test)]

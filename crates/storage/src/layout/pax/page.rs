@@ -112,9 +112,17 @@ impl PageHeader {
         let (rows, columns, end_bytes) = (reader.u32()?, reader.u16()?, reader.u16()?);
         let (bytes, free) = (reader.u32()?, reader.u32()?);
         if end_bytes != 2 && end_bytes != 4 {
-            return Err(Error::corrupt(format!("end offsets of {end_bytes} bytes; 2 or 4 are known")));
+            return Err(Error::corrupt(format!(
+                "end offsets of {end_bytes} bytes; 2 or 4 are known"
+            )));
         }
-        Ok(PageHeader { rows, columns, end_bytes, bytes, free })
+        Ok(PageHeader {
+            rows,
+            columns,
+            end_bytes,
+            bytes,
+            free,
+        })
     }
 }
 
@@ -136,7 +144,13 @@ pub(super) fn decode_minipage(reader: &mut Reader<'_>) -> Result<(u32, Shape)> {
         return Err(Error::corrupt(format!("unknown minipage flag {nullable}")));
     }
     let width = (width > 0).then_some(usize::from(width));
-    Ok((offset, Shape { width, nullable: nullable == 1 }))
+    Ok((
+        offset,
+        Shape {
+            width,
+            nullable: nullable == 1,
+        },
+    ))
 }
 
 /// Whether `row` is present, by the bits at the end of its F-minipage: the last
@@ -152,18 +166,22 @@ pub(super) fn set_present(minipage: &mut [u8], row: usize) {
 }
 
 /// The end offsets of the first `rows` values of a V-minipage and whether they are NULL.
-pub(super) fn ends(minipage: &[u8], rows: usize, end_bytes: usize) -> impl ExactSizeIterator<Item = (usize, bool)> {
+pub(super) fn ends(
+    minipage: &[u8],
+    rows: usize,
+    end_bytes: usize,
+) -> impl ExactSizeIterator<Item = (usize, bool)> {
     let slots = minipage[minipage.len() - rows * end_bytes..].rchunks_exact(end_bytes);
     slots.map(move |slot| match slot {
         [low, high] => {
             let slot = u16::from_le_bytes([*low, *high]);
-            (usize::from(slot & NULL_NARROW - 1), slot & NULL_NARROW != 0)
+            (usize::from(slot & !NULL_NARROW), slot & NULL_NARROW != 0)
         }
         _ => {
             let mut bytes = [0; 4];
             bytes[..slot.len()].copy_from_slice(slot);
             let slot = u32::from_le_bytes(bytes);
-            ((slot & NULL_WIDE - 1) as usize, slot & NULL_WIDE != 0)
+            ((slot & !NULL_WIDE) as usize, slot & NULL_WIDE != 0)
         }
     })
 }

@@ -37,8 +37,9 @@ pub(super) fn bounds(shapes: &[Shape], sample: &Sample, room: Room) -> Vec<usize
     };
     let columns = || shapes.iter().zip(&sample.values);
     // Without rounding to whole bytes more tuples fit, so this is the most there can be.
-    let bits: usize =
-        columns().map(|(shape, values)| 8 * values + sample.rows * shape.back_bits(room.end_bytes)).sum();
+    let bits: usize = columns()
+        .map(|(shape, values)| 8 * values + sample.rows * shape.back_bits(room.end_bytes))
+        .sum();
     let mut tuples = 8 * usable * sample.rows / bits.max(1);
     let mut taken = columns().map(|column| size(column, tuples)).sum::<usize>();
     while taken > usable {
@@ -46,7 +47,10 @@ pub(super) fn bounds(shapes: &[Shape], sample: &Sample, room: Room) -> Vec<usize
         taken = columns().map(|column| size(column, tuples)).sum();
     }
     let spare = usable - taken;
-    let varying: usize = columns().filter(|(shape, _)| shape.width.is_none()).map(|(_, values)| values).sum();
+    let varying: usize = columns()
+        .filter(|(shape, _)| shape.width.is_none())
+        .map(|(_, values)| values)
+        .sum();
     let mut bounds = Vec::with_capacity(shapes.len() + 1);
     let mut at = room.begin;
     for (shape, values) in columns() {
@@ -66,18 +70,34 @@ mod tests {
     use proptest::prelude::*;
 
     fn shapes() -> impl Strategy<Value = Vec<Shape>> {
-        let width = prop_oneof![Just(None), prop::sample::select(vec![1, 2, 4, 8, 16]).prop_map(Some)];
+        let width = prop_oneof![
+            Just(None),
+            prop::sample::select(vec![1, 2, 4, 8, 16]).prop_map(Some)
+        ];
         let shape = (width, any::<bool>()).prop_map(|(width, nullable)| Shape { width, nullable });
         prop::collection::vec(shape, 1..30)
     }
 
     #[test]
     fn fixed_columns_get_whole_tuples() {
-        let fixed = |width| Shape { width: Some(width), nullable: false };
-        let sample = Sample { rows: 10, values: vec![40, 80] };
-        let room = Room { begin: 28, end: 1024, end_bytes: 2 };
+        let fixed = |width| Shape {
+            width: Some(width),
+            nullable: false,
+        };
+        let sample = Sample {
+            rows: 10,
+            values: vec![40, 80],
+        };
+        let room = Room {
+            begin: 28,
+            end: 1024,
+            end_bytes: 2,
+        };
         // (1024 - 28) / 12 = 83 tuples
-        assert_eq!(bounds(&[fixed(4), fixed(8)], &sample, room), [28, 28 + 83 * 4, 1024]);
+        assert_eq!(
+            bounds(&[fixed(4), fixed(8)], &sample, room),
+            [28, 28 + 83 * 4, 1024]
+        );
     }
 
     proptest! {

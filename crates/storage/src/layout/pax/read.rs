@@ -16,7 +16,9 @@ impl TupleStore for PaxStore {
     fn read(&self, column: usize, rows: Range<usize>) -> Result<ArrayRef> {
         let Contents { nulls, views } = self.contents(column)?;
         let column = &self.columns[column];
-        let present = nulls.as_ref().map(|nulls| nulls.slice(rows.start, rows.len()));
+        let present = nulls
+            .as_ref()
+            .map(|nulls| nulls.slice(rows.start, rows.len()));
         if let Some(views) = views {
             return Ok(views.slice(rows, present));
         }
@@ -34,7 +36,12 @@ impl TupleStore for PaxStore {
     fn take(&self, column: usize, positions: &[u32]) -> Result<ArrayRef> {
         let Contents { nulls, views } = self.contents(column)?;
         let column = &self.columns[column];
-        let present = nulls.as_ref().map(|nulls| positions.iter().map(|row| nulls.is_valid(*row as usize)).collect());
+        let present = nulls.as_ref().map(|nulls| {
+            positions
+                .iter()
+                .map(|row| nulls.is_valid(*row as usize))
+                .collect()
+        });
         if let Some(views) = views {
             return Ok(views.take(positions, present));
         }
@@ -52,7 +59,9 @@ impl TupleStore for PaxStore {
 impl PaxStore {
     /// The page that holds `row`.
     fn page_of(&self, row: usize) -> usize {
-        self.firsts.partition_point(|first| *first as usize <= row).saturating_sub(1)
+        self.firsts
+            .partition_point(|first| *first as usize <= row)
+            .saturating_sub(1)
     }
 
     /// The fixed-width values of `rows`, zeros for NULLs.
@@ -105,7 +114,8 @@ impl PaxStore {
                 page = self.page_of(first);
             }
             let on_page = self.rows(page);
-            let (here, later) = rest.split_at(rest.partition_point(|row| (*row as usize) < on_page.end));
+            let (here, later) =
+                rest.split_at(rest.partition_point(|row| (*row as usize) < on_page.end));
             let values = self.minipage(column, page).as_chunks::<N>().0;
             let (mut counted, mut before) = (on_page.start, 0);
             for (row, place) in here.iter().map(|row| *row as usize).zip(&mut places) {
@@ -128,5 +138,9 @@ impl PaxStore {
 /// How many of `rows` are present.
 fn present(nulls: Option<&NullBuffer>, rows: Range<usize>) -> usize {
     let set = |nulls: &NullBuffer| nulls.inner().slice(rows.start, rows.len()).count_set_bits();
-    if rows.is_empty() { 0 } else { nulls.map_or(rows.len(), set) }
+    if rows.is_empty() {
+        0
+    } else {
+        nulls.map_or(rows.len(), set)
+    }
 }

@@ -5,11 +5,9 @@
 //! column is first read, so that a scan of two columns touches two minipages of
 //! every page. After those checks nothing here can index out of bounds.
 
-use super::page::{
-    DIRECTORY_BYTES, PageHeader, Shape, decode_minipage, ends, header_bytes, is_present,
-};
+use super::check::{on_page, read_directory, read_header};
+use super::page::{ends, is_present};
 use crate::error::{Error, Result};
-use crate::format::Reader;
 use crate::layout::views::Views;
 use crate::schema::{ColumnType, Physical, TableSchema};
 use arrow_buffer::{BooleanBufferBuilder, Buffer, NullBuffer};
@@ -39,8 +37,8 @@ pub(super) struct Column {
 pub(super) struct Place {
     pub begin: u32,
     pub end: u32,
-    nullable: bool,
-    wide_ends: bool,
+    pub nullable: bool,
+    pub wide_ends: bool,
 }
 
 /// What the first read of a column finds out.
@@ -82,15 +80,29 @@ impl PaxStore {
         let mut firsts: Vec<u32> = entries.iter().map(|page| page.first).collect();
         // In range: the directory is for `rows` rows, each beginning in a u32.
         firsts.push(rows as u32);
-        Ok(PaxStore { pages, firsts, columns })
+        Ok(PaxStore {
+            pages,
+            firsts,
+            columns,
+        })
+    }
+
+    /// Checks the minipages of all columns.
+    ///
+    /// # Errors
+    /// `Corrupt` if presence bits, end offsets or text are wrong.
+    pub fn check(&self) -> Result<()> {
+        (0..self.columns.len()).try_for_each(|column| self.contents(column).map(drop))
     }
 
     /// Bytes of memory beyond the sections, once all columns have been read.
     pub fn memory(&self) -> usize {
-        let rows = self.firsts.last().map_or(0, |rows| *rows as usize);
+        let rows = self.row_count();
         let column = |column: &Column| {
             let varying = column.kind.physical().width().is_none();
-            size_of::<Place>() * column.places.len() + rows / 8 + if varying { 16 * rows } else { 0 }
+            size_of::<Place>() * column.places.len()
+                + rows / 8
+                + if varying { 16 * rows } else { 0 }
         };
         4 * self.firsts.len() + self.columns.iter().map(column).sum::<usize>()
     }
@@ -113,166 +125,103 @@ impl PaxStore {
             return Ok(contents);
         }
         let contents = match column.kind.physical() {
-            Physical::Bytes { text } => self.variable(column, text)?,
-            _ => self.fixed(column)?,
+            Physical::Bytes { text } => self.variable(column, text),
+            _ => self.fixed(column),
         };
+        let contents = contents.map_err(|error| error.at("", None, Some("pages")))?;
         Ok(column.contents.get_or_init(|| contents))
     }
 
     /// Reads presence bits and checks that the present values fit.
     fn fixed(&self, column: &Column) -> Result<Contents> {
-        let Some(width) = column.kind.physical().width().filter(|_| column.places.iter().any(|p| p.nullable))
-        else {
-            return Ok(Contents { nulls: None, views: None });
-        };
-        let mut present = BooleanBufferBuilder::new(self.firsts.last().map_or(0, |rows| *rows as usize));
-        for (page, place) in column.places.iter().enumerate() {
-            let rows = self.rows(page).len();
-            if !place.nullable {
-                present.append_n(rows, true);
-                continue;
-            }
-            let minipage = self.minipage(column, page);
+        let mut presence = Presence::new(self, column);
+        let width = column.kind.physical().width().unwrap_or(0);
+        for (page, _) in column
+            .places
+            .iter()
+            .enumerate()
+            .filter(|(_, place)| place.nullable)
+        {
+            let (minipage, rows) = (self.minipage(column, page), self.rows(page));
             let mut values = 0;
-            for row in 0..rows {
-                let is_present = is_present(minipage, row);
+            for row in rows.clone() {
+                let is_present = is_present(minipage, row - rows.start);
                 values += usize::from(is_present);
-                present.append(is_present);
+                presence.set(row, is_present);
             }
-            if values * width + rows.div_ceil(8) > minipage.len() {
-                let reason = format!("{values} values of {width} bytes in a minipage of {}", minipage.len());
+            if values * width + rows.len().div_ceil(8) > minipage.len() {
+                let reason = format!(
+                    "{values} values of {width} bytes in a minipage of {}",
+                    minipage.len()
+                );
                 return Err(on_page(Error::corrupt(reason), page));
             }
         }
-        Ok(Contents { nulls: some_nulls(present), views: None })
+        Ok(Contents {
+            nulls: presence.finish(),
+            views: None,
+        })
     }
 
     /// Reads end offsets and checks them and the values.
     fn variable(&self, column: &Column, text: bool) -> Result<Contents> {
-        let rows = self.firsts.last().map_or(0, |rows| *rows as usize);
-        let mut present = BooleanBufferBuilder::new(rows);
-        let mut places = Vec::with_capacity(rows);
+        let mut presence = Presence::new(self, column);
+        let mut places = Vec::with_capacity(self.row_count());
         for (page, place) in column.places.iter().enumerate() {
-            let (rows, end_bytes) = (self.rows(page).len(), if place.wide_ends { 4 } else { 2 });
+            let (rows, end_bytes) = (self.rows(page), if place.wide_ends { 4 } else { 2 });
             let minipage = self.minipage(column, page);
-            let (begin, most) = (place.begin as usize, minipage.len() - rows * end_bytes);
+            let (begin, most) = (
+                place.begin as usize,
+                minipage.len() - rows.len() * end_bytes,
+            );
             let mut start = 0;
-            for (end, null) in ends(minipage, rows, end_bytes) {
-                if end < start || end > most || (null && end != start) {
-                    let reason = format!("end offset {end} after {start}, null {null}, with {most} bytes of values");
+            for (row, (end, null)) in rows.clone().zip(ends(minipage, rows.len(), end_bytes)) {
+                if end < start || end > most || (null && (end != start || !place.nullable)) {
+                    let reason = format!(
+                        "end offset {end} after {start}, null {null}, with {most} bytes of values"
+                    );
                     return Err(on_page(Error::corrupt(reason), page));
                 }
                 places.push(begin + start..begin + end);
-                present.append(!null);
+                if place.nullable {
+                    presence.set(row, !null);
+                }
                 start = end;
             }
         }
         let views = Views::new(self.pages.clone(), places.into_iter(), text)?;
-        Ok(Contents { nulls: some_nulls(present), views: Some(views) })
+        Ok(Contents {
+            nulls: presence.finish(),
+            views: Some(views),
+        })
+    }
+
+    fn row_count(&self) -> usize {
+        self.firsts.last().map_or(0, |rows| *rows as usize)
     }
 }
 
-fn some_nulls(mut present: BooleanBufferBuilder) -> Option<NullBuffer> {
-    Some(NullBuffer::new(present.finish())).filter(|nulls| nulls.null_count() > 0)
-}
+/// Which rows of a column are present; costs nothing where no page has a nullable minipage.
+struct Presence(Option<BooleanBufferBuilder>);
 
-/// Adds the page to a corruption.
-fn on_page(error: Error, page: usize) -> Error {
-    match error {
-        Error::Corrupt { file, block, section, reason } => {
-            Error::Corrupt { file, block, section, reason: format!("page {page}: {reason}") }
+impl Presence {
+    fn new(store: &PaxStore, column: &Column) -> Presence {
+        let nullable = column.places.iter().any(|place| place.nullable);
+        Presence(nullable.then(|| {
+            let mut bits = BooleanBufferBuilder::new(store.row_count());
+            bits.append_n(store.row_count(), true);
+            bits
+        }))
+    }
+
+    fn set(&mut self, row: usize, present: bool) {
+        if let Some(bits) = &mut self.0 {
+            bits.set_bit(row, present);
         }
-        other => other,
     }
-}
 
-/// One directory entry, with where the next one begins.
-struct Entry {
-    bytes: Range<usize>,
-    first: u32,
-    rows: u32,
-}
-
-fn read_directory(directory: &[u8], rows: usize, page_bytes: u32, pages_bytes: usize) -> Result<Vec<Entry>> {
-    let count = directory.len() / DIRECTORY_BYTES;
-    let (Ok(rows), Ok(size)) = (u32::try_from(rows), u32::try_from(pages_bytes)) else {
-        return Err(Error::corrupt(format!("{rows} rows on {pages_bytes} bytes of pages")));
-    };
-    let mut reader = Reader::new(directory);
-    let mut places = Vec::with_capacity(count + 1);
-    for _ in 0..count {
-        places.push((reader.u32()?, reader.u32()?));
+    fn finish(self) -> Option<NullBuffer> {
+        let nulls = NullBuffer::new(self.0?.finish());
+        Some(nulls).filter(|nulls| nulls.null_count() > 0)
     }
-    if reader.remaining() > 0 || places.first().is_some_and(|first| *first != (0, 0)) {
-        return Err(Error::corrupt(format!("a page directory of {} bytes that begins with {:?}", directory.len(), places.first())));
-    }
-    places.push((size, rows));
-    if count == 0 && places != [(0, 0)] {
-        return Err(Error::corrupt(format!("no pages for {rows} rows and {size} bytes")));
-    }
-    let entry = |(number, pair): (usize, &[(u32, u32)])| {
-        let ((start, first), (end, next)) = (pair[0], pair[1]);
-        let whole = end > start && page_bytes > 0 && (end - start).is_multiple_of(page_bytes);
-        if !whole || next <= first {
-            let reason = format!("page {number} of {page_bytes} bytes at {start}..{end} with rows {first}..{next}");
-            return Err(Error::corrupt(reason));
-        }
-        Ok(Entry { bytes: start as usize..end as usize, first, rows: next - first })
-    };
-    places.windows(2).enumerate().map(entry).collect()
-}
-
-/// Checks one page header and adds the places of its minipages to `columns`.
-fn read_header(bytes: &[u8], page: &Entry, columns: &mut [Column]) -> Result<()> {
-    let mut reader = Reader::new(bytes);
-    let header = PageHeader::decode(&mut reader)?;
-    if header.rows != page.rows || header.bytes as usize != bytes.len() {
-        return Err(Error::corrupt(format!(
-            "its header says {} rows and {} bytes, the directory {} and {}",
-            header.rows,
-            header.bytes,
-            page.rows,
-            bytes.len()
-        )));
-    }
-    if usize::from(header.columns) != columns.len() || header.free as usize > bytes.len() {
-        return Err(Error::corrupt(format!("{} columns, {} bytes free", header.columns, header.free)));
-    }
-    let mut minipages = Vec::with_capacity(columns.len());
-    for _ in 0..columns.len() {
-        minipages.push(decode_minipage(&mut reader)?);
-    }
-    let begins = minipages.iter().map(|(offset, _)| *offset as usize);
-    let ends = begins.clone().skip(1).chain(std::iter::once(bytes.len()));
-    for (number, (((_, shape), begin), end)) in minipages.iter().zip(begins).zip(ends).enumerate() {
-        let column = &mut columns[number];
-        check_minipage(column.kind, *shape, begin..end, &header, bytes.len())
-            .ok_or_else(|| Error::corrupt(format!("minipage {number} at {begin}..{end} of {shape:?}")))?;
-        column.places.push(Place {
-            // In range: the pages end within a u32.
-            begin: (page.bytes.start + begin) as u32,
-            end: (page.bytes.start + end) as u32,
-            nullable: shape.nullable,
-            wide_ends: header.end_bytes == 4,
-        });
-    }
-    Ok(())
-}
-
-/// Whether a minipage lies on its page, is of the column's type and has room for its rows.
-fn check_minipage(
-    kind: ColumnType,
-    shape: Shape,
-    place: Range<usize>,
-    header: &PageHeader,
-    page_bytes: usize,
-) -> Option<()> {
-    let rows = header.rows as usize;
-    let begins = header_bytes(usize::from(header.columns));
-    let inside = begins <= place.start && place.start <= place.end && place.end <= page_bytes;
-    let least = match shape {
-        Shape { width: Some(width), nullable: false } => rows.checked_mul(width)?,
-        shape => shape.back(rows, usize::from(header.end_bytes)),
-    };
-    (inside && shape.width == kind.physical().width() && least <= place.len()).then_some(())
 }

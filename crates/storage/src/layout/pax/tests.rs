@@ -2,9 +2,7 @@ use super::page::*;
 use super::*;
 use crate::format::{Reader, Writer};
 use crate::layout::TupleStore;
-use crate::schema::{Column, ColumnType, Layout};
-use arrow_array::builder::{BinaryViewBuilder, FixedSizeBinaryBuilder, StringViewBuilder};
-use arrow_array::types::*;
+use crate::schema::ColumnType;
 use arrow_array::*;
 use proptest::prelude::*;
 use std::sync::Arc;
@@ -12,189 +10,9 @@ use std::sync::Arc;
 mod fuzz;
 mod reorganise;
 mod round_trip;
+mod samples;
 
-const KINDS: [ColumnType; 21] = [
-    ColumnType::Boolean,
-    ColumnType::SmallInt,
-    ColumnType::Integer,
-    ColumnType::BigInt,
-    ColumnType::Real,
-    ColumnType::Double,
-    ColumnType::Decimal { precision: 5, scale: 2 },
-    ColumnType::Decimal { precision: 15, scale: 2 },
-    ColumnType::Decimal { precision: 38, scale: 10 },
-    ColumnType::Date,
-    ColumnType::Time,
-    ColumnType::Timestamp,
-    ColumnType::TimestampTz,
-    ColumnType::Interval,
-    ColumnType::Uuid,
-    ColumnType::Varchar(None),
-    ColumnType::Varchar(Some(10)),
-    ColumnType::Char(3),
-    ColumnType::Text,
-    ColumnType::Bytea,
-    ColumnType::Json,
-];
-
-/// Values of a type made from numbers; texts have up to `longest` bytes.
-fn array(kind: ColumnType, seeds: &[Option<u64>], longest: usize) -> ArrayRef {
-    let seeds = || seeds.iter().copied();
-    let scaled = |most: i128| seeds().map(move |seed| seed.map(|seed| i128::from(seed) * 7_919 % most));
-    let text = |seed: u64| {
-        let length = seed as usize % (longest + 1);
-        let letters = ["a", "é", "z", "0", "漢", " "];
-        (0..).map(|at: usize| letters[(seed as usize).wrapping_mul(at + 31) / 7 % 6]).take(length / 2).collect::<String>()
-    };
-    match kind {
-        ColumnType::Boolean => Arc::new(seeds().map(|seed| seed.map(|seed| seed % 3 == 1)).collect::<BooleanArray>()),
-        ColumnType::SmallInt => Arc::new(seeds().map(|seed| seed.map(|seed| seed as i16)).collect::<Int16Array>()),
-        ColumnType::Integer => Arc::new(seeds().map(|seed| seed.map(|seed| seed as i32)).collect::<Int32Array>()),
-        ColumnType::BigInt => Arc::new(seeds().map(|seed| seed.map(|seed| seed as i64)).collect::<Int64Array>()),
-        ColumnType::Real => Arc::new(seeds().map(|seed| seed.map(|seed| seed as f32 / 3.0)).collect::<Float32Array>()),
-        ColumnType::Double => Arc::new(seeds().map(|seed| seed.map(|seed| seed as f64 / 3.0)).collect::<Float64Array>()),
-        ColumnType::Decimal { precision, scale } => {
-            let values: Decimal128Array = scaled(10_i128.pow(u32::from(precision)) - 1).collect();
-            Arc::new(values.with_precision_and_scale(precision, scale).unwrap())
-        }
-        ColumnType::Date => Arc::new(seeds().map(|seed| seed.map(|seed| seed as i32 / 2)).collect::<Date32Array>()),
-        ColumnType::Time => {
-            Arc::new(seeds().map(|seed| seed.map(|seed| (seed % 86_400_000_000) as i64)).collect::<Time64MicrosecondArray>())
-        }
-        ColumnType::Timestamp => {
-            Arc::new(seeds().map(|seed| seed.map(|seed| seed as i64)).collect::<TimestampMicrosecondArray>())
-        }
-        ColumnType::TimestampTz => {
-            let values: TimestampMicrosecondArray = seeds().map(|seed| seed.map(|seed| seed as i64)).collect();
-            Arc::new(values.with_timezone("+00:00"))
-        }
-        ColumnType::Interval => Arc::new(
-            seeds()
-                .map(|seed| seed.map(|seed| IntervalMonthDayNano::new(seed as i32, (seed >> 9) as i32, seed as i64)))
-                .collect::<IntervalMonthDayNanoArray>(),
-        ),
-        ColumnType::Uuid => {
-            let mut values = FixedSizeBinaryBuilder::new(16);
-            for seed in seeds() {
-                match seed {
-                    Some(seed) => values.append_value((u128::from(seed) * 0x9e37_79b9_7f4a_7c15).to_le_bytes()).unwrap(),
-                    None => values.append_null(),
-                }
-            }
-            Arc::new(values.finish())
-        }
-        ColumnType::Bytea => {
-            let mut values = BinaryViewBuilder::new();
-            seeds().for_each(|seed| values.append_option(seed.map(|seed| [text(seed).as_bytes(), &[0xff]].concat())));
-            Arc::new(values.finish())
-        }
-        _ => {
-            let mut values = StringViewBuilder::new();
-            seeds().for_each(|seed| values.append_option(seed.map(text)));
-            Arc::new(values.finish())
-        }
-    }
-}
-
-/// A table and its pages.
-#[derive(Debug)]
-struct Sample {
-    schema: TableSchema,
-    arrays: Vec<ArrayRef>,
-    options: TableOptions,
-    pages: Buffer,
-    directory: Buffer,
-    report: PaxBuildReport,
-}
-
-fn schema(kinds: &[(ColumnType, bool)]) -> TableSchema {
-    let column = |(number, (kind, nullable)): (usize, &(ColumnType, bool))| Column {
-        name: format!("c{number}"),
-        kind: *kind,
-        nullable: *nullable,
-        default: None,
-    };
-    TableSchema { columns: kinds.iter().enumerate().map(column).collect(), keys: Vec::new() }
-}
-
-fn options(page_bytes: u32, reorganise_percent: u8) -> TableOptions {
-    TableOptions { layout: Layout::Pax, page_bytes, reorganise_percent, ..TableOptions::default() }
-}
-
-impl Sample {
-    fn new(kinds: &[(ColumnType, bool)], arrays: Vec<ArrayRef>, options: TableOptions) -> Sample {
-        let schema = schema(kinds);
-        let (mut sections, report) = build_reported(&schema, &dense(&schema, &arrays), &options).unwrap();
-        let directory = sections.pop().unwrap().bytes;
-        let pages = sections.pop().unwrap().bytes;
-        Sample { schema, arrays, options, pages, directory, report }
-    }
-
-    fn rows(&self) -> usize {
-        self.arrays[0].len()
-    }
-
-    fn open(&self) -> PaxStore {
-        self.open_as(self.pages.clone(), self.directory.clone()).unwrap()
-    }
-
-    fn open_as(&self, pages: Buffer, directory: Buffer) -> Result<PaxStore> {
-        PaxStore::open(&self.schema, self.rows(), self.options.page_bytes, pages, directory)
-    }
-}
-
-fn dense(schema: &TableSchema, arrays: &[ArrayRef]) -> Vec<Dense> {
-    arrays.iter().zip(&schema.columns).map(|(array, column)| Dense::from_arrow(array, column).unwrap()).collect()
-}
-
-/// Which rows are NULL.
-#[derive(Clone, Copy, Debug)]
-enum Nulls {
-    None,
-    All,
-    Alternating,
-    Runs,
-    Random,
-}
-
-impl Nulls {
-    fn holds(self, row: usize, seed: u64) -> bool {
-        match self {
-            Nulls::None => false,
-            Nulls::All => true,
-            Nulls::Alternating => row % 2 == 0,
-            Nulls::Runs => row / 37 % 2 == 0,
-            Nulls::Random => seed % 5 == 0,
-        }
-    }
-}
-
-fn nulls() -> impl Strategy<Value = Nulls> + Clone {
-    prop::sample::select(vec![Nulls::None, Nulls::All, Nulls::Alternating, Nulls::Runs, Nulls::Random])
-}
-
-/// Tables of up to eight columns; now and then one of many.
-fn samples() -> impl Strategy<Value = Sample> {
-    let column = (prop::sample::select(KINDS.to_vec()), any::<bool>(), nulls(), any::<u64>(), prop::sample::select(vec![0, 4, 80, 3000]));
-    let columns = prop_oneof![9 => prop::collection::vec(column.clone(), 1..8), 1 => prop::collection::vec(column, 60..200)];
-    let page_bytes = prop::sample::select(vec![1024, 1500, 8192, 32_768, 32_769, 65_536]);
-    (columns, prop_oneof![1..4_usize, 1..600_usize], page_bytes, prop::sample::select(vec![0, 5, 10, 100])).prop_map(
-        |(columns, rows, page_bytes, percent)| {
-            let mut kinds = Vec::new();
-            let mut arrays = Vec::new();
-            for (kind, nullable, nulls, seed, longest) in columns {
-                let seeds: Vec<_> = (0..rows)
-                    .map(|row| (row as u64 ^ seed).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 20)
-                    .enumerate()
-                    .map(|(row, value)| (!nullable || !nulls.holds(row, value)).then_some(value))
-                    .collect();
-                kinds.push((kind, nullable));
-                arrays.push(array(kind, &seeds, longest));
-            }
-            Sample::new(&kinds, arrays, options(page_bytes, percent))
-        },
-    )
-}
+use samples::*;
 
 #[test]
 fn byte_tables() {
@@ -202,22 +20,48 @@ fn byte_tables() {
     check_table("pax-page", PAGE_FIELDS, PAGE_BYTES);
     check_table("pax-minipage", MINIPAGE_FIELDS, MINIPAGE_BYTES);
     check_table("pax-directory", DIRECTORY_FIELDS, DIRECTORY_BYTES);
-    let header = PageHeader { rows: 1, columns: 2, end_bytes: 4, bytes: 8192, free: 17 };
+    let header = PageHeader {
+        rows: 1,
+        columns: 2,
+        end_bytes: 4,
+        bytes: 8192,
+        free: 17,
+    };
     let mut writer = Writer::default();
     header.encode(&mut writer);
     assert_eq!(writer.len(), PAGE_BYTES);
-    encode_minipage(&mut writer, 300, Shape { width: Some(4), nullable: true });
+    encode_minipage(
+        &mut writer,
+        300,
+        Shape {
+            width: Some(4),
+            nullable: true,
+        },
+    );
     assert_eq!(writer.len(), PAGE_BYTES + MINIPAGE_BYTES);
     let bytes = writer.finish();
     let mut reader = Reader::new(&bytes);
     assert_eq!(PageHeader::decode(&mut reader).unwrap(), header);
-    assert_eq!(decode_minipage(&mut reader).unwrap(), (300, Shape { width: Some(4), nullable: true }));
+    assert_eq!(
+        decode_minipage(&mut reader).unwrap(),
+        (
+            300,
+            Shape {
+                width: Some(4),
+                nullable: true
+            }
+        )
+    );
 }
 
 /// The page drawn in the module's essay, byte for byte.
 #[test]
 fn golden_page() {
-    let kinds = [(ColumnType::Integer, false), (ColumnType::Text, false), (ColumnType::Integer, true)];
+    let kinds = [
+        (ColumnType::Integer, false),
+        (ColumnType::Text, false),
+        (ColumnType::Integer, true),
+    ];
     let arrays: Vec<ArrayRef> = vec![
         Arc::new(Int32Array::from(vec![1, 2])),
         Arc::new(StringViewArray::from(vec!["Jane", "John"])),
@@ -228,9 +72,34 @@ fn golden_page() {
     let page = sample.pages.as_slice();
     assert_eq!(page.len(), 1024);
     let free = 1024 - (16 + 3 * 6) - (8 + 8 + 4 + 4 + 1);
-    assert_eq!(page[..16], [2, 0, 0, 0, 3, 0, 2, 0, 0, 4, 0, 0, (free % 256) as u8, (free / 256) as u8, 0, 0]);
-    let offset = |column: usize| usize::from(page[16 + 6 * column]) + 256 * usize::from(page[17 + 6 * column]);
-    assert_eq!([page[20], page[21], page[26], page[27], page[32], page[33]], [4, 0, 0, 0, 4, 1]);
+    assert_eq!(
+        page[..16],
+        [
+            2,
+            0,
+            0,
+            0,
+            3,
+            0,
+            2,
+            0,
+            0,
+            4,
+            0,
+            0,
+            (free % 256) as u8,
+            (free / 256) as u8,
+            0,
+            0
+        ]
+    );
+    let offset = |column: usize| {
+        usize::from(page[16 + 6 * column]) + 256 * usize::from(page[17 + 6 * column])
+    };
+    assert_eq!(
+        [page[20], page[21], page[26], page[27], page[32], page[33]],
+        [4, 0, 0, 0, 4, 1]
+    );
     assert_eq!(offset(0), 34);
     assert_eq!(page[34..42], [1, 0, 0, 0, 2, 0, 0, 0]);
     assert_eq!(&page[offset(1)..offset(1) + 8], b"JaneJohn");

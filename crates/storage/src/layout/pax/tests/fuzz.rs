@@ -3,11 +3,19 @@
 use super::*;
 
 fn read_everything(sample: &Sample, pages: Vec<u8>, directory: Vec<u8>) {
-    let Ok(store) = sample.open_as(Buffer::from_vec(pages), Buffer::from_vec(directory)) else { return };
+    let Ok(store) = sample.open_as(Buffer::from_vec(pages), Buffer::from_vec(directory)) else {
+        return;
+    };
     let rows = sample.rows();
     let positions: Vec<u32> = (0..rows as u32).step_by(2).collect();
     for column in 0..sample.arrays.len() {
-        for array in [store.read(column, 0..rows), store.read(column, rows / 2..rows)].into_iter().flatten() {
+        for array in [
+            store.read(column, 0..rows),
+            store.read(column, rows / 2..rows),
+        ]
+        .into_iter()
+        .flatten()
+        {
             array.to_data().validate_full().unwrap();
         }
         if let Ok(array) = store.take(column, &positions) {
@@ -63,25 +71,56 @@ proptest! {
 
 /// Changes one byte of a page of two columns and returns what that leads to.
 fn changed(at: usize, byte: u8) -> String {
-    let arrays: Vec<ArrayRef> =
-        vec![Arc::new(Int16Array::from(vec![Some(1), None, Some(3)])), Arc::new(StringViewArray::from(vec!["a", "é", "c"]))];
-    let sample = Sample::new(&[(ColumnType::SmallInt, true), (ColumnType::Text, false)], arrays, options(1024, 5));
+    let arrays: Vec<ArrayRef> = vec![
+        Arc::new(Int16Array::from(vec![Some(1), None, Some(3)])),
+        Arc::new(StringViewArray::from(vec!["a", "é", "c"])),
+    ];
+    let sample = Sample::new(
+        &[(ColumnType::SmallInt, true), (ColumnType::Text, false)],
+        arrays,
+        options(1024, 5),
+    );
     let mut pages = sample.pages.to_vec();
     pages[at] = byte;
     let read = |store: PaxStore| store.read(0, 0..3).and_then(|_| store.read(1, 0..3));
-    let outcome = sample.open_as(Buffer::from_vec(pages), sample.directory.clone()).and_then(read);
-    outcome.err().map_or_else(String::new, |error| error.to_string())
+    let outcome = sample
+        .open_as(Buffer::from_vec(pages), sample.directory.clone())
+        .and_then(read);
+    outcome
+        .err()
+        .map_or_else(String::new, |error| error.to_string())
 }
 
 #[test]
 fn errors_say_what_is_wrong() {
-    assert_eq!(changed(0, 4), "corrupt data: page 0: its header says 4 rows and 1024 bytes, the directory 3 and 1024");
-    assert_eq!(changed(4, 3), "corrupt data: page 0: 3 columns, 981 bytes free");
-    assert_eq!(changed(6, 3), "corrupt data: page 0: end offsets of 3 bytes; 2 or 4 are known");
+    assert_eq!(
+        changed(0, 4),
+        "corrupt data: page 0: its header says 4 rows and 1024 bytes, the directory 3 and 1024"
+    );
+    assert_eq!(
+        changed(4, 3),
+        "corrupt data: page 0: 3 columns, 981 bytes free"
+    );
+    assert_eq!(
+        changed(6, 3),
+        "corrupt data: page 0: end offsets of 3 bytes; 2 or 4 are known"
+    );
     assert!(changed(16, 0).contains("page 0: minipage 0 at 0.."));
     assert!(changed(20, 4).contains("page 0: minipage 0 at 28.."));
     assert!(changed(21, 2).contains("page 0: unknown minipage flag 2"));
-    assert!(changed(1023, 2).contains("page 0: end offset 3 after 513"), "{}", changed(1023, 2));
-    assert!(changed(1019, 0x80).contains("page 0: end offset 4 after 3, null true"), "{}", changed(1019, 0x80));
-    assert!(changed(1022, 2).contains("is not UTF-8"), "{}", changed(1022, 2));
+    assert!(
+        changed(1023, 2).contains("page 0: end offset 3 after 513"),
+        "{}",
+        changed(1023, 2)
+    );
+    assert!(
+        changed(1019, 0x80).contains("page 0: end offset 4 after 3, null true"),
+        "{}",
+        changed(1019, 0x80)
+    );
+    assert!(
+        changed(1022, 2).contains("is not UTF-8"),
+        "{}",
+        changed(1022, 2)
+    );
 }
