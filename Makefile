@@ -2,6 +2,9 @@
 # Dependencies are built once, into a folder that survives clean checkouts.
 export CARGO_TARGET_DIR ?= $(HOME)/.cache/freestone/target
 BIN := $(CARGO_TARGET_DIR)/release
+# Always the whole workspace: a part of it would ask other features of the
+# dependencies, and build DataFusion a second time.
+CARGO_BUILD := cargo build --release --locked --workspace
 
 .PHONY: demo test bench soak lint clean setup build
 
@@ -16,7 +19,7 @@ bench: build           ## Freestone beside DataFusion on Parquet, same data, sam
 	$(BIN)/freestone tpch --scale 1 --db ./demo-db --compare --runs 5
 
 soak: build            ## longer: 50 kills of a load
-	cargo build --release --locked --package freestone-testkit
+	$(CARGO_BUILD) --bin kill
 	$(BIN)/kill --rounds 50
 
 lint: setup            ## format, house rules, clippy, licences
@@ -32,7 +35,7 @@ clean:                 ## the demo database and our own build results, not the d
 	  --package freestone-testkit --package xtask
 
 build: setup
-	cargo build --release --locked --package freestone-cli
+	$(CARGO_BUILD) --bin freestone
 
 setup:
 	@command -v cargo >/dev/null || { echo "needs a Rust toolchain: cargo 1.95 or newer" >&2; exit 1; }
