@@ -36,8 +36,13 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Weak};
 
-/// Memory for opened blocks unless [`Store::set_cache_bytes`] says otherwise.
-pub const CACHE_BYTES: u64 = 8 << 30;
+/// Memory for opened blocks unless [`Store::set_cache_bytes`] says otherwise:
+/// half of the machine's.
+fn default_cache_bytes() -> u64 {
+    let system = rustix::system::sysinfo();
+    let total = (system.totalram as u64).saturating_mul(u64::from(system.mem_unit.max(1)));
+    total / 2
+}
 
 /// Where the blocks of a database are.
 #[derive(Debug)]

@@ -1,6 +1,6 @@
 //! Opening and creating databases.
 
-use super::{CACHE_BYTES, Catalog, DEFAULT_SCHEMA, Place, Store, ids_of};
+use super::{Catalog, DEFAULT_SCHEMA, Place, Store, default_cache_bytes, ids_of};
 use crate::block::{Cache, file_name};
 use crate::error::{Error, Result};
 use crate::io::{Disk, Files, Lock, Memory};
@@ -66,7 +66,7 @@ impl Store {
         let notes = passed.iter().map(|error| format!("opened an older state of the database: {error}")).collect();
         let used = block_files(files.as_ref())?.into_iter().max().map_or(0, |newest| newest + 1);
         let next_block = AtomicU64::new(manifest.next_block.max(used));
-        let place = Arc::new(Place { files, cache: Arc::new(Cache::new(CACHE_BYTES)), next_block });
+        let place = Arc::new(Place { files, cache: Arc::new(Cache::new(default_cache_bytes())), next_block });
         let catalog = Catalog::from_manifest(manifest, &place);
         if writable && passed.is_empty() {
             remove_strays(place.files.as_ref(), &catalog)?;
