@@ -54,31 +54,54 @@ pub enum Error {
 impl Error {
     /// An [`Error::Invalid`] without a hint.
     pub fn invalid(sqlstate: &'static str, message: impl Into<String>) -> Self {
-        Error::Invalid { sqlstate, message: message.into(), hint: None }
+        Error::Invalid {
+            sqlstate,
+            message: message.into(),
+            hint: None,
+        }
     }
 
     /// Wraps an operating-system error; a full disk becomes [`Error::Full`].
     pub fn io(context: impl Into<String>, source: std::io::Error) -> Self {
         let context = context.into();
         match source.kind() {
-            std::io::ErrorKind::StorageFull | std::io::ErrorKind::QuotaExceeded => {
-                Error::Full { message: format!("{context}: {source}") }
-            }
+            std::io::ErrorKind::StorageFull | std::io::ErrorKind::QuotaExceeded => Error::Full {
+                message: format!("{context}: {source}"),
+            },
             _ => Error::Io { context, source },
         }
     }
 
     /// An [`Error::Corrupt`] that does not know its place yet; [`Error::at`] tells it.
     pub fn corrupt(reason: impl Into<String>) -> Self {
-        Error::Corrupt { file: String::new(), block: None, section: None, reason: reason.into() }
+        Error::Corrupt {
+            file: String::new(),
+            block: None,
+            section: None,
+            reason: reason.into(),
+        }
     }
 
     /// Fills in where a corruption was found, unless an inner layer knew already.
     #[must_use]
-    pub fn at(self, place_file: &str, place_block: Option<u64>, place_section: Option<&str>) -> Self {
+    pub fn at(
+        self,
+        place_file: &str,
+        place_block: Option<u64>,
+        place_section: Option<&str>,
+    ) -> Self {
         match self {
-            Error::Corrupt { file, block, section, reason } => Error::Corrupt {
-                file: if file.is_empty() { place_file.to_string() } else { file },
+            Error::Corrupt {
+                file,
+                block,
+                section,
+                reason,
+            } => Error::Corrupt {
+                file: if file.is_empty() {
+                    place_file.to_string()
+                } else {
+                    file
+                },
                 block: block.or(place_block),
                 section: section.or_else(|| place_section.map(str::to_string)),
                 reason,
@@ -91,9 +114,13 @@ impl Error {
     #[must_use]
     pub fn with_hint(self, text: impl Into<String>) -> Self {
         match self {
-            Error::Invalid { sqlstate, message, .. } => {
-                Error::Invalid { sqlstate, message, hint: Some(text.into()) }
-            }
+            Error::Invalid {
+                sqlstate, message, ..
+            } => Error::Invalid {
+                sqlstate,
+                message,
+                hint: Some(text.into()),
+            },
             other => other,
         }
     }
@@ -113,8 +140,12 @@ impl Error {
     pub fn hint(&self) -> Option<&str> {
         match self {
             Error::Invalid { hint, .. } => hint.as_deref(),
-            Error::Corrupt { .. } => Some("Run `freestone verify` to list every damaged block; other tables go on working."),
-            Error::Full { .. } => Some("Free space on the disk; nothing that was acknowledged is lost."),
+            Error::Corrupt { .. } => Some(
+                "Run `freestone verify` to list every damaged block; other tables go on working.",
+            ),
+            Error::Full { .. } => {
+                Some("Free space on the disk; nothing that was acknowledged is lost.")
+            }
             _ => None,
         }
     }
@@ -123,7 +154,12 @@ impl Error {
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Error::Corrupt { file, block, section, reason } => {
+            Error::Corrupt {
+                file,
+                block,
+                section,
+                reason,
+            } => {
                 f.write_str("corrupt data")?;
                 if let Some(block) = block {
                     write!(f, " in block {block}")?;
@@ -136,9 +172,9 @@ impl fmt::Display for Error {
                 }
                 write!(f, ": {reason}")
             }
-            Error::Invalid { message, .. } | Error::Conflict { message } | Error::Full { message } => {
-                f.write_str(message)
-            }
+            Error::Invalid { message, .. }
+            | Error::Conflict { message }
+            | Error::Full { message } => f.write_str(message),
             Error::Io { context, source } => write!(f, "{context}: {source}"),
         }
     }

@@ -26,7 +26,7 @@ impl BlockBytes {
     }
 
     /// Bytes in all.
-    pub fn len(&self) -> u64 {
+    pub fn total(&self) -> u64 {
         self.pieces.iter().map(|piece| piece.len() as u64).sum()
     }
 }
@@ -35,7 +35,12 @@ impl BlockBytes {
 ///
 /// # Errors
 /// Those of [`Dense::from_arrow`] and [`layout::build`].
-pub fn build(id: BlockId, schema: &TableSchema, options: &TableOptions, batch: &RecordBatch) -> Result<BlockBytes> {
+pub fn build(
+    id: BlockId,
+    schema: &TableSchema,
+    options: &TableOptions,
+    batch: &RecordBatch,
+) -> Result<BlockBytes> {
     let columns = schema
         .columns
         .iter()
@@ -44,13 +49,20 @@ pub fn build(id: BlockId, schema: &TableSchema, options: &TableOptions, batch: &
         .collect::<Result<Vec<Dense>>>()?;
     let mut sections = statistics(schema, &columns);
     sections.extend(layout::build(schema, &columns, options)?);
-    let sort_column = options.sort_by.as_ref().and_then(|name| schema.index_of(name));
+    let sort_column = options
+        .sort_by
+        .as_ref()
+        .and_then(|name| schema.index_of(name));
     let header = Header {
         layout: options.layout,
         rows: batch.num_rows() as u32,
         id,
         file_bytes: 0,
-        page_bytes: if options.layout == crate::schema::Layout::Pax { options.page_bytes } else { 0 },
+        page_bytes: if options.layout == crate::schema::Layout::Pax {
+            options.page_bytes
+        } else {
+            0
+        },
         columns: schema.columns.len() as u16,
         sort_column: sort_column.map(|column| column as u16),
         sections: sections.len() as u32,
@@ -70,8 +82,13 @@ fn statistics(schema: &TableSchema, columns: &[Dense]) -> Vec<SectionData> {
         // A block of one zone has said everything already.
         if dense.rows > ZONE_ROWS {
             let mut writer = Writer::default();
-            fine.iter().for_each(|zone| zones::encode(zone, &mut writer));
-            sections.push(section(SectionKind::Zones, u16::try_from(number).ok(), writer));
+            fine.iter()
+                .for_each(|zone| zones::encode(zone, &mut writer));
+            sections.push(section(
+                SectionKind::Zones,
+                u16::try_from(number).ok(),
+                writer,
+            ));
         }
     }
     sections.insert(0, section(SectionKind::Sketches, None, sketches));
@@ -80,7 +97,12 @@ fn statistics(schema: &TableSchema, columns: &[Dense]) -> Vec<SectionData> {
 }
 
 fn section(kind: SectionKind, column: Option<u16>, writer: Writer) -> SectionData {
-    SectionData { kind, column, unit_rows: 0, bytes: Buffer::from_vec(writer.finish()) }
+    SectionData {
+        kind,
+        column,
+        unit_rows: 0,
+        bytes: Buffer::from_vec(writer.finish()),
+    }
 }
 
 fn aligned(len: usize) -> usize {

@@ -49,7 +49,14 @@ struct Entry {
 impl Cache {
     /// A cache of at most `limit` bytes.
     pub fn new(limit: u64) -> Self {
-        Cache { state: Mutex::new(State { parts: HashMap::new(), bytes: 0, limit, clock: 0 }) }
+        Cache {
+            state: Mutex::new(State {
+                parts: HashMap::new(),
+                bytes: 0,
+                limit,
+                clock: 0,
+            }),
+        }
     }
 
     /// Changes the limit, in bytes.
@@ -105,7 +112,11 @@ impl State {
         if self.bytes <= self.limit {
             return;
         }
-        let mut order: Vec<(u64, PartKey)> = self.parts.iter().map(|(key, entry)| (entry.used, *key)).collect();
+        let mut order: Vec<(u64, PartKey)> = self
+            .parts
+            .iter()
+            .map(|(key, entry)| (entry.used, *key))
+            .collect();
         order.sort_unstable_by_key(|(used, _)| *used);
         for (_, key) in order {
             if self.bytes <= self.limit - self.limit / 10 {

@@ -47,8 +47,17 @@ impl Block {
             .iter()
             .map(|(offset, len, name)| {
                 let bytes = header.get(*offset..offset + len).unwrap_or_default();
-                let hex = bytes.iter().map(|byte| format!("{byte:02x}")).collect::<Vec<_>>().join(" ");
-                ByteRange { offset: *offset as u64, len: *len as u64, name: format!("header: {name}"), detail: hex }
+                let hex = bytes
+                    .iter()
+                    .map(|byte| format!("{byte:02x}"))
+                    .collect::<Vec<_>>()
+                    .join(" ");
+                ByteRange {
+                    offset: *offset as u64,
+                    len: *len as u64,
+                    name: format!("header: {name}"),
+                    detail: hex,
+                }
             })
             .collect();
         let directory = SECTION_BYTES * opened.sections.len();
@@ -63,7 +72,12 @@ impl Block {
         let mut end = (HEADER_BYTES + directory) as u64;
         let pad = |ranges: &mut Vec<ByteRange>, from: u64, to: u64| {
             if from < to {
-                ranges.push(ByteRange { offset: from, len: to - from, name: "padding".into(), detail: String::new() });
+                ranges.push(ByteRange {
+                    offset: from,
+                    len: to - from,
+                    name: "padding".into(),
+                    detail: String::new(),
+                });
             }
         };
         for section in sections {
@@ -83,10 +97,17 @@ impl Block {
     fn detail(&self, section: &Section) -> String {
         let Codec::Plain = section.codec;
         let mut detail = format!("plain, checksum {:016x}", section.checksum);
-        let definition = section.column.and_then(|column| self.schema.columns.get(usize::from(column)));
-        if let (Some(definition), SectionKind::Values | SectionKind::Ends) = (definition, section.kind) {
+        let definition = section
+            .column
+            .and_then(|column| self.schema.columns.get(usize::from(column)));
+        if let (Some(definition), SectionKind::Values | SectionKind::Ends) =
+            (definition, section.kind)
+        {
             let units = self.info.rows.div_ceil(u64::from(section.unit_rows.max(1)));
-            detail = format!("{}, {} rows in {units} chunks, {detail}", definition.kind, self.info.rows);
+            detail = format!(
+                "{}, {} rows in {units} chunks, {detail}",
+                definition.kind, self.info.rows
+            );
         }
         detail
     }
@@ -100,19 +121,31 @@ impl Block {
         let sketches = self.sketches()?;
         let own = |column: usize| {
             let mine = |section: &&Section| {
-                section.column.map(usize::from) == Some(column) && section.kind != SectionKind::Zones
+                section.column.map(usize::from) == Some(column)
+                    && section.kind != SectionKind::Zones
             };
-            let bytes = opened.sections.iter().filter(mine).map(|section| section.len).sum();
+            let bytes = opened
+                .sections
+                .iter()
+                .filter(mine)
+                .map(|section| section.len)
+                .sum();
             (self.info.layout == crate::schema::Layout::Column).then_some(bytes)
         };
-        let facts = opened.zones.iter().zip(&sketches).enumerate().map(|(column, (zone, sketch))| ColumnFacts {
-            codec: "plain",
-            bytes: own(column),
-            null_count: u64::from(zone.nulls),
-            min: zone.bounds.as_ref().map(|bounds| bounds.min.clone()),
-            max: zone.bounds.as_ref().map(|bounds| bounds.max.clone()),
-            distinct: sketch.estimate(),
-        });
+        let facts =
+            opened
+                .zones
+                .iter()
+                .zip(&sketches)
+                .enumerate()
+                .map(|(column, (zone, sketch))| ColumnFacts {
+                    codec: "plain",
+                    bytes: own(column),
+                    null_count: u64::from(zone.nulls),
+                    min: zone.bounds.as_ref().map(|bounds| bounds.min.clone()),
+                    max: zone.bounds.as_ref().map(|bounds| bounds.max.clone()),
+                    distinct: sketch.estimate(),
+                });
         Ok(facts.collect())
     }
 }

@@ -8,6 +8,7 @@
 mod build;
 mod cache;
 mod describe;
+mod parts;
 mod sketch;
 mod zones;
 
@@ -17,10 +18,12 @@ pub use describe::{ByteRange, ColumnFacts};
 pub use sketch::Sketch;
 
 use crate::error::{Error, Result};
-use crate::format::{HEADER_BYTES, Header, Reader, SECTION_BYTES, Section, SectionKind, ZONE_ROWS, checksum};
+use crate::format::{
+    HEADER_BYTES, Header, Reader, SECTION_BYTES, Section, SectionKind, ZONE_ROWS, checksum,
+};
 use crate::ids::BlockId;
 use crate::io::{Files, ReadFile};
-use crate::layout::{PaxStore, RowStore, Stripe, StripeSections, TupleStore};
+use crate::layout::TupleStore;
 use crate::predicate::Zone;
 use crate::schema::{Layout, TableSchema};
 use arrow_array::ArrayRef;
@@ -71,8 +74,19 @@ struct Opened {
 
 impl Block {
     /// A handle; nothing is read yet.
-    pub fn new(info: BlockInfo, schema: Arc<TableSchema>, files: Arc<dyn Files>, cache: Arc<Cache>) -> Block {
-        Block { info, schema, files, cache, opened: OnceLock::new() }
+    pub fn new(
+        info: BlockInfo,
+        schema: Arc<TableSchema>,
+        files: Arc<dyn Files>,
+        cache: Arc<Cache>,
+    ) -> Block {
+        Block {
+            info,
+            schema,
+            files,
+            cache,
+            opened: OnceLock::new(),
+        }
     }
 
     /// What the manifest knows.
@@ -123,34 +137,72 @@ impl Block {
         let file = self.files.open(&file_name(self.info.id))?;
         if file.len() != self.info.bytes {
             let (expected, found) = (self.info.bytes, file.len());
-            return Err(Error::corrupt(format!("the file has {found} bytes, {expected} were written")));
+            return Err(Error::corrupt(format!(
+                "the file has {found} bytes, {expected} were written"
+            )));
         }
         let head = file.read(0, FIRST_READ.min(file.len()) as usize)?;
         let header = Header::decode(head.as_slice())?;
-        let expected = (self.info.id, self.info.rows, self.info.layout, self.schema.columns.len());
-        let found = (header.id, u64::from(header.rows), header.layout, usize::from(header.columns));
+        let expected = (
+            self.info.id,
+            self.info.rows,
+            self.info.layout,
+            self.schema.columns.len(),
+        );
+        let found = (
+            header.id,
+            u64::from(header.rows),
+            header.layout,
+            usize::from(header.columns),
+        );
         if expected != found || header.file_bytes != file.len() {
             return Err(Error::corrupt(format!(
                 "the header says block {} with {} rows, {}, {} columns; expected block {} with {} rows, {}, {} columns",
                 found.0, found.1, found.2, found.3, expected.0, expected.1, expected.2, expected.3
             )));
         }
-        let sections = self.directory(&file, &head, &header).map_err(|e| e.at("", None, Some("section directory")))?;
-        let mut opened = Opened { file, header, sections, zones: Vec::new(), fine: Vec::new() };
+        let sections = self
+            .directory(&file, &head, &header)
+            .map_err(|e| e.at("", None, Some("section directory")))?;
+        let mut opened = Opened {
+            file,
+            header,
+            sections,
+            zones: Vec::new(),
+            fine: Vec::new(),
+        };
         let bytes = self.section(&opened, SectionKind::BlockZones, None)?;
         let mut reader = Reader::new(bytes.as_slice());
         for column in &self.schema.columns {
             let zone = zones::decode(&mut reader, column.kind.physical(), self.info.rows as usize);
-            opened.zones.push(zone.map_err(|e| e.at("", None, Some(SectionKind::BlockZones.name())))?);
+            opened
+                .zones
+                .push(zone.map_err(|e| e.at("", None, Some(SectionKind::BlockZones.name())))?);
         }
-        opened.fine = self.schema.columns.iter().map(|_| OnceLock::new()).collect();
+        opened.fine = self
+            .schema
+            .columns
+            .iter()
+            .map(|_| OnceLock::new())
+            .collect();
         Ok(opened)
     }
 
-    fn directory(&self, file: &Arc<dyn ReadFile>, head: &Buffer, header: &Header) -> Result<Vec<Section>> {
+    fn directory(
+        &self,
+        file: &Arc<dyn ReadFile>,
+        head: &Buffer,
+        header: &Header,
+    ) -> Result<Vec<Section>> {
         let len = (header.sections as usize).checked_mul(SECTION_BYTES);
         let len = len.filter(|len| (HEADER_BYTES + len) as u64 <= file.len());
-        let len = len.ok_or_else(|| Error::corrupt(format!("{} sections in a file of {} bytes", header.sections, file.len())))?;
+        let len = len.ok_or_else(|| {
+            Error::corrupt(format!(
+                "{} sections in a file of {} bytes",
+                header.sections,
+                file.len()
+            ))
+        })?;
         let bytes = if HEADER_BYTES + len <= head.len() {
             head.slice_with_length(HEADER_BYTES, len)
         } else {
@@ -160,26 +212,42 @@ impl Block {
             return Err(Error::corrupt("checksum mismatch"));
         }
         let mut reader = Reader::new(bytes.as_slice());
-        (0..header.sections).map(|_| Section::decode(&mut reader, header.columns, header.file_bytes)).collect()
+        (0..header.sections)
+            .map(|_| Section::decode(&mut reader, header.columns, header.file_bytes))
+            .collect()
     }
 
-    fn find<'a>(&self, opened: &'a Opened, kind: SectionKind, column: Option<u16>) -> Option<&'a Section> {
-        opened.sections.iter().find(|section| section.kind == kind && section.column == column)
+    fn find<'a>(
+        &self,
+        opened: &'a Opened,
+        kind: SectionKind,
+        column: Option<u16>,
+    ) -> Option<&'a Section> {
+        opened
+            .sections
+            .iter()
+            .find(|section| section.kind == kind && section.column == column)
     }
 
     /// Reads and verifies one section.
     fn section(&self, opened: &Opened, kind: SectionKind, column: Option<u16>) -> Result<Buffer> {
         let found = self.find(opened, kind, column);
-        let section = found.ok_or_else(|| Error::corrupt(format!("section {} is missing", kind.name())))?;
+        let section =
+            found.ok_or_else(|| Error::corrupt(format!("section {} is missing", kind.name())))?;
         self.read_section(opened, section)
     }
 
     fn read_section(&self, opened: &Opened, section: &Section) -> Result<Buffer> {
         let name = section.name(&self.schema.columns);
         let read = || {
-            let len = usize::try_from(section.len).map_err(|_| Error::corrupt("too long for this machine"))?;
+            let len = usize::try_from(section.len)
+                .map_err(|_| Error::corrupt("too long for this machine"))?;
             let bytes = opened.file.read(section.offset, len)?;
-            if checksum(bytes.as_slice()) == section.checksum { Ok(bytes) } else { Err(Error::corrupt("checksum mismatch")) }
+            if checksum(bytes.as_slice()) == section.checksum {
+                Ok(bytes)
+            } else {
+                Err(Error::corrupt("checksum mismatch"))
+            }
         };
         read().map_err(self.blame(Some(&name)))
     }
@@ -190,7 +258,10 @@ impl Block {
     /// `Corrupt` or `Io` at the first use of the block.
     pub fn zone(&self, column: usize) -> Result<Zone> {
         let zones = &self.opened()?.zones;
-        zones.get(column).cloned().ok_or_else(|| Error::corrupt(format!("no zone map of column {column}")))
+        zones
+            .get(column)
+            .cloned()
+            .ok_or_else(|| Error::corrupt(format!("no zone map of column {column}")))
     }
 
     /// The zone maps of `column` per 8,192 rows; none for a block of one zone.
@@ -200,7 +271,10 @@ impl Block {
     pub fn fine_zones(&self, column: usize) -> Result<Option<Arc<Vec<Zone>>>> {
         let opened = self.opened()?;
         let number = u16::try_from(column).ok();
-        let (Some(slot), Some(section)) = (opened.fine.get(column), self.find(opened, SectionKind::Zones, number)) else {
+        let (Some(slot), Some(section)) = (
+            opened.fine.get(column),
+            self.find(opened, SectionKind::Zones, number),
+        ) else {
             return Ok(None);
         };
         if let Some(zones) = slot.get() {
@@ -225,7 +299,12 @@ impl Block {
     pub fn sketches(&self) -> Result<Vec<Sketch>> {
         let bytes = self.section(self.opened()?, SectionKind::Sketches, None)?;
         let mut reader = Reader::new(bytes.as_slice());
-        let sketches = self.schema.columns.iter().map(|_| Sketch::decode(&mut reader)).collect::<Result<Vec<Sketch>>>();
+        let sketches = self
+            .schema
+            .columns
+            .iter()
+            .map(|_| Sketch::decode(&mut reader))
+            .collect::<Result<Vec<Sketch>>>();
         sketches.map_err(self.blame(Some(SectionKind::Sketches.name())))
     }
 
@@ -261,93 +340,24 @@ impl Block {
     /// `Corrupt` or `Io`.
     pub fn bytes_of(&self, columns: &[usize]) -> Result<u64> {
         let values = |section: &&Section| {
-            let statistics = [SectionKind::BlockZones, SectionKind::Zones, SectionKind::Sketches];
+            let statistics = [
+                SectionKind::BlockZones,
+                SectionKind::Zones,
+                SectionKind::Sketches,
+            ];
             !statistics.contains(&section.kind)
         };
         let wanted = |section: &&Section| match section.column {
             None => !columns.is_empty(),
             Some(column) => columns.contains(&usize::from(column)),
         };
-        Ok(self.opened()?.sections.iter().filter(values).filter(wanted).map(|section| section.len).sum())
-    }
-
-    /// The part that holds `column`, opened.
-    fn part(&self, column: usize) -> Result<Part> {
-        let whole = self.info.layout != Layout::Column;
-        let number = u16::try_from(column).map_err(|_| Error::corrupt(format!("no column {column}")))?;
-        let key = (self.info.id, if whole { u16::MAX } else { number });
-        if let Some(part) = self.cache.get(key) {
-            return Ok(part);
-        }
-        let opened = self.opened()?;
-        let (part, bytes) = self.open_part(opened, number)?;
-        self.cache.put(key, part.clone(), bytes);
-        Ok(part)
-    }
-
-    fn open_part(&self, opened: &Opened, column: u16) -> Result<(Part, u64)> {
-        let rows = self.info.rows as usize;
-        Ok(match self.info.layout {
-            Layout::Row => {
-                let tuples = self.section(opened, SectionKind::Tuples, None)?;
-                let heap = self.section(opened, SectionKind::Heap, None)?;
-                let bytes = tuples.len() + heap.len();
-                let store = RowStore::open(&self.schema, rows, tuples, heap).map_err(self.blame(Some("tuples")))?;
-                let memory = store.memory();
-                (Part::Rows(Arc::new(store)), (bytes + memory) as u64)
-            }
-            Layout::Pax => {
-                let pages = self.section(opened, SectionKind::Pages, None)?;
-                let directory = self.section(opened, SectionKind::PageDirectory, None)?;
-                let bytes = pages.len() + directory.len();
-                let store = PaxStore::open(&self.schema, rows, opened.header.page_bytes, pages, directory)
-                    .map_err(self.blame(Some("pages")))?;
-                let memory = store.memory();
-                (Part::Pages(Arc::new(store)), (bytes + memory) as u64)
-            }
-            Layout::Column => {
-                let definition = self.schema.columns.get(usize::from(column));
-                let definition = definition.ok_or_else(|| Error::corrupt(format!("no column {column}")))?;
-                let optional = |kind| match self.find(opened, kind, Some(column)) {
-                    Some(section) => self.read_section(opened, section).map(Some),
-                    None => Ok(None),
-                };
-                let variable = definition.kind.physical().width().is_none();
-                let kind = if variable { SectionKind::Ends } else { SectionKind::Values };
-                let sections = StripeSections {
-                    validity: optional(SectionKind::Validity)?,
-                    values: self.section(opened, kind, Some(column))?,
-                    bytes: optional(SectionKind::Bytes)?,
-                };
-                let bytes = [&sections.validity, &sections.bytes].into_iter().flatten().map(Buffer::len).sum::<usize>();
-                let bytes = bytes + sections.values.len();
-                let stripe = Stripe::open(definition.kind, rows, sections)
-                    .map_err(self.blame(Some(&format!("{} of {}", kind.name(), definition.name))))?;
-                let memory = stripe.memory();
-                (Part::Stripe(Arc::new(stripe)), (bytes + memory) as u64)
-            }
-        })
-    }
-
-    /// Reads and checks everything, past the cache.
-    ///
-    /// # Errors
-    /// `Corrupt` naming the section, or `Io`.
-    pub fn verify(&self) -> Result<()> {
-        let opened = self.open().map_err(self.blame(Some("header")))?;
-        for section in &opened.sections {
-            self.read_section(&opened, section)?;
-        }
-        self.sketches()?;
-        for column in 0..self.schema.columns.len() {
-            self.fine_zones(column)?;
-        }
-        let columns = if self.info.layout == Layout::Column { self.schema.columns.len() } else { 1 };
-        for column in 0..columns as u16 {
-            if let (Part::Pages(store), _) = self.open_part(&opened, column)? {
-                store.check().map_err(self.blame(Some("pages")))?;
-            }
-        }
-        Ok(())
+        Ok(self
+            .opened()?
+            .sections
+            .iter()
+            .filter(values)
+            .filter(wanted)
+            .map(|section| section.len)
+            .sum())
     }
 }

@@ -39,10 +39,18 @@ impl Sketch {
     /// The sketch of one column's values, NULLs apart.
     pub fn of(column: &Dense) -> Sketch {
         let mut sketch = Sketch::default();
-        let present = |row: usize| column.nulls.as_ref().is_none_or(|nulls| nulls.is_valid(row));
+        let present = |row: usize| {
+            column
+                .nulls
+                .as_ref()
+                .is_none_or(|nulls| nulls.is_valid(row))
+        };
         match &column.data {
             DenseData::Fixed { width, bytes } => {
-                let values = bytes.chunks_exact(*width).enumerate().filter(|(row, _)| present(*row));
+                let values = bytes
+                    .chunks_exact(*width)
+                    .enumerate()
+                    .filter(|(row, _)| present(*row));
                 match width {
                     16 => values.for_each(|(_, value)| sketch.add(checksum(value))),
                     _ => values.for_each(|(_, value)| {
@@ -69,11 +77,14 @@ impl Sketch {
         match self {
             Sketch::Registers(registers) => {
                 let register = (hash >> (64 - REGISTER_BITS)) as usize;
-                let zeros = (hash << REGISTER_BITS | 1 << (REGISTER_BITS - 1)).leading_zeros() as u8 + 1;
+                let zeros =
+                    (hash << REGISTER_BITS | 1 << (REGISTER_BITS - 1)).leading_zeros() as u8 + 1;
                 registers[register] = registers[register].max(zeros);
             }
             Sketch::Sparse(hashes) => {
-                let Err(place) = hashes.binary_search(&hash) else { return };
+                let Err(place) = hashes.binary_search(&hash) else {
+                    return;
+                };
                 hashes.insert(place, hash);
                 if hashes.len() > SPARSE_MAX {
                     let hashes = std::mem::take(hashes);
@@ -89,7 +100,9 @@ impl Sketch {
         match (&mut *self, other) {
             (_, Sketch::Sparse(hashes)) => hashes.iter().for_each(|hash| self.add(*hash)),
             (Sketch::Registers(mine), Sketch::Registers(theirs)) => {
-                mine.iter_mut().zip(theirs).for_each(|(mine, theirs)| *mine = (*mine).max(*theirs));
+                mine.iter_mut()
+                    .zip(theirs)
+                    .for_each(|(mine, theirs)| *mine = (*mine).max(*theirs));
             }
             (Sketch::Sparse(mine), Sketch::Registers(theirs)) => {
                 let mine = std::mem::take(mine);
@@ -105,11 +118,17 @@ impl Sketch {
             Sketch::Sparse(hashes) => hashes.len() as u64,
             Sketch::Registers(registers) => {
                 let count = REGISTERS as f64;
-                let sum: f64 = registers.iter().map(|zeros| (-f64::from(*zeros)).exp2()).sum();
+                let sum: f64 = registers
+                    .iter()
+                    .map(|zeros| (-f64::from(*zeros)).exp2())
+                    .sum();
                 let raw = 0.7213 / (1.0 + 1.079 / count) * count * count / sum;
                 let empty = registers.iter().filter(|zeros| **zeros == 0).count();
-                let estimate =
-                    if raw <= 2.5 * count && empty > 0 { count * (count / empty as f64).ln() } else { raw };
+                let estimate = if raw <= 2.5 * count && empty > 0 {
+                    count * (count / empty as f64).ln()
+                } else {
+                    raw
+                };
                 estimate.round() as u64
             }
         }
@@ -138,7 +157,9 @@ impl Sketch {
         match reader.u8()? {
             1 => {
                 let len = reader.u16()?;
-                let mut hashes = (0..len).map(|_| reader.u64()).collect::<Result<Vec<u64>>>()?;
+                let mut hashes = (0..len)
+                    .map(|_| reader.u64())
+                    .collect::<Result<Vec<u64>>>()?;
                 hashes.sort_unstable();
                 hashes.dedup();
                 Ok(Sketch::Sparse(hashes))
@@ -164,7 +185,10 @@ mod tests {
             assert!(error <= 0.12 * count as f64, "{count}: {}", low.estimate());
             let mut writer = Writer::default();
             low.encode(&mut writer);
-            assert_eq!(Sketch::decode(&mut Reader::new(&writer.finish())).unwrap(), low);
+            assert_eq!(
+                Sketch::decode(&mut Reader::new(&writer.finish())).unwrap(),
+                low
+            );
         }
     }
 }

@@ -21,13 +21,24 @@ pub fn build(column: &Dense, physical: Physical) -> (Zone, Vec<Zone>) {
 }
 
 fn zone(column: &Dense, physical: Physical, rows: Range<usize>) -> Zone {
-    let nulls = column.nulls.as_ref().map(|nulls| nulls.slice(rows.start, rows.len()));
+    let nulls = column
+        .nulls
+        .as_ref()
+        .map(|nulls| nulls.slice(rows.start, rows.len()));
     let null_count = nulls.as_ref().map_or(0, |nulls| nulls.null_count());
-    let present = |row: usize| column.nulls.as_ref().is_none_or(|nulls| nulls.is_valid(row));
+    let present = |row: usize| {
+        column
+            .nulls
+            .as_ref()
+            .is_none_or(|nulls| nulls.is_valid(row))
+    };
     let bounds = match &column.data {
         DenseData::Variable { ends, bytes } => {
             let start = |row: usize| row.checked_sub(1).map_or(0, |before| ends[before] as usize);
-            let values = rows.clone().filter(|row| present(*row)).map(|row| &bytes[start(row)..ends[row] as usize]);
+            let values = rows
+                .clone()
+                .filter(|row| present(*row))
+                .map(|row| &bytes[start(row)..ends[row] as usize]);
             extremes(values).and_then(|(min, max)| cut(min, max))
         }
         DenseData::Fixed { bytes, .. } => {
@@ -37,28 +48,46 @@ fn zone(column: &Dense, physical: Physical, rows: Range<usize>) -> Zone {
                 Physical::I32 => native::<i32>(bytes, &rows, present).map(integer),
                 Physical::I64 => native::<i64>(bytes, &rows, present).map(integer),
                 Physical::I128 => native::<i128>(bytes, &rows, present).map(integer),
-                Physical::Bool => extremes(rows.clone().filter(|row| present(*row)).map(|row| bytes[row] != 0))
-                    .map(|(min, max)| (Value::Bool(min), Value::Bool(max))),
+                Physical::Bool => extremes(
+                    rows.clone()
+                        .filter(|row| present(*row))
+                        .map(|row| bytes[row] != 0),
+                )
+                .map(|(min, max)| (Value::Bool(min), Value::Bool(max))),
                 Physical::F32 => floats::<f32>(bytes, &rows, present),
                 Physical::F64 => floats::<f64>(bytes, &rows, present),
                 Physical::Bytes16 => {
-                    let values = rows.clone().filter(|row| present(*row)).map(|row| &bytes[16 * row..16 * row + 16]);
-                    extremes(values).map(|(min, max)| (Value::Bytes(min.to_vec()), Value::Bytes(max.to_vec())))
+                    let values = rows
+                        .clone()
+                        .filter(|row| present(*row))
+                        .map(|row| &bytes[16 * row..16 * row + 16]);
+                    extremes(values)
+                        .map(|(min, max)| (Value::Bytes(min.to_vec()), Value::Bytes(max.to_vec())))
                 }
                 // Intervals have no order that comparison of months, days and time would agree on.
                 Physical::Interval | Physical::Bytes { .. } => None,
             };
             // A bound of zero may stand for the zero of the other sign.
             let zero = |value: &Value| *value == Value::Float(0.0);
-            pair.map(|(min, max)| Bounds { exact: !zero(&min) && !zero(&max), min, max })
+            pair.map(|(min, max)| Bounds {
+                exact: !zero(&min) && !zero(&max),
+                min,
+                max,
+            })
         }
     };
-    Zone { rows: rows.len() as u32, nulls: null_count as u32, bounds }
+    Zone {
+        rows: rows.len() as u32,
+        nulls: null_count as u32,
+        bounds,
+    }
 }
 
 fn extremes<T: Ord + Copy>(mut values: impl Iterator<Item = T>) -> Option<(T, T)> {
     let first = values.next()?;
-    Some(values.fold((first, first), |(min, max), value| (min.min(value), max.max(value))))
+    Some(values.fold((first, first), |(min, max), value| {
+        (min.min(value), max.max(value))
+    }))
 }
 
 fn native<T: ArrowNativeType + Ord + Into<i128>>(
@@ -67,7 +96,14 @@ fn native<T: ArrowNativeType + Ord + Into<i128>>(
     present: impl Fn(usize) -> bool,
 ) -> Option<(i128, i128)> {
     let values = &bytes.typed_data::<T>()[rows.clone()];
-    let pair = extremes(values.iter().copied().zip(rows.clone()).filter(|(_, row)| present(*row)).map(|(value, _)| value));
+    let pair = extremes(
+        values
+            .iter()
+            .copied()
+            .zip(rows.clone())
+            .filter(|(_, row)| present(*row))
+            .map(|(value, _)| value),
+    );
     pair.map(|(min, max)| (min.into(), max.into()))
 }
 
@@ -89,7 +125,12 @@ fn floats<T: ArrowNativeType + Into<f64>>(
         }
     }
     // -0.0 and 0.0 are equal to SQL and different to bit-wise kernels: keep both inside.
-    (min <= max).then(|| (Value::Float(if min == 0.0 { -0.0 } else { min }), Value::Float(max + 0.0)))
+    (min <= max).then(|| {
+        (
+            Value::Float(if min == 0.0 { -0.0 } else { min }),
+            Value::Float(max + 0.0),
+        )
+    })
 }
 
 fn cut(min: &[u8], max: &[u8]) -> Option<Bounds> {
@@ -103,7 +144,11 @@ fn cut(min: &[u8], max: &[u8]) -> Option<Bounds> {
         }
         *high.last_mut()? += 1;
     }
-    Some(Bounds { min: Value::Bytes(low), max: Value::Bytes(high), exact })
+    Some(Bounds {
+        min: Value::Bytes(low),
+        max: Value::Bytes(high),
+        exact,
+    })
 }
 
 /// One zone over all rows of `zones`.
@@ -167,24 +212,39 @@ pub fn decode(reader: &mut Reader<'_>, physical: Physical, rows: usize) -> Resul
     let bounds = match flag {
         0 => None,
         1 | 2 => {
-            let (min, max) = (decode_value(reader, physical)?, decode_value(reader, physical)?);
+            let (min, max) = (
+                decode_value(reader, physical)?,
+                decode_value(reader, physical)?,
+            );
             if !min.compare(&max).is_some_and(|order| order.is_le()) {
-                return Err(Error::corrupt(format!("a minimum of {min} above a maximum of {max}")));
+                return Err(Error::corrupt(format!(
+                    "a minimum of {min} above a maximum of {max}"
+                )));
             }
-            Some(Bounds { min, max, exact: flag == 2 })
+            Some(Bounds {
+                min,
+                max,
+                exact: flag == 2,
+            })
         }
         _ => return Err(Error::corrupt(format!("unknown zone flag {flag}"))),
     };
     if nulls as usize > rows {
         return Err(Error::corrupt(format!("{nulls} NULLs in {rows} rows")));
     }
-    Ok(Zone { rows: rows as u32, nulls, bounds })
+    Ok(Zone {
+        rows: rows as u32,
+        nulls,
+        bounds,
+    })
 }
 
 fn decode_value(reader: &mut Reader<'_>, physical: Physical) -> Result<Value> {
     Ok(match physical {
         Physical::Bool => Value::Bool(reader.u8()? != 0),
-        Physical::I16 | Physical::I32 | Physical::I64 | Physical::I128 => Value::Int(reader.i128()?),
+        Physical::I16 | Physical::I32 | Physical::I64 | Physical::I128 => {
+            Value::Int(reader.i128()?)
+        }
         Physical::F32 | Physical::F64 => Value::Float(f64::from_bits(reader.u64()?)),
         Physical::Bytes16 | Physical::Bytes { .. } => {
             let len = reader.u8()?;

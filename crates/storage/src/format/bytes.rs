@@ -31,10 +31,12 @@ impl<'a> Reader<'a> {
     /// # Errors
     /// `Corrupt` if there are fewer.
     pub fn take(&mut self, len: usize) -> Result<&'a [u8]> {
-        let (head, rest) = self
-            .rest
-            .split_at_checked(len)
-            .ok_or_else(|| Error::corrupt(format!("ends early: {len} bytes wanted, {} left", self.rest.len())))?;
+        let (head, rest) = self.rest.split_at_checked(len).ok_or_else(|| {
+            Error::corrupt(format!(
+                "ends early: {len} bytes wanted, {} left",
+                self.rest.len()
+            ))
+        })?;
         self.rest = rest;
         Ok(head)
     }

@@ -133,11 +133,17 @@ impl Section {
             .find(|known| *known as u8 == kind)
             .ok_or_else(|| Error::corrupt(format!("unknown section kind {kind}")))?;
         if codec != Codec::Plain as u8 {
-            return Err(Error::corrupt(format!("unknown codec tag {codec} in section {}", kind.name())));
+            return Err(Error::corrupt(format!(
+                "unknown codec tag {codec} in section {}",
+                kind.name()
+            )));
         }
         let column = (column != u16::MAX).then_some(column);
         if column.is_some_and(|column| column >= columns) {
-            return Err(Error::corrupt(format!("section {} of column {column:?}, there are {columns}", kind.name())));
+            return Err(Error::corrupt(format!(
+                "section {} of column {column:?}, there are {columns}",
+                kind.name()
+            )));
         }
         let inside = offset.checked_add(len).is_some_and(|end| end <= file_bytes);
         if !inside || !offset.is_multiple_of(ALIGNMENT as u64) {
@@ -146,12 +152,23 @@ impl Section {
                 kind.name()
             )));
         }
-        Ok(Section { kind, codec: Codec::Plain, column, unit_rows, offset, len, checksum })
+        Ok(Section {
+            kind,
+            codec: Codec::Plain,
+            column,
+            unit_rows,
+            offset,
+            len,
+            checksum,
+        })
     }
 
     /// The name that errors and `inspect` use: `values of l_tax`.
     pub fn name(&self, columns: &[crate::schema::Column]) -> String {
-        match self.column.and_then(|column| columns.get(usize::from(column))) {
+        match self
+            .column
+            .and_then(|column| columns.get(usize::from(column)))
+        {
             Some(column) => format!("{} of {}", self.kind.name(), column.name),
             None => self.kind.name().to_string(),
         }

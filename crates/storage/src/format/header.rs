@@ -83,11 +83,18 @@ impl Header {
     pub fn decode(bytes: &[u8]) -> Result<Header> {
         let mut reader = Reader::new(bytes);
         if reader.take(MAGIC.len())? != MAGIC {
-            return Err(Error::corrupt("this is no Freestone block: it does not begin with FREESTBK"));
+            return Err(Error::corrupt(
+                "this is no Freestone block: it does not begin with FREESTBK",
+            ));
         }
         let version = reader.u16()?;
         let sealed = bytes.get(..HEADER_BYTES - 8).map(checksum);
-        let (layout_tag, _, rows, id) = (reader.u8()?, reader.u8()?, reader.u32()?, BlockId(reader.u64()?));
+        let (layout_tag, _, rows, id) = (
+            reader.u8()?,
+            reader.u8()?,
+            reader.u32()?,
+            BlockId(reader.u64()?),
+        );
         let (file_bytes, page_bytes, columns) = (reader.u64()?, reader.u32()?, reader.u16()?);
         let (sort, sections, _) = (reader.u16()?, reader.u32()?, reader.u32()?);
         let directory_checksum = reader.u64()?;
@@ -102,12 +109,26 @@ impl Header {
         let layout = Layout::from_tag(layout_tag)
             .ok_or_else(|| Error::corrupt(format!("unknown layout tag {layout_tag}")))?;
         if rows == 0 || rows as usize > BLOCK_ROWS_MAX {
-            return Err(Error::corrupt(format!("{rows} rows; a block holds 1 to {BLOCK_ROWS_MAX}")));
+            return Err(Error::corrupt(format!(
+                "{rows} rows; a block holds 1 to {BLOCK_ROWS_MAX}"
+            )));
         }
         if columns as usize > COLUMNS_MAX || sort > columns {
-            return Err(Error::corrupt(format!("{columns} columns, sorted on number {sort}")));
+            return Err(Error::corrupt(format!(
+                "{columns} columns, sorted on number {sort}"
+            )));
         }
         let sort_column = sort.checked_sub(1);
-        Ok(Header { layout, rows, id, file_bytes, page_bytes, columns, sort_column, sections, directory_checksum })
+        Ok(Header {
+            layout,
+            rows,
+            id,
+            file_bytes,
+            page_bytes,
+            columns,
+            sort_column,
+            sections,
+            directory_checksum,
+        })
     }
 }

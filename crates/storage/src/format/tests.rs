@@ -9,14 +9,20 @@ const DOCUMENT: &str = include_str!("../../../../docs/format.md");
 /// The rows of the table after `<!-- byte-table: name -->`.
 fn documented(name: &str) -> Vec<(usize, usize, String)> {
     let marker = format!("<!-- byte-table: {name} -->");
-    let (_, rest) = DOCUMENT.split_once(&marker).expect("docs/format.md has the table");
+    let (_, rest) = DOCUMENT
+        .split_once(&marker)
+        .expect("docs/format.md has the table");
     rest.trim_start()
         .lines()
         .skip(2)
         .take_while(|line| line.starts_with('|'))
         .map(|line| {
             let cells: Vec<&str> = line.trim_matches('|').split('|').map(str::trim).collect();
-            (cells[0].parse().unwrap(), cells[1].parse().unwrap(), cells[2].to_string())
+            (
+                cells[0].parse().unwrap(),
+                cells[1].parse().unwrap(),
+                cells[2].to_string(),
+            )
         })
         .collect()
 }
@@ -29,7 +35,10 @@ pub(crate) fn check_table(name: &str, fields: &[(usize, usize, &str)], bytes: us
         end += len;
     }
     assert_eq!(end, bytes, "{name}: fields add up to its size");
-    let fields: Vec<_> = fields.iter().map(|(o, l, f)| (*o, *l, f.to_string())).collect();
+    let fields: Vec<_> = fields
+        .iter()
+        .map(|(o, l, f)| (*o, *l, f.to_string()))
+        .collect();
     assert_eq!(documented(name), fields, "docs/format.md, {name}");
 }
 
@@ -89,7 +98,10 @@ fn a_section_outside_the_file_is_refused() {
     section.encode(&mut writer);
     let bytes = writer.finish();
     assert_eq!(bytes.len(), SECTION_BYTES);
-    assert_eq!(Section::decode(&mut Reader::new(&bytes), 4, 1128).unwrap(), section);
+    assert_eq!(
+        Section::decode(&mut Reader::new(&bytes), 4, 1128).unwrap(),
+        section
+    );
     assert!(Section::decode(&mut Reader::new(&bytes), 4, 1127).is_err());
     assert!(Section::decode(&mut Reader::new(&bytes), 3, 1128).is_err());
 }

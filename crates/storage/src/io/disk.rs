@@ -46,7 +46,8 @@ impl Disk {
     /// `Io`.
     pub fn create_directory(&self, name: &str) -> Result<()> {
         let path = self.root.join(name);
-        fs::create_dir_all(&path).map_err(|e| Error::io(format!("cannot create directory {}", path.display()), e))
+        fs::create_dir_all(&path)
+            .map_err(|e| Error::io(format!("cannot create directory {}", path.display()), e))
     }
 
     /// Takes the writer's lock and leaves this process's id in the file.
@@ -69,7 +70,11 @@ impl Disk {
             let _ = file.read_to_string(&mut holder);
             return Err(Error::invalid(
                 "55006",
-                format!("database {} is open for writing in process {}", self.root.display(), holder.trim()),
+                format!(
+                    "database {} is open for writing in process {}",
+                    self.root.display(),
+                    holder.trim()
+                ),
             )
             .with_hint("Close that process, or open the database read-only."));
         }
@@ -84,17 +89,30 @@ impl Files for Disk {
     fn open(&self, name: &str) -> Result<Arc<dyn ReadFile>> {
         let path = self.root.join(name);
         let file = File::open(&path).map_err(|e| match e.kind() {
-            std::io::ErrorKind::NotFound => Error::corrupt("the file is missing").at(&self.show(name), None, None),
+            std::io::ErrorKind::NotFound => {
+                Error::corrupt("the file is missing").at(&self.show(name), None, None)
+            }
             _ => Error::io(format!("cannot open {}", path.display()), e),
         })?;
-        let len = file.metadata().map_err(|e| Error::io(format!("cannot read {}", path.display()), e))?.len();
-        Ok(Arc::new(DiskFile { file, name: self.show(name), len }))
+        let len = file
+            .metadata()
+            .map_err(|e| Error::io(format!("cannot read {}", path.display()), e))?
+            .len();
+        Ok(Arc::new(DiskFile {
+            file,
+            name: self.show(name),
+            len,
+        }))
     }
 
     fn write(&self, name: &str, parts: &[&[u8]]) -> Result<()> {
         let path = self.root.join(name);
         let attempt = || -> std::io::Result<()> {
-            let mut file = OpenOptions::new().write(true).create(true).truncate(true).open(&path)?;
+            let mut file = OpenOptions::new()
+                .write(true)
+                .create(true)
+                .truncate(true)
+                .open(&path)?;
             for part in parts {
                 file.write_all(part)?;
             }
@@ -109,7 +127,12 @@ impl Files for Disk {
 
     fn rename(&self, from: &str, to: &str) -> Result<()> {
         let (from, to) = (self.root.join(from), self.root.join(to));
-        fs::rename(&from, &to).map_err(|e| Error::io(format!("cannot rename {} to {}", from.display(), to.display()), e))
+        fs::rename(&from, &to).map_err(|e| {
+            Error::io(
+                format!("cannot rename {} to {}", from.display(), to.display()),
+                e,
+            )
+        })
     }
 
     fn remove(&self, name: &str) -> Result<()> {
@@ -131,7 +154,13 @@ impl Files for Disk {
         };
         let mut names = Vec::new();
         for entry in entries {
-            names.push(entry.map_err(context)?.file_name().to_string_lossy().into_owned());
+            names.push(
+                entry
+                    .map_err(context)?
+                    .file_name()
+                    .to_string_lossy()
+                    .into_owned(),
+            );
         }
         names.sort();
         Ok(names)
@@ -160,12 +189,15 @@ impl ReadFile for DiskFile {
             .at(&self.name, None, None));
         }
         let mut buffer = MutableBuffer::from_len_zeroed(len);
-        self.file.read_exact_at(buffer.as_slice_mut(), offset).map_err(|e| match e.kind() {
-            std::io::ErrorKind::UnexpectedEof => {
-                Error::corrupt("the file became shorter while it was open").at(&self.name, None, None)
-            }
-            _ => Error::io(format!("cannot read {}", self.name), e),
-        })?;
+        self.file
+            .read_exact_at(buffer.as_slice_mut(), offset)
+            .map_err(|e| match e.kind() {
+                std::io::ErrorKind::UnexpectedEof => {
+                    Error::corrupt("the file became shorter while it was open")
+                        .at(&self.name, None, None)
+                }
+                _ => Error::io(format!("cannot read {}", self.name), e),
+            })?;
         Ok(buffer.into())
     }
 

@@ -50,7 +50,13 @@ impl Faulty {
     #[must_use]
     pub fn crash(&self) -> Faulty {
         let durable = self.state.lock().durable.clone();
-        Faulty { state: Mutex::new(State { seen: durable.clone(), durable, ..State::default() }) }
+        Faulty {
+            state: Mutex::new(State {
+                seen: durable.clone(),
+                durable,
+                ..State::default()
+            }),
+        }
     }
 
     /// Changes the bytes of a file, as a bad disk does.
@@ -68,8 +74,14 @@ impl Faulty {
     fn change<T>(&self, what: &str, change: impl FnOnce(&mut State) -> T) -> Result<T> {
         let mut state = self.state.lock();
         state.operations += 1;
-        if state.fail_after.is_some_and(|limit| state.operations > limit) {
-            return Err(Error::io(what.to_string(), std::io::Error::other("injected fault")));
+        if state
+            .fail_after
+            .is_some_and(|limit| state.operations > limit)
+        {
+            return Err(Error::io(
+                what.to_string(),
+                std::io::Error::other("injected fault"),
+            ));
         }
         Ok(change(&mut state))
     }
@@ -78,8 +90,12 @@ impl Faulty {
 impl Files for Faulty {
     fn open(&self, name: &str) -> Result<Arc<dyn ReadFile>> {
         let bytes = self.state.lock().seen.get(name).cloned();
-        let bytes = bytes.ok_or_else(|| Error::corrupt("the file is missing").at(name, None, None))?;
-        Ok(Arc::new(MemoryFile { bytes, name: name.to_string() }))
+        let bytes =
+            bytes.ok_or_else(|| Error::corrupt("the file is missing").at(name, None, None))?;
+        Ok(Arc::new(MemoryFile {
+            bytes,
+            name: name.to_string(),
+        }))
     }
 
     fn write(&self, name: &str, parts: &[&[u8]]) -> Result<()> {
@@ -110,7 +126,9 @@ impl Files for Faulty {
         self.change(&format!("cannot sync {directory}"), |state| {
             let State { seen, durable, .. } = state;
             durable.retain(|name, _| directory_of(name) != directory);
-            let now = seen.iter().filter(|(name, _)| directory_of(name) == directory);
+            let now = seen
+                .iter()
+                .filter(|(name, _)| directory_of(name) == directory);
             durable.extend(now.map(|(name, bytes)| (name.clone(), bytes.clone())));
         })
     }

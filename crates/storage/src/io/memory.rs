@@ -27,7 +27,10 @@ pub(super) fn concatenate(parts: &[&[u8]]) -> Buffer {
 }
 
 /// The names directly below `directory`, without it.
-pub(super) fn names_in<'a>(directory: &str, names: impl Iterator<Item = &'a String>) -> Vec<String> {
+pub(super) fn names_in<'a>(
+    directory: &str,
+    names: impl Iterator<Item = &'a String>,
+) -> Vec<String> {
     names
         .filter_map(|name| name.strip_prefix(directory)?.strip_prefix('/'))
         .filter(|rest| !rest.contains('/'))
@@ -38,12 +41,18 @@ pub(super) fn names_in<'a>(directory: &str, names: impl Iterator<Item = &'a Stri
 impl Files for Memory {
     fn open(&self, name: &str) -> Result<Arc<dyn ReadFile>> {
         let bytes = self.files.lock().get(name).cloned();
-        let bytes = bytes.ok_or_else(|| Error::corrupt("the file is missing").at(name, None, None))?;
-        Ok(Arc::new(MemoryFile { bytes, name: name.to_string() }))
+        let bytes =
+            bytes.ok_or_else(|| Error::corrupt("the file is missing").at(name, None, None))?;
+        Ok(Arc::new(MemoryFile {
+            bytes,
+            name: name.to_string(),
+        }))
     }
 
     fn write(&self, name: &str, parts: &[&[u8]]) -> Result<()> {
-        self.files.lock().insert(name.to_string(), concatenate(parts));
+        self.files
+            .lock()
+            .insert(name.to_string(), concatenate(parts));
         Ok(())
     }
 
@@ -77,7 +86,9 @@ impl ReadFile for MemoryFile {
     fn read(&self, offset: u64, len: usize) -> Result<Buffer> {
         let start = usize::try_from(offset).ok();
         match start.and_then(|start| Some((start, start.checked_add(len)?))) {
-            Some((start, end)) if end <= self.bytes.len() => Ok(self.bytes.slice_with_length(start, len)),
+            Some((start, end)) if end <= self.bytes.len() => {
+                Ok(self.bytes.slice_with_length(start, len))
+            }
             _ => Err(Error::corrupt(format!(
                 "the file has {} bytes, {len} bytes at {offset} were expected",
                 self.bytes.len()

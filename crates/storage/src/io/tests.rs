@@ -59,7 +59,10 @@ fn a_second_lock_names_the_holder() {
     let disk = Disk::new(directory.path());
     let lock = disk.lock().unwrap();
     let message = disk.lock().unwrap_err().to_string();
-    assert!(message.contains(&std::process::id().to_string()), "{message}");
+    assert!(
+        message.contains(&std::process::id().to_string()),
+        "{message}"
+    );
     drop(lock);
     disk.lock().unwrap();
 }

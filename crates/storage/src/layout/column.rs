@@ -4,9 +4,9 @@
 //! something is NULL), and values, or ends and bytes. Each stripe is opened
 //! alone, so a scan of two columns reads two columns.
 
+use super::SectionData;
 use super::dense::{Dense, DenseData, fixed_to_arrow};
 use super::views::Views;
-use super::SectionData;
 use crate::error::{Error, Result};
 use crate::format::{SectionKind, UNIT_ROWS};
 use crate::schema::{ColumnType, Physical};
@@ -19,11 +19,21 @@ pub(super) fn build(columns: &[Dense]) -> Vec<SectionData> {
     let mut sections = Vec::new();
     for (number, column) in columns.iter().enumerate() {
         let mut add = |kind, unit_rows, bytes| {
-            sections.push(SectionData { kind, column: u16::try_from(number).ok(), unit_rows, bytes });
+            sections.push(SectionData {
+                kind,
+                column: u16::try_from(number).ok(),
+                unit_rows,
+                bytes,
+            });
         };
         if let Some(nulls) = &column.nulls {
             let bits: BooleanBuffer = nulls.iter().collect();
-            let bytes = bits.inner().as_slice().get(..column.rows.div_ceil(8)).unwrap_or_default().to_vec();
+            let bytes = bits
+                .inner()
+                .as_slice()
+                .get(..column.rows.div_ceil(8))
+                .unwrap_or_default()
+                .to_vec();
             add(SectionKind::Validity, 0, Buffer::from_vec(bytes));
         }
         match &column.data {
@@ -70,24 +80,49 @@ impl Stripe {
     pub fn open(kind: ColumnType, rows: usize, sections: StripeSections) -> Result<Stripe> {
         let nulls = match sections.validity {
             None => None,
-            Some(bits) if bits.len() == rows.div_ceil(8) => Some(NullBuffer::new(BooleanBuffer::new(bits, 0, rows))),
-            Some(bits) => return Err(Error::corrupt(format!("{} bytes of validity for {rows} rows", bits.len()))),
+            Some(bits) if bits.len() == rows.div_ceil(8) => {
+                Some(NullBuffer::new(BooleanBuffer::new(bits, 0, rows)))
+            }
+            Some(bits) => {
+                return Err(Error::corrupt(format!(
+                    "{} bytes of validity for {rows} rows",
+                    bits.len()
+                )));
+            }
         };
-        let (unit, name) = kind.physical().width().map_or((4, "end offsets"), |width| (width, "values"));
+        let (unit, name) = kind
+            .physical()
+            .width()
+            .map_or((4, "end offsets"), |width| (width, "values"));
         if rows.checked_mul(unit) != Some(sections.values.len()) {
-            return Err(Error::corrupt(format!("{} bytes of {name} for {rows} rows", sections.values.len())));
+            return Err(Error::corrupt(format!(
+                "{} bytes of {name} for {rows} rows",
+                sections.values.len()
+            )));
         }
         let values = match (kind.physical(), sections.bytes) {
             (Physical::Bytes { text }, Some(bytes)) => {
                 let ends: ScalarBuffer<u32> = sections.values.into();
                 let starts = std::iter::once(0).chain(ends.iter().map(|end| *end as usize));
-                let places: Vec<Range<usize>> = starts.zip(ends.iter()).map(|(start, end)| start..*end as usize).collect();
+                let places: Vec<Range<usize>> = starts
+                    .zip(ends.iter())
+                    .map(|(start, end)| start..*end as usize)
+                    .collect();
                 Values::Variable(Views::new(bytes, places.into_iter(), text)?)
             }
-            (Physical::Bytes { .. }, None) => return Err(Error::corrupt("the bytes section is missing")),
-            (_, _) => Values::Fixed { width: unit, bytes: sections.values },
+            (Physical::Bytes { .. }, None) => {
+                return Err(Error::corrupt("the bytes section is missing"));
+            }
+            (_, _) => Values::Fixed {
+                width: unit,
+                bytes: sections.values,
+            },
         };
-        Ok(Stripe { kind, nulls, values })
+        Ok(Stripe {
+            kind,
+            nulls,
+            values,
+        })
     }
 
     /// The values of some rows.
@@ -95,7 +130,10 @@ impl Stripe {
     /// # Errors
     /// `Corrupt` if the stored values cannot be of this type.
     pub fn read(&self, rows: Range<usize>) -> Result<ArrayRef> {
-        let nulls = self.nulls.as_ref().map(|nulls| nulls.slice(rows.start, rows.len()));
+        let nulls = self
+            .nulls
+            .as_ref()
+            .map(|nulls| nulls.slice(rows.start, rows.len()));
         match &self.values {
             Values::Variable(views) => Ok(views.slice(rows, nulls)),
             Values::Fixed { width, bytes } => {
@@ -111,7 +149,10 @@ impl Stripe {
     /// As [`Stripe::read`].
     pub fn take(&self, positions: &[u32]) -> Result<ArrayRef> {
         let nulls = self.nulls.as_ref().map(|nulls| {
-            positions.iter().map(|row| nulls.is_valid(*row as usize)).collect::<NullBuffer>()
+            positions
+                .iter()
+                .map(|row| nulls.is_valid(*row as usize))
+                .collect::<NullBuffer>()
         });
         match &self.values {
             Values::Variable(views) => Ok(views.take(positions, nulls)),

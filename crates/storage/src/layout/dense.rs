@@ -13,7 +13,9 @@ use arrow_array::types::*;
 use arrow_array::{
     Array, ArrayRef, ArrowPrimitiveType, BooleanArray, FixedSizeBinaryArray, PrimitiveArray,
 };
-use arrow_buffer::{ArrowNativeType, BooleanBuffer, Buffer, MutableBuffer, NullBuffer, ScalarBuffer};
+use arrow_buffer::{
+    ArrowNativeType, BooleanBuffer, Buffer, MutableBuffer, NullBuffer, ScalarBuffer,
+};
 use std::sync::Arc;
 
 /// One column of one block in stored form.
@@ -60,12 +62,21 @@ impl Dense {
     /// # Errors
     /// 22003 for a decimal beyond the precision, 54000 for over 2 GiB of text.
     pub fn from_arrow(array: &ArrayRef, column: &Column) -> Result<Dense> {
-        let nulls = array.nulls().filter(|nulls| nulls.null_count() > 0).cloned();
-        let fixed = |width, bytes| Dense { rows: array.len(), nulls: nulls.clone(), data: DenseData::Fixed { width, bytes } };
+        let nulls = array
+            .nulls()
+            .filter(|nulls| nulls.null_count() > 0)
+            .cloned();
+        let fixed = |width, bytes| Dense {
+            rows: array.len(),
+            nulls: nulls.clone(),
+            data: DenseData::Fixed { width, bytes },
+        };
         Ok(match column.kind {
             ColumnType::Boolean => {
                 let values = array.as_boolean();
-                let bytes: Vec<u8> = (0..array.len()).map(|row| u8::from(values.is_valid(row) && values.value(row))).collect();
+                let bytes: Vec<u8> = (0..array.len())
+                    .map(|row| u8::from(values.is_valid(row) && values.value(row)))
+                    .collect();
                 fixed(1, Buffer::from_vec(bytes))
             }
             ColumnType::SmallInt => fixed(2, primitive::<Int16Type>(array)),
@@ -73,7 +84,9 @@ impl Dense {
             ColumnType::Date => fixed(4, primitive::<Date32Type>(array)),
             ColumnType::BigInt => fixed(8, primitive::<Int64Type>(array)),
             ColumnType::Time => fixed(8, primitive::<Time64MicrosecondType>(array)),
-            ColumnType::Timestamp | ColumnType::TimestampTz => fixed(8, primitive::<TimestampMicrosecondType>(array)),
+            ColumnType::Timestamp | ColumnType::TimestampTz => {
+                fixed(8, primitive::<TimestampMicrosecondType>(array))
+            }
             ColumnType::Real => fixed(4, primitive::<Float32Type>(array)),
             ColumnType::Double => fixed(8, primitive::<Float64Type>(array)),
             ColumnType::Interval => fixed(16, primitive::<IntervalMonthDayNanoType>(array)),
@@ -89,7 +102,11 @@ impl Dense {
                 let values = array.as_fixed_size_binary();
                 let mut bytes = Vec::with_capacity(16 * array.len());
                 for row in 0..array.len() {
-                    bytes.extend_from_slice(if values.is_valid(row) { values.value(row) } else { &[0; 16] });
+                    bytes.extend_from_slice(if values.is_valid(row) {
+                        values.value(row)
+                    } else {
+                        &[0; 16]
+                    });
                 }
                 fixed(16, Buffer::from_vec(bytes))
             }
@@ -99,7 +116,9 @@ impl Dense {
             }
             ColumnType::Varchar(_) | ColumnType::Char(_) | ColumnType::Text | ColumnType::Json => {
                 let values = array.as_string_view();
-                variable(array, column, nulls.clone(), |row| values.value(row).as_bytes())?
+                variable(array, column, nulls.clone(), |row| {
+                    values.value(row).as_bytes()
+                })?
             }
         })
     }
@@ -112,7 +131,10 @@ fn primitive<T: ArrowPrimitiveType>(array: &ArrayRef) -> Buffer {
         None => array.values().inner().clone(),
         Some(nulls) => {
             let values = array.values().iter().zip(nulls.iter());
-            values.map(|(value, valid)| if valid { *value } else { T::Native::default() }).collect::<Vec<_>>().into()
+            values
+                .map(|(value, valid)| if valid { *value } else { T::Native::default() })
+                .collect::<Vec<_>>()
+                .into()
         }
     }
 }
@@ -127,7 +149,13 @@ fn check_precision(array: &ArrayRef, precision: u8, column: &Column) -> Result<(
     }
     match array.iter().flatten().find(|value| !fits(*value)) {
         None => Ok(()),
-        Some(_) => Err(Error::invalid("22003", format!("value out of range for column {} of type {}", column.name, column.kind))),
+        Some(_) => Err(Error::invalid(
+            "22003",
+            format!(
+                "value out of range for column {} of type {}",
+                column.name, column.kind
+            ),
+        )),
     }
 }
 
@@ -136,12 +164,20 @@ fn narrowed<N: TryFrom<i128> + Default + ArrowNativeType>(array: &ArrayRef) -> B
     let narrow = |value: i128| N::try_from(value).unwrap_or_default();
     let values: Vec<N> = match array.nulls() {
         None => array.values().iter().map(|value| narrow(*value)).collect(),
-        Some(_) => array.iter().map(|value| value.map_or_else(N::default, narrow)).collect(),
+        Some(_) => array
+            .iter()
+            .map(|value| value.map_or_else(N::default, narrow))
+            .collect(),
     };
     values.into()
 }
 
-fn variable<'a>(array: &ArrayRef, column: &Column, nulls: Option<NullBuffer>, value: impl Fn(usize) -> &'a [u8]) -> Result<Dense> {
+fn variable<'a>(
+    array: &ArrayRef,
+    column: &Column,
+    nulls: Option<NullBuffer>,
+    value: impl Fn(usize) -> &'a [u8],
+) -> Result<Dense> {
     let mut bytes = Vec::new();
     let mut ends = Vec::with_capacity(array.len());
     for row in 0..array.len() {
@@ -149,12 +185,25 @@ fn variable<'a>(array: &ArrayRef, column: &Column, nulls: Option<NullBuffer>, va
             bytes.extend_from_slice(value(row));
         }
         let end = i32::try_from(bytes.len()).map_err(|_| {
-            Error::invalid("54000", format!("more than 2 GiB of values in column {} of one block", column.name))
-                .with_hint("Choose a smaller block_bytes.")
+            Error::invalid(
+                "54000",
+                format!(
+                    "more than 2 GiB of values in column {} of one block",
+                    column.name
+                ),
+            )
+            .with_hint("Choose a smaller block_bytes.")
         })?;
         ends.push(end.unsigned_abs());
     }
-    Ok(Dense { rows: array.len(), nulls, data: DenseData::Variable { ends, bytes: Buffer::from_vec(bytes) } })
+    Ok(Dense {
+        rows: array.len(),
+        nulls,
+        data: DenseData::Variable {
+            ends,
+            bytes: Buffer::from_vec(bytes),
+        },
+    })
 }
 
 /// Fixed-width stored bytes as an array of the column's Arrow type; shares
@@ -162,15 +211,26 @@ fn variable<'a>(array: &ArrayRef, column: &Column, nulls: Option<NullBuffer>, va
 ///
 /// # Errors
 /// `Corrupt` for a boolean that is neither 0 nor 1 or a length that is off.
-pub fn fixed_to_arrow(kind: &ColumnType, rows: usize, bytes: Buffer, nulls: Option<NullBuffer>) -> Result<ArrayRef> {
+pub fn fixed_to_arrow(
+    kind: &ColumnType,
+    rows: usize,
+    bytes: Buffer,
+    nulls: Option<NullBuffer>,
+) -> Result<ArrayRef> {
     let width = kind.physical().width().unwrap_or(1);
     if rows.checked_mul(width) != Some(bytes.len()) {
-        return Err(Error::corrupt(format!("{} bytes for {rows} values of {width} bytes", bytes.len())));
+        return Err(Error::corrupt(format!(
+            "{} bytes for {rows} values of {width} bytes",
+            bytes.len()
+        )));
     }
     Ok(match kind {
         ColumnType::Boolean => {
             let flags = bytes.as_slice();
-            Arc::new(BooleanArray::new(BooleanBuffer::collect_bool(rows, |row| flags.get(row) == Some(&1)), nulls))
+            Arc::new(BooleanArray::new(
+                BooleanBuffer::collect_bool(rows, |row| flags.get(row) == Some(&1)),
+                nulls,
+            ))
         }
         ColumnType::SmallInt => array::<Int16Type>(bytes, nulls),
         ColumnType::Integer => array::<Int32Type>(bytes, nulls),
@@ -195,7 +255,11 @@ pub fn fixed_to_arrow(kind: &ColumnType, rows: usize, bytes: Buffer, nulls: Opti
             Arc::new(array.with_precision_and_scale(*precision, *scale)?)
         }
         ColumnType::Uuid => Arc::new(FixedSizeBinaryArray::try_new(16, bytes, nulls)?),
-        _ => return Err(Error::corrupt("variable values where fixed ones were expected")),
+        _ => {
+            return Err(Error::corrupt(
+                "variable values where fixed ones were expected",
+            ));
+        }
     })
 }
 
@@ -214,5 +278,9 @@ fn array<T: ArrowPrimitiveType>(bytes: Buffer, nulls: Option<NullBuffer>) -> Arr
 }
 
 fn widened<T: ArrowNativeType + Into<i128>>(bytes: Buffer) -> ScalarBuffer<i128> {
-    typed::<T>(bytes).iter().map(|value| (*value).into()).collect::<Vec<i128>>().into()
+    typed::<T>(bytes)
+        .iter()
+        .map(|value| (*value).into())
+        .collect::<Vec<i128>>()
+        .into()
 }

@@ -61,7 +61,11 @@ pub trait TupleStore: Send + Sync {
 ///
 /// # Errors
 /// 54000 when a tuple is too large for the layout.
-pub fn build(schema: &TableSchema, columns: &[Dense], options: &TableOptions) -> Result<Vec<SectionData>> {
+pub fn build(
+    schema: &TableSchema,
+    columns: &[Dense],
+    options: &TableOptions,
+) -> Result<Vec<SectionData>> {
     match options.layout {
         Layout::Column => Ok(column::build(columns)),
         Layout::Row => row::build(columns),

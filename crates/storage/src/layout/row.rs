@@ -53,14 +53,23 @@ pub(super) fn build(columns: &[Dense]) -> Result<Vec<SectionData>> {
     }));
     let mut tuples = MutableBuffer::from_len_zeroed(rows * shape.width);
     let mut heap: Vec<u8> = Vec::with_capacity(columns.iter().map(Dense::raw_bytes).sum());
-    for (row, tuple) in tuples.as_slice_mut().chunks_exact_mut(shape.width).enumerate() {
+    for (row, tuple) in tuples
+        .as_slice_mut()
+        .chunks_exact_mut(shape.width)
+        .enumerate()
+    {
         for (number, (column, offset)) in columns.iter().zip(&shape.offsets).enumerate() {
-            if column.nulls.as_ref().is_none_or(|nulls| nulls.is_valid(row)) {
+            if column
+                .nulls
+                .as_ref()
+                .is_none_or(|nulls| nulls.is_valid(row))
+            {
                 tuple[number / 8] |= 1 << (number % 8);
             }
             match &column.data {
                 DenseData::Fixed { width, bytes } => {
-                    tuple[*offset..offset + width].copy_from_slice(&bytes[row * width..(row + 1) * width]);
+                    tuple[*offset..offset + width]
+                        .copy_from_slice(&bytes[row * width..(row + 1) * width]);
                 }
                 DenseData::Variable { ends, bytes } => {
                     let start = if row == 0 { 0 } else { ends[row - 1] as usize };
@@ -74,8 +83,16 @@ pub(super) fn build(columns: &[Dense]) -> Result<Vec<SectionData>> {
             }
         }
     }
-    let section = |kind, bytes| SectionData { kind, column: None, unit_rows: 0, bytes };
-    Ok(vec![section(SectionKind::Tuples, tuples.into()), section(SectionKind::Heap, Buffer::from_vec(heap))])
+    let section = |kind, bytes| SectionData {
+        kind,
+        column: None,
+        unit_rows: 0,
+        bytes,
+    };
+    Ok(vec![
+        section(SectionKind::Tuples, tuples.into()),
+        section(SectionKind::Heap, Buffer::from_vec(heap)),
+    ])
 }
 
 /// The tuples of one block, opened.
@@ -94,9 +111,18 @@ impl RowStore {
     ///
     /// # Errors
     /// `Corrupt` if lengths, offsets or text are wrong.
-    pub fn open(schema: &TableSchema, rows: usize, tuples: Buffer, heap: Buffer) -> Result<RowStore> {
+    pub fn open(
+        schema: &TableSchema,
+        rows: usize,
+        tuples: Buffer,
+        heap: Buffer,
+    ) -> Result<RowStore> {
         let kinds: Vec<ColumnType> = schema.columns.iter().map(|column| column.kind).collect();
-        let shape = Shape::new(kinds.iter().map(|kind| kind.physical().width().unwrap_or(END_BYTES)));
+        let shape = Shape::new(
+            kinds
+                .iter()
+                .map(|kind| kind.physical().width().unwrap_or(END_BYTES)),
+        );
         if rows.checked_mul(shape.width) != Some(tuples.len()) {
             return Err(Error::corrupt(format!(
                 "{} bytes for {rows} tuples of {} bytes",
@@ -104,10 +130,18 @@ impl RowStore {
                 shape.width
             )));
         }
-        let mut store = RowStore { shape, kinds, rows, tuples, views: Vec::new() };
-        let variable: Vec<usize> =
-            (0..store.kinds.len()).filter(|number| store.kinds[*number].physical().width().is_none()).collect();
-        let mut places: Vec<Vec<Range<usize>>> = variable.iter().map(|_| Vec::with_capacity(rows)).collect();
+        let mut store = RowStore {
+            shape,
+            kinds,
+            rows,
+            tuples,
+            views: Vec::new(),
+        };
+        let variable: Vec<usize> = (0..store.kinds.len())
+            .filter(|number| store.kinds[*number].physical().width().is_none())
+            .collect();
+        let mut places: Vec<Vec<Range<usize>>> =
+            variable.iter().map(|_| Vec::with_capacity(rows)).collect();
         let mut start = 0;
         for row in 0..rows {
             for (places, number) in places.iter_mut().zip(&variable) {
@@ -135,7 +169,11 @@ impl RowStore {
         self.tuples[row * self.shape.width + column / 8] >> (column % 8) & 1 == 1
     }
 
-    fn gather(&self, column: usize, rows: impl ExactSizeIterator<Item = usize> + Clone) -> Result<ArrayRef> {
+    fn gather(
+        &self,
+        column: usize,
+        rows: impl ExactSizeIterator<Item = usize> + Clone,
+    ) -> Result<ArrayRef> {
         let count = rows.len();
         let nulls: NullBuffer = rows.clone().map(|row| self.present(row, column)).collect();
         let nulls = (nulls.null_count() > 0).then_some(nulls);

@@ -6,8 +6,6 @@
 //! `freestone manifest 1 <checksum, 16 hex digits>` and JSON, so that a person
 //! can read what a database consists of.
 
-
-
 use crate::block::BlockInfo;
 use crate::error::{Error, Result};
 use crate::format::checksum;
@@ -63,7 +61,11 @@ fn name(version: u64) -> String {
 
 /// Versions of the manifests that are there, newest first.
 fn versions(files: &dyn Files) -> Result<Vec<u64>> {
-    let mut versions: Vec<u64> = files.list(DIRECTORY)?.iter().filter_map(|name| name.parse().ok()).collect();
+    let mut versions: Vec<u64> = files
+        .list(DIRECTORY)?
+        .iter()
+        .filter_map(|name| name.parse().ok())
+        .collect();
     versions.sort_unstable_by(|a, b| b.cmp(a));
     Ok(versions)
 }
@@ -96,23 +98,35 @@ fn read(files: &dyn Files, version: u64) -> Result<Manifest> {
 }
 
 fn decode(bytes: &[u8], version: u64) -> Result<Manifest> {
-    let split = bytes.iter().position(|byte| *byte == b'\n').ok_or_else(|| Error::corrupt("the first line is missing"))?;
+    let split = bytes
+        .iter()
+        .position(|byte| *byte == b'\n')
+        .ok_or_else(|| Error::corrupt("the first line is missing"))?;
     let (line, json) = (&bytes[..split], &bytes[split + 1..]);
-    let line = std::str::from_utf8(line).map_err(|_| Error::corrupt("the first line is not text"))?;
+    let line =
+        std::str::from_utf8(line).map_err(|_| Error::corrupt("the first line is not text"))?;
     let mut words = line.split(' ');
     if (words.next(), words.next()) != (Some("freestone"), Some("manifest")) {
-        return Err(Error::corrupt("the first line does not begin with \"freestone manifest\""));
+        return Err(Error::corrupt(
+            "the first line does not begin with \"freestone manifest\"",
+        ));
     }
     let format = words.next().unwrap_or_default();
     if format != MANIFEST_VERSION.to_string() {
-        return Err(Error::corrupt(format!("manifest format {format}; this program reads {MANIFEST_VERSION}")));
+        return Err(Error::corrupt(format!(
+            "manifest format {format}; this program reads {MANIFEST_VERSION}"
+        )));
     }
     if words.next() != Some(format!("{:016x}", checksum(json)).as_str()) {
         return Err(Error::corrupt("checksum mismatch"));
     }
-    let manifest: Manifest = serde_json::from_slice(json).map_err(|error| Error::corrupt(error.to_string()))?;
+    let manifest: Manifest =
+        serde_json::from_slice(json).map_err(|error| Error::corrupt(error.to_string()))?;
     if manifest.version != version {
-        return Err(Error::corrupt(format!("it calls itself version {}", manifest.version)));
+        return Err(Error::corrupt(format!(
+            "it calls itself version {}",
+            manifest.version
+        )));
     }
     Ok(manifest)
 }
@@ -122,8 +136,12 @@ fn decode(bytes: &[u8], version: u64) -> Result<Manifest> {
 /// # Errors
 /// `Full` or `Io`. The manifest may then have become the newest one or not.
 pub fn publish(files: &dyn Files, manifest: &Manifest) -> Result<()> {
-    let json = serde_json::to_vec(manifest).map_err(|error| Error::invalid("XX000", error.to_string()))?;
-    let line = format!("freestone manifest {MANIFEST_VERSION} {:016x}\n", checksum(&json));
+    let json =
+        serde_json::to_vec(manifest).map_err(|error| Error::invalid("XX000", error.to_string()))?;
+    let line = format!(
+        "freestone manifest {MANIFEST_VERSION} {:016x}\n",
+        checksum(&json)
+    );
     let (target, draft) = (name(manifest.version), format!("{DIRECTORY}/draft"));
     files.write(&draft, &[line.as_bytes(), &json])?;
     files.rename(&draft, &target)?;
@@ -151,7 +169,14 @@ mod tests {
     fn published(versions: std::ops::RangeInclusive<u64>) -> Faulty {
         let files = Faulty::default();
         for version in versions {
-            publish(&files, &Manifest { version, ..Manifest::default() }).unwrap();
+            publish(
+                &files,
+                &Manifest {
+                    version,
+                    ..Manifest::default()
+                },
+            )
+            .unwrap();
         }
         files
     }

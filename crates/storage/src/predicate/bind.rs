@@ -5,8 +5,9 @@ use crate::error::{Error, Result};
 use crate::schema::{ColumnType, Physical, TableSchema, Value};
 use arrow_array::types::*;
 use arrow_array::{
-    Array, ArrayRef, ArrowPrimitiveType, BinaryViewArray, BooleanArray, Decimal128Array, FixedSizeBinaryArray,
-    Float32Array, Float64Array, PrimitiveArray, StringViewArray, TimestampMicrosecondArray,
+    Array, ArrayRef, ArrowPrimitiveType, BinaryViewArray, BooleanArray, Decimal128Array,
+    FixedSizeBinaryArray, Float32Array, Float64Array, PrimitiveArray, StringViewArray,
+    TimestampMicrosecondArray,
 };
 use std::cmp::Ordering;
 use std::sync::Arc;
@@ -85,7 +86,10 @@ impl BoundPredicate {
 
 fn bind(predicate: &Predicate, negate: bool, schema: &TableSchema) -> Result<BoundPredicate> {
     let many = |terms: &[Predicate]| -> Result<Vec<BoundPredicate>> {
-        terms.iter().map(|term| bind(term, negate, schema)).collect()
+        terms
+            .iter()
+            .map(|term| bind(term, negate, schema))
+            .collect()
     };
     Ok(match predicate {
         Predicate::Not(term) => bind(term, !negate, schema)?,
@@ -103,7 +107,11 @@ fn bind(predicate: &Predicate, negate: bool, schema: &TableSchema) -> Result<Bou
             let op = if negate { op.negated() } else { *op };
             BoundPredicate::Leaf(*column, bind_compare(op, value, &kind)?)
         }
-        Predicate::In { column, values, negated } => {
+        Predicate::In {
+            column,
+            values,
+            negated,
+        } => {
             let kind = kind_of(*column, schema)?;
             BoundPredicate::Leaf(*column, bind_in(values, *negated != negate, &kind)?)
         }
@@ -112,7 +120,13 @@ fn bind(predicate: &Predicate, negate: bool, schema: &TableSchema) -> Result<Bou
             if kind.physical() != (Physical::Bytes { text: true }) {
                 return Err(mismatch(&kind));
             }
-            BoundPredicate::Leaf(*column, Leaf::Prefix { prefix: prefix.clone(), negated: negate })
+            BoundPredicate::Leaf(
+                *column,
+                Leaf::Prefix {
+                    prefix: prefix.clone(),
+                    negated: negate,
+                },
+            )
         }
     })
 }
@@ -126,12 +140,19 @@ fn kind_of(column: usize, schema: &TableSchema) -> Result<ColumnType> {
 }
 
 fn mismatch(kind: &ColumnType) -> Error {
-    Error::invalid("42804", format!("the constant has another type than the column, {kind}"))
+    Error::invalid(
+        "42804",
+        format!("the constant has another type than the column, {kind}"),
+    )
 }
 
 fn bind_compare(op: CompareOp, value: &Value, kind: &ColumnType) -> Result<Leaf> {
     match constant(value, kind)? {
-        Fit::Exactly(constant) => Ok(Leaf::Compare { op, value: value.clone(), constant }),
+        Fit::Exactly(constant) => Ok(Leaf::Compare {
+            op,
+            value: value.clone(),
+            constant,
+        }),
         // Every value lies on one side of a constant beyond the type's range.
         Fit::Above => Ok(match op {
             CompareOp::Lt | CompareOp::LtEq | CompareOp::NotEq => Leaf::IsNotNull,
@@ -157,7 +178,11 @@ fn bind_in(values: &[Value], negated: bool, kind: &ColumnType) -> Result<Leaf> {
     kept.sort_by(|a, b| a.compare(b).unwrap_or(Ordering::Equal));
     kept.dedup();
     if kept.is_empty() {
-        return Ok(if negated { Leaf::IsNotNull } else { Leaf::Never });
+        return Ok(if negated {
+            Leaf::IsNotNull
+        } else {
+            Leaf::Never
+        });
     }
     let mut constants = Vec::new();
     if kept.len() <= FEW {
@@ -167,7 +192,11 @@ fn bind_in(values: &[Value], negated: bool, kind: &ColumnType) -> Result<Leaf> {
             }
         }
     }
-    Ok(Leaf::In { values: kept, constants, negated })
+    Ok(Leaf::In {
+        values: kept,
+        constants,
+        negated,
+    })
 }
 
 /// A constant against the range of a type.
@@ -188,7 +217,9 @@ fn integer<T: ArrowPrimitiveType<Native: TryFrom<i128>>>(value: i128) -> Fit {
 /// `value` as an array of one, of the Arrow type that scans return.
 fn constant(value: &Value, kind: &ColumnType) -> Result<Fit> {
     let fit = match (value, kind) {
-        (Value::Bool(value), ColumnType::Boolean) => Fit::Exactly(Arc::new(BooleanArray::from(vec![*value]))),
+        (Value::Bool(value), ColumnType::Boolean) => {
+            Fit::Exactly(Arc::new(BooleanArray::from(vec![*value])))
+        }
         (Value::Int(value), ColumnType::SmallInt) => integer::<Int16Type>(*value),
         (Value::Int(value), ColumnType::Integer) => integer::<Int32Type>(*value),
         (Value::Int(value), ColumnType::BigInt) => integer::<Int64Type>(*value),
@@ -196,22 +227,27 @@ fn constant(value: &Value, kind: &ColumnType) -> Result<Fit> {
         (Value::Int(value), ColumnType::Time) => integer::<Time64MicrosecondType>(*value),
         (Value::Int(value), ColumnType::Timestamp) => integer::<TimestampMicrosecondType>(*value),
         (Value::Int(value), ColumnType::TimestampTz) => match i64::try_from(*value) {
-            Ok(value) => {
-                Fit::Exactly(Arc::new(TimestampMicrosecondArray::from(vec![value]).with_timezone("+00:00")))
-            }
+            Ok(value) => Fit::Exactly(Arc::new(
+                TimestampMicrosecondArray::from(vec![value]).with_timezone("+00:00"),
+            )),
             Err(_) => integer::<TimestampMicrosecondType>(*value),
         },
         (Value::Int(value), ColumnType::Decimal { precision, scale }) => {
-            let array = Decimal128Array::from(vec![*value]).with_precision_and_scale(*precision, *scale)?;
+            let array =
+                Decimal128Array::from(vec![*value]).with_precision_and_scale(*precision, *scale)?;
             Fit::Exactly(Arc::new(array))
         }
-        (Value::Float(value), ColumnType::Double) => Fit::Exactly(Arc::new(Float64Array::from(vec![*value]))),
-        (Value::Float(value), ColumnType::Real) if f64::from(*value as f32) == *value || value.is_nan() => {
+        (Value::Float(value), ColumnType::Double) => {
+            Fit::Exactly(Arc::new(Float64Array::from(vec![*value])))
+        }
+        (Value::Float(value), ColumnType::Real)
+            if f64::from(*value as f32) == *value || value.is_nan() =>
+        {
             Fit::Exactly(Arc::new(Float32Array::from(vec![*value as f32])))
         }
-        (Value::Bytes(bytes), ColumnType::Uuid) if bytes.len() == 16 => {
-            Fit::Exactly(Arc::new(FixedSizeBinaryArray::try_from_iter(std::iter::once(bytes))?))
-        }
+        (Value::Bytes(bytes), ColumnType::Uuid) if bytes.len() == 16 => Fit::Exactly(Arc::new(
+            FixedSizeBinaryArray::try_from_iter(std::iter::once(bytes))?,
+        )),
         (Value::Bytes(bytes), ColumnType::Bytea) => {
             Fit::Exactly(Arc::new(BinaryViewArray::from(vec![bytes.as_slice()])))
         }

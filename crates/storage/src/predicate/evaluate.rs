@@ -20,14 +20,21 @@ impl BoundPredicate {
     ///
     /// # Errors
     /// Those of `column`.
-    pub fn evaluate(&self, rows: usize, column: &mut impl FnMut(usize) -> Result<ArrayRef>) -> Result<BooleanBuffer> {
+    pub fn evaluate(
+        &self,
+        rows: usize,
+        column: &mut impl FnMut(usize) -> Result<ArrayRef>,
+    ) -> Result<BooleanBuffer> {
         match self {
             BoundPredicate::Leaf(_, Leaf::Never) => Ok(BooleanBuffer::new_unset(rows)),
             BoundPredicate::Leaf(number, leaf) => evaluate_leaf(leaf, &column(*number)?),
             BoundPredicate::And(terms) => {
                 let mut passing: Option<BooleanBuffer> = None;
                 for term in terms {
-                    if passing.as_ref().is_some_and(|bits| bits.count_set_bits() == 0) {
+                    if passing
+                        .as_ref()
+                        .is_some_and(|bits| bits.count_set_bits() == 0)
+                    {
                         break;
                     }
                     let bits = term.evaluate(rows, column)?;
@@ -56,13 +63,22 @@ fn true_bits(mask: &BooleanArray) -> BooleanBuffer {
 
 fn evaluate_leaf(leaf: &Leaf, array: &ArrayRef) -> Result<BooleanBuffer> {
     let rows = array.len();
-    let present = || array.nulls().map_or_else(|| BooleanBuffer::new_set(rows), |nulls| nulls.inner().clone());
+    let present = || {
+        array.nulls().map_or_else(
+            || BooleanBuffer::new_set(rows),
+            |nulls| nulls.inner().clone(),
+        )
+    };
     match leaf {
         Leaf::Never => Ok(BooleanBuffer::new_unset(rows)),
         Leaf::IsNull => Ok(!&present()),
         Leaf::IsNotNull => Ok(present()),
         Leaf::Compare { op, constant, .. } => compare(*op, array, constant),
-        Leaf::In { values, constants, negated } => {
+        Leaf::In {
+            values,
+            constants,
+            negated,
+        } => {
             let found = if constants.is_empty() {
                 search(values, array)?
             } else {
@@ -72,12 +88,20 @@ fn evaluate_leaf(leaf: &Leaf, array: &ArrayRef) -> Result<BooleanBuffer> {
                 }
                 found
             };
-            Ok(if *negated { &!&found & &present() } else { found })
+            Ok(if *negated {
+                &!&found & &present()
+            } else {
+                found
+            })
         }
         Leaf::Prefix { prefix, negated } => {
             let pattern = Scalar::new(StringViewArray::from(vec![prefix.as_str()]));
             let found = true_bits(&arrow_string::like::starts_with(array, &pattern)?);
-            Ok(if *negated { &!&found & &present() } else { found })
+            Ok(if *negated {
+                &!&found & &present()
+            } else {
+                found
+            })
         }
     }
 }
@@ -99,14 +123,19 @@ fn compare(op: CompareOp, array: &ArrayRef, constant: &ArrayRef) -> Result<Boole
 /// Binary search of every row among sorted values; rows that are NULL are not found.
 fn search(values: &[Value], array: &ArrayRef) -> Result<BooleanBuffer> {
     let found = |value: Value| {
-        values.binary_search_by(|known| known.compare(&value).unwrap_or(Ordering::Less)).is_ok()
+        values
+            .binary_search_by(|known| known.compare(&value).unwrap_or(Ordering::Less))
+            .is_ok()
     };
     let rows = array.len();
     let bits = BooleanBuffer::collect_bool(rows, |row| {
         array.is_valid(row) && value_at(array, row).is_some_and(&found)
     });
     match value_at(array, 0) {
-        None if rows > 0 => Err(Error::invalid("42804", format!("IN cannot compare {}", array.data_type()))),
+        None if rows > 0 => Err(Error::invalid(
+            "42804",
+            format!("IN cannot compare {}", array.data_type()),
+        )),
         _ => Ok(bits),
     }
 }
@@ -129,7 +158,9 @@ pub fn value_at(array: &ArrayRef, row: usize) -> Option<Value> {
         DataType::Decimal128(..) => integer!(Decimal128Type),
         DataType::Float32 => Value::Float(array.as_primitive::<Float32Type>().value(row).into()),
         DataType::Float64 => Value::Float(array.as_primitive::<Float64Type>().value(row)),
-        DataType::FixedSizeBinary(_) => Value::Bytes(array.as_fixed_size_binary().value(row).to_vec()),
+        DataType::FixedSizeBinary(_) => {
+            Value::Bytes(array.as_fixed_size_binary().value(row).to_vec())
+        }
         DataType::Utf8View => Value::Bytes(array.as_string_view().value(row).as_bytes().to_vec()),
         DataType::BinaryView => Value::Bytes(array.as_binary_view().value(row).to_vec()),
         _ => return None,

@@ -52,7 +52,9 @@ impl BoundPredicate {
     /// `All` when the column has no nulls, `year < 1995` gives `Some`.
     pub fn prune(&self, zone: &impl Fn(usize) -> Option<Zone>) -> Prune {
         match self {
-            BoundPredicate::Leaf(column, leaf) => zone(*column).map_or(Prune::Unknown, |zone| prune_leaf(leaf, &zone)),
+            BoundPredicate::Leaf(column, leaf) => {
+                zone(*column).map_or(Prune::Unknown, |zone| prune_leaf(leaf, &zone))
+            }
             BoundPredicate::And(terms) => {
                 let answers = terms.iter().map(|term| term.prune(zone));
                 combine(answers, Prune::None, Prune::All)
@@ -87,15 +89,23 @@ fn prune_leaf(leaf: &Leaf, zone: &Zone) -> Prune {
         Leaf::IsNotNull => quantify(zone.rows - zone.nulls.min(zone.rows), zone.rows),
         _ if all_null => Prune::None,
         _ => {
-            let Some(bounds) = &zone.bounds else { return Prune::Unknown };
+            let Some(bounds) = &zone.bounds else {
+                return Prune::Unknown;
+            };
             let answer = match leaf {
                 Leaf::Compare { op, value, .. } => compare(*op, value, bounds),
-                Leaf::In { values, negated, .. } => among(values, *negated, bounds),
+                Leaf::In {
+                    values, negated, ..
+                } => among(values, *negated, bounds),
                 Leaf::Prefix { prefix, negated } => prefixed(prefix.as_bytes(), *negated, bounds),
                 Leaf::Never | Leaf::IsNull | Leaf::IsNotNull => Prune::Unknown,
             };
             // A NULL makes the term NULL, so "all" needs a zone without any.
-            if answer == Prune::All && zone.nulls > 0 { Prune::Some } else { answer }
+            if answer == Prune::All && zone.nulls > 0 {
+                Prune::Some
+            } else {
+                answer
+            }
         }
     }
 }
@@ -120,7 +130,10 @@ fn compare(op: CompareOp, value: &Value, bounds: &Bounds) -> Prune {
     let (Some(min), Some(max)) = (bounds.min.compare(value), bounds.max.compare(value)) else {
         return Prune::Unknown;
     };
-    let (inside, single) = (min.is_le() && max.is_ge(), min.is_eq() && max.is_eq() && bounds.exact);
+    let (inside, single) = (
+        min.is_le() && max.is_ge(),
+        min.is_eq() && max.is_eq() && bounds.exact,
+    );
     match op {
         CompareOp::Eq => decide(single, !inside),
         CompareOp::NotEq => decide(!inside, single),
@@ -134,7 +147,9 @@ fn compare(op: CompareOp, value: &Value, bounds: &Bounds) -> Prune {
 /// `values` are sorted and without duplicates.
 fn among(values: &[Value], negated: bool, bounds: &Bounds) -> Prune {
     let first = values.partition_point(|value| value.compare(&bounds.min) == Some(Ordering::Less));
-    let inside = values.get(first).is_some_and(|value| value.compare(&bounds.max).is_some_and(Ordering::is_le));
+    let inside = values
+        .get(first)
+        .is_some_and(|value| value.compare(&bounds.max).is_some_and(Ordering::is_le));
     let single = bounds.exact && inside && bounds.min == bounds.max;
     match negated {
         false => decide(single, !inside),
@@ -143,7 +158,9 @@ fn among(values: &[Value], negated: bool, bounds: &Bounds) -> Prune {
 }
 
 fn prefixed(prefix: &[u8], negated: bool, bounds: &Bounds) -> Prune {
-    let (Value::Bytes(min), Value::Bytes(max)) = (&bounds.min, &bounds.max) else { return Prune::Unknown };
+    let (Value::Bytes(min), Value::Bytes(max)) = (&bounds.min, &bounds.max) else {
+        return Prune::Unknown;
+    };
     // Both bounds beginning with the prefix hold everything between them to it.
     let all = min.starts_with(prefix) && max.starts_with(prefix);
     let none = max.as_slice() < prefix || (min.as_slice() > prefix && !min.starts_with(prefix));

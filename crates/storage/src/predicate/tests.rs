@@ -5,8 +5,19 @@ use proptest::prelude::*;
 use std::sync::Arc;
 
 fn schema() -> TableSchema {
-    let column = |name: &str, kind| Column { name: name.into(), kind, nullable: true, default: None };
-    TableSchema { columns: vec![column("n", ColumnType::SmallInt), column("s", ColumnType::Text)], keys: vec![] }
+    let column = |name: &str, kind| Column {
+        name: name.into(),
+        kind,
+        nullable: true,
+        default: None,
+    };
+    TableSchema {
+        columns: vec![
+            column("n", ColumnType::SmallInt),
+            column("s", ColumnType::Text),
+        ],
+        keys: vec![],
+    }
 }
 
 type Row = (Option<i16>, Option<String>);
@@ -18,7 +29,11 @@ fn model(predicate: &Predicate, row: &Row) -> Option<bool> {
         _ => row.1.as_ref().map(|s| Value::Bytes(s.clone().into_bytes())),
     };
     match predicate {
-        Predicate::Compare { column, op, value: constant } => {
+        Predicate::Compare {
+            column,
+            op,
+            value: constant,
+        } => {
             let order = value(*column)?.compare(constant)?;
             Some(match op {
                 CompareOp::Eq => order.is_eq(),
@@ -29,20 +44,27 @@ fn model(predicate: &Predicate, row: &Row) -> Option<bool> {
                 CompareOp::GtEq => order.is_ge(),
             })
         }
-        Predicate::In { column, values, negated } => Some(values.contains(&value(*column)?) != *negated),
+        Predicate::In {
+            column,
+            values,
+            negated,
+        } => Some(values.contains(&value(*column)?) != *negated),
         Predicate::IsNull(column) => Some(value(*column).is_none()),
         Predicate::IsNotNull(column) => Some(value(*column).is_some()),
         Predicate::Prefix { prefix, .. } => Some(row.1.as_ref()?.starts_with(prefix)),
-        Predicate::And(terms) => terms.iter().try_fold(true, |_, _| Some(true)).and_then(|_| {
-            let answers: Vec<_> = terms.iter().map(|term| model(term, row)).collect();
-            if answers.contains(&Some(false)) {
-                Some(false)
-            } else if answers.contains(&None) {
-                None
-            } else {
-                Some(true)
-            }
-        }),
+        Predicate::And(terms) => terms
+            .iter()
+            .try_fold(true, |_, _| Some(true))
+            .and_then(|_| {
+                let answers: Vec<_> = terms.iter().map(|term| model(term, row)).collect();
+                if answers.contains(&Some(false)) {
+                    Some(false)
+                } else if answers.contains(&None) {
+                    None
+                } else {
+                    Some(true)
+                }
+            }),
         Predicate::Or(terms) => {
             let answers: Vec<_> = terms.iter().map(|term| model(term, row)).collect();
             if answers.contains(&Some(true)) {
@@ -75,12 +97,22 @@ fn text() -> impl Strategy<Value = String> {
 fn predicate() -> impl Strategy<Value = Predicate> {
     let number = prop_oneof![(-3i128..4), Just(40_000i128), Just(-40_000i128)];
     let leaf = prop_oneof![
-        (op(), number.clone()).prop_map(|(op, n)| Predicate::Compare { column: 0, op, value: Value::Int(n) }),
-        (op(), text()).prop_map(|(op, s)| Predicate::Compare { column: 1, op, value: Value::Bytes(s.into()) }),
-        (proptest::collection::vec(number, 0..12), any::<bool>()).prop_map(|(values, negated)| Predicate::In {
+        (op(), number.clone()).prop_map(|(op, n)| Predicate::Compare {
             column: 0,
-            values: values.into_iter().map(Value::Int).collect(),
-            negated
+            op,
+            value: Value::Int(n)
+        }),
+        (op(), text()).prop_map(|(op, s)| Predicate::Compare {
+            column: 1,
+            op,
+            value: Value::Bytes(s.into())
+        }),
+        (proptest::collection::vec(number, 0..12), any::<bool>()).prop_map(|(values, negated)| {
+            Predicate::In {
+                column: 0,
+                values: values.into_iter().map(Value::Int).collect(),
+                negated,
+            }
         }),
         (0usize..2).prop_map(Predicate::IsNull),
         (0usize..2).prop_map(Predicate::IsNotNull),
@@ -106,7 +138,15 @@ fn zone_of(rows: &[Row], column: usize) -> Zone {
     values.sort_by(|a, b| a.compare(b).unwrap());
     let nulls = (rows.len() - values.len()) as u32;
     let bounds = values.first().cloned().zip(values.last().cloned());
-    Zone { rows: rows.len() as u32, nulls, bounds: bounds.map(|(min, max)| Bounds { min, max, exact: true }) }
+    Zone {
+        rows: rows.len() as u32,
+        nulls,
+        bounds: bounds.map(|(min, max)| Bounds {
+            min,
+            max,
+            exact: true,
+        }),
+    }
 }
 
 proptest! {
@@ -133,20 +173,55 @@ proptest! {
 
 #[test]
 fn pruning_examples() {
-    let zone = |_| Some(Zone { rows: 10, nulls: 0, bounds: Some(Bounds { min: Value::Int(1990), max: Value::Int(1999), exact: true }) });
+    let zone = |_| {
+        Some(Zone {
+            rows: 10,
+            nulls: 0,
+            bounds: Some(Bounds {
+                min: Value::Int(1990),
+                max: Value::Int(1999),
+                exact: true,
+            }),
+        })
+    };
     let ask = |op, year| {
-        let predicate = Predicate::Compare { column: 0, op, value: Value::Int(year) };
-        BoundPredicate::bind(&predicate, &schema()).unwrap().prune(&zone)
+        let predicate = Predicate::Compare {
+            column: 0,
+            op,
+            value: Value::Int(year),
+        };
+        BoundPredicate::bind(&predicate, &schema())
+            .unwrap()
+            .prune(&zone)
     };
     assert_eq!(ask(CompareOp::Eq, 2005), Prune::None);
     assert_eq!(ask(CompareOp::GtEq, 1990), Prune::All);
     assert_eq!(ask(CompareOp::Lt, 1995), Prune::Some);
-    assert_eq!(BoundPredicate::bind(&Predicate::IsNull(0), &schema()).unwrap().prune(&|_| None), Prune::Unknown);
+    assert_eq!(
+        BoundPredicate::bind(&Predicate::IsNull(0), &schema())
+            .unwrap()
+            .prune(&|_| None),
+        Prune::Unknown
+    );
 }
 
 #[test]
 fn constants_of_another_type_are_refused() {
-    let predicate = Predicate::Compare { column: 0, op: CompareOp::Eq, value: Value::Bytes(b"x".to_vec()) };
-    assert_eq!(BoundPredicate::bind(&predicate, &schema()).unwrap_err().sqlstate(), "42804");
-    assert_eq!(BoundPredicate::bind(&Predicate::IsNull(7), &schema()).unwrap_err().sqlstate(), "42703");
+    let predicate = Predicate::Compare {
+        column: 0,
+        op: CompareOp::Eq,
+        value: Value::Bytes(b"x".to_vec()),
+    };
+    assert_eq!(
+        BoundPredicate::bind(&predicate, &schema())
+            .unwrap_err()
+            .sqlstate(),
+        "42804"
+    );
+    assert_eq!(
+        BoundPredicate::bind(&Predicate::IsNull(7), &schema())
+            .unwrap_err()
+            .sqlstate(),
+        "42703"
+    );
 }

@@ -59,20 +59,36 @@ impl Scan {
     ///
     /// # Errors
     /// 42703 for a column that is not there, 42804 for a mistyped constant.
-    pub fn new(table: Arc<TableSchema>, blocks: Vec<Arc<Block>>, request: &ScanRequest) -> Result<Arc<Scan>> {
-        let predicate = request.predicate.as_ref().map(|p| BoundPredicate::bind(p, &table)).transpose()?;
+    pub fn new(
+        table: Arc<TableSchema>,
+        blocks: Vec<Arc<Block>>,
+        request: &ScanRequest,
+    ) -> Result<Arc<Scan>> {
+        let predicate = request
+            .predicate
+            .as_ref()
+            .map(|p| BoundPredicate::bind(p, &table))
+            .transpose()?;
         let schema = table.arrow();
         let mut fields = Vec::with_capacity(request.projection.len());
         for column in &request.projection {
             let field = schema.fields().get(*column);
-            fields.push(field.ok_or_else(|| Error::invalid("42703", format!("there is no column number {column}")))?.clone());
+            fields.push(
+                field
+                    .ok_or_else(|| {
+                        Error::invalid("42703", format!("there is no column number {column}"))
+                    })?
+                    .clone(),
+            );
         }
         let mut columns = request.projection.clone();
         if let Some(predicate) = &predicate {
             predicate.columns(&mut columns);
         }
         let metrics = ScanMetrics::default();
-        metrics.blocks_total.store(blocks.len() as u64, Ordering::Relaxed);
+        metrics
+            .blocks_total
+            .store(blocks.len() as u64, Ordering::Relaxed);
         Ok(Arc::new(Scan {
             table,
             blocks,
@@ -83,7 +99,11 @@ impl Scan {
             columns,
             arrived: RwLock::default(),
             remaining: AtomicU64::new(request.limit.map_or(u64::MAX, |limit| limit as u64)),
-            batch_rows: if request.batch_rows == 0 { BATCH_ROWS } else { request.batch_rows },
+            batch_rows: if request.batch_rows == 0 {
+                BATCH_ROWS
+            } else {
+                request.batch_rows
+            },
             metrics,
         }))
     }
@@ -122,14 +142,18 @@ impl Scan {
     /// Takes the next block that zone maps do not rule out.
     fn next_block(&self) -> Result<Option<(Arc<Block>, bool)>> {
         while self.remaining.load(Ordering::Relaxed) > 0 {
-            let Some(block) = self.blocks.get(self.next.fetch_add(1, Ordering::Relaxed)) else { break };
+            let Some(block) = self.blocks.get(self.next.fetch_add(1, Ordering::Relaxed)) else {
+                break;
+            };
             let verdict = self.prune_block(block)?;
             if verdict == Prune::None {
                 self.metrics.blocks_pruned.fetch_add(1, Ordering::Relaxed);
                 continue;
             }
             self.metrics.blocks_read.fetch_add(1, Ordering::Relaxed);
-            self.metrics.bytes_read.fetch_add(block.bytes_of(&self.columns)?, Ordering::Relaxed);
+            self.metrics
+                .bytes_read
+                .fetch_add(block.bytes_of(&self.columns)?, Ordering::Relaxed);
             return Ok(Some((block.clone(), verdict == Prune::All)));
         }
         Ok(None)
@@ -143,17 +167,31 @@ impl Scan {
         }
         // A block that cannot be opened must fail the scan, not be skipped.
         block.zone(0)?;
-        if arrived.iter().any(|predicate| predicate.prune(&zone) == Prune::None) {
+        if arrived
+            .iter()
+            .any(|predicate| predicate.prune(&zone) == Prune::None)
+        {
             return Ok(Prune::None);
         }
-        Ok(self.predicate.as_ref().map_or(Prune::All, |predicate| predicate.prune(&zone)))
+        Ok(self
+            .predicate
+            .as_ref()
+            .map_or(Prune::All, |predicate| predicate.prune(&zone)))
     }
 
     /// Reserves up to `rows` rows of the limit.
     fn reserve(&self, rows: usize) -> usize {
-        let taken = self.remaining.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |left| {
-            Some(if left == u64::MAX { left } else { left.saturating_sub(rows as u64) })
-        });
-        taken.map_or(0, |left| usize::try_from(left).unwrap_or(usize::MAX).min(rows))
+        let taken = self
+            .remaining
+            .fetch_update(Ordering::Relaxed, Ordering::Relaxed, |left| {
+                Some(if left == u64::MAX {
+                    left
+                } else {
+                    left.saturating_sub(rows as u64)
+                })
+            });
+        taken.map_or(0, |left| {
+            usize::try_from(left).unwrap_or(usize::MAX).min(rows)
+        })
     }
 }

@@ -35,16 +35,30 @@ struct BlockScan {
 
 impl ScanWorker {
     pub(super) fn new(scan: Arc<Scan>) -> Self {
-        ScanWorker { scan, current: None, failed: false }
+        ScanWorker {
+            scan,
+            current: None,
+            failed: false,
+        }
     }
 
     fn advance(&mut self) -> Result<Option<RecordBatch>> {
         loop {
             if self.current.is_none() {
-                let Some((block, all)) = self.scan.next_block()? else { return Ok(None) };
-                self.current = Some(BlockScan { block, all, row: 0, pending: Vec::new(), whole: VecDeque::new() });
+                let Some((block, all)) = self.scan.next_block()? else {
+                    return Ok(None);
+                };
+                self.current = Some(BlockScan {
+                    block,
+                    all,
+                    row: 0,
+                    pending: Vec::new(),
+                    whole: VecDeque::new(),
+                });
             }
-            let Some(current) = &mut self.current else { return Ok(None) };
+            let Some(current) = &mut self.current else {
+                return Ok(None);
+            };
             match current.next(&self.scan)? {
                 Some(batch) => return Ok(Some(batch)),
                 None => self.current = None,
@@ -94,7 +108,9 @@ impl BlockScan {
             scan.metrics.zones_pruned.fetch_add(1, Ordering::Relaxed);
             return Ok(());
         }
-        scan.metrics.rows_scanned.fetch_add(rows.len() as u64, Ordering::Relaxed);
+        scan.metrics
+            .rows_scanned
+            .fetch_add(rows.len() as u64, Ordering::Relaxed);
         let verdict = match &scan.predicate {
             Some(predicate) if !self.all => self.prune_zone(predicate, &rows)?,
             _ => Prune::All,
@@ -106,11 +122,14 @@ impl BlockScan {
             }
             (Some(predicate), _) => {
                 let block = &self.block;
-                let bits = predicate.evaluate(rows.len(), &mut |column| block.read(column, rows.clone()))?;
+                let bits = predicate
+                    .evaluate(rows.len(), &mut |column| block.read(column, rows.clone()))?;
                 match bits.count_set_bits() {
                     0 => {}
                     passing if passing == rows.len() => self.keep_all(scan, rows),
-                    _ => self.pending.extend(bits.set_indices().map(|row| (rows.start + row) as u32)),
+                    _ => self
+                        .pending
+                        .extend(bits.set_indices().map(|row| (rows.start + row) as u32)),
                 }
             }
         }
@@ -119,7 +138,8 @@ impl BlockScan {
 
     fn keep_all(&mut self, scan: &Scan, rows: Range<usize>) {
         for start in rows.clone().step_by(scan.batch_rows) {
-            self.whole.push_back(start..rows.end.min(start + scan.batch_rows));
+            self.whole
+                .push_back(start..rows.end.min(start + scan.batch_rows));
         }
     }
 
@@ -144,16 +164,27 @@ impl BlockScan {
                 zones.push((column, zone.clone()));
             }
         }
-        Ok(predicate.prune(&|column| zones.iter().find(|(known, _)| *known == column).map(|(_, zone)| zone.clone())))
+        Ok(predicate.prune(&|column| {
+            zones
+                .iter()
+                .find(|(known, _)| *known == column)
+                .map(|(_, zone)| zone.clone())
+        }))
     }
 
     fn emit_pending(&mut self, scan: &Scan) -> Result<Option<RecordBatch>> {
-        let rest = self.pending.split_off(self.pending.len().min(scan.batch_rows));
+        let rest = self
+            .pending
+            .split_off(self.pending.len().min(scan.batch_rows));
         let positions = std::mem::replace(&mut self.pending, rest);
         let granted = scan.reserve(positions.len());
         let positions = &positions[..granted];
         let read = |column: &usize| self.block.take(*column, positions);
-        let columns = scan.projection.iter().map(read).collect::<Result<Vec<ArrayRef>>>()?;
+        let columns = scan
+            .projection
+            .iter()
+            .map(read)
+            .collect::<Result<Vec<ArrayRef>>>()?;
         finish(scan, columns, granted)
     }
 
@@ -161,7 +192,11 @@ impl BlockScan {
         let granted = scan.reserve(rows.len());
         let rows = rows.start..rows.start + granted;
         let read = |column: &usize| self.block.read(*column, rows.clone());
-        let columns = scan.projection.iter().map(read).collect::<Result<Vec<ArrayRef>>>()?;
+        let columns = scan
+            .projection
+            .iter()
+            .map(read)
+            .collect::<Result<Vec<ArrayRef>>>()?;
         finish(scan, columns, granted)
     }
 }
@@ -171,7 +206,13 @@ fn finish(scan: &Scan, columns: Vec<ArrayRef>, rows: usize) -> Result<Option<Rec
     if rows == 0 {
         return Ok(None);
     }
-    scan.metrics.rows_returned.fetch_add(rows as u64, Ordering::Relaxed);
+    scan.metrics
+        .rows_returned
+        .fetch_add(rows as u64, Ordering::Relaxed);
     let options = RecordBatchOptions::new().with_row_count(Some(rows));
-    Ok(Some(RecordBatch::try_new_with_options(scan.output.clone(), columns, &options)?))
+    Ok(Some(RecordBatch::try_new_with_options(
+        scan.output.clone(),
+        columns,
+        &options,
+    )?))
 }

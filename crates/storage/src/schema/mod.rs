@@ -4,7 +4,9 @@ mod options;
 mod types;
 mod value;
 
-pub use options::{BLOCK_BYTES_MAX, BLOCK_BYTES_MIN, Layout, PAGE_BYTES_MAX, PAGE_BYTES_MIN, TableOptions};
+pub use options::{
+    BLOCK_BYTES_MAX, BLOCK_BYTES_MIN, Layout, PAGE_BYTES_MAX, PAGE_BYTES_MIN, TableOptions,
+};
 pub use types::{ColumnType, Physical};
 pub use value::Value;
 

@@ -53,10 +53,13 @@ impl FromStr for Layout {
 
     fn from_str(text: &str) -> Result<Layout> {
         let wanted = text.to_ascii_lowercase();
-        Layout::ALL.into_iter().find(|layout| layout.to_string() == wanted).ok_or_else(|| {
-            Error::invalid("22023", format!("unknown layout \"{text}\""))
-                .with_hint("Valid layouts: row, column, pax.")
-        })
+        Layout::ALL
+            .into_iter()
+            .find(|layout| layout.to_string() == wanted)
+            .ok_or_else(|| {
+                Error::invalid("22023", format!("unknown layout \"{text}\""))
+                    .with_hint("Valid layouts: row, column, pax.")
+            })
     }
 }
 
@@ -103,11 +106,24 @@ impl TableOptions {
                 self.sort_by = (!name.is_empty()).then(|| name.to_string());
             }
             "block_bytes" => {
-                self.block_bytes = bounded(key, value, BLOCK_BYTES_MIN, BLOCK_BYTES_MAX, "128KiB", "256MiB")?;
+                self.block_bytes = bounded(
+                    key,
+                    value,
+                    BLOCK_BYTES_MIN,
+                    BLOCK_BYTES_MAX,
+                    "128KiB",
+                    "256MiB",
+                )?;
             }
             "page_bytes" => {
-                let bytes =
-                    bounded(key, value, PAGE_BYTES_MIN.into(), PAGE_BYTES_MAX.into(), "1KiB", "1MiB")?;
+                let bytes = bounded(
+                    key,
+                    value,
+                    PAGE_BYTES_MIN.into(),
+                    PAGE_BYTES_MAX.into(),
+                    "1KiB",
+                    "1MiB",
+                )?;
                 self.page_bytes = u32::try_from(bytes).unwrap_or(PAGE_BYTES_MAX);
             }
             "reorganise_percent" => {
@@ -117,13 +133,17 @@ impl TableOptions {
             "codec" => match value.to_ascii_lowercase().as_str() {
                 "plain" | "auto" => {}
                 _ => {
-                    return Err(Error::invalid("22023", format!("unknown codec \"{value}\""))
-                        .with_hint("Valid codecs: auto, plain."));
+                    return Err(
+                        Error::invalid("22023", format!("unknown codec \"{value}\""))
+                            .with_hint("Valid codecs: auto, plain."),
+                    );
                 }
             },
             _ => {
-                return Err(Error::invalid("22023", format!("unknown table option \"{key}\""))
-                    .with_hint(format!("Valid options: {NAMES}.")));
+                return Err(
+                    Error::invalid("22023", format!("unknown table option \"{key}\""))
+                        .with_hint(format!("Valid options: {NAMES}.")),
+                );
             }
         }
         Ok(())
@@ -149,25 +169,38 @@ impl TableOptions {
         match &self.sort_by {
             Some(name) if schema.index_of(name).is_none() => {
                 let names: Vec<&str> = schema.columns.iter().map(|c| c.name.as_str()).collect();
-                Err(Error::invalid("42703", format!("sort_by names no column: \"{name}\""))
-                    .with_hint(format!("Columns: {}.", names.join(", "))))
+                Err(
+                    Error::invalid("42703", format!("sort_by names no column: \"{name}\""))
+                        .with_hint(format!("Columns: {}.", names.join(", "))),
+                )
             }
             _ => Ok(()),
         }
     }
 }
 
-fn bounded(key: &str, value: &str, min: u64, max: u64, min_text: &str, max_text: &str) -> Result<u64> {
-    parse_bytes(value).filter(|bytes| (min..=max).contains(bytes)).ok_or_else(|| {
-        Error::invalid("22023", format!("{key} cannot be \"{value}\""))
-            .with_hint(format!("Give a number from {min_text} to {max_text}."))
-    })
+fn bounded(
+    key: &str,
+    value: &str,
+    min: u64,
+    max: u64,
+    min_text: &str,
+    max_text: &str,
+) -> Result<u64> {
+    parse_bytes(value)
+        .filter(|bytes| (min..=max).contains(bytes))
+        .ok_or_else(|| {
+            Error::invalid("22023", format!("{key} cannot be \"{value}\""))
+                .with_hint(format!("Give a number from {min_text} to {max_text}."))
+        })
 }
 
 /// Reads `1000000`, `128KiB`, `16 MiB`, `1GiB`, `8kB`.
 fn parse_bytes(text: &str) -> Option<u64> {
     let text = text.trim();
-    let digits = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
+    let digits = text
+        .find(|c: char| !c.is_ascii_digit())
+        .unwrap_or(text.len());
     let (number, unit) = text.split_at_checked(digits)?;
     let scale: u64 = match unit.trim().to_ascii_lowercase().as_str() {
         "" | "b" => 1,
@@ -197,7 +230,10 @@ mod tests {
 
     #[test]
     fn entries_can_be_set_again() {
-        let mut options = TableOptions { sort_by: Some("a".into()), ..TableOptions::default() };
+        let mut options = TableOptions {
+            sort_by: Some("a".into()),
+            ..TableOptions::default()
+        };
         options.layout = Layout::Pax;
         let mut copy = TableOptions::default();
         for (key, value) in options.entries() {

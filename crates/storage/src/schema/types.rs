@@ -161,7 +161,9 @@ impl fmt::Display for ColumnType {
             ColumnType::BigInt => "BIGINT",
             ColumnType::Real => "REAL",
             ColumnType::Double => "DOUBLE PRECISION",
-            ColumnType::Decimal { precision, scale } => return write!(f, "DECIMAL({precision},{scale})"),
+            ColumnType::Decimal { precision, scale } => {
+                return write!(f, "DECIMAL({precision},{scale})");
+            }
             ColumnType::Date => "DATE",
             ColumnType::Time => "TIME",
             ColumnType::Timestamp => "TIMESTAMP",

@@ -59,7 +59,9 @@ impl Catalog {
 
     /// The tables of a schema by name.
     pub fn tables(&self, schema: &str) -> Vec<&Arc<Table>> {
-        self.schemas.get(schema).map_or_else(Vec::new, |entry| entry.tables.values().collect())
+        self.schemas
+            .get(schema)
+            .map_or_else(Vec::new, |entry| entry.tables.values().collect())
     }
 
     /// A view by schema and name.
@@ -69,27 +71,60 @@ impl Catalog {
 
     /// The views of a schema by name.
     pub fn views(&self, schema: &str) -> Vec<&View> {
-        self.schemas.get(schema).map_or_else(Vec::new, |entry| entry.views.values().collect())
+        self.schemas
+            .get(schema)
+            .map_or_else(Vec::new, |entry| entry.views.values().collect())
     }
 
     /// Every table with the name of its schema.
     pub fn all_tables(&self) -> impl Iterator<Item = (&str, &Arc<Table>)> {
-        self.schemas.iter().flat_map(|(schema, entry)| entry.tables.values().map(move |table| (schema.as_str(), table)))
+        self.schemas.iter().flat_map(|(schema, entry)| {
+            entry
+                .tables
+                .values()
+                .map(move |table| (schema.as_str(), table))
+        })
     }
 
     pub(super) fn from_manifest(manifest: Manifest, place: &Place) -> Catalog {
         let schemas = manifest.schemas.into_iter().map(|(schema, entry)| {
             let tables = entry.tables.into_iter().map(|(name, table)| {
                 let columns = Arc::new(table.schema);
-                let block = |info| Arc::new(Block::new(info, columns.clone(), place.files.clone(), place.cache.clone()));
+                let block = |info| {
+                    Arc::new(Block::new(
+                        info,
+                        columns.clone(),
+                        place.files.clone(),
+                        place.cache.clone(),
+                    ))
+                };
                 let blocks = table.blocks.into_iter().map(block).collect();
-                let table = Table::new(table.id, name.clone(), columns.clone(), table.options, blocks);
+                let table = Table::new(
+                    table.id,
+                    name.clone(),
+                    columns.clone(),
+                    table.options,
+                    blocks,
+                );
                 (name, Arc::new(table))
             });
-            let views = entry.views.into_iter().map(|(name, sql)| (name.clone(), View { name, sql }));
-            (schema, SchemaEntry { tables: tables.collect(), views: views.collect() })
+            let views = entry
+                .views
+                .into_iter()
+                .map(|(name, sql)| (name.clone(), View { name, sql }));
+            (
+                schema,
+                SchemaEntry {
+                    tables: tables.collect(),
+                    views: views.collect(),
+                },
+            )
         });
-        Catalog { version: manifest.version, next_table: manifest.next_table, schemas: schemas.collect() }
+        Catalog {
+            version: manifest.version,
+            next_table: manifest.next_table,
+            schemas: schemas.collect(),
+        }
     }
 
     pub(super) fn to_manifest(&self, next_block: u64) -> Manifest {
@@ -99,13 +134,31 @@ impl Catalog {
                     id: table.id,
                     schema: (*table.schema).clone(),
                     options: table.options.clone(),
-                    blocks: table.blocks().iter().map(|block| block.info().clone()).collect(),
+                    blocks: table
+                        .blocks()
+                        .iter()
+                        .map(|block| block.info().clone())
+                        .collect(),
                 };
                 (name.clone(), stored)
             });
-            let views = entry.views.iter().map(|(name, view)| (name.clone(), view.sql.clone()));
-            (schema.clone(), ManifestSchema { tables: tables.collect(), views: views.collect() })
+            let views = entry
+                .views
+                .iter()
+                .map(|(name, view)| (name.clone(), view.sql.clone()));
+            (
+                schema.clone(),
+                ManifestSchema {
+                    tables: tables.collect(),
+                    views: views.collect(),
+                },
+            )
         });
-        Manifest { version: self.version, next_table: self.next_table, next_block, schemas: schemas.collect() }
+        Manifest {
+            version: self.version,
+            next_table: self.next_table,
+            next_block,
+            schemas: schemas.collect(),
+        }
     }
 }

@@ -1,8 +1,8 @@
 //! Changes to the catalog, collected and published together.
 
+use super::DEFAULT_SCHEMA;
 use super::catalog::{Catalog, SchemaEntry, View};
 use super::writer::NewBlock;
-use super::DEFAULT_SCHEMA;
 use crate::block::Block;
 use crate::error::{Error, Result};
 use crate::ids::TableId;
@@ -20,7 +20,11 @@ pub struct CatalogEdit {
 
 impl CatalogEdit {
     pub(super) fn new(catalog: Catalog) -> Self {
-        CatalogEdit { catalog, added: Vec::new(), changed: false }
+        CatalogEdit {
+            catalog,
+            added: Vec::new(),
+            changed: false,
+        }
     }
 
     /// The catalog with the changes so far.
@@ -39,7 +43,10 @@ impl CatalogEdit {
     fn free_name(&mut self, schema: &str, name: &str) -> Result<&mut SchemaEntry> {
         let entry = self.schema(schema)?;
         if entry.tables.contains_key(name) || entry.views.contains_key(name) {
-            return Err(Error::invalid("42P07", format!("relation \"{name}\" already exists")));
+            return Err(Error::invalid(
+                "42P07",
+                format!("relation \"{name}\" already exists"),
+            ));
         }
         Ok(entry)
     }
@@ -50,10 +57,15 @@ impl CatalogEdit {
     /// 42P06 if there is one of that name.
     pub fn create_schema(&mut self, name: &str) -> Result<()> {
         if self.catalog.schemas.contains_key(name) {
-            return Err(Error::invalid("42P06", format!("schema \"{name}\" already exists")));
+            return Err(Error::invalid(
+                "42P06",
+                format!("schema \"{name}\" already exists"),
+            ));
         }
         self.changed = true;
-        self.catalog.schemas.insert(name.to_string(), SchemaEntry::default());
+        self.catalog
+            .schemas
+            .insert(name.to_string(), SchemaEntry::default());
         Ok(())
     }
 
@@ -64,11 +76,17 @@ impl CatalogEdit {
     pub fn drop_schema(&mut self, name: &str, cascade: bool) -> Result<()> {
         let entry = self.schema(name)?;
         if name == DEFAULT_SCHEMA {
-            return Err(Error::invalid("2BP01", format!("schema \"{name}\" is the default schema and stays")));
+            return Err(Error::invalid(
+                "2BP01",
+                format!("schema \"{name}\" is the default schema and stays"),
+            ));
         }
-        if !cascade && !(entry.tables.is_empty() && entry.views.is_empty()) {
-            return Err(Error::invalid("2BP01", format!("schema \"{name}\" is not empty"))
-                .with_hint("Use DROP SCHEMA … CASCADE to drop its tables and views too."));
+        let empty = entry.tables.is_empty() && entry.views.is_empty();
+        if !cascade && !empty {
+            return Err(
+                Error::invalid("2BP01", format!("schema \"{name}\" is not empty"))
+                    .with_hint("Use DROP SCHEMA … CASCADE to drop its tables and views too."),
+            );
         }
         self.catalog.schemas.remove(name);
         Ok(())
@@ -79,7 +97,13 @@ impl CatalogEdit {
     /// # Errors
     /// 3F000, 42P07; 42701 for two columns of one name, 54011 for too many,
     /// 42P16 for none; those of [`TableOptions::check`].
-    pub fn create_table(&mut self, schema: &str, name: &str, columns: TableSchema, options: TableOptions) -> Result<TableId> {
+    pub fn create_table(
+        &mut self,
+        schema: &str,
+        name: &str,
+        columns: TableSchema,
+        options: TableOptions,
+    ) -> Result<TableId> {
         check_columns(&columns)?;
         options.check(&columns)?;
         let id = TableId(self.catalog.next_table);
@@ -97,7 +121,10 @@ impl CatalogEdit {
     pub fn drop_table(&mut self, schema: &str, name: &str) -> Result<()> {
         match self.schema(schema)?.tables.remove(name) {
             Some(_) => Ok(()),
-            None => Err(Error::invalid("42P01", format!("table \"{name}\" does not exist"))),
+            None => Err(Error::invalid(
+                "42P01",
+                format!("table \"{name}\" does not exist"),
+            )),
         }
     }
 
@@ -106,8 +133,13 @@ impl CatalogEdit {
     /// # Errors
     /// 3F000, 42P07.
     pub fn create_view(&mut self, schema: &str, name: &str, sql: &str) -> Result<()> {
-        let view = View { name: name.to_string(), sql: sql.to_string() };
-        self.free_name(schema, name)?.views.insert(name.to_string(), view);
+        let view = View {
+            name: name.to_string(),
+            sql: sql.to_string(),
+        };
+        self.free_name(schema, name)?
+            .views
+            .insert(name.to_string(), view);
         Ok(())
     }
 
@@ -118,15 +150,24 @@ impl CatalogEdit {
     pub fn drop_view(&mut self, schema: &str, name: &str) -> Result<()> {
         match self.schema(schema)?.views.remove(name) {
             Some(_) => Ok(()),
-            None => Err(Error::invalid("42P01", format!("view \"{name}\" does not exist"))),
+            None => Err(Error::invalid(
+                "42P01",
+                format!("view \"{name}\" does not exist"),
+            )),
         }
     }
 
     /// Replaces a table by what `change` makes of it.
     fn change(&mut self, id: TableId, change: impl FnOnce(&Table) -> Result<Table>) -> Result<()> {
-        let mut tables = self.catalog.schemas.values_mut().flat_map(|entry| entry.tables.values_mut());
+        let mut tables = self
+            .catalog
+            .schemas
+            .values_mut()
+            .flat_map(|entry| entry.tables.values_mut());
         let table = tables.find(|table| table.id == id);
-        let table = table.ok_or_else(|| Error::Conflict { message: "the table was dropped meanwhile".into() })?;
+        let table = table.ok_or_else(|| Error::Conflict {
+            message: "the table was dropped meanwhile".into(),
+        })?;
         *table = Arc::new(change(table)?);
         self.changed = true;
         Ok(())
@@ -156,13 +197,27 @@ impl CatalogEdit {
     ///
     /// # Errors
     /// `Conflict` when the table has other blocks than `seen` by now.
-    pub fn rewrite(&mut self, table: TableId, seen: &Table, options: TableOptions, blocks: Vec<NewBlock>) -> Result<()> {
+    pub fn rewrite(
+        &mut self,
+        table: TableId,
+        seen: &Table,
+        options: TableOptions,
+        blocks: Vec<NewBlock>,
+    ) -> Result<()> {
         options.check(&seen.schema)?;
         let blocks = self.adopt(blocks);
         self.change(table, |table| {
-            let ids = |table: &Table| table.blocks().iter().map(|block| block.id()).collect::<Vec<_>>();
+            let ids = |table: &Table| {
+                table
+                    .blocks()
+                    .iter()
+                    .map(|block| block.id())
+                    .collect::<Vec<_>>()
+            };
             if ids(table) != ids(seen) {
-                return Err(Error::Conflict { message: format!("table \"{}\" was changed meanwhile", table.name) });
+                return Err(Error::Conflict {
+                    message: format!("table \"{}\" was changed meanwhile", table.name),
+                });
             }
             Ok(table.with(&table.name, options, blocks))
         })
@@ -185,12 +240,18 @@ fn check_columns(schema: &TableSchema) -> Result<()> {
         return Err(Error::invalid("42P16", "a table needs at least one column"));
     }
     if schema.columns.len() > COLUMNS_MAX {
-        let message = format!("{} columns; a table holds at most {COLUMNS_MAX}", schema.columns.len());
+        let message = format!(
+            "{} columns; a table holds at most {COLUMNS_MAX}",
+            schema.columns.len()
+        );
         return Err(Error::invalid("54011", message));
     }
     for (number, column) in schema.columns.iter().enumerate() {
         if schema.index_of(&column.name) != Some(number) {
-            return Err(Error::invalid("42701", format!("column \"{}\" is specified more than once", column.name)));
+            return Err(Error::invalid(
+                "42701",
+                format!("column \"{}\" is specified more than once", column.name),
+            ));
         }
     }
     Ok(())

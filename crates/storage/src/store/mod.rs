@@ -109,14 +109,19 @@ impl Store {
     /// 25006 if the database is open read-only.
     pub fn writer(&self, schema: &Arc<TableSchema>, options: &TableOptions) -> Result<BlockWriter> {
         self.must_be_writable()?;
-        Ok(BlockWriter::new(self.place.clone(), schema.clone(), options.clone()))
+        Ok(BlockWriter::new(
+            self.place.clone(),
+            schema.clone(),
+            options.clone(),
+        ))
     }
 
     fn must_be_writable(&self) -> Result<()> {
         if self.writable {
             return Ok(());
         }
-        Err(Error::invalid("25006", "the database is open read-only").with_hint("Open it without the read-only option."))
+        Err(Error::invalid("25006", "the database is open read-only")
+            .with_hint("Open it without the read-only option."))
     }
 
     /// Applies `edit` and publishes the result: all of it, durably, or nothing.
@@ -132,11 +137,14 @@ impl Store {
         if !draft.changed {
             return Ok(answer);
         }
-        let CatalogEdit { mut catalog, added, .. } = draft;
+        let CatalogEdit {
+            mut catalog, added, ..
+        } = draft;
         catalog.version += 1;
         let named: HashSet<BlockId> = ids_of(&catalog);
-        let (used, unused): (Vec<NewBlock>, Vec<NewBlock>) =
-            added.into_iter().partition(|block| named.contains(&block.handle().id()));
+        let (used, unused): (Vec<NewBlock>, Vec<NewBlock>) = added
+            .into_iter()
+            .partition(|block| named.contains(&block.handle().id()));
         drop(unused);
         if !used.is_empty() {
             self.place.files.sync_directory("blocks")?;
@@ -147,7 +155,10 @@ impl Store {
         let next_block = self.place.next_block.load(Ordering::Relaxed);
         manifest::publish(self.place.files.as_ref(), &catalog.to_manifest(next_block))?;
         for (_, table) in before.all_tables() {
-            let gone = table.blocks().iter().filter(|block| !named.contains(&block.id()));
+            let gone = table
+                .blocks()
+                .iter()
+                .filter(|block| !named.contains(&block.id()));
             retired.extend(gone.map(|block| (block.id(), Arc::downgrade(block))));
         }
         *self.snapshot.write() = Arc::new(catalog);
@@ -179,7 +190,10 @@ impl Drop for Store {
 }
 
 fn ids_of(catalog: &Catalog) -> HashSet<BlockId> {
-    catalog.all_tables().flat_map(|(_, table)| table.blocks().iter().map(|block| block.id())).collect()
+    catalog
+        .all_tables()
+        .flat_map(|(_, table)| table.blocks().iter().map(|block| block.id()))
+        .collect()
 }
 
 #[cfg(test)]

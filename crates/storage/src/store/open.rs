@@ -41,13 +41,19 @@ impl Store {
         } else {
             Some(prepare(&disk, path, mode)?)
         };
-        Store::over(Arc::new(disk), Some(path.to_path_buf()), lock, mode != OpenMode::ReadOnly)
+        Store::over(
+            Arc::new(disk),
+            Some(path.to_path_buf()),
+            lock,
+            mode != OpenMode::ReadOnly,
+        )
     }
 
     /// A database that lives as long as this process.
     pub fn in_memory() -> Arc<Store> {
         // Nothing in memory fails to be created or read back.
-        Store::over_files(Arc::new(Memory::default())).unwrap_or_else(|error| unreachable!("{error}"))
+        Store::over_files(Arc::new(Memory::default()))
+            .unwrap_or_else(|error| unreachable!("{error}"))
     }
 
     /// Opens, or creates, a database over any kind of files.
@@ -55,18 +61,37 @@ impl Store {
     /// # Errors
     /// As [`Store::open`].
     pub fn over_files(files: Arc<dyn Files>) -> Result<Arc<Store>> {
-        if files.list("manifest")?.iter().all(|name| name.parse::<u64>().is_err()) {
+        if files
+            .list("manifest")?
+            .iter()
+            .all(|name| name.parse::<u64>().is_err())
+        {
             publish_first(files.as_ref())?;
         }
         Store::over(files, None, None, true)
     }
 
-    fn over(files: Arc<dyn Files>, path: Option<PathBuf>, lock: Option<Lock>, writable: bool) -> Result<Arc<Store>> {
+    fn over(
+        files: Arc<dyn Files>,
+        path: Option<PathBuf>,
+        lock: Option<Lock>,
+        writable: bool,
+    ) -> Result<Arc<Store>> {
         let (manifest, passed) = manifest::load(files.as_ref())?;
-        let notes = passed.iter().map(|error| format!("opened an older state of the database: {error}")).collect();
-        let used = block_files(files.as_ref())?.into_iter().max().map_or(0, |newest| newest + 1);
+        let notes = passed
+            .iter()
+            .map(|error| format!("opened an older state of the database: {error}"))
+            .collect();
+        let used = block_files(files.as_ref())?
+            .into_iter()
+            .max()
+            .map_or(0, |newest| newest + 1);
         let next_block = AtomicU64::new(manifest.next_block.max(used));
-        let place = Arc::new(Place { files, cache: Arc::new(Cache::new(default_cache_bytes())), next_block });
+        let place = Arc::new(Place {
+            files,
+            cache: Arc::new(Cache::new(default_cache_bytes())),
+            next_block,
+        });
         let catalog = Catalog::from_manifest(manifest, &place);
         if writable && passed.is_empty() {
             remove_strays(place.files.as_ref(), &catalog)?;
@@ -84,8 +109,15 @@ impl Store {
 }
 
 fn publish_first(files: &dyn Files) -> Result<()> {
-    let mut manifest = Manifest { version: 1, next_table: 1, next_block: 1, ..Manifest::default() };
-    manifest.schemas.insert(DEFAULT_SCHEMA.to_string(), ManifestSchema::default());
+    let mut manifest = Manifest {
+        version: 1,
+        next_table: 1,
+        next_block: 1,
+        ..Manifest::default()
+    };
+    manifest
+        .schemas
+        .insert(DEFAULT_SCHEMA.to_string(), ManifestSchema::default());
     manifest::publish(files, &manifest)
 }
 
@@ -93,7 +125,10 @@ fn publish_first(files: &dyn Files) -> Result<()> {
 fn prepare(disk: &Disk, path: &Path, mode: OpenMode) -> Result<Lock> {
     let names = disk.list("")?;
     let complete = names.iter().any(|name| name == FORMAT);
-    if !complete && (mode == OpenMode::ReadWrite || !names.iter().all(|name| OWN_NAMES.contains(&name.as_str()))) {
+    if !complete
+        && (mode == OpenMode::ReadWrite
+            || !names.iter().all(|name| OWN_NAMES.contains(&name.as_str())))
+    {
         return Err(no_database(path, path.exists()));
     }
     if complete {
@@ -109,7 +144,10 @@ fn prepare(disk: &Disk, path: &Path, mode: OpenMode) -> Result<Lock> {
     disk.write("FORMAT.draft", &[FORMAT_TEXT.as_bytes()])?;
     disk.rename("FORMAT.draft", FORMAT)?;
     disk.sync_directory("")?;
-    if let Some(parent) = path.parent().filter(|parent| !parent.as_os_str().is_empty()) {
+    if let Some(parent) = path
+        .parent()
+        .filter(|parent| !parent.as_os_str().is_empty())
+    {
         Disk::new(parent).sync_directory("")?;
     }
     Ok(lock)
@@ -118,8 +156,13 @@ fn prepare(disk: &Disk, path: &Path, mode: OpenMode) -> Result<Lock> {
 fn no_database(path: &Path, exists: bool) -> Error {
     let path = path.display();
     if exists {
-        Error::invalid("3D000", format!("{path} is not a Freestone database: it has no FORMAT file"))
-            .with_hint("Give the path of a database, or of a directory that is empty or does not exist yet.")
+        Error::invalid(
+            "3D000",
+            format!("{path} is not a Freestone database: it has no FORMAT file"),
+        )
+        .with_hint(
+            "Give the path of a database, or of a directory that is empty or does not exist yet.",
+        )
     } else {
         Error::invalid("3D000", format!("there is no database at {path}"))
     }
@@ -135,20 +178,36 @@ fn check_format(disk: &Disk, path: &Path) -> Result<()> {
     if text == FORMAT_TEXT {
         return Ok(());
     }
-    match text.trim().strip_prefix("freestone ").and_then(|version| version.parse::<u32>().ok()) {
+    match text
+        .trim()
+        .strip_prefix("freestone ")
+        .and_then(|version| version.parse::<u32>().ok())
+    {
         Some(version) => Err(Error::invalid(
             "0A000",
-            format!("{} has database format {version}; this program knows formats up to 1", path.display()),
+            format!(
+                "{} has database format {version}; this program knows formats up to 1",
+                path.display()
+            ),
         )
         .with_hint("Use a newer version of Freestone.")),
-        None => Err(Error::corrupt("it does not begin with \"freestone\" and a version").at(&disk.show(FORMAT), None, None)),
+        None => Err(
+            Error::corrupt("it does not begin with \"freestone\" and a version").at(
+                &disk.show(FORMAT),
+                None,
+                None,
+            ),
+        ),
     }
 }
 
 /// Numbers of the block files that are there.
 fn block_files(files: &dyn Files) -> Result<Vec<u64>> {
     let names = files.list("blocks")?;
-    Ok(names.iter().filter_map(|name| name.strip_suffix(".block")?.parse().ok()).collect())
+    Ok(names
+        .iter()
+        .filter_map(|name| name.strip_suffix(".block")?.parse().ok())
+        .collect())
 }
 
 /// Removes what a crash left: block files that no manifest names.

@@ -7,18 +7,38 @@ use arrow_array::types::Int32Type;
 use arrow_array::{ArrayRef, Int32Array, RecordBatch, StringViewArray};
 
 fn columns() -> TableSchema {
-    let column = |name: &str, kind, nullable| Column { name: name.into(), kind, nullable, default: None };
-    TableSchema { columns: vec![column("n", ColumnType::Integer, false), column("s", ColumnType::Text, true)], keys: vec![] }
+    let column = |name: &str, kind, nullable| Column {
+        name: name.into(),
+        kind,
+        nullable,
+        default: None,
+    };
+    TableSchema {
+        columns: vec![
+            column("n", ColumnType::Integer, false),
+            column("s", ColumnType::Text, true),
+        ],
+        keys: vec![],
+    }
 }
 
 fn batch(numbers: std::ops::Range<i32>) -> RecordBatch {
-    let texts: StringViewArray = numbers.clone().map(|n| (n % 3 != 0).then(|| format!("text number {n}"))).collect();
-    let arrays: Vec<ArrayRef> = vec![Arc::new(Int32Array::from_iter_values(numbers)), Arc::new(texts)];
+    let texts: StringViewArray = numbers
+        .clone()
+        .map(|n| (n % 3 != 0).then(|| format!("text number {n}")))
+        .collect();
+    let arrays: Vec<ArrayRef> = vec![
+        Arc::new(Int32Array::from_iter_values(numbers)),
+        Arc::new(texts),
+    ];
     RecordBatch::try_new(columns().arrow(), arrays).unwrap()
 }
 
 fn add(store: &Store, name: &str, rows: std::ops::Range<i32>) -> Result<()> {
-    let options = TableOptions { block_bytes: crate::schema::BLOCK_BYTES_MIN, ..TableOptions::default() };
+    let options = TableOptions {
+        block_bytes: crate::schema::BLOCK_BYTES_MIN,
+        ..TableOptions::default()
+    };
     let mut writer = store.writer(&Arc::new(columns()), &options)?;
     writer.push(&batch(rows))?;
     let blocks = writer.finish()?;
@@ -31,8 +51,22 @@ fn add(store: &Store, name: &str, rows: std::ops::Range<i32>) -> Result<()> {
 fn numbers(store: &Store, name: &str) -> Vec<i32> {
     let catalog = store.snapshot();
     let table = catalog.table(DEFAULT_SCHEMA, name).unwrap();
-    let scan = table.scan(&ScanRequest { projection: vec![0], ..ScanRequest::default() }).unwrap();
-    scan.worker().flat_map(|batch| batch.unwrap().column(0).as_primitive::<Int32Type>().values().to_vec()).collect()
+    let scan = table
+        .scan(&ScanRequest {
+            projection: vec![0],
+            ..ScanRequest::default()
+        })
+        .unwrap();
+    scan.worker()
+        .flat_map(|batch| {
+            batch
+                .unwrap()
+                .column(0)
+                .as_primitive::<Int32Type>()
+                .values()
+                .to_vec()
+        })
+        .collect()
 }
 
 #[test]
@@ -40,8 +74,21 @@ fn rows_survive_reopening() {
     let directory = tempfile::tempdir().unwrap();
     let store = Store::open(directory.path(), OpenMode::Create).unwrap();
     add(&store, "t", 0..20_000).unwrap();
-    assert!(store.snapshot().table(DEFAULT_SCHEMA, "t").unwrap().blocks().len() > 1);
-    assert_eq!(Store::open(directory.path(), OpenMode::ReadWrite).unwrap_err().sqlstate(), "55006");
+    assert!(
+        store
+            .snapshot()
+            .table(DEFAULT_SCHEMA, "t")
+            .unwrap()
+            .blocks()
+            .len()
+            > 1
+    );
+    assert_eq!(
+        Store::open(directory.path(), OpenMode::ReadWrite)
+            .unwrap_err()
+            .sqlstate(),
+        "55006"
+    );
     drop(store);
     let store = Store::open(directory.path(), OpenMode::ReadOnly).unwrap();
     assert_eq!(numbers(&store, "t"), (0..20_000).collect::<Vec<_>>());
@@ -53,10 +100,18 @@ fn rows_survive_reopening() {
 fn other_directories_are_refused() {
     let directory = tempfile::tempdir().unwrap();
     let missing = directory.path().join("none");
-    assert_eq!(Store::open(&missing, OpenMode::ReadWrite).unwrap_err().sqlstate(), "3D000");
+    assert_eq!(
+        Store::open(&missing, OpenMode::ReadWrite)
+            .unwrap_err()
+            .sqlstate(),
+        "3D000"
+    );
     std::fs::write(directory.path().join("letter.txt"), "dear").unwrap();
     for mode in [OpenMode::Create, OpenMode::ReadWrite, OpenMode::ReadOnly] {
-        assert_eq!(Store::open(directory.path(), mode).unwrap_err().sqlstate(), "3D000");
+        assert_eq!(
+            Store::open(directory.path(), mode).unwrap_err().sqlstate(),
+            "3D000"
+        );
     }
     drop(Store::open(&missing, OpenMode::Create).unwrap());
     std::fs::write(missing.join("FORMAT"), "freestone 2\n").unwrap();
@@ -81,7 +136,9 @@ fn dropped_blocks_stay_while_a_snapshot_reads_them() {
     let store = Store::over_files(files.clone()).unwrap();
     add(&store, "t", 0..10).unwrap();
     let snapshot = store.snapshot();
-    store.commit(|edit| edit.drop_table(DEFAULT_SCHEMA, "t")).unwrap();
+    store
+        .commit(|edit| edit.drop_table(DEFAULT_SCHEMA, "t"))
+        .unwrap();
     assert_eq!(files.list("blocks").unwrap().len(), 1);
     drop(snapshot);
     store.commit(|edit| edit.create_schema("other")).unwrap();
@@ -100,7 +157,10 @@ fn every_failing_operation_leaves_before_or_after() {
         assert_eq!(numbers(&reopened, "t"), (0..10).collect::<Vec<_>>());
         match reopened.snapshot().table(DEFAULT_SCHEMA, "u") {
             Some(_) => assert_eq!(numbers(&reopened, "u"), (0..20_000).collect::<Vec<_>>()),
-            None => assert!(outcome.is_err(), "an acknowledged table is gone after {operations} operations"),
+            None => assert!(
+                outcome.is_err(),
+                "an acknowledged table is gone after {operations} operations"
+            ),
         }
         reopened.verify(|report| report.outcome.unwrap());
     }

@@ -60,7 +60,16 @@ impl BlockWriter {
     pub(super) fn new(place: Arc<Place>, schema: Arc<TableSchema>, options: TableOptions) -> Self {
         let arrow = schema.arrow();
         let (pending, written) = (Vec::new(), Vec::new());
-        BlockWriter { place, schema, arrow, options, pending, pending_rows: 0, pending_bytes: 0, written }
+        BlockWriter {
+            place,
+            schema,
+            arrow,
+            options,
+            pending,
+            pending_rows: 0,
+            pending_bytes: 0,
+            written,
+        }
     }
 
     /// Adds rows; a block is written whenever its target size is reached.
@@ -78,16 +87,24 @@ impl BlockWriter {
         let row_bytes = (bytes / rows as u64).max(1);
         let mut start = 0;
         while start < rows {
-            let room_bytes = self.options.block_bytes.saturating_sub(self.pending_bytes) / row_bytes;
-            let room = usize::try_from(room_bytes).unwrap_or(usize::MAX).min(BLOCK_ROWS_MAX - self.pending_rows);
-            let take = room.max(usize::from(self.pending_rows == 0)).min(rows - start);
+            let room_bytes =
+                self.options.block_bytes.saturating_sub(self.pending_bytes) / row_bytes;
+            let room = usize::try_from(room_bytes)
+                .unwrap_or(usize::MAX)
+                .min(BLOCK_ROWS_MAX - self.pending_rows);
+            let take = room
+                .max(usize::from(self.pending_rows == 0))
+                .min(rows - start);
             if take > 0 {
                 self.pending.push(batch.slice(start, take));
                 self.pending_rows += take;
                 self.pending_bytes += take as u64 * row_bytes;
                 start += take;
             }
-            if take == 0 || self.pending_bytes >= self.options.block_bytes || self.pending_rows >= BLOCK_ROWS_MAX {
+            if take == 0
+                || self.pending_bytes >= self.options.block_bytes
+                || self.pending_rows >= BLOCK_ROWS_MAX
+            {
                 self.flush()?;
             }
         }
@@ -107,15 +124,26 @@ impl BlockWriter {
         let given = batch.columns();
         if given.len() != self.schema.columns.len() {
             let (given, wanted) = (given.len(), self.schema.columns.len());
-            return Err(Error::invalid("42804", format!("{given} columns were given, the table has {wanted}")));
+            return Err(Error::invalid(
+                "42804",
+                format!("{given} columns were given, the table has {wanted}"),
+            ));
         }
         for (column, array) in self.schema.columns.iter().zip(given) {
             if *array.data_type() != column.kind.arrow() {
-                let message = format!("column {} is {}, not {}", column.name, column.kind, array.data_type());
+                let message = format!(
+                    "column {} is {}, not {}",
+                    column.name,
+                    column.kind,
+                    array.data_type()
+                );
                 return Err(Error::invalid("42804", message));
             }
             if !column.nullable && array.null_count() > 0 {
-                let message = format!("null value in column \"{}\" violates not-null constraint", column.name);
+                let message = format!(
+                    "null value in column \"{}\" violates not-null constraint",
+                    column.name
+                );
                 return Err(Error::invalid("23502", message));
             }
         }
@@ -135,10 +163,24 @@ impl BlockWriter {
         let batch = sorted(batch, &self.schema, &self.options)?;
         let id = self.place.next_block();
         let bytes = block::build(id, &self.schema, &self.options, &batch)?;
-        let info = BlockInfo { id, rows: batch.num_rows() as u64, bytes: bytes.len(), layout: self.options.layout };
+        let info = BlockInfo {
+            id,
+            rows: batch.num_rows() as u64,
+            bytes: bytes.total(),
+            layout: self.options.layout,
+        };
         self.place.files.write(&file_name(id), &bytes.pieces())?;
-        let handle = Block::new(info, self.schema.clone(), self.place.files.clone(), self.place.cache.clone());
-        self.written.push(NewBlock { handle: Arc::new(handle), place: self.place.clone(), kept: false });
+        let handle = Block::new(
+            info,
+            self.schema.clone(),
+            self.place.files.clone(),
+            self.place.cache.clone(),
+        );
+        self.written.push(NewBlock {
+            handle: Arc::new(handle),
+            place: self.place.clone(),
+            kept: false,
+        });
         Ok(())
     }
 }
@@ -146,16 +188,30 @@ impl BlockWriter {
 /// Fields may differ in nullability between batches, so columns are joined one by one.
 fn concatenated(schema: &SchemaRef, batches: &[RecordBatch]) -> Result<RecordBatch> {
     let join = |column: usize| {
-        let arrays: Vec<&dyn Array> = batches.iter().map(|batch| batch.column(column).as_ref()).collect();
+        let arrays: Vec<&dyn Array> = batches
+            .iter()
+            .map(|batch| batch.column(column).as_ref())
+            .collect();
         arrow_select::concat::concat(&arrays)
     };
-    let columns = (0..schema.fields().len()).map(join).collect::<std::result::Result<Vec<ArrayRef>, _>>()?;
+    let columns = (0..schema.fields().len())
+        .map(join)
+        .collect::<std::result::Result<Vec<ArrayRef>, _>>()?;
     Ok(RecordBatch::try_new(schema.clone(), columns)?)
 }
 
 fn sorted(batch: RecordBatch, schema: &TableSchema, options: &TableOptions) -> Result<RecordBatch> {
-    let Some(column) = options.sort_by.as_ref().and_then(|name| schema.index_of(name)) else { return Ok(batch) };
-    let order = arrow_schema::SortOptions { descending: false, nulls_first: false };
+    let Some(column) = options
+        .sort_by
+        .as_ref()
+        .and_then(|name| schema.index_of(name))
+    else {
+        return Ok(batch);
+    };
+    let order = arrow_schema::SortOptions {
+        descending: false,
+        nulls_first: false,
+    };
     let indices = arrow_ord::sort::sort_to_indices(batch.column(column), Some(order), None)?;
     Ok(arrow_select::take::take_record_batch(&batch, &indices)?)
 }
@@ -165,8 +221,12 @@ fn raw_bytes(batch: &RecordBatch) -> u64 {
     let bytes = |array: &ArrayRef| -> u64 {
         let rows = array.len() as u64;
         match array.data_type() {
-            DataType::Utf8View => array.as_string_view().lengths().map(u64::from).sum::<u64>() + 4 * rows,
-            DataType::BinaryView => array.as_binary_view().lengths().map(u64::from).sum::<u64>() + 4 * rows,
+            DataType::Utf8View => {
+                array.as_string_view().lengths().map(u64::from).sum::<u64>() + 4 * rows
+            }
+            DataType::BinaryView => {
+                array.as_binary_view().lengths().map(u64::from).sum::<u64>() + 4 * rows
+            }
             DataType::Boolean => rows,
             DataType::Decimal128(precision, _) if *precision <= 9 => 4 * rows,
             DataType::Decimal128(precision, _) if *precision <= 18 => 8 * rows,

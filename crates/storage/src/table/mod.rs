@@ -55,12 +55,25 @@ impl Table {
         options: TableOptions,
         blocks: Vec<Arc<Block>>,
     ) -> Table {
-        Table { id, name, schema, options, blocks, statistics: OnceLock::new() }
+        Table {
+            id,
+            name,
+            schema,
+            options,
+            blocks,
+            statistics: OnceLock::new(),
+        }
     }
 
     /// The same table with other blocks or options.
     pub fn with(&self, name: &str, options: TableOptions, blocks: Vec<Arc<Block>>) -> Table {
-        Table::new(self.id, name.to_string(), self.schema.clone(), options, blocks)
+        Table::new(
+            self.id,
+            name.to_string(),
+            self.schema.clone(),
+            options,
+            blocks,
+        )
     }
 
     /// Rows in all blocks.
@@ -100,8 +113,14 @@ impl Table {
                 all.merge(&one);
             }
         }
-        let columns = sketches.iter().enumerate().map(|(column, sketch)| self.column_statistics(column, sketch));
-        let statistics = TableStatistics { rows: self.rows(), columns: columns.collect::<Result<_>>()? };
+        let columns = sketches
+            .iter()
+            .enumerate()
+            .map(|(column, sketch)| self.column_statistics(column, sketch));
+        let statistics = TableStatistics {
+            rows: self.rows(),
+            columns: columns.collect::<Result<_>>()?,
+        };
         Ok(self.statistics.get_or_init(|| statistics))
     }
 
@@ -115,10 +134,14 @@ impl Table {
                 None => known &= zone.nulls == zone.rows,
                 Some(bounds) => {
                     exact_bounds &= bounds.exact;
-                    if min.as_ref().is_none_or(|min| bounds.min.compare(min).is_some_and(|order| order.is_lt())) {
+                    if min.as_ref().is_none_or(|min| {
+                        bounds.min.compare(min).is_some_and(|order| order.is_lt())
+                    }) {
                         min = Some(bounds.min);
                     }
-                    if max.as_ref().is_none_or(|max| bounds.max.compare(max).is_some_and(|order| order.is_gt())) {
+                    if max.as_ref().is_none_or(|max| {
+                        bounds.max.compare(max).is_some_and(|order| order.is_gt())
+                    }) {
                         max = Some(bounds.max);
                     }
                 }
@@ -127,6 +150,12 @@ impl Table {
         if !known {
             (min, max) = (None, None);
         }
-        Ok(ColumnStatistics { null_count, min, max, exact_bounds, distinct: sketch.estimate() })
+        Ok(ColumnStatistics {
+            null_count,
+            min,
+            max,
+            exact_bounds,
+            distinct: sketch.estimate(),
+        })
     }
 }
