@@ -25,7 +25,7 @@ soak: build            ## longer: 50 kills of a load
 lint: setup            ## format, house rules, clippy, licences
 	cargo fmt --all --check
 	cargo xtask tidy
-	cargo clippy --release --locked --workspace --all-targets -- -D warnings
+	cargo xtask lint
 	@if command -v cargo-deny >/dev/null; then cargo deny check bans licenses sources; \
 	 else echo "cargo-deny is not installed: licences and sources not checked"; fi
 

@@ -3,24 +3,27 @@
 //! | command | does |
 //! |---|---|
 //! | `tidy` | checks the house rules a program can check; prints `file:line: message`, exits 1 on any |
+//! | `lint` | runs clippy over our crates, warnings denied, without checking the dependencies again |
 //! | `test` | runs every test of the project and closes with `N passed, N failed, N skipped` |
 //!
 //! Only the standard library is used, so the rules can be checked before (and
 //! without) the quarter of an hour that building DataFusion takes.
 
+mod lint;
 mod test;
 mod tidy;
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-const USAGE: &str = "usage: cargo xtask tidy | test [--quick]";
+const USAGE: &str = "usage: cargo xtask tidy | lint | test [--quick]";
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let root = root();
     match arguments.iter().map(String::as_str).collect::<Vec<_>>()[..] {
         ["tidy"] => tidy::run(&root),
+        ["lint"] => lint::run(&root),
         ["test"] => test::run(&root, test::Extent::All),
         ["test", "--quick"] => test::run(&root, test::Extent::Quick),
         _ => {

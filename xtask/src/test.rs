@@ -67,6 +67,7 @@ fn steps(root: &Path, extent: Extent) -> Vec<Step> {
     let mut steps = vec![
         step("format", &cargo, &["fmt", "--all", "--check"]),
         step("tidy", &binaries.join("xtask"), &["tidy"]),
+        step("clippy", &binaries.join("xtask"), &["lint"]),
         step(
             "build",
             &cargo,

@@ -1,9 +1,9 @@
 //! Byte tables: prose about bytes drifts from the code unless a test holds it.
 //!
 //! A table in `docs/format.md` carries a marker such as
-//! `<!-- byte-table: block-header -->` on the line above it. The test
-//! `byte_table_block_header` rebuilds the table from the constants of the code
-//! and compares. This rule checks that marker, table and test belong together;
+//! `<!-- byte-table: block-header -->` on the line above it. A test calls
+//! `check_table("block-header", …)` with the rows made of the code's constants,
+//! and compares. This rule checks that marker, table and call belong together;
 //! the comparison itself is the test's.
 
 use super::rust::code_only;
@@ -11,9 +11,9 @@ use super::{File, Finding};
 
 const FORMAT: &str = "docs/format.md";
 const OPEN: &str = "<!-- byte-table:";
-const TEST: &str = "fn byte_table_";
+const CALL: &str = "check_table(";
 
-/// Checks both ways: no marker without a test, no test without a marker.
+/// Checks both ways: no marker without a call, no call without a marker.
 pub fn check(files: &[File]) -> Vec<Finding> {
     let mut findings = Vec::new();
     let mut marked = Vec::new();
@@ -27,7 +27,7 @@ pub fn check(files: &[File]) -> Vec<Finding> {
             else {
                 continue;
             };
-            let name = name.trim().replace('-', "_");
+            let name = name.trim().to_string();
             let table = lines[at + 1..].iter().find(|line| !line.trim().is_empty());
             if !table.is_some_and(|line| line.starts_with('|')) {
                 findings.push(Finding::new(
@@ -39,43 +39,42 @@ pub fn check(files: &[File]) -> Vec<Finding> {
             marked.push((at + 1, name));
         }
     }
-    let tests = tests(files);
+    let calls = calls(files);
     for (line, name) in &marked {
-        if !tests.iter().any(|(_, _, test)| test == name) {
-            let message = format!("no test `byte_table_{name}` compares this table with the code");
+        if !calls.iter().any(|(_, _, called)| called == name) {
+            let message = format!("no test calls `check_table(\"{name}\", …)`");
             findings.push(Finding::new(FORMAT, *line, message));
         }
     }
-    for (path, line, name) in &tests {
+    for (path, line, name) in &calls {
         if !marked.iter().any(|(_, marker)| marker == name) {
-            let message = format!("test `byte_table_{name}` has no marked table in {FORMAT}");
+            let message = format!("no table of {FORMAT} is marked `{name}`");
             findings.push(Finding::new(path, *line, message));
         }
     }
     findings
 }
 
-/// Path, line and name of each `byte_table_…` test.
-fn tests(files: &[File]) -> Vec<(String, usize, String)> {
-    let mut tests = Vec::new();
+/// Path, line and table of each `check_table("table", …)`.
+fn calls(files: &[File]) -> Vec<(String, usize, String)> {
+    let mut calls = Vec::new();
     for file in files
         .iter()
         .filter(|file| file.is_rust() && file.path.starts_with("crates/"))
     {
-        if !file.text.contains(TEST) {
-            continue;
-        }
-        for (number, line) in (1..).zip(code_only(&file.text).lines()) {
-            if let Some((_, rest)) = line.split_once(TEST) {
-                let name: String = rest
-                    .chars()
-                    .take_while(|c| c.is_alphanumeric() || *c == '_')
-                    .collect();
-                tests.push((file.path.clone(), number, name));
+        let code = code_only(&file.text);
+        for ((number, line), code) in (1..).zip(file.text.lines()).zip(code.lines()) {
+            let named = line
+                .split_once(CALL)
+                .filter(|_| code.contains(CALL))
+                .and_then(|(_, rest)| rest.strip_prefix('"'))
+                .and_then(|rest| rest.split_once('"'));
+            if let Some((name, _)) = named {
+                calls.push((file.path.clone(), number, name.to_string()));
             }
         }
     }
-    tests
+    calls
 }
 
 #[cfg(test)]
@@ -96,15 +95,18 @@ mod tests {
 
     #[test]
     fn marker_table_and_test_belong_together() {
-        let test = "#[test]\nfn byte_table_block_header() {}\n";
+        let test = "#[test]\nfn t() {\n    check_table(\"block-header\", FIELDS);\n}\n";
         assert_eq!(messages(PAGE, test), Vec::<String>::new());
         assert_eq!(
-            messages(PAGE, "// fn byte_table_block_header() {}\n"),
+            messages(PAGE, "// check_table(\"block-header\", FIELDS)\n"),
+            ["docs/format.md:3: no test calls `check_table(\"block-header\", …)`"]
+        );
+        assert_eq!(
+            messages("# Format\n", test),
             [
-                "docs/format.md:3: no test `byte_table_block_header` compares this table with the code"
+                "crates/storage/src/format/tests.rs:3: no table of docs/format.md is marked `block-header`"
             ]
         );
-        assert_eq!(messages("# Format\n", test).len(), 1);
         assert_eq!(
             messages("<!-- byte-table: block-header -->\nprose\n", test).len(),
             1
