@@ -37,11 +37,13 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Weak};
 
 /// Memory for opened blocks unless [`Store::set_cache_bytes`] says otherwise:
-/// half of the machine's.
+/// half of the machine's, or 4 GiB where that cannot be learnt.
 fn default_cache_bytes() -> u64 {
-    let system = rustix::system::sysinfo();
-    let total = (system.totalram as u64).saturating_mul(u64::from(system.mem_unit.max(1)));
-    total / 2
+    let total = std::fs::read_to_string("/proc/meminfo").ok().and_then(|text| {
+        let line = text.lines().find_map(|line| line.strip_prefix("MemTotal:"))?;
+        line.trim().strip_suffix(" kB")?.parse::<u64>().ok()
+    });
+    total.map_or(4 << 30, |kibibytes| kibibytes / 2 * 1024)
 }
 
 /// Where the blocks of a database are.
