@@ -1,0 +1,176 @@
+//! The command line.
+
+use crate::render::Format;
+use clap::{Args, Parser, Subcommand, ValueEnum};
+use std::path::PathBuf;
+
+const EXAMPLES: &str = "\
+Examples:
+  freestone                                   a database in memory
+  freestone sales                             the database in the directory 'sales'; created if new
+  freestone -c \"SELECT count(*) FROM 'trips.parquet'\"
+  freestone sales -f report.sql --format csv > report.csv
+  freestone tpch --scale 1                    generate, load, query and verify TPC-H";
+
+/// A read-optimised embedded SQL database whose blocks each choose their own layout
+#[derive(Debug, Parser)]
+#[command(name = "freestone", version, after_help = EXAMPLES, args_conflicts_with_subcommands = true)]
+pub struct Arguments {
+    /// What to do instead of opening a shell
+    #[command(subcommand)]
+    pub command: Option<Command>,
+    /// The shell's own options
+    #[command(flatten)]
+    pub shell: ShellArguments,
+}
+
+/// The other things the program does.
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Show tables, a table's blocks, or every byte range of a block
+    Inspect(InspectArguments),
+    /// Check every checksum of a database
+    Verify(VerifyArguments),
+    /// Generate TPC-H, load it, run the 22 queries and check every answer
+    Tpch(TpchArguments),
+}
+
+/// Options of the shell and of scripts.
+#[derive(Debug, Args)]
+pub struct ShellArguments {
+    /// Directory of the database, created if it is not there; without it a database in memory
+    pub db: Option<PathBuf>,
+    /// Run this SQL and leave; may be given several times
+    #[arg(short = 'c', long = "command", value_name = "SQL")]
+    pub commands: Vec<String>,
+    /// Run this file and leave; - is standard input; may be given several times
+    #[arg(short = 'f', long = "file", value_name = "FILE")]
+    pub files: Vec<PathBuf>,
+    /// How results are written
+    #[arg(long, value_enum, default_value_t = Format::Table)]
+    pub format: Format,
+    /// Open the database for reading only
+    #[arg(long)]
+    pub read_only: bool,
+    /// Threads per query [default: one per core]
+    #[arg(long, value_name = "N", value_parser = positive)]
+    pub threads: Option<usize>,
+    /// Rows of a table shown at a terminal, 0 for all
+    #[arg(long, value_name = "N", default_value_t = 40)]
+    pub max_rows: usize,
+}
+
+/// `freestone inspect`.
+#[derive(Debug, Args)]
+pub struct InspectArguments {
+    /// Directory of the database
+    pub db: PathBuf,
+    /// Show the blocks of this table: NAME or SCHEMA.NAME
+    pub table: Option<String>,
+    /// Show every byte range of this block
+    pub block: Option<u64>,
+    /// How the result is written
+    #[arg(long, value_enum, default_value_t = Format::Table)]
+    pub format: Format,
+}
+
+/// `freestone verify`.
+#[derive(Debug, Args)]
+pub struct VerifyArguments {
+    /// Directory of the database
+    pub db: PathBuf,
+}
+
+/// Layout of the TPC-H tables.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum TpchLayout {
+    /// Dense rows
+    Row,
+    /// One stripe per column
+    Column,
+    /// Pages of minipages
+    Pax,
+    /// Every table has blocks of all three
+    Mixed,
+}
+
+/// `freestone tpch`.
+#[derive(Debug, Args)]
+pub struct TpchArguments {
+    /// Scale factor; answers are checked at 1 and 0.01
+    #[arg(long, value_name = "FACTOR", default_value_t = 1.0, value_parser = scale)]
+    pub scale: f64,
+    /// Directory of the database [default: tpch-FACTOR-LAYOUT]; used again when it holds the same
+    #[arg(long, value_name = "DIR")]
+    pub db: Option<PathBuf>,
+    /// Layout of every table
+    #[arg(long, value_enum, default_value_t = TpchLayout::Column)]
+    pub layout: TpchLayout,
+    /// Best of so many runs of each query, after one that does not count; without it one run [with --compare: 5]
+    #[arg(long, value_name = "N", value_parser = positive)]
+    pub runs: Option<usize>,
+    /// Threads [default: one per core]
+    #[arg(long, value_name = "T", value_parser = positive)]
+    pub threads: Option<usize>,
+    /// Only these queries
+    #[arg(long, value_name = "1,6,…", value_delimiter = ',', value_parser = clap::value_parser!(u8).range(1..=22))]
+    pub queries: Vec<u8>,
+    /// Write the results to this file as well
+    #[arg(long, value_name = "FILE")]
+    pub json: Option<PathBuf>,
+    /// Keep the tables as Parquet files here, written if they are not there yet
+    #[arg(long, value_name = "DIR")]
+    pub parquet: Option<PathBuf>,
+    /// Run every query on DataFusion over Parquet, too, and compare
+    #[arg(long)]
+    pub compare: bool,
+}
+
+fn positive(text: &str) -> Result<usize, String> {
+    match text.parse() {
+        Ok(0) | Err(_) => Err("expected a whole number from 1".into()),
+        Ok(count) => Ok(count),
+    }
+}
+
+fn scale(text: &str) -> Result<f64, String> {
+    match text.parse::<f64>() {
+        Ok(scale) if scale > 0.0 && scale <= 1000.0 => Ok(scale),
+        _ => Err("expected a number above 0, up to 1000".into()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::CommandFactory;
+
+    #[test]
+    fn the_definition_is_consistent() {
+        Arguments::command().debug_assert();
+    }
+
+    #[test]
+    fn a_database_or_a_command() {
+        let shell = Arguments::try_parse_from(["freestone", "sales", "-c", "a", "-c", "b"]);
+        let shell = shell.expect("valid").shell;
+        assert_eq!(shell.db, Some(PathBuf::from("sales")));
+        assert_eq!(shell.commands, ["a", "b"]);
+        let tpch = ["freestone", "tpch", "--queries", "1,6", "--layout", "mixed"];
+        match Arguments::try_parse_from(tpch).expect("valid").command {
+            Some(Command::Tpch(tpch)) => assert_eq!(tpch.queries, [1, 6]),
+            other => panic!("{other:?}"),
+        }
+        for bad in [
+            "--scale=0",
+            "--queries=23",
+            "--threads=0",
+            "--layout=diagonal",
+        ] {
+            assert!(
+                Arguments::try_parse_from(["freestone", "tpch", bad]).is_err(),
+                "{bad}"
+            );
+        }
+    }
+}

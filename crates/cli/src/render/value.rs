@@ -1,0 +1,391 @@
+//! Cells as text, the way PostgreSQL writes them.
+//!
+//! A column's type is looked at once per batch: [`Cells::new`] returns a writer
+//! for that array, and the loop over rows only calls it. Dates and timestamps
+//! use the proleptic Gregorian calendar over the whole range of their integers,
+//! with ` BC` for years before 1.
+//!
+//! Differences from `psql`, on purpose: booleans are `true` and `false`.
+//! What no column can store but a query may produce (lists, structs) is written
+//! by Arrow.
+
+use arrow::array::{Array, AsArray};
+use arrow::datatypes::{
+    DataType, Date32Type, Decimal128Type, Float32Type, Float64Type, Int8Type, Int16Type, Int32Type,
+    Int64Type, IntervalDayTimeType, IntervalMonthDayNanoType, IntervalYearMonthType,
+    Time64MicrosecondType, Time64NanosecondType, TimeUnit, TimestampMicrosecondType,
+    TimestampMillisecondType, TimestampNanosecondType, TimestampSecondType, UInt8Type, UInt16Type,
+    UInt32Type, UInt64Type,
+};
+use arrow::util::display::{ArrayFormatter, FormatOptions};
+use std::fmt::Write;
+
+type Writer<'a> = Box<dyn Fn(usize, &mut String) + 'a>;
+
+/// Writes the cells of one array as text.
+pub struct Cells<'a> {
+    array: &'a dyn Array,
+    writer: Writer<'a>,
+}
+
+impl<'a> Cells<'a> {
+    /// Prepares to write `array`.
+    pub fn new(array: &'a dyn Array) -> Self {
+        let writer = writer(array);
+        Cells { array, writer }
+    }
+
+    /// Whether the cell is NULL. `row` is below the array's length.
+    pub fn is_null(&self, row: usize) -> bool {
+        self.array.is_null(row) || *self.array.data_type() == DataType::Null
+    }
+
+    /// Appends the text of a cell that is not NULL. `row` is below the array's
+    /// length.
+    pub fn write(&self, row: usize, out: &mut String) {
+        (self.writer)(row, out);
+    }
+
+    /// The text of a cell, or `None` for NULL.
+    pub fn text(&self, row: usize) -> Option<String> {
+        if self.is_null(row) {
+            return None;
+        }
+        let mut out = String::new();
+        self.write(row, &mut out);
+        Some(out)
+    }
+}
+
+/// Whether a column of this type is aligned to the right.
+pub fn is_number(kind: &DataType) -> bool {
+    kind.is_numeric()
+}
+
+/// Writing to a `String` cannot fail.
+macro_rules! put {
+    ($out:expr, $($rest:tt)*) => { { let _ = write!($out, $($rest)*); } };
+}
+
+macro_rules! display {
+    ($array:expr, $kind:ty) => {{
+        let values = $array.as_primitive::<$kind>();
+        Box::new(move |row, out: &mut String| put!(out, "{}", values.value(row)))
+    }};
+}
+
+/// A timestamp or time: `$scale` microseconds per unit, or units per
+/// microsecond when negative.
+macro_rules! micros {
+    ($array:expr, $kind:ty, $to_micros:expr, $write:expr) => {{
+        let values = $array.as_primitive::<$kind>();
+        Box::new(move |row, out: &mut String| $write($to_micros(values.value(row)), out))
+    }};
+}
+
+fn writer<'a>(array: &'a dyn Array) -> Writer<'a> {
+    match array.data_type() {
+        DataType::Boolean => {
+            let values = array.as_boolean();
+            Box::new(move |row, out| put!(out, "{}", values.value(row)))
+        }
+        DataType::Int8 => display!(array, Int8Type),
+        DataType::Int16 => display!(array, Int16Type),
+        DataType::Int32 => display!(array, Int32Type),
+        DataType::Int64 => display!(array, Int64Type),
+        DataType::UInt8 => display!(array, UInt8Type),
+        DataType::UInt16 => display!(array, UInt16Type),
+        DataType::UInt32 => display!(array, UInt32Type),
+        DataType::UInt64 => display!(array, UInt64Type),
+        DataType::Float32 => {
+            let values = array.as_primitive::<Float32Type>();
+            Box::new(move |row, out| float(format!("{:e}", values.value(row)), 6, out))
+        }
+        DataType::Float64 => {
+            let values = array.as_primitive::<Float64Type>();
+            Box::new(move |row, out| float(format!("{:e}", values.value(row)), 15, out))
+        }
+        DataType::Decimal128(_, scale) => {
+            let (values, scale) = (array.as_primitive::<Decimal128Type>(), *scale);
+            Box::new(move |row, out| decimal(values.value(row), scale, out))
+        }
+        DataType::Utf8 => {
+            let values = array.as_string::<i32>();
+            Box::new(move |row, out| out.push_str(values.value(row)))
+        }
+        DataType::LargeUtf8 => {
+            let values = array.as_string::<i64>();
+            Box::new(move |row, out| out.push_str(values.value(row)))
+        }
+        DataType::Utf8View => {
+            let values = array.as_string_view();
+            Box::new(move |row, out| out.push_str(values.value(row)))
+        }
+        DataType::Binary => {
+            let values = array.as_binary::<i32>();
+            Box::new(move |row, out| bytes(values.value(row), out))
+        }
+        DataType::LargeBinary => {
+            let values = array.as_binary::<i64>();
+            Box::new(move |row, out| bytes(values.value(row), out))
+        }
+        DataType::BinaryView => {
+            let values = array.as_binary_view();
+            Box::new(move |row, out| bytes(values.value(row), out))
+        }
+        DataType::FixedSizeBinary(size) => {
+            let (values, is_uuid) = (array.as_fixed_size_binary(), *size == 16);
+            Box::new(move |row, out| match is_uuid {
+                true => uuid(values.value(row), out),
+                false => bytes(values.value(row), out),
+            })
+        }
+        _ => temporal(array),
+    }
+}
+
+fn temporal<'a>(array: &'a dyn Array) -> Writer<'a> {
+    let zone = matches!(array.data_type(), DataType::Timestamp(_, Some(_)));
+    let stamp = move |micros, out: &mut String| timestamp(micros, zone, out);
+    match array.data_type() {
+        DataType::Date32 => {
+            let values = array.as_primitive::<Date32Type>();
+            Box::new(move |row, out| date(values.value(row).into(), "", out))
+        }
+        DataType::Timestamp(unit, _) => match unit {
+            TimeUnit::Second => {
+                micros!(
+                    array,
+                    TimestampSecondType,
+                    |v: i64| i128::from(v) * 1_000_000,
+                    stamp
+                )
+            }
+            TimeUnit::Millisecond => {
+                micros!(
+                    array,
+                    TimestampMillisecondType,
+                    |v: i64| i128::from(v) * 1_000,
+                    stamp
+                )
+            }
+            TimeUnit::Microsecond => {
+                micros!(
+                    array,
+                    TimestampMicrosecondType,
+                    |v: i64| i128::from(v),
+                    stamp
+                )
+            }
+            TimeUnit::Nanosecond => micros!(
+                array,
+                TimestampNanosecondType,
+                |v: i64| i128::from(v.div_euclid(1_000)),
+                stamp
+            ),
+        },
+        DataType::Time64(TimeUnit::Microsecond) => {
+            micros!(array, Time64MicrosecondType, |v: i64| v, clock)
+        }
+        DataType::Time64(TimeUnit::Nanosecond) => {
+            micros!(
+                array,
+                Time64NanosecondType,
+                |v: i64| v.div_euclid(1_000),
+                clock
+            )
+        }
+        DataType::Interval(_) => intervals(array),
+        _ => other(array),
+    }
+}
+
+fn intervals<'a>(array: &'a dyn Array) -> Writer<'a> {
+    use arrow::datatypes::IntervalUnit;
+    match array.data_type() {
+        DataType::Interval(IntervalUnit::YearMonth) => {
+            let values = array.as_primitive::<IntervalYearMonthType>();
+            Box::new(move |row, out| interval(values.value(row), 0, 0, out))
+        }
+        DataType::Interval(IntervalUnit::DayTime) => {
+            let values = array.as_primitive::<IntervalDayTimeType>();
+            Box::new(move |row, out| {
+                let value = values.value(row);
+                interval(0, value.days, i64::from(value.milliseconds) * 1_000, out);
+            })
+        }
+        _ => {
+            let values = array.as_primitive::<IntervalMonthDayNanoType>();
+            Box::new(move |row, out| {
+                let value = values.value(row);
+                interval(value.months, value.days, value.nanoseconds / 1_000, out);
+            })
+        }
+    }
+}
+
+/// Lists, structs, maps and whatever else a query may return.
+fn other<'a>(array: &'a dyn Array) -> Writer<'a> {
+    const NO_OPTIONS: FormatOptions<'static> = FormatOptions::new().with_null("NULL");
+    match ArrayFormatter::try_new(array, &NO_OPTIONS) {
+        Ok(formatter) => Box::new(move |row, out| put!(out, "{}", formatter.value(row))),
+        Err(error) => {
+            let text = format!("<{error}>");
+            Box::new(move |_, out| out.push_str(&text))
+        }
+    }
+}
+
+/// Shortest digits that read back as the same number; an exponent below 1e-4
+/// and from `digits` places on. `scientific` is Rust's `{:e}` form.
+fn float(scientific: String, digits: i32, out: &mut String) {
+    let (mantissa, exponent) = match scientific.split_once('e') {
+        Some((mantissa, exponent)) => (mantissa, exponent.parse().unwrap_or(0)),
+        None => {
+            out.push_str(match scientific.as_str() {
+                "inf" => "Infinity",
+                "-inf" => "-Infinity",
+                text => text,
+            });
+            return;
+        }
+    };
+    let unsigned = mantissa.trim_start_matches('-');
+    if unsigned.len() < mantissa.len() {
+        out.push('-');
+    }
+    if !(-4..digits).contains(&exponent) {
+        let sign = if exponent < 0 { '-' } else { '+' };
+        put!(out, "{unsigned}e{sign}{:02}", exponent.abs());
+        return;
+    }
+    let all: String = unsigned.chars().filter(|c| *c != '.').collect();
+    if exponent < 0 {
+        let zeros = usize::try_from(-exponent - 1).unwrap_or(0);
+        put!(out, "0.{}{all}", "0".repeat(zeros));
+    } else {
+        let whole = usize::try_from(exponent + 1).unwrap_or(1);
+        match all.get(..whole).filter(|_| all.len() > whole) {
+            Some(front) => put!(out, "{front}.{}", &all[whole..]),
+            None => put!(out, "{all:0<whole$}"),
+        }
+    }
+}
+
+/// `value` × 10^-`scale`, with exactly `scale` digits after the point.
+pub fn decimal(value: i128, scale: i8, out: &mut String) {
+    if value < 0 {
+        out.push('-');
+    }
+    let digits = value.unsigned_abs().to_string();
+    match usize::try_from(scale) {
+        Ok(0) => out.push_str(&digits),
+        Ok(scale) => {
+            let padded = format!("{digits:0>width$}", width = scale + 1);
+            let point = padded.len() - scale;
+            put!(out, "{}.{}", &padded[..point], &padded[point..]);
+        }
+        Err(_) => {
+            out.push_str(&digits);
+            if value != 0 {
+                out.push_str(&"0".repeat(usize::from(scale.unsigned_abs())));
+            }
+        }
+    }
+}
+
+fn bytes(value: &[u8], out: &mut String) {
+    out.push_str("\\x");
+    for byte in value {
+        put!(out, "{byte:02x}");
+    }
+}
+
+fn uuid(value: &[u8], out: &mut String) {
+    for (at, byte) in value.iter().enumerate() {
+        if matches!(at, 4 | 6 | 8 | 10) {
+            out.push('-');
+        }
+        put!(out, "{byte:02x}");
+    }
+}
+
+/// Days since 1970-01-01, then `middle`, then the era.
+fn date(days: i64, middle: &str, out: &mut String) {
+    let (year, month, day) = civil(days);
+    let (shown, era) = if year > 0 {
+        (year, "")
+    } else {
+        (1 - year, " BC")
+    };
+    put!(out, "{shown:04}-{month:02}-{day:02}{middle}{era}");
+}
+
+/// Year, month and day of a day since 1970-01-01; eras of 400 years start in
+/// March so that leap days come last.
+fn civil(days: i64) -> (i64, i64, i64) {
+    let from_era = days + 719_468;
+    let era = from_era.div_euclid(146_097);
+    let day_of_era = from_era.rem_euclid(146_097);
+    let year_of_era =
+        (day_of_era - day_of_era / 1_460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
+    let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
+    let shifted = (5 * day_of_year + 2) / 153;
+    let day = day_of_year - (153 * shifted + 2) / 5 + 1;
+    let month = if shifted < 10 {
+        shifted + 3
+    } else {
+        shifted - 9
+    };
+    let year = year_of_era + era * 400 + i64::from(month <= 2);
+    (year, month, day)
+}
+
+const MICROS_PER_DAY: i128 = 86_400_000_000;
+
+fn timestamp(micros: i128, zone: bool, out: &mut String) {
+    let days = micros.div_euclid(MICROS_PER_DAY);
+    let mut middle = String::from(" ");
+    clock(
+        i64::try_from(micros.rem_euclid(MICROS_PER_DAY)).unwrap_or(0),
+        &mut middle,
+    );
+    if zone {
+        middle.push_str("+00");
+    }
+    date(i64::try_from(days).unwrap_or(0), &middle, out);
+}
+
+/// Microseconds as `hh:mm:ss[.ffffff]`; hours may pass 24 in an interval.
+fn clock(micros: i64, out: &mut String) {
+    let seconds = micros / 1_000_000;
+    let (minutes, second) = (seconds / 60, seconds % 60);
+    put!(out, "{:02}:{:02}:{second:02}", minutes / 60, minutes % 60);
+    let fraction = micros % 1_000_000;
+    if fraction != 0 {
+        let digits = format!("{fraction:06}");
+        put!(out, ".{}", digits.trim_end_matches('0'));
+    }
+}
+
+fn interval(months: i32, days: i32, micros: i64, out: &mut String) {
+    let mut parts = Vec::new();
+    for (count, unit) in [(months / 12, "year"), (months % 12, "mon"), (days, "day")] {
+        if count != 0 {
+            parts.push(format!(
+                "{count} {unit}{}",
+                if count == 1 { "" } else { "s" }
+            ));
+        }
+    }
+    if micros != 0 || parts.is_empty() {
+        let mut time = String::from(if micros < 0 { "-" } else { "" });
+        clock(micros.saturating_abs(), &mut time);
+        parts.push(time);
+    }
+    out.push_str(&parts.join(" "));
+}
+
+#[cfg(test)]
+#[path = "value_tests.rs"]
+mod tests;

@@ -1,0 +1,136 @@
+//! What PostgreSQL 15 prints for the same values.
+
+use super::*;
+use arrow::array::{
+    ArrayRef, BinaryViewArray, BooleanArray, Date32Array, Decimal128Array, FixedSizeBinaryArray,
+    Float32Array, Float64Array, Int64Array, IntervalMonthDayNanoArray, NullArray, StringViewArray,
+    Time64MicrosecondArray, TimestampMicrosecondArray,
+};
+use arrow::datatypes::IntervalMonthDayNano;
+use std::sync::Arc;
+
+fn texts(array: impl Array + 'static) -> Vec<String> {
+    let array: ArrayRef = Arc::new(array);
+    let cells = Cells::new(&array);
+    (0..array.len())
+        .map(|row| cells.text(row).unwrap_or_else(|| "NULL".into()))
+        .collect()
+}
+
+#[test]
+fn numbers() {
+    assert_eq!(
+        texts(Int64Array::from(vec![Some(-7), None])),
+        ["-7", "NULL"]
+    );
+    assert_eq!(
+        texts(BooleanArray::from(vec![true, false])),
+        ["true", "false"]
+    );
+    let doubles = [
+        0.0,
+        -0.0,
+        1.0,
+        -1.5,
+        0.0001,
+        1e-5,
+        123456789012345.0,
+        1e15,
+        1.25e300,
+        100.0,
+    ];
+    assert_eq!(
+        texts(Float64Array::from(doubles.to_vec())),
+        [
+            "0",
+            "-0",
+            "1",
+            "-1.5",
+            "0.0001",
+            "1e-05",
+            "123456789012345",
+            "1e+15",
+            "1.25e+300",
+            "100"
+        ]
+    );
+    let odd = vec![f64::NAN, f64::INFINITY, f64::NEG_INFINITY];
+    assert_eq!(
+        texts(Float64Array::from(odd)),
+        ["NaN", "Infinity", "-Infinity"]
+    );
+    assert_eq!(texts(Float32Array::from(vec![0.1, 1e6])), ["0.1", "1e+06"]);
+}
+
+#[test]
+fn decimals() {
+    let cents = Decimal128Array::from(vec![0, 5, -5, 12345]);
+    let cents = cents.with_precision_and_scale(15, 2).expect("valid");
+    assert_eq!(texts(cents), ["0.00", "0.05", "-0.05", "123.45"]);
+    let hundreds = Decimal128Array::from(vec![0, 5]);
+    let hundreds = hundreds.with_precision_and_scale(15, -2).expect("valid");
+    assert_eq!(texts(hundreds), ["0", "500"]);
+}
+
+#[test]
+fn dates_and_times() {
+    assert_eq!(
+        texts(Date32Array::from(vec![
+            0, 11_016, -1, 18_321, -719_163, 2_932_897
+        ])),
+        [
+            "1970-01-01",
+            "2000-02-29",
+            "1969-12-31",
+            "2020-02-29",
+            "0001-12-31 BC",
+            "10000-01-01"
+        ]
+    );
+    let stamps = vec![0, 1, 951_782_400_500_000, -1];
+    let expected = [
+        "1970-01-01 00:00:00",
+        "1970-01-01 00:00:00.000001",
+        "2000-02-29 00:00:00.5",
+        "1969-12-31 23:59:59.999999",
+    ];
+    assert_eq!(
+        texts(TimestampMicrosecondArray::from(stamps.clone())),
+        expected
+    );
+    let zoned = TimestampMicrosecondArray::from(stamps).with_timezone("+00:00");
+    assert_eq!(texts(zoned)[2], "2000-02-29 00:00:00.5+00");
+    assert_eq!(
+        texts(Time64MicrosecondArray::from(vec![3_661_000_000])),
+        ["01:01:01"]
+    );
+    // Neither end of the range may panic.
+    texts(Date32Array::from(vec![i32::MIN, i32::MAX]));
+    texts(TimestampMicrosecondArray::from(vec![i64::MIN, i64::MAX]));
+}
+
+#[test]
+fn intervals_read_as_in_postgresql() {
+    let interval = IntervalMonthDayNano::new;
+    let values = vec![
+        interval(14, 3, 14_706_000_000_000),
+        interval(0, 0, 0),
+        interval(-1, -1, -1_500_000_000),
+        interval(0, 0, i64::MIN),
+    ];
+    let found = texts(IntervalMonthDayNanoArray::from(values));
+    assert_eq!(found[0], "1 year 2 mons 3 days 04:05:06");
+    assert_eq!(found[1], "00:00:00");
+    assert_eq!(found[2], "-1 mons -1 days -00:00:01.5");
+}
+
+#[test]
+fn bytes_uuids_text_and_null() {
+    let data: Vec<&[u8]> = vec![b"\x00\xff"];
+    assert_eq!(texts(BinaryViewArray::from_iter_values(data)), ["\\x00ff"]);
+    let id = FixedSizeBinaryArray::try_from_iter([(0u8..16).collect::<Vec<_>>()].into_iter());
+    let id = id.expect("one size");
+    assert_eq!(texts(id), ["00010203-0405-0607-0809-0a0b0c0d0e0f"]);
+    assert_eq!(texts(StringViewArray::from(vec!["é"])), ["é"]);
+    assert_eq!(texts(NullArray::new(1)), ["NULL"]);
+}
