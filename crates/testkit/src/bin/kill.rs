@@ -51,7 +51,7 @@ fn plan() -> Option<Plan> {
     let mut plan = Plan {
         program: std::env::current_exe().ok()?.with_file_name("freestone"),
         rounds: 5,
-        rows: 1_000_000,
+        rows: 3_000_000,
         seed: getrandom::u64().ok()? >> 32, // short enough to type again
     };
     let mut arguments = std::env::args().skip(1);

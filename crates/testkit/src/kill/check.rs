@@ -21,12 +21,8 @@ pub struct Seen {
 
 impl fmt::Display for Seen {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let rows = if self.complete {
-            "all rows"
-        } else {
-            "no row  "
-        };
-        write!(f, "{rows}, {:>3} blocks verified", self.blocks)
+        let rows = if self.complete { "all rows" } else { "no row" };
+        write!(f, "{rows:<8}  {:>3} blocks verified", self.blocks)
     }
 }
 
@@ -34,13 +30,7 @@ impl fmt::Display for Seen {
 pub fn check(path: &Path, load: &Load, rows: u64) -> Result<Seen, String> {
     let database =
         Database::open_existing(path).map_err(|error| format!("does not open: {error}"))?;
-    let reports = database.store().verify();
-    if let Some(bad) = reports
-        .iter()
-        .find_map(|report| report.outcome.as_ref().err())
-    {
-        return Err(format!("does not verify: {bad}"));
-    }
+    let blocks = verify(&database)?;
     let session = database.session();
     if count(&session, "keep")? != Some(ids(KEEP_ROWS)) {
         return Err(format!(
@@ -57,17 +47,14 @@ pub fn check(path: &Path, load: &Load, rows: u64) -> Result<Seen, String> {
             "big holds {found:?} (rows, sum of ids); all would be {all:?}"
         ));
     }
-    Ok(Seen {
-        complete,
-        blocks: reports.len(),
-    })
+    Ok(Seen { complete, blocks })
 }
 
 /// Every file in `blocks/` belongs to a table: what a kill left behind is gone
 /// after the next opening.
 pub fn no_leftovers(path: &Path) -> Result<(), String> {
     let database = Database::open_existing(path).map_err(|error| error.to_string())?;
-    let known = database.store().verify().len();
+    let known = verify(&database)?;
     let files = std::fs::read_dir(path.join("blocks"))
         .map_err(|error| error.to_string())?
         .count();
@@ -76,6 +63,19 @@ pub fn no_leftovers(path: &Path) -> Result<(), String> {
         false => Err(format!(
             "{files} files in blocks/, but the tables have {known} blocks"
         )),
+    }
+}
+
+/// How many blocks there are, all of them sound.
+fn verify(database: &Database) -> Result<usize, String> {
+    let (mut blocks, mut bad) = (0, None);
+    database.store().verify(|report| {
+        blocks += 1;
+        bad = bad.take().or(report.outcome.err());
+    });
+    match bad {
+        None => Ok(blocks),
+        Some(error) => Err(format!("does not verify: {error}")),
     }
 }
 

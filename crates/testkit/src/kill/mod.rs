@@ -82,7 +82,7 @@ pub fn run(plan: &Plan, done: &dyn Fn(usize, &Round)) -> Result<Vec<Round>, Stri
     let mut rounds = Vec::new();
     for number in 0..plan.rounds {
         let (load, usual) = (&loads[number % loads.len()], usual[number % loads.len()]);
-        let moment = usual.mul_f64(1.1 * random.next());
+        let moment = usual.mul_f64(1.2 * random.next());
         load::reset(&database, load)?;
         let ended = kill_at(plan, &database, load, moment)?;
         let outcome =
