@@ -1,1 +1,47 @@
-//! .
+//! Freestone: an embedded analytical SQL database whose blocks choose their own
+//! layout.
+//!
+//! A [`Database`] holds tables as immutable blocks; each block is cut as rows,
+//! as columns or as PAX minipages, and SQL never knows. A [`Session`] parses and
+//! runs statements:
+//!
+//! ```
+//! # #[tokio::main(flavor = "current_thread")] async fn main() -> freestone::Result<()> {
+//! use freestone::Database;
+//!
+//! let session = Database::in_memory().session();
+//! session
+//!     .execute(
+//!         "CREATE TABLE stones (name TEXT, mohs DECIMAL(3,1)) WITH (layout = 'pax');
+//!          INSERT INTO stones VALUES ('talc', 1), ('quartz', 7), ('diamond', 10)",
+//!     )
+//!     .await?;
+//! let batches = session.query("SELECT max(mohs) FROM stones").await?;
+//! assert_eq!(batches[0].num_rows(), 1);
+//! # Ok(()) }
+//! ```
+//!
+//! Text is parsed by `sqlparser` (PostgreSQL's dialect), planned, optimised and
+//! executed by DataFusion; names, types, statements that change data, errors and
+//! the scan are ours. Where DataFusion and PostgreSQL differ, PostgreSQL's
+//! behaviour is what we aim at; `docs/` lists what is left.
+
+mod copy;
+mod database;
+mod error;
+mod functions;
+mod ingest;
+mod plan;
+mod progress;
+mod run;
+mod scan;
+mod session;
+mod statement;
+mod types;
+mod values;
+
+pub use database::Database;
+pub use error::{Error, Position, Result};
+pub use progress::{Progress, ScanCounts};
+pub use session::{Outcome, Rows, Session, SessionOptions};
+pub use statement::Statement;

@@ -1,0 +1,125 @@
+//! COPY: files into tables, tables and queries into files.
+
+mod csv_read;
+mod csv_write;
+mod fill;
+mod options;
+mod parquet_read;
+mod records;
+mod write;
+
+use std::sync::Arc;
+
+use datafusion::sql::sqlparser::ast::{CopySource, CopyTarget, Statement as Ast};
+
+use crate::error::{Error, Result};
+use crate::ingest::{self, Target, append, nullable};
+use crate::plan::files::{FileKind, existing};
+use crate::plan::names::{fold, quoted, table_name};
+use crate::run::{Run, columns_named};
+use crate::session::Outcome;
+
+pub(crate) use options::CopyOptions;
+
+/// Runs a COPY statement.
+///
+/// # Errors
+/// Those of the file, of the options, and of INSERT; nothing is copied then.
+pub(crate) async fn run(run: &Run<'_>, ast: &Ast) -> Result<Outcome> {
+    let Ast::Copy {
+        source,
+        to,
+        target,
+        options,
+        legacy_options,
+        values: _,
+    } = ast
+    else {
+        return Err(Error::internal("not a COPY"));
+    };
+    if let Some(option) = legacy_options.first() {
+        return Err(Error::new("42601", format!("unrecognized COPY option \"{option}\""))
+            .with_hint("write options in brackets: COPY … (FORMAT csv, HEADER)"));
+    }
+    let CopyTarget::File { filename } = target else {
+        return Err(Error::unsupported(format!("COPY … {target} is not supported"))
+            .with_hint("COPY reads and writes files: COPY t FROM 'file.csv'"));
+    };
+    let options = CopyOptions::read(options, filename)?;
+    if *to {
+        copy_to(run, source, filename, &options).await
+    } else {
+        copy_from(run, source, filename, &options).await
+    }
+}
+
+async fn copy_to(
+    run: &Run<'_>,
+    source: &CopySource,
+    filename: &str,
+    options: &CopyOptions,
+) -> Result<Outcome> {
+    let ast = match source {
+        CopySource::Query(query) => Ast::Query(query.clone()),
+        CopySource::Table {
+            table_name: name,
+            columns,
+        } => {
+            table_name(name)?;
+            let columns: Vec<String> = columns.iter().map(|c| quoted(&fold(c))).collect();
+            let list = if columns.is_empty() {
+                "*".to_owned()
+            } else {
+                columns.join(", ")
+            };
+            crate::statement::parse_one(&format!("SELECT {list} FROM {name}"))?
+        }
+    };
+    let Outcome::Rows(rows) = run.query(&ast).await? else {
+        return Err(Error::internal("a query without rows"));
+    };
+    let rows = write::write_file(rows, filename.as_ref(), options).await?;
+    Ok(Outcome::Done {
+        tag: format!("COPY {rows}"),
+        rows,
+    })
+}
+
+async fn copy_from(
+    run: &Run<'_>,
+    source: &CopySource,
+    filename: &str,
+    options: &CopyOptions,
+) -> Result<Outcome> {
+    let CopySource::Table {
+        table_name: name,
+        columns,
+    } = source
+    else {
+        return Err(Error::new("42601", "COPY FROM needs a table"));
+    };
+    let name = table_name(name)?;
+    let table = run.stored_table(&name)?;
+    let columns = if columns.is_empty() {
+        (0..table.schema.columns.len()).collect()
+    } else {
+        let names: Vec<String> = columns.iter().map(fold).collect();
+        columns_named(&table.schema, &name, &names)?
+    };
+    let path = existing(filename)?;
+    let fill = Arc::new(fill::Fill::new(run, &table.schema, columns)?);
+    let threads = run.state.config().target_partitions();
+    let progress = run.session.progress();
+    let sources = match options.kind {
+        FileKind::Csv => csv_read::open(&path, filename, options, fill)?,
+        FileKind::Parquet => parquet_read::open(&path, filename, fill, threads, &progress)?,
+    };
+    let target = Target::new(run.store(), Arc::clone(&table.schema), table.options.clone());
+    let streams = ingest::iterators(nullable(&table.schema), sources, Ok);
+    let written = ingest::write(&run.state, &target, streams).await?;
+    let rows = append(run.store(), &name, table, written)?;
+    Ok(Outcome::Done {
+        tag: format!("COPY {rows}"),
+        rows,
+    })
+}

@@ -1,0 +1,158 @@
+//! A database: its storage, shared by any number of sessions.
+
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::mpsc::{self, RecvTimeoutError};
+use std::time::Duration;
+
+use datafusion::arrow::array::RecordBatch;
+use datafusion::execution::session_state::SessionState;
+use freestone_storage::{OpenMode, Store};
+
+use crate::error::{Error, Result};
+use crate::ingest;
+use crate::plan::names::Name;
+use crate::plan::relations::unknown_table;
+use crate::progress::Progress;
+use crate::session::{Session, SessionOptions, template};
+
+/// How often a load passes its counts on.
+const REPORT_EVERY: Duration = Duration::from_millis(50);
+
+/// An open database. Clones share it; it closes with the last of them.
+///
+/// # Example
+/// ```
+/// # #[tokio::main(flavor = "current_thread")] async fn main() -> freestone::Result<()> {
+/// let database = freestone::Database::in_memory();
+/// let session = database.session();
+/// session.execute("CREATE TABLE t (a INT); INSERT INTO t VALUES (1), (2)").await?;
+/// let rows = session.query("SELECT sum(a) FROM t").await?;
+/// assert_eq!(rows[0].num_rows(), 1);
+/// # Ok(()) }
+/// ```
+#[derive(Clone)]
+pub struct Database {
+    store: Arc<Store>,
+    /// Functions and options that every session starts with.
+    template: Arc<SessionState>,
+}
+
+impl Database {
+    /// Opens the database in the directory `path`, creating it if need be.
+    ///
+    /// # Errors
+    /// `58030` when the disk refuses, others when the directory holds something
+    /// else, a newer format, or a database that another process writes.
+    pub fn open(path: impl AsRef<Path>) -> Result<Self> {
+        Ok(Self::of(Store::open(path.as_ref(), OpenMode::Create)?))
+    }
+
+    /// Opens a database that must exist.
+    ///
+    /// # Errors
+    /// As [`Database::open`], and when there is none.
+    pub fn open_existing(path: impl AsRef<Path>) -> Result<Self> {
+        Ok(Self::of(Store::open(path.as_ref(), OpenMode::ReadWrite)?))
+    }
+
+    /// Opens a database for reading, next to any other readers and one writer.
+    ///
+    /// # Errors
+    /// As [`Database::open_existing`].
+    pub fn open_read_only(path: impl AsRef<Path>) -> Result<Self> {
+        Ok(Self::of(Store::open(path.as_ref(), OpenMode::ReadOnly)?))
+    }
+
+    /// A database in memory, gone with its last clone.
+    pub fn in_memory() -> Self {
+        Self::of(Store::in_memory())
+    }
+
+    fn of(store: Arc<Store>) -> Self {
+        Self {
+            store,
+            template: Arc::new(template()),
+        }
+    }
+
+    /// A session with default options.
+    pub fn session(&self) -> Session {
+        self.session_with(SessionOptions::default())
+    }
+
+    /// A session with options of its own.
+    pub fn session_with(&self, options: SessionOptions) -> Session {
+        Session::new(self.clone(), SessionState::clone(&self.template), &options)
+    }
+
+    /// The storage below.
+    pub fn store(&self) -> &Arc<Store> {
+        &self.store
+    }
+
+    /// Appends batches to a table: all rows, or none.
+    ///
+    /// Every source is read on a thread of its own. Columns are taken in order
+    /// and cast as INSERT would. Blocks until the rows are durable; returns how
+    /// many there were. `progress` counts rows done; the caller adds the total.
+    ///
+    /// # Errors
+    /// `42P01` for an unknown table, those of the sources, and those of INSERT.
+    pub fn load(
+        &self,
+        schema: &str,
+        table: &str,
+        sources: Vec<Box<dyn Iterator<Item = Result<RecordBatch>> + Send>>,
+        progress: &Progress,
+    ) -> Result<u64> {
+        let name = Name {
+            schema: schema.to_owned(),
+            name: table.to_owned(),
+            position: None,
+        };
+        let snapshot = self.store.snapshot();
+        let target = snapshot
+            .table(schema, table)
+            .ok_or_else(|| unknown_table(&snapshot, &name))?;
+        let session = self.session();
+        let state = session.statement_state();
+        let load = ingest::load(&self.store, &state, &name, target, sources);
+        let counted = session.progress();
+        // A thread of our own: the caller may be inside a runtime already.
+        let workers = state.config().target_partitions();
+        std::thread::scope(|scope| {
+            let (finished, wait) = mpsc::channel();
+            let run = move || {
+                let loaded = tokio::runtime::Builder::new_multi_thread()
+                    .worker_threads(workers)
+                    .build()
+                    .map_err(|error| Error::internal(format!("no threads to load with: {error}")))
+                    .and_then(|runtime| runtime.block_on(load));
+                let _ = finished.send(());
+                loaded
+            };
+            let thread = scope.spawn(run);
+            let mut reported = 0;
+            loop {
+                let running = wait.recv_timeout(REPORT_EVERY) == Err(RecvTimeoutError::Timeout);
+                progress.add_done(counted.done() - reported);
+                reported = counted.done();
+                if !running {
+                    break;
+                }
+            }
+            thread
+                .join()
+                .unwrap_or_else(|_| Err(Error::internal("a loading thread panicked")))
+        })
+    }
+}
+
+impl std::fmt::Debug for Database {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Database")
+            .field("path", &self.store.path())
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,44 @@
+//! Functions and rules that bring DataFusion's arithmetic to PostgreSQL's.
+//!
+//! DataFusion lets integers wrap around, gives infinity for division of floats by
+//! zero and cuts fractions in casts to integers. An analyzer rule (`rule`), run
+//! after types are known, replaces exactly those operations by functions that
+//! check or round (`arithmetic`, `convert`); decimals, which DataFusion checks
+//! itself, are left alone. `info` has a few functions that clients call.
+
+mod arithmetic;
+mod convert;
+mod info;
+mod rule;
+mod sum;
+
+use std::sync::Arc;
+
+use datafusion::common::DFSchema;
+use datafusion::execution::session_state::SessionStateBuilder;
+use datafusion::logical_expr::Expr;
+use datafusion::logical_expr::planner::ExprPlanner;
+
+use crate::error::Result;
+
+pub(crate) use convert::{hex, uuid_text};
+
+/// Adds our functions and rules to a session being built.
+pub(crate) fn install(builder: &mut SessionStateBuilder) {
+    let rules = builder.analyzer_rules().get_or_insert_with(Vec::new);
+    rules.push(Arc::new(rule::PostgresSemantics));
+    let scalars = builder.scalar_functions().get_or_insert_with(Vec::new);
+    scalars.extend(info::functions());
+    let aggregates = builder.aggregate_functions().get_or_insert_with(Vec::new);
+    aggregates.push(sum::checked_sum());
+    let planners = builder.expr_planners().get_or_insert_with(Vec::new);
+    planners.insert(0, Arc::new(convert::Literals) as Arc<dyn ExprPlanner>);
+}
+
+/// The expression with its unchecked operations replaced; its types are coerced.
+///
+/// # Errors
+/// Those of finding the types of its parts.
+pub(crate) fn checked(expr: Expr, schema: &DFSchema) -> Result<Expr> {
+    Ok(rule::rewrite(expr, schema)?.data)
+}

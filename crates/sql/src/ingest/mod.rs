@@ -1,0 +1,324 @@
+//! Rows into blocks: what INSERT, COPY FROM, CREATE TABLE AS, ALTER TABLE SET and
+//! `Database::load` have in common.
+//!
+//! ```text
+//! source streams ─ assign (casts, defaults) ─┬─ writer ─ blocks ┐
+//!                                            └─ writer ─ blocks ┴─ one commit
+//! ```
+//!
+//! Each stream has a writer of its own and they run at once. A table with
+//! `sort_by` is written from one stream, sorted as a whole by DataFusion. Until the
+//! commit nothing is visible, and blocks of a statement that fails are removed.
+
+mod keys;
+mod source;
+
+use std::sync::Arc;
+
+use datafusion::arrow::array::RecordBatch;
+use datafusion::arrow::compute::SortOptions;
+use datafusion::arrow::datatypes::{Schema, SchemaRef};
+use datafusion::common::runtime::SpawnedTask;
+use datafusion::execution::session_state::SessionState;
+use datafusion::execution::{SendableRecordBatchStream, TaskContext};
+use datafusion::physical_expr::expressions::Column as ColumnExpr;
+use datafusion::physical_expr::{LexOrdering, PhysicalSortExpr};
+use datafusion::physical_plan::sorts::sort::SortExec;
+use datafusion::physical_plan::sorts::sort_preserving_merge::SortPreservingMergeExec;
+use datafusion::physical_plan::streaming::StreamingTableExec;
+use datafusion::physical_plan::{ExecutionPlan, execute_stream};
+use freestone_storage::{CatalogEdit, NewBlock, Store, Table, TableOptions, TableSchema};
+use futures::StreamExt;
+
+use crate::error::{Error, Result};
+use crate::plan::names::Name;
+use crate::progress::Progress;
+use crate::values::{BadValue, assign};
+
+pub(crate) use keys::KeySet;
+pub(crate) use source::{Streams, batches, iterators, plan_streams};
+
+/// Rows below which a second writer is not worth a second block.
+const ROWS_FOR_TWO: usize = 200_000;
+
+/// What is being written to.
+#[derive(Clone)]
+pub(crate) struct Target {
+    store: Arc<Store>,
+    schema: Arc<TableSchema>,
+    options: TableOptions,
+    check_keys: bool,
+}
+
+impl Target {
+    pub(crate) fn new(store: &Arc<Store>, schema: Arc<TableSchema>, options: TableOptions) -> Self {
+        Self {
+            store: Arc::clone(store),
+            schema,
+            options,
+            check_keys: true,
+        }
+    }
+
+    /// The target of rows that are known to keep the keys.
+    pub(crate) fn without_keys(mut self) -> Self {
+        self.check_keys = false;
+        self
+    }
+
+    pub(crate) fn schema(&self) -> &Arc<TableSchema> {
+        &self.schema
+    }
+}
+
+/// Blocks on disk that no table names yet, and the keys in them.
+pub(crate) struct Written {
+    blocks: Vec<NewBlock>,
+    keys: KeySet,
+    rows: u64,
+}
+
+impl Written {
+    /// The blocks, for a table that has no other rows.
+    pub(crate) fn into_blocks(self) -> Vec<NewBlock> {
+        self.blocks
+    }
+}
+
+/// Publishes a change to the catalog.
+///
+/// # Errors
+/// The closure's own, unchanged, and those of storage.
+pub(crate) fn commit<T>(
+    store: &Store,
+    edit: impl FnOnce(&mut CatalogEdit) -> Result<T>,
+) -> Result<T> {
+    let mut failure = None;
+    let committed = store.commit(|catalog| {
+        edit(catalog).map_err(|error| {
+            failure = Some(error);
+            freestone_storage::Error::invalid("XX000", "the change was refused")
+        })
+    });
+    match (committed, failure) {
+        (_, Some(error)) => Err(error),
+        (Ok(done), None) => Ok(done),
+        (Err(error), None) => Err(error.into()),
+    }
+}
+
+/// Appends written blocks to the table `seen` in one commit; returns the rows.
+///
+/// # Errors
+/// `23505` when a key exists already, `40001` when the table is gone.
+pub(crate) fn append(store: &Store, name: &Name, seen: &Table, written: Written) -> Result<u64> {
+    let Written { blocks, keys, rows } = written;
+    keys.check_against(seen)?;
+    commit(store, |edit| {
+        let now = edit
+            .catalog()
+            .table(&name.schema, &name.name)
+            .filter(|now| now.id == seen.id)
+            .ok_or_else(|| {
+                Error::new("40001", format!("table \"{name}\" was dropped or replaced meanwhile"))
+            })?;
+        if !keys.is_empty() && now.blocks().len() != seen.blocks().len() {
+            keys.check_against(now)?;
+        }
+        let appended = edit.append(seen.id, blocks)?;
+        debug_assert_eq!(appended, rows);
+        Ok(appended)
+    })
+}
+
+/// The rows of a plan, cast to the target's columns one by one.
+///
+/// # Errors
+/// `42804` when a column's type cannot be stored in the target's.
+pub(crate) fn assigned(target: &Target, plan: Arc<dyn ExecutionPlan>) -> Result<Streams> {
+    let schema = plan.schema();
+    for (field, column) in schema.fields().iter().zip(&target.schema.columns) {
+        crate::values::check_assignable(field.data_type(), column)?;
+    }
+    let plan = coalesced(plan);
+    let to = Arc::clone(&target.schema);
+    Ok(plan_streams(plan, target.schema.arrow(), move |batch| {
+        assign_batch(&to, &batch).map_err(|(column, bad)| {
+            let detail = format!("column \"{}\"", to.columns[column].name);
+            bad.error.with_detail(detail)
+        })
+    }))
+}
+
+/// One stream for few rows: two would leave two small blocks.
+fn coalesced(plan: Arc<dyn ExecutionPlan>) -> Arc<dyn ExecutionPlan> {
+    use datafusion::physical_plan::coalesce_partitions::CoalescePartitionsExec;
+    use datafusion::physical_plan::statistics::StatisticsContext;
+    use datafusion::physical_plan::{ExecutionPlanProperties, StatisticsArgs};
+    if plan.output_partitioning().partition_count() == 1 {
+        return plan;
+    }
+    let rows = StatisticsContext::new()
+        .compute(plan.as_ref(), &StatisticsArgs::new())
+        .ok()
+        .and_then(|statistics| statistics.num_rows.get_value().copied());
+    match rows {
+        Some(rows) if rows >= ROWS_FOR_TWO => plan,
+        _ => Arc::new(CoalescePartitionsExec::new(plan)),
+    }
+}
+
+/// Casts a batch, column by column; on failure names the column.
+pub(crate) fn assign_batch(
+    schema: &TableSchema,
+    batch: &RecordBatch,
+) -> Result<RecordBatch, (usize, BadValue)> {
+    let mut columns = Vec::with_capacity(batch.num_columns());
+    for (index, (column, array)) in schema.columns.iter().zip(batch.columns()).enumerate() {
+        columns.push(assign(array, column).map_err(|bad| (index, bad))?);
+    }
+    let arrow = nullable(schema);
+    RecordBatch::try_new(arrow, columns).map_err(|error| {
+        let error = Error::from(error);
+        (0, BadValue { row: 0, error })
+    })
+}
+
+/// The Arrow schema with every column nullable: NOT NULL is checked by storage,
+/// which can name the column.
+pub(crate) fn nullable(schema: &TableSchema) -> SchemaRef {
+    let arrow = schema.arrow();
+    let fields: Vec<_> = arrow
+        .fields()
+        .iter()
+        .map(|field| field.as_ref().clone().with_nullable(true))
+        .collect();
+    Arc::new(Schema::new(fields))
+}
+
+/// Writes all rows of the streams as blocks.
+///
+/// # Errors
+/// Those of the streams; `23502`, `23505`; `58030` and `53100` of the disk.
+pub(crate) async fn write(
+    state: &SessionState,
+    target: &Target,
+    streams: Streams,
+) -> Result<Written> {
+    let context = state.task_ctx();
+    let progress = state.config().get_extension::<Progress>();
+    let streams = match sort_column(target) {
+        Some(column) => vec![sorted(streams, target, column, &context)?],
+        None => streams
+            .iter()
+            .map(|partition| partition.execute(Arc::clone(&context)))
+            .collect(),
+    };
+    let tasks: Vec<_> = streams
+        .into_iter()
+        .map(|stream| SpawnedTask::spawn(write_stream(target.clone(), stream, progress.clone())))
+        .collect();
+    let mut all = Written {
+        blocks: Vec::new(),
+        keys: KeySet::new(&target.schema, target.check_keys)?,
+        rows: 0,
+    };
+    for task in tasks {
+        let part = task
+            .join()
+            .await
+            .map_err(|error| Error::internal(format!("a writing task failed: {error}")))??;
+        all.blocks.extend(part.blocks);
+        all.keys.merge(part.keys)?;
+        all.rows += part.rows;
+    }
+    Ok(all)
+}
+
+async fn write_stream(
+    target: Target,
+    mut stream: SendableRecordBatchStream,
+    progress: Option<Arc<Progress>>,
+) -> Result<Written> {
+    let mut writer = target.store.writer(&target.schema, &target.options)?;
+    let mut keys = KeySet::new(&target.schema, target.check_keys)?;
+    let mut rows = 0;
+    while let Some(batch) = stream.next().await {
+        let batch = batch?;
+        keys.add(&batch)?;
+        writer.push(&batch)?;
+        rows += batch.num_rows() as u64;
+        if let Some(progress) = &progress {
+            progress.add_done(batch.num_rows() as u64);
+        }
+    }
+    Ok(Written {
+        blocks: writer.finish()?,
+        keys,
+        rows,
+    })
+}
+
+fn sort_column(target: &Target) -> Option<usize> {
+    target
+        .options
+        .sort_by
+        .as_ref()
+        .and_then(|name| target.schema.index_of(name))
+}
+
+/// All streams as one, in the order of a column, NULLs last.
+fn sorted(
+    streams: Streams,
+    target: &Target,
+    column: usize,
+    context: &Arc<TaskContext>,
+) -> Result<SendableRecordBatchStream> {
+    let name = &target.schema.columns[column].name;
+    let expr = PhysicalSortExpr {
+        expr: Arc::new(ColumnExpr::new(name, column)),
+        options: SortOptions {
+            descending: false,
+            nulls_first: false,
+        },
+    };
+    let ordering =
+        LexOrdering::new(vec![expr]).ok_or_else(|| Error::internal("an empty sort order"))?;
+    let schema = nullable(&target.schema);
+    let source = StreamingTableExec::try_new(schema, streams, None, None, false, None)?;
+    let sort = SortExec::new(ordering.clone(), Arc::new(source)).with_preserve_partitioning(true);
+    let merge = SortPreservingMergeExec::new(ordering, Arc::new(sort));
+    Ok(execute_stream(Arc::new(merge), Arc::clone(context))?)
+}
+
+/// `Database::load`: batches from the caller's iterators, into an existing table.
+pub(crate) async fn load(
+    store: &Arc<Store>,
+    state: &SessionState,
+    name: &Name,
+    table: &Arc<Table>,
+    sources: Vec<Box<dyn Iterator<Item = Result<RecordBatch>> + Send>>,
+) -> Result<u64> {
+    let target = Target::new(store, Arc::clone(&table.schema), table.options.clone());
+    let to = Arc::clone(&table.schema);
+    let assign = move |batch: RecordBatch| {
+        if batch.num_columns() != to.columns.len() {
+            return Err(Error::new(
+                "42601",
+                format!(
+                    "a batch has {} columns, the table has {}",
+                    batch.num_columns(),
+                    to.columns.len()
+                ),
+            ));
+        }
+        assign_batch(&to, &batch).map_err(|(column, bad)| {
+            let name = &to.columns[column].name;
+            bad.error
+                .with_detail(format!("column \"{name}\", row {} of a batch", bad.row + 1))
+        })
+    };
+    let streams = iterators(nullable(&table.schema), sources, assign);
+    let written = write(state, &target, streams).await?;
+    append(store, name, table, written)
+}

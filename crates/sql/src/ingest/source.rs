@@ -1,0 +1,146 @@
+//! Where rows come from: streams with one schema, each read on its own.
+
+use std::fmt;
+use std::sync::Arc;
+
+use datafusion::arrow::array::RecordBatch;
+use datafusion::arrow::datatypes::SchemaRef;
+use datafusion::error::DataFusionError;
+use datafusion::execution::{SendableRecordBatchStream, TaskContext};
+use datafusion::physical_plan::stream::{
+    RecordBatchReceiverStream, RecordBatchStreamAdapter,
+};
+use datafusion::physical_plan::streaming::PartitionStream;
+use datafusion::physical_plan::{ExecutionPlan, ExecutionPlanProperties};
+use futures::StreamExt;
+use parking_lot::Mutex;
+
+use crate::error::{Error, Result};
+
+/// Streams that are read side by side.
+pub(crate) type Streams = Vec<Arc<dyn PartitionStream>>;
+
+type Change = dyn Fn(RecordBatch) -> Result<RecordBatch> + Send + Sync;
+
+/// Batches between a reading thread and its writer.
+const AHEAD: usize = 2;
+
+/// The partitions of a plan, each batch changed by `change`.
+pub(crate) fn plan_streams(
+    plan: Arc<dyn ExecutionPlan>,
+    schema: SchemaRef,
+    change: impl Fn(RecordBatch) -> Result<RecordBatch> + Send + Sync + 'static,
+) -> Streams {
+    let change: Arc<Change> = Arc::new(change);
+    (0..plan.output_partitioning().partition_count())
+        .map(|partition| {
+            Arc::new(PlanPartition {
+                plan: Arc::clone(&plan),
+                partition,
+                schema: Arc::clone(&schema),
+                change: Arc::clone(&change),
+            }) as Arc<dyn PartitionStream>
+        })
+        .collect()
+}
+
+struct PlanPartition {
+    plan: Arc<dyn ExecutionPlan>,
+    partition: usize,
+    schema: SchemaRef,
+    change: Arc<Change>,
+}
+
+impl fmt::Debug for PlanPartition {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "partition {}", self.partition)
+    }
+}
+
+impl PartitionStream for PlanPartition {
+    fn schema(&self) -> &SchemaRef {
+        &self.schema
+    }
+
+    fn execute(&self, context: Arc<TaskContext>) -> SendableRecordBatchStream {
+        let change = Arc::clone(&self.change);
+        match self.plan.execute(self.partition, context) {
+            Ok(stream) => Box::pin(RecordBatchStreamAdapter::new(
+                Arc::clone(&self.schema),
+                stream.map(move |batch| Ok(change(batch?)?)),
+            )),
+            Err(error) => failed(&self.schema, error),
+        }
+    }
+}
+
+/// Iterators, each read on a thread of its own and changed by `change` there.
+pub(crate) fn iterators(
+    schema: SchemaRef,
+    sources: Vec<Box<dyn Iterator<Item = Result<RecordBatch>> + Send>>,
+    change: impl Fn(RecordBatch) -> Result<RecordBatch> + Send + Sync + 'static,
+) -> Streams {
+    let change: Arc<Change> = Arc::new(change);
+    sources
+        .into_iter()
+        .map(|source| {
+            Arc::new(Reading {
+                source: Mutex::new(Some(source)),
+                schema: Arc::clone(&schema),
+                change: Arc::clone(&change),
+            }) as Arc<dyn PartitionStream>
+        })
+        .collect()
+}
+
+struct Reading {
+    source: Mutex<Option<Box<dyn Iterator<Item = Result<RecordBatch>> + Send>>>,
+    schema: SchemaRef,
+    change: Arc<Change>,
+}
+
+impl fmt::Debug for Reading {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("reading thread")
+    }
+}
+
+impl PartitionStream for Reading {
+    fn schema(&self) -> &SchemaRef {
+        &self.schema
+    }
+
+    fn execute(&self, _: Arc<TaskContext>) -> SendableRecordBatchStream {
+        let Some(source) = self.source.lock().take() else {
+            let error = Error::internal("a source was read twice");
+            return failed(&self.schema, error.into());
+        };
+        let change = Arc::clone(&self.change);
+        let mut builder = RecordBatchReceiverStream::builder(Arc::clone(&self.schema), AHEAD);
+        let sender = builder.tx();
+        builder.spawn_blocking(move || {
+            for batch in source {
+                let batch = batch.and_then(|batch| change(batch));
+                let stop = batch.is_err();
+                // A closed channel means that nobody wants the rest.
+                if sender.blocking_send(batch.map_err(DataFusionError::from)).is_err() || stop {
+                    break;
+                }
+            }
+            Ok(())
+        });
+        builder.build()
+    }
+}
+
+/// Batches that are already there.
+pub(crate) fn batches(schema: SchemaRef, batches: Vec<RecordBatch>) -> Streams {
+    let source: Box<dyn Iterator<Item = Result<RecordBatch>> + Send> =
+        Box::new(batches.into_iter().map(Ok));
+    iterators(schema, vec![source], Ok)
+}
+
+fn failed(schema: &SchemaRef, error: DataFusionError) -> SendableRecordBatchStream {
+    let stream = futures::stream::once(async move { Err(error) });
+    Box::pin(RecordBatchStreamAdapter::new(Arc::clone(schema), stream))
+}

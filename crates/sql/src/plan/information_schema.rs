@@ -1,0 +1,203 @@
+//! `information_schema`: schemata, tables, columns, views.
+//!
+//! The columns are those of the SQL standard that have a meaning here; types are
+//! named as in PostgreSQL.
+
+use std::sync::Arc;
+
+use datafusion::catalog::TableProvider;
+use freestone_storage::{Column, ColumnType};
+
+use super::names::{CATALOG, INFORMATION_SCHEMA, Name};
+use super::relations::Relations;
+use super::rows::{Values, batch, table as rows_table};
+use crate::error::Result;
+use crate::types::sql_name;
+
+/// The view `information_schema.name`, or `None` when there is none.
+///
+/// # Errors
+/// Those of planning a view whose columns are listed.
+pub(crate) fn table(
+    relations: &Relations<'_>,
+    name: &str,
+) -> Result<Option<Arc<dyn TableProvider>>> {
+    let batch = match name {
+        "schemata" => schemata(relations)?,
+        "tables" => tables(relations)?,
+        "columns" => columns(relations)?,
+        "views" => views(relations)?,
+        _ => return Ok(None),
+    };
+    Ok(Some(rows_table(batch)?))
+}
+
+type Batch = datafusion::arrow::array::RecordBatch;
+
+fn text<S: Into<String>>(values: impl IntoIterator<Item = S>) -> Values {
+    Values::Text(values.into_iter().map(|v| Some(v.into())).collect())
+}
+
+fn schemata(relations: &Relations<'_>) -> Result<Batch> {
+    let mut names: Vec<&str> = relations.snapshot.schemas().collect();
+    names.push(INFORMATION_SCHEMA);
+    names.sort_unstable();
+    batch(vec![
+        ("catalog_name", text(names.iter().map(|_| CATALOG))),
+        ("schema_name", text(names.iter().copied())),
+        ("schema_owner", text(names.iter().map(|_| CATALOG))),
+    ])
+}
+
+fn tables(relations: &Relations<'_>) -> Result<Batch> {
+    let mut rows: Vec<(String, String, &str)> = Vec::new();
+    for schema in relations.snapshot.schemas() {
+        for table in relations.snapshot.tables(schema) {
+            rows.push((schema.to_owned(), table.name.clone(), "BASE TABLE"));
+        }
+        for view in relations.snapshot.views(schema) {
+            rows.push((schema.to_owned(), view.name.clone(), "VIEW"));
+        }
+    }
+    for name in ["columns", "schemata", "tables", "views"] {
+        rows.push((INFORMATION_SCHEMA.to_owned(), name.to_owned(), "VIEW"));
+    }
+    rows.sort();
+    batch(vec![
+        ("table_catalog", text(rows.iter().map(|_| CATALOG))),
+        ("table_schema", text(rows.iter().map(|row| row.0.as_str()))),
+        ("table_name", text(rows.iter().map(|row| row.1.as_str()))),
+        ("table_type", text(rows.iter().map(|row| row.2))),
+    ])
+}
+
+fn views(relations: &Relations<'_>) -> Result<Batch> {
+    let mut rows = Vec::new();
+    for schema in relations.snapshot.schemas() {
+        for view in relations.snapshot.views(schema) {
+            rows.push((schema.to_owned(), view.name.clone(), view.sql.clone()));
+        }
+    }
+    rows.sort();
+    batch(vec![
+        ("table_catalog", text(rows.iter().map(|_| CATALOG))),
+        ("table_schema", text(rows.iter().map(|row| row.0.as_str()))),
+        ("table_name", text(rows.iter().map(|row| row.1.as_str()))),
+        ("view_definition", text(rows.iter().map(|row| row.2.as_str()))),
+    ])
+}
+
+/// One row of `columns`.
+struct Described {
+    schema: String,
+    table: String,
+    column: String,
+    position: i32,
+    default: Option<String>,
+    nullable: bool,
+    kind: String,
+    length: Option<i32>,
+    precision: Option<i32>,
+    scale: Option<i32>,
+}
+
+fn columns(relations: &Relations<'_>) -> Result<Batch> {
+    let mut rows = Vec::new();
+    for schema in relations.snapshot.schemas() {
+        for table in relations.snapshot.tables(schema) {
+            for (column, position) in table.schema.columns.iter().zip(1..) {
+                rows.push(stored(schema, &table.name, column, position));
+            }
+        }
+        for view in relations.snapshot.views(schema) {
+            let name = Name {
+                schema: schema.to_owned(),
+                name: view.name.clone(),
+                position: None,
+            };
+            // A view whose tables are gone has no columns to list.
+            let Ok(provider) = relations.provider(&name) else {
+                continue;
+            };
+            for (field, position) in provider.schema().fields().iter().zip(1..) {
+                rows.push(Described {
+                    schema: schema.to_owned(),
+                    table: view.name.clone(),
+                    column: field.name().clone(),
+                    position,
+                    default: None,
+                    nullable: true,
+                    kind: sql_name(field.data_type()),
+                    length: None,
+                    precision: None,
+                    scale: None,
+                });
+            }
+        }
+    }
+    rows.sort_by(|a, b| (&a.schema, &a.table, a.position).cmp(&(&b.schema, &b.table, b.position)));
+    let numbers = |of: fn(&Described) -> Option<i32>| Values::Int(rows.iter().map(of).collect());
+    batch(vec![
+        ("table_catalog", text(rows.iter().map(|_| CATALOG))),
+        ("table_schema", text(rows.iter().map(|row| row.schema.as_str()))),
+        ("table_name", text(rows.iter().map(|row| row.table.as_str()))),
+        ("column_name", text(rows.iter().map(|row| row.column.as_str()))),
+        ("ordinal_position", numbers(|row| Some(row.position))),
+        (
+            "column_default",
+            Values::Text(rows.iter().map(|row| row.default.clone()).collect()),
+        ),
+        (
+            "is_nullable",
+            text(rows.iter().map(|row| if row.nullable { "YES" } else { "NO" })),
+        ),
+        ("data_type", text(rows.iter().map(|row| row.kind.as_str()))),
+        ("character_maximum_length", numbers(|row| row.length)),
+        ("numeric_precision", numbers(|row| row.precision)),
+        ("numeric_scale", numbers(|row| row.scale)),
+    ])
+}
+
+fn stored(schema: &str, table: &str, column: &Column, position: i32) -> Described {
+    let length = match column.kind {
+        ColumnType::Varchar(length) => length.and_then(|n| i32::try_from(n).ok()),
+        ColumnType::Char(length) => i32::try_from(length).ok(),
+        _ => None,
+    };
+    let (precision, scale) = match column.kind {
+        ColumnType::SmallInt => (Some(16), Some(0)),
+        ColumnType::Integer => (Some(32), Some(0)),
+        ColumnType::BigInt => (Some(64), Some(0)),
+        ColumnType::Real => (Some(24), None),
+        ColumnType::Double => (Some(53), None),
+        ColumnType::Decimal { precision, scale } => {
+            (Some(i32::from(precision)), Some(i32::from(scale)))
+        }
+        _ => (None, None),
+    };
+    Described {
+        schema: schema.to_owned(),
+        table: table.to_owned(),
+        column: column.name.clone(),
+        position,
+        default: column.default.clone(),
+        nullable: column.nullable,
+        kind: standard_name(&column.kind),
+        length,
+        precision,
+        scale,
+    }
+}
+
+/// The type's name without its lengths, as `data_type` shows it.
+fn standard_name(kind: &ColumnType) -> String {
+    match kind {
+        ColumnType::Decimal { .. } => "numeric".to_owned(),
+        ColumnType::Varchar(_) => "character varying".to_owned(),
+        ColumnType::Char(_) => "character".to_owned(),
+        ColumnType::Timestamp => "timestamp without time zone".to_owned(),
+        ColumnType::TimestampTz => "timestamp with time zone".to_owned(),
+        ColumnType::Time => "time without time zone".to_owned(),
+        other => other.to_string().to_lowercase(),
+    }
+}

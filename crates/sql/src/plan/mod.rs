@@ -1,0 +1,9 @@
+//! From syntax tree to logical plan: names, views, files, column names.
+
+pub(crate) mod files;
+mod information_schema;
+pub(crate) mod names;
+pub(crate) mod naming;
+pub(crate) mod relations;
+pub(crate) mod rows;
+mod table_functions;

@@ -1,0 +1,151 @@
+//! Names in statements: `table`, `schema.table`, `freestone.schema.table`.
+//!
+//! There is one catalog, `freestone`, and one default schema, `main`. Names that
+//! are not quoted are folded to lower case, as in PostgreSQL.
+
+use datafusion::common::TableReference;
+use datafusion::sql::sqlparser::ast::{Ident, ObjectName, ObjectNamePart};
+
+use crate::error::{Error, Position, Result};
+
+/// The only catalog.
+pub(crate) const CATALOG: &str = "freestone";
+
+/// The schema of names without one.
+pub(crate) const DEFAULT_SCHEMA: &str = "main";
+
+/// The schema that describes the others.
+pub(crate) const INFORMATION_SCHEMA: &str = "information_schema";
+
+/// A table's or view's full name.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Name {
+    pub(crate) schema: String,
+    pub(crate) name: String,
+    pub(crate) position: Option<Position>,
+}
+
+impl std::fmt::Display for Name {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        if self.schema == DEFAULT_SCHEMA {
+            f.write_str(&self.name)
+        } else {
+            write!(f, "{}.{}", self.schema, self.name)
+        }
+    }
+}
+
+/// The identifier as the catalog spells it.
+pub(crate) fn fold(ident: &Ident) -> String {
+    match ident.quote_style {
+        Some(_) => ident.value.clone(),
+        None => ident.value.to_lowercase(),
+    }
+}
+
+/// Where an identifier stands.
+pub(crate) fn position(ident: &Ident) -> Option<Position> {
+    let start = ident.span.start;
+    (start.line > 0).then_some(Position {
+        line: start.line,
+        column: start.column,
+    })
+}
+
+/// Resolves the written name of a table or view.
+///
+/// # Errors
+/// `0A000` for another catalog, `42602` for names with too many parts.
+pub(crate) fn table_name(name: &ObjectName) -> Result<Name> {
+    let parts = idents(name)?;
+    let position = parts.first().and_then(|ident| position(ident));
+    let (schema, name) = match parts.as_slice() {
+        [name] => (DEFAULT_SCHEMA.to_owned(), fold(name)),
+        [schema, name] => (fold(schema), fold(name)),
+        [catalog, schema, name] => {
+            check_catalog(&fold(catalog))?;
+            (fold(schema), fold(name))
+        }
+        _ => {
+            return Err(Error::new(
+                "42601",
+                format!("improper qualified name (too many dotted names): {name}"),
+            ));
+        }
+    };
+    Ok(Name {
+        schema,
+        name,
+        position,
+    })
+}
+
+/// Resolves a written schema name.
+///
+/// # Errors
+/// As [`table_name`].
+pub(crate) fn schema_name(name: &ObjectName) -> Result<String> {
+    match idents(name)?.as_slice() {
+        [schema] => Ok(fold(schema)),
+        [catalog, schema] => {
+            check_catalog(&fold(catalog))?;
+            Ok(fold(schema))
+        }
+        _ => Err(Error::new("42601", format!("improper schema name: {name}"))),
+    }
+}
+
+/// Resolves a reference that DataFusion has already folded.
+pub(crate) fn of_reference(reference: &TableReference) -> Result<Name> {
+    if let Some(catalog) = reference.catalog() {
+        check_catalog(catalog)?;
+    }
+    Ok(Name {
+        schema: reference.schema().unwrap_or(DEFAULT_SCHEMA).to_owned(),
+        name: reference.table().to_owned(),
+        position: None,
+    })
+}
+
+/// The file meant by `FROM 'file'`: a name written as a string.
+pub(crate) fn file_name(name: &ObjectName) -> Option<&str> {
+    match name.0.as_slice() {
+        [ObjectNamePart::Identifier(ident)] if ident.quote_style == Some('\'') => {
+            Some(&ident.value)
+        }
+        _ => None,
+    }
+}
+
+/// `name` in double quotes when it needs them.
+pub(crate) fn quoted(name: &str) -> String {
+    let plain = name
+        .chars()
+        .all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_')
+        && name.starts_with(|c: char| c.is_ascii_lowercase() || c == '_');
+    if plain {
+        name.to_owned()
+    } else {
+        format!("\"{}\"", name.replace('"', "\"\""))
+    }
+}
+
+fn idents(name: &ObjectName) -> Result<Vec<&Ident>> {
+    name.0
+        .iter()
+        .map(|part| {
+            part.as_ident()
+                .ok_or_else(|| Error::new("42601", format!("\"{name}\" is no name")))
+        })
+        .collect()
+}
+
+fn check_catalog(catalog: &str) -> Result<()> {
+    if catalog == CATALOG {
+        return Ok(());
+    }
+    Err(Error::unsupported(format!(
+        "cross-database references are not implemented: \"{catalog}\""
+    ))
+    .with_hint(format!("the only catalog is \"{CATALOG}\"")))
+}

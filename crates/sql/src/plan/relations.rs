@@ -1,0 +1,260 @@
+//! What the names in a query stand for, in one snapshot.
+//!
+//! DataFusion's planner asks here for every table, view, file and function. Views
+//! are planned from their SQL whenever they are named. Nothing is looked up
+//! anywhere else, so a statement sees exactly one version of the catalog.
+
+use std::cell::RefCell;
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use datafusion::arrow::datatypes::{DataType, SchemaRef};
+use datafusion::catalog::cte_worktable::CteWorkTable;
+use datafusion::catalog::{TableFunctionArgs, TableProvider};
+use datafusion::common::config::ConfigOptions;
+use datafusion::common::{DFSchema, TableReference};
+use datafusion::datasource::{ViewTable, provider_as_source};
+use datafusion::error::Result as DfResult;
+use datafusion::execution::session_state::SessionState;
+use datafusion::logical_expr::planner::{ContextProvider, ExprPlanner, TypePlanner};
+use datafusion::logical_expr::simplify::SimplifyContext;
+use datafusion::logical_expr::{
+    AggregateUDF, Expr, HigherOrderUDF, LogicalPlan, ScalarUDF, TableSource, WindowUDF,
+};
+use datafusion::optimizer::simplify_expressions::ExprSimplifier;
+use datafusion::sql::parser::Statement as DfStatement;
+use datafusion::sql::planner::{ParserOptions, SqlToRel};
+use datafusion::sql::sqlparser::ast::Statement as Ast;
+use freestone_storage::Catalog;
+
+use super::names::{INFORMATION_SCHEMA, Name, of_reference};
+use super::{information_schema, naming, table_functions};
+use crate::error::{Error, Result, did_you_mean};
+use crate::scan::StoredTable;
+use crate::statement::parse_one;
+use crate::types::Types;
+
+/// Views inside views, at most.
+const VIEW_DEPTH: usize = 32;
+
+/// The tables, views, files and functions that a statement can name.
+pub(crate) struct Relations<'a> {
+    pub(crate) state: &'a SessionState,
+    pub(crate) snapshot: Arc<Catalog>,
+    /// Tables of `FROM 'file'`, by the text between the quotes.
+    pub(crate) files: HashMap<String, Arc<dyn TableProvider>>,
+    /// Names of the views being expanded.
+    open_views: RefCell<Vec<String>>,
+}
+
+impl<'a> Relations<'a> {
+    pub(crate) fn new(state: &'a SessionState, snapshot: Arc<Catalog>) -> Self {
+        Self {
+            state,
+            snapshot,
+            files: HashMap::new(),
+            open_views: RefCell::default(),
+        }
+    }
+
+    /// Plans a query.
+    ///
+    /// A SELECT list with two columns of one name (`SELECT 1, 1`) is fine in SQL
+    /// and an error in DataFusion: it is planned again with names of our own.
+    ///
+    /// # Errors
+    /// Whatever is wrong with the query.
+    pub(crate) fn plan(&self, ast: &Ast) -> Result<LogicalPlan> {
+        let mut named = ast.clone();
+        naming::name_inner_columns(&mut named);
+        match self.plan_once(named.clone()).map_err(Error::from) {
+            Err(error) if error.sqlstate == "42701" => {
+                naming::name_every_column(&mut named);
+                self.plan_once(named).map_err(|_| error)
+            }
+            other => other,
+        }
+    }
+
+    fn plan_once(&self, ast: Ast) -> DfResult<LogicalPlan> {
+        SqlToRel::new_with_options(self, parser_options(self.state))
+            .statement_to_plan(DfStatement::Statement(Box::new(ast)))
+    }
+
+    /// The table or view of that name.
+    pub(crate) fn provider(&self, name: &Name) -> Result<Arc<dyn TableProvider>> {
+        if let Some(table) = self.snapshot.table(&name.schema, &name.name) {
+            return Ok(Arc::new(StoredTable::new(table, &name.schema)));
+        }
+        if let Some(view) = self.snapshot.view(&name.schema, &name.name) {
+            let plan = self.view_plan(name, &view.sql)?;
+            return Ok(Arc::new(ViewTable::new(plan, Some(view.sql.clone()))));
+        }
+        if name.schema == INFORMATION_SCHEMA
+            && let Some(table) = information_schema::table(self, &name.name)?
+        {
+            return Ok(table);
+        }
+        Err(self.unknown(name))
+    }
+
+    /// The plan of a view, whose own views may not lead back to it.
+    fn view_plan(&self, name: &Name, sql: &str) -> Result<LogicalPlan> {
+        let full = format!("{}.{}", name.schema, name.name);
+        {
+            let mut open = self.open_views.borrow_mut();
+            if open.contains(&full) || open.len() >= VIEW_DEPTH {
+                return Err(Error::new(
+                    "42P17",
+                    format!("infinite recursion detected in view \"{name}\""),
+                ));
+            }
+            open.push(full);
+        }
+        let plan = parse_one(sql).and_then(|ast| {
+            let plan = self.plan(&ast)?;
+            Ok(naming::rename_output(&ast, plan)?)
+        });
+        self.open_views.borrow_mut().pop();
+        plan.map_err(|mut error| {
+            error.position = None;
+            error.with_detail(format!("in view \"{name}\""))
+        })
+    }
+
+    /// "does not exist", with the nearest name that does.
+    pub(crate) fn unknown(&self, name: &Name) -> Error {
+        unknown_table(&self.snapshot, name)
+    }
+}
+
+/// `42P01` for a table or view, with the nearest name as a hint.
+pub(crate) fn unknown_table(snapshot: &Catalog, name: &Name) -> Error {
+    let tables = snapshot.tables(&name.schema);
+    let views = snapshot.views(&name.schema);
+    let names = tables
+        .iter()
+        .map(|table| table.name.as_str())
+        .chain(views.iter().map(|view| view.name.as_str()));
+    let mut hint = did_you_mean("table", &name.name, names);
+    if hint.is_none() && !snapshot.schemas().any(|schema| schema == name.schema) {
+        hint = did_you_mean("schema", &name.schema, snapshot.schemas());
+    }
+    Error::new("42P01", format!("table \"{name}\" does not exist"))
+        .at(name.position)
+        .with_hint_opt(hint)
+}
+
+/// The parser options that make DataFusion's planner follow PostgreSQL.
+pub(crate) fn parser_options(state: &SessionState) -> ParserOptions {
+    let options = &state.config_options().sql_parser;
+    ParserOptions::new()
+        .with_parse_float_as_decimal(options.parse_float_as_decimal)
+        .with_enable_ident_normalization(true)
+        .with_collect_spans(true)
+        .with_default_null_ordering(options.default_null_ordering.as_str().into())
+}
+
+impl ContextProvider for Relations<'_> {
+    fn get_table_source(&self, reference: TableReference) -> DfResult<Arc<dyn TableSource>> {
+        if let TableReference::Bare { table } = &reference
+            && let Some(file) = self.files.get(table.as_ref())
+        {
+            return Ok(provider_as_source(Arc::clone(file)));
+        }
+        let provider = self.provider(&of_reference(&reference)?)?;
+        Ok(provider_as_source(provider))
+    }
+
+    fn get_table_function_source(
+        &self,
+        name: &str,
+        args: Vec<Expr>,
+    ) -> DfResult<Arc<dyn TableSource>> {
+        let name = name.trim_matches('"').to_lowercase();
+        let context = SimplifyContext::builder()
+            .with_config_options(Arc::clone(self.state.config_options()))
+            .with_query_execution_start_time(
+                self.state.execution_props().query_execution_start_time,
+            )
+            .build();
+        let simplifier = ExprSimplifier::new(context);
+        let empty = DFSchema::empty();
+        let args = args
+            .into_iter()
+            .map(|arg| simplifier.simplify(simplifier.coerce(arg, &empty)?))
+            .collect::<DfResult<Vec<Expr>>>()?;
+        if let Some(table) = table_functions::table(self, &name, &args)? {
+            return Ok(provider_as_source(table));
+        }
+        let Some(function) = self.state.table_functions().get(&name) else {
+            let known = self.state.table_functions().keys().map(String::as_str);
+            let hint = did_you_mean("function", &name, known.chain(table_functions::NAMES));
+            return Err(
+                Error::new("42883", format!("table function {name} does not exist"))
+                    .with_hint_opt(hint)
+                    .into(),
+            );
+        };
+        let args = TableFunctionArgs::new(&args, self.state);
+        Ok(provider_as_source(
+            function.create_table_provider_with_args(args)?,
+        ))
+    }
+
+    fn create_cte_work_table(
+        &self,
+        name: &str,
+        schema: SchemaRef,
+    ) -> DfResult<Arc<dyn TableSource>> {
+        Ok(provider_as_source(Arc::new(CteWorkTable::new(name, schema))))
+    }
+
+    fn get_expr_planners(&self) -> &[Arc<dyn ExprPlanner>] {
+        self.state.expr_planners()
+    }
+
+    fn get_type_planner(&self) -> Option<Arc<dyn TypePlanner>> {
+        Some(Arc::new(Types))
+    }
+
+    fn get_function_meta(&self, name: &str) -> Option<Arc<ScalarUDF>> {
+        self.state.scalar_functions().get(name).cloned()
+    }
+
+    fn get_higher_order_meta(&self, name: &str) -> Option<Arc<HigherOrderUDF>> {
+        self.state.higher_order_functions().get(name).cloned()
+    }
+
+    fn get_aggregate_meta(&self, name: &str) -> Option<Arc<AggregateUDF>> {
+        self.state.aggregate_functions().get(name).cloned()
+    }
+
+    fn get_window_meta(&self, name: &str) -> Option<Arc<WindowUDF>> {
+        self.state.window_functions().get(name).cloned()
+    }
+
+    fn get_variable_type(&self, _: &[String]) -> Option<DataType> {
+        None
+    }
+
+    fn options(&self) -> &ConfigOptions {
+        self.state.config_options()
+    }
+
+    fn udf_names(&self) -> Vec<String> {
+        self.state.scalar_functions().keys().cloned().collect()
+    }
+
+    fn higher_order_function_names(&self) -> Vec<String> {
+        self.state.higher_order_functions().keys().cloned().collect()
+    }
+
+    fn udaf_names(&self) -> Vec<String> {
+        self.state.aggregate_functions().keys().cloned().collect()
+    }
+
+    fn udwf_names(&self) -> Vec<String> {
+        self.state.window_functions().keys().cloned().collect()
+    }
+}

@@ -1,0 +1,59 @@
+//! Small tables made of values: information_schema, SHOW, table functions.
+
+use std::sync::Arc;
+
+use datafusion::arrow::array::{
+    ArrayRef, BooleanArray, Float64Array, Int32Array, Int64Array, RecordBatch, StringViewArray,
+};
+use datafusion::arrow::datatypes::{DataType, Field, Schema, SchemaRef};
+use datafusion::catalog::TableProvider;
+use datafusion::datasource::MemTable;
+
+use crate::error::Result;
+
+/// A column being filled.
+pub(crate) enum Values {
+    /// TEXT.
+    Text(Vec<Option<String>>),
+    /// INTEGER.
+    Int(Vec<Option<i32>>),
+    /// BIGINT.
+    Long(Vec<Option<i64>>),
+    /// DOUBLE PRECISION.
+    Double(Vec<Option<f64>>),
+    /// BOOLEAN.
+    Bool(Vec<Option<bool>>),
+}
+
+/// Named columns as one batch.
+///
+/// # Errors
+/// When the columns differ in length, which would be a bug here.
+pub(crate) fn batch(columns: Vec<(&str, Values)>) -> Result<RecordBatch> {
+    let mut fields = Vec::with_capacity(columns.len());
+    let mut arrays: Vec<ArrayRef> = Vec::with_capacity(columns.len());
+    for (name, values) in columns {
+        let (kind, array): (DataType, ArrayRef) = match values {
+            Values::Text(values) => (
+                DataType::Utf8View,
+                Arc::new(values.into_iter().collect::<StringViewArray>()),
+            ),
+            Values::Int(values) => (DataType::Int32, Arc::new(Int32Array::from(values))),
+            Values::Long(values) => (DataType::Int64, Arc::new(Int64Array::from(values))),
+            Values::Double(values) => (DataType::Float64, Arc::new(Float64Array::from(values))),
+            Values::Bool(values) => (DataType::Boolean, Arc::new(BooleanArray::from(values))),
+        };
+        fields.push(Field::new(name, kind, true));
+        arrays.push(array);
+    }
+    let schema: SchemaRef = Arc::new(Schema::new(fields));
+    Ok(RecordBatch::try_new(schema, arrays)?)
+}
+
+/// A batch as a table that queries can scan.
+///
+/// # Errors
+/// None that a well-formed batch can cause.
+pub(crate) fn table(batch: RecordBatch) -> Result<Arc<dyn TableProvider>> {
+    Ok(Arc::new(MemTable::try_new(batch.schema(), vec![vec![batch]])?))
+}

@@ -1,0 +1,144 @@
+//! `freestone_blocks('t')` and `freestone_columns('t')`: the blocks of a table,
+//! and what each column of each block looks like inside.
+
+use std::sync::Arc;
+
+use datafusion::catalog::TableProvider;
+use datafusion::logical_expr::Expr;
+use datafusion::sql::sqlparser::dialect::PostgreSqlDialect;
+use datafusion::sql::sqlparser::parser::Parser;
+use freestone_storage::Table;
+
+use super::names::{Name, table_name};
+use super::relations::Relations;
+use super::rows::{Values, batch, table as rows_table};
+use crate::error::{Error, Result, parser};
+use crate::scan::scalar_of;
+
+/// The functions offered here.
+pub(crate) const NAMES: [&str; 2] = ["freestone_blocks", "freestone_columns"];
+
+/// The result of a table function, or `None` when it is not one of ours.
+///
+/// # Errors
+/// `42883` for wrong arguments, `42P01` for an unknown table, `XX001` for a block
+/// that cannot be read.
+pub(crate) fn table(
+    relations: &Relations<'_>,
+    name: &str,
+    args: &[Expr],
+) -> Result<Option<Arc<dyn TableProvider>>> {
+    let make = match name {
+        "freestone_blocks" => blocks,
+        "freestone_columns" => columns,
+        _ => return Ok(None),
+    };
+    let [Expr::Literal(argument, _)] = args else {
+        return Err(usage(name));
+    };
+    let Some(Some(text)) = argument.try_as_str() else {
+        return Err(usage(name));
+    };
+    let target = named(text)?;
+    let table = relations
+        .snapshot
+        .table(&target.schema, &target.name)
+        .ok_or_else(|| relations.unknown(&target))?;
+    Ok(Some(rows_table(make(table)?)?))
+}
+
+fn usage(name: &str) -> Error {
+    Error::new(
+        "42883",
+        format!("function {name} takes one argument: the name of a table as a string"),
+    )
+    .with_hint(format!("for example: SELECT * FROM {name}('t')"))
+}
+
+/// A table name inside a string, such as `'s.t'` or `'"My table"'`.
+fn named(text: &str) -> Result<Name> {
+    let name = Parser::new(&PostgreSqlDialect {})
+        .try_with_sql(text)
+        .and_then(|mut parser| parser.parse_object_name(false))
+        .map_err(|error| {
+            let mut error = parser(&error);
+            error.position = None;
+            error
+        })?;
+    let mut name = table_name(&name)?;
+    name.position = None;
+    Ok(name)
+}
+
+fn long(value: u64) -> Option<i64> {
+    i64::try_from(value).ok()
+}
+
+fn blocks(table: &Arc<Table>) -> Result<datafusion::arrow::array::RecordBatch> {
+    let all = table.blocks();
+    batch(vec![
+        (
+            "block",
+            Values::Long(all.iter().map(|block| long(block.id().0)).collect()),
+        ),
+        (
+            "layout",
+            Values::Text(all.iter().map(|b| Some(b.layout().to_string())).collect()),
+        ),
+        (
+            "rows",
+            Values::Long(all.iter().map(|block| long(block.rows())).collect()),
+        ),
+        (
+            "bytes",
+            Values::Long(all.iter().map(|block| long(block.bytes())).collect()),
+        ),
+        (
+            "file",
+            Values::Text(all.iter().map(|block| Some(block.file())).collect()),
+        ),
+    ])
+}
+
+fn columns(table: &Arc<Table>) -> Result<datafusion::arrow::array::RecordBatch> {
+    let mut block_ids = Vec::new();
+    let mut layouts = Vec::new();
+    let mut names = Vec::new();
+    let mut types = Vec::new();
+    let mut codecs = Vec::new();
+    let (mut bytes, mut nulls, mut distinct) = (Vec::new(), Vec::new(), Vec::new());
+    let (mut least, mut greatest) = (Vec::new(), Vec::new());
+    for block in table.blocks() {
+        let facts = block.columns()?;
+        for (column, fact) in table.schema.columns.iter().zip(facts) {
+            let shown = |value: &Option<freestone_storage::Value>| {
+                value
+                    .as_ref()
+                    .and_then(|value| scalar_of(&column.kind, value))
+                    .map(|scalar| scalar.to_string())
+            };
+            block_ids.push(long(block.id().0));
+            layouts.push(Some(block.layout().to_string()));
+            names.push(Some(column.name.clone()));
+            types.push(Some(column.kind.to_string()));
+            codecs.push(Some(fact.codec.to_string()));
+            bytes.push(fact.bytes.and_then(long));
+            nulls.push(long(fact.null_count));
+            distinct.push(long(fact.distinct));
+            least.push(shown(&fact.min));
+            greatest.push(shown(&fact.max));
+        }
+    }
+    batch(vec![
+        ("block", Values::Long(block_ids)),
+        ("layout", Values::Text(layouts)),
+        ("column_name", Values::Text(names)),
+        ("type", Values::Text(types)),
+        ("codec", Values::Text(codecs)),
+        ("bytes", Values::Long(bytes)),
+        ("nulls", Values::Long(nulls)),
+        ("distinct_values", Values::Long(distinct)),
+        ("min", Values::Text(least)),
+        ("max", Values::Text(greatest)),
+    ])
+}

@@ -1,0 +1,107 @@
+//! ALTER TABLE … SET (layout = …, sort_by = …, …): new options, and all blocks
+//! rewritten to them.
+//!
+//! The rewrite reads a snapshot and writes new blocks beside the old ones; readers
+//! go on with what they have, and the exchange is one commit. When the table grew
+//! meanwhile, the rewrite starts again. With `rewrite = false` only the options
+//! change: blocks written from then on follow them, older ones stay as they are,
+//! so that one table holds blocks of several layouts.
+
+use std::sync::Arc;
+
+use datafusion::physical_plan::ExecutionPlan;
+use datafusion::sql::sqlparser::ast::{AlterTable, AlterTableOperation};
+use freestone_storage::{TableOptions, TableSchema};
+
+use super::Run;
+use super::create::options_of;
+use crate::error::{Error, Result};
+use crate::ingest::{self, Target, commit};
+use crate::plan::names::{Name, table_name};
+use crate::plan::relations::unknown_table;
+use crate::scan::StoredTable;
+use crate::session::Outcome;
+
+/// Rewrites begun before giving up on a table that keeps changing.
+const ATTEMPTS: usize = 5;
+
+impl Run<'_> {
+    pub(super) async fn alter_table(&self, alter: &AlterTable) -> Result<Outcome> {
+        let name = table_name(&alter.name)?;
+        let written = match alter.operations.as_slice() {
+            [AlterTableOperation::SetOptionsParens { options }] => options_of(options)?,
+            _ => {
+                return Err(Error::unsupported(
+                    "ALTER TABLE can only SET (option = value, …) so far",
+                ));
+            }
+        };
+        if alter.if_exists && self.snapshot.table(&name.schema, &name.name).is_none() {
+            return Ok(Outcome::done("ALTER TABLE"));
+        }
+        let table = self.stored_table(&name)?;
+        let (options, rewrite) = changed(&table.options, &table.schema, &written)?;
+        if !rewrite {
+            let id = table.id;
+            commit(self.store(), |edit| Ok(edit.set_options(id, options)?))?;
+            return Ok(Outcome::done("ALTER TABLE"));
+        }
+        for attempt in 1.. {
+            match self.rewrite(&name, &options).await {
+                Err(error) if error.sqlstate == "40001" && attempt < ATTEMPTS => {}
+                done => {
+                    done?;
+                    break;
+                }
+            }
+        }
+        Ok(Outcome::done("ALTER TABLE"))
+    }
+
+    async fn rewrite(&self, name: &Name, options: &TableOptions) -> Result<()> {
+        use datafusion::catalog::TableProvider;
+        let snapshot = self.store().snapshot();
+        let table = snapshot
+            .table(&name.schema, &name.name)
+            .ok_or_else(|| unknown_table(&snapshot, name))?;
+        let target = Target::new(self.store(), Arc::clone(&table.schema), options.clone());
+        let scan: Arc<dyn ExecutionPlan> = StoredTable::new(table, &name.schema)
+            .scan(&self.state, None, &[], None)
+            .await?;
+        let streams = ingest::assigned(&target, scan)?;
+        let written = ingest::write(&self.state, &target.without_keys(), streams).await?;
+        let blocks = written.into_blocks();
+        commit(self.store(), |edit| {
+            Ok(edit.rewrite(table.id, table, options.clone(), blocks)?)
+        })
+    }
+}
+
+/// The options after the statement, and whether blocks are to be rewritten.
+fn changed(
+    options: &TableOptions,
+    schema: &TableSchema,
+    written: &[(String, String)],
+) -> Result<(TableOptions, bool)> {
+    let mut options = options.clone();
+    let mut rewrite = true;
+    for (name, value) in written {
+        if name == "rewrite" {
+            rewrite = match value.to_lowercase().as_str() {
+                "true" | "on" => true,
+                "false" | "off" => false,
+                _ => {
+                    return Err(Error::new(
+                        "22023",
+                        format!("invalid value for \"rewrite\": \"{value}\""),
+                    )
+                    .with_hint("the values are true and false"));
+                }
+            };
+        } else {
+            options.set(name, value)?;
+        }
+    }
+    options.check(schema)?;
+    Ok((options, rewrite))
+}

@@ -1,0 +1,77 @@
+//! DROP TABLE, DROP VIEW, DROP SCHEMA: all names of a statement, or none.
+
+use datafusion::sql::sqlparser::ast::{ObjectType, Statement as Ast};
+
+use super::Run;
+use super::create::unknown_schema;
+use crate::error::{Error, Result};
+use crate::ingest::commit;
+use crate::plan::names::{DEFAULT_SCHEMA, schema_name, table_name};
+use crate::plan::relations::unknown_table;
+use crate::session::Outcome;
+
+impl Run<'_> {
+    pub(super) fn drop(&self, ast: &Ast) -> Result<Outcome> {
+        let Ast::Drop {
+            object_type,
+            if_exists,
+            names,
+            cascade,
+            temporary: false,
+            ..
+        } = ast
+        else {
+            return Err(super::refused(ast));
+        };
+        commit(self.store(), |edit| {
+            for name in names {
+                match object_type {
+                    ObjectType::Table => {
+                        let name = table_name(name)?;
+                        let (schema, table) = (&name.schema, &name.name);
+                        if edit.catalog().table(schema, table).is_some() {
+                            edit.drop_table(schema, table)?;
+                        } else if edit.catalog().view(schema, table).is_some() {
+                            return Err(Error::new("42809", format!("\"{name}\" is not a table"))
+                                .at(name.position)
+                                .with_hint("use DROP VIEW to remove a view"));
+                        } else if !if_exists {
+                            return Err(unknown_table(edit.catalog(), &name));
+                        }
+                    }
+                    ObjectType::View => {
+                        let name = table_name(name)?;
+                        let (schema, view) = (&name.schema, &name.name);
+                        if edit.catalog().view(schema, view).is_some() {
+                            edit.drop_view(schema, view)?;
+                        } else if edit.catalog().table(schema, view).is_some() {
+                            return Err(Error::new("42809", format!("\"{name}\" is not a view"))
+                                .at(name.position)
+                                .with_hint("use DROP TABLE to remove a table"));
+                        } else if !if_exists {
+                            let message = format!("view \"{name}\" does not exist");
+                            return Err(Error::new("42P01", message).at(name.position));
+                        }
+                    }
+                    ObjectType::Schema => {
+                        let name = schema_name(name)?;
+                        if name == DEFAULT_SCHEMA {
+                            return Err(Error::new(
+                                "2BP01",
+                                format!("cannot drop schema \"{name}\": it is the default schema"),
+                            ));
+                        }
+                        if edit.catalog().schemas().any(|known| known == name) {
+                            edit.drop_schema(&name, *cascade)?;
+                        } else if !if_exists {
+                            return Err(unknown_schema(edit.catalog(), &name));
+                        }
+                    }
+                    _ => return Err(super::refused(ast)),
+                }
+            }
+            Ok(())
+        })?;
+        Ok(Outcome::done(format!("DROP {object_type}")))
+    }
+}

@@ -1,0 +1,416 @@
+//! INSERT: VALUES, DEFAULT VALUES and SELECT.
+//!
+//! The rows of VALUES are taken from the text as they stand wherever they are
+//! plain literals: no plan is made, and each value is cast to its column on its
+//! own, as in PostgreSQL. Anything else in VALUES is computed first. SELECT runs as
+//! a query whose batches are cast and written while it runs.
+
+use std::sync::Arc;
+
+use datafusion::arrow::array::{Array, ArrayRef, RecordBatch};
+use datafusion::arrow::compute::concat;
+use datafusion::common::{DFSchema, ScalarValue};
+use datafusion::logical_expr::simplify::SimplifyContext;
+use datafusion::logical_expr::{Expr as Logical, LogicalPlan, LogicalPlanBuilder};
+use datafusion::optimizer::simplify_expressions::ExprSimplifier;
+use datafusion::physical_expr::PhysicalExpr;
+use datafusion::sql::planner::{PlannerContext, SqlToRel};
+use datafusion::sql::sqlparser::ast::{
+    Expr, Insert, Query, SetExpr, Statement as Ast, TableObject, UnaryOperator, Value, Values,
+};
+use freestone_storage::{Column, ColumnType, Table, TableSchema};
+
+use super::Run;
+use super::create::column_ident;
+use crate::error::{Error, Result, did_you_mean};
+use crate::ingest::{self, Target, append, nullable};
+use crate::plan::names::{Name, table_name};
+use crate::plan::relations::{Relations, parser_options};
+use crate::session::Outcome;
+use crate::values::{ColumnBuilder, assign};
+
+impl Run<'_> {
+    pub(super) async fn insert(&self, insert: &Insert) -> Result<Outcome> {
+        refuse_clauses(insert)?;
+        let TableObject::TableName(written) = &insert.table else {
+            return Err(Error::unsupported("INSERT INTO a table function is not supported"));
+        };
+        let name = table_name(written)?;
+        let table = self.stored_table(&name)?;
+        let columns = target_columns(table, &name, insert)?;
+        let target = Target::new(self.store(), Arc::clone(&table.schema), table.options.clone());
+        let streams = match insert.source.as_deref() {
+            None => {
+                let batch = self.literal_rows(table, &[], &[vec![]])?;
+                ingest::batches(nullable(&table.schema), vec![batch])
+            }
+            Some(query) => match plain_values(query) {
+                Some(values) => {
+                    let rows: Vec<&[Expr]> = values.rows.iter().map(|row| &*row.content).collect();
+                    check_widths(&rows, &columns, !insert.columns.is_empty())?;
+                    let rows: Vec<Vec<&Expr>> =
+                        rows.into_iter().map(|row| row.iter().collect()).collect();
+                    let columns = &columns[..rows.first().map_or(0, Vec::len)];
+                    let batch = self.literal_rows(table, columns, &rows)?;
+                    ingest::batches(nullable(&table.schema), vec![batch])
+                }
+                None => {
+                    let plan = self.insert_plan(table, &columns, query, insert).await?;
+                    ingest::assigned(&target, self.physical(&plan).await?)?
+                }
+            },
+        };
+        let written = ingest::write(&self.state, &target, streams).await?;
+        let rows = append(self.store(), &name, table, written)?;
+        Ok(Outcome::Done {
+            tag: format!("INSERT 0 {rows}"),
+            rows,
+        })
+    }
+
+    /// The query's columns in table order, defaults in the gaps.
+    async fn insert_plan(
+        &self,
+        table: &Table,
+        columns: &[usize],
+        query: &Query,
+        insert: &Insert,
+    ) -> Result<LogicalPlan> {
+        let source = self.logical(&Ast::Query(Box::new(query.clone()))).await?;
+        let given = source.schema().columns();
+        check_width(given.len(), columns.len(), !insert.columns.is_empty())?;
+        let mut projection = Vec::with_capacity(table.schema.columns.len());
+        for (index, column) in table.schema.columns.iter().enumerate() {
+            let source = columns
+                .iter()
+                .position(|target| *target == index)
+                .and_then(|at| given.get(at));
+            let value = match source {
+                Some(source) => Logical::Column(source.clone()),
+                None => self.default_expr(column)?,
+            };
+            projection.push(value.alias(column.name.clone()));
+        }
+        Ok(LogicalPlanBuilder::from(source).project(projection)?.build()?)
+    }
+
+    /// A column's DEFAULT as an expression, NULL if it has none.
+    fn default_expr(&self, column: &Column) -> Result<Logical> {
+        match &column.default {
+            None => Ok(Logical::Literal(ScalarValue::Null, None)),
+            Some(text) => self.plan_expr(&parse_expr(text)?),
+        }
+    }
+
+    /// A column's DEFAULT, ready to be computed for rows without columns.
+    pub(crate) fn default_physical(&self, column: &Column) -> Result<Arc<dyn PhysicalExpr>> {
+        let empty = DFSchema::empty();
+        let planned = self.default_expr(column)?;
+        let physical = self.state.create_physical_expr(planned, &empty)?;
+        Ok(physical)
+    }
+
+    /// Plans an expression that refers to no columns.
+    fn plan_expr(&self, expr: &Expr) -> Result<Logical> {
+        let relations = Relations::new(&self.state, Arc::clone(&self.snapshot));
+        let planner = SqlToRel::new_with_options(&relations, parser_options(&self.state));
+        let empty = DFSchema::empty();
+        Ok(planner.sql_to_expr(expr.clone(), &empty, &mut PlannerContext::new())?)
+    }
+
+    /// The value of an expression without columns.
+    fn constant(&self, expr: &Expr) -> Result<ScalarValue> {
+        let planned = self.plan_expr(expr)?;
+        let context = SimplifyContext::builder()
+            .with_config_options(Arc::clone(self.state.config_options()))
+            .with_query_execution_start_time(
+                self.state.execution_props().query_execution_start_time,
+            )
+            .build();
+        let simplifier = ExprSimplifier::new(context);
+        let empty = Arc::new(DFSchema::empty());
+        let coerced = simplifier.coerce(planned, &empty)?;
+        let checked = crate::functions::checked(coerced, &empty)?;
+        match simplifier.simplify(checked.clone())? {
+            Logical::Literal(value, _) => Ok(value),
+            other => {
+                // Volatile functions are left alone by the simplifier.
+                use datafusion::logical_expr::ColumnarValue;
+                let physical = self.state.create_physical_expr(other, &empty)?;
+                match physical.evaluate(&one_row()?)? {
+                    ColumnarValue::Scalar(value) => Ok(value),
+                    ColumnarValue::Array(array) => Ok(ScalarValue::try_from_array(&array, 0)?),
+                }
+            }
+        }
+    }
+
+    /// Checks that a DEFAULT can be computed and stored.
+    pub(super) fn check_default(&self, column: &Column) -> Result<()> {
+        let Some(text) = &column.default else {
+            return Ok(());
+        };
+        let value = self.constant(&parse_expr(text)?)?;
+        let array = value.to_array()?;
+        assign(&array, column).map(|_| ()).map_err(|bad| {
+            bad.error
+                .with_detail(format!("in the default of column \"{}\"", column.name))
+        })
+    }
+
+    /// The rows of VALUES as one batch of the whole table.
+    fn literal_rows(
+        &self,
+        table: &Table,
+        columns: &[usize],
+        rows: &[Vec<&Expr>],
+    ) -> Result<RecordBatch> {
+        let schema: &TableSchema = &table.schema;
+        let mut arrays: Vec<ArrayRef> = Vec::with_capacity(schema.columns.len());
+        for (index, column) in schema.columns.iter().enumerate() {
+            let default = column.default.as_deref().map(parse_expr).transpose()?;
+            let at = columns.iter().position(|target| *target == index);
+            let mut cells = Cells::new(self, column);
+            for (row, values) in rows.iter().enumerate() {
+                let given = at
+                    .and_then(|at| values.get(at).copied())
+                    .filter(|expr| !is_default(expr));
+                match given.or(default.as_ref()) {
+                    None => cells.builder.push_null(),
+                    Some(expr) => cells.push(expr).map_err(|error| {
+                        error.with_detail(format!("column \"{}\", row {}", column.name, row + 1))
+                    })?,
+                }
+            }
+            arrays.push(cells.finish()?);
+        }
+        Ok(RecordBatch::try_new(nullable(schema), arrays)?)
+    }
+}
+
+/// One column of VALUES being filled.
+struct Cells<'a> {
+    run: &'a Run<'a>,
+    column: &'a Column,
+    done: Vec<ArrayRef>,
+    builder: ColumnBuilder,
+}
+
+impl<'a> Cells<'a> {
+    fn new(run: &'a Run<'a>, column: &'a Column) -> Self {
+        Self {
+            run,
+            column,
+            done: Vec::new(),
+            builder: ColumnBuilder::new(&column.kind),
+        }
+    }
+
+    fn push(&mut self, expr: &Expr) -> Result<()> {
+        match literal(expr, &self.column.kind) {
+            Some(Literal::Null) => self.builder.push_null(),
+            Some(Literal::Number(text)) => {
+                // 2.7 into INTEGER is rounded, 1e3 is 1000: the general way knows.
+                if self.builder.push(&text).is_err() {
+                    self.compute(expr)?;
+                }
+            }
+            Some(Literal::Text(text)) => self.builder.push(text)?,
+            None => self.compute(expr)?,
+        }
+        Ok(())
+    }
+
+    fn compute(&mut self, expr: &Expr) -> Result<()> {
+        let value = self.run.constant(expr)?.to_array()?;
+        let assigned = assign(&value, self.column).map_err(|bad| bad.error)?;
+        self.done.push(self.builder.finish());
+        self.done.push(assigned);
+        Ok(())
+    }
+
+    fn finish(mut self) -> Result<ArrayRef> {
+        let last = self.builder.finish();
+        if self.done.is_empty() {
+            return Ok(last);
+        }
+        self.done.push(last);
+        let parts: Vec<&dyn Array> = self.done.iter().map(AsRef::as_ref).collect();
+        Ok(concat(&parts)?)
+    }
+}
+
+enum Literal<'a> {
+    Null,
+    Number(String),
+    Text(&'a str),
+}
+
+/// The literal that an expression is, if the column reads it from its text.
+fn literal<'a>(expr: &'a Expr, kind: &ColumnType) -> Option<Literal<'a>> {
+    let numeric = matches!(
+        kind,
+        ColumnType::SmallInt
+            | ColumnType::Integer
+            | ColumnType::BigInt
+            | ColumnType::Real
+            | ColumnType::Double
+            | ColumnType::Decimal { .. }
+    );
+    match expr {
+        Expr::Value(value) => match &value.value {
+            Value::Null => Some(Literal::Null),
+            Value::Number(digits, _) if numeric => Some(Literal::Number(digits.replace('_', ""))),
+            Value::SingleQuotedString(text) => Some(Literal::Text(text)),
+            Value::Boolean(value) if *kind == ColumnType::Boolean => {
+                Some(Literal::Text(if *value { "true" } else { "false" }))
+            }
+            _ => None,
+        },
+        Expr::UnaryOp {
+            op: UnaryOperator::Minus,
+            expr,
+        } => match literal(expr, kind)? {
+            Literal::Number(digits) if !digits.starts_with('-') => {
+                Some(Literal::Number(format!("-{digits}")))
+            }
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
+fn is_default(expr: &Expr) -> bool {
+    matches!(expr, Expr::Identifier(ident)
+        if ident.quote_style.is_none() && ident.value.eq_ignore_ascii_case("default"))
+}
+
+/// VALUES without WITH, ORDER BY, LIMIT or sub-queries.
+fn plain_values(query: &Query) -> Option<&Values> {
+    let SetExpr::Values(values) = query.body.as_ref() else {
+        return None;
+    };
+    let bare = query.with.is_none() && query.order_by.is_none() && query.limit_clause.is_none();
+    let has_query = |expr: &Expr| {
+        use datafusion::sql::sqlparser::ast::visit_expressions;
+        use std::ops::ControlFlow;
+        visit_expressions(expr, |inner| match inner {
+            Expr::Subquery(_) | Expr::Exists { .. } | Expr::InSubquery { .. } => {
+                ControlFlow::Break(())
+            }
+            _ => ControlFlow::Continue(()),
+        })
+        .is_break()
+    };
+    let simple = |expr: &Expr| !has_query(expr);
+    (bare && values.rows.iter().flat_map(|row| &row.content).all(simple)).then_some(values)
+}
+
+fn parse_expr(text: &str) -> Result<Expr> {
+    use datafusion::sql::sqlparser::dialect::PostgreSqlDialect;
+    use datafusion::sql::sqlparser::parser::Parser;
+    Parser::new(&PostgreSqlDialect {})
+        .try_with_sql(text)
+        .and_then(|mut parser| parser.parse_expr())
+        .map_err(|error| crate::error::parser(&error))
+}
+
+fn one_row() -> Result<RecordBatch> {
+    use datafusion::arrow::array::RecordBatchOptions;
+    use datafusion::arrow::datatypes::Schema;
+    let options = RecordBatchOptions::new().with_row_count(Some(1));
+    Ok(RecordBatch::try_new_with_options(
+        Arc::new(Schema::empty()),
+        Vec::new(),
+        &options,
+    )?)
+}
+
+/// Positions in the table of the columns that values are given for.
+fn target_columns(table: &Table, name: &Name, insert: &Insert) -> Result<Vec<usize>> {
+    if insert.columns.is_empty() {
+        return Ok((0..table.schema.columns.len()).collect());
+    }
+    let names = insert
+        .columns
+        .iter()
+        .map(column_ident)
+        .collect::<Result<Vec<String>>>()?;
+    columns_named(&table.schema, name, &names)
+}
+
+/// Positions of named columns, each named once.
+pub(crate) fn columns_named(
+    schema: &TableSchema,
+    table: &Name,
+    names: &[String],
+) -> Result<Vec<usize>> {
+    let mut indexes = Vec::with_capacity(names.len());
+    for name in names {
+        let index = schema.index_of(name).ok_or_else(|| {
+            let known = schema.columns.iter().map(|column| column.name.as_str());
+            Error::new(
+                "42703",
+                format!("column \"{name}\" of table \"{table}\" does not exist"),
+            )
+            .with_hint_opt(did_you_mean("column", name, known))
+        })?;
+        if indexes.contains(&index) {
+            return Err(Error::new(
+                "42701",
+                format!("column \"{name}\" specified more than once"),
+            ));
+        }
+        indexes.push(index);
+    }
+    Ok(indexes)
+}
+
+fn check_widths(rows: &[&[Expr]], columns: &[usize], listed: bool) -> Result<()> {
+    let width = rows.first().map_or(0, |row| row.len());
+    if rows.iter().any(|row| row.len() != width) {
+        return Err(Error::new("42601", "VALUES lists must all be the same length"));
+    }
+    check_width(width, columns.len(), listed)
+}
+
+fn check_width(given: usize, targets: usize, listed: bool) -> Result<()> {
+    if given > targets {
+        return Err(Error::new(
+            "42601",
+            "INSERT has more expressions than target columns",
+        ));
+    }
+    if given < targets && listed {
+        return Err(Error::new(
+            "42601",
+            "INSERT has more target columns than expressions",
+        ));
+    }
+    Ok(())
+}
+
+fn refuse_clauses(insert: &Insert) -> Result<()> {
+    let clauses = [
+        (insert.or.is_some(), "OR"),
+        (insert.ignore, "IGNORE"),
+        (insert.overwrite, "OVERWRITE"),
+        (insert.replace_into, "REPLACE"),
+        (insert.on.is_some(), "ON CONFLICT"),
+        (insert.returning.is_some(), "RETURNING"),
+        (insert.output.is_some(), "OUTPUT"),
+        (insert.partitioned.is_some(), "PARTITION"),
+        (!insert.assignments.is_empty(), "SET"),
+        (insert.table_alias.is_some(), "a table alias"),
+        (insert.insert_alias.is_some(), "an alias"),
+        (insert.settings.is_some(), "SETTINGS"),
+        (insert.format_clause.is_some(), "FORMAT"),
+        (insert.multi_table_insert_type.is_some(), "several tables"),
+    ];
+    match clauses.iter().find(|(present, _)| *present) {
+        Some((_, clause)) => Err(Error::unsupported(format!(
+            "INSERT with {clause} is not supported yet"
+        ))),
+        None => Ok(()),
+    }
+}

@@ -1,0 +1,144 @@
+//! Running statements: one snapshot in, one outcome out.
+//!
+//! Every statement is matched here by its syntax tree. What is not listed is
+//! refused by name; nothing falls through to a default of a library below.
+
+mod alter;
+mod create;
+mod drop;
+mod explain;
+mod insert;
+mod query;
+mod show;
+mod view;
+
+use std::sync::Arc;
+
+use datafusion::execution::session_state::SessionState;
+use datafusion::logical_expr::LogicalPlan;
+use datafusion::sql::sqlparser::ast::Statement as Ast;
+use freestone_storage::{Catalog, Store, Table};
+
+use crate::copy;
+use crate::error::{Error, Result};
+use crate::plan::files::open_all;
+use crate::plan::names::{INFORMATION_SCHEMA, Name};
+use crate::plan::relations::{Relations, unknown_table};
+use crate::session::{Outcome, Session};
+use crate::statement::Statement;
+
+pub(crate) use insert::columns_named;
+
+/// One statement being run.
+pub(crate) struct Run<'a> {
+    pub(crate) session: &'a Session,
+    /// The session's settings as of the start, with the time of `now()`.
+    pub(crate) state: SessionState,
+    /// The catalog as of the start.
+    pub(crate) snapshot: Arc<Catalog>,
+}
+
+/// Runs a statement.
+///
+/// # Errors
+/// Whatever is wrong with it; nothing has changed then.
+pub(crate) async fn statement(session: &Session, statement: &Statement) -> Result<Outcome> {
+    let run = Run {
+        session,
+        state: session.statement_state(),
+        snapshot: session.database().store().snapshot(),
+    };
+    run.dispatch(&statement.ast).await
+}
+
+impl Run<'_> {
+    async fn dispatch(&self, ast: &Ast) -> Result<Outcome> {
+        match ast {
+            Ast::Query(_) => self.query(ast).await,
+            Ast::Explain { .. } => self.explain(ast).await,
+            Ast::Insert(insert) => self.insert(insert).await,
+            Ast::Copy { .. } => copy::run(self, ast).await,
+            Ast::CreateTable(create) => self.create_table(create).await,
+            Ast::CreateView(view) => self.create_view(view).await,
+            Ast::CreateSchema { .. } => self.create_schema(ast),
+            Ast::AlterTable(alter) => self.alter_table(alter).await,
+            Ast::Drop { .. } => self.drop(ast),
+            Ast::Set(set) => self.set(set),
+            Ast::Reset(reset) => self.reset(reset),
+            Ast::ShowTables { .. }
+            | Ast::ShowViews { .. }
+            | Ast::ShowSchemas { .. }
+            | Ast::ShowColumns { .. }
+            | Ast::ShowVariable { .. }
+            | Ast::ShowVariables { .. }
+            | Ast::ExplainTable { .. } => self.show(ast).await,
+            other => Err(refused(other)),
+        }
+    }
+
+    /// The names a query of this statement may use, with its files opened.
+    pub(crate) async fn relations(&self, ast: &Ast) -> Result<Relations<'_>> {
+        let files = open_all(&self.state, ast).await?;
+        let mut relations = Relations::new(&self.state, Arc::clone(&self.snapshot));
+        relations.files = files;
+        Ok(relations)
+    }
+
+    /// The logical plan of a query.
+    pub(crate) async fn logical(&self, ast: &Ast) -> Result<LogicalPlan> {
+        self.relations(ast).await?.plan(ast)
+    }
+
+    /// The stored table of that name.
+    ///
+    /// # Errors
+    /// `42809` for a view, `42P01` for nothing.
+    pub(crate) fn stored_table(&self, name: &Name) -> Result<&Arc<Table>> {
+        if let Some(table) = self.snapshot.table(&name.schema, &name.name) {
+            return Ok(table);
+        }
+        if self.snapshot.view(&name.schema, &name.name).is_some()
+            || name.schema == INFORMATION_SCHEMA
+        {
+            return Err(Error::new("42809", format!("\"{name}\" is not a table")).at(name.position));
+        }
+        Err(unknown_table(&self.snapshot, name))
+    }
+
+    pub(crate) fn store(&self) -> &Arc<Store> {
+        self.session.database().store()
+    }
+}
+
+/// Why a statement is not run.
+fn refused(ast: &Ast) -> Error {
+    let text = ast.to_string();
+    let words = |count: usize| {
+        text.split_whitespace()
+            .take(count)
+            .collect::<Vec<_>>()
+            .join(" ")
+            .to_uppercase()
+    };
+    match ast {
+        Ast::StartTransaction { .. }
+        | Ast::Commit { .. }
+        | Ast::Rollback { .. }
+        | Ast::Savepoint { .. }
+        | Ast::ReleaseSavepoint { .. } => {
+            Error::unsupported(format!("{} is not supported yet", words(1)))
+                .with_detail("transactions arrive with the write path")
+                .with_hint("every statement is a transaction of its own")
+        }
+        Ast::Update(_) | Ast::Delete(_) | Ast::Merge(_) | Ast::Truncate(_) => {
+            Error::unsupported(format!("{} is not supported yet", words(1)))
+                .with_detail("changing stored rows arrives with the write path")
+        }
+        Ast::CreateIndex(_) => Error::unsupported("CREATE INDEX is not supported yet")
+            .with_detail("indexes inside blocks arrive with the index work"),
+        Ast::Prepare { .. } | Ast::Execute { .. } | Ast::Deallocate { .. } => {
+            Error::unsupported(format!("{} is not supported", words(1)))
+        }
+        _ => Error::unsupported(format!("{} is not supported", words(2))),
+    }
+}

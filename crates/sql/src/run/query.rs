@@ -1,0 +1,70 @@
+//! Queries: logical plan, physical plan, stream.
+
+use std::sync::Arc;
+
+use datafusion::arrow::array::{RecordBatch, RecordBatchOptions};
+use datafusion::arrow::datatypes::{Schema, SchemaRef};
+use datafusion::execution::SendableRecordBatchStream;
+use datafusion::logical_expr::LogicalPlan;
+use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
+use datafusion::physical_plan::{ExecutionPlan, execute_stream};
+use datafusion::sql::sqlparser::ast::Statement as Ast;
+use futures::StreamExt;
+
+use super::Run;
+use crate::error::Result;
+use crate::plan::naming::result_names;
+use crate::session::{Outcome, Rows};
+
+impl Run<'_> {
+    /// Starts a query.
+    pub(crate) async fn query(&self, ast: &Ast) -> Result<Outcome> {
+        let plan = self.logical(ast).await?;
+        let names = result_names(ast, &plan);
+        let physical = self.physical(&plan).await?;
+        let stream = execute_stream(physical, self.state.task_ctx())?;
+        Ok(Outcome::Rows(renamed(stream, &names)))
+    }
+
+    pub(crate) async fn physical(&self, plan: &LogicalPlan) -> Result<Arc<dyn ExecutionPlan>> {
+        Ok(self.state.create_physical_plan(plan).await?)
+    }
+}
+
+/// The stream with its columns renamed.
+pub(crate) fn renamed(stream: SendableRecordBatchStream, names: &[String]) -> Rows {
+    let old = stream.schema();
+    let schema = with_names(&old, names);
+    if schema == old {
+        return Rows { schema, stream };
+    }
+    let to = Arc::clone(&schema);
+    let stream = stream.map(move |batch| {
+        let batch = batch?;
+        let options = RecordBatchOptions::new().with_row_count(Some(batch.num_rows()));
+        Ok(RecordBatch::try_new_with_options(
+            Arc::clone(&to),
+            batch.columns().to_vec(),
+            &options,
+        )?)
+    });
+    Rows {
+        schema: Arc::clone(&schema),
+        stream: Box::pin(RecordBatchStreamAdapter::new(schema, stream)),
+    }
+}
+
+fn with_names(schema: &SchemaRef, names: &[String]) -> SchemaRef {
+    if schema.fields().len() != names.len()
+        || schema.fields().iter().zip(names).all(|(f, n)| f.name() == n)
+    {
+        return Arc::clone(schema);
+    }
+    let fields: Vec<_> = schema
+        .fields()
+        .iter()
+        .zip(names)
+        .map(|(field, name)| field.as_ref().clone().with_name(name))
+        .collect();
+    Arc::new(Schema::new(fields))
+}

@@ -1,0 +1,258 @@
+//! SHOW, DESCRIBE, SET and RESET.
+
+use std::sync::Arc;
+
+use datafusion::arrow::datatypes::SchemaRef;
+use datafusion::sql::sqlparser::ast::{
+    Expr, ObjectName, Reset, ResetStatement, Set, ShowStatementIn, Statement as Ast, Value,
+};
+use freestone_storage::Table;
+
+use super::Run;
+use crate::error::{Error, Result};
+use crate::plan::files::open_all;
+use crate::plan::names::{file_name, table_name};
+use crate::plan::rows::{Values, batch};
+use crate::session::{Outcome, Setting, all_settings, current};
+use crate::types::sql_name;
+
+impl Run<'_> {
+    pub(super) async fn show(&self, ast: &Ast) -> Result<Outcome> {
+        match ast {
+            Ast::ShowTables { .. } => self.show_tables(true),
+            Ast::ShowViews { .. } => self.show_tables(false),
+            Ast::ShowSchemas { .. } => {
+                let mut names: Vec<&str> = self.snapshot.schemas().collect();
+                names.sort_unstable();
+                let names = names.into_iter().map(|name| Some(name.to_owned())).collect();
+                Outcome::batch(batch(vec![("schema", Values::Text(names))])?)
+            }
+            Ast::ShowColumns { show_options, .. } => match &show_options.show_in {
+                Some(ShowStatementIn {
+                    parent_name: Some(name),
+                    ..
+                }) => self.describe(name).await,
+                _ => Err(Error::new("42601", "SHOW COLUMNS FROM which table?")),
+            },
+            Ast::ExplainTable {
+                table_name: name, ..
+            } => self.describe(name).await,
+            Ast::ShowVariables { .. } => self.show_all(),
+            Ast::ShowVariable { variable } => {
+                let words: Vec<String> = variable.iter().map(|i| i.value.to_lowercase()).collect();
+                match words.iter().map(String::as_str).collect::<Vec<_>>().as_slice() {
+                    ["all"] => self.show_all(),
+                    ["time", "zone"] => self.show_one("timezone"),
+                    ["transaction", "isolation", "level"] => self.show_one("transaction_isolation"),
+                    _ => self.show_one(&words.join(".")),
+                }
+            }
+            other => Err(super::refused(other)),
+        }
+    }
+
+    fn show_one(&self, name: &str) -> Result<Outcome> {
+        let value = current(&self.state, name)?;
+        Outcome::batch(batch(vec![(name, Values::Text(vec![Some(value)]))])?)
+    }
+
+    fn show_all(&self) -> Result<Outcome> {
+        let (names, values) = all_settings(&self.state)
+            .into_iter()
+            .map(|(name, value)| (Some(name), Some(value)))
+            .unzip();
+        Outcome::batch(batch(vec![
+            ("name", Values::Text(names)),
+            ("setting", Values::Text(values)),
+        ])?)
+    }
+
+    /// Tables (with their size) and views, or views alone.
+    fn show_tables(&self, with_tables: bool) -> Result<Outcome> {
+        let mut rows: Vec<(String, String, Option<&Arc<Table>>)> = Vec::new();
+        for schema in self.snapshot.schemas() {
+            for table in self.snapshot.tables(schema) {
+                if with_tables {
+                    rows.push((schema.to_owned(), table.name.clone(), Some(table)));
+                }
+            }
+            for view in self.snapshot.views(schema) {
+                rows.push((schema.to_owned(), view.name.clone(), None));
+            }
+        }
+        rows.sort_by(|a, b| (&a.0, &a.1).cmp(&(&b.0, &b.1)));
+        let long = |of: fn(&Table) -> u64| {
+            Values::Long(
+                rows.iter()
+                    .map(|row| row.2.and_then(|table| i64::try_from(of(table)).ok()))
+                    .collect(),
+            )
+        };
+        let text = |of: fn(&(String, String, Option<&Arc<Table>>)) -> Option<String>| {
+            Values::Text(rows.iter().map(of).collect())
+        };
+        Outcome::batch(batch(vec![
+            ("schema", text(|row| Some(row.0.clone()))),
+            ("name", text(|row| Some(row.1.clone()))),
+            (
+                "type",
+                text(|row| Some(if row.2.is_some() { "table" } else { "view" }.to_owned())),
+            ),
+            ("rows", long(Table::rows)),
+            ("bytes", long(Table::bytes)),
+            (
+                "layout",
+                text(|row| row.2.map(|table| table.options.layout.to_string())),
+            ),
+        ])?)
+    }
+
+    async fn describe(&self, name: &ObjectName) -> Result<Outcome> {
+        if let Some(file) = file_name(name) {
+            let ast = crate::statement::parse_one(&format!("SELECT * FROM {name}"))?;
+            let files = open_all(&self.state, &ast).await?;
+            return match files.get(file) {
+                Some(table) => described(&table.schema()),
+                None => Err(Error::internal("the file was not opened")),
+            };
+        }
+        let name = table_name(name)?;
+        if let Some(table) = self.snapshot.table(&name.schema, &name.name) {
+            return describe_table(table);
+        }
+        let ast = crate::statement::parse_one("SELECT 1")?;
+        let provider = self.relations(&ast).await?.provider(&name)?;
+        described(&provider.schema())
+    }
+
+    /// DESCRIBE SELECT …: the columns of its result.
+    pub(super) async fn describe_query(&self, ast: &Ast) -> Result<Outcome> {
+        let plan = self.logical(ast).await?;
+        let plan = crate::plan::naming::rename_output(ast, plan)?;
+        described(&Arc::new(plan.schema().as_arrow().clone()))
+    }
+
+    pub(super) fn set(&self, set: &Set) -> Result<Outcome> {
+        let (name, values) = match set {
+            Set::SingleAssignment {
+                variable,
+                values,
+                hivevar: false,
+                ..
+            } => (variable.to_string(), values.as_slice()),
+            Set::SetTimeZone { value, .. } => ("timezone".to_owned(), std::slice::from_ref(value)),
+            Set::SetNames { charset_name, .. } => {
+                let setting = Setting {
+                    name: "client_encoding".to_owned(),
+                    value: Some(charset_name.value.clone()),
+                };
+                self.session.configure(&setting)?;
+                return Ok(Outcome::done("SET"));
+            }
+            other => return Err(Error::unsupported(format!("{other} is not supported"))),
+        };
+        let words: Vec<String> = values.iter().map(word).collect::<Result<_>>()?;
+        let value = match words.as_slice() {
+            [only] if only.eq_ignore_ascii_case("default") => None,
+            _ => Some(words.join(", ")),
+        };
+        self.session.configure(&Setting { name, value })?;
+        Ok(Outcome::done("SET"))
+    }
+
+    pub(super) fn reset(&self, reset: &ResetStatement) -> Result<Outcome> {
+        match &reset.reset {
+            Reset::ConfigurationParameter(name) => {
+                self.session.configure(&Setting {
+                    name: name.to_string(),
+                    value: None,
+                })?;
+                Ok(Outcome::done("RESET"))
+            }
+            Reset::ALL => Err(Error::unsupported("RESET ALL is not supported")
+                .with_hint("RESET one parameter at a time")),
+        }
+    }
+}
+
+/// A setting's value as written: a string, a number or a bare word.
+fn word(expr: &Expr) -> Result<String> {
+    match expr {
+        Expr::Value(value) => Ok(match &value.value {
+            Value::SingleQuotedString(text) | Value::DoubleQuotedString(text) => text.clone(),
+            other => other.to_string(),
+        }),
+        Expr::Identifier(ident) => Ok(ident.value.clone()),
+        Expr::CompoundIdentifier(_) | Expr::UnaryOp { .. } => Ok(expr.to_string()),
+        other => Err(Error::new(
+            "42601",
+            format!("a setting takes a plain value, not \"{other}\""),
+        )),
+    }
+}
+
+fn describe_table(table: &Table) -> Result<Outcome> {
+    let columns = &table.schema.columns;
+    let key = |index: usize| {
+        let of = |primary: bool| {
+            table
+                .schema
+                .keys
+                .iter()
+                .any(|key| key.primary == primary && key.columns.contains(&index))
+        };
+        match (of(true), of(false)) {
+            (true, _) => Some("primary key".to_owned()),
+            (false, true) => Some("unique".to_owned()),
+            (false, false) => None,
+        }
+    };
+    Outcome::batch(batch(vec![
+        (
+            "column_name",
+            Values::Text(columns.iter().map(|c| Some(c.name.clone())).collect()),
+        ),
+        (
+            "data_type",
+            Values::Text(columns.iter().map(|c| Some(c.kind.to_string())).collect()),
+        ),
+        (
+            "is_nullable",
+            Values::Text(columns.iter().map(|c| Some(yes_no(c.nullable))).collect()),
+        ),
+        (
+            "column_default",
+            Values::Text(columns.iter().map(|c| c.default.clone()).collect()),
+        ),
+        ("key", Values::Text((0..columns.len()).map(key).collect())),
+    ])?)
+}
+
+fn described(schema: &SchemaRef) -> Result<Outcome> {
+    let fields = schema.fields();
+    Outcome::batch(batch(vec![
+        (
+            "column_name",
+            Values::Text(fields.iter().map(|f| Some(f.name().clone())).collect()),
+        ),
+        (
+            "data_type",
+            Values::Text(
+                fields
+                    .iter()
+                    .map(|f| Some(sql_name(f.data_type()).to_uppercase()))
+                    .collect(),
+            ),
+        ),
+        (
+            "is_nullable",
+            Values::Text(fields.iter().map(|f| Some(yes_no(f.is_nullable()))).collect()),
+        ),
+        ("column_default", Values::Text(vec![None; fields.len()])),
+        ("key", Values::Text(vec![None; fields.len()])),
+    ])?)
+}
+
+fn yes_no(value: bool) -> String {
+    if value { "YES" } else { "NO" }.to_owned()
+}

@@ -1,0 +1,110 @@
+//! CREATE VIEW: a query kept as SQL text.
+
+use std::ops::ControlFlow;
+
+use datafusion::sql::sqlparser::ast::{
+    CreateTableOptions, CreateView, Statement as Ast, visit_relations,
+};
+
+use super::Run;
+use super::create::unknown_schema;
+use crate::error::{Error, Result};
+use crate::ingest::commit;
+use crate::plan::names::{file_name, fold, quoted, table_name};
+use crate::plan::naming::rename_output;
+use crate::session::Outcome;
+
+impl Run<'_> {
+    pub(super) async fn create_view(&self, view: &CreateView) -> Result<Outcome> {
+        refuse_clauses(view)?;
+        let name = table_name(&view.name)?;
+        let sql = view_sql(view, &name.name);
+        let ast = crate::statement::parse_one(&sql)?;
+        refuse_files(&ast)?;
+        let plan = self.logical(&Ast::Query(view.query.clone())).await?;
+        let given = view.columns.len();
+        if given > plan.schema().fields().len() {
+            return Err(Error::new(
+                "42601",
+                "CREATE VIEW specifies more column names than columns",
+            ));
+        }
+        rename_output(&ast, self.logical(&ast).await?)?;
+        commit(self.store(), |edit| {
+            if edit.catalog().table(&name.schema, &name.name).is_some() {
+                let (code, what) = if view.or_replace {
+                    ("42809", "is not a view")
+                } else {
+                    ("42P07", "already exists")
+                };
+                return Err(Error::new(code, format!("table \"{name}\" {what}")).at(name.position));
+            }
+            if !edit.catalog().schemas().any(|known| known == name.schema) {
+                return Err(unknown_schema(edit.catalog(), &name.schema));
+            }
+            if edit.catalog().view(&name.schema, &name.name).is_some() {
+                if view.if_not_exists {
+                    return Ok(());
+                }
+                if view.or_replace {
+                    edit.drop_view(&name.schema, &name.name)?;
+                }
+            }
+            Ok(edit.create_view(&name.schema, &name.name, &sql)?)
+        })?;
+        Ok(Outcome::done("CREATE VIEW"))
+    }
+}
+
+/// The view's query, with its column list folded in.
+fn view_sql(view: &CreateView, name: &str) -> String {
+    if view.columns.is_empty() {
+        return view.query.to_string();
+    }
+    let columns: Vec<String> = view
+        .columns
+        .iter()
+        .map(|column| quoted(&fold(&column.name)))
+        .collect();
+    format!(
+        "SELECT * FROM ({}) AS {}({})",
+        view.query,
+        quoted(name),
+        columns.join(", ")
+    )
+}
+
+fn refuse_clauses(view: &CreateView) -> Result<()> {
+    let clauses = [
+        (view.materialized, "MATERIALIZED"),
+        (view.temporary, "TEMPORARY"),
+        (view.secure, "SECURE"),
+        (view.or_alter, "OR ALTER"),
+        (view.to.is_some(), "TO"),
+        (view.params.is_some(), "ALGORITHM, DEFINER or SQL SECURITY"),
+        (!view.cluster_by.is_empty(), "CLUSTER BY"),
+        (view.with_no_schema_binding, "WITH NO SCHEMA BINDING"),
+        (view.comment.is_some(), "COMMENT"),
+        (view.options != CreateTableOptions::None, "WITH options"),
+    ];
+    match clauses.iter().find(|(present, _)| *present) {
+        Some((_, clause)) => Err(Error::unsupported(format!(
+            "CREATE VIEW with {clause} is not supported"
+        ))),
+        None => Ok(()),
+    }
+}
+
+fn refuse_files(ast: &Ast) -> Result<()> {
+    let found = visit_relations(ast, |relation| match file_name(relation) {
+        Some(file) => ControlFlow::Break(file.to_owned()),
+        None => ControlFlow::Continue(()),
+    });
+    match found {
+        ControlFlow::Break(file) => Err(Error::unsupported(format!(
+            "a view cannot read the file \"{file}\""
+        ))
+        .with_hint("copy the file into a table first")),
+        ControlFlow::Continue(()) => Ok(()),
+    }
+}

@@ -1,0 +1,401 @@
+//! The physical scan node.
+//!
+//! All partitions share one storage `Scan`, whose workers take blocks from one
+//! queue: a partition that is done early takes what others have not begun. A
+//! worker is synchronous and decodes one batch per poll (well under a
+//! millisecond once a block is in memory), so polling it inline costs the
+//! runtime nothing it would not spend on any other operator.
+//!
+//! Filters from above that are known at planning time arrive as the predicate.
+//! Dynamic ones are kept aside; before each batch their current state is turned
+//! into a predicate that prunes blocks nobody has taken yet. Blocks already
+//! taken are left alone: reading one again under a tighter filter would lose or
+//! repeat rows.
+
+use std::fmt;
+use std::pin::Pin;
+use std::sync::{Arc, OnceLock};
+use std::task::{Context, Poll};
+
+use datafusion::arrow::array::RecordBatch;
+use datafusion::arrow::datatypes::SchemaRef;
+use datafusion::common::Statistics;
+use datafusion::common::config::ConfigOptions;
+use datafusion::common::tree_node::TreeNodeRecursion;
+use datafusion::error::{DataFusionError, Result as DfResult};
+use datafusion::execution::{RecordBatchStream, SendableRecordBatchStream, TaskContext};
+use datafusion::physical_expr::expressions::Column;
+use datafusion::physical_expr::utils::conjunction;
+use datafusion::physical_expr::{EquivalenceProperties, PhysicalExpr};
+use datafusion::physical_expr_common::physical_expr::{
+    snapshot_generation, snapshot_physical_expr,
+};
+use datafusion::physical_plan::coop::cooperative;
+use datafusion::physical_plan::execution_plan::{
+    Boundedness, EmissionType, ReplaceChildrenOptions, SchedulingType, apply_expression_roots,
+};
+use datafusion::physical_plan::filter_pushdown::{
+    ChildPushdownResult, FilterPushdownPhase, FilterPushdownPropagation, PushedDown,
+};
+use datafusion::physical_plan::metrics::{
+    BaselineMetrics, Count, ExecutionPlanMetricsSet, Metric, MetricValue, MetricsSet,
+};
+use datafusion::physical_plan::projection::ProjectionExec;
+use datafusion::physical_plan::{
+    DisplayAs, DisplayFormatType, ExecutionPlan, Partitioning, PlanProperties, StatisticsArgs,
+};
+use freestone_storage::{Predicate, Scan, ScanRequest, ScanWorker, Table};
+use futures::Stream;
+
+use super::logical::describe;
+use super::physical::implied;
+use super::statistics::scan_statistics;
+use crate::error::Error;
+use crate::progress::{Progress, ScanCounts};
+
+/// The table that a scan reads, in one snapshot.
+#[derive(Debug)]
+pub(crate) struct ScanSource {
+    pub(crate) table: Arc<Table>,
+    pub(crate) name: String,
+}
+
+/// A scan of one table: projection, predicate and limit are applied by storage.
+#[derive(Debug, Clone)]
+pub(crate) struct FreestoneScan {
+    source: Arc<ScanSource>,
+    projection: Vec<usize>,
+    predicate: Option<Predicate>,
+    limit: Option<usize>,
+    partitions: usize,
+    dynamic: Vec<Arc<dyn PhysicalExpr>>,
+    statistics: Arc<Statistics>,
+    properties: Arc<PlanProperties>,
+    timings: ExecutionPlanMetricsSet,
+    /// The running scan, shared by all partitions of one execution.
+    running: Running,
+}
+
+type Running = Arc<OnceLock<Result<Arc<Scan>, Error>>>;
+
+impl FreestoneScan {
+    /// A scan of the columns `projection` (indexes in the table).
+    ///
+    /// # Errors
+    /// Those of reading the table's statistics.
+    pub(crate) fn new(
+        source: Arc<ScanSource>,
+        projection: Vec<usize>,
+        predicate: Option<Predicate>,
+        limit: Option<usize>,
+        target_partitions: usize,
+    ) -> DfResult<Self> {
+        let table = &source.table;
+        let partitions = target_partitions.min(table.blocks().len()).max(1);
+        let facts = table.statistics().map_err(Error::from)?;
+        let statistics = scan_statistics(
+            &table.schema,
+            facts,
+            &projection,
+            predicate.as_ref(),
+            limit,
+        );
+        let schema = Arc::new(table.schema.arrow().project(&projection)?);
+        Ok(Self {
+            properties: Arc::new(properties(schema, partitions)),
+            statistics: Arc::new(statistics),
+            source,
+            projection,
+            predicate,
+            limit,
+            partitions,
+            dynamic: Vec::new(),
+            timings: ExecutionPlanMetricsSet::new(),
+            running: Running::default(),
+        })
+    }
+
+    fn fresh(&self) -> Self {
+        Self {
+            running: Running::default(),
+            timings: ExecutionPlanMetricsSet::new(),
+            ..self.clone()
+        }
+    }
+
+    fn start(&self, batch_rows: usize, progress: Option<&Progress>) -> DfResult<Arc<Scan>> {
+        let start = || {
+            let scan = self.source.table.scan(&ScanRequest {
+                projection: self.projection.clone(),
+                predicate: self.predicate.clone(),
+                limit: self.limit,
+                batch_rows,
+            })?;
+            if let Some(progress) = progress {
+                progress.watch(&scan);
+            }
+            Ok(scan)
+        };
+        Ok(self.running.get_or_init(start).clone()?)
+    }
+}
+
+fn properties(schema: SchemaRef, partitions: usize) -> PlanProperties {
+    PlanProperties::new(
+        EquivalenceProperties::new(schema),
+        Partitioning::UnknownPartitioning(partitions),
+        EmissionType::Incremental,
+        Boundedness::Bounded,
+    )
+    .with_scheduling_type(SchedulingType::Cooperative)
+}
+
+impl DisplayAs for FreestoneScan {
+    fn fmt_as(&self, kind: DisplayFormatType, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let table = &self.source.table;
+        let columns: Vec<&str> = self
+            .projection
+            .iter()
+            .filter_map(|index| table.schema.columns.get(*index))
+            .map(|column| column.name.as_str())
+            .collect();
+        let tree = matches!(kind, DisplayFormatType::TreeRender);
+        let gap = if tree { "\n" } else { ", " };
+        if !tree {
+            write!(f, "FreestoneScan: ")?;
+        }
+        write!(f, "table={}{gap}projection=[{}]", self.source.name, columns.join(", "))?;
+        if let Some(predicate) = &self.predicate {
+            write!(f, "{gap}predicate={}", describe(&table.schema, predicate))?;
+        }
+        if !self.dynamic.is_empty() {
+            let filters: Vec<String> = self.dynamic.iter().map(ToString::to_string).collect();
+            write!(f, "{gap}dynamic=[{}]", filters.join(", "))?;
+        }
+        if let Some(limit) = self.limit {
+            write!(f, "{gap}limit={limit}")?;
+        }
+        write!(f, "{gap}blocks={}", table.blocks().len())
+    }
+}
+
+impl ExecutionPlan for FreestoneScan {
+    fn name(&self) -> &'static str {
+        "FreestoneScan"
+    }
+
+    fn properties(&self) -> &Arc<PlanProperties> {
+        &self.properties
+    }
+
+    fn children(&self) -> Vec<&Arc<dyn ExecutionPlan>> {
+        Vec::new()
+    }
+
+    fn replace_children(
+        self: Arc<Self>,
+        _: Vec<Arc<dyn ExecutionPlan>>,
+        _: ReplaceChildrenOptions,
+    ) -> DfResult<Arc<dyn ExecutionPlan>> {
+        Ok(self)
+    }
+
+    fn with_new_children(
+        self: Arc<Self>,
+        _: Vec<Arc<dyn ExecutionPlan>>,
+    ) -> DfResult<Arc<dyn ExecutionPlan>> {
+        Ok(self)
+    }
+
+    fn reset_state(self: Arc<Self>) -> DfResult<Arc<dyn ExecutionPlan>> {
+        Ok(Arc::new(self.fresh()))
+    }
+
+    fn apply_expressions(
+        &self,
+        f: &mut dyn FnMut(&Arc<dyn PhysicalExpr>) -> DfResult<TreeNodeRecursion>,
+    ) -> DfResult<TreeNodeRecursion> {
+        apply_expression_roots(&self.dynamic, f)
+    }
+
+    fn execute(
+        &self,
+        partition: usize,
+        context: Arc<TaskContext>,
+    ) -> DfResult<SendableRecordBatchStream> {
+        let config = context.session_config();
+        let progress = config.get_extension::<Progress>();
+        let scan = self.start(config.batch_size(), progress.as_deref())?;
+        let dynamic = self.dynamic.iter().cloned();
+        Ok(Box::pin(cooperative(ScanStream {
+            worker: scan.worker(),
+            schema: self.schema(),
+            timing: BaselineMetrics::new(&self.timings, partition),
+            filter: (!self.dynamic.is_empty()).then(|| Arrivals {
+                filter: conjunction(dynamic),
+                generation: 0,
+                scan,
+                source: Arc::clone(&self.source),
+                projection: self.projection.clone(),
+            }),
+        })))
+    }
+
+    fn metrics(&self) -> Option<MetricsSet> {
+        let mut set = self.timings.clone_inner();
+        if let Some(Ok(scan)) = self.running.get() {
+            for (name, value) in ScanCounts::of(scan.metrics()).entries() {
+                let count = Count::new();
+                count.add(usize::try_from(value).unwrap_or(usize::MAX));
+                let name = name.into();
+                let value = MetricValue::Count { name, count };
+                set.push(Arc::new(Metric::new(value, None)));
+            }
+        }
+        Some(set)
+    }
+
+    fn statistics_from_inputs(
+        &self,
+        _: &[Arc<Statistics>],
+        args: &StatisticsArgs,
+    ) -> DfResult<Arc<Statistics>> {
+        Ok(match args.partition() {
+            None => Arc::clone(&self.statistics),
+            // Partitions share a queue: nobody knows which rows one will get.
+            Some(_) => Arc::new(Statistics::new_unknown(&self.schema())),
+        })
+    }
+
+    fn with_fetch(&self, limit: Option<usize>) -> Option<Arc<dyn ExecutionPlan>> {
+        let limit = match (self.limit, limit) {
+            (Some(old), Some(new)) => Some(old.min(new)),
+            (old, new) => old.or(new),
+        };
+        Some(Arc::new(Self {
+            limit,
+            ..self.fresh()
+        }))
+    }
+
+    fn fetch(&self) -> Option<usize> {
+        self.limit
+    }
+
+    fn supports_limit_pushdown(&self) -> bool {
+        false
+    }
+
+    fn try_swapping_with_projection(
+        &self,
+        projection: &ProjectionExec,
+    ) -> DfResult<Option<Arc<dyn ExecutionPlan>>> {
+        let mut columns = Vec::with_capacity(projection.expr().len());
+        for item in projection.expr() {
+            match item.expr.downcast_ref::<Column>() {
+                Some(column) if column.name() == item.alias && self.dynamic.is_empty() => {
+                    columns.push(self.projection[column.index()]);
+                }
+                _ => return Ok(None),
+            }
+        }
+        let scan = Self::new(
+            Arc::clone(&self.source),
+            columns,
+            self.predicate.clone(),
+            self.limit,
+            self.partitions,
+        )?;
+        Ok(Some(Arc::new(scan)))
+    }
+
+    fn handle_child_pushdown_result(
+        &self,
+        _: FilterPushdownPhase,
+        pushed: ChildPushdownResult,
+        _: &ConfigOptions,
+    ) -> DfResult<FilterPushdownPropagation<Arc<dyn ExecutionPlan>>> {
+        let offered = pushed.parent_filters;
+        // Never promised: a filter that arrives late has let rows pass.
+        let answer =
+            FilterPushdownPropagation::with_parent_pushdown_result(vec![PushedDown::No; offered.len()]);
+        let mut dynamic = self.dynamic.clone();
+        dynamic.extend(
+            offered
+                .into_iter()
+                .map(|offer| offer.filter)
+                .filter(|filter| snapshot_generation(filter) != 0),
+        );
+        if dynamic.len() == self.dynamic.len() {
+            return Ok(answer);
+        }
+        let scan: Arc<dyn ExecutionPlan> = Arc::new(Self {
+            dynamic,
+            ..self.fresh()
+        });
+        Ok(answer.with_updated_node(scan))
+    }
+}
+
+/// Filters that joins and sorts above publish while the scan runs.
+struct Arrivals {
+    filter: Arc<dyn PhysicalExpr>,
+    generation: u64,
+    scan: Arc<Scan>,
+    source: Arc<ScanSource>,
+    projection: Vec<usize>,
+}
+
+impl Arrivals {
+    /// Passes on what has arrived since the last call.
+    fn look(&mut self) -> DfResult<()> {
+        let generation = snapshot_generation(&self.filter);
+        if generation == self.generation {
+            return Ok(());
+        }
+        self.generation = generation;
+        let now = snapshot_physical_expr(Arc::clone(&self.filter))?;
+        if let Some(predicate) = implied(&self.source.table.schema, &self.projection, &now) {
+            self.scan.tighten(&predicate).map_err(Error::from)?;
+        }
+        Ok(())
+    }
+}
+
+/// One partition: one storage worker.
+struct ScanStream {
+    worker: ScanWorker,
+    schema: SchemaRef,
+    timing: BaselineMetrics,
+    filter: Option<Arrivals>,
+}
+
+impl ScanStream {
+    fn next(&mut self) -> Option<DfResult<RecordBatch>> {
+        if let Some(filter) = &mut self.filter
+            && let Err(error) = filter.look()
+        {
+            return Some(Err(error));
+        }
+        let batch = self.worker.next()?;
+        Some(batch.map_err(|error| DataFusionError::from(Error::from(error))))
+    }
+}
+
+impl Stream for ScanStream {
+    type Item = DfResult<RecordBatch>;
+
+    fn poll_next(mut self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<Option<Self::Item>> {
+        let time = self.timing.elapsed_compute().clone();
+        let timer = time.timer();
+        let item = self.next();
+        timer.done();
+        self.timing.record_poll(Poll::Ready(item))
+    }
+}
+
+impl RecordBatchStream for ScanStream {
+    fn schema(&self) -> SchemaRef {
+        Arc::clone(&self.schema)
+    }
+}

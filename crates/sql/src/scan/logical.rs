@@ -1,0 +1,223 @@
+//! Predicates from DataFusion's logical expressions.
+//!
+//! Called once for each conjunct of a WHERE clause when the planner asks which
+//! filters the scan takes over. A conjunct is taken whole or not at all: what
+//! comes out here decides rows, nothing above filters again.
+
+use datafusion::common::ScalarValue;
+use datafusion::logical_expr::expr::{BinaryExpr, InList, Like};
+use datafusion::logical_expr::{Between, Cast, Expr, Operator};
+use freestone_storage::{CompareOp, Predicate, TableSchema, Value};
+
+use super::sargable::{cast_keeps_order, compare, in_list, like, mirrored};
+
+/// The predicate that holds for exactly the rows where `expr` is TRUE.
+pub(crate) fn predicate(schema: &TableSchema, expr: &Expr) -> Option<Predicate> {
+    Translate { schema }.expr(expr, false)
+}
+
+struct Translate<'a> {
+    schema: &'a TableSchema,
+}
+
+impl Translate<'_> {
+    /// `strict`: NULL and FALSE must be told apart, as below a NOT.
+    fn expr(&self, expr: &Expr, strict: bool) -> Option<Predicate> {
+        match expr {
+            Expr::Alias(alias) => self.expr(&alias.expr, strict),
+            Expr::BinaryExpr(binary) => self.binary(binary, strict),
+            Expr::Not(inner) => Some(Predicate::Not(Box::new(self.expr(inner, true)?))),
+            Expr::IsNull(inner) => Some(Predicate::IsNull(self.plain_column(inner)?)),
+            Expr::IsNotNull(inner) => Some(Predicate::IsNotNull(self.plain_column(inner)?)),
+            Expr::Between(between) => self.between(between),
+            Expr::InList(list) => self.in_list(list, strict),
+            Expr::Like(pattern) => self.like(pattern),
+            Expr::Column(_) => {
+                let column = self.plain_column(expr)?;
+                compare(
+                    column,
+                    &self.schema.columns[column].kind,
+                    CompareOp::Eq,
+                    &ScalarValue::Boolean(Some(true)),
+                )
+            }
+            Expr::ScalarFunction(call) if call.func.name() == "starts_with" => {
+                let [text, prefix] = call.args.as_slice() else {
+                    return None;
+                };
+                let column = self.column(text)?;
+                let prefix = constant(prefix)?.try_as_str()??.to_owned();
+                // Only for text columns: the empty pattern tells.
+                like(column, &self.schema.columns[column].kind, "%")?;
+                Some(Predicate::Prefix { column, prefix })
+            }
+            _ => None,
+        }
+    }
+
+    fn binary(&self, binary: &BinaryExpr, strict: bool) -> Option<Predicate> {
+        let both = || {
+            let left = self.expr(&binary.left, strict)?;
+            let right = self.expr(&binary.right, strict)?;
+            Some(vec![left, right])
+        };
+        match binary.op {
+            Operator::And => return Some(Predicate::And(both()?)),
+            Operator::Or => return Some(Predicate::Or(both()?)),
+            _ => {}
+        }
+        let op = compare_op(binary.op)?;
+        let (column, op, scalar) = match (constant(&binary.left), constant(&binary.right)) {
+            (None, Some(scalar)) => (self.column(&binary.left)?, op, scalar),
+            (Some(scalar), None) => (self.column(&binary.right)?, mirrored(op), scalar),
+            _ => return None,
+        };
+        compare(column, &self.schema.columns[column].kind, op, scalar)
+    }
+
+    fn between(&self, between: &Between) -> Option<Predicate> {
+        let column = self.column(&between.expr)?;
+        let kind = &self.schema.columns[column].kind;
+        let low = compare(column, kind, CompareOp::GtEq, constant(&between.low)?)?;
+        let high = compare(column, kind, CompareOp::LtEq, constant(&between.high)?)?;
+        let inside = Predicate::And(vec![low, high]);
+        Some(if between.negated {
+            Predicate::Not(Box::new(inside))
+        } else {
+            inside
+        })
+    }
+
+    fn in_list(&self, list: &InList, strict: bool) -> Option<Predicate> {
+        let column = self.column(&list.expr)?;
+        let scalars = list
+            .list
+            .iter()
+            .map(constant)
+            .collect::<Option<Vec<&ScalarValue>>>()?;
+        let kind = &self.schema.columns[column].kind;
+        in_list(column, kind, &scalars, list.negated, strict)
+    }
+
+    fn like(&self, pattern: &Like) -> Option<Predicate> {
+        if pattern.case_insensitive || pattern.escape_char.is_some_and(|c| c != '\\') {
+            return None;
+        }
+        let column = self.column(&pattern.expr)?;
+        let text = constant(&pattern.pattern)?.try_as_str()??;
+        let found = like(column, &self.schema.columns[column].kind, text)?;
+        Some(if pattern.negated {
+            Predicate::Not(Box::new(found))
+        } else {
+            found
+        })
+    }
+
+    /// The column under casts that change neither value nor order.
+    fn column(&self, expr: &Expr) -> Option<usize> {
+        match expr {
+            Expr::Column(column) => self.schema.index_of(&column.name),
+            Expr::Cast(Cast { expr, field }) => {
+                let column = self.column(expr)?;
+                cast_keeps_order(&self.schema.columns[column].kind, field.data_type())
+                    .then_some(column)
+            }
+            _ => None,
+        }
+    }
+
+    fn plain_column(&self, expr: &Expr) -> Option<usize> {
+        match expr {
+            Expr::Column(column) => self.schema.index_of(&column.name),
+            _ => None,
+        }
+    }
+}
+
+fn constant(expr: &Expr) -> Option<&ScalarValue> {
+    match expr {
+        Expr::Literal(scalar, _) => Some(scalar),
+        Expr::Alias(alias) => constant(&alias.expr),
+        _ => None,
+    }
+}
+
+/// The comparison that an operator is, if it is one.
+pub(crate) fn compare_op(op: Operator) -> Option<CompareOp> {
+    Some(match op {
+        Operator::Eq => CompareOp::Eq,
+        Operator::NotEq => CompareOp::NotEq,
+        Operator::Lt => CompareOp::Lt,
+        Operator::LtEq => CompareOp::LtEq,
+        Operator::Gt => CompareOp::Gt,
+        Operator::GtEq => CompareOp::GtEq,
+        _ => return None,
+    })
+}
+
+/// A predicate as SQL, for EXPLAIN.
+pub(crate) fn describe(schema: &TableSchema, predicate: &Predicate) -> String {
+    let name = |column: &usize| {
+        schema
+            .columns
+            .get(*column)
+            .map_or_else(|| format!("#{column}"), |c| c.name.clone())
+    };
+    let all = |parts: &[Predicate], word: &str| {
+        let parts: Vec<String> = parts.iter().map(|p| describe(schema, p)).collect();
+        format!("({})", parts.join(word))
+    };
+    match predicate {
+        Predicate::Compare { column, op, value } => {
+            let op = match op {
+                CompareOp::Eq => "=",
+                CompareOp::NotEq => "<>",
+                CompareOp::Lt => "<",
+                CompareOp::LtEq => "<=",
+                CompareOp::Gt => ">",
+                CompareOp::GtEq => ">=",
+            };
+            format!("{} {op} {}", name(column), show(schema, *column, value))
+        }
+        Predicate::In {
+            column,
+            values,
+            negated,
+        } => {
+            let not = if *negated { "NOT " } else { "" };
+            let shown: Vec<String> = values
+                .iter()
+                .take(8)
+                .map(|value| show(schema, *column, value))
+                .collect();
+            let more = if values.len() > 8 { ", …" } else { "" };
+            format!("{} {not}IN ({}{more})", name(column), shown.join(", "))
+        }
+        Predicate::IsNull(column) => format!("{} IS NULL", name(column)),
+        Predicate::IsNotNull(column) => format!("{} IS NOT NULL", name(column)),
+        Predicate::Prefix { column, prefix } => format!("{} LIKE '{prefix}%'", name(column)),
+        Predicate::And(parts) => all(parts, " AND "),
+        Predicate::Or(parts) => all(parts, " OR "),
+        Predicate::Not(inner) => format!("NOT {}", describe(schema, inner)),
+    }
+}
+
+fn show(schema: &TableSchema, column: usize, value: &Value) -> String {
+    match value {
+        Value::Bool(value) => value.to_string(),
+        Value::Float(value) => value.to_string(),
+        Value::Int(value) => match schema.columns.get(column) {
+            Some(column) => super::statistics::scalar_of(&column.kind, &Value::Int(*value))
+                .map_or_else(|| value.to_string(), |scalar| scalar.to_string()),
+            None => value.to_string(),
+        },
+        Value::Bytes(bytes) => match std::str::from_utf8(bytes) {
+            Ok(text) => format!("'{text}'"),
+            Err(_) => bytes.iter().fold(String::from("'\\x"), |mut out, byte| {
+                use std::fmt::Write;
+                let _ = write!(out, "{byte:02x}");
+                out
+            }) + "'",
+        },
+    }
+}

@@ -1,0 +1,29 @@
+//! Scans: DataFusion's view of a stored table.
+//!
+//! `provider` answers the logical planner (which filters can the scan take over?),
+//! `exec` is the physical node whose partitions take blocks from one queue,
+//! `sargable`, `logical` and `physical` translate expressions into storage
+//! predicates, and `statistics` tells the optimizer what to expect.
+
+mod exec;
+mod logical;
+mod physical;
+mod provider;
+mod sargable;
+mod statistics;
+#[cfg(test)]
+mod tests;
+
+pub(crate) use logical::describe;
+pub(crate) use provider::StoredTable;
+pub(crate) use statistics::scalar_of;
+
+/// `column IN (values)` of the column's own type, when storage can decide it.
+pub(crate) fn in_values(
+    schema: &freestone_storage::TableSchema,
+    column: usize,
+    values: &[&datafusion::common::ScalarValue],
+) -> Option<freestone_storage::Predicate> {
+    let kind = &schema.columns.get(column)?.kind;
+    sargable::in_list(column, kind, values, false, false)
+}

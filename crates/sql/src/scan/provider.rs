@@ -1,0 +1,113 @@
+//! A stored table as a DataFusion `TableProvider`.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use datafusion::arrow::datatypes::SchemaRef;
+use datafusion::catalog::{Session, TableProvider};
+use datafusion::common::{Constraint, Constraints};
+use datafusion::error::Result as DfResult;
+use datafusion::logical_expr::{Expr, TableProviderFilterPushDown, TableType};
+use datafusion::physical_plan::ExecutionPlan;
+use freestone_storage::{Predicate, Table};
+
+use super::exec::{FreestoneScan, ScanSource};
+use super::logical::predicate;
+use crate::error::Error;
+
+/// One table in one snapshot.
+#[derive(Debug)]
+pub(crate) struct StoredTable {
+    table: Arc<Table>,
+    /// Qualified name, for EXPLAIN.
+    name: String,
+    schema: SchemaRef,
+    constraints: Constraints,
+}
+
+impl StoredTable {
+    pub(crate) fn new(table: &Arc<Table>, schema: &str) -> Self {
+        Self {
+            table: Arc::clone(table),
+            name: format!("{schema}.{}", table.name),
+            schema: table.schema.arrow(),
+            constraints: constraints(table),
+        }
+    }
+
+    pub(crate) fn table(&self) -> &Arc<Table> {
+        &self.table
+    }
+}
+
+/// Keys that GROUP BY may rely on.
+fn constraints(table: &Table) -> Constraints {
+    Constraints::new_unverified(
+        table
+            .schema
+            .keys
+            .iter()
+            .filter(|key| key.primary)
+            .map(|key| Constraint::PrimaryKey(key.columns.clone()))
+            .collect(),
+    )
+}
+
+#[async_trait]
+impl TableProvider for StoredTable {
+    fn schema(&self) -> SchemaRef {
+        Arc::clone(&self.schema)
+    }
+
+    fn constraints(&self) -> Option<&Constraints> {
+        Some(&self.constraints)
+    }
+
+    fn table_type(&self) -> TableType {
+        TableType::Base
+    }
+
+    fn supports_filters_pushdown(
+        &self,
+        filters: &[&Expr],
+    ) -> DfResult<Vec<TableProviderFilterPushDown>> {
+        Ok(filters
+            .iter()
+            .map(|filter| match predicate(&self.table.schema, filter) {
+                Some(_) => TableProviderFilterPushDown::Exact,
+                None => TableProviderFilterPushDown::Unsupported,
+            })
+            .collect())
+    }
+
+    async fn scan(
+        &self,
+        state: &dyn Session,
+        projection: Option<&Vec<usize>>,
+        filters: &[Expr],
+        limit: Option<usize>,
+    ) -> DfResult<Arc<dyn ExecutionPlan>> {
+        let mut terms = Vec::with_capacity(filters.len());
+        for filter in filters {
+            terms.push(predicate(&self.table.schema, filter).ok_or_else(|| {
+                Error::internal(format!("the scan was given a filter it refused: {filter}"))
+            })?);
+        }
+        let predicate = match terms.len() {
+            0 => None,
+            1 => terms.pop(),
+            _ => Some(Predicate::And(terms)),
+        };
+        let projection = match projection {
+            Some(columns) => columns.clone(),
+            None => (0..self.schema.fields().len()).collect(),
+        };
+        let source = Arc::new(ScanSource {
+            table: Arc::clone(&self.table),
+            name: self.name.clone(),
+        });
+        let partitions = state.config().target_partitions();
+        let scan = FreestoneScan::new(source, projection, predicate, limit, partitions)?;
+        Ok(Arc::new(scan))
+    }
+}

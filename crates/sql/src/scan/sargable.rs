@@ -1,0 +1,400 @@
+//! Comparisons of a column with a literal, in the column's own terms.
+//!
+//! Storage compares integers (every integer, decimal, date and time type is one
+//! inside), floats and bytes with values of the column's exact type. SQL compares
+//! a column with literals of other types: a DECIMAL(15,2) with 0.055, a DATE with
+//! a timestamp, a TIMESTAMP in microseconds with one in nanoseconds. Here such a
+//! literal becomes a fraction `numerator / denominator` in units of the column,
+//! and a comparison with a fraction becomes one with a whole number:
+//!
+//! | written        | column DECIMAL(15,2)        |
+//! |----------------|-----------------------------|
+//! | `x <  0.055`   | `x <= 5` (hundredths)       |
+//! | `x >= 0.055`   | `x >  5`                    |
+//! | `x =  0.055`   | never true, NULL stays NULL |
+//! | `x <> 0.055`   | true unless NULL            |
+//!
+//! What cannot be stated exactly is not translated ([`None`]) and stays with
+//! DataFusion. NaN is one such case: storage promises nothing about it.
+
+use datafusion::arrow::datatypes::{DataType, TimeUnit};
+use datafusion::common::ScalarValue;
+use freestone_storage::{ColumnType, CompareOp, Predicate, Value};
+
+/// Microseconds of a day: one DATE step seen from a TIMESTAMP.
+const DAY_MICROS: i128 = 86_400_000_000;
+
+/// Powers of ten that an i128 holds.
+const POWER_MAX: u32 = 38;
+
+/// A literal in units of the column.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum Literal {
+    /// `floor`, and whether anything is left over above it.
+    Whole {
+        /// The value rounded down.
+        floor: i128,
+        /// True when the value itself is that whole number.
+        exact: bool,
+    },
+    /// A float that is not NaN.
+    Float(f64),
+    /// Text, BYTEA or UUID.
+    Bytes(Vec<u8>),
+    /// A truth value.
+    Bool(bool),
+}
+
+/// A comparison of a whole-number column that is FALSE for every value, NULL for NULL.
+fn never(column: usize) -> Predicate {
+    Predicate::Compare {
+        column,
+        op: CompareOp::Lt,
+        value: Value::Int(i128::MIN),
+    }
+}
+
+/// A comparison of a whole-number column that is TRUE for every value, NULL for NULL.
+fn always(column: usize) -> Predicate {
+    Predicate::Compare {
+        column,
+        op: CompareOp::GtEq,
+        value: Value::Int(i128::MIN),
+    }
+}
+
+/// `column op literal`, or `None` when storage cannot decide it exactly.
+pub(crate) fn compare(
+    column: usize,
+    kind: &ColumnType,
+    op: CompareOp,
+    scalar: &ScalarValue,
+) -> Option<Predicate> {
+    let with = |op, value| Some(Predicate::Compare { column, op, value });
+    match literal(kind, scalar)? {
+        Literal::Whole { floor, exact: true } => with(op, Value::Int(floor)),
+        Literal::Whole { floor, .. } => match op {
+            CompareOp::Eq => Some(never(column)),
+            CompareOp::NotEq => Some(always(column)),
+            CompareOp::Lt | CompareOp::LtEq => with(CompareOp::LtEq, Value::Int(floor)),
+            CompareOp::Gt | CompareOp::GtEq => with(CompareOp::Gt, Value::Int(floor)),
+        },
+        Literal::Float(value) => with(op, Value::Float(value)),
+        Literal::Bytes(value) => with(op, Value::Bytes(value)),
+        Literal::Bool(value) => with(op, Value::Bool(value)),
+    }
+}
+
+/// `column [NOT] IN (list)`.
+///
+/// A NULL in the list makes every row that is not found NULL instead of FALSE.
+/// That is the same to a filter unless a NOT stands above it, so `nullable`
+/// lists are only accepted when `strict` is false; `NOT IN` with a NULL never
+/// holds.
+pub(crate) fn in_list(
+    column: usize,
+    kind: &ColumnType,
+    list: &[&ScalarValue],
+    negated: bool,
+    strict: bool,
+) -> Option<Predicate> {
+    let mut values = Vec::with_capacity(list.len());
+    let mut has_null = false;
+    for scalar in list {
+        if scalar.is_null() {
+            has_null = true;
+            continue;
+        }
+        match literal(kind, scalar)? {
+            Literal::Whole { floor, exact: true } => values.push(Value::Int(floor)),
+            Literal::Whole { .. } => {}
+            Literal::Float(value) => values.push(Value::Float(value)),
+            Literal::Bytes(value) => values.push(Value::Bytes(value)),
+            Literal::Bool(value) => values.push(Value::Bool(value)),
+        }
+    }
+    if has_null && strict {
+        return None;
+    }
+    if has_null && negated {
+        return Some(Predicate::And(vec![
+            Predicate::IsNull(column),
+            Predicate::IsNotNull(column),
+        ]));
+    }
+    if values.is_empty() {
+        // Nothing in the list can be met: IN is FALSE, NOT IN is TRUE, unless NULL.
+        return match class(kind) {
+            Class::Whole { .. } if negated => Some(always(column)),
+            Class::Whole { .. } => Some(never(column)),
+            _ => None,
+        };
+    }
+    Some(Predicate::In {
+        column,
+        values,
+        negated,
+    })
+}
+
+/// `column LIKE pattern`, when the pattern is plain text or a plain prefix.
+pub(crate) fn like(column: usize, kind: &ColumnType, pattern: &str) -> Option<Predicate> {
+    if !matches!(class(kind), Class::Text) {
+        return None;
+    }
+    let mut prefix = String::with_capacity(pattern.len());
+    let mut chars = pattern.chars().peekable();
+    while let Some(c) = chars.next() {
+        match c {
+            '_' => return None,
+            '%' if chars.all(|rest| rest == '%') => {
+                return Some(Predicate::Prefix { column, prefix });
+            }
+            '%' => return None,
+            '\\' => prefix.push(chars.next()?),
+            plain => prefix.push(plain),
+        }
+    }
+    Some(Predicate::Compare {
+        column,
+        op: CompareOp::Eq,
+        value: Value::Bytes(prefix.into_bytes()),
+    })
+}
+
+/// How storage compares a column.
+enum Class {
+    /// As a whole number of `unit`s.
+    Whole { unit: Unit },
+    /// As a float.
+    Float,
+    /// As UTF-8 bytes.
+    Text,
+    /// As bytes.
+    Bytes,
+    /// As 16 bytes.
+    Uuid,
+    /// As a truth value.
+    Bool,
+    /// Not at all.
+    Opaque,
+}
+
+/// What one step of a whole-number column means.
+#[derive(Clone, Copy, PartialEq)]
+enum Unit {
+    /// 10^-scale.
+    Decimal(u32),
+    /// A day.
+    Day,
+    /// A microsecond of a day.
+    TimeMicro,
+    /// A microsecond since 1970.
+    Micro,
+}
+
+fn class(kind: &ColumnType) -> Class {
+    let whole = |unit| Class::Whole { unit };
+    match kind {
+        ColumnType::Boolean => Class::Bool,
+        ColumnType::SmallInt | ColumnType::Integer | ColumnType::BigInt => whole(Unit::Decimal(0)),
+        ColumnType::Decimal { scale, .. } => match u32::try_from(*scale) {
+            Ok(scale) => whole(Unit::Decimal(scale)),
+            Err(_) => Class::Opaque,
+        },
+        ColumnType::Real | ColumnType::Double => Class::Float,
+        ColumnType::Date => whole(Unit::Day),
+        ColumnType::Time => whole(Unit::TimeMicro),
+        ColumnType::Timestamp | ColumnType::TimestampTz => whole(Unit::Micro),
+        ColumnType::Varchar(_) | ColumnType::Char(_) | ColumnType::Text => Class::Text,
+        ColumnType::Bytea => Class::Bytes,
+        ColumnType::Uuid => Class::Uuid,
+        ColumnType::Interval | ColumnType::Json => Class::Opaque,
+    }
+}
+
+/// The literal in units of the column; `None` for NULL and for other types.
+pub(crate) fn literal(kind: &ColumnType, scalar: &ScalarValue) -> Option<Literal> {
+    match class(kind) {
+        Class::Whole { unit } => whole(unit, scalar),
+        Class::Float => float(scalar).filter(|v| !v.is_nan()).map(Literal::Float),
+        Class::Bool => match scalar {
+            ScalarValue::Boolean(Some(value)) => Some(Literal::Bool(*value)),
+            _ => None,
+        },
+        Class::Text => scalar
+            .try_as_str()
+            .flatten()
+            .map(|text| Literal::Bytes(text.as_bytes().to_vec())),
+        Class::Bytes => match scalar {
+            ScalarValue::Binary(Some(bytes))
+            | ScalarValue::LargeBinary(Some(bytes))
+            | ScalarValue::BinaryView(Some(bytes)) => Some(Literal::Bytes(bytes.clone())),
+            _ => None,
+        },
+        Class::Uuid => match scalar {
+            ScalarValue::FixedSizeBinary(16, Some(bytes)) => Some(Literal::Bytes(bytes.clone())),
+            _ => None,
+        },
+        Class::Opaque => None,
+    }
+}
+
+fn float(scalar: &ScalarValue) -> Option<f64> {
+    match scalar {
+        ScalarValue::Float32(value) => value.map(f64::from),
+        ScalarValue::Float64(value) => *value,
+        _ => None,
+    }
+}
+
+fn whole(unit: Unit, scalar: &ScalarValue) -> Option<Literal> {
+    match unit {
+        Unit::Decimal(scale) => {
+            let (value, literal_scale) = number(scalar)?;
+            Some(rescale(value, literal_scale, scale))
+        }
+        Unit::Day => match scalar {
+            ScalarValue::Date32(Some(days)) => Some(fraction(i128::from(*days), 1)),
+            other => instant(other, false).map(|(value, den)| fraction(value, den * DAY_MICROS)),
+        },
+        Unit::TimeMicro => match scalar {
+            ScalarValue::Time64Microsecond(Some(value)) => Some(fraction(i128::from(*value), 1)),
+            ScalarValue::Time64Nanosecond(Some(value)) => Some(fraction(i128::from(*value), 1000)),
+            _ => None,
+        },
+        Unit::Micro => match scalar {
+            ScalarValue::Date32(Some(days)) => Some(fraction(i128::from(*days) * DAY_MICROS, 1)),
+            other => instant(other, true).map(|(value, den)| fraction(value, den)),
+        },
+    }
+}
+
+/// An integer or decimal as digits and scale.
+fn number(scalar: &ScalarValue) -> Option<(i128, i32)> {
+    Some(match scalar {
+        ScalarValue::Int8(Some(v)) => (i128::from(*v), 0),
+        ScalarValue::Int16(Some(v)) => (i128::from(*v), 0),
+        ScalarValue::Int32(Some(v)) => (i128::from(*v), 0),
+        ScalarValue::Int64(Some(v)) => (i128::from(*v), 0),
+        ScalarValue::UInt8(Some(v)) => (i128::from(*v), 0),
+        ScalarValue::UInt16(Some(v)) => (i128::from(*v), 0),
+        ScalarValue::UInt32(Some(v)) => (i128::from(*v), 0),
+        ScalarValue::UInt64(Some(v)) => (i128::from(*v), 0),
+        ScalarValue::Decimal32(Some(v), _, scale) => (i128::from(*v), i32::from(*scale)),
+        ScalarValue::Decimal64(Some(v), _, scale) => (i128::from(*v), i32::from(*scale)),
+        ScalarValue::Decimal128(Some(v), _, scale) => (*v, i32::from(*scale)),
+        _ => return None,
+    })
+}
+
+/// A timestamp in microseconds over a denominator.
+fn instant(scalar: &ScalarValue, zoned: bool) -> Option<(i128, i128)> {
+    let (value, zone, per_micro_num, per_micro_den) = match scalar {
+        ScalarValue::TimestampSecond(Some(v), zone) => (*v, zone, 1_000_000, 1),
+        ScalarValue::TimestampMillisecond(Some(v), zone) => (*v, zone, 1000, 1),
+        ScalarValue::TimestampMicrosecond(Some(v), zone) => (*v, zone, 1, 1),
+        ScalarValue::TimestampNanosecond(Some(v), zone) => (*v, zone, 1, 1000),
+        _ => return None,
+    };
+    // A DATE meets only timestamps without a zone; the planner casts the rest.
+    if zone.is_some() && !zoned {
+        return None;
+    }
+    Some((i128::from(value) * per_micro_num, per_micro_den))
+}
+
+/// `value / 10^from` in units of `10^-to`, saturating far outside any column.
+fn rescale(value: i128, from: i32, to: u32) -> Literal {
+    let shift = i64::from(to) - i64::from(from);
+    let power = |exponent: i64| {
+        u32::try_from(exponent)
+            .ok()
+            .filter(|e| *e <= POWER_MAX)
+            .map(|e| 10_i128.pow(e))
+    };
+    if shift >= 0 {
+        let scaled = match power(shift) {
+            Some(factor) => value.saturating_mul(factor),
+            None => value.signum().saturating_mul(i128::MAX),
+        };
+        return fraction(scaled, 1);
+    }
+    match power(-shift) {
+        Some(divisor) => fraction(value, divisor),
+        None => fraction(value.signum(), 2),
+    }
+}
+
+fn fraction(numerator: i128, denominator: i128) -> Literal {
+    Literal::Whole {
+        floor: numerator.div_euclid(denominator),
+        exact: numerator.rem_euclid(denominator) == 0,
+    }
+}
+
+/// The operator seen from the other side: `5 < x` is `x > 5`.
+pub(crate) fn mirrored(op: CompareOp) -> CompareOp {
+    match op {
+        CompareOp::Eq => CompareOp::Eq,
+        CompareOp::NotEq => CompareOp::NotEq,
+        CompareOp::Lt => CompareOp::Gt,
+        CompareOp::LtEq => CompareOp::GtEq,
+        CompareOp::Gt => CompareOp::Lt,
+        CompareOp::GtEq => CompareOp::LtEq,
+    }
+}
+
+/// Whether `CAST(column AS to)` keeps every value and its order, so that a
+/// comparison of the cast is one of the column itself.
+pub(crate) fn cast_keeps_order(kind: &ColumnType, to: &DataType) -> bool {
+    match (kind, to) {
+        (ColumnType::SmallInt | ColumnType::Integer | ColumnType::BigInt, to) => {
+            let digits = match kind {
+                ColumnType::SmallInt => 5,
+                ColumnType::Integer => 10,
+                _ => 19,
+            };
+            integer_digits(to).is_some_and(|room| room >= digits)
+        }
+        (ColumnType::Decimal { precision, scale }, DataType::Decimal128(p, s)) => {
+            s >= scale
+                && i16::from(*p) - i16::from(*s) >= i16::from(*precision) - i16::from(*scale)
+        }
+        (ColumnType::Real, DataType::Float32 | DataType::Float64)
+        | (ColumnType::Double, DataType::Float64)
+        | (ColumnType::Date, DataType::Date32 | DataType::Timestamp(_, None))
+        | (
+            ColumnType::Timestamp,
+            DataType::Timestamp(TimeUnit::Microsecond | TimeUnit::Nanosecond, None),
+        )
+        | (
+            ColumnType::TimestampTz,
+            DataType::Timestamp(TimeUnit::Microsecond | TimeUnit::Nanosecond, Some(_)),
+        )
+        | (
+            ColumnType::Time,
+            DataType::Time64(TimeUnit::Microsecond | TimeUnit::Nanosecond),
+        )
+        | (
+            ColumnType::Varchar(_) | ColumnType::Char(_) | ColumnType::Text,
+            DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View,
+        )
+        | (
+            ColumnType::Bytea,
+            DataType::Binary | DataType::LargeBinary | DataType::BinaryView,
+        ) => true,
+        _ => false,
+    }
+}
+
+/// Digits before the point that an Arrow number type has room for.
+fn integer_digits(to: &DataType) -> Option<i16> {
+    Some(match to {
+        DataType::Int16 => 5,
+        DataType::Int32 => 10,
+        DataType::Int64 => 19,
+        DataType::Decimal128(p, s) if *s >= 0 => i16::from(*p) - i16::from(*s),
+        _ => return None,
+    })
+}

@@ -1,0 +1,270 @@
+//! What the planner may know about a scan: rows, bounds, distinct counts.
+//!
+//! Without a predicate the row count and exact bounds are exact, so that
+//! COUNT(*), MIN and MAX are answered without reading blocks. With a predicate
+//! everything is an estimate: each term keeps a share of the rows (its
+//! selectivity, from bounds and distinct counts, as in System R), and terms of a
+//! conjunction are taken as independent.
+
+use datafusion::common::stats::Precision;
+use datafusion::common::{ColumnStatistics, ScalarValue, Statistics};
+use freestone_storage::{
+    ColumnStatistics as Facts, ColumnType, CompareOp, Predicate, TableSchema, TableStatistics,
+    Value,
+};
+
+/// Share of rows that a term keeps when nothing better is known.
+const GUESS: f64 = 0.2;
+
+/// Share kept by LIKE 'prefix%'.
+const PREFIX_GUESS: f64 = 0.05;
+
+/// A storage value as DataFusion's scalar of the column's type.
+pub(crate) fn scalar_of(kind: &ColumnType, value: &Value) -> Option<ScalarValue> {
+    let text = |bytes: &[u8]| {
+        std::str::from_utf8(bytes)
+            .ok()
+            .map(|text| ScalarValue::Utf8View(Some(text.to_owned())))
+    };
+    match (kind, value) {
+        (ColumnType::Boolean, Value::Bool(v)) => Some(ScalarValue::Boolean(Some(*v))),
+        (ColumnType::Boolean, Value::Int(v)) => Some(ScalarValue::Boolean(Some(*v != 0))),
+        (ColumnType::Real, Value::Float(v)) => Some(ScalarValue::Float32(Some(*v as f32))),
+        (ColumnType::Double, Value::Float(v)) => Some(ScalarValue::Float64(Some(*v))),
+        (ColumnType::Varchar(_) | ColumnType::Char(_) | ColumnType::Text, Value::Bytes(v)) => {
+            text(v)
+        }
+        (ColumnType::Bytea, Value::Bytes(v)) => Some(ScalarValue::BinaryView(Some(v.clone()))),
+        (ColumnType::Uuid, Value::Bytes(v)) if v.len() == 16 => {
+            Some(ScalarValue::FixedSizeBinary(16, Some(v.clone())))
+        }
+        (kind, Value::Int(v)) => whole_scalar(kind, *v),
+        _ => None,
+    }
+}
+
+fn whole_scalar(kind: &ColumnType, value: i128) -> Option<ScalarValue> {
+    let long = i64::try_from(value).ok();
+    match kind {
+        ColumnType::SmallInt => Some(ScalarValue::Int16(Some(i16::try_from(value).ok()?))),
+        ColumnType::Integer => Some(ScalarValue::Int32(Some(i32::try_from(value).ok()?))),
+        ColumnType::BigInt => Some(ScalarValue::Int64(Some(long?))),
+        ColumnType::Decimal { precision, scale } => {
+            Some(ScalarValue::Decimal128(Some(value), *precision, *scale))
+        }
+        ColumnType::Date => Some(ScalarValue::Date32(Some(i32::try_from(value).ok()?))),
+        ColumnType::Time => Some(ScalarValue::Time64Microsecond(Some(long?))),
+        ColumnType::Timestamp => Some(ScalarValue::TimestampMicrosecond(Some(long?), None)),
+        ColumnType::TimestampTz => Some(ScalarValue::TimestampMicrosecond(
+            Some(long?),
+            Some("+00:00".into()),
+        )),
+        _ => None,
+    }
+}
+
+/// Statistics of a scan of `projection` under `predicate` and `limit`.
+pub(crate) fn scan_statistics(
+    schema: &TableSchema,
+    facts: &TableStatistics,
+    projection: &[usize],
+    predicate: Option<&Predicate>,
+    limit: Option<usize>,
+) -> Statistics {
+    let total = facts.rows as f64;
+    let kept = predicate.map_or(1.0, |p| selectivity(facts, p));
+    let estimate = (total * kept).ceil().max(0.0) as usize;
+    let mut rows = match predicate {
+        None => Precision::Exact(facts.rows as usize),
+        Some(_) => Precision::Inexact(estimate),
+    };
+    if let Some(limit) = limit {
+        rows = match rows {
+            Precision::Exact(n) => Precision::Exact(n.min(limit)),
+            other => Precision::Inexact(other.get_value().copied().unwrap_or(limit).min(limit)),
+        };
+    }
+    let exact = predicate.is_none() && limit.is_none();
+    let row_count = rows.get_value().copied().unwrap_or(0);
+    let mut bytes = 0_f64;
+    let columns = projection
+        .iter()
+        .map(|index| {
+            let (Some(column), Some(fact)) = (schema.columns.get(*index), facts.columns.get(*index))
+            else {
+                return ColumnStatistics::new_unknown();
+            };
+            bytes += width(&column.kind) * row_count as f64;
+            column_statistics(&column.kind, fact, exact, row_count)
+        })
+        .collect();
+    Statistics {
+        num_rows: rows,
+        total_byte_size: Precision::Inexact(bytes as usize),
+        column_statistics: columns,
+    }
+}
+
+/// Bytes of a value in memory; text is taken to be short.
+fn width(kind: &ColumnType) -> f64 {
+    match kind.arrow().primitive_width() {
+        Some(bytes) => bytes as f64,
+        None if *kind == ColumnType::Boolean => 0.125,
+        None => 24.0,
+    }
+}
+
+fn column_statistics(
+    kind: &ColumnType,
+    fact: &Facts,
+    exact: bool,
+    rows: usize,
+) -> ColumnStatistics {
+    let bound = |value: &Option<Value>| match value.as_ref().and_then(|v| scalar_of(kind, v)) {
+        Some(scalar) if exact && fact.exact_bounds => Precision::Exact(scalar),
+        Some(scalar) => Precision::Inexact(scalar),
+        None => Precision::Absent,
+    };
+    let nulls = fact.null_count as usize;
+    ColumnStatistics {
+        null_count: if exact {
+            Precision::Exact(nulls)
+        } else {
+            Precision::Inexact(nulls.min(rows))
+        },
+        max_value: bound(&fact.max),
+        min_value: bound(&fact.min),
+        sum_value: Precision::Absent,
+        distinct_count: Precision::Inexact((fact.distinct as usize).min(rows.max(1))),
+        byte_size: Precision::Inexact((width(kind) * rows as f64) as usize),
+    }
+}
+
+/// Estimated share of rows for which `predicate` is TRUE, within 0..=1.
+pub(crate) fn selectivity(facts: &TableStatistics, predicate: &Predicate) -> f64 {
+    let share = match predicate {
+        Predicate::And(parts) => conjunction(facts, parts),
+        Predicate::Or(parts) => {
+            1.0 - parts
+                .iter()
+                .map(|part| 1.0 - selectivity(facts, part))
+                .product::<f64>()
+        }
+        Predicate::Not(inner) => 1.0 - selectivity(facts, inner),
+        Predicate::Compare { column, op, value } => facts
+            .columns
+            .get(*column)
+            .map_or(GUESS, |fact| comparison(fact, *op, value)),
+        Predicate::In {
+            column,
+            values,
+            negated,
+        } => {
+            let share = facts.columns.get(*column).map_or(GUESS, |fact| {
+                values.len() as f64 / (fact.distinct.max(1) as f64)
+            });
+            if *negated { 1.0 - share } else { share }
+        }
+        Predicate::IsNull(column) => null_share(facts, *column),
+        Predicate::IsNotNull(column) => 1.0 - null_share(facts, *column),
+        Predicate::Prefix { .. } => PREFIX_GUESS,
+    };
+    share.clamp(0.0, 1.0)
+}
+
+/// Bounds of one column combine to an interval; everything else is independent.
+fn conjunction(facts: &TableStatistics, parts: &[Predicate]) -> f64 {
+    let mut flat = Vec::new();
+    flatten(parts, &mut flat);
+    let mut share = 1.0;
+    // (column, share below the upper bound, share above the lower bound)
+    let mut intervals: Vec<(usize, f64, f64)> = Vec::new();
+    for part in flat {
+        let Predicate::Compare { column, op, .. } = part else {
+            share *= selectivity(facts, part);
+            continue;
+        };
+        let kept = selectivity(facts, part);
+        let (below, above) = match op {
+            CompareOp::Lt | CompareOp::LtEq => (kept, 1.0),
+            CompareOp::Gt | CompareOp::GtEq => (1.0, kept),
+            _ => {
+                share *= kept;
+                continue;
+            }
+        };
+        match intervals.iter_mut().find(|(known, _, _)| known == column) {
+            Some((_, b, a)) => {
+                *b = b.min(below);
+                *a = a.min(above);
+            }
+            None => intervals.push((*column, below, above)),
+        }
+    }
+    for (column, below, above) in intervals {
+        let least = facts
+            .columns
+            .get(column)
+            .map_or(0.0, |fact| 1.0 / fact.distinct.max(1) as f64);
+        share *= (below + above - 1.0).max(least);
+    }
+    share
+}
+
+fn flatten<'a>(parts: &'a [Predicate], out: &mut Vec<&'a Predicate>) {
+    for part in parts {
+        match part {
+            Predicate::And(inner) => flatten(inner, out),
+            other => out.push(other),
+        }
+    }
+}
+
+fn null_share(facts: &TableStatistics, column: usize) -> f64 {
+    facts.columns.get(column).map_or(GUESS, |fact| {
+        fact.null_count as f64 / facts.rows.max(1) as f64
+    })
+}
+
+fn comparison(fact: &Facts, op: CompareOp, value: &Value) -> f64 {
+    let equal = 1.0 / fact.distinct.max(1) as f64;
+    match op {
+        CompareOp::Eq => return equal,
+        CompareOp::NotEq => return 1.0 - equal,
+        _ => {}
+    }
+    let (Some(min), Some(max), Some(value)) = (
+        fact.min.as_ref().and_then(position),
+        fact.max.as_ref().and_then(position),
+        position(value),
+    ) else {
+        return GUESS;
+    };
+    let below = if max > min {
+        ((value - min) / (max - min)).clamp(0.0, 1.0)
+    } else if value > min {
+        1.0
+    } else {
+        0.0
+    };
+    match op {
+        CompareOp::Lt | CompareOp::LtEq => below.max(if value >= min { equal } else { 0.0 }),
+        _ => (1.0 - below).max(if value <= max { equal } else { 0.0 }),
+    }
+}
+
+/// A value on the number line; text by its first eight bytes.
+fn position(value: &Value) -> Option<f64> {
+    Some(match value {
+        Value::Bool(v) => f64::from(u8::from(*v)),
+        Value::Int(v) => *v as f64,
+        Value::Float(v) => *v,
+        Value::Bytes(bytes) => {
+            let mut head = [0_u8; 8];
+            for (to, from) in head.iter_mut().zip(bytes) {
+                *to = *from;
+            }
+            u64::from_be_bytes(head) as f64
+        }
+    })
+}

@@ -1,0 +1,207 @@
+//! Sessions: one user's settings, and the way from a statement to its outcome.
+
+mod settings;
+mod setup;
+
+use std::panic::AssertUnwindSafe;
+use std::sync::Arc;
+
+use datafusion::arrow::array::RecordBatch;
+use datafusion::arrow::datatypes::SchemaRef;
+use datafusion::execution::SendableRecordBatchStream;
+use datafusion::execution::session_state::SessionState;
+use datafusion::physical_plan::memory::MemoryStream;
+use futures::{FutureExt, TryStreamExt};
+use parking_lot::RwLock;
+
+use crate::database::Database;
+use crate::error::{Error, Result};
+use crate::progress::Progress;
+use crate::run;
+use crate::statement::{Statement, parse};
+
+pub(crate) use settings::{Setting, all_settings, change, current};
+pub(crate) use setup::template;
+
+/// How a session is set up.
+#[derive(Debug, Clone, Default)]
+pub struct SessionOptions {
+    /// Threads that one statement may keep busy; by default all cores.
+    pub threads: Option<usize>,
+}
+
+/// One user's connection to a database. It may be shared between threads;
+/// statements run side by side, each on its own snapshot.
+pub struct Session {
+    database: Database,
+    state: RwLock<SessionState>,
+    progress: Arc<Progress>,
+}
+
+/// What a statement came to.
+pub enum Outcome {
+    /// A result, yet to be read.
+    Rows(Rows),
+    /// Done.
+    Done {
+        /// PostgreSQL's command tag, such as `INSERT 0 5` or `CREATE TABLE`.
+        tag: String,
+        /// Rows inserted or copied.
+        rows: u64,
+    },
+}
+
+/// A result that is computed as it is read. Dropping it stops the work.
+pub struct Rows {
+    /// Names and types of the columns.
+    pub schema: SchemaRef,
+    /// The rows; errors convert into [`Error`].
+    pub stream: SendableRecordBatchStream,
+}
+
+impl Outcome {
+    /// A statement without rows.
+    pub(crate) fn done(tag: impl Into<String>) -> Self {
+        Self::Done {
+            tag: tag.into(),
+            rows: 0,
+        }
+    }
+
+    /// A result that is already there.
+    pub(crate) fn batch(batch: RecordBatch) -> Result<Self> {
+        Self::batches(batch.schema(), vec![batch])
+    }
+
+    fn batches(schema: SchemaRef, batches: Vec<RecordBatch>) -> Result<Self> {
+        let stream = MemoryStream::try_new(batches, Arc::clone(&schema), None)?;
+        Ok(Self::Rows(Rows {
+            schema,
+            stream: Box::pin(stream),
+        }))
+    }
+}
+
+impl std::fmt::Debug for Outcome {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Rows(rows) => f.debug_tuple("Rows").field(&rows.schema).finish(),
+            Self::Done { tag, .. } => f.debug_tuple("Done").field(tag).finish(),
+        }
+    }
+}
+
+impl Session {
+    pub(crate) fn new(database: Database, mut state: SessionState, options: &SessionOptions) -> Self {
+        let progress = Arc::new(Progress::default());
+        let config = state.config_mut();
+        config.set_extension(Arc::clone(&progress));
+        if let Some(threads) = options.threads {
+            config.options_mut().execution.target_partitions = threads.max(1);
+        }
+        Self {
+            database,
+            state: RwLock::new(state),
+            progress,
+        }
+    }
+
+    /// Splits a text into statements and parses them.
+    ///
+    /// # Errors
+    /// `42601` with the position in `sql`.
+    pub fn parse(&self, sql: &str) -> Result<Vec<Statement>> {
+        parse(sql)
+    }
+
+    /// Runs one statement. Dropping the future, or the rows, cancels it.
+    ///
+    /// # Errors
+    /// Whatever is wrong with the statement or happens while it runs. A statement
+    /// that fails has changed nothing.
+    pub async fn run(&self, statement: &Statement) -> Result<Outcome> {
+        self.progress.reset();
+        AssertUnwindSafe(run::statement(self, statement))
+            .catch_unwind()
+            .await
+            .unwrap_or_else(|panic| Err(panicked(panic.as_ref())))
+    }
+
+    /// Parses and runs all statements of a text and collects their rows.
+    ///
+    /// # Errors
+    /// The first error; statements before it have taken effect.
+    pub async fn execute(&self, sql: &str) -> Result<Vec<Outcome>> {
+        let mut outcomes = Vec::new();
+        for statement in self.parse(sql)? {
+            let outcome = self.run(&statement).await?;
+            outcomes.push(match outcome {
+                Outcome::Rows(rows) => {
+                    let schema = Arc::clone(&rows.schema);
+                    let batches: Vec<RecordBatch> = rows.stream.try_collect().await?;
+                    Outcome::batches(schema, batches)?
+                }
+                done => done,
+            });
+        }
+        Ok(outcomes)
+    }
+
+    /// Runs a single statement and collects its rows.
+    ///
+    /// # Errors
+    /// As [`Session::execute`]; `42601` when there is not exactly one statement.
+    pub async fn query(&self, sql: &str) -> Result<Vec<RecordBatch>> {
+        let statements = self.parse(sql)?;
+        let [statement] = statements.as_slice() else {
+            return Err(Error::new(
+                "42601",
+                format!("expected one statement, found {}", statements.len()),
+            ));
+        };
+        match self.run(statement).await? {
+            Outcome::Rows(rows) => Ok(rows.stream.try_collect().await?),
+            Outcome::Done { .. } => Ok(Vec::new()),
+        }
+    }
+
+    /// How far the current statement is.
+    pub fn progress(&self) -> Arc<Progress> {
+        Arc::clone(&self.progress)
+    }
+
+    /// The database this session belongs to.
+    pub fn database(&self) -> &Database {
+        &self.database
+    }
+
+    /// The session's state for one statement: `now()` stands still in it.
+    pub(crate) fn statement_state(&self) -> SessionState {
+        let mut state = self.state.read().clone();
+        state.mark_start_execution();
+        state
+    }
+
+    /// Changes the settings for the statements that follow.
+    pub(crate) fn configure(&self, setting: &Setting) -> Result<()> {
+        change(&mut self.state.write(), setting)
+    }
+}
+
+impl std::fmt::Debug for Session {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Session")
+            .field("database", &self.database)
+            .finish_non_exhaustive()
+    }
+}
+
+/// A panic below is a bug, but not one that should take the process with it.
+fn panicked(panic: &(dyn std::any::Any + Send)) -> Error {
+    let text = panic
+        .downcast_ref::<String>()
+        .map(String::as_str)
+        .or_else(|| panic.downcast_ref::<&str>().copied())
+        .unwrap_or("no message");
+    Error::internal(format!("the statement panicked: {text}"))
+}

@@ -1,0 +1,150 @@
+//! SET and SHOW: settings of a session.
+//!
+//! | name | meaning |
+//! |---|---|
+//! | `threads` (`freestone.threads`) | threads per statement |
+//! | `freestone.batch_rows` | rows per batch between operators |
+//! | `timezone` | zone in which TIMESTAMP WITH TIME ZONE is read and shown |
+//! | `datafusion.…` | every option of DataFusion, unchanged |
+//!
+//! A few settings that PostgreSQL's clients send on connecting are accepted with
+//! the only value they have here.
+
+use datafusion::execution::session_state::SessionState;
+
+use crate::error::{Error, Result, did_you_mean};
+
+/// A change that SET asks for; `None` means the default.
+pub(crate) struct Setting {
+    pub(crate) name: String,
+    pub(crate) value: Option<String>,
+}
+
+/// Settings with one value, known from PostgreSQL.
+const FIXED: [(&str, &str); 7] = [
+    ("client_encoding", "UTF8"),
+    ("datestyle", "ISO, MDY"),
+    ("integer_datetimes", "on"),
+    ("search_path", "main"),
+    ("server_encoding", "UTF8"),
+    ("standard_conforming_strings", "on"),
+    ("transaction_isolation", "repeatable read"),
+];
+
+/// Our own settings and the DataFusion options behind them.
+const OWN: [(&str, &str); 3] = [
+    ("threads", "datafusion.execution.target_partitions"),
+    ("freestone.batch_rows", "datafusion.execution.batch_size"),
+    ("timezone", "datafusion.execution.time_zone"),
+];
+
+fn option_of(name: &str) -> Option<&'static str> {
+    let name = if name == "freestone.threads" { "threads" } else { name };
+    OWN.iter().find(|(own, _)| *own == name).map(|(_, option)| *option)
+}
+
+/// Applies a change.
+///
+/// # Errors
+/// `42704` for an unknown setting, `22023` for a value it cannot have.
+pub(crate) fn change(state: &mut SessionState, setting: &Setting) -> Result<()> {
+    let name = setting.name.to_lowercase();
+    let refuse = |value: &str, why: &str| {
+        Error::new("22023", format!("invalid value for parameter \"{name}\": \"{value}\""))
+            .with_hint(why.to_owned())
+    };
+    if let Some((_, only)) = FIXED.iter().find(|(fixed, _)| *fixed == name) {
+        return match &setting.value {
+            Some(value) if !same_word(value, only) => {
+                Err(refuse(value, &format!("the only value is '{only}'")))
+            }
+            _ => Ok(()),
+        };
+    }
+    let option = match option_of(&name) {
+        Some(option) => option,
+        None if name.starts_with("datafusion.") => name.as_str(),
+        None => return Err(unknown(state, &name)),
+    };
+    let value = match &setting.value {
+        Some(value) => value.clone(),
+        None => default_of(option).unwrap_or_default(),
+    };
+    if matches!(name.as_str(), "threads" | "freestone.threads" | "freestone.batch_rows")
+        && !value.parse::<usize>().is_ok_and(|number| (1..=1_048_576).contains(&number))
+    {
+        return Err(refuse(&value, "give a whole number from 1"));
+    }
+    state
+        .config_mut()
+        .options_mut()
+        .set(option, &value)
+        .map_err(|error| refuse(&value, &Error::from(error).message))
+}
+
+fn same_word(a: &str, b: &str) -> bool {
+    let plain = |text: &str| {
+        text.chars()
+            .filter(|c| c.is_ascii_alphanumeric())
+            .collect::<String>()
+            .to_ascii_lowercase()
+    };
+    plain(a) == plain(b)
+}
+
+fn default_of(option: &str) -> Option<String> {
+    let fresh = super::template();
+    fresh
+        .config_options()
+        .entries()
+        .into_iter()
+        .find(|entry| entry.key == option)?
+        .value
+}
+
+/// The value of a setting, as SHOW prints it.
+///
+/// # Errors
+/// `42704` for an unknown setting.
+pub(crate) fn current(state: &SessionState, name: &str) -> Result<String> {
+    let name = name.to_lowercase();
+    all_settings(state)
+        .into_iter()
+        .find(|(known, _)| *known == name || (name == "freestone.threads" && known == "threads"))
+        .map(|(_, value)| value)
+        .ok_or_else(|| unknown(state, &name))
+}
+
+/// Every setting and its value, sorted by name.
+pub(crate) fn all_settings(state: &SessionState) -> Vec<(String, String)> {
+    let entries = state.config_options().entries();
+    let mut all: Vec<(String, String)> = FIXED
+        .iter()
+        .map(|(name, value)| ((*name).to_owned(), (*value).to_owned()))
+        .collect();
+    for (own, option) in OWN {
+        if let Some(entry) = entries.iter().find(|entry| entry.key == option) {
+            all.push((own.to_owned(), entry.value.clone().unwrap_or_default()));
+        }
+    }
+    all.extend(
+        entries
+            .into_iter()
+            .map(|entry| (entry.key, entry.value.unwrap_or_default())),
+    );
+    all.sort();
+    all
+}
+
+fn unknown(state: &SessionState, name: &str) -> Error {
+    let all = all_settings(state);
+    Error::new(
+        "42704",
+        format!("unrecognized configuration parameter \"{name}\""),
+    )
+    .with_hint_opt(did_you_mean(
+        "parameter",
+        name,
+        all.iter().map(|(known, _)| known.as_str()),
+    ))
+}

@@ -1,0 +1,34 @@
+//! What every session starts with: options, functions, rules.
+
+use std::sync::Arc;
+
+use datafusion::execution::session_state::{SessionState, SessionStateBuilder};
+use datafusion::prelude::SessionConfig;
+
+use crate::functions;
+use crate::plan::names::{CATALOG, DEFAULT_SCHEMA};
+use crate::types::Types;
+
+/// Rows per batch between operators.
+const BATCH_ROWS: usize = 8192;
+
+/// The state that sessions are copied from.
+pub(crate) fn template() -> SessionState {
+    let mut config = SessionConfig::new()
+        .with_create_default_catalog_and_schema(false)
+        .with_default_catalog_and_schema(CATALOG, DEFAULT_SCHEMA)
+        .with_information_schema(false)
+        .with_batch_size(BATCH_ROWS)
+        .with_collect_statistics(true);
+    let options = config.options_mut();
+    options.sql_parser.parse_float_as_decimal = true;
+    options.sql_parser.default_null_ordering = "nulls_max".to_owned();
+    options.sql_parser.collect_spans = true;
+    options.execution.time_zone = Some("+00:00".to_owned());
+    let mut builder = SessionStateBuilder::new()
+        .with_config(config)
+        .with_default_features()
+        .with_type_planner(Arc::new(Types));
+    functions::install(&mut builder);
+    builder.build()
+}

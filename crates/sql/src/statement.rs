@@ -1,0 +1,124 @@
+//! Statements: SQL text, split and parsed.
+
+use datafusion::sql::sqlparser::ast::Statement as Ast;
+use datafusion::sql::sqlparser::dialect::PostgreSqlDialect;
+use datafusion::sql::sqlparser::parser::Parser;
+use datafusion::sql::sqlparser::tokenizer::{Location, Token};
+
+use crate::error::{Error, Result, parser as syntax_error};
+
+/// Brackets inside brackets, at most; deeper text is refused, not overflowed on.
+const NESTING: usize = 400;
+
+/// One parsed SQL statement. It can be run by any session, any number of times.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Statement {
+    pub(crate) ast: Ast,
+    text: String,
+}
+
+impl Statement {
+    /// The statement's own text, without the semicolon.
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+
+    /// Whether it is a query: SELECT, VALUES, EXPLAIN, SHOW, DESCRIBE, TABLE.
+    pub fn returns_rows(&self) -> bool {
+        matches!(
+            self.ast,
+            Ast::Query(_)
+                | Ast::Explain { .. }
+                | Ast::ExplainTable { .. }
+                | Ast::ShowTables { .. }
+                | Ast::ShowVariable { .. }
+                | Ast::ShowVariables { .. }
+                | Ast::ShowColumns { .. }
+                | Ast::ShowSchemas { .. }
+                | Ast::ShowViews { .. }
+        )
+    }
+}
+
+impl std::fmt::Display for Statement {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.text)
+    }
+}
+
+/// Splits a text at its semicolons and parses each statement.
+///
+/// # Errors
+/// `42601` with the position in `sql`; nothing is returned then.
+pub(crate) fn parse(sql: &str) -> Result<Vec<Statement>> {
+    let dialect = PostgreSqlDialect {};
+    let mut parser = Parser::new(&dialect)
+        .with_recursion_limit(NESTING)
+        .try_with_sql(sql)
+        .map_err(|error| syntax_error(&error))?;
+    let lines = Lines::of(sql);
+    let mut statements = Vec::new();
+    loop {
+        while parser.consume_token(&Token::SemiColon) {}
+        let first = parser.peek_token();
+        if first.token == Token::EOF {
+            return Ok(statements);
+        }
+        let start = lines.offset(sql, first.span.start);
+        let ast = parser
+            .parse_statement()
+            .map_err(|error| syntax_error(&error))?;
+        let next = parser.peek_token();
+        let end = match next.token {
+            Token::EOF => sql.len(),
+            Token::SemiColon => lines.offset(sql, next.span.start),
+            other => {
+                return Err(
+                    Error::new("42601", format!("syntax error at or near \"{other}\"")).at(Some(
+                        crate::Position {
+                            line: next.span.start.line,
+                            column: next.span.start.column,
+                        },
+                    )),
+                );
+            }
+        };
+        let text = sql.get(start..end).unwrap_or(sql).trim().to_owned();
+        statements.push(Statement { ast, text });
+    }
+}
+
+/// Parses the one query inside a view.
+///
+/// # Errors
+/// `42601`.
+pub(crate) fn parse_one(sql: &str) -> Result<Ast> {
+    let mut all = parse(sql)?;
+    match (all.pop(), all.is_empty()) {
+        (Some(statement), true) => Ok(statement.ast),
+        _ => Err(Error::new("42601", "expected exactly one statement")),
+    }
+}
+
+/// Byte offsets of the lines of a text.
+struct Lines(Vec<usize>);
+
+impl Lines {
+    fn of(sql: &str) -> Self {
+        let mut starts = vec![0];
+        starts.extend(sql.match_indices('\n').map(|(at, _)| at + 1));
+        Self(starts)
+    }
+
+    fn offset(&self, sql: &str, at: Location) -> usize {
+        let line = usize::try_from(at.line.saturating_sub(1)).unwrap_or(usize::MAX);
+        let column = usize::try_from(at.column.saturating_sub(1)).unwrap_or(usize::MAX);
+        let Some(start) = self.0.get(line) else {
+            return sql.len();
+        };
+        sql[*start..]
+            .char_indices()
+            .nth(column)
+            .map_or(sql.len(), |(offset, _)| start + offset)
+    }
+}

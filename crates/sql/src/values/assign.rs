@@ -1,0 +1,245 @@
+//! Arrays of other types into a column: assignment casts.
+//!
+//! The cast itself is Arrow's, asked to give NULL for a value that does not fit.
+//! A NULL that was none before marks the first bad row; only then is anything
+//! looked at value by value.
+
+use std::sync::Arc;
+
+use datafusion::arrow::array::cast::AsArray;
+use datafusion::arrow::array::{Array, ArrayRef, StringViewArray, StringViewBuilder};
+use datafusion::arrow::compute::{CastOptions, cast_with_options, unary};
+use datafusion::arrow::datatypes::{DataType, Float64Type};
+use datafusion::arrow::util::display::{ArrayFormatter, FormatOptions};
+use freestone_storage::{Column, ColumnType};
+
+use super::text::{field_overflow, fit_char, fit_varchar, invalid};
+use super::{BadValue, ColumnBuilder};
+use crate::error::{Error, Result};
+use crate::types::{DECIMAL_DIGITS, sql_name};
+
+/// Whether values of `from` may be stored in `column` without an explicit cast.
+///
+/// # Errors
+/// `42804`, naming the column and both types.
+pub(crate) fn check_assignable(from: &DataType, column: &Column) -> Result<()> {
+    if assignable(from, &column.kind) {
+        return Ok(());
+    }
+    Err(Error::new(
+        "42804",
+        format!(
+            "column \"{}\" is of type {} but expression is of type {}",
+            column.name,
+            column.kind.to_string().to_lowercase(),
+            sql_name(from)
+        ),
+    )
+    .with_hint("rewrite or cast the expression"))
+}
+
+fn assignable(from: &DataType, to: &ColumnType) -> bool {
+    use ColumnType as C;
+    if let DataType::Dictionary(_, values) = from {
+        return assignable(values, to);
+    }
+    let text = is_text(from);
+    match to {
+        _ if from.is_null() || text => true,
+        C::Varchar(_) | C::Char(_) | C::Text => !from.is_nested(),
+        C::Boolean => *from == DataType::Boolean,
+        C::SmallInt | C::Integer | C::BigInt | C::Real | C::Double | C::Decimal { .. } => {
+            from.is_numeric()
+        }
+        C::Date | C::Timestamp | C::TimestampTz => matches!(
+            from,
+            DataType::Date32 | DataType::Date64 | DataType::Timestamp(_, _)
+        ),
+        C::Time => matches!(from, DataType::Time32(_) | DataType::Time64(_)),
+        C::Interval => matches!(from, DataType::Interval(_) | DataType::Duration(_)),
+        C::Uuid => *from == DataType::FixedSizeBinary(16),
+        C::Bytea => matches!(
+            from,
+            DataType::Binary
+                | DataType::LargeBinary
+                | DataType::BinaryView
+                | DataType::FixedSizeBinary(_)
+        ),
+        C::Json => false,
+    }
+}
+
+fn is_text(kind: &DataType) -> bool {
+    matches!(
+        kind,
+        DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View
+    )
+}
+
+/// The values of `array` as the column stores them.
+///
+/// # Errors
+/// The first row whose value does not fit, and why.
+pub(crate) fn assign(array: &ArrayRef, column: &Column) -> Result<ArrayRef, BadValue> {
+    let whole = |error: Error| BadValue { row: 0, error };
+    let kind = &column.kind;
+    let target = kind.arrow();
+    if let DataType::Dictionary(_, values) = array.data_type() {
+        let plain = cast(array, values).map_err(whole)?;
+        return assign(&plain, column);
+    }
+    if is_text(array.data_type()) {
+        return from_text(array, kind);
+    }
+    if *array.data_type() == target {
+        return Ok(Arc::clone(array));
+    }
+    check_assignable(array.data_type(), column).map_err(whole)?;
+    if is_text(&target) {
+        let strings = match array.data_type() {
+            DataType::Binary | DataType::LargeBinary | DataType::BinaryView => {
+                text_of_bytes(array)?
+            }
+            _ => cast(array, &DataType::Utf8View).map_err(whole)?,
+        };
+        return from_text(&strings, kind);
+    }
+    let rounded = round_for(array, kind).map_err(whole)?;
+    let out = cast(&rounded, &target).map_err(whole)?;
+    if out.null_count() > array.null_count()
+        && let Some(row) = (0..out.len()).find(|row| out.is_null(*row) && array.is_valid(*row))
+    {
+        let error = misfit(array, row, kind);
+        return Err(BadValue { row, error });
+    }
+    Ok(out)
+}
+
+fn cast(array: &ArrayRef, to: &DataType) -> Result<ArrayRef> {
+    let options = CastOptions {
+        safe: true,
+        ..CastOptions::default()
+    };
+    Ok(cast_with_options(array, to, &options)?)
+}
+
+/// Fractions rounded before they meet an integer column: Arrow would cut them.
+fn round_for(array: &ArrayRef, kind: &ColumnType) -> Result<ArrayRef> {
+    if !matches!(
+        kind,
+        ColumnType::SmallInt | ColumnType::Integer | ColumnType::BigInt
+    ) {
+        return Ok(Arc::clone(array));
+    }
+    match array.data_type() {
+        DataType::Float16 | DataType::Float32 | DataType::Float64 => {
+            let doubles = cast(array, &DataType::Float64)?;
+            let doubles = doubles.as_primitive::<Float64Type>();
+            let rounded = unary::<_, _, Float64Type>(doubles, f64::round_ties_even);
+            Ok(Arc::new(rounded))
+        }
+        DataType::Decimal32(_, s)
+        | DataType::Decimal64(_, s)
+        | DataType::Decimal128(_, s)
+        | DataType::Decimal256(_, s)
+            if *s != 0 =>
+        {
+            cast(array, &DataType::Decimal128(DECIMAL_DIGITS, 0))
+        }
+        _ => Ok(Arc::clone(array)),
+    }
+}
+
+/// Why the value at `row` became NULL in the cast.
+fn misfit(array: &ArrayRef, row: usize, kind: &ColumnType) -> Error {
+    let value = show(array, row);
+    match kind {
+        ColumnType::Decimal { precision, scale } => field_overflow(*precision, *scale),
+        ColumnType::Date | ColumnType::Time | ColumnType::Timestamp | ColumnType::TimestampTz => {
+            Error::new("22008", format!("date/time field value out of range: {value}"))
+        }
+        _ => {
+            let name = sql_name(&kind.arrow());
+            Error::new("22003", format!("value {value} is out of range for type {name}"))
+        }
+    }
+}
+
+/// One value as text, for messages.
+pub(crate) fn show(array: &ArrayRef, row: usize) -> String {
+    ArrayFormatter::try_new(array.as_ref(), &FormatOptions::default().with_null("NULL"))
+        .map_or_else(|_| "?".to_owned(), |formatter| formatter.value(row).to_string())
+}
+
+fn from_text(array: &ArrayRef, kind: &ColumnType) -> Result<ArrayRef, BadValue> {
+    let views = cast(array, &DataType::Utf8View).map_err(|error| BadValue { row: 0, error })?;
+    let strings = views.as_string_view();
+    match kind {
+        ColumnType::Text | ColumnType::Varchar(None) => return Ok(Arc::clone(&views)),
+        ColumnType::Varchar(Some(length)) => {
+            let limit = *length as usize;
+            // A byte count within the limit is a character count within it.
+            if strings.views().iter().all(|view| (*view as u32) as usize <= limit) {
+                return Ok(Arc::clone(&views));
+            }
+            return fitted(strings, |text| fit_varchar(text, *length));
+        }
+        ColumnType::Char(length) => {
+            let limit = *length as usize;
+            let plain = strings
+                .iter()
+                .flatten()
+                .all(|text| text.len() <= limit && !text.ends_with(' '));
+            if plain {
+                return Ok(Arc::clone(&views));
+            }
+            return fitted(strings, |text| fit_char(text, *length));
+        }
+        _ => {}
+    }
+    let mut builder = ColumnBuilder::new(kind);
+    for (row, text) in strings.iter().enumerate() {
+        match text {
+            None => builder.push_null(),
+            Some(text) => builder.push(text).map_err(|error| BadValue { row, error })?,
+        }
+    }
+    Ok(builder.finish())
+}
+
+fn fitted(
+    strings: &StringViewArray,
+    fit: impl Fn(&str) -> Result<&str>,
+) -> Result<ArrayRef, BadValue> {
+    let mut builder = StringViewBuilder::with_capacity(strings.len());
+    for (row, text) in strings.iter().enumerate() {
+        match text {
+            None => builder.append_null(),
+            Some(text) => {
+                builder.append_value(fit(text).map_err(|error| BadValue { row, error })?);
+            }
+        }
+    }
+    Ok(Arc::new(builder.finish()))
+}
+
+/// Bytes that must be text, checked: Parquet files may lie about their strings.
+pub(crate) fn text_of_bytes(array: &ArrayRef) -> Result<ArrayRef, BadValue> {
+    let views = cast(array, &DataType::BinaryView).map_err(|error| BadValue { row: 0, error })?;
+    let bytes = views.as_binary_view();
+    let mut builder = StringViewBuilder::with_capacity(bytes.len());
+    for (row, value) in bytes.iter().enumerate() {
+        match value.map(std::str::from_utf8) {
+            None => builder.append_null(),
+            Some(Ok(text)) => builder.append_value(text),
+            Some(Err(_)) => {
+                let shown = String::from_utf8_lossy(value.unwrap_or_default()).into_owned();
+                let mut error = invalid("text", &shown);
+                error.sqlstate = "22021".to_owned();
+                error.message = format!("invalid byte sequence for encoding \"UTF8\": \"{shown}\"");
+                return Err(BadValue { row, error });
+            }
+        }
+    }
+    Ok(Arc::new(builder.finish()))
+}

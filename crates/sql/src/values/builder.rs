@@ -1,0 +1,159 @@
+//! A column under construction, filled from text.
+
+use std::sync::Arc;
+
+use datafusion::arrow::array::{
+    ArrayRef, BinaryViewBuilder, BooleanBuilder, Date32Builder, Decimal128Builder,
+    FixedSizeBinaryBuilder, Float32Builder, Float64Builder, Int16Builder, Int32Builder,
+    Int64Builder, IntervalMonthDayNanoBuilder, StringViewBuilder, Time64MicrosecondBuilder,
+    TimestampMicrosecondBuilder,
+};
+use freestone_storage::ColumnType;
+
+use super::text;
+use crate::error::{Error, Result};
+
+/// Builds the Arrow array of one column type from text.
+pub(crate) enum ColumnBuilder {
+    Boolean(BooleanBuilder),
+    SmallInt(Int16Builder),
+    Integer(Int32Builder),
+    BigInt(Int64Builder),
+    Real(Float32Builder),
+    Double(Float64Builder),
+    Decimal(Decimal128Builder, u8, i8),
+    Date(Date32Builder),
+    Time(Time64MicrosecondBuilder),
+    Timestamp(TimestampMicrosecondBuilder, &'static str),
+    Interval(IntervalMonthDayNanoBuilder),
+    Uuid(FixedSizeBinaryBuilder),
+    Varchar(StringViewBuilder, u32),
+    Char(StringViewBuilder, u32),
+    Text(StringViewBuilder),
+    Bytea(BinaryViewBuilder),
+    Json(StringViewBuilder),
+}
+
+impl ColumnBuilder {
+    /// An empty column.
+    pub(crate) fn new(kind: &ColumnType) -> Self {
+        match kind {
+            ColumnType::Boolean => Self::Boolean(BooleanBuilder::new()),
+            ColumnType::SmallInt => Self::SmallInt(Int16Builder::new()),
+            ColumnType::Integer => Self::Integer(Int32Builder::new()),
+            ColumnType::BigInt => Self::BigInt(Int64Builder::new()),
+            ColumnType::Real => Self::Real(Float32Builder::new()),
+            ColumnType::Double => Self::Double(Float64Builder::new()),
+            ColumnType::Decimal { precision, scale } => Self::Decimal(
+                Decimal128Builder::new().with_data_type(kind.arrow()),
+                *precision,
+                *scale,
+            ),
+            ColumnType::Date => Self::Date(Date32Builder::new()),
+            ColumnType::Time => Self::Time(Time64MicrosecondBuilder::new()),
+            ColumnType::Timestamp => {
+                Self::Timestamp(TimestampMicrosecondBuilder::new(), "timestamp")
+            }
+            ColumnType::TimestampTz => Self::Timestamp(
+                TimestampMicrosecondBuilder::new().with_data_type(kind.arrow()),
+                "timestamp with time zone",
+            ),
+            ColumnType::Interval => Self::Interval(IntervalMonthDayNanoBuilder::new()),
+            ColumnType::Uuid => Self::Uuid(FixedSizeBinaryBuilder::new(16)),
+            ColumnType::Varchar(Some(length)) => Self::Varchar(StringViewBuilder::new(), *length),
+            ColumnType::Char(length) => Self::Char(StringViewBuilder::new(), *length),
+            ColumnType::Varchar(None) | ColumnType::Text => Self::Text(StringViewBuilder::new()),
+            ColumnType::Bytea => Self::Bytea(BinaryViewBuilder::new()),
+            ColumnType::Json => Self::Json(StringViewBuilder::new()),
+        }
+    }
+
+    /// Adds a NULL.
+    pub(crate) fn push_null(&mut self) {
+        match self {
+            Self::Boolean(b) => b.append_null(),
+            Self::SmallInt(b) => b.append_null(),
+            Self::Integer(b) => b.append_null(),
+            Self::BigInt(b) => b.append_null(),
+            Self::Real(b) => b.append_null(),
+            Self::Double(b) => b.append_null(),
+            Self::Decimal(b, _, _) => b.append_null(),
+            Self::Date(b) => b.append_null(),
+            Self::Time(b) => b.append_null(),
+            Self::Timestamp(b, _) => b.append_null(),
+            Self::Interval(b) => b.append_null(),
+            Self::Uuid(b) => b.append_null(),
+            Self::Varchar(b, _) | Self::Char(b, _) | Self::Text(b) | Self::Json(b) => {
+                b.append_null();
+            }
+            Self::Bytea(b) => b.append_null(),
+        }
+    }
+
+    /// Adds the value that a text means.
+    ///
+    /// # Errors
+    /// `22P02`, `22003`, `22007`, `22001`: nothing is added then.
+    pub(crate) fn push(&mut self, value: &str) -> Result<()> {
+        match self {
+            Self::Boolean(b) => b.append_value(text::parse_bool(value)?),
+            Self::SmallInt(b) => {
+                let (min, max) = (i64::from(i16::MIN), i64::from(i16::MAX));
+                b.append_value(narrow(text::parse_int("smallint", value, min, max)?)?);
+            }
+            Self::Integer(b) => {
+                let (min, max) = (i64::from(i32::MIN), i64::from(i32::MAX));
+                b.append_value(narrow(text::parse_int("integer", value, min, max)?)?);
+            }
+            Self::BigInt(b) => {
+                b.append_value(text::parse_int("bigint", value, i64::MIN, i64::MAX)?);
+            }
+            Self::Real(b) => b.append_value(text::parse_real(value)?),
+            Self::Double(b) => b.append_value(text::parse_double(value)?),
+            Self::Decimal(b, precision, scale) => {
+                b.append_value(text::parse_decimal(value, *precision, *scale)?);
+            }
+            Self::Date(b) => b.append_value(text::parse_date(value)?),
+            Self::Time(b) => b.append_value(text::parse_time(value)?),
+            Self::Timestamp(b, kind) => b.append_value(text::parse_timestamp(kind, value)?),
+            Self::Interval(b) => b.append_value(text::parse_interval(value)?),
+            Self::Uuid(b) => b.append_value(text::parse_uuid(value)?)?,
+            Self::Varchar(b, length) => b.append_value(text::fit_varchar(value, *length)?),
+            Self::Char(b, length) => b.append_value(text::fit_char(value, *length)?),
+            Self::Text(b) => b.append_value(value),
+            Self::Bytea(b) => b.append_value(text::parse_bytea(value)?),
+            Self::Json(b) => {
+                text::check_json(value)?;
+                b.append_value(value);
+            }
+        }
+        Ok(())
+    }
+
+    /// The column so far; the builder is empty afterwards.
+    pub(crate) fn finish(&mut self) -> ArrayRef {
+        match self {
+            Self::Boolean(b) => Arc::new(b.finish()),
+            Self::SmallInt(b) => Arc::new(b.finish()),
+            Self::Integer(b) => Arc::new(b.finish()),
+            Self::BigInt(b) => Arc::new(b.finish()),
+            Self::Real(b) => Arc::new(b.finish()),
+            Self::Double(b) => Arc::new(b.finish()),
+            Self::Decimal(b, _, _) => Arc::new(b.finish()),
+            Self::Date(b) => Arc::new(b.finish()),
+            Self::Time(b) => Arc::new(b.finish()),
+            Self::Timestamp(b, _) => Arc::new(b.finish()),
+            Self::Interval(b) => Arc::new(b.finish()),
+            Self::Uuid(b) => Arc::new(b.finish()),
+            Self::Varchar(b, _) | Self::Char(b, _) | Self::Text(b) | Self::Json(b) => {
+                Arc::new(b.finish())
+            }
+            Self::Bytea(b) => Arc::new(b.finish()),
+        }
+    }
+}
+
+/// A number already checked against the type's range.
+fn narrow<T: TryFrom<i64>>(value: i64) -> Result<T> {
+    T::try_from(value).map_err(|_| Error::internal("a checked integer is out of range"))
+}

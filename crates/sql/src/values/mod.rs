@@ -1,0 +1,26 @@
+//! Values on their way into a table: from text, and from arrays of other types.
+//!
+//! One set of rules serves INSERT, COPY from CSV and Parquet, and CREATE TABLE AS:
+//! PostgreSQL's input functions for text and its assignment casts for the rest.
+//! A value that does not fit is reported with its row, so that the caller can say
+//! which line or row group it stood in; nothing is ever rounded to fit silently,
+//! except digits after the point, which assignment rounds in SQL.
+
+mod assign;
+mod builder;
+mod text;
+
+use crate::error::Error;
+
+pub(crate) use assign::{assign, check_assignable, show, text_of_bytes};
+pub(crate) use builder::ColumnBuilder;
+pub(crate) use text::{parse_bytea, parse_uuid};
+
+/// A value that cannot be stored in its column.
+#[derive(Debug)]
+pub(crate) struct BadValue {
+    /// Row within the batch, from 0.
+    pub(crate) row: usize,
+    /// Why.
+    pub(crate) error: Error,
+}

@@ -1,0 +1,344 @@
+//! Text to values: the input functions of the column types.
+//!
+//! Blanks around numbers, dates and truth values are ignored, as in PostgreSQL;
+//! within strings every character counts.
+
+use datafusion::arrow::array::timezone::Tz;
+use datafusion::arrow::compute::kernels::cast_utils::{
+    Parser, parse_interval_month_day_nano, string_to_datetime, string_to_time_nanoseconds,
+};
+use datafusion::arrow::datatypes::{Date32Type, IntervalMonthDayNano};
+
+use crate::error::{Error, Result};
+
+/// `22P02` or `22007`: text that is no value of the type.
+pub(crate) fn invalid(kind: &str, text: &str) -> Error {
+    let sqlstate = match kind {
+        "date" | "time" | "timestamp" | "timestamp with time zone" | "interval" => "22007",
+        _ => "22P02",
+    };
+    Error::new(
+        sqlstate,
+        format!("invalid input syntax for type {kind}: \"{text}\""),
+    )
+}
+
+/// `22003`: a number outside the type's range.
+pub(crate) fn out_of_range(kind: &str, text: &str) -> Error {
+    Error::new(
+        "22003",
+        format!("value \"{text}\" is out of range for type {kind}"),
+    )
+}
+
+pub(crate) fn parse_bool(text: &str) -> Result<bool> {
+    let word = text.trim().to_ascii_lowercase();
+    let prefix = |full: &str| !word.is_empty() && full.starts_with(&word);
+    if prefix("true") || prefix("yes") || word == "on" || word == "1" {
+        return Ok(true);
+    }
+    if prefix("false") || prefix("no") || word == "off" || word == "of" || word == "0" {
+        return Ok(false);
+    }
+    Err(invalid("boolean", text))
+}
+
+/// An integer within `min..=max`.
+pub(crate) fn parse_int(kind: &str, text: &str, min: i64, max: i64) -> Result<i64> {
+    let digits = text.trim();
+    match digits.parse::<i64>() {
+        Ok(value) if (min..=max).contains(&value) => Ok(value),
+        Ok(_) => Err(out_of_range(kind, text)),
+        Err(_) => {
+            let body = digits.strip_prefix(['+', '-']).unwrap_or(digits);
+            let number = !body.is_empty() && body.bytes().all(|b| b.is_ascii_digit());
+            Err(if number {
+                out_of_range(kind, text)
+            } else {
+                invalid(kind, text)
+            })
+        }
+    }
+}
+
+pub(crate) fn parse_double(text: &str) -> Result<f64> {
+    let kind = "double precision";
+    let value: f64 = text.trim().parse().map_err(|_| invalid(kind, text))?;
+    if value.is_infinite() && !text.to_ascii_lowercase().contains("inf") {
+        return Err(out_of_range(kind, text));
+    }
+    Ok(value)
+}
+
+pub(crate) fn parse_real(text: &str) -> Result<f32> {
+    let value: f32 = text.trim().parse().map_err(|_| invalid("real", text))?;
+    if value.is_infinite() && !text.to_ascii_lowercase().contains("inf") {
+        return Err(out_of_range("real", text));
+    }
+    Ok(value)
+}
+
+/// A decimal as digits at `scale`, rounded half away from zero.
+pub(crate) fn parse_decimal(text: &str, precision: u8, scale: i8) -> Result<i128> {
+    let bad = || invalid("numeric", text);
+    let trimmed = text.trim();
+    let (negative, body) = match trimmed.as_bytes().first() {
+        Some(b'-') => (true, &trimmed[1..]),
+        Some(b'+') => (false, &trimmed[1..]),
+        _ => (false, trimmed),
+    };
+    let (mantissa, exponent) = match body.split_once(['e', 'E']) {
+        Some((mantissa, exponent)) => (mantissa, exponent.parse::<i32>().map_err(|_| bad())?),
+        None => (body, 0),
+    };
+    let (whole, part) = mantissa.split_once('.').unwrap_or((mantissa, ""));
+    let digits = || whole.bytes().chain(part.bytes());
+    if digits().next().is_none() || !digits().all(|b| b.is_ascii_digit()) {
+        return Err(bad());
+    }
+    // Digits to keep: those before the point, moved by exponent and scale.
+    let point = i64::try_from(whole.len()).unwrap_or(i64::MAX);
+    let keep = point + i64::from(exponent) + i64::from(scale);
+    let mut value: i128 = 0;
+    let mut round_up = false;
+    for (digit, at) in digits().zip(0_i64..) {
+        let digit = i128::from(digit - b'0');
+        if at < keep {
+            value = value.saturating_mul(10).saturating_add(digit);
+        } else {
+            round_up = at == keep && digit >= 5;
+            break;
+        }
+    }
+    let given = point + i64::try_from(part.len()).unwrap_or(i64::MAX);
+    if value != 0 {
+        for _ in given..keep.min(given + 40) {
+            value = value.saturating_mul(10);
+        }
+    }
+    value += i128::from(round_up);
+    if value >= power_of_ten(precision) {
+        return Err(field_overflow(precision, scale));
+    }
+    Ok(if negative { -value } else { value })
+}
+
+/// `22003`: too many digits before the point.
+pub(crate) fn field_overflow(precision: u8, scale: i8) -> Error {
+    let whole = i16::from(precision) - i16::from(scale);
+    Error::new("22003", "numeric field overflow").with_detail(format!(
+        "a field with precision {precision}, scale {scale} must round to an absolute value less than 10^{whole}"
+    ))
+}
+
+/// 10 to the power of at most 38.
+pub(crate) fn power_of_ten(exponent: u8) -> i128 {
+    10_i128.pow(u32::from(exponent.min(38)))
+}
+
+pub(crate) fn parse_date(text: &str) -> Result<i32> {
+    let trimmed = text.trim();
+    if let Some(days) = iso_date(trimmed.as_bytes()).or_else(|| Date32Type::parse(trimmed)) {
+        return Ok(days);
+    }
+    let micros = instant(trimmed).ok_or_else(|| invalid("date", text))?;
+    i32::try_from(micros.div_euclid(86_400_000_000)).map_err(|_| invalid("date", text))
+}
+
+/// Days since 1970 of `YYYY-MM-DD`, the form that files are full of.
+fn iso_date(text: &[u8]) -> Option<i32> {
+    let [y1, y2, y3, y4, b'-', m1, m2, b'-', d1, d2] = *text else {
+        return None;
+    };
+    let number = |digits: &[u8]| {
+        digits.iter().try_fold(0_i32, |value, digit| {
+            digit.is_ascii_digit().then(|| value * 10 + i32::from(digit - b'0'))
+        })
+    };
+    let (year, month, day) = (number(&[y1, y2, y3, y4])?, number(&[m1, m2])?, number(&[d1, d2])?);
+    let leap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
+    let length = match month {
+        2 if leap => 29,
+        2 => 28,
+        4 | 6 | 9 | 11 => 30,
+        1 | 3 | 5 | 7 | 8 | 10 | 12 => 31,
+        _ => return None,
+    };
+    if day < 1 || day > length || year == 0 {
+        return None;
+    }
+    // Count from 1 March, so that the leap day comes last.
+    let (year, month) = if month > 2 { (year, month - 3) } else { (year - 1, month + 9) };
+    let days = 365 * year + year / 4 - year / 100 + year / 400 + (153 * month + 2) / 5 + day - 1;
+    Some(days - 719_468)
+}
+
+/// Microseconds since midnight.
+pub(crate) fn parse_time(text: &str) -> Result<i64> {
+    string_to_time_nanoseconds(text.trim())
+        .map(|nanos| nanos / 1000)
+        .map_err(|_| invalid("time", text))
+}
+
+/// Microseconds since 1970; a zone in the text is converted to UTC.
+pub(crate) fn parse_timestamp(kind: &str, text: &str) -> Result<i64> {
+    let trimmed = text.trim();
+    if let Some(days) = iso_date(trimmed.as_bytes()) {
+        return Ok(i64::from(days) * 86_400_000_000);
+    }
+    instant(trimmed).ok_or_else(|| invalid(kind, text))
+}
+
+fn instant(text: &str) -> Option<i64> {
+    let utc: Tz = "+00:00".parse().ok()?;
+    Some(string_to_datetime(&utc, text).ok()?.timestamp_micros())
+}
+
+pub(crate) fn parse_interval(text: &str) -> Result<IntervalMonthDayNano> {
+    parse_interval_month_day_nano(text.trim()).map_err(|_| invalid("interval", text))
+}
+
+/// A UUID in any of the forms PostgreSQL reads.
+pub(crate) fn parse_uuid(text: &str) -> Result<[u8; 16]> {
+    let bad = || invalid("uuid", text);
+    let body = text.trim();
+    let body = match body.strip_prefix('{') {
+        Some(rest) => rest.strip_suffix('}').ok_or_else(bad)?,
+        None => body,
+    };
+    let mut digits = body.bytes().filter(|b| *b != b'-');
+    let mut out = [0_u8; 16];
+    for byte in &mut out {
+        let high = digits.next().and_then(hex).ok_or_else(bad)?;
+        let low = digits.next().and_then(hex).ok_or_else(bad)?;
+        *byte = high << 4 | low;
+    }
+    match digits.next() {
+        Some(_) => Err(bad()),
+        None => Ok(out),
+    }
+}
+
+/// BYTEA in hex (`\xDEAD`) or escape form (`a\000b\\`).
+pub(crate) fn parse_bytea(text: &str) -> Result<Vec<u8>> {
+    let bad = || invalid("bytea", text);
+    if let Some(digits) = text.strip_prefix("\\x") {
+        let digits: Vec<u8> = digits.bytes().filter(|b| !b.is_ascii_whitespace()).collect();
+        let pairs = digits.chunks_exact(2);
+        if !pairs.remainder().is_empty() {
+            return Err(bad());
+        }
+        return pairs
+            .map(|pair| match pair {
+                [high, low] => Some(hex(*high)? << 4 | hex(*low)?),
+                _ => None,
+            })
+            .collect::<Option<Vec<u8>>>()
+            .ok_or_else(bad);
+    }
+    let mut out = Vec::with_capacity(text.len());
+    let mut bytes = text.bytes();
+    while let Some(byte) = bytes.next() {
+        if byte != b'\\' {
+            out.push(byte);
+            continue;
+        }
+        match bytes.next() {
+            Some(b'\\') => out.push(b'\\'),
+            Some(first @ b'0'..=b'3') => {
+                let mut octal = |digit: Option<u8>| match digit {
+                    Some(d @ b'0'..=b'7') => Ok(d - b'0'),
+                    _ => Err(bad()),
+                };
+                let second = octal(bytes.next())?;
+                let third = octal(bytes.next())?;
+                out.push((first - b'0') << 6 | second << 3 | third);
+            }
+            _ => return Err(bad()),
+        }
+    }
+    Ok(out)
+}
+
+fn hex(digit: u8) -> Option<u8> {
+    char::from(digit)
+        .to_digit(16)
+        .and_then(|value| u8::try_from(value).ok())
+}
+
+/// Text cut and checked for VARCHAR(n): blanks beyond the length may go.
+pub(crate) fn fit_varchar(text: &str, length: u32) -> Result<&str> {
+    fit("character varying", text, length)
+}
+
+/// Text for CHAR(n): as VARCHAR(n), and stored without trailing blanks.
+pub(crate) fn fit_char(text: &str, length: u32) -> Result<&str> {
+    Ok(fit("character", text, length)?.trim_end_matches(' '))
+}
+
+fn fit<'a>(kind: &str, text: &'a str, length: u32) -> Result<&'a str> {
+    let limit = usize::try_from(length).unwrap_or(usize::MAX);
+    if text.len() <= limit {
+        return Ok(text);
+    }
+    match text.char_indices().nth(limit) {
+        None => Ok(text),
+        Some((end, _)) if text[end..].bytes().all(|b| b == b' ') => Ok(&text[..end]),
+        Some(_) => Err(Error::new(
+            "22001",
+            format!("value too long for type {kind}({length})"),
+        )),
+    }
+}
+
+/// Checks that text is JSON.
+pub(crate) fn check_json(text: &str) -> Result<()> {
+    serde_json::from_str::<serde::de::IgnoredAny>(text)
+        .map(|_| ())
+        .map_err(|error| invalid("json", text).with_detail(error.to_string()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn decimals_round_half_away_from_zero() {
+        assert_eq!(parse_decimal("1.005", 15, 2).unwrap(), 101);
+        assert_eq!(parse_decimal("-1.005", 15, 2).unwrap(), -101);
+        assert_eq!(parse_decimal("1.5e3", 15, 2).unwrap(), 150_000);
+        assert_eq!(parse_decimal("15e-4", 15, 2).unwrap(), 0);
+        assert_eq!(parse_decimal("0.995", 3, 2).unwrap(), 100);
+        assert_eq!(parse_decimal(".5", 3, 0).unwrap(), 1);
+        assert_eq!(parse_decimal("9.995", 3, 2).unwrap_err().sqlstate, "22003");
+        assert_eq!(parse_decimal("1e99", 38, 0).unwrap_err().sqlstate, "22003");
+        assert_eq!(parse_decimal("1.2.3", 3, 2).unwrap_err().sqlstate, "22P02");
+        assert_eq!(parse_decimal("", 3, 2).unwrap_err().sqlstate, "22P02");
+    }
+
+    #[test]
+    fn dates_agree_with_arrow() {
+        for text in ["1970-01-01", "2000-02-29", "1998-12-01", "0001-01-01", "9999-12-31"] {
+            assert_eq!(iso_date(text.as_bytes()), Date32Type::parse(text), "{text}");
+        }
+        assert!(parse_date("1999-02-29").is_err());
+        assert_eq!(parse_timestamp("timestamp", "3000-01-01").unwrap() / 86_400_000_000, 376_200);
+    }
+
+    #[test]
+    fn lengths_count_characters() {
+        assert_eq!(fit_varchar("äöü  ", 3).unwrap(), "äöü");
+        assert_eq!(fit_varchar("abcd", 3).unwrap_err().sqlstate, "22001");
+        assert_eq!(fit_char("a  ", 3).unwrap(), "a");
+    }
+
+    #[test]
+    fn bytes_and_uuids() {
+        assert_eq!(parse_bytea("\\xDEad").unwrap(), [0xde, 0xad]);
+        assert_eq!(parse_bytea("a\\000\\\\").unwrap(), [b'a', 0, b'\\']);
+        assert!(parse_bytea("\\xabc").is_err());
+        let text = "a0eebc99-9c0b-4ef8-bb6d-6bb9bd380a11";
+        assert_eq!(parse_uuid(text).unwrap()[..2], [0xa0, 0xee]);
+        assert!(parse_uuid("a0ee").is_err());
+    }
+}
