@@ -67,6 +67,11 @@ pub fn written(mut writer: BlockWriter, batch: &RecordBatch, cut: usize) -> Vec<
 
 /// Makes table `t`: one part of the rows after the other, each with its options.
 pub fn fill(home: &Home, model: &Model, parts: &[TableOptions], cut: usize) {
+    fill_store(&home.store, model, parts, cut);
+}
+
+/// As [`fill`], for any store.
+pub fn fill_store(store: &Store, model: &Model, parts: &[TableOptions], cut: usize) {
     let schema = Arc::new(model.schema.clone());
     let share = model.batch.num_rows().div_ceil(parts.len()).max(1);
     let mut blocks = Vec::new();
@@ -76,7 +81,7 @@ pub fn fill(home: &Home, model: &Model, parts: &[TableOptions], cut: usize) {
             .batch
             .slice(start, share.min(model.batch.num_rows() - start));
         blocks.extend(written(
-            home.store.writer(&schema, options).unwrap(),
+            store.writer(&schema, options).unwrap(),
             &batch,
             cut,
         ));
@@ -85,10 +90,7 @@ pub fn fill(home: &Home, model: &Model, parts: &[TableOptions], cut: usize) {
         let id = edit.create_table(DEFAULT_SCHEMA, "t", model.schema.clone(), parts[0].clone())?;
         edit.append(id, blocks)
     };
-    assert_eq!(
-        home.store.commit(create).unwrap(),
-        model.batch.num_rows() as u64
-    );
+    assert_eq!(store.commit(create).unwrap(), model.batch.num_rows() as u64);
 }
 
 pub fn collected(batches: Vec<RecordBatch>, columns: usize) -> Vec<Option<ArrayRef>> {

@@ -6,6 +6,8 @@
 //! - `crash`: whatever fails, reopening gives the state before or after.
 
 mod conformance;
+mod crash;
+mod flips;
 mod home;
 mod model;
 mod tables;
