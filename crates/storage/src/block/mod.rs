@@ -26,7 +26,7 @@ use crate::io::{Files, ReadFile};
 use crate::layout::TupleStore;
 use crate::predicate::Zone;
 use crate::schema::{Layout, TableSchema};
-use arrow_array::ArrayRef;
+use arrow_array::{Array, ArrayRef};
 use arrow_buffer::Buffer;
 use serde::{Deserialize, Serialize};
 use std::ops::Range;
@@ -232,8 +232,10 @@ impl Block {
     /// Reads and verifies one section.
     fn section(&self, opened: &Opened, kind: SectionKind, column: Option<u16>) -> Result<Buffer> {
         let found = self.find(opened, kind, column);
-        let section =
-            found.ok_or_else(|| Error::corrupt(format!("section {} is missing", kind.name())))?;
+        let missing = || Error::corrupt(format!("section {} is missing", kind.name()));
+        let section = found
+            .ok_or_else(missing)
+            .map_err(self.blame(Some("section directory")))?;
         self.read_section(opened, section)
     }
 
@@ -318,7 +320,21 @@ impl Block {
             Part::Rows(store) => store.read(column, rows),
             Part::Pages(store) => store.read(column, rows),
         };
-        read().map_err(self.blame(None))
+        self.checked(column, read())
+    }
+
+    /// Places an error in this block; NULL where none may be is one.
+    fn checked(&self, column: usize, values: Result<ArrayRef>) -> Result<ArrayRef> {
+        let values = values.map_err(self.blame(None))?;
+        match self.schema.columns.get(column) {
+            Some(known) if !known.nullable && values.null_count() > 0 => {
+                let error = Error::corrupt("NULL in a column that is NOT NULL");
+                Err(self.blame(Some(&format!("values of {}", known.name)))(
+                    error,
+                ))
+            }
+            _ => Ok(values),
+        }
     }
 
     /// Reads `column` at ascending `positions`.
@@ -331,7 +347,7 @@ impl Block {
             Part::Rows(store) => store.take(column, positions),
             Part::Pages(store) => store.take(column, positions),
         };
-        take().map_err(self.blame(None))
+        self.checked(column, take())
     }
 
     /// Bytes of the file that reading these columns takes.

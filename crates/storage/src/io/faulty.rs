@@ -59,6 +59,34 @@ impl Faulty {
         }
     }
 
+    /// The files after a power loss that some changes of names happened to
+    /// survive although they had not been synced: those that `kept` says.
+    #[must_use]
+    pub fn crash_keeping(&self, mut kept: impl FnMut(&str) -> bool) -> Faulty {
+        let State { seen, durable, .. } = self.state.lock().clone();
+        let mut left = durable.clone();
+        for name in seen.keys().chain(durable.keys()) {
+            if seen.get(name) != durable.get(name) && kept(name) {
+                match seen.get(name) {
+                    Some(bytes) => left.insert(name.clone(), bytes.clone()),
+                    None => left.remove(name),
+                };
+            }
+        }
+        Faulty {
+            state: Mutex::new(State {
+                seen: left.clone(),
+                durable: left,
+                ..State::default()
+            }),
+        }
+    }
+
+    /// Lets all operations succeed again.
+    pub fn heal(&self) {
+        self.state.lock().fail_after = None;
+    }
+
     /// Changes the bytes of a file, as a bad disk does.
     pub fn corrupt(&self, name: &str, change: impl FnOnce(&mut Vec<u8>)) {
         let mut state = self.state.lock();

@@ -9,7 +9,6 @@ use arrow_array::{
     FixedSizeBinaryArray, Float32Array, Float64Array, PrimitiveArray, StringViewArray,
     TimestampMicrosecondArray,
 };
-use std::cmp::Ordering;
 use std::sync::Arc;
 
 /// A predicate without NOT, whose constants have the columns' types.
@@ -175,8 +174,8 @@ fn bind_in(values: &[Value], negated: bool, kind: &ColumnType) -> Result<Leaf> {
             kept.push(value.clone());
         }
     }
-    kept.sort_by(|a, b| a.compare(b).unwrap_or(Ordering::Equal));
-    kept.dedup();
+    kept.sort_by(Value::total_order);
+    kept.dedup_by(|a, b| a.total_order(b).is_eq());
     if kept.is_empty() {
         return Ok(if negated {
             Leaf::IsNotNull

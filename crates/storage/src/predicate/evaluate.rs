@@ -10,7 +10,6 @@ use arrow_array::{Array, ArrayRef, BooleanArray, Datum, Scalar, StringViewArray}
 use arrow_buffer::BooleanBuffer;
 use arrow_ord::cmp;
 use arrow_schema::{DataType, TimeUnit};
-use std::cmp::Ordering;
 
 impl BoundPredicate {
     /// One bit per row: set where the predicate is TRUE.
@@ -124,7 +123,7 @@ fn compare(op: CompareOp, array: &ArrayRef, constant: &ArrayRef) -> Result<Boole
 fn search(values: &[Value], array: &ArrayRef) -> Result<BooleanBuffer> {
     let found = |value: Value| {
         values
-            .binary_search_by(|known| known.compare(&value).unwrap_or(Ordering::Less))
+            .binary_search_by(|known| known.total_order(&value))
             .is_ok()
     };
     let rows = array.len();

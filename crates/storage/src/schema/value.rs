@@ -28,6 +28,15 @@ impl Value {
         }
     }
 
+    /// Orders as Arrow's kernels do: as [`Value::compare`], but -0.0 comes before
+    /// 0.0 and NaN last. Values of different types are equal.
+    pub fn total_order(&self, other: &Value) -> Ordering {
+        match (self, other) {
+            (Value::Float(a), Value::Float(b)) => a.total_cmp(b),
+            _ => self.compare(other).unwrap_or(Ordering::Equal),
+        }
+    }
+
     /// Whether this is a float that is not a number.
     pub fn is_nan(&self) -> bool {
         matches!(self, Value::Float(value) if value.is_nan())

@@ -1,0 +1,13 @@
+//! Storage as its users see it, held against models that are too plain to be wrong.
+//!
+//! - `conformance`: every layout gives the rows that were put in, whatever the
+//!   types, NULLs, predicates, limits and number of workers.
+//! - `flips`: no damaged byte gives a wrong answer or a panic.
+//! - `crash`: whatever fails, reopening gives the state before or after.
+
+mod conformance;
+mod crash;
+mod flips;
+mod home;
+mod model;
+mod tables;
