@@ -23,7 +23,7 @@ use datafusion::logical_expr::{
 };
 use datafusion::optimizer::simplify_expressions::ExprSimplifier;
 use datafusion::sql::parser::Statement as DfStatement;
-use datafusion::sql::planner::{ParserOptions, SqlToRel};
+use datafusion::sql::planner::ParserOptions;
 use datafusion::sql::sqlparser::ast::Statement as Ast;
 use freestone_storage::Catalog;
 
@@ -77,8 +77,8 @@ impl<'a> Relations<'a> {
     }
 
     fn plan_once(&self, ast: Ast) -> DfResult<LogicalPlan> {
-        SqlToRel::new_with_options(self, parser_options(self.state))
-            .statement_to_plan(DfStatement::Statement(Box::new(ast)))
+        let statement = DfStatement::Statement(Box::new(ast));
+        freestone_binder::plan_statement(self, parser_options(self.state), statement)
     }
 
     /// The table or view of that name.

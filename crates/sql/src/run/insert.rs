@@ -14,7 +14,6 @@ use datafusion::logical_expr::simplify::SimplifyContext;
 use datafusion::logical_expr::{Expr as Logical, LogicalPlan, LogicalPlanBuilder};
 use datafusion::optimizer::simplify_expressions::ExprSimplifier;
 use datafusion::physical_expr::PhysicalExpr;
-use datafusion::sql::planner::{PlannerContext, SqlToRel};
 use datafusion::sql::sqlparser::ast::{
     Expr, Insert, Query, SetExpr, Statement as Ast, TableObject, UnaryOperator, Value, Values,
 };
@@ -113,9 +112,9 @@ impl Run<'_> {
     /// Plans an expression that refers to no columns.
     fn plan_expr(&self, expr: &Expr) -> Result<Logical> {
         let relations = Relations::new(&self.state, Arc::clone(&self.snapshot));
-        let planner = SqlToRel::new_with_options(&relations, parser_options(&self.state));
+        let options = parser_options(&self.state);
         let empty = DFSchema::empty();
-        Ok(planner.sql_to_expr(expr.clone(), &empty, &mut PlannerContext::new())?)
+        Ok(freestone_binder::plan_expression(&relations, options, expr.clone(), &empty)?)
     }
 
     /// The value of an expression without columns.
