@@ -5,7 +5,7 @@ use std::sync::{Arc, LazyLock};
 
 use datafusion::arrow::array::cast::AsArray;
 use datafusion::arrow::array::{
-    Array, ArrayRef, BinaryViewBuilder, FixedSizeBinaryBuilder, Float64Array, StringViewBuilder,
+    ArrayRef, BinaryViewBuilder, FixedSizeBinaryBuilder, Float64Array, StringViewBuilder,
 };
 use datafusion::arrow::compute::{cast, unary};
 use datafusion::arrow::datatypes::{DataType, FieldRef, Float64Type};

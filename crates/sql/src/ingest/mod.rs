@@ -65,10 +65,6 @@ impl Target {
         self.check_keys = false;
         self
     }
-
-    pub(crate) fn schema(&self) -> &Arc<TableSchema> {
-        &self.schema
-    }
 }
 
 /// Blocks on disk that no table names yet, and the keys in them.

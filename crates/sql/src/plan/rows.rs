@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use datafusion::arrow::array::{
-    ArrayRef, BooleanArray, Float64Array, Int32Array, Int64Array, RecordBatch, StringViewArray,
+    ArrayRef, Int32Array, Int64Array, RecordBatch, StringViewArray,
 };
 use datafusion::arrow::datatypes::{DataType, Field, Schema, SchemaRef};
 use datafusion::catalog::TableProvider;
@@ -19,10 +19,6 @@ pub(crate) enum Values {
     Int(Vec<Option<i32>>),
     /// BIGINT.
     Long(Vec<Option<i64>>),
-    /// DOUBLE PRECISION.
-    Double(Vec<Option<f64>>),
-    /// BOOLEAN.
-    Bool(Vec<Option<bool>>),
 }
 
 /// Named columns as one batch.
@@ -40,8 +36,6 @@ pub(crate) fn batch(columns: Vec<(&str, Values)>) -> Result<RecordBatch> {
             ),
             Values::Int(values) => (DataType::Int32, Arc::new(Int32Array::from(values))),
             Values::Long(values) => (DataType::Int64, Arc::new(Int64Array::from(values))),
-            Values::Double(values) => (DataType::Float64, Arc::new(Float64Array::from(values))),
-            Values::Bool(values) => (DataType::Boolean, Arc::new(BooleanArray::from(values))),
         };
         fields.push(Field::new(name, kind, true));
         arrays.push(array);

@@ -14,7 +14,6 @@ mod statistics;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use logical::describe;
 pub(crate) use provider::StoredTable;
 pub(crate) use statistics::scalar_of;
 

@@ -34,10 +34,6 @@ impl StoredTable {
             constraints: constraints(table),
         }
     }
-
-    pub(crate) fn table(&self) -> &Arc<Table> {
-        &self.table
-    }
 }
 
 /// Keys that GROUP BY may rely on.

@@ -246,7 +246,7 @@ pub(crate) fn parse_bytea(text: &str) -> Result<Vec<u8>> {
         match bytes.next() {
             Some(b'\\') => out.push(b'\\'),
             Some(first @ b'0'..=b'3') => {
-                let mut octal = |digit: Option<u8>| match digit {
+                let octal = |digit: Option<u8>| match digit {
                     Some(d @ b'0'..=b'7') => Ok(d - b'0'),
                     _ => Err(bad()),
                 };

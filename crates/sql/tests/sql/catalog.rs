@@ -1,0 +1,84 @@
+//! SHOW, DESCRIBE, information_schema, table functions, settings.
+
+use crate::support::Sql;
+
+fn filled() -> Sql {
+    let sql = Sql::new();
+    sql.run(
+        "CREATE TABLE t (a INT PRIMARY KEY, b VARCHAR(10) DEFAULT 'x', c DECIMAL(5,2) NOT NULL) WITH (layout = 'row');
+         INSERT INTO t VALUES (1, 'one', 1.5), (2, NULL, 2.5);
+         CREATE SCHEMA s; CREATE VIEW s.v AS SELECT a, c FROM t",
+    );
+    sql
+}
+
+#[test]
+fn tables_and_columns_are_listed() {
+    let sql = filled();
+    let shown = sql.rows("SHOW TABLES");
+    assert_eq!(shown.len(), 2);
+    assert!(shown[0].starts_with("main|t|table|2|") && shown[0].ends_with("|row"), "{shown:?}");
+    assert_eq!(shown[1], "s|v|view|NULL|NULL|NULL");
+    assert_eq!(
+        sql.rows("DESCRIBE t"),
+        [
+            "a|INTEGER|NO|NULL|primary key",
+            "b|VARCHAR(10)|YES|'x'|NULL",
+            "c|DECIMAL(5,2)|NO|NULL|NULL",
+        ]
+    );
+    assert_eq!(sql.rows("DESCRIBE s.v").len(), 2);
+    assert_eq!(sql.rows("SHOW SCHEMAS"), ["main", "s"]);
+    assert_eq!(sql.state("DESCRIBE nosuch"), "42P01");
+}
+
+#[test]
+fn the_information_schema_describes_everything() {
+    let sql = filled();
+    assert_eq!(
+        sql.rows("SELECT table_schema, table_name, table_type FROM information_schema.tables WHERE table_schema <> 'information_schema'"),
+        ["main|t|BASE TABLE", "s|v|VIEW"]
+    );
+    assert_eq!(
+        sql.rows(
+            "SELECT column_name, ordinal_position, is_nullable, data_type, character_maximum_length, numeric_precision, numeric_scale
+             FROM information_schema.columns WHERE table_name = 't' ORDER BY ordinal_position"
+        ),
+        [
+            "a|1|NO|integer|NULL|32|0",
+            "b|2|YES|character varying|10|NULL|NULL",
+            "c|3|NO|numeric|NULL|5|2",
+        ]
+    );
+    assert_eq!(sql.one("SELECT view_definition FROM information_schema.views"), "SELECT a, c FROM t");
+    assert_eq!(sql.one("SELECT count(*) FROM information_schema.columns WHERE table_name = 'v'"), "2");
+}
+
+#[test]
+fn blocks_and_columns_can_be_inspected() {
+    let sql = filled();
+    assert_eq!(sql.one("SELECT layout, rows FROM freestone_blocks('t')"), "row|2");
+    assert_eq!(sql.one("SELECT count(*) FROM freestone_blocks('main.t') WHERE bytes > 0"), "1");
+    assert_eq!(
+        sql.rows("SELECT column_name, nulls, min, max, distinct_values FROM freestone_columns('t')"),
+        ["a|0|1|2|2", "b|1|one|one|1", "c|0|1.50|2.50|2"]
+    );
+    assert_eq!(sql.state("SELECT * FROM freestone_blocks(1)"), "42883");
+}
+
+#[test]
+fn settings_belong_to_the_session() {
+    let sql = Sql::new();
+    sql.run("SET threads = 1");
+    assert_eq!(sql.one("SHOW threads"), "1");
+    sql.run("SET freestone.threads TO 3");
+    assert_eq!(sql.one("SHOW freestone.threads"), "3");
+    sql.run("SET TIME ZONE '+02:00'");
+    assert_eq!(sql.one("SHOW timezone"), "+02:00");
+    sql.run("RESET timezone; SET client_encoding = 'utf-8'; SET datafusion.execution.batch_size = 100");
+    assert_eq!(sql.one("SHOW datafusion.execution.batch_size"), "100");
+    assert_eq!(sql.state("SET client_encoding = 'latin1'"), "22023");
+    assert!(sql.rows("SHOW ALL").len() > 100);
+    let other = Sql::on(sql.session.database());
+    assert_ne!(other.one("SHOW datafusion.execution.batch_size"), "100");
+}

@@ -1,0 +1,128 @@
+//! CREATE, ALTER, DROP.
+
+use crate::support::{LAYOUTS, Sql};
+
+#[test]
+fn tables_are_created_once() {
+    let sql = Sql::new();
+    assert_eq!(sql.run("CREATE TABLE t (a INT)"), "CREATE TABLE");
+    assert_eq!(sql.state("CREATE TABLE t (a INT)"), "42P07");
+    sql.run("CREATE TABLE IF NOT EXISTS t (b TEXT)");
+    assert_eq!(sql.names("SELECT * FROM t"), ["a"]);
+    sql.run("CREATE OR REPLACE TABLE t (b TEXT)");
+    assert_eq!(sql.names("SELECT * FROM t"), ["b"]);
+    assert_eq!(sql.run("CREATE TABLE u AS SELECT 1 AS x, 'y' AS y"), "SELECT 1");
+    assert_eq!(sql.one("SELECT x, y FROM u"), "1|y");
+    assert_eq!(sql.run("DROP TABLE t, u"), "DROP TABLE");
+    assert_eq!(sql.state("DROP TABLE t"), "42P01");
+    sql.run("DROP TABLE IF EXISTS t");
+    assert_eq!(sql.state("CREATE TABLE d (a INT, a INT)"), "42701");
+    assert_eq!(sql.state("CREATE TABLE d (a NOSUCHTYPE)"), "42704");
+    assert_eq!(sql.state("CREATE TABLE d (a DECIMAL(50, 2))"), "22023");
+    assert_eq!(sql.state("CREATE TABLE d (a INT CHECK (a > 0))"), "0A000");
+    assert_eq!(sql.state("CREATE TABLE d (a INT REFERENCES t (b))"), "0A000");
+    assert_eq!(sql.state("CREATE TEMPORARY TABLE d (a INT)"), "0A000");
+}
+
+#[test]
+fn dropping_several_is_all_or_nothing() {
+    let sql = Sql::new();
+    sql.run("CREATE TABLE a (x INT); CREATE TABLE b (x INT)");
+    assert_eq!(sql.state("DROP TABLE a, nosuch, b"), "42P01");
+    assert_eq!(sql.one("SELECT count(*) FROM a"), "0");
+    assert_eq!(sql.one("SELECT count(*) FROM b"), "0");
+}
+
+#[test]
+fn schemas_hold_tables() {
+    let sql = Sql::new();
+    sql.run("CREATE SCHEMA s; CREATE SCHEMA IF NOT EXISTS s; CREATE TABLE s.t (a INT); INSERT INTO s.t VALUES (1)");
+    assert_eq!(sql.state("CREATE SCHEMA s"), "42P06");
+    assert_eq!(sql.one("SELECT a FROM s.t"), "1");
+    assert_eq!(sql.one("SELECT a FROM freestone.s.t"), "1");
+    assert_eq!(sql.state("SELECT a FROM t"), "42P01");
+    assert_eq!(sql.state("SELECT a FROM other.s.t"), "0A000");
+    assert_eq!(sql.state("CREATE TABLE nosuch.t (a INT)"), "3F000");
+    assert_eq!(sql.state("DROP SCHEMA s"), "2BP01");
+    sql.run("DROP SCHEMA s CASCADE; DROP SCHEMA IF EXISTS s");
+    assert_eq!(sql.state("DROP SCHEMA s"), "3F000");
+    assert_eq!(sql.state("DROP SCHEMA main CASCADE"), "2BP01");
+}
+
+#[test]
+fn options_are_checked_and_listed() {
+    let sql = Sql::new();
+    let error = sql.error("CREATE TABLE t (a INT) WITH (layuot = 'row')");
+    assert_eq!(error.sqlstate, "22023");
+    assert!(error.hint.unwrap().contains("block_bytes"));
+    let error = sql.error("CREATE TABLE t (a INT) WITH (layout = 'rows')");
+    assert!(error.hint.unwrap().contains("pax"));
+    assert_eq!(sql.state("CREATE TABLE t (a INT) WITH (sort_by = 'b')"), "42703");
+    assert_eq!(sql.state("CREATE TABLE t (a INT) WITH (block_bytes = '1KiB')"), "22023");
+}
+
+#[test]
+fn alter_rewrites_and_mixes_layouts() {
+    let sql = Sql::new();
+    sql.run("CREATE TABLE t (a INT, b TEXT) WITH (block_bytes = '128KiB')");
+    for layout in LAYOUTS {
+        sql.run(&format!(
+            "ALTER TABLE t SET (layout = '{layout}', rewrite = false);
+             INSERT INTO t SELECT value, 'row ' || value FROM generate_series(1, 3000)"
+        ));
+    }
+    assert_eq!(
+        sql.sorted("SELECT DISTINCT layout FROM freestone_blocks('t')"),
+        ["column", "pax", "row"]
+    );
+    let before = sql.one("SELECT count(*), sum(a), min(b), max(b) FROM t WHERE a BETWEEN 10 AND 2990");
+    sql.run("ALTER TABLE t SET (layout = 'pax', sort_by = 'a')");
+    assert_eq!(sql.sorted("SELECT DISTINCT layout FROM freestone_blocks('t')"), ["pax"]);
+    assert_eq!(
+        sql.one("SELECT count(*), sum(a), min(b), max(b) FROM t WHERE a BETWEEN 10 AND 2990"),
+        before
+    );
+    assert_eq!(sql.one("SELECT count(*) FROM t"), "9000");
+    assert_eq!(sql.state("ALTER TABLE t ADD COLUMN c INT"), "0A000");
+    assert_eq!(sql.state("ALTER TABLE t SET (nosuch = 1)"), "22023");
+    assert_eq!(sql.state("ALTER TABLE nosuch SET (layout = 'row')"), "42P01");
+}
+
+#[test]
+fn sort_by_orders_the_whole_table() {
+    let sql = Sql::new();
+    sql.run(
+        "CREATE TABLE t (a INT, b TEXT) WITH (sort_by = 'a', block_bytes = '128KiB');
+         INSERT INTO t SELECT (value * 7919) % 50000, 'some text to fill the block ' || value FROM generate_series(1, 50000)",
+    );
+    let blocks: i64 = sql.one("SELECT count(*) FROM freestone_blocks('t')").parse().unwrap();
+    assert!(blocks > 3, "{blocks}");
+    let overlapping = sql.one(
+        "SELECT count(*) FROM
+           (SELECT CAST(min AS INT) AS lo, lag(CAST(max AS INT)) OVER (ORDER BY block) AS before
+            FROM freestone_columns('t') WHERE column_name = 'a') s
+         WHERE lo < before",
+    );
+    assert_eq!(overlapping, "0");
+    let plan = sql.rows("EXPLAIN ANALYZE SELECT count(*) FROM t WHERE a = 77").join("\n");
+    assert!(plan.contains("blocks_read=1"), "{plan}");
+}
+
+#[test]
+fn keys_are_enforced() {
+    let sql = Sql::new();
+    sql.run("CREATE TABLE t (a INT PRIMARY KEY, b TEXT UNIQUE, c INT, d INT, UNIQUE (c, d))");
+    sql.run("INSERT INTO t VALUES (1, 'x', 1, 1), (2, NULL, 1, 2), (3, NULL, 1, NULL), (4, NULL, 1, NULL)");
+    let error = sql.error("INSERT INTO t VALUES (1, 'y', 9, 9)");
+    assert_eq!(error.sqlstate, "23505");
+    assert!(error.message.contains("t_pkey"), "{error}");
+    assert!(error.detail.unwrap().contains("(a)=(1)"));
+    assert_eq!(sql.state("INSERT INTO t VALUES (5, 'x', 9, 9)"), "23505");
+    assert_eq!(sql.state("INSERT INTO t VALUES (5, 'y', 1, 2)"), "23505");
+    assert_eq!(sql.state("INSERT INTO t VALUES (5, 'y', 8, 8), (5, 'z', 9, 9)"), "23505");
+    assert_eq!(sql.state("INSERT INTO t VALUES (NULL, 'y', 9, 9)"), "23502");
+    assert_eq!(sql.one("SELECT count(*) FROM t"), "4");
+    sql.run("INSERT INTO t SELECT value + 100, NULL, value, value FROM generate_series(10, 2000)");
+    assert_eq!(sql.state("INSERT INTO t SELECT value + 100, NULL, -value, value FROM generate_series(1000, 4000)"), "23505");
+    assert_eq!(sql.one("SELECT c FROM t WHERE a = 1100 GROUP BY a, c"), "1000");
+}

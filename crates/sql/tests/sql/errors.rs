@@ -1,0 +1,77 @@
+//! Errors: SQLSTATE, message, position, hint.
+
+use freestone::{Position, Session};
+
+use crate::support::Sql;
+
+#[test]
+fn syntax_errors_have_a_place() {
+    let sql = Sql::new();
+    let error = sql.error("SELECT 1;\nSELECT FROM WHERE");
+    assert_eq!(error.sqlstate, "42601");
+    assert_eq!(error.position.unwrap().line, 2);
+    assert_eq!(sql.state("SELECT 'open"), "42601");
+    assert_eq!(sql.state("SELECT (1"), "42601");
+    let deep = format!("SELECT {}1{}", "(".repeat(5000), ")".repeat(5000));
+    assert_eq!(sql.state(&deep), "54001");
+}
+
+#[test]
+fn unknown_names_get_a_suggestion() {
+    let sql = Sql::new();
+    sql.run("CREATE TABLE lineitem (l_orderkey INT, l_partkey INT)");
+    let error = sql.error("SELECT *\nFROM linetem");
+    assert_eq!(error.sqlstate, "42P01");
+    assert_eq!(error.message, "table \"linetem\" does not exist");
+    assert_eq!(error.hint.as_deref(), Some("did you mean table \"lineitem\"?"));
+    assert_eq!(error.position, Some(Position { line: 2, column: 6 }));
+    let error = sql.error("SELECT l_ordrkey FROM lineitem");
+    assert_eq!(error.sqlstate, "42703");
+    assert_eq!(error.hint.as_deref(), Some("did you mean column \"l_orderkey\"?"));
+    assert_eq!(error.position, Some(Position { line: 1, column: 8 }));
+    assert_eq!(sql.state("SELECT x.l_orderkey FROM lineitem"), "42P01");
+    assert_eq!(sql.state("SELECT l_orderkey FROM lineitem a, lineitem b"), "42702");
+    let error = sql.error("SELECT coont(*) FROM lineitem");
+    assert_eq!(error.sqlstate, "42883");
+    assert!(error.hint.unwrap().contains("count"));
+    assert_eq!(sql.state("SELECT * FROM freestone_blokcs('t')"), "42883");
+    assert_eq!(sql.state("SELECT * FROM freestone_blocks('nosuch')"), "42P01");
+}
+
+#[test]
+fn planning_errors_have_their_codes() {
+    let sql = Sql::new();
+    sql.run("CREATE TABLE t (a INT, b TEXT)");
+    for (query, state) in [
+        ("SELECT a, count(*) FROM t", "42803"),
+        ("SELECT a FROM t WHERE b + 1 > 'x'", "22P02"),
+        ("SELECT abs() FROM t", "42883"),
+        ("SELECT a FROM t UNION SELECT a, b FROM t", "42601"),
+        ("INSERT INTO t (a, a) VALUES (1, 2)", "42701"),
+        ("UPDATE t SET a = 1", "0A000"),
+        ("DELETE FROM t", "0A000"),
+        ("CREATE INDEX i ON t (a)", "0A000"),
+        ("BEGIN", "0A000"),
+        ("COMMIT", "0A000"),
+        ("TRUNCATE TABLE t", "0A000"),
+        ("VACUUM", "0A000"),
+        ("SET nosuch = 1", "42704"),
+        ("SHOW nosuch", "42704"),
+        ("SET threads = 0", "22023"),
+        ("CREATE TABLE information_schema.x (a INT)", "3F000"),
+    ] {
+        if query.contains("b + 1") {
+            sql.run("INSERT INTO t VALUES (1, 'x')");
+        }
+        assert_eq!(sql.state(query), state, "{query}: {}", sql.error(query));
+    }
+}
+
+#[test]
+fn sessions_can_be_shared_between_threads() {
+    fn check<T: Send + Sync>() {}
+    check::<Session>();
+    fn future<F: Future + Send>(_: F) {}
+    let sql = Sql::new();
+    future(sql.session.execute("SELECT 1"));
+}

@@ -1,0 +1,80 @@
+//! INSERT.
+
+use crate::support::{LAYOUTS, Sql};
+
+#[test]
+fn values_defaults_and_column_lists() {
+    for layout in LAYOUTS {
+        let sql = Sql::new();
+        sql.run(&format!(
+            "CREATE TABLE t (a INT NOT NULL, b TEXT DEFAULT 'none', c DECIMAL(5,2) DEFAULT 1 + 0.5, d DATE) WITH (layout = '{layout}')"
+        ));
+        assert_eq!(sql.run("INSERT INTO t VALUES (1, 'x', 2.345, '2024-02-29'), (2, DEFAULT, DEFAULT, NULL)"), "INSERT 0 2");
+        sql.run("INSERT INTO t (d, a) VALUES ('2024-01-01', 1 + 2), ('2023-01-01', 4)");
+        sql.run("INSERT INTO t SELECT 5, 'five'");
+        sql.run("INSERT INTO t (a, c) SELECT 6.6, '7'");
+        assert_eq!(
+            sql.rows("SELECT * FROM t ORDER BY a"),
+            [
+                "1|x|2.35|2024-02-29",
+                "2|none|1.50|NULL",
+                "3|none|1.50|2024-01-01",
+                "4|none|1.50|2023-01-01",
+                "5|five|1.50|NULL",
+                "7|none|7.00|NULL",
+            ]
+        );
+    }
+}
+
+#[test]
+fn default_values() {
+    let sql = Sql::new();
+    sql.run("CREATE TABLE t (a INT DEFAULT 7, b TEXT); INSERT INTO t DEFAULT VALUES");
+    assert_eq!(sql.one("SELECT a, b FROM t"), "7|NULL");
+    assert_eq!(sql.state("CREATE TABLE u (a INT DEFAULT 'x')"), "22P02");
+}
+
+#[test]
+fn what_does_not_fit_is_refused_and_nothing_stays() {
+    let sql = Sql::new();
+    sql.run("CREATE TABLE t (a SMALLINT, b VARCHAR(3), c CHAR(3), d DECIMAL(4,1) NOT NULL, e DATE)");
+    let bad = [
+        ("(40000, 'a', 'a', 1, NULL)", "22003"),
+        ("(1.5e6, 'a', 'a', 1, NULL)", "22003"),
+        ("('x', 'a', 'a', 1, NULL)", "22P02"),
+        ("(1, 'abcd', 'a', 1, NULL)", "22001"),
+        ("(1, 'a', 'abcd', 1, NULL)", "22001"),
+        ("(1, 'a', 'a', 1000, NULL)", "22003"),
+        ("(1, 'a', 'a', NULL, NULL)", "23502"),
+        ("(1, 'a', 'a', 1, '2023-02-29')", "22007"),
+        ("(1, 'a', 'a', 1, true)", "42804"),
+        ("(1, 'a', 'a', 1)", "OK"),
+        ("(1, 'a', 'a', 1, NULL, 5)", "42601"),
+    ];
+    for (values, expected) in bad {
+        let statement = format!("INSERT INTO t VALUES (1, 'ok', 'ok', 1, NULL), {values}");
+        if expected == "OK" {
+            assert_eq!(sql.state(&statement), "42601");
+            continue;
+        }
+        assert_eq!(sql.state(&statement), expected, "{statement}");
+    }
+    let error = sql.error("INSERT INTO t VALUES (1, 'a', 'a', NULL, NULL)");
+    assert!(error.message.contains("\"d\""), "{error}");
+    assert_eq!(sql.state("INSERT INTO t SELECT 1, 'a', 'a', 1, true"), "42804");
+    assert_eq!(sql.state("INSERT INTO t SELECT value, 'a', 'a', 1 FROM generate_series(32000, 33000)"), "22003");
+    assert_eq!(sql.state("INSERT INTO t (a, nosuch) VALUES (1, 2)"), "42703");
+    assert_eq!(sql.state("INSERT INTO nosuch VALUES (1)"), "42P01");
+    assert_eq!(sql.one("SELECT count(*) FROM t"), "0");
+    sql.run("INSERT INTO t VALUES (1, 'abc   ', 'ab ', 1, NULL)");
+    assert_eq!(sql.one("SELECT b || '<', c || '<' FROM t"), "abc<|ab<");
+}
+
+#[test]
+fn a_table_can_feed_itself_and_subqueries_work() {
+    let sql = Sql::new();
+    sql.run("CREATE TABLE t (a INT); INSERT INTO t VALUES (1), ((SELECT 2)), ((SELECT max(x) FROM (VALUES (7), (9)) v(x)))");
+    sql.run("INSERT INTO t SELECT a + 10 FROM t");
+    assert_eq!(sql.sorted("SELECT a FROM t"), ["1", "11", "12", "19", "2", "9"]);
+}

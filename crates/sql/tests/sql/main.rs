@@ -1,0 +1,20 @@
+//! SQL, from text to rows, compared with expected values.
+//!
+//! Every test runs on databases in memory; those that touch storage run once per
+//! layout. What comes back is compared as text in the form of `psql -A`: columns
+//! separated by `|`, NULL written out.
+
+#![allow(clippy::unwrap_used, missing_docs)]
+
+mod arithmetic;
+mod catalog;
+mod copy;
+mod ddl;
+mod errors;
+mod explain;
+mod insert;
+mod load;
+mod queries;
+mod sargable;
+mod support;
+mod types;

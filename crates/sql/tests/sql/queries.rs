@@ -1,0 +1,90 @@
+//! Queries: joins, names, views, files, schemas.
+
+use crate::support::{LAYOUTS, Sql};
+
+#[test]
+fn every_layout_gives_the_same_answers() {
+    let mut answers: Vec<Vec<String>> = Vec::new();
+    for layout in LAYOUTS {
+        let sql = Sql::new();
+        sql.run(&format!(
+            "CREATE TABLE t (id INT, grp TEXT, amount DECIMAL(10,2), at DATE) WITH (layout = '{layout}');
+             INSERT INTO t SELECT value, 'g' || (value % 7), value * 1.25, DATE '2020-01-01' + CAST(value % 300 AS INT)
+             FROM generate_series(1, 5000)"
+        ));
+        assert_eq!(sql.one("SELECT count(*), min(id), max(id) FROM t"), "5000|1|5000");
+        let rows = sql.rows(
+            "SELECT grp, count(*), sum(amount), min(at) FROM t WHERE at >= '2020-03-01' AND amount < 4000.125
+             GROUP BY grp ORDER BY grp",
+        );
+        assert_eq!(rows.len(), 7);
+        answers.push(rows);
+    }
+    assert_eq!(answers[0], answers[1]);
+    assert_eq!(answers[1], answers[2]);
+}
+
+#[test]
+fn columns_are_named_as_in_postgresql() {
+    let sql = Sql::new();
+    sql.run("CREATE TABLE t (a INT, \"B\" INT)");
+    assert_eq!(
+        sql.names("SELECT a, \"B\", count(*), a + 1, CAST(a AS BIGINT), 'x', max(a) AS m FROM t GROUP BY a, \"B\""),
+        ["a", "B", "count", "?column?", "a", "?column?", "m"]
+    );
+    assert_eq!(sql.names("SELECT *, a * 2 FROM t"), ["a", "B", "?column?"]);
+    assert_eq!(sql.names("VALUES (1, 2)"), ["column1", "column2"]);
+    assert_eq!(sql.names("SELECT 1, 1, CASE WHEN true THEN 1 END"), ["?column?", "?column?", "case"]);
+    assert_eq!(sql.one("SELECT 1, 1, 1 + 0"), "1|1|1");
+    assert_eq!(sql.one("SELECT s.count FROM (SELECT count(*) FROM t) s"), "0");
+    sql.run("CREATE TABLE u AS SELECT count(*), max(a) FROM t");
+    assert_eq!(sql.names("SELECT * FROM u"), ["count", "max"]);
+}
+
+#[test]
+fn repeated_columns_and_aliases() {
+    let sql = Sql::new();
+    sql.run("CREATE TABLE t (a INT, b INT); INSERT INTO t VALUES (1, 2)");
+    assert_eq!(sql.one("SELECT a, a, t.a, b AS a FROM t"), "1|1|1|2");
+    assert_eq!(sql.names("SELECT a, a, b AS a FROM t"), ["a", "a", "a"]);
+    assert_eq!(sql.one("SELECT a, a FROM t UNION ALL SELECT 5, 5 ORDER BY 1 LIMIT 1"), "1|1");
+    assert_eq!(sql.one("SELECT x.a, y.a FROM t x CROSS JOIN t y"), "1|1");
+}
+
+#[test]
+fn views_follow_their_tables() {
+    let sql = Sql::new();
+    sql.run("CREATE TABLE t (a INT); CREATE VIEW v AS SELECT a * 2 AS d, count(*) FROM t GROUP BY a");
+    sql.run("INSERT INTO t VALUES (1), (1), (2)");
+    assert_eq!(sql.rows("SELECT d, count FROM v ORDER BY d"), ["2|2", "4|1"]);
+    sql.run("CREATE VIEW w (x) AS SELECT d FROM v WHERE d > 2; CREATE OR REPLACE VIEW v AS SELECT a AS d FROM t");
+    assert_eq!(sql.rows("SELECT x FROM w"), [""; 0]);
+    assert_eq!(sql.state("CREATE VIEW v AS SELECT 1"), "42P07");
+    sql.run("CREATE VIEW IF NOT EXISTS v AS SELECT 1");
+    assert_eq!(sql.state("CREATE VIEW z AS SELECT * FROM nowhere"), "42P01");
+    assert_eq!(sql.state("CREATE VIEW z AS SELECT 1 AS a, 2 AS a"), "42701");
+    sql.run("CREATE VIEW r AS SELECT 1 AS a");
+    sql.run("CREATE OR REPLACE VIEW r AS SELECT * FROM w");
+    sql.run("DROP VIEW v");
+    assert_eq!(sql.state("SELECT * FROM r"), "42P01");
+    sql.run("DROP VIEW IF EXISTS v, w, r");
+}
+
+#[test]
+fn limits_joins_and_subqueries() {
+    let sql = Sql::new();
+    sql.run("CREATE TABLE a (k INT, v TEXT); INSERT INTO a SELECT value, 'v' || value FROM generate_series(1, 100)");
+    sql.run("CREATE TABLE b (k INT, w INT); INSERT INTO b SELECT value % 10, value FROM generate_series(1, 100)");
+    assert_eq!(sql.rows("SELECT k FROM a LIMIT 7").len(), 7);
+    assert_eq!(sql.rows("SELECT k FROM a ORDER BY k LIMIT 2 OFFSET 3"), ["4", "5"]);
+    assert_eq!(sql.one("SELECT count(*) FROM a JOIN b USING (k)"), "90");
+    assert_eq!(sql.one("SELECT count(*) FROM a WHERE k IN (SELECT k FROM b)"), "9");
+    assert_eq!(sql.one("SELECT count(*) FROM a WHERE NOT EXISTS (SELECT 1 FROM b WHERE b.k = a.k)"), "91");
+    assert_eq!(sql.one("SELECT (SELECT max(w) FROM b WHERE b.k = a.k) FROM a WHERE k = 3"), "93");
+    assert_eq!(sql.state("SELECT (SELECT k FROM a)"), "21000");
+    assert_eq!(
+        sql.rows("WITH RECURSIVE r(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM r WHERE n < 4) SELECT n FROM r ORDER BY n"),
+        ["1", "2", "3", "4"]
+    );
+    assert_eq!(sql.rows("SELECT k, sum(k) OVER (ORDER BY k) FROM a ORDER BY k LIMIT 2"), ["1|1", "2|3"]);
+}

@@ -1,0 +1,116 @@
+//! Helpers: run SQL, compare rows.
+
+use arrow::array::{Array, RecordBatch};
+use arrow::util::display::{ArrayFormatter, FormatOptions};
+use freestone::{Database, Error, Outcome, Session};
+
+pub const LAYOUTS: [&str; 3] = ["row", "column", "pax"];
+
+pub fn runtime() -> tokio::runtime::Runtime {
+    tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(2)
+        .enable_all()
+        .build()
+        .unwrap()
+}
+
+/// A session with a runtime to run it on.
+pub struct Sql {
+    pub session: Session,
+    runtime: tokio::runtime::Runtime,
+}
+
+impl Sql {
+    pub fn new() -> Self {
+        Self::on(&Database::in_memory())
+    }
+
+    pub fn on(database: &Database) -> Self {
+        Self {
+            session: database.session(),
+            runtime: runtime(),
+        }
+    }
+
+    /// Runs statements that must succeed; returns the last command tag.
+    #[track_caller]
+    pub fn run(&self, sql: &str) -> String {
+        match self.runtime.block_on(self.session.execute(sql)) {
+            Ok(outcomes) => match outcomes.into_iter().last() {
+                Some(Outcome::Done { tag, .. }) => tag,
+                _ => String::new(),
+            },
+            Err(error) => panic!("{sql}\n{error}"),
+        }
+    }
+
+    /// The rows of a query, each as `a|b|c`.
+    #[track_caller]
+    pub fn rows(&self, sql: &str) -> Vec<String> {
+        match self.runtime.block_on(self.session.query(sql)) {
+            Ok(batches) => batches.iter().flat_map(lines).collect(),
+            Err(error) => panic!("{sql}\n{error}"),
+        }
+    }
+
+    /// As [`Sql::rows`], in ascending order of their text.
+    #[track_caller]
+    pub fn sorted(&self, sql: &str) -> Vec<String> {
+        let mut rows = self.rows(sql);
+        rows.sort();
+        rows
+    }
+
+    /// The single value of a query.
+    #[track_caller]
+    pub fn one(&self, sql: &str) -> String {
+        let rows = self.rows(sql);
+        assert_eq!(rows.len(), 1, "{sql}: {rows:?}");
+        rows.into_iter().next().unwrap()
+    }
+
+    /// The names of a query's columns.
+    #[track_caller]
+    pub fn names(&self, sql: &str) -> Vec<String> {
+        let outcomes = self.runtime.block_on(self.session.execute(sql)).unwrap();
+        match outcomes.into_iter().last() {
+            Some(Outcome::Rows(rows)) => {
+                rows.schema.fields().iter().map(|f| f.name().clone()).collect()
+            }
+            other => panic!("{other:?}"),
+        }
+    }
+
+    /// The error of a statement that must fail.
+    #[track_caller]
+    pub fn error(&self, sql: &str) -> Error {
+        match self.runtime.block_on(self.session.execute(sql)) {
+            Ok(outcomes) => panic!("{sql}: should fail, gave {outcomes:?}"),
+            Err(error) => error,
+        }
+    }
+
+    /// The SQLSTATE of a statement that must fail.
+    #[track_caller]
+    pub fn state(&self, sql: &str) -> String {
+        self.error(sql).sqlstate
+    }
+}
+
+fn lines(batch: &RecordBatch) -> Vec<String> {
+    let options = FormatOptions::default()
+        .with_null("NULL")
+        .with_timestamp_format(Some("%Y-%m-%d %H:%M:%S%.f"))
+        .with_timestamp_tz_format(Some("%Y-%m-%d %H:%M:%S%.f%:z"));
+    let formatters: Vec<ArrayFormatter<'_>> = batch
+        .columns()
+        .iter()
+        .map(|array| ArrayFormatter::try_new(array as &dyn Array, &options).unwrap())
+        .collect();
+    (0..batch.num_rows())
+        .map(|row| {
+            let cells: Vec<String> = formatters.iter().map(|f| f.value(row).to_string()).collect();
+            cells.join("|")
+        })
+        .collect()
+}
