@@ -12,6 +12,7 @@ use crate::error::{Error, Result};
 use arrow_buffer::Buffer;
 use parking_lot::Mutex;
 use std::collections::BTreeMap;
+use std::ops::Range;
 use std::sync::Arc;
 
 /// An in-memory directory for crash tests.
@@ -27,7 +28,8 @@ struct State {
     /// What a crash leaves.
     durable: BTreeMap<String, Buffer>,
     operations: u64,
-    fail_after: Option<u64>,
+    /// Numbers of the operations that fail, the first operation being 1.
+    failing: Range<u64>,
 }
 
 fn directory_of(name: &str) -> &str {
@@ -38,7 +40,14 @@ impl Faulty {
     /// Lets `operations` more writing operations succeed, then fails all.
     pub fn fail_after(&self, operations: u64) {
         let mut state = self.state.lock();
-        state.fail_after = Some(state.operations + operations);
+        state.failing = state.operations + operations + 1..u64::MAX;
+    }
+
+    /// Lets `operations` more writing operations succeed, then fails one.
+    pub fn fail_once_after(&self, operations: u64) {
+        let mut state = self.state.lock();
+        let number = state.operations + operations + 1;
+        state.failing = number..number + 1;
     }
 
     /// Writing operations so far.
@@ -84,7 +93,7 @@ impl Faulty {
 
     /// Lets all operations succeed again.
     pub fn heal(&self) {
-        self.state.lock().fail_after = None;
+        self.state.lock().failing = 0..0;
     }
 
     /// Changes the bytes of a file, as a bad disk does.
@@ -102,10 +111,7 @@ impl Faulty {
     fn change<T>(&self, what: &str, change: impl FnOnce(&mut State) -> T) -> Result<T> {
         let mut state = self.state.lock();
         state.operations += 1;
-        if state
-            .fail_after
-            .is_some_and(|limit| state.operations > limit)
-        {
+        if state.failing.contains(&state.operations) {
             return Err(Error::io(
                 what.to_string(),
                 std::io::Error::other("injected fault"),

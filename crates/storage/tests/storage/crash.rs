@@ -219,10 +219,26 @@ fn reopened(files: &Arc<Faulty>) -> Arc<Store> {
     store
 }
 
+/// What goes wrong: every operation after some, or one.
+#[derive(Clone, Copy, Debug)]
+enum Fault {
+    After(u64),
+    Once(u64),
+}
+
+impl Fault {
+    fn all(operations: u64) -> impl Iterator<Item = Fault> {
+        (0..operations).flat_map(|limit| [Fault::After(limit), Fault::Once(limit)])
+    }
+}
+
 /// Runs the steps until one fails; its number.
-fn run_until_failure(files: &Arc<Faulty>, operations: u64) -> (Arc<Store>, Option<usize>) {
+fn run_until_failure(files: &Arc<Faulty>, fault: Fault) -> (Arc<Store>, Option<usize>) {
     let store = Store::over_files(files.clone()).unwrap();
-    files.fail_after(operations);
+    match fault {
+        Fault::After(limit) => files.fail_after(limit),
+        Fault::Once(limit) => files.fail_once_after(limit),
+    }
     let failed = steps().iter().position(|step| run(&store, step).is_err());
     (store, failed)
 }
@@ -262,7 +278,7 @@ fn check_and_go_on(files: &Arc<Faulty>, states: &[State], failed: Option<usize>,
 /// How often something has to fail for every operation to have failed once.
 fn operations() -> u64 {
     let files = Arc::new(Faulty::default());
-    let (_, failed) = run_until_failure(&files, u64::MAX / 2);
+    let (_, failed) = run_until_failure(&files, Fault::Once(u64::MAX / 2));
     assert_eq!(failed, None);
     files.operations()
 }
@@ -271,15 +287,15 @@ fn operations() -> u64 {
 fn power_losses_leave_before_or_after() {
     let (states, operations) = (states(), operations());
     assert!(operations > 80, "{operations} operations");
-    for limit in 0..operations {
+    for fault in Fault::all(operations) {
         let files = Arc::new(Faulty::default());
-        let (store, failed) = run_until_failure(&files, limit);
+        let (store, failed) = run_until_failure(&files, fault);
         drop(store);
         check_and_go_on(
             &Arc::new(files.crash()),
             &states,
             failed,
-            &format!("loss after {limit}"),
+            &format!("loss, {fault:?}"),
         );
     }
 }
@@ -288,9 +304,9 @@ fn power_losses_leave_before_or_after() {
 #[test]
 fn power_losses_that_spare_some_names_leave_before_or_after() {
     let (states, operations) = (states(), operations());
-    for limit in 0..operations {
+    for fault in Fault::all(operations) {
         let files = Arc::new(Faulty::default());
-        let (store, failed) = run_until_failure(&files, limit);
+        let (store, failed) = run_until_failure(&files, fault);
         for seed in 0..6 {
             let mut dice = Dice(seed);
             let left = files.crash_keeping(|_| seed == 0 || dice.once_in(2));
@@ -298,7 +314,7 @@ fn power_losses_that_spare_some_names_leave_before_or_after() {
                 &Arc::new(left),
                 &states,
                 failed,
-                &format!("loss {seed} after {limit}"),
+                &format!("loss {seed}, {fault:?}"),
             );
         }
         drop(store);
@@ -309,12 +325,12 @@ fn power_losses_that_spare_some_names_leave_before_or_after() {
 #[test]
 fn kills_leave_before_or_after() {
     let (states, operations) = (states(), operations());
-    for limit in 0..operations {
+    for fault in Fault::all(operations) {
         let files = Arc::new(Faulty::default());
-        let (store, failed) = run_until_failure(&files, limit);
+        let (store, failed) = run_until_failure(&files, fault);
         // Dropping the store could tidy up; a killed process does not.
         let left = Arc::new(files.crash_keeping(|_| true));
-        check_and_go_on(&left, &states, failed, &format!("kill after {limit}"));
+        check_and_go_on(&left, &states, failed, &format!("kill, {fault:?}"));
         drop(store);
     }
 }

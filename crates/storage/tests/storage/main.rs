@@ -5,6 +5,8 @@
 //! - `flips`: no damaged byte gives a wrong answer or a panic.
 //! - `crash`: whatever fails, reopening gives the state before or after.
 
+#![allow(clippy::unwrap_used, reason = "in tests, the panic is the report")]
+
 mod conformance;
 mod crash;
 mod flips;
