@@ -3,11 +3,13 @@
 //! DataFusion lets integers wrap around, gives infinity for division of floats by
 //! zero and cuts fractions in casts to integers. An analyzer rule (`rule`), run
 //! after types are known, replaces exactly those operations by functions that
-//! check or round (`arithmetic`, `convert`); decimals, which DataFusion checks
-//! itself, are left alone. `info` has a few functions that clients call.
+//! check or round (`arithmetic`, `convert`, `sum`); decimals, which DataFusion
+//! checks itself, are left alone. Another, run before (`floats`), makes a decimal
+//! that meets a float a float. `info` has a few functions that clients call.
 
 mod arithmetic;
 mod convert;
+mod floats;
 mod info;
 mod rule;
 mod sum;
@@ -18,6 +20,7 @@ use datafusion::common::DFSchema;
 use datafusion::execution::session_state::SessionStateBuilder;
 use datafusion::logical_expr::Expr;
 use datafusion::logical_expr::planner::ExprPlanner;
+use datafusion::optimizer::Analyzer;
 
 use crate::error::Result;
 
@@ -25,14 +28,25 @@ pub(crate) use convert::{hex, uuid_text};
 
 /// Adds our functions and rules to a session being built.
 pub(crate) fn install(builder: &mut SessionStateBuilder) {
-    let rules = builder.analyzer_rules().get_or_insert_with(Vec::new);
+    let mut rules = Analyzer::new().rules;
+    rules.insert(0, Arc::new(floats::FloatsWithDecimals));
     rules.push(Arc::new(rule::PostgresSemantics));
+    *builder.analyzer() = Some(Analyzer::with_rules(rules));
     let scalars = builder.scalar_functions().get_or_insert_with(Vec::new);
     scalars.extend(info::functions());
     let aggregates = builder.aggregate_functions().get_or_insert_with(Vec::new);
     aggregates.push(sum::checked_sum());
     let planners = builder.expr_planners().get_or_insert_with(Vec::new);
     planners.insert(0, Arc::new(convert::Literals) as Arc<dyn ExprPlanner>);
+}
+
+/// The expression with decimals made floats where they meet floats; to be called
+/// before its types are coerced.
+///
+/// # Errors
+/// Those of finding the types of its parts.
+pub(crate) fn prepared(expr: Expr, schema: &DFSchema) -> Result<Expr> {
+    Ok(floats::rewrite(expr, schema)?.data)
 }
 
 /// The expression with its unchecked operations replaced; its types are coerced.

@@ -5,6 +5,7 @@
 //! those of the process: relative ones start at its working directory.
 
 use std::collections::HashMap;
+use std::fs::File;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -18,6 +19,7 @@ use datafusion::datasource::listing::{
 };
 use datafusion::execution::session_state::SessionState;
 use datafusion::sql::sqlparser::ast::{Statement as Ast, visit_relations};
+use parquet::file::metadata::ParquetMetaDataReader;
 
 use super::names::file_name;
 use crate::error::{Error, Result};
@@ -82,6 +84,9 @@ pub(crate) fn existing(name: &str) -> Result<PathBuf> {
 
 async fn open(state: &SessionState, name: &str) -> Result<Arc<dyn TableProvider>> {
     let path = existing(name)?;
+    if FileKind::of(&path) == Some(FileKind::Parquet) {
+        check_parquet(&path, name)?;
+    }
     let (format, extension): (Arc<dyn FileFormat>, &str) = match FileKind::of(&path) {
         Some(FileKind::Parquet) => (Arc::new(ParquetFormat::default()), ""),
         Some(FileKind::Csv) => {
@@ -111,4 +116,18 @@ async fn open(state: &SessionState, name: &str) -> Result<Arc<dyn TableProvider>
         .with_listing_options(options)
         .with_schema(schema);
     Ok(Arc::new(ListingTable::try_new(config)?))
+}
+
+/// Reads the footer with the synchronous reader, which reports damage that makes
+/// the asynchronous one panic.
+fn check_parquet(path: &Path, name: &str) -> Result<()> {
+    let file = File::open(path).map_err(|error| Error::file("open file", path, &error))?;
+    ParquetMetaDataReader::new()
+        .parse_and_finish(&file)
+        .map(|_| ())
+        .map_err(|error| {
+            let error = Error::from(error);
+            let message = format!("could not read \"{name}\": {}", error.message);
+            Error { message, ..error }
+        })
 }

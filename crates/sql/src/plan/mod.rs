@@ -6,5 +6,6 @@ mod information_schema;
 pub(crate) mod names;
 pub(crate) mod naming;
 pub(crate) mod relations;
+pub(crate) mod rewrite;
 pub(crate) mod rows;
 mod table_functions;

@@ -28,7 +28,7 @@ use datafusion::sql::sqlparser::ast::Statement as Ast;
 use freestone_storage::Catalog;
 
 use super::names::{INFORMATION_SCHEMA, Name, of_reference};
-use super::{information_schema, naming, table_functions};
+use super::{information_schema, naming, rewrite, table_functions};
 use crate::error::{Error, Result, did_you_mean};
 use crate::scan::StoredTable;
 use crate::statement::parse_one;
@@ -66,9 +66,10 @@ impl<'a> Relations<'a> {
     /// Whatever is wrong with the query.
     pub(crate) fn plan(&self, ast: &Ast) -> Result<LogicalPlan> {
         let mut named = ast.clone();
+        rewrite::rewrite(&mut named)?;
         naming::name_inner_columns(&mut named);
         match self.plan_once(named.clone()).map_err(Error::from) {
-            Err(error) if error.sqlstate == "42701" => {
+            Err(error) if matches!(error.sqlstate.as_str(), "42701" | "42702") => {
                 naming::name_every_column(&mut named);
                 self.plan_once(named).map_err(|_| error)
             }

@@ -128,6 +128,7 @@ impl Run<'_> {
             .build();
         let simplifier = ExprSimplifier::new(context);
         let empty = Arc::new(DFSchema::empty());
+        let planned = crate::functions::prepared(planned, &empty)?;
         let coerced = simplifier.coerce(planned, &empty)?;
         let checked = crate::functions::checked(coerced, &empty)?;
         match simplifier.simplify(checked.clone())? {
@@ -290,17 +291,7 @@ fn plain_values(query: &Query) -> Option<&Values> {
         return None;
     };
     let bare = query.with.is_none() && query.order_by.is_none() && query.limit_clause.is_none();
-    let has_query = |expr: &Expr| {
-        use datafusion::sql::sqlparser::ast::visit_expressions;
-        use std::ops::ControlFlow;
-        visit_expressions(expr, |inner| match inner {
-            Expr::Subquery(_) | Expr::Exists { .. } | Expr::InSubquery { .. } => {
-                ControlFlow::Break(())
-            }
-            _ => ControlFlow::Continue(()),
-        })
-        .is_break()
-    };
+    use crate::plan::rewrite::has_query;
     let simple = |expr: &Expr| !has_query(expr);
     (bare && values.rows.iter().flat_map(|row| &row.content).all(simple)).then_some(values)
 }

@@ -1,5 +1,6 @@
 //! Queries: logical plan, physical plan, stream.
 
+use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 
 use datafusion::arrow::array::{RecordBatch, RecordBatchOptions};
@@ -14,7 +15,7 @@ use futures::StreamExt;
 use super::Run;
 use crate::error::Result;
 use crate::plan::naming::result_names;
-use crate::session::{Outcome, Rows};
+use crate::session::{Outcome, Rows, panicked};
 
 impl Run<'_> {
     /// Starts a query.
@@ -23,12 +24,21 @@ impl Run<'_> {
         let names = result_names(ast, &plan);
         let physical = self.physical(&plan).await?;
         let stream = execute_stream(physical, self.state.task_ctx())?;
-        Ok(Outcome::Rows(renamed(stream, &names)))
+        Ok(Outcome::Rows(renamed(guarded(stream), &names)))
     }
 
     pub(crate) async fn physical(&self, plan: &LogicalPlan) -> Result<Arc<dyn ExecutionPlan>> {
         Ok(self.state.create_physical_plan(plan).await?)
     }
+}
+
+/// The stream with panics of operators turned into errors.
+fn guarded(stream: SendableRecordBatchStream) -> SendableRecordBatchStream {
+    let schema = stream.schema();
+    let stream = AssertUnwindSafe(stream)
+        .catch_unwind()
+        .map(|item| item.unwrap_or_else(|panic| Err(panicked(panic.as_ref()).into())));
+    Box::pin(RecordBatchStreamAdapter::new(schema, stream))
 }
 
 /// The stream with its columns renamed.

@@ -197,7 +197,7 @@ impl std::fmt::Debug for Session {
 }
 
 /// A panic below is a bug, but not one that should take the process with it.
-fn panicked(panic: &(dyn std::any::Any + Send)) -> Error {
+pub(crate) fn panicked(panic: &(dyn std::any::Any + Send)) -> Error {
     let text = panic
         .downcast_ref::<String>()
         .map(String::as_str)

@@ -7,7 +7,9 @@
 use std::sync::Arc;
 
 use datafusion::arrow::array::cast::AsArray;
-use datafusion::arrow::array::{Array, ArrayRef, StringViewArray, StringViewBuilder};
+use datafusion::arrow::array::{
+    Array, ArrayRef, StringViewArray, StringViewBuilder, new_null_array,
+};
 use datafusion::arrow::compute::{CastOptions, cast_with_options, unary};
 use datafusion::arrow::datatypes::{DataType, Float64Type};
 use datafusion::arrow::util::display::{ArrayFormatter, FormatOptions};
@@ -84,6 +86,9 @@ pub(crate) fn assign(array: &ArrayRef, column: &Column) -> Result<ArrayRef, BadV
     let whole = |error: Error| BadValue { row: 0, error };
     let kind = &column.kind;
     let target = kind.arrow();
+    if array.data_type().is_null() {
+        return Ok(new_null_array(&target, array.len()));
+    }
     if let DataType::Dictionary(_, values) = array.data_type() {
         let plain = cast(array, values).map_err(whole)?;
         return assign(&plain, column);

@@ -195,7 +195,28 @@ fn instant(text: &str) -> Option<i64> {
 }
 
 pub(crate) fn parse_interval(text: &str) -> Result<IntervalMonthDayNano> {
-    parse_interval_month_day_nano(text.trim()).map_err(|_| invalid("interval", text))
+    let words: Vec<String> = text.split_whitespace().map(clock_words).collect();
+    parse_interval_month_day_nano(&words.join(" ")).map_err(|_| invalid("interval", text))
+}
+
+/// `02:03:04.5` as `2 hours 3 minutes 4.5 seconds`, which Arrow understands; any
+/// other word as it is.
+fn clock_words(word: &str) -> String {
+    let (sign, digits) = match word.strip_prefix('-') {
+        Some(rest) => ("-", rest),
+        None => ("", word.strip_prefix('+').unwrap_or(word)),
+    };
+    let parts: Vec<&str> = digits.split(':').collect();
+    let number = |text: &str| text.parse::<f64>().is_ok();
+    match parts.as_slice() {
+        [hours, minutes] if number(hours) && number(minutes) => {
+            format!("{sign}{hours} hours {sign}{minutes} minutes")
+        }
+        [hours, minutes, seconds] if [hours, minutes, seconds].into_iter().all(|p| number(p)) => {
+            format!("{sign}{hours} hours {sign}{minutes} minutes {sign}{seconds} seconds")
+        }
+        _ => word.to_owned(),
+    }
 }
 
 /// A UUID in any of the forms PostgreSQL reads.

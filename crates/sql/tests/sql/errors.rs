@@ -7,7 +7,7 @@ use crate::support::Sql;
 #[test]
 fn syntax_errors_have_a_place() {
     let sql = Sql::new();
-    let error = sql.error("SELECT 1;\nSELECT FROM WHERE");
+    let error = sql.error("SELECT 1;\nSELECT * FORM t u");
     assert_eq!(error.sqlstate, "42601");
     assert_eq!(error.position.unwrap().line, 2);
     assert_eq!(sql.state("SELECT 'open"), "42601");
@@ -44,7 +44,7 @@ fn planning_errors_have_their_codes() {
     sql.run("CREATE TABLE t (a INT, b TEXT)");
     for (query, state) in [
         ("SELECT a, count(*) FROM t", "42803"),
-        ("SELECT a FROM t WHERE b + 1 > 'x'", "22P02"),
+        ("SELECT a FROM t WHERE b + 1 > 5", "42804"),
         ("SELECT abs() FROM t", "42883"),
         ("SELECT a FROM t UNION SELECT a, b FROM t", "42601"),
         ("INSERT INTO t (a, a) VALUES (1, 2)", "42701"),
@@ -60,9 +60,6 @@ fn planning_errors_have_their_codes() {
         ("SET threads = 0", "22023"),
         ("CREATE TABLE information_schema.x (a INT)", "3F000"),
     ] {
-        if query.contains("b + 1") {
-            sql.run("INSERT INTO t VALUES (1, 'x')");
-        }
         assert_eq!(sql.state(query), state, "{query}: {}", sql.error(query));
     }
 }
