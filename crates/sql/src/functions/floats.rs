@@ -7,7 +7,7 @@
 use datafusion::arrow::datatypes::DataType;
 use datafusion::common::config::ConfigOptions;
 use datafusion::common::tree_node::{Transformed, TreeNode};
-use datafusion::common::{DFSchema, ExprSchema};
+use datafusion::common::{DFSchema, ExprSchema, ScalarValue};
 use datafusion::error::Result as DfResult;
 use datafusion::logical_expr::expr::{Case, Cast, InList};
 use datafusion::logical_expr::expr_rewriter::NamePreserver;
@@ -83,6 +83,17 @@ pub(super) fn rewrite(expr: Expr, schema: &dyn ExprSchema) -> DfResult<Transform
     })
 }
 
+/// The float nearest to a decimal literal; dividing digits by a power of ten would
+/// round twice.
+fn nearest(value: &ScalarValue) -> DfResult<ScalarValue> {
+    let text = value.cast_to(&DataType::Utf8)?;
+    let float = text.try_as_str().flatten().and_then(|digits| digits.parse().ok());
+    match float {
+        Some(float) => Ok(ScalarValue::Float64(Some(float))),
+        None => value.cast_to(&DataType::Float64),
+    }
+}
+
 /// Casts the decimals among `all` if there is a float; false if nothing changed.
 fn unify(all: &mut [&mut Expr], schema: &dyn ExprSchema) -> DfResult<bool> {
     // What has no type yet is for the type coercion to report.
@@ -96,9 +107,7 @@ fn unify(all: &mut [&mut Expr], schema: &dyn ExprSchema) -> DfResult<bool> {
         if is_decimal(kind) {
             let decimal = std::mem::take(*expr);
             **expr = match decimal {
-                Expr::Literal(value, metadata) => {
-                    Expr::Literal(value.cast_to(&DataType::Float64)?, metadata)
-                }
+                Expr::Literal(value, metadata) => Expr::Literal(nearest(&value)?, metadata),
                 other => Expr::Cast(Cast::new(Box::new(other), DataType::Float64)),
             };
         }
