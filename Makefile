@@ -31,8 +31,8 @@ lint: setup            ## format, house rules, clippy, licences
 
 clean:                 ## the demo database and our own build results, not the dependencies'
 	rm -rf ./demo-db
-	cargo clean --release --package freestone --package freestone-storage --package freestone-cli \
-	  --package freestone-testkit --package xtask
+	cargo clean --release --package freestone --package freestone-binder --package freestone-cli \
+	  --package freestone-storage --package freestone-testkit --package xtask
 
 build: setup
 	$(CARGO_BUILD) --bin freestone

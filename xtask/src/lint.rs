@@ -27,13 +27,7 @@ pub fn run(root: &Path) -> ExitCode {
         .env("RUSTC_WORKSPACE_WRAPPER", "clippy-driver")
         .env("CLIPPY_ARGS", DENY_WARNINGS)
         .current_dir(root);
-    for package in [
-        "freestone-storage",
-        "freestone",
-        "freestone-cli",
-        "freestone-testkit",
-        "xtask",
-    ] {
+    for package in packages(root) {
         command.args([
             "--config",
             &format!("profile.release.package.{package}.opt-level=0"),
@@ -47,4 +41,19 @@ pub fn run(root: &Path) -> ExitCode {
             ExitCode::FAILURE
         }
     }
+}
+
+/// Names of our own packages: the folders of `crates/`, and this one.
+fn packages(root: &Path) -> Vec<String> {
+    let folders = std::fs::read_dir(root.join("crates"));
+    let folders = folders.into_iter().flatten().flatten();
+    let mut names: Vec<String> = folders
+        .filter_map(|folder| std::fs::read_to_string(folder.path().join("Cargo.toml")).ok())
+        .filter_map(|manifest| {
+            let line = manifest.lines().find(|line| line.starts_with("name = "))?;
+            Some(line.split('"').nth(1)?.to_string())
+        })
+        .collect();
+    names.push("xtask".to_string());
+    names
 }

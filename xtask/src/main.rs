@@ -33,8 +33,12 @@ fn main() -> ExitCode {
     }
 }
 
-/// The folder of the workspace: the one above this package's own.
+/// The folder of the workspace: the one above this package's own. Cargo says
+/// which that is when it runs us; asked at compile time, two checkouts that share
+/// a target folder would get each other's.
 fn root() -> PathBuf {
-    let package = Path::new(env!("CARGO_MANIFEST_DIR"));
-    package.parent().unwrap_or(package).to_path_buf()
+    let package = std::env::var_os("CARGO_MANIFEST_DIR").map(PathBuf::from);
+    package
+        .and_then(|package| package.parent().map(Path::to_path_buf))
+        .unwrap_or_else(|| PathBuf::from("."))
 }

@@ -1,4 +1,5 @@
-//! Links between our Markdown pages lead to files that exist.
+//! Links between our Markdown pages lead to files that exist, and every decision
+//! is linked from the list of decisions.
 
 use super::{File, Finding};
 use std::collections::HashSet;
@@ -28,7 +29,27 @@ pub fn check(files: &[File]) -> Vec<Finding> {
             }
         }
     }
+    findings.extend(unlisted(files));
     findings
+}
+
+fn unlisted(files: &[File]) -> Vec<Finding> {
+    const LIST: &str = "docs/decisions/README.md";
+    let Some(list) = files.iter().find(|file| file.path == LIST) else {
+        return Vec::new();
+    };
+    let linked: Vec<String> = list
+        .text
+        .lines()
+        .flat_map(targets)
+        .map(|target| resolve(LIST, target))
+        .collect();
+    files
+        .iter()
+        .filter(|file| file.path.starts_with("docs/decisions/") && file.path != LIST)
+        .filter(|file| !linked.contains(&file.path))
+        .map(|file| Finding::new(&file.path, 0, format!("not listed in {LIST}")))
+        .collect()
 }
 
 fn targets(line: &str) -> impl Iterator<Item = &str> {
@@ -57,6 +78,15 @@ fn resolve(page: &str, target: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn an_unlisted_decision_is_found() {
+        let list = File::new("docs/decisions/README.md", "[a](0001-a.md)");
+        let (a, b) = ("docs/decisions/0001-a.md", "docs/decisions/0002-b.md");
+        let found = check(&[list, File::new(a, ""), File::new(b, "")]);
+        assert_eq!(found.len(), 1);
+        assert_eq!(found[0].path, b);
+    }
 
     #[test]
     fn dead_links_are_found() {

@@ -1,5 +1,6 @@
 //! From syntax tree to logical plan: names, views, files, column names.
 
+pub(crate) mod decorrelate;
 pub(crate) mod files;
 mod information_schema;
 pub(crate) mod names;

@@ -6,6 +6,7 @@ use datafusion::execution::session_state::{SessionState, SessionStateBuilder};
 use datafusion::prelude::SessionConfig;
 
 use crate::functions;
+use crate::plan::decorrelate::Decorrelate;
 use crate::plan::names::{CATALOG, DEFAULT_SCHEMA};
 use crate::types::Types;
 
@@ -30,5 +31,7 @@ pub(crate) fn template() -> SessionState {
         .with_default_features()
         .with_type_planner(Arc::new(Types));
     functions::install(&mut builder);
+    let rules = builder.analyzer_rules().get_or_insert_with(Vec::new);
+    rules.push(Arc::new(Decorrelate::default()));
     builder.build()
 }
