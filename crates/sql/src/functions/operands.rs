@@ -1,10 +1,15 @@
-//! A decimal that meets a float becomes a float, as in PostgreSQL.
+//! Operands of different types, brought together as in PostgreSQL.
 //!
-//! `0.5` is a DECIMAL literal here. DataFusion would turn the float on the other
-//! side into a DECIMAL(30,15): slow, not exact, and an error for 1e100. This rule
-//! runs before DataFusion's type coercion and casts the decimal instead.
+//! DataFusion's coercion, which runs after this rule, would
+//!
+//! - turn a float beside a DECIMAL (such as the literal `0.5`) into DECIMAL(30,15):
+//!   slow, not exact, an error for 1e100; here the decimal becomes a float;
+//! - turn microseconds beside nanoseconds (`now()`) or beside text into
+//!   nanoseconds, which end in 2262; here the other becomes microseconds;
+//! - compare a UUID or BYTEA with the bytes of a literal's text; here the literal is
+//!   read as one.
 
-use datafusion::arrow::datatypes::DataType;
+use datafusion::arrow::datatypes::{DataType, TimeUnit};
 use datafusion::common::config::ConfigOptions;
 use datafusion::common::tree_node::{Transformed, TreeNode};
 use datafusion::common::{DFSchema, ExprSchema, ScalarValue};
@@ -15,13 +20,15 @@ use datafusion::logical_expr::utils::merge_schema;
 use datafusion::logical_expr::{Between, Expr, ExprSchemable, LogicalPlan};
 use datafusion::optimizer::AnalyzerRule;
 
+use super::convert::read_literal;
+
 /// See the module.
 #[derive(Debug)]
-pub(super) struct FloatsWithDecimals;
+pub(super) struct Operands;
 
-impl AnalyzerRule for FloatsWithDecimals {
+impl AnalyzerRule for Operands {
     fn name(&self) -> &'static str {
-        "floats_with_decimals"
+        "postgres_operands"
     }
 
     fn analyze(&self, plan: LogicalPlan, _: &ConfigOptions) -> DfResult<LogicalPlan> {
@@ -49,7 +56,7 @@ fn rewrite_plan(plan: LogicalPlan) -> DfResult<Transformed<LogicalPlan>> {
     }
 }
 
-/// Casts decimals beside floats in one expression.
+/// Brings operands together in one expression.
 pub(super) fn rewrite(expr: Expr, schema: &dyn ExprSchema) -> DfResult<Transformed<Expr>> {
     expr.transform_up(|expr| match expr {
         Expr::BinaryExpr(mut binary) => {
@@ -59,13 +66,14 @@ pub(super) fn rewrite(expr: Expr, schema: &dyn ExprSchema) -> DfResult<Transform
         }
         Expr::Between(mut between) => {
             let Between { expr, low, high, .. } = &mut between;
-            let changed = unify(&mut [&mut **expr, &mut **low, &mut **high], schema)?;
+            let mut all = [&mut **expr, &mut **low, &mut **high];
+            let changed = read_literals(&mut all, schema)? | unify(&mut all, schema)?;
             Ok(Transformed::new_transformed(Expr::Between(between), changed))
         }
         Expr::InList(mut list) => {
             let InList { expr, list: items, .. } = &mut list;
             let mut all: Vec<&mut Expr> = std::iter::once(&mut **expr).chain(items).collect();
-            let changed = unify(&mut all, schema)?;
+            let changed = read_literals(&mut all, schema)? | unify(&mut all, schema)?;
             Ok(Transformed::new_transformed(Expr::InList(list), changed))
         }
         Expr::Case(mut case) => {
@@ -94,23 +102,66 @@ fn nearest(value: &ScalarValue) -> DfResult<ScalarValue> {
     }
 }
 
-/// Casts the decimals among `all` if there is a float; false if nothing changed.
+/// Brings all to one type where DataFusion would choose another; false if nothing
+/// changed.
 fn unify(all: &mut [&mut Expr], schema: &dyn ExprSchema) -> DfResult<bool> {
     // What has no type yet is for the type coercion to report.
     let kinds: Vec<Option<DataType>> = all.iter().map(|e| e.get_type(schema).ok()).collect();
-    let is_decimal = |kind: &Option<DataType>| kind.as_ref().is_some_and(DataType::is_decimal);
-    let is_float = |kind: &Option<DataType>| kind.as_ref().is_some_and(DataType::is_floating);
-    if !kinds.iter().any(is_float) || !kinds.iter().any(is_decimal) {
-        return Ok(false);
-    }
+    let has = |wanted: fn(&DataType) -> bool| kinds.iter().flatten().any(wanted);
+    let micros = kinds.iter().flatten().find(|kind| is_micros(kind)).cloned();
+    let mut changed = false;
     for (expr, kind) in all.iter_mut().zip(&kinds) {
-        if is_decimal(kind) {
-            let decimal = std::mem::take(*expr);
-            **expr = match decimal {
-                Expr::Literal(value, metadata) => Expr::Literal(nearest(&value)?, metadata),
-                other => Expr::Cast(Cast::new(Box::new(other), DataType::Float64)),
-            };
+        let Some(kind) = kind else { continue };
+        let replaced = match (&**expr, &micros) {
+            (Expr::Literal(value, _), _) if kind.is_decimal() && has(DataType::is_floating) => {
+                Some(Expr::Literal(nearest(value)?, None))
+            }
+            (other, _) if kind.is_decimal() && has(DataType::is_floating) => {
+                Some(cast_to(other.clone(), &DataType::Float64))
+            }
+            (other, Some(micros)) if is_nanos(kind) && zoned(kind) == zoned(micros) => {
+                Some(cast_to(other.clone(), micros))
+            }
+            _ => None,
+        };
+        if let Some(replaced) = replaced {
+            **expr = replaced;
+            changed = true;
         }
     }
-    Ok(true)
+    Ok(changed)
+}
+
+/// Reads string literals as values of the type they are compared with.
+fn read_literals(all: &mut [&mut Expr], schema: &dyn ExprSchema) -> DfResult<bool> {
+    let kind = all
+        .iter()
+        .filter_map(|expr| expr.get_type(schema).ok())
+        .find(|kind| !kind.is_null() && !kind.is_string());
+    let Some(kind) = kind else { return Ok(false) };
+    let mut changed = false;
+    for expr in all {
+        if let Some(read) = read_literal(expr, &kind)? {
+            **expr = read;
+            changed = true;
+        }
+    }
+    Ok(changed)
+}
+
+fn is_micros(kind: &DataType) -> bool {
+    matches!(kind, DataType::Timestamp(TimeUnit::Microsecond, _))
+}
+
+fn is_nanos(kind: &DataType) -> bool {
+    matches!(kind, DataType::Timestamp(TimeUnit::Nanosecond, _))
+}
+
+/// Whether a timestamp has a zone.
+fn zoned(kind: &DataType) -> bool {
+    matches!(kind, DataType::Timestamp(_, Some(_)))
+}
+
+fn cast_to(expr: Expr, kind: &DataType) -> Expr {
+    Expr::Cast(Cast::new(Box::new(expr), kind.clone()))
 }
