@@ -50,7 +50,8 @@ pub(super) fn plan(text: &str) -> Error {
         || text.contains("must be aggregated to return at most one row")
     {
         "42601"
-    } else if text.contains("equal number of columns") || text.contains("same number of columns") {
+    } else if text.contains("different number of columns")
+        || text.contains("equal number of columns") || text.contains("same number of columns") {
         "42601"
     } else {
         "42000"

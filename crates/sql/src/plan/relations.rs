@@ -66,8 +66,8 @@ impl<'a> Relations<'a> {
     /// Whatever is wrong with the query.
     pub(crate) fn plan(&self, ast: &Ast) -> Result<LogicalPlan> {
         let mut named = ast.clone();
-        rewrite::rewrite(&mut named)?;
         naming::name_inner_columns(&mut named);
+        rewrite::rewrite(&mut named)?;
         match self.plan_once(named.clone()).map_err(Error::from) {
             Err(error) if matches!(error.sqlstate.as_str(), "42701" | "42702") => {
                 naming::name_every_column(&mut named);

@@ -83,6 +83,17 @@ fn limits_joins_and_subqueries() {
     assert_eq!(sql.one("SELECT (SELECT max(w) FROM b WHERE b.k = a.k) FROM a WHERE k = 3"), "93");
     assert_eq!(sql.state("SELECT (SELECT k FROM a)"), "21000");
     assert_eq!(
+        sql.rows("SELECT k, EXISTS (SELECT 1 FROM b WHERE b.k = a.k), NOT EXISTS (SELECT 1) FROM a WHERE k IN (9, 10) ORDER BY k"),
+        ["9|true|false", "10|false|false"]
+    );
+    sql.run("CREATE TABLE n (x INT); INSERT INTO n VALUES (1), (NULL); CREATE TABLE e (x INT)");
+    assert_eq!(
+        sql.one("SELECT 1 IN (SELECT x FROM n), 2 IN (SELECT x FROM n), 2 NOT IN (SELECT k FROM a), NULL IN (SELECT x FROM e), NULL IN (SELECT x FROM n)"),
+        "true|NULL|false|false|NULL"
+    );
+    assert_eq!(sql.rows("SELECT k IN (SELECT x FROM n) FROM a ORDER BY k LIMIT 2"), ["true", "NULL"]);
+    assert_eq!(sql.one("SELECT (SELECT count(*) FROM b WHERE b.w < a.k) FROM a WHERE k = 4"), "3");
+    assert_eq!(
         sql.rows("WITH RECURSIVE r(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM r WHERE n < 4) SELECT n FROM r ORDER BY n"),
         ["1", "2", "3", "4"]
     );
