@@ -49,7 +49,7 @@ fn run(options: &Options) -> Result<bool, String> {
             .iter()
             .flat_map(|file| file.failed.clone())
             .collect();
-        std::fs::write(&list, known::write(&failed))
+        std::fs::write(&list, known::write(&failed, &known))
             .map_err(|error| format!("{}: {error}", list.display()))?;
     }
     let report = Report::new(&results, &known);

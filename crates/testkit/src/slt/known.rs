@@ -9,7 +9,8 @@ use std::fmt::Write;
 
 const HEADING: &str =
     "# Records of SQLite's test files that Freestone answers differently: place, reason, SQL.
-# Written by `slt --bless`; an entry that passes fails the run, so the list can only shrink.
+# `slt --bless` writes it and keeps the reasons of records already listed, which people may put
+# better; an entry that passes fails the run, so the list can only shrink.
 ";
 
 /// A record that failed.
@@ -68,24 +69,25 @@ impl Known {
     }
 }
 
-/// The list that `failed` would make.
-pub fn write(failed: &[Failed]) -> String {
+/// The list that `failed` would make. Records already `known` keep their line.
+pub fn write(failed: &[Failed], known: &Known) -> String {
     let mut sorted = failed.to_vec();
     sorted.sort();
     let mut text = HEADING.to_string();
-    for Failed {
-        file,
-        line,
-        reason,
-        sql,
-    } in sorted
-    {
-        let _ = writeln!(
-            text,
-            "{file}:{line}\t{}\t{}",
-            shorten(&reason, 110),
-            shorten(&sql, 100)
-        );
+    for failed in sorted {
+        let Failed {
+            file,
+            line,
+            reason,
+            sql,
+        } = &failed;
+        let _ = match known.0.get(&(file.clone(), *line)) {
+            Some(kept) => writeln!(text, "{kept}"),
+            None => {
+                let (reason, sql) = (shorten(reason, 110), shorten(sql, 100));
+                writeln!(text, "{file}:{line}\t{reason}\t{sql}")
+            }
+        };
     }
     text
 }
@@ -115,7 +117,7 @@ mod tests {
     #[test]
     fn what_is_written_can_be_read() {
         let all = [failed("b.test", 7), failed("a.test", 12)];
-        let text = write(&all);
+        let text = write(&all, &Known::default());
         assert!(text.ends_with("a.test:12\texpected 1, got 2\tSELECT 'a b'\nb.test:7\texpected 1, got 2\tSELECT 'a b'\n"));
         let known = Known::parse(&text).unwrap();
         assert!(all.iter().all(|failed| known.contains(failed)));
@@ -125,15 +127,26 @@ mod tests {
 
     #[test]
     fn an_entry_that_passes_is_reported() {
-        let known = Known::parse(&write(&[
+        let all = [
             failed("a.test", 1),
             failed("a.test", 2),
             failed("b.test", 3),
-        ]))
-        .unwrap();
+        ];
+        let known = Known::parse(&write(&all, &Known::default())).unwrap();
         let mended = known.mended(&[failed("a.test", 2)], &["a.test".to_string()]);
         assert_eq!(mended.len(), 1);
         assert!(mended[0].starts_with("a.test:1\t"));
+    }
+
+    #[test]
+    fn a_reason_written_by_hand_is_kept() {
+        let by_hand = "a.test:1\tas PostgreSQL does\tSELECT 1";
+        let known = Known::parse(by_hand).unwrap();
+        let text = write(&[failed("a.test", 1), failed("a.test", 2)], &known);
+        assert!(
+            text.contains(&format!("{by_hand}\na.test:2\texpected")),
+            "{text}"
+        );
     }
 
     #[test]

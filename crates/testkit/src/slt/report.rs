@@ -139,7 +139,7 @@ mod tests {
 
     #[test]
     fn surprises_either_way_fail_the_run() {
-        let known = Known::parse(&known::write(&[failed(1)])).unwrap();
+        let known = Known::parse(&known::write(&[failed(1)], &Known::default())).unwrap();
         assert!(Report::new(&results(999, &[1]), &known).good());
         assert!(!Report::new(&results(999, &[1, 2]), &known).good());
         assert!(!Report::new(&results(1000, &[]), &known).good());
@@ -153,7 +153,8 @@ mod tests {
 
     #[test]
     fn too_few_passed_fail_the_run_even_if_listed() {
-        let known = Known::parse(&known::write(&[failed(1), failed(2)])).unwrap();
+        let known =
+            Known::parse(&known::write(&[failed(1), failed(2)], &Known::default())).unwrap();
         assert!(!Report::new(&results(100, &[1, 2]), &known).good());
     }
 }
