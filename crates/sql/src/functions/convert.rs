@@ -93,9 +93,10 @@ fn function(step: Step) -> Arc<ScalarUDF> {
         .map(|step| (step, Arc::new(ScalarUDF::from(Convert::new(step)))))
         .collect()
     });
-    ALL.iter()
-        .find(|(known, _)| *known == step)
-        .map_or_else(|| Arc::new(Convert::new(step).into()), |(_, f)| Arc::clone(f))
+    ALL.iter().find(|(known, _)| *known == step).map_or_else(
+        || Arc::new(Convert::new(step).into()),
+        |(_, f)| Arc::clone(f),
+    )
 }
 
 impl Step {
@@ -156,10 +157,12 @@ impl Step {
 /// Bytes as hexadecimal digits.
 pub(crate) fn hex(bytes: &[u8]) -> String {
     use std::fmt::Write;
-    bytes.iter().fold(String::with_capacity(2 * bytes.len()), |mut out, byte| {
-        let _ = write!(out, "{byte:02x}");
-        out
-    })
+    bytes
+        .iter()
+        .fold(String::with_capacity(2 * bytes.len()), |mut out, byte| {
+            let _ = write!(out, "{byte:02x}");
+            out
+        })
 }
 
 /// A UUID in its usual form, `8-4-4-4-12` digits.
@@ -218,7 +221,9 @@ impl ScalarUDFImpl for Convert {
             [ColumnarValue::Array(array)] => Ok(ColumnarValue::Array(self.step.run(array)?)),
             [ColumnarValue::Scalar(scalar)] => {
                 let array = self.step.run(&scalar.to_array()?)?;
-                Ok(ColumnarValue::Scalar(ScalarValue::try_from_array(&array, 0)?))
+                Ok(ColumnarValue::Scalar(ScalarValue::try_from_array(
+                    &array, 0,
+                )?))
             }
             _ => Err(Error::internal("a conversion takes one value").into()),
         }

@@ -62,16 +62,26 @@ pub(super) fn rewrite(expr: Expr, schema: &dyn ExprSchema) -> DfResult<Transform
         Expr::BinaryExpr(mut binary) => {
             let mut sides = [&mut *binary.left, &mut *binary.right];
             let changed = unify(&mut sides, schema)?;
-            Ok(Transformed::new_transformed(Expr::BinaryExpr(binary), changed))
+            Ok(Transformed::new_transformed(
+                Expr::BinaryExpr(binary),
+                changed,
+            ))
         }
         Expr::Between(mut between) => {
-            let Between { expr, low, high, .. } = &mut between;
+            let Between {
+                expr, low, high, ..
+            } = &mut between;
             let mut all = [&mut **expr, &mut **low, &mut **high];
             let changed = read_literals(&mut all, schema)? | unify(&mut all, schema)?;
-            Ok(Transformed::new_transformed(Expr::Between(between), changed))
+            Ok(Transformed::new_transformed(
+                Expr::Between(between),
+                changed,
+            ))
         }
         Expr::InList(mut list) => {
-            let InList { expr, list: items, .. } = &mut list;
+            let InList {
+                expr, list: items, ..
+            } = &mut list;
             let mut all: Vec<&mut Expr> = std::iter::once(&mut **expr).chain(items).collect();
             let changed = read_literals(&mut all, schema)? | unify(&mut all, schema)?;
             Ok(Transformed::new_transformed(Expr::InList(list), changed))
@@ -95,7 +105,10 @@ pub(super) fn rewrite(expr: Expr, schema: &dyn ExprSchema) -> DfResult<Transform
 /// round twice.
 fn nearest(value: &ScalarValue) -> DfResult<ScalarValue> {
     let text = value.cast_to(&DataType::Utf8)?;
-    let float = text.try_as_str().flatten().and_then(|digits| digits.parse().ok());
+    let float = text
+        .try_as_str()
+        .flatten()
+        .and_then(|digits| digits.parse().ok());
     match float {
         Some(float) => Ok(ScalarValue::Float64(Some(float))),
         None => value.cast_to(&DataType::Float64),

@@ -208,7 +208,9 @@ impl ContextProvider for Relations<'_> {
         name: &str,
         schema: SchemaRef,
     ) -> DfResult<Arc<dyn TableSource>> {
-        Ok(provider_as_source(Arc::new(CteWorkTable::new(name, schema))))
+        Ok(provider_as_source(Arc::new(CteWorkTable::new(
+            name, schema,
+        ))))
     }
 
     fn get_expr_planners(&self) -> &[Arc<dyn ExprPlanner>] {
@@ -248,7 +250,11 @@ impl ContextProvider for Relations<'_> {
     }
 
     fn higher_order_function_names(&self) -> Vec<String> {
-        self.state.higher_order_functions().keys().cloned().collect()
+        self.state
+            .higher_order_functions()
+            .keys()
+            .cloned()
+            .collect()
     }
 
     fn udaf_names(&self) -> Vec<String> {

@@ -41,10 +41,14 @@ impl VisitorMut for Rewrite {
 
     fn pre_visit_query(&mut self, query: &mut Query) -> ControlFlow<Self::Break> {
         if let SetExpr::Values(values) = query.body.as_ref()
-            && values.rows.iter().flat_map(|row| &row.content).any(has_query)
+            && values
+                .rows
+                .iter()
+                .flat_map(|row| &row.content)
+                .any(has_query)
         {
             match selects(values) {
-                Ok(body) => query.body = Box::new(body),
+                Ok(body) => *query.body = body,
                 Err(error) => return ControlFlow::Break(error),
             }
         }
@@ -86,9 +90,7 @@ impl VisitorMut for Rewrite {
 /// Whether an expression has a sub-query in it.
 pub(crate) fn has_query(expr: &Expr) -> bool {
     visit_expressions(expr, |inner| match inner {
-        Expr::Subquery(_) | Expr::Exists { .. } | Expr::InSubquery { .. } => {
-            ControlFlow::Break(())
-        }
+        Expr::Subquery(_) | Expr::Exists { .. } | Expr::InSubquery { .. } => ControlFlow::Break(()),
         _ => ControlFlow::Continue(()),
     })
     .is_break()
@@ -131,7 +133,8 @@ fn counted(expr: &Expr) -> Result<Option<Expr>> {
 /// its references to the outer query stay one level deep.
 fn count_of(query: &Query) -> String {
     if let SetExpr::Select(select) = query.body.as_ref() {
-        let ungrouped = matches!(&select.group_by, GroupByExpr::Expressions(keys, _) if keys.is_empty());
+        let ungrouped =
+            matches!(&select.group_by, GroupByExpr::Expressions(keys, _) if keys.is_empty());
         let aggregates = select.projection.iter().any(may_aggregate);
         if query.with.is_none()
             && query.limit_clause.is_none()
@@ -142,7 +145,9 @@ fn count_of(query: &Query) -> String {
             && !aggregates
         {
             let mut select = select.clone();
-            select.projection = vec![SelectItem::UnnamedExpr(Expr::Identifier(Ident::new("count(*)")))];
+            select.projection = vec![SelectItem::UnnamedExpr(Expr::Identifier(Ident::new(
+                "count(*)",
+            )))];
             return select.to_string();
         }
     }

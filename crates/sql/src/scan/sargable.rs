@@ -362,8 +362,7 @@ pub(crate) fn cast_keeps_order(kind: &ColumnType, to: &DataType) -> bool {
             integer_digits(to).is_some_and(|room| room >= digits)
         }
         (ColumnType::Decimal { precision, scale }, DataType::Decimal128(p, s)) => {
-            s >= scale
-                && i16::from(*p) - i16::from(*s) >= i16::from(*precision) - i16::from(*scale)
+            s >= scale && i16::from(*p) - i16::from(*s) >= i16::from(*precision) - i16::from(*scale)
         }
         (ColumnType::Real, DataType::Float32 | DataType::Float64)
         | (ColumnType::Double, DataType::Float64)
@@ -376,18 +375,14 @@ pub(crate) fn cast_keeps_order(kind: &ColumnType, to: &DataType) -> bool {
             ColumnType::TimestampTz,
             DataType::Timestamp(TimeUnit::Microsecond | TimeUnit::Nanosecond, Some(_)),
         )
-        | (
-            ColumnType::Time,
-            DataType::Time64(TimeUnit::Microsecond | TimeUnit::Nanosecond),
-        )
+        | (ColumnType::Time, DataType::Time64(TimeUnit::Microsecond | TimeUnit::Nanosecond))
         | (
             ColumnType::Varchar(_) | ColumnType::Char(_) | ColumnType::Text,
             DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View,
         )
-        | (
-            ColumnType::Bytea,
-            DataType::Binary | DataType::LargeBinary | DataType::BinaryView,
-        ) => true,
+        | (ColumnType::Bytea, DataType::Binary | DataType::LargeBinary | DataType::BinaryView) => {
+            true
+        }
         _ => false,
     }
 }
