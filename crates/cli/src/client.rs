@@ -43,8 +43,7 @@ impl Client {
         format: Format,
         output: Output,
     ) -> Result<Self> {
-        let mut options = SessionOptions::default();
-        options.threads = threads;
+        let options = SessionOptions { threads };
         Ok(Client {
             session: database.session_with(options),
             database,
