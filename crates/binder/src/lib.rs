@@ -8,7 +8,9 @@ use datafusion::arrow::datatypes::{DataType, FieldRef, SchemaRef};
 use datafusion::common::config::ConfigOptions;
 use datafusion::common::file_options::file_type::FileType;
 use datafusion::common::{DFSchema, Result, TableReference};
-use datafusion::logical_expr::planner::{ContextProvider, ExprPlanner, RelationPlanner, TypePlanner};
+use datafusion::logical_expr::planner::{
+    ContextProvider, ExprPlanner, RelationPlanner, TypePlanner,
+};
 use datafusion::logical_expr::{
     AggregateUDF, Expr, HigherOrderUDF, LogicalPlan, ScalarUDF, TableSource, WindowUDF,
 };

@@ -43,8 +43,7 @@ impl Client {
         format: Format,
         output: Output,
     ) -> Result<Self> {
-        let mut options = SessionOptions::default();
-        options.threads = threads;
+        let options = SessionOptions { threads };
         Ok(Client {
             session: database.session_with(options),
             database,
@@ -164,7 +163,7 @@ pub fn show(
     let batch = RecordBatch::try_from_iter_with_nullable(columns)
         .map_err(|error| Failure::Message(error.to_string()))?;
     let mut target = output.target();
-    target.max_rows = None;
+    (target.max_rows, target.uncounted) = (None, true);
     let mut renderer = format.renderer(target);
     renderer
         .start(output.writer(), &batch.schema())

@@ -56,9 +56,9 @@ fn draw(progress: &Progress, what: String, stopped: &mpsc::Receiver<()>) {
         return;
     }
     let bar = ProgressBar::with_draw_target(Some(STEPS), ProgressDrawTarget::stderr());
+    bar.set_style(style("{spinner} {msg} {elapsed}"));
     bar.set_message(what);
     let mut known = false;
-    bar.set_style(style("{spinner} {msg} {elapsed}"));
     loop {
         if let Some(fraction) = progress.fraction() {
             if !known {

@@ -73,8 +73,11 @@ impl Tally {
         self.bytes += report.bytes;
         if let Err(error) = report.outcome {
             let VerifyReport { block, file, .. } = report;
-            self.bad
-                .push(format!("  BAD block {} in {file}: {error}", block.0));
+            let error = error.to_string();
+            self.bad.push(match error.contains(&file) {
+                true => format!("  BAD: {error}"),
+                false => format!("  BAD: block {} in {file}: {error}", block.0),
+            });
         }
     }
 }

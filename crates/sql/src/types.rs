@@ -73,9 +73,7 @@ pub(crate) fn column_type(sql: &SqlType) -> Result<ColumnType> {
         S::Varchar(n) | S::CharacterVarying(n) | S::CharVarying(n) | S::Nvarchar(n) => {
             ColumnType::Varchar(length("varchar", n.as_ref())?)
         }
-        S::Char(n) | S::Character(n) => {
-            ColumnType::Char(length("char", n.as_ref())?.unwrap_or(1))
-        }
+        S::Char(n) | S::Character(n) => ColumnType::Char(length("char", n.as_ref())?.unwrap_or(1)),
         S::Text | S::String(_) | S::Clob(_) => ColumnType::Text,
         S::Bytea | S::Blob(_) | S::Binary(_) | S::Varbinary(_) => ColumnType::Bytea,
         S::JSON | S::JSONB => ColumnType::Json,

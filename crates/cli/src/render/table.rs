@@ -66,7 +66,7 @@ impl Table {
             }
         }
         if !self.headed {
-            let cells = self.headers.iter().map(|name| Cell::new(name));
+            let cells = self.headers.iter().map(Cell::new);
             drawing.set_header(cells.map(|cell| cell.set_alignment(CellAlignment::Center)));
         }
         for row in self.window.drain(..) {

@@ -91,7 +91,7 @@ fn table_columns(client: &mut Client, schema: &str, table: &Table) -> Result<()>
         let (rows, bytes) = (grouped(table.rows()), size(table.bytes()));
         client
             .output
-            .line(&format!("{rows} rows, {bytes}, {}", layouts(table)))?;
+            .line(&format!("{rows} rows, {bytes}, blocks: {}", layouts(table)))?;
     }
     Ok(())
 }

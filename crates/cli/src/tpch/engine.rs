@@ -23,7 +23,7 @@ pub struct Run {
 /// What can run a query.
 pub enum Engine {
     /// SQL over our blocks.
-    Freestone(Session),
+    Freestone(Box<Session>),
     /// DataFusion with its defaults over Parquet files.
     Parquet(SessionContext),
 }

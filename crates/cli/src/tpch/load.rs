@@ -58,6 +58,14 @@ impl TpchLayout {
         }
     }
 
+    /// The layout for a table that is loaded in one piece.
+    pub fn of_one_piece(self) -> &'static str {
+        match self {
+            TpchLayout::Mixed => "column",
+            layout => layout.name(),
+        }
+    }
+
     /// The layout of each slice in which a table is loaded.
     fn slices(self) -> &'static [&'static str] {
         match self {

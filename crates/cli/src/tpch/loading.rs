@@ -2,7 +2,8 @@
 //!
 //! Both fill a new database next to the one that is queried, table after table,
 //! until each is durable, and remove it. Generating the batches and reading the
-//! clock around it is kept out of the first; the second is `COPY … FROM`.
+//! clock around it is kept out of the first; the second is `COPY … FROM`. Tables
+//! that mix layouts are measured in the layout `column`.
 
 use super::interrupt::Interrupt;
 use super::load::{Plan, create, empty, with_suffix};
@@ -54,7 +55,7 @@ async fn from_memory(database: &Database, plan: Plan, interrupt: &Interrupt) -> 
     let mut time = Duration::ZERO;
     for table in Table::ALL {
         interrupt.check()?;
-        create(&session, table, plan.layout.name()).await?;
+        create(&session, table, plan.layout.of_one_piece()).await?;
         let database = database.clone();
         let work = move || -> Result<Duration> {
             let sources = generated(table, plan)?.into_iter().map(|batches| {
@@ -98,7 +99,7 @@ async fn from_parquet(
     let session = database.session();
     let mut time = Duration::ZERO;
     for table in Table::ALL {
-        create(&session, table, plan.layout.name()).await?;
+        create(&session, table, plan.layout.of_one_piece()).await?;
         let file = parquet::file(folder, table)
             .to_string_lossy()
             .replace('\'', "''");

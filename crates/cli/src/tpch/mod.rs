@@ -102,9 +102,10 @@ async fn queries(
     compared: Option<&Path>,
     interrupt: &Interrupt,
 ) -> Result<Vec<QueryResult>> {
-    let mut options = SessionOptions::default();
-    options.threads = Some(plan.threads);
-    let ours = Engine::Freestone(loaded.database.session_with(options));
+    let options = SessionOptions {
+        threads: Some(plan.threads),
+    };
+    let ours = Engine::Freestone(Box::new(loaded.database.session_with(options)));
     let theirs = match compared {
         Some(folder) => Some(Engine::parquet(folder, plan.threads).await?),
         None => None,

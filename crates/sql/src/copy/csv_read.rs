@@ -91,7 +91,10 @@ impl CsvReader {
         } else if found > expected {
             let extra = self.record.get(expected).map_or(&[][..], |field| field.0);
             let extra = String::from_utf8_lossy(extra);
-            Error::new("22P04", format!("extra data after last expected column: \"{extra}\""))
+            Error::new(
+                "22P04",
+                format!("extra data after last expected column: \"{extra}\""),
+            )
         } else {
             return Ok(());
         };
@@ -118,7 +121,11 @@ impl CsvReader {
         if rows == 0 {
             return Ok(None);
         }
-        let arrays: Vec<_> = self.builders.iter_mut().map(ColumnBuilder::finish).collect();
+        let arrays: Vec<_> = self
+            .builders
+            .iter_mut()
+            .map(ColumnBuilder::finish)
+            .collect();
         self.fill.batch(&arrays, rows).map(Some)
     }
 
@@ -150,7 +157,10 @@ impl CsvReader {
                 .collect();
             Error::new(
                 "22021",
-                format!("invalid byte sequence for encoding \"UTF8\": {}", bad.join(" ")),
+                format!(
+                    "invalid byte sequence for encoding \"UTF8\": {}",
+                    bad.join(" ")
+                ),
             )
             .with_detail(format!("value: \"{}\"", String::from_utf8_lossy(bytes)))
         })?;

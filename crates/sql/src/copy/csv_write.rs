@@ -146,7 +146,11 @@ impl<'a> Column<'a> {
                 out.push(if array.value(row) { 't' } else { 'f' });
             }
             Self::Real(array) if array.is_valid(row) => {
-                float(out, f64::from(array.value(row)), &array.value(row).to_string());
+                float(
+                    out,
+                    f64::from(array.value(row)),
+                    &array.value(row).to_string(),
+                );
             }
             Self::Double(array) if array.is_valid(row) => {
                 float(out, array.value(row), &array.value(row).to_string());

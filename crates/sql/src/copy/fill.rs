@@ -90,7 +90,9 @@ impl Fill {
         if column.nullable || array.null_count() == 0 {
             return Ok(None);
         }
-        let row = (0..array.len()).find(|row| array.is_null(*row)).unwrap_or(0);
+        let row = (0..array.len())
+            .find(|row| array.is_null(*row))
+            .unwrap_or(0);
         Ok(Some(BadValue {
             row,
             error: not_null(column),

@@ -38,12 +38,16 @@ pub(crate) async fn run(run: &Run<'_>, ast: &Ast) -> Result<Outcome> {
         return Err(Error::internal("not a COPY"));
     };
     if let Some(option) = legacy_options.first() {
-        return Err(Error::new("42601", format!("unrecognized COPY option \"{option}\""))
-            .with_hint("write options in brackets: COPY … (FORMAT csv, HEADER)"));
+        return Err(
+            Error::new("42601", format!("unrecognized COPY option \"{option}\""))
+                .with_hint("write options in brackets: COPY … (FORMAT csv, HEADER)"),
+        );
     }
     let CopyTarget::File { filename } = target else {
-        return Err(Error::unsupported(format!("COPY … {target} is not supported"))
-            .with_hint("COPY reads and writes files: COPY t FROM 'file.csv'"));
+        return Err(
+            Error::unsupported(format!("COPY … {target} is not supported"))
+                .with_hint("COPY reads and writes files: COPY t FROM 'file.csv'"),
+        );
     };
     let options = CopyOptions::read(options, filename)?;
     if *to {
@@ -114,7 +118,11 @@ async fn copy_from(
         FileKind::Csv => csv_read::open(&path, filename, options, fill)?,
         FileKind::Parquet => parquet_read::open(&path, filename, fill, threads, &progress)?,
     };
-    let target = Target::new(run.store(), Arc::clone(&table.schema), table.options.clone());
+    let target = Target::new(
+        run.store(),
+        Arc::clone(&table.schema),
+        table.options.clone(),
+    );
     let streams = ingest::iterators(nullable(&table.schema), sources, Ok);
     let written = ingest::write(&run.state, &target, streams).await?;
     let rows = append(run.store(), &name, table, written)?;

@@ -72,8 +72,10 @@ impl CopyOptions {
                 }
                 CopyOption::Encoding(name) if is_utf8(name) => {}
                 CopyOption::Encoding(name) => {
-                    return Err(Error::unsupported(format!("the encoding \"{name}\" is not supported"))
-                        .with_hint("files are read and written in UTF8"));
+                    return Err(Error::unsupported(format!(
+                        "the encoding \"{name}\" is not supported"
+                    ))
+                    .with_hint("files are read and written in UTF8"));
                 }
                 CopyOption::Freeze(_) => {
                     return Err(Error::unsupported("COPY … FREEZE is not supported"));
@@ -93,7 +95,10 @@ impl CopyOptions {
         if options.kind == FileKind::Parquet
             && let Some(option) = csv_only
         {
-            return Err(Error::new("42601", format!("the option {option} is for CSV files only")));
+            return Err(Error::new(
+                "42601",
+                format!("the option {option} is for CSV files only"),
+            ));
         }
         options.escape = escape.unwrap_or(options.quote);
         options.check()?;

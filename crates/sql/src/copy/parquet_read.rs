@@ -122,7 +122,10 @@ fn matched(schema: &SchemaRef, fill: &Fill) -> Result<Vec<usize>> {
     let by_name: Result<Vec<Option<usize>>> = (0..wanted)
         .map(|index| {
             let name = &fill.column(index)?.name;
-            Ok(schema.fields().iter().position(|f| f.name().eq_ignore_ascii_case(name)))
+            Ok(schema
+                .fields()
+                .iter()
+                .position(|f| f.name().eq_ignore_ascii_case(name)))
         })
         .collect();
     let all: Option<Vec<usize>> = by_name?.into_iter().collect();
@@ -203,17 +206,19 @@ impl Shared {
         for (index, from) in self.columns.iter().enumerate() {
             let source = batch.column(*from);
             let column = self.fill.column(index)?;
-            let checked = assign(source, column).and_then(|array| {
-                match self.fill.null_at(index, &array) {
+            let checked =
+                assign(source, column).and_then(|array| match self.fill.null_at(index, &array) {
                     Ok(None) => Ok(array),
                     Ok(Some(bad)) => Err(bad),
                     Err(error) => Err(BadValue { row: 0, error }),
-                }
-            });
+                });
             arrays.push(checked.map_err(|bad| {
                 let row = group.rows + bad.row + 1;
                 let value = show(source, bad.row);
-                let place = format!("row group {}, row {row}, column \"{}\"", group.number, column.name);
+                let place = format!(
+                    "row group {}, row {row}, column \"{}\"",
+                    group.number, column.name
+                );
                 self.placed(&place, bad.error.with_detail(format!("value: {value}")))
             })?);
         }

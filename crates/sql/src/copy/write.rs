@@ -32,7 +32,8 @@ pub(super) async fn write_file(rows: Rows, path: &Path, options: &CopyOptions) -
         FileKind::Csv => csv(rows, file, options).await?,
         FileKind::Parquet => parquet(rows, file).await?,
     };
-    file.sync_all().map_err(|error| Error::file("write file", path, &error))?;
+    file.sync_all()
+        .map_err(|error| Error::file("write file", path, &error))?;
     unfinished.finish(path)?;
     Ok(count)
 }
@@ -48,7 +49,9 @@ async fn csv(mut rows: Rows, file: File, options: &CopyOptions) -> Result<(File,
     let mut buffered = writer.into_inner();
     let disk = |error: std::io::Error| Error::new("58030", error.to_string());
     buffered.flush().map_err(disk)?;
-    let file = buffered.into_inner().map_err(|error| disk(error.into_error()))?;
+    let file = buffered
+        .into_inner()
+        .map_err(|error| disk(error.into_error()))?;
     Ok((file, count))
 }
 
@@ -74,9 +77,9 @@ struct Unfinished {
 
 impl Unfinished {
     fn create(target: &Path) -> Result<Self> {
-        let name = target
-            .file_name()
-            .ok_or_else(|| Error::new("42602", format!("\"{}\" is no file name", target.display())))?;
+        let name = target.file_name().ok_or_else(|| {
+            Error::new("42602", format!("\"{}\" is no file name", target.display()))
+        })?;
         if target.is_dir() {
             return Err(Error::new(
                 "42809",

@@ -48,9 +48,10 @@ pub(super) fn plan(text: &str) -> Error {
         "22003"
     } else if text.contains("Scalar subquery should only return one column")
         || text.contains("must be aggregated to return at most one row")
+        || text.contains("different number of columns")
+        || text.contains("equal number of columns")
+        || text.contains("same number of columns")
     {
-        "42601"
-    } else if text.contains("equal number of columns") || text.contains("same number of columns") {
         "42601"
     } else {
         "42000"
@@ -135,12 +136,18 @@ pub(super) fn kernel(text: &str) -> Error {
     if let Some(value) = between(text, "Can't cast value ", " to type ") {
         let kind = text.rsplit(" to type ").next().unwrap_or("");
         let kind = sql_name_of_debug(kind.trim_end_matches('.'));
-        return Error::new("22003", format!("value {value} is out of range for type {kind}"));
+        return Error::new(
+            "22003",
+            format!("value {value} is out of range for type {kind}"),
+        );
     }
     if let Some(value) = between(text, "value of ", " is out of range ") {
         let kind = text.rsplit(" is out of range ").next().unwrap_or("");
         let kind = sql_name_of_debug(kind);
-        return Error::new("22003", format!("value {value} is out of range for type {kind}"));
+        return Error::new(
+            "22003",
+            format!("value {value} is out of range for type {kind}"),
+        );
     }
     if text.contains("to store in a Decimal")
         || text.contains("Overflowing on")
@@ -149,7 +156,10 @@ pub(super) fn kernel(text: &str) -> Error {
         return Error::new("22003", "numeric field overflow").with_detail(text.to_owned());
     }
     if text.contains("interval") || text.contains("Interval") {
-        return Error::new("22007", format!("invalid input syntax for type interval: {text}"));
+        return Error::new(
+            "22007",
+            format!("invalid input syntax for type interval: {text}"),
+        );
     }
     if text.contains("Casting from") && text.contains("not supported") {
         return Error::new("42846", text.to_owned());

@@ -119,7 +119,11 @@ impl ScalarUDFImpl for Checked {
     }
 
     fn return_field_from_args(&self, args: ReturnFieldArgs<'_>) -> DfResult<FieldRef> {
-        let kinds: Vec<DataType> = args.arg_fields.iter().map(|f| f.data_type().clone()).collect();
+        let kinds: Vec<DataType> = args
+            .arg_fields
+            .iter()
+            .map(|f| f.data_type().clone())
+            .collect();
         let nullable = args.arg_fields.iter().any(|field| field.is_nullable());
         let kind = self.return_type(&kinds)?;
         Ok(Arc::new(Field::new(self.name(), kind, nullable)))
@@ -149,7 +153,9 @@ impl ScalarUDFImpl for Checked {
             other => return Err(Error::internal(format!("no arithmetic of {other}")).into()),
         }?;
         if scalar {
-            return Ok(ColumnarValue::Scalar(ScalarValue::try_from_array(&array, 0)?));
+            return Ok(ColumnarValue::Scalar(ScalarValue::try_from_array(
+                &array, 0,
+            )?));
         }
         Ok(ColumnarValue::Array(array))
     }
@@ -312,10 +318,12 @@ fn some_valid_row_is_bad<T: ArrowPrimitiveType>(
         Operand::Column(column) => Some(column.value(row)),
         Operand::One(one) => *one,
     };
-    Ok(nulls.valid_indices().any(|row| match (at(&left, row), at(&right, row)) {
-        (Some(a), Some(b)) => f(a, b).1,
-        _ => false,
-    }))
+    Ok(nulls
+        .valid_indices()
+        .any(|row| match (at(&left, row), at(&right, row)) {
+            (Some(a), Some(b)) => f(a, b).1,
+            _ => false,
+        }))
 }
 
 #[cfg(test)]
@@ -339,7 +347,10 @@ mod tests {
         ));
         let one: ArrayRef = Arc::new(Int32Array::from(vec![1, 1]));
         let sum = add(Arc::clone(&big), Arc::clone(&one)).unwrap();
-        assert_eq!(sum.as_primitive::<Int32Type>().iter().collect::<Vec<_>>(), [None, Some(2)]);
+        assert_eq!(
+            sum.as_primitive::<Int32Type>().iter().collect::<Vec<_>>(),
+            [None, Some(2)]
+        );
         let all: ArrayRef = Arc::new(Int32Array::from(vec![i32::MAX, 1]));
         assert_eq!(add(all, one).unwrap_err().sqlstate, "22003");
     }

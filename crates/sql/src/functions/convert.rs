@@ -8,7 +8,7 @@ use datafusion::arrow::array::{
     ArrayRef, BinaryViewBuilder, FixedSizeBinaryBuilder, Float64Array, StringViewBuilder,
 };
 use datafusion::arrow::compute::{cast, unary};
-use datafusion::arrow::datatypes::{DataType, FieldRef, Float64Type};
+use datafusion::arrow::datatypes::{DataType, FieldRef, Float64Type, TimeUnit};
 use datafusion::common::tree_node::Transformed;
 use datafusion::common::{DFSchema, ScalarValue};
 use datafusion::error::Result as DfResult;
@@ -18,10 +18,12 @@ use datafusion::logical_expr::{
     ColumnarValue, Expr, ExprSchemable, ScalarFunctionArgs, ScalarUDF, ScalarUDFImpl, Signature,
     Volatility,
 };
+use datafusion::sql::sqlparser::ast::BinaryOperator;
+use freestone_storage::ColumnType;
 
 use crate::error::Error;
 use crate::types::DECIMAL_DIGITS;
-use crate::values::{parse_bytea, parse_uuid};
+use crate::values::{ColumnBuilder, parse_bytea, parse_uuid};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 enum Step {
@@ -91,9 +93,10 @@ fn function(step: Step) -> Arc<ScalarUDF> {
         .map(|step| (step, Arc::new(ScalarUDF::from(Convert::new(step)))))
         .collect()
     });
-    ALL.iter()
-        .find(|(known, _)| *known == step)
-        .map_or_else(|| Arc::new(Convert::new(step).into()), |(_, f)| Arc::clone(f))
+    ALL.iter().find(|(known, _)| *known == step).map_or_else(
+        || Arc::new(Convert::new(step).into()),
+        |(_, f)| Arc::clone(f),
+    )
 }
 
 impl Step {
@@ -154,10 +157,12 @@ impl Step {
 /// Bytes as hexadecimal digits.
 pub(crate) fn hex(bytes: &[u8]) -> String {
     use std::fmt::Write;
-    bytes.iter().fold(String::with_capacity(2 * bytes.len()), |mut out, byte| {
-        let _ = write!(out, "{byte:02x}");
-        out
-    })
+    bytes
+        .iter()
+        .fold(String::with_capacity(2 * bytes.len()), |mut out, byte| {
+            let _ = write!(out, "{byte:02x}");
+            out
+        })
 }
 
 /// A UUID in its usual form, `8-4-4-4-12` digits.
@@ -216,15 +221,17 @@ impl ScalarUDFImpl for Convert {
             [ColumnarValue::Array(array)] => Ok(ColumnarValue::Array(self.step.run(array)?)),
             [ColumnarValue::Scalar(scalar)] => {
                 let array = self.step.run(&scalar.to_array()?)?;
-                Ok(ColumnarValue::Scalar(ScalarValue::try_from_array(&array, 0)?))
+                Ok(ColumnarValue::Scalar(ScalarValue::try_from_array(
+                    &array, 0,
+                )?))
             }
             _ => Err(Error::internal("a conversion takes one value").into()),
         }
     }
 }
 
-/// Reads string literals as UUID or BYTEA where the other operand is one:
-/// DataFusion would compare the bytes of the text.
+/// Reads string literals as UUID, BYTEA, date or time where the other operand of a
+/// comparison is one.
 #[derive(Debug)]
 pub(super) struct Literals;
 
@@ -234,35 +241,49 @@ impl ExprPlanner for Literals {
         mut expr: RawBinaryExpr,
         schema: &DFSchema,
     ) -> DfResult<PlannerResult<RawBinaryExpr>> {
-        if let Some(literal) = read(&expr.right, &expr.left, schema)? {
-            expr.right = literal;
-        } else if let Some(literal) = read(&expr.left, &expr.right, schema)? {
-            expr.left = literal;
+        use BinaryOperator as Op;
+        let comparison = matches!(
+            expr.op,
+            Op::Eq | Op::NotEq | Op::Lt | Op::LtEq | Op::Gt | Op::GtEq
+        );
+        if comparison {
+            if let Ok(kind) = expr.left.get_type(schema)
+                && let Some(literal) = read_literal(&expr.right, &kind)?
+            {
+                expr.right = literal;
+            } else if let Ok(kind) = expr.right.get_type(schema)
+                && let Some(literal) = read_literal(&expr.left, &kind)?
+            {
+                expr.left = literal;
+            }
         }
         Ok(PlannerResult::Original(expr))
     }
 }
 
-fn read(literal: &Expr, other: &Expr, schema: &DFSchema) -> DfResult<Option<Expr>> {
+/// A string literal as a value of `kind`; `None` for other literals and for kinds
+/// that DataFusion reads well itself.
+///
+/// # Errors
+/// `22P02` and `22007` when the text is no such value.
+pub(super) fn read_literal(literal: &Expr, kind: &DataType) -> DfResult<Option<Expr>> {
     let Expr::Literal(scalar, _) = literal else {
         return Ok(None);
     };
     let Some(Some(text)) = scalar.try_as_str() else {
         return Ok(None);
     };
-    let Ok(kind) = other.get_type(schema) else {
-        return Ok(None);
+    let column = match kind {
+        DataType::FixedSizeBinary(16) => ColumnType::Uuid,
+        DataType::BinaryView => ColumnType::Bytea,
+        DataType::Timestamp(TimeUnit::Microsecond, None) => ColumnType::Timestamp,
+        DataType::Timestamp(TimeUnit::Microsecond, Some(_)) => ColumnType::TimestampTz,
+        DataType::Date32 => ColumnType::Date,
+        DataType::Time64(TimeUnit::Microsecond) => ColumnType::Time,
+        _ => return Ok(None),
     };
-    Ok(match kind {
-        DataType::FixedSizeBinary(16) => {
-            let bytes = parse_uuid(text)?.to_vec();
-            let value = ScalarValue::FixedSizeBinary(16, Some(bytes));
-            Some(Expr::Literal(value, None))
-        }
-        DataType::BinaryView => {
-            let value = ScalarValue::BinaryView(Some(parse_bytea(text)?));
-            Some(Expr::Literal(value, None))
-        }
-        _ => None,
-    })
+    let mut builder = ColumnBuilder::new(&column);
+    builder.push(text)?;
+    let value = ScalarValue::try_from_array(&builder.finish(), 0)?;
+    Ok(Some(Expr::Literal(value, None)))
 }

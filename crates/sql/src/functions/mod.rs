@@ -4,13 +4,13 @@
 //! zero and cuts fractions in casts to integers. An analyzer rule (`rule`), run
 //! after types are known, replaces exactly those operations by functions that
 //! check or round (`arithmetic`, `convert`, `sum`); decimals, which DataFusion
-//! checks itself, are left alone. Another, run before (`floats`), makes a decimal
-//! that meets a float a float. `info` has a few functions that clients call.
+//! checks itself, are left alone. Another (`operands`), run before, brings operands
+//! of different types together. `info` has a few functions that clients call.
 
 mod arithmetic;
 mod convert;
-mod floats;
 mod info;
+mod operands;
 mod rule;
 mod sum;
 
@@ -29,7 +29,7 @@ pub(crate) use convert::{hex, uuid_text};
 /// Adds our functions and rules to a session being built.
 pub(crate) fn install(builder: &mut SessionStateBuilder) {
     let mut rules = Analyzer::new().rules;
-    rules.insert(0, Arc::new(floats::FloatsWithDecimals));
+    rules.insert(0, Arc::new(operands::Operands));
     rules.push(Arc::new(rule::PostgresSemantics));
     *builder.analyzer() = Some(Analyzer::with_rules(rules));
     let scalars = builder.scalar_functions().get_or_insert_with(Vec::new);
@@ -40,13 +40,13 @@ pub(crate) fn install(builder: &mut SessionStateBuilder) {
     planners.insert(0, Arc::new(convert::Literals) as Arc<dyn ExprPlanner>);
 }
 
-/// The expression with decimals made floats where they meet floats; to be called
-/// before its types are coerced.
+/// The expression with operands brought together; to be called before its types are
+/// coerced.
 ///
 /// # Errors
 /// Those of finding the types of its parts.
 pub(crate) fn prepared(expr: Expr, schema: &DFSchema) -> Result<Expr> {
-    Ok(floats::rewrite(expr, schema)?.data)
+    Ok(operands::rewrite(expr, schema)?.data)
 }
 
 /// The expression with its unchecked operations replaced; its types are coerced.

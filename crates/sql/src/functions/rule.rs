@@ -79,12 +79,20 @@ pub(super) fn rewrite(expr: Expr, schema: &dyn ExprSchema) -> DfResult<Transform
     expr.transform_up(|expr| match expr {
         Expr::BinaryExpr(BinaryExpr { left, op, right }) => {
             if !op.is_numerical_operators() {
-                return Ok(Transformed::no(Expr::BinaryExpr(BinaryExpr { left, op, right })));
+                return Ok(Transformed::no(Expr::BinaryExpr(BinaryExpr {
+                    left,
+                    op,
+                    right,
+                })));
             }
             let (a, b) = (left.get_type(schema)?, right.get_type(schema)?);
             match checked_operator(op, &a).filter(|_| a == b) {
                 Some(function) => Ok(call(&function, vec![*left, *right])),
-                None => Ok(Transformed::no(Expr::BinaryExpr(BinaryExpr { left, op, right }))),
+                None => Ok(Transformed::no(Expr::BinaryExpr(BinaryExpr {
+                    left,
+                    op,
+                    right,
+                }))),
             }
         }
         Expr::Negative(inner) => match checked_negation(&inner.get_type(schema)?) {

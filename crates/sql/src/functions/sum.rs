@@ -120,7 +120,10 @@ impl Total {
 
 impl Accumulator for Total {
     fn update_batch(&mut self, values: &[ArrayRef]) -> DfResult<()> {
-        let Some(values) = values.first().and_then(|v| v.as_primitive_opt::<Int64Type>()) else {
+        let Some(values) = values
+            .first()
+            .and_then(|v| v.as_primitive_opt::<Int64Type>())
+        else {
             return Err(Error::internal("sum expects bigint").into());
         };
         if values.null_count() == values.len() {
@@ -165,7 +168,10 @@ impl GroupsAccumulator for Totals {
         filter: Option<&BooleanArray>,
         total_groups: usize,
     ) -> DfResult<()> {
-        let Some(values) = values.first().and_then(|v| v.as_primitive_opt::<Int64Type>()) else {
+        let Some(values) = values
+            .first()
+            .and_then(|v| v.as_primitive_opt::<Int64Type>())
+        else {
             return Err(Error::internal("sum expects bigint").into());
         };
         self.sums.resize(total_groups, 0);

@@ -116,7 +116,10 @@ pub(crate) fn append(store: &Store, name: &Name, seen: &Table, written: Written)
             .table(&name.schema, &name.name)
             .filter(|now| now.id == seen.id)
             .ok_or_else(|| {
-                Error::new("40001", format!("table \"{name}\" was dropped or replaced meanwhile"))
+                Error::new(
+                    "40001",
+                    format!("table \"{name}\" was dropped or replaced meanwhile"),
+                )
             })?;
         if !keys.is_empty() && now.blocks().len() != seen.blocks().len() {
             keys.check_against(now)?;

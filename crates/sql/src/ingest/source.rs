@@ -7,9 +7,7 @@ use datafusion::arrow::array::RecordBatch;
 use datafusion::arrow::datatypes::SchemaRef;
 use datafusion::error::DataFusionError;
 use datafusion::execution::{SendableRecordBatchStream, TaskContext};
-use datafusion::physical_plan::stream::{
-    RecordBatchReceiverStream, RecordBatchStreamAdapter,
-};
+use datafusion::physical_plan::stream::{RecordBatchReceiverStream, RecordBatchStreamAdapter};
 use datafusion::physical_plan::streaming::PartitionStream;
 use datafusion::physical_plan::{ExecutionPlan, ExecutionPlanProperties};
 use futures::StreamExt;
@@ -123,7 +121,11 @@ impl PartitionStream for Reading {
                 let batch = batch.and_then(|batch| change(batch));
                 let stop = batch.is_err();
                 // A closed channel means that nobody wants the rest.
-                if sender.blocking_send(batch.map_err(DataFusionError::from)).is_err() || stop {
+                if sender
+                    .blocking_send(batch.map_err(DataFusionError::from))
+                    .is_err()
+                    || stop
+                {
                     break;
                 }
             }

@@ -45,7 +45,6 @@ impl AnalyzerRule for Decorrelate {
     }
 }
 
-
 impl Decorrelate {
     fn rewrite_node(&self, plan: LogicalPlan) -> DfResult<Transformed<LogicalPlan>> {
         let input = match &plan {
@@ -110,7 +109,10 @@ impl Decorrelate {
             .filter(condition)?
             .build()?;
         let plan = replace_filter(subquery.subquery.as_ref().clone(), joined)?;
-        Ok(Some(Subquery { subquery: Arc::new(plan), ..subquery.clone() }))
+        Ok(Some(Subquery {
+            subquery: Arc::new(plan),
+            ..subquery.clone()
+        }))
     }
 }
 
@@ -126,8 +128,10 @@ fn candidate(plan: &LogicalPlan) -> DfResult<Option<(&Filter, Vec<Column>)>> {
             _ => return Ok(None),
         }
     };
-    let LogicalPlan::Filter(filter) = aggregate.input.as_ref() else { return Ok(None) };
-    let inside = filter.input.exists(|plan| refers_outside(plan))?;
+    let LogicalPlan::Filter(filter) = aggregate.input.as_ref() else {
+        return Ok(None);
+    };
+    let inside = filter.input.exists(refers_outside)?;
     if !aggregate.group_expr.is_empty() || refers_outside(node)? || inside {
         return Ok(None);
     }
@@ -144,7 +148,11 @@ fn candidate(plan: &LogicalPlan) -> DfResult<Option<(&Filter, Vec<Column>)>> {
 fn joinable(term: &Expr) -> bool {
     let outer = |expr: &Expr| outer_columns(expr).is_ok_and(|columns| !columns.is_empty());
     match term {
-        Expr::BinaryExpr(BinaryExpr { left, op: Operator::Eq, right }) => {
+        Expr::BinaryExpr(BinaryExpr {
+            left,
+            op: Operator::Eq,
+            right,
+        }) => {
             let own = |expr: &Expr| !outer(expr);
             (outer(left) && own(right)) || (own(left) && outer(right)) || !outer(term)
         }
@@ -199,7 +207,11 @@ fn any_expression(plan: &LogicalPlan, found: impl Fn(&Expr) -> bool) -> DfResult
     let mut any = false;
     plan.apply_expressions(|expr| {
         any |= expr.exists(|expr| Ok(found(expr)))?;
-        Ok(if any { TreeNodeRecursion::Stop } else { TreeNodeRecursion::Continue })
+        Ok(if any {
+            TreeNodeRecursion::Stop
+        } else {
+            TreeNodeRecursion::Continue
+        })
     })?;
     Ok(any)
 }
@@ -216,8 +228,14 @@ fn volatile(plan: &LogicalPlan) -> DfResult<bool> {
 /// Puts `input` in the place of the filter below the aggregate.
 fn replace_filter(plan: LogicalPlan, input: LogicalPlan) -> DfResult<LogicalPlan> {
     if let LogicalPlan::Aggregate(aggregate) = plan {
-        let Aggregate { group_expr, aggr_expr, .. } = aggregate;
-        return LogicalPlanBuilder::from(input).aggregate(group_expr, aggr_expr)?.build();
+        let Aggregate {
+            group_expr,
+            aggr_expr,
+            ..
+        } = aggregate;
+        return LogicalPlanBuilder::from(input)
+            .aggregate(group_expr, aggr_expr)?
+            .build();
     }
     let below = plan.inputs().into_iter().next().cloned();
     match below {

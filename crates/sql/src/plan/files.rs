@@ -60,11 +60,11 @@ pub(crate) async fn open_all(
         ControlFlow::<()>::Continue(())
     });
     let mut files = HashMap::new();
+    names.sort();
+    names.dedup();
     for name in names {
-        if !files.contains_key(&name) {
-            let table = open(state, &name).await?;
-            files.insert(name, table);
-        }
+        let table = open(state, &name).await?;
+        files.insert(name, table);
     }
     Ok(files)
 }
@@ -90,7 +90,9 @@ async fn open(state: &SessionState, name: &str) -> Result<Arc<dyn TableProvider>
     let (format, extension): (Arc<dyn FileFormat>, &str) = match FileKind::of(&path) {
         Some(FileKind::Parquet) => (Arc::new(ParquetFormat::default()), ""),
         Some(FileKind::Csv) => {
-            let tabs = path.extension().is_some_and(|e| e.eq_ignore_ascii_case("tsv"));
+            let tabs = path
+                .extension()
+                .is_some_and(|e| e.eq_ignore_ascii_case("tsv"));
             let delimiter = if tabs { b'\t' } else { b',' };
             let csv = CsvFormat::default()
                 .with_has_header(true)
@@ -105,8 +107,7 @@ async fn open(state: &SessionState, name: &str) -> Result<Arc<dyn TableProvider>
         }
     };
     let url = ListingTableUrl::parse(path.to_string_lossy())?;
-    let options = ListingOptions::new(format)
-        .with_file_extension(extension);
+    let options = ListingOptions::new(format).with_file_extension(extension);
     let schema = options.infer_schema(state, &url).await.map_err(|error| {
         let error = Error::from(error);
         let message = format!("could not read \"{name}\": {}", error.message);

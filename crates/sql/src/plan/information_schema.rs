@@ -83,7 +83,10 @@ fn views(relations: &Relations<'_>) -> Result<Batch> {
         ("table_catalog", text(rows.iter().map(|_| CATALOG))),
         ("table_schema", text(rows.iter().map(|row| row.0.as_str()))),
         ("table_name", text(rows.iter().map(|row| row.1.as_str()))),
-        ("view_definition", text(rows.iter().map(|row| row.2.as_str()))),
+        (
+            "view_definition",
+            text(rows.iter().map(|row| row.2.as_str())),
+        ),
     ])
 }
 
@@ -139,9 +142,18 @@ fn columns(relations: &Relations<'_>) -> Result<Batch> {
     let numbers = |of: fn(&Described) -> Option<i32>| Values::Int(rows.iter().map(of).collect());
     batch(vec![
         ("table_catalog", text(rows.iter().map(|_| CATALOG))),
-        ("table_schema", text(rows.iter().map(|row| row.schema.as_str()))),
-        ("table_name", text(rows.iter().map(|row| row.table.as_str()))),
-        ("column_name", text(rows.iter().map(|row| row.column.as_str()))),
+        (
+            "table_schema",
+            text(rows.iter().map(|row| row.schema.as_str())),
+        ),
+        (
+            "table_name",
+            text(rows.iter().map(|row| row.table.as_str())),
+        ),
+        (
+            "column_name",
+            text(rows.iter().map(|row| row.column.as_str())),
+        ),
         ("ordinal_position", numbers(|row| Some(row.position))),
         (
             "column_default",
@@ -149,7 +161,10 @@ fn columns(relations: &Relations<'_>) -> Result<Batch> {
         ),
         (
             "is_nullable",
-            text(rows.iter().map(|row| if row.nullable { "YES" } else { "NO" })),
+            text(
+                rows.iter()
+                    .map(|row| if row.nullable { "YES" } else { "NO" }),
+            ),
         ),
         ("data_type", text(rows.iter().map(|row| row.kind.as_str()))),
         ("character_maximum_length", numbers(|row| row.length)),

@@ -66,8 +66,8 @@ impl<'a> Relations<'a> {
     /// Whatever is wrong with the query.
     pub(crate) fn plan(&self, ast: &Ast) -> Result<LogicalPlan> {
         let mut named = ast.clone();
-        rewrite::rewrite(&mut named)?;
         naming::name_inner_columns(&mut named);
+        rewrite::rewrite(&mut named)?;
         match self.plan_once(named.clone()).map_err(Error::from) {
             Err(error) if matches!(error.sqlstate.as_str(), "42701" | "42702") => {
                 naming::name_every_column(&mut named);
@@ -208,7 +208,9 @@ impl ContextProvider for Relations<'_> {
         name: &str,
         schema: SchemaRef,
     ) -> DfResult<Arc<dyn TableSource>> {
-        Ok(provider_as_source(Arc::new(CteWorkTable::new(name, schema))))
+        Ok(provider_as_source(Arc::new(CteWorkTable::new(
+            name, schema,
+        ))))
     }
 
     fn get_expr_planners(&self) -> &[Arc<dyn ExprPlanner>] {
@@ -248,7 +250,11 @@ impl ContextProvider for Relations<'_> {
     }
 
     fn higher_order_function_names(&self) -> Vec<String> {
-        self.state.higher_order_functions().keys().cloned().collect()
+        self.state
+            .higher_order_functions()
+            .keys()
+            .cloned()
+            .collect()
     }
 
     fn udaf_names(&self) -> Vec<String> {

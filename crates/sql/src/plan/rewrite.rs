@@ -4,13 +4,21 @@
 //! |---|---|
 //! | `+ x` | `x` |
 //! | `VALUES ((SELECT 1), 2), (3, 4)` | `SELECT (SELECT 1), 2 UNION ALL SELECT 3, 4` |
+//! | `SELECT EXISTS (SELECT …)` | `SELECT (SELECT count(*) …) > 0` |
+//! | `SELECT x IN (SELECT …)` | `SELECT CASE … END` over counts of matches and NULLs |
+//!
+//! DataFusion has EXISTS and IN with a sub-query in conditions only, hence the last
+//! two, which are made in SELECT lists.
 
 use std::ops::ControlFlow;
 
 use datafusion::sql::sqlparser::ast::{
-    Expr, Query, SetExpr, SetOperator, SetQuantifier, Statement as Ast, UnaryOperator, Values,
-    VisitMut, VisitorMut, visit_expressions,
+    Expr, GroupByExpr, Ident, Query, Select, SelectItem, SetExpr, SetOperator, SetQuantifier,
+    Statement as Ast, UnaryOperator, Values, VisitMut, VisitorMut, visit_expressions,
+    visit_expressions_mut,
 };
+use datafusion::sql::sqlparser::dialect::PostgreSqlDialect;
+use datafusion::sql::sqlparser::parser::Parser;
 
 use crate::error::Result;
 use crate::statement::parse_one;
@@ -33,11 +41,35 @@ impl VisitorMut for Rewrite {
 
     fn pre_visit_query(&mut self, query: &mut Query) -> ControlFlow<Self::Break> {
         if let SetExpr::Values(values) = query.body.as_ref()
-            && values.rows.iter().flat_map(|row| &row.content).any(has_query)
+            && values
+                .rows
+                .iter()
+                .flat_map(|row| &row.content)
+                .any(has_query)
         {
             match selects(values) {
-                Ok(body) => query.body = Box::new(body),
+                Ok(body) => *query.body = body,
                 Err(error) => return ControlFlow::Break(error),
+            }
+        }
+        ControlFlow::Continue(())
+    }
+
+    fn pre_visit_select(&mut self, select: &mut Select) -> ControlFlow<Self::Break> {
+        for item in &mut select.projection {
+            let (SelectItem::UnnamedExpr(expr) | SelectItem::ExprWithAlias { expr, .. }) = item
+            else {
+                continue;
+            };
+            if has_query(expr) {
+                visit_expressions_mut(expr, |expr| match counted(expr) {
+                    Ok(Some(counts)) => {
+                        *expr = counts;
+                        ControlFlow::Continue(())
+                    }
+                    Ok(None) => ControlFlow::Continue(()),
+                    Err(error) => ControlFlow::Break(error),
+                })?;
             }
         }
         ControlFlow::Continue(())
@@ -58,9 +90,77 @@ impl VisitorMut for Rewrite {
 /// Whether an expression has a sub-query in it.
 pub(crate) fn has_query(expr: &Expr) -> bool {
     visit_expressions(expr, |inner| match inner {
-        Expr::Subquery(_) | Expr::Exists { .. } | Expr::InSubquery { .. } => {
-            ControlFlow::Break(())
+        Expr::Subquery(_) | Expr::Exists { .. } | Expr::InSubquery { .. } => ControlFlow::Break(()),
+        _ => ControlFlow::Continue(()),
+    })
+    .is_break()
+}
+
+/// EXISTS and IN in terms of scalar sub-queries; `None` for other expressions.
+fn counted(expr: &Expr) -> Result<Option<Expr>> {
+    let text = match expr {
+        Expr::Exists { subquery, negated } => {
+            let relation = if *negated { "=" } else { ">" };
+            format!("({}) {relation} 0", count_of(subquery))
         }
+        Expr::InSubquery {
+            expr,
+            subquery,
+            negated,
+        } => {
+            let count = |condition: String| {
+                format!("(SELECT count(*) FROM ({subquery}) AS \"in\"(\"x\"){condition})")
+            };
+            let all = count(String::new());
+            let equal = count(format!(" WHERE \"in\".\"x\" = ({expr})"));
+            let nulls = count(" WHERE \"in\".\"x\" IS NULL".to_owned());
+            format!(
+                "CASE WHEN {all} = 0 THEN {negated} WHEN ({expr}) IS NULL THEN NULL \
+                 WHEN {equal} > 0 THEN {found} WHEN {nulls} > 0 THEN NULL ELSE {negated} END",
+                found = !negated
+            )
+        }
+        _ => return Ok(None),
+    };
+    Parser::new(&PostgreSqlDialect {})
+        .try_with_sql(&text)
+        .and_then(|mut parser| parser.parse_expr())
+        .map(Some)
+        .map_err(|error| crate::error::parser(&error))
+}
+
+/// A query that counts the rows of another. A plain SELECT counts itself, so that
+/// its references to the outer query stay one level deep.
+fn count_of(query: &Query) -> String {
+    if let SetExpr::Select(select) = query.body.as_ref() {
+        let ungrouped =
+            matches!(&select.group_by, GroupByExpr::Expressions(keys, _) if keys.is_empty());
+        let aggregates = select.projection.iter().any(may_aggregate);
+        if query.with.is_none()
+            && query.limit_clause.is_none()
+            && query.fetch.is_none()
+            && select.distinct.is_none()
+            && select.having.is_none()
+            && ungrouped
+            && !aggregates
+        {
+            let mut select = select.clone();
+            select.projection = vec![SelectItem::UnnamedExpr(Expr::Identifier(Ident::new(
+                "count(*)",
+            )))];
+            return select.to_string();
+        }
+    }
+    format!("SELECT count(*) FROM ({query}) AS \"exists\"")
+}
+
+/// Whether a SELECT item calls a function, which could be an aggregate.
+fn may_aggregate(item: &SelectItem) -> bool {
+    let (SelectItem::UnnamedExpr(expr) | SelectItem::ExprWithAlias { expr, .. }) = item else {
+        return false;
+    };
+    visit_expressions(expr, |inner| match inner {
+        Expr::Function(_) => ControlFlow::Break(()),
         _ => ControlFlow::Continue(()),
     })
     .is_break()

@@ -2,9 +2,7 @@
 
 use std::sync::Arc;
 
-use datafusion::arrow::array::{
-    ArrayRef, Int32Array, Int64Array, RecordBatch, StringViewArray,
-};
+use datafusion::arrow::array::{ArrayRef, Int32Array, Int64Array, RecordBatch, StringViewArray};
 use datafusion::arrow::datatypes::{DataType, Field, Schema, SchemaRef};
 use datafusion::catalog::TableProvider;
 use datafusion::datasource::MemTable;
@@ -49,5 +47,8 @@ pub(crate) fn batch(columns: Vec<(&str, Values)>) -> Result<RecordBatch> {
 /// # Errors
 /// None that a well-formed batch can cause.
 pub(crate) fn table(batch: RecordBatch) -> Result<Arc<dyn TableProvider>> {
-    Ok(Arc::new(MemTable::try_new(batch.schema(), vec![vec![batch]])?))
+    Ok(Arc::new(MemTable::try_new(
+        batch.schema(),
+        vec![vec![batch]],
+    )?))
 }

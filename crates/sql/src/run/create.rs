@@ -71,7 +71,11 @@ impl Run<'_> {
     /// A view of that name is in the way, and so is a table unless replaced.
     fn check_free(&self, name: &Name, replace: bool) -> Result<()> {
         if self.snapshot.view(&name.schema, &name.name).is_some() {
-            let what = if replace { "is not a table" } else { "already exists" };
+            let what = if replace {
+                "is not a table"
+            } else {
+                "already exists"
+            };
             let sqlstate = if replace { "42809" } else { "42P07" };
             return Err(Error::new(sqlstate, format!("view \"{name}\" {what}")).at(name.position));
         }
@@ -114,7 +118,9 @@ impl Run<'_> {
             return Err(Error::unsupported("CREATE SCHEMA takes no options"));
         };
         let SchemaName::Simple(written) = written else {
-            return Err(Error::unsupported("CREATE SCHEMA … AUTHORIZATION is not supported"));
+            return Err(Error::unsupported(
+                "CREATE SCHEMA … AUTHORIZATION is not supported",
+            ));
         };
         let name = schema_name(written)?;
         if name.starts_with("pg_") || name == crate::plan::names::INFORMATION_SCHEMA {
@@ -135,8 +141,11 @@ impl Run<'_> {
 
 /// `3F000`, with the nearest schema.
 pub(super) fn unknown_schema(catalog: &freestone_storage::Catalog, name: &str) -> Error {
-    Error::new("3F000", format!("schema \"{name}\" does not exist"))
-        .with_hint_opt(did_you_mean("schema", name, catalog.schemas()))
+    Error::new("3F000", format!("schema \"{name}\" does not exist")).with_hint_opt(did_you_mean(
+        "schema",
+        name,
+        catalog.schemas(),
+    ))
 }
 
 /// Clauses of other systems, refused by name.
@@ -163,7 +172,10 @@ fn refuse_clauses(create: &CreateTable) -> Result<()> {
         (create.clustered_by.is_some(), "CLUSTERED BY"),
         (create.inherits.is_some(), "INHERITS"),
         (create.partition_of.is_some(), "PARTITION OF"),
-        (create.primary_key.is_some(), "PRIMARY KEY after the columns"),
+        (
+            create.primary_key.is_some(),
+            "PRIMARY KEY after the columns",
+        ),
         (create.comment.is_some(), "COMMENT"),
     ];
     match clauses.iter().find(|(present, _)| *present) {
@@ -229,7 +241,10 @@ fn no_constraint(kind: &str) -> Error {
 
 fn check_names(schema: &TableSchema) -> Result<()> {
     for (index, column) in schema.columns.iter().enumerate() {
-        if schema.columns[..index].iter().any(|c| c.name == column.name) {
+        if schema.columns[..index]
+            .iter()
+            .any(|c| c.name == column.name)
+        {
             let message = format!("column \"{}\" specified more than once", column.name);
             return Err(Error::new("42701", message));
         }
@@ -262,10 +277,10 @@ fn add_column(schema: &mut TableSchema, definition: &ColumnDef, index: usize) ->
             ColumnOption::ForeignKey(_) => return Err(no_constraint("FOREIGN KEY").at(at)),
             ColumnOption::Check(_) => return Err(no_constraint("CHECK").at(at)),
             other => {
-                return Err(
-                    Error::unsupported(format!("the column option {other} is not supported"))
-                        .at(at),
-                );
+                return Err(Error::unsupported(format!(
+                    "the column option {other} is not supported"
+                ))
+                .at(at));
             }
         }
     }
@@ -286,8 +301,11 @@ fn add_key(
         };
         let name = fold(ident);
         let index = schema.index_of(&name).ok_or_else(|| {
-            Error::new("42703", format!("column \"{name}\" named in key does not exist"))
-                .at(position(ident))
+            Error::new(
+                "42703",
+                format!("column \"{name}\" named in key does not exist"),
+            )
+            .at(position(ident))
         })?;
         indexes.push(index);
     }
@@ -340,7 +358,10 @@ pub(super) fn options_of(options: &[SqlOption]) -> Result<Vec<(String, String)>>
         .iter()
         .map(|option| match option {
             SqlOption::KeyValue { key, value } => Ok((fold(key), option_value(value)?)),
-            other => Err(Error::new("42601", format!("expected name = value, found \"{other}\""))),
+            other => Err(Error::new(
+                "42601",
+                format!("expected name = value, found \"{other}\""),
+            )),
         })
         .collect()
 }

@@ -10,9 +10,7 @@ use std::time::Instant;
 
 use datafusion::physical_plan::display::DisplayableExecutionPlan;
 use datafusion::physical_plan::{ExecutionPlan, execute_stream};
-use datafusion::sql::sqlparser::ast::{
-    CopySource, DescribeAlias, Statement as Ast, UtilityOption,
-};
+use datafusion::sql::sqlparser::ast::{CopySource, DescribeAlias, Statement as Ast, UtilityOption};
 use futures::StreamExt;
 
 use super::Run;
@@ -43,7 +41,9 @@ impl Run<'_> {
             return Err(Error::internal("not an EXPLAIN"));
         };
         if *query_plan || *estimate || format.is_some() {
-            return Err(Error::unsupported("EXPLAIN has the options ANALYZE and VERBOSE"));
+            return Err(Error::unsupported(
+                "EXPLAIN has the options ANALYZE and VERBOSE",
+            ));
         }
         let mut wanted = Wanted {
             analyze: *analyze,
@@ -71,7 +71,13 @@ impl Run<'_> {
         let planned = begin.elapsed();
         let mut lines = Vec::new();
         if wanted.verbose {
-            lines.extend(optimized.display_indent_schema().to_string().lines().map(str::to_owned));
+            lines.extend(
+                optimized
+                    .display_indent_schema()
+                    .to_string()
+                    .lines()
+                    .map(str::to_owned),
+            );
             lines.push(String::new());
         }
         if wanted.analyze {
@@ -79,13 +85,28 @@ impl Run<'_> {
             let rows = self.drain(&physical).await?;
             let ran = begin.elapsed();
             let shown = DisplayableExecutionPlan::with_metrics(physical.as_ref());
-            lines.extend(shown.indent(wanted.verbose).to_string().lines().map(str::to_owned));
+            lines.extend(
+                shown
+                    .indent(wanted.verbose)
+                    .to_string()
+                    .lines()
+                    .map(str::to_owned),
+            );
             lines.push(format!("Rows: {rows}"));
-            lines.push(format!("Planning time: {:.3} ms", planned.as_secs_f64() * 1e3));
+            lines.push(format!(
+                "Planning time: {:.3} ms",
+                planned.as_secs_f64() * 1e3
+            ));
             lines.push(format!("Execution time: {:.3} ms", ran.as_secs_f64() * 1e3));
         } else {
             let shown = DisplayableExecutionPlan::new(physical.as_ref());
-            lines.extend(shown.indent(wanted.verbose).to_string().lines().map(str::to_owned));
+            lines.extend(
+                shown
+                    .indent(wanted.verbose)
+                    .to_string()
+                    .lines()
+                    .map(str::to_owned),
+            );
         }
         let lines = lines.into_iter().map(Some).collect();
         Outcome::batch(batch(vec![("QUERY PLAN", Values::Text(lines))])?)
@@ -120,11 +141,12 @@ fn read_options(wanted: &mut Wanted, options: &[UtilityOption]) -> Result<()> {
             "analyze" => wanted.analyze = on,
             "verbose" => wanted.verbose = on,
             other => {
-                return Err(
-                    Error::new("42601", format!("unrecognized EXPLAIN option \"{other}\""))
-                        .at(position(&option.name))
-                        .with_hint("the options are ANALYZE and VERBOSE"),
-                );
+                return Err(Error::new(
+                    "42601",
+                    format!("unrecognized EXPLAIN option \"{other}\""),
+                )
+                .at(position(&option.name))
+                .with_hint("the options are ANALYZE and VERBOSE"));
             }
         }
     }
@@ -141,7 +163,9 @@ fn explained(statement: &Ast) -> Result<Ast> {
         },
         Ast::CreateTable(create) => match &create.query {
             Some(query) => Ok(Ast::Query(query.clone())),
-            None => Err(Error::unsupported("EXPLAIN of CREATE TABLE without a query")),
+            None => Err(Error::unsupported(
+                "EXPLAIN of CREATE TABLE without a query",
+            )),
         },
         Ast::CreateView(view) => Ok(Ast::Query(view.query.clone())),
         Ast::Copy {
@@ -149,7 +173,9 @@ fn explained(statement: &Ast) -> Result<Ast> {
             ..
         } => Ok(Ast::Query(query.clone())),
         Ast::Copy {
-            source: CopySource::Table { table_name: name, .. },
+            source: CopySource::Table {
+                table_name: name, ..
+            },
             to: true,
             ..
         } => {

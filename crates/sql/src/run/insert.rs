@@ -32,12 +32,18 @@ impl Run<'_> {
     pub(super) async fn insert(&self, insert: &Insert) -> Result<Outcome> {
         refuse_clauses(insert)?;
         let TableObject::TableName(written) = &insert.table else {
-            return Err(Error::unsupported("INSERT INTO a table function is not supported"));
+            return Err(Error::unsupported(
+                "INSERT INTO a table function is not supported",
+            ));
         };
         let name = table_name(written)?;
         let table = self.stored_table(&name)?;
         let columns = target_columns(table, &name, insert)?;
-        let target = Target::new(self.store(), Arc::clone(&table.schema), table.options.clone());
+        let target = Target::new(
+            self.store(),
+            Arc::clone(&table.schema),
+            table.options.clone(),
+        );
         let streams = match insert.source.as_deref() {
             None => {
                 let batch = self.literal_rows(table, &[], &[vec![]])?;
@@ -90,7 +96,9 @@ impl Run<'_> {
             };
             projection.push(value.alias(column.name.clone()));
         }
-        Ok(LogicalPlanBuilder::from(source).project(projection)?.build()?)
+        Ok(LogicalPlanBuilder::from(source)
+            .project(projection)?
+            .build()?)
     }
 
     /// A column's DEFAULT as an expression, NULL if it has none.
@@ -114,7 +122,12 @@ impl Run<'_> {
         let relations = Relations::new(&self.state, Arc::clone(&self.snapshot));
         let options = parser_options(&self.state);
         let empty = DFSchema::empty();
-        Ok(freestone_binder::plan_expression(&relations, options, expr.clone(), &empty)?)
+        Ok(freestone_binder::plan_expression(
+            &relations,
+            options,
+            expr.clone(),
+            &empty,
+        )?)
     }
 
     /// The value of an expression without columns.
@@ -359,7 +372,10 @@ pub(crate) fn columns_named(
 fn check_widths(rows: &[&[Expr]], columns: &[usize], listed: bool) -> Result<()> {
     let width = rows.first().map_or(0, |row| row.len());
     if rows.iter().any(|row| row.len() != width) {
-        return Err(Error::new("42601", "VALUES lists must all be the same length"));
+        return Err(Error::new(
+            "42601",
+            "VALUES lists must all be the same length",
+        ));
     }
     check_width(width, columns.len(), listed)
 }

@@ -66,7 +66,11 @@ pub(crate) fn renamed(stream: SendableRecordBatchStream, names: &[String]) -> Ro
 
 fn with_names(schema: &SchemaRef, names: &[String]) -> SchemaRef {
     if schema.fields().len() != names.len()
-        || schema.fields().iter().zip(names).all(|(f, n)| f.name() == n)
+        || schema
+            .fields()
+            .iter()
+            .zip(names)
+            .all(|(f, n)| f.name() == n)
     {
         return Arc::clone(schema);
     }

@@ -16,6 +16,9 @@ use crate::plan::rows::{Values, batch};
 use crate::session::{Outcome, Setting, all_settings, current};
 use crate::types::sql_name;
 
+/// Schema, name and, for tables, what it stands for.
+type Relation<'a> = (String, String, Option<&'a Arc<Table>>);
+
 impl Run<'_> {
     pub(super) async fn show(&self, ast: &Ast) -> Result<Outcome> {
         match ast {
@@ -24,7 +27,10 @@ impl Run<'_> {
             Ast::ShowSchemas { .. } => {
                 let mut names: Vec<&str> = self.snapshot.schemas().collect();
                 names.sort_unstable();
-                let names = names.into_iter().map(|name| Some(name.to_owned())).collect();
+                let names = names
+                    .into_iter()
+                    .map(|name| Some(name.to_owned()))
+                    .collect();
                 Outcome::batch(batch(vec![("schema", Values::Text(names))])?)
             }
             Ast::ShowColumns { show_options, .. } => match &show_options.show_in {
@@ -40,7 +46,12 @@ impl Run<'_> {
             Ast::ShowVariables { .. } => self.show_all(),
             Ast::ShowVariable { variable } => {
                 let words: Vec<String> = variable.iter().map(|i| i.value.to_lowercase()).collect();
-                match words.iter().map(String::as_str).collect::<Vec<_>>().as_slice() {
+                match words
+                    .iter()
+                    .map(String::as_str)
+                    .collect::<Vec<_>>()
+                    .as_slice()
+                {
                     ["all"] => self.show_all(),
                     ["time", "zone"] => self.show_one("timezone"),
                     ["transaction", "isolation", "level"] => self.show_one("transaction_isolation"),
@@ -69,7 +80,7 @@ impl Run<'_> {
 
     /// Tables (with their size) and views, or views alone.
     fn show_tables(&self, with_tables: bool) -> Result<Outcome> {
-        let mut rows: Vec<(String, String, Option<&Arc<Table>>)> = Vec::new();
+        let mut rows: Vec<Relation<'_>> = Vec::new();
         for schema in self.snapshot.schemas() {
             for table in self.snapshot.tables(schema) {
                 if with_tables {
@@ -88,7 +99,7 @@ impl Run<'_> {
                     .collect(),
             )
         };
-        let text = |of: fn(&(String, String, Option<&Arc<Table>>)) -> Option<String>| {
+        let text = |of: fn(&Relation<'_>) -> Option<String>| {
             Values::Text(rows.iter().map(of).collect())
         };
         Outcome::batch(batch(vec![
@@ -246,7 +257,12 @@ fn described(schema: &SchemaRef) -> Result<Outcome> {
         ),
         (
             "is_nullable",
-            Values::Text(fields.iter().map(|f| Some(yes_no(f.is_nullable()))).collect()),
+            Values::Text(
+                fields
+                    .iter()
+                    .map(|f| Some(yes_no(f.is_nullable())))
+                    .collect(),
+            ),
         ),
         ("column_default", Values::Text(vec![None; fields.len()])),
         ("key", Values::Text(vec![None; fields.len()])),

@@ -93,13 +93,8 @@ impl FreestoneScan {
         let table = &source.table;
         let partitions = target_partitions.min(table.blocks().len()).max(1);
         let facts = table.statistics().map_err(Error::from)?;
-        let statistics = scan_statistics(
-            &table.schema,
-            facts,
-            &projection,
-            predicate.as_ref(),
-            limit,
-        );
+        let statistics =
+            scan_statistics(&table.schema, facts, &projection, predicate.as_ref(), limit);
         let schema = Arc::new(table.schema.arrow().project(&projection)?);
         Ok(Self {
             properties: Arc::new(properties(schema, partitions)),
@@ -164,7 +159,12 @@ impl DisplayAs for FreestoneScan {
         if !tree {
             write!(f, "FreestoneScan: ")?;
         }
-        write!(f, "table={}{gap}projection=[{}]", self.source.name, columns.join(", "))?;
+        write!(
+            f,
+            "table={}{gap}projection=[{}]",
+            self.source.name,
+            columns.join(", ")
+        )?;
         if let Some(predicate) = &self.predicate {
             write!(f, "{gap}predicate={}", describe(&table.schema, predicate))?;
         }
@@ -317,8 +317,10 @@ impl ExecutionPlan for FreestoneScan {
     ) -> DfResult<FilterPushdownPropagation<Arc<dyn ExecutionPlan>>> {
         let offered = pushed.parent_filters;
         // Never promised: a filter that arrives late has let rows pass.
-        let answer =
-            FilterPushdownPropagation::with_parent_pushdown_result(vec![PushedDown::No; offered.len()]);
+        let answer = FilterPushdownPropagation::with_parent_pushdown_result(vec![
+            PushedDown::No;
+            offered.len()
+        ]);
         let mut dynamic = self.dynamic.clone();
         dynamic.extend(
             offered

@@ -213,11 +213,13 @@ fn show(schema: &TableSchema, column: usize, value: &Value) -> String {
         },
         Value::Bytes(bytes) => match std::str::from_utf8(bytes) {
             Ok(text) => format!("'{text}'"),
-            Err(_) => bytes.iter().fold(String::from("'\\x"), |mut out, byte| {
-                use std::fmt::Write;
-                let _ = write!(out, "{byte:02x}");
-                out
-            }) + "'",
+            Err(_) => {
+                bytes.iter().fold(String::from("'\\x"), |mut out, byte| {
+                    use std::fmt::Write;
+                    let _ = write!(out, "{byte:02x}");
+                    out
+                }) + "'"
+            }
         },
     }
 }

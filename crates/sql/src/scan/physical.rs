@@ -58,12 +58,10 @@ impl Translate<'_> {
 
     fn binary(&self, binary: &BinaryExpr) -> Option<Predicate> {
         match binary.op() {
-            Operator::And => {
-                match (self.implied(binary.left()), self.implied(binary.right())) {
-                    (Some(left), Some(right)) => Some(Predicate::And(vec![left, right])),
-                    (one, other) => one.or(other),
-                }
-            }
+            Operator::And => match (self.implied(binary.left()), self.implied(binary.right())) {
+                (Some(left), Some(right)) => Some(Predicate::And(vec![left, right])),
+                (one, other) => one.or(other),
+            },
             Operator::Or => Some(Predicate::Or(vec![
                 self.implied(binary.left())?,
                 self.implied(binary.right())?,

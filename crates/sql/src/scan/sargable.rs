@@ -222,10 +222,14 @@ pub(crate) fn literal(kind: &ColumnType, scalar: &ScalarValue) -> Option<Literal
             ScalarValue::Boolean(Some(value)) => Some(Literal::Bool(*value)),
             _ => None,
         },
-        Class::Text => scalar
-            .try_as_str()
-            .flatten()
-            .map(|text| Literal::Bytes(text.as_bytes().to_vec())),
+        Class::Text => scalar.try_as_str().flatten().map(|text| {
+            // CHAR is compared without trailing blanks, and stored without them.
+            let text = match kind {
+                ColumnType::Char(_) => text.trim_end_matches(' '),
+                _ => text,
+            };
+            Literal::Bytes(text.as_bytes().to_vec())
+        }),
         Class::Bytes => match scalar {
             ScalarValue::Binary(Some(bytes))
             | ScalarValue::LargeBinary(Some(bytes))
@@ -358,8 +362,7 @@ pub(crate) fn cast_keeps_order(kind: &ColumnType, to: &DataType) -> bool {
             integer_digits(to).is_some_and(|room| room >= digits)
         }
         (ColumnType::Decimal { precision, scale }, DataType::Decimal128(p, s)) => {
-            s >= scale
-                && i16::from(*p) - i16::from(*s) >= i16::from(*precision) - i16::from(*scale)
+            s >= scale && i16::from(*p) - i16::from(*s) >= i16::from(*precision) - i16::from(*scale)
         }
         (ColumnType::Real, DataType::Float32 | DataType::Float64)
         | (ColumnType::Double, DataType::Float64)
@@ -372,18 +375,14 @@ pub(crate) fn cast_keeps_order(kind: &ColumnType, to: &DataType) -> bool {
             ColumnType::TimestampTz,
             DataType::Timestamp(TimeUnit::Microsecond | TimeUnit::Nanosecond, Some(_)),
         )
-        | (
-            ColumnType::Time,
-            DataType::Time64(TimeUnit::Microsecond | TimeUnit::Nanosecond),
-        )
+        | (ColumnType::Time, DataType::Time64(TimeUnit::Microsecond | TimeUnit::Nanosecond))
         | (
             ColumnType::Varchar(_) | ColumnType::Char(_) | ColumnType::Text,
             DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View,
         )
-        | (
-            ColumnType::Bytea,
-            DataType::Binary | DataType::LargeBinary | DataType::BinaryView,
-        ) => true,
+        | (ColumnType::Bytea, DataType::Binary | DataType::LargeBinary | DataType::BinaryView) => {
+            true
+        }
         _ => false,
     }
 }

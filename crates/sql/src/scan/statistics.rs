@@ -90,7 +90,8 @@ pub(crate) fn scan_statistics(
     let columns = projection
         .iter()
         .map(|index| {
-            let (Some(column), Some(fact)) = (schema.columns.get(*index), facts.columns.get(*index))
+            let (Some(column), Some(fact)) =
+                (schema.columns.get(*index), facts.columns.get(*index))
             else {
                 return ColumnStatistics::new_unknown();
             };

@@ -92,7 +92,11 @@ impl std::fmt::Debug for Outcome {
 }
 
 impl Session {
-    pub(crate) fn new(database: Database, mut state: SessionState, options: &SessionOptions) -> Self {
+    pub(crate) fn new(
+        database: Database,
+        mut state: SessionState,
+        options: &SessionOptions,
+    ) -> Self {
         let progress = Arc::new(Progress::default());
         let config = state.config_mut();
         config.set_extension(Arc::clone(&progress));

@@ -39,8 +39,14 @@ const OWN: [(&str, &str); 3] = [
 ];
 
 fn option_of(name: &str) -> Option<&'static str> {
-    let name = if name == "freestone.threads" { "threads" } else { name };
-    OWN.iter().find(|(own, _)| *own == name).map(|(_, option)| *option)
+    let name = if name == "freestone.threads" {
+        "threads"
+    } else {
+        name
+    };
+    OWN.iter()
+        .find(|(own, _)| *own == name)
+        .map(|(_, option)| *option)
 }
 
 /// Applies a change.
@@ -50,8 +56,11 @@ fn option_of(name: &str) -> Option<&'static str> {
 pub(crate) fn change(state: &mut SessionState, setting: &Setting) -> Result<()> {
     let name = setting.name.to_lowercase();
     let refuse = |value: &str, why: &str| {
-        Error::new("22023", format!("invalid value for parameter \"{name}\": \"{value}\""))
-            .with_hint(why.to_owned())
+        Error::new(
+            "22023",
+            format!("invalid value for parameter \"{name}\": \"{value}\""),
+        )
+        .with_hint(why.to_owned())
     };
     if let Some((_, only)) = FIXED.iter().find(|(fixed, _)| *fixed == name) {
         return match &setting.value {
@@ -70,8 +79,12 @@ pub(crate) fn change(state: &mut SessionState, setting: &Setting) -> Result<()> 
         Some(value) => value.clone(),
         None => default_of(option).unwrap_or_default(),
     };
-    if matches!(name.as_str(), "threads" | "freestone.threads" | "freestone.batch_rows")
-        && !value.parse::<usize>().is_ok_and(|number| (1..=1_048_576).contains(&number))
+    if matches!(
+        name.as_str(),
+        "threads" | "freestone.threads" | "freestone.batch_rows"
+    ) && !value
+        .parse::<usize>()
+        .is_ok_and(|number| (1..=1_048_576).contains(&number))
     {
         return Err(refuse(&value, "give a whole number from 1"));
     }

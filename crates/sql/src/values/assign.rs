@@ -161,11 +161,17 @@ fn misfit(array: &ArrayRef, row: usize, kind: &ColumnType) -> Error {
     match kind {
         ColumnType::Decimal { precision, scale } => field_overflow(*precision, *scale),
         ColumnType::Date | ColumnType::Time | ColumnType::Timestamp | ColumnType::TimestampTz => {
-            Error::new("22008", format!("date/time field value out of range: {value}"))
+            Error::new(
+                "22008",
+                format!("date/time field value out of range: {value}"),
+            )
         }
         _ => {
             let name = sql_name(&kind.arrow());
-            Error::new("22003", format!("value {value} is out of range for type {name}"))
+            Error::new(
+                "22003",
+                format!("value {value} is out of range for type {name}"),
+            )
         }
     }
 }
@@ -173,7 +179,10 @@ fn misfit(array: &ArrayRef, row: usize, kind: &ColumnType) -> Error {
 /// One value as text, for messages.
 pub(crate) fn show(array: &ArrayRef, row: usize) -> String {
     ArrayFormatter::try_new(array.as_ref(), &FormatOptions::default().with_null("NULL"))
-        .map_or_else(|_| "?".to_owned(), |formatter| formatter.value(row).to_string())
+        .map_or_else(
+            |_| "?".to_owned(),
+            |formatter| formatter.value(row).to_string(),
+        )
 }
 
 fn from_text(array: &ArrayRef, kind: &ColumnType) -> Result<ArrayRef, BadValue> {
@@ -184,7 +193,11 @@ fn from_text(array: &ArrayRef, kind: &ColumnType) -> Result<ArrayRef, BadValue> 
         ColumnType::Varchar(Some(length)) => {
             let limit = *length as usize;
             // A byte count within the limit is a character count within it.
-            if strings.views().iter().all(|view| (*view as u32) as usize <= limit) {
+            if strings
+                .views()
+                .iter()
+                .all(|view| (*view as u32) as usize <= limit)
+            {
                 return Ok(Arc::clone(&views));
             }
             return fitted(strings, |text| fit_varchar(text, *length));
@@ -206,7 +219,9 @@ fn from_text(array: &ArrayRef, kind: &ColumnType) -> Result<ArrayRef, BadValue> 
     for (row, text) in strings.iter().enumerate() {
         match text {
             None => builder.push_null(),
-            Some(text) => builder.push(text).map_err(|error| BadValue { row, error })?,
+            Some(text) => builder
+                .push(text)
+                .map_err(|error| BadValue { row, error })?,
         }
     }
     Ok(builder.finish())

@@ -152,10 +152,16 @@ fn iso_date(text: &[u8]) -> Option<i32> {
     };
     let number = |digits: &[u8]| {
         digits.iter().try_fold(0_i32, |value, digit| {
-            digit.is_ascii_digit().then(|| value * 10 + i32::from(digit - b'0'))
+            digit
+                .is_ascii_digit()
+                .then(|| value * 10 + i32::from(digit - b'0'))
         })
     };
-    let (year, month, day) = (number(&[y1, y2, y3, y4])?, number(&[m1, m2])?, number(&[d1, d2])?);
+    let (year, month, day) = (
+        number(&[y1, y2, y3, y4])?,
+        number(&[m1, m2])?,
+        number(&[d1, d2])?,
+    );
     let leap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
     let length = match month {
         2 if leap => 29,
@@ -168,7 +174,11 @@ fn iso_date(text: &[u8]) -> Option<i32> {
         return None;
     }
     // Count from 1 March, so that the leap day comes last.
-    let (year, month) = if month > 2 { (year, month - 3) } else { (year - 1, month + 9) };
+    let (year, month) = if month > 2 {
+        (year, month - 3)
+    } else {
+        (year - 1, month + 9)
+    };
     let days = 365 * year + year / 4 - year / 100 + year / 400 + (153 * month + 2) / 5 + day - 1;
     Some(days - 719_468)
 }
@@ -244,7 +254,10 @@ pub(crate) fn parse_uuid(text: &str) -> Result<[u8; 16]> {
 pub(crate) fn parse_bytea(text: &str) -> Result<Vec<u8>> {
     let bad = || invalid("bytea", text);
     if let Some(digits) = text.strip_prefix("\\x") {
-        let digits: Vec<u8> = digits.bytes().filter(|b| !b.is_ascii_whitespace()).collect();
+        let digits: Vec<u8> = digits
+            .bytes()
+            .filter(|b| !b.is_ascii_whitespace())
+            .collect();
         let pairs = digits.chunks_exact(2);
         if !pairs.remainder().is_empty() {
             return Err(bad());
@@ -339,11 +352,20 @@ mod tests {
 
     #[test]
     fn dates_agree_with_arrow() {
-        for text in ["1970-01-01", "2000-02-29", "1998-12-01", "0001-01-01", "9999-12-31"] {
+        for text in [
+            "1970-01-01",
+            "2000-02-29",
+            "1998-12-01",
+            "0001-01-01",
+            "9999-12-31",
+        ] {
             assert_eq!(iso_date(text.as_bytes()), Date32Type::parse(text), "{text}");
         }
         assert!(parse_date("1999-02-29").is_err());
-        assert_eq!(parse_timestamp("timestamp", "3000-01-01").unwrap() / 86_400_000_000, 376_200);
+        assert_eq!(
+            parse_timestamp("timestamp", "3000-01-01").unwrap() / 86_400_000_000,
+            376_200
+        );
     }
 
     #[test]

@@ -6,7 +6,15 @@ use crate::support::Sql;
 fn integers_overflow_with_an_error() {
     let sql = Sql::new();
     sql.run("CREATE TABLE t (a INT, b BIGINT, c SMALLINT); INSERT INTO t VALUES (2147483647, 9223372036854775807, 32767)");
-    for expression in ["a + a", "b + 1", "b * 2", "-b - 2", "c + c", "c * c * c", "a * a * a"] {
+    for expression in [
+        "a + a",
+        "b + 1",
+        "b * 2",
+        "-b - 2",
+        "c + c",
+        "c * c * c",
+        "a * a * a",
+    ] {
         let result = sql.session.parse(&format!("SELECT {expression} FROM t"));
         assert!(result.is_ok());
     }
@@ -16,12 +24,18 @@ fn integers_overflow_with_an_error() {
     assert_eq!(sql.state("SELECT a + a FROM t"), "22003");
     assert_eq!(sql.state("SELECT c + c FROM t"), "22003");
     assert_eq!(sql.state("SELECT 9223372036854775807 + 1"), "22003");
-    assert_eq!(sql.one("SELECT a - 1, b - 1, -c FROM t"), "2147483646|9223372036854775806|-32767");
+    assert_eq!(
+        sql.one("SELECT a - 1, b - 1, -c FROM t"),
+        "2147483646|9223372036854775806|-32767"
+    );
     assert_eq!(sql.one("SELECT sum(a) FROM t"), "2147483647");
     sql.run("INSERT INTO t SELECT * FROM t");
     assert_eq!(sql.state("SELECT sum(b) FROM t"), "22003");
     assert_eq!(sql.state("SELECT a, sum(b) FROM t GROUP BY a"), "22003");
-    assert_eq!(sql.one("SELECT sum(CAST(b AS DECIMAL(38))) FROM t"), "18446744073709551614");
+    assert_eq!(
+        sql.one("SELECT sum(CAST(b AS DECIMAL(38))) FROM t"),
+        "18446744073709551614"
+    );
 }
 
 #[test]
@@ -40,7 +54,10 @@ fn division_by_zero_is_an_error_for_every_type() {
     ] {
         assert_eq!(sql.state(query), "22012", "{query}");
     }
-    assert_eq!(sql.one("SELECT NULL / 0, 7 / 2, -7 / 2, 7 % 3, -7 % 3"), "NULL|3|-3|1|-1");
+    assert_eq!(
+        sql.one("SELECT NULL / 0, 7 / 2, -7 / 2, 7 % 3, -7 % 3"),
+        "NULL|3|-3|1|-1"
+    );
 }
 
 #[test]
@@ -59,8 +76,17 @@ fn nulls_sort_last_and_three_values_hold() {
     let sql = Sql::new();
     sql.run("CREATE TABLE n (a INT); INSERT INTO n VALUES (2), (NULL), (1)");
     assert_eq!(sql.rows("SELECT a FROM n ORDER BY a"), ["1", "2", "NULL"]);
-    assert_eq!(sql.rows("SELECT a FROM n ORDER BY a DESC"), ["NULL", "2", "1"]);
-    assert_eq!(sql.rows("SELECT a FROM n WHERE a NOT IN (1, NULL)"), [""; 0]);
+    assert_eq!(
+        sql.rows("SELECT a FROM n ORDER BY a DESC"),
+        ["NULL", "2", "1"]
+    );
+    assert_eq!(
+        sql.rows("SELECT a FROM n WHERE a NOT IN (1, NULL)"),
+        [""; 0]
+    );
     assert_eq!(sql.rows("SELECT a FROM n WHERE NOT (a = 1)"), ["2"]);
-    assert_eq!(sql.one("SELECT NULL AND false, NULL OR true, NULL = NULL"), "false|true|NULL");
+    assert_eq!(
+        sql.one("SELECT NULL AND false, NULL OR true, NULL = NULL"),
+        "false|true|NULL"
+    );
 }

@@ -17,7 +17,10 @@ fn tables_and_columns_are_listed() {
     let sql = filled();
     let shown = sql.rows("SHOW TABLES");
     assert_eq!(shown.len(), 2);
-    assert!(shown[0].starts_with("main|t|table|2|") && shown[0].ends_with("|row"), "{shown:?}");
+    assert!(
+        shown[0].starts_with("main|t|table|2|") && shown[0].ends_with("|row"),
+        "{shown:?}"
+    );
     assert_eq!(shown[1], "s|v|view|NULL|NULL|NULL");
     assert_eq!(
         sql.rows("DESCRIBE t"),
@@ -50,17 +53,31 @@ fn the_information_schema_describes_everything() {
             "c|3|NO|numeric|NULL|5|2",
         ]
     );
-    assert_eq!(sql.one("SELECT view_definition FROM information_schema.views"), "SELECT a, c FROM t");
-    assert_eq!(sql.one("SELECT count(*) FROM information_schema.columns WHERE table_name = 'v'"), "2");
+    assert_eq!(
+        sql.one("SELECT view_definition FROM information_schema.views"),
+        "SELECT a, c FROM t"
+    );
+    assert_eq!(
+        sql.one("SELECT count(*) FROM information_schema.columns WHERE table_name = 'v'"),
+        "2"
+    );
 }
 
 #[test]
 fn blocks_and_columns_can_be_inspected() {
     let sql = filled();
-    assert_eq!(sql.one("SELECT layout, rows FROM freestone_blocks('t')"), "row|2");
-    assert_eq!(sql.one("SELECT count(*) FROM freestone_blocks('main.t') WHERE bytes > 0"), "1");
     assert_eq!(
-        sql.rows("SELECT column_name, nulls, min, max, distinct_values FROM freestone_columns('t')"),
+        sql.one("SELECT layout, rows FROM freestone_blocks('t')"),
+        "row|2"
+    );
+    assert_eq!(
+        sql.one("SELECT count(*) FROM freestone_blocks('main.t') WHERE bytes > 0"),
+        "1"
+    );
+    assert_eq!(
+        sql.rows(
+            "SELECT column_name, nulls, min, max, distinct_values FROM freestone_columns('t')"
+        ),
         ["a|0|1|2|2", "b|1|one|one|1", "c|0|1.50|2.50|2"]
     );
     assert_eq!(sql.state("SELECT * FROM freestone_blocks(1)"), "42883");
@@ -75,7 +92,9 @@ fn settings_belong_to_the_session() {
     assert_eq!(sql.one("SHOW freestone.threads"), "3");
     sql.run("SET TIME ZONE '+02:00'");
     assert_eq!(sql.one("SHOW timezone"), "+02:00");
-    sql.run("RESET timezone; SET client_encoding = 'utf-8'; SET datafusion.execution.batch_size = 100");
+    sql.run(
+        "RESET timezone; SET client_encoding = 'utf-8'; SET datafusion.execution.batch_size = 100",
+    );
     assert_eq!(sql.one("SHOW datafusion.execution.batch_size"), "100");
     assert_eq!(sql.state("SET client_encoding = 'latin1'"), "22023");
     assert!(sql.rows("SHOW ALL").len() > 100);

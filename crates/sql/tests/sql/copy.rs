@@ -46,7 +46,10 @@ fn both_formats_round_trip_every_value() {
             let path = folder.path(file);
             assert_eq!(sql.run(&format!("COPY t TO '{path}' {options}")), "COPY 4");
             sql.run("CREATE OR REPLACE TABLE u (a INT, b TEXT, c DECIMAL(10,2), d DATE, e TIMESTAMP, f DOUBLE PRECISION, g BOOLEAN, h BYTEA, i UUID)");
-            assert_eq!(sql.run(&format!("COPY u FROM '{path}' {options}")), "COPY 4");
+            assert_eq!(
+                sql.run(&format!("COPY u FROM '{path}' {options}")),
+                "COPY 4"
+            );
             assert_eq!(sql.sorted("SELECT * FROM u"), all, "{layout} {file}");
         }
     }
@@ -58,16 +61,31 @@ fn queries_are_copied_and_files_queried() {
     let sql = Sql::new();
     let (csv, parquet) = (folder.path("q.csv"), folder.path("q.parquet"));
     sql.run(&format!("COPY (SELECT value AS n, 'x' || value AS s FROM generate_series(1, 1000)) TO '{csv}' (HEADER)"));
-    sql.run(&format!("COPY (SELECT value AS n, 'x' || value AS s FROM generate_series(1, 1000)) TO '{parquet}'"));
+    sql.run(&format!(
+        "COPY (SELECT value AS n, 'x' || value AS s FROM generate_series(1, 1000)) TO '{parquet}'"
+    ));
     for path in [&csv, &parquet] {
-        assert_eq!(sql.one(&format!("SELECT count(*), sum(n), max(s) FROM '{path}'")), "1000|500500|x999");
+        assert_eq!(
+            sql.one(&format!("SELECT count(*), sum(n), max(s) FROM '{path}'")),
+            "1000|500500|x999"
+        );
     }
-    assert_eq!(sql.rows(&format!("DESCRIBE '{parquet}'")), ["n|BIGINT|NO|NULL|NULL", "s|TEXT|NO|NULL|NULL"]);
-    sql.run(&format!("CREATE TABLE t AS SELECT * FROM '{parquet}' WHERE n <= 10"));
+    assert_eq!(
+        sql.rows(&format!("DESCRIBE '{parquet}'")),
+        ["n|BIGINT|NO|NULL|NULL", "s|TEXT|NO|NULL|NULL"]
+    );
+    sql.run(&format!(
+        "CREATE TABLE t AS SELECT * FROM '{parquet}' WHERE n <= 10"
+    ));
     assert_eq!(sql.one("SELECT count(*) FROM t"), "10");
     sql.run("CREATE TABLE d (s TEXT, n INT, z INT DEFAULT 5)");
-    sql.run(&format!("COPY d (n, s) FROM '{csv}' (HEADER); COPY d (s, n) FROM '{parquet}'"));
-    assert_eq!(sql.one("SELECT count(*), sum(n), sum(z) FROM d"), "2000|1001000|10000");
+    sql.run(&format!(
+        "COPY d (n, s) FROM '{csv}' (HEADER); COPY d (s, n) FROM '{parquet}'"
+    ));
+    assert_eq!(
+        sql.one("SELECT count(*), sum(n), sum(z) FROM d"),
+        "2000|1001000|10000"
+    );
     assert_eq!(sql.state("SELECT * FROM '/nowhere/x.parquet'"), "58P01");
     assert_eq!(sql.state("COPY d FROM '/nowhere/x.csv'"), "58P01");
     assert_eq!(sql.state("COPY d TO '/nowhere/x.csv'"), "58P01");
@@ -83,10 +101,26 @@ fn bad_csv_is_placed_and_nothing_is_loaded() {
     let cases: [(&[u8], &str, &[&str]); 7] = [
         (b"2,y\n", "22P04", &["line 2", "\"c\"", "missing"]),
         (b"2,y,2024-01-01,extra\n", "22P04", &["line 2", "extra"]),
-        (b"two,y,2024-01-01\n", "22P02", &["line 2", "column \"a\"", "two"]),
-        (b"99999999999,y,\n", "22003", &["line 2", "column \"a\"", "99999999999"]),
-        (b"2,y,2024-02-30\n", "22007", &["line 2", "column \"c\"", "2024-02-30"]),
-        (b"2,\xff\xfe,\n", "22021", &["line 2", "column \"b\"", "0xff"]),
+        (
+            b"two,y,2024-01-01\n",
+            "22P02",
+            &["line 2", "column \"a\"", "two"],
+        ),
+        (
+            b"99999999999,y,\n",
+            "22003",
+            &["line 2", "column \"a\"", "99999999999"],
+        ),
+        (
+            b"2,y,2024-02-30\n",
+            "22007",
+            &["line 2", "column \"c\"", "2024-02-30"],
+        ),
+        (
+            b"2,\xff\xfe,\n",
+            "22021",
+            &["line 2", "column \"b\"", "0xff"],
+        ),
         (b"2,,\n", "23502", &["line 2", "column \"b\""]),
     ];
     for (index, (bad, state, words)) in cases.into_iter().enumerate() {
@@ -112,11 +146,19 @@ fn bad_parquet_is_placed_and_nothing_is_loaded() {
     let folder = Folder::new();
     let sql = Sql::new();
     let path = folder.path("n.parquet");
-    sql.run(&format!("COPY (SELECT value AS a, 'text' AS b FROM generate_series(32000, 33000)) TO '{path}'"));
+    sql.run(&format!(
+        "COPY (SELECT value AS a, 'text' AS b FROM generate_series(32000, 33000)) TO '{path}'"
+    ));
     sql.run("CREATE TABLE t (a SMALLINT, b TEXT); CREATE TABLE one (a INT); CREATE TABLE flag (a BOOLEAN, b TEXT)");
     let error = sql.error(&format!("COPY t FROM '{path}'"));
     assert_eq!(error.sqlstate, "22003", "{error}");
-    for word in ["n.parquet", "row group 0", "row 769", "column \"a\"", "32768"] {
+    for word in [
+        "n.parquet",
+        "row group 0",
+        "row 769",
+        "column \"a\"",
+        "32768",
+    ] {
         assert!(error.message.contains(word), "{word}: {error}");
     }
     assert_eq!(sql.state(&format!("COPY one FROM '{path}'")), "22P04");
@@ -140,7 +182,11 @@ fn options_are_checked() {
         ("(ENCODING 'latin1')", "0A000"),
         ("(NOSUCH 1)", "42601"),
     ] {
-        assert_eq!(sql.state(&format!("COPY t FROM 'x.csv' {options}")), state, "{options}");
+        assert_eq!(
+            sql.state(&format!("COPY t FROM 'x.csv' {options}")),
+            state,
+            "{options}"
+        );
     }
     assert_eq!(sql.state("COPY t FROM STDIN"), "0A000");
 }

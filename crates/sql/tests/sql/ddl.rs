@@ -11,7 +11,10 @@ fn tables_are_created_once() {
     assert_eq!(sql.names("SELECT * FROM t"), ["a"]);
     sql.run("CREATE OR REPLACE TABLE t (b TEXT)");
     assert_eq!(sql.names("SELECT * FROM t"), ["b"]);
-    assert_eq!(sql.run("CREATE TABLE u AS SELECT 1 AS x, 'y' AS y"), "SELECT 1");
+    assert_eq!(
+        sql.run("CREATE TABLE u AS SELECT 1 AS x, 'y' AS y"),
+        "SELECT 1"
+    );
     assert_eq!(sql.one("SELECT x, y FROM u"), "1|y");
     assert_eq!(sql.run("DROP TABLE t, u"), "DROP TABLE");
     assert_eq!(sql.state("DROP TABLE t"), "42P01");
@@ -20,7 +23,10 @@ fn tables_are_created_once() {
     assert_eq!(sql.state("CREATE TABLE d (a NOSUCHTYPE)"), "42704");
     assert_eq!(sql.state("CREATE TABLE d (a DECIMAL(50, 2))"), "22023");
     assert_eq!(sql.state("CREATE TABLE d (a INT CHECK (a > 0))"), "0A000");
-    assert_eq!(sql.state("CREATE TABLE d (a INT REFERENCES t (b))"), "0A000");
+    assert_eq!(
+        sql.state("CREATE TABLE d (a INT REFERENCES t (b))"),
+        "0A000"
+    );
     assert_eq!(sql.state("CREATE TEMPORARY TABLE d (a INT)"), "0A000");
 }
 
@@ -57,8 +63,14 @@ fn options_are_checked_and_listed() {
     assert!(error.hint.unwrap().contains("block_bytes"));
     let error = sql.error("CREATE TABLE t (a INT) WITH (layout = 'rows')");
     assert!(error.hint.unwrap().contains("pax"));
-    assert_eq!(sql.state("CREATE TABLE t (a INT) WITH (sort_by = 'b')"), "42703");
-    assert_eq!(sql.state("CREATE TABLE t (a INT) WITH (block_bytes = '1KiB')"), "22023");
+    assert_eq!(
+        sql.state("CREATE TABLE t (a INT) WITH (sort_by = 'b')"),
+        "42703"
+    );
+    assert_eq!(
+        sql.state("CREATE TABLE t (a INT) WITH (block_bytes = '1KiB')"),
+        "22023"
+    );
 }
 
 #[test]
@@ -75,9 +87,13 @@ fn alter_rewrites_and_mixes_layouts() {
         sql.sorted("SELECT DISTINCT layout FROM freestone_blocks('t')"),
         ["column", "pax", "row"]
     );
-    let before = sql.one("SELECT count(*), sum(a), min(b), max(b) FROM t WHERE a BETWEEN 10 AND 2990");
+    let before =
+        sql.one("SELECT count(*), sum(a), min(b), max(b) FROM t WHERE a BETWEEN 10 AND 2990");
     sql.run("ALTER TABLE t SET (layout = 'pax', sort_by = 'a')");
-    assert_eq!(sql.sorted("SELECT DISTINCT layout FROM freestone_blocks('t')"), ["pax"]);
+    assert_eq!(
+        sql.sorted("SELECT DISTINCT layout FROM freestone_blocks('t')"),
+        ["pax"]
+    );
     assert_eq!(
         sql.one("SELECT count(*), sum(a), min(b), max(b) FROM t WHERE a BETWEEN 10 AND 2990"),
         before
@@ -85,7 +101,10 @@ fn alter_rewrites_and_mixes_layouts() {
     assert_eq!(sql.one("SELECT count(*) FROM t"), "9000");
     assert_eq!(sql.state("ALTER TABLE t ADD COLUMN c INT"), "0A000");
     assert_eq!(sql.state("ALTER TABLE t SET (nosuch = 1)"), "22023");
-    assert_eq!(sql.state("ALTER TABLE nosuch SET (layout = 'row')"), "42P01");
+    assert_eq!(
+        sql.state("ALTER TABLE nosuch SET (layout = 'row')"),
+        "42P01"
+    );
 }
 
 #[test]
@@ -95,7 +114,10 @@ fn sort_by_orders_the_whole_table() {
         "CREATE TABLE t (a INT, b TEXT) WITH (sort_by = 'a', block_bytes = '128KiB');
          INSERT INTO t SELECT (value * 7919) % 50000, 'some text to fill the block ' || value FROM generate_series(1, 50000)",
     );
-    let blocks: i64 = sql.one("SELECT count(*) FROM freestone_blocks('t')").parse().unwrap();
+    let blocks: i64 = sql
+        .one("SELECT count(*) FROM freestone_blocks('t')")
+        .parse()
+        .unwrap();
     assert!(blocks > 3, "{blocks}");
     let overlapping = sql.one(
         "SELECT count(*) FROM
@@ -104,7 +126,9 @@ fn sort_by_orders_the_whole_table() {
          WHERE lo < before",
     );
     assert_eq!(overlapping, "0");
-    let plan = sql.rows("EXPLAIN ANALYZE SELECT count(*) FROM t WHERE a = 77").join("\n");
+    let plan = sql
+        .rows("EXPLAIN ANALYZE SELECT count(*) FROM t WHERE a = 77")
+        .join("\n");
     assert!(plan.contains("blocks_read=1"), "{plan}");
 }
 
@@ -119,10 +143,21 @@ fn keys_are_enforced() {
     assert!(error.detail.unwrap().contains("(a)=(1)"));
     assert_eq!(sql.state("INSERT INTO t VALUES (5, 'x', 9, 9)"), "23505");
     assert_eq!(sql.state("INSERT INTO t VALUES (5, 'y', 1, 2)"), "23505");
-    assert_eq!(sql.state("INSERT INTO t VALUES (5, 'y', 8, 8), (5, 'z', 9, 9)"), "23505");
+    assert_eq!(
+        sql.state("INSERT INTO t VALUES (5, 'y', 8, 8), (5, 'z', 9, 9)"),
+        "23505"
+    );
     assert_eq!(sql.state("INSERT INTO t VALUES (NULL, 'y', 9, 9)"), "23502");
     assert_eq!(sql.one("SELECT count(*) FROM t"), "4");
     sql.run("INSERT INTO t SELECT value + 100, NULL, value, value FROM generate_series(10, 2000)");
-    assert_eq!(sql.state("INSERT INTO t SELECT value + 100, NULL, -value, value FROM generate_series(1000, 4000)"), "23505");
-    assert_eq!(sql.one("SELECT c FROM t WHERE a = 1100 GROUP BY a, c"), "1000");
+    assert_eq!(
+        sql.state(
+            "INSERT INTO t SELECT value + 100, NULL, -value, value FROM generate_series(1000, 4000)"
+        ),
+        "23505"
+    );
+    assert_eq!(
+        sql.one("SELECT c FROM t WHERE a = 1100 GROUP BY a, c"),
+        "1000"
+    );
 }

@@ -23,19 +23,31 @@ fn unknown_names_get_a_suggestion() {
     let error = sql.error("SELECT *\nFROM linetem");
     assert_eq!(error.sqlstate, "42P01");
     assert_eq!(error.message, "table \"linetem\" does not exist");
-    assert_eq!(error.hint.as_deref(), Some("did you mean table \"lineitem\"?"));
+    assert_eq!(
+        error.hint.as_deref(),
+        Some("did you mean table \"lineitem\"?")
+    );
     assert_eq!(error.position, Some(Position { line: 2, column: 6 }));
     let error = sql.error("SELECT l_ordrkey FROM lineitem");
     assert_eq!(error.sqlstate, "42703");
-    assert_eq!(error.hint.as_deref(), Some("did you mean column \"l_orderkey\"?"));
+    assert_eq!(
+        error.hint.as_deref(),
+        Some("did you mean column \"l_orderkey\"?")
+    );
     assert_eq!(error.position, Some(Position { line: 1, column: 8 }));
     assert_eq!(sql.state("SELECT x.l_orderkey FROM lineitem"), "42P01");
-    assert_eq!(sql.state("SELECT l_orderkey FROM lineitem a, lineitem b"), "42702");
+    assert_eq!(
+        sql.state("SELECT l_orderkey FROM lineitem a, lineitem b"),
+        "42702"
+    );
     let error = sql.error("SELECT coont(*) FROM lineitem");
     assert_eq!(error.sqlstate, "42883");
     assert!(error.hint.unwrap().contains("count"));
     assert_eq!(sql.state("SELECT * FROM freestone_blokcs('t')"), "42883");
-    assert_eq!(sql.state("SELECT * FROM freestone_blocks('nosuch')"), "42P01");
+    assert_eq!(
+        sql.state("SELECT * FROM freestone_blocks('nosuch')"),
+        "42P01"
+    );
 }
 
 #[test]

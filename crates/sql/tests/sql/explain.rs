@@ -19,13 +19,28 @@ fn filled() -> Sql {
 #[test]
 fn projection_filter_and_limit_are_pushed_down() {
     let sql = filled();
-    let text = plan(&sql, "SELECT b FROM t WHERE a > 39000 AND b LIKE 'text%' AND c <= 5.555 LIMIT 3");
-    assert!(text.contains("FreestoneScan: table=main.t, projection=[b]"), "{text}");
-    assert!(text.contains("a > 39000") && text.contains("b LIKE 'text%'"), "{text}");
-    assert!(text.contains("limit=3") && text.contains("blocks="), "{text}");
+    let text = plan(
+        &sql,
+        "SELECT b FROM t WHERE a > 39000 AND b LIKE 'text%' AND c <= 5.555 LIMIT 3",
+    );
+    assert!(
+        text.contains("FreestoneScan: table=main.t, projection=[b]"),
+        "{text}"
+    );
+    assert!(
+        text.contains("a > 39000") && text.contains("b LIKE 'text%'"),
+        "{text}"
+    );
+    assert!(
+        text.contains("limit=3") && text.contains("blocks="),
+        "{text}"
+    );
     assert!(!text.contains("FilterExec"), "{text}");
     let text = plan(&sql, "SELECT a FROM t WHERE b LIKE '%9' AND a < 5");
-    assert!(text.contains("FilterExec") && text.contains("predicate=a < 5"), "{text}");
+    assert!(
+        text.contains("FilterExec") && text.contains("predicate=a < 5"),
+        "{text}"
+    );
     assert_eq!(sql.names("EXPLAIN SELECT 1"), ["QUERY PLAN"]);
 }
 
@@ -33,12 +48,21 @@ fn projection_filter_and_limit_are_pushed_down() {
 fn analyze_counts_blocks() {
     let sql = filled();
     let text = plan(&sql, "ANALYZE SELECT count(*) FROM t WHERE a <= 100");
-    assert!(text.contains("blocks_total=") && text.contains("blocks_read=1,"), "{text}");
+    assert!(
+        text.contains("blocks_total=") && text.contains("blocks_read=1,"),
+        "{text}"
+    );
     assert!(text.contains("Rows: 1"), "{text}");
-    let text = plan(&sql, "(ANALYZE, VERBOSE) SELECT count(*) FROM t WHERE a <= 100");
+    let text = plan(
+        &sql,
+        "(ANALYZE, VERBOSE) SELECT count(*) FROM t WHERE a <= 100",
+    );
     assert!(text.contains("TableScan"), "{text}");
     assert_eq!(sql.state("EXPLAIN (NOSUCH) SELECT 1"), "42601");
-    assert_eq!(sql.state("EXPLAIN ANALYZE INSERT INTO t SELECT * FROM t"), "0A000");
+    assert_eq!(
+        sql.state("EXPLAIN ANALYZE INSERT INTO t SELECT * FROM t"),
+        "0A000"
+    );
     assert!(plan(&sql, "INSERT INTO t SELECT * FROM t WHERE a = 1").contains("FreestoneScan"));
     assert_eq!(sql.one("SELECT count(*) FROM t"), "40000");
 }
@@ -50,7 +74,10 @@ fn counts_come_from_statistics() {
         let text = plan(&sql, query);
         assert!(!text.contains("FreestoneScan"), "{text}");
     }
-    assert_eq!(sql.one("SELECT min(a), max(d), count(b) FROM t"), "1|2021-02-04|40000");
+    assert_eq!(
+        sql.one("SELECT min(a), max(d), count(b) FROM t"),
+        "1|2021-02-04|40000"
+    );
 }
 
 #[test]
@@ -58,9 +85,18 @@ fn a_join_prunes_blocks_of_the_other_side() {
     let sql = filled();
     sql.run("CREATE TABLE k (a INT); INSERT INTO k VALUES (17), (18)");
     let text = plan(&sql, "ANALYZE SELECT t.b FROM t JOIN k ON t.a = k.a");
-    let scan = text.lines().find(|line| line.contains("table=main.t")).unwrap();
-    assert!(scan.contains("dynamic=") && scan.contains("blocks_read=1,"), "{text}");
+    let scan = text
+        .lines()
+        .find(|line| line.contains("table=main.t"))
+        .unwrap();
+    assert!(
+        scan.contains("dynamic=") && scan.contains("blocks_read=1,"),
+        "{text}"
+    );
     let text = plan(&sql, "ANALYZE SELECT a FROM t ORDER BY a LIMIT 5");
-    let scan = text.lines().find(|line| line.contains("table=main.t")).unwrap();
+    let scan = text
+        .lines()
+        .find(|line| line.contains("table=main.t"))
+        .unwrap();
     assert!(scan.contains("dynamic="), "{text}");
 }

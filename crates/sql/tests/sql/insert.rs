@@ -9,7 +9,12 @@ fn values_defaults_and_column_lists() {
         sql.run(&format!(
             "CREATE TABLE t (a INT NOT NULL, b TEXT DEFAULT 'none', c DECIMAL(5,2) DEFAULT 1 + 0.5, d DATE) WITH (layout = '{layout}')"
         ));
-        assert_eq!(sql.run("INSERT INTO t VALUES (1, 'x', 2.345, '2024-02-29'), (2, DEFAULT, DEFAULT, NULL)"), "INSERT 0 2");
+        assert_eq!(
+            sql.run(
+                "INSERT INTO t VALUES (1, 'x', 2.345, '2024-02-29'), (2, DEFAULT, DEFAULT, NULL)"
+            ),
+            "INSERT 0 2"
+        );
         sql.run("INSERT INTO t (d, a) VALUES ('2024-01-01', 1 + 2), ('2023-01-01', 4)");
         sql.run("INSERT INTO t SELECT 5, 'five'");
         sql.run("INSERT INTO t (a, c) SELECT 6.6, '7'");
@@ -38,7 +43,9 @@ fn default_values() {
 #[test]
 fn what_does_not_fit_is_refused_and_nothing_stays() {
     let sql = Sql::new();
-    sql.run("CREATE TABLE t (a SMALLINT, b VARCHAR(3), c CHAR(3), d DECIMAL(4,1) NOT NULL, e DATE)");
+    sql.run(
+        "CREATE TABLE t (a SMALLINT, b VARCHAR(3), c CHAR(3), d DECIMAL(4,1) NOT NULL, e DATE)",
+    );
     let bad = [
         ("(40000, 'a', 'a', 1, NULL)", "22003"),
         ("(1.5e6, 'a', 'a', 1, NULL)", "22003"),
@@ -62,9 +69,18 @@ fn what_does_not_fit_is_refused_and_nothing_stays() {
     }
     let error = sql.error("INSERT INTO t VALUES (1, 'a', 'a', NULL, NULL)");
     assert!(error.message.contains("\"d\""), "{error}");
-    assert_eq!(sql.state("INSERT INTO t SELECT 1, 'a', 'a', 1, true"), "42804");
-    assert_eq!(sql.state("INSERT INTO t SELECT value, 'a', 'a', 1 FROM generate_series(32000, 33000)"), "22003");
-    assert_eq!(sql.state("INSERT INTO t (a, nosuch) VALUES (1, 2)"), "42703");
+    assert_eq!(
+        sql.state("INSERT INTO t SELECT 1, 'a', 'a', 1, true"),
+        "42804"
+    );
+    assert_eq!(
+        sql.state("INSERT INTO t SELECT value, 'a', 'a', 1 FROM generate_series(32000, 33000)"),
+        "22003"
+    );
+    assert_eq!(
+        sql.state("INSERT INTO t (a, nosuch) VALUES (1, 2)"),
+        "42703"
+    );
     assert_eq!(sql.state("INSERT INTO nosuch VALUES (1)"), "42P01");
     assert_eq!(sql.one("SELECT count(*) FROM t"), "0");
     sql.run("INSERT INTO t VALUES (1, 'abc   ', 'ab ', 1, NULL)");
@@ -76,5 +92,8 @@ fn a_table_can_feed_itself_and_subqueries_work() {
     let sql = Sql::new();
     sql.run("CREATE TABLE t (a INT); INSERT INTO t VALUES (1), ((SELECT 2)), ((SELECT max(x) FROM (VALUES (7), (9)) v(x)))");
     sql.run("INSERT INTO t SELECT a + 10 FROM t");
-    assert_eq!(sql.sorted("SELECT a FROM t"), ["1", "11", "12", "19", "2", "9"]);
+    assert_eq!(
+        sql.sorted("SELECT a FROM t"),
+        ["1", "11", "12", "19", "2", "9"]
+    );
 }

@@ -19,26 +19,49 @@ type Source = Box<dyn Iterator<Item = Result<RecordBatch>> + Send>;
 
 #[test]
 fn loads_from_several_threads_or_not_at_all() {
-    for options in LAYOUTS.map(|l| format!("layout = '{l}'")).into_iter().chain(["sort_by = 'id'".to_owned()]) {
+    for options in LAYOUTS
+        .map(|l| format!("layout = '{l}'"))
+        .into_iter()
+        .chain(["sort_by = 'id'".to_owned()])
+    {
         let database = Database::in_memory();
         let sql = Sql::on(&database);
-        sql.run(&format!("CREATE TABLE t (id INT NOT NULL, s TEXT) WITH ({options})"));
-        let source = |from: i64| -> Source { Box::new((0..10).map(move |n| Ok(batch(from + n * 100, 100)))) };
+        sql.run(&format!(
+            "CREATE TABLE t (id INT NOT NULL, s TEXT) WITH ({options})"
+        ));
+        let source = |from: i64| -> Source {
+            Box::new((0..10).map(move |n| Ok(batch(from + n * 100, 100))))
+        };
         let progress = Progress::default();
         progress.add_total(2000);
-        let rows = database.load("main", "t", vec![source(0), source(1000)], &progress).unwrap();
+        let rows = database
+            .load("main", "t", vec![source(0), source(1000)], &progress)
+            .unwrap();
         assert_eq!(rows, 2000);
         assert_eq!(progress.fraction(), Some(1.0));
-        assert_eq!(sql.one("SELECT count(*), count(DISTINCT s), max(id) FROM t"), "2000|2000|1999");
-        let failing: Source = Box::new(
-            (0..5).map(|n| Ok(batch(n * 100, 100))).chain([Err(Error::internal("stop"))]),
+        assert_eq!(
+            sql.one("SELECT count(*), count(DISTINCT s), max(id) FROM t"),
+            "2000|2000|1999"
         );
-        let error = database.load("main", "t", vec![source(5000), failing], &progress).unwrap_err();
+        let failing: Source = Box::new(
+            (0..5)
+                .map(|n| Ok(batch(n * 100, 100)))
+                .chain([Err(Error::internal("stop"))]),
+        );
+        let error = database
+            .load("main", "t", vec![source(5000), failing], &progress)
+            .unwrap_err();
         assert_eq!(error.message, "stop");
         assert_eq!(sql.one("SELECT count(*) FROM t"), "2000");
     }
     let database = Database::in_memory();
-    assert_eq!(database.load("main", "nosuch", vec![], &Progress::default()).unwrap_err().sqlstate, "42P01");
+    assert_eq!(
+        database
+            .load("main", "nosuch", vec![], &Progress::default())
+            .unwrap_err()
+            .sqlstate,
+        "42P01"
+    );
 }
 
 #[test]
@@ -68,7 +91,9 @@ fn readers_keep_their_snapshot() {
     let statement = sql.session.parse("SELECT a FROM t").unwrap().remove(0);
     let outcome = runtime.block_on(sql.session.run(&statement)).unwrap();
     sql.run("DROP TABLE t");
-    let freestone::Outcome::Rows(rows) = outcome else { panic!() };
+    let freestone::Outcome::Rows(rows) = outcome else {
+        panic!()
+    };
     let rows: usize = runtime.block_on(async {
         use futures::TryStreamExt;
         let batches: Vec<RecordBatch> = rows.stream.try_collect().await.unwrap();

@@ -12,7 +12,10 @@ fn every_layout_gives_the_same_answers() {
              INSERT INTO t SELECT value, 'g' || (value % 7), value * 1.25, DATE '2020-01-01' + CAST(value % 300 AS INT)
              FROM generate_series(1, 5000)"
         ));
-        assert_eq!(sql.one("SELECT count(*), min(id), max(id) FROM t"), "5000|1|5000");
+        assert_eq!(
+            sql.one("SELECT count(*), min(id), max(id) FROM t"),
+            "5000|1|5000"
+        );
         let rows = sql.rows(
             "SELECT grp, count(*), sum(amount), min(at) FROM t WHERE at >= '2020-03-01' AND amount < 4000.125
              GROUP BY grp ORDER BY grp",
@@ -34,9 +37,15 @@ fn columns_are_named_as_in_postgresql() {
     );
     assert_eq!(sql.names("SELECT *, a * 2 FROM t"), ["a", "B", "?column?"]);
     assert_eq!(sql.names("VALUES (1, 2)"), ["column1", "column2"]);
-    assert_eq!(sql.names("SELECT 1, 1, CASE WHEN true THEN 1 END"), ["?column?", "?column?", "case"]);
+    assert_eq!(
+        sql.names("SELECT 1, 1, CASE WHEN true THEN 1 END"),
+        ["?column?", "?column?", "case"]
+    );
     assert_eq!(sql.one("SELECT 1, 1, 1 + 0"), "1|1|1");
-    assert_eq!(sql.one("SELECT s.count FROM (SELECT count(*) FROM t) s"), "0");
+    assert_eq!(
+        sql.one("SELECT s.count FROM (SELECT count(*) FROM t) s"),
+        "0"
+    );
     sql.run("CREATE TABLE u AS SELECT count(*), max(a) FROM t");
     assert_eq!(sql.names("SELECT * FROM u"), ["count", "max"]);
 }
@@ -47,16 +56,24 @@ fn repeated_columns_and_aliases() {
     sql.run("CREATE TABLE t (a INT, b INT); INSERT INTO t VALUES (1, 2)");
     assert_eq!(sql.one("SELECT a, a, t.a, b AS a FROM t"), "1|1|1|2");
     assert_eq!(sql.names("SELECT a, a, b AS a FROM t"), ["a", "a", "a"]);
-    assert_eq!(sql.one("SELECT a, a FROM t UNION ALL SELECT 5, 5 ORDER BY 1 LIMIT 1"), "1|1");
+    assert_eq!(
+        sql.one("SELECT a, a FROM t UNION ALL SELECT 5, 5 ORDER BY 1 LIMIT 1"),
+        "1|1"
+    );
     assert_eq!(sql.one("SELECT x.a, y.a FROM t x CROSS JOIN t y"), "1|1");
 }
 
 #[test]
 fn views_follow_their_tables() {
     let sql = Sql::new();
-    sql.run("CREATE TABLE t (a INT); CREATE VIEW v AS SELECT a * 2 AS d, count(*) FROM t GROUP BY a");
+    sql.run(
+        "CREATE TABLE t (a INT); CREATE VIEW v AS SELECT a * 2 AS d, count(*) FROM t GROUP BY a",
+    );
     sql.run("INSERT INTO t VALUES (1), (1), (2)");
-    assert_eq!(sql.rows("SELECT d, count FROM v ORDER BY d"), ["2|2", "4|1"]);
+    assert_eq!(
+        sql.rows("SELECT d, count FROM v ORDER BY d"),
+        ["2|2", "4|1"]
+    );
     sql.run("CREATE VIEW w (x) AS SELECT d FROM v WHERE d > 2; CREATE OR REPLACE VIEW v AS SELECT a AS d FROM t");
     assert_eq!(sql.rows("SELECT x FROM w"), [""; 0]);
     assert_eq!(sql.state("CREATE VIEW v AS SELECT 1"), "42P07");
@@ -76,15 +93,47 @@ fn limits_joins_and_subqueries() {
     sql.run("CREATE TABLE a (k INT, v TEXT); INSERT INTO a SELECT value, 'v' || value FROM generate_series(1, 100)");
     sql.run("CREATE TABLE b (k INT, w INT); INSERT INTO b SELECT value % 10, value FROM generate_series(1, 100)");
     assert_eq!(sql.rows("SELECT k FROM a LIMIT 7").len(), 7);
-    assert_eq!(sql.rows("SELECT k FROM a ORDER BY k LIMIT 2 OFFSET 3"), ["4", "5"]);
+    assert_eq!(
+        sql.rows("SELECT k FROM a ORDER BY k LIMIT 2 OFFSET 3"),
+        ["4", "5"]
+    );
     assert_eq!(sql.one("SELECT count(*) FROM a JOIN b USING (k)"), "90");
-    assert_eq!(sql.one("SELECT count(*) FROM a WHERE k IN (SELECT k FROM b)"), "9");
-    assert_eq!(sql.one("SELECT count(*) FROM a WHERE NOT EXISTS (SELECT 1 FROM b WHERE b.k = a.k)"), "91");
-    assert_eq!(sql.one("SELECT (SELECT max(w) FROM b WHERE b.k = a.k) FROM a WHERE k = 3"), "93");
+    assert_eq!(
+        sql.one("SELECT count(*) FROM a WHERE k IN (SELECT k FROM b)"),
+        "9"
+    );
+    assert_eq!(
+        sql.one("SELECT count(*) FROM a WHERE NOT EXISTS (SELECT 1 FROM b WHERE b.k = a.k)"),
+        "91"
+    );
+    assert_eq!(
+        sql.one("SELECT (SELECT max(w) FROM b WHERE b.k = a.k) FROM a WHERE k = 3"),
+        "93"
+    );
     assert_eq!(sql.state("SELECT (SELECT k FROM a)"), "21000");
+    assert_eq!(
+        sql.rows("SELECT k, EXISTS (SELECT 1 FROM b WHERE b.k = a.k), NOT EXISTS (SELECT 1) FROM a WHERE k IN (9, 10) ORDER BY k"),
+        ["9|true|false", "10|false|false"]
+    );
+    sql.run("CREATE TABLE n (x INT); INSERT INTO n VALUES (1), (NULL); CREATE TABLE e (x INT)");
+    assert_eq!(
+        sql.one("SELECT 1 IN (SELECT x FROM n), 2 IN (SELECT x FROM n), 2 NOT IN (SELECT k FROM a), NULL IN (SELECT x FROM e), NULL IN (SELECT x FROM n)"),
+        "true|NULL|false|false|NULL"
+    );
+    assert_eq!(
+        sql.rows("SELECT k IN (SELECT x FROM n) FROM a ORDER BY k LIMIT 2"),
+        ["true", "NULL"]
+    );
+    assert_eq!(
+        sql.one("SELECT (SELECT count(*) FROM b WHERE b.w < a.k) FROM a WHERE k = 4"),
+        "3"
+    );
     assert_eq!(
         sql.rows("WITH RECURSIVE r(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM r WHERE n < 4) SELECT n FROM r ORDER BY n"),
         ["1", "2", "3", "4"]
     );
-    assert_eq!(sql.rows("SELECT k, sum(k) OVER (ORDER BY k) FROM a ORDER BY k LIMIT 2"), ["1|1", "2|3"]);
+    assert_eq!(
+        sql.rows("SELECT k, sum(k) OVER (ORDER BY k) FROM a ORDER BY k LIMIT 2"),
+        ["1|1", "2|3"]
+    );
 }

@@ -16,7 +16,10 @@ const PAIRS: [(&str, &str); 26] = [
     ("c IN (0.05, 0.055, 1)", "c + 0 IN (0.05, 0.055, 1)"),
     ("c NOT IN (0.055, 0.05)", "c + 0 NOT IN (0.055, 0.05)"),
     ("c > 99999999999", "c + 0 > 99999999999"),
-    ("c > -99999999999999999999.5", "c + 0 > -99999999999999999999.5"),
+    (
+        "c > -99999999999999999999.5",
+        "c + 0 > -99999999999999999999.5",
+    ),
     ("a = 3", "a + 0 = 3"),
     ("3 < a", "3 < a + 0"),
     ("a < 2.5", "a + 0 < 2.5"),
@@ -29,8 +32,14 @@ const PAIRS: [(&str, &str); 26] = [
     ("b NOT LIKE 't1%'", "b || '' NOT LIKE 't1%'"),
     ("b LIKE 't1'", "b || '' LIKE 't1'"),
     ("b LIKE '%1'", "b || '' LIKE '%1'"),
-    ("a = 1 OR (b = 't2' AND c > 0) OR a IS NULL", "a + 0 = 1 OR (b || '' = 't2' AND c + 0 > 0) OR a + 0 IS NULL"),
-    ("d < TIMESTAMP '2020-01-02 12:00:00'", "CAST(d AS TIMESTAMP) + INTERVAL '0 days' < TIMESTAMP '2020-01-02 12:00:00'"),
+    (
+        "a = 1 OR (b = 't2' AND c > 0) OR a IS NULL",
+        "a + 0 = 1 OR (b || '' = 't2' AND c + 0 > 0) OR a + 0 IS NULL",
+    ),
+    (
+        "d < TIMESTAMP '2020-01-02 12:00:00'",
+        "CAST(d AS TIMESTAMP) + INTERVAL '0 days' < TIMESTAMP '2020-01-02 12:00:00'",
+    ),
 ];
 
 #[test]
@@ -45,7 +54,11 @@ fn storage_and_datafusion_agree() {
         ));
         for (pushed, plain) in PAIRS {
             let expected = sql.sorted(&format!("SELECT id FROM t WHERE {plain}"));
-            assert_eq!(sql.sorted(&format!("SELECT id FROM t WHERE {pushed}")), expected, "{layout}: {pushed}");
+            assert_eq!(
+                sql.sorted(&format!("SELECT id FROM t WHERE {pushed}")),
+                expected,
+                "{layout}: {pushed}"
+            );
         }
     }
 }
@@ -71,7 +84,9 @@ fn most_conditions_reach_storage() {
         "b NOT LIKE 'PROMO%'",
         "a IS NULL OR c = 1",
     ] {
-        let plan = sql.rows(&format!("EXPLAIN SELECT id FROM t WHERE {condition}")).join("\n");
+        let plan = sql
+            .rows(&format!("EXPLAIN SELECT id FROM t WHERE {condition}"))
+            .join("\n");
         assert!(!plan.contains("FilterExec"), "{condition}\n{plan}");
     }
 }

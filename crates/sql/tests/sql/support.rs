@@ -74,9 +74,12 @@ impl Sql {
     pub fn names(&self, sql: &str) -> Vec<String> {
         let outcomes = self.runtime.block_on(self.session.execute(sql)).unwrap();
         match outcomes.into_iter().last() {
-            Some(Outcome::Rows(rows)) => {
-                rows.schema.fields().iter().map(|f| f.name().clone()).collect()
-            }
+            Some(Outcome::Rows(rows)) => rows
+                .schema
+                .fields()
+                .iter()
+                .map(|f| f.name().clone())
+                .collect(),
             other => panic!("{other:?}"),
         }
     }
@@ -109,7 +112,10 @@ fn lines(batch: &RecordBatch) -> Vec<String> {
         .collect();
     (0..batch.num_rows())
         .map(|row| {
-            let cells: Vec<String> = formatters.iter().map(|f| f.value(row).to_string()).collect();
+            let cells: Vec<String> = formatters
+                .iter()
+                .map(|f| f.value(row).to_string())
+                .collect();
             cells.join("|")
         })
         .collect()

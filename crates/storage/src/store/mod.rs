@@ -39,10 +39,14 @@ use std::sync::{Arc, Weak};
 /// Memory for opened blocks unless [`Store::set_cache_bytes`] says otherwise:
 /// half of the machine's, or 4 GiB where that cannot be learnt.
 fn default_cache_bytes() -> u64 {
-    let total = std::fs::read_to_string("/proc/meminfo").ok().and_then(|text| {
-        let line = text.lines().find_map(|line| line.strip_prefix("MemTotal:"))?;
-        line.trim().strip_suffix(" kB")?.parse::<u64>().ok()
-    });
+    let total = std::fs::read_to_string("/proc/meminfo")
+        .ok()
+        .and_then(|text| {
+            let line = text
+                .lines()
+                .find_map(|line| line.strip_prefix("MemTotal:"))?;
+            line.trim().strip_suffix(" kB")?.parse::<u64>().ok()
+        });
     total.map_or(4 << 30, |kibibytes| kibibytes / 2 * 1024)
 }
 

@@ -1,0 +1,9 @@
+//! The real program, run as its users run it.
+
+mod batch;
+mod damage;
+mod formats;
+mod inspect;
+mod shell;
+mod support;
+mod tpch;
