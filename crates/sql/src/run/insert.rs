@@ -20,6 +20,7 @@ use datafusion::sql::sqlparser::ast::{
 use freestone_storage::{Column, ColumnType, Table, TableSchema};
 
 use super::Run;
+use super::clauses::refuse_clauses;
 use super::create::column_ident;
 use crate::error::{Error, Result, did_you_mean};
 use crate::ingest::{self, Target, append, nullable};
@@ -394,29 +395,4 @@ fn check_width(given: usize, targets: usize, listed: bool) -> Result<()> {
         ));
     }
     Ok(())
-}
-
-fn refuse_clauses(insert: &Insert) -> Result<()> {
-    let clauses = [
-        (insert.or.is_some(), "OR"),
-        (insert.ignore, "IGNORE"),
-        (insert.overwrite, "OVERWRITE"),
-        (insert.replace_into, "REPLACE"),
-        (insert.on.is_some(), "ON CONFLICT"),
-        (insert.returning.is_some(), "RETURNING"),
-        (insert.output.is_some(), "OUTPUT"),
-        (insert.partitioned.is_some(), "PARTITION"),
-        (!insert.assignments.is_empty(), "SET"),
-        (insert.table_alias.is_some(), "a table alias"),
-        (insert.insert_alias.is_some(), "an alias"),
-        (insert.settings.is_some(), "SETTINGS"),
-        (insert.format_clause.is_some(), "FORMAT"),
-        (insert.multi_table_insert_type.is_some(), "several tables"),
-    ];
-    match clauses.iter().find(|(present, _)| *present) {
-        Some((_, clause)) => Err(Error::unsupported(format!(
-            "INSERT with {clause} is not supported yet"
-        ))),
-        None => Ok(()),
-    }
 }

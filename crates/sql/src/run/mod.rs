@@ -4,6 +4,7 @@
 //! refused by name; nothing falls through to a default of a library below.
 
 mod alter;
+mod clauses;
 mod create;
 mod drop;
 mod explain;

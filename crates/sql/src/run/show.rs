@@ -99,9 +99,8 @@ impl Run<'_> {
                     .collect(),
             )
         };
-        let text = |of: fn(&Relation<'_>) -> Option<String>| {
-            Values::Text(rows.iter().map(of).collect())
-        };
+        let text =
+            |of: fn(&Relation<'_>) -> Option<String>| Values::Text(rows.iter().map(of).collect());
         Outcome::batch(batch(vec![
             ("schema", text(|row| Some(row.0.clone()))),
             ("name", text(|row| Some(row.1.clone()))),

@@ -13,23 +13,18 @@
 //! repeat rows.
 
 use std::fmt;
-use std::pin::Pin;
 use std::sync::{Arc, OnceLock};
-use std::task::{Context, Poll};
 
-use datafusion::arrow::array::RecordBatch;
 use datafusion::arrow::datatypes::SchemaRef;
 use datafusion::common::Statistics;
 use datafusion::common::config::ConfigOptions;
 use datafusion::common::tree_node::TreeNodeRecursion;
-use datafusion::error::{DataFusionError, Result as DfResult};
-use datafusion::execution::{RecordBatchStream, SendableRecordBatchStream, TaskContext};
+use datafusion::error::Result as DfResult;
+use datafusion::execution::{SendableRecordBatchStream, TaskContext};
 use datafusion::physical_expr::expressions::Column;
 use datafusion::physical_expr::utils::conjunction;
 use datafusion::physical_expr::{EquivalenceProperties, PhysicalExpr};
-use datafusion::physical_expr_common::physical_expr::{
-    snapshot_generation, snapshot_physical_expr,
-};
+use datafusion::physical_expr_common::physical_expr::snapshot_generation;
 use datafusion::physical_plan::coop::cooperative;
 use datafusion::physical_plan::execution_plan::{
     Boundedness, EmissionType, ReplaceChildrenOptions, SchedulingType, apply_expression_roots,
@@ -44,12 +39,11 @@ use datafusion::physical_plan::projection::ProjectionExec;
 use datafusion::physical_plan::{
     DisplayAs, DisplayFormatType, ExecutionPlan, Partitioning, PlanProperties, StatisticsArgs,
 };
-use freestone_storage::{Predicate, Scan, ScanRequest, ScanWorker, Table};
-use futures::Stream;
+use freestone_storage::{Predicate, Scan, ScanRequest, Table};
 
 use super::logical::describe;
-use super::physical::implied;
 use super::statistics::scan_statistics;
+use super::stream::{Arrivals, ScanStream};
 use crate::error::Error;
 use crate::progress::{Progress, ScanCounts};
 
@@ -336,68 +330,5 @@ impl ExecutionPlan for FreestoneScan {
             ..self.fresh()
         });
         Ok(answer.with_updated_node(scan))
-    }
-}
-
-/// Filters that joins and sorts above publish while the scan runs.
-struct Arrivals {
-    filter: Arc<dyn PhysicalExpr>,
-    generation: u64,
-    scan: Arc<Scan>,
-    source: Arc<ScanSource>,
-    projection: Vec<usize>,
-}
-
-impl Arrivals {
-    /// Passes on what has arrived since the last call.
-    fn look(&mut self) -> DfResult<()> {
-        let generation = snapshot_generation(&self.filter);
-        if generation == self.generation {
-            return Ok(());
-        }
-        self.generation = generation;
-        let now = snapshot_physical_expr(Arc::clone(&self.filter))?;
-        if let Some(predicate) = implied(&self.source.table.schema, &self.projection, &now) {
-            self.scan.tighten(&predicate).map_err(Error::from)?;
-        }
-        Ok(())
-    }
-}
-
-/// One partition: one storage worker.
-struct ScanStream {
-    worker: ScanWorker,
-    schema: SchemaRef,
-    timing: BaselineMetrics,
-    filter: Option<Arrivals>,
-}
-
-impl ScanStream {
-    fn next(&mut self) -> Option<DfResult<RecordBatch>> {
-        if let Some(filter) = &mut self.filter
-            && let Err(error) = filter.look()
-        {
-            return Some(Err(error));
-        }
-        let batch = self.worker.next()?;
-        Some(batch.map_err(|error| DataFusionError::from(Error::from(error))))
-    }
-}
-
-impl Stream for ScanStream {
-    type Item = DfResult<RecordBatch>;
-
-    fn poll_next(mut self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<Option<Self::Item>> {
-        let time = self.timing.elapsed_compute().clone();
-        let timer = time.timer();
-        let item = self.next();
-        timer.done();
-        self.timing.record_poll(Poll::Ready(item))
-    }
-}
-
-impl RecordBatchStream for ScanStream {
-    fn schema(&self) -> SchemaRef {
-        Arc::clone(&self.schema)
     }
 }

@@ -11,8 +11,7 @@ mod physical;
 mod provider;
 mod sargable;
 mod statistics;
-#[cfg(test)]
-mod tests;
+mod stream;
 
 pub(crate) use provider::StoredTable;
 pub(crate) use statistics::scalar_of;

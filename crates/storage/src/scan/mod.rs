@@ -48,7 +48,7 @@ pub struct Scan {
     output: SchemaRef,
     predicate: Option<BoundPredicate>,
     columns: Vec<usize>,
-    arrived: RwLock<Vec<BoundPredicate>>,
+    arrived: RwLock<Option<BoundPredicate>>,
     remaining: AtomicU64,
     batch_rows: usize,
     metrics: ScanMetrics,
@@ -128,14 +128,15 @@ impl Scan {
         &self.output
     }
 
-    /// Adds a condition that rows must meet to matter from now on. It prunes
-    /// zones and blocks not read yet; rows that do not meet it may still come.
+    /// Sets a condition that rows must meet to matter from now on, in the place
+    /// of the one set before. It prunes zones and blocks not read yet; rows that
+    /// do not meet it may still come.
     ///
     /// # Errors
     /// As [`Scan::new`].
     pub fn tighten(&self, predicate: &Predicate) -> Result<()> {
         let bound = BoundPredicate::bind(predicate, &self.table)?;
-        self.arrived.write().push(bound);
+        *self.arrived.write() = Some(bound);
         Ok(())
     }
 
@@ -162,7 +163,7 @@ impl Scan {
     fn prune_block(&self, block: &Block) -> Result<Prune> {
         let zone = |column| block.zone(column).ok();
         let arrived = self.arrived.read();
-        if self.predicate.is_none() && arrived.is_empty() {
+        if self.predicate.is_none() && arrived.is_none() {
             return Ok(Prune::All);
         }
         // A block that cannot be opened must fail the scan, not be skipped.

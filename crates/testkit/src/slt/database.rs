@@ -45,10 +45,7 @@ pub struct Freestone {
 impl Freestone {
     /// A new database. Files already keep every core busy, so a query has one.
     pub fn new(expected: Expected) -> Self {
-        let options = SessionOptions {
-            threads: Some(1),
-            ..SessionOptions::default()
-        };
+        let options = SessionOptions { threads: Some(1) };
         Freestone {
             session: Database::in_memory().session_with(options),
             expected,
