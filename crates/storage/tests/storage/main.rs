@@ -3,12 +3,14 @@
 //! - `conformance`: every layout gives the rows that were put in, whatever the
 //!   types, NULLs, predicates, limits and number of workers.
 //! - `flips`: no damaged byte gives a wrong answer or a panic.
+//! - `fixtures`: files of earlier format versions stay readable.
 //! - `crash`: whatever fails, reopening gives the state before or after.
 
 #![allow(clippy::unwrap_used, reason = "in tests, the panic is the report")]
 
 mod conformance;
 mod crash;
+mod fixtures;
 mod flips;
 mod home;
 mod model;
