@@ -220,9 +220,13 @@ fn refers_outside(plan: &LogicalPlan) -> DfResult<bool> {
     any_expression(plan, |expr| matches!(expr, Expr::OuterReferenceColumn(..)))
 }
 
-/// Whether reading the relation twice could give different rows.
+/// Whether reading the relation twice could give different rows: random values,
+/// a LIMIT that takes whichever rows come first, float sums in another order.
 fn volatile(plan: &LogicalPlan) -> DfResult<bool> {
-    plan.exists(|plan| any_expression(plan, Expr::is_volatile))
+    plan.exists(|plan| match plan {
+        LogicalPlan::Limit(_) | LogicalPlan::Aggregate(_) | LogicalPlan::Window(_) => Ok(true),
+        _ => any_expression(plan, Expr::is_volatile),
+    })
 }
 
 /// Puts `input` in the place of the filter below the aggregate.
