@@ -4,6 +4,7 @@
 //! import only from those above them in this list.
 
 pub mod block;
+pub mod codec;
 pub mod error;
 pub mod format;
 pub mod ids;
@@ -21,7 +22,10 @@ pub use error::{Error, Result};
 pub use ids::{BlockId, TableId};
 pub use predicate::{Bounds, CompareOp, Predicate, Prune, Zone};
 pub use scan::{Scan, ScanMetrics, ScanRequest, ScanWorker};
-pub use schema::{Column, ColumnType, Key, Layout, Physical, TableOptions, TableSchema, Value};
+pub use schema::{
+    CodecChoice, CodecName, Column, ColumnType, Key, Layout, Physical, TableOptions, TableSchema,
+    Value,
+};
 pub use store::{
     BlockWriter, Catalog, CatalogEdit, DEFAULT_SCHEMA, NewBlock, OpenMode, Store, VerifyReport,
     View,

@@ -2,7 +2,9 @@
 
 use std::sync::Arc;
 
-use datafusion::arrow::array::{ArrayRef, Int32Array, Int64Array, RecordBatch, StringViewArray};
+use datafusion::arrow::array::{
+    ArrayRef, Float64Array, Int32Array, Int64Array, RecordBatch, StringViewArray,
+};
 use datafusion::arrow::datatypes::{DataType, Field, Schema, SchemaRef};
 use datafusion::catalog::TableProvider;
 use datafusion::datasource::MemTable;
@@ -17,6 +19,8 @@ pub(crate) enum Values {
     Int(Vec<Option<i32>>),
     /// BIGINT.
     Long(Vec<Option<i64>>),
+    /// DOUBLE PRECISION.
+    Double(Vec<Option<f64>>),
 }
 
 /// Named columns as one batch.
@@ -34,6 +38,7 @@ pub(crate) fn batch(columns: Vec<(&str, Values)>) -> Result<RecordBatch> {
             ),
             Values::Int(values) => (DataType::Int32, Arc::new(Int32Array::from(values))),
             Values::Long(values) => (DataType::Int64, Arc::new(Int64Array::from(values))),
+            Values::Double(values) => (DataType::Float64, Arc::new(Float64Array::from(values))),
         };
         fields.push(Field::new(name, kind, true));
         arrays.push(array);

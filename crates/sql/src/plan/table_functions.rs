@@ -70,6 +70,10 @@ fn named(text: &str) -> Result<Name> {
     Ok(name)
 }
 
+fn hundredths(value: f64) -> f64 {
+    (value * 100.0).round() / 100.0
+}
+
 fn long(value: u64) -> Option<i64> {
     i64::try_from(value).ok()
 }
@@ -106,7 +110,8 @@ fn columns(table: &Arc<Table>) -> Result<datafusion::arrow::array::RecordBatch> 
     let mut names = Vec::new();
     let mut types = Vec::new();
     let mut codecs = Vec::new();
-    let (mut bytes, mut nulls, mut distinct) = (Vec::new(), Vec::new(), Vec::new());
+    let (mut bytes, mut ratios) = (Vec::new(), Vec::new());
+    let (mut nulls, mut distinct) = (Vec::new(), Vec::new());
     let (mut least, mut greatest) = (Vec::new(), Vec::new());
     for block in table.blocks() {
         let facts = block.columns()?;
@@ -122,7 +127,10 @@ fn columns(table: &Arc<Table>) -> Result<datafusion::arrow::array::RecordBatch> 
             names.push(Some(column.name.clone()));
             types.push(Some(column.kind.to_string()));
             codecs.push(Some(fact.codec.to_string()));
-            bytes.push(fact.bytes.and_then(long));
+            bytes.push(long(fact.bytes));
+            ratios.push(
+                (fact.bytes > 0).then(|| hundredths(fact.raw_bytes as f64 / fact.bytes as f64)),
+            );
             nulls.push(long(fact.null_count));
             distinct.push(long(fact.distinct));
             least.push(shown(&fact.min));
@@ -136,6 +144,7 @@ fn columns(table: &Arc<Table>) -> Result<datafusion::arrow::array::RecordBatch> 
         ("type", Values::Text(types)),
         ("codec", Values::Text(codecs)),
         ("bytes", Values::Long(bytes)),
+        ("ratio", Values::Double(ratios)),
         ("nulls", Values::Long(nulls)),
         ("distinct_values", Values::Long(distinct)),
         ("min", Values::Text(least)),

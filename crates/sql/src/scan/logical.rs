@@ -48,7 +48,7 @@ impl Translate<'_> {
                 let column = self.column(text)?;
                 let prefix = constant(prefix)?.try_as_str()??.to_owned();
                 // Only for text columns: the empty pattern tells.
-                like(column, &self.schema.columns[column].kind, "%")?;
+                like(column, &self.schema.columns[column].kind, "%", false)?;
                 Some(Predicate::Prefix { column, prefix })
             }
             _ => None,
@@ -100,12 +100,13 @@ impl Translate<'_> {
     }
 
     fn like(&self, pattern: &Like) -> Option<Predicate> {
-        if pattern.case_insensitive || pattern.escape_char.is_some_and(|c| c != '\\') {
+        if pattern.escape_char.is_some_and(|c| c != '\\') {
             return None;
         }
         let column = self.column(&pattern.expr)?;
         let text = constant(&pattern.pattern)?.try_as_str()??;
-        let found = like(column, &self.schema.columns[column].kind, text)?;
+        let kind = &self.schema.columns[column].kind;
+        let found = like(column, kind, text, pattern.case_insensitive)?;
         Some(if pattern.negated {
             Predicate::Not(Box::new(found))
         } else {
@@ -196,6 +197,14 @@ pub(crate) fn describe(schema: &TableSchema, predicate: &Predicate) -> String {
         Predicate::IsNull(column) => format!("{} IS NULL", name(column)),
         Predicate::IsNotNull(column) => format!("{} IS NOT NULL", name(column)),
         Predicate::Prefix { column, prefix } => format!("{} LIKE '{prefix}%'", name(column)),
+        Predicate::Like {
+            column,
+            pattern,
+            insensitive,
+        } => {
+            let like = if *insensitive { "ILIKE" } else { "LIKE" };
+            format!("{} {like} '{pattern}'", name(column))
+        }
         Predicate::And(parts) => all(parts, " AND "),
         Predicate::Or(parts) => all(parts, " OR "),
         Predicate::Not(inner) => format!("NOT {}", describe(schema, inner)),

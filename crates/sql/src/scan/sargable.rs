@@ -137,11 +137,29 @@ pub(crate) fn in_list(
     })
 }
 
-/// `column LIKE pattern`, when the pattern is plain text or a plain prefix.
-pub(crate) fn like(column: usize, kind: &ColumnType, pattern: &str) -> Option<Predicate> {
+/// `column LIKE pattern`; plain text and plain prefixes in forms that zone maps can judge.
+pub(crate) fn like(
+    column: usize,
+    kind: &ColumnType,
+    pattern: &str,
+    insensitive: bool,
+) -> Option<Predicate> {
     if !matches!(class(kind), Class::Text) {
         return None;
     }
+    let simple = if insensitive {
+        None
+    } else {
+        simple(column, pattern)
+    };
+    Some(simple.unwrap_or_else(|| Predicate::Like {
+        column,
+        pattern: pattern.to_owned(),
+        insensitive,
+    }))
+}
+
+fn simple(column: usize, pattern: &str) -> Option<Predicate> {
     let mut prefix = String::with_capacity(pattern.len());
     let mut chars = pattern.chars().peekable();
     while let Some(c) = chars.next() {

@@ -168,7 +168,7 @@ pub(crate) fn selectivity(facts: &TableStatistics, predicate: &Predicate) -> f64
         }
         Predicate::IsNull(column) => null_share(facts, *column),
         Predicate::IsNotNull(column) => 1.0 - null_share(facts, *column),
-        Predicate::Prefix { .. } => PREFIX_GUESS,
+        Predicate::Prefix { .. } | Predicate::Like { .. } => PREFIX_GUESS,
     };
     share.clamp(0.0, 1.0)
 }

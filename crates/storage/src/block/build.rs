@@ -2,13 +2,14 @@
 
 use super::sketch::Sketch;
 use super::zones;
+use crate::codec::{Dense, Encoded, pick};
 use crate::error::Result;
 use crate::format::{
     Codec, HEADER_BYTES, Header, SECTION_BYTES, Section, SectionKind, Writer, ZONE_ROWS, checksum,
 };
 use crate::ids::BlockId;
 use crate::io::ALIGNMENT;
-use crate::layout::{self, Dense, SectionData};
+use crate::layout::{self, SectionData};
 use crate::schema::{TableOptions, TableSchema};
 use arrow_array::RecordBatch;
 use arrow_buffer::Buffer;
@@ -48,7 +49,22 @@ pub fn build(
         .map(|(column, array)| Dense::from_arrow(array, column))
         .collect::<Result<Vec<Dense>>>()?;
     let mut sections = statistics(schema, &columns);
-    sections.extend(layout::build(schema, &columns, options)?);
+    let encoded: Vec<Encoded> = schema
+        .columns
+        .iter()
+        .zip(&columns)
+        .map(|(column, dense)| {
+            pick(
+                dense,
+                column.kind.physical(),
+                options.codec_of(&column.name),
+                options.layout,
+            )
+        })
+        .collect();
+    let stored = layout::build(schema, &encoded, options)?;
+    sections.push(sizes(&columns, &encoded, &stored));
+    sections.extend(stored);
     let sort_column = options
         .sort_by
         .as_ref()
@@ -69,6 +85,27 @@ pub fn build(
         directory_checksum: 0,
     };
     Ok(assemble(header, sections))
+}
+
+/// What each column takes: its own sections and its share of the tuples.
+fn sizes(columns: &[Dense], encoded: &[Encoded], sections: &[SectionData]) -> SectionData {
+    let mut writer = Writer::default();
+    for (number, (column, encoded)) in columns.iter().zip(encoded).enumerate() {
+        let mine = sections
+            .iter()
+            .filter(|section| section.column.map(usize::from) == Some(number));
+        let own: usize = mine.clone().map(|section| section.bytes.len()).sum();
+        let values = [SectionKind::Values, SectionKind::Bytes];
+        let apart = mine.clone().any(|section| values.contains(&section.kind));
+        let share = if apart {
+            0
+        } else {
+            layout::tuple_bytes(encoded)
+        };
+        writer.u64((own + share) as u64);
+        writer.u64(column.raw_bytes() as u64);
+    }
+    section(SectionKind::Sizes, None, writer)
 }
 
 /// Zone maps and sketches of every column.
@@ -99,6 +136,7 @@ fn statistics(schema: &TableSchema, columns: &[Dense]) -> Vec<SectionData> {
 fn section(kind: SectionKind, column: Option<u16>, writer: Writer) -> SectionData {
     SectionData {
         kind,
+        codec: Codec::Plain,
         column,
         unit_rows: 0,
         bytes: Buffer::from_vec(writer.finish()),
@@ -117,7 +155,7 @@ fn assemble(mut header: Header, sections: Vec<SectionData>) -> BlockBytes {
     for data in sections {
         let entry = Section {
             kind: data.kind,
-            codec: Codec::Plain,
+            codec: data.codec,
             column: data.column,
             unit_rows: data.unit_rows,
             offset: offset as u64,

@@ -6,7 +6,7 @@
 //! still reads one keeps it alive until done.
 
 use crate::ids::BlockId;
-use crate::layout::{PaxStore, RowStore, Stripe};
+use crate::layout::{Stripe, TupleStore};
 use parking_lot::Mutex;
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -16,10 +16,8 @@ use std::sync::Arc;
 pub enum Part {
     /// One column of a column block.
     Stripe(Arc<Stripe>),
-    /// The tuples of a row block.
-    Rows(Arc<RowStore>),
-    /// The pages of a PAX block.
-    Pages(Arc<PaxStore>),
+    /// All columns of a block that keeps tuples together.
+    Tuples(Arc<dyn TupleStore>),
 }
 
 /// A part's place: the block and, for stripes, the column.

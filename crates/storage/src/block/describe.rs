@@ -1,8 +1,8 @@
 //! A block explained: every byte range by name, every column in numbers.
 
-use super::Block;
+use super::{Block, Opened};
 use crate::error::Result;
-use crate::format::{Codec, HEADER_BYTES, HEADER_FIELDS, SECTION_BYTES, Section, SectionKind};
+use crate::format::{HEADER_BYTES, HEADER_FIELDS, Reader, SECTION_BYTES, Section, SectionKind};
 use crate::schema::Value;
 
 /// Some bytes of a block file.
@@ -23,8 +23,10 @@ pub struct ByteRange {
 pub struct ColumnFacts {
     /// Codec of the values.
     pub codec: &'static str,
-    /// Bytes of the column's own sections; `None` where columns share sections.
-    pub bytes: Option<u64>,
+    /// Bytes that the column takes in the file, without its zone maps.
+    pub bytes: u64,
+    /// Bytes of its values in stored form.
+    pub raw_bytes: u64,
     /// Rows that are NULL.
     pub null_count: u64,
     /// A lower bound.
@@ -95,8 +97,11 @@ impl Block {
     }
 
     fn detail(&self, section: &Section) -> String {
-        let Codec::Plain = section.codec;
-        let mut detail = format!("plain, checksum {:016x}", section.checksum);
+        let mut detail = format!(
+            "{}, checksum {:016x}",
+            section.codec.name(),
+            section.checksum
+        );
         let definition = section
             .column
             .and_then(|column| self.schema.columns.get(usize::from(column)));
@@ -119,19 +124,7 @@ impl Block {
     pub fn columns(&self) -> Result<Vec<ColumnFacts>> {
         let opened = self.opened()?;
         let sketches = self.sketches()?;
-        let own = |column: usize| {
-            let mine = |section: &&Section| {
-                section.column.map(usize::from) == Some(column)
-                    && section.kind != SectionKind::Zones
-            };
-            let bytes = opened
-                .sections
-                .iter()
-                .filter(mine)
-                .map(|section| section.len)
-                .sum();
-            (self.info.layout == crate::schema::Layout::Column).then_some(bytes)
-        };
+        let sizes = self.sizes(opened)?;
         let facts =
             opened
                 .zones
@@ -139,13 +132,43 @@ impl Block {
                 .zip(&sketches)
                 .enumerate()
                 .map(|(column, (zone, sketch))| ColumnFacts {
-                    codec: "plain",
-                    bytes: own(column),
+                    // In range: a schema has at most 4,096 columns.
+                    codec: self.codec(opened, column as u16).name(),
+                    bytes: sizes[column].0,
+                    raw_bytes: sizes[column].1,
                     null_count: u64::from(zone.nulls),
                     min: zone.bounds.as_ref().map(|bounds| bounds.min.clone()),
                     max: zone.bounds.as_ref().map(|bounds| bounds.max.clone()),
                     distinct: sketch.estimate(),
                 });
         Ok(facts.collect())
+    }
+
+    /// Bytes stored and raw, of each column. Blocks of version 1 did not note
+    /// them: there a column is its own sections, and as large as they are.
+    fn sizes(&self, opened: &Opened) -> Result<Vec<(u64, u64)>> {
+        let columns = self.schema.columns.len();
+        let Some(section) = self.find(opened, SectionKind::Sizes, None) else {
+            let own = |column: usize| {
+                let mine = |section: &&Section| {
+                    section.column.map(usize::from) == Some(column)
+                        && section.kind != SectionKind::Zones
+                };
+                opened
+                    .sections
+                    .iter()
+                    .filter(mine)
+                    .map(|section| section.len)
+                    .sum()
+            };
+            return Ok((0..columns)
+                .map(|column| (own(column), own(column)))
+                .collect());
+        };
+        let bytes = self.read_section(opened, section)?;
+        let mut reader = Reader::new(bytes.as_slice());
+        (0..columns)
+            .map(|_| Ok((reader.u64()?, reader.u64()?)))
+            .collect()
     }
 }

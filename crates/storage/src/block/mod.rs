@@ -17,17 +17,18 @@ pub use cache::{Cache, Part};
 pub use describe::{ByteRange, ColumnFacts};
 pub use sketch::Sketch;
 
+use crate::codec::CodeTest;
+use crate::codec::fields::Rows;
 use crate::error::{Error, Result};
 use crate::format::{
     HEADER_BYTES, Header, Reader, SECTION_BYTES, Section, SectionKind, ZONE_ROWS, checksum,
 };
 use crate::ids::BlockId;
 use crate::io::{Files, ReadFile};
-use crate::layout::TupleStore;
-use crate::predicate::Zone;
+use crate::predicate::{Leaf, Zone};
 use crate::schema::{Layout, TableSchema};
 use arrow_array::{Array, ArrayRef};
-use arrow_buffer::Buffer;
+use arrow_buffer::{BooleanBuffer, Buffer};
 use serde::{Deserialize, Serialize};
 use std::ops::Range;
 use std::sync::{Arc, OnceLock};
@@ -315,12 +316,45 @@ impl Block {
     /// # Errors
     /// `Corrupt` or `Io`.
     pub fn read(&self, column: usize, rows: Range<usize>) -> Result<ArrayRef> {
+        self.read_rows(column, &Rows::Range(rows))
+    }
+
+    fn read_rows(&self, column: usize, rows: &Rows<'_>) -> Result<ArrayRef> {
         let read = || match self.part(column)? {
             Part::Stripe(stripe) => stripe.read(rows),
-            Part::Rows(store) => store.read(column, rows),
-            Part::Pages(store) => store.read(column, rows),
+            Part::Tuples(store) => store.read(column, rows),
         };
         self.checked(column, read())
+    }
+
+    /// `leaf` as a test of the codes of `column`; `None` where it must be
+    /// evaluated on values.
+    ///
+    /// # Errors
+    /// `Corrupt` or `Io`.
+    pub fn translate(&self, column: usize, leaf: &Leaf) -> Result<Option<CodeTest>> {
+        let translate = || match self.part(column)? {
+            Part::Stripe(stripe) => stripe.translate(leaf),
+            Part::Tuples(store) => store.translate(column, leaf),
+        };
+        translate().map_err(self.blame(None))
+    }
+
+    /// Which of `rows`, which begin a chunk, pass a test from [`Block::translate`].
+    ///
+    /// # Errors
+    /// `Corrupt` or `Io`.
+    pub fn test(
+        &self,
+        column: usize,
+        test: &CodeTest,
+        rows: Range<usize>,
+    ) -> Result<BooleanBuffer> {
+        let test = || match self.part(column)? {
+            Part::Stripe(stripe) => Ok(stripe.test(test, rows)),
+            Part::Tuples(store) => store.test(column, test, rows),
+        };
+        test().map_err(self.blame(None))
     }
 
     /// Places an error in this block; NULL where none may be is one.
@@ -342,12 +376,7 @@ impl Block {
     /// # Errors
     /// `Corrupt` or `Io`.
     pub fn take(&self, column: usize, positions: &[u32]) -> Result<ArrayRef> {
-        let take = || match self.part(column)? {
-            Part::Stripe(stripe) => stripe.take(positions),
-            Part::Rows(store) => store.take(column, positions),
-            Part::Pages(store) => store.take(column, positions),
-        };
-        self.checked(column, take())
+        self.read_rows(column, &Rows::Positions(positions))
     }
 
     /// Bytes of the file that reading these columns takes.
@@ -360,6 +389,7 @@ impl Block {
                 SectionKind::BlockZones,
                 SectionKind::Zones,
                 SectionKind::Sketches,
+                SectionKind::Sizes,
             ];
             !statistics.contains(&section.kind)
         };

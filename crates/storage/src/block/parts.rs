@@ -2,8 +2,8 @@
 
 use super::{Block, Opened, Part};
 use crate::error::{Error, Result};
-use crate::format::SectionKind;
-use crate::layout::{PaxStore, RowStore, Stripe, StripeSections};
+use crate::format::{Codec, SectionKind, ZONE_ROWS};
+use crate::layout::{BookSections, PaxStore, RowStore, Stripe, StripeSections};
 use crate::schema::Layout;
 use arrow_buffer::Buffer;
 use std::sync::Arc;
@@ -36,46 +36,82 @@ impl Block {
         let tuples = self.section(opened, SectionKind::Tuples, None)?;
         let heap = self.section(opened, SectionKind::Heap, None)?;
         let bytes = tuples.len() + heap.len();
-        let store = RowStore::open(&self.schema, self.info.rows as usize, tuples, heap)
+        let books = self.books(opened)?;
+        let store = RowStore::open(&self.schema, self.info.rows as usize, tuples, heap, &books)
             .map_err(self.blame(Some(SectionKind::Tuples.name())))?;
         let memory = store.memory();
-        Ok((Part::Rows(Arc::new(store)), (bytes + memory) as u64))
+        Ok((Part::Tuples(Arc::new(store)), (bytes + memory) as u64))
     }
 
     fn open_pages(&self, opened: &Opened) -> Result<(Part, u64)> {
+        let store = self.page_store(opened)?;
+        let (memory, bytes) = (store.memory(), self.info.bytes);
+        Ok((Part::Tuples(Arc::new(store)), bytes + memory as u64))
+    }
+
+    fn page_store(&self, opened: &Opened) -> Result<PaxStore> {
         let pages = self.section(opened, SectionKind::Pages, None)?;
         let directory = self.section(opened, SectionKind::PageDirectory, None)?;
-        let bytes = pages.len() + directory.len();
         let (rows, page_bytes) = (self.info.rows as usize, opened.header.page_bytes);
-        let store = PaxStore::open(&self.schema, rows, page_bytes, pages, directory)
-            .map_err(self.blame(Some(SectionKind::Pages.name())))?;
-        let memory = store.memory();
-        Ok((Part::Pages(Arc::new(store)), (bytes + memory) as u64))
+        let books = self.books(opened)?;
+        PaxStore::open(&self.schema, rows, page_bytes, pages, directory, &books)
+            .map_err(self.blame(Some(SectionKind::Pages.name())))
+    }
+
+    fn optional(&self, opened: &Opened, kind: SectionKind, column: u16) -> Result<Option<Buffer>> {
+        let section = self.find(opened, kind, Some(column));
+        section
+            .map(|section| self.read_section(opened, section))
+            .transpose()
+    }
+
+    /// The codec of a column: that of the first of its sections that has one.
+    pub(super) fn codec(&self, opened: &Opened, column: u16) -> Codec {
+        let kinds = [
+            SectionKind::Codebook,
+            SectionKind::Fields,
+            SectionKind::Values,
+        ];
+        let found = kinds
+            .into_iter()
+            .find_map(|kind| self.find(opened, kind, Some(column)));
+        found.map_or(Codec::Plain, |section| section.codec)
+    }
+
+    /// What explains the fields of each column.
+    fn books(&self, opened: &Opened) -> Result<Vec<BookSections>> {
+        let columns = 0..self.schema.columns.len() as u16;
+        columns
+            .map(|column| {
+                Ok(BookSections {
+                    codec: self.codec(opened, column),
+                    codebook: self.optional(opened, SectionKind::Codebook, column)?,
+                    fields: self.optional(opened, SectionKind::Fields, column)?,
+                })
+            })
+            .collect()
     }
 
     fn open_stripe(&self, opened: &Opened, column: u16) -> Result<(Part, u64)> {
         let definition = self.schema.columns.get(usize::from(column));
         let definition = definition.ok_or_else(|| Error::corrupt(format!("no column {column}")))?;
-        let optional = |kind| match self.find(opened, kind, Some(column)) {
-            Some(section) => self.read_section(opened, section).map(Some),
-            None => Ok(None),
+        let optional = |kind| self.optional(opened, kind, column);
+        let sections = StripeSections {
+            validity: optional(SectionKind::Validity)?,
+            codebook: optional(SectionKind::Codebook)?,
+            values: optional(SectionKind::Values)?,
+            ends: optional(SectionKind::Ends)?,
+            bytes: optional(SectionKind::Bytes)?,
         };
-        let variable = definition.kind.physical().width().is_none();
-        let kind = if variable {
+        let bytes = sections.bytes_in_all();
+        let kind = if sections.ends.is_some() {
             SectionKind::Ends
         } else {
             SectionKind::Values
         };
-        let sections = StripeSections {
-            validity: optional(SectionKind::Validity)?,
-            values: self.section(opened, kind, Some(column))?,
-            bytes: optional(SectionKind::Bytes)?,
-        };
-        let others = [&sections.validity, &sections.bytes];
-        let bytes = others.into_iter().flatten().map(Buffer::len).sum::<usize>();
-        let bytes = bytes + sections.values.len();
         let place = format!("{} of {}", kind.name(), definition.name);
-        let stripe = Stripe::open(definition.kind, self.info.rows as usize, sections)
+        let (rows, codec) = (self.info.rows as usize, self.codec(opened, column));
+        let stripe = Stripe::open(definition.kind, rows, codec, sections)
             .map_err(self.blame(Some(&place)))?;
         let memory = stripe.memory();
         Ok((Part::Stripe(Arc::new(stripe)), (bytes + memory) as u64))
@@ -100,8 +136,20 @@ impl Block {
             1
         };
         for column in 0..columns as u16 {
-            if let (Part::Pages(store), _) = self.open_part(&opened, column)? {
-                store.check().map_err(self.blame(Some("pages")))?;
+            self.open_part(&opened, column)?;
+        }
+        if self.info.layout == Layout::Pax {
+            self.page_store(&opened)?
+                .check()
+                .map_err(self.blame(Some("pages")))?;
+        }
+        // Codes and coded text are checked where they are decoded.
+        for column in 0..self.schema.columns.len() {
+            for start in (0..self.info.rows as usize).step_by(ZONE_ROWS) {
+                self.read(
+                    column,
+                    start..(self.info.rows as usize).min(start + ZONE_ROWS),
+                )?;
             }
         }
         Ok(())

@@ -4,9 +4,9 @@
 //! registers estimate with a standard error of about 3 %. Sketches of blocks
 //! merge into the table's (Flajolet et al., 2007; linear counting below 2.5 m).
 
+use crate::codec::{Dense, DenseData};
 use crate::error::{Error, Result};
 use crate::format::{Reader, Writer, checksum};
-use crate::layout::{Dense, DenseData};
 
 const REGISTERS: usize = 1024;
 const REGISTER_BITS: u32 = 10;

@@ -1,8 +1,8 @@
 //! Building and storing zone maps.
 
+use crate::codec::{Dense, DenseData};
 use crate::error::{Error, Result};
 use crate::format::{Reader, Writer, ZONE_ROWS};
-use crate::layout::{Dense, DenseData};
 use crate::predicate::{Bounds, Zone};
 use crate::schema::{Physical, Value};
 use arrow_buffer::ArrowNativeType;

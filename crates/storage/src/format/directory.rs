@@ -12,7 +12,7 @@ pub const UNIT_ROWS: u32 = 1024;
 /// `(offset, bytes, field)` of one directory entry.
 pub const SECTION_FIELDS: &[(usize, usize, &str)] = &[
     (0, 1, "section kind"),
-    (1, 1, "codec tag: 1 plain"),
+    (1, 1, "codec tag, see codecs"),
     (2, 2, "column, 65535 for none"),
     (4, 4, "values in a codec unit, 0 when not in units"),
     (8, 8, "offset in the file, a multiple of 64"),
@@ -46,10 +46,20 @@ pub enum SectionKind {
     Zones = 10,
     /// Distinct-count sketch of every column.
     Sketches = 11,
+    /// What a column's codec needs beside the codes: dictionary, exponents, symbols.
+    Codebook = 12,
+    /// DSM layout: the rows that a column's values belong to.
+    Surrogates = 13,
+    /// Inverted layout: the rows of each distinct value.
+    RowSets = 14,
+    /// Row and PAX layouts: what a column's fields mean.
+    Fields = 15,
+    /// Bytes of each column, stored and raw.
+    Sizes = 16,
 }
 
 impl SectionKind {
-    const ALL: [SectionKind; 11] = [
+    const ALL: [SectionKind; 16] = [
         SectionKind::Tuples,
         SectionKind::Heap,
         SectionKind::Validity,
@@ -61,6 +71,11 @@ impl SectionKind {
         SectionKind::BlockZones,
         SectionKind::Zones,
         SectionKind::Sketches,
+        SectionKind::Codebook,
+        SectionKind::Surrogates,
+        SectionKind::RowSets,
+        SectionKind::Fields,
+        SectionKind::Sizes,
     ];
 
     /// The name that people and errors use.
@@ -77,16 +92,71 @@ impl SectionKind {
             SectionKind::BlockZones => "block zone maps",
             SectionKind::Zones => "zone maps",
             SectionKind::Sketches => "distinct sketches",
+            SectionKind::Codebook => "codebook",
+            SectionKind::Fields => "fields",
+            SectionKind::Sizes => "sizes",
+            SectionKind::Surrogates => "surrogates",
+            SectionKind::RowSets => "row sets",
         }
     }
 }
 
 /// How the values of a section are encoded; the number is its tag.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[repr(u8)]
 pub enum Codec {
     /// Values as they are, each in its stored width.
     Plain = 1,
+    /// One value for all rows.
+    Constant = 2,
+    /// Packed bits of values that are not negative.
+    BitPack = 3,
+    /// Frame of reference: a base, and packed bits above it.
+    For = 4,
+    /// A first value, and packed steps to the next.
+    ForDelta = 5,
+    /// Each run's value and length.
+    RunLength = 6,
+    /// Sorted distinct values, and packed ranks.
+    Dictionary = 7,
+    /// Values cut to 1, 2, 4 or 8 bytes.
+    Truncation = 8,
+    /// Floats as integers, with exceptions.
+    Alp = 9,
+    /// Text as codes of a table of symbols.
+    Symbols = 10,
+}
+
+impl Codec {
+    /// All of them, in order of their tags.
+    pub const ALL: [Codec; 10] = [
+        Codec::Plain,
+        Codec::Constant,
+        Codec::BitPack,
+        Codec::For,
+        Codec::ForDelta,
+        Codec::RunLength,
+        Codec::Dictionary,
+        Codec::Truncation,
+        Codec::Alp,
+        Codec::Symbols,
+    ];
+
+    /// The name that SQL, people and errors use.
+    pub fn name(self) -> &'static str {
+        match self {
+            Codec::Plain => "plain",
+            Codec::Constant => "constant",
+            Codec::BitPack => "bitpack",
+            Codec::For => "for",
+            Codec::ForDelta => "for_delta",
+            Codec::RunLength => "rle",
+            Codec::Dictionary => "dictionary",
+            Codec::Truncation => "truncation",
+            Codec::Alp => "alp",
+            Codec::Symbols => "symbols",
+        }
+    }
 }
 
 /// One directory entry.
@@ -132,12 +202,15 @@ impl Section {
             .into_iter()
             .find(|known| *known as u8 == kind)
             .ok_or_else(|| Error::corrupt(format!("unknown section kind {kind}")))?;
-        if codec != Codec::Plain as u8 {
-            return Err(Error::corrupt(format!(
-                "unknown codec tag {codec} in section {}",
-                kind.name()
-            )));
-        }
+        let codec = Codec::ALL
+            .into_iter()
+            .find(|known| *known as u8 == codec)
+            .ok_or_else(|| {
+                Error::corrupt(format!(
+                    "unknown codec tag {codec} in section {}",
+                    kind.name()
+                ))
+            })?;
         let column = (column != u16::MAX).then_some(column);
         if column.is_some_and(|column| column >= columns) {
             return Err(Error::corrupt(format!(
@@ -154,7 +227,7 @@ impl Section {
         }
         Ok(Section {
             kind,
-            codec: Codec::Plain,
+            codec,
             column,
             unit_rows,
             offset,

@@ -1,50 +1,99 @@
 //! Column layout: one stripe per column (H2, Q4).
 //!
-//! A stripe has up to three sections: validity (one bit a row, only when
-//! something is NULL), and values, or ends and bytes. Each stripe is opened
-//! alone, so a scan of two columns reads two columns.
+//! A stripe's sections depend on its codec; each stripe is opened alone, so a
+//! scan of two columns reads two columns.
+//!
+//! | codec | sections |
+//! |---|---|
+//! | plain, fixed width | validity?, values |
+//! | plain, varying | validity?, ends, bytes |
+//! | constant | validity?, codebook |
+//! | of integers | validity?, codebook?, values as [`Integers`] |
+//! | symbols | validity?, codebook, lengths (in place of ends) as [`Integers`], bytes |
 
 use super::SectionData;
-use super::dense::{Dense, DenseData, fixed_to_arrow};
-use super::views::Views;
+use super::coded_text::CodedText;
+use crate::codec::bits::{Mask, Target};
+use crate::codec::fields::Rows;
+use crate::codec::integers::{self, Integers};
+use crate::codec::{
+    CodeTest, Codebook, Codes, DenseData, Encoded, Fetch, Views, constant, fixed_to_arrow,
+    gather_fixed, translate,
+};
 use crate::error::{Error, Result};
-use crate::format::{SectionKind, UNIT_ROWS};
+use crate::format::{Codec, SectionKind, UNIT_ROWS};
+use crate::predicate::Leaf;
 use crate::schema::{ColumnType, Physical};
 use arrow_array::ArrayRef;
 use arrow_buffer::{BooleanBuffer, Buffer, NullBuffer, ScalarBuffer};
 use std::ops::Range;
 
 /// Lays out `columns` as stripes.
-pub(super) fn build(columns: &[Dense]) -> Vec<SectionData> {
+pub(super) fn build(columns: &[Encoded]) -> Vec<SectionData> {
     let mut sections = Vec::new();
     for (number, column) in columns.iter().enumerate() {
-        let mut add = |kind, unit_rows, bytes| {
+        let mut add = |kind, codec, bytes| {
             sections.push(SectionData {
                 kind,
+                codec,
                 column: u16::try_from(number).ok(),
-                unit_rows,
+                unit_rows: UNIT_ROWS,
                 bytes,
             });
         };
-        if let Some(nulls) = &column.nulls {
-            let bits: BooleanBuffer = nulls.iter().collect();
-            let bytes = bits
-                .inner()
-                .as_slice()
-                .get(..column.rows.div_ceil(8))
-                .unwrap_or_default()
-                .to_vec();
-            add(SectionKind::Validity, 0, Buffer::from_vec(bytes));
+        if let Some(bits) = validity(column) {
+            add(SectionKind::Validity, Codec::Plain, bits);
         }
-        match &column.data {
-            DenseData::Fixed { bytes, .. } => add(SectionKind::Values, UNIT_ROWS, bytes.clone()),
-            DenseData::Variable { ends, bytes } => {
-                add(SectionKind::Ends, UNIT_ROWS, Buffer::from_vec(ends.clone()));
-                add(SectionKind::Bytes, 0, bytes.clone());
+        if !column.codebook.is_empty() {
+            add(
+                SectionKind::Codebook,
+                column.codec,
+                Buffer::from_vec(column.codebook.clone()),
+            );
+        }
+        match &column.codes {
+            Codes::Nothing => {}
+            Codes::Integers(values) => {
+                add(
+                    SectionKind::Values,
+                    column.codec,
+                    Buffer::from_vec(integers::build(column.codec, values)),
+                );
+            }
+            Codes::Stored(DenseData::Fixed { bytes, .. }) => {
+                add(SectionKind::Values, Codec::Plain, bytes.clone())
+            }
+            Codes::Stored(DenseData::Variable { ends, bytes }) => {
+                let (codec, ends) = if column.codec == Codec::Plain {
+                    (Codec::Plain, Buffer::from_vec(ends.clone()))
+                } else {
+                    let starts = std::iter::once(&0).chain(ends);
+                    let lengths: Vec<i64> = starts
+                        .zip(ends)
+                        .map(|(start, end)| i64::from(end - start))
+                        .collect();
+                    (
+                        Codec::For,
+                        Buffer::from_vec(integers::build(Codec::For, &lengths)),
+                    )
+                };
+                add(SectionKind::Ends, codec, ends);
+                add(SectionKind::Bytes, column.codec, bytes.clone());
             }
         }
     }
     sections
+}
+
+/// One bit for each row, if anything is NULL.
+fn validity(column: &Encoded) -> Option<Buffer> {
+    let bits: BooleanBuffer = column.nulls.as_ref()?.iter().collect();
+    let bytes = bits
+        .inner()
+        .as_slice()
+        .get(..column.rows.div_ceil(8))
+        .unwrap_or_default();
+    Some(Buffer::from_vec(bytes.to_vec()))
 }
 
 /// One column of one block, opened.
@@ -59,64 +108,89 @@ pub struct Stripe {
 enum Values {
     Fixed { width: usize, bytes: Buffer },
     Variable(Views),
+    Constant(Codebook),
+    Integers(Codebook, Integers),
+    Text(CodedText),
 }
 
-/// The sections of one stripe.
-#[derive(Debug)]
+/// The sections of one stripe; those it does not have are `None`.
+#[derive(Debug, Default)]
 pub struct StripeSections {
-    /// Validity bits, if anything is NULL.
+    /// Validity bits.
     pub validity: Option<Buffer>,
-    /// Values, or end offsets.
-    pub values: Buffer,
+    /// Codebook.
+    pub codebook: Option<Buffer>,
+    /// Values.
+    pub values: Option<Buffer>,
+    /// End offsets, or lengths.
+    pub ends: Option<Buffer>,
     /// Variable values.
     pub bytes: Option<Buffer>,
+}
+
+impl StripeSections {
+    /// Bytes of all of them.
+    pub fn bytes_in_all(&self) -> usize {
+        let all = [
+            &self.validity,
+            &self.codebook,
+            &self.values,
+            &self.ends,
+            &self.bytes,
+        ];
+        all.into_iter().flatten().map(Buffer::len).sum()
+    }
 }
 
 impl Stripe {
     /// Checks a stripe's sections against each other.
     ///
     /// # Errors
-    /// `Corrupt` if lengths, offsets or text are wrong.
-    pub fn open(kind: ColumnType, rows: usize, sections: StripeSections) -> Result<Stripe> {
-        let nulls = match sections.validity {
-            None => None,
-            Some(bits) if bits.len() == rows.div_ceil(8) => {
-                Some(NullBuffer::new(BooleanBuffer::new(bits, 0, rows)))
-            }
-            Some(bits) => {
-                return Err(Error::corrupt(format!(
-                    "{} bytes of validity for {rows} rows",
-                    bits.len()
-                )));
-            }
+    /// `Corrupt` if sections are missing, or lengths, offsets, codes or text wrong.
+    pub fn open(
+        kind: ColumnType,
+        rows: usize,
+        codec: Codec,
+        sections: StripeSections,
+    ) -> Result<Stripe> {
+        let nulls = open_validity(sections.validity, rows)?;
+        let need = |section: Option<Buffer>, name: &str| {
+            section.ok_or_else(|| Error::corrupt(format!("section {name} is missing")))
         };
-        let (unit, name) = kind
-            .physical()
-            .width()
-            .map_or((4, "end offsets"), |width| (width, "values"));
-        if rows.checked_mul(unit) != Some(sections.values.len()) {
-            return Err(Error::corrupt(format!(
-                "{} bytes of {name} for {rows} rows",
-                sections.values.len()
-            )));
-        }
-        let values = match (kind.physical(), sections.bytes) {
-            (Physical::Bytes { text }, Some(bytes)) => {
-                let ends: ScalarBuffer<u32> = sections.values.into();
-                let starts = std::iter::once(0).chain(ends.iter().map(|end| *end as usize));
-                let places: Vec<Range<usize>> = starts
-                    .zip(ends.iter())
-                    .map(|(start, end)| start..*end as usize)
-                    .collect();
-                Values::Variable(Views::new(bytes, places.into_iter(), text)?)
+        let book = sections.codebook.unwrap_or_default();
+        let codebook = Codebook::open(codec, kind, &book, rows)
+            .map_err(|error| error.at("", None, Some("codebook")))?;
+        let values = match (codebook, kind.physical()) {
+            (Codebook::Plain, Physical::Bytes { text }) => {
+                let (ends, bytes) = (need(sections.ends, "ends")?, need(sections.bytes, "bytes")?);
+                plain_text(ends, bytes, rows, text)?
             }
-            (Physical::Bytes { .. }, None) => {
-                return Err(Error::corrupt("the bytes section is missing"));
+            (Codebook::Plain, physical) => {
+                let width = physical.width().unwrap_or(1);
+                let bytes = need(sections.values, "values")?;
+                if rows.checked_mul(width) != Some(bytes.len()) {
+                    return Err(Error::corrupt(format!(
+                        "{} bytes of values for {rows} rows",
+                        bytes.len()
+                    )));
+                }
+                Values::Fixed { width, bytes }
             }
-            (_, _) => Values::Fixed {
-                width: unit,
-                bytes: sections.values,
-            },
+            (Codebook::Symbols(table), physical) => {
+                let lengths = Integers::open(Codec::For, need(sections.ends, "ends")?, rows)?;
+                let text = physical == Physical::Bytes { text: true };
+                Values::Text(CodedText::open(
+                    table,
+                    lengths,
+                    need(sections.bytes, "bytes")?,
+                    text,
+                )?)
+            }
+            (codebook @ Codebook::Constant(_), _) => Values::Constant(codebook),
+            (codebook, _) => Values::Integers(
+                codebook,
+                Integers::open(codec, need(sections.values, "values")?, rows)?,
+            ),
         };
         Ok(Stripe {
             kind,
@@ -129,38 +203,67 @@ impl Stripe {
     ///
     /// # Errors
     /// `Corrupt` if the stored values cannot be of this type.
-    pub fn read(&self, rows: Range<usize>) -> Result<ArrayRef> {
-        let nulls = self
-            .nulls
-            .as_ref()
-            .map(|nulls| nulls.slice(rows.start, rows.len()));
-        match &self.values {
-            Values::Variable(views) => Ok(views.slice(rows, nulls)),
-            Values::Fixed { width, bytes } => {
+    pub fn read(&self, rows: &Rows<'_>) -> Result<ArrayRef> {
+        let nulls = self.nulls.as_ref().map(|nulls| at_rows(nulls, rows));
+        match (&self.values, rows) {
+            (Values::Variable(views), Rows::Range(rows)) => Ok(views.slice(rows.clone(), nulls)),
+            (Values::Variable(views), Rows::Positions(positions)) => {
+                Ok(views.take(positions, nulls))
+            }
+            (Values::Fixed { width, bytes }, Rows::Range(rows)) => {
                 let bytes = bytes.slice_with_length(rows.start * width, rows.len() * width);
                 fixed_to_arrow(&self.kind, rows.len(), bytes, nulls)
             }
+            (Values::Fixed { width, bytes }, Rows::Positions(positions)) => fixed_to_arrow(
+                &self.kind,
+                positions.len(),
+                gather_fixed(bytes, *width, positions),
+                nulls,
+            ),
+            (Values::Constant(Codebook::Constant(value)), rows) => {
+                constant(value, rows.count(), nulls)
+            }
+            (Values::Constant(_), _) => Err(Error::corrupt("a constant without value")),
+            (Values::Integers(codebook, integers), rows) => {
+                codebook.decode(&self.kind, &Chunks { integers, rows }, nulls)
+            }
+            (Values::Text(text), rows) => text.read(rows, nulls),
         }
     }
 
-    /// The values at ascending `positions`.
+    /// `leaf` as a test of codes, where this stripe can have one.
     ///
     /// # Errors
-    /// As [`Stripe::read`].
-    pub fn take(&self, positions: &[u32]) -> Result<ArrayRef> {
-        let nulls = self.nulls.as_ref().map(|nulls| {
-            positions
-                .iter()
-                .map(|row| nulls.is_valid(*row as usize))
-                .collect::<NullBuffer>()
-        });
+    /// As [`translate`].
+    pub fn translate(&self, leaf: &Leaf) -> Result<Option<CodeTest>> {
         match &self.values {
-            Values::Variable(views) => Ok(views.take(positions, nulls)),
-            Values::Fixed { width, bytes } => {
-                let bytes = gather_fixed(bytes.as_slice(), *width, positions);
-                fixed_to_arrow(&self.kind, positions.len(), bytes, nulls)
-            }
+            Values::Integers(codebook, _) => translate(leaf, codebook),
+            _ => Ok(None),
         }
+    }
+
+    /// The rows of `rows`, which begin a chunk, that pass a test from [`Stripe::translate`].
+    pub fn test(&self, test: &CodeTest, rows: Range<usize>) -> BooleanBuffer {
+        let Values::Integers(_, integers) = &self.values else {
+            return BooleanBuffer::new_unset(rows.len());
+        };
+        let passing = test_chunks(rows.clone(), |chunk, mask| match test {
+            CodeTest::Ranges(ranges) => integers.test(chunk, ranges, mask),
+            CodeTest::Set(_) => {
+                let mut values = [0i64; crate::codec::bits::CHUNK];
+                integers.chunk(chunk, &mut values);
+                test.test(&values, mask);
+            }
+        });
+        match &self.nulls {
+            Some(nulls) => &passing & nulls.slice(rows.start, rows.len()).inner(),
+            None => passing,
+        }
+    }
+
+    /// Which rows are present; `None` when all are.
+    pub fn nulls(&self) -> Option<&NullBuffer> {
+        self.nulls.as_ref()
     }
 
     /// Bytes of memory beyond the sections.
@@ -168,25 +271,93 @@ impl Stripe {
         match &self.values {
             Values::Fixed { .. } => 0,
             Values::Variable(views) => views.memory(),
+            Values::Constant(codebook) => codebook.memory(),
+            Values::Integers(codebook, integers) => codebook.memory() + integers.memory(),
+            Values::Text(text) => text.memory(),
         }
     }
 }
 
-/// Copies the values at `positions`; one loop per width, so that each is a plain load and store.
-fn gather_fixed(bytes: &[u8], width: usize, positions: &[u32]) -> Buffer {
-    fn gather<const N: usize>(bytes: &[u8], positions: &[u32]) -> Buffer {
-        let (values, _) = bytes.as_chunks::<N>();
-        let mut gathered = arrow_buffer::MutableBuffer::new(N * positions.len());
-        for row in positions {
-            gathered.extend_from_slice(&values[*row as usize]);
+/// Validity bits as a null buffer.
+pub(super) fn open_validity(bits: Option<Buffer>, rows: usize) -> Result<Option<NullBuffer>> {
+    match bits {
+        None => Ok(None),
+        Some(bits) if bits.len() == rows.div_ceil(8) => {
+            Ok(Some(NullBuffer::new(BooleanBuffer::new(bits, 0, rows))))
         }
-        gathered.into()
+        Some(bits) => Err(Error::corrupt(format!(
+            "{} bytes of validity for {rows} rows",
+            bits.len()
+        ))),
     }
-    match width {
-        1 => gather::<1>(bytes, positions),
-        2 => gather::<2>(bytes, positions),
-        4 => gather::<4>(bytes, positions),
-        8 => gather::<8>(bytes, positions),
-        _ => gather::<16>(bytes, positions),
+}
+
+fn plain_text(ends: Buffer, bytes: Buffer, rows: usize, text: bool) -> Result<Values> {
+    if rows.checked_mul(4) != Some(ends.len()) {
+        return Err(Error::corrupt(format!(
+            "{} bytes of end offsets for {rows} rows",
+            ends.len()
+        )));
+    }
+    let ends: ScalarBuffer<u32> = ends.into();
+    let starts = std::iter::once(0).chain(ends.iter().map(|end| *end as usize));
+    let places: Vec<Range<usize>> = starts
+        .zip(ends.iter())
+        .map(|(start, end)| start..*end as usize)
+        .collect();
+    Ok(Values::Variable(Views::new(
+        bytes,
+        places.into_iter(),
+        text,
+    )?))
+}
+
+/// The validity of some rows.
+pub(super) fn at_rows(nulls: &NullBuffer, rows: &Rows<'_>) -> NullBuffer {
+    match rows {
+        Rows::Range(rows) => nulls.slice(rows.start, rows.len()),
+        Rows::Positions(positions) => positions
+            .iter()
+            .map(|row| nulls.is_valid(*row as usize))
+            .collect(),
+    }
+}
+
+/// One bit for each of `rows`, which begin a chunk, from a mask for each chunk.
+pub(super) fn test_chunks(
+    rows: Range<usize>,
+    mut chunk: impl FnMut(usize, &mut Mask),
+) -> BooleanBuffer {
+    const CHUNK: usize = crate::codec::bits::CHUNK;
+    debug_assert!(rows.start.is_multiple_of(CHUNK));
+    let mut words: Vec<u64> = Vec::with_capacity(rows.len().div_ceil(64));
+    for number in rows.start / CHUNK..rows.end.div_ceil(CHUNK) {
+        let mut mask = [0; CHUNK / 64];
+        chunk(number, &mut mask);
+        words.extend_from_slice(&mask);
+    }
+    BooleanBuffer::new(Buffer::from_vec(words), 0, rows.len())
+}
+
+/// Integers of a stripe, fetched for some rows.
+struct Chunks<'a> {
+    integers: &'a Integers,
+    rows: &'a Rows<'a>,
+}
+
+impl Fetch for Chunks<'_> {
+    fn count(&self) -> usize {
+        self.rows.count()
+    }
+
+    fn fetch<D: Target>(&self, out: &mut Vec<D>) {
+        match self.rows {
+            Rows::Range(rows) => self.integers.read(rows.clone(), out),
+            Rows::Positions(positions) => self.integers.take(positions, out),
+        }
+    }
+
+    fn rows(&self) -> impl Iterator<Item = u32> + Clone {
+        self.rows.iter()
     }
 }

@@ -7,26 +7,29 @@
 //!
 //! | layout | sections |
 //! |---|---|
-//! | row | tuples, heap |
-//! | column | for each column: validity, values or ends and bytes |
-//! | pax | pages, page directory |
+//! | row | tuples, heap; for each column: codebook, fields |
+//! | column | for each column: validity, codebook, values or ends and bytes |
+//! | pax | pages, page directory; for each column: codebook, fields |
 
+mod book;
+mod coded_text;
 mod column;
-mod dense;
 mod pax;
 mod row;
-mod views;
 
+pub use book::{BookSections, tuple_bytes};
 pub use column::{Stripe, StripeSections};
-pub use dense::{Dense, DenseData};
 pub use pax::{PaxBuildReport, PaxStore, build_reported};
 pub use row::RowStore;
 
+use crate::codec::fields::Rows;
+use crate::codec::{CodeTest, Encoded};
 use crate::error::Result;
-use crate::format::SectionKind;
+use crate::format::{Codec, SectionKind};
+use crate::predicate::Leaf;
 use crate::schema::{Layout, TableOptions, TableSchema};
 use arrow_array::ArrayRef;
-use arrow_buffer::Buffer;
+use arrow_buffer::{BooleanBuffer, Buffer};
 use std::ops::Range;
 
 /// One section on its way into a file.
@@ -34,6 +37,8 @@ use std::ops::Range;
 pub struct SectionData {
     /// What it holds.
     pub kind: SectionKind,
+    /// How it is encoded.
+    pub codec: Codec,
     /// Column it belongs to.
     pub column: Option<u16>,
     /// Values in a codec unit, 0 when not in units.
@@ -43,18 +48,25 @@ pub struct SectionData {
 }
 
 /// Rows of one block that can be read in any order.
-pub trait TupleStore: Send + Sync {
-    /// The values of `column` in `rows`, an array of `rows.len()`.
+pub trait TupleStore: std::fmt::Debug + Send + Sync {
+    /// The values of `column` in ascending `rows`.
     ///
     /// # Errors
     /// `Corrupt` if stored bytes contradict each other.
-    fn read(&self, column: usize, rows: Range<usize>) -> Result<ArrayRef>;
+    fn read(&self, column: usize, rows: &Rows<'_>) -> Result<ArrayRef>;
 
-    /// The values of `column` at ascending `positions`.
+    /// `leaf` as a test of the column's codes; `None` where it must be
+    /// evaluated on values.
+    ///
+    /// # Errors
+    /// Those of evaluating it on a dictionary.
+    fn translate(&self, column: usize, leaf: &Leaf) -> Result<Option<CodeTest>>;
+
+    /// Which of `rows`, which begin a chunk, pass a test from [`TupleStore::translate`].
     ///
     /// # Errors
     /// `Corrupt` if stored bytes contradict each other.
-    fn take(&self, column: usize, positions: &[u32]) -> Result<ArrayRef>;
+    fn test(&self, column: usize, test: &CodeTest, rows: Range<usize>) -> Result<BooleanBuffer>;
 }
 
 /// Lays out the columns of one block, all of the same length.
@@ -63,7 +75,7 @@ pub trait TupleStore: Send + Sync {
 /// 54000 when a tuple is too large for the layout.
 pub fn build(
     schema: &TableSchema,
-    columns: &[Dense],
+    columns: &[Encoded],
     options: &TableOptions,
 ) -> Result<Vec<SectionData>> {
     match options.layout {

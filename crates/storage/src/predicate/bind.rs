@@ -56,6 +56,15 @@ pub enum Leaf {
         /// NOT LIKE.
         negated: bool,
     },
+    /// LIKE with any other pattern.
+    Like {
+        /// The pattern.
+        pattern: String,
+        /// ILIKE.
+        insensitive: bool,
+        /// NOT LIKE.
+        negated: bool,
+    },
 }
 
 /// IN lists up to this long are compared value by value with vector kernels;
@@ -114,11 +123,23 @@ fn bind(predicate: &Predicate, negate: bool, schema: &TableSchema) -> Result<Bou
             let kind = kind_of(*column, schema)?;
             BoundPredicate::Leaf(*column, bind_in(values, *negated != negate, &kind)?)
         }
+        Predicate::Like {
+            column,
+            pattern,
+            insensitive,
+        } => {
+            check_text(*column, schema)?;
+            BoundPredicate::Leaf(
+                *column,
+                Leaf::Like {
+                    pattern: pattern.clone(),
+                    insensitive: *insensitive,
+                    negated: negate,
+                },
+            )
+        }
         Predicate::Prefix { column, prefix } => {
-            let kind = kind_of(*column, schema)?;
-            if kind.physical() != (Physical::Bytes { text: true }) {
-                return Err(mismatch(&kind));
-            }
+            check_text(*column, schema)?;
             BoundPredicate::Leaf(
                 *column,
                 Leaf::Prefix {
@@ -128,6 +149,14 @@ fn bind(predicate: &Predicate, negate: bool, schema: &TableSchema) -> Result<Bou
             )
         }
     })
+}
+
+fn check_text(column: usize, schema: &TableSchema) -> Result<()> {
+    let kind = kind_of(column, schema)?;
+    match kind.physical() {
+        Physical::Bytes { text: true } => Ok(()),
+        _ => Err(mismatch(&kind)),
+    }
 }
 
 fn kind_of(column: usize, schema: &TableSchema) -> Result<ColumnType> {

@@ -14,19 +14,19 @@ use arrow_schema::{DataType, TimeUnit};
 impl BoundPredicate {
     /// One bit per row: set where the predicate is TRUE.
     ///
-    /// `column` gives the array of a column; all have `rows` rows. Later terms
-    /// of a conjunction are not asked for once no row is left.
+    /// `leaf` gives the bits of a condition on one column. Later terms of a
+    /// conjunction are not asked for once no row is left.
     ///
     /// # Errors
-    /// Those of `column`.
+    /// Those of `leaf`.
     pub fn evaluate(
         &self,
         rows: usize,
-        column: &mut impl FnMut(usize) -> Result<ArrayRef>,
+        leaf: &mut impl FnMut(usize, &Leaf) -> Result<BooleanBuffer>,
     ) -> Result<BooleanBuffer> {
         match self {
             BoundPredicate::Leaf(_, Leaf::Never) => Ok(BooleanBuffer::new_unset(rows)),
-            BoundPredicate::Leaf(number, leaf) => evaluate_leaf(leaf, &column(*number)?),
+            BoundPredicate::Leaf(column, condition) => leaf(*column, condition),
             BoundPredicate::And(terms) => {
                 let mut passing: Option<BooleanBuffer> = None;
                 for term in terms {
@@ -36,7 +36,7 @@ impl BoundPredicate {
                     {
                         break;
                     }
-                    let bits = term.evaluate(rows, column)?;
+                    let bits = term.evaluate(rows, leaf)?;
                     passing = Some(passing.map_or(bits.clone(), |before| &before & &bits));
                 }
                 Ok(passing.unwrap_or_else(|| BooleanBuffer::new_set(rows)))
@@ -44,7 +44,7 @@ impl BoundPredicate {
             BoundPredicate::Or(terms) => {
                 let mut passing = BooleanBuffer::new_unset(rows);
                 for term in terms {
-                    passing = &passing | &term.evaluate(rows, column)?;
+                    passing = &passing | &term.evaluate(rows, leaf)?;
                 }
                 Ok(passing)
             }
@@ -60,7 +60,11 @@ fn true_bits(mask: &BooleanArray) -> BooleanBuffer {
     }
 }
 
-fn evaluate_leaf(leaf: &Leaf, array: &ArrayRef) -> Result<BooleanBuffer> {
+/// One bit per row of `array`: set where `leaf` is TRUE.
+///
+/// # Errors
+/// 42804 for an array of another type.
+pub fn evaluate_leaf(leaf: &Leaf, array: &ArrayRef) -> Result<BooleanBuffer> {
     let rows = array.len();
     let present = || {
         array.nulls().map_or_else(
@@ -93,6 +97,18 @@ fn evaluate_leaf(leaf: &Leaf, array: &ArrayRef) -> Result<BooleanBuffer> {
                 found
             })
         }
+        Leaf::Like {
+            pattern,
+            insensitive,
+            negated,
+        } => {
+            let found = like(array, pattern, *insensitive)?;
+            Ok(if *negated {
+                &!&found & &present()
+            } else {
+                found
+            })
+        }
         Leaf::Prefix { prefix, negated } => {
             let pattern = Scalar::new(StringViewArray::from(vec![prefix.as_str()]));
             let found = true_bits(&arrow_string::like::starts_with(array, &pattern)?);
@@ -103,6 +119,16 @@ fn evaluate_leaf(leaf: &Leaf, array: &ArrayRef) -> Result<BooleanBuffer> {
             })
         }
     }
+}
+
+fn like(array: &ArrayRef, pattern: &str, insensitive: bool) -> Result<BooleanBuffer> {
+    let pattern = Scalar::new(StringViewArray::from(vec![pattern]));
+    let mask = if insensitive {
+        arrow_string::like::ilike(array, &pattern)?
+    } else {
+        arrow_string::like::like(array, &pattern)?
+    };
+    Ok(true_bits(&mask))
 }
 
 fn compare(op: CompareOp, array: &ArrayRef, constant: &ArrayRef) -> Result<BooleanBuffer> {

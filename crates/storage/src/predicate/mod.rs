@@ -12,7 +12,8 @@ mod bind;
 mod evaluate;
 mod prune;
 
-pub use bind::BoundPredicate;
+pub use bind::{BoundPredicate, Leaf};
+pub use evaluate::evaluate_leaf;
 pub use prune::{Bounds, Prune, Zone};
 
 use crate::schema::Value;
@@ -81,6 +82,15 @@ pub enum Predicate {
         /// What the text must begin with.
         prefix: String,
     },
+    /// `column LIKE pattern` for any other pattern; `%` and `_` as in SQL, `\\` escapes.
+    Like {
+        /// Position of the column in the table.
+        column: usize,
+        /// The pattern.
+        pattern: String,
+        /// ILIKE: case does not matter.
+        insensitive: bool,
+    },
     /// All of them.
     And(Vec<Predicate>),
     /// At least one of them.
@@ -96,6 +106,7 @@ impl Predicate {
             Predicate::Compare { column, .. }
             | Predicate::In { column, .. }
             | Predicate::Prefix { column, .. }
+            | Predicate::Like { column, .. }
             | Predicate::IsNull(column)
             | Predicate::IsNotNull(column) => {
                 if !columns.contains(column) {

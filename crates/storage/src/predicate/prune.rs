@@ -98,7 +98,7 @@ fn prune_leaf(leaf: &Leaf, zone: &Zone) -> Prune {
                     values, negated, ..
                 } => among(values, *negated, bounds),
                 Leaf::Prefix { prefix, negated } => prefixed(prefix.as_bytes(), *negated, bounds),
-                Leaf::Never | Leaf::IsNull | Leaf::IsNotNull => Prune::Unknown,
+                Leaf::Like { .. } | Leaf::Never | Leaf::IsNull | Leaf::IsNotNull => Prune::Unknown,
             };
             // A NULL makes the term NULL, so "all" needs a zone without any.
             if answer == Prune::All && zone.nulls > 0 {

@@ -52,6 +52,10 @@ fn model(predicate: &Predicate, row: &Row) -> Option<bool> {
         Predicate::IsNull(column) => Some(value(*column).is_none()),
         Predicate::IsNotNull(column) => Some(value(*column).is_some()),
         Predicate::Prefix { prefix, .. } => Some(row.1.as_ref()?.starts_with(prefix)),
+        // The patterns of these tests are '%inner%'.
+        Predicate::Like { pattern, .. } => {
+            Some(row.1.as_ref()?.contains(pattern.trim_matches('%')))
+        }
         Predicate::And(terms) => terms
             .iter()
             .try_fold(true, |_, _| Some(true))
@@ -160,7 +164,7 @@ proptest! {
         let numbers: ArrayRef = Arc::new(rows.iter().map(|row| row.0).collect::<Int16Array>());
         let texts: ArrayRef = Arc::new(rows.iter().map(|row| row.1.clone()).collect::<StringViewArray>());
         let arrays = [numbers, texts];
-        let bits = bound.evaluate(rows.len(), &mut |column| Ok(arrays[column].clone())).unwrap();
+        let bits = bound.evaluate(rows.len(), &mut |column, leaf| evaluate_leaf(leaf, &arrays[column])).unwrap();
         let expected: Vec<bool> = rows.iter().map(|row| model(&predicate, row) == Some(true)).collect();
         prop_assert_eq!(bits.iter().collect::<Vec<_>>(), expected.clone());
         match bound.prune(&|column| Some(zone_of(&rows, column))) {

@@ -7,6 +7,7 @@
 //! ([`Scan::tighten`]) prunes what has not been read yet; nothing that was
 //! delivered is read again.
 
+mod filter;
 mod metrics;
 mod worker;
 

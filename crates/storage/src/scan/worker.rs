@@ -1,6 +1,7 @@
 //! One worker of a scan.
 
 use super::Scan;
+use super::filter::Filter;
 use crate::block::Block;
 use crate::error::Result;
 use crate::format::ZONE_ROWS;
@@ -23,6 +24,8 @@ pub struct ScanWorker {
 #[derive(Debug)]
 struct BlockScan {
     block: Arc<Block>,
+    /// What is known of the predicate in this block.
+    filter: Filter,
     /// Every row passes: the predicate need not be evaluated.
     all: bool,
     /// First row not looked at yet.
@@ -50,6 +53,7 @@ impl ScanWorker {
                 };
                 self.current = Some(BlockScan {
                     block,
+                    filter: Filter::default(),
                     all,
                     row: 0,
                     pending: Vec::new(),
@@ -121,9 +125,7 @@ impl BlockScan {
                 scan.metrics.zones_pruned.fetch_add(1, Ordering::Relaxed);
             }
             (Some(predicate), _) => {
-                let block = &self.block;
-                let bits = predicate
-                    .evaluate(rows.len(), &mut |column| block.read(column, rows.clone()))?;
+                let bits = self.filter.evaluate(predicate, &self.block, rows.clone())?;
                 match bits.count_set_bits() {
                     0 => {}
                     passing if passing == rows.len() => self.keep_all(scan, rows),

@@ -1,9 +1,11 @@
 //! What a table looks like: its columns, keys and physical options.
 
+mod codecs;
 mod options;
 mod types;
 mod value;
 
+pub use codecs::{CodecChoice, CodecName};
 pub use options::{
     BLOCK_BYTES_MAX, BLOCK_BYTES_MIN, Layout, PAGE_BYTES_MAX, PAGE_BYTES_MIN, TableOptions,
 };

@@ -1,8 +1,9 @@
 //! Physical options of a table: what `CREATE TABLE … WITH (…)` may say.
 
-use super::TableSchema;
+use super::{CodecChoice, TableSchema};
 use crate::error::{Error, Result};
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 use std::fmt;
 use std::str::FromStr;
 
@@ -77,6 +78,12 @@ pub struct TableOptions {
     /// Free space in percent of a PAX page from which minipage boundaries are
     /// moved for one more tuple (P4: 0, 5 or 10 in the paper).
     pub reorganise_percent: u8,
+    /// Which codecs the columns get.
+    #[serde(default)]
+    pub codec: CodecChoice,
+    /// Columns that get another choice.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub column_codecs: BTreeMap<String, CodecChoice>,
 }
 
 impl Default for TableOptions {
@@ -87,6 +94,8 @@ impl Default for TableOptions {
             block_bytes: 16 << 20,
             page_bytes: 8 << 10,
             reorganise_percent: 5,
+            codec: CodecChoice::Auto,
+            column_codecs: BTreeMap::new(),
         }
     }
 }
@@ -130,15 +139,7 @@ impl TableOptions {
                 let percent = bounded(key, value, 0, 100, "0", "100")?;
                 self.reorganise_percent = u8::try_from(percent).unwrap_or(100);
             }
-            "codec" => match value.to_ascii_lowercase().as_str() {
-                "plain" | "auto" => {}
-                _ => {
-                    return Err(
-                        Error::invalid("22023", format!("unknown codec \"{value}\""))
-                            .with_hint("Valid codecs: auto, plain."),
-                    );
-                }
-            },
+            "codec" => self.set_codecs(value)?,
             _ => {
                 return Err(
                     Error::invalid("22023", format!("unknown table option \"{key}\""))
@@ -147,6 +148,44 @@ impl TableOptions {
             }
         }
         Ok(())
+    }
+
+    /// The choice of a column.
+    pub fn codec_of(&self, column: &str) -> CodecChoice {
+        self.column_codecs
+            .get(column)
+            .copied()
+            .unwrap_or(self.codec)
+    }
+
+    /// Reads `small`, or `auto, comment symbols, price none`: a choice for the
+    /// table, and others for some columns.
+    fn set_codecs(&mut self, value: &str) -> Result<()> {
+        let (mut table, mut columns) = (CodecChoice::Auto, BTreeMap::new());
+        for part in value
+            .split(',')
+            .map(str::trim)
+            .filter(|part| !part.is_empty())
+        {
+            match part.rsplit_once(char::is_whitespace) {
+                None => table = part.parse()?,
+                Some((column, choice)) => {
+                    columns.insert(column.trim().trim_matches('"').to_string(), choice.parse()?);
+                }
+            }
+        }
+        (self.codec, self.column_codecs) = (table, columns);
+        Ok(())
+    }
+
+    fn codec_text(&self) -> String {
+        let columns = self
+            .column_codecs
+            .iter()
+            .map(|(column, choice)| format!(", {column} {choice}"));
+        std::iter::once(self.codec.to_string())
+            .chain(columns)
+            .collect()
     }
 
     /// The options as `(name, value)` in the form that [`TableOptions::set`] reads.
@@ -158,23 +197,29 @@ impl TableOptions {
         entries.push(("block_bytes", self.block_bytes.to_string()));
         entries.push(("page_bytes", self.page_bytes.to_string()));
         entries.push(("reorganise_percent", self.reorganise_percent.to_string()));
+        entries.push(("codec", self.codec_text()));
         entries
     }
 
     /// Whether the options fit the columns.
     ///
     /// # Errors
-    /// 42703 if `sort_by` names no column.
+    /// 42703 if `sort_by` or `codec` names no column.
     pub fn check(&self, schema: &TableSchema) -> Result<()> {
-        match &self.sort_by {
-            Some(name) if schema.index_of(name).is_none() => {
+        let sort = self.sort_by.iter().map(|name| ("sort_by", name));
+        let codecs = self.column_codecs.keys().map(|name| ("codec", name));
+        match sort
+            .chain(codecs)
+            .find(|(_, name)| schema.index_of(name).is_none())
+        {
+            Some((option, name)) => {
                 let names: Vec<&str> = schema.columns.iter().map(|c| c.name.as_str()).collect();
                 Err(
-                    Error::invalid("42703", format!("sort_by names no column: \"{name}\""))
+                    Error::invalid("42703", format!("{option} names no column: \"{name}\""))
                         .with_hint(format!("Columns: {}.", names.join(", "))),
                 )
             }
-            _ => Ok(()),
+            None => Ok(()),
         }
     }
 }

@@ -5,7 +5,7 @@ use crate::model::{Model, order};
 use crate::tables::{Dice, KINDS, Nulls, Recipe, Spread, rows, schema};
 use arrow_array::*;
 use freestone_storage::{
-    ColumnType, Error, Layout, Predicate, Result, ScanRequest, Table, TableOptions,
+    CodecChoice, ColumnType, Error, Layout, Predicate, Result, ScanRequest, Table, TableOptions,
 };
 use proptest::prelude::*;
 use std::sync::atomic::Ordering::Relaxed;
@@ -207,9 +207,9 @@ fn check_everything(table: &Table, model: &Model, dice: &mut Dice, predicates: u
     check_statistics(table, model);
 }
 
-/// Every layout × every type × every pattern of NULLs.
+/// Every layout × every codec × every type × every pattern of NULLs.
 #[test]
-fn every_type_in_every_layout() {
+fn every_type_in_every_layout_and_codec() {
     for kind in KINDS {
         for nulls in Nulls::ALL {
             let spread = Spread::ALL[(nulls as usize + kind.to_string().len()) % 4];
@@ -219,13 +219,25 @@ fn every_type_in_every_layout() {
                 nulls,
                 spread,
             }];
-            let model = Model::new(schema(&recipes), rows(&recipes, 1000, 5));
-            for layout in Layout::ALL {
+            let model = Model::new(schema(&recipes), rows(&recipes, 600, 5));
+            for (layout, codec) in Layout::ALL
+                .into_iter()
+                .flat_map(|layout| CodecChoice::all().map(move |codec| (layout, codec)))
+            {
                 let home = Home::new(false);
-                fill(&home, &model, &[options(layout, 8000)], 300);
+                fill(
+                    &home,
+                    &model,
+                    &[TableOptions {
+                        codec,
+                        ..options(layout, 8000)
+                    }],
+                    300,
+                );
                 let table = home.table();
                 assert!(table.blocks().iter().all(|block| block.layout() == layout));
-                check_everything(&table, &model, &mut Dice(kind.to_string().len() as u64), 3);
+                let seed = kind.to_string().len() as u64 + codec.to_string().len() as u64;
+                check_everything(&table, &model, &mut Dice(seed), 1);
             }
         }
     }
@@ -258,9 +270,11 @@ fn layouts() -> impl Strategy<Value = Vec<TableOptions>> {
         prop::sample::select(Layout::ALL.to_vec()),
         block_bytes,
         page_bytes,
+        prop::sample::select(CodecChoice::all().collect::<Vec<_>>()),
     )
-        .prop_map(|(layout, block_bytes, page_bytes)| TableOptions {
+        .prop_map(|(layout, block_bytes, page_bytes, codec)| TableOptions {
             page_bytes,
+            codec,
             ..options(layout, block_bytes)
         });
     prop::collection::vec(part, 1..4)

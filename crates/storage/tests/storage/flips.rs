@@ -113,15 +113,30 @@ struct Patient {
     healthy: Answers,
 }
 
+/// Codecs of the columns of one block each; together, every codec there is.
+const CODECS: [&str; 4] = [
+    "none",
+    "auto",
+    "auto, c0 rle, c1 for, c2 for_delta, c3 alp, c4 dictionary, c5 symbols, c6 dictionary",
+    "auto, c0 truncation, c1 dictionary, c2 rle, c3 dictionary, c4 constant, c5 dictionary, c6 symbols",
+];
+
+fn patients() -> impl Iterator<Item = Patient> {
+    Layout::ALL
+        .into_iter()
+        .flat_map(|layout| CODECS.map(|codec| Patient::new(layout, codec)))
+}
+
 impl Patient {
-    fn new(layout: Layout) -> Patient {
+    fn new(layout: Layout, codec: &str) -> Patient {
         let files = Arc::new(Faulty::default());
         let store = Store::over_files(files.clone()).unwrap();
-        let options = TableOptions {
+        let mut options = TableOptions {
             layout,
             page_bytes: 1024,
             ..TableOptions::default()
         };
+        options.set("codec", codec).unwrap();
         fill_store(&store, &model(), &[options], 1000);
         drop(store);
         let name = format!("blocks/{}", files.list("blocks").unwrap().remove(0));
@@ -231,7 +246,7 @@ fn repair(bytes: &mut [u8], sections: &[Range<usize>]) {
 
 #[test]
 fn every_flipped_bit_is_noticed() {
-    for patient in Layout::ALL.map(Patient::new) {
+    for patient in patients() {
         for at in 0..patient.whole.len() {
             for mask in [1, 2, 4, 8, 16, 32, 64, 128, 255] {
                 let mut bytes = patient.whole.clone();
@@ -244,7 +259,7 @@ fn every_flipped_bit_is_noticed() {
 
 #[test]
 fn every_cut_is_noticed() {
-    for patient in Layout::ALL.map(Patient::new) {
+    for patient in patients() {
         for length in 0..patient.whole.len() {
             let answer = patient.ask_with(patient.whole[..length].to_vec(), "cut", length);
             assert!(
@@ -267,7 +282,7 @@ fn every_cut_is_noticed() {
 /// The decoders' own checks, without a checksum before them.
 #[test]
 fn flips_behind_good_checksums_never_panic() {
-    for patient in Layout::ALL.map(Patient::new) {
+    for patient in patients() {
         for at in 0..patient.whole.len() {
             for mask in [1, 8, 64, 128, 255] {
                 let mut bytes = patient.whole.clone();
@@ -281,7 +296,7 @@ fn flips_behind_good_checksums_never_panic() {
 /// Numbers that overflow, and that are off by one.
 #[test]
 fn words_behind_good_checksums_never_panic() {
-    for patient in Layout::ALL.map(Patient::new) {
+    for patient in patients() {
         for at in 0..patient.whole.len() - 8 {
             let mut word = [0; 8];
             word.copy_from_slice(&patient.whole[at..at + 8]);
@@ -304,7 +319,7 @@ fn words_behind_good_checksums_never_panic() {
 /// A manifest that was changed and has a checksum that fits.
 #[test]
 fn manifests_behind_good_checksums_never_panic() {
-    for patient in Layout::ALL.map(Patient::new) {
+    for patient in patients() {
         let name = format!(
             "manifest/{}",
             patient.files.list("manifest").unwrap().pop().unwrap()

@@ -82,6 +82,16 @@ pub fn truth(predicate: &Predicate, row: &[Option<Value>]) -> Option<bool> {
             Value::Bytes(bytes) => Some(bytes.starts_with(prefix.as_bytes())),
             other => panic!("{other} is not text"),
         },
+        Predicate::Like {
+            column, pattern, ..
+        } => match row[*column].as_ref()? {
+            // The patterns of these tests are '%inner%'.
+            Value::Bytes(bytes) => {
+                let text = String::from_utf8(bytes.clone()).unwrap();
+                Some(text.contains(pattern.trim_matches('%')))
+            }
+            other => panic!("{other} is not text"),
+        },
         Predicate::And(terms) => decide(terms, row, false),
         Predicate::Or(terms) => decide(terms, row, true),
         Predicate::Not(term) => truth(term, row).map(|answer| !answer),
@@ -187,6 +197,16 @@ impl Model {
             (Value::Bytes(bytes), 1) if kind.physical() == (Physical::Bytes { text: true }) => {
                 let text = String::from_utf8(bytes.clone()).unwrap();
                 let prefix = text.chars().take(dice.below(80)).collect();
+                let wild = |c: char| "%_\\".contains(c);
+                if dice.below(2) == 0 && !text.contains(wild) {
+                    let inner: String = text.chars().skip(1).take(dice.below(9)).collect();
+                    let pattern = format!("%{inner}%");
+                    return Predicate::Like {
+                        column,
+                        pattern,
+                        insensitive: false,
+                    };
+                }
                 Predicate::Prefix { column, prefix }
             }
             _ => {

@@ -4,7 +4,6 @@ use super::page::{DIRECTORY_BYTES, PageHeader, Shape, decode_minipage, header_by
 use super::store::{Column, Place};
 use crate::error::{Error, Result};
 use crate::format::Reader;
-use crate::schema::ColumnType;
 use std::ops::Range;
 
 /// Adds the page to a corruption.
@@ -111,9 +110,9 @@ pub(super) fn read_header(bytes: &[u8], page: &Entry, columns: &mut [Column]) ->
     let ends = begins.clone().skip(1).chain(std::iter::once(bytes.len()));
     for (number, (((_, shape), begin), end)) in minipages.iter().zip(begins).zip(ends).enumerate() {
         let column = &mut columns[number];
-        check_minipage(column.kind, *shape, begin..end, &header, bytes.len()).ok_or_else(|| {
-            Error::corrupt(format!("minipage {number} at {begin}..{end} of {shape:?}"))
-        })?;
+        check_minipage(column.width, *shape, begin..end, &header, bytes.len()).ok_or_else(
+            || Error::corrupt(format!("minipage {number} at {begin}..{end} of {shape:?}")),
+        )?;
         column.places.push(Place {
             // In range: the pages end within a u32.
             begin: (page.bytes.start + begin) as u32,
@@ -127,7 +126,7 @@ pub(super) fn read_header(bytes: &[u8], page: &Entry, columns: &mut [Column]) ->
 
 /// Whether a minipage lies on its page, is of the column's type and has room for its rows.
 fn check_minipage(
-    kind: ColumnType,
+    width: Option<usize>,
     shape: Shape,
     place: Range<usize>,
     header: &PageHeader,
@@ -143,5 +142,5 @@ fn check_minipage(
         } => rows.checked_mul(width)?,
         shape => shape.back(rows, usize::from(header.end_bytes)),
     };
-    (inside && shape.width == kind.physical().width() && least <= place.len()).then_some(())
+    (inside && shape.width == width && least <= place.len()).then_some(())
 }

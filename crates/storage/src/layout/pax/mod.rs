@@ -14,6 +14,7 @@
 //! └──────────────────────────────────────────────────────────────────┘
 //! ```
 //!
+//! A column in codes takes the whole bytes (1, 2, 4 or 8) that hold its codes.
 //! An F-minipage has the values that are present, one after the other; if the
 //! column may be NULL, presence bits grow backwards from its end, the first
 //! eight rows in the last byte. A V-minipage has values from the front and their
@@ -37,9 +38,13 @@ mod store;
 
 pub use store::PaxStore;
 
-use super::{Dense, SectionData};
+use super::SectionData;
+use super::book::{self, field_codes};
+use crate::codec::bits::lane_bits;
+use crate::codec::fields::FieldCodes;
+use crate::codec::{Codes, Dense, DenseData, Encoded};
 use crate::error::Result;
-use crate::format::SectionKind;
+use crate::format::{Codec, SectionKind};
 use crate::schema::{TableOptions, TableSchema};
 use arrow_buffer::Buffer;
 use source::Source;
@@ -56,13 +61,60 @@ pub struct PaxBuildReport {
 /// Lays out `columns` as pages.
 pub(super) fn build(
     schema: &TableSchema,
-    columns: &[Dense],
+    columns: &[Encoded],
     options: &TableOptions,
 ) -> Result<Vec<SectionData>> {
-    Ok(build_reported(schema, columns, options)?.0)
+    let codes: Vec<Option<FieldCodes>> = columns
+        .iter()
+        .map(|column| field_codes(column, false))
+        .collect();
+    let stored: Vec<Dense> = columns
+        .iter()
+        .zip(&codes)
+        .map(|(column, codes)| in_bytes(column, codes.as_ref()))
+        .collect();
+    let mut sections = build_reported(schema, &stored, options)?.0;
+    for (number, (column, codes)) in columns.iter().zip(&codes).enumerate() {
+        sections.extend(book::sections(number, column, codes.as_ref()));
+    }
+    Ok(sections)
 }
 
-/// Lays out `columns` as pages, and tells how many and how often they were reorganised.
+/// Bytes of a code of `bits` bits in a minipage.
+fn code_bytes(bits: u8) -> usize {
+    lane_bits(bits) / 8
+}
+
+/// The column as a minipage holds it: codes in whole bytes.
+fn in_bytes(column: &Encoded, codes: Option<&FieldCodes>) -> Dense {
+    let data = match (&column.codes, codes) {
+        (Codes::Stored(data), _) => data.clone(),
+        (Codes::Integers(_), Some(codes)) => {
+            let width = code_bytes(codes.width);
+            let mut bytes = Vec::with_capacity(codes.codes.len() * width);
+            codes
+                .codes
+                .iter()
+                .for_each(|code| bytes.extend_from_slice(&code.to_le_bytes()[..width]));
+            DenseData::Fixed {
+                width,
+                bytes: Buffer::from_vec(bytes),
+            }
+        }
+        _ => DenseData::Fixed {
+            width: 1,
+            bytes: Buffer::from_vec(vec![0u8; column.rows]),
+        },
+    };
+    Dense {
+        rows: column.rows,
+        nulls: column.nulls.clone(),
+        data,
+    }
+}
+
+/// Lays out columns in the form of their minipages as pages, and tells how many
+/// and how often they were reorganised.
 ///
 /// # Errors
 /// 54000 when the pages of the block take over 2 GiB.
@@ -75,6 +127,7 @@ pub fn build_reported(
     let filled = fill::fill(&sources(schema, columns), rows, options, usize::MAX)?;
     let section = |kind, bytes| SectionData {
         kind,
+        codec: Codec::Plain,
         column: None,
         unit_rows: 0,
         bytes,

@@ -5,58 +5,117 @@
 //! are not copied at all.
 
 use super::store::{Column, Contents, PaxStore};
+use crate::codec::fields::Rows;
+use crate::codec::fixed_to_arrow;
+use crate::codec::{CodeTest, Codebook, symbols_to_arrow};
 use crate::error::Result;
 use crate::layout::TupleStore;
-use crate::layout::dense::fixed_to_arrow;
+use crate::layout::column::at_rows;
+use crate::predicate::Leaf;
 use arrow_array::ArrayRef;
-use arrow_buffer::{MutableBuffer, NullBuffer};
+use arrow_buffer::{BooleanBuffer, MutableBuffer, NullBuffer};
 use std::ops::Range;
 
 impl TupleStore for PaxStore {
-    fn read(&self, column: usize, rows: Range<usize>) -> Result<ArrayRef> {
+    fn read(&self, column: usize, rows: &Rows<'_>) -> Result<ArrayRef> {
         let Contents { nulls, views } = self.contents(column)?;
+        let present = nulls.as_ref().map(|nulls| at_rows(nulls, rows));
         let column = &self.columns[column];
-        let present = nulls
-            .as_ref()
-            .map(|nulls| nulls.slice(rows.start, rows.len()));
-        if let Some(views) = views {
-            return Ok(views.slice(rows, present));
+        let book = &column.book;
+        match (views, &book.codebook) {
+            (Some(views), Codebook::Symbols(table)) => {
+                let values = rows.iter().map(|row| views.value(row as usize));
+                symbols_to_arrow(table, values, book.is_text(), present)
+            }
+            (Some(views), _) => Ok(match rows {
+                Rows::Range(rows) => views.slice(rows.clone(), present),
+                Rows::Positions(positions) => views.take(positions, present),
+            }),
+            (None, Codebook::Plain) => {
+                let bytes = self.bytes(column, nulls.as_ref(), rows);
+                fixed_to_arrow(&book.kind, rows.count(), bytes.into(), present)
+            }
+            (None, _) => book.decode(rows, present, &|rows, out| {
+                self.codes(column, nulls.as_ref(), rows, out)
+            }),
         }
-        let count = rows.len();
-        let bytes = match column.kind.physical().width() {
-            Some(1) => self.copy::<1>(column, nulls.as_ref(), rows),
-            Some(2) => self.copy::<2>(column, nulls.as_ref(), rows),
-            Some(4) => self.copy::<4>(column, nulls.as_ref(), rows),
-            Some(8) => self.copy::<8>(column, nulls.as_ref(), rows),
-            _ => self.copy::<16>(column, nulls.as_ref(), rows),
-        };
-        fixed_to_arrow(&column.kind, count, bytes.into(), present)
     }
 
-    fn take(&self, column: usize, positions: &[u32]) -> Result<ArrayRef> {
-        let Contents { nulls, views } = self.contents(column)?;
+    fn translate(&self, column: usize, leaf: &Leaf) -> Result<Option<CodeTest>> {
+        self.columns[column].book.translate(leaf)
+    }
+
+    fn test(&self, column: usize, test: &CodeTest, rows: Range<usize>) -> Result<BooleanBuffer> {
+        let Contents { nulls, .. } = self.contents(column)?;
         let column = &self.columns[column];
-        let present = nulls.as_ref().map(|nulls| {
-            positions
-                .iter()
-                .map(|row| nulls.is_valid(*row as usize))
-                .collect()
-        });
-        if let Some(views) = views {
-            return Ok(views.take(positions, present));
-        }
-        let bytes = match column.kind.physical().width() {
-            Some(1) => self.gather::<1>(column, nulls.as_ref(), positions),
-            Some(2) => self.gather::<2>(column, nulls.as_ref(), positions),
-            Some(4) => self.gather::<4>(column, nulls.as_ref(), positions),
-            Some(8) => self.gather::<8>(column, nulls.as_ref(), positions),
-            _ => self.gather::<16>(column, nulls.as_ref(), positions),
-        };
-        fixed_to_arrow(&column.kind, positions.len(), bytes.into(), present)
+        let codes =
+            |rows: &Rows<'_>, out: &mut Vec<u64>| self.codes(column, nulls.as_ref(), rows, out);
+        let passing = column.book.test(test, rows.clone(), &codes);
+        Ok(match nulls {
+            Some(nulls) => &passing & nulls.slice(rows.start, rows.len()).inner(),
+            None => passing,
+        })
     }
 }
 
 impl PaxStore {
+    /// Values or codes of some rows, zeros for NULLs.
+    fn bytes(&self, column: &Column, nulls: Option<&NullBuffer>, rows: &Rows<'_>) -> MutableBuffer {
+        fn read<const N: usize>(
+            store: &PaxStore,
+            column: &Column,
+            nulls: Option<&NullBuffer>,
+            rows: &Rows<'_>,
+        ) -> MutableBuffer {
+            match rows {
+                Rows::Range(rows) => store.copy::<N>(column, nulls, rows.clone()),
+                Rows::Positions(positions) => store.gather::<N>(column, nulls, positions),
+            }
+        }
+        match column.width {
+            Some(1) => read::<1>(self, column, nulls, rows),
+            Some(2) => read::<2>(self, column, nulls, rows),
+            Some(4) => read::<4>(self, column, nulls, rows),
+            Some(8) => read::<8>(self, column, nulls, rows),
+            _ => read::<16>(self, column, nulls, rows),
+        }
+    }
+
+    /// Appends the codes of some rows.
+    fn codes(
+        &self,
+        column: &Column,
+        nulls: Option<&NullBuffer>,
+        rows: &Rows<'_>,
+        out: &mut Vec<u64>,
+    ) {
+        let bytes = self.bytes(column, nulls, rows);
+        match column.width {
+            Some(1) => out.extend(bytes.iter().map(|code| u64::from(*code))),
+            Some(2) => out.extend(
+                bytes
+                    .as_chunks()
+                    .0
+                    .iter()
+                    .map(|code| u64::from(u16::from_le_bytes(*code))),
+            ),
+            Some(4) => out.extend(
+                bytes
+                    .as_chunks()
+                    .0
+                    .iter()
+                    .map(|code| u64::from(u32::from_le_bytes(*code))),
+            ),
+            _ => out.extend(
+                bytes
+                    .as_chunks()
+                    .0
+                    .iter()
+                    .map(|code| u64::from_le_bytes(*code)),
+            ),
+        }
+    }
+
     /// The page that holds `row`.
     fn page_of(&self, row: usize) -> usize {
         self.firsts

@@ -1,7 +1,7 @@
 //! The columns that pages are filled from, with what filling asks about them.
 
 use super::page::{NULL_NARROW, NULL_WIDE, Shape, set_present};
-use crate::layout::{Dense, DenseData};
+use crate::codec::{Dense, DenseData};
 use arrow_buffer::NullBuffer;
 use std::ops::Range;
 

@@ -6,10 +6,12 @@
 //! every page. After those checks nothing here can index out of bounds.
 
 use super::check::{on_page, read_directory, read_header};
+use super::code_bytes;
 use super::page::{ends, is_present};
+use crate::codec::Views;
 use crate::error::{Error, Result};
-use crate::layout::views::Views;
-use crate::schema::{ColumnType, Physical, TableSchema};
+use crate::layout::book::{Book, BookSections, Form, open_books};
+use crate::schema::TableSchema;
 use arrow_buffer::{BooleanBufferBuilder, Buffer, NullBuffer};
 use std::ops::Range;
 use std::sync::OnceLock;
@@ -26,7 +28,9 @@ pub struct PaxStore {
 /// One column on all pages.
 #[derive(Debug)]
 pub(super) struct Column {
-    pub kind: ColumnType,
+    pub book: Book,
+    /// Bytes of a value or code; `None` when they vary.
+    pub width: Option<usize>,
     /// Where its minipage lies in `pages`, per page.
     pub places: Vec<Place>,
     contents: OnceLock<Contents>,
@@ -62,13 +66,19 @@ impl PaxStore {
         page_bytes: u32,
         pages: Buffer,
         directory: Buffer,
+        sections: &[BookSections],
     ) -> Result<PaxStore> {
         let entries = read_directory(&directory, rows, page_bytes, pages.len())?;
-        let mut columns: Vec<Column> = schema
-            .columns
-            .iter()
-            .map(|column| Column {
-                kind: column.kind,
+        let mut columns: Vec<Column> = open_books(schema, rows, sections)?
+            .into_iter()
+            .map(|book| Column {
+                width: match book.form() {
+                    Form::Nothing => Some(1),
+                    Form::Code(bits) => Some(code_bytes(bits)),
+                    Form::Fixed(width) => Some(width),
+                    Form::Variable => None,
+                },
+                book,
                 places: Vec::with_capacity(entries.len()),
                 contents: OnceLock::new(),
             })
@@ -99,8 +109,9 @@ impl PaxStore {
     pub fn memory(&self) -> usize {
         let rows = self.row_count();
         let column = |column: &Column| {
-            let varying = column.kind.physical().width().is_none();
-            size_of::<Place>() * column.places.len()
+            let varying = column.width.is_none();
+            column.book.memory()
+                + size_of::<Place>() * column.places.len()
                 + rows / 8
                 + if varying { 16 * rows } else { 0 }
         };
@@ -124,18 +135,17 @@ impl PaxStore {
         if let Some(contents) = column.contents.get() {
             return Ok(contents);
         }
-        let contents = match column.kind.physical() {
-            Physical::Bytes { text } => self.variable(column, text),
-            _ => self.fixed(column),
+        let contents = match column.width {
+            None => self.variable(column, column.book.is_plain_text()),
+            Some(width) => self.fixed(column, width),
         };
         let contents = contents.map_err(|error| error.at("", None, Some("pages")))?;
         Ok(column.contents.get_or_init(|| contents))
     }
 
     /// Reads presence bits and checks that the present values fit.
-    fn fixed(&self, column: &Column) -> Result<Contents> {
+    fn fixed(&self, column: &Column, width: usize) -> Result<Contents> {
         let mut presence = Presence::new(self, column);
-        let width = column.kind.physical().width().unwrap_or(0);
         for (page, _) in column
             .places
             .iter()

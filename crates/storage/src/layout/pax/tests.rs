@@ -1,7 +1,8 @@
 use super::page::*;
 use super::*;
+use crate::codec::fields::Rows;
 use crate::format::{Reader, Writer};
-use crate::layout::TupleStore;
+use crate::layout::{BookSections, TupleStore};
 use crate::schema::ColumnType;
 use arrow_array::*;
 use proptest::prelude::*;

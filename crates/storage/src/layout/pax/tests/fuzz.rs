@@ -10,15 +10,15 @@ fn read_everything(sample: &Sample, pages: Vec<u8>, directory: Vec<u8>) {
     let positions: Vec<u32> = (0..rows as u32).step_by(2).collect();
     for column in 0..sample.arrays.len() {
         for array in [
-            store.read(column, 0..rows),
-            store.read(column, rows / 2..rows),
+            store.read(column, &Rows::Range(0..rows)),
+            store.read(column, &Rows::Range(rows / 2..rows)),
         ]
         .into_iter()
         .flatten()
         {
             array.to_data().validate_full().unwrap();
         }
-        if let Ok(array) = store.take(column, &positions) {
+        if let Ok(array) = store.read(column, &Rows::Positions(&positions)) {
             assert_eq!(array.len(), positions.len());
             array.to_data().validate_full().unwrap();
         }
@@ -82,7 +82,11 @@ fn changed(at: usize, byte: u8) -> String {
     );
     let mut pages = sample.pages.to_vec();
     pages[at] = byte;
-    let read = |store: PaxStore| store.read(0, 0..3).and_then(|_| store.read(1, 0..3));
+    let read = |store: PaxStore| {
+        store
+            .read(0, &Rows::Range(0..3))
+            .and_then(|_| store.read(1, &Rows::Range(0..3)))
+    };
     let outcome = sample
         .open_as(Buffer::from_vec(pages), sample.directory.clone())
         .and_then(read);

@@ -15,7 +15,7 @@ fn check(sample: &Sample) {
     let every = |step: usize| (0..rows as u32).step_by(step).collect::<Vec<_>>();
     for (column, array) in sample.arrays.iter().enumerate() {
         for range in &ranges {
-            let read = store.read(column, range.clone()).unwrap();
+            let read = store.read(column, &Rows::Range(range.clone())).unwrap();
             assert_eq!(
                 &read,
                 &array.slice(range.start, range.len()),
@@ -33,7 +33,7 @@ fn check(sample: &Sample) {
                 arrow_select::take::take(array, &UInt32Array::from(positions.clone()), None)
                     .unwrap();
             assert_eq!(
-                &store.take(column, &positions).unwrap(),
+                &store.read(column, &Rows::Positions(&positions)).unwrap(),
                 &wanted,
                 "column {column} at {positions:?}"
             );

@@ -212,6 +212,7 @@ impl Sample {
             self.options.page_bytes,
             pages,
             directory,
+            &vec![BookSections::plain(); self.schema.columns.len()],
         )
     }
 }

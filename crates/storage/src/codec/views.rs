@@ -87,6 +87,30 @@ impl Views {
         self.array(views.into(), nulls)
     }
 
+    /// The bytes of one value.
+    pub fn value(&self, row: usize) -> &[u8] {
+        let view = self.views[row];
+        // The lowest 32 bits are the length, the highest the offset (see Arrow's `ByteView`).
+        let len = (view as u32) as usize;
+        let start = if len <= 12 {
+            return self.inline(row, len);
+        } else {
+            (view >> 96) as usize
+        };
+        &self.bytes[start..start + len]
+    }
+
+    /// The bytes of a value that is short enough to lie in its view.
+    fn inline(&self, row: usize, len: usize) -> &[u8] {
+        let views = self.views.inner().as_slice();
+        &views[16 * row + 4..16 * row + 4 + len]
+    }
+
+    /// Empty values, as NULLs have.
+    pub fn empty(&self, rows: usize, nulls: Option<NullBuffer>) -> ArrayRef {
+        self.array(vec![0u128; rows].into(), nulls)
+    }
+
     /// Bytes of memory that the views take beside the values.
     pub fn memory(&self) -> usize {
         16 * self.views.len()

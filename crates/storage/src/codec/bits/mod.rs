@@ -1,0 +1,79 @@
+//! Bit-packing of chunks: 1,024 codes of one width, in row order (H3).
+//!
+//! A chunk is seen as *lines* of 128 bytes. The codes take the narrowest lane
+//! of 8, 16, 32 or 64 bits that holds their width, so a line is 128, 64, 32 or
+//! 16 lanes, and code `i` belongs to lane `i % lanes` and there to place
+//! `i / lanes`. Each lane packs its codes one after the other, lowest bits
+//! first; lane words of one step lie next to each other.
+//!
+//! ```text
+//! width 3 in 8-bit lanes:   line 0: lane 0 │ lane 1 │ … │ lane 127
+//!   code 0 in bits 0..3 of lane 0, code 128 in bits 3..6, code 256 in bits
+//!   6..8 and, in line 1, bit 0 of the same lane
+//! ```
+//!
+//! One shift and mask therefore yields 128 bytes of *consecutive* codes: the
+//! order of rows, of codes in memory and of bits in a selection is the same,
+//! and any width takes `width` lines for 1,024 codes. A chunk of fewer codes
+//! stores only the lines that hold some.
+//!
+//! Kernels are compiled for AVX-512, AVX2 and plain code (NEON is plain on
+//! arm64) and chosen at run time; `tests` hold them equal.
+
+mod level;
+mod pack;
+mod range;
+mod unpack;
+
+pub use level::Level;
+pub use pack::{bytes_for, get, pack, width_for};
+pub use range::{Mask, in_range};
+pub use unpack::{Target, unpack};
+
+/// Codes in a chunk.
+pub const CHUNK: usize = crate::format::UNIT_ROWS as usize;
+/// Bytes of a line.
+pub const LINE: usize = 128;
+/// Bytes of a whole chunk of the widest codes.
+pub const CHUNK_BYTES_MAX: usize = 64 * LINE;
+
+/// Bits of the lane that codes of `width` bits are packed in.
+pub const fn lane_bits(width: u8) -> usize {
+    match width {
+        0..=8 => 8,
+        9..=16 => 16,
+        17..=32 => 32,
+        _ => 64,
+    }
+}
+
+/// A chunk's bytes where kernels can read all of its lines, aligned.
+#[derive(Debug)]
+#[repr(align(64))]
+pub(super) struct Aligned(pub [u8; CHUNK_BYTES_MAX]);
+
+/// The lines of a chunk of `width` bits; copied when the chunk is short of
+/// lines or lies where its lanes are not aligned.
+pub(super) fn lines<'a>(packed: &'a [u8], width: u8, copy: &'a mut Aligned) -> &'a [u8] {
+    let whole = usize::from(width) * LINE;
+    let aligned = packed.as_ptr().align_offset(8) == 0;
+    match packed.get(..whole) {
+        Some(lines) if aligned => lines,
+        _ => {
+            let have = packed.len().min(whole);
+            copy.0[..have].copy_from_slice(&packed[..have]);
+            copy.0[have..whole].fill(0);
+            &copy.0[..whole]
+        }
+    }
+}
+
+impl Aligned {
+    /// Space for one chunk.
+    pub(super) fn new() -> Aligned {
+        Aligned([0; CHUNK_BYTES_MAX])
+    }
+}
+
+#[cfg(test)]
+mod tests;

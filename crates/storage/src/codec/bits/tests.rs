@@ -1,0 +1,159 @@
+//! Every width, every level, against the obvious way.
+
+use super::*;
+use proptest::prelude::*;
+
+fn codes(width: u8, count: usize, seed: u64) -> Vec<u64> {
+    let mut state = seed | 1;
+    (0..count)
+        .map(|_| {
+            state = state
+                .wrapping_mul(6_364_136_223_846_793_005)
+                .wrapping_add(1_442_695_040_888_963_407);
+            if width == 0 {
+                0
+            } else {
+                (state ^ state >> 29) >> (64 - width)
+            }
+        })
+        .collect()
+}
+
+#[test]
+fn every_width_comes_back_at_every_level() {
+    for width in 0..=64u8 {
+        for count in [1, 7, 128, 500, CHUNK] {
+            let codes = codes(width, count, u64::from(width) << 20 | count as u64);
+            let mut packed = Vec::new();
+            pack(&codes, width, &mut packed);
+            assert_eq!(packed.len(), bytes_for(width, count));
+            for (place, code) in codes.iter().enumerate() {
+                assert_eq!(
+                    get(&packed, width, place),
+                    *code,
+                    "width {width} place {place}"
+                );
+            }
+            for level in Level::available() {
+                let mut out = [0u64; CHUNK];
+                unpack(level, &packed, width, 0, &mut out);
+                assert_eq!(out[..count], codes, "width {width} {level:?}");
+                let mut wide = [0i128; CHUNK];
+                unpack(level, &packed, width, -5, &mut wide);
+                let expected: Vec<i128> = codes
+                    .iter()
+                    .map(|code| (*code as i64).wrapping_sub(5).into())
+                    .collect();
+                assert_eq!(wide[..count], expected);
+            }
+        }
+    }
+}
+
+#[test]
+fn ranges_are_found_at_every_level() {
+    for width in 1..=64u8 {
+        let codes = codes(width, CHUNK, width.into());
+        let mut packed = Vec::new();
+        pack(&codes, width, &mut packed);
+        let largest = u64::MAX >> (64 - width);
+        let (a, b) = (codes[3].min(codes[700]), codes[3].max(codes[700]));
+        let ranges = [
+            (a, b),
+            (a, a),
+            (0, b),
+            (b, u64::MAX),
+            (0, largest),
+            (b, a),
+            (largest, largest),
+            (0, 0),
+        ];
+        for (low, high) in ranges {
+            for level in Level::available() {
+                let mut mask = [0; CHUNK / 64];
+                in_range(level, &packed, width, low, high, &mut mask);
+                for (place, code) in codes.iter().enumerate() {
+                    let found = mask[place / 64] >> (place % 64) & 1 == 1;
+                    assert_eq!(
+                        found,
+                        (low..=high).contains(code),
+                        "width {width} {low}..={high} {level:?}"
+                    );
+                }
+            }
+        }
+    }
+}
+
+proptest! {
+    #[test]
+    fn unaligned_and_short_bytes_are_read_as_far_as_they_go(
+        bytes in prop::collection::vec(any::<u8>(), 0..9000), cut in 0usize..9, width in 0u8..=64
+    ) {
+        let bytes = &bytes[cut.min(bytes.len())..];
+        let mut plain = [0u64; CHUNK];
+        unpack(Level::Plain, bytes, width, 0, &mut plain);
+        let mut best = [0u64; CHUNK];
+        unpack(Level::best(), bytes, width, 0, &mut best);
+        prop_assert_eq!(plain, best);
+        let whole = bytes.len() / LINE * LINE;
+        for place in [0, 1, 511, 1023] {
+            if bytes.len() == whole || whole >= usize::from(width) * LINE {
+                prop_assert_eq!(get(bytes, width, place), plain[place]);
+            }
+        }
+    }
+}
+
+/// The bytes of two small chunks, written down: the format does not drift.
+#[test]
+fn golden_bytes() {
+    let mut packed = Vec::new();
+    pack(&[1, 2, 3], 3, &mut packed);
+    assert_eq!(packed.len(), 128);
+    assert_eq!(packed[..4], [1, 2, 3, 0]);
+    let mut packed = Vec::new();
+    let codes: Vec<u64> = (0..384).map(|row| row % 8).collect();
+    pack(&codes, 3, &mut packed);
+    assert_eq!(packed.len(), 256);
+    // Lane 7 holds 7, 7, 7: nine bits, the last one in the second line.
+    assert_eq!((packed[7], packed[128 + 7]), (0xff, 1));
+}
+
+#[test]
+#[ignore = "a measurement, not a check"]
+fn speed() {
+    let mut packed = Vec::new();
+    let chunks = 256;
+    for width in [3u8, 7, 12, 17, 24, 40] {
+        packed.clear();
+        for chunk in 0..chunks {
+            pack(&codes(width, CHUNK, chunk), width, &mut packed);
+        }
+        let size = bytes_for(width, CHUNK);
+        for level in Level::available() {
+            let mut rates = [0.0; 3];
+            for (kind, rate) in rates.iter_mut().enumerate() {
+                let (mut out, mut wide, mut mask) = ([0i32; CHUNK], [0i64; CHUNK], [0; CHUNK / 64]);
+                let start = std::time::Instant::now();
+                let rounds = 400;
+                for _ in 0..rounds {
+                    for chunk in packed.chunks_exact(size) {
+                        match kind {
+                            0 => in_range(level, chunk, width, 3, (1 << width) / 3, &mut mask),
+                            1 => unpack(level, chunk, width, 9, &mut out),
+                            _ => unpack(level, chunk, width, 9, &mut wide),
+                        }
+                        std::hint::black_box((&mask, &out, &wide));
+                    }
+                }
+                *rate =
+                    (rounds * chunks * CHUNK as u64) as f64 / start.elapsed().as_secs_f64() / 1e9;
+            }
+            println!(
+                "width {width:2} {level:?}: {:.1} billion/s compared, {:.1} unpacked to i32, {:.1} to i64",
+                rates[0], rates[1], rates[2]
+            );
+        }
+    }
+}

@@ -1,0 +1,206 @@
+//! Frame of reference: per chunk a base and `value - base` in packed bits (H3).
+//!
+//! Bit-packing is a frame whose bases are zero, truncation (Q6) one whose bases
+//! are zero and whose widths are 8, 16 or 32 bits throughout.
+//!
+//! | offset | bytes | field |
+//! |---|---|---|
+//! | 0 | 16 × chunks | chunk entries: base (8), offset of its packed bytes (4), width in bits (1), zero (3) |
+//! | multiple of 64 | | packed bytes of the chunks, one after the other |
+
+use super::pad;
+use crate::codec::bits::{self, CHUNK, Level, Mask, Target, bytes_for, width_for};
+use crate::error::{Error, Result};
+use crate::format::{Reader, Writer};
+use arrow_buffer::Buffer;
+use std::ops::RangeInclusive;
+
+/// Bytes of a chunk entry.
+pub(super) const ENTRY: usize = 16;
+
+/// How the bases are chosen.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Bases {
+    /// Zero; values are not negative.
+    Zero,
+    /// Zero, and widths of whole lanes; values are not negative.
+    Truncated,
+    /// The least value of the chunk.
+    Least,
+}
+
+/// Encodes `values`.
+pub(super) fn build(values: &[i64], bases: Bases) -> Vec<u8> {
+    let whole = width_for(values.iter().map(|value| *value as u64).max().unwrap_or(0));
+    let (mut table, mut packed) = (Writer::default(), Vec::new());
+    let mut codes = Vec::with_capacity(CHUNK);
+    for chunk in values.chunks(CHUNK) {
+        let base = match bases {
+            Bases::Least => chunk.iter().copied().min().unwrap_or(0),
+            _ => 0,
+        };
+        codes.clear();
+        codes.extend(chunk.iter().map(|value| value.wrapping_sub(base) as u64));
+        let width = match bases {
+            Bases::Truncated => truncated(whole),
+            _ => width_for(codes.iter().copied().fold(0, |all, code| all | code)),
+        };
+        table.u64(base as u64);
+        // In range: a block has at most 1,024 chunks of at most 8 KiB.
+        table.u32(packed.len() as u32);
+        table.u32(width.into());
+        bits::pack(&codes, width, &mut packed);
+    }
+    let mut bytes = table.finish();
+    pad(&mut bytes);
+    bytes.extend_from_slice(&packed);
+    bytes
+}
+
+/// The width of whole lanes that holds `width` bits.
+pub fn truncated(width: u8) -> u8 {
+    bits::lane_bits(width) as u8
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Chunk {
+    base: i64,
+    offset: u32,
+    width: u8,
+}
+
+/// Integers in frames, opened.
+#[derive(Debug)]
+pub struct Frame {
+    rows: usize,
+    chunks: Vec<Chunk>,
+    packed: Buffer,
+}
+
+impl Frame {
+    /// Checks entries and lengths.
+    ///
+    /// # Errors
+    /// `Corrupt` for a width above 64 bits or a chunk outside the bytes.
+    pub fn open(bytes: Buffer, rows: usize) -> Result<Frame> {
+        let (table, packed) = split(&bytes, rows, ENTRY)?;
+        let mut reader = Reader::new(table.as_slice());
+        let chunks = (0..rows.div_ceil(CHUNK)).map(|number| {
+            let (base, offset, width) = (reader.u64()? as i64, reader.u32()?, reader.u32()?);
+            let codes = CHUNK.min(rows - number * CHUNK);
+            let width = check_chunk(number, offset, width, codes, packed.len())?;
+            Ok(Chunk {
+                base,
+                offset,
+                width,
+            })
+        });
+        let chunks = chunks.collect::<Result<Vec<Chunk>>>()?;
+        Ok(Frame {
+            rows,
+            chunks,
+            packed,
+        })
+    }
+
+    /// Rows.
+    pub fn rows(&self) -> usize {
+        self.rows
+    }
+
+    fn packed(&self, chunk: usize) -> (Chunk, &[u8]) {
+        let entry = self.chunks[chunk];
+        let codes = CHUNK.min(self.rows - chunk * CHUNK);
+        let start = entry.offset as usize;
+        (
+            entry,
+            &self.packed[start..start + bytes_for(entry.width, codes)],
+        )
+    }
+
+    /// The values of a chunk; those beyond the last row are undefined.
+    pub fn chunk<D: Target>(&self, chunk: usize, out: &mut [D; CHUNK]) {
+        let (entry, packed) = self.packed(chunk);
+        bits::unpack(Level::best(), packed, entry.width, entry.base, out);
+    }
+
+    /// The value of a row.
+    pub fn get(&self, row: usize) -> i64 {
+        let (entry, packed) = self.packed(row / CHUNK);
+        let code = bits::get(packed, entry.width, row % CHUNK);
+        entry.base.wrapping_add(code as i64)
+    }
+
+    /// As [`super::Integers::test`].
+    pub fn test(&self, chunk: usize, ranges: &[RangeInclusive<i64>], mask: &mut Mask) {
+        let (entry, packed) = self.packed(chunk);
+        mask.fill(0);
+        let mut one = [0; CHUNK / 64];
+        let base = i128::from(entry.base);
+        for range in ranges {
+            let (low, high) = (
+                i128::from(*range.start()) - base,
+                i128::from(*range.end()) - base,
+            );
+            let (Ok(low), Ok(high)) = (u64::try_from(low.max(0)), u64::try_from(high)) else {
+                continue;
+            };
+            bits::in_range(Level::best(), packed, entry.width, low, high, &mut one);
+            mask.iter_mut().zip(&one).for_each(|(all, one)| *all |= one);
+        }
+    }
+
+    /// No value is outside these, judging by bases and widths; `None` when that says nothing.
+    pub fn bounds(&self) -> Option<(i64, i64)> {
+        let high = |chunk: &Chunk| {
+            let largest = 1i64
+                .checked_shl(chunk.width.into())
+                .filter(|_| chunk.width < 63)?
+                - 1;
+            chunk.base.checked_add(largest)
+        };
+        self.chunks
+            .iter()
+            .try_fold((i64::MAX, i64::MIN), |(low, most), chunk| {
+                Some((low.min(chunk.base), most.max(high(chunk)?)))
+            })
+    }
+}
+
+/// The entries of `rows` values and the packed bytes behind them.
+pub(super) fn split(bytes: &Buffer, rows: usize, entry: usize) -> Result<(Buffer, Buffer)> {
+    let table = rows.div_ceil(CHUNK) * entry;
+    let start = table.next_multiple_of(64);
+    if start > bytes.len() {
+        return Err(Error::corrupt(format!(
+            "{} bytes for the chunk entries of {rows} values",
+            bytes.len()
+        )));
+    }
+    Ok((bytes.slice_with_length(0, table), bytes.slice(start)))
+}
+
+/// A chunk's width, if it and the chunk's place are possible.
+pub(super) fn check_chunk(
+    number: usize,
+    offset: u32,
+    width: u32,
+    codes: usize,
+    len: usize,
+) -> Result<u8> {
+    let width = u8::try_from(width)
+        .ok()
+        .filter(|width| *width <= 64)
+        .ok_or_else(|| {
+            Error::corrupt(format!(
+                "chunk {number} has codes of {width} bits; 64 is the most"
+            ))
+        })?;
+    let end = offset as usize + bytes_for(width, codes);
+    if end > len {
+        return Err(Error::corrupt(format!(
+            "chunk {number} ends at {end}, there are {len} packed bytes"
+        )));
+    }
+    Ok(width)
+}

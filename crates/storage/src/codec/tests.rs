@@ -1,0 +1,1 @@
+//! Codecs on whole columns: every codec that can hold a type gives it back.

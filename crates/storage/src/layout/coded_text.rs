@@ -1,0 +1,163 @@
+//! Text in coded bytes, with the length of each value in packed bits.
+//!
+//! Only the start of each chunk is kept in memory; a value's own start is the
+//! sum of the lengths before it in its chunk.
+
+use crate::codec::Views;
+use crate::codec::bits::CHUNK;
+use crate::codec::fields::Rows;
+use crate::codec::integers::Integers;
+use crate::codec::symbols::SymbolTable;
+use crate::error::{Error, Result};
+use arrow_array::ArrayRef;
+use arrow_buffer::{Buffer, NullBuffer};
+use std::ops::Range;
+
+/// A text column in symbols, opened.
+#[derive(Debug)]
+pub struct CodedText {
+    table: Box<SymbolTable>,
+    lengths: Integers,
+    /// Where each chunk begins in `bytes`, and their end.
+    starts: Vec<usize>,
+    bytes: Buffer,
+    text: bool,
+}
+
+impl CodedText {
+    /// Checks that the lengths cover the bytes exactly.
+    ///
+    /// # Errors
+    /// `Corrupt`.
+    pub fn open(
+        table: Box<SymbolTable>,
+        lengths: Integers,
+        bytes: Buffer,
+        text: bool,
+    ) -> Result<CodedText> {
+        let rows = lengths.rows();
+        let mut starts = vec![0];
+        let (mut end, mut values) = (0usize, Vec::with_capacity(CHUNK));
+        for start in (0..rows).step_by(CHUNK) {
+            values.clear();
+            lengths.read::<i64>(start..rows.min(start + CHUNK), &mut values);
+            for length in &values {
+                let length = usize::try_from(*length)
+                    .ok()
+                    .filter(|length| *length <= bytes.len() - end);
+                end += length.ok_or_else(|| {
+                    Error::corrupt(format!(
+                        "a value after row {start} leaves the {} coded bytes",
+                        bytes.len()
+                    ))
+                })?;
+            }
+            starts.push(end);
+        }
+        if end != bytes.len() {
+            return Err(Error::corrupt(format!(
+                "the values have {end} coded bytes, the section {}",
+                bytes.len()
+            )));
+        }
+        Ok(CodedText {
+            table,
+            lengths,
+            starts,
+            bytes,
+            text,
+        })
+    }
+
+    /// The end of each value of a chunk's rows, relative to the chunk's start.
+    fn ends(&self, rows: Range<usize>, out: &mut Vec<i64>) {
+        out.clear();
+        self.lengths.read(rows, out);
+        let mut end = 0;
+        for length in out.iter_mut() {
+            end += *length;
+            *length = end;
+        }
+    }
+
+    /// The values of some rows.
+    ///
+    /// # Errors
+    /// `Corrupt` for unknown codes or text that is not UTF-8.
+    pub fn read(&self, rows: &Rows<'_>, nulls: Option<NullBuffer>) -> Result<ArrayRef> {
+        let count = rows.count();
+        let (mut decoded, mut ends) = (Vec::new(), Vec::with_capacity(count));
+        match rows {
+            Rows::Range(rows) => self.decode_range(rows.clone(), &mut decoded, &mut ends)?,
+            Rows::Positions(positions) => {
+                self.decode_positions(positions, &mut decoded, &mut ends)?
+            }
+        }
+        let starts = std::iter::once(0).chain(ends.iter().map(|end| *end as usize));
+        let places: Vec<Range<usize>> = starts
+            .zip(&ends)
+            .map(|(start, end)| start..*end as usize)
+            .collect();
+        let views = Views::new(Buffer::from_vec(decoded), places.into_iter(), self.text)?;
+        Ok(views.slice(0..count, nulls))
+    }
+
+    fn decode_range(
+        &self,
+        rows: Range<usize>,
+        out: &mut Vec<u8>,
+        out_ends: &mut Vec<u32>,
+    ) -> Result<()> {
+        let (mut row, mut ends) = (rows.start, Vec::with_capacity(CHUNK));
+        while row < rows.end {
+            let chunk = row / CHUNK;
+            let last = rows.end.min((chunk + 1) * CHUNK);
+            self.ends(chunk * CHUNK..last, &mut ends);
+            let skipped = row - chunk * CHUNK;
+            let base = skipped.checked_sub(1).map_or(0, |before| ends[before]);
+            let start = self.starts[chunk] + base as usize;
+            let end = self.starts[chunk] + ends.last().map_or(0, |end| *end as usize);
+            let coded = &self.bytes[start..end];
+            let ends = ends[skipped..].iter().map(|end| (*end - base) as usize);
+            self.table.decode_all(coded, ends, out, out_ends)?;
+            row = last;
+        }
+        Ok(())
+    }
+
+    fn decode_positions(
+        &self,
+        positions: &[u32],
+        out: &mut Vec<u8>,
+        out_ends: &mut Vec<u32>,
+    ) -> Result<()> {
+        let (mut known, mut ends) = (usize::MAX, Vec::with_capacity(CHUNK));
+        for row in positions.iter().map(|row| *row as usize) {
+            let (chunk, place) = (row / CHUNK, row % CHUNK);
+            if chunk != known {
+                self.ends(
+                    chunk * CHUNK..self.lengths.rows().min((chunk + 1) * CHUNK),
+                    &mut ends,
+                );
+                known = chunk;
+            }
+            let start = place.checked_sub(1).map_or(0, |before| ends[before]) as usize;
+            let (start, end) = (
+                self.starts[chunk] + start,
+                self.starts[chunk] + ends[place] as usize,
+            );
+            self.table.decode(&self.bytes[start..end], out)?;
+            // In range: symbols expand at most tenfold, checked by `Views`.
+            out_ends.push(
+                u32::try_from(out.len())
+                    .map_err(|_| Error::corrupt("over 4 GiB of text in one batch"))?,
+            );
+        }
+        Ok(())
+    }
+
+    /// Bytes of memory beyond the sections.
+    pub fn memory(&self) -> usize {
+        8 * self.starts.len() + (80 << 10)
+    }
+}
