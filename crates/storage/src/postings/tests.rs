@@ -44,6 +44,9 @@ fn samples() -> Vec<Vec<u32>> {
         (0..ROWS).collect(),
         (100..90_000).chain(90_500..91_000).collect(),
         (0..ROWS).filter(|row| row % 3 != 1).collect(),
+        (0..ROWS)
+            .filter(|row| crate::format::checksum(&row.to_le_bytes()) & 1 == 0)
+            .collect(),
         (0..200).map(|row| row * 3 + row % 2).collect(),
         (0..200).map(|row| row * 1000 + row % 7).collect(),
         (0..200)
