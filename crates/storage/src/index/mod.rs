@@ -19,11 +19,15 @@
 //! Multi-byte fields are little-endian. Nodes are multiples of [`NODE_BYTES`]
 //! from the start, to lie on cache lines when the buffer does.
 
+pub mod bloom;
 pub mod csb;
+pub mod inverted;
 pub mod nodes;
 mod width;
 
+pub use bloom::Bloom;
 pub use csb::{AnyCsb, CsbTree};
+pub use inverted::InvertedIndex;
 pub use nodes::{KeyTree, KeyWidth, TreeKey};
 pub use width::AnyKeys;
 

@@ -28,22 +28,6 @@ macro_rules! each_width {
 }
 
 impl AnyKeys {
-    /// Appends the tree of sorted keys.
-    ///
-    /// # Panics
-    /// In debug builds if the keys are not sorted or too wide.
-    pub fn build(width: KeyWidth, keys: &[u128], bytes: &mut Vec<u8>) {
-        fn build<K: TreeKey>(keys: &[u128], bytes: &mut Vec<u8>) {
-            let keys: Vec<K> = keys.iter().map(|key| super::fitting(*key)).collect();
-            KeyTree::build(&keys, bytes);
-        }
-        match width {
-            KeyWidth::Four => build::<u32>(keys, bytes),
-            KeyWidth::Eight => build::<u64>(keys, bytes),
-            KeyWidth::Sixteen => build::<u128>(keys, bytes),
-        }
-    }
-
     /// Bytes of the tree of `len` keys.
     pub fn stored_bytes(width: KeyWidth, len: usize) -> usize {
         match width {

@@ -1,5 +1,7 @@
 //! Tests against plain sorted vectors and maps, and with damaged bytes.
 
+mod bloom;
+mod inverted;
 mod trees;
 
 use arrow_buffer::Buffer;
