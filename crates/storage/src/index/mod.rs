@@ -22,12 +22,14 @@
 pub mod bloom;
 pub mod csb;
 pub mod inverted;
+pub mod key;
 pub mod nodes;
 mod width;
 
 pub use bloom::Bloom;
 pub use csb::{AnyCsb, CsbTree};
 pub use inverted::InvertedIndex;
+pub use key::{KeyInterval, KeyKind, KeyPart, KeyShape, RawColumn};
 pub use nodes::{KeyTree, KeyWidth, TreeKey};
 pub use width::AnyKeys;
 

@@ -2,6 +2,7 @@
 
 mod bloom;
 mod inverted;
+mod key;
 mod trees;
 
 use arrow_buffer::Buffer;
