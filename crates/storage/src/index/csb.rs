@@ -20,8 +20,7 @@
 //! Positions keep their four bytes: packed into 20 bits they would save 12 % of
 //! an index with 8-byte keys, and ranges could no longer be lent as a slice.
 
-use super::nodes::{KeyTree, KeyWidth, TreeKey};
-use super::{AnyKeys, NODE_BYTES, must, on_cache_lines, sorted};
+use super::{AnyKeys, KeyTree, KeyWidth, NODE_BYTES, TreeKey, must, on_cache_lines, sorted};
 use crate::error::Result;
 use crate::format::{BLOCK_ROWS_MAX, Reader};
 use arrow_buffer::{Buffer, ScalarBuffer};

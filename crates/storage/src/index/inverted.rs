@@ -19,8 +19,7 @@
 //! Example: rows 0 to 3 with keys 7, 9, 9, 7 have the keys 7 and 9, the ends 4
 //! and 8, and the sets {0, 3} and {1, 2}.
 
-use super::nodes::{KeyWidth, TreeKey};
-use super::{AnyKeys, NODE_BYTES, must, on_cache_lines, sorted};
+use super::{AnyKeys, KeyTree, KeyWidth, NODE_BYTES, TreeKey, must, on_cache_lines, sorted};
 use crate::error::Result;
 use crate::format::{BLOCK_ROWS_MAX, Reader};
 use crate::postings::{Postings, encode};
@@ -169,7 +168,7 @@ fn build<K: TreeKey>(entries: impl Iterator<Item = (u128, u32)>) -> Vec<u8> {
     bytes.extend_from_slice(&(sets.len() as u32).to_le_bytes());
     bytes.push(K::WIDTH.bytes() as u8);
     bytes.resize(NODE_BYTES, 0);
-    super::KeyTree::build(&different, &mut bytes);
+    KeyTree::build(&different, &mut bytes);
     ends.iter()
         .for_each(|end| bytes.extend_from_slice(&end.to_le_bytes()));
     bytes.extend_from_slice(&sets);

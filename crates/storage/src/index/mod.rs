@@ -19,6 +19,7 @@
 //! Multi-byte fields are little-endian. Nodes are multiples of [`NODE_BYTES`]
 //! from the start, to lie on cache lines when the buffer does.
 
+mod any;
 pub mod bloom;
 pub mod csb;
 pub mod inverted;
@@ -26,12 +27,13 @@ pub mod key;
 pub mod nodes;
 mod width;
 
+pub use any::AnyKeys;
 pub use bloom::Bloom;
 pub use csb::{AnyCsb, CsbTree};
 pub use inverted::InvertedIndex;
 pub use key::{KeyInterval, KeyKind, KeyPart, KeyShape, RawColumn};
-pub use nodes::{KeyTree, KeyWidth, TreeKey};
-pub use width::AnyKeys;
+pub use nodes::KeyTree;
+pub use width::{KeyWidth, TreeKey};
 
 use crate::error::{Error, Result};
 use arrow_buffer::{Buffer, MutableBuffer};

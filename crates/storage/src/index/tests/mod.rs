@@ -3,6 +3,7 @@
 mod bloom;
 mod inverted;
 mod key;
+mod key_model;
 mod trees;
 
 use arrow_buffer::Buffer;
