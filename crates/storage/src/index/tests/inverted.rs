@@ -104,3 +104,31 @@ proptest! {
         agrees(KeyWidth::Sixteen, &keys, &probes);
     }
 }
+
+/// Sizes and times over a million rows, beside one entry per row.
+#[test]
+#[ignore = "measures; run alone"]
+fn sizes_and_speed() {
+    use std::time::Instant;
+    const ROWS: u32 = 1 << 20;
+    let hash = |row: u32| crate::format::checksum(&row.to_le_bytes());
+    for keys in [2u64, 100, 10_000, 1 << 20] {
+        let entries = || (0..ROWS).map(|row| (u128::from(hash(row) % keys), row));
+        let tree = AnyCsb::build(KeyWidth::Four, entries());
+        let started = Instant::now();
+        let bytes = InvertedIndex::build(KeyWidth::Four, entries());
+        let built = started.elapsed();
+        let bits = |bytes: &[u8]| 8.0 * bytes.len() as f64 / f64::from(ROWS);
+        let sizes = (bits(&bytes), bits(&tree));
+        let started = Instant::now();
+        let index = InvertedIndex::open(Buffer::from(bytes), ROWS).unwrap();
+        let opened = started.elapsed();
+        let mut words = vec![0; ROWS as usize / 64];
+        let started = Instant::now();
+        index.or_into(0..index.len(), &mut words).unwrap();
+        let read = started.elapsed();
+        println!(
+            "{keys} keys: {sizes:.2?} bits a row; built {built:?}, opened {opened:?}, all read {read:?}"
+        );
+    }
+}
