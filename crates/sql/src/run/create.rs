@@ -191,6 +191,7 @@ fn written_schema(create: &CreateTable) -> Result<TableSchema> {
     let mut schema = TableSchema {
         columns: Vec::with_capacity(create.columns.len()),
         keys: Vec::new(),
+        ..TableSchema::default()
     };
     for (definition, index) in create.columns.iter().zip(0..) {
         add_column(&mut schema, definition, index)?;

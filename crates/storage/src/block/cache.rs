@@ -5,6 +5,7 @@
 //! limit is passed, the parts that were used longest ago go first; whoever
 //! still reads one keeps it alive until done.
 
+use super::index_part::BlockIndex;
 use crate::ids::BlockId;
 use crate::layout::{Stripe, TupleStore};
 use parking_lot::Mutex;
@@ -18,10 +19,23 @@ pub enum Part {
     Stripe(Arc<Stripe>),
     /// All columns of a block that keeps tuples together.
     Tuples(Arc<dyn TupleStore>),
+    /// An index sub-block.
+    Index(Arc<BlockIndex>),
 }
 
-/// A part's place: the block and, for stripes, the column.
-pub type PartKey = (BlockId, u16);
+/// A part's place: the block, and which part of it.
+pub type PartKey = (BlockId, PartName);
+
+/// Which part of a block.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum PartName {
+    /// A column's stripe.
+    Column(u16),
+    /// All columns together.
+    Tuples,
+    /// The index of this number.
+    Index(u32),
+}
 
 /// Parts in memory.
 #[derive(Debug)]

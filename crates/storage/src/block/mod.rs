@@ -7,14 +7,18 @@
 
 mod build;
 mod cache;
+mod conditions;
 mod describe;
+mod index_part;
 mod parts;
 mod sketch;
 mod zones;
 
 pub use build::{BlockBytes, build};
 pub use cache::{Cache, Part};
+pub use conditions::Conditions;
 pub use describe::{ByteRange, ColumnFacts};
+pub use index_part::{BlockIndex, Found, can_index};
 pub use sketch::Sketch;
 
 use crate::codec::CodeTest;
@@ -255,6 +259,14 @@ impl Block {
         read().map_err(self.blame(Some(&name)))
     }
 
+    /// The column that the rows are sorted on, NULLs last.
+    ///
+    /// # Errors
+    /// `Corrupt` or `Io` at the first use of the block.
+    pub fn sort_column(&self) -> Result<Option<usize>> {
+        Ok(self.opened()?.header.sort_column.map(usize::from))
+    }
+
     /// The zone map of `column` over the whole block.
     ///
     /// # Errors
@@ -323,6 +335,7 @@ impl Block {
         let read = || match self.part(column)? {
             Part::Stripe(stripe) => stripe.read(rows),
             Part::Tuples(store) => store.read(column, rows),
+            Part::Index(_) => Err(Error::corrupt("an index where a column was expected")),
         };
         self.checked(column, read())
     }
@@ -336,6 +349,7 @@ impl Block {
         let translate = || match self.part(column)? {
             Part::Stripe(stripe) => stripe.translate(leaf),
             Part::Tuples(store) => store.translate(column, leaf),
+            Part::Index(_) => Ok(None),
         };
         translate().map_err(self.blame(None))
     }
@@ -353,6 +367,7 @@ impl Block {
         let test = || match self.part(column)? {
             Part::Stripe(stripe) => Ok(stripe.test(test, rows)),
             Part::Tuples(store) => store.test(column, test, rows),
+            Part::Index(_) => Err(Error::corrupt("an index where a column was expected")),
         };
         test().map_err(self.blame(None))
     }
@@ -390,6 +405,7 @@ impl Block {
                 SectionKind::Zones,
                 SectionKind::Sketches,
                 SectionKind::Sizes,
+                SectionKind::Index,
             ];
             !statistics.contains(&section.kind)
         };

@@ -7,6 +7,7 @@
 //! ([`Scan::tighten`]) prunes what has not been read yet; nothing that was
 //! delivered is read again.
 
+mod access;
 mod filter;
 mod metrics;
 mod worker;
@@ -148,8 +149,14 @@ impl Scan {
                 break;
             };
             let verdict = self.prune_block(block)?;
-            if verdict == Prune::None {
+            let by_bloom = verdict == Prune::Some || verdict == Prune::Unknown;
+            let by_bloom = by_bloom && access::ruled_out(self, block)?;
+            if verdict == Prune::None || by_bloom {
                 self.metrics.blocks_pruned.fetch_add(1, Ordering::Relaxed);
+                let bloomed = u64::from(by_bloom);
+                self.metrics
+                    .blocks_pruned_by_bloom
+                    .fetch_add(bloomed, Ordering::Relaxed);
                 continue;
             }
             self.metrics.blocks_read.fetch_add(1, Ordering::Relaxed);

@@ -1,11 +1,13 @@
 //! What a table looks like: its columns, keys and physical options.
 
 mod codecs;
+mod index;
 mod options;
 mod types;
 mod value;
 
 pub use codecs::{CodecChoice, CodecName};
+pub use index::{IndexDefinition, IndexKind};
 pub use options::{
     BLOCK_BYTES_MAX, BLOCK_BYTES_MIN, Layout, PAGE_BYTES_MAX, PAGE_BYTES_MIN, TableOptions,
 };
@@ -53,6 +55,16 @@ pub struct TableSchema {
     /// Keys declared over them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub keys: Vec<Key>,
+    /// Indexes over them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub indexes: Vec<IndexDefinition>,
+    /// Numbers that indexes were given so far; none is given twice.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub index_numbers: u32,
+}
+
+fn is_zero(number: &u32) -> bool {
+    *number == 0
 }
 
 impl TableSchema {

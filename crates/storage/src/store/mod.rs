@@ -14,6 +14,7 @@
 
 mod catalog;
 mod edit;
+mod indexes;
 mod open;
 mod verify;
 mod writer;

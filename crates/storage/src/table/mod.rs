@@ -2,7 +2,7 @@
 
 use crate::block::{Block, Sketch};
 use crate::error::Result;
-use crate::ids::TableId;
+use crate::ids::{BlockId, TableId};
 use crate::scan::{Scan, ScanRequest};
 use crate::schema::{TableOptions, TableSchema, Value};
 use std::sync::{Arc, OnceLock};
@@ -74,6 +74,17 @@ impl Table {
             options,
             blocks,
         )
+    }
+
+    /// The same table with another schema.
+    pub fn with_schema(&self, schema: Arc<TableSchema>, blocks: Vec<Arc<Block>>) -> Table {
+        let (name, options) = (self.name.clone(), self.options.clone());
+        Table::new(self.id, name, schema, options, blocks)
+    }
+
+    /// Numbers of the blocks, in order.
+    pub fn block_ids(&self) -> Vec<BlockId> {
+        self.blocks.iter().map(|block| block.id()).collect()
     }
 
     /// Rows in all blocks.

@@ -36,7 +36,7 @@ fn assert_rows(
 }
 
 /// filter(x) = take(x, positions where TRUE), for one condition read in several ways.
-fn check_scan(table: &Table, model: &Model, dice: &mut Dice, predicate: Option<Predicate>) {
+pub fn check_scan(table: &Table, model: &Model, dice: &mut Dice, predicate: Option<Predicate>) {
     let positions = model.positions(predicate.as_ref());
     let projection: Vec<usize> = (0..dice.below(5))
         .map(|_| dice.below(model.schema.columns.len()))

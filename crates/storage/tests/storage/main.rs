@@ -13,5 +13,6 @@ mod crash;
 mod fixtures;
 mod flips;
 mod home;
+mod indexes;
 mod model;
 mod tables;
