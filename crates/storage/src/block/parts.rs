@@ -3,13 +3,14 @@
 use super::build::{assemble, index_section};
 use super::cache::PartName;
 use super::index_part::{BlockIndex, IndexSource};
-use super::{Block, BlockBytes, Opened, Part};
+use super::{Block, BlockBytes, FoundColumn, Opened, Part};
 use crate::codec::Dense;
+use crate::codec::fields::Rows;
 use crate::error::{Error, Result};
 use crate::format::{Codec, Header, Section, SectionKind, ZONE_ROWS};
 use crate::ids::BlockId;
 use crate::layout::{BookSections, PaxStore, RowStore, SectionData, Stripe, StripeSections};
-use crate::schema::{IndexDefinition, Layout};
+use crate::schema::{IndexDefinition, Layout, TableSchema};
 use arrow_buffer::Buffer;
 use std::sync::Arc;
 
@@ -60,11 +61,16 @@ impl Block {
         Ok(Some(index))
     }
 
-    /// The bytes of this block as block `id` with an index more.
+    /// The bytes of this block as block `id` with an index more, over columns of `table`.
     ///
     /// # Errors
     /// `Corrupt` or `Io`.
-    pub fn with_index(&self, id: BlockId, definition: &IndexDefinition) -> Result<BlockBytes> {
+    pub fn with_index(
+        &self,
+        id: BlockId,
+        table: &TableSchema,
+        definition: &IndexDefinition,
+    ) -> Result<BlockBytes> {
         let opened = self.opened()?;
         let mut sections = Vec::with_capacity(opened.sections.len() + 1);
         for section in &opened.sections {
@@ -78,10 +84,7 @@ impl Block {
         }
         let rows = 0..self.info.rows as usize;
         let dense = |column: &usize| {
-            Dense::from_arrow(
-                &self.read(*column, rows.clone())?,
-                &self.schema.columns[*column],
-            )
+            Dense::from_arrow(&self.read(*column, rows.clone())?, &table.columns[*column])
         };
         let columns = definition
             .columns
@@ -96,7 +99,7 @@ impl Block {
             columns: columns.iter().collect(),
             codes: codes.as_deref(),
         };
-        sections.push(index_section(definition, &self.schema, &source));
+        sections.push(index_section(definition, table, &source));
         let header = Header {
             id,
             sections: sections.len() as u32,
@@ -107,6 +110,9 @@ impl Block {
 
     /// The codes of a column that has a dictionary.
     fn ranks(&self, column: usize) -> Result<Option<Vec<i64>>> {
+        let FoundColumn::Own(column) = self.find_column(column)? else {
+            return Ok(None);
+        };
         match self.part(column)? {
             Part::Stripe(stripe) => Ok(stripe.ranks()),
             Part::Tuples(store) => store.ranks(column).map_err(self.blame(None)),
@@ -216,9 +222,9 @@ impl Block {
         for section in &opened.sections {
             self.read_section(&opened, section)?;
         }
-        self.sketches()?;
+        self.own_sketches()?;
         for column in 0..self.schema.columns.len() {
-            self.fine_zones(column)?;
+            self.own_fine_zones(column)?;
         }
         let columns = if self.info.layout == Layout::Column {
             self.schema.columns.len()
@@ -239,10 +245,8 @@ impl Block {
         // Codes and coded text are checked where they are decoded.
         for column in 0..self.schema.columns.len() {
             for start in (0..self.info.rows as usize).step_by(ZONE_ROWS) {
-                self.read(
-                    column,
-                    start..(self.info.rows as usize).min(start + ZONE_ROWS),
-                )?;
+                let rows = start..(self.info.rows as usize).min(start + ZONE_ROWS);
+                self.read_own(column, &Rows::Range(rows))?;
             }
         }
         Ok(())

@@ -63,6 +63,25 @@ pub struct TableSchema {
     pub index_numbers: u32,
 }
 
+/// Where a table's column is found in older blocks.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Place {
+    /// In the block's own column of this number.
+    Stored(usize),
+    /// Nowhere: every row has this value, in stored form as hex digits, or NULL.
+    Missing(Option<String>),
+}
+
+/// Columns that a table had once, and where today's are among them.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FormerColumns {
+    /// Those that blocks of this version were written with.
+    pub columns: Vec<Column>,
+    /// One place for each column of today.
+    pub places: Vec<Place>,
+}
+
 fn is_zero(number: &u32) -> bool {
     *number == 0
 }

@@ -4,7 +4,7 @@ use super::catalog::Catalog;
 use super::edit::CatalogEdit;
 use super::writer::NewBlock;
 use super::{Place, Store};
-use crate::block::{Block, BlockInfo, can_index, file_name};
+use crate::block::{Block, can_index, file_name};
 use crate::error::{Error, Result};
 use crate::ids::TableId;
 use crate::schema::{IndexDefinition, IndexKind, TableSchema};
@@ -114,19 +114,9 @@ fn indexed(
     definition: &IndexDefinition,
 ) -> Result<NewBlock> {
     let id = place.next_block();
-    let bytes = block.with_index(id, definition)?;
+    let bytes = block.with_index(id, schema, definition)?;
     place.files.write(&file_name(id), &bytes.pieces())?;
-    let info = BlockInfo {
-        id,
-        bytes: bytes.total(),
-        ..block.info().clone()
-    };
-    let handle = Block::new(
-        info,
-        schema.clone(),
-        place.files.clone(),
-        place.cache.clone(),
-    );
+    let handle = block.renumbered(id, bytes.total());
     Ok(NewBlock::new(Arc::new(handle), place.clone()))
 }
 

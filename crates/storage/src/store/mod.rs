@@ -13,6 +13,7 @@
 //! left by crashes; the next writer removes them.
 
 mod catalog;
+mod columns;
 mod edit;
 mod indexes;
 mod open;

@@ -176,11 +176,13 @@ impl BlockWriter {
             rows: batch.num_rows() as u64,
             bytes: bytes.total(),
             layout: self.options.layout,
+            version: None,
         };
         self.place.files.write(&file_name(id), &bytes.pieces())?;
         let handle = Block::new(
             info,
             self.schema.clone(),
+            None,
             self.place.files.clone(),
             self.place.cache.clone(),
         );

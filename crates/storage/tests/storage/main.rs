@@ -8,6 +8,7 @@
 
 #![allow(clippy::unwrap_used, reason = "in tests, the panic is the report")]
 
+mod columns;
 mod conformance;
 mod crash;
 mod fixtures;
