@@ -256,7 +256,11 @@ fn check_names(schema: &TableSchema) -> Result<()> {
     Ok(())
 }
 
-fn add_column(schema: &mut TableSchema, definition: &ColumnDef, index: usize) -> Result<()> {
+pub(super) fn add_column(
+    schema: &mut TableSchema,
+    definition: &ColumnDef,
+    index: usize,
+) -> Result<()> {
     let at = position(&definition.name);
     let kind = column_type(&definition.data_type).map_err(|error| error.at(at))?;
     let mut column = Column {

@@ -5,6 +5,7 @@
 
 mod alter;
 mod clauses;
+mod columns;
 mod create;
 mod drop;
 mod explain;

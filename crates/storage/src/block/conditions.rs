@@ -43,6 +43,11 @@ impl<'a> Conditions<'a> {
             .map(|(_, leaf)| *leaf)
     }
 
+    /// Whether meeting the conditions is meeting the predicate.
+    pub fn is_complete(&self) -> bool {
+        self.complete
+    }
+
     /// How many there are.
     pub fn count(&self) -> usize {
         self.leaves.len()

@@ -1,14 +1,16 @@
 //! One worker of a scan.
 
-use super::Scan;
 use super::access::{self, Access};
 use super::filter::Filter;
+use super::pipelined::Pipeline;
+use super::{ColumnScanner, Scan};
 use crate::block::Block;
 use crate::codec::bits::CHUNK;
 use crate::error::Result;
 use crate::format::ZONE_ROWS;
 use crate::predicate::{BoundPredicate, Prune, Zone};
-use arrow_array::{ArrayRef, RecordBatch, RecordBatchOptions};
+use crate::schema::Layout;
+use arrow_array::{Array, ArrayRef, RecordBatch, RecordBatchOptions};
 use std::collections::VecDeque;
 use std::ops::Range;
 use std::sync::Arc;
@@ -36,6 +38,10 @@ struct BlockScan {
     candidates: VecDeque<u32>,
     /// Whether they need no check.
     exact: bool,
+    /// Scan nodes, if the block is scanned by them.
+    pipeline: Option<Pipeline>,
+    /// Batches that they made.
+    ready: VecDeque<(Vec<ArrayRef>, usize)>,
     /// Positions that passed and were not returned yet, ascending.
     pending: Vec<u32>,
     /// Whole ranges that passed, to be returned after `pending`.
@@ -92,6 +98,8 @@ impl BlockScan {
             rows: 0..block.rows() as usize,
             candidates: VecDeque::new(),
             exact: false,
+            pipeline: None,
+            ready: VecDeque::new(),
             pending: Vec::new(),
             whole: VecDeque::new(),
             block,
@@ -112,6 +120,10 @@ impl BlockScan {
                 }
                 new.rows = rows;
                 new.all = exact;
+                let columnar = new.block.layout() == Layout::Column;
+                if columnar && scan.scanner == ColumnScanner::Pipelined {
+                    new.pipeline = Pipeline::of(scan);
+                }
             }
             Access::Positions {
                 positions,
@@ -136,6 +148,11 @@ impl BlockScan {
     /// The next batch of this block, or `None` at its end.
     fn next(&mut self, scan: &Scan) -> Result<Option<RecordBatch>> {
         loop {
+            if let Some((columns, rows)) = self.ready.pop_front() {
+                let granted = scan.reserve(rows);
+                let columns = columns.iter().map(|column| column.slice(0, granted));
+                return finish(scan, columns.collect(), granted);
+            }
             let full = self.pending.len() >= scan.batch_rows;
             let done = self.rows.is_empty() && self.candidates.is_empty();
             let must = !self.pending.is_empty() && (!self.whole.is_empty() || done);
@@ -192,6 +209,7 @@ impl BlockScan {
             (_, Prune::None) => {
                 scan.metrics.zones_pruned.fetch_add(1, Ordering::Relaxed);
             }
+            (Some(_), _) if self.pipeline.is_some() => self.run_pipeline(scan, rows)?,
             (Some(predicate), _) => {
                 // Codes are tested from the beginning of a chunk.
                 let lead = rows.start % CHUNK;
@@ -205,6 +223,23 @@ impl BlockScan {
                         .pending
                         .extend(bits.set_indices().map(|row| (rows.start + row) as u32)),
                 }
+            }
+        }
+        Ok(())
+    }
+
+    /// Sends a zone through the scan nodes, chunk by chunk.
+    fn run_pipeline(&mut self, scan: &Scan, rows: Range<usize>) -> Result<()> {
+        let Some(pipeline) = &mut self.pipeline else {
+            return Ok(());
+        };
+        for start in rows.clone().step_by(CHUNK) {
+            let chunk = start..rows.end.min(start + CHUNK);
+            let (columns, count) = pipeline.run(scan, &self.block, chunk)?;
+            for first in (0..count).step_by(scan.batch_rows) {
+                let length = scan.batch_rows.min(count - first);
+                let part = columns.iter().map(|column| column.slice(first, length));
+                self.ready.push_back((part.collect(), length));
             }
         }
         Ok(())

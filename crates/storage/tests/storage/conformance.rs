@@ -5,7 +5,8 @@ use crate::model::{Model, order};
 use crate::tables::{Dice, KINDS, Nulls, Recipe, Spread, rows, schema};
 use arrow_array::*;
 use freestone_storage::{
-    CodecChoice, ColumnType, Error, Layout, Predicate, Result, ScanRequest, Table, TableOptions,
+    CodecChoice, ColumnScanner, ColumnType, Error, Layout, Predicate, Result, ScanRequest, Table,
+    TableOptions,
 };
 use proptest::prelude::*;
 use std::sync::atomic::Ordering::Relaxed;
@@ -52,6 +53,7 @@ pub fn check_scan(table: &Table, model: &Model, dice: &mut Dice, predicate: Opti
         predicate,
         limit: None,
         batch_rows,
+        scanner: *dice.choose(&[ColumnScanner::Single, ColumnScanner::Pipelined]),
     };
     let scan = table.scan(&request).unwrap();
     let found = one_worker(&scan);
@@ -119,6 +121,7 @@ fn check_tighten(table: &Table, model: &Model, dice: &mut Dice) {
             predicate: Some(early.clone()),
             limit: None,
             batch_rows: 100,
+            scanner: ColumnScanner::Single,
         })
         .unwrap();
     let mut worker = scan.worker();
@@ -333,7 +336,7 @@ proptest! {
             let predicate = Some(model.predicate(&mut dice, 2));
             let projection = (0..model.schema.columns.len()).collect::<Vec<_>>();
             let positions = model.positions(predicate.as_ref());
-            let scan = table.scan(&ScanRequest { projection: projection.clone(), predicate, limit: None, batch_rows: 0 }).unwrap();
+            let scan = table.scan(&ScanRequest { projection: projection.clone(), predicate, limit: None, batch_rows: 0, scanner: *dice.choose(&[ColumnScanner::Single, ColumnScanner::Pipelined]) }).unwrap();
             let found = three_workers(&scan);
             let joined: Vec<ArrayRef> = collected(found, projection.len()).into_iter().flatten().collect();
             if let Some(ids) = joined.first() {

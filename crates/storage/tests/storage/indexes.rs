@@ -175,8 +175,7 @@ fn check_unordered(table: &Arc<Table>, model: &Model, columns: &[usize], dice: &
         let request = ScanRequest {
             projection: vec![0],
             predicate: Some(predicate.clone()),
-            limit: None,
-            batch_rows: 0,
+            ..ScanRequest::default()
         };
         let scan = table.scan(&request).unwrap();
         let found = crate::home::ids(&crate::home::one_worker(&scan));
