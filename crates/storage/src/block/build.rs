@@ -2,7 +2,7 @@
 
 use super::sketch::Sketch;
 use super::zones;
-use crate::codec::{Dense, Encoded, pick};
+use crate::codec::{Dense, Encoded};
 use crate::error::Result;
 use crate::format::{
     Codec, HEADER_BYTES, Header, SECTION_BYTES, Section, SectionKind, Writer, ZONE_ROWS, checksum,
@@ -54,7 +54,7 @@ pub fn build(
         .iter()
         .zip(&columns)
         .map(|(column, dense)| {
-            pick(
+            layout::encode(
                 dense,
                 column.kind.physical(),
                 options.codec_of(&column.name),
@@ -62,7 +62,7 @@ pub fn build(
             )
         })
         .collect();
-    let stored = layout::build(schema, &encoded, options)?;
+    let stored = layout::build(schema, &columns, &encoded, options)?;
     sections.push(sizes(&columns, &encoded, &stored));
     sections.extend(stored);
     let sort_column = options
@@ -95,7 +95,11 @@ fn sizes(columns: &[Dense], encoded: &[Encoded], sections: &[SectionData]) -> Se
             .iter()
             .filter(|section| section.column.map(usize::from) == Some(number));
         let own: usize = mine.clone().map(|section| section.bytes.len()).sum();
-        let values = [SectionKind::Values, SectionKind::Bytes];
+        let values = [
+            SectionKind::Values,
+            SectionKind::Bytes,
+            SectionKind::RowSets,
+        ];
         let apart = mine.clone().any(|section| values.contains(&section.kind));
         let share = if apart {
             0
@@ -116,8 +120,9 @@ fn statistics(schema: &TableSchema, columns: &[Dense]) -> Vec<SectionData> {
         let (block, fine) = zones::build(dense, column.kind.physical());
         zones::encode(&block, &mut whole);
         Sketch::of(dense).encode(&mut sketches);
-        // A block of one zone has said everything already.
-        if dense.rows > ZONE_ROWS {
+        // A block of one zone has said everything already, and so has a column
+        // without values, of which wide tables have many.
+        if dense.rows > ZONE_ROWS && (block.nulls as usize) < dense.rows {
             let mut writer = Writer::default();
             fine.iter()
                 .for_each(|zone| zones::encode(zone, &mut writer));

@@ -2,16 +2,18 @@
 
 use super::{Block, Opened, Part};
 use crate::error::{Error, Result};
-use crate::format::{Codec, SectionKind, ZONE_ROWS};
-use crate::layout::{BookSections, PaxStore, RowStore, Stripe, StripeSections};
-use crate::schema::Layout;
+use crate::format::{Codec, Section, SectionKind, ZONE_ROWS};
+use crate::layout::{
+    BookSections, InvertedColumn, PaxStore, Relation, RowStore, Stripe, StripeSections,
+};
+use crate::schema::{Column, Layout};
 use arrow_buffer::Buffer;
 use std::sync::Arc;
 
 impl Block {
     /// The part that holds `column`, opened.
     pub(super) fn part(&self, column: usize) -> Result<Part> {
-        let whole = self.info.layout != Layout::Column;
+        let whole = self.info.layout.keeps_tuples();
         let number =
             u16::try_from(column).map_err(|_| Error::corrupt(format!("no column {column}")))?;
         let key = (self.info.id, if whole { u16::MAX } else { number });
@@ -28,7 +30,7 @@ impl Block {
         match self.info.layout {
             Layout::Row => self.open_rows(opened),
             Layout::Pax => self.open_pages(opened),
-            Layout::Column => self.open_stripe(opened, column),
+            Layout::Column | Layout::Dsm | Layout::Inverted => self.open_column(opened, column),
         }
     }
 
@@ -92,29 +94,50 @@ impl Block {
             .collect()
     }
 
-    fn open_stripe(&self, opened: &Opened, column: u16) -> Result<(Part, u64)> {
+    /// The sections of one column, found in one pass: there may be thousands.
+    fn column_sections(&self, opened: &Opened, column: u16) -> Result<StripeSections> {
+        let mut sections = StripeSections::default();
+        let own = |section: &&Section| section.column == Some(column);
+        for section in opened.sections.iter().filter(own) {
+            if let Some(slot) = sections.slot(section.kind)
+                && slot.is_none()
+            {
+                *slot = Some(self.read_section(opened, section)?);
+            }
+        }
+        Ok(sections)
+    }
+
+    /// Opens a column that is stored apart from the others.
+    fn open_column(&self, opened: &Opened, column: u16) -> Result<(Part, u64)> {
         let definition = self.schema.columns.get(usize::from(column));
         let definition = definition.ok_or_else(|| Error::corrupt(format!("no column {column}")))?;
-        let optional = |kind| self.optional(opened, kind, column);
-        let sections = StripeSections {
-            validity: optional(SectionKind::Validity)?,
-            codebook: optional(SectionKind::Codebook)?,
-            values: optional(SectionKind::Values)?,
-            ends: optional(SectionKind::Ends)?,
-            bytes: optional(SectionKind::Bytes)?,
-        };
-        let bytes = sections.bytes_in_all();
-        let kind = if sections.ends.is_some() {
-            SectionKind::Ends
-        } else {
-            SectionKind::Values
-        };
-        let place = format!("{} of {}", kind.name(), definition.name);
+        let sections = self.column_sections(opened, column)?;
         let (rows, codec) = (self.info.rows as usize, self.codec(opened, column));
-        let stripe = Stripe::open(definition.kind, rows, codec, sections)
-            .map_err(self.blame(Some(&place)))?;
-        let memory = stripe.memory();
-        Ok((Part::Stripe(Arc::new(stripe)), (bytes + memory) as u64))
+        let bytes = sections.bytes_in_all();
+        let (part, memory) = match self.info.layout {
+            Layout::Dsm => {
+                let place = place(&sections, definition);
+                let relation = Relation::open(definition, rows, codec, sections)
+                    .map_err(self.blame(Some(&place)))?;
+                let memory = relation.memory();
+                (Part::Tuples(Arc::new(relation)), memory)
+            }
+            Layout::Inverted => {
+                let column = InvertedColumn::open(definition, rows, codec, sections)
+                    .map_err(self.blame(None))?;
+                let memory = column.memory();
+                (Part::Tuples(Arc::new(column)), memory)
+            }
+            _ => {
+                let place = place(&sections, definition);
+                let stripe = Stripe::open(definition.kind, rows, codec, sections)
+                    .map_err(self.blame(Some(&place)))?;
+                let memory = stripe.memory();
+                (Part::Stripe(Arc::new(stripe)), memory)
+            }
+        };
+        Ok((part, (bytes + memory) as u64))
     }
 
     /// Reads and checks everything, past the cache.
@@ -130,10 +153,10 @@ impl Block {
         for column in 0..self.schema.columns.len() {
             self.fine_zones(column)?;
         }
-        let columns = if self.info.layout == Layout::Column {
-            self.schema.columns.len()
-        } else {
+        let columns = if self.info.layout.keeps_tuples() {
             1
+        } else {
+            self.schema.columns.len()
         };
         for column in 0..columns as u16 {
             self.open_part(&opened, column)?;
@@ -154,4 +177,14 @@ impl Block {
         }
         Ok(())
     }
+}
+
+/// The section to blame for values that cannot be opened.
+fn place(sections: &StripeSections, column: &Column) -> String {
+    let kind = if sections.ends.is_some() {
+        SectionKind::Ends
+    } else {
+        SectionKind::Values
+    };
+    format!("{} of {}", kind.name(), column.name)
 }

@@ -25,15 +25,22 @@ pub enum CodeTest {
     Ranges(Vec<RangeInclusive<i64>>),
     /// The bit of the integer is set.
     Set(BooleanBuffer),
+    /// The rows of the block that pass; their codes need not be looked at.
+    Rows(BooleanBuffer),
 }
 
 impl CodeTest {
     /// No row passes.
     pub fn is_never(&self) -> bool {
-        matches!(self, CodeTest::Ranges(ranges) if ranges.is_empty())
+        match self {
+            CodeTest::Ranges(ranges) => ranges.is_empty(),
+            CodeTest::Set(passing) | CodeTest::Rows(passing) => {
+                passing.set_indices().next().is_none()
+            }
+        }
     }
 
-    /// Sets the bits of the integers that pass.
+    /// Sets the bits of the integers that pass; a test of rows says nothing of integers.
     pub fn test(&self, values: &[i64; CHUNK], mask: &mut Mask) {
         match self {
             CodeTest::Ranges(ranges) => test_values(values, ranges, mask),
@@ -44,6 +51,7 @@ impl CodeTest {
                     });
                 }
             }
+            CodeTest::Rows(_) => mask.fill(0),
         }
     }
 }

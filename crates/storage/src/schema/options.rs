@@ -27,15 +27,36 @@ pub enum Layout {
     Column = 2,
     /// Pages of minipages (P3).
     Pax = 3,
+    /// One relation of row and value per column (P2, C1).
+    Dsm = 4,
+    /// Per column each distinct value once, with the rows that hold it (C2).
+    Inverted = 5,
 }
 
 impl Layout {
     /// Every layout, in the order of their tags.
-    pub const ALL: [Layout; 3] = [Layout::Row, Layout::Column, Layout::Pax];
+    pub const ALL: [Layout; 5] = [
+        Layout::Row,
+        Layout::Column,
+        Layout::Pax,
+        Layout::Dsm,
+        Layout::Inverted,
+    ];
 
     /// The layout with this tag; 0 is never valid.
     pub fn from_tag(tag: u8) -> Option<Layout> {
         Layout::ALL.into_iter().find(|layout| *layout as u8 == tag)
+    }
+
+    /// Whether a tuple's values lie together, so that a block is opened as a
+    /// whole; else each column is stored, and opened, apart.
+    pub fn keeps_tuples(self) -> bool {
+        matches!(self, Layout::Row | Layout::Pax)
+    }
+
+    /// Whether a NULL takes no space.
+    pub fn is_sparse(self) -> bool {
+        matches!(self, Layout::Dsm | Layout::Inverted)
     }
 }
 
@@ -45,6 +66,8 @@ impl fmt::Display for Layout {
             Layout::Row => "row",
             Layout::Column => "column",
             Layout::Pax => "pax",
+            Layout::Dsm => "dsm",
+            Layout::Inverted => "inverted",
         })
     }
 }
@@ -58,8 +81,9 @@ impl FromStr for Layout {
             .into_iter()
             .find(|layout| layout.to_string() == wanted)
             .ok_or_else(|| {
+                let names: Vec<String> = Layout::ALL.iter().map(Layout::to_string).collect();
                 Error::invalid("22023", format!("unknown layout \"{text}\""))
-                    .with_hint("Valid layouts: row, column, pax.")
+                    .with_hint(format!("Valid layouts: {}.", names.join(", ")))
             })
     }
 }
@@ -292,6 +316,9 @@ mod tests {
         let error = TableOptions::default().set("layuot", "row").unwrap_err();
         assert!(error.hint().unwrap().contains("block_bytes"));
         let error = TableOptions::default().set("layout", "rows").unwrap_err();
-        assert_eq!(error.hint().unwrap(), "Valid layouts: row, column, pax.");
+        assert_eq!(
+            error.hint().unwrap(),
+            "Valid layouts: row, column, pax, dsm, inverted."
+        );
     }
 }
