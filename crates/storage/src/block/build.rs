@@ -74,7 +74,7 @@ pub fn build(
         rows: batch.num_rows() as u32,
         id,
         file_bytes: 0,
-        page_bytes: if options.layout == crate::schema::Layout::Pax {
+        page_bytes: if options.has_pages() {
             options.page_bytes
         } else {
             0

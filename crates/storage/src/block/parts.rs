@@ -35,12 +35,28 @@ impl Block {
     }
 
     fn open_rows(&self, opened: &Opened) -> Result<(Part, u64)> {
+        if self.find(opened, SectionKind::SlottedPages, None).is_some() {
+            return self.open_slotted(opened);
+        }
         let tuples = self.section(opened, SectionKind::Tuples, None)?;
         let heap = self.section(opened, SectionKind::Heap, None)?;
         let bytes = tuples.len() + heap.len();
         let books = self.books(opened)?;
         let store = RowStore::open(&self.schema, self.info.rows as usize, tuples, heap, &books)
             .map_err(self.blame(Some(SectionKind::Tuples.name())))?;
+        let memory = store.memory();
+        Ok((Part::Tuples(Arc::new(store)), (bytes + memory) as u64))
+    }
+
+    fn open_slotted(&self, opened: &Opened) -> Result<(Part, u64)> {
+        let pages = self.section(opened, SectionKind::SlottedPages, None)?;
+        let directory = self.section(opened, SectionKind::PageDirectory, None)?;
+        let (rows, page_bytes) = (self.info.rows as usize, opened.header.page_bytes);
+        let bytes = pages.len() + directory.len();
+        let books = self.books(opened)?;
+        let store =
+            RowStore::open_slotted(&self.schema, rows, page_bytes, pages, &directory, &books)
+                .map_err(self.blame(Some(SectionKind::SlottedPages.name())))?;
         let memory = store.memory();
         Ok((Part::Tuples(Arc::new(store)), (bytes + memory) as u64))
     }

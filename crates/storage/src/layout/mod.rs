@@ -8,6 +8,7 @@
 //! | layout | sections |
 //! |---|---|
 //! | row | tuples, heap; for each column: codebook, fields |
+//! | row, slotted | slotted pages, page directory; for each column: codebook, fields |
 //! | column | for each column: validity, codebook, values or ends and bytes |
 //! | pax | pages, page directory; for each column: codebook, fields |
 //! | dsm | for each column that has values: surrogates, and a stripe of the present ones |
@@ -18,6 +19,7 @@ mod coded_text;
 mod column;
 mod dsm;
 mod inverted;
+mod pages;
 mod pax;
 mod row;
 
@@ -99,6 +101,7 @@ pub fn build(
 ) -> Result<Vec<SectionData>> {
     match options.layout {
         Layout::Column => Ok(column::build(encoded)),
+        Layout::Row if options.slotted => row::build_slotted(encoded, options),
         Layout::Row => row::build(encoded),
         Layout::Pax => pax::build(schema, encoded, options),
         Layout::Dsm => Ok(dsm::build(columns, encoded)),

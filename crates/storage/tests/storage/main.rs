@@ -4,6 +4,7 @@
 //!   types, NULLs, predicates, limits and number of workers.
 //! - `flips`: no damaged byte gives a wrong answer or a panic.
 //! - `fixtures`: files of earlier format versions stay readable.
+//! - `sparse`: wide tables of few values, and columns of many distinct ones.
 //! - `crash`: whatever fails, reopening gives the state before or after.
 
 #![allow(clippy::unwrap_used, reason = "in tests, the panic is the report")]
@@ -14,4 +15,5 @@ mod fixtures;
 mod flips;
 mod home;
 mod model;
+mod sparse;
 mod tables;
