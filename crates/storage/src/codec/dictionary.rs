@@ -63,7 +63,7 @@ pub fn build(column: &Dense, physical: Physical, most: usize) -> Option<(Vec<u8>
     }
 }
 
-/// As [`build`] without a limit: a column has no more values than rows.
+/// As `build` without a limit: a column has no more values than rows.
 pub fn build_whole(column: &Dense, physical: Physical) -> (Vec<u8>, Vec<i64>) {
     build(column, physical, column.rows).unwrap_or_default()
 }

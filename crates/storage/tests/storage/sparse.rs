@@ -86,14 +86,14 @@ fn wide_rows_of_few_values_are_small() {
     const VALUES: usize = 10;
     let mut cells = vec![vec![None; ROWS]; COLUMNS];
     let mut dice = Dice(7);
-    for row in 0..ROWS {
+    (0..ROWS).for_each(|row| {
         cells[0][row] = Some(row as i64);
         for _ in 1..VALUES {
             // Some attributes are common, most are rare.
             let most = 1 + dice.below(COLUMNS - 1);
             cells[1 + dice.below(most)][row] = Some(dice.below(1000) as i64);
         }
-    }
+    });
     let arrays: Vec<ArrayRef> = cells
         .iter()
         .map(|cells| Arc::new(Int64Array::from(cells.clone())) as ArrayRef)
@@ -124,7 +124,6 @@ fn wide_rows_of_few_values_are_small() {
         bytes(&table)
     };
     let (dsm, column) = (size(Layout::Dsm), size(Layout::Column));
-    eprintln!("dsm {dsm}, column {column}");
     assert!(dsm < 500 * COLUMNS as u64, "{dsm} bytes");
     assert!(dsm < column, "{dsm} bytes, {column} by column");
 }

@@ -16,6 +16,7 @@
 //! are records on pages instead: see [`slotted`].
 
 mod page;
+mod read;
 mod shape;
 mod slotted;
 mod store;

@@ -1,34 +1,30 @@
-//! Reading values from opened tuples, dense or on slotted pages.
+//! Opening tuples, dense or on slotted pages: what must hold before they are read.
 
 use super::shape::Shape;
 use super::slotted::{offset_bytes, records};
-use crate::codec::fields::Rows;
-use crate::codec::{CodeTest, Codebook, Views, fixed_to_arrow, symbols_to_arrow};
+use crate::codec::{Codebook, Views};
 use crate::error::{Error, Result};
-use crate::layout::TupleStore;
 use crate::layout::book::{Book, BookSections, Form, open_books};
 use crate::layout::pages::read_directory;
-use crate::predicate::Leaf;
 use crate::schema::TableSchema;
-use arrow_array::ArrayRef;
-use arrow_buffer::{BooleanBuffer, Buffer, MutableBuffer, NullBuffer};
+use arrow_buffer::Buffer;
 use std::ops::Range;
 
 /// The tuples of one block, opened.
 #[derive(Debug)]
 pub struct RowStore {
-    shape: Shape,
-    books: Vec<Book>,
+    pub(super) shape: Shape,
+    pub(super) books: Vec<Book>,
     rows: usize,
     /// The fixed parts, wherever they begin.
-    tuples: Buffer,
+    pub(super) tuples: Buffer,
     begins: Begins,
     /// What holds the variable values: the heap, or the pages.
     values: Buffer,
     /// Columns of varying length, in order.
     variable: Vec<usize>,
     /// Per column; only those whose bytes are values.
-    views: Vec<Option<Views>>,
+    pub(super) views: Vec<Option<Views>>,
 }
 
 /// Where tuples begin.
@@ -159,7 +155,7 @@ impl RowStore {
 
     /// Where a tuple begins.
     #[inline]
-    fn at(&self, row: usize) -> usize {
+    pub(super) fn at(&self, row: usize) -> usize {
         match &self.begins {
             Begins::Dense => row * self.shape.width,
             Begins::Slotted(begins) => begins[row] as usize,
@@ -177,7 +173,7 @@ impl RowStore {
     }
 
     /// The bytes of a variable value: from the end of the one before it.
-    fn bytes(&self, row: usize, column: usize) -> &[u8] {
+    pub(super) fn bytes(&self, row: usize, column: usize) -> &[u8] {
         let before = self.variable.iter().rposition(|number| *number < column);
         let before = before.map(|place| self.variable[place]);
         let start = match (before, &self.begins, row.checked_sub(1)) {
@@ -189,57 +185,6 @@ impl RowStore {
             (None, Begins::Dense, None) => 0,
         };
         &self.values[start..self.end(row, column)]
-    }
-
-    fn nulls(&self, column: usize, rows: &Rows<'_>) -> Option<NullBuffer> {
-        let rows = rows.iter();
-        let count = rows.len();
-        let mut all = true;
-        let bits: Vec<bool> = rows
-            .map(|row| {
-                let byte = self.tuples[self.at(row as usize) + column / 8];
-                let present = byte >> (column % 8) & 1 == 1;
-                all &= present;
-                present
-            })
-            .collect();
-        (!all && count > 0).then(|| NullBuffer::from(bits))
-    }
-
-    /// Appends the codes of a column in some rows.
-    fn codes(&self, column: usize, width: u8, rows: &Rows<'_>, out: &mut Vec<u64>) {
-        let offset = self.shape.offsets[column];
-        let mask = if width == 0 {
-            0
-        } else {
-            u64::MAX >> (64 - width)
-        };
-        let tuples = self.tuples.as_slice();
-        out.extend(rows.iter().map(|row| {
-            let at = self.at(row as usize) + offset / 8;
-            let word = match tuples.get(at..at + 8) {
-                Some(bytes) => {
-                    let mut word = [0; 8];
-                    word.copy_from_slice(bytes);
-                    u64::from_le_bytes(word)
-                }
-                None => tuples[at.min(tuples.len())..]
-                    .iter()
-                    .rev()
-                    .fold(0, |word, byte| word << 8 | u64::from(*byte)),
-            };
-            word >> (offset % 8) & mask
-        }));
-    }
-
-    fn fixed(&self, column: usize, width: usize, rows: &Rows<'_>) -> Buffer {
-        let mut bytes = MutableBuffer::new(rows.count() * width);
-        let offset = self.shape.offsets[column] / 8;
-        for row in rows.iter() {
-            let at = self.at(row as usize) + offset;
-            bytes.extend_from_slice(&self.tuples[at..at + width]);
-        }
-        bytes.into()
     }
 
     /// Bytes of memory beyond the sections.
@@ -260,61 +205,4 @@ fn variable(books: &[Book]) -> Vec<usize> {
         .filter(|(_, book)| book.form() == Form::Variable)
         .map(|(number, _)| number)
         .collect()
-}
-
-/// Bits of a column's codes.
-fn code_width(book: &Book) -> u8 {
-    if let Form::Code(width) = book.form() {
-        width
-    } else {
-        0
-    }
-}
-
-impl TupleStore for RowStore {
-    fn read(&self, column: usize, rows: &Rows<'_>) -> Result<ArrayRef> {
-        let nulls = self.nulls(column, rows);
-        let book = &self.books[column];
-        match (book.form(), &self.views[column]) {
-            (Form::Variable, Some(views)) => Ok(match rows {
-                Rows::Range(rows) => views.slice(rows.clone(), nulls),
-                Rows::Positions(positions) => views.take(positions, nulls),
-            }),
-            (Form::Fixed(width), _) => fixed_to_arrow(
-                &book.kind,
-                rows.count(),
-                self.fixed(column, width, rows),
-                nulls,
-            ),
-            (Form::Variable, None) => {
-                let Codebook::Symbols(table) = &book.codebook else {
-                    return Err(Error::corrupt("coded bytes without symbols"));
-                };
-                let values = rows.iter().map(|row| self.bytes(row as usize, column));
-                symbols_to_arrow(table, values, book.is_text(), nulls)
-            }
-            _ => {
-                let width = code_width(book);
-                book.decode(rows, nulls, &|rows, out| {
-                    self.codes(column, width, rows, out)
-                })
-            }
-        }
-    }
-
-    fn translate(&self, column: usize, leaf: &Leaf) -> Result<Option<CodeTest>> {
-        self.books[column].translate(leaf)
-    }
-
-    fn test(&self, column: usize, test: &CodeTest, rows: Range<usize>) -> Result<BooleanBuffer> {
-        let book = &self.books[column];
-        let width = code_width(book);
-        let passing = book.test(test, rows.clone(), &|rows, out| {
-            self.codes(column, width, rows, out)
-        });
-        Ok(match self.nulls(column, &Rows::Range(rows)) {
-            Some(nulls) => &passing & nulls.inner(),
-            None => passing,
-        })
-    }
 }
