@@ -26,8 +26,16 @@ pub struct ScanCounts {
     pub blocks_total: u64,
     /// Blocks left out because of their zone maps.
     pub blocks_pruned: u64,
+    /// Of those left out: by Bloom filters.
+    pub blocks_pruned_by_bloom: u64,
     /// Blocks read.
     pub blocks_read: u64,
+    /// Of those read: by sorted search.
+    pub blocks_searched: u64,
+    /// Of those read: by an index.
+    pub blocks_by_index: u64,
+    /// Of those read: by sorted search and an index.
+    pub blocks_by_both: u64,
     /// Zones of 8,192 rows left out inside blocks that were read.
     pub zones_pruned: u64,
     /// Rows looked at.
@@ -43,7 +51,11 @@ impl ScanCounts {
         Self {
             blocks_total: metrics.blocks_total.load(Relaxed),
             blocks_pruned: metrics.blocks_pruned.load(Relaxed),
+            blocks_pruned_by_bloom: metrics.blocks_pruned_by_bloom.load(Relaxed),
             blocks_read: metrics.blocks_read.load(Relaxed),
+            blocks_searched: metrics.blocks_searched.load(Relaxed),
+            blocks_by_index: metrics.blocks_by_index.load(Relaxed),
+            blocks_by_both: metrics.blocks_by_both.load(Relaxed),
             zones_pruned: metrics.zones_pruned.load(Relaxed),
             rows_scanned: metrics.rows_scanned.load(Relaxed),
             rows_returned: metrics.rows_returned.load(Relaxed),
@@ -55,7 +67,11 @@ impl ScanCounts {
         Self {
             blocks_total: self.blocks_total + other.blocks_total,
             blocks_pruned: self.blocks_pruned + other.blocks_pruned,
+            blocks_pruned_by_bloom: self.blocks_pruned_by_bloom + other.blocks_pruned_by_bloom,
             blocks_read: self.blocks_read + other.blocks_read,
+            blocks_searched: self.blocks_searched + other.blocks_searched,
+            blocks_by_index: self.blocks_by_index + other.blocks_by_index,
+            blocks_by_both: self.blocks_by_both + other.blocks_by_both,
             zones_pruned: self.zones_pruned + other.zones_pruned,
             rows_scanned: self.rows_scanned + other.rows_scanned,
             rows_returned: self.rows_returned + other.rows_returned,
@@ -64,11 +80,15 @@ impl ScanCounts {
     }
 
     /// Name and value of each count, in the order shown by EXPLAIN ANALYZE.
-    pub fn entries(&self) -> [(&'static str, u64); 7] {
+    pub fn entries(&self) -> [(&'static str, u64); 11] {
         [
             ("blocks_total", self.blocks_total),
             ("blocks_pruned", self.blocks_pruned),
+            ("blocks_pruned_by_bloom", self.blocks_pruned_by_bloom),
             ("blocks_read", self.blocks_read),
+            ("blocks_searched", self.blocks_searched),
+            ("blocks_by_index", self.blocks_by_index),
+            ("blocks_by_both", self.blocks_by_both),
             ("zones_pruned", self.zones_pruned),
             ("rows_scanned", self.rows_scanned),
             ("rows_returned", self.rows_returned),

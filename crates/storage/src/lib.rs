@@ -23,10 +23,10 @@ pub use block::{Block, BlockInfo, ByteRange, ColumnFacts};
 pub use error::{Error, Result};
 pub use ids::{BlockId, TableId};
 pub use predicate::{Bounds, CompareOp, Predicate, Prune, Zone};
-pub use scan::{Scan, ScanMetrics, ScanRequest, ScanWorker};
+pub use scan::{ColumnScanner, Scan, ScanMetrics, ScanRequest, ScanWorker};
 pub use schema::{
-    CodecChoice, CodecName, Column, ColumnType, Key, Layout, Physical, TableOptions, TableSchema,
-    Value,
+    CodecChoice, CodecName, Column, ColumnType, IndexDefinition, IndexKind, Key, Layout, Physical,
+    TableOptions, TableSchema, Value,
 };
 pub use store::{
     BlockWriter, Catalog, CatalogEdit, DEFAULT_SCHEMA, NewBlock, OpenMode, Store, VerifyReport,

@@ -211,6 +211,7 @@ mod tests {
                 })
                 .collect(),
             keys: Vec::new(),
+            ..TableSchema::default()
         };
         store
             .commit(|edit| {

@@ -13,7 +13,7 @@ use crate::run::Run;
 use crate::values::{BadValue, assign};
 
 /// Which table columns a file gives, and expressions for the others.
-pub(super) struct Fill {
+pub(crate) struct Fill {
     pub(super) schema: Arc<TableSchema>,
     /// Table column of each file column.
     pub(super) columns: Vec<usize>,
@@ -26,7 +26,7 @@ impl Fill {
     ///
     /// # Errors
     /// Those of a default that cannot be planned any more.
-    pub(super) fn new(
+    pub(crate) fn new(
         run: &Run<'_>,
         schema: &Arc<TableSchema>,
         columns: Vec<usize>,
@@ -60,7 +60,7 @@ impl Fill {
     ///
     /// # Errors
     /// Those of computing a default.
-    pub(super) fn batch(&self, given: &[ArrayRef], rows: usize) -> Result<RecordBatch> {
+    pub(crate) fn batch(&self, given: &[ArrayRef], rows: usize) -> Result<RecordBatch> {
         let mut arrays = Vec::with_capacity(self.schema.columns.len());
         for (index, column) in self.schema.columns.iter().enumerate() {
             let at = self.columns.iter().position(|target| *target == index);

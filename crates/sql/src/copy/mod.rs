@@ -2,7 +2,7 @@
 
 mod csv_read;
 mod csv_write;
-mod fill;
+pub(crate) mod fill;
 mod options;
 mod parquet_read;
 mod records;

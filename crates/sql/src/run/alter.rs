@@ -28,18 +28,14 @@ const ATTEMPTS: usize = 5;
 impl Run<'_> {
     pub(super) async fn alter_table(&self, alter: &AlterTable) -> Result<Outcome> {
         let name = table_name(&alter.name)?;
-        let written = match alter.operations.as_slice() {
-            [AlterTableOperation::SetOptionsParens { options }] => options_of(options)?,
-            _ => {
-                return Err(Error::unsupported(
-                    "ALTER TABLE can only SET (option = value, …) so far",
-                ));
-            }
-        };
         if alter.if_exists && self.snapshot.table(&name.schema, &name.name).is_none() {
             return Ok(Outcome::done("ALTER TABLE"));
         }
         let table = self.stored_table(&name)?;
+        let written = match alter.operations.as_slice() {
+            [AlterTableOperation::SetOptionsParens { options }] => options_of(options)?,
+            operations => return self.alter_columns(&table, operations),
+        };
         let (options, rewrite) = changed(&table.options, &table.schema, &written)?;
         if !rewrite {
             let id = table.id;

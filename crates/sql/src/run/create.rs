@@ -191,6 +191,7 @@ fn written_schema(create: &CreateTable) -> Result<TableSchema> {
     let mut schema = TableSchema {
         columns: Vec::with_capacity(create.columns.len()),
         keys: Vec::new(),
+        ..TableSchema::default()
     };
     for (definition, index) in create.columns.iter().zip(0..) {
         add_column(&mut schema, definition, index)?;
@@ -255,7 +256,11 @@ fn check_names(schema: &TableSchema) -> Result<()> {
     Ok(())
 }
 
-fn add_column(schema: &mut TableSchema, definition: &ColumnDef, index: usize) -> Result<()> {
+pub(super) fn add_column(
+    schema: &mut TableSchema,
+    definition: &ColumnDef,
+    index: usize,
+) -> Result<()> {
     let at = position(&definition.name);
     let kind = column_type(&definition.data_type).map_err(|error| error.at(at))?;
     let mut column = Column {

@@ -1,4 +1,4 @@
-//! DROP TABLE, DROP VIEW, DROP SCHEMA: all names of a statement, or none.
+//! DROP TABLE, DROP VIEW, DROP INDEX, DROP SCHEMA: all names of a statement, or none.
 
 use datafusion::sql::sqlparser::ast::{ObjectType, Statement as Ast};
 
@@ -51,6 +51,15 @@ impl Run<'_> {
                         } else if !if_exists {
                             let message = format!("view \"{name}\" does not exist");
                             return Err(Error::new("42P01", message).at(name.position));
+                        }
+                    }
+                    ObjectType::Index => {
+                        let name = table_name(name)?;
+                        if edit.catalog().index(&name.schema, &name.name).is_some() {
+                            edit.drop_index(&name.schema, &name.name)?;
+                        } else if !if_exists {
+                            let message = format!("index \"{name}\" does not exist");
+                            return Err(Error::new("42704", message).at(name.position));
                         }
                     }
                     ObjectType::Schema => {

@@ -5,9 +5,11 @@
 
 mod alter;
 mod clauses;
+mod columns;
 mod create;
 mod drop;
 mod explain;
+mod index;
 mod insert;
 mod query;
 mod show;
@@ -60,6 +62,7 @@ impl Run<'_> {
             Ast::Insert(insert) => self.insert(insert).await,
             Ast::Copy { .. } => copy::run(self, ast).await,
             Ast::CreateTable(create) => self.create_table(create).await,
+            Ast::CreateIndex(create) => self.create_index(create),
             Ast::CreateView(view) => self.create_view(view).await,
             Ast::CreateSchema { .. } => self.create_schema(ast),
             Ast::AlterTable(alter) => self.alter_table(alter).await,
@@ -135,8 +138,6 @@ fn refused(ast: &Ast) -> Error {
             Error::unsupported(format!("{} is not supported yet", words(1)))
                 .with_detail("changing stored rows arrives with the write path")
         }
-        Ast::CreateIndex(_) => Error::unsupported("CREATE INDEX is not supported yet")
-            .with_detail("indexes inside blocks arrive with the index work"),
         Ast::Prepare { .. } | Ast::Execute { .. } | Ast::Deallocate { .. } => {
             Error::unsupported(format!("{} is not supported", words(1)))
         }

@@ -46,6 +46,7 @@ use super::statistics::scan_statistics;
 use super::stream::{Arrivals, ScanStream};
 use crate::error::Error;
 use crate::progress::{Progress, ScanCounts};
+use crate::session::OwnOptions;
 
 /// The table that a scan reads, in one snapshot.
 #[derive(Debug)]
@@ -112,15 +113,21 @@ impl FreestoneScan {
         }
     }
 
-    fn start(&self, batch_rows: usize, progress: Option<&Progress>) -> DfResult<Arc<Scan>> {
+    fn start(&self, context: &TaskContext) -> DfResult<Arc<Scan>> {
+        let config = context.session_config();
+        let own = config.options().extensions.get::<OwnOptions>();
+        let scanner = own.map_or("single", |own| own.column_scanner.as_str());
+        let (batch_rows, scanner) = (config.batch_size(), scanner.parse().unwrap_or_default());
+        let progress = config.get_extension::<Progress>();
         let start = || {
             let scan = self.source.table.scan(&ScanRequest {
                 projection: self.projection.clone(),
                 predicate: self.predicate.clone(),
                 limit: self.limit,
                 batch_rows,
+                scanner,
             })?;
-            if let Some(progress) = progress {
+            if let Some(progress) = &progress {
                 progress.watch(&scan);
             }
             Ok(scan)
@@ -217,9 +224,7 @@ impl ExecutionPlan for FreestoneScan {
         partition: usize,
         context: Arc<TaskContext>,
     ) -> DfResult<SendableRecordBatchStream> {
-        let config = context.session_config();
-        let progress = config.get_extension::<Progress>();
-        let scan = self.start(config.batch_size(), progress.as_deref())?;
+        let scan = self.start(&context)?;
         let dynamic = self.dynamic.iter().cloned();
         Ok(Box::pin(cooperative(ScanStream {
             worker: scan.worker(),

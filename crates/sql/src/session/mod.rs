@@ -21,7 +21,7 @@ use crate::run;
 use crate::statement::{Statement, parse};
 
 pub(crate) use settings::{Setting, all_settings, change, current};
-pub(crate) use setup::template;
+pub(crate) use setup::{OwnOptions, template};
 
 /// How a session is set up.
 #[derive(Debug, Clone, Default)]

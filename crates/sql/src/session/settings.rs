@@ -4,6 +4,7 @@
 //! |---|---|
 //! | `threads` (`freestone.threads`) | threads per statement |
 //! | `freestone.batch_rows` | rows per batch between operators |
+//! | `freestone.column_scanner` | how columns are scanned: `single` or `pipelined` |
 //! | `timezone` | zone in which TIMESTAMP WITH TIME ZONE is read and shown |
 //! | `datafusion.…` | every option of DataFusion, unchanged |
 //!
@@ -11,6 +12,7 @@
 //! the only value they have here.
 
 use datafusion::execution::session_state::SessionState;
+use freestone_storage::ColumnScanner;
 
 use crate::error::{Error, Result, did_you_mean};
 
@@ -32,11 +34,15 @@ const FIXED: [(&str, &str); 7] = [
 ];
 
 /// Our own settings and the DataFusion options behind them.
-const OWN: [(&str, &str); 3] = [
+const OWN: [(&str, &str); 4] = [
     ("threads", "datafusion.execution.target_partitions"),
     ("freestone.batch_rows", "datafusion.execution.batch_size"),
     ("timezone", "datafusion.execution.time_zone"),
+    (COLUMN_SCANNER, COLUMN_SCANNER),
 ];
+
+/// An option of our own, kept among DataFusion's.
+const COLUMN_SCANNER: &str = "freestone.column_scanner";
 
 fn option_of(name: &str) -> Option<&'static str> {
     let name = if name == "freestone.threads" {
@@ -87,6 +93,9 @@ pub(crate) fn change(state: &mut SessionState, setting: &Setting) -> Result<()> 
         .is_ok_and(|number| (1..=1_048_576).contains(&number))
     {
         return Err(refuse(&value, "give a whole number from 1"));
+    }
+    if name == COLUMN_SCANNER {
+        value.parse::<ColumnScanner>()?;
     }
     state
         .config_mut()
@@ -146,6 +155,7 @@ pub(crate) fn all_settings(state: &SessionState) -> Vec<(String, String)> {
             .map(|entry| (entry.key, entry.value.unwrap_or_default())),
     );
     all.sort();
+    all.dedup();
     all
 }
 

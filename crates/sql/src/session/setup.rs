@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use datafusion::common::config::ConfigExtension;
 use datafusion::execution::session_state::{SessionState, SessionStateBuilder};
 use datafusion::prelude::SessionConfig;
 
@@ -13,6 +14,18 @@ use crate::types::Types;
 /// Rows per batch between operators.
 const BATCH_ROWS: usize = 8192;
 
+datafusion::common::extensions_options! {
+    /// Settings that DataFusion has no option for.
+    pub(crate) struct OwnOptions {
+        /// How blocks of columns are scanned: single or pipelined (H4).
+        pub(crate) column_scanner: String, default = "single".to_owned()
+    }
+}
+
+impl ConfigExtension for OwnOptions {
+    const PREFIX: &'static str = "freestone";
+}
+
 /// The state that sessions are copied from.
 pub(crate) fn template() -> SessionState {
     let mut config = SessionConfig::new()
@@ -22,6 +35,7 @@ pub(crate) fn template() -> SessionState {
         .with_batch_size(BATCH_ROWS)
         .with_collect_statistics(true);
     let options = config.options_mut();
+    options.extensions.insert(OwnOptions::default());
     options.sql_parser.parse_float_as_decimal = true;
     options.sql_parser.default_null_ordering = "nulls_max".to_owned();
     options.sql_parser.collect_spans = true;

@@ -1,8 +1,9 @@
 //! From a batch of rows to the bytes of a block file.
 
+use super::index_part::{self, IndexSource};
 use super::sketch::Sketch;
 use super::zones;
-use crate::codec::{Dense, Encoded};
+use crate::codec::{Codes, Dense, Encoded};
 use crate::error::Result;
 use crate::format::{
     Codec, HEADER_BYTES, Header, SECTION_BYTES, Section, SectionKind, Writer, ZONE_ROWS, checksum,
@@ -10,7 +11,7 @@ use crate::format::{
 use crate::ids::BlockId;
 use crate::io::ALIGNMENT;
 use crate::layout::{self, SectionData};
-use crate::schema::{TableOptions, TableSchema};
+use crate::schema::{IndexDefinition, Layout, TableOptions, TableSchema};
 use arrow_array::RecordBatch;
 use arrow_buffer::Buffer;
 
@@ -65,6 +66,20 @@ pub fn build(
     let stored = layout::build(schema, &columns, &encoded, options)?;
     sections.push(sizes(&columns, &encoded, &stored));
     sections.extend(stored);
+    for definition in &schema.indexes {
+        let source = IndexSource {
+            columns: definition
+                .columns
+                .iter()
+                .map(|column| &columns[*column])
+                .collect(),
+            codes: match definition.columns.as_slice() {
+                [column] => ranks(&columns[*column], &encoded[*column], options.layout),
+                _ => None,
+            },
+        };
+        sections.push(index_section(definition, schema, &source));
+    }
     let sort_column = options
         .sort_by
         .as_ref()
@@ -85,6 +100,34 @@ pub fn build(
         directory_checksum: 0,
     };
     Ok(assemble(header, sections))
+}
+
+/// The codes of a column that has a dictionary, as [`layout::TupleStore::ranks`]
+/// gives them: those of every row, where conditions are tested on codes.
+fn ranks<'a>(column: &Dense, encoded: &'a Encoded, layout: Layout) -> Option<&'a [i64]> {
+    match (&encoded.codes, encoded.codec) {
+        (Codes::Integers(codes), Codec::Dictionary)
+            if encoded.rows == column.rows && layout != Layout::Inverted =>
+        {
+            Some(codes)
+        }
+        _ => None,
+    }
+}
+
+/// An index sub-block over one block.
+pub(super) fn index_section(
+    definition: &IndexDefinition,
+    schema: &TableSchema,
+    source: &IndexSource<'_>,
+) -> SectionData {
+    SectionData {
+        kind: SectionKind::Index,
+        codec: Codec::Plain,
+        column: None,
+        unit_rows: definition.number,
+        bytes: Buffer::from_vec(index_part::build(definition, schema, source)),
+    }
 }
 
 /// What each column takes: its own sections and its share of the tuples.
@@ -153,7 +196,7 @@ fn aligned(len: usize) -> usize {
 }
 
 /// Places the sections one after the other behind header and directory.
-fn assemble(mut header: Header, sections: Vec<SectionData>) -> BlockBytes {
+pub(super) fn assemble(mut header: Header, sections: Vec<SectionData>) -> BlockBytes {
     let mut offset = aligned(HEADER_BYTES + SECTION_BYTES * sections.len());
     let mut directory = Writer::default();
     let mut pieces = vec![Buffer::default()];

@@ -5,6 +5,7 @@
 //! limit is passed, the parts that were used longest ago go first; whoever
 //! still reads one keeps it alive until done.
 
+use super::index_part::BlockIndex;
 use crate::ids::BlockId;
 use crate::layout::{Stripe, TupleStore};
 use parking_lot::Mutex;
@@ -19,10 +20,23 @@ pub enum Part {
     /// All columns of a block that keeps tuples together, or one column of a
     /// DSM or inverted block.
     Tuples(Arc<dyn TupleStore>),
+    /// An index sub-block.
+    Index(Arc<BlockIndex>),
 }
 
-/// A part's place: the block and, where columns are stored apart, the column.
-pub type PartKey = (BlockId, u16);
+/// A part's place: the block, and which part of it.
+pub type PartKey = (BlockId, PartName);
+
+/// Which part of a block.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum PartName {
+    /// A column that is stored apart.
+    Column(u16),
+    /// All columns together.
+    Tuples,
+    /// The index of this number.
+    Index(u32),
+}
 
 /// Parts in memory.
 #[derive(Debug)]

@@ -1,6 +1,6 @@
 //! A block explained: every byte range by name, every column in numbers.
 
-use super::{Block, Opened};
+use super::{Block, FoundColumn, Opened};
 use crate::error::Result;
 use crate::format::{HEADER_BYTES, HEADER_FIELDS, Reader, SECTION_BYTES, Section, SectionKind};
 use crate::schema::{Layout, Value};
@@ -88,7 +88,7 @@ impl Block {
                 offset: section.offset,
                 len: section.len,
                 name: section.name(&self.schema.columns),
-                detail: self.detail(section),
+                detail: self.detail(opened, section),
             });
             end = section.offset + section.len;
         }
@@ -96,7 +96,7 @@ impl Block {
         Ok(ranges)
     }
 
-    fn detail(&self, section: &Section) -> String {
+    fn detail(&self, opened: &Opened, section: &Section) -> String {
         let mut detail = format!(
             "{}, checksum {:016x}",
             section.codec.name(),
@@ -113,7 +113,10 @@ impl Block {
             detail = match (self.info.layout, section.column) {
                 (Layout::Inverted, _) => format!("{kind}, {detail}"),
                 (Layout::Dsm, Some(column)) => {
-                    let absent = self.zone(usize::from(column)).map_or(0, |zone| zone.nulls);
+                    let absent = opened
+                        .zones
+                        .get(usize::from(column))
+                        .map_or(0, |zone| zone.nulls);
                     let present = rows.saturating_sub(absent.into());
                     format!(
                         "{kind}, {present} values in {} chunks, {detail}",
@@ -126,31 +129,36 @@ impl Block {
         detail
     }
 
-    /// Every column in numbers.
+    /// Every column of the table in numbers.
     ///
     /// # Errors
     /// `Corrupt` or `Io`.
     pub fn columns(&self) -> Result<Vec<ColumnFacts>> {
         let opened = self.opened()?;
-        let sketches = self.sketches()?;
         let sizes = self.sizes(opened)?;
-        let facts =
-            opened
-                .zones
-                .iter()
-                .zip(&sketches)
-                .enumerate()
-                .map(|(column, (zone, sketch))| ColumnFacts {
+        let sketches = self.sketches()?;
+        let facts = sketches.iter().enumerate().map(|(column, sketch)| {
+            let zone = self.zone(column)?;
+            let (codec, (bytes, raw_bytes)) = match self.find_column(column)? {
+                FoundColumn::Own(own) => {
+                    let bytes = sizes.get(own).copied().unwrap_or_default();
                     // In range: a schema has at most 4,096 columns.
-                    codec: self.codec(opened, column as u16).name(),
-                    bytes: sizes[column].0,
-                    raw_bytes: sizes[column].1,
-                    null_count: u64::from(zone.nulls),
-                    min: zone.bounds.as_ref().map(|bounds| bounds.min.clone()),
-                    max: zone.bounds.as_ref().map(|bounds| bounds.max.clone()),
-                    distinct: sketch.estimate(),
-                });
-        Ok(facts.collect())
+                    (self.codec(opened, own as u16).name(), bytes)
+                }
+                FoundColumn::Missing(..) => ("absent", (0, 0)),
+            };
+            let bounds = zone.bounds.as_ref();
+            Ok(ColumnFacts {
+                codec,
+                bytes,
+                raw_bytes,
+                null_count: u64::from(zone.nulls),
+                min: bounds.map(|bounds| bounds.min.clone()),
+                max: bounds.map(|bounds| bounds.max.clone()),
+                distinct: sketch.estimate(),
+            })
+        });
+        facts.collect()
     }
 
     /// Bytes stored and raw, of each column. Blocks of version 1 did not note

@@ -7,18 +7,26 @@
 
 mod build;
 mod cache;
+mod conditions;
 mod describe;
+mod index_part;
 mod parts;
+mod places;
 mod sketch;
 mod zones;
 
 pub use build::{BlockBytes, build};
 pub use cache::{Cache, Part};
+pub use conditions::Conditions;
 pub use describe::{ByteRange, ColumnFacts};
+pub use index_part::{BlockIndex, Found, can_index};
+pub use places::{Places, SharedPlaces, to_hex};
 pub use sketch::Sketch;
 
-use crate::codec::CodeTest;
+use places::{Found as FoundColumn, repeated, zone_of};
+
 use crate::codec::fields::Rows;
+use crate::codec::{CodeTest, Dense};
 use crate::error::{Error, Result};
 use crate::format::{
     HEADER_BYTES, Header, Reader, SECTION_BYTES, Section, SectionKind, ZONE_ROWS, checksum,
@@ -26,7 +34,7 @@ use crate::format::{
 use crate::ids::BlockId;
 use crate::io::{Files, ReadFile};
 use crate::predicate::{Leaf, Zone};
-use crate::schema::{Layout, TableSchema};
+use crate::schema::{Column, Layout, TableSchema};
 use arrow_array::{Array, ArrayRef};
 use arrow_buffer::{BooleanBuffer, Buffer};
 use serde::{Deserialize, Serialize};
@@ -47,6 +55,9 @@ pub struct BlockInfo {
     pub bytes: u64,
     /// How its tuples lie.
     pub layout: Layout,
+    /// Which of the table's former columns it has; `None`: today's.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub version: Option<u32>,
 }
 
 /// The file that holds a block.
@@ -58,7 +69,10 @@ pub fn file_name(id: BlockId) -> String {
 #[derive(Debug)]
 pub struct Block {
     info: BlockInfo,
+    /// The columns that the block was written with.
     schema: Arc<TableSchema>,
+    /// Where today's columns are among them, if they are others.
+    places: SharedPlaces,
     files: Arc<dyn Files>,
     cache: Arc<Cache>,
     opened: OnceLock<Opened>,
@@ -78,15 +92,56 @@ impl Block {
     pub fn new(
         info: BlockInfo,
         schema: Arc<TableSchema>,
+        places: SharedPlaces,
         files: Arc<dyn Files>,
         cache: Arc<Cache>,
     ) -> Block {
         Block {
             info,
             schema,
+            places,
             files,
             cache,
             opened: OnceLock::new(),
+        }
+    }
+
+    /// The same block for a table with other columns.
+    pub fn moved(&self, version: Option<u32>, places: SharedPlaces) -> Block {
+        let info = BlockInfo {
+            version,
+            ..self.info.clone()
+        };
+        Block::new(
+            info,
+            self.schema.clone(),
+            places,
+            self.files.clone(),
+            self.cache.clone(),
+        )
+    }
+
+    /// The same rows in another file.
+    pub fn renumbered(&self, id: BlockId, bytes: u64) -> Block {
+        let info = BlockInfo {
+            id,
+            bytes,
+            ..self.info.clone()
+        };
+        let (schema, places) = (self.schema.clone(), self.places.clone());
+        Block::new(info, schema, places, self.files.clone(), self.cache.clone())
+    }
+
+    /// The columns that the block was written with.
+    pub fn own_schema(&self) -> &Arc<TableSchema> {
+        &self.schema
+    }
+
+    /// Where a column of the table is found.
+    fn find_column(&self, column: usize) -> Result<FoundColumn> {
+        match &self.places {
+            None => Ok(FoundColumn::Own(column)),
+            Some(places) => places.find(column).cloned().map_err(self.blame(None)),
         }
     }
 
@@ -255,11 +310,29 @@ impl Block {
         read().map_err(self.blame(Some(&name)))
     }
 
+    /// The column that the rows are sorted on, NULLs last.
+    ///
+    /// # Errors
+    /// `Corrupt` or `Io` at the first use of the block.
+    pub fn sort_column(&self) -> Result<Option<usize>> {
+        let own = self.opened()?.header.sort_column.map(usize::from);
+        Ok(match &self.places {
+            None => own,
+            Some(places) => own.and_then(|own| places.table_column(own)),
+        })
+    }
+
     /// The zone map of `column` over the whole block.
     ///
     /// # Errors
     /// `Corrupt` or `Io` at the first use of the block.
     pub fn zone(&self, column: usize) -> Result<Zone> {
+        let column = match self.find_column(column)? {
+            FoundColumn::Own(column) => column,
+            FoundColumn::Missing(one, kind) => {
+                return Ok(zone_of(&one, kind, self.info.rows as usize));
+            }
+        };
         let zones = &self.opened()?.zones;
         zones
             .get(column)
@@ -272,6 +345,13 @@ impl Block {
     /// # Errors
     /// `Corrupt` or `Io`.
     pub fn fine_zones(&self, column: usize) -> Result<Option<Arc<Vec<Zone>>>> {
+        match self.find_column(column)? {
+            FoundColumn::Own(column) => self.own_fine_zones(column),
+            FoundColumn::Missing(..) => Ok(None),
+        }
+    }
+
+    fn own_fine_zones(&self, column: usize) -> Result<Option<Arc<Vec<Zone>>>> {
         let opened = self.opened()?;
         let number = u16::try_from(column).ok();
         let (Some(slot), Some(section)) = (
@@ -300,6 +380,25 @@ impl Block {
     /// # Errors
     /// `Corrupt` or `Io`.
     pub fn sketches(&self) -> Result<Vec<Sketch>> {
+        let own = self.own_sketches()?;
+        let Some(places) = &self.places else {
+            return Ok(own);
+        };
+        places.map(|found| match found {
+            FoundColumn::Own(column) => Ok(own.get(*column).cloned().unwrap_or_default()),
+            FoundColumn::Missing(one, kind) => {
+                let column = Column {
+                    name: String::new(),
+                    kind: *kind,
+                    nullable: true,
+                    default: None,
+                };
+                Ok(Sketch::of(&Dense::from_arrow(one, &column)?))
+            }
+        })
+    }
+
+    fn own_sketches(&self) -> Result<Vec<Sketch>> {
         let bytes = self.section(self.opened()?, SectionKind::Sketches, None)?;
         let mut reader = Reader::new(bytes.as_slice());
         let sketches = self
@@ -320,9 +419,17 @@ impl Block {
     }
 
     fn read_rows(&self, column: usize, rows: &Rows<'_>) -> Result<ArrayRef> {
+        match self.find_column(column)? {
+            FoundColumn::Own(column) => self.read_own(column, rows),
+            FoundColumn::Missing(one, _) => repeated(&one, rows.count()),
+        }
+    }
+
+    fn read_own(&self, column: usize, rows: &Rows<'_>) -> Result<ArrayRef> {
         let read = || match self.part(column)? {
             Part::Stripe(stripe) => stripe.read(rows),
             Part::Tuples(store) => store.read(column, rows),
+            Part::Index(_) => Err(Error::corrupt("an index where a column was expected")),
         };
         self.checked(column, read())
     }
@@ -333,9 +440,13 @@ impl Block {
     /// # Errors
     /// `Corrupt` or `Io`.
     pub fn translate(&self, column: usize, leaf: &Leaf) -> Result<Option<CodeTest>> {
+        let FoundColumn::Own(column) = self.find_column(column)? else {
+            return Ok(None);
+        };
         let translate = || match self.part(column)? {
             Part::Stripe(stripe) => stripe.translate(leaf),
             Part::Tuples(store) => store.translate(column, leaf),
+            Part::Index(_) => Ok(None),
         };
         translate().map_err(self.blame(None))
     }
@@ -350,9 +461,13 @@ impl Block {
         test: &CodeTest,
         rows: Range<usize>,
     ) -> Result<BooleanBuffer> {
+        let FoundColumn::Own(column) = self.find_column(column)? else {
+            return Ok(BooleanBuffer::new_unset(rows.len()));
+        };
         let test = || match self.part(column)? {
             Part::Stripe(stripe) => Ok(stripe.test(test, rows)),
             Part::Tuples(store) => store.test(column, test, rows),
+            Part::Index(_) => Err(Error::corrupt("an index where a column was expected")),
         };
         test().map_err(self.blame(None))
     }
@@ -390,9 +505,17 @@ impl Block {
                 SectionKind::Zones,
                 SectionKind::Sketches,
                 SectionKind::Sizes,
+                SectionKind::Index,
             ];
             !statistics.contains(&section.kind)
         };
+        let mut own = Vec::with_capacity(columns.len());
+        for column in columns {
+            if let FoundColumn::Own(column) = self.find_column(*column)? {
+                own.push(column);
+            }
+        }
+        let columns = own;
         let wanted = |section: &&Section| match section.column {
             None => !columns.is_empty(),
             Some(column) => columns.contains(&usize::from(column)),

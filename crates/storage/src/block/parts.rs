@@ -1,12 +1,18 @@
 //! Opening the parts of a block that hold values.
 
-use super::{Block, Opened, Part};
+use super::build::{assemble, index_section};
+use super::cache::PartName;
+use super::index_part::{BlockIndex, IndexSource};
+use super::{Block, BlockBytes, FoundColumn, Opened, Part};
+use crate::codec::Dense;
+use crate::codec::fields::Rows;
 use crate::error::{Error, Result};
-use crate::format::{Codec, Section, SectionKind, ZONE_ROWS};
+use crate::format::{Codec, Header, Section, SectionKind, ZONE_ROWS};
+use crate::ids::BlockId;
 use crate::layout::{
-    BookSections, InvertedColumn, PaxStore, Relation, RowStore, Stripe, StripeSections,
+    BookSections, InvertedColumn, PaxStore, Relation, RowStore, SectionData, Stripe, StripeSections,
 };
-use crate::schema::{Column, Layout};
+use crate::schema::{Column, IndexDefinition, Layout, TableSchema};
 use arrow_buffer::Buffer;
 use std::sync::Arc;
 
@@ -16,7 +22,12 @@ impl Block {
         let whole = self.info.layout.keeps_tuples();
         let number =
             u16::try_from(column).map_err(|_| Error::corrupt(format!("no column {column}")))?;
-        let key = (self.info.id, if whole { u16::MAX } else { number });
+        let name = if whole {
+            PartName::Tuples
+        } else {
+            PartName::Column(number)
+        };
+        let key = (self.info.id, name);
         if let Some(part) = self.cache.get(key) {
             return Ok(part);
         }
@@ -24,6 +35,91 @@ impl Block {
         let (part, bytes) = self.open_part(opened, number)?;
         self.cache.put(key, part.clone(), bytes);
         Ok(part)
+    }
+
+    /// The index sub-block of `definition`, if this block has one.
+    ///
+    /// # Errors
+    /// `Corrupt` or `Io`.
+    pub fn index(&self, definition: &IndexDefinition) -> Result<Option<Arc<BlockIndex>>> {
+        let key = (self.info.id, PartName::Index(definition.number));
+        if let Some(Part::Index(index)) = self.cache.get(key) {
+            return Ok(Some(index));
+        }
+        let opened = self.opened()?;
+        let mut sections = opened.sections.iter();
+        let mine = |section: &&Section| {
+            section.kind == SectionKind::Index && section.unit_rows == definition.number
+        };
+        let Some(section) = sections.find(mine) else {
+            return Ok(None);
+        };
+        let bytes = self.read_section(opened, section)?;
+        let index = BlockIndex::open(definition, &bytes, self.info.rows as u32)
+            .map_err(self.blame(Some(&format!("index {}", definition.name))))?;
+        let index = Arc::new(index);
+        let memory = (bytes.len() + index.memory()) as u64;
+        self.cache.put(key, Part::Index(index.clone()), memory);
+        Ok(Some(index))
+    }
+
+    /// The bytes of this block as block `id` with an index more, over columns of `table`.
+    ///
+    /// # Errors
+    /// `Corrupt` or `Io`.
+    pub fn with_index(
+        &self,
+        id: BlockId,
+        table: &TableSchema,
+        definition: &IndexDefinition,
+    ) -> Result<BlockBytes> {
+        let opened = self.opened()?;
+        let mut sections = Vec::with_capacity(opened.sections.len() + 1);
+        for section in &opened.sections {
+            sections.push(SectionData {
+                kind: section.kind,
+                codec: section.codec,
+                column: section.column,
+                unit_rows: section.unit_rows,
+                bytes: self.read_section(opened, section)?,
+            });
+        }
+        let rows = 0..self.info.rows as usize;
+        let dense = |column: &usize| {
+            Dense::from_arrow(&self.read(*column, rows.clone())?, &table.columns[*column])
+        };
+        let columns = definition
+            .columns
+            .iter()
+            .map(dense)
+            .collect::<Result<Vec<Dense>>>()?;
+        let codes = match definition.columns.as_slice() {
+            [column] => self.ranks(*column)?,
+            _ => None,
+        };
+        let source = IndexSource {
+            columns: columns.iter().collect(),
+            codes: codes.as_deref(),
+        };
+        sections.push(index_section(definition, table, &source));
+        let header = Header {
+            id,
+            sections: sections.len() as u32,
+            ..opened.header.clone()
+        };
+        Ok(assemble(header, sections))
+    }
+
+    /// The codes of a column that has a dictionary.
+    fn ranks(&self, column: usize) -> Result<Option<Vec<i64>>> {
+        let FoundColumn::Own(column) = self.find_column(column)? else {
+            return Ok(None);
+        };
+        match self.part(column)? {
+            Part::Stripe(stripe) => Ok(stripe.ranks()),
+            Part::Tuples(store) => store.ranks(column).map_err(self.blame(None)),
+            Part::Index(_) => Ok(None),
+        }
     }
 
     fn open_part(&self, opened: &Opened, column: u16) -> Result<(Part, u64)> {
@@ -165,9 +261,9 @@ impl Block {
         for section in &opened.sections {
             self.read_section(&opened, section)?;
         }
-        self.sketches()?;
+        self.own_sketches()?;
         for column in 0..self.schema.columns.len() {
-            self.fine_zones(column)?;
+            self.own_fine_zones(column)?;
         }
         let columns = if self.info.layout.keeps_tuples() {
             1
@@ -182,13 +278,14 @@ impl Block {
                 .check()
                 .map_err(self.blame(Some("pages")))?;
         }
+        for definition in &self.schema.indexes {
+            self.index(definition)?;
+        }
         // Codes and coded text are checked where they are decoded.
         for column in 0..self.schema.columns.len() {
             for start in (0..self.info.rows as usize).step_by(ZONE_ROWS) {
-                self.read(
-                    column,
-                    start..(self.info.rows as usize).min(start + ZONE_ROWS),
-                )?;
+                let rows = start..(self.info.rows as usize).min(start + ZONE_ROWS);
+                self.read_own(column, &Rows::Range(rows))?;
             }
         }
         Ok(())

@@ -14,7 +14,11 @@ pub const SECTION_FIELDS: &[(usize, usize, &str)] = &[
     (0, 1, "section kind"),
     (1, 1, "codec tag, see codecs"),
     (2, 2, "column, 65535 for none"),
-    (4, 4, "values in a codec unit, 0 when not in units"),
+    (
+        4,
+        4,
+        "values in a codec unit, 0 when not in units; an index: its number",
+    ),
     (8, 8, "offset in the file, a multiple of 64"),
     (16, 8, "bytes"),
     (24, 8, "checksum of the bytes"),
@@ -57,12 +61,14 @@ pub enum SectionKind {
     Fields = 15,
     /// Bytes of each column, stored and raw.
     Sizes = 16,
+    /// Index sub-block; its number stands where others have the rows of a unit.
+    Index = 17,
     /// Row layout: pages of records with a slot directory, in place of tuples and heap.
     SlottedPages = 18,
 }
 
 impl SectionKind {
-    const ALL: [SectionKind; 17] = [
+    const ALL: [SectionKind; 18] = [
         SectionKind::Tuples,
         SectionKind::Heap,
         SectionKind::Validity,
@@ -79,6 +85,7 @@ impl SectionKind {
         SectionKind::RowSets,
         SectionKind::Fields,
         SectionKind::Sizes,
+        SectionKind::Index,
         SectionKind::SlottedPages,
     ];
 
@@ -99,6 +106,7 @@ impl SectionKind {
             SectionKind::Codebook => "codebook",
             SectionKind::Fields => "fields",
             SectionKind::Sizes => "sizes",
+            SectionKind::Index => "index",
             SectionKind::Surrogates => "surrogates",
             SectionKind::RowSets => "row sets",
             SectionKind::SlottedPages => "slotted pages",
@@ -248,6 +256,7 @@ impl Section {
             .and_then(|column| columns.get(usize::from(column)))
         {
             Some(column) => format!("{} of {}", self.kind.name(), column.name),
+            None if self.kind == SectionKind::Index => format!("index number {}", self.unit_rows),
             None => self.kind.name().to_string(),
         }
     }

@@ -240,6 +240,16 @@ impl Book {
         })
     }
 
+    /// The codes of all `rows`, if the column has a dictionary.
+    pub fn ranks(&self, rows: usize, codes: &dyn Fn(&Rows<'_>, &mut Vec<u64>)) -> Option<Vec<i64>> {
+        match (&self.codebook, &self.fields) {
+            (Codebook::Dictionary(_), Some(fields)) => {
+                Some(fields.integers(&Rows::Range(0..rows), codes))
+            }
+            _ => None,
+        }
+    }
+
     /// Bytes of memory.
     pub fn memory(&self) -> usize {
         self.codebook.memory() + self.fields.as_ref().map_or(0, Fields::memory)

@@ -287,9 +287,14 @@ impl Stripe {
         }
     }
 
-    /// Which rows are present; `None` when all are.
-    pub fn nulls(&self) -> Option<&NullBuffer> {
-        self.nulls.as_ref()
+    /// The codes of all rows, if the stripe has a dictionary.
+    pub fn ranks(&self) -> Option<Vec<i64>> {
+        let Values::Integers(Codebook::Dictionary(_), integers) = &self.values else {
+            return None;
+        };
+        let mut ranks = Vec::with_capacity(integers.rows());
+        integers.read(0..integers.rows(), &mut ranks);
+        Some(ranks)
     }
 
     /// Bytes of memory beyond the sections.

@@ -71,6 +71,12 @@ pub trait TupleStore: std::fmt::Debug + Send + Sync {
     /// Those of evaluating it on a dictionary.
     fn translate(&self, column: usize, leaf: &Leaf) -> Result<Option<CodeTest>>;
 
+    /// The codes of all rows of a column that has a dictionary.
+    ///
+    /// # Errors
+    /// `Corrupt` if stored bytes contradict each other.
+    fn ranks(&self, column: usize) -> Result<Option<Vec<i64>>>;
+
     /// Which of `rows`, which begin a chunk, pass a test from [`TupleStore::translate`].
     ///
     /// # Errors

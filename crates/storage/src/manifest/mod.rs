@@ -11,7 +11,7 @@ use crate::error::{Error, Result};
 use crate::format::checksum;
 use crate::ids::TableId;
 use crate::io::Files;
-use crate::schema::{TableOptions, TableSchema};
+use crate::schema::{FormerColumns, TableOptions, TableSchema};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -51,6 +51,9 @@ pub struct ManifestTable {
     pub schema: TableSchema,
     /// Physical options.
     pub options: TableOptions,
+    /// Columns of blocks that were written before columns were added or dropped.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub former: Vec<FormerColumns>,
     /// Its blocks.
     pub blocks: Vec<BlockInfo>,
 }

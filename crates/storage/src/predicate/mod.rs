@@ -13,7 +13,7 @@ mod evaluate;
 mod prune;
 
 pub use bind::{BoundPredicate, Leaf};
-pub use evaluate::evaluate_leaf;
+pub use evaluate::{evaluate_leaf, value_at};
 pub use prune::{Bounds, Prune, Zone};
 
 use crate::schema::Value;

@@ -17,6 +17,7 @@ fn schema() -> TableSchema {
             column("s", ColumnType::Text),
         ],
         keys: vec![],
+        ..TableSchema::default()
     }
 }
 

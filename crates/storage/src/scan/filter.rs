@@ -80,6 +80,17 @@ impl Filter {
         Ok(passing)
     }
 
+    /// One bit for each of ascending `positions`: set where `predicate` is TRUE.
+    pub fn at(
+        predicate: &BoundPredicate,
+        block: &Block,
+        positions: &[u32],
+    ) -> Result<BooleanBuffer> {
+        predicate.evaluate(positions.len(), &mut |column, leaf| {
+            evaluate_leaf(leaf, &block.take(column, positions)?)
+        })
+    }
+
     /// The bits of one term; with `few`, right only for the rows set there.
     fn term(
         &mut self,

@@ -9,8 +9,16 @@ pub struct ScanMetrics {
     pub blocks_total: AtomicU64,
     /// Blocks ruled out by zone maps.
     pub blocks_pruned: AtomicU64,
+    /// Of those pruned: by Bloom filters.
+    pub blocks_pruned_by_bloom: AtomicU64,
     /// Blocks read.
     pub blocks_read: AtomicU64,
+    /// Of those read: by sorted search alone.
+    pub blocks_searched: AtomicU64,
+    /// Of those read: by an index alone.
+    pub blocks_by_index: AtomicU64,
+    /// Of those read: by sorted search and an index.
+    pub blocks_by_both: AtomicU64,
     /// Zones of 8,192 rows ruled out within blocks that were read.
     pub zones_pruned: AtomicU64,
     /// Rows on which the predicate was evaluated or that were returned unseen.

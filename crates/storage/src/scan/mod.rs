@@ -7,8 +7,10 @@
 //! ([`Scan::tighten`]) prunes what has not been read yet; nothing that was
 //! delivered is read again.
 
+mod access;
 mod filter;
 mod metrics;
+mod pipelined;
 mod worker;
 
 pub use metrics::ScanMetrics;
@@ -37,6 +39,34 @@ pub struct ScanRequest {
     pub limit: Option<usize>,
     /// Most rows of a batch; 0 for [`BATCH_ROWS`].
     pub batch_rows: usize,
+    /// How blocks of columns are scanned.
+    pub scanner: ColumnScanner,
+}
+
+/// The two ways to scan columns (H4); both give the same rows.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum ColumnScanner {
+    /// One iterator over all columns: conditions on codes first, then each
+    /// column once for the rows that are left.
+    #[default]
+    Single,
+    /// A node for each column, passing positions and values up.
+    Pipelined,
+}
+
+impl std::str::FromStr for ColumnScanner {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<ColumnScanner> {
+        match text.to_ascii_lowercase().as_str() {
+            "single" => Ok(ColumnScanner::Single),
+            "pipelined" => Ok(ColumnScanner::Pipelined),
+            _ => Err(
+                Error::invalid("22023", format!("unknown column scanner \"{text}\""))
+                    .with_hint("Valid scanners: single, pipelined."),
+            ),
+        }
+    }
 }
 
 /// A scan in progress, shared by its workers.
@@ -52,6 +82,7 @@ pub struct Scan {
     arrived: RwLock<Option<BoundPredicate>>,
     remaining: AtomicU64,
     batch_rows: usize,
+    scanner: ColumnScanner,
     metrics: ScanMetrics,
 }
 
@@ -105,6 +136,7 @@ impl Scan {
             } else {
                 request.batch_rows
             },
+            scanner: request.scanner,
             metrics,
         }))
     }
@@ -148,8 +180,14 @@ impl Scan {
                 break;
             };
             let verdict = self.prune_block(block)?;
-            if verdict == Prune::None {
+            let by_bloom = verdict == Prune::Some || verdict == Prune::Unknown;
+            let by_bloom = by_bloom && access::ruled_out(self, block)?;
+            if verdict == Prune::None || by_bloom {
                 self.metrics.blocks_pruned.fetch_add(1, Ordering::Relaxed);
+                let bloomed = u64::from(by_bloom);
+                self.metrics
+                    .blocks_pruned_by_bloom
+                    .fetch_add(bloomed, Ordering::Relaxed);
                 continue;
             }
             self.metrics.blocks_read.fetch_add(1, Ordering::Relaxed);

@@ -1,16 +1,19 @@
 //! One worker of a scan.
 
-use super::Scan;
+use super::access::{self, Access};
 use super::filter::Filter;
+use super::pipelined::Pipeline;
+use super::{ColumnScanner, Scan};
 use crate::block::Block;
+use crate::codec::bits::CHUNK;
 use crate::error::Result;
 use crate::format::ZONE_ROWS;
 use crate::predicate::{BoundPredicate, Prune, Zone};
-use arrow_array::{ArrayRef, RecordBatch, RecordBatchOptions};
+use arrow_array::{Array, ArrayRef, RecordBatch, RecordBatchOptions};
 use std::collections::VecDeque;
 use std::ops::Range;
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Takes blocks from the scan's queue and returns their rows.
 #[derive(Debug)]
@@ -28,8 +31,16 @@ struct BlockScan {
     filter: Filter,
     /// Every row passes: the predicate need not be evaluated.
     all: bool,
-    /// First row not looked at yet.
-    row: usize,
+    /// Rows not looked at yet.
+    rows: Range<usize>,
+    /// Rows that an index gave, ascending.
+    candidates: VecDeque<u32>,
+    /// Whether they need no check.
+    exact: bool,
+    /// Scan nodes, if the block is scanned by them.
+    pipeline: Option<Pipeline>,
+    /// Batches that they made.
+    ready: VecDeque<(Vec<ArrayRef>, usize)>,
     /// Positions that passed and were not returned yet, ascending.
     pending: Vec<u32>,
     /// Whole ranges that passed, to be returned after `pending`.
@@ -51,14 +62,7 @@ impl ScanWorker {
                 let Some((block, all)) = self.scan.next_block()? else {
                     return Ok(None);
                 };
-                self.current = Some(BlockScan {
-                    block,
-                    filter: Filter::default(),
-                    all,
-                    row: 0,
-                    pending: Vec::new(),
-                    whole: VecDeque::new(),
-                });
+                self.current = Some(BlockScan::new(&self.scan, block, all)?);
             }
             let Some(current) = &mut self.current else {
                 return Ok(None);
@@ -85,25 +89,105 @@ impl Iterator for ScanWorker {
 }
 
 impl BlockScan {
+    /// Chooses how the block's rows are come by.
+    fn new(scan: &Scan, block: Arc<Block>, all: bool) -> Result<BlockScan> {
+        let mut new = BlockScan {
+            filter: Filter::default(),
+            all,
+            rows: 0..block.rows() as usize,
+            candidates: VecDeque::new(),
+            exact: false,
+            pipeline: None,
+            ready: VecDeque::new(),
+            pending: Vec::new(),
+            whole: VecDeque::new(),
+            block,
+        };
+        if all {
+            return Ok(new);
+        }
+        let metrics = &scan.metrics;
+        let count = |counter: &AtomicU64| counter.fetch_add(1, Ordering::Relaxed);
+        match access::choose(scan, &new.block)? {
+            Access::Range {
+                rows,
+                searched,
+                exact,
+            } => {
+                if searched {
+                    count(&metrics.blocks_searched);
+                }
+                new.rows = rows;
+                new.all = exact;
+                let columnar = !new.block.layout().keeps_tuples();
+                if columnar && scan.scanner == ColumnScanner::Pipelined {
+                    new.pipeline = Pipeline::of(scan);
+                }
+            }
+            Access::Positions {
+                positions,
+                searched,
+                exact,
+            } => {
+                count(if searched {
+                    &metrics.blocks_by_both
+                } else {
+                    &metrics.blocks_by_index
+                });
+                let looked_at = positions.len() as u64;
+                metrics.rows_scanned.fetch_add(looked_at, Ordering::Relaxed);
+                new.rows = 0..0;
+                new.exact = exact;
+                new.candidates = positions.into();
+            }
+        }
+        Ok(new)
+    }
+
     /// The next batch of this block, or `None` at its end.
     fn next(&mut self, scan: &Scan) -> Result<Option<RecordBatch>> {
-        let rows = self.block.rows() as usize;
         loop {
+            if let Some((columns, rows)) = self.ready.pop_front() {
+                let granted = scan.reserve(rows);
+                let columns = columns.iter().map(|column| column.slice(0, granted));
+                return finish(scan, columns.collect(), granted);
+            }
             let full = self.pending.len() >= scan.batch_rows;
-            let must = !self.pending.is_empty() && (!self.whole.is_empty() || self.row >= rows);
+            let done = self.rows.is_empty() && self.candidates.is_empty();
+            let must = !self.pending.is_empty() && (!self.whole.is_empty() || done);
             if full || must {
                 return self.emit_pending(scan);
             }
             if let Some(range) = self.whole.pop_front() {
                 return self.emit_whole(scan, range);
             }
-            if self.row >= rows {
+            if done {
                 return Ok(None);
             }
-            let zone = self.row..rows.min(self.row + ZONE_ROWS);
-            self.row = zone.end;
+            if self.rows.is_empty() {
+                self.check_candidates(scan)?;
+                continue;
+            }
+            // Zones begin at multiples of their rows, a search may not.
+            let end = (self.rows.start / ZONE_ROWS + 1) * ZONE_ROWS;
+            let zone = self.rows.start..self.rows.end.min(end);
+            self.rows.start = zone.end;
             self.examine(scan, zone)?;
         }
+    }
+
+    /// Checks the next rows that an index gave.
+    fn check_candidates(&mut self, scan: &Scan) -> Result<()> {
+        let next = self.candidates.len().min(ZONE_ROWS);
+        let positions: Vec<u32> = self.candidates.drain(..next).collect();
+        let Some(predicate) = scan.predicate.as_ref().filter(|_| !self.exact) else {
+            self.pending.extend(positions);
+            return Ok(());
+        };
+        let bits = Filter::at(predicate, &self.block, &positions)?;
+        self.pending
+            .extend(bits.set_indices().map(|place| positions[place]));
+        Ok(())
     }
 
     /// Decides which rows of a zone pass.
@@ -124,8 +208,13 @@ impl BlockScan {
             (_, Prune::None) => {
                 scan.metrics.zones_pruned.fetch_add(1, Ordering::Relaxed);
             }
+            (Some(_), _) if self.pipeline.is_some() => self.run_pipeline(scan, rows)?,
             (Some(predicate), _) => {
-                let bits = self.filter.evaluate(predicate, &self.block, rows.clone())?;
+                // Codes are tested from the beginning of a chunk.
+                let lead = rows.start % CHUNK;
+                let aligned = rows.start - lead..rows.end;
+                let bits = self.filter.evaluate(predicate, &self.block, aligned)?;
+                let bits = bits.slice(lead, rows.len());
                 match bits.count_set_bits() {
                     0 => {}
                     passing if passing == rows.len() => self.keep_all(scan, rows),
@@ -133,6 +222,23 @@ impl BlockScan {
                         .pending
                         .extend(bits.set_indices().map(|row| (rows.start + row) as u32)),
                 }
+            }
+        }
+        Ok(())
+    }
+
+    /// Sends a zone through the scan nodes, chunk by chunk.
+    fn run_pipeline(&mut self, scan: &Scan, rows: Range<usize>) -> Result<()> {
+        let Some(pipeline) = &mut self.pipeline else {
+            return Ok(());
+        };
+        for start in rows.clone().step_by(CHUNK) {
+            let chunk = start..rows.end.min(start + CHUNK);
+            let (columns, count) = pipeline.run(scan, &self.block, chunk)?;
+            for first in (0..count).step_by(scan.batch_rows) {
+                let length = scan.batch_rows.min(count - first);
+                let part = columns.iter().map(|column| column.slice(first, length));
+                self.ready.push_back((part.collect(), length));
             }
         }
         Ok(())

@@ -1,11 +1,13 @@
 //! What a table looks like: its columns, keys and physical options.
 
 mod codecs;
+mod index;
 mod options;
 mod types;
 mod value;
 
 pub use codecs::{CodecChoice, CodecName};
+pub use index::{IndexDefinition, IndexKind};
 pub use options::{
     BLOCK_BYTES_MAX, BLOCK_BYTES_MIN, Layout, PAGE_BYTES_MAX, PAGE_BYTES_MIN, TableOptions,
 };
@@ -53,6 +55,35 @@ pub struct TableSchema {
     /// Keys declared over them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub keys: Vec<Key>,
+    /// Indexes over them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub indexes: Vec<IndexDefinition>,
+    /// Numbers that indexes were given so far; none is given twice.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub index_numbers: u32,
+}
+
+/// Where a table's column is found in older blocks.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Place {
+    /// In the block's own column of this number.
+    Stored(usize),
+    /// Nowhere: every row has this value, in stored form as hex digits, or NULL.
+    Missing(Option<String>),
+}
+
+/// Columns that a table had once, and where today's are among them.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FormerColumns {
+    /// Those that blocks of this version were written with.
+    pub columns: Vec<Column>,
+    /// One place for each column of today.
+    pub places: Vec<Place>,
+}
+
+fn is_zero(number: &u32) -> bool {
+    *number == 0
 }
 
 impl TableSchema {

@@ -379,10 +379,7 @@ mod tests {
 
     #[test]
     fn only_rows_can_be_slotted() {
-        let schema = TableSchema {
-            columns: Vec::new(),
-            keys: Vec::new(),
-        };
+        let schema = TableSchema::default();
         let mut options = TableOptions::default();
         options.set("slotted", "TRUE").unwrap();
         let error = options.check(&schema).unwrap_err();

@@ -1,8 +1,10 @@
 //! The catalog: every schema, table and view at one moment.
 
 use super::Place;
-use crate::block::Block;
+use crate::block::{Block, BlockInfo, Places, SharedPlaces};
+use crate::error::{Error, Result};
 use crate::manifest::{Manifest, ManifestSchema, ManifestTable};
+use crate::schema::{Column, FormerColumns, TableSchema};
 use crate::table::Table;
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -86,45 +88,30 @@ impl Catalog {
         })
     }
 
-    pub(super) fn from_manifest(manifest: Manifest, place: &Place) -> Catalog {
+    pub(super) fn from_manifest(manifest: Manifest, place: &Place) -> Result<Catalog> {
         let schemas = manifest.schemas.into_iter().map(|(schema, entry)| {
             let tables = entry.tables.into_iter().map(|(name, table)| {
-                let columns = Arc::new(table.schema);
-                let block = |info| {
-                    Arc::new(Block::new(
-                        info,
-                        columns.clone(),
-                        place.files.clone(),
-                        place.cache.clone(),
-                    ))
-                };
-                let blocks = table.blocks.into_iter().map(block).collect();
-                let table = Table::new(
-                    table.id,
-                    name.clone(),
-                    columns.clone(),
-                    table.options,
-                    blocks,
-                );
-                (name, Arc::new(table))
+                let table = opened_table(name.clone(), table, place)?;
+                Ok((name, Arc::new(table)))
             });
+            let tables = tables.collect::<Result<BTreeMap<_, _>>>()?;
             let views = entry
                 .views
                 .into_iter()
                 .map(|(name, sql)| (name.clone(), View { name, sql }));
-            (
+            Ok((
                 schema,
                 SchemaEntry {
-                    tables: tables.collect(),
+                    tables,
                     views: views.collect(),
                 },
-            )
+            ))
         });
-        Catalog {
+        Ok(Catalog {
             version: manifest.version,
             next_table: manifest.next_table,
-            schemas: schemas.collect(),
-        }
+            schemas: schemas.collect::<Result<_>>()?,
+        })
     }
 
     pub(super) fn to_manifest(&self, next_block: u64) -> Manifest {
@@ -134,6 +121,7 @@ impl Catalog {
                     id: table.id,
                     schema: (*table.schema).clone(),
                     options: table.options.clone(),
+                    former: table.former().to_vec(),
                     blocks: table
                         .blocks()
                         .iter()
@@ -161,4 +149,56 @@ impl Catalog {
             schemas: schemas.collect(),
         }
     }
+}
+
+/// A table with handles of its blocks, each over the columns it was written with.
+fn opened_table(name: String, stored: ManifestTable, place: &Place) -> Result<Table> {
+    let schema = Arc::new(stored.schema);
+    let former = stored
+        .former
+        .iter()
+        .map(|former| Ok((former_schema(&former.columns), places(&schema, former)?)))
+        .collect::<Result<Vec<_>>>()?;
+    let block = |info: BlockInfo| {
+        let (columns, places) = match info.version {
+            None => (schema.clone(), None),
+            Some(version) => former.get(version as usize).cloned().ok_or_else(|| {
+                Error::corrupt(format!(
+                    "block {} has columns of version {version}, table {name} has {} of them",
+                    info.id.0,
+                    former.len()
+                ))
+            })?,
+        };
+        let (files, cache) = (place.files.clone(), place.cache.clone());
+        Ok(Arc::new(Block::new(info, columns, places, files, cache)))
+    };
+    let blocks = stored
+        .blocks
+        .into_iter()
+        .map(block)
+        .collect::<Result<_>>()?;
+    let table = Table::new(
+        stored.id,
+        name.clone(),
+        schema.clone(),
+        stored.options,
+        blocks,
+    );
+    Ok(table.with_former(stored.former))
+}
+
+/// The schema of blocks that were written with these columns.
+fn former_schema(columns: &[Column]) -> Arc<TableSchema> {
+    Arc::new(TableSchema {
+        columns: columns.to_vec(),
+        ..TableSchema::default()
+    })
+}
+
+/// Where today's columns are in blocks with former ones.
+pub(super) fn places(schema: &TableSchema, former: &FormerColumns) -> Result<SharedPlaces> {
+    let own = former.columns.len();
+    let places = Places::open(&schema.columns, &former.places, own)?;
+    Ok(Some(Arc::new(places)))
 }

@@ -40,7 +40,7 @@ impl CatalogEdit {
             .ok_or_else(|| Error::invalid("3F000", format!("schema \"{schema}\" does not exist")))
     }
 
-    fn free_name(&mut self, schema: &str, name: &str) -> Result<&mut SchemaEntry> {
+    pub(super) fn free_name(&mut self, schema: &str, name: &str) -> Result<&mut SchemaEntry> {
         let entry = self.schema(schema)?;
         if entry.tables.contains_key(name) || entry.views.contains_key(name) {
             return Err(Error::invalid(
@@ -158,7 +158,11 @@ impl CatalogEdit {
     }
 
     /// Replaces a table by what `change` makes of it.
-    fn change(&mut self, id: TableId, change: impl FnOnce(&Table) -> Result<Table>) -> Result<()> {
+    pub(super) fn change(
+        &mut self,
+        id: TableId,
+        change: impl FnOnce(&Table) -> Result<Table>,
+    ) -> Result<()> {
         let mut tables = self
             .catalog
             .schemas
@@ -173,7 +177,7 @@ impl CatalogEdit {
         Ok(())
     }
 
-    fn adopt(&mut self, blocks: Vec<NewBlock>) -> Vec<Arc<Block>> {
+    pub(super) fn adopt(&mut self, blocks: Vec<NewBlock>) -> Vec<Arc<Block>> {
         let handles = blocks.iter().map(|block| block.handle()).collect();
         self.added.extend(blocks);
         handles
@@ -207,14 +211,7 @@ impl CatalogEdit {
         options.check(&seen.schema)?;
         let blocks = self.adopt(blocks);
         self.change(table, |table| {
-            let ids = |table: &Table| {
-                table
-                    .blocks()
-                    .iter()
-                    .map(|block| block.id())
-                    .collect::<Vec<_>>()
-            };
-            if ids(table) != ids(seen) {
+            if table.block_ids() != seen.block_ids() {
                 return Err(Error::Conflict {
                     message: format!("table \"{}\" was changed meanwhile", table.name),
                 });

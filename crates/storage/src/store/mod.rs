@@ -13,7 +13,9 @@
 //! left by crashes; the next writer removes them.
 
 mod catalog;
+mod columns;
 mod edit;
+mod indexes;
 mod open;
 mod verify;
 mod writer;

@@ -92,7 +92,7 @@ impl Store {
             cache: Arc::new(Cache::new(default_cache_bytes())),
             next_block,
         });
-        let catalog = Catalog::from_manifest(manifest, &place);
+        let catalog = Catalog::from_manifest(manifest, &place)?;
         if writable && passed.is_empty() {
             remove_strays(place.files.as_ref(), &catalog)?;
         }

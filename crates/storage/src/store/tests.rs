@@ -19,6 +19,7 @@ fn columns() -> TableSchema {
             column("s", ColumnType::Text, true),
         ],
         keys: vec![],
+        ..TableSchema::default()
     }
 }
 

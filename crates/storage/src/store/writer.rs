@@ -33,6 +33,14 @@ pub struct NewBlock {
 }
 
 impl NewBlock {
+    pub(super) fn new(handle: Arc<Block>, place: Arc<Place>) -> NewBlock {
+        NewBlock {
+            handle,
+            place,
+            kept: false,
+        }
+    }
+
     /// Rows in the block.
     pub fn rows(&self) -> u64 {
         self.handle.rows()
@@ -168,19 +176,18 @@ impl BlockWriter {
             rows: batch.num_rows() as u64,
             bytes: bytes.total(),
             layout: self.options.layout,
+            version: None,
         };
         self.place.files.write(&file_name(id), &bytes.pieces())?;
         let handle = Block::new(
             info,
             self.schema.clone(),
+            None,
             self.place.files.clone(),
             self.place.cache.clone(),
         );
-        self.written.push(NewBlock {
-            handle: Arc::new(handle),
-            place: self.place.clone(),
-            kept: false,
-        });
+        self.written
+            .push(NewBlock::new(Arc::new(handle), self.place.clone()));
         Ok(())
     }
 }

@@ -2,9 +2,9 @@
 
 use crate::block::{Block, Sketch};
 use crate::error::Result;
-use crate::ids::TableId;
+use crate::ids::{BlockId, TableId};
 use crate::scan::{Scan, ScanRequest};
-use crate::schema::{TableOptions, TableSchema, Value};
+use crate::schema::{FormerColumns, TableOptions, TableSchema, Value};
 use std::sync::{Arc, OnceLock};
 
 /// A table as one snapshot sees it.
@@ -19,6 +19,8 @@ pub struct Table {
     /// Physical options of new blocks.
     pub options: TableOptions,
     blocks: Vec<Arc<Block>>,
+    /// Columns of blocks that are older than today's.
+    former: Arc<Vec<FormerColumns>>,
     statistics: OnceLock<TableStatistics>,
 }
 
@@ -61,19 +63,50 @@ impl Table {
             schema,
             options,
             blocks,
+            former: Arc::default(),
             statistics: OnceLock::new(),
         }
     }
 
     /// The same table with other blocks or options.
     pub fn with(&self, name: &str, options: TableOptions, blocks: Vec<Arc<Block>>) -> Table {
-        Table::new(
-            self.id,
-            name.to_string(),
-            self.schema.clone(),
-            options,
-            blocks,
-        )
+        Table {
+            former: self.former.clone(),
+            ..Table::new(
+                self.id,
+                name.to_string(),
+                self.schema.clone(),
+                options,
+                blocks,
+            )
+        }
+    }
+
+    /// The same table with other former columns.
+    pub fn with_former(self, former: Vec<FormerColumns>) -> Table {
+        Table {
+            former: Arc::new(former),
+            ..self
+        }
+    }
+
+    /// Columns of blocks that are older than today's.
+    pub fn former(&self) -> &[FormerColumns] {
+        &self.former
+    }
+
+    /// The same table with another schema.
+    pub fn with_schema(&self, schema: Arc<TableSchema>, blocks: Vec<Arc<Block>>) -> Table {
+        let (name, options) = (self.name.clone(), self.options.clone());
+        Table {
+            former: self.former.clone(),
+            ..Table::new(self.id, name, schema, options, blocks)
+        }
+    }
+
+    /// Numbers of the blocks, in order.
+    pub fn block_ids(&self) -> Vec<BlockId> {
+        self.blocks.iter().map(|block| block.id()).collect()
     }
 
     /// Rows in all blocks.

@@ -5,7 +5,8 @@ use crate::model::{Model, order};
 use crate::tables::{Dice, KINDS, Nulls, Recipe, Spread, rows, schema};
 use arrow_array::*;
 use freestone_storage::{
-    CodecChoice, ColumnType, Error, Predicate, Result, ScanRequest, Table, TableOptions,
+    CodecChoice, ColumnScanner, ColumnType, Error, Predicate, Result, ScanRequest, Table,
+    TableOptions,
 };
 use proptest::prelude::*;
 use std::sync::atomic::Ordering::Relaxed;
@@ -36,7 +37,7 @@ fn assert_rows(
 }
 
 /// filter(x) = take(x, positions where TRUE), for one condition read in several ways.
-fn check_scan(table: &Table, model: &Model, dice: &mut Dice, predicate: Option<Predicate>) {
+pub fn check_scan(table: &Table, model: &Model, dice: &mut Dice, predicate: Option<Predicate>) {
     let positions = model.positions(predicate.as_ref());
     let projection: Vec<usize> = (0..dice.below(5))
         .map(|_| dice.below(model.schema.columns.len()))
@@ -52,6 +53,7 @@ fn check_scan(table: &Table, model: &Model, dice: &mut Dice, predicate: Option<P
         predicate,
         limit: None,
         batch_rows,
+        scanner: *dice.choose(&[ColumnScanner::Single, ColumnScanner::Pipelined]),
     };
     let scan = table.scan(&request).unwrap();
     let found = one_worker(&scan);
@@ -119,6 +121,7 @@ fn check_tighten(table: &Table, model: &Model, dice: &mut Dice) {
             predicate: Some(early.clone()),
             limit: None,
             batch_rows: 100,
+            scanner: ColumnScanner::Single,
         })
         .unwrap();
     let mut worker = scan.worker();
@@ -327,7 +330,7 @@ proptest! {
             let predicate = Some(model.predicate(&mut dice, 2));
             let projection = (0..model.schema.columns.len()).collect::<Vec<_>>();
             let positions = model.positions(predicate.as_ref());
-            let scan = table.scan(&ScanRequest { projection: projection.clone(), predicate, limit: None, batch_rows: 0 }).unwrap();
+            let scan = table.scan(&ScanRequest { projection: projection.clone(), predicate, limit: None, batch_rows: 0, scanner: *dice.choose(&[ColumnScanner::Single, ColumnScanner::Pipelined]) }).unwrap();
             let found = three_workers(&scan);
             let joined: Vec<ArrayRef> = collected(found, projection.len()).into_iter().flatten().collect();
             if let Some(ids) = joined.first() {

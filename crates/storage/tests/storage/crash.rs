@@ -70,6 +70,7 @@ fn columns() -> TableSchema {
             column("name", ColumnType::Text, true),
         ],
         keys: Vec::new(),
+        ..TableSchema::default()
     }
 }
 

@@ -63,6 +63,7 @@ fn ask(files: &Arc<Faulty>) -> Result<Answers> {
             predicate,
             limit: None,
             batch_rows: 10,
+            ..ScanRequest::default()
         };
         table
             .scan(&request)?

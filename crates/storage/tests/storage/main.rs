@@ -1,5 +1,8 @@
 //! Storage as its users see it, held against models that are too plain to be wrong.
 //!
+//! - `choices`: codecs and ways in are those written down.
+//! - `columns`: columns come and go, blocks stay.
+//! - `indexes`: whichever way rows are come by, they are the same.
 //! - `conformance`: every layout gives the rows that were put in, whatever the
 //!   types, NULLs, predicates, limits and number of workers.
 //! - `flips`: no damaged byte gives a wrong answer or a panic.
@@ -9,11 +12,14 @@
 
 #![allow(clippy::unwrap_used, reason = "in tests, the panic is the report")]
 
+mod choices;
+mod columns;
 mod conformance;
 mod crash;
 mod fixtures;
 mod flips;
 mod home;
+mod indexes;
 mod model;
 mod sparse;
 mod tables;

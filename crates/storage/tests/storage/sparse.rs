@@ -24,7 +24,7 @@ fn schema(columns: usize) -> TableSchema {
     };
     TableSchema {
         columns: (0..columns).map(column).collect(),
-        keys: Vec::new(),
+        ..TableSchema::default()
     }
 }
 

@@ -153,6 +153,7 @@ pub fn schema(recipes: &[Recipe]) -> TableSchema {
     TableSchema {
         columns,
         keys: Vec::new(),
+        ..TableSchema::default()
     }
 }
 

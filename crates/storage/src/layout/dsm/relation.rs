@@ -128,6 +128,14 @@ impl TupleStore for Relation {
         }
     }
 
+    fn ranks(&self, _: usize) -> Result<Option<Vec<i64>>> {
+        // Rows without a value have no code.
+        Ok(match (&self.values, &self.surrogates) {
+            (Some(values), None) => values.ranks(),
+            _ => None,
+        })
+    }
+
     fn test(&self, _: usize, test: &CodeTest, rows: Range<usize>) -> Result<BooleanBuffer> {
         if let CodeTest::Rows(passing) = test {
             return Ok(passing.slice(rows.start, rows.len()));

@@ -133,6 +133,11 @@ impl TupleStore for InvertedColumn {
         }))
     }
 
+    /// None: conditions become rows here, not codes.
+    fn ranks(&self, _: usize) -> Result<Option<Vec<i64>>> {
+        Ok(None)
+    }
+
     fn test(&self, _: usize, test: &CodeTest, rows: Range<usize>) -> Result<BooleanBuffer> {
         Ok(match test {
             CodeTest::Rows(passing) => passing.slice(rows.start, rows.len()),

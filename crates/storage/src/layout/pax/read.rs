@@ -45,6 +45,15 @@ impl TupleStore for PaxStore {
         self.columns[column].book.translate(leaf)
     }
 
+    fn ranks(&self, column: usize) -> Result<Option<Vec<i64>>> {
+        let Contents { nulls, .. } = self.contents(column)?;
+        let rows = self.firsts.last().map_or(0, |rows| *rows as usize);
+        let column = &self.columns[column];
+        let codes =
+            |rows: &Rows<'_>, out: &mut Vec<u64>| self.codes(column, nulls.as_ref(), rows, out);
+        Ok(column.book.ranks(rows, &codes))
+    }
+
     fn test(&self, column: usize, test: &CodeTest, rows: Range<usize>) -> Result<BooleanBuffer> {
         let Contents { nulls, .. } = self.contents(column)?;
         let column = &self.columns[column];

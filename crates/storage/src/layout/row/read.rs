@@ -55,6 +55,14 @@ impl TupleStore for RowStore {
         self.books[column].translate(leaf)
     }
 
+    fn ranks(&self, column: usize) -> Result<Option<Vec<i64>>> {
+        let book = &self.books[column];
+        let Form::Code(width) = book.form() else {
+            return Ok(None);
+        };
+        Ok(book.ranks(self.rows, &|rows, out| self.codes(column, width, rows, out)))
+    }
+
     fn test(&self, column: usize, test: &CodeTest, rows: Range<usize>) -> Result<BooleanBuffer> {
         let book = &self.books[column];
         let width = code_width(book);

@@ -15,7 +15,7 @@ use std::ops::Range;
 pub struct RowStore {
     pub(super) shape: Shape,
     pub(super) books: Vec<Book>,
-    rows: usize,
+    pub(super) rows: usize,
     /// The fixed parts, wherever they begin.
     pub(super) tuples: Buffer,
     begins: Begins,

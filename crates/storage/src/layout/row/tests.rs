@@ -52,7 +52,7 @@ fn filled(
     let sections = build_slotted(&encoded, &options).unwrap();
     let schema = TableSchema {
         columns,
-        keys: Vec::new(),
+        ..TableSchema::default()
     };
     (
         schema,

@@ -163,6 +163,7 @@ pub(super) fn schema(kinds: &[(ColumnType, bool)]) -> TableSchema {
     TableSchema {
         columns: kinds.iter().enumerate().map(column).collect(),
         keys: Vec::new(),
+        ..TableSchema::default()
     }
 }
 

@@ -1,0 +1,104 @@
+//! ALTER TABLE … ADD COLUMN and DROP COLUMN: blocks stay as they are.
+//!
+//! The default of a new column is computed once, when it is added; rows that are
+//! there already have that value from then on. All columns of a statement come
+//! and go in one commit.
+
+use std::sync::Arc;
+
+use datafusion::arrow::array::ArrayRef;
+use datafusion::sql::sqlparser::ast::{AlterTableOperation, ColumnDef};
+use freestone_storage::{CatalogEdit, Column, Table, TableId, TableSchema};
+
+use super::Run;
+use super::create::add_column;
+use crate::copy::fill::Fill;
+use crate::error::{Error, Result};
+use crate::ingest::commit;
+use crate::plan::names::{fold, position};
+use crate::session::Outcome;
+
+/// One column to come or go.
+enum Change {
+    Add(Column, ArrayRef),
+    Drop(String),
+}
+
+impl Run<'_> {
+    /// Runs a list of ADD COLUMN and DROP COLUMN on a table.
+    pub(super) fn alter_columns(
+        &self,
+        table: &Table,
+        operations: &[AlterTableOperation],
+    ) -> Result<Outcome> {
+        let mut changes = Vec::new();
+        for operation in operations {
+            match operation {
+                AlterTableOperation::AddColumn {
+                    if_not_exists,
+                    column_def,
+                    column_position: None,
+                    ..
+                } => {
+                    let known = table.schema.index_of(&fold(&column_def.name)).is_some();
+                    if !(known && *if_not_exists) {
+                        changes.push(self.addition(column_def)?);
+                    }
+                }
+                AlterTableOperation::DropColumn {
+                    column_names,
+                    if_exists,
+                    ..
+                } => {
+                    for ident in column_names {
+                        let name = fold(ident);
+                        if table.schema.index_of(&name).is_some() {
+                            changes.push(Change::Drop(name));
+                        } else if !if_exists {
+                            let message = format!(
+                                "column \"{name}\" of relation \"{}\" does not exist",
+                                table.name
+                            );
+                            return Err(Error::new("42703", message).at(position(ident)));
+                        }
+                    }
+                }
+                _ => return Err(refused()),
+            }
+        }
+        commit(self.store(), |edit| apply(edit, table.id, changes))?;
+        Ok(Outcome::done("ALTER TABLE"))
+    }
+
+    fn addition(&self, definition: &ColumnDef) -> Result<Change> {
+        let mut written = TableSchema::default();
+        add_column(&mut written, definition, 0)?;
+        if !written.keys.is_empty() {
+            return Err(Error::unsupported(
+                "ADD COLUMN with PRIMARY KEY or UNIQUE is not supported yet",
+            )
+            .with_hint("add the column first"));
+        }
+        let written = Arc::new(written);
+        let value = Fill::new(self, &written, Vec::new())?.batch(&[], 1)?;
+        let column = written.columns[0].clone();
+        Ok(Change::Add(column, Arc::clone(value.column(0))))
+    }
+}
+
+/// What ALTER TABLE says to everything else.
+pub(super) fn refused() -> Error {
+    Error::unsupported(
+        "ALTER TABLE can only SET (option = value, …), ADD COLUMN and DROP COLUMN so far",
+    )
+}
+
+fn apply(edit: &mut CatalogEdit, table: TableId, changes: Vec<Change>) -> Result<()> {
+    for change in changes {
+        match change {
+            Change::Add(column, value) => edit.add_column(table, column, &value)?,
+            Change::Drop(name) => edit.drop_column(table, &name)?,
+        }
+    }
+    Ok(())
+}

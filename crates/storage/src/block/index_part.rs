@@ -1,0 +1,365 @@
+//! The index sub-blocks of a block: building, opening, asking (Q5).
+//!
+//! An index sub-block is one section. Its first byte says what keys are: values
+//! (see [`KeyShape`]), or the codes of a column that has a dictionary, where
+//! every condition that the dictionary can judge is a range of codes. Rows with
+//! a NULL in a key column have no entry.
+//!
+//! | offset | bytes | field |
+//! |---|---|---|
+//! | 0 | 1 | kind: 1 csb, 2 inverted, 3 bloom |
+//! | 1 | 1 | keys: 1 values, 2 codes, 3 hashes |
+//! | 2 | 62 | zero |
+//! | 64 | | csb, inverted: [`KeyShape::seal`]; bloom: the filter |
+
+use super::conditions::Conditions;
+use crate::codec::{CodeTest, Dense, DenseData};
+use crate::error::{Error, Result};
+use crate::format::checksum;
+use crate::index::bloom::DEFAULT_RATE;
+use crate::index::{
+    AnyCsb, Bloom, InvertedIndex, KeyInterval, KeyKind, KeyShape, KeyWidth, RawColumn,
+};
+use crate::schema::{IndexDefinition, IndexKind, Physical, TableSchema, Value};
+use arrow_buffer::{Buffer, NullBuffer};
+use std::ops::Range;
+
+const HEAD: usize = 64;
+
+/// What the keys of an index are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Keys {
+    Values = 1,
+    Codes = 2,
+    Hashes = 3,
+}
+
+/// Whether an index can be made over a column of this kind.
+pub fn can_index(physical: Physical) -> bool {
+    KeyKind::of(physical).is_some()
+}
+
+/// The columns that an index is built from.
+#[derive(Debug)]
+pub struct IndexSource<'a> {
+    /// The key columns.
+    pub columns: Vec<&'a Dense>,
+    /// Codes of the only key column, if it has a dictionary.
+    pub codes: Option<&'a [i64]>,
+}
+
+/// The bytes of an index sub-block.
+pub fn build(
+    definition: &IndexDefinition,
+    schema: &TableSchema,
+    source: &IndexSource<'_>,
+) -> Vec<u8> {
+    let rows = source.columns.first().map_or(0, |column| column.rows);
+    let nulls: Vec<&NullBuffer> = source
+        .columns
+        .iter()
+        .filter_map(|column| column.nulls.as_ref())
+        .collect();
+    // In range: a block has at most 2^20 rows.
+    let present: Vec<u32> = (0..rows as u32)
+        .filter(|row| nulls.iter().all(|nulls| nulls.is_valid(*row as usize)))
+        .collect();
+    let kinds: Vec<Physical> = definition
+        .columns
+        .iter()
+        .map(|column| schema.columns[*column].kind.physical())
+        .collect();
+    let mut bytes = vec![0; HEAD];
+    bytes[0] = definition.kind as u8;
+    if definition.kind == IndexKind::Bloom {
+        bytes[1] = Keys::Hashes as u8;
+        let hashes: Vec<u64> = present
+            .iter()
+            .map(|row| hash_row(&source.columns, &kinds, *row as usize))
+            .collect();
+        bytes.extend_from_slice(&Bloom::build(&hashes, DEFAULT_RATE));
+        return bytes;
+    }
+    let raw: Vec<RawColumn<'_>> = match source.codes {
+        Some(codes) => vec![RawColumn::I64(codes)],
+        None => source
+            .columns
+            .iter()
+            .zip(&kinds)
+            .map(|(column, kind)| raw_column(column, *kind))
+            .collect(),
+    };
+    bytes[1] = if source.codes.is_some() {
+        Keys::Codes
+    } else {
+        Keys::Values
+    } as u8;
+    let shape = KeyShape::of(&raw, present.iter().copied(), KeyWidth::Sixteen);
+    let entries = shape.entries(&raw, present.iter().copied());
+    let index = match definition.kind {
+        IndexKind::Inverted => InvertedIndex::build(shape.width(), entries),
+        _ => AnyCsb::build(shape.width(), entries),
+    };
+    bytes.extend_from_slice(&shape.seal(&index));
+    bytes
+}
+
+fn raw_column(column: &Dense, physical: Physical) -> RawColumn<'_> {
+    match (&column.data, physical) {
+        (DenseData::Variable { ends, bytes }, _) => RawColumn::Joined { ends, bytes },
+        (DenseData::Fixed { bytes, .. }, Physical::Bool) => RawColumn::Bool(bytes),
+        (DenseData::Fixed { bytes, .. }, Physical::I16) => RawColumn::I16(bytes.typed_data()),
+        (DenseData::Fixed { bytes, .. }, Physical::I32) => RawColumn::I32(bytes.typed_data()),
+        (DenseData::Fixed { bytes, .. }, Physical::I64) => RawColumn::I64(bytes.typed_data()),
+        (DenseData::Fixed { bytes, .. }, Physical::I128) => RawColumn::I128(bytes.typed_data()),
+        (DenseData::Fixed { bytes, .. }, Physical::F32) => RawColumn::F32(bytes.typed_data()),
+        (DenseData::Fixed { bytes, .. }, Physical::F64) => RawColumn::F64(bytes.typed_data()),
+        (DenseData::Fixed { bytes, .. }, _) => RawColumn::Bytes16(bytes.as_chunks::<16>().0),
+    }
+}
+
+/// The hash of one row's key, from values in stored form.
+fn hash_row(columns: &[&Dense], kinds: &[Physical], row: usize) -> u64 {
+    let values = columns.iter().zip(kinds).map(|(column, kind)| {
+        let bytes = match &column.data {
+            DenseData::Fixed { width, bytes } => &bytes[row * width..(row + 1) * width],
+            DenseData::Variable { ends, bytes } => {
+                let start = row.checked_sub(1).map_or(0, |before| ends[before] as usize);
+                &bytes[start..ends[row] as usize]
+            }
+        };
+        hash_value(&stored_value(bytes, *kind))
+    });
+    join(values)
+}
+
+fn stored_value(bytes: &[u8], physical: Physical) -> Value {
+    let mut word = [0u8; 16];
+    let len = bytes.len().min(16);
+    word[..len].copy_from_slice(&bytes[..len]);
+    let low = u128::from_le_bytes(word);
+    match physical {
+        Physical::Bool => Value::Bool(low != 0),
+        Physical::I16 => Value::Int((low as i16).into()),
+        Physical::I32 => Value::Int((low as i32).into()),
+        Physical::I64 => Value::Int((low as i64).into()),
+        Physical::I128 => Value::Int(low as i128),
+        Physical::F32 => Value::Float(f32::from_bits(low as u32).into()),
+        Physical::F64 => Value::Float(f64::from_bits(low as u64)),
+        _ => Value::Bytes(bytes.to_vec()),
+    }
+}
+
+fn hash_value(value: &Value) -> u64 {
+    match value {
+        Value::Bool(value) => checksum(&[u8::from(*value)]),
+        Value::Int(value) => checksum(&value.to_le_bytes()),
+        Value::Float(value) => checksum(&value.to_bits().to_le_bytes()),
+        Value::Bytes(bytes) => checksum(bytes),
+    }
+}
+
+fn join(hashes: impl Iterator<Item = u64>) -> u64 {
+    hashes.fold(0, |all, hash| {
+        (all.rotate_left(5) ^ hash).wrapping_mul(0x9e37_79b9_7f4a_7c15)
+    })
+}
+
+/// An index sub-block, opened.
+#[derive(Debug)]
+pub struct BlockIndex {
+    keys: Keys,
+    body: Body,
+}
+
+#[derive(Debug)]
+enum Body {
+    Csb(KeyShape, AnyCsb),
+    Inverted(KeyShape, InvertedIndex),
+    Bloom(Bloom),
+}
+
+/// Rows that an index gives for some conditions.
+#[derive(Debug)]
+pub struct Found<'a> {
+    index: &'a BlockIndex,
+    /// Entries of a tree, or keys of an inverted index.
+    ranges: Vec<Range<usize>>,
+    /// How many rows.
+    pub count: usize,
+    /// Whether every one of them meets the conditions that were used.
+    pub exact: bool,
+}
+
+impl BlockIndex {
+    /// Checks all of it.
+    ///
+    /// # Errors
+    /// `Corrupt`.
+    pub fn open(definition: &IndexDefinition, bytes: &Buffer, rows: u32) -> Result<BlockIndex> {
+        if bytes.len() < HEAD || bytes[0] != definition.kind as u8 {
+            return Err(Error::corrupt(format!(
+                "it is no index of kind {}",
+                definition.kind
+            )));
+        }
+        let rest = bytes.slice(HEAD);
+        let keys = match (bytes[1], definition.kind) {
+            (1, IndexKind::Csb | IndexKind::Inverted) => Keys::Values,
+            (2, IndexKind::Csb | IndexKind::Inverted) => Keys::Codes,
+            (3, IndexKind::Bloom) => Keys::Hashes,
+            (other, kind) => {
+                return Err(Error::corrupt(format!(
+                    "unknown keys {other} of an index of kind {kind}"
+                )));
+            }
+        };
+        let body = match definition.kind {
+            IndexKind::Bloom => Body::Bloom(Bloom::open(rest)?),
+            IndexKind::Csb => {
+                let (shape, index) = KeyShape::unseal(&rest)?;
+                Body::Csb(shape, AnyCsb::open(index, rows)?)
+            }
+            IndexKind::Inverted => {
+                let (shape, index) = KeyShape::unseal(&rest)?;
+                Body::Inverted(shape, InvertedIndex::open(index, rows)?)
+            }
+        };
+        Ok(BlockIndex { keys, body })
+    }
+
+    /// Whether keys are codes of the column's dictionary.
+    pub fn has_codes(&self) -> bool {
+        self.keys == Keys::Codes
+    }
+
+    /// Whether a row may meet equality conditions; `false` is certain.
+    pub fn may_contain(&self, conditions: &Conditions<'_>, definition: &IndexDefinition) -> bool {
+        let Body::Bloom(bloom) = &self.body else {
+            return true;
+        };
+        let Some(tuples) = conditions.all_equal(&definition.columns) else {
+            return true;
+        };
+        tuples
+            .iter()
+            .any(|values| bloom.may_contain(join(values.iter().map(hash_value))))
+    }
+
+    /// The rows whose code lies in one of the ranges of `test`.
+    ///
+    /// # Errors
+    /// `Corrupt` for a broken set of rows.
+    pub fn by_codes(&self, test: &CodeTest) -> Result<Option<Found<'_>>> {
+        let CodeTest::Ranges(ranges) = test else {
+            return Ok(None);
+        };
+        let bounds: Vec<(Value, Value)> = ranges
+            .iter()
+            .map(|range| {
+                (
+                    Value::Int((*range.start()).into()),
+                    Value::Int((*range.end()).into()),
+                )
+            })
+            .collect();
+        let intervals = bounds.iter().map(|(low, high)| {
+            use std::ops::Bound::Included;
+            self.shape()?
+                .interval(&[], Some((Included(low), Included(high))))
+        });
+        match intervals.collect::<Option<Vec<KeyInterval>>>() {
+            Some(intervals) => self.found(&intervals),
+            None => Ok(None),
+        }
+    }
+
+    /// The rows that may meet `conditions`; `None` if the index cannot tell.
+    ///
+    /// # Errors
+    /// `Corrupt` for a broken set of rows.
+    pub fn by_values(
+        &self,
+        conditions: &Conditions<'_>,
+        definition: &IndexDefinition,
+        schema: &TableSchema,
+    ) -> Result<Option<Found<'_>>> {
+        let Some(shape) = self.shape() else {
+            return Ok(None);
+        };
+        let Some((intervals, used)) = conditions.intervals(shape, definition, schema) else {
+            return Ok(None);
+        };
+        let mut found = self.found(&intervals)?;
+        if let Some(found) = &mut found {
+            found.exact &= conditions.only_on(&definition.columns[..used]);
+        }
+        Ok(found)
+    }
+
+    fn shape(&self) -> Option<&KeyShape> {
+        match &self.body {
+            Body::Csb(shape, _) | Body::Inverted(shape, _) => Some(shape),
+            Body::Bloom(_) => None,
+        }
+    }
+
+    fn found(&self, intervals: &[KeyInterval]) -> Result<Option<Found<'_>>> {
+        let (mut ranges, mut exactly, mut count) = (Vec::new(), true, 0);
+        for interval in intervals {
+            let KeyInterval::Span { low, high, exact } = interval else {
+                continue;
+            };
+            exactly &= exact;
+            let range = match &self.body {
+                Body::Csb(_, tree) => tree.range(*low, *high),
+                Body::Inverted(_, index) => index.range(*low, *high),
+                Body::Bloom(_) => return Ok(None),
+            };
+            count += match &self.body {
+                Body::Inverted(_, index) => index.count(range.clone())?,
+                _ => range.len(),
+            };
+            if !range.is_empty() {
+                ranges.push(range);
+            }
+        }
+        Ok(Some(Found {
+            index: self,
+            ranges,
+            count,
+            exact: exactly,
+        }))
+    }
+
+    /// Bytes of memory beyond the section.
+    pub fn memory(&self) -> usize {
+        256
+    }
+}
+
+impl Found<'_> {
+    /// The rows, ascending and each once.
+    ///
+    /// # Errors
+    /// `Corrupt` for a broken set of rows.
+    pub fn positions(&self) -> Result<Vec<u32>> {
+        let mut positions = Vec::with_capacity(self.count);
+        for range in &self.ranges {
+            match &self.index.body {
+                Body::Csb(_, tree) => positions.extend_from_slice(tree.positions(range.clone())),
+                Body::Inverted(_, index) => {
+                    for key in range.clone() {
+                        index.positions_into(key, &mut positions)?;
+                    }
+                }
+                Body::Bloom(_) => {}
+            }
+        }
+        if !positions.is_sorted() {
+            positions.sort_unstable();
+        }
+        positions.dedup();
+        Ok(positions)
+    }
+}

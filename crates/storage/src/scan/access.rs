@@ -1,0 +1,232 @@
+//! How a block's rows are come by: scan, sorted search, index, or both (Q5, Q7).
+//!
+//! The choice is made for each block when it is its turn, from what the block's
+//! own indexes say: an index is asked how many rows it would give, which costs
+//! less than a microsecond, and is used if fetching and checking those costs
+//! less than evaluating the predicate on all rows. A sorted block is searched
+//! first; what its index gives is then cut to the rows that the search left.
+//!
+//! Constants in nanoseconds, from `tests::constants` (ignored; prints them anew)
+//! on a 2-core AMD EPYC (Zen 5) with AVX-512. They decide speed, never answers.
+
+use super::Scan;
+use crate::block::{Block, BlockIndex, Conditions, Found};
+use crate::error::Result;
+use crate::predicate::value_at;
+use crate::schema::{IndexKind, Value};
+use std::cmp::Ordering;
+use std::ops::{Bound, Range};
+
+/// Evaluating one condition on one row, by packed codes of a column.
+const TEST_COLUMN: f64 = 0.3;
+/// The same on fields of tuples.
+const TEST_TUPLES: f64 = 3.0;
+/// Evaluating one condition on one row that an index gave.
+const CHECK: f64 = 25.0;
+/// Bringing one row that an index gave into order.
+const ORDER: f64 = 6.0;
+
+/// How the rows of one block are come by.
+#[derive(Debug, PartialEq)]
+pub(super) enum Access {
+    /// Rows of a range, each to be checked unless `exact`.
+    Range {
+        rows: Range<usize>,
+        searched: bool,
+        exact: bool,
+    },
+    /// Rows at ascending positions, each to be checked unless `exact`.
+    Positions {
+        positions: Vec<u32>,
+        searched: bool,
+        exact: bool,
+    },
+}
+
+/// Chooses for a block of which zone maps say that some rows may pass.
+pub(super) fn choose(scan: &Scan, block: &Block) -> Result<Access> {
+    let all = 0..block.rows() as usize;
+    let whole = Access::Range {
+        rows: all.clone(),
+        searched: false,
+        exact: false,
+    };
+    let Some(predicate) = &scan.predicate else {
+        return Ok(whole);
+    };
+    let conditions = Conditions::of(predicate);
+    let (rows, searched, exact) = match search(scan, block, &conditions)? {
+        Some((rows, exact)) => (rows, true, exact),
+        None => (all, false, false),
+    };
+    if exact || rows.is_empty() {
+        return Ok(Access::Range {
+            rows,
+            searched,
+            exact,
+        });
+    }
+    match by_index(scan, block, &conditions, &rows)? {
+        Some((mut positions, exact)) => {
+            positions.retain(|row| rows.contains(&(*row as usize)));
+            Ok(Access::Positions {
+                positions,
+                searched,
+                exact,
+            })
+        }
+        None => Ok(Access::Range {
+            rows,
+            searched,
+            exact,
+        }),
+    }
+}
+
+/// Whether a Bloom filter of the block rules out every row.
+pub(super) fn ruled_out(scan: &Scan, block: &Block) -> Result<bool> {
+    let Some(predicate) = &scan.predicate else {
+        return Ok(false);
+    };
+    let blooms = scan
+        .table
+        .indexes
+        .iter()
+        .filter(|index| index.kind == IndexKind::Bloom);
+    let conditions = Conditions::of(predicate);
+    for definition in blooms.filter(|index| conditions.all_equal(&index.columns).is_some()) {
+        if let Some(index) = block.index(definition)?
+            && !index.may_contain(&conditions, definition)
+        {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}
+
+/// The rows of a sorted block that lie within the bounds of its sort column,
+/// and whether that is all the predicate asks.
+fn search(
+    scan: &Scan,
+    block: &Block,
+    conditions: &Conditions<'_>,
+) -> Result<Option<(Range<usize>, bool)>> {
+    let Some(column) = block.sort_column()? else {
+        return Ok(None);
+    };
+    let mut sure = true;
+    let Some((low, high)) = conditions.range(column, &mut sure) else {
+        return Ok(None);
+    };
+    if scan.table.columns.get(column).is_none() {
+        return Ok(None);
+    }
+    // NULLs come last.
+    let present = block.rows() as usize - block.zone(column)?.nulls as usize;
+    let first = match &low {
+        Bound::Unbounded => 0,
+        Bound::Included(value) => first_row(block, column, present, |order| order.is_ge(), value)?,
+        Bound::Excluded(value) => first_row(block, column, present, |order| order.is_gt(), value)?,
+    };
+    let end = match &high {
+        Bound::Unbounded => present,
+        Bound::Included(value) => first_row(block, column, present, |order| order.is_gt(), value)?,
+        Bound::Excluded(value) => first_row(block, column, present, |order| order.is_ge(), value)?,
+    };
+    Ok(Some((
+        first..end.max(first),
+        sure && conditions.only_on(&[column]),
+    )))
+}
+
+/// The first of the rows, in order, whose value compares so with `value`.
+fn first_row(
+    block: &Block,
+    column: usize,
+    rows: usize,
+    beyond: impl Fn(Ordering) -> bool,
+    value: &Value,
+) -> Result<usize> {
+    let (mut low, mut high) = (0, rows);
+    while low < high {
+        let middle = low + (high - low) / 2;
+        // In range: a block has at most 2^20 rows.
+        let found = value_at(&block.take(column, &[middle as u32])?, 0);
+        if found.is_some_and(|found| beyond(found.total_order(value))) {
+            high = middle;
+        } else {
+            low = middle + 1;
+        }
+    }
+    Ok(low)
+}
+
+/// Rows by the best of the block's indexes, if any is worth it.
+fn by_index(
+    scan: &Scan,
+    block: &Block,
+    conditions: &Conditions<'_>,
+    rows: &Range<usize>,
+) -> Result<Option<(Vec<u32>, bool)>> {
+    let trees = scan
+        .table
+        .indexes
+        .iter()
+        .filter(|index| index.kind != IndexKind::Bloom);
+    let mut best: Option<(Vec<u32>, bool)> = None;
+    let tests = conditions.count().max(1) as f64;
+    let test = if !block.layout().keeps_tuples() {
+        TEST_COLUMN
+    } else {
+        TEST_TUPLES
+    };
+    let mut least = rows.len() as f64 * tests * test;
+    for definition in trees.filter(|index| conditions.on(index.columns[0]).next().is_some()) {
+        let Some(index) = block.index(definition)? else {
+            continue;
+        };
+        let found = if index.has_codes() {
+            by_codes(block, definition.columns[0], conditions, &index)?
+        } else {
+            index.by_values(conditions, definition, &scan.table)?
+        };
+        let Some(found) = found else {
+            continue;
+        };
+        let cost = found.count as f64 * (ORDER + if found.exact { 0.0 } else { tests * CHECK });
+        // A second index pays if reading its rows costs less than checking the first's.
+        let helps = best.as_ref().is_some_and(|(known, exact)| {
+            !exact && found.count as f64 * ORDER < known.len() as f64 * tests * CHECK / 2.0
+        });
+        if cost < least {
+            least = cost;
+            let positions = found.positions()?;
+            best = Some((positions, found.exact));
+        } else if helps && let Some((known, _)) = &mut best {
+            let others = found.positions()?;
+            known.retain(|row| others.binary_search(row).is_ok());
+        }
+    }
+    Ok(best)
+}
+
+fn by_codes<'a>(
+    block: &Block,
+    column: usize,
+    conditions: &Conditions<'_>,
+    index: &'a BlockIndex,
+) -> Result<Option<Found<'a>>> {
+    let mut best: Option<Found<'a>> = None;
+    for leaf in conditions.on(column) {
+        let Some(test) = block.translate(column, leaf)? else {
+            continue;
+        };
+        if let Some(mut found) = index.by_codes(&test)? {
+            found.exact &= conditions.count() == 1 && conditions.only_on(&[column]);
+            if best.as_ref().is_none_or(|best| found.count < best.count) {
+                best = Some(found);
+            }
+        }
+    }
+    Ok(best)
+}

@@ -1,0 +1,64 @@
+//! Indexes as declared: `CREATE INDEX name ON table USING kind (columns)`.
+
+use crate::error::{Error, Result};
+use serde::{Deserialize, Serialize};
+use std::fmt;
+use std::str::FromStr;
+
+/// What an index is made of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[repr(u8)]
+pub enum IndexKind {
+    /// CSB+-tree: equality and ranges, keys that seldom repeat (Q5).
+    Csb = 1,
+    /// Each key once with the set of its rows: equality on keys that repeat.
+    Inverted = 2,
+    /// Blocked Bloom filter: rules out blocks for equality.
+    Bloom = 3,
+}
+
+impl IndexKind {
+    /// Every kind.
+    pub const ALL: [IndexKind; 3] = [IndexKind::Csb, IndexKind::Inverted, IndexKind::Bloom];
+}
+
+impl fmt::Display for IndexKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            IndexKind::Csb => "csb",
+            IndexKind::Inverted => "inverted",
+            IndexKind::Bloom => "bloom",
+        })
+    }
+}
+
+impl FromStr for IndexKind {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<IndexKind> {
+        match text.to_ascii_lowercase().as_str() {
+            // What PostgreSQL's tools write.
+            "csb" | "btree" => Ok(IndexKind::Csb),
+            "inverted" => Ok(IndexKind::Inverted),
+            "bloom" => Ok(IndexKind::Bloom),
+            _ => Err(
+                Error::invalid("42704", format!("there is no index of kind \"{text}\""))
+                    .with_hint("Valid kinds: csb (also btree), inverted, bloom."),
+            ),
+        }
+    }
+}
+
+/// An index of a table; every block has its own part of it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct IndexDefinition {
+    /// Number, unique in the table for all time.
+    pub number: u32,
+    /// Name, unique in the schema.
+    pub name: String,
+    /// What it is made of.
+    pub kind: IndexKind,
+    /// Positions in [`TableSchema::columns`](super::TableSchema::columns).
+    pub columns: Vec<usize>,
+}

@@ -1,0 +1,153 @@
+//! ADD COLUMN and DROP COLUMN: the table changes, its blocks stay (C1).
+
+use super::catalog::places;
+use super::edit::CatalogEdit;
+use crate::block::{Block, to_hex};
+use crate::error::{Error, Result};
+use crate::ids::TableId;
+use crate::schema::{COLUMNS_MAX, Column, FormerColumns, Place, TableSchema};
+use crate::table::Table;
+use arrow_array::ArrayRef;
+use std::sync::Arc;
+
+impl CatalogEdit {
+    /// Adds a column at the end. Rows that are there have `value`, an array of
+    /// one, in it.
+    ///
+    /// # Errors
+    /// 42701 for a name that is taken, 54011 for too many columns, 23502 if rows
+    /// would get a NULL that the column does not allow, `Conflict` if the table
+    /// is gone.
+    pub fn add_column(&mut self, table: TableId, column: Column, value: &ArrayRef) -> Result<()> {
+        self.change(table, |table| {
+            let name = &column.name;
+            if table.schema.index_of(name).is_some() {
+                let message = format!(
+                    "column \"{name}\" of relation \"{}\" already exists",
+                    table.name
+                );
+                return Err(Error::invalid("42701", message));
+            }
+            if table.schema.columns.len() == COLUMNS_MAX {
+                return Err(Error::invalid(
+                    "54011",
+                    format!("a table has at most {COLUMNS_MAX} columns"),
+                ));
+            }
+            if !column.nullable && value.is_null(0) && table.rows() > 0 {
+                let message = format!(
+                    "column \"{name}\" of relation \"{}\" contains null values",
+                    table.name
+                );
+                let hint = "Give the column a DEFAULT, or add it without NOT NULL.";
+                return Err(Error::invalid("23502", message).with_hint(hint));
+            }
+            let place = Place::Missing(to_hex(value, &column)?);
+            let mut schema = (*table.schema).clone();
+            schema.columns.push(column);
+            moved(table, schema, |places| places.push(place.clone()))
+        })
+    }
+
+    /// Removes a column, with keys and indexes over it.
+    ///
+    /// # Errors
+    /// 42703 if there is none, 42P16 if it is the only one, `Conflict` if the
+    /// table is gone.
+    pub fn drop_column(&mut self, table: TableId, name: &str) -> Result<()> {
+        self.change(table, |table| {
+            let missing = || {
+                let message = format!(
+                    "column \"{name}\" of relation \"{}\" does not exist",
+                    table.name
+                );
+                Error::invalid("42703", message)
+            };
+            let number = table.schema.index_of(name).ok_or_else(missing)?;
+            if table.schema.columns.len() == 1 {
+                let message = format!("\"{name}\" is the only column of \"{}\"", table.name);
+                return Err(Error::invalid("42P16", message).with_hint("Use DROP TABLE."));
+            }
+            let schema = without(&table.schema, number);
+            let mut changed = moved(table, schema, |places| drop(places.remove(number)))?;
+            if changed.options.sort_by.as_deref() == Some(name) {
+                changed.options.sort_by = None;
+            }
+            changed.options.column_codecs.remove(name);
+            Ok(changed)
+        })
+    }
+}
+
+/// The schema without a column and what depends on it; numbers behind it move up.
+fn without(schema: &TableSchema, number: usize) -> TableSchema {
+    let mut schema = schema.clone();
+    schema.columns.remove(number);
+    let shift = |columns: &mut Vec<usize>| {
+        columns
+            .iter_mut()
+            .filter(|column| **column > number)
+            .for_each(|column| *column -= 1);
+    };
+    schema.keys.retain(|key| !key.columns.contains(&number));
+    schema
+        .keys
+        .iter_mut()
+        .for_each(|key| shift(&mut key.columns));
+    schema
+        .indexes
+        .retain(|index| !index.columns.contains(&number));
+    schema
+        .indexes
+        .iter_mut()
+        .for_each(|index| shift(&mut index.columns));
+    schema
+}
+
+/// The table with another schema, and its blocks told where to find its columns.
+fn moved(table: &Table, schema: TableSchema, change: impl Fn(&mut Vec<Place>)) -> Result<Table> {
+    let mut former = table.former().to_vec();
+    former
+        .iter_mut()
+        .for_each(|former| change(&mut former.places));
+    // In range: versions are fewer than publishes of one session of changes.
+    let today = former.len() as u32;
+    let mut here = (0..table.schema.columns.len()).map(Place::Stored).collect();
+    change(&mut here);
+    former.push(FormerColumns {
+        columns: table.schema.columns.clone(),
+        places: here,
+    });
+    let opened = former
+        .iter()
+        .map(|former| places(&schema, former))
+        .collect::<Result<Vec<_>>>()?;
+    let block = |block: &Arc<Block>| {
+        let version = block.info().version.unwrap_or(today);
+        Arc::new(block.moved(Some(version), opened[version as usize].clone()))
+    };
+    let blocks = table.blocks().iter().map(block).collect();
+    let used: Vec<u32> = table
+        .blocks()
+        .iter()
+        .map(|block| block.info().version.unwrap_or(today))
+        .collect();
+    // Versions that no block has any more keep their number and lose their columns.
+    for (version, former) in former.iter_mut().enumerate() {
+        if !used.contains(&(version as u32)) {
+            *former = FormerColumns {
+                columns: Vec::new(),
+                places: vec![Place::Missing(None); schema.columns.len()],
+            };
+        }
+    }
+    while former
+        .last()
+        .is_some_and(|former| former.columns.is_empty())
+    {
+        former.pop();
+    }
+    Ok(table
+        .with_schema(Arc::new(schema), blocks)
+        .with_former(former))
+}

@@ -1,0 +1,178 @@
+//! Giving the blocks of a table an index, and the catalog the name of it.
+
+use super::catalog::Catalog;
+use super::edit::CatalogEdit;
+use super::writer::NewBlock;
+use super::{Place, Store};
+use crate::block::{Block, can_index, file_name};
+use crate::error::{Error, Result};
+use crate::ids::TableId;
+use crate::schema::{IndexDefinition, IndexKind, TableSchema};
+use crate::table::Table;
+use parking_lot::Mutex;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+/// A table's blocks with an index more; in the catalog once it is committed.
+#[derive(Debug)]
+pub struct NewIndex {
+    schema: Arc<TableSchema>,
+    blocks: Vec<NewBlock>,
+}
+
+impl Store {
+    /// Builds an index over every block of `table`, with `threads` threads;
+    /// `progress` hears of each block that is done.
+    ///
+    /// # Errors
+    /// 42703 for a column that is not there, 0A000 for one that has no order,
+    /// 54011 for over 32 columns; 25006, `Corrupt`, `Full`, `Io`.
+    pub fn build_index(
+        &self,
+        table: &Table,
+        name: &str,
+        kind: IndexKind,
+        columns: Vec<usize>,
+        threads: usize,
+        progress: &(dyn Fn() + Sync),
+    ) -> Result<NewIndex> {
+        self.must_be_writable()?;
+        check(&table.schema, &columns)?;
+        let mut schema = (*table.schema).clone();
+        schema.index_numbers += 1;
+        let number = schema.index_numbers;
+        let definition = IndexDefinition {
+            number,
+            name: name.to_string(),
+            kind,
+            columns,
+        };
+        schema.indexes.push(definition.clone());
+        let schema = Arc::new(schema);
+        let blocks = table.blocks();
+        let (next, done) = (AtomicUsize::new(0), Mutex::new(Vec::new()));
+        let work = || {
+            while let Some(block) = blocks.get(next.fetch_add(1, Ordering::Relaxed)) {
+                let built = indexed(&self.place, block, &schema, &definition);
+                let failed = built.is_err();
+                done.lock().push((block.id(), built));
+                if failed {
+                    next.store(blocks.len(), Ordering::Relaxed);
+                }
+                progress();
+            }
+        };
+        std::thread::scope(|scope| {
+            (1..threads.clamp(1, blocks.len().max(1))).for_each(|_| drop(scope.spawn(work)));
+            work();
+        });
+        let mut built = done.into_inner();
+        let order = |id| blocks.iter().position(|block| block.id() == id);
+        built.sort_by_key(|(id, _)| order(*id));
+        let blocks = built
+            .into_iter()
+            .map(|(_, block)| block)
+            .collect::<Result<Vec<NewBlock>>>()?;
+        Ok(NewIndex { schema, blocks })
+    }
+}
+
+/// Most columns of an index, as in PostgreSQL.
+const COLUMNS_MAX: usize = 32;
+
+fn check(schema: &TableSchema, columns: &[usize]) -> Result<()> {
+    if columns.is_empty() || columns.len() > COLUMNS_MAX {
+        let message = format!(
+            "an index has 1 to {COLUMNS_MAX} columns, not {}",
+            columns.len()
+        );
+        return Err(Error::invalid("54011", message));
+    }
+    for column in columns {
+        let Some(column) = schema.columns.get(*column) else {
+            return Err(Error::invalid(
+                "42703",
+                format!("there is no column number {column}"),
+            ));
+        };
+        if !can_index(column.kind.physical()) {
+            let message = format!(
+                "column {} of type {} cannot be indexed",
+                column.name, column.kind
+            );
+            return Err(Error::invalid("0A000", message));
+        }
+    }
+    Ok(())
+}
+
+/// The block again, under a new number, with the index.
+fn indexed(
+    place: &Arc<Place>,
+    block: &Block,
+    schema: &Arc<TableSchema>,
+    definition: &IndexDefinition,
+) -> Result<NewBlock> {
+    let id = place.next_block();
+    let bytes = block.with_index(id, schema, definition)?;
+    place.files.write(&file_name(id), &bytes.pieces())?;
+    let handle = block.renumbered(id, bytes.total());
+    Ok(NewBlock::new(Arc::new(handle), place.clone()))
+}
+
+impl Catalog {
+    /// The schema-wide index of this name, with its table.
+    pub fn index(&self, schema: &str, name: &str) -> Option<(&Arc<Table>, &IndexDefinition)> {
+        self.tables(schema).into_iter().find_map(|table| {
+            let mut indexes = table.schema.indexes.iter();
+            indexes
+                .find(|index| index.name == name)
+                .map(|index| (table, index))
+        })
+    }
+}
+
+impl CatalogEdit {
+    /// Adds an index made by [`Store::build_index`] over the table as `seen`.
+    ///
+    /// # Errors
+    /// 42P07 for a name that is taken; `Conflict` when the table has other blocks
+    /// or columns by now.
+    pub fn create_index(&mut self, schema: &str, seen: &Table, index: NewIndex) -> Result<()> {
+        let name = index
+            .schema
+            .indexes
+            .last()
+            .map_or("", |index| index.name.as_str());
+        if self.catalog().index(schema, name).is_some() {
+            return Err(Error::invalid(
+                "42P07",
+                format!("relation \"{name}\" already exists"),
+            ));
+        }
+        self.free_name(schema, name)?;
+        let blocks = self.adopt(index.blocks);
+        self.change(seen.id, |table| {
+            if table.block_ids() != seen.block_ids() || table.schema != seen.schema {
+                let message = format!("table \"{}\" was changed meanwhile", table.name);
+                return Err(Error::Conflict { message });
+            }
+            Ok(table.with_schema(index.schema, blocks))
+        })
+    }
+
+    /// Forgets an index; blocks lose its bytes when they are next rewritten.
+    ///
+    /// # Errors
+    /// 42704 if there is none; 3F000.
+    pub fn drop_index(&mut self, schema: &str, name: &str) -> Result<()> {
+        let missing = || Error::invalid("42704", format!("index \"{name}\" does not exist"));
+        let (table, _) = self.catalog().index(schema, name).ok_or_else(missing)?;
+        let table: TableId = table.id;
+        self.change(table, |table| {
+            let mut schema = (*table.schema).clone();
+            schema.indexes.retain(|index| index.name != name);
+            Ok(table.with_schema(Arc::new(schema), table.blocks().to_vec()))
+        })
+    }
+}

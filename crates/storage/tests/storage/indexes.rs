@@ -1,0 +1,257 @@
+//! index = scan: whichever way the rows are come by, they are the same.
+
+use crate::conformance::check_scan;
+use crate::home::{Home, fill, options};
+use crate::model::Model;
+use crate::tables::{Dice, KINDS, Nulls, Recipe, Spread, rows, schema};
+use freestone_storage::{
+    CodecChoice, ColumnType, CompareOp, DEFAULT_SCHEMA, IndexKind, Layout, Predicate, ScanRequest,
+    Table, TableOptions, Value,
+};
+use std::sync::Arc;
+use std::sync::atomic::Ordering::Relaxed;
+
+fn create(home: &Home, name: &str, kind: IndexKind, columns: &[usize]) {
+    let seen = home.table();
+    let index = home
+        .store
+        .build_index(&seen, name, kind, columns.to_vec(), 2, &|| {})
+        .unwrap();
+    home.store
+        .commit(|edit| edit.create_index(DEFAULT_SCHEMA, &seen, index))
+        .unwrap();
+}
+
+/// Conditions that an index may answer: equality, ranges and lists of values that occur.
+fn sought(model: &Model, columns: &[usize], dice: &mut Dice) -> Predicate {
+    let row = dice.below(model.batch.num_rows());
+    let mut terms = Vec::new();
+    for column in columns {
+        let value = |row: usize| model.column(*column).nth(row).flatten().cloned();
+        let Some(known) = value(row).filter(|value| !value.is_nan()) else {
+            terms.push(Predicate::IsNull(*column));
+            continue;
+        };
+        terms.push(match dice.below(5) {
+            0 => {
+                let others = (0..3).filter_map(|_| value(dice.below(model.batch.num_rows())));
+                let values = others
+                    .chain([known])
+                    .filter(|value| !value.is_nan())
+                    .collect();
+                Predicate::In {
+                    column: *column,
+                    values,
+                    negated: false,
+                }
+            }
+            1 => Predicate::Compare {
+                column: *column,
+                op: CompareOp::GtEq,
+                value: known,
+            },
+            2 => Predicate::Compare {
+                column: *column,
+                op: CompareOp::Lt,
+                value: known,
+            },
+            _ => Predicate::Compare {
+                column: *column,
+                op: CompareOp::Eq,
+                value: known,
+            },
+        });
+        if dice.once_in(3) {
+            break;
+        }
+    }
+    if dice.once_in(4) {
+        terms.push(model.predicate(dice, 1));
+    }
+    Predicate::And(terms)
+}
+
+fn check(table: &Table, model: &Model, columns: &[usize], dice: &mut Dice, times: usize) {
+    for _ in 0..times {
+        let predicate = sought(model, columns, dice);
+        check_scan(table, model, dice, Some(predicate));
+    }
+}
+
+/// Every type × every layout × every kind of index, before and after more rows come.
+#[test]
+fn every_type_under_every_index() {
+    for kind in KINDS
+        .into_iter()
+        .filter(|kind| *kind != ColumnType::Interval)
+    {
+        for nulls in [Nulls::None, Nulls::Random, Nulls::All] {
+            let spread = Spread::ALL[(nulls as usize + kind.to_string().len()) % 4];
+            let recipes = [Recipe {
+                kind,
+                nullable: true,
+                nulls,
+                spread,
+            }];
+            let model = Model::new(schema(&recipes), rows(&recipes, 900, 11));
+            for (number, layout) in Layout::ALL.into_iter().enumerate() {
+                let codec = CodecChoice::all()
+                    .nth((number * 5 + kind.to_string().len()) % 13)
+                    .unwrap();
+                let home = Home::new(false);
+                fill(
+                    &home,
+                    &model,
+                    &[TableOptions {
+                        codec,
+                        ..options(layout, 9000)
+                    }],
+                    450,
+                );
+                for index in IndexKind::ALL {
+                    create(&home, &format!("i_{index}"), index, &[1]);
+                }
+                let home = home.reopened();
+                check(&home.table(), &model, &[1], &mut Dice(number as u64 + 3), 6);
+                home.store.verify(|report| report.outcome.unwrap());
+            }
+        }
+    }
+}
+
+/// Keys of several columns, in tables that are also sorted, and after the index is gone.
+#[test]
+fn several_columns_and_sorted_blocks() {
+    let recipe = |kind, nulls, spread| Recipe {
+        kind,
+        nullable: true,
+        nulls,
+        spread,
+    };
+    let recipes = [
+        recipe(ColumnType::Integer, Nulls::None, Spread::Few),
+        recipe(ColumnType::Text, Nulls::Random, Spread::Few),
+        recipe(ColumnType::Date, Nulls::None, Spread::Many),
+        recipe(ColumnType::Double, Nulls::Random, Spread::Many),
+    ];
+    let model = Model::new(schema(&recipes), rows(&recipes, 9000, 5));
+    for layout in Layout::ALL {
+        let home = Home::new(false);
+        let sorted = TableOptions {
+            sort_by: Some("c2".into()),
+            ..options(layout, 200_000)
+        };
+        fill(&home, &model, &[sorted, options(layout, 150_000)], 2500);
+        for (name, columns) in [("a", vec![1, 2]), ("b", vec![2, 3, 1]), ("c", vec![4])] {
+            create(&home, name, IndexKind::Csb, &columns);
+        }
+        create(&home, "d", IndexKind::Inverted, &[1, 3]);
+        create(&home, "e", IndexKind::Bloom, &[2, 3]);
+        let mut dice = Dice(layout as u64);
+        for columns in [
+            &[1, 2][..],
+            &[2, 3, 1],
+            &[3],
+            &[3, 1],
+            &[4],
+            &[2],
+            &[4, 3, 2],
+        ] {
+            check_unordered(&home.table(), &model, columns, &mut dice);
+        }
+        for name in ["a", "b", "c", "d", "e"] {
+            home.store
+                .commit(|edit| edit.drop_index(DEFAULT_SCHEMA, name))
+                .unwrap();
+        }
+        check_unordered(&home.table(), &model, &[1, 2], &mut dice);
+    }
+}
+
+/// As [`check`], for tables whose blocks are in another order than the model.
+fn check_unordered(table: &Arc<Table>, model: &Model, columns: &[usize], dice: &mut Dice) {
+    for _ in 0..12 {
+        let predicate = sought(model, columns, dice);
+        let request = ScanRequest {
+            projection: vec![0],
+            predicate: Some(predicate.clone()),
+            ..ScanRequest::default()
+        };
+        let scan = table.scan(&request).unwrap();
+        let found = crate::home::ids(&crate::home::one_worker(&scan));
+        assert_eq!(found, model.positions(Some(&predicate)), "{predicate:?}");
+    }
+}
+
+/// Few rows are fetched by index, many are scanned, and Bloom filters skip blocks.
+#[test]
+fn the_way_is_chosen_by_cost() {
+    let recipes = [
+        Recipe {
+            kind: ColumnType::Integer,
+            nullable: false,
+            nulls: Nulls::None,
+            spread: Spread::Many,
+        },
+        Recipe {
+            kind: ColumnType::BigInt,
+            nullable: false,
+            nulls: Nulls::None,
+            spread: Spread::Few,
+        },
+    ];
+    let model = Model::new(schema(&recipes), rows(&recipes, 40_000, 5));
+    for layout in Layout::ALL {
+        let home = Home::new(false);
+        fill(&home, &model, &[options(layout, 300_000)], 10_000);
+        create(&home, "many", IndexKind::Csb, &[1]);
+        create(&home, "few", IndexKind::Csb, &[2]);
+        let table = home.table();
+        let run = |predicate: Predicate| {
+            let scan = table
+                .scan(&ScanRequest {
+                    projection: vec![0],
+                    predicate: Some(predicate),
+                    ..ScanRequest::default()
+                })
+                .unwrap();
+            crate::home::one_worker(&scan);
+            let metrics = scan.metrics();
+            (
+                metrics.blocks_by_index.load(Relaxed),
+                metrics.blocks_read.load(Relaxed),
+            )
+        };
+        let value = |column: usize| model.column(column).nth(777).flatten().cloned().unwrap();
+        let equal = |column| Predicate::Compare {
+            column,
+            op: CompareOp::Eq,
+            value: value(column),
+        };
+        let (by_index, read) = run(equal(1));
+        assert_eq!(by_index, read, "{layout}: all blocks by index");
+        let (by_index, _) = run(Predicate::Compare {
+            column: 1,
+            op: CompareOp::GtEq,
+            value: Value::Int(i128::from(i32::MIN)),
+        });
+        assert_eq!(
+            by_index, 0,
+            "{layout}: no block by index when all rows are wanted"
+        );
+        create(&home, "filter", IndexKind::Bloom, &[1]);
+        let table = home.table();
+        let scan = table
+            .scan(&ScanRequest {
+                projection: vec![0],
+                predicate: Some(equal(1)),
+                ..ScanRequest::default()
+            })
+            .unwrap();
+        crate::home::one_worker(&scan);
+        assert!(
+            scan.metrics().blocks_pruned_by_bloom.load(Relaxed) > 0,
+            "{layout}: a Bloom filter skips blocks"
+        );
+    }
+}
