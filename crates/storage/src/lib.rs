@@ -23,7 +23,7 @@ pub use block::{Block, BlockInfo, ByteRange, ColumnFacts};
 pub use error::{Error, Result};
 pub use ids::{BlockId, TableId};
 pub use predicate::{Bounds, CompareOp, Predicate, Prune, Zone};
-pub use scan::{ColumnScanner, Scan, ScanMetrics, ScanRequest, ScanWorker};
+pub use scan::{ColumnScanner, Scan, ScanMetrics, ScanRequest, ScanWorker, Top};
 pub use schema::{
     CodecChoice, CodecName, Column, ColumnType, IndexDefinition, IndexKind, Key, Layout, Physical,
     TableOptions, TableSchema, Value,

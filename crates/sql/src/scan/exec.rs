@@ -39,7 +39,7 @@ use datafusion::physical_plan::projection::ProjectionExec;
 use datafusion::physical_plan::{
     DisplayAs, DisplayFormatType, ExecutionPlan, Partitioning, PlanProperties, StatisticsArgs,
 };
-use freestone_storage::{Predicate, Scan, ScanRequest, Table};
+use freestone_storage::{Predicate, Scan, ScanRequest, Table, Top};
 
 use super::logical::describe;
 use super::statistics::scan_statistics;
@@ -62,6 +62,8 @@ pub(crate) struct FreestoneScan {
     projection: Vec<usize>,
     predicate: Option<Predicate>,
     limit: Option<usize>,
+    /// Which rows are enough for the sort above.
+    top: Option<Top>,
     partitions: usize,
     dynamic: Vec<Arc<dyn PhysicalExpr>>,
     statistics: Arc<Statistics>,
@@ -98,10 +100,24 @@ impl FreestoneScan {
             projection,
             predicate,
             limit,
+            top: None,
             partitions,
             dynamic: Vec::new(),
             timings: ExecutionPlanMetricsSet::new(),
             running: Running::default(),
+        })
+    }
+
+    /// The same scan when the sort above needs only some rows by its column
+    /// `index`; `None` if it cannot help or knows already.
+    pub(crate) fn with_top(&self, index: usize, top: impl Fn(usize) -> Top) -> Option<Self> {
+        let column = *self.projection.get(index)?;
+        if self.top.is_some() || self.limit.is_some() {
+            return None;
+        }
+        Some(Self {
+            top: Some(top(column)),
+            ..self.fresh()
         })
     }
 
@@ -126,6 +142,7 @@ impl FreestoneScan {
                 limit: self.limit,
                 batch_rows,
                 scanner,
+                top: self.top,
             })?;
             if let Some(progress) = &progress {
                 progress.watch(&scan);
@@ -175,6 +192,11 @@ impl DisplayAs for FreestoneScan {
         }
         if let Some(limit) = self.limit {
             write!(f, "{gap}limit={limit}")?;
+        }
+        if let Some(top) = &self.top {
+            let order = if top.descending { "DESC" } else { "ASC" };
+            let column = &table.schema.columns[top.column].name;
+            write!(f, "{gap}top={} by {column} {order}", top.rows)?;
         }
         write!(f, "{gap}blocks={}", table.blocks().len())
     }

@@ -12,9 +12,11 @@ mod provider;
 mod sargable;
 mod statistics;
 mod stream;
+mod top;
 
 pub(crate) use provider::StoredTable;
 pub(crate) use statistics::scalar_of;
+pub(crate) use top::TopOfScan;
 
 /// `column IN (values)` of the column's own type, when storage can decide it.
 pub(crate) fn in_values(

@@ -9,6 +9,7 @@ use datafusion::prelude::SessionConfig;
 use crate::functions;
 use crate::plan::decorrelate::Decorrelate;
 use crate::plan::names::{CATALOG, DEFAULT_SCHEMA};
+use crate::scan::TopOfScan;
 use crate::types::Types;
 
 /// Rows per batch between operators.
@@ -43,7 +44,8 @@ pub(crate) fn template() -> SessionState {
     let mut builder = SessionStateBuilder::new()
         .with_config(config)
         .with_default_features()
-        .with_type_planner(Arc::new(Types));
+        .with_type_planner(Arc::new(Types))
+        .with_physical_optimizer_rule(Arc::new(TopOfScan));
     functions::install(&mut builder);
     let rules = builder.analyzer_rules().get_or_insert_with(Vec::new);
     rules.push(Arc::new(Decorrelate::default()));

@@ -38,6 +38,11 @@ fn projection_filter_and_limit_are_pushed_down() {
     assert!(!text.contains("FilterExec"), "{text}");
     let text = plan(&sql, "SELECT a FROM t WHERE b LIKE '%9' AND a < 5");
     assert!(
+        !text.contains("FilterExec") && text.contains("b LIKE '%9'"),
+        "{text}"
+    );
+    let text = plan(&sql, "SELECT a FROM t WHERE length(b) = 9 AND a < 5");
+    assert!(
         text.contains("FilterExec") && text.contains("predicate=a < 5"),
         "{text}"
     );

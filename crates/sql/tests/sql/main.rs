@@ -12,6 +12,7 @@ mod copy;
 mod ddl;
 mod errors;
 mod explain;
+mod indexes;
 mod insert;
 mod load;
 mod queries;

@@ -297,6 +297,25 @@ impl BlockIndex {
         Ok(found)
     }
 
+    /// The rows of the `count` first keys, and of those equal to the last of
+    /// them, ascending; `None` if the index is no tree or has fewer keys.
+    pub fn first(&self, count: usize, descending: bool) -> Option<Vec<u32>> {
+        let Body::Csb(_, tree) = &self.body else {
+            return None;
+        };
+        if count == 0 || count > tree.len() {
+            return None;
+        }
+        let entries = if descending {
+            tree.range(tree.key(tree.len() - count), u128::MAX)
+        } else {
+            tree.range(0, tree.key(count - 1))
+        };
+        let mut positions = tree.positions(entries).to_vec();
+        positions.sort_unstable();
+        Some(positions)
+    }
+
     fn shape(&self) -> Option<&KeyShape> {
         match &self.body {
             Body::Csb(shape, _) | Body::Inverted(shape, _) => Some(shape),

@@ -9,7 +9,7 @@
 //! Constants in nanoseconds, from `tests::constants` (ignored; prints them anew)
 //! on a 2-core AMD EPYC (Zen 5) with AVX-512. They decide speed, never answers.
 
-use super::Scan;
+use super::{Scan, Top};
 use crate::block::{Block, BlockIndex, Conditions, Found};
 use crate::error::Result;
 use crate::predicate::value_at;
@@ -102,6 +102,64 @@ pub(super) fn ruled_out(scan: &Scan, block: &Block) -> Result<bool> {
         }
     }
     Ok(false)
+}
+
+/// The rows of a block that come first, of one whose rows all pass.
+pub(super) fn first_rows(scan: &Scan, block: &Block, top: &Top) -> Result<Access> {
+    let rows = block.rows() as usize;
+    let whole = Access::Range {
+        rows: 0..rows,
+        searched: false,
+        exact: true,
+    };
+    let nulls = block.zone(top.column)?.nulls as usize;
+    let present = rows - nulls.min(rows);
+    let nulls_matter = nulls > 0 && (top.nulls_first || present < top.rows);
+    if nulls_matter || present <= top.rows || top.rows == 0 {
+        return Ok(whole);
+    }
+    if block.sort_column()? == Some(top.column) {
+        let rows = first_of_sorted(block, top, present)?;
+        return Ok(Access::Range {
+            rows,
+            searched: true,
+            exact: true,
+        });
+    }
+    let mut indexes = scan.table.indexes.iter();
+    let mine = indexes.find(|index| index.kind == IndexKind::Csb && index.columns == [top.column]);
+    let Some(definition) = mine else {
+        return Ok(whole);
+    };
+    let index = block.index(definition)?;
+    Ok(
+        match index.and_then(|index| index.first(top.rows, top.descending)) {
+            Some(positions) => Access::Positions {
+                positions,
+                searched: false,
+                exact: true,
+            },
+            None => whole,
+        },
+    )
+}
+
+/// The first rows of a sorted block whose first `present` rows are not NULL.
+fn first_of_sorted(block: &Block, top: &Top, present: usize) -> Result<Range<usize>> {
+    let last = if top.descending {
+        present - top.rows
+    } else {
+        top.rows - 1
+    };
+    // In range: a block has at most 2^20 rows.
+    let Some(value) = value_at(&block.take(top.column, &[last as u32])?, 0) else {
+        return Ok(0..block.rows() as usize);
+    };
+    Ok(if top.descending {
+        first_row(block, top.column, present, |order| order.is_ge(), &value)?..present
+    } else {
+        0..first_row(block, top.column, present, |order| order.is_gt(), &value)?
+    })
 }
 
 /// The rows of a sorted block that lie within the bounds of its sort column,

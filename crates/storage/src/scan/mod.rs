@@ -41,6 +41,23 @@ pub struct ScanRequest {
     pub batch_rows: usize,
     /// How blocks of columns are scanned.
     pub scanner: ColumnScanner,
+    /// Which rows are enough, if not all.
+    pub top: Option<Top>,
+}
+
+/// Rows that are enough for ORDER BY … LIMIT: of each block those that come
+/// first, with all that tie with the last of them. A block that cannot tell
+/// them at once gives all its rows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Top {
+    /// Position in the table of the column that rows are ordered by first.
+    pub column: usize,
+    /// Largest first.
+    pub descending: bool,
+    /// NULLs before everything else.
+    pub nulls_first: bool,
+    /// How many rows are wanted.
+    pub rows: usize,
 }
 
 /// The two ways to scan columns (H4); both give the same rows.
@@ -83,6 +100,7 @@ pub struct Scan {
     remaining: AtomicU64,
     batch_rows: usize,
     scanner: ColumnScanner,
+    top: Option<Top>,
     metrics: ScanMetrics,
 }
 
@@ -137,6 +155,7 @@ impl Scan {
                 request.batch_rows
             },
             scanner: request.scanner,
+            top: request.top,
             metrics,
         }))
     }

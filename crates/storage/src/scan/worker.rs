@@ -103,12 +103,14 @@ impl BlockScan {
             whole: VecDeque::new(),
             block,
         };
-        if all {
-            return Ok(new);
-        }
         let metrics = &scan.metrics;
         let count = |counter: &AtomicU64| counter.fetch_add(1, Ordering::Relaxed);
-        match access::choose(scan, &new.block)? {
+        let access = match (&scan.top, all) {
+            (Some(top), true) => access::first_rows(scan, &new.block, top)?,
+            (_, true) => return Ok(new),
+            _ => access::choose(scan, &new.block)?,
+        };
+        match access {
             Access::Range {
                 rows,
                 searched,

@@ -54,6 +54,7 @@ pub fn check_scan(table: &Table, model: &Model, dice: &mut Dice, predicate: Opti
         limit: None,
         batch_rows,
         scanner: *dice.choose(&[ColumnScanner::Single, ColumnScanner::Pipelined]),
+        top: None,
     };
     let scan = table.scan(&request).unwrap();
     let found = one_worker(&scan);
@@ -121,7 +122,7 @@ fn check_tighten(table: &Table, model: &Model, dice: &mut Dice) {
             predicate: Some(early.clone()),
             limit: None,
             batch_rows: 100,
-            scanner: ColumnScanner::Single,
+            ..ScanRequest::default()
         })
         .unwrap();
     let mut worker = scan.worker();
@@ -330,7 +331,7 @@ proptest! {
             let predicate = Some(model.predicate(&mut dice, 2));
             let projection = (0..model.schema.columns.len()).collect::<Vec<_>>();
             let positions = model.positions(predicate.as_ref());
-            let scan = table.scan(&ScanRequest { projection: projection.clone(), predicate, limit: None, batch_rows: 0, scanner: *dice.choose(&[ColumnScanner::Single, ColumnScanner::Pipelined]) }).unwrap();
+            let scan = table.scan(&ScanRequest { projection: projection.clone(), predicate, limit: None, batch_rows: 0, ..ScanRequest::default() }).unwrap();
             let found = three_workers(&scan);
             let joined: Vec<ArrayRef> = collected(found, projection.len()).into_iter().flatten().collect();
             if let Some(ids) = joined.first() {

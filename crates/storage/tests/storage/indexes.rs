@@ -6,7 +6,7 @@ use crate::model::Model;
 use crate::tables::{Dice, KINDS, Nulls, Recipe, Spread, rows, schema};
 use freestone_storage::{
     CodecChoice, ColumnType, CompareOp, DEFAULT_SCHEMA, IndexKind, Layout, Predicate, ScanRequest,
-    Table, TableOptions, Value,
+    Table, TableOptions, Top, Value,
 };
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
@@ -253,5 +253,67 @@ fn the_way_is_chosen_by_cost() {
             scan.metrics().blocks_pruned_by_bloom.load(Relaxed) > 0,
             "{layout}: a Bloom filter skips blocks"
         );
+    }
+}
+
+/// ORDER BY … LIMIT needs of each block only the rows that come first.
+#[test]
+fn the_first_rows_are_among_those_given() {
+    let recipe = |kind, nulls, spread| Recipe {
+        kind,
+        nullable: true,
+        nulls,
+        spread,
+    };
+    let recipes = [
+        recipe(ColumnType::Integer, Nulls::None, Spread::Few),
+        recipe(ColumnType::Text, Nulls::Random, Spread::Many),
+        recipe(ColumnType::Double, Nulls::None, Spread::Many),
+    ];
+    let model = Model::new(schema(&recipes), rows(&recipes, 3000, 9));
+    for layout in Layout::ALL {
+        let home = Home::new(false);
+        let sorted = TableOptions {
+            sort_by: Some("c0".into()),
+            ..options(layout, 90_000)
+        };
+        fill(&home, &model, &[sorted], 1500);
+        create(&home, "b", IndexKind::Csb, &[2]);
+        create(&home, "c", IndexKind::Csb, &[3]);
+        for (column, descending, nulls_first, rows) in (1..4).flat_map(|column| {
+            [(false, false), (true, false), (true, true)]
+                .map(|(descending, first)| (column, descending, first, 7))
+        }) {
+            let top = Top {
+                column,
+                descending,
+                nulls_first,
+                rows,
+            };
+            let request = ScanRequest {
+                projection: vec![0],
+                top: Some(top),
+                ..ScanRequest::default()
+            };
+            let scan = home.table().scan(&request).unwrap();
+            let found = crate::home::ids(&crate::home::one_worker(&scan));
+            let mut order: Vec<u32> = model.positions(None);
+            let value = |row: &u32| model.column(column).nth(*row as usize).flatten().cloned();
+            order.sort_by(|a, b| match (value(a), value(b)) {
+                (Some(a), Some(b)) if descending => crate::model::order(&b, &a),
+                (Some(a), Some(b)) => crate::model::order(&a, &b),
+                (a, b) if nulls_first => a.is_some().cmp(&b.is_some()),
+                (a, b) => a.is_none().cmp(&b.is_none()),
+            });
+            assert!(
+                order[..rows].iter().all(|row| found.contains(row)),
+                "{layout} {top:?}"
+            );
+            assert!(
+                nulls_first || found.len() < 3000,
+                "{layout} {top:?} gave {} rows",
+                found.len()
+            );
+        }
     }
 }

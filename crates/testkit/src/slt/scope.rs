@@ -1,9 +1,8 @@
 //! Which records Freestone cannot be asked yet, because they need UPDATE,
-//! DELETE or CREATE INDEX.
+//! DELETE or CREATE UNIQUE INDEX.
 //!
 //! The statement itself is left out, and so is every query over a table that
-//! such a statement would have changed: its answer depends on it. An index
-//! changes no answer, so queries after CREATE INDEX stay.
+//! such a statement would have changed: its answer depends on it.
 
 use std::collections::HashSet;
 
@@ -12,7 +11,7 @@ use std::collections::HashSet;
 pub enum Need {
     /// UPDATE, DELETE or REPLACE: later answers depend on it.
     Change,
-    /// CREATE INDEX, DROP INDEX, REINDEX.
+    /// CREATE UNIQUE INDEX, REINDEX.
     Index,
 }
 
@@ -20,6 +19,8 @@ pub enum Need {
 #[derive(Debug, Default)]
 pub struct Scope {
     changed: HashSet<String>,
+    /// Unique indexes that were not created.
+    indexes: HashSet<String>,
 }
 
 impl Scope {
@@ -34,7 +35,13 @@ impl Scope {
                 }
                 true
             }
-            Some((Need::Index, _)) => true,
+            Some((Need::Index, index)) => {
+                self.indexes.insert(index);
+                true
+            }
+            None if first_two(&words) == ("drop", "index") => {
+                words.iter().any(|word| self.indexes.contains(word))
+            }
             None => {
                 if matches!(first_two(&words), ("drop" | "create", "table")) {
                     self.changed.retain(|table| !words.contains(table));
@@ -63,8 +70,8 @@ fn need(words: &[String]) -> Option<(Need, String)> {
         ("replace", _) | ("insert", "or") => {
             Some((Need::Change, after("into").unwrap_or_default()))
         }
-        ("create" | "drop", "index") | ("create", "unique") | ("reindex", _) => {
-            Some((Need::Index, String::new()))
+        ("create", "unique") | ("reindex", _) => {
+            Some((Need::Index, after("index").unwrap_or_default()))
         }
         _ => None,
     }
