@@ -3,7 +3,7 @@
 use super::index_part::{self, IndexSource};
 use super::sketch::Sketch;
 use super::zones;
-use crate::codec::{Codes, Dense, Encoded, pick};
+use crate::codec::{Codes, Dense, Encoded};
 use crate::error::Result;
 use crate::format::{
     Codec, HEADER_BYTES, Header, SECTION_BYTES, Section, SectionKind, Writer, ZONE_ROWS, checksum,
@@ -11,7 +11,7 @@ use crate::format::{
 use crate::ids::BlockId;
 use crate::io::ALIGNMENT;
 use crate::layout::{self, SectionData};
-use crate::schema::{IndexDefinition, TableOptions, TableSchema};
+use crate::schema::{IndexDefinition, Layout, TableOptions, TableSchema};
 use arrow_array::RecordBatch;
 use arrow_buffer::Buffer;
 
@@ -55,7 +55,7 @@ pub fn build(
         .iter()
         .zip(&columns)
         .map(|(column, dense)| {
-            pick(
+            layout::encode(
                 dense,
                 column.kind.physical(),
                 options.codec_of(&column.name),
@@ -63,7 +63,7 @@ pub fn build(
             )
         })
         .collect();
-    let stored = layout::build(schema, &encoded, options)?;
+    let stored = layout::build(schema, &columns, &encoded, options)?;
     sections.push(sizes(&columns, &encoded, &stored));
     sections.extend(stored);
     for definition in &schema.indexes {
@@ -74,7 +74,7 @@ pub fn build(
                 .map(|column| &columns[*column])
                 .collect(),
             codes: match definition.columns.as_slice() {
-                [column] => ranks(&encoded[*column]),
+                [column] => ranks(&columns[*column], &encoded[*column], options.layout),
                 _ => None,
             },
         };
@@ -89,7 +89,7 @@ pub fn build(
         rows: batch.num_rows() as u32,
         id,
         file_bytes: 0,
-        page_bytes: if options.layout == crate::schema::Layout::Pax {
+        page_bytes: if options.has_pages() {
             options.page_bytes
         } else {
             0
@@ -102,10 +102,15 @@ pub fn build(
     Ok(assemble(header, sections))
 }
 
-/// The codes of a column that has a dictionary.
-fn ranks(column: &Encoded) -> Option<&[i64]> {
-    match (&column.codes, column.codec) {
-        (Codes::Integers(codes), Codec::Dictionary) => Some(codes),
+/// The codes of a column that has a dictionary, as [`layout::TupleStore::ranks`]
+/// gives them: those of every row, where conditions are tested on codes.
+fn ranks<'a>(column: &Dense, encoded: &'a Encoded, layout: Layout) -> Option<&'a [i64]> {
+    match (&encoded.codes, encoded.codec) {
+        (Codes::Integers(codes), Codec::Dictionary)
+            if encoded.rows == column.rows && layout != Layout::Inverted =>
+        {
+            Some(codes)
+        }
         _ => None,
     }
 }
@@ -133,7 +138,11 @@ fn sizes(columns: &[Dense], encoded: &[Encoded], sections: &[SectionData]) -> Se
             .iter()
             .filter(|section| section.column.map(usize::from) == Some(number));
         let own: usize = mine.clone().map(|section| section.bytes.len()).sum();
-        let values = [SectionKind::Values, SectionKind::Bytes];
+        let values = [
+            SectionKind::Values,
+            SectionKind::Bytes,
+            SectionKind::RowSets,
+        ];
         let apart = mine.clone().any(|section| values.contains(&section.kind));
         let share = if apart {
             0
@@ -154,8 +163,9 @@ fn statistics(schema: &TableSchema, columns: &[Dense]) -> Vec<SectionData> {
         let (block, fine) = zones::build(dense, column.kind.physical());
         zones::encode(&block, &mut whole);
         Sketch::of(dense).encode(&mut sketches);
-        // A block of one zone has said everything already.
-        if dense.rows > ZONE_ROWS {
+        // A block of one zone has said everything already, and so has a column
+        // without values, of which wide tables have many.
+        if dense.rows > ZONE_ROWS && (block.nulls as usize) < dense.rows {
             let mut writer = Writer::default();
             fine.iter()
                 .for_each(|zone| zones::encode(zone, &mut writer));

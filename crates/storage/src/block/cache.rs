@@ -1,7 +1,7 @@
 //! What blocks keep in memory: opened parts, up to a limit.
 //!
-//! A part is one stripe of a column block, or the whole tuple store of another
-//! layout, read, checked against its checksum and validated once. When the
+//! A part is one column of a block that stores columns apart, or the whole tuple
+//! store of another, read, checked against its checksum and validated once. When the
 //! limit is passed, the parts that were used longest ago go first; whoever
 //! still reads one keeps it alive until done.
 
@@ -17,7 +17,8 @@ use std::sync::Arc;
 pub enum Part {
     /// One column of a column block.
     Stripe(Arc<Stripe>),
-    /// All columns of a block that keeps tuples together.
+    /// All columns of a block that keeps tuples together, or one column of a
+    /// DSM or inverted block.
     Tuples(Arc<dyn TupleStore>),
     /// An index sub-block.
     Index(Arc<BlockIndex>),
@@ -29,7 +30,7 @@ pub type PartKey = (BlockId, PartName);
 /// Which part of a block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum PartName {
-    /// A column's stripe.
+    /// A column that is stored apart.
     Column(u16),
     /// All columns together.
     Tuples,

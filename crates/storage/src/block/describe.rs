@@ -3,7 +3,7 @@
 use super::{Block, FoundColumn, Opened};
 use crate::error::Result;
 use crate::format::{HEADER_BYTES, HEADER_FIELDS, Reader, SECTION_BYTES, Section, SectionKind};
-use crate::schema::Value;
+use crate::schema::{Layout, Value};
 
 /// Some bytes of a block file.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -88,7 +88,7 @@ impl Block {
                 offset: section.offset,
                 len: section.len,
                 name: section.name(&self.schema.columns),
-                detail: self.detail(section),
+                detail: self.detail(opened, section),
             });
             end = section.offset + section.len;
         }
@@ -96,7 +96,7 @@ impl Block {
         Ok(ranges)
     }
 
-    fn detail(&self, section: &Section) -> String {
+    fn detail(&self, opened: &Opened, section: &Section) -> String {
         let mut detail = format!(
             "{}, checksum {:016x}",
             section.codec.name(),
@@ -108,11 +108,23 @@ impl Block {
         if let (Some(definition), SectionKind::Values | SectionKind::Ends) =
             (definition, section.kind)
         {
-            let units = self.info.rows.div_ceil(u64::from(section.unit_rows.max(1)));
-            detail = format!(
-                "{}, {} rows in {units} chunks, {detail}",
-                definition.kind, self.info.rows
-            );
+            let units = |rows: u64| rows.div_ceil(u64::from(section.unit_rows.max(1)));
+            let (kind, rows) = (definition.kind, self.info.rows);
+            detail = match (self.info.layout, section.column) {
+                (Layout::Inverted, _) => format!("{kind}, {detail}"),
+                (Layout::Dsm, Some(column)) => {
+                    let absent = opened
+                        .zones
+                        .get(usize::from(column))
+                        .map_or(0, |zone| zone.nulls);
+                    let present = rows.saturating_sub(absent.into());
+                    format!(
+                        "{kind}, {present} values in {} chunks, {detail}",
+                        units(present)
+                    )
+                }
+                _ => format!("{kind}, {rows} rows in {} chunks, {detail}", units(rows)),
+            };
         }
         detail
     }

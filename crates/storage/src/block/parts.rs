@@ -9,15 +9,17 @@ use crate::codec::fields::Rows;
 use crate::error::{Error, Result};
 use crate::format::{Codec, Header, Section, SectionKind, ZONE_ROWS};
 use crate::ids::BlockId;
-use crate::layout::{BookSections, PaxStore, RowStore, SectionData, Stripe, StripeSections};
-use crate::schema::{IndexDefinition, Layout, TableSchema};
+use crate::layout::{
+    BookSections, InvertedColumn, PaxStore, Relation, RowStore, SectionData, Stripe, StripeSections,
+};
+use crate::schema::{Column, IndexDefinition, Layout, TableSchema};
 use arrow_buffer::Buffer;
 use std::sync::Arc;
 
 impl Block {
     /// The part that holds `column`, opened.
     pub(super) fn part(&self, column: usize) -> Result<Part> {
-        let whole = self.info.layout != Layout::Column;
+        let whole = self.info.layout.keeps_tuples();
         let number =
             u16::try_from(column).map_err(|_| Error::corrupt(format!("no column {column}")))?;
         let name = if whole {
@@ -124,17 +126,33 @@ impl Block {
         match self.info.layout {
             Layout::Row => self.open_rows(opened),
             Layout::Pax => self.open_pages(opened),
-            Layout::Column => self.open_stripe(opened, column),
+            Layout::Column | Layout::Dsm | Layout::Inverted => self.open_column(opened, column),
         }
     }
 
     fn open_rows(&self, opened: &Opened) -> Result<(Part, u64)> {
+        if self.find(opened, SectionKind::SlottedPages, None).is_some() {
+            return self.open_slotted(opened);
+        }
         let tuples = self.section(opened, SectionKind::Tuples, None)?;
         let heap = self.section(opened, SectionKind::Heap, None)?;
         let bytes = tuples.len() + heap.len();
         let books = self.books(opened)?;
         let store = RowStore::open(&self.schema, self.info.rows as usize, tuples, heap, &books)
             .map_err(self.blame(Some(SectionKind::Tuples.name())))?;
+        let memory = store.memory();
+        Ok((Part::Tuples(Arc::new(store)), (bytes + memory) as u64))
+    }
+
+    fn open_slotted(&self, opened: &Opened) -> Result<(Part, u64)> {
+        let pages = self.section(opened, SectionKind::SlottedPages, None)?;
+        let directory = self.section(opened, SectionKind::PageDirectory, None)?;
+        let (rows, page_bytes) = (self.info.rows as usize, opened.header.page_bytes);
+        let bytes = pages.len() + directory.len();
+        let books = self.books(opened)?;
+        let store =
+            RowStore::open_slotted(&self.schema, rows, page_bytes, pages, &directory, &books)
+                .map_err(self.blame(Some(SectionKind::SlottedPages.name())))?;
         let memory = store.memory();
         Ok((Part::Tuples(Arc::new(store)), (bytes + memory) as u64))
     }
@@ -188,29 +206,50 @@ impl Block {
             .collect()
     }
 
-    fn open_stripe(&self, opened: &Opened, column: u16) -> Result<(Part, u64)> {
+    /// The sections of one column, found in one pass: there may be thousands.
+    fn column_sections(&self, opened: &Opened, column: u16) -> Result<StripeSections> {
+        let mut sections = StripeSections::default();
+        let own = |section: &&Section| section.column == Some(column);
+        for section in opened.sections.iter().filter(own) {
+            if let Some(slot) = sections.slot(section.kind)
+                && slot.is_none()
+            {
+                *slot = Some(self.read_section(opened, section)?);
+            }
+        }
+        Ok(sections)
+    }
+
+    /// Opens a column that is stored apart from the others.
+    fn open_column(&self, opened: &Opened, column: u16) -> Result<(Part, u64)> {
         let definition = self.schema.columns.get(usize::from(column));
         let definition = definition.ok_or_else(|| Error::corrupt(format!("no column {column}")))?;
-        let optional = |kind| self.optional(opened, kind, column);
-        let sections = StripeSections {
-            validity: optional(SectionKind::Validity)?,
-            codebook: optional(SectionKind::Codebook)?,
-            values: optional(SectionKind::Values)?,
-            ends: optional(SectionKind::Ends)?,
-            bytes: optional(SectionKind::Bytes)?,
-        };
-        let bytes = sections.bytes_in_all();
-        let kind = if sections.ends.is_some() {
-            SectionKind::Ends
-        } else {
-            SectionKind::Values
-        };
-        let place = format!("{} of {}", kind.name(), definition.name);
+        let sections = self.column_sections(opened, column)?;
         let (rows, codec) = (self.info.rows as usize, self.codec(opened, column));
-        let stripe = Stripe::open(definition.kind, rows, codec, sections)
-            .map_err(self.blame(Some(&place)))?;
-        let memory = stripe.memory();
-        Ok((Part::Stripe(Arc::new(stripe)), (bytes + memory) as u64))
+        let bytes = sections.bytes_in_all();
+        let (part, memory) = match self.info.layout {
+            Layout::Dsm => {
+                let place = place(&sections, definition);
+                let relation = Relation::open(definition, rows, codec, sections)
+                    .map_err(self.blame(Some(&place)))?;
+                let memory = relation.memory();
+                (Part::Tuples(Arc::new(relation)), memory)
+            }
+            Layout::Inverted => {
+                let column = InvertedColumn::open(definition, rows, codec, sections)
+                    .map_err(self.blame(None))?;
+                let memory = column.memory();
+                (Part::Tuples(Arc::new(column)), memory)
+            }
+            _ => {
+                let place = place(&sections, definition);
+                let stripe = Stripe::open(definition.kind, rows, codec, sections)
+                    .map_err(self.blame(Some(&place)))?;
+                let memory = stripe.memory();
+                (Part::Stripe(Arc::new(stripe)), memory)
+            }
+        };
+        Ok((part, (bytes + memory) as u64))
     }
 
     /// Reads and checks everything, past the cache.
@@ -226,10 +265,10 @@ impl Block {
         for column in 0..self.schema.columns.len() {
             self.own_fine_zones(column)?;
         }
-        let columns = if self.info.layout == Layout::Column {
-            self.schema.columns.len()
-        } else {
+        let columns = if self.info.layout.keeps_tuples() {
             1
+        } else {
+            self.schema.columns.len()
         };
         for column in 0..columns as u16 {
             self.open_part(&opened, column)?;
@@ -251,4 +290,14 @@ impl Block {
         }
         Ok(())
     }
+}
+
+/// The section to blame for values that cannot be opened.
+fn place(sections: &StripeSections, column: &Column) -> String {
+    let kind = if sections.ends.is_some() {
+        SectionKind::Ends
+    } else {
+        SectionKind::Values
+    };
+    format!("{} of {}", kind.name(), column.name)
 }

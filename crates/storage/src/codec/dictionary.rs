@@ -13,14 +13,15 @@
 use super::distinct::{Distinct, distinct};
 use super::{Dense, DenseData, Views, fixed_to_arrow};
 use crate::error::{Error, Result};
-use crate::format::{Reader, Writer};
+use crate::format::{BLOCK_ROWS_MAX, Reader, Writer};
 use crate::schema::{ColumnType, Physical};
 use arrow_array::ArrayRef;
 use arrow_buffer::{Buffer, MutableBuffer, NullBuffer};
 use std::cmp::Ordering;
 use std::ops::Range;
 
-/// Most distinct values of a block: codes then take at most 18 bits.
+/// Most distinct values that codes are made for: they then take at most 18 bits.
+/// A dictionary itself may have a value per row ([`BLOCK_ROWS_MAX`]).
 pub const ENTRIES_MAX: usize = 1 << 18;
 
 /// The dictionary's bytes and each row's code; `None` with more than `most` values.
@@ -32,7 +33,7 @@ pub fn build(column: &Dense, physical: Physical, most: usize) -> Option<(Vec<u8>
             let found = distinct(column, most, value)?;
             let (order, codes) = ranked(found, |a, b| a.cmp(b));
             let mut writer = Writer::default();
-            // In range: at most `ENTRIES_MAX` values, in a column below 2 GiB.
+            // In range: at most `BLOCK_ROWS_MAX` values, in a column below 2 GiB.
             writer.u32(order.len() as u32);
             writer.u32(0);
             let mut end = 0;
@@ -60,6 +61,11 @@ pub fn build(column: &Dense, physical: Physical, most: usize) -> Option<(Vec<u8>
             Some((writer.finish(), codes))
         }
     }
+}
+
+/// As `build` without a limit: a column has no more values than rows.
+pub fn build_whole(column: &Dense, physical: Physical) -> (Vec<u8>, Vec<i64>) {
+    build(column, physical, column.rows).unwrap_or_default()
 }
 
 /// Sorts the values and turns numbers in order of appearance into ranks.
@@ -119,9 +125,9 @@ impl Dictionary {
         let mut reader = Reader::new(bytes.as_slice());
         let (entries, width) = (reader.u32()? as usize, reader.u32()? as usize);
         let expected = kind.physical().width().unwrap_or(0);
-        if entries > ENTRIES_MAX || width != expected {
+        if entries > BLOCK_ROWS_MAX || width != expected {
             return Err(Error::corrupt(format!(
-                "a dictionary of {entries} values of {width} bytes; at most {ENTRIES_MAX} of {expected}"
+                "a dictionary of {entries} values of {width} bytes; at most {BLOCK_ROWS_MAX} of {expected}"
             )));
         }
         let values = if let Physical::Bytes { text } = kind.physical() {

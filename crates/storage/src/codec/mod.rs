@@ -40,6 +40,7 @@ mod tests;
 
 pub use codebook::{Codebook, Fetch, constant, symbols_to_arrow};
 pub use dense::{Dense, DenseData, fixed_to_arrow};
+pub use dictionary::{Dictionary, build_whole as dictionary_of};
 pub use encode::{Codes, Encoded, encode};
 pub use gather::gather_fixed;
 pub use pick::pick;

@@ -203,7 +203,7 @@ fn whole(
 ) -> Option<Encoded> {
     let mut known = estimate(&values);
     let sampled = known.rows as f64;
-    let columnar = !matches!(layout, Layout::Row | Layout::Pax);
+    let columnar = !layout.keeps_tuples();
     if !columnar {
         // Fields have one base and one width in the whole block.
         let width = |low: i64, high: i64| f64::from(width_for(high.wrapping_sub(low) as u64));

@@ -25,6 +25,8 @@ pub enum CodeTest {
     Ranges(Vec<RangeInclusive<i64>>),
     /// The bit of the integer is set.
     Set(BooleanBuffer),
+    /// The rows of the block that pass; their codes need not be looked at.
+    Rows(BooleanBuffer),
 }
 
 impl CodeTest {
@@ -33,7 +35,7 @@ impl CodeTest {
         matches!(self, CodeTest::Ranges(ranges) if ranges.is_empty())
     }
 
-    /// Sets the bits of the integers that pass.
+    /// Sets the bits of the integers that pass; a test of rows says nothing of integers.
     pub fn test(&self, values: &[i64; CHUNK], mask: &mut Mask) {
         match self {
             CodeTest::Ranges(ranges) => test_values(values, ranges, mask),
@@ -44,6 +46,7 @@ impl CodeTest {
                     });
                 }
             }
+            CodeTest::Rows(_) => mask.fill(0),
         }
     }
 }

@@ -34,15 +34,16 @@ pub enum SectionKind {
     Heap = 2,
     /// Column layout: one bit a row, 1 = present; absent when nothing is null.
     Validity = 3,
-    /// Column layout: fixed-width values.
+    /// Column and DSM layouts: fixed-width values, or codes.
     Values = 4,
-    /// Column layout: end offset of each variable value.
+    /// Column and DSM layouts: end offset, or length, of each variable value;
+    /// inverted layout: length of each row set.
     Ends = 5,
-    /// Column layout: variable values.
+    /// Column and DSM layouts: variable values.
     Bytes = 6,
     /// PAX layout: pages.
     Pages = 7,
-    /// PAX layout: start offset and first row of each page.
+    /// PAX layout and slotted rows: start offset and first row of each page.
     PageDirectory = 8,
     /// Zone map of every column over the block.
     BlockZones = 9,
@@ -62,10 +63,12 @@ pub enum SectionKind {
     Sizes = 16,
     /// Index sub-block; its number stands where others have the rows of a unit.
     Index = 17,
+    /// Row layout: pages of records with a slot directory, in place of tuples and heap.
+    SlottedPages = 18,
 }
 
 impl SectionKind {
-    const ALL: [SectionKind; 17] = [
+    const ALL: [SectionKind; 18] = [
         SectionKind::Tuples,
         SectionKind::Heap,
         SectionKind::Validity,
@@ -83,6 +86,7 @@ impl SectionKind {
         SectionKind::Fields,
         SectionKind::Sizes,
         SectionKind::Index,
+        SectionKind::SlottedPages,
     ];
 
     /// The name that people and errors use.
@@ -105,6 +109,7 @@ impl SectionKind {
             SectionKind::Index => "index",
             SectionKind::Surrogates => "surrogates",
             SectionKind::RowSets => "row sets",
+            SectionKind::SlottedPages => "slotted pages",
         }
     }
 }

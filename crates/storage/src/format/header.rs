@@ -23,7 +23,7 @@ pub struct Header {
     pub id: BlockId,
     /// Bytes of the whole file.
     pub file_bytes: u64,
-    /// PAX page size in bytes, 0 for other layouts.
+    /// Size of a PAX or slotted page in bytes, 0 where there are no pages.
     pub page_bytes: u32,
     /// Columns, equal to the schema's.
     pub columns: u16,
@@ -40,12 +40,20 @@ pub struct Header {
 pub const HEADER_FIELDS: &[(usize, usize, &str)] = &[
     (0, 8, "magic `FREESTBK`"),
     (8, 2, "format version, 1"),
-    (10, 1, "layout tag: 1 row, 2 column, 3 pax"),
+    (
+        10,
+        1,
+        "layout tag: 1 row, 2 column, 3 pax, 4 dsm, 5 inverted",
+    ),
     (11, 1, "zero"),
     (12, 4, "rows, 1..=1048576"),
     (16, 8, "block number"),
     (24, 8, "bytes of the file"),
-    (32, 4, "PAX page size in bytes, else 0"),
+    (
+        32,
+        4,
+        "size of a PAX or slotted page in bytes, 0 without pages",
+    ),
     (36, 2, "columns"),
     (38, 2, "sort column plus 1, 0 for none"),
     (40, 4, "sections in the directory"),

@@ -30,56 +30,62 @@ use std::ops::Range;
 
 /// Lays out `columns` as stripes.
 pub(super) fn build(columns: &[Encoded]) -> Vec<SectionData> {
+    let columns = columns.iter().enumerate();
+    columns
+        .flat_map(|(number, column)| stripe(number, column))
+        .collect()
+}
+
+/// Lays out one column.
+pub(super) fn stripe(number: usize, column: &Encoded) -> Vec<SectionData> {
     let mut sections = Vec::new();
-    for (number, column) in columns.iter().enumerate() {
-        let mut add = |kind, codec, bytes| {
-            sections.push(SectionData {
-                kind,
-                codec,
-                column: u16::try_from(number).ok(),
-                unit_rows: UNIT_ROWS,
-                bytes,
-            });
-        };
-        if let Some(bits) = validity(column) {
-            add(SectionKind::Validity, Codec::Plain, bits);
-        }
-        if !column.codebook.is_empty() {
+    let mut add = |kind, codec, bytes| {
+        sections.push(SectionData {
+            kind,
+            codec,
+            column: u16::try_from(number).ok(),
+            unit_rows: UNIT_ROWS,
+            bytes,
+        });
+    };
+    if let Some(bits) = validity(column) {
+        add(SectionKind::Validity, Codec::Plain, bits);
+    }
+    if !column.codebook.is_empty() {
+        add(
+            SectionKind::Codebook,
+            column.codec,
+            Buffer::from_vec(column.codebook.clone()),
+        );
+    }
+    match &column.codes {
+        Codes::Nothing => {}
+        Codes::Integers(values) => {
             add(
-                SectionKind::Codebook,
+                SectionKind::Values,
                 column.codec,
-                Buffer::from_vec(column.codebook.clone()),
+                Buffer::from_vec(integers::build(column.codec, values)),
             );
         }
-        match &column.codes {
-            Codes::Nothing => {}
-            Codes::Integers(values) => {
-                add(
-                    SectionKind::Values,
-                    column.codec,
-                    Buffer::from_vec(integers::build(column.codec, values)),
-                );
-            }
-            Codes::Stored(DenseData::Fixed { bytes, .. }) => {
-                add(SectionKind::Values, Codec::Plain, bytes.clone())
-            }
-            Codes::Stored(DenseData::Variable { ends, bytes }) => {
-                let (codec, ends) = if column.codec == Codec::Plain {
-                    (Codec::Plain, Buffer::from_vec(ends.clone()))
-                } else {
-                    let starts = std::iter::once(&0).chain(ends);
-                    let lengths: Vec<i64> = starts
-                        .zip(ends)
-                        .map(|(start, end)| i64::from(end - start))
-                        .collect();
-                    (
-                        Codec::For,
-                        Buffer::from_vec(integers::build(Codec::For, &lengths)),
-                    )
-                };
-                add(SectionKind::Ends, codec, ends);
-                add(SectionKind::Bytes, column.codec, bytes.clone());
-            }
+        Codes::Stored(DenseData::Fixed { bytes, .. }) => {
+            add(SectionKind::Values, Codec::Plain, bytes.clone())
+        }
+        Codes::Stored(DenseData::Variable { ends, bytes }) => {
+            let (codec, ends) = if column.codec == Codec::Plain {
+                (Codec::Plain, Buffer::from_vec(ends.clone()))
+            } else {
+                let starts = std::iter::once(&0).chain(ends);
+                let lengths: Vec<i64> = starts
+                    .zip(ends)
+                    .map(|(start, end)| i64::from(end - start))
+                    .collect();
+                (
+                    Codec::For,
+                    Buffer::from_vec(integers::build(Codec::For, &lengths)),
+                )
+            };
+            add(SectionKind::Ends, codec, ends);
+            add(SectionKind::Bytes, column.codec, bytes.clone());
         }
     }
     sections
@@ -113,7 +119,7 @@ enum Values {
     Text(CodedText),
 }
 
-/// The sections of one stripe; those it does not have are `None`.
+/// The sections of one column; those it does not have are `None`.
 #[derive(Debug, Default)]
 pub struct StripeSections {
     /// Validity bits.
@@ -126,9 +132,27 @@ pub struct StripeSections {
     pub ends: Option<Buffer>,
     /// Variable values.
     pub bytes: Option<Buffer>,
+    /// DSM layout: the rows that the values belong to.
+    pub surrogates: Option<Buffer>,
+    /// Inverted layout: the rows of each value; `ends` has their lengths.
+    pub row_sets: Option<Buffer>,
 }
 
 impl StripeSections {
+    /// Where a section of this kind belongs, if columns stored apart have it.
+    pub fn slot(&mut self, kind: SectionKind) -> Option<&mut Option<Buffer>> {
+        match kind {
+            SectionKind::Validity => Some(&mut self.validity),
+            SectionKind::Codebook => Some(&mut self.codebook),
+            SectionKind::Values => Some(&mut self.values),
+            SectionKind::Ends => Some(&mut self.ends),
+            SectionKind::Bytes => Some(&mut self.bytes),
+            SectionKind::Surrogates => Some(&mut self.surrogates),
+            SectionKind::RowSets => Some(&mut self.row_sets),
+            _ => None,
+        }
+    }
+
     /// Bytes of all of them.
     pub fn bytes_in_all(&self) -> usize {
         let all = [
@@ -137,6 +161,8 @@ impl StripeSections {
             &self.values,
             &self.ends,
             &self.bytes,
+            &self.surrogates,
+            &self.row_sets,
         ];
         all.into_iter().flatten().map(Buffer::len).sum()
     }
@@ -249,7 +275,7 @@ impl Stripe {
         };
         let passing = test_chunks(rows.clone(), |chunk, mask| match test {
             CodeTest::Ranges(ranges) => integers.test(chunk, ranges, mask),
-            CodeTest::Set(_) => {
+            CodeTest::Set(_) | CodeTest::Rows(_) => {
                 let mut values = [0i64; crate::codec::bits::CHUNK];
                 integers.chunk(chunk, &mut values);
                 test.test(&values, mask);

@@ -8,26 +8,34 @@
 //! | layout | sections |
 //! |---|---|
 //! | row | tuples, heap; for each column: codebook, fields |
+//! | row, slotted | slotted pages, page directory; for each column: codebook, fields |
 //! | column | for each column: validity, codebook, values or ends and bytes |
 //! | pax | pages, page directory; for each column: codebook, fields |
+//! | dsm | for each column that has values: surrogates, and a stripe of the present ones |
+//! | inverted | for each column that has values: codebook, ends, row sets |
 
 mod book;
 mod coded_text;
 mod column;
+mod dsm;
+mod inverted;
+mod pages;
 mod pax;
 mod row;
 
 pub use book::{BookSections, tuple_bytes};
 pub use column::{Stripe, StripeSections};
+pub use dsm::Relation;
+pub use inverted::InvertedColumn;
 pub use pax::{PaxBuildReport, PaxStore, build_reported};
 pub use row::RowStore;
 
 use crate::codec::fields::Rows;
-use crate::codec::{CodeTest, Encoded};
+use crate::codec::{CodeTest, Dense, Encoded, pick};
 use crate::error::Result;
 use crate::format::{Codec, SectionKind};
 use crate::predicate::Leaf;
-use crate::schema::{Layout, TableOptions, TableSchema};
+use crate::schema::{CodecChoice, Layout, Physical, TableOptions, TableSchema};
 use arrow_array::ArrayRef;
 use arrow_buffer::{BooleanBuffer, Buffer};
 use std::ops::Range;
@@ -47,7 +55,8 @@ pub struct SectionData {
     pub bytes: Buffer,
 }
 
-/// Rows of one block that can be read in any order.
+/// Rows of one block that can be read in any order. A store of one column
+/// (DSM, inverted) is asked for that column only.
 pub trait TupleStore: std::fmt::Debug + Send + Sync {
     /// The values of `column` in ascending `rows`.
     ///
@@ -75,18 +84,33 @@ pub trait TupleStore: std::fmt::Debug + Send + Sync {
     fn test(&self, column: usize, test: &CodeTest, rows: Range<usize>) -> Result<BooleanBuffer>;
 }
 
-/// Lays out the columns of one block, all of the same length.
+/// Encodes a column as its layout stores it: DSM the present values only,
+/// inverted always by dictionary, all others as `choice` says.
+pub fn encode(column: &Dense, physical: Physical, choice: CodecChoice, layout: Layout) -> Encoded {
+    match layout {
+        Layout::Dsm => dsm::encode(column, physical, choice),
+        Layout::Inverted => inverted::encode(column, physical),
+        _ => pick(column, physical, choice, layout),
+    }
+}
+
+/// Lays out the columns of one block, all of the same length; `encoded` are
+/// those from [`encode`].
 ///
 /// # Errors
 /// 54000 when a tuple is too large for the layout.
 pub fn build(
     schema: &TableSchema,
-    columns: &[Encoded],
+    columns: &[Dense],
+    encoded: &[Encoded],
     options: &TableOptions,
 ) -> Result<Vec<SectionData>> {
     match options.layout {
-        Layout::Column => Ok(column::build(columns)),
-        Layout::Row => row::build(columns),
-        Layout::Pax => pax::build(schema, columns, options),
+        Layout::Column => Ok(column::build(encoded)),
+        Layout::Row if options.slotted => row::build_slotted(encoded, options),
+        Layout::Row => row::build(encoded),
+        Layout::Pax => pax::build(schema, encoded, options),
+        Layout::Dsm => Ok(dsm::build(columns, encoded)),
+        Layout::Inverted => Ok(inverted::build(encoded)),
     }
 }

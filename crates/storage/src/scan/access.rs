@@ -13,7 +13,7 @@ use super::{Scan, Top};
 use crate::block::{Block, BlockIndex, Conditions, Found};
 use crate::error::Result;
 use crate::predicate::value_at;
-use crate::schema::{IndexKind, Layout, Value};
+use crate::schema::{IndexKind, Value};
 use std::cmp::Ordering;
 use std::ops::{Bound, Range};
 
@@ -233,7 +233,7 @@ fn by_index(
         .filter(|index| index.kind != IndexKind::Bloom);
     let mut best: Option<(Vec<u32>, bool)> = None;
     let tests = conditions.count().max(1) as f64;
-    let test = if block.layout() == Layout::Column {
+    let test = if !block.layout().keeps_tuples() {
         TEST_COLUMN
     } else {
         TEST_TUPLES

@@ -9,7 +9,6 @@ use crate::codec::bits::CHUNK;
 use crate::error::Result;
 use crate::format::ZONE_ROWS;
 use crate::predicate::{BoundPredicate, Prune, Zone};
-use crate::schema::Layout;
 use arrow_array::{Array, ArrayRef, RecordBatch, RecordBatchOptions};
 use std::collections::VecDeque;
 use std::ops::Range;
@@ -122,7 +121,7 @@ impl BlockScan {
                 }
                 new.rows = rows;
                 new.all = exact;
-                let columnar = new.block.layout() == Layout::Column;
+                let columnar = !new.block.layout().keeps_tuples();
                 if columnar && scan.scanner == ColumnScanner::Pipelined {
                     new.pipeline = Pipeline::of(scan);
                 }

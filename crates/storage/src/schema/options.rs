@@ -11,9 +11,9 @@ use std::str::FromStr;
 pub const BLOCK_BYTES_MIN: u64 = 128 << 10;
 /// Largest block target, bytes of raw tuples (Q2).
 pub const BLOCK_BYTES_MAX: u64 = 256 << 20;
-/// Smallest PAX page.
+/// Smallest PAX or slotted page.
 pub const PAGE_BYTES_MIN: u32 = 1 << 10;
-/// Largest PAX page.
+/// Largest PAX or slotted page.
 pub const PAGE_BYTES_MAX: u32 = 1 << 20;
 
 /// How the tuples of a block lie; the number is the tag in the block header.
@@ -27,15 +27,36 @@ pub enum Layout {
     Column = 2,
     /// Pages of minipages (P3).
     Pax = 3,
+    /// One relation of row and value per column (P2, C1).
+    Dsm = 4,
+    /// Per column each distinct value once, with the rows that hold it (C2).
+    Inverted = 5,
 }
 
 impl Layout {
     /// Every layout, in the order of their tags.
-    pub const ALL: [Layout; 3] = [Layout::Row, Layout::Column, Layout::Pax];
+    pub const ALL: [Layout; 5] = [
+        Layout::Row,
+        Layout::Column,
+        Layout::Pax,
+        Layout::Dsm,
+        Layout::Inverted,
+    ];
 
     /// The layout with this tag; 0 is never valid.
     pub fn from_tag(tag: u8) -> Option<Layout> {
         Layout::ALL.into_iter().find(|layout| *layout as u8 == tag)
+    }
+
+    /// Whether a tuple's values lie together, so that a block is opened as a
+    /// whole; else each column is stored, and opened, apart.
+    pub fn keeps_tuples(self) -> bool {
+        matches!(self, Layout::Row | Layout::Pax)
+    }
+
+    /// Whether a NULL takes no space.
+    pub fn is_sparse(self) -> bool {
+        matches!(self, Layout::Dsm | Layout::Inverted)
     }
 }
 
@@ -45,6 +66,8 @@ impl fmt::Display for Layout {
             Layout::Row => "row",
             Layout::Column => "column",
             Layout::Pax => "pax",
+            Layout::Dsm => "dsm",
+            Layout::Inverted => "inverted",
         })
     }
 }
@@ -58,8 +81,9 @@ impl FromStr for Layout {
             .into_iter()
             .find(|layout| layout.to_string() == wanted)
             .ok_or_else(|| {
+                let names: Vec<String> = Layout::ALL.iter().map(Layout::to_string).collect();
                 Error::invalid("22023", format!("unknown layout \"{text}\""))
-                    .with_hint("Valid layouts: row, column, pax.")
+                    .with_hint(format!("Valid layouts: {}.", names.join(", ")))
             })
     }
 }
@@ -73,11 +97,17 @@ pub struct TableOptions {
     pub sort_by: Option<String>,
     /// Target size of a block in bytes of raw tuples.
     pub block_bytes: u64,
-    /// Size of a PAX page in bytes.
+    /// Size of a PAX or slotted page in bytes.
     pub page_bytes: u32,
     /// Free space in percent of a PAX page from which minipage boundaries are
     /// moved for one more tuple (P4: 0, 5 or 10 in the paper).
     pub reorganise_percent: u8,
+    /// Rows in slotted pages instead of dense tuples (P1); of the layout `row` only.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub slotted: bool,
+    /// Percent of a slotted page up to which it is filled.
+    #[serde(default = "full", skip_serializing_if = "is_full")]
+    pub fill_percent: u8,
     /// Which codecs the columns get.
     #[serde(default)]
     pub codec: CodecChoice,
@@ -94,13 +124,31 @@ impl Default for TableOptions {
             block_bytes: 16 << 20,
             page_bytes: 8 << 10,
             reorganise_percent: 5,
+            slotted: false,
+            fill_percent: full(),
             codec: CodecChoice::Auto,
             column_codecs: BTreeMap::new(),
         }
     }
 }
 
-const NAMES: &str = "layout, sort_by, block_bytes, page_bytes, reorganise_percent, codec";
+const NAMES: &str =
+    "layout, sort_by, block_bytes, page_bytes, reorganise_percent, slotted, fill_percent, codec";
+
+fn full() -> u8 {
+    100
+}
+
+// Serde hands over references.
+#[allow(clippy::trivially_copy_pass_by_ref)]
+fn is_full(percent: &u8) -> bool {
+    *percent == full()
+}
+
+#[allow(clippy::trivially_copy_pass_by_ref)]
+fn is_false(value: &bool) -> bool {
+    !value
+}
 
 impl TableOptions {
     /// Sets one option from its SQL text.
@@ -139,6 +187,22 @@ impl TableOptions {
                 let percent = bounded(key, value, 0, 100, "0", "100")?;
                 self.reorganise_percent = u8::try_from(percent).unwrap_or(100);
             }
+            "slotted" => {
+                self.slotted = match value.trim().to_ascii_lowercase().as_str() {
+                    "true" | "on" | "yes" | "1" => true,
+                    "false" | "off" | "no" | "0" => false,
+                    _ => {
+                        let message = format!("slotted cannot be \"{value}\"");
+                        return Err(
+                            Error::invalid("22023", message).with_hint("Give true or false.")
+                        );
+                    }
+                };
+            }
+            "fill_percent" => {
+                let percent = bounded(key, value, 1, 100, "1", "100")?;
+                self.fill_percent = u8::try_from(percent).unwrap_or(full());
+            }
             "codec" => self.set_codecs(value)?,
             _ => {
                 return Err(
@@ -148,6 +212,11 @@ impl TableOptions {
             }
         }
         Ok(())
+    }
+
+    /// Whether blocks consist of pages of `page_bytes`.
+    pub fn has_pages(&self) -> bool {
+        self.layout == Layout::Pax || (self.layout == Layout::Row && self.slotted)
     }
 
     /// The choice of a column.
@@ -197,15 +266,27 @@ impl TableOptions {
         entries.push(("block_bytes", self.block_bytes.to_string()));
         entries.push(("page_bytes", self.page_bytes.to_string()));
         entries.push(("reorganise_percent", self.reorganise_percent.to_string()));
+        if self.slotted {
+            entries.push(("slotted", "true".into()));
+        }
+        if self.fill_percent != full() {
+            entries.push(("fill_percent", self.fill_percent.to_string()));
+        }
         entries.push(("codec", self.codec_text()));
         entries
     }
 
-    /// Whether the options fit the columns.
+    /// Whether the options fit each other and the columns.
     ///
     /// # Errors
-    /// 42703 if `sort_by` or `codec` names no column.
+    /// 22023 for slotted pages of another layout than `row`, 42703 if `sort_by`
+    /// or `codec` names no column.
     pub fn check(&self, schema: &TableSchema) -> Result<()> {
+        if self.slotted && self.layout != Layout::Row {
+            let message = format!("layout {} has no slotted pages", self.layout);
+            return Err(Error::invalid("22023", message)
+                .with_hint("Give layout = 'row', or slotted = false."));
+        }
         let sort = self.sort_by.iter().map(|name| ("sort_by", name));
         let codecs = self.column_codecs.keys().map(|name| ("codec", name));
         match sort
@@ -279,12 +360,35 @@ mod tests {
             sort_by: Some("a".into()),
             ..TableOptions::default()
         };
-        options.layout = Layout::Pax;
-        let mut copy = TableOptions::default();
-        for (key, value) in options.entries() {
-            copy.set(key, &value).unwrap();
+        for (layout, slotted) in [(Layout::Pax, false), (Layout::Row, true)] {
+            (options.layout, options.slotted) = (layout, slotted);
+            options.fill_percent = if slotted { 80 } else { 100 };
+            let mut copy = TableOptions::default();
+            for (key, value) in options.entries() {
+                copy.set(key, &value).unwrap();
+            }
+            assert_eq!(copy, options);
+            let stored = serde_json::to_string(&options).unwrap();
+            assert_eq!(
+                serde_json::from_str::<TableOptions>(&stored).unwrap(),
+                options
+            );
+            assert_eq!(stored.contains("slotted"), slotted);
         }
-        assert_eq!(copy, options);
+    }
+
+    #[test]
+    fn only_rows_can_be_slotted() {
+        let schema = TableSchema::default();
+        let mut options = TableOptions::default();
+        options.set("slotted", "TRUE").unwrap();
+        let error = options.check(&schema).unwrap_err();
+        assert_eq!(error.sqlstate(), "22023");
+        assert!(error.hint().unwrap().contains("layout = 'row'"));
+        options.set("layout", "row").unwrap();
+        options.check(&schema).unwrap();
+        assert!(options.set("slotted", "perhaps").is_err());
+        assert!(options.set("fill_percent", "0").is_err());
     }
 
     #[test]
@@ -292,6 +396,9 @@ mod tests {
         let error = TableOptions::default().set("layuot", "row").unwrap_err();
         assert!(error.hint().unwrap().contains("block_bytes"));
         let error = TableOptions::default().set("layout", "rows").unwrap_err();
-        assert_eq!(error.hint().unwrap(), "Valid layouts: row, column, pax.");
+        assert_eq!(
+            error.hint().unwrap(),
+            "Valid layouts: row, column, pax, dsm, inverted."
+        );
     }
 }

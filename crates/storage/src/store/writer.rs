@@ -91,7 +91,7 @@ impl BlockWriter {
         if rows == 0 {
             return Ok(());
         }
-        let bytes = raw_bytes(batch);
+        let bytes = raw_bytes(batch, self.options.layout.is_sparse());
         let row_bytes = (bytes / rows as u64).max(1);
         let mut start = 0;
         while start < rows {
@@ -223,11 +223,13 @@ fn sorted(batch: RecordBatch, schema: &TableSchema, options: &TableOptions) -> R
     Ok(arrow_select::take::take_record_batch(&batch, &indices)?)
 }
 
-/// Bytes of the values: what block sizes are measured in.
-fn raw_bytes(batch: &RecordBatch) -> u64 {
+/// Bytes of the values: what block sizes are measured in. For layouts in which
+/// a NULL takes no space it counts as one byte, for the sake of memory.
+fn raw_bytes(batch: &RecordBatch, sparse: bool) -> u64 {
     let bytes = |array: &ArrayRef| -> u64 {
-        let rows = array.len() as u64;
-        match array.data_type() {
+        let absent = if sparse { array.null_count() as u64 } else { 0 };
+        let rows = array.len() as u64 - absent;
+        let present = match array.data_type() {
             DataType::Utf8View => {
                 array.as_string_view().lengths().map(u64::from).sum::<u64>() + 4 * rows
             }
@@ -238,7 +240,8 @@ fn raw_bytes(batch: &RecordBatch) -> u64 {
             DataType::Decimal128(precision, _) if *precision <= 9 => 4 * rows,
             DataType::Decimal128(precision, _) if *precision <= 18 => 8 * rows,
             other => rows * other.primitive_width().unwrap_or(16) as u64,
-        }
+        };
+        present + absent
     };
     batch.columns().iter().map(bytes).sum()
 }

@@ -1,11 +1,11 @@
 //! Every layout answers every question as the model does.
 
-use crate::home::{Home, collected, fill, ids, one_worker, options, three_workers, written};
+use crate::home::{Home, collected, every_form, fill, ids, one_worker, three_workers, written};
 use crate::model::{Model, order};
 use crate::tables::{Dice, KINDS, Nulls, Recipe, Spread, rows, schema};
 use arrow_array::*;
 use freestone_storage::{
-    CodecChoice, ColumnScanner, ColumnType, Error, Layout, Predicate, Result, ScanRequest, Table,
+    CodecChoice, ColumnScanner, ColumnType, Error, Predicate, Result, ScanRequest, Table,
     TableOptions,
 };
 use proptest::prelude::*;
@@ -224,20 +224,13 @@ fn every_type_in_every_layout_and_codec() {
                 spread,
             }];
             let model = Model::new(schema(&recipes), rows(&recipes, 600, 5));
-            for (layout, codec) in Layout::ALL
+            for (form, codec) in every_form(8000)
                 .into_iter()
-                .flat_map(|layout| CodecChoice::all().map(move |codec| (layout, codec)))
+                .flat_map(|form| CodecChoice::all().map(move |codec| (form.clone(), codec)))
             {
                 let home = Home::new(false);
-                fill(
-                    &home,
-                    &model,
-                    &[TableOptions {
-                        codec,
-                        ..options(layout, 8000)
-                    }],
-                    300,
-                );
+                let layout = form.layout;
+                fill(&home, &model, &[TableOptions { codec, ..form }], 300);
                 let table = home.table();
                 assert!(table.blocks().iter().all(|block| block.layout() == layout));
                 let seed = kind.to_string().len() as u64 + codec.to_string().len() as u64;
@@ -271,15 +264,16 @@ fn layouts() -> impl Strategy<Value = Vec<TableOptions>> {
     let block_bytes = prop::sample::select(vec![500, 5000, 60_000, 1 << 24]);
     let page_bytes = prop::sample::select(vec![1024, 8192, 65_536]);
     let part = (
-        prop::sample::select(Layout::ALL.to_vec()),
+        prop::sample::select(every_form(0)),
         block_bytes,
         page_bytes,
         prop::sample::select(CodecChoice::all().collect::<Vec<_>>()),
     )
-        .prop_map(|(layout, block_bytes, page_bytes, codec)| TableOptions {
+        .prop_map(|(form, block_bytes, page_bytes, codec)| TableOptions {
+            block_bytes,
             page_bytes,
             codec,
-            ..options(layout, block_bytes)
+            ..form
         });
     prop::collection::vec(part, 1..4)
 }
@@ -313,12 +307,12 @@ proptest! {
     fn sorted_tables(
         recipes in prop::collection::vec(recipe(), 1..4),
         count in 1..5000_usize,
-        layout in prop::sample::select(Layout::ALL.to_vec()),
+        form in prop::sample::select(every_form(40_000)),
         seed in any::<u64>(),
     ) {
         let model = Model::new(schema(&recipes), rows(&recipes, count, seed));
         let home = Home::new(false);
-        let sorted = TableOptions { sort_by: Some("c0".into()), ..options(layout, 40_000) };
+        let sorted = TableOptions { sort_by: Some("c0".into()), ..form };
         fill(&home, &model, std::slice::from_ref(&sorted), 1000);
         let table = home.table();
         for block in table.blocks() {
@@ -357,10 +351,9 @@ proptest! {
         let model = Model::new(schema(&recipes), rows(&recipes, count, seed));
         let home = Home::new(false);
         let mut dice = Dice(seed);
-        fill(&home, &model, &[options(*dice.choose(&Layout::ALL), 9000)], 1000);
-        for layout in Layout::ALL {
+        fill(&home, &model, &[dice.choose(&every_form(9000)).clone()], 1000);
+        for wanted in every_form(20_000) {
             let before = home.table();
-            let wanted = options(layout, 20_000);
             let blocks = written(home.store.writer(&before.schema, &wanted).unwrap(), &model.batch, 500);
             home.store.commit(|edit| edit.rewrite(before.id, &before, wanted, blocks)).unwrap();
             let stale = home.store.commit(|edit| edit.rewrite(before.id, &before, before.options.clone(), Vec::new()));

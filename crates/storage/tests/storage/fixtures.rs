@@ -30,7 +30,8 @@ fn version_1_is_whole_and_has_every_layout() {
     store.verify(|report| report.outcome.unwrap());
     let catalog = store.snapshot();
     let table = catalog.table(DEFAULT_SCHEMA, "layouts").unwrap();
-    for layout in Layout::ALL {
+    // The layouts that there were then.
+    for layout in [Layout::Row, Layout::Column, Layout::Pax] {
         assert!(
             table.blocks().iter().any(|block| block.layout() == layout),
             "{layout}"

@@ -132,6 +132,17 @@ pub fn three_workers(scan: &Arc<Scan>) -> Vec<RecordBatch> {
     })
 }
 
+/// Every form that tuples have: each layout, and slotted rows.
+pub fn every_form(block_bytes: u64) -> Vec<TableOptions> {
+    let slotted = TableOptions {
+        slotted: true,
+        fill_percent: 90,
+        ..options(Layout::Row, block_bytes)
+    };
+    let layouts = Layout::ALL.map(|layout| options(layout, block_bytes));
+    layouts.into_iter().chain([slotted]).collect()
+}
+
 pub fn options(layout: Layout, block_bytes: u64) -> TableOptions {
     TableOptions {
         layout,

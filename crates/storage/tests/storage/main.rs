@@ -7,6 +7,7 @@
 //!   types, NULLs, predicates, limits and number of workers.
 //! - `flips`: no damaged byte gives a wrong answer or a panic.
 //! - `fixtures`: files of earlier format versions stay readable.
+//! - `sparse`: wide tables of few values, and columns of many distinct ones.
 //! - `crash`: whatever fails, reopening gives the state before or after.
 
 #![allow(clippy::unwrap_used, reason = "in tests, the panic is the report")]
@@ -20,4 +21,5 @@ mod flips;
 mod home;
 mod indexes;
 mod model;
+mod sparse;
 mod tables;

@@ -1,87 +1,11 @@
-//! The checks on page directory and page headers that reading relies on.
+//! The checks on page headers that reading relies on.
 
-use super::page::{DIRECTORY_BYTES, PageHeader, Shape, decode_minipage, header_bytes};
+use super::page::{PageHeader, Shape, decode_minipage, header_bytes};
 use super::store::{Column, Place};
 use crate::error::{Error, Result};
 use crate::format::Reader;
+use crate::layout::pages::Entry;
 use std::ops::Range;
-
-/// Adds the page to a corruption.
-pub(super) fn on_page(error: Error, page: usize) -> Error {
-    match error {
-        Error::Corrupt {
-            file,
-            block,
-            section,
-            reason,
-        } => Error::Corrupt {
-            file,
-            block,
-            section,
-            reason: format!("page {page}: {reason}"),
-        },
-        other => other,
-    }
-}
-
-/// One directory entry, with where the next one begins.
-pub(super) struct Entry {
-    pub bytes: Range<usize>,
-    pub first: u32,
-    rows: u32,
-}
-
-/// Reads and checks the page directory.
-///
-/// # Errors
-/// `Corrupt` unless pages and rows follow each other without gaps to the end.
-pub(super) fn read_directory(
-    directory: &[u8],
-    rows: usize,
-    page_bytes: u32,
-    pages_bytes: usize,
-) -> Result<Vec<Entry>> {
-    let count = directory.len() / DIRECTORY_BYTES;
-    let (Ok(rows), Ok(size)) = (u32::try_from(rows), u32::try_from(pages_bytes)) else {
-        return Err(Error::corrupt(format!(
-            "{rows} rows on {pages_bytes} bytes of pages"
-        )));
-    };
-    let mut reader = Reader::new(directory);
-    let mut places = Vec::with_capacity(count + 1);
-    for _ in 0..count {
-        places.push((reader.u32()?, reader.u32()?));
-    }
-    if reader.remaining() > 0 || places.first().is_some_and(|first| *first != (0, 0)) {
-        return Err(Error::corrupt(format!(
-            "a page directory of {} bytes that begins with {:?}",
-            directory.len(),
-            places.first()
-        )));
-    }
-    places.push((size, rows));
-    if count == 0 && places != [(0, 0)] {
-        return Err(Error::corrupt(format!(
-            "no pages for {rows} rows and {size} bytes"
-        )));
-    }
-    let entry = |(number, pair): (usize, &[(u32, u32)])| {
-        let ((start, first), (end, next)) = (pair[0], pair[1]);
-        let whole = end > start && page_bytes > 0 && (end - start).is_multiple_of(page_bytes);
-        if !whole || next <= first {
-            let reason = format!(
-                "page {number} of {page_bytes} bytes at {start}..{end} with rows {first}..{next}"
-            );
-            return Err(Error::corrupt(reason));
-        }
-        Ok(Entry {
-            bytes: start as usize..end as usize,
-            first,
-            rows: next - first,
-        })
-    };
-    places.windows(2).enumerate().map(entry).collect()
-}
 
 /// Checks one page header and adds the places of its minipages to `columns`.
 pub(super) fn read_header(bytes: &[u8], page: &Entry, columns: &mut [Column]) -> Result<()> {

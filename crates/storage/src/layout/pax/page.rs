@@ -1,4 +1,4 @@
-//! The bytes of a PAX page: header, minipages, page directory.
+//! The bytes of a PAX page: header and minipages.
 //!
 //! Builder and reader both use this module; `tests::byte_tables` holds the
 //! constants against `docs/format.md`.
@@ -10,8 +10,6 @@ use crate::format::{Reader, Writer};
 pub(super) const PAGE_BYTES: usize = 16;
 /// Bytes of one minipage entry.
 pub(super) const MINIPAGE_BYTES: usize = 6;
-/// Bytes of one page directory entry.
-pub(super) const DIRECTORY_BYTES: usize = 8;
 
 /// Largest page whose end offsets take two bytes: one bit of them marks NULL.
 pub(super) const NARROW_MAX: usize = 1 << 15;
@@ -32,13 +30,6 @@ pub(super) const MINIPAGE_FIELDS: &[(usize, usize, &str)] = &[
     (0, 4, "offset of the minipage in the page"),
     (4, 1, "bytes of a value, 0 when they vary"),
     (5, 1, "1 if values may be NULL, else 0"),
-];
-
-/// `(offset, bytes, field)` of one page directory entry.
-#[cfg_attr(not(test), allow(dead_code))]
-pub(super) const DIRECTORY_FIELDS: &[(usize, usize, &str)] = &[
-    (0, 4, "offset of the page in the section"),
-    (4, 4, "first row of the page"),
 ];
 
 /// Bytes of the whole header of a page with `columns` columns.

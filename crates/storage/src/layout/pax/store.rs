@@ -5,12 +5,13 @@
 //! column is first read, so that a scan of two columns touches two minipages of
 //! every page. After those checks nothing here can index out of bounds.
 
-use super::check::{on_page, read_directory, read_header};
+use super::check::read_header;
 use super::code_bytes;
 use super::page::{ends, is_present};
 use crate::codec::Views;
 use crate::error::{Error, Result};
 use crate::layout::book::{Book, BookSections, Form, open_books};
+use crate::layout::pages::{on_page, read_directory};
 use crate::schema::TableSchema;
 use arrow_buffer::{BooleanBufferBuilder, Buffer, NullBuffer};
 use std::ops::Range;

@@ -2,6 +2,7 @@ use super::page::*;
 use super::*;
 use crate::codec::fields::Rows;
 use crate::format::{Reader, Writer};
+use crate::layout::pages::{DIRECTORY_BYTES, DIRECTORY_FIELDS};
 use crate::layout::{BookSections, TupleStore};
 use crate::schema::ColumnType;
 use arrow_array::*;
@@ -20,7 +21,7 @@ fn byte_tables() {
     use crate::format::tests::check_table;
     check_table("pax-page", PAGE_FIELDS, PAGE_BYTES);
     check_table("pax-minipage", MINIPAGE_FIELDS, MINIPAGE_BYTES);
-    check_table("pax-directory", DIRECTORY_FIELDS, DIRECTORY_BYTES);
+    check_table("page-directory", DIRECTORY_FIELDS, DIRECTORY_BYTES);
     let header = PageHeader {
         rows: 1,
         columns: 2,
