@@ -321,8 +321,18 @@ impl Block {
 
     fn read_rows(&self, column: usize, rows: &Rows<'_>) -> Result<ArrayRef> {
         let read = || match self.part(column)? {
-            Part::Stripe(stripe) => stripe.read(rows),
-            Part::Tuples(store) => store.read(column, rows),
+            Part::Stripe(stripe) => {
+                let name = |error: Error| error.of_column(&self.schema.columns[column].name);
+                stripe.read(rows).map_err(name)
+            }
+            Part::Tuples(store) => {
+                let kind = match self.info.layout {
+                    Layout::Pax => SectionKind::Pages,
+                    _ => SectionKind::Tuples,
+                };
+                let place = |error: Error| error.at("", None, Some(kind.name()));
+                store.read(column, rows).map_err(place)
+            }
         };
         self.checked(column, read())
     }

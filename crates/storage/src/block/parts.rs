@@ -71,6 +71,7 @@ impl Block {
             SectionKind::Codebook,
             SectionKind::Fields,
             SectionKind::Values,
+            SectionKind::Bytes,
         ];
         let found = kinds
             .into_iter()
@@ -104,15 +105,9 @@ impl Block {
             bytes: optional(SectionKind::Bytes)?,
         };
         let bytes = sections.bytes_in_all();
-        let kind = if sections.ends.is_some() {
-            SectionKind::Ends
-        } else {
-            SectionKind::Values
-        };
-        let place = format!("{} of {}", kind.name(), definition.name);
         let (rows, codec) = (self.info.rows as usize, self.codec(opened, column));
         let stripe = Stripe::open(definition.kind, rows, codec, sections)
-            .map_err(self.blame(Some(&place)))?;
+            .map_err(|error| self.blame(None)(error.of_column(&definition.name)))?;
         let memory = stripe.memory();
         Ok((Part::Stripe(Arc::new(stripe)), (bytes + memory) as u64))
     }

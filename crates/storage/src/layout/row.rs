@@ -128,6 +128,10 @@ pub(super) fn build(columns: &[Encoded]) -> Result<Vec<SectionData>> {
     Ok(sections)
 }
 
+fn in_heap(error: Error) -> Error {
+    error.at("", None, Some(SectionKind::Heap.name()))
+}
+
 /// Sets a code's bits, which are zero so far.
 fn put_code(tuple: &mut [u8], offset: usize, code: u64) {
     let bytes = (code << (offset % 8)).to_le_bytes();
@@ -217,11 +221,9 @@ impl RowStore {
         for (places, number) in places.into_iter().zip(&self.variable) {
             let book = &self.books[*number];
             if matches!(book.codebook, Codebook::Plain) {
-                views[*number] = Some(Views::new(
-                    self.heap.clone(),
-                    places.into_iter(),
-                    book.is_plain_text(),
-                )?);
+                let values =
+                    Views::new(self.heap.clone(), places.into_iter(), book.is_plain_text());
+                views[*number] = Some(values.map_err(in_heap)?);
             }
         }
         Ok(views)
@@ -335,7 +337,7 @@ impl TupleStore for RowStore {
                     return Err(Error::corrupt("coded bytes without symbols"));
                 };
                 let values = rows.iter().map(|row| self.bytes(row as usize, column));
-                symbols_to_arrow(table, values, book.is_text(), nulls)
+                symbols_to_arrow(table, values, book.is_text(), nulls).map_err(in_heap)
             }
             (form, _) => {
                 let width = if let Form::Code(width) = form {
