@@ -307,11 +307,11 @@ fn decimals_in_disguise() {
     );
     gives(
         Put(Codebook, 1, &[19]),
-        "exponents 18 and 19 with 1 exceptions in 20 bytes",
+        "exponents 16 and 19 with 1 exceptions in 20 bytes",
     );
     gives(
         Put(Codebook, 4, &[2]),
-        "exponents 18 and 14 with 2 exceptions in 20 bytes",
+        "exponents 16 and 14 with 2 exceptions in 20 bytes",
     );
     let reason = "the rows of exceptions do not ascend within the block";
     gives(Put(Codebook, 8, &[255, 255]), reason);
