@@ -6,7 +6,7 @@ BIN := $(CARGO_TARGET_DIR)/release
 # dependencies, and build DataFusion a second time.
 CARGO_BUILD := cargo build --release --locked --workspace
 
-.PHONY: demo test bench soak lint clean setup build
+.PHONY: demo test bench soak fuzz lint clean setup build
 
 demo: build            ## TPC-H at scale factor 1: generate, load, query, verify
 	$(BIN)/freestone tpch --scale 1 --db ./demo-db
@@ -21,6 +21,9 @@ bench: build           ## Freestone beside DataFusion on Parquet, same data, sam
 soak: build            ## longer: 50 kills of a load
 	$(CARGO_BUILD) --bin kill
 	$(BIN)/kill --rounds 50
+
+fuzz: setup            ## arbitrary bytes for every decoder, FUZZ_SECONDS (60) for each
+	fuzz/run.sh
 
 lint: setup            ## format, house rules, clippy, licences
 	cargo fmt --all --check

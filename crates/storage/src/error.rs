@@ -110,6 +110,26 @@ impl Error {
         }
     }
 
+    /// Says which column's section a corruption was found in: `values` becomes
+    /// `values of l_tax`. Errors that were placed in a file are complete already.
+    #[must_use]
+    pub fn of_column(self, column: &str) -> Self {
+        match self {
+            Error::Corrupt {
+                file,
+                block,
+                section: Some(section),
+                reason,
+            } if file.is_empty() => Error::Corrupt {
+                file,
+                block,
+                section: Some(format!("{section} of {column}")),
+                reason,
+            },
+            other => other,
+        }
+    }
+
     /// Adds a hint to an [`Error::Invalid`].
     #[must_use]
     pub fn with_hint(self, text: impl Into<String>) -> Self {

@@ -426,9 +426,12 @@ impl Block {
     }
 
     fn read_own(&self, column: usize, rows: &Rows<'_>) -> Result<ArrayRef> {
+        let of_column = |error: Error| error.of_column(&self.schema.columns[column].name);
         let read = || match self.part(column)? {
-            Part::Stripe(stripe) => stripe.read(rows),
-            Part::Tuples(store) => store.read(column, rows),
+            Part::Stripe(stripe) => stripe.read(rows).map_err(of_column),
+            Part::Tuples(store) => store
+                .read(column, rows)
+                .map_err(|error| self.in_tuples(error, column)),
             Part::Index(_) => Err(Error::corrupt("an index where a column was expected")),
         };
         self.checked(column, read())
@@ -470,6 +473,16 @@ impl Block {
             Part::Index(_) => Err(Error::corrupt("an index where a column was expected")),
         };
         test().map_err(self.blame(None))
+    }
+
+    /// Names the section that a corruption of tuples was found in.
+    fn in_tuples(&self, error: Error, column: usize) -> Error {
+        let kind = match self.info.layout {
+            Layout::Pax => SectionKind::Pages,
+            Layout::Row => SectionKind::Tuples,
+            _ => return error.of_column(&self.schema.columns[column].name),
+        };
+        error.at("", None, Some(kind.name()))
     }
 
     /// Places an error in this block; NULL where none may be is one.

@@ -12,7 +12,7 @@ use crate::ids::BlockId;
 use crate::layout::{
     BookSections, InvertedColumn, PaxStore, Relation, RowStore, SectionData, Stripe, StripeSections,
 };
-use crate::schema::{Column, IndexDefinition, Layout, TableSchema};
+use crate::schema::{IndexDefinition, Layout, TableSchema};
 use arrow_buffer::Buffer;
 use std::sync::Arc;
 
@@ -185,6 +185,7 @@ impl Block {
             SectionKind::Codebook,
             SectionKind::Fields,
             SectionKind::Values,
+            SectionKind::Bytes,
         ];
         let found = kinds
             .into_iter()
@@ -227,24 +228,21 @@ impl Block {
         let sections = self.column_sections(opened, column)?;
         let (rows, codec) = (self.info.rows as usize, self.codec(opened, column));
         let bytes = sections.bytes_in_all();
+        let blame = |error: Error| self.blame(None)(error.of_column(&definition.name));
         let (part, memory) = match self.info.layout {
             Layout::Dsm => {
-                let place = place(&sections, definition);
-                let relation = Relation::open(definition, rows, codec, sections)
-                    .map_err(self.blame(Some(&place)))?;
+                let relation = Relation::open(definition, rows, codec, sections).map_err(blame)?;
                 let memory = relation.memory();
                 (Part::Tuples(Arc::new(relation)), memory)
             }
             Layout::Inverted => {
-                let column = InvertedColumn::open(definition, rows, codec, sections)
-                    .map_err(self.blame(None))?;
+                let column =
+                    InvertedColumn::open(definition, rows, codec, sections).map_err(blame)?;
                 let memory = column.memory();
                 (Part::Tuples(Arc::new(column)), memory)
             }
             _ => {
-                let place = place(&sections, definition);
-                let stripe = Stripe::open(definition.kind, rows, codec, sections)
-                    .map_err(self.blame(Some(&place)))?;
+                let stripe = Stripe::open(definition.kind, rows, codec, sections).map_err(blame)?;
                 let memory = stripe.memory();
                 (Part::Stripe(Arc::new(stripe)), memory)
             }
@@ -290,14 +288,4 @@ impl Block {
         }
         Ok(())
     }
-}
-
-/// The section to blame for values that cannot be opened.
-fn place(sections: &StripeSections, column: &Column) -> String {
-    let kind = if sections.ends.is_some() {
-        SectionKind::Ends
-    } else {
-        SectionKind::Values
-    };
-    format!("{} of {}", kind.name(), column.name)
 }

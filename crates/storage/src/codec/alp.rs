@@ -13,6 +13,7 @@
 //! | 8 | 4 × exceptions | their rows, ascending |
 //! | | 8 × exceptions | their values, as 64-bit floats |
 
+use super::encode::spread;
 use super::{Dense, DenseData};
 use crate::error::{Error, Result};
 use crate::format::{Reader, Writer};
@@ -86,9 +87,8 @@ pub fn build(column: &Dense, physical: Physical) -> Option<(Vec<u8>, Vec<i64>)> 
             .as_ref()
             .is_none_or(|nulls| nulls.is_valid(row))
     };
-    let step = values.len().div_ceil(SAMPLE).max(1);
-    let sample: Vec<f64> = (0..values.len())
-        .step_by(step)
+    let rows = spread(values.len(), SAMPLE);
+    let sample: Vec<f64> = rows
         .filter(|row| present(*row))
         .map(|row| values[row])
         .collect();

@@ -51,9 +51,31 @@ impl Codebook {
             physical,
             Physical::Bool | Physical::I16 | Physical::I32 | Physical::I64 | Physical::I128
         );
-        Ok(match (codec, physical) {
-            (Codec::Plain, _) => Codebook::Plain,
-            (Codec::Constant, _) => {
+        let fits = match codec {
+            Codec::Plain | Codec::Constant | Codec::Dictionary => true,
+            Codec::Alp => matches!(physical, Physical::F32 | Physical::F64),
+            Codec::Symbols => matches!(physical, Physical::Bytes { .. }),
+            Codec::BitPack
+            | Codec::For
+            | Codec::ForDelta
+            | Codec::RunLength
+            | Codec::Truncation => integers,
+        };
+        if !fits {
+            // The tag stands in the directory.
+            let error = Error::corrupt(format!("codec {} cannot hold {kind}", codec.name()));
+            return Err(error.at("", None, Some("section directory")));
+        }
+        let has_book = matches!(
+            codec,
+            Codec::Constant | Codec::Dictionary | Codec::Alp | Codec::Symbols
+        );
+        if has_book && bytes.is_empty() {
+            return Err(Error::corrupt("the section is missing or empty"));
+        }
+        Ok(match codec {
+            Codec::Plain => Codebook::Plain,
+            Codec::Constant => {
                 let dictionary = Dictionary::open(kind, bytes)?;
                 if dictionary.entries() > 1 {
                     return Err(Error::corrupt(format!(
@@ -63,25 +85,10 @@ impl Codebook {
                 }
                 Codebook::Constant(dictionary)
             }
-            (Codec::Dictionary, _) => Codebook::Dictionary(Dictionary::open(kind, bytes)?),
-            (Codec::Alp, Physical::F32 | Physical::F64) => Codebook::Alp(Alp::open(bytes, rows)?),
-            (Codec::Symbols, Physical::Bytes { .. }) => {
-                Codebook::Symbols(Box::new(SymbolTable::read(bytes)?))
-            }
-            (
-                Codec::BitPack
-                | Codec::For
-                | Codec::ForDelta
-                | Codec::RunLength
-                | Codec::Truncation,
-                _,
-            ) if integers => Codebook::Integers,
-            _ => {
-                return Err(Error::corrupt(format!(
-                    "codec {} cannot hold {kind}",
-                    codec.name()
-                )));
-            }
+            Codec::Dictionary => Codebook::Dictionary(Dictionary::open(kind, bytes)?),
+            Codec::Alp => Codebook::Alp(Alp::open(bytes, rows)?),
+            Codec::Symbols => Codebook::Symbols(Box::new(SymbolTable::read(bytes)?)),
+            _ => Codebook::Integers,
         })
     }
 

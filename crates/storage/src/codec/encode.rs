@@ -104,15 +104,27 @@ pub fn integers(column: &Dense, physical: Physical) -> Option<Vec<i64>> {
 /// Most bytes of values that a table of symbols is trained on.
 const TRAINING_BYTES: usize = 512 << 10;
 
+/// At most `most` of `rows` rows, spread evenly, each at a place of its own
+/// within its share: a fixed step could fall into step with the data.
+pub fn spread(rows: usize, most: usize) -> impl Iterator<Item = usize> {
+    let step = rows.div_ceil(most.max(1)).max(1);
+    (0..rows)
+        .step_by(step)
+        .enumerate()
+        .map(move |(number, first)| {
+            let place = number.wrapping_mul(0x9e37_79b9) >> 7;
+            first + place % step.min(rows - first)
+        })
+}
+
 /// Values spread evenly over the column, for training and estimates.
 pub fn sample(column: &Dense, most_bytes: usize) -> Vec<&[u8]> {
     let DenseData::Variable { ends, bytes } = &column.data else {
         return Vec::new();
     };
-    let step = bytes.len().div_ceil(most_bytes).max(1);
+    let most = (column.rows * most_bytes).div_ceil(bytes.len().max(1));
     let start = |row: usize| row.checked_sub(1).map_or(0, |before| ends[before] as usize);
-    (0..column.rows)
-        .step_by(step)
+    spread(column.rows, most)
         .map(|row| &bytes[start(row)..ends[row] as usize])
         .collect()
 }

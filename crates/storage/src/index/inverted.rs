@@ -91,6 +91,9 @@ impl InvertedIndex {
             let set = self.set(key)?;
             must(!set.is_empty(), NAME, "a key without rows")?;
             total += set.len();
+            // Before decoding: sets that all claim every row would take hours.
+            let few = total <= self.rows as usize;
+            must(few, NAME, "a row with two keys")?;
             set.or_into(&mut seen)?;
         }
         let different: usize = seen.iter().map(|word| word.count_ones() as usize).sum();

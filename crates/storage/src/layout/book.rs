@@ -131,7 +131,7 @@ pub fn open_books(
             let section = |name: &str| format!("{name} of {}", column.name);
             let book = sections.codebook.clone().unwrap_or_default();
             let codebook = Codebook::open(sections.codec, column.kind, &book, rows)
-                .map_err(|error| error.at("", None, Some(&section("codebook"))))?;
+                .map_err(|error| error.at("", None, Some("codebook")).of_column(&column.name))?;
             let coded = matches!(
                 codebook,
                 Codebook::Integers | Codebook::Dictionary(_) | Codebook::Alp(_)
@@ -142,10 +142,8 @@ pub fn open_books(
                     Some(fields.map_err(|error| error.at("", None, Some(&section("fields"))))?)
                 }
                 (None, true) => {
-                    return Err(Error::corrupt(format!(
-                        "section {} is missing",
-                        section("fields")
-                    )));
+                    let missing = Error::corrupt("the section is missing");
+                    return Err(missing.at("", None, Some(&section("fields"))));
                 }
                 (_, false) => None,
             };

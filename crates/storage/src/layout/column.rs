@@ -179,13 +179,13 @@ impl Stripe {
         codec: Codec,
         sections: StripeSections,
     ) -> Result<Stripe> {
-        let nulls = open_validity(sections.validity, rows)?;
+        let nulls = open_validity(sections.validity, rows).map_err(inside("validity"))?;
         let need = |section: Option<Buffer>, name: &str| {
-            section.ok_or_else(|| Error::corrupt(format!("section {name} is missing")))
+            let missing = || Error::corrupt("the section is missing");
+            section.ok_or_else(missing).map_err(inside(name))
         };
         let book = sections.codebook.unwrap_or_default();
-        let codebook = Codebook::open(codec, kind, &book, rows)
-            .map_err(|error| error.at("", None, Some("codebook")))?;
+        let codebook = Codebook::open(codec, kind, &book, rows).map_err(inside("codebook"))?;
         let values = match (codebook, kind.physical()) {
             (Codebook::Plain, Physical::Bytes { text }) => {
                 let (ends, bytes) = (need(sections.ends, "ends")?, need(sections.bytes, "bytes")?);
@@ -195,28 +195,23 @@ impl Stripe {
                 let width = physical.width().unwrap_or(1);
                 let bytes = need(sections.values, "values")?;
                 if rows.checked_mul(width) != Some(bytes.len()) {
-                    return Err(Error::corrupt(format!(
-                        "{} bytes of values for {rows} rows",
-                        bytes.len()
-                    )));
+                    let reason = format!("{} bytes of values for {rows} rows", bytes.len());
+                    return Err(inside("values")(Error::corrupt(reason)));
                 }
                 Values::Fixed { width, bytes }
             }
             (Codebook::Symbols(table), physical) => {
-                let lengths = Integers::open(Codec::For, need(sections.ends, "ends")?, rows)?;
+                let (ends, bytes) = (need(sections.ends, "ends")?, need(sections.bytes, "bytes")?);
                 let text = physical == Physical::Bytes { text: true };
-                Values::Text(CodedText::open(
-                    table,
-                    lengths,
-                    need(sections.bytes, "bytes")?,
-                    text,
-                )?)
+                let coded = Integers::open(Codec::For, ends, rows)
+                    .and_then(|lengths| CodedText::open(table, lengths, bytes, text));
+                Values::Text(coded.map_err(inside("ends"))?)
             }
             (codebook @ Codebook::Constant(_), _) => Values::Constant(codebook),
-            (codebook, _) => Values::Integers(
-                codebook,
-                Integers::open(codec, need(sections.values, "values")?, rows)?,
-            ),
+            (codebook, _) => {
+                let integers = Integers::open(codec, need(sections.values, "values")?, rows);
+                Values::Integers(codebook, integers.map_err(inside("values"))?)
+            }
         };
         Ok(Stripe {
             kind,
@@ -230,6 +225,15 @@ impl Stripe {
     /// # Errors
     /// `Corrupt` if the stored values cannot be of this type.
     pub fn read(&self, rows: &Rows<'_>) -> Result<ArrayRef> {
+        let section = match &self.values {
+            Values::Constant(_) => "codebook",
+            Values::Text(_) | Values::Variable(_) => "bytes",
+            Values::Fixed { .. } | Values::Integers(..) => "values",
+        };
+        self.read_values(rows).map_err(inside(section))
+    }
+
+    fn read_values(&self, rows: &Rows<'_>) -> Result<ArrayRef> {
         let nulls = self.nulls.as_ref().map(|nulls| at_rows(nulls, rows));
         match (&self.values, rows) {
             (Values::Variable(views), Rows::Range(rows)) => Ok(views.slice(rows.clone(), nulls)),
@@ -309,6 +313,11 @@ impl Stripe {
     }
 }
 
+/// Places an error in a section of the column.
+fn inside(section: &str) -> impl Fn(Error) -> Error {
+    move |error| error.at("", None, Some(section))
+}
+
 /// Validity bits as a null buffer.
 pub(super) fn open_validity(bits: Option<Buffer>, rows: usize) -> Result<Option<NullBuffer>> {
     match bits {
@@ -325,10 +334,8 @@ pub(super) fn open_validity(bits: Option<Buffer>, rows: usize) -> Result<Option<
 
 fn plain_text(ends: Buffer, bytes: Buffer, rows: usize, text: bool) -> Result<Values> {
     if rows.checked_mul(4) != Some(ends.len()) {
-        return Err(Error::corrupt(format!(
-            "{} bytes of end offsets for {rows} rows",
-            ends.len()
-        )));
+        let reason = format!("{} bytes of end offsets for {rows} rows", ends.len());
+        return Err(inside("ends")(Error::corrupt(reason)));
     }
     let ends: ScalarBuffer<u32> = ends.into();
     let starts = std::iter::once(0).chain(ends.iter().map(|end| *end as usize));
@@ -336,11 +343,8 @@ fn plain_text(ends: Buffer, bytes: Buffer, rows: usize, text: bool) -> Result<Va
         .zip(ends.iter())
         .map(|(start, end)| start..*end as usize)
         .collect();
-    Ok(Values::Variable(Views::new(
-        bytes,
-        places.into_iter(),
-        text,
-    )?))
+    let views = Views::new(bytes, places.into_iter(), text).map_err(inside("bytes"))?;
+    Ok(Values::Variable(views))
 }
 
 /// The validity of some rows.

@@ -233,7 +233,7 @@ impl Patient {
 }
 
 /// Makes all checksums fit the bytes.
-fn repair(bytes: &mut [u8], sections: &[Range<usize>]) {
+pub fn repair(bytes: &mut [u8], sections: &[Range<usize>]) {
     let set = |bytes: &mut [u8], at: usize, value: u64| {
         bytes[at..at + 8].copy_from_slice(&value.to_le_bytes())
     };

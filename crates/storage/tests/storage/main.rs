@@ -5,6 +5,7 @@
 //! - `indexes`: whichever way rows are come by, they are the same.
 //! - `conformance`: every layout gives the rows that were put in, whatever the
 //!   types, NULLs, predicates, limits and number of workers.
+//! - `corrupt`: each kind of damage gives its own error, with its place.
 //! - `flips`: no damaged byte gives a wrong answer or a panic.
 //! - `fixtures`: files of earlier format versions stay readable.
 //! - `sparse`: wide tables of few values, and columns of many distinct ones.
@@ -15,6 +16,7 @@
 mod choices;
 mod columns;
 mod conformance;
+mod corrupt;
 mod crash;
 mod fixtures;
 mod flips;

@@ -10,6 +10,7 @@ use super::code_bytes;
 use super::page::{ends, is_present};
 use crate::codec::Views;
 use crate::error::{Error, Result};
+use crate::format::SectionKind;
 use crate::layout::book::{Book, BookSections, Form, open_books};
 use crate::layout::pages::{on_page, read_directory};
 use crate::schema::TableSchema;
@@ -69,7 +70,8 @@ impl PaxStore {
         directory: Buffer,
         sections: &[BookSections],
     ) -> Result<PaxStore> {
-        let entries = read_directory(&directory, rows, page_bytes, pages.len())?;
+        let entries = read_directory(&directory, rows, page_bytes, pages.len())
+            .map_err(|error| error.at("", None, Some(SectionKind::PageDirectory.name())))?;
         let mut columns: Vec<Column> = open_books(schema, rows, sections)?
             .into_iter()
             .map(|book| Column {

@@ -41,6 +41,7 @@ impl TupleStore for RowStore {
                 };
                 let values = rows.iter().map(|row| self.bytes(row as usize, column));
                 symbols_to_arrow(table, values, book.is_text(), nulls)
+                    .map_err(|error| self.in_values(error))
             }
             _ => {
                 let width = code_width(book);

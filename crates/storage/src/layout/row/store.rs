@@ -4,6 +4,7 @@ use super::shape::Shape;
 use super::slotted::{offset_bytes, records};
 use crate::codec::{Codebook, Views};
 use crate::error::{Error, Result};
+use crate::format::SectionKind;
 use crate::layout::book::{Book, BookSections, Form, open_books};
 use crate::layout::pages::read_directory;
 use crate::schema::TableSchema;
@@ -39,6 +40,15 @@ enum Begins {
 }
 
 impl RowStore {
+    /// Names the section that holds variable values.
+    pub(super) fn in_values(&self, error: Error) -> Error {
+        let kind = match self.begins {
+            Begins::Dense => SectionKind::Heap,
+            Begins::Slotted(_) => SectionKind::SlottedPages,
+        };
+        error.at("", None, Some(kind.name()))
+    }
+
     /// Checks tuples, heap and codebooks against each other.
     ///
     /// # Errors
@@ -143,11 +153,9 @@ impl RowStore {
         for (places, number) in places.into_iter().zip(&self.variable) {
             let book = &self.books[*number];
             if matches!(book.codebook, Codebook::Plain) {
-                views[*number] = Some(Views::new(
-                    self.values.clone(),
-                    places.into_iter(),
-                    book.is_plain_text(),
-                )?);
+                let text = book.is_plain_text();
+                let values = Views::new(self.values.clone(), places.into_iter(), text);
+                views[*number] = Some(values.map_err(|error| self.in_values(error))?);
             }
         }
         Ok(views)
