@@ -122,7 +122,7 @@ fn look_up(table: &Table, keys: &[i64]) -> Result<f64> {
         for key in keys {
             let start = Instant::now();
             let request = ScanRequest {
-                projection: (0..table.schema().columns.len()).collect(),
+                projection: (0..table.schema.columns.len()).collect(),
                 predicate: Some(Predicate::Compare {
                     column: 0,
                     op: CompareOp::Eq,

@@ -82,7 +82,7 @@ fn query(count: usize, last: u64) -> String {
 /// Median seconds of the storage scan that such a query stands on.
 fn alone(rounds: usize, table: &Table, count: usize, last: u64) -> Result<f64> {
     let place = |name: &str| {
-        let place = table.schema().index_of(name);
+        let place = table.schema.index_of(name);
         place.ok_or_else(|| format!("lineitem has no column {name}"))
     };
     let projection = COLUMNS[..count].iter().map(|(_, name)| place(name));
