@@ -32,6 +32,7 @@ class Peer:
         self.close(command)
         config = {"threads": command.get("threads", 2)}
         self.connection = duckdb.connect(command["open"], config=config)
+        self.connection.execute("SET enable_progress_bar = false")
         return {"version": duckdb.__version__}
 
     def close(self, _command):
@@ -85,6 +86,9 @@ def shown(value):
 
 
 def main():
+    # Whatever else prints must not get between the answers.
+    answers = os.fdopen(os.dup(sys.stdout.fileno()), "w")
+    os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
     peer = Peer()
     names = ("open", "sql", "lookup", "size", "close")
     for line in sys.stdin:
@@ -96,7 +100,7 @@ def main():
             answer = {"error": "no such command"}
         except Exception as error:  # the other side decides what to do about it
             answer = {"error": f"{type(error).__name__}: {error}"}
-        print(json.dumps(answer), flush=True)
+        print(json.dumps(answer), file=answers, flush=True)
 
 
 main()

@@ -40,10 +40,14 @@ pub fn query(bench: &mut Bench, session: &Session, sql: &str) -> Result<Pair> {
         let Some(peer) = bench.peer.as_mut().filter(|_| pair.problem.is_none()) else {
             continue;
         };
-        match peer.fetch(sql) {
-            Ok((seconds, cells)) => {
-                theirs.push(seconds);
-                if round == 0 {
+        let answer = match round {
+            0 => peer.fetch(sql),
+            _ => peer.run(sql),
+        };
+        match answer {
+            Ok(answer) => {
+                theirs.extend(answer.seconds);
+                if let Some(cells) = answer.value {
                     pair.problem = difference(&ours::cells(&batches)?, &cells);
                 }
             }

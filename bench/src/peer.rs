@@ -13,7 +13,8 @@ const SCRIPT: &str = include_str!("../peers/duckdb_peer.py");
 /// A running peer.
 pub struct Peer {
     child: Child,
-    /// Taken at the end: a closed input is what stops the process.
+    /// Taken at the end, and when its answers make no sense: a closed input is
+    /// what stops the process.
     input: Option<ChildStdin>,
     output: BufReader<ChildStdout>,
 }
@@ -84,10 +85,8 @@ impl Peer {
     ///
     /// # Errors
     /// DuckDB's.
-    pub fn fetch(&mut self, sql: &str) -> Result<(f64, Cells)> {
-        let answer = self.ask(&json!({"sql": sql, "fetch": true}))?;
-        let seconds = answer.seconds.first().copied().unwrap_or_default();
-        Ok((seconds, answer.value.unwrap_or_default()))
+    pub fn fetch(&mut self, sql: &str) -> Result<Answer> {
+        self.ask(&json!({"sql": sql, "fetch": true}))
     }
 
     /// Runs a prepared statement once for each key.
@@ -114,10 +113,16 @@ impl Peer {
         if self.output.read_line(&mut line)? == 0 {
             return Err("the peer has stopped".into());
         }
-        let answer: Answer = serde_json::from_str(&line)?;
-        match answer.error {
-            Some(error) => Err(format!("DuckDB: {error}").into()),
-            None => Ok(answer),
+        match serde_json::from_str::<Answer>(&line) {
+            Ok(Answer {
+                error: Some(error), ..
+            }) => Err(format!("DuckDB: {error}").into()),
+            Ok(answer) => Ok(answer),
+            Err(error) => {
+                // The next line would answer this command, not the next.
+                self.input = None;
+                Err(format!("the peer answered {line:?}: {error}").into())
+            }
         }
     }
 }

@@ -39,7 +39,8 @@ pub struct Row {
     pub freestone: f64,
     /// DuckDB's, where it was measured.
     pub duckdb: Option<f64>,
-    /// Freestone's over DuckDB's.
+    /// Freestone's over DuckDB's; none beside an absolute bar, where the two did
+    /// not do the same work.
     pub ratio: Option<f64>,
     /// What is to be reached.
     pub bar: Option<Bar>,
@@ -79,7 +80,10 @@ impl Row {
     /// Fills in what follows from the rest.
     fn judged(mut self) -> Row {
         let ours = self.freestone;
-        self.ratio = self.duckdb.map(|theirs| ours / theirs);
+        self.ratio = match self.bar {
+            None | Some(Bar::Ratio(_)) => self.duckdb.map(|theirs| ours / theirs),
+            Some(Bar::AtMost(_) | Bar::AtLeast(_)) => None,
+        };
         self.met = self.bar.and_then(|bar| match bar {
             _ if self.problem.is_some() => None,
             Bar::Ratio(bar) => self.ratio.map(|ratio| ratio <= bar),

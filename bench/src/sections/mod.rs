@@ -64,7 +64,7 @@ pub fn run(name: SectionName, bench: &mut Bench) -> Result<Section> {
         SectionName::Size => size::measure(bench),
         SectionName::Load => load::measure(bench),
         SectionName::Scan => scan::measure(bench),
-        SectionName::Packed => packed::measure(bench),
+        SectionName::Packed => packed::measure(),
         SectionName::Lookup => lookup::measure(bench),
         SectionName::Tpch => tpch::measure(bench),
     }
