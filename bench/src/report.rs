@@ -169,6 +169,15 @@ impl fmt::Display for Section {
     }
 }
 
+/// Load of a machine from which on times say little.
+const BUSY: f64 = 0.5;
+
+/// The system's load average over a minute.
+fn busy() -> Option<f64> {
+    let text = std::fs::read_to_string("/proc/loadavg").ok()?;
+    text.split_whitespace().next()?.parse().ok()
+}
+
 /// A whole run.
 #[derive(Debug, Serialize)]
 pub struct Report {
@@ -180,6 +189,8 @@ pub struct Report {
     pub rounds: usize,
     /// The other side, with its version.
     pub peer: Option<String>,
+    /// Processes that wanted to run in the minute before; none where unknown.
+    pub busy_before: Option<f64>,
     /// What was measured.
     pub sections: Vec<Section>,
     /// What could not be.
@@ -194,6 +205,7 @@ impl Report {
             threads: THREADS,
             rounds,
             peer,
+            busy_before: busy(),
             sections: Vec::new(),
             failures: Vec::new(),
         }
@@ -206,7 +218,16 @@ impl Report {
             Some(peer) => format!("Freestone beside {peer}"),
             None => "Freestone alone: DuckDB is not there, nothing is compared".to_string(),
         };
-        format!("{sides}; TPC-H scale {scale}, {threads} threads, median of {rounds} rounds")
+        let heading =
+            format!("{sides}; TPC-H scale {scale}, {threads} threads, median of {rounds} rounds");
+        match self.busy_before {
+            Some(busy) if busy > BUSY => {
+                format!(
+                    "{heading}\nOther work keeps the machine busy (load {busy}): do not rely on these numbers"
+                )
+            }
+            _ => heading,
+        }
     }
 
     fn rows(&self) -> impl Iterator<Item = (&str, &Row)> {
@@ -239,6 +260,9 @@ impl Report {
         }
         let failures = self.failures.iter();
         lines.extend(failures.map(|failure| format!("  failed: {failure}")));
+        if self.peer.is_none() {
+            lines.push("DuckDB was not there: nothing was compared".to_string());
+        }
         lines.join("\n")
     }
 
