@@ -15,8 +15,10 @@ demo: build            ## TPC-H at scale factor 1: generate, load, query, verify
 test: setup            ## every test of the project
 	cargo xtask test
 
-bench: build           ## Freestone beside DataFusion on Parquet, same data, same run
+bench: setup           ## Freestone beside DataFusion on Parquet, then beside DuckDB
+	$(CARGO_BUILD) --bin freestone --bin freestone-bench
 	$(BIN)/freestone tpch --scale 1 --db ./demo-db --compare --runs 5
+	$(BIN)/freestone-bench --scale 1 --db ./bench-db
 
 soak: build            ## longer: 50 kills of a load
 	$(CARGO_BUILD) --bin kill
@@ -32,9 +34,10 @@ lint: setup            ## format, house rules, clippy, licences
 	@if command -v cargo-deny >/dev/null; then cargo deny check bans licenses sources; \
 	 else echo "cargo-deny is not installed: licences and sources not checked"; fi
 
-clean:                 ## the demo database and our own build results, not the dependencies'
-	rm -rf ./demo-db
-	cargo clean --release --package freestone --package freestone-binder --package freestone-cli \
+clean:                 ## the databases and our own build results, not the dependencies'
+	rm -rf ./demo-db ./bench-db
+	cargo clean --release --package freestone --package freestone-bench \
+	  --package freestone-binder --package freestone-cli \
 	  --package freestone-storage --package freestone-testkit --package xtask
 
 build: setup

@@ -43,7 +43,7 @@ pub fn run(root: &Path) -> ExitCode {
     }
 }
 
-/// Names of our own packages: the folders of `crates/`, and this one.
+/// Names of our own packages: the folders of `crates/`, the bench, and this one.
 fn packages(root: &Path) -> Vec<String> {
     let folders = std::fs::read_dir(root.join("crates"));
     let folders = folders.into_iter().flatten().flatten();
@@ -54,6 +54,6 @@ fn packages(root: &Path) -> Vec<String> {
             Some(line.split('"').nth(1)?.to_string())
         })
         .collect();
-    names.push("xtask".to_string());
+    names.extend(["freestone-bench", "xtask"].map(String::from));
     names
 }

@@ -78,7 +78,7 @@ fn list(root: &Path) -> io::Result<Vec<String>> {
 }
 
 fn walk(root: &Path) -> io::Result<Vec<String>> {
-    const SKIPPED: [&str; 3] = [".git", "target", "demo-db"];
+    const SKIPPED: [&str; 4] = [".git", "target", "demo-db", "bench-db"];
     let mut paths = Vec::new();
     let mut folders = vec![root.to_path_buf()];
     while let Some(folder) = folders.pop() {

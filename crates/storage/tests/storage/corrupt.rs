@@ -262,7 +262,7 @@ fn dictionaries() {
     let codebook = |damage, reason| patient.gives(&[damage], "codebook of c", reason);
     codebook(
         Put(Codebook, 0, &[0, 0, 8]),
-        "a dictionary of 524288 values of 8 bytes; at most 262144 of 8",
+        "ends early: 4194304 bytes wanted, 600 left",
     );
     codebook(
         Put(Codebook, 4, &[4]),
@@ -427,7 +427,7 @@ fn tuples() {
     let reason = "fields of 1 bits with 65535 runs in 3000 rows";
     runs.gives(&[Put(Fields, 4, &[255, 255])], "fields of c", reason);
     let plain = of_texts(Layout::Row, "none");
-    let reason = "row 0 ends at 2147483647 after 0 in a heap of 62400 bytes";
+    let reason = "row 0 ends at 2147483647 after 0, in a place for 0..62400";
     plain.gives(&[Put(Tuples, 1, &[255, 255, 255, 127])], "tuples", reason);
     plain.gives(
         &[Put(Heap, 0, &[255])],

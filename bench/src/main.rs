@@ -1,0 +1,118 @@
+//! `freestone-bench`: Freestone beside DuckDB on the same data in the same run.
+//!
+//! Each section measures one thing and holds it against a bar. Missed bars are
+//! news, not failures: the exit code is 0 unless something could not be measured
+//! or the two engines disagree on a result.
+//!
+//! | module | concern |
+//! |---|---|
+//! | `data` | the eight tables as Parquet files and in both databases |
+//! | `ours`, `peer`, `venv` | running SQL on Freestone and on DuckDB; where DuckDB comes from |
+//! | `pair` | alternating runs, medians, whether results agree |
+//! | `report` | rows, bars, tables, JSON |
+//! | `sections` | what is measured |
+
+mod bench;
+mod data;
+mod ours;
+mod pair;
+mod peer;
+mod report;
+mod sections;
+mod venv;
+
+// The definitions that the command `freestone tpch` has, not a copy of them.
+#[path = "../../crates/cli/src/tpch/queries.rs"]
+#[allow(dead_code, reason = "shared with the program, which uses all of it")]
+mod queries;
+#[path = "../../crates/cli/src/tpch/schema.rs"]
+#[allow(dead_code, reason = "shared with the program, which uses all of it")]
+mod schema;
+
+use bench::Bench;
+use clap::Parser;
+use report::Report;
+use sections::SectionName;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
+/// Whatever stops a measurement, in words.
+pub type Result<T> = std::result::Result<T, Box<dyn std::error::Error + Send + Sync>>;
+
+/// Compare Freestone with DuckDB: same data, same machine, same run
+#[derive(Debug, Parser)]
+#[command(name = "freestone-bench", version)]
+struct Arguments {
+    /// Folder for Parquet files, databases and bench-results.json
+    #[arg(long, value_name = "DIR", default_value = "bench-db")]
+    db: PathBuf,
+    /// TPC-H scale factor
+    #[arg(long, value_name = "FACTOR", default_value_t = 1.0, value_parser = scale)]
+    scale: f64,
+    /// Only these sections
+    #[arg(long, value_enum, value_name = "SECTION,…", value_delimiter = ',')]
+    only: Vec<SectionName>,
+    /// Runs on each side, in turn; their median counts
+    #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u16).range(1..))]
+    rounds: u16,
+}
+
+fn main() -> ExitCode {
+    match run(&Arguments::parse()) {
+        Ok(true) => ExitCode::SUCCESS,
+        Ok(false) => ExitCode::FAILURE,
+        Err(error) => {
+            eprintln!("freestone-bench: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+/// Measures and prints; false when something could not be measured or results differ.
+fn run(arguments: &Arguments) -> Result<bool> {
+    let mut bench = Bench::new(&arguments.db, arguments.scale, arguments.rounds.into())?;
+    let mut report = Report::new(arguments.scale, arguments.rounds.into(), bench.peer_name());
+    println!("{}", report.heading());
+    for name in SectionName::ALL {
+        if !arguments.only.is_empty() && !arguments.only.contains(&name) {
+            continue;
+        }
+        eprintln!("{name}: measuring");
+        match sections::run(name, &mut bench) {
+            Ok(section) => {
+                println!("\n{section}");
+                report.sections.push(section);
+            }
+            Err(error) => {
+                eprintln!("{name}: failed: {error}");
+                report.failures.push(format!("{name}: {error}"));
+            }
+        }
+    }
+    println!("\n{}", report.summary());
+    report.write(&arguments.db.join("bench-results.json"))?;
+    Ok(report.is_good())
+}
+
+fn scale(text: &str) -> std::result::Result<f64, String> {
+    match text.parse::<f64>() {
+        Ok(scale) if scale > 0.0 && scale <= 1000.0 => Ok(scale),
+        _ => Err("expected a number above 0, up to 1000".into()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sections_by_name() {
+        let arguments =
+            Arguments::try_parse_from(["freestone-bench", "--only", "size,tpch"]).expect("valid");
+        assert_eq!(arguments.only, [SectionName::Size, SectionName::Tpch]);
+        assert!(Arguments::try_parse_from(["freestone-bench", "--rounds", "0"]).is_err());
+    }
+}

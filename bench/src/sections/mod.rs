@@ -1,0 +1,71 @@
+//! What is measured; one module per section.
+
+mod load;
+mod lookup;
+mod packed;
+mod scan;
+mod size;
+mod tpch;
+
+use crate::Result;
+use crate::bench::Bench;
+use crate::report::Section;
+use clap::ValueEnum;
+use std::fmt;
+
+/// A section.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum SectionName {
+    /// Bytes on disk
+    Size,
+    /// Loading from Parquet
+    Load,
+    /// Few or many columns of few or many rows
+    Scan,
+    /// Bit-packed codes compared with a constant
+    Packed,
+    /// One row by its key
+    Lookup,
+    /// The 22 queries
+    Tpch,
+}
+
+impl SectionName {
+    /// All, in the order of a run.
+    pub const ALL: [SectionName; 6] = [
+        SectionName::Size,
+        SectionName::Load,
+        SectionName::Scan,
+        SectionName::Packed,
+        SectionName::Lookup,
+        SectionName::Tpch,
+    ];
+}
+
+impl fmt::Display for SectionName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            SectionName::Size => "size",
+            SectionName::Load => "load",
+            SectionName::Scan => "scan",
+            SectionName::Packed => "packed",
+            SectionName::Lookup => "lookup",
+            SectionName::Tpch => "tpch",
+        })
+    }
+}
+
+/// Measures a section.
+///
+/// # Errors
+/// What keeps it from being measured.
+pub fn run(name: SectionName, bench: &mut Bench) -> Result<Section> {
+    match name {
+        SectionName::Size => size::measure(bench),
+        SectionName::Load => load::measure(bench),
+        SectionName::Scan => scan::measure(bench),
+        SectionName::Packed => packed::measure(),
+        SectionName::Lookup => lookup::measure(bench),
+        SectionName::Tpch => tpch::measure(bench),
+    }
+}

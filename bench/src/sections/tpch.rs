@@ -1,0 +1,46 @@
+//! The 22 queries, for information: Freestone's makers have set no bar here yet.
+
+use crate::bench::Bench;
+use crate::report::{Row, Section};
+use crate::{Result, pair, queries};
+
+/// Measures the section.
+///
+/// # Errors
+/// Those of loading and of Freestone's queries.
+pub fn measure(bench: &mut Bench) -> Result<Section> {
+    bench.load_both()?;
+    let session = bench.session()?;
+    let mut rows = Vec::new();
+    for query in 1..=queries::COUNT {
+        eprintln!("tpch: Q{query}");
+        let sql = queries::text(query, bench.scale).ok_or("there is no such query")?;
+        rows.push(pair::query(bench, &session, &sql)?.row(format!("Q{query}")));
+    }
+    let ours: Vec<f64> = rows.iter().map(|row| row.freestone).collect();
+    // Only where all of them ran on both sides.
+    let theirs: Option<Vec<f64>> = rows.iter().map(|row| row.duckdb).collect();
+    let summed = |values: &[f64]| values.iter().sum::<f64>();
+    let total = Row::new("total", "ms", summed(&ours));
+    let mean = Row::new("geometric mean", "ms", geometric_mean(&ours));
+    rows.push(total.beside(theirs.as_deref().map(summed)));
+    rows.push(mean.beside(theirs.as_deref().map(geometric_mean)));
+    Ok(Section::new("tpch", "the 22 queries, warm", rows))
+}
+
+fn geometric_mean(values: &[f64]) -> f64 {
+    // A time of zero would be the mean of everything.
+    let sum: f64 = values.iter().map(|value| value.max(1e-3).ln()).sum();
+    (sum / values.len().max(1) as f64).exp()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn means() {
+        assert!((geometric_mean(&[1.0, 100.0]) - 10.0).abs() < 1e-9);
+        assert!(geometric_mean(&[]).is_finite());
+    }
+}
