@@ -14,6 +14,7 @@ const ORDER: &[&str] = &[
     "schema",
     "io",
     "format",
+    "postings",
     "predicate",
     "codec",
     "layout",

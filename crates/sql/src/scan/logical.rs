@@ -9,7 +9,8 @@ use datafusion::logical_expr::expr::{BinaryExpr, InList, Like};
 use datafusion::logical_expr::{Between, Cast, Expr, Operator};
 use freestone_storage::{CompareOp, Predicate, TableSchema, Value};
 
-use super::sargable::{cast_keeps_order, compare, in_list, like, mirrored};
+use super::like::like;
+use super::sargable::{cast_keeps_order, compare, in_list, mirrored};
 
 /// The predicate that holds for exactly the rows where `expr` is TRUE.
 pub(crate) fn predicate(schema: &TableSchema, expr: &Expr) -> Option<Predicate> {

@@ -6,6 +6,7 @@
 //! predicates, and `statistics` tells the optimizer what to expect.
 
 mod exec;
+mod like;
 mod logical;
 mod physical;
 mod provider;

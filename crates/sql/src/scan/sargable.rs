@@ -137,47 +137,9 @@ pub(crate) fn in_list(
     })
 }
 
-/// `column LIKE pattern`; plain text and plain prefixes in forms that zone maps can judge.
-pub(crate) fn like(
-    column: usize,
-    kind: &ColumnType,
-    pattern: &str,
-    insensitive: bool,
-) -> Option<Predicate> {
-    if !matches!(class(kind), Class::Text) {
-        return None;
-    }
-    let simple = if insensitive {
-        None
-    } else {
-        simple(column, pattern)
-    };
-    Some(simple.unwrap_or_else(|| Predicate::Like {
-        column,
-        pattern: pattern.to_owned(),
-        insensitive,
-    }))
-}
-
-fn simple(column: usize, pattern: &str) -> Option<Predicate> {
-    let mut prefix = String::with_capacity(pattern.len());
-    let mut chars = pattern.chars().peekable();
-    while let Some(c) = chars.next() {
-        match c {
-            '_' => return None,
-            '%' if chars.all(|rest| rest == '%') => {
-                return Some(Predicate::Prefix { column, prefix });
-            }
-            '%' => return None,
-            '\\' => prefix.push(chars.next()?),
-            plain => prefix.push(plain),
-        }
-    }
-    Some(Predicate::Compare {
-        column,
-        op: CompareOp::Eq,
-        value: Value::Bytes(prefix.into_bytes()),
-    })
+/// Whether storage compares the column as text.
+pub(crate) fn is_text(kind: &ColumnType) -> bool {
+    matches!(class(kind), Class::Text)
 }
 
 /// How storage compares a column.

@@ -12,7 +12,9 @@ mod describe;
 mod index_part;
 mod parts;
 mod places;
+mod read;
 mod sketch;
+mod statistics;
 mod zones;
 
 pub use build::{BlockBytes, build};
@@ -23,22 +25,16 @@ pub use index_part::{BlockIndex, Found, can_index};
 pub use places::{Places, SharedPlaces, to_hex};
 pub use sketch::Sketch;
 
-use places::{Found as FoundColumn, repeated, zone_of};
+use places::Found as FoundColumn;
 
-use crate::codec::fields::Rows;
-use crate::codec::{CodeTest, Dense};
 use crate::error::{Error, Result};
-use crate::format::{
-    HEADER_BYTES, Header, Reader, SECTION_BYTES, Section, SectionKind, ZONE_ROWS, checksum,
-};
+use crate::format::{HEADER_BYTES, Header, Reader, SECTION_BYTES, Section, SectionKind, checksum};
 use crate::ids::BlockId;
 use crate::io::{Files, ReadFile};
-use crate::predicate::{Leaf, Zone};
-use crate::schema::{Column, Layout, TableSchema};
-use arrow_array::{Array, ArrayRef};
-use arrow_buffer::{BooleanBuffer, Buffer};
+use crate::predicate::Zone;
+use crate::schema::{Layout, TableSchema};
+use arrow_buffer::Buffer;
 use serde::{Deserialize, Serialize};
-use std::ops::Range;
 use std::sync::{Arc, OnceLock};
 
 /// Bytes read at first: enough for header and directory of most blocks.
@@ -308,203 +304,6 @@ impl Block {
             }
         };
         read().map_err(self.blame(Some(&name)))
-    }
-
-    /// The column that the rows are sorted on, NULLs last.
-    ///
-    /// # Errors
-    /// `Corrupt` or `Io` at the first use of the block.
-    pub fn sort_column(&self) -> Result<Option<usize>> {
-        let own = self.opened()?.header.sort_column.map(usize::from);
-        Ok(match &self.places {
-            None => own,
-            Some(places) => own.and_then(|own| places.table_column(own)),
-        })
-    }
-
-    /// The zone map of `column` over the whole block.
-    ///
-    /// # Errors
-    /// `Corrupt` or `Io` at the first use of the block.
-    pub fn zone(&self, column: usize) -> Result<Zone> {
-        let column = match self.find_column(column)? {
-            FoundColumn::Own(column) => column,
-            FoundColumn::Missing(one, kind) => {
-                return Ok(zone_of(&one, kind, self.info.rows as usize));
-            }
-        };
-        let zones = &self.opened()?.zones;
-        zones
-            .get(column)
-            .cloned()
-            .ok_or_else(|| Error::corrupt(format!("no zone map of column {column}")))
-    }
-
-    /// The zone maps of `column` per 8,192 rows; none for a block of one zone.
-    ///
-    /// # Errors
-    /// `Corrupt` or `Io`.
-    pub fn fine_zones(&self, column: usize) -> Result<Option<Arc<Vec<Zone>>>> {
-        match self.find_column(column)? {
-            FoundColumn::Own(column) => self.own_fine_zones(column),
-            FoundColumn::Missing(..) => Ok(None),
-        }
-    }
-
-    fn own_fine_zones(&self, column: usize) -> Result<Option<Arc<Vec<Zone>>>> {
-        let opened = self.opened()?;
-        let number = u16::try_from(column).ok();
-        let (Some(slot), Some(section)) = (
-            opened.fine.get(column),
-            self.find(opened, SectionKind::Zones, number),
-        ) else {
-            return Ok(None);
-        };
-        if let Some(zones) = slot.get() {
-            return Ok(Some(zones.clone()));
-        }
-        let bytes = self.read_section(opened, section)?;
-        let mut reader = Reader::new(bytes.as_slice());
-        let rows = self.info.rows as usize;
-        let physical = self.schema.columns[column].kind.physical();
-        let zones = (0..rows)
-            .step_by(ZONE_ROWS)
-            .map(|start| zones::decode(&mut reader, physical, ZONE_ROWS.min(rows - start)))
-            .collect::<Result<Vec<Zone>>>()
-            .map_err(self.blame(Some(&section.name(&self.schema.columns))))?;
-        Ok(Some(slot.get_or_init(|| Arc::new(zones)).clone()))
-    }
-
-    /// The distinct-count sketch of every column.
-    ///
-    /// # Errors
-    /// `Corrupt` or `Io`.
-    pub fn sketches(&self) -> Result<Vec<Sketch>> {
-        let own = self.own_sketches()?;
-        let Some(places) = &self.places else {
-            return Ok(own);
-        };
-        places.map(|found| match found {
-            FoundColumn::Own(column) => Ok(own.get(*column).cloned().unwrap_or_default()),
-            FoundColumn::Missing(one, kind) => {
-                let column = Column {
-                    name: String::new(),
-                    kind: *kind,
-                    nullable: true,
-                    default: None,
-                };
-                Ok(Sketch::of(&Dense::from_arrow(one, &column)?))
-            }
-        })
-    }
-
-    fn own_sketches(&self) -> Result<Vec<Sketch>> {
-        let bytes = self.section(self.opened()?, SectionKind::Sketches, None)?;
-        let mut reader = Reader::new(bytes.as_slice());
-        let sketches = self
-            .schema
-            .columns
-            .iter()
-            .map(|_| Sketch::decode(&mut reader))
-            .collect::<Result<Vec<Sketch>>>();
-        sketches.map_err(self.blame(Some(SectionKind::Sketches.name())))
-    }
-
-    /// Reads `column` in `rows`.
-    ///
-    /// # Errors
-    /// `Corrupt` or `Io`.
-    pub fn read(&self, column: usize, rows: Range<usize>) -> Result<ArrayRef> {
-        self.read_rows(column, &Rows::Range(rows))
-    }
-
-    fn read_rows(&self, column: usize, rows: &Rows<'_>) -> Result<ArrayRef> {
-        match self.find_column(column)? {
-            FoundColumn::Own(column) => self.read_own(column, rows),
-            FoundColumn::Missing(one, _) => repeated(&one, rows.count()),
-        }
-    }
-
-    fn read_own(&self, column: usize, rows: &Rows<'_>) -> Result<ArrayRef> {
-        let of_column = |error: Error| error.of_column(&self.schema.columns[column].name);
-        let read = || match self.part(column)? {
-            Part::Stripe(stripe) => stripe.read(rows).map_err(of_column),
-            Part::Tuples(store) => store
-                .read(column, rows)
-                .map_err(|error| self.in_tuples(error, column)),
-            Part::Index(_) => Err(Error::corrupt("an index where a column was expected")),
-        };
-        self.checked(column, read())
-    }
-
-    /// `leaf` as a test of the codes of `column`; `None` where it must be
-    /// evaluated on values.
-    ///
-    /// # Errors
-    /// `Corrupt` or `Io`.
-    pub fn translate(&self, column: usize, leaf: &Leaf) -> Result<Option<CodeTest>> {
-        let FoundColumn::Own(column) = self.find_column(column)? else {
-            return Ok(None);
-        };
-        let translate = || match self.part(column)? {
-            Part::Stripe(stripe) => stripe.translate(leaf),
-            Part::Tuples(store) => store.translate(column, leaf),
-            Part::Index(_) => Ok(None),
-        };
-        translate().map_err(self.blame(None))
-    }
-
-    /// Which of `rows`, which begin a chunk, pass a test from [`Block::translate`].
-    ///
-    /// # Errors
-    /// `Corrupt` or `Io`.
-    pub fn test(
-        &self,
-        column: usize,
-        test: &CodeTest,
-        rows: Range<usize>,
-    ) -> Result<BooleanBuffer> {
-        let FoundColumn::Own(column) = self.find_column(column)? else {
-            return Ok(BooleanBuffer::new_unset(rows.len()));
-        };
-        let test = || match self.part(column)? {
-            Part::Stripe(stripe) => Ok(stripe.test(test, rows)),
-            Part::Tuples(store) => store.test(column, test, rows),
-            Part::Index(_) => Err(Error::corrupt("an index where a column was expected")),
-        };
-        test().map_err(self.blame(None))
-    }
-
-    /// Names the section that a corruption of tuples was found in.
-    fn in_tuples(&self, error: Error, column: usize) -> Error {
-        let kind = match self.info.layout {
-            Layout::Pax => SectionKind::Pages,
-            Layout::Row => SectionKind::Tuples,
-            _ => return error.of_column(&self.schema.columns[column].name),
-        };
-        error.at("", None, Some(kind.name()))
-    }
-
-    /// Places an error in this block; NULL where none may be is one.
-    fn checked(&self, column: usize, values: Result<ArrayRef>) -> Result<ArrayRef> {
-        let values = values.map_err(self.blame(None))?;
-        match self.schema.columns.get(column) {
-            Some(known) if !known.nullable && values.null_count() > 0 => {
-                let error = Error::corrupt("NULL in a column that is NOT NULL");
-                Err(self.blame(Some(&format!("values of {}", known.name)))(
-                    error,
-                ))
-            }
-            _ => Ok(values),
-        }
-    }
-
-    /// Reads `column` at ascending `positions`.
-    ///
-    /// # Errors
-    /// `Corrupt` or `Io`.
-    pub fn take(&self, column: usize, positions: &[u32]) -> Result<ArrayRef> {
-        self.read_rows(column, &Rows::Positions(positions))
     }
 
     /// Bytes of the file that reading these columns takes.

@@ -8,7 +8,7 @@ use crate::schema::{COLUMNS_MAX, Layout};
 /// First bytes of every block file.
 pub const MAGIC: &[u8; 8] = b"FREESTBK";
 /// Version that this code writes; older ones stay readable.
-pub const FORMAT_VERSION: u16 = 1;
+pub const FORMAT_VERSION: u16 = 2;
 /// Bytes of the header.
 pub const HEADER_BYTES: usize = 64;
 
@@ -39,7 +39,11 @@ pub struct Header {
 /// encoder are both held against it.
 pub const HEADER_FIELDS: &[(usize, usize, &str)] = &[
     (0, 8, "magic `FREESTBK`"),
-    (8, 2, "format version, 1"),
+    (
+        8,
+        2,
+        "format version, 2; blocks of version 1 have no codecs",
+    ),
     (
         10,
         1,
@@ -109,7 +113,7 @@ impl Header {
         if Some(reader.u64()?) != sealed {
             return Err(Error::corrupt("checksum mismatch"));
         }
-        if version != FORMAT_VERSION {
+        if !(1..=FORMAT_VERSION).contains(&version) {
             return Err(Error::corrupt(format!(
                 "format version {version}; this program reads versions up to {FORMAT_VERSION}"
             )));

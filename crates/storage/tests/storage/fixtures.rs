@@ -1,9 +1,15 @@
 //! Databases written once per format version stay readable.
 
 use arrow_array::cast::AsArray;
-use arrow_array::types::{Decimal128Type, Float64Type, Int32Type, TimestampMicrosecondType};
+use arrow_array::types::{
+    Decimal128Type, Float64Type, Int16Type, Int32Type, Int64Type, TimestampMicrosecondType,
+};
 use arrow_array::{Array, RecordBatch};
-use freestone_storage::{DEFAULT_SCHEMA, Layout, OpenMode, ScanRequest, Store};
+use freestone_storage::format::Codec;
+use freestone_storage::{
+    CompareOp, DEFAULT_SCHEMA, Layout, OpenMode, Predicate, ScanRequest, Store, Value,
+};
+use std::collections::HashSet;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -92,4 +98,92 @@ fn version_1_has_the_values_that_were_written() {
     }
     numbers.sort_unstable();
     assert_eq!(numbers, [1, 2, 3, 4, 5, 6]);
+}
+
+#[test]
+fn version_2_has_every_layout_codec_and_index() {
+    let store = open("v2");
+    store.verify(|report| report.outcome.unwrap());
+    let catalog = store.snapshot();
+    let table = catalog.table(DEFAULT_SCHEMA, "codecs").unwrap();
+    let mut codecs = HashSet::new();
+    for layout in Layout::ALL {
+        let block = table.blocks().iter().find(|block| block.layout() == layout);
+        let facts = block
+            .unwrap_or_else(|| panic!("{layout}"))
+            .columns()
+            .unwrap();
+        codecs.extend(facts.iter().map(|facts| facts.codec));
+        for index in &table.schema.indexes {
+            assert!(
+                block.unwrap().index(index).unwrap().is_some(),
+                "{layout} {}",
+                index.name
+            );
+        }
+    }
+    for codec in Codec::ALL
+        .into_iter()
+        .filter(|codec| *codec != Codec::Plain)
+    {
+        assert!(codecs.contains(codec.name()), "{}", codec.name());
+    }
+}
+
+#[test]
+fn version_2_has_the_values_that_were_written() {
+    let store = open("v2");
+    let catalog = store.snapshot();
+    let table = catalog.table(DEFAULT_SCHEMA, "codecs").unwrap();
+    let equal = |column: &str, value| {
+        let column = table.schema.index_of(column).unwrap();
+        let predicate = Predicate::Compare {
+            column,
+            op: CompareOp::Eq,
+            value,
+        };
+        let request = ScanRequest {
+            projection: (0..table.schema.columns.len()).collect(),
+            predicate: Some(predicate),
+            ..ScanRequest::default()
+        };
+        table
+            .scan(&request)
+            .unwrap()
+            .worker()
+            .map(Result::unwrap)
+            .collect::<Vec<RecordBatch>>()
+    };
+    let rows = |batches: &[RecordBatch]| batches.iter().map(RecordBatch::num_rows).sum::<usize>();
+    let blocks = table.blocks().len();
+    assert_eq!(blocks, 6);
+    assert_eq!(rows(&equal("a", Value::Int(17))), 11 * blocks);
+    assert_eq!(
+        rows(&equal("e", Value::Bytes(b"name 3".to_vec()))),
+        157 * blocks
+    );
+    assert_eq!(rows(&equal("later", Value::Int(42))), 1100 * blocks);
+    for n in [1i32, 10, 777, 1100] {
+        let found = equal("n", Value::Int(n.into()));
+        assert_eq!(rows(&found), blocks);
+        for batch in found {
+            let column = |name: &str| batch.column_by_name(name).unwrap();
+            assert_eq!(column("a").is_null(0), n % 10 == 0);
+            assert_eq!(
+                column("b").as_primitive::<Int64Type>().value(0),
+                5_000_000_000 + i64::from(n) * 37 % 1000
+            );
+            assert_eq!(column("c").as_primitive::<Int32Type>().value(0), n / 50);
+            assert_eq!(
+                column("d").as_primitive::<Float64Type>().value(0),
+                f64::from(n) / 4.0
+            );
+            let text = format!("a text that repeats itself, but for its number {n}");
+            assert_eq!(column("f").as_string_view().value(0), text);
+            assert_eq!(
+                i32::from(column("h").as_primitive::<Int16Type>().value(0)),
+                n % 200
+            );
+        }
+    }
 }

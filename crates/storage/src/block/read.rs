@@ -1,0 +1,112 @@
+//! Reading columns of a block, and testing conditions on their codes.
+
+use super::places::{Found as FoundColumn, repeated};
+use super::{Block, Part};
+use crate::codec::CodeTest;
+use crate::codec::fields::Rows;
+use crate::error::{Error, Result};
+use crate::format::SectionKind;
+use crate::predicate::Leaf;
+use crate::schema::Layout;
+use arrow_array::{Array, ArrayRef};
+use arrow_buffer::BooleanBuffer;
+use std::ops::Range;
+
+impl Block {
+    /// Reads `column` in `rows`.
+    ///
+    /// # Errors
+    /// `Corrupt` or `Io`.
+    pub fn read(&self, column: usize, rows: Range<usize>) -> Result<ArrayRef> {
+        self.read_rows(column, &Rows::Range(rows))
+    }
+
+    pub(super) fn read_rows(&self, column: usize, rows: &Rows<'_>) -> Result<ArrayRef> {
+        match self.find_column(column)? {
+            FoundColumn::Own(column) => self.read_own(column, rows),
+            FoundColumn::Missing(one, _) => repeated(&one, rows.count()),
+        }
+    }
+
+    pub(super) fn read_own(&self, column: usize, rows: &Rows<'_>) -> Result<ArrayRef> {
+        let of_column = |error: Error| error.of_column(&self.schema.columns[column].name);
+        let read = || match self.part(column)? {
+            Part::Stripe(stripe) => stripe.read(rows).map_err(of_column),
+            Part::Tuples(store) => store
+                .read(column, rows)
+                .map_err(|error| self.in_tuples(error, column)),
+            Part::Index(_) => Err(Error::corrupt("an index where a column was expected")),
+        };
+        self.checked(column, read())
+    }
+
+    /// `leaf` as a test of the codes of `column`; `None` where it must be
+    /// evaluated on values.
+    ///
+    /// # Errors
+    /// `Corrupt` or `Io`.
+    pub fn translate(&self, column: usize, leaf: &Leaf) -> Result<Option<CodeTest>> {
+        let FoundColumn::Own(column) = self.find_column(column)? else {
+            return Ok(None);
+        };
+        let translate = || match self.part(column)? {
+            Part::Stripe(stripe) => stripe.translate(leaf),
+            Part::Tuples(store) => store.translate(column, leaf),
+            Part::Index(_) => Ok(None),
+        };
+        translate().map_err(self.blame(None))
+    }
+
+    /// Which of `rows`, which begin a chunk, pass a test from [`Block::translate`].
+    ///
+    /// # Errors
+    /// `Corrupt` or `Io`.
+    pub fn test(
+        &self,
+        column: usize,
+        test: &CodeTest,
+        rows: Range<usize>,
+    ) -> Result<BooleanBuffer> {
+        let FoundColumn::Own(column) = self.find_column(column)? else {
+            return Ok(BooleanBuffer::new_unset(rows.len()));
+        };
+        let test = || match self.part(column)? {
+            Part::Stripe(stripe) => Ok(stripe.test(test, rows)),
+            Part::Tuples(store) => store.test(column, test, rows),
+            Part::Index(_) => Err(Error::corrupt("an index where a column was expected")),
+        };
+        test().map_err(self.blame(None))
+    }
+
+    /// Names the section that a corruption of tuples was found in.
+    pub(super) fn in_tuples(&self, error: Error, column: usize) -> Error {
+        let kind = match self.info.layout {
+            Layout::Pax => SectionKind::Pages,
+            Layout::Row => SectionKind::Tuples,
+            _ => return error.of_column(&self.schema.columns[column].name),
+        };
+        error.at("", None, Some(kind.name()))
+    }
+
+    /// Places an error in this block; NULL where none may be is one.
+    pub(super) fn checked(&self, column: usize, values: Result<ArrayRef>) -> Result<ArrayRef> {
+        let values = values.map_err(self.blame(None))?;
+        match self.schema.columns.get(column) {
+            Some(known) if !known.nullable && values.null_count() > 0 => {
+                let error = Error::corrupt("NULL in a column that is NOT NULL");
+                Err(self.blame(Some(&format!("values of {}", known.name)))(
+                    error,
+                ))
+            }
+            _ => Ok(values),
+        }
+    }
+
+    /// Reads `column` at ascending `positions`.
+    ///
+    /// # Errors
+    /// `Corrupt` or `Io`.
+    pub fn take(&self, column: usize, positions: &[u32]) -> Result<ArrayRef> {
+        self.read_rows(column, &Rows::Positions(positions))
+    }
+}
