@@ -1,5 +1,6 @@
 //! What is measured; one module per section.
 
+mod frames;
 mod load;
 mod lookup;
 mod packed;
@@ -18,6 +19,8 @@ use std::fmt;
 pub enum SectionName {
     /// Bytes on disk
     Size,
+    /// Bytes of a tuple of LINEITEM-Z and ORDERS-Z
+    Frames,
     /// Loading from Parquet
     Load,
     /// Few or many columns of few or many rows
@@ -32,8 +35,9 @@ pub enum SectionName {
 
 impl SectionName {
     /// All, in the order of a run.
-    pub const ALL: [SectionName; 6] = [
+    pub const ALL: [SectionName; 7] = [
         SectionName::Size,
+        SectionName::Frames,
         SectionName::Load,
         SectionName::Scan,
         SectionName::Packed,
@@ -46,6 +50,7 @@ impl fmt::Display for SectionName {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             SectionName::Size => "size",
+            SectionName::Frames => "frames",
             SectionName::Load => "load",
             SectionName::Scan => "scan",
             SectionName::Packed => "packed",
@@ -62,6 +67,7 @@ impl fmt::Display for SectionName {
 pub fn run(name: SectionName, bench: &mut Bench) -> Result<Section> {
     match name {
         SectionName::Size => size::measure(bench),
+        SectionName::Frames => frames::measure(bench),
         SectionName::Load => load::measure(bench),
         SectionName::Scan => scan::measure(bench),
         SectionName::Packed => packed::measure(),

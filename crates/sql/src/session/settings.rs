@@ -11,6 +11,7 @@
 //! A few settings that PostgreSQL's clients send on connecting are accepted with
 //! the only value they have here.
 
+use datafusion::common::config::ConfigEntry;
 use datafusion::execution::session_state::SessionState;
 use freestone_storage::ColumnScanner;
 
@@ -116,9 +117,7 @@ fn same_word(a: &str, b: &str) -> bool {
 
 fn default_of(option: &str) -> Option<String> {
     let fresh = super::template();
-    fresh
-        .config_options()
-        .entries()
+    entries(&fresh)
         .into_iter()
         .find(|entry| entry.key == option)?
         .value
@@ -137,9 +136,20 @@ pub(crate) fn current(state: &SessionState, name: &str) -> Result<String> {
         .ok_or_else(|| unknown(state, &name))
 }
 
+/// DataFusion's options and ours; it lists ours without their prefix.
+fn entries(state: &SessionState) -> Vec<ConfigEntry> {
+    let mut entries = state.config_options().entries();
+    for entry in &mut entries {
+        if !entry.key.contains('.') {
+            entry.key = format!("freestone.{}", entry.key);
+        }
+    }
+    entries
+}
+
 /// Every setting and its value, sorted by name.
 pub(crate) fn all_settings(state: &SessionState) -> Vec<(String, String)> {
-    let entries = state.config_options().entries();
+    let entries = entries(state);
     let mut all: Vec<(String, String)> = FIXED
         .iter()
         .map(|(name, value)| ((*name).to_owned(), (*value).to_owned()))

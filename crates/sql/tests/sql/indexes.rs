@@ -104,7 +104,7 @@ fn codecs_can_be_named_per_table_and_column() {
     sql.run("ALTER TABLE t SET (codec = 'auto, a rle')");
     assert_eq!(
         sql.rows(codecs),
-        ["a|rle|false", "b|dictionary|true", "d|alp|true"]
+        ["a|rle|true", "b|dictionary|true", "d|alp|true"]
     );
     assert_eq!(
         sql.one("SELECT count(*), sum(a), sum(d) FROM t WHERE b LIKE '%7'"),

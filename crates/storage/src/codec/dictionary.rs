@@ -193,16 +193,12 @@ impl Dictionary {
         match &self.values {
             Values::Variable(views) if self.entries == 0 => Ok(views.empty(codes.len(), nulls)),
             Values::Variable(views) => Ok(views.take(codes, nulls)),
-            Values::Fixed { width, bytes } if self.entries == 0 => fixed_to_arrow(
+            Values::Fixed { width, .. } if self.entries == 0 => fixed_to_arrow(
                 &self.kind,
                 codes.len(),
                 MutableBuffer::from_len_zeroed(width * codes.len()).into(),
                 nulls,
-            )
-            .map(|array| {
-                debug_assert!(bytes.is_empty());
-                array
-            }),
+            ),
             Values::Fixed { width, bytes } => fixed_to_arrow(
                 &self.kind,
                 codes.len(),

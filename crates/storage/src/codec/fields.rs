@@ -110,9 +110,9 @@ fn build_runs(values: &[i64]) -> FieldCodes {
         .collect();
     let mut runs: Vec<i64> = Vec::new();
     let mut firsts = Vec::new();
-    for row in 0..values.len() {
+    for (row, value) in values.iter().enumerate() {
         if row == 0 || starts(row) {
-            runs.push(values[row]);
+            runs.push(*value);
         }
         if row % CHUNK == 0 {
             firsts.push(runs.len() - 1);

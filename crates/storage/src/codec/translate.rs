@@ -114,7 +114,7 @@ fn on_integers(leaf: &Leaf) -> Option<CodeTest> {
 /// The part of a range that 64-bit integers have.
 fn within(low: i128, high: i128) -> Option<RangeInclusive<i64>> {
     let (low, high) = (low.max(i64::MIN.into()), high.min(i64::MAX.into()));
-    (low <= high).then(|| low as i64..=high as i64)
+    (low <= high).then_some(low as i64..=high as i64)
 }
 
 fn compared(op: CompareOp, value: i128) -> Vec<RangeInclusive<i64>> {

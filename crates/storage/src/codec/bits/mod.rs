@@ -52,26 +52,26 @@ pub const fn lane_bits(width: u8) -> usize {
 #[repr(align(64))]
 pub(super) struct Aligned(pub [u8; CHUNK_BYTES_MAX]);
 
-/// The lines of a chunk of `width` bits; copied when the chunk is short of
-/// lines or lies where its lanes are not aligned.
-pub(super) fn lines<'a>(packed: &'a [u8], width: u8, copy: &'a mut Aligned) -> &'a [u8] {
+/// Calls `kernel` with the lines of a chunk of `width` bits; they are copied when
+/// the chunk is short of lines or lies where its lanes are not aligned.
+#[inline(always)]
+pub(super) fn with_lines<R>(packed: &[u8], width: u8, kernel: impl FnOnce(&[u8]) -> R) -> R {
     let whole = usize::from(width) * LINE;
-    let aligned = packed.as_ptr().align_offset(8) == 0;
     match packed.get(..whole) {
-        Some(lines) if aligned => lines,
-        _ => {
-            let have = packed.len().min(whole);
-            copy.0[..have].copy_from_slice(&packed[..have]);
-            copy.0[have..whole].fill(0);
-            &copy.0[..whole]
-        }
+        Some(lines) if lines.as_ptr().align_offset(8) == 0 => kernel(lines),
+        _ => kernel(&Aligned::copy(packed, whole).0[..whole]),
     }
 }
 
 impl Aligned {
-    /// Space for one chunk.
-    pub(super) fn new() -> Aligned {
-        Aligned([0; CHUNK_BYTES_MAX])
+    /// The first `whole` bytes, zeros where there are none.
+    #[cold]
+    #[inline(never)]
+    fn copy(packed: &[u8], whole: usize) -> Aligned {
+        let mut copy = Aligned([0; CHUNK_BYTES_MAX]);
+        let have = packed.len().min(whole);
+        copy.0[..have].copy_from_slice(&packed[..have]);
+        copy
     }
 }
 

@@ -7,7 +7,7 @@
 
 use super::level::dispatch;
 use super::unpack::{Lane, codes, words};
-use super::{Aligned, CHUNK, LINE, Level, lane_bits, lines};
+use super::{CHUNK, LINE, Level, lane_bits, with_lines};
 use crate::codec::bits;
 
 /// One bit for each code of a chunk.
@@ -28,21 +28,21 @@ pub fn in_range(level: Level, packed: &[u8], width: u8, low: u64, high: u64, mas
     if low == 0 && high == largest {
         return mask.fill(u64::MAX);
     }
-    let mut copy = Aligned::new();
-    let lines = lines(packed, width, &mut copy);
     let span = high - low;
-    #[cfg(target_arch = "x86_64")]
-    if level == Level::Avx512 {
-        // SAFETY: the level says that the CPU has these instructions; `lines` are
-        // the `width` whole lines that the kernels read.
-        return unsafe { avx512::in_range(lines, width, low, span, mask) };
-    }
-    match lane_bits(width) {
-        8 => run::<u8>(level, lines, width, low, span, mask),
-        16 => run::<u16>(level, lines, width, low, span, mask),
-        32 => run::<u32>(level, lines, width, low, span, mask),
-        _ => run::<u64>(level, lines, width, low, span, mask),
-    }
+    with_lines(packed, width, |lines| {
+        #[cfg(target_arch = "x86_64")]
+        if level == Level::Avx512 {
+            // SAFETY: the level says that the CPU has these instructions; `lines` are
+            // the `width` whole lines that the kernels read.
+            return unsafe { avx512::in_range(lines, width, low, span, mask) };
+        }
+        match lane_bits(width) {
+            8 => run::<u8>(level, lines, width, low, span, mask),
+            16 => run::<u16>(level, lines, width, low, span, mask),
+            32 => run::<u32>(level, lines, width, low, span, mask),
+            _ => run::<u64>(level, lines, width, low, span, mask),
+        }
+    });
 }
 
 fn run<T: Lane>(level: Level, lines: &[u8], width: u8, low: u64, span: u64, mask: &mut Mask) {
@@ -122,13 +122,11 @@ mod avx512 {
                         let from = unsafe { _mm512_loadu_si512(lines.as_ptr().add(at).cast()) };
                         let mut code = _mm512_and_si512($right(from, right), low_bits);
                         if crosses {
+                            let next = lines[at + LINE..].as_ptr().cast();
                             // SAFETY: the code goes on in the next word, which is there.
-                            let next =
-                                unsafe { _mm512_loadu_si512(lines.as_ptr().add(at + LINE).cast()) };
-                            code = _mm512_or_si512(
-                                code,
-                                _mm512_and_si512($left(next, left), high_bits),
-                            );
+                            let next = unsafe { _mm512_loadu_si512(next) };
+                            let next = _mm512_and_si512($left(next, left), high_bits);
+                            code = _mm512_or_si512(code, next);
                         }
                         let found: $mask = $compare($subtract(code, low), span);
                         // SAFETY: places × 2 masks are the mask's 128 bytes.

@@ -140,7 +140,7 @@ fn speed() {
                 for _ in 0..rounds {
                     for chunk in packed.chunks_exact(size) {
                         match kind {
-                            0 => in_range(level, chunk, width, 3, (1 << width) / 3, &mut mask),
+                            0 => in_range(level, chunk, width, 3, (1 << width) * 2 / 3, &mut mask),
                             1 => unpack(level, chunk, width, 9, &mut out),
                             _ => unpack(level, chunk, width, 9, &mut wide),
                         }

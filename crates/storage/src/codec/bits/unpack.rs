@@ -1,7 +1,7 @@
 //! Unpacking a chunk into values: `base + code`, in the type that is wanted.
 
 use super::level::dispatch;
-use super::{Aligned, CHUNK, LINE, Level, lane_bits, lines};
+use super::{CHUNK, LINE, Level, lane_bits, with_lines};
 use crate::codec::bits;
 
 /// A type that chunks are unpacked to. Sums wrap, as the bytes may be corrupt.
@@ -80,14 +80,12 @@ pub fn unpack<D: Target>(level: Level, packed: &[u8], width: u8, base: i64, out:
         return out.fill(D::from_code(base, 0));
     }
     let width = width.min(64);
-    let mut copy = Aligned::new();
-    let lines = lines(packed, width, &mut copy);
-    match lane_bits(width) {
+    with_lines(packed, width, |lines| match lane_bits(width) {
         8 => run::<u8, D>(level, lines, width, base, out),
         16 => run::<u16, D>(level, lines, width, base, out),
         32 => run::<u32, D>(level, lines, width, base, out),
         _ => run::<u64, D>(level, lines, width, base, out),
-    }
+    });
 }
 
 fn run<T: Lane, D: Target>(level: Level, lines: &[u8], width: u8, base: i64, out: &mut [D; CHUNK]) {
