@@ -81,6 +81,10 @@ struct Opened {
     sections: Vec<Section>,
     zones: Vec<Zone>,
     fine: Vec<OnceLock<Arc<Vec<Zone>>>>,
+    /// Bytes of each column's own sections of values.
+    column_bytes: Vec<u64>,
+    /// Bytes of the sections that columns share.
+    shared_bytes: u64,
 }
 
 impl Block {
@@ -171,10 +175,10 @@ impl Block {
         self.files.show(&file_name(self.info.id))
     }
 
-    /// Places an error in this block.
-    fn blame(&self, section: Option<&str>) -> impl Fn(Error) -> Error {
-        let (file, id, section) = (self.file(), self.info.id.0, section.map(str::to_string));
-        move |error| error.at(&file, Some(id), section.as_deref())
+    /// Places an error in this block; the file's name is made only for an error.
+    fn blame<'a>(&'a self, section: Option<&str>) -> impl Fn(Error) -> Error + use<'a> {
+        let section = section.map(str::to_string);
+        move |error| error.at(&self.file(), Some(self.info.id.0), section.as_deref())
     }
 
     fn opened(&self) -> Result<&Opened> {
@@ -222,7 +226,10 @@ impl Block {
             sections,
             zones: Vec::new(),
             fine: Vec::new(),
+            column_bytes: Vec::new(),
+            shared_bytes: 0,
         };
+        opened.count_bytes(self.schema.columns.len());
         let bytes = self.section(&opened, SectionKind::BlockZones, None)?;
         let mut reader = Reader::new(bytes.as_slice());
         for column in &self.schema.columns {
@@ -311,34 +318,38 @@ impl Block {
     /// # Errors
     /// `Corrupt` or `Io`.
     pub fn bytes_of(&self, columns: &[usize]) -> Result<u64> {
-        let values = |section: &&Section| {
-            let statistics = [
-                SectionKind::BlockZones,
-                SectionKind::Zones,
-                SectionKind::Sketches,
-                SectionKind::Sizes,
-                SectionKind::Index,
-            ];
-            !statistics.contains(&section.kind)
+        let opened = self.opened()?;
+        let mut bytes = if columns.is_empty() {
+            0
+        } else {
+            opened.shared_bytes
         };
-        let mut own = Vec::with_capacity(columns.len());
         for column in columns {
             if let FoundColumn::Own(column) = self.find_column(*column)? {
-                own.push(column);
+                bytes += opened.column_bytes.get(column).copied().unwrap_or(0);
             }
         }
-        let columns = own;
-        let wanted = |section: &&Section| match section.column {
-            None => !columns.is_empty(),
-            Some(column) => columns.contains(&usize::from(column)),
-        };
-        Ok(self
-            .opened()?
-            .sections
-            .iter()
-            .filter(values)
-            .filter(wanted)
-            .map(|section| section.len)
-            .sum())
+        Ok(bytes)
+    }
+}
+
+impl Opened {
+    /// Counts the bytes of values, by column and of all columns together.
+    fn count_bytes(&mut self, columns: usize) {
+        self.column_bytes = vec![0; columns];
+        let statistics = [
+            SectionKind::BlockZones,
+            SectionKind::Zones,
+            SectionKind::Sketches,
+            SectionKind::Sizes,
+            SectionKind::Index,
+        ];
+        let sections = self.sections.iter();
+        for section in sections.filter(|section| !statistics.contains(&section.kind)) {
+            match section.column {
+                None => self.shared_bytes += section.len,
+                Some(column) => self.column_bytes[usize::from(column)] += section.len,
+            }
+        }
     }
 }

@@ -105,12 +105,14 @@ pub struct Scan {
 }
 
 impl Scan {
-    /// Prepares a scan of `blocks`, which share the columns of `table`.
+    /// Prepares a scan of `blocks`, which share the columns of `table`; `schema`
+    /// is its Arrow schema.
     ///
     /// # Errors
     /// 42703 for a column that is not there, 42804 for a mistyped constant.
     pub fn new(
         table: Arc<TableSchema>,
+        schema: &SchemaRef,
         blocks: Vec<Arc<Block>>,
         request: &ScanRequest,
     ) -> Result<Arc<Scan>> {
@@ -119,7 +121,6 @@ impl Scan {
             .as_ref()
             .map(|p| BoundPredicate::bind(p, &table))
             .transpose()?;
-        let schema = table.arrow();
         let mut fields = Vec::with_capacity(request.projection.len());
         for column in &request.projection {
             let field = schema.fields().get(*column);

@@ -5,6 +5,7 @@ use crate::error::Result;
 use crate::ids::{BlockId, TableId};
 use crate::scan::{Scan, ScanRequest};
 use crate::schema::{FormerColumns, TableOptions, TableSchema, Value};
+use arrow_schema::SchemaRef;
 use std::sync::{Arc, OnceLock};
 
 /// A table as one snapshot sees it.
@@ -22,6 +23,8 @@ pub struct Table {
     /// Columns of blocks that are older than today's.
     former: Arc<Vec<FormerColumns>>,
     statistics: OnceLock<TableStatistics>,
+    /// The schema in Arrow's form, made once.
+    arrow: OnceLock<SchemaRef>,
 }
 
 /// What is known of a table without reading its rows.
@@ -65,6 +68,7 @@ impl Table {
             blocks,
             former: Arc::default(),
             statistics: OnceLock::new(),
+            arrow: OnceLock::new(),
         }
     }
 
@@ -129,7 +133,8 @@ impl Table {
     /// # Errors
     /// 42703 or 42804 for a request that does not fit the columns.
     pub fn scan(&self, request: &ScanRequest) -> Result<Arc<Scan>> {
-        Scan::new(self.schema.clone(), self.blocks.clone(), request)
+        let arrow = self.arrow.get_or_init(|| self.schema.arrow());
+        Scan::new(self.schema.clone(), arrow, self.blocks.clone(), request)
     }
 
     /// Statistics from zone maps and sketches; computed once per snapshot.
