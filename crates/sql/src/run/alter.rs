@@ -34,7 +34,7 @@ impl Run<'_> {
         let table = self.stored_table(&name)?;
         let written = match alter.operations.as_slice() {
             [AlterTableOperation::SetOptionsParens { options }] => options_of(options)?,
-            operations => return self.alter_columns(&table, operations),
+            operations => return self.alter_columns(table, operations),
         };
         let (options, rewrite) = changed(&table.options, &table.schema, &written)?;
         if !rewrite {

@@ -22,13 +22,13 @@ impl Run<'_> {
         let kind = kind_of(create.using.as_ref())?;
         for attempt in 1.. {
             let table = self.stored_table(&name)?;
-            let columns = columns_of(&table, &create.columns)?;
-            let index = self.index_name(create, &table, &columns, &name.schema)?;
+            let columns = columns_of(table, &create.columns)?;
+            let index = self.index_name(create, table, &columns, &name.schema)?;
             let snapshot = self.store().snapshot();
             if create.if_not_exists && snapshot.index(&name.schema, &index).is_some() {
                 break;
             }
-            match self.build_index(&table, &name.schema, &index, kind, columns) {
+            match self.build_index(table, &name.schema, &index, kind, columns) {
                 Err(error) if error.sqlstate == "40001" && attempt < ATTEMPTS => {}
                 done => {
                     done?;
