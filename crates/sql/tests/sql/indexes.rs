@@ -108,7 +108,7 @@ fn codecs_can_be_named_per_table_and_column() {
     );
     assert_eq!(
         sql.one("SELECT count(*), sum(a), sum(d) FROM t WHERE b LIKE '%7'"),
-        "500|23500|156406.25"
+        "500|26000|156375.0"
     );
 }
 

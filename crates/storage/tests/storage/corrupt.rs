@@ -14,8 +14,8 @@ use freestone_storage::format::{
 };
 use freestone_storage::io::{Faulty, Files};
 use freestone_storage::{
-    Column, ColumnType, DEFAULT_SCHEMA, Layout, Result, ScanRequest, Store, TableOptions,
-    TableSchema,
+    Column, ColumnType, CompareOp, DEFAULT_SCHEMA, IndexDefinition, IndexKind, Layout, Predicate,
+    Result, ScanRequest, Store, TableOptions, TableSchema, Value,
 };
 use std::ops::Range;
 use std::sync::Arc;
@@ -27,6 +27,9 @@ struct Patient {
     files: Arc<Faulty>,
     whole: Vec<u8>,
 }
+
+/// A way to ask the database.
+type Way = fn(&Arc<Faulty>) -> Result<()>;
 
 /// What is done to a section of the column or, where it has none, of the block.
 enum Damage {
@@ -43,6 +46,17 @@ use Damage::*;
 
 impl Patient {
     fn new(layout: Layout, codec: &str, kind: ColumnType, values: ArrayRef) -> Patient {
+        Patient::indexed(layout, codec, kind, values, &[])
+    }
+
+    /// With an index over the column for each of `indexes`.
+    fn indexed(
+        layout: Layout,
+        codec: &str,
+        kind: ColumnType,
+        values: ArrayRef,
+        indexes: &[IndexKind],
+    ) -> Patient {
         let column = Column {
             name: "c".into(),
             kind,
@@ -51,7 +65,15 @@ impl Patient {
         };
         let schema = TableSchema {
             columns: vec![column],
-            keys: Vec::new(),
+            indexes: (1..)
+                .zip(indexes)
+                .map(|(number, kind)| IndexDefinition {
+                    number,
+                    name: format!("i_{kind}"),
+                    kind: *kind,
+                    columns: vec![0],
+                })
+                .collect(),
             ..TableSchema::default()
         };
         let mut options = TableOptions {
@@ -97,10 +119,15 @@ impl Patient {
 
     /// Asserts that the damages give this error, from this section.
     fn gives(&self, damages: &[Damage], section: &str, reason: &str) {
+        self.gives_by(scan, damages, section, reason);
+    }
+
+    /// The same, from another way to ask, and from `verify()`.
+    fn gives_by(&self, way: Way, damages: &[Damage], section: &str, reason: &str) {
         let bytes = self.damaged(damages);
         self.files.corrupt(BLOCK, |old| *old = bytes);
         let expected = format!("corrupt data in block 1, {section}, file faulty:{BLOCK}: {reason}");
-        for ask in [scan, verify] {
+        for ask in [way, verify] {
             let error = ask(&self.files).expect_err(&expected);
             assert_eq!(error.to_string(), expected);
             assert_eq!(error.sqlstate(), "XX001");
@@ -476,5 +503,109 @@ fn pages() {
         &[Put(Pages, 22, &[255; 3])],
         "pages",
         "a code without a symbol",
+    );
+}
+
+/// Looks one value up, by whatever index there is.
+fn seek(files: &Arc<Faulty>) -> Result<()> {
+    let store = Store::over_files(files.clone())?;
+    let catalog = store.snapshot();
+    let predicate = Predicate::Compare {
+        column: 0,
+        op: CompareOp::Eq,
+        value: Value::Int(5),
+    };
+    let request = ScanRequest {
+        projection: vec![0],
+        predicate: Some(predicate),
+        ..ScanRequest::default()
+    };
+    let table = catalog.table(DEFAULT_SCHEMA, "t").unwrap();
+    table
+        .scan(&request)?
+        .worker()
+        .try_for_each(|batch| batch.map(drop))
+}
+
+#[test]
+fn indexes() {
+    let values: ArrayRef = Arc::new(Int64Array::from_iter_values((0..3000).map(|row| row % 500)));
+    let patient = |kind| {
+        Patient::indexed(
+            Layout::Column,
+            "for",
+            ColumnType::BigInt,
+            values.clone(),
+            &[kind],
+        )
+    };
+    let tree = patient(IndexKind::Csb);
+    tree.gives_by(
+        seek,
+        &[Put(Index, 0, &[2])],
+        "index i_csb",
+        "it is no index of kind csb",
+    );
+    tree.gives_by(
+        seek,
+        &[Put(Index, 1, &[9])],
+        "index i_csb",
+        "unknown keys 9 of an index of kind csb",
+    );
+    let len = tree
+        .sections()
+        .iter()
+        .find(|section| section.kind == Index)
+        .unwrap()
+        .len as usize;
+    tree.gives_by(
+        seek,
+        &[Cut(Index, 100)],
+        "index i_csb",
+        "ends early: 47 bytes wanted, 19 left",
+    );
+    tree.gives_by(
+        seek,
+        &[Cut(Index, len - 64)],
+        "index i_csb",
+        "tree index: its length does not fit the number of entries",
+    );
+    tree.gives_by(
+        seek,
+        &[Put(Index, len - 4, &[255; 4])],
+        "index i_csb",
+        "tree index: position beyond the block",
+    );
+    tree.gives_by(
+        seek,
+        &[Put(Index, 256, &[255; 4])],
+        "index i_csb",
+        "tree: separators do not fit the leaves",
+    );
+    let inverted = patient(IndexKind::Inverted);
+    inverted.gives_by(
+        seek,
+        &[Cut(Index, 200)],
+        "index i_inverted",
+        "inverted index: its length does not fit its head",
+    );
+    inverted.gives_by(
+        seek,
+        &[Put(Index, 256, &[255; 4])],
+        "index i_inverted",
+        "tree: separators do not fit the leaves",
+    );
+    let bloom = patient(IndexKind::Bloom);
+    bloom.gives_by(
+        seek,
+        &[Put(Index, 64, &[0])],
+        "index i_bloom",
+        "Bloom filter: no tag",
+    );
+    bloom.gives_by(
+        seek,
+        &[Cut(Index, 130)],
+        "index i_bloom",
+        "Bloom filter: its length does not fit the number of groups",
     );
 }
