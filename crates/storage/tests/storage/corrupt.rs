@@ -293,7 +293,7 @@ fn dictionaries() {
     );
     codebook(
         Put(Codebook, 4, &[4]),
-        "a dictionary of 75 values of 4 bytes; at most 262144 of 8",
+        "a dictionary of 75 values of 4 bytes; at most 1048576 of 8",
     );
     codebook(
         Put(Codebook, 0, &[76]),
