@@ -6,8 +6,10 @@
 //! less than evaluating the predicate on all rows. A sorted block is searched
 //! first; what its index gives is then cut to the rows that the search left.
 //!
-//! Constants in nanoseconds, from `tests::constants` (ignored; prints them anew)
-//! on a 2-core AMD EPYC (Zen 5) with AVX-512. They decide speed, never answers.
+//! The constants are nanoseconds, rounded from what the kernels were measured to
+//! take on a 2-core AMD EPYC (Zen 5) with AVX-512 (`codec::bits::tests::speed`, and
+//! the look-ups of `make bench`). They decide speed, never answers; measure again
+//! before leaning on them elsewhere.
 
 use super::{Scan, Top};
 use crate::block::{Block, BlockIndex, Conditions, Found};
