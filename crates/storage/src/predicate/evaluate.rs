@@ -153,11 +153,14 @@ fn search(values: &[Value], array: &ArrayRef) -> Result<BooleanBuffer> {
             .is_ok()
     };
     let rows = array.len();
+    if rows == 0 {
+        return Ok(BooleanBuffer::new_unset(0));
+    }
     let bits = BooleanBuffer::collect_bool(rows, |row| {
         array.is_valid(row) && value_at(array, row).is_some_and(&found)
     });
     match value_at(array, 0) {
-        None if rows > 0 => Err(Error::invalid(
+        None => Err(Error::invalid(
             "42804",
             format!("IN cannot compare {}", array.data_type()),
         )),
