@@ -130,6 +130,11 @@ fn compare(op: CompareOp, value: &Value, bounds: &Bounds) -> Prune {
     let (Some(min), Some(max)) = (bounds.min.compare(value), bounds.max.compare(value)) else {
         return Prune::Unknown;
     };
+    // Bounds do not tell the zeros apart, evaluation does.
+    let zero = Value::Float(0.0);
+    if *value == zero && (min.is_eq() || max.is_eq()) {
+        return Prune::Some;
+    }
     let (inside, single) = (
         min.is_le() && max.is_ge(),
         min.is_eq() && max.is_eq() && bounds.exact,
