@@ -6,10 +6,9 @@
 //! less than evaluating the predicate on all rows. A sorted block is searched
 //! first; what its index gives is then cut to the rows that the search left.
 //!
-//! The constants are nanoseconds, rounded from what the kernels were measured to
-//! take on a 2-core AMD EPYC (Zen 5) with AVX-512 (`codec::bits::tests::speed`, and
-//! the look-ups of `make bench`). They decide speed, never answers; measure again
-//! before leaning on them elsewhere.
+//! The constants are nanoseconds, set by judgement from what the kernels take on
+//! a 2-core AMD EPYC (Zen 5) with AVX-512 (`codec::bits::tests::speed`) and not
+//! fitted to whole scans yet. They decide speed, never answers.
 
 use super::{Scan, Top};
 use crate::block::{Block, BlockIndex, Conditions, Found};
