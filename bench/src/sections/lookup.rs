@@ -14,7 +14,7 @@ use crate::schema::Table as Tpch;
 use arrow::array::AsArray;
 use arrow::datatypes::Int64Type;
 use freestone::{Database, Session};
-use freestone_storage::{CompareOp, DEFAULT_SCHEMA, Predicate, ScanRequest, Table, Value};
+use freestone_storage::{CompareOp, DEFAULT_SCHEMA, Predicate, Table, Value};
 use std::time::Instant;
 
 /// Microseconds, by layout.
@@ -116,27 +116,21 @@ fn keys(bench: &Bench, session: &Session) -> Result<Vec<i64>> {
 
 /// Median seconds of a look-up; the first time over the keys warms up.
 fn look_up(table: &Table, keys: &[i64]) -> Result<f64> {
+    let columns: Vec<usize> = (0..table.schema.columns.len()).collect();
     let mut seconds = Vec::with_capacity(keys.len());
     for _ in 0..2 {
         seconds.clear();
         for key in keys {
             let start = Instant::now();
-            let request = ScanRequest {
-                projection: (0..table.schema.columns.len()).collect(),
-                predicate: Some(Predicate::Compare {
-                    column: 0,
-                    op: CompareOp::Eq,
-                    value: Value::Int((*key).into()),
-                }),
-                ..ScanRequest::default()
+            let predicate = Predicate::Compare {
+                column: 0,
+                op: CompareOp::Eq,
+                value: Value::Int((*key).into()),
             };
-            let mut rows = 0;
-            for batch in table.scan(&request)?.worker() {
-                rows += batch?.num_rows();
-            }
+            let rows = table.look_up(&predicate, &columns)?;
             seconds.push(start.elapsed().as_secs_f64());
-            if rows != 1 {
-                return Err(format!("key {key} has {rows} rows").into());
+            if rows.len() != 1 {
+                return Err(format!("key {key} has {} rows", rows.len()).into());
             }
         }
     }

@@ -14,6 +14,7 @@ pub mod layout;
 pub mod manifest;
 pub mod postings;
 pub mod predicate;
+pub mod row;
 pub mod scan;
 pub mod schema;
 pub mod store;
@@ -23,6 +24,7 @@ pub use block::{Block, BlockInfo, ByteRange, ColumnFacts};
 pub use error::{Error, Result};
 pub use ids::{BlockId, TableId};
 pub use predicate::{Bounds, CompareOp, Predicate, Prune, Zone};
+pub use row::Row;
 pub use scan::{ColumnScanner, Scan, ScanMetrics, ScanRequest, ScanWorker, Top};
 pub use schema::{
     CodecChoice, CodecName, Column, ColumnType, IndexDefinition, IndexKind, Key, Layout, Physical,

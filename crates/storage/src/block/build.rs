@@ -144,10 +144,15 @@ fn sizes(columns: &[Dense], encoded: &[Encoded], sections: &[SectionData]) -> Se
             SectionKind::RowSets,
         ];
         let apart = mine.clone().any(|section| values.contains(&section.kind));
+        // The second byte of the fields section is their width.
+        let fields = mine
+            .clone()
+            .find(|section| section.kind == SectionKind::Fields);
+        let width = fields.and_then(|fields| fields.bytes.get(1)).copied();
         let share = if apart {
             0
         } else {
-            layout::tuple_bytes(encoded)
+            layout::tuple_bytes(encoded, width.unwrap_or(0))
         };
         writer.u64((own + share) as u64);
         writer.u64(column.raw_bytes() as u64);

@@ -13,7 +13,7 @@
 //! | 64 | | csb, inverted: [`KeyShape::seal`]; bloom: the filter |
 
 use super::conditions::Conditions;
-use crate::codec::{CodeTest, Dense, DenseData};
+use crate::codec::{CodeTest, Dense, DenseData, stored_value};
 use crate::error::{Error, Result};
 use crate::format::checksum;
 use crate::index::bloom::DEFAULT_RATE;
@@ -131,23 +131,6 @@ fn hash_row(columns: &[&Dense], kinds: &[Physical], row: usize) -> u64 {
         hash_value(&stored_value(bytes, *kind))
     });
     join(values)
-}
-
-fn stored_value(bytes: &[u8], physical: Physical) -> Value {
-    let mut word = [0u8; 16];
-    let len = bytes.len().min(16);
-    word[..len].copy_from_slice(&bytes[..len]);
-    let low = u128::from_le_bytes(word);
-    match physical {
-        Physical::Bool => Value::Bool(low != 0),
-        Physical::I16 => Value::Int((low as i16).into()),
-        Physical::I32 => Value::Int((low as i32).into()),
-        Physical::I64 => Value::Int((low as i64).into()),
-        Physical::I128 => Value::Int(low as i128),
-        Physical::F32 => Value::Float(f32::from_bits(low as u32).into()),
-        Physical::F64 => Value::Float(f64::from_bits(low as u64)),
-        _ => Value::Bytes(bytes.to_vec()),
-    }
 }
 
 fn hash_value(value: &Value) -> u64 {

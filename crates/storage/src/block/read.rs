@@ -7,7 +7,8 @@ use crate::codec::fields::Rows;
 use crate::error::{Error, Result};
 use crate::format::SectionKind;
 use crate::predicate::Leaf;
-use crate::schema::Layout;
+use crate::row::{Row, cell};
+use crate::schema::{Column, Layout, Value};
 use arrow_array::{Array, ArrayRef};
 use arrow_buffer::BooleanBuffer;
 use std::ops::Range;
@@ -38,6 +39,45 @@ impl Block {
             Part::Index(_) => Err(Error::corrupt("an index where a column was expected")),
         };
         self.checked(column, read())
+    }
+
+    /// The `columns` of one row.
+    ///
+    /// # Errors
+    /// `Corrupt` or `Io`.
+    pub fn row(&self, columns: &[usize], row: u32) -> Result<Row> {
+        let mut whole = None;
+        let mut value = |column: &usize| match self.find_column(*column)? {
+            FoundColumn::Own(column) => self.own_value(column, row, &mut whole),
+            FoundColumn::Missing(one, _) => Ok(cell(&one, 0)),
+        };
+        columns.iter().map(&mut value).collect()
+    }
+
+    /// One value; `whole` keeps the part that holds all columns, if one does.
+    fn own_value(&self, column: usize, row: u32, whole: &mut Option<Part>) -> Result<Option<Value>> {
+        let part = match whole.take() {
+            Some(part) => part,
+            None => self.part(column)?,
+        };
+        let value = match &part {
+            Part::Stripe(stripe) => stripe
+                .value(row)
+                .map_err(|error| error.of_column(&self.schema.columns[column].name)),
+            Part::Tuples(store) => store
+                .value(column, row)
+                .map_err(|error| self.in_tuples(error, column)),
+            Part::Index(_) => Err(Error::corrupt("an index where a column was expected")),
+        };
+        if self.info.layout.keeps_tuples() {
+            *whole = Some(part);
+        }
+        let value = value.map_err(self.blame(None))?;
+        let known = &self.schema.columns[column];
+        if value.is_none() && !known.nullable {
+            return Err(self.unexpected_null(known));
+        }
+        Ok(value)
     }
 
     /// `leaf` as a test of the codes of `column`; `None` where it must be
@@ -93,13 +133,15 @@ impl Block {
         let values = values.map_err(self.blame(None))?;
         match self.schema.columns.get(column) {
             Some(known) if !known.nullable && values.null_count() > 0 => {
-                let error = Error::corrupt("NULL in a column that is NOT NULL");
-                Err(self.blame(Some(&format!("values of {}", known.name)))(
-                    error,
-                ))
+                Err(self.unexpected_null(known))
             }
             _ => Ok(values),
         }
+    }
+
+    fn unexpected_null(&self, column: &Column) -> Error {
+        let error = Error::corrupt("NULL in a column that is NOT NULL");
+        self.blame(Some(&format!("values of {}", column.name)))(error)
     }
 
     /// Reads `column` at ascending `positions`.

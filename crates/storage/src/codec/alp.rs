@@ -200,6 +200,14 @@ impl Alp {
         })
     }
 
+    /// The value of one integer, which belongs to `row`.
+    pub fn value(&self, integer: i64, row: u32) -> f64 {
+        match self.rows.binary_search(&row) {
+            Ok(exception) => self.values[exception],
+            Err(_) => self.exponents.decode(integer),
+        }
+    }
+
     /// The values of `integers`, which belong to ascending `rows`.
     pub fn decode(&self, integers: &[i64], rows: impl Iterator<Item = u32> + Clone) -> Vec<f64> {
         let mut values: Vec<f64> = integers

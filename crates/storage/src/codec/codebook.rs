@@ -7,7 +7,7 @@ use super::symbols::SymbolTable;
 use super::{Views, fixed_to_arrow};
 use crate::error::{Error, Result};
 use crate::format::Codec;
-use crate::schema::{ColumnType, Physical};
+use crate::schema::{ColumnType, Physical, Value};
 use arrow_array::types::*;
 use arrow_array::{ArrayRef, ArrowPrimitiveType, BooleanArray, PrimitiveArray};
 use arrow_buffer::{ArrowNativeType, BooleanBuffer, Buffer, NullBuffer};
@@ -144,6 +144,25 @@ impl Codebook {
                 fixed_to_arrow(kind, integers.count(), bytes, nulls)
             }
             _ => integers_to_arrow(kind, integers, nulls),
+        }
+    }
+
+    /// The value that one integer stands for in `row`.
+    ///
+    /// # Errors
+    /// `Corrupt` for a code that is not in the dictionary.
+    pub fn value(&self, kind: &ColumnType, integer: i64, row: u32) -> Result<Value> {
+        match (self, kind.physical()) {
+            (Codebook::Dictionary(dictionary) | Codebook::Constant(dictionary), _) => {
+                dictionary.value(integer)
+            }
+            (Codebook::Alp(alp), physical) => {
+                let value = alp.value(integer, row);
+                let single = physical == Physical::F32;
+                Ok(Value::Float(if single { f64::from(value as f32) } else { value }))
+            }
+            (_, Physical::Bool) => Ok(Value::Bool(integer == 1)),
+            _ => Ok(Value::Int(integer.into())),
         }
     }
 }

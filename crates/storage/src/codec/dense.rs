@@ -7,7 +7,7 @@
 //! each with its end offset.
 
 use crate::error::{Error, Result};
-use crate::schema::{Column, ColumnType, Physical};
+use crate::schema::{Column, ColumnType, Physical, Value};
 use arrow_array::cast::AsArray;
 use arrow_array::types::*;
 use arrow_array::{
@@ -283,4 +283,22 @@ fn widened<T: ArrowNativeType + Into<i128>>(bytes: Buffer) -> ScalarBuffer<i128>
         .map(|value| (*value).into())
         .collect::<Vec<i128>>()
         .into()
+}
+
+/// One value from its stored form.
+pub fn stored_value(bytes: &[u8], physical: Physical) -> Value {
+    let mut word = [0u8; 16];
+    let len = bytes.len().min(16);
+    word[..len].copy_from_slice(&bytes[..len]);
+    let low = u128::from_le_bytes(word);
+    match physical {
+        Physical::Bool => Value::Bool(low != 0),
+        Physical::I16 => Value::Int((low as i16).into()),
+        Physical::I32 => Value::Int((low as i32).into()),
+        Physical::I64 => Value::Int((low as i64).into()),
+        Physical::I128 => Value::Int(low as i128),
+        Physical::F32 => Value::Float(f32::from_bits(low as u32).into()),
+        Physical::F64 => Value::Float(f64::from_bits(low as u64)),
+        _ => Value::Bytes(bytes.to_vec()),
+    }
 }

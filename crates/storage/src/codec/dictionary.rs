@@ -11,10 +11,10 @@
 //! | 8 | | values; or end offset of each (4), then their bytes |
 
 use super::distinct::{Distinct, distinct};
-use super::{Dense, DenseData, Views, fixed_to_arrow};
+use super::{Dense, DenseData, Views, fixed_to_arrow, stored_value};
 use crate::error::{Error, Result};
 use crate::format::{BLOCK_ROWS_MAX, Reader, Writer};
-use crate::schema::{ColumnType, Physical};
+use crate::schema::{ColumnType, Physical, Value};
 use arrow_array::ArrayRef;
 use arrow_buffer::{Buffer, MutableBuffer, NullBuffer};
 use std::cmp::Ordering;
@@ -170,6 +170,26 @@ impl Dictionary {
             Values::Fixed { bytes, .. } => bytes.len(),
             Values::Variable(views) => views.memory(),
         }
+    }
+
+    /// The value of one code.
+    ///
+    /// # Errors
+    /// `Corrupt` if there is none.
+    pub fn value(&self, code: i64) -> Result<Value> {
+        let place = usize::try_from(code).ok();
+        let Some(place) = place.filter(|place| *place < self.entries) else {
+            let entries = self.entries;
+            return Err(Error::corrupt(format!(
+                "code {code} in a dictionary of {entries}"
+            )));
+        };
+        Ok(match &self.values {
+            Values::Variable(views) => Value::Bytes(views.value(place).to_vec()),
+            Values::Fixed { width, bytes } => {
+                stored_value(&bytes[place * width..(place + 1) * width], self.kind.physical())
+            }
+        })
     }
 
     /// All values, in order, as an array.

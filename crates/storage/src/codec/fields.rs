@@ -237,6 +237,14 @@ impl Fields {
         integers
     }
 
+    /// What each code is counted from, if rows do not depend on others.
+    pub fn base(&self) -> Option<i64> {
+        match &self.scheme {
+            Scheme::Base(base) => Some(*base),
+            _ => None,
+        }
+    }
+
     fn rebuild(&self, number: usize, codes: &[u64], out: &mut Vec<i64>) {
         out.clear();
         match &self.scheme {

@@ -39,7 +39,7 @@ mod views;
 mod tests;
 
 pub use codebook::{Codebook, Fetch, constant, symbols_to_arrow};
-pub use dense::{Dense, DenseData, fixed_to_arrow};
+pub use dense::{Dense, DenseData, fixed_to_arrow, stored_value};
 pub use dictionary::{Dictionary, build_whole as dictionary_of};
 pub use encode::{Codes, Encoded, encode};
 pub use gather::gather_fixed;

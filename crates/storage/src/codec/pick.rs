@@ -113,9 +113,9 @@ fn automatic(
     match (&column.data, physical) {
         (DenseData::Variable { .. }, _) => text(column, physical, target),
         (_, Physical::F32 | Physical::F64) => floats(column, physical),
-        (DenseData::Fixed { width, .. }, _) => match integers(column, physical) {
+        (DenseData::Fixed { .. }, _) => match integers(column, physical) {
             Some(values) => whole(column, physical, values, target, layout),
-            None => by_dictionary(column, physical, 16 * 8 * *width),
+            None => by_dictionary(column, physical),
         },
     }
 }
@@ -275,17 +275,15 @@ fn nearly_whole_lanes(largest: i64) -> bool {
 }
 
 fn floats(column: &Dense, physical: Physical) -> Option<Encoded> {
-    let stored = 8 * column.raw_bytes() / column.rows.max(1);
-    by_dictionary(column, physical, stored * 2).or_else(|| encode(column, physical, Codec::Alp))
+    by_dictionary(column, physical).or_else(|| encode(column, physical, Codec::Alp))
 }
 
-/// A dictionary if it takes clearly less than plain values of `stored` bits.
-fn by_dictionary(column: &Dense, physical: Physical, stored: usize) -> Option<Encoded> {
+/// A dictionary if an eighth of the rows, and no more than 4,096, are distinct.
+fn by_dictionary(column: &Dense, physical: Physical) -> Option<Encoded> {
     let most = (column.rows / 8).min(1 << 12);
     let (codebook, codes) = dictionary::build(column, physical, most)?;
-    let entries = 8 * codebook.len() / (stored / 8).max(1);
-    (entries < column.rows * 4)
-        .then(|| encoded(column, Codec::Dictionary, codebook, Codes::Integers(codes)))
+    let codes = Codes::Integers(codes);
+    Some(encoded(column, Codec::Dictionary, codebook, codes))
 }
 
 fn text(column: &Dense, physical: Physical, target: Target) -> Option<Encoded> {

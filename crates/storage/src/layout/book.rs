@@ -8,7 +8,7 @@ use crate::codec::{CodeTest, Codebook, Codes, DenseData, Encoded, constant, tran
 use crate::error::{Error, Result};
 use crate::format::{Codec, SectionKind};
 use crate::predicate::Leaf;
-use crate::schema::{ColumnType, Physical, TableSchema};
+use crate::schema::{ColumnType, Physical, TableSchema, Value};
 use arrow_array::ArrayRef;
 use arrow_buffer::{BooleanBuffer, Buffer, NullBuffer};
 use std::ops::Range;
@@ -50,14 +50,14 @@ pub(super) fn form_of(column: &Encoded, codes: Option<&FieldCodes>) -> Form {
     }
 }
 
-/// About how many bytes an encoded column takes in tuples and heap.
-pub fn tuple_bytes(column: &Encoded) -> usize {
-    match (&column.codes, field_codes(column, true)) {
-        (Codes::Stored(DenseData::Fixed { width, .. }), _) => column.rows * width,
-        (Codes::Stored(DenseData::Variable { bytes, .. }), _) => bytes.len() + 4 * column.rows,
-        (_, codes) => codes.map_or(0, |codes| {
-            (column.rows * usize::from(codes.width)).div_ceil(8)
-        }),
+/// About how many bytes an encoded column takes in tuples and heap, where its
+/// codes, if it has some, are fields of `width` bits.
+pub fn tuple_bytes(column: &Encoded, width: u8) -> usize {
+    match &column.codes {
+        Codes::Stored(DenseData::Fixed { width, .. }) => column.rows * width,
+        Codes::Stored(DenseData::Variable { bytes, .. }) => bytes.len() + 4 * column.rows,
+        Codes::Integers(_) => (column.rows * usize::from(width)).div_ceil(8),
+        Codes::Nothing => 0,
     }
 }
 
@@ -205,6 +205,27 @@ impl Book {
                 "a column without fields was read by its codes",
             )),
         }
+    }
+
+    /// The value of one row, whose code `code` gives; `codes` appends those of
+    /// more rows, if the value depends on them.
+    ///
+    /// # Errors
+    /// `Corrupt` for a code without value.
+    pub fn value(
+        &self,
+        row: u32,
+        code: impl FnOnce() -> u64,
+        codes: &dyn Fn(&Rows<'_>, &mut Vec<u64>),
+    ) -> Result<Value> {
+        let integer = match &self.fields {
+            None => 0,
+            Some(fields) => match fields.base() {
+                Some(base) => base.wrapping_add(code() as i64),
+                None => fields.integers(&Rows::Positions(&[row]), codes)[0],
+            },
+        };
+        self.codebook.value(&self.kind, integer, row)
     }
 
     /// `leaf` as a test of codes, where the column has some.

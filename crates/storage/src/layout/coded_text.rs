@@ -102,6 +102,19 @@ impl CodedText {
         Ok(views.slice(0..count, nulls))
     }
 
+    /// The bytes of one value.
+    ///
+    /// # Errors
+    /// As [`CodedText::read`].
+    pub fn value(&self, row: usize) -> Result<Vec<u8>> {
+        let (chunk, place) = (row / CHUNK, row % CHUNK);
+        let mut lengths = [0i64; CHUNK];
+        self.lengths.chunk(chunk, &mut lengths);
+        let start = self.starts[chunk] + lengths[..place].iter().sum::<i64>() as usize;
+        let end = start + lengths[place] as usize;
+        decoded(&self.table, &self.bytes[start..end], self.text)
+    }
+
     fn decode_range(
         &self,
         rows: Range<usize>,
@@ -160,4 +173,17 @@ impl CodedText {
     pub fn memory(&self) -> usize {
         8 * self.starts.len() + (80 << 10)
     }
+}
+
+/// One value of coded bytes, decoded.
+///
+/// # Errors
+/// `Corrupt` for unknown codes or text that is not UTF-8.
+pub fn decoded(table: &SymbolTable, coded: &[u8], text: bool) -> Result<Vec<u8>> {
+    let mut bytes = Vec::with_capacity(3 * coded.len());
+    table.decode(coded, &mut bytes)?;
+    if text && std::str::from_utf8(&bytes).is_err() {
+        return Err(Error::corrupt("text is not UTF-8"));
+    }
+    Ok(bytes)
 }

@@ -18,12 +18,12 @@ use crate::codec::fields::Rows;
 use crate::codec::integers::{self, Integers};
 use crate::codec::{
     CodeTest, Codebook, Codes, DenseData, Encoded, Fetch, Views, constant, fixed_to_arrow,
-    gather_fixed, translate,
+    gather_fixed, stored_value, translate,
 };
 use crate::error::{Error, Result};
 use crate::format::{Codec, SectionKind, UNIT_ROWS};
 use crate::predicate::Leaf;
-use crate::schema::{ColumnType, Physical};
+use crate::schema::{ColumnType, Physical, Value};
 use arrow_array::ArrayRef;
 use arrow_buffer::{BooleanBuffer, Buffer, NullBuffer, ScalarBuffer};
 use std::ops::Range;
@@ -225,12 +225,16 @@ impl Stripe {
     /// # Errors
     /// `Corrupt` if the stored values cannot be of this type.
     pub fn read(&self, rows: &Rows<'_>) -> Result<ArrayRef> {
-        let section = match &self.values {
+        self.read_values(rows).map_err(inside(self.section()))
+    }
+
+    /// The section that values are in.
+    fn section(&self) -> &'static str {
+        match &self.values {
             Values::Constant(_) => "codebook",
             Values::Text(_) | Values::Variable(_) => "bytes",
             Values::Fixed { .. } | Values::Integers(..) => "values",
-        };
-        self.read_values(rows).map_err(inside(section))
+        }
     }
 
     fn read_values(&self, rows: &Rows<'_>) -> Result<ArrayRef> {
@@ -259,6 +263,31 @@ impl Stripe {
             }
             (Values::Text(text), rows) => text.read(rows, nulls),
         }
+    }
+
+    /// One value; `None` if it is NULL.
+    ///
+    /// # Errors
+    /// As [`Stripe::read`].
+    pub fn value(&self, row: u32) -> Result<Option<Value>> {
+        let place = row as usize;
+        if self.nulls.as_ref().is_some_and(|nulls| nulls.is_null(place)) {
+            return Ok(None);
+        }
+        let physical = self.kind.physical();
+        let value = match &self.values {
+            Values::Variable(views) => Ok(Value::Bytes(views.value(place).to_vec())),
+            Values::Text(text) => text.value(place).map(Value::Bytes),
+            Values::Constant(codebook) => codebook.value(&self.kind, 0, row),
+            Values::Integers(codebook, integers) => {
+                codebook.value(&self.kind, integers.get(place), row)
+            }
+            Values::Fixed { width, bytes } => Ok(stored_value(
+                &bytes[place * width..(place + 1) * width],
+                physical,
+            )),
+        };
+        value.map(Some).map_err(inside(self.section()))
     }
 
     /// `leaf` as a test of codes, where this stripe can have one.

@@ -35,7 +35,8 @@ use crate::codec::{CodeTest, Dense, Encoded, pick};
 use crate::error::Result;
 use crate::format::{Codec, SectionKind};
 use crate::predicate::Leaf;
-use crate::schema::{CodecChoice, Layout, Physical, TableOptions, TableSchema};
+use crate::row::cell;
+use crate::schema::{CodecChoice, Layout, Physical, TableOptions, TableSchema, Value};
 use arrow_array::ArrayRef;
 use arrow_buffer::{BooleanBuffer, Buffer};
 use std::ops::Range;
@@ -63,6 +64,14 @@ pub trait TupleStore: std::fmt::Debug + Send + Sync {
     /// # Errors
     /// `Corrupt` if stored bytes contradict each other.
     fn read(&self, column: usize, rows: &Rows<'_>) -> Result<ArrayRef>;
+
+    /// One value of `column`; `None` if it is NULL.
+    ///
+    /// # Errors
+    /// As [`TupleStore::read`].
+    fn value(&self, column: usize, row: u32) -> Result<Option<Value>> {
+        Ok(cell(&self.read(column, &Rows::Positions(&[row]))?, 0))
+    }
 
     /// `leaf` as a test of the column's codes; `None` where it must be
     /// evaluated on values.

@@ -14,7 +14,7 @@ use super::{Scan, Top};
 use crate::block::{Block, BlockIndex, Conditions, Found};
 use crate::error::Result;
 use crate::predicate::value_at;
-use crate::schema::{IndexKind, Value};
+use crate::schema::{IndexKind, TableSchema, Value};
 use std::cmp::Ordering;
 use std::ops::{Bound, Range};
 
@@ -45,18 +45,13 @@ pub(super) enum Access {
 }
 
 /// Chooses for a block of which zone maps say that some rows may pass.
-pub(super) fn choose(scan: &Scan, block: &Block) -> Result<Access> {
+pub(super) fn choose(
+    table: &TableSchema,
+    block: &Block,
+    conditions: &Conditions<'_>,
+) -> Result<Access> {
     let all = 0..block.rows() as usize;
-    let whole = Access::Range {
-        rows: all.clone(),
-        searched: false,
-        exact: false,
-    };
-    let Some(predicate) = &scan.predicate else {
-        return Ok(whole);
-    };
-    let conditions = Conditions::of(predicate);
-    let (rows, searched, exact) = match search(scan, block, &conditions)? {
+    let (rows, searched, exact) = match search(table, block, conditions)? {
         Some((rows, exact)) => (rows, true, exact),
         None => (all, false, false),
     };
@@ -67,7 +62,7 @@ pub(super) fn choose(scan: &Scan, block: &Block) -> Result<Access> {
             exact,
         });
     }
-    match by_index(scan, block, &conditions, &rows)? {
+    match by_index(table, block, conditions, &rows)? {
         Some((mut positions, exact)) => {
             positions.retain(|row| rows.contains(&(*row as usize)));
             Ok(Access::Positions {
@@ -85,19 +80,16 @@ pub(super) fn choose(scan: &Scan, block: &Block) -> Result<Access> {
 }
 
 /// Whether a Bloom filter of the block rules out every row.
-pub(super) fn ruled_out(scan: &Scan, block: &Block) -> Result<bool> {
-    let Some(predicate) = &scan.predicate else {
-        return Ok(false);
-    };
-    let blooms = scan
-        .table
-        .indexes
-        .iter()
-        .filter(|index| index.kind == IndexKind::Bloom);
-    let conditions = Conditions::of(predicate);
+pub(super) fn ruled_out(
+    table: &TableSchema,
+    block: &Block,
+    conditions: &Conditions<'_>,
+) -> Result<bool> {
+    let indexes = table.indexes.iter();
+    let blooms = indexes.filter(|index| index.kind == IndexKind::Bloom);
     for definition in blooms.filter(|index| conditions.all_equal(&index.columns).is_some()) {
         if let Some(index) = block.index(definition)?
-            && !index.may_contain(&conditions, definition)
+            && !index.may_contain(conditions, definition)
         {
             return Ok(true);
         }
@@ -166,7 +158,7 @@ fn first_of_sorted(block: &Block, top: &Top, present: usize) -> Result<Range<usi
 /// The rows of a sorted block that lie within the bounds of its sort column,
 /// and whether that is all the predicate asks.
 fn search(
-    scan: &Scan,
+    table: &TableSchema,
     block: &Block,
     conditions: &Conditions<'_>,
 ) -> Result<Option<(Range<usize>, bool)>> {
@@ -177,7 +169,7 @@ fn search(
     let Some((low, high)) = conditions.range(column, &mut sure) else {
         return Ok(None);
     };
-    if scan.table.columns.get(column).is_none() {
+    if table.columns.get(column).is_none() {
         return Ok(None);
     }
     // NULLs come last.
@@ -222,16 +214,13 @@ fn first_row(
 
 /// Rows by the best of the block's indexes, if any is worth it.
 fn by_index(
-    scan: &Scan,
+    table: &TableSchema,
     block: &Block,
     conditions: &Conditions<'_>,
     rows: &Range<usize>,
 ) -> Result<Option<(Vec<u32>, bool)>> {
-    let trees = scan
-        .table
-        .indexes
-        .iter()
-        .filter(|index| index.kind != IndexKind::Bloom);
+    let indexes = table.indexes.iter();
+    let trees = indexes.filter(|index| index.kind != IndexKind::Bloom);
     let mut best: Option<(Vec<u32>, bool)> = None;
     let tests = conditions.count().max(1) as f64;
     let test = if !block.layout().keeps_tuples() {
@@ -247,7 +236,7 @@ fn by_index(
         let found = if index.has_codes() {
             by_codes(block, definition.columns[0], conditions, &index)?
         } else {
-            index.by_values(conditions, definition, &scan.table)?
+            index.by_values(conditions, definition, table)?
         };
         let Some(found) = found else {
             continue;

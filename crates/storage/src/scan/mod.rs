@@ -9,14 +9,16 @@
 
 mod access;
 mod filter;
+mod look_up;
 mod metrics;
 mod pipelined;
 mod worker;
 
+pub use look_up::look_up;
 pub use metrics::ScanMetrics;
 pub use worker::ScanWorker;
 
-use crate::block::Block;
+use crate::block::{Block, Conditions};
 use crate::error::{Error, Result};
 use crate::predicate::{BoundPredicate, Predicate, Prune};
 use crate::schema::TableSchema;
@@ -201,7 +203,7 @@ impl Scan {
             };
             let verdict = self.prune_block(block)?;
             let by_bloom = verdict == Prune::Some || verdict == Prune::Unknown;
-            let by_bloom = by_bloom && access::ruled_out(self, block)?;
+            let by_bloom = by_bloom && self.ruled_out(block)?;
             if verdict == Prune::None || by_bloom {
                 self.metrics.blocks_pruned.fetch_add(1, Ordering::Relaxed);
                 let bloomed = u64::from(by_bloom);
@@ -217,6 +219,13 @@ impl Scan {
             return Ok(Some((block.clone(), verdict == Prune::All)));
         }
         Ok(None)
+    }
+
+    fn ruled_out(&self, block: &Block) -> Result<bool> {
+        match &self.predicate {
+            None => Ok(false),
+            Some(predicate) => access::ruled_out(&self.table, block, &Conditions::of(predicate)),
+        }
     }
 
     fn prune_block(&self, block: &Block) -> Result<Prune> {

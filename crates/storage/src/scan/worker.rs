@@ -4,12 +4,13 @@ use super::access::{self, Access};
 use super::filter::Filter;
 use super::pipelined::Pipeline;
 use super::{ColumnScanner, Scan};
-use crate::block::Block;
+use crate::block::{Block, Conditions};
 use crate::codec::bits::CHUNK;
 use crate::error::Result;
 use crate::format::ZONE_ROWS;
 use crate::predicate::{BoundPredicate, Prune, Zone};
 use arrow_array::{Array, ArrayRef, RecordBatch, RecordBatchOptions};
+use arrow_buffer::BooleanBuffer;
 use std::collections::VecDeque;
 use std::ops::Range;
 use std::sync::Arc;
@@ -105,10 +106,12 @@ impl BlockScan {
         };
         let metrics = &scan.metrics;
         let count = |counter: &AtomicU64| counter.fetch_add(1, Ordering::Relaxed);
-        let access = match (&scan.top, all) {
-            (Some(top), true) => access::first_rows(scan, &new.block, top)?,
-            (_, true) => return Ok(new),
-            _ => access::choose(scan, &new.block)?,
+        let access = match (&scan.top, &scan.predicate) {
+            (Some(top), _) if all => access::first_rows(scan, &new.block, top)?,
+            (_, Some(predicate)) if !all => {
+                access::choose(&scan.table, &new.block, &Conditions::of(predicate))?
+            }
+            _ => return Ok(new),
         };
         match access {
             Access::Range {
@@ -220,9 +223,7 @@ impl BlockScan {
                 match bits.count_set_bits() {
                     0 => {}
                     passing if passing == rows.len() => self.keep_all(scan, rows),
-                    _ => self
-                        .pending
-                        .extend(bits.set_indices().map(|row| (rows.start + row) as u32)),
+                    passing => add_positions(&bits, rows.start, passing, &mut self.pending),
                 }
             }
         }
@@ -308,6 +309,20 @@ impl BlockScan {
             .map(read)
             .collect::<Result<Vec<ArrayRef>>>()?;
         finish(scan, columns, granted)
+    }
+}
+
+/// Appends `first` plus the place of each of the `count` bits that are set.
+fn add_positions(bits: &BooleanBuffer, first: usize, count: usize, positions: &mut Vec<u32>) {
+    positions.reserve(count);
+    let words = bits.bit_chunks();
+    for (number, mut word) in words.iter_padded().enumerate() {
+        // In range: a block has at most 2^20 rows.
+        let first = (first + 64 * number) as u32;
+        while word != 0 {
+            positions.push(first + word.trailing_zeros());
+            word &= word - 1;
+        }
     }
 }
 

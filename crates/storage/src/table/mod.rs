@@ -3,7 +3,9 @@
 use crate::block::{Block, Sketch};
 use crate::error::Result;
 use crate::ids::{BlockId, TableId};
-use crate::scan::{Scan, ScanRequest};
+use crate::predicate::Predicate;
+use crate::row::Row;
+use crate::scan::{Scan, ScanRequest, look_up};
 use crate::schema::{FormerColumns, TableOptions, TableSchema, Value};
 use arrow_schema::SchemaRef;
 use std::sync::{Arc, OnceLock};
@@ -133,8 +135,25 @@ impl Table {
     /// # Errors
     /// 42703 or 42804 for a request that does not fit the columns.
     pub fn scan(&self, request: &ScanRequest) -> Result<Arc<Scan>> {
-        let arrow = self.arrow.get_or_init(|| self.schema.arrow());
-        Scan::new(self.schema.clone(), arrow, self.blocks.clone(), request)
+        Scan::new(
+            self.schema.clone(),
+            self.arrow(),
+            self.blocks.clone(),
+            request,
+        )
+    }
+
+    /// The schema in Arrow's form.
+    pub fn arrow(&self) -> &SchemaRef {
+        self.arrow.get_or_init(|| self.schema.arrow())
+    }
+
+    /// The `columns` of rows that meet `predicate`, which should be few.
+    ///
+    /// # Errors
+    /// As [`look_up`].
+    pub fn look_up(&self, predicate: &Predicate, columns: &[usize]) -> Result<Vec<Row>> {
+        look_up(self, predicate, columns)
     }
 
     /// Statistics from zone maps and sketches; computed once per snapshot.

@@ -4,9 +4,10 @@ use crate::home::{Home, collected, every_form, fill, ids, one_worker, three_work
 use crate::model::{Model, order};
 use crate::tables::{Dice, KINDS, Nulls, Recipe, Spread, rows, schema};
 use arrow_array::*;
+use freestone_storage::row::cell;
 use freestone_storage::{
     CodecChoice, ColumnScanner, ColumnType, Error, Predicate, Result, ScanRequest, Table,
-    TableOptions,
+    TableOptions, Value,
 };
 use proptest::prelude::*;
 use std::sync::atomic::Ordering::Relaxed;
@@ -76,6 +77,10 @@ pub fn check_scan(table: &Table, model: &Model, dice: &mut Dice, predicate: Opti
     let seen = metrics.blocks_pruned.load(Relaxed) + metrics.blocks_read.load(Relaxed);
     assert_eq!(seen, table.blocks().len() as u64);
 
+    if let Some(predicate) = &request.predicate {
+        check_look_up(table, model, predicate, &positions);
+    }
+
     let limit = dice.below(positions.len() + 3);
     let limited = ScanRequest {
         limit: Some(limit),
@@ -111,6 +116,24 @@ pub fn check_scan(table: &Table, model: &Model, dice: &mut Dice, predicate: Opti
         some.windows(2).all(|pair| pair[0] < pair[1])
             && some.iter().all(|id| positions.contains(id))
     );
+}
+
+/// Rows looked up one by one have the values that columns have.
+fn check_look_up(table: &Table, model: &Model, predicate: &Predicate, positions: &[u32]) {
+    let columns: Vec<usize> = (0..model.schema.columns.len()).rev().collect();
+    let expected = model.take(positions, &columns);
+    let found = table.look_up(predicate, &columns).unwrap();
+    assert_eq!(found.len(), positions.len(), "rows of {predicate:?}");
+    for (row, values) in found.iter().enumerate() {
+        for (value, column) in values.iter().zip(&expected) {
+            let expected = cell(column, row);
+            let same = match (value, &expected) {
+                (Some(Value::Float(a)), Some(Value::Float(b))) => a.to_bits() == b.to_bits(),
+                (value, expected) => *value == *expected,
+            };
+            assert!(same, "row {row} of {predicate:?}: {value:?}, not {expected:?}");
+        }
+    }
 }
 
 /// A condition that arrives late may keep rows away that do not meet it, and no others.

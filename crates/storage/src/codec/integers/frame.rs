@@ -69,6 +69,22 @@ struct Chunk {
     width: u8,
 }
 
+/// Room for the codes of a chunk.
+#[derive(Debug)]
+pub struct Scratch {
+    narrow: [u32; CHUNK],
+    wide: [u64; CHUNK],
+}
+
+impl Default for Scratch {
+    fn default() -> Scratch {
+        Scratch {
+            narrow: [0; CHUNK],
+            wide: [0; CHUNK],
+        }
+    }
+}
+
 /// Integers in frames, opened.
 #[derive(Debug)]
 pub struct Frame {
@@ -122,6 +138,28 @@ impl Frame {
     pub fn chunk<D: Target>(&self, chunk: usize, out: &mut [D; CHUNK]) {
         let (entry, packed) = self.packed(chunk);
         bits::unpack(Level::best(), packed, entry.width, entry.base, out);
+    }
+
+    /// Appends the values at `places`, rows of `chunk`. Codes are unpacked no
+    /// wider than they need be: only those wanted become `D`.
+    pub fn take<D: Target>(
+        &self,
+        chunk: usize,
+        places: &[u32],
+        codes: &mut Scratch,
+        out: &mut Vec<D>,
+    ) {
+        let (entry, packed) = self.packed(chunk);
+        let place = |row: &u32| *row as usize % CHUNK;
+        if entry.width <= 32 {
+            bits::unpack(Level::best(), packed, entry.width, 0, &mut codes.narrow);
+            let codes = places.iter().map(|row| codes.narrow[place(row)]);
+            out.extend(codes.map(|code| D::from_code(entry.base, code.into())));
+        } else {
+            bits::unpack(Level::best(), packed, entry.width, 0, &mut codes.wide);
+            let codes = places.iter().map(|row| codes.wide[place(row)]);
+            out.extend(codes.map(|code| D::from_code(entry.base, code)));
+        }
     }
 
     /// The value of a row.

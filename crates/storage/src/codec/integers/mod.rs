@@ -82,6 +82,19 @@ impl Integers {
         }
     }
 
+    /// The value of one row.
+    pub fn get(&self, row: usize) -> i64 {
+        match self {
+            Integers::Frame(frame) => frame.get(row),
+            Integers::Runs(runs) => runs.get(row),
+            Integers::Delta(delta) => {
+                let mut values = [0; CHUNK];
+                delta.chunk(row / CHUNK, &mut values);
+                values[row % CHUNK]
+            }
+        }
+    }
+
     /// The values of a chunk; those beyond the last row are undefined.
     pub fn chunk<D: Target>(&self, chunk: usize, out: &mut [D; CHUNK]) {
         match self {
@@ -111,20 +124,25 @@ impl Integers {
     pub fn take<D: Target>(&self, positions: &[u32], out: &mut Vec<D>) {
         match self {
             Integers::Runs(runs) => runs.take(positions, out),
-            Integers::Frame(frame) => by_chunk(positions, |chunk, places| {
-                if places.len() < FEW {
-                    let values = places.iter().map(|row| frame.get(*row as usize));
-                    return out.extend(values.map(|value| D::from_code(value, 0)));
-                }
-                let mut values = [D::default(); CHUNK];
-                frame.chunk(chunk, &mut values);
-                out.extend(places.iter().map(|row| values[*row as usize % CHUNK]));
-            }),
-            Integers::Delta(delta) => by_chunk(positions, |chunk, places| {
-                let mut values = [D::default(); CHUNK];
-                delta.chunk(chunk, &mut values);
-                out.extend(places.iter().map(|row| values[*row as usize % CHUNK]));
-            }),
+            Integers::Frame(frame) => {
+                let mut codes = frame::Scratch::default();
+                by_chunk(positions, |chunk, places| {
+                    if places.len() < FEW {
+                        let values = places.iter().map(|row| frame.get(*row as usize));
+                        out.extend(values.map(|value| D::from_code(value, 0)));
+                    } else {
+                        frame.take(chunk, places, &mut codes, out);
+                    }
+                });
+            }
+            Integers::Delta(delta) => {
+                let mut values = [0i64; CHUNK];
+                by_chunk(positions, |chunk, places| {
+                    delta.chunk(chunk, &mut values);
+                    let values = places.iter().map(|row| values[*row as usize % CHUNK]);
+                    out.extend(values.map(|value| D::from_code(value, 0)));
+                });
+            }
         }
     }
 

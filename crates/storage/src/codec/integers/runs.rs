@@ -111,6 +111,11 @@ impl Runs {
         }
     }
 
+    /// As [`super::Integers::get`].
+    pub fn get(&self, row: usize) -> i64 {
+        self.values[self.run_of(row)]
+    }
+
     /// As [`super::Integers::take`].
     pub fn take<D: Target>(&self, positions: &[u32], out: &mut Vec<D>) {
         by_chunk(positions, |_, places| {

@@ -6,12 +6,13 @@
 
 use super::store::{Column, Contents, PaxStore};
 use crate::codec::fields::Rows;
-use crate::codec::fixed_to_arrow;
-use crate::codec::{CodeTest, Codebook, symbols_to_arrow};
+use crate::codec::{CodeTest, Codebook, fixed_to_arrow, stored_value, symbols_to_arrow};
 use crate::error::Result;
 use crate::layout::TupleStore;
+use crate::layout::coded_text::decoded;
 use crate::layout::column::at_rows;
 use crate::predicate::Leaf;
+use crate::schema::Value;
 use arrow_array::ArrayRef;
 use arrow_buffer::{BooleanBuffer, MutableBuffer, NullBuffer};
 use std::ops::Range;
@@ -39,6 +40,31 @@ impl TupleStore for PaxStore {
                 self.codes(column, nulls.as_ref(), rows, out)
             }),
         }
+    }
+
+    fn value(&self, column: usize, row: u32) -> Result<Option<Value>> {
+        let Contents { nulls, views } = self.contents(column)?;
+        let place = row as usize;
+        if nulls.as_ref().is_some_and(|nulls| nulls.is_null(place)) {
+            return Ok(None);
+        }
+        let (nulls, column) = (nulls.as_ref(), &self.columns[column]);
+        let book = &column.book;
+        let value = match (views, &book.codebook) {
+            (Some(views), Codebook::Symbols(table)) => {
+                Value::Bytes(decoded(table, views.value(place), book.is_text())?)
+            }
+            (Some(views), _) => Value::Bytes(views.value(place).to_vec()),
+            (None, Codebook::Plain) => {
+                stored_value(self.one(column, nulls, place), book.kind.physical())
+            }
+            (None, _) => {
+                let codes =
+                    |rows: &Rows<'_>, out: &mut Vec<u64>| self.codes(column, nulls, rows, out);
+                book.value(row, || code_of(self.one(column, nulls, place)), &codes)?
+            }
+        };
+        Ok(Some(value))
     }
 
     fn translate(&self, column: usize, leaf: &Leaf) -> Result<Option<CodeTest>> {
@@ -123,6 +149,14 @@ impl PaxStore {
                     .map(|code| u64::from_le_bytes(*code)),
             ),
         }
+    }
+
+    /// The value or code of a row that is present.
+    fn one(&self, column: &Column, nulls: Option<&NullBuffer>, row: usize) -> &[u8] {
+        let page = self.page_of(row);
+        let before = present(nulls, self.rows(page).start..row);
+        let width = column.width.unwrap_or(1);
+        &self.minipage(column, page)[width * before..width * (before + 1)]
     }
 
     /// The page that holds `row`.
@@ -211,4 +245,11 @@ fn present(nulls: Option<&NullBuffer>, rows: Range<usize>) -> usize {
     } else {
         nulls.map_or(rows.len(), set)
     }
+}
+
+/// A code of up to eight bytes.
+fn code_of(bytes: &[u8]) -> u64 {
+    let mut word = [0; 8];
+    word[..bytes.len()].copy_from_slice(bytes);
+    u64::from_le_bytes(word)
 }

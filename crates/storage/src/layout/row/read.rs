@@ -2,14 +2,25 @@
 
 use super::store::RowStore;
 use crate::codec::fields::Rows;
-use crate::codec::{CodeTest, Codebook, fixed_to_arrow, symbols_to_arrow};
+use crate::codec::{CodeTest, Codebook, fixed_to_arrow, stored_value, symbols_to_arrow};
 use crate::error::{Error, Result};
 use crate::layout::TupleStore;
 use crate::layout::book::{Book, Form};
+use crate::layout::coded_text::decoded;
 use crate::predicate::Leaf;
+use crate::schema::Value;
 use arrow_array::ArrayRef;
 use arrow_buffer::{BooleanBuffer, Buffer, MutableBuffer, NullBuffer};
 use std::ops::Range;
+
+/// Where a column's codes lie in a tuple.
+#[derive(Clone, Copy)]
+struct Field {
+    /// Bits before it.
+    offset: usize,
+    /// As many ones as it has bits.
+    mask: u64,
+}
 
 /// Bits of a column's codes.
 fn code_width(book: &Book) -> u8 {
@@ -44,12 +55,35 @@ impl TupleStore for RowStore {
                     .map_err(|error| self.in_values(error))
             }
             _ => {
-                let width = code_width(book);
-                book.decode(rows, nulls, &|rows, out| {
-                    self.codes(column, width, rows, out)
-                })
+                let field = self.field(column);
+                book.decode(rows, nulls, &|rows, out| self.codes(field, rows, out))
             }
         }
+    }
+
+    fn value(&self, column: usize, row: u32) -> Result<Option<Value>> {
+        let (at, book) = (self.at(row as usize), &self.books[column]);
+        if self.tuples[at + column / 8] >> (column % 8) & 1 == 0 {
+            return Ok(None);
+        }
+        let value = match (book.form(), &book.codebook) {
+            (Form::Fixed(width), _) => {
+                let at = at + self.shape.offsets[column] / 8;
+                stored_value(&self.tuples[at..at + width], book.kind.physical())
+            }
+            (Form::Variable, Codebook::Symbols(table)) => {
+                let coded = self.bytes(row as usize, column);
+                let bytes = decoded(table, coded, book.is_text());
+                Value::Bytes(bytes.map_err(|error| self.in_values(error))?)
+            }
+            (Form::Variable, _) => Value::Bytes(self.bytes(row as usize, column).to_vec()),
+            (Form::Code(_) | Form::Nothing, _) => {
+                let field = self.field(column);
+                let codes = |rows: &Rows<'_>, out: &mut Vec<u64>| self.codes(field, rows, out);
+                book.value(row, || self.code(row, field), &codes)?
+            }
+        };
+        Ok(Some(value))
     }
 
     fn translate(&self, column: usize, leaf: &Leaf) -> Result<Option<CodeTest>> {
@@ -58,17 +92,15 @@ impl TupleStore for RowStore {
 
     fn ranks(&self, column: usize) -> Result<Option<Vec<i64>>> {
         let book = &self.books[column];
-        let Form::Code(width) = book.form() else {
-            return Ok(None);
-        };
-        Ok(book.ranks(self.rows, &|rows, out| self.codes(column, width, rows, out)))
+        let field = self.field(column);
+        Ok(book.ranks(self.rows, &|rows, out| self.codes(field, rows, out)))
     }
 
     fn test(&self, column: usize, test: &CodeTest, rows: Range<usize>) -> Result<BooleanBuffer> {
         let book = &self.books[column];
-        let width = code_width(book);
+        let field = self.field(column);
         let passing = book.test(test, rows.clone(), &|rows, out| {
-            self.codes(column, width, rows, out)
+            self.codes(field, rows, out)
         });
         Ok(match self.nulls(column, &Rows::Range(rows)) {
             Some(nulls) => &passing & nulls.inner(),
@@ -93,30 +125,40 @@ impl RowStore {
         (!all && count > 0).then(|| NullBuffer::from(bits))
     }
 
-    /// Appends the codes of a column in some rows.
-    fn codes(&self, column: usize, width: u8, rows: &Rows<'_>, out: &mut Vec<u64>) {
-        let offset = self.shape.offsets[column];
-        let mask = if width == 0 {
-            0
-        } else {
-            u64::MAX >> (64 - width)
-        };
+    fn field(&self, column: usize) -> Field {
+        let width = code_width(&self.books[column]);
+        Field {
+            offset: self.shape.offsets[column],
+            mask: if width == 0 {
+                0
+            } else {
+                u64::MAX >> (64 - width)
+            },
+        }
+    }
+
+    /// The code of a column in one row.
+    #[inline]
+    fn code(&self, row: u32, field: Field) -> u64 {
         let tuples = self.tuples.as_slice();
-        out.extend(rows.iter().map(|row| {
-            let at = self.at(row as usize) + offset / 8;
-            let word = match tuples.get(at..at + 8) {
-                Some(bytes) => {
-                    let mut word = [0; 8];
-                    word.copy_from_slice(bytes);
-                    u64::from_le_bytes(word)
-                }
-                None => tuples[at.min(tuples.len())..]
-                    .iter()
-                    .rev()
-                    .fold(0, |word, byte| word << 8 | u64::from(*byte)),
-            };
-            word >> (offset % 8) & mask
-        }));
+        let at = self.at(row as usize) + field.offset / 8;
+        let word = match tuples.get(at..at + 8) {
+            Some(bytes) => {
+                let mut word = [0; 8];
+                word.copy_from_slice(bytes);
+                u64::from_le_bytes(word)
+            }
+            None => tuples[at.min(tuples.len())..]
+                .iter()
+                .rev()
+                .fold(0, |word, byte| word << 8 | u64::from(*byte)),
+        };
+        word >> (field.offset % 8) & field.mask
+    }
+
+    /// Appends the codes of a column in some rows.
+    fn codes(&self, field: Field, rows: &Rows<'_>, out: &mut Vec<u64>) {
+        out.extend(rows.iter().map(|row| self.code(row, field)));
     }
 
     fn fixed(&self, column: usize, width: usize, rows: &Rows<'_>) -> Buffer {
