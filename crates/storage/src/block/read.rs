@@ -46,21 +46,43 @@ impl Block {
     /// # Errors
     /// `Corrupt` or `Io`.
     pub fn row(&self, columns: &[usize], row: u32) -> Result<Row> {
-        let mut whole = None;
-        let mut value = |column: &usize| match self.find_column(*column)? {
-            FoundColumn::Own(column) => self.own_value(column, row, &mut whole),
+        if self.places.is_none() {
+            return self.own_row(columns, row);
+        }
+        let value = |column: &usize| match self.find_column(*column)? {
+            FoundColumn::Own(column) => Ok(self.own_row(&[column], row)?.pop().flatten()),
             FoundColumn::Missing(one, _) => Ok(cell(&one, 0)),
         };
-        columns.iter().map(&mut value).collect()
+        columns.iter().map(value).collect()
     }
 
-    /// One value; `whole` keeps the part that holds all columns, if one does.
-    fn own_value(&self, column: usize, row: u32, whole: &mut Option<Part>) -> Result<Option<Value>> {
-        let part = match whole.take() {
-            Some(part) => part,
-            None => self.part(column)?,
+    /// Everything is asked for before anything is read.
+    fn own_row(&self, columns: &[usize], row: u32) -> Result<Row> {
+        let whole = self.info.layout.keeps_tuples();
+        let apart = if whole {
+            &columns[..1.min(columns.len())]
+        } else {
+            columns
         };
-        let value = match &part {
+        let parts = apart.iter().map(|column| self.part(*column));
+        let parts = parts.collect::<Result<Vec<Part>>>()?;
+        for (part, column) in parts.iter().zip(columns) {
+            match part {
+                Part::Stripe(stripe) => stripe.prefetch(row),
+                Part::Tuples(store) if whole => store.prefetch(columns, row),
+                Part::Tuples(store) => store.prefetch(&[*column], row),
+                Part::Index(_) => {}
+            }
+        }
+        let values = columns.iter().enumerate().map(|(number, column)| {
+            let part = &parts[if whole { 0 } else { number }];
+            self.own_value(*column, part, row)
+        });
+        values.collect()
+    }
+
+    fn own_value(&self, column: usize, part: &Part, row: u32) -> Result<Option<Value>> {
+        let value = match part {
             Part::Stripe(stripe) => stripe
                 .value(row)
                 .map_err(|error| error.of_column(&self.schema.columns[column].name)),
@@ -69,9 +91,6 @@ impl Block {
                 .map_err(|error| self.in_tuples(error, column)),
             Part::Index(_) => Err(Error::corrupt("an index where a column was expected")),
         };
-        if self.info.layout.keeps_tuples() {
-            *whole = Some(part);
-        }
         let value = value.map_err(self.blame(None))?;
         let known = &self.schema.columns[column];
         if value.is_none() && !known.nullable {

@@ -7,6 +7,7 @@ use crate::error::{Error, Result};
 use crate::format::{Reader, SectionKind, ZONE_ROWS};
 use crate::predicate::Zone;
 use crate::schema::Column;
+use std::borrow::Cow;
 use std::sync::Arc;
 
 impl Block {
@@ -26,17 +27,17 @@ impl Block {
     ///
     /// # Errors
     /// `Corrupt` or `Io` at the first use of the block.
-    pub fn zone(&self, column: usize) -> Result<Zone> {
+    pub fn zone(&self, column: usize) -> Result<Cow<'_, Zone>> {
         let column = match self.find_column(column)? {
             FoundColumn::Own(column) => column,
             FoundColumn::Missing(one, kind) => {
-                return Ok(zone_of(&one, kind, self.info.rows as usize));
+                return Ok(Cow::Owned(zone_of(&one, kind, self.info.rows as usize)));
             }
         };
         let zones = &self.opened()?.zones;
         zones
             .get(column)
-            .cloned()
+            .map(Cow::Borrowed)
             .ok_or_else(|| Error::corrupt(format!("no zone map of column {column}")))
     }
 

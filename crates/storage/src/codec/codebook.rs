@@ -159,7 +159,11 @@ impl Codebook {
             (Codebook::Alp(alp), physical) => {
                 let value = alp.value(integer, row);
                 let single = physical == Physical::F32;
-                Ok(Value::Float(if single { f64::from(value as f32) } else { value }))
+                Ok(Value::Float(if single {
+                    f64::from(value as f32)
+                } else {
+                    value
+                }))
             }
             (_, Physical::Bool) => Ok(Value::Bool(integer == 1)),
             _ => Ok(Value::Int(integer.into())),

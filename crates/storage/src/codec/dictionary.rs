@@ -186,9 +186,10 @@ impl Dictionary {
         };
         Ok(match &self.values {
             Values::Variable(views) => Value::Bytes(views.value(place).to_vec()),
-            Values::Fixed { width, bytes } => {
-                stored_value(&bytes[place * width..(place + 1) * width], self.kind.physical())
-            }
+            Values::Fixed { width, bytes } => stored_value(
+                &bytes[place * width..(place + 1) * width],
+                self.kind.physical(),
+            ),
         })
     }
 

@@ -4,6 +4,7 @@
 //! checks are made once, when a block is opened, and the arrays are made
 //! unchecked. This is the only module of the layouts with `unsafe`.
 
+use super::prefetch;
 use crate::error::{Error, Result};
 use arrow_array::builder::make_view;
 use arrow_array::{ArrayRef, BinaryViewArray, StringViewArray};
@@ -85,6 +86,11 @@ impl Views {
             .map(|row| self.views[*row as usize])
             .collect();
         self.array(views.into(), nulls)
+    }
+
+    /// Begins to fetch the view of one value.
+    pub fn prefetch(&self, row: usize) {
+        prefetch(self.views.inner(), 16 * row);
     }
 
     /// The bytes of one value.

@@ -3,11 +3,11 @@
 //! Only the start of each chunk is kept in memory; a value's own start is the
 //! sum of the lengths before it in its chunk.
 
-use crate::codec::Views;
 use crate::codec::bits::CHUNK;
 use crate::codec::fields::Rows;
 use crate::codec::integers::Integers;
 use crate::codec::symbols::SymbolTable;
+use crate::codec::{Views, prefetch};
 use crate::error::{Error, Result};
 use arrow_array::ArrayRef;
 use arrow_buffer::{Buffer, NullBuffer};
@@ -100,6 +100,15 @@ impl CodedText {
             .collect();
         let views = Views::new(Buffer::from_vec(decoded), places.into_iter(), self.text)?;
         Ok(views.slice(0..count, nulls))
+    }
+
+    /// Begins to fetch what [`CodedText::value`] will read; of the coded bytes
+    /// only the middle of the chunk's share is known before the lengths are.
+    pub fn prefetch(&self, row: usize) {
+        let chunk = row / CHUNK;
+        self.lengths.prefetch(chunk * CHUNK);
+        let (start, end) = (self.starts[chunk], self.starts[chunk + 1]);
+        prefetch(&self.bytes, start + (end - start) * (row % CHUNK) / CHUNK);
     }
 
     /// The bytes of one value.

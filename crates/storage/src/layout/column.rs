@@ -18,7 +18,7 @@ use crate::codec::fields::Rows;
 use crate::codec::integers::{self, Integers};
 use crate::codec::{
     CodeTest, Codebook, Codes, DenseData, Encoded, Fetch, Views, constant, fixed_to_arrow,
-    gather_fixed, stored_value, translate,
+    gather_fixed, prefetch, stored_value, translate,
 };
 use crate::error::{Error, Result};
 use crate::format::{Codec, SectionKind, UNIT_ROWS};
@@ -265,13 +265,29 @@ impl Stripe {
         }
     }
 
+    /// Begins to fetch what [`Stripe::value`] will read.
+    pub fn prefetch(&self, row: u32) {
+        let row = row as usize;
+        match &self.values {
+            Values::Fixed { width, bytes } => prefetch(bytes, row * width),
+            Values::Variable(views) => views.prefetch(row),
+            Values::Constant(_) => {}
+            Values::Integers(_, integers) => integers.prefetch(row),
+            Values::Text(text) => text.prefetch(row),
+        }
+    }
+
     /// One value; `None` if it is NULL.
     ///
     /// # Errors
     /// As [`Stripe::read`].
     pub fn value(&self, row: u32) -> Result<Option<Value>> {
         let place = row as usize;
-        if self.nulls.as_ref().is_some_and(|nulls| nulls.is_null(place)) {
+        if self
+            .nulls
+            .as_ref()
+            .is_some_and(|nulls| nulls.is_null(place))
+        {
             return Ok(None);
         }
         let physical = self.kind.physical();

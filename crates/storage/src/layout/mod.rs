@@ -65,6 +65,10 @@ pub trait TupleStore: std::fmt::Debug + Send + Sync {
     /// `Corrupt` if stored bytes contradict each other.
     fn read(&self, column: usize, rows: &Rows<'_>) -> Result<ArrayRef>;
 
+    /// Begins to fetch what [`TupleStore::value`] will read of `columns`, as far
+    /// as they were read before.
+    fn prefetch(&self, _columns: &[usize], _row: u32) {}
+
     /// One value of `column`; `None` if it is NULL.
     ///
     /// # Errors

@@ -3,6 +3,7 @@
 use super::CompareOp;
 use super::bind::{BoundPredicate, Leaf};
 use crate::schema::Value;
+use std::borrow::Cow;
 use std::cmp::Ordering;
 
 /// Smallest and largest value of a zone.
@@ -50,7 +51,7 @@ impl BoundPredicate {
     /// # Example
     /// `year` spans 1990..=1999: `year = 2005` gives `None`, `year >= 1990` gives
     /// `All` when the column has no nulls, `year < 1995` gives `Some`.
-    pub fn prune(&self, zone: &impl Fn(usize) -> Option<Zone>) -> Prune {
+    pub fn prune<'a>(&self, zone: &impl Fn(usize) -> Option<Cow<'a, Zone>>) -> Prune {
         match self {
             BoundPredicate::Leaf(column, leaf) => {
                 zone(*column).map_or(Prune::Unknown, |zone| prune_leaf(leaf, &zone))

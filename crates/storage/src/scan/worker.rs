@@ -11,6 +11,7 @@ use crate::format::ZONE_ROWS;
 use crate::predicate::{BoundPredicate, Prune, Zone};
 use arrow_array::{Array, ArrayRef, RecordBatch, RecordBatchOptions};
 use arrow_buffer::BooleanBuffer;
+use std::borrow::Cow;
 use std::collections::VecDeque;
 use std::ops::Range;
 use std::sync::Arc;
@@ -279,7 +280,7 @@ impl BlockScan {
             zones
                 .iter()
                 .find(|(known, _)| *known == column)
-                .map(|(_, zone)| zone.clone())
+                .map(|(_, zone)| Cow::Borrowed(zone))
         }))
     }
 

@@ -185,7 +185,7 @@ impl Table {
         let (mut null_count, mut known, mut exact_bounds) = (0, true, true);
         let (mut min, mut max): (Option<Value>, Option<Value>) = (None, None);
         for block in &self.blocks {
-            let zone = block.zone(column)?;
+            let zone = block.zone(column)?.into_owned();
             null_count += u64::from(zone.nulls);
             match zone.bounds {
                 None => known &= zone.nulls == zone.rows,

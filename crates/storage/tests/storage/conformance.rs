@@ -131,7 +131,10 @@ fn check_look_up(table: &Table, model: &Model, predicate: &Predicate, positions:
                 (Some(Value::Float(a)), Some(Value::Float(b))) => a.to_bits() == b.to_bits(),
                 (value, expected) => *value == *expected,
             };
-            assert!(same, "row {row} of {predicate:?}: {value:?}, not {expected:?}");
+            assert!(
+                same,
+                "row {row} of {predicate:?}: {value:?}, not {expected:?}"
+            );
         }
     }
 }

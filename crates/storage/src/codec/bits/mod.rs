@@ -26,7 +26,7 @@ mod range;
 mod unpack;
 
 pub use level::Level;
-pub use pack::{bytes_for, get, pack, width_for};
+pub use pack::{bytes_for, get, pack, place_of, width_for};
 pub use range::{Mask, in_range};
 pub use unpack::{Target, unpack};
 

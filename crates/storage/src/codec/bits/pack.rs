@@ -53,6 +53,13 @@ fn pack_lanes<const SIZE: usize>(codes: &[u64], width: usize, out: &mut [u8]) {
     }
 }
 
+/// Where the code at `place` of a chunk begins, in bytes.
+pub fn place_of(width: u8, place: usize) -> usize {
+    let bits = lane_bits(width.max(1));
+    let (lanes, width) = (8 * LINE / bits, usize::from(width));
+    (place / lanes * width / bits * lanes + place % lanes) * bits / 8
+}
+
 /// The code at `place` of a chunk; 0 beyond its bytes.
 #[inline]
 pub fn get(packed: &[u8], width: u8, place: usize) -> u64 {
@@ -65,12 +72,24 @@ pub fn get(packed: &[u8], width: u8, place: usize) -> u64 {
     let (word, shift) = (first / bits, first % bits);
     let load = |word: usize| {
         let at = (word * lanes + lane) * size;
-        let mut bytes = [0; 8];
-        match packed.get(at..at + size) {
-            Some(found) => bytes[..size].copy_from_slice(found),
-            None => return 0,
+        let Some(rest) = packed.get(at..) else {
+            return 0;
+        };
+        // One load of a known width, where lengths known late would be calls.
+        match size {
+            1 => rest
+                .first_chunk()
+                .map_or(0, |bytes| u8::from_le_bytes(*bytes).into()),
+            2 => rest
+                .first_chunk()
+                .map_or(0, |bytes| u16::from_le_bytes(*bytes).into()),
+            4 => rest
+                .first_chunk()
+                .map_or(0, |bytes| u32::from_le_bytes(*bytes).into()),
+            _ => rest
+                .first_chunk()
+                .map_or(0, |bytes| u64::from_le_bytes(*bytes)),
         }
-        u64::from_le_bytes(bytes)
     };
     let mut code = load(word) >> shift;
     if shift + width > bits {

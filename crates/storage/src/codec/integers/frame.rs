@@ -10,6 +10,7 @@
 
 use super::pad;
 use crate::codec::bits::{self, CHUNK, Level, Mask, Target, bytes_for, width_for};
+use crate::codec::prefetch;
 use crate::error::{Error, Result};
 use crate::format::{Reader, Writer};
 use arrow_buffer::Buffer;
@@ -160,6 +161,13 @@ impl Frame {
             let codes = places.iter().map(|row| codes.wide[place(row)]);
             out.extend(codes.map(|code| D::from_code(entry.base, code)));
         }
+    }
+
+    /// Begins to fetch the code of a row.
+    pub fn prefetch(&self, row: usize) {
+        let entry = self.chunks[row / CHUNK];
+        let place = bits::place_of(entry.width, row % CHUNK);
+        prefetch(&self.packed, entry.offset as usize + place);
     }
 
     /// The value of a row.

@@ -82,6 +82,13 @@ impl Integers {
         }
     }
 
+    /// Begins to fetch what the value of one row takes.
+    pub fn prefetch(&self, row: usize) {
+        if let Integers::Frame(frame) = self {
+            frame.prefetch(row);
+        }
+    }
+
     /// The value of one row.
     pub fn get(&self, row: usize) -> i64 {
         match self {

@@ -7,8 +7,13 @@ use crate::format::Reader;
 use crate::layout::pages::Entry;
 use std::ops::Range;
 
-/// Checks one page header and adds the places of its minipages to `columns`.
-pub(super) fn read_header(bytes: &[u8], page: &Entry, columns: &mut [Column]) -> Result<()> {
+/// Checks one page header and adds the places of its minipages to `places`.
+pub(super) fn read_header(
+    bytes: &[u8],
+    page: &Entry,
+    columns: &[Column],
+    places: &mut Vec<Place>,
+) -> Result<()> {
     let mut reader = Reader::new(bytes);
     let header = PageHeader::decode(&mut reader)?;
     if header.rows != page.rows || header.bytes as usize != bytes.len() {
@@ -33,11 +38,11 @@ pub(super) fn read_header(bytes: &[u8], page: &Entry, columns: &mut [Column]) ->
     let begins = minipages.iter().map(|(offset, _)| *offset as usize);
     let ends = begins.clone().skip(1).chain(std::iter::once(bytes.len()));
     for (number, (((_, shape), begin), end)) in minipages.iter().zip(begins).zip(ends).enumerate() {
-        let column = &mut columns[number];
+        let column = &columns[number];
         check_minipage(column.width, *shape, begin..end, &header, bytes.len()).ok_or_else(
             || Error::corrupt(format!("minipage {number} at {begin}..{end} of {shape:?}")),
         )?;
-        column.places.push(Place {
+        places.push(Place {
             // In range: the pages end within a u32.
             begin: (page.bytes.start + begin) as u32,
             end: (page.bytes.start + end) as u32,

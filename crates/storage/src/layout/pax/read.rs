@@ -6,7 +6,7 @@
 
 use super::store::{Column, Contents, PaxStore};
 use crate::codec::fields::Rows;
-use crate::codec::{CodeTest, Codebook, fixed_to_arrow, stored_value, symbols_to_arrow};
+use crate::codec::{CodeTest, Codebook, fixed_to_arrow, prefetch, stored_value, symbols_to_arrow};
 use crate::error::Result;
 use crate::layout::TupleStore;
 use crate::layout::coded_text::decoded;
@@ -39,6 +39,24 @@ impl TupleStore for PaxStore {
             (None, _) => book.decode(rows, present, &|rows, out| {
                 self.codes(column, nulls.as_ref(), rows, out)
             }),
+        }
+    }
+
+    fn prefetch(&self, columns: &[usize], row: u32) {
+        let row = row as usize;
+        let page = self.page_of(row);
+        let before = row - self.rows(page).start;
+        for column in columns
+            .iter()
+            .filter_map(|column| self.columns.get(*column))
+        {
+            let views = column.contents().and_then(|known| known.views.as_ref());
+            match (views, column.width) {
+                (Some(views), _) => views.prefetch(row),
+                // Where NULLs take no place, the value lies a little before.
+                (None, Some(width)) => prefetch(self.minipage(column, page), width * before),
+                (None, None) => {}
+            }
         }
     }
 

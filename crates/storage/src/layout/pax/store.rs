@@ -25,6 +25,9 @@ pub struct PaxStore {
     /// Row that each page begins with, and the number of rows.
     pub(super) firsts: Vec<u32>,
     pub(super) columns: Vec<Column>,
+    /// Where minipages lie in `pages`: those of one page next to each other, so
+    /// that a row finds all its columns in one or two cache lines.
+    places: Vec<Place>,
 }
 
 /// One column on all pages.
@@ -33,8 +36,8 @@ pub(super) struct Column {
     pub book: Book,
     /// Bytes of a value or code; `None` when they vary.
     pub width: Option<usize>,
-    /// Where its minipage lies in `pages`, per page.
-    pub places: Vec<Place>,
+    /// Its number among the columns.
+    number: usize,
     contents: OnceLock<Contents>,
 }
 
@@ -56,6 +59,13 @@ pub(super) struct Contents {
     pub views: Option<Views>,
 }
 
+impl Column {
+    /// What is known of it, if it was read before.
+    pub fn contents(&self) -> Option<&Contents> {
+        self.contents.get()
+    }
+}
+
 impl PaxStore {
     /// Checks the directory and every page header.
     ///
@@ -72,9 +82,9 @@ impl PaxStore {
     ) -> Result<PaxStore> {
         let entries = read_directory(&directory, rows, page_bytes, pages.len())
             .map_err(|error| error.at("", None, Some(SectionKind::PageDirectory.name())))?;
-        let mut columns: Vec<Column> = open_books(schema, rows, sections)?
-            .into_iter()
-            .map(|book| Column {
+        let books = open_books(schema, rows, sections)?.into_iter().enumerate();
+        let columns: Vec<Column> = books
+            .map(|(number, book)| Column {
                 width: match book.form() {
                     Form::Nothing => Some(1),
                     Form::Code(bits) => Some(code_bytes(bits)),
@@ -82,13 +92,15 @@ impl PaxStore {
                     Form::Variable => None,
                 },
                 book,
-                places: Vec::with_capacity(entries.len()),
+                number,
                 contents: OnceLock::new(),
             })
             .collect();
+        let mut places = Vec::with_capacity(entries.len() * columns.len());
         for (number, page) in entries.iter().enumerate() {
             let bytes = &pages[page.bytes.clone()];
-            read_header(bytes, page, &mut columns).map_err(|error| on_page(error, number))?;
+            read_header(bytes, page, &columns, &mut places)
+                .map_err(|error| on_page(error, number))?;
         }
         let mut firsts: Vec<u32> = entries.iter().map(|page| page.first).collect();
         // In range: the directory is for `rows` rows, each beginning in a u32.
@@ -97,6 +109,7 @@ impl PaxStore {
             pages,
             firsts,
             columns,
+            places,
         })
     }
 
@@ -113,12 +126,10 @@ impl PaxStore {
         let rows = self.row_count();
         let column = |column: &Column| {
             let varying = column.width.is_none();
-            column.book.memory()
-                + size_of::<Place>() * column.places.len()
-                + rows / 8
-                + if varying { 16 * rows } else { 0 }
+            column.book.memory() + rows / 8 + if varying { 16 * rows } else { 0 }
         };
-        4 * self.firsts.len() + self.columns.iter().map(column).sum::<usize>()
+        let places = size_of::<Place>() * self.places.len();
+        places + 4 * self.firsts.len() + self.columns.iter().map(column).sum::<usize>()
     }
 
     /// The rows of a page.
@@ -126,9 +137,20 @@ impl PaxStore {
         self.firsts[page] as usize..self.firsts[page + 1] as usize
     }
 
+    /// Where the minipage of a column lies, and how it is to be read.
+    fn place(&self, column: &Column, page: usize) -> Place {
+        self.places[page * self.columns.len() + column.number]
+    }
+
+    /// The places of a column's minipages, page by page.
+    fn places(&self, column: &Column) -> impl Iterator<Item = Place> + '_ {
+        let places = self.places.iter().skip(column.number);
+        places.step_by(self.columns.len().max(1)).copied()
+    }
+
     /// The minipage of a column on a page.
     pub(super) fn minipage(&self, column: &Column, page: usize) -> &[u8] {
-        let place = column.places[page];
+        let place = self.place(column, page);
         &self.pages[place.begin as usize..place.end as usize]
     }
 
@@ -149,12 +171,8 @@ impl PaxStore {
     /// Reads presence bits and checks that the present values fit.
     fn fixed(&self, column: &Column, width: usize) -> Result<Contents> {
         let mut presence = Presence::new(self, column);
-        for (page, _) in column
-            .places
-            .iter()
-            .enumerate()
-            .filter(|(_, place)| place.nullable)
-        {
+        let pages = self.places(column).enumerate();
+        for (page, _) in pages.filter(|(_, place)| place.nullable) {
             let (minipage, rows) = (self.minipage(column, page), self.rows(page));
             let mut values = 0;
             for row in rows.clone() {
@@ -180,7 +198,7 @@ impl PaxStore {
     fn variable(&self, column: &Column, text: bool) -> Result<Contents> {
         let mut presence = Presence::new(self, column);
         let mut places = Vec::with_capacity(self.row_count());
-        for (page, place) in column.places.iter().enumerate() {
+        for (page, place) in self.places(column).enumerate() {
             let (rows, end_bytes) = (self.rows(page), if place.wide_ends { 4 } else { 2 });
             let minipage = self.minipage(column, page);
             let (begin, most) = (
@@ -219,7 +237,7 @@ struct Presence(Option<BooleanBufferBuilder>);
 
 impl Presence {
     fn new(store: &PaxStore, column: &Column) -> Presence {
-        let nullable = column.places.iter().any(|place| place.nullable);
+        let nullable = store.places(column).any(|place| place.nullable);
         Presence(nullable.then(|| {
             let mut bits = BooleanBufferBuilder::new(store.row_count());
             bits.append_n(store.row_count(), true);

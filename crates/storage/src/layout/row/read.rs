@@ -2,7 +2,7 @@
 
 use super::store::RowStore;
 use crate::codec::fields::Rows;
-use crate::codec::{CodeTest, Codebook, fixed_to_arrow, stored_value, symbols_to_arrow};
+use crate::codec::{CodeTest, Codebook, fixed_to_arrow, prefetch, stored_value, symbols_to_arrow};
 use crate::error::{Error, Result};
 use crate::layout::TupleStore;
 use crate::layout::book::{Book, Form};
@@ -59,6 +59,10 @@ impl TupleStore for RowStore {
                 book.decode(rows, nulls, &|rows, out| self.codes(field, rows, out))
             }
         }
+    }
+
+    fn prefetch(&self, _columns: &[usize], row: u32) {
+        prefetch(&self.tuples, self.at(row as usize));
     }
 
     fn value(&self, column: usize, row: u32) -> Result<Option<Value>> {
