@@ -8,7 +8,9 @@ use crate::pair::{self, median};
 use crate::report::{Bar, Row, Section};
 use crate::schema::Table as Tpch;
 use crate::{Result, ours};
-use freestone_storage::{CompareOp, DEFAULT_SCHEMA, Predicate, ScanRequest, Table, Value};
+use freestone_storage::{
+    ColumnScanner, CompareOp, DEFAULT_SCHEMA, Predicate, ScanRequest, Table, Value,
+};
 use std::time::Instant;
 
 /// Part of DuckDB's time, at every point.
@@ -60,8 +62,14 @@ pub fn measure(bench: &mut Bench) -> Result<Section> {
             eprintln!("scan: {what}");
             let pair = pair::query(bench, &session, &query(count, last))?;
             sql.push(pair.row(what.clone()).bar(Bar::Ratio(BAR)));
-            let seconds = alone(bench.rounds, table, count, last)?;
-            storage.push(Row::new(format!("{what}, no SQL"), "ms", seconds * 1e3));
+            for scanner in [ColumnScanner::Single, ColumnScanner::Pipelined] {
+                let seconds = alone(bench.rounds, table, count, last, scanner)?;
+                let what = match scanner {
+                    ColumnScanner::Single => format!("{what}, no SQL"),
+                    ColumnScanner::Pipelined => format!("{what}, no SQL, pipelined"),
+                };
+                storage.push(Row::new(what, "ms", seconds * 1e3));
+            }
         }
     }
     sql.append(&mut storage);
@@ -80,7 +88,13 @@ fn query(count: usize, last: u64) -> String {
 }
 
 /// Median seconds of the storage scan that such a query stands on.
-fn alone(rounds: usize, table: &Table, count: usize, last: u64) -> Result<f64> {
+fn alone(
+    rounds: usize,
+    table: &Table,
+    count: usize,
+    last: u64,
+    scanner: ColumnScanner,
+) -> Result<f64> {
     let place = |name: &str| {
         let place = table.schema.index_of(name);
         place.ok_or_else(|| format!("lineitem has no column {name}"))
@@ -93,6 +107,7 @@ fn alone(rounds: usize, table: &Table, count: usize, last: u64) -> Result<f64> {
             op: CompareOp::LtEq,
             value: Value::Int(last.into()),
         }),
+        scanner,
         ..ScanRequest::default()
     };
     let mut seconds = Vec::new();

@@ -1,6 +1,7 @@
 //! The real program, run as its users run it.
 
 mod batch;
+mod choices;
 mod damage;
 mod formats;
 mod inspect;

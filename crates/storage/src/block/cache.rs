@@ -10,6 +10,7 @@ use crate::ids::BlockId;
 use crate::layout::{Stripe, TupleStore};
 use parking_lot::Mutex;
 use std::collections::HashMap;
+use std::hash::{BuildHasherDefault, Hasher};
 use std::sync::Arc;
 
 /// An opened part of a block.
@@ -38,6 +39,38 @@ pub enum PartName {
     Index(u32),
 }
 
+/// Hashes a part's key by one multiplication for each number in it; the keys are
+/// the database's own, so nobody can choose them to collide.
+#[derive(Debug, Default)]
+struct Mix(u64);
+
+impl Hasher for Mix {
+    fn finish(&self) -> u64 {
+        // The upper bits are the well mixed ones.
+        self.0 ^ self.0 >> 32
+    }
+
+    fn write(&mut self, bytes: &[u8]) {
+        bytes.iter().for_each(|byte| self.write_u64((*byte).into()));
+    }
+
+    fn write_u64(&mut self, number: u64) {
+        self.0 = (self.0.rotate_left(5) ^ number).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    }
+
+    fn write_u32(&mut self, number: u32) {
+        self.write_u64(number.into());
+    }
+
+    fn write_u16(&mut self, number: u16) {
+        self.write_u64(number.into());
+    }
+
+    fn write_isize(&mut self, number: isize) {
+        self.write_u64(number as u64);
+    }
+}
+
 /// Parts in memory.
 #[derive(Debug)]
 pub struct Cache {
@@ -46,7 +79,7 @@ pub struct Cache {
 
 #[derive(Debug)]
 struct State {
-    parts: HashMap<PartKey, Entry>,
+    parts: HashMap<PartKey, Entry, BuildHasherDefault<Mix>>,
     bytes: u64,
     limit: u64,
     clock: u64,
@@ -64,7 +97,7 @@ impl Cache {
     pub fn new(limit: u64) -> Self {
         Cache {
             state: Mutex::new(State {
-                parts: HashMap::new(),
+                parts: HashMap::default(),
                 bytes: 0,
                 limit,
                 clock: 0,

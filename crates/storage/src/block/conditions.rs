@@ -62,6 +62,18 @@ impl<'a> Conditions<'a> {
                 .all(|(column, _)| columns.contains(column))
     }
 
+    /// The first column that must equal a whole number, and the number.
+    pub fn whole_number(&self) -> Option<(usize, i128)> {
+        self.leaves.iter().find_map(|(column, leaf)| match leaf {
+            Leaf::Compare {
+                op: CompareOp::Eq,
+                value: Value::Int(value),
+                ..
+            } => Some((*column, *value)),
+            _ => None,
+        })
+    }
+
     /// The values that a column must have one of.
     fn equal(&self, column: usize) -> Option<Vec<Value>> {
         self.on(column).find_map(|leaf| match leaf {

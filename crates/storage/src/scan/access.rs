@@ -6,26 +6,38 @@
 //! less than evaluating the predicate on all rows. A sorted block is searched
 //! first; what its index gives is then cut to the rows that the search left.
 //!
-//! The constants are nanoseconds, set by judgement from what the kernels take on
-//! a 2-core AMD EPYC (Zen 5) with AVX-512 (`codec::bits::tests::speed`) and not
-//! fitted to whole scans yet. They decide speed, never answers.
+//! The constants are nanoseconds, measured by the ignored test `constants` of
+//! this crate on a 2-core AMD EPYC (Zen 5) with AVX-512 (medians of three runs:
+//! columns 0.43, 8.8 and 3.7 for two conditions; PAX 0.65, 8.8 and 58; rows
+//! 5.6, 8.9 and 14). They decide speed, never answers.
 
 use super::{Scan, Top};
 use crate::block::{Block, BlockIndex, Conditions, Found};
 use crate::error::Result;
 use crate::predicate::value_at;
-use crate::schema::{IndexKind, TableSchema, Value};
+use crate::schema::{IndexKind, Layout, TableSchema, Value};
 use std::cmp::Ordering;
 use std::ops::{Bound, Range};
 
-/// Evaluating one condition on one row, by packed codes of a column.
-const TEST_COLUMN: f64 = 0.3;
-/// The same on fields of tuples.
-const TEST_TUPLES: f64 = 3.0;
-/// Evaluating one condition on one row that an index gave.
-const CHECK: f64 = 25.0;
+/// What a condition costs on one row.
+struct Costs {
+    /// Of all rows of a block, in order.
+    test: f64,
+    /// Of a row that an index gave.
+    check: f64,
+}
+
+fn costs(layout: Layout) -> Costs {
+    let (test, check) = match layout {
+        Layout::Row => (5.6, 7.0),
+        Layout::Pax => (0.65, 29.0),
+        Layout::Column | Layout::Dsm | Layout::Inverted => (0.43, 1.9),
+    };
+    Costs { test, check }
+}
+
 /// Bringing one row that an index gave into order.
-const ORDER: f64 = 6.0;
+const ORDER: f64 = 8.8;
 
 /// How the rows of one block are come by.
 #[derive(Debug, PartialEq)]
@@ -223,11 +235,7 @@ fn by_index(
     let trees = indexes.filter(|index| index.kind != IndexKind::Bloom);
     let mut best: Option<(Vec<u32>, bool)> = None;
     let tests = conditions.count().max(1) as f64;
-    let test = if !block.layout().keeps_tuples() {
-        TEST_COLUMN
-    } else {
-        TEST_TUPLES
-    };
+    let Costs { test, check } = costs(block.layout());
     let mut least = rows.len() as f64 * tests * test;
     for definition in trees.filter(|index| conditions.on(index.columns[0]).next().is_some()) {
         let Some(index) = block.index(definition)? else {
@@ -241,10 +249,10 @@ fn by_index(
         let Some(found) = found else {
             continue;
         };
-        let cost = found.count as f64 * (ORDER + if found.exact { 0.0 } else { tests * CHECK });
+        let cost = found.count as f64 * (ORDER + if found.exact { 0.0 } else { tests * check });
         // A second index pays if reading its rows costs less than checking the first's.
         let helps = best.as_ref().is_some_and(|(known, exact)| {
-            !exact && found.count as f64 * ORDER < known.len() as f64 * tests * CHECK / 2.0
+            !exact && found.count as f64 * ORDER < known.len() as f64 * tests * check / 2.0
         });
         if cost < least {
             least = cost;

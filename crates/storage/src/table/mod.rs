@@ -27,6 +27,8 @@ pub struct Table {
     statistics: OnceLock<TableStatistics>,
     /// The schema in Arrow's form, made once.
     arrow: OnceLock<SchemaRef>,
+    /// Per column, the bounds of each block; see [`Table::bounds`].
+    bounds: Vec<OnceLock<Option<Box<[(i128, i128)]>>>>,
 }
 
 /// What is known of a table without reading its rows.
@@ -62,9 +64,11 @@ impl Table {
         options: TableOptions,
         blocks: Vec<Arc<Block>>,
     ) -> Table {
+        let bounds = schema.columns.iter().map(|_| OnceLock::new()).collect();
         Table {
             id,
             name,
+            bounds,
             schema,
             options,
             blocks,
@@ -154,6 +158,36 @@ impl Table {
     /// As [`look_up`].
     pub fn look_up(&self, predicate: &Predicate, columns: &[usize]) -> Result<Vec<Row>> {
         look_up(self, predicate, columns)
+    }
+
+    /// The least and the greatest value of a column of whole numbers in each
+    /// block, side by side; `None` if not every block has them.
+    ///
+    /// # Errors
+    /// `Corrupt` or `Io` if a block cannot be opened.
+    pub fn bounds(&self, column: usize) -> Result<Option<&[(i128, i128)]>> {
+        let Some(slot) = self.bounds.get(column) else {
+            return Ok(None);
+        };
+        if let Some(known) = slot.get() {
+            return Ok(known.as_deref());
+        }
+        let of_block = |block: &Arc<Block>| {
+            let zone = block.zone(column)?;
+            Ok(
+                match zone
+                    .bounds
+                    .as_ref()
+                    .map(|bounds| (&bounds.min, &bounds.max))
+                {
+                    Some((Value::Int(min), Value::Int(max))) => Some((*min, *max)),
+                    _ => None,
+                },
+            )
+        };
+        let bounds: Result<Option<Box<[_]>>> = self.blocks.iter().map(of_block).collect();
+        let bounds = bounds?;
+        Ok(slot.get_or_init(|| bounds).as_deref())
     }
 
     /// Statistics from zone maps and sketches; computed once per snapshot.

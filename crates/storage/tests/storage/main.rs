@@ -1,6 +1,7 @@
 //! Storage as its users see it, held against models that are too plain to be wrong.
 //!
 //! - `choices`: codecs and ways in are those written down.
+//! - `constants` (ignored): what ways are weighed by, measured.
 //! - `columns`: columns come and go, blocks stay.
 //! - `indexes`: whichever way rows are come by, they are the same.
 //! - `conformance`: every layout gives the rows that were put in, whatever the
@@ -16,6 +17,7 @@
 mod choices;
 mod columns;
 mod conformance;
+mod constants;
 mod corrupt;
 mod crash;
 mod fixtures;
