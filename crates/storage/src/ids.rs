@@ -25,3 +25,57 @@ impl fmt::Display for TableId {
         write!(f, "{}", self.0)
     }
 }
+
+/// Names one row of a table, as long as the row is not moved.
+///
+/// The two highest bits say where it lives: in a block (block number and row),
+/// in the table's delta (the row's number there), or among the uncommitted rows
+/// of the transaction that asks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct RowId(pub u64);
+
+/// A row's place, taken from its [`RowId`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RowPlace {
+    /// A row of a block.
+    Block(BlockId, u32),
+    /// A row of the delta, by number.
+    Delta(u64),
+    /// An uncommitted row of one's own, by number.
+    Own(u64),
+}
+
+/// Bits of a row's number within its block.
+const ROW_BITS: u32 = 20;
+const IN_DELTA: u64 = 1 << 63;
+const OWN: u64 = 3 << 62;
+
+impl RowId {
+    /// A row of a block.
+    pub fn in_block(block: BlockId, row: u32) -> RowId {
+        RowId(block.0 << ROW_BITS | u64::from(row))
+    }
+
+    /// A row of the delta.
+    pub fn in_delta(number: u64) -> RowId {
+        RowId(IN_DELTA | number)
+    }
+
+    /// An uncommitted row.
+    pub fn own(number: u64) -> RowId {
+        RowId(OWN | number)
+    }
+
+    /// Where the row is.
+    pub fn place(self) -> RowPlace {
+        match self.0 >> 62 {
+            0 | 1 => {
+                let row = self.0 & ((1 << ROW_BITS) - 1);
+                // In range: it has 20 bits.
+                RowPlace::Block(BlockId(self.0 >> ROW_BITS), row as u32)
+            }
+            2 => RowPlace::Delta(self.0 & !OWN),
+            _ => RowPlace::Own(self.0 & !OWN),
+        }
+    }
+}

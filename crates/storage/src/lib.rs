@@ -5,6 +5,7 @@
 
 pub mod block;
 pub mod codec;
+pub mod delta;
 pub mod error;
 pub mod format;
 pub mod ids;
@@ -21,8 +22,9 @@ pub mod store;
 pub mod table;
 
 pub use block::{Block, BlockInfo, ByteRange, ColumnFacts};
+pub use delta::{Delta, ReadView};
 pub use error::{Error, Result};
-pub use ids::{BlockId, TableId};
+pub use ids::{BlockId, RowId, RowPlace, TableId};
 pub use predicate::{Bounds, CompareOp, Predicate, Prune, Zone};
 pub use row::Row;
 pub use scan::{ColumnScanner, Scan, ScanMetrics, ScanRequest, ScanWorker, Top};

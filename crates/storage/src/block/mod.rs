@@ -27,6 +27,7 @@ pub use sketch::Sketch;
 
 use places::Found as FoundColumn;
 
+use crate::delta::Deletes;
 use crate::error::{Error, Result};
 use crate::format::{HEADER_BYTES, Header, Reader, SECTION_BYTES, Section, SectionKind, checksum};
 use crate::ids::BlockId;
@@ -71,6 +72,8 @@ pub struct Block {
     places: SharedPlaces,
     files: Arc<dyn Files>,
     cache: Arc<Cache>,
+    /// Shared by all handles of the same rows.
+    deletes: Arc<Deletes>,
     opened: OnceLock<Opened>,
 }
 
@@ -102,8 +105,20 @@ impl Block {
             places,
             files,
             cache,
+            deletes: Arc::default(),
             opened: OnceLock::new(),
         }
+    }
+
+    /// The same block with these deletes.
+    #[must_use]
+    pub fn with_deletes(self, deletes: Arc<Deletes>) -> Block {
+        Block { deletes, ..self }
+    }
+
+    /// Rows that were deleted since the block was written.
+    pub fn deletes(&self) -> &Arc<Deletes> {
+        &self.deletes
     }
 
     /// The same block for a table with other columns.
@@ -112,13 +127,9 @@ impl Block {
             version,
             ..self.info.clone()
         };
-        Block::new(
-            info,
-            self.schema.clone(),
-            places,
-            self.files.clone(),
-            self.cache.clone(),
-        )
+        let (files, cache) = (self.files.clone(), self.cache.clone());
+        Block::new(info, self.schema.clone(), places, files, cache)
+            .with_deletes(self.deletes.clone())
     }
 
     /// The same rows in another file.
@@ -130,6 +141,7 @@ impl Block {
         };
         let (schema, places) = (self.schema.clone(), self.places.clone());
         Block::new(info, schema, places, self.files.clone(), self.cache.clone())
+            .with_deletes(self.deletes.clone())
     }
 
     /// The columns that the block was written with.

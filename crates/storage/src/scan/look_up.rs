@@ -4,18 +4,28 @@ use super::access::{self, Access};
 use super::filter::Filter;
 use super::{Scan, ScanRequest};
 use crate::block::{Block, Conditions};
+use crate::delta::{Chunk, ReadView, RowHome, key_hash, stored_key};
 use crate::error::{Error, Result};
-use crate::predicate::{BoundPredicate, Predicate, Prune};
+use crate::ids::RowId;
+use crate::predicate::{BoundPredicate, Predicate, Prune, evaluate_leaf};
 use crate::row::{Row, cell};
 use crate::table::Table;
+use arrow_array::cast::AsArray;
+use arrow_array::types::UInt64Type;
 use std::sync::Arc;
 
-/// The `columns` of every row of `table` for which `predicate` is TRUE.
+/// The `columns` of every row of `table` that `view` sees and for which
+/// `predicate` is TRUE, with its id.
 ///
 /// # Errors
 /// 42703 or 42804 for a predicate or columns that do not fit the table,
 /// `Corrupt` or `Io`.
-pub fn look_up(table: &Table, predicate: &Predicate, columns: &[usize]) -> Result<Vec<Row>> {
+pub fn look_up(
+    table: &Table,
+    view: &ReadView,
+    predicate: &Predicate,
+    columns: &[usize],
+) -> Result<Vec<(RowId, Row)>> {
     let count = table.schema.columns.len();
     if let Some(column) = columns.iter().find(|column| **column >= count) {
         let reason = format!("there is no column number {column}");
@@ -40,15 +50,103 @@ pub fn look_up(table: &Table, predicate: &Predicate, columns: &[usize]) -> Resul
                 } else {
                     checked(&bound, block, &positions)?
                 };
-                for row in positions {
-                    rows.push(block.row(columns, row)?);
+                let home = RowHome::Block(block.id());
+                let gone = view.deleted(block);
+                let gone = |row| gone.as_ref().is_some_and(|gone| gone.contains(row));
+                for row in positions.into_iter().filter(|row| !gone(*row)) {
+                    rows.push((home.row(row), block.row(columns, row)?));
                 }
             }
             Access::Range { rows: range, .. } if range.is_empty() => {}
-            Access::Range { .. } => scan(table, block, predicate, columns, &mut rows)?,
+            Access::Range { .. } => {
+                let scan = scan(
+                    table,
+                    vec![block.clone()],
+                    Vec::new(),
+                    view,
+                    predicate,
+                    columns,
+                )?;
+                rows.extend(scan);
+            }
         }
     }
+    in_delta(
+        table,
+        view,
+        predicate,
+        &bound,
+        &conditions,
+        columns,
+        &mut rows,
+    )?;
     Ok(rows)
+}
+
+/// Adds the rows that are in no block.
+fn in_delta(
+    table: &Table,
+    view: &ReadView,
+    predicate: &Predicate,
+    bound: &BoundPredicate,
+    conditions: &Conditions<'_>,
+    columns: &[usize],
+    rows: &mut Vec<(RowId, Row)>,
+) -> Result<()> {
+    let delta = table.delta();
+    let own = view.own.as_ref().is_some_and(|own| !own.chunks.is_empty());
+    let Some(numbers) = by_key(table, conditions).filter(|_| !own) else {
+        let chunks = view.chunks(delta);
+        if !chunks.is_empty() {
+            rows.extend(scan(table, Vec::new(), chunks, view, predicate, columns)?);
+        }
+        return Ok(());
+    };
+    for number in numbers {
+        let Some((chunk, row)) = delta.find(number) else {
+            continue;
+        };
+        let own = view.own_deletes(RowHome::Chunk(chunk.first()));
+        if !chunk.sees(row, view.timestamp) || own.is_some_and(|own| own.contains(row)) {
+            continue;
+        }
+        let tuples = chunk.read();
+        let bits = bound.evaluate(1, &mut |column, leaf| {
+            evaluate_leaf(leaf, &tuples.column(column, &[row])?)
+        })?;
+        if bits.value(0) {
+            let tuple = tuples.tuple(row);
+            let values = columns
+                .iter()
+                .map(|column| chunk.shape().value(tuple, *column));
+            rows.push((RowId::in_delta(number), values.collect()));
+        }
+    }
+    Ok(())
+}
+
+/// The rows of the delta that may have a key that is asked for, if one is.
+fn by_key(table: &Table, conditions: &Conditions<'_>) -> Option<Vec<u64>> {
+    let keys = table.schema.keys.iter().map(|key| &key.columns);
+    let indexes = table.schema.indexes.iter().map(|index| &index.columns);
+    let (columns, tuples) = keys
+        .chain(indexes)
+        .find_map(|columns| Some((columns, conditions.all_equal(columns)?)))?;
+    let map = table.delta().map(columns)?;
+    let mut numbers = Vec::new();
+    for tuple in tuples {
+        let values = columns.iter().zip(&tuple).map(|(column, value)| {
+            stored_key(value, table.schema.columns[*column].kind.physical())
+        });
+        // A value that the column cannot have is in no row.
+        if let Some(values) = values.collect::<Option<Vec<_>>>() {
+            let hash = key_hash(values.iter().map(|value| Some(value.as_slice())))?;
+            numbers.extend(map.candidates(hash));
+        }
+    }
+    numbers.sort_unstable();
+    numbers.dedup();
+    Some(numbers)
 }
 
 /// The blocks whose bounds do not rule out a whole number that is asked for; of
@@ -77,27 +175,39 @@ fn checked(predicate: &BoundPredicate, block: &Block, positions: &[u32]) -> Resu
     Ok(bits.set_indices().map(|place| positions[place]).collect())
 }
 
-/// Rows of a block that no index is good for.
+/// Rows that no index is good for.
 fn scan(
     table: &Table,
-    block: &Arc<Block>,
+    blocks: Vec<Arc<Block>>,
+    chunks: Vec<(RowHome, Arc<Chunk>)>,
+    view: &ReadView,
     predicate: &Predicate,
     columns: &[usize],
-    rows: &mut Vec<Row>,
-) -> Result<()> {
+) -> Result<Vec<(RowId, Row)>> {
     let request = ScanRequest {
         projection: columns.to_vec(),
         predicate: Some(predicate.clone()),
+        view: view.clone(),
+        row_ids: true,
         ..ScanRequest::default()
     };
     let schema = table.schema.clone();
-    let scan = Scan::new(schema, table.arrow(), vec![block.clone()], &request)?;
+    let scan = Scan::new(schema, table.arrow(), blocks, chunks, &request)?;
+    let mut rows = Vec::new();
     for batch in scan.worker() {
         let batch = batch?;
+        let (ids, values) = batch
+            .columns()
+            .split_last()
+            .ok_or_else(|| Error::corrupt("a batch without row ids"))?;
+        let ids = ids.as_primitive::<UInt64Type>();
         rows.extend((0..batch.num_rows()).map(|row| {
-            let columns = batch.columns().iter();
-            columns.map(|column| cell(column, row)).collect::<Row>()
+            let values = values
+                .iter()
+                .map(|column| cell(column, row))
+                .collect::<Row>();
+            (RowId(ids.value(row)), values)
         }));
     }
-    Ok(())
+    Ok(rows)
 }

@@ -23,6 +23,8 @@ pub struct ScanMetrics {
     pub zones_pruned: AtomicU64,
     /// Rows on which the predicate was evaluated or that were returned unseen.
     pub rows_scanned: AtomicU64,
+    /// Rows in no block that the predicate was evaluated on.
+    pub rows_in_delta: AtomicU64,
     /// Rows returned.
     pub rows_returned: AtomicU64,
     /// Bytes of the sections that the scan used, cached or not.

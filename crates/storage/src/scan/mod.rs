@@ -8,6 +8,7 @@
 //! delivered is read again.
 
 mod access;
+mod chunks;
 mod filter;
 mod look_up;
 mod metrics;
@@ -19,16 +20,20 @@ pub use metrics::ScanMetrics;
 pub use worker::ScanWorker;
 
 use crate::block::{Block, Conditions};
+use crate::delta::{Chunk, ReadView, RowHome};
 use crate::error::{Error, Result};
 use crate::predicate::{BoundPredicate, Predicate, Prune};
 use crate::schema::TableSchema;
-use arrow_schema::{Schema, SchemaRef};
+use arrow_schema::{DataType, Field, Schema, SchemaRef};
 use parking_lot::RwLock;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
 /// Rows of a batch unless the request says otherwise: one zone.
 pub const BATCH_ROWS: usize = crate::format::ZONE_ROWS;
+
+/// Name of the column of row ids.
+pub const ROW_ID: &str = "rowid";
 
 /// What to read.
 #[derive(Clone, Debug, Default)]
@@ -45,6 +50,10 @@ pub struct ScanRequest {
     pub scanner: ColumnScanner,
     /// Which rows are enough, if not all.
     pub top: Option<Top>,
+    /// What the reader sees.
+    pub view: ReadView,
+    /// Whether batches end with a column `rowid` of [`RowId`]s, as unsigned integers.
+    pub row_ids: bool,
 }
 
 /// Rows that are enough for ORDER BY … LIMIT: of each block those that come
@@ -93,6 +102,8 @@ impl std::str::FromStr for ColumnScanner {
 pub struct Scan {
     table: Arc<TableSchema>,
     blocks: Vec<Arc<Block>>,
+    /// Rows in no block, after the blocks in the queue.
+    chunks: Vec<(RowHome, Arc<Chunk>)>,
     next: AtomicUsize,
     projection: Vec<usize>,
     output: SchemaRef,
@@ -103,12 +114,22 @@ pub struct Scan {
     batch_rows: usize,
     scanner: ColumnScanner,
     top: Option<Top>,
+    view: ReadView,
+    row_ids: bool,
     metrics: ScanMetrics,
 }
 
+/// What a worker takes from the queue.
+enum Work {
+    /// A block, and whether zone maps say that all its rows pass.
+    Block(Arc<Block>, bool),
+    /// Rows in no block.
+    Chunk(RowHome, Arc<Chunk>),
+}
+
 impl Scan {
-    /// Prepares a scan of `blocks`, which share the columns of `table`; `schema`
-    /// is its Arrow schema.
+    /// Prepares a scan of `blocks` and `chunks`, which share the columns of
+    /// `table`; `schema` is its Arrow schema.
     ///
     /// # Errors
     /// 42703 for a column that is not there, 42804 for a mistyped constant.
@@ -116,6 +137,7 @@ impl Scan {
         table: Arc<TableSchema>,
         schema: &SchemaRef,
         blocks: Vec<Arc<Block>>,
+        chunks: Vec<(RowHome, Arc<Chunk>)>,
         request: &ScanRequest,
     ) -> Result<Arc<Scan>> {
         let predicate = request
@@ -134,6 +156,9 @@ impl Scan {
                     .clone(),
             );
         }
+        if request.row_ids {
+            fields.push(Arc::new(Field::new(ROW_ID, DataType::UInt64, false)));
+        }
         let mut columns = request.projection.clone();
         if let Some(predicate) = &predicate {
             predicate.columns(&mut columns);
@@ -145,6 +170,7 @@ impl Scan {
         Ok(Arc::new(Scan {
             table,
             blocks,
+            chunks,
             next: AtomicUsize::new(0),
             projection: request.projection.clone(),
             output: Arc::new(Schema::new(fields)),
@@ -159,6 +185,8 @@ impl Scan {
             },
             scanner: request.scanner,
             top: request.top,
+            view: request.view.clone(),
+            row_ids: request.row_ids,
             metrics,
         }))
     }
@@ -195,11 +223,13 @@ impl Scan {
         Ok(())
     }
 
-    /// Takes the next block that zone maps do not rule out.
-    fn next_block(&self) -> Result<Option<(Arc<Block>, bool)>> {
+    /// Takes the next block that zone maps do not rule out, or chunk.
+    fn next_work(&self) -> Result<Option<Work>> {
         while self.remaining.load(Ordering::Relaxed) > 0 {
-            let Some(block) = self.blocks.get(self.next.fetch_add(1, Ordering::Relaxed)) else {
-                break;
+            let number = self.next.fetch_add(1, Ordering::Relaxed);
+            let Some(block) = self.blocks.get(number) else {
+                let chunk = self.chunks.get(number - self.blocks.len());
+                return Ok(chunk.map(|(home, chunk)| Work::Chunk(*home, chunk.clone())));
             };
             let verdict = self.prune_block(block)?;
             let by_bloom = verdict == Prune::Some || verdict == Prune::Unknown;
@@ -216,7 +246,7 @@ impl Scan {
             self.metrics
                 .bytes_read
                 .fetch_add(block.bytes_of(&self.columns)?, Ordering::Relaxed);
-            return Ok(Some((block.clone(), verdict == Prune::All)));
+            return Ok(Some(Work::Block(block.clone(), verdict == Prune::All)));
         }
         Ok(None)
     }

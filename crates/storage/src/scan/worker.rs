@@ -1,11 +1,13 @@
 //! One worker of a scan.
 
 use super::access::{self, Access};
+use super::chunks::{self, Columns, row_ids};
 use super::filter::Filter;
 use super::pipelined::Pipeline;
-use super::{ColumnScanner, Scan};
+use super::{ColumnScanner, Scan, Work};
 use crate::block::{Block, Conditions};
 use crate::codec::bits::CHUNK;
+use crate::delta::{RowBits, RowHome};
 use crate::error::Result;
 use crate::format::ZONE_ROWS;
 use crate::predicate::{BoundPredicate, Prune, Zone};
@@ -22,6 +24,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 pub struct ScanWorker {
     scan: Arc<Scan>,
     current: Option<BlockScan>,
+    /// Batches of rows that are in no block.
+    ready: VecDeque<Columns>,
     failed: bool,
 }
 
@@ -42,7 +46,9 @@ struct BlockScan {
     /// Scan nodes, if the block is scanned by them.
     pipeline: Option<Pipeline>,
     /// Batches that they made.
-    ready: VecDeque<(Vec<ArrayRef>, usize)>,
+    ready: VecDeque<Columns>,
+    /// Rows that are deleted for this reader.
+    gone: Option<Arc<RowBits>>,
     /// Positions that passed and were not returned yet, ascending.
     pending: Vec<u32>,
     /// Whole ranges that passed, to be returned after `pending`.
@@ -54,17 +60,30 @@ impl ScanWorker {
         ScanWorker {
             scan,
             current: None,
+            ready: VecDeque::new(),
             failed: false,
         }
     }
 
     fn advance(&mut self) -> Result<Option<RecordBatch>> {
         loop {
+            if let Some(columns) = self.ready.pop_front() {
+                match deliver(&self.scan, columns)? {
+                    Some(batch) => return Ok(Some(batch)),
+                    None => continue,
+                }
+            }
             if self.current.is_none() {
-                let Some((block, all)) = self.scan.next_block()? else {
-                    return Ok(None);
-                };
-                self.current = Some(BlockScan::new(&self.scan, block, all)?);
+                match self.scan.next_work()? {
+                    None => return Ok(None),
+                    Some(Work::Block(block, all)) => {
+                        self.current = Some(BlockScan::new(&self.scan, block, all)?);
+                    }
+                    Some(Work::Chunk(home, chunk)) => {
+                        self.ready = chunks::read(&self.scan, home, &chunk)?;
+                        continue;
+                    }
+                }
             }
             let Some(current) = &mut self.current else {
                 return Ok(None);
@@ -101,6 +120,7 @@ impl BlockScan {
             exact: false,
             pipeline: None,
             ready: VecDeque::new(),
+            gone: scan.view.deleted(&block),
             pending: Vec::new(),
             whole: VecDeque::new(),
             block,
@@ -108,7 +128,10 @@ impl BlockScan {
         let metrics = &scan.metrics;
         let count = |counter: &AtomicU64| counter.fetch_add(1, Ordering::Relaxed);
         let access = match (&scan.top, &scan.predicate) {
-            (Some(top), _) if all => access::first_rows(scan, &new.block, top)?,
+            // The rows that come first are not known where some are deleted.
+            (Some(top), _) if all && new.gone.is_none() => {
+                access::first_rows(scan, &new.block, top)?
+            }
             (_, Some(predicate)) if !all => {
                 access::choose(&scan.table, &new.block, &Conditions::of(predicate))?
             }
@@ -126,7 +149,8 @@ impl BlockScan {
                 new.rows = rows;
                 new.all = exact;
                 let columnar = !new.block.layout().keeps_tuples();
-                if columnar && scan.scanner == ColumnScanner::Pipelined {
+                let plain = new.gone.is_none() && !scan.row_ids;
+                if columnar && plain && scan.scanner == ColumnScanner::Pipelined {
                     new.pipeline = Pipeline::of(scan);
                 }
             }
@@ -144,7 +168,10 @@ impl BlockScan {
                 metrics.rows_scanned.fetch_add(looked_at, Ordering::Relaxed);
                 new.rows = 0..0;
                 new.exact = exact;
+                let gone = new.gone.as_deref();
                 new.candidates = positions.into();
+                new.candidates
+                    .retain(|row| gone.is_none_or(|gone| !gone.contains(*row)));
             }
         }
         Ok(new)
@@ -153,10 +180,8 @@ impl BlockScan {
     /// The next batch of this block, or `None` at its end.
     fn next(&mut self, scan: &Scan) -> Result<Option<RecordBatch>> {
         loop {
-            if let Some((columns, rows)) = self.ready.pop_front() {
-                let granted = scan.reserve(rows);
-                let columns = columns.iter().map(|column| column.slice(0, granted));
-                return finish(scan, columns.collect(), granted);
+            if let Some(columns) = self.ready.pop_front() {
+                return deliver(scan, columns);
             }
             let full = self.pending.len() >= scan.batch_rows;
             let done = self.rows.is_empty() && self.candidates.is_empty();
@@ -209,23 +234,18 @@ impl BlockScan {
             Some(predicate) if !self.all => self.prune_zone(predicate, &rows)?,
             _ => Prune::All,
         };
+        let gone = self.gone.as_ref().filter(|gone| gone.any(&rows)).cloned();
         match (&scan.predicate, verdict) {
-            (_, Prune::All) | (None, _) => self.keep_all(scan, rows),
+            (_, Prune::All) | (None, _) => self.keep(scan, rows, None, gone.as_deref()),
             (_, Prune::None) => {
                 scan.metrics.zones_pruned.fetch_add(1, Ordering::Relaxed);
             }
             (Some(_), _) if self.pipeline.is_some() => self.run_pipeline(scan, rows)?,
             (Some(predicate), _) => {
                 // Codes are tested from the beginning of a chunk.
-                let lead = rows.start % CHUNK;
-                let aligned = rows.start - lead..rows.end;
+                let aligned = rows.start - rows.start % CHUNK..rows.end;
                 let bits = self.filter.evaluate(predicate, &self.block, aligned)?;
-                let bits = bits.slice(lead, rows.len());
-                match bits.count_set_bits() {
-                    0 => {}
-                    passing if passing == rows.len() => self.keep_all(scan, rows),
-                    passing => add_positions(&bits, rows.start, passing, &mut self.pending),
-                }
+                self.keep(scan, rows, Some(bits), gone.as_deref());
             }
         }
         Ok(())
@@ -246,6 +266,33 @@ impl BlockScan {
             }
         }
         Ok(())
+    }
+
+    /// Keeps the rows that pass, if `bits` says which, and are not gone. The bits
+    /// are from the beginning of the first row's chunk on.
+    fn keep(
+        &mut self,
+        scan: &Scan,
+        rows: Range<usize>,
+        bits: Option<BooleanBuffer>,
+        gone: Option<&RowBits>,
+    ) {
+        let lead = rows.start % CHUNK;
+        let aligned = rows.start - lead;
+        let bits = match (bits, gone) {
+            (None, None) => return self.keep_all(scan, rows),
+            (Some(bits), None) => bits,
+            (bits, Some(gone)) => {
+                let bits = bits.unwrap_or_else(|| BooleanBuffer::new_set(rows.end - aligned));
+                gone.taken_from(&bits, aligned)
+            }
+        };
+        let bits = bits.slice(lead, rows.len());
+        match bits.count_set_bits() {
+            0 => {}
+            passing if passing == rows.len() => self.keep_all(scan, rows),
+            passing => add_positions(&bits, rows.start, passing, &mut self.pending),
+        }
     }
 
     fn keep_all(&mut self, scan: &Scan, rows: Range<usize>) {
@@ -292,25 +339,37 @@ impl BlockScan {
         let granted = scan.reserve(positions.len());
         let positions = &positions[..granted];
         let read = |column: &usize| self.block.take(*column, positions);
-        let columns = scan
-            .projection
-            .iter()
-            .map(read)
-            .collect::<Result<Vec<ArrayRef>>>()?;
+        let columns = scan.projection.iter().map(read);
+        let mut columns = columns.collect::<Result<Vec<ArrayRef>>>()?;
+        if scan.row_ids {
+            columns.push(row_ids(self.home(), positions.iter().copied()));
+        }
         finish(scan, columns, granted)
+    }
+
+    fn home(&self) -> RowHome {
+        RowHome::Block(self.block.id())
     }
 
     fn emit_whole(&mut self, scan: &Scan, rows: Range<usize>) -> Result<Option<RecordBatch>> {
         let granted = scan.reserve(rows.len());
         let rows = rows.start..rows.start + granted;
         let read = |column: &usize| self.block.read(*column, rows.clone());
-        let columns = scan
-            .projection
-            .iter()
-            .map(read)
-            .collect::<Result<Vec<ArrayRef>>>()?;
+        let columns = scan.projection.iter().map(read);
+        let mut columns = columns.collect::<Result<Vec<ArrayRef>>>()?;
+        if scan.row_ids {
+            // In range: a block has at most 2^20 rows.
+            columns.push(row_ids(self.home(), rows.map(|row| row as u32)));
+        }
         finish(scan, columns, granted)
     }
+}
+
+/// A batch of columns that are there already, as far as the limit allows.
+fn deliver(scan: &Scan, (columns, rows): Columns) -> Result<Option<RecordBatch>> {
+    let granted = scan.reserve(rows);
+    let columns = columns.iter().map(|column| column.slice(0, granted));
+    finish(scan, columns.collect(), granted)
 }
 
 /// Appends `first` plus the place of each of the `count` bits that are set.

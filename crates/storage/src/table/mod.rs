@@ -1,8 +1,9 @@
 //! A table at one moment: columns, options and the blocks that hold its rows.
 
 use crate::block::{Block, Sketch};
+use crate::delta::{Delta, ReadView};
 use crate::error::Result;
-use crate::ids::{BlockId, TableId};
+use crate::ids::{BlockId, RowId, TableId};
 use crate::predicate::Predicate;
 use crate::row::Row;
 use crate::scan::{Scan, ScanRequest, look_up};
@@ -22,6 +23,8 @@ pub struct Table {
     /// Physical options of new blocks.
     pub options: TableOptions,
     blocks: Vec<Arc<Block>>,
+    /// Rows that are in no block.
+    delta: Arc<Delta>,
     /// Columns of blocks that are older than today's.
     former: Arc<Vec<FormerColumns>>,
     statistics: OnceLock<TableStatistics>,
@@ -69,6 +72,7 @@ impl Table {
             id,
             name,
             bounds,
+            delta: Arc::new(Delta::new(schema.clone(), 1)),
             schema,
             options,
             blocks,
@@ -82,6 +86,7 @@ impl Table {
     pub fn with(&self, name: &str, options: TableOptions, blocks: Vec<Arc<Block>>) -> Table {
         Table {
             former: self.former.clone(),
+            delta: self.delta.clone(),
             ..Table::new(
                 self.id,
                 name.to_string(),
@@ -90,6 +95,17 @@ impl Table {
                 blocks,
             )
         }
+    }
+
+    /// The same table with another delta.
+    #[must_use]
+    pub fn with_delta(self, delta: Arc<Delta>) -> Table {
+        Table { delta, ..self }
+    }
+
+    /// Rows that are in no block.
+    pub fn delta(&self) -> &Arc<Delta> {
+        &self.delta
     }
 
     /// The same table with other former columns.
@@ -108,8 +124,11 @@ impl Table {
     /// The same table with another schema.
     pub fn with_schema(&self, schema: Arc<TableSchema>, blocks: Vec<Arc<Block>>) -> Table {
         let (name, options) = (self.name.clone(), self.options.clone());
+        // Maps of its keys and indexes follow the schema.
+        let delta = self.delta.from(schema.clone(), self.delta.first());
         Table {
             former: self.former.clone(),
+            delta: Arc::new(delta),
             ..Table::new(self.id, name, schema, options, blocks)
         }
     }
@@ -119,7 +138,7 @@ impl Table {
         self.blocks.iter().map(|block| block.id()).collect()
     }
 
-    /// Rows in all blocks.
+    /// Rows in all blocks, deleted ones included.
     pub fn rows(&self) -> u64 {
         self.blocks.iter().map(|block| block.rows()).sum()
     }
@@ -143,6 +162,7 @@ impl Table {
             self.schema.clone(),
             self.arrow(),
             self.blocks.clone(),
+            request.view.chunks(&self.delta),
             request,
         )
     }
@@ -156,8 +176,13 @@ impl Table {
     ///
     /// # Errors
     /// As [`look_up`].
-    pub fn look_up(&self, predicate: &Predicate, columns: &[usize]) -> Result<Vec<Row>> {
-        look_up(self, predicate, columns)
+    pub fn look_up(
+        &self,
+        view: &ReadView,
+        predicate: &Predicate,
+        columns: &[usize],
+    ) -> Result<Vec<(RowId, Row)>> {
+        look_up(self, view, predicate, columns)
     }
 
     /// The least and the greatest value of a column of whole numbers in each

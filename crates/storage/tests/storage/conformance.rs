@@ -6,7 +6,7 @@ use crate::tables::{Dice, KINDS, Nulls, Recipe, Spread, rows, schema};
 use arrow_array::*;
 use freestone_storage::row::cell;
 use freestone_storage::{
-    CodecChoice, ColumnScanner, ColumnType, Error, Predicate, Result, ScanRequest, Table,
+    CodecChoice, ColumnScanner, ColumnType, Error, Predicate, ReadView, Result, ScanRequest, Table,
     TableOptions, Value,
 };
 use proptest::prelude::*;
@@ -55,7 +55,7 @@ pub fn check_scan(table: &Table, model: &Model, dice: &mut Dice, predicate: Opti
         limit: None,
         batch_rows,
         scanner: *dice.choose(&[ColumnScanner::Single, ColumnScanner::Pipelined]),
-        top: None,
+        ..ScanRequest::default()
     };
     let scan = table.scan(&request).unwrap();
     let found = one_worker(&scan);
@@ -122,9 +122,11 @@ pub fn check_scan(table: &Table, model: &Model, dice: &mut Dice, predicate: Opti
 fn check_look_up(table: &Table, model: &Model, predicate: &Predicate, positions: &[u32]) {
     let columns: Vec<usize> = (0..model.schema.columns.len()).rev().collect();
     let expected = model.take(positions, &columns);
-    let found = table.look_up(predicate, &columns).unwrap();
+    let found = table
+        .look_up(&ReadView::default(), predicate, &columns)
+        .unwrap();
     assert_eq!(found.len(), positions.len(), "rows of {predicate:?}");
-    for (row, values) in found.iter().enumerate() {
+    for (row, (_, values)) in found.iter().enumerate() {
         for (value, column) in values.iter().zip(&expected) {
             let expected = cell(column, row);
             let same = match (value, &expected) {

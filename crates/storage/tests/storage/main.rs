@@ -8,6 +8,7 @@
 //!   types, NULLs, predicates, limits and number of workers.
 //! - `corrupt`: each kind of damage gives its own error, with its place.
 //! - `flips`: no damaged byte gives a wrong answer or a panic.
+//! - `delta`: rows in no block and deleted rows, as of any moment.
 //! - `fixtures`: files of earlier format versions stay readable.
 //! - `sparse`: wide tables of few values, and columns of many distinct ones.
 //! - `crash`: whatever fails, reopening gives the state before or after.
@@ -20,6 +21,7 @@ mod conformance;
 mod constants;
 mod corrupt;
 mod crash;
+mod delta;
 mod fixtures;
 mod flips;
 mod home;

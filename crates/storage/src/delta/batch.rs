@@ -1,0 +1,92 @@
+//! Tuples on their way into a delta or a log.
+
+use super::tuple::TupleShape;
+use crate::codec::Dense;
+use crate::error::{Error, Result};
+use crate::schema::TableSchema;
+use arrow_array::RecordBatch;
+
+/// Tuples of one shape, one after the other.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct TupleBatch {
+    bytes: Vec<u8>,
+    /// End of each tuple.
+    ends: Vec<usize>,
+}
+
+impl TupleBatch {
+    /// The rows of a batch whose columns are the table's.
+    ///
+    /// # Errors
+    /// 22003 for a decimal beyond its precision, 54000 for a row of over 2 GiB.
+    pub fn of(schema: &TableSchema, shape: &TupleShape, batch: &RecordBatch) -> Result<TupleBatch> {
+        let columns = schema.columns.iter().zip(batch.columns());
+        let columns = columns.map(|(column, array)| Dense::from_arrow(array, column));
+        let columns = columns.collect::<Result<Vec<Dense>>>()?;
+        let mut tuples = TupleBatch::default();
+        for row in 0..batch.num_rows() {
+            shape.encode(&columns, row, &mut tuples.bytes)?;
+            tuples.ends.push(tuples.bytes.len());
+        }
+        Ok(tuples)
+    }
+
+    /// Appends one tuple.
+    pub fn push(&mut self, tuple: &[u8]) {
+        self.bytes.extend_from_slice(tuple);
+        self.ends.push(self.bytes.len());
+    }
+
+    /// How many tuples.
+    pub fn len(&self) -> usize {
+        self.ends.len()
+    }
+
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.ends.is_empty()
+    }
+
+    /// Bytes of all tuples.
+    pub fn bytes(&self) -> usize {
+        self.bytes.len()
+    }
+
+    /// Each tuple.
+    pub fn iter(&self) -> impl ExactSizeIterator<Item = &[u8]> {
+        (0..self.ends.len()).map(|row| {
+            let start = row.checked_sub(1).map_or(0, |before| self.ends[before]);
+            &self.bytes[start..self.ends[row]]
+        })
+    }
+
+    /// Tuples from a file, of which there are `count`, each after its length in four bytes.
+    ///
+    /// # Errors
+    /// `Corrupt` if one is not of `shape`.
+    pub fn read(
+        reader: &mut crate::format::Reader<'_>,
+        shape: &TupleShape,
+        count: u32,
+    ) -> Result<TupleBatch> {
+        let mut tuples = TupleBatch::default();
+        for row in 0..count {
+            let len = reader.u32()? as usize;
+            let tuple = reader.take(len)?;
+            shape
+                .check(tuple)
+                .map_err(|error| Error::corrupt(format!("row {row}: {error}")))?;
+            tuples.push(tuple);
+        }
+        Ok(tuples)
+    }
+
+    /// Appends the tuples as [`TupleBatch::read`] reads them.
+    pub fn write(&self, writer: &mut crate::format::Writer) {
+        for tuple in self.iter() {
+            // In range: the shape refuses rows of over 2 GiB.
+            writer.u32(tuple.len() as u32);
+            writer.put(tuple);
+        }
+    }
+}

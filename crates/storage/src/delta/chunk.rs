@@ -1,0 +1,171 @@
+//! A chunk of the delta: tuples one after the other, with when they came and went.
+
+use super::deletes::{Deletes, RowBits};
+use super::tuple::TupleShape;
+use crate::error::Result;
+use crate::schema::TableSchema;
+use arrow_array::ArrayRef;
+use parking_lot::{RwLock, RwLockReadGuard};
+use std::sync::Arc;
+
+/// Most rows of a chunk.
+pub const CHUNK_ROWS: usize = crate::format::ZONE_ROWS;
+/// A chunk takes no more rows when its tuples pass so many bytes.
+const CHUNK_BYTES: usize = 4 << 20;
+
+/// Some rows of a table that are in no block.
+#[derive(Debug)]
+pub struct Chunk {
+    /// Number of the first row within the table's delta.
+    first: u64,
+    schema: Arc<TableSchema>,
+    shape: TupleShape,
+    rows: RwLock<Rows>,
+    /// Rows that were deleted.
+    pub deletes: Deletes,
+}
+
+#[derive(Debug, Default)]
+struct Rows {
+    tuples: Vec<u8>,
+    /// End of each tuple.
+    ends: Vec<usize>,
+    /// When each row was committed, ascending.
+    created: Vec<u64>,
+}
+
+impl Chunk {
+    /// An empty chunk whose first row will be number `first`.
+    pub fn new(first: u64, schema: Arc<TableSchema>) -> Chunk {
+        let shape = TupleShape::of(&schema);
+        Chunk {
+            first,
+            schema,
+            shape,
+            rows: RwLock::default(),
+            deletes: Deletes::default(),
+        }
+    }
+
+    /// Number of the first row.
+    pub fn first(&self) -> u64 {
+        self.first
+    }
+
+    /// The columns of its rows.
+    pub fn schema(&self) -> &Arc<TableSchema> {
+        &self.schema
+    }
+
+    /// How tuples are laid out.
+    pub fn shape(&self) -> &TupleShape {
+        &self.shape
+    }
+
+    /// Rows, deleted ones included.
+    pub fn len(&self) -> usize {
+        self.rows.read().ends.len()
+    }
+
+    /// Whether there is no row.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Bytes of its tuples.
+    pub fn bytes(&self) -> usize {
+        self.rows.read().tuples.len()
+    }
+
+    /// Whether further rows belong into another chunk.
+    pub fn is_full(&self) -> bool {
+        let rows = self.rows.read();
+        rows.ends.len() >= CHUNK_ROWS || rows.tuples.len() >= CHUNK_BYTES
+    }
+
+    /// Appends a tuple of this chunk's shape; returns its row in the chunk.
+    pub fn push(&self, tuple: &[u8], created: u64) -> u32 {
+        let mut rows = self.rows.write();
+        rows.tuples.extend_from_slice(tuple);
+        let end = rows.tuples.len();
+        rows.ends.push(end);
+        rows.created.push(created);
+        // In range: a chunk has at most `CHUNK_ROWS` rows.
+        rows.ends.len() as u32 - 1
+    }
+
+    /// Takes back all rows from `len` on, which nobody has seen.
+    pub fn truncate(&self, len: usize) {
+        let mut rows = self.rows.write();
+        rows.ends.truncate(len);
+        rows.created.truncate(len);
+        let bytes = rows.ends.last().copied().unwrap_or(0);
+        rows.tuples.truncate(bytes);
+    }
+
+    /// The rows that `timestamp` sees and that are not in `own`.
+    pub fn visible(&self, timestamp: u64, own: Option<&RowBits>) -> Vec<u32> {
+        // Deletes are looked at after the rows: a row that came and went in
+        // between is newer than the timestamp either way.
+        let count = {
+            let rows = self.rows.read();
+            rows.created
+                .partition_point(|created| *created <= timestamp) as u32
+        };
+        let deleted = self.deletes.at(timestamp);
+        let gone = |bits: Option<&RowBits>, row| bits.is_some_and(|bits| bits.contains(row));
+        let rows = (0..count).filter(|row| !gone(deleted.as_deref(), *row) && !gone(own, *row));
+        rows.collect()
+    }
+
+    /// Whether `timestamp` sees a row of this chunk.
+    pub fn sees(&self, row: u32, timestamp: u64) -> bool {
+        let created = self.rows.read().created.get(row as usize).copied();
+        created.is_some_and(|created| created <= timestamp)
+            && !self.deletes.contains_at(row, timestamp)
+    }
+
+    /// Access to tuples, while no row is added.
+    pub fn read(&self) -> Tuples<'_> {
+        Tuples {
+            chunk: self,
+            rows: self.rows.read(),
+        }
+    }
+}
+
+/// The tuples of a chunk.
+pub struct Tuples<'a> {
+    chunk: &'a Chunk,
+    rows: RwLockReadGuard<'a, Rows>,
+}
+
+impl Tuples<'_> {
+    /// How many there are.
+    #[allow(
+        clippy::len_without_is_empty,
+        reason = "nobody asks whether there are none"
+    )]
+    pub fn len(&self) -> u32 {
+        // In range: a chunk has at most `CHUNK_ROWS` rows.
+        self.rows.ends.len() as u32
+    }
+
+    /// The tuple of a row that is there.
+    pub fn tuple(&self, row: u32) -> &[u8] {
+        let row = row as usize;
+        let start = row
+            .checked_sub(1)
+            .map_or(0, |before| self.rows.ends[before]);
+        &self.rows.tuples[start..self.rows.ends[row]]
+    }
+
+    /// A column at rows that are there.
+    ///
+    /// # Errors
+    /// `Corrupt` for values that cannot be of the column's type.
+    pub fn column(&self, column: usize, rows: &[u32]) -> Result<ArrayRef> {
+        let tuples = rows.iter().map(|row| self.tuple(*row));
+        self.chunk.shape.column(tuples, column)
+    }
+}

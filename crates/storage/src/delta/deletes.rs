@@ -1,0 +1,199 @@
+//! Which rows of a block or chunk are deleted, as of when.
+//!
+//! One bit for each row that was ever deleted, and apart from that the deletes
+//! of commits that some snapshot may not see yet. A snapshot that sees them all
+//! shares the bits; an older one gets a copy without those that came later. So
+//! a scan pays for deletes with one AND per word, whatever their number.
+
+use arrow_buffer::{BooleanBuffer, Buffer};
+use parking_lot::RwLock;
+use std::ops::Range;
+use std::sync::Arc;
+
+/// One bit for each row; rows beyond the last word are not set.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct RowBits {
+    words: Vec<u64>,
+}
+
+impl RowBits {
+    /// Whether a row's bit is set.
+    pub fn contains(&self, row: u32) -> bool {
+        let word = self.words.get(row as usize / 64);
+        word.is_some_and(|word| word >> (row % 64) & 1 == 1)
+    }
+
+    /// Sets a bit; returns whether it was not set before.
+    pub fn insert(&mut self, row: u32) -> bool {
+        let place = row as usize / 64;
+        if place >= self.words.len() {
+            self.words.resize(place + 1, 0);
+        }
+        let new = !self.contains(row);
+        self.words[place] |= 1 << (row % 64);
+        new
+    }
+
+    /// Clears a bit.
+    pub fn remove(&mut self, row: u32) {
+        if let Some(word) = self.words.get_mut(row as usize / 64) {
+            *word &= !(1 << (row % 64));
+        }
+    }
+
+    /// Sets every bit that `other` has.
+    pub fn add_all(&mut self, other: &RowBits) {
+        if other.words.len() > self.words.len() {
+            self.words.resize(other.words.len(), 0);
+        }
+        for (word, more) in self.words.iter_mut().zip(&other.words) {
+            *word |= more;
+        }
+    }
+
+    /// How many bits are set.
+    pub fn count(&self) -> usize {
+        self.words
+            .iter()
+            .map(|word| word.count_ones() as usize)
+            .sum()
+    }
+
+    /// The rows whose bits are set, ascending.
+    pub fn rows(&self) -> impl Iterator<Item = u32> + '_ {
+        self.words.iter().enumerate().flat_map(|(place, word)| {
+            let mut left = *word;
+            std::iter::from_fn(move || {
+                let bit = (left != 0).then(|| left.trailing_zeros())?;
+                left &= left - 1;
+                // In range: a block or chunk has at most 2^20 rows.
+                Some(place as u32 * 64 + bit)
+            })
+        })
+    }
+
+    /// Whether any of `rows` is set; `rows` begins a word.
+    pub fn any(&self, rows: &Range<usize>) -> bool {
+        let words = rows.start / 64..rows.end.div_ceil(64).min(self.words.len());
+        self.words
+            .get(words)
+            .is_some_and(|words| words.iter().any(|word| *word != 0))
+    }
+
+    /// `passing` without the rows that are set; its first bit is row `first`,
+    /// which begins a word.
+    pub fn taken_from(&self, passing: &BooleanBuffer, first: usize) -> BooleanBuffer {
+        let words = passing
+            .bit_chunks()
+            .iter_padded()
+            .enumerate()
+            .map(|(number, word)| {
+                word & !self.words.get(first / 64 + number).copied().unwrap_or(0)
+            });
+        let words: Vec<u64> = words.collect();
+        BooleanBuffer::new(Buffer::from_vec(words), 0, passing.len())
+    }
+}
+
+/// The deletes of one block or chunk.
+#[derive(Debug, Default)]
+pub struct Deletes {
+    state: RwLock<State>,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    all: Option<Arc<RowBits>>,
+    /// Commits that an active snapshot may not see, oldest first.
+    recent: Vec<(u64, Vec<u32>)>,
+}
+
+impl Deletes {
+    /// Deletes that every snapshot sees.
+    pub fn settled(rows: RowBits) -> Deletes {
+        let all = (rows.count() > 0).then(|| Arc::new(rows));
+        Deletes {
+            state: RwLock::new(State {
+                all,
+                recent: Vec::new(),
+            }),
+        }
+    }
+
+    /// The rows that are deleted as of `timestamp`; `None` for none.
+    pub fn at(&self, timestamp: u64) -> Option<Arc<RowBits>> {
+        let state = self.state.read();
+        let all = state.all.as_ref()?;
+        if state
+            .recent
+            .last()
+            .is_none_or(|(last, _)| *last <= timestamp)
+        {
+            return Some(all.clone());
+        }
+        let mut seen = (**all).clone();
+        let later = state.recent.iter().filter(|(when, _)| *when > timestamp);
+        later
+            .flat_map(|(_, rows)| rows)
+            .for_each(|row| seen.remove(*row));
+        (seen.count() > 0).then(|| Arc::new(seen))
+    }
+
+    /// Whether a row is deleted, by anyone who has committed.
+    pub fn contains(&self, row: u32) -> bool {
+        let state = self.state.read();
+        state.all.as_ref().is_some_and(|all| all.contains(row))
+    }
+
+    /// Whether a row is deleted as of `timestamp`.
+    pub fn contains_at(&self, row: u32, timestamp: u64) -> bool {
+        let state = self.state.read();
+        if !state.all.as_ref().is_some_and(|all| all.contains(row)) {
+            return false;
+        }
+        let mut later = state
+            .recent
+            .iter()
+            .rev()
+            .take_while(|(when, _)| *when > timestamp);
+        !later.any(|(_, rows)| rows.contains(&row))
+    }
+
+    /// Marks rows that were not deleted before. Commits mark in order of their
+    /// timestamps; `oldest` is that of the oldest snapshot in use.
+    pub fn mark(&self, rows: &[u32], timestamp: u64, oldest: u64) {
+        let mut state = self.state.write();
+        let all = Arc::make_mut(state.all.get_or_insert_default());
+        rows.iter().for_each(|row| {
+            all.insert(*row);
+        });
+        state.recent.retain(|(when, _)| *when > oldest);
+        state.recent.push((timestamp, rows.to_vec()));
+    }
+
+    /// Takes back what [`Deletes::mark`] did at `timestamp`, which nobody has seen.
+    pub fn unmark(&self, timestamp: u64) {
+        let mut state = self.state.write();
+        let State { all, recent } = &mut *state;
+        let gone = recent.extract_if(.., |(when, _)| *when == timestamp);
+        for (_, rows) in gone {
+            if let Some(all) = all {
+                let all = Arc::make_mut(all);
+                rows.iter().for_each(|row| all.remove(*row));
+            }
+        }
+    }
+
+    /// The deletes of commits after `timestamp`, oldest first.
+    pub fn after(&self, timestamp: u64) -> Vec<(u64, Vec<u32>)> {
+        let state = self.state.read();
+        let later = state.recent.iter().filter(|(when, _)| *when > timestamp);
+        later.cloned().collect()
+    }
+
+    /// How many rows are deleted, by anyone who has committed.
+    pub fn count(&self) -> usize {
+        let state = self.state.read();
+        state.all.as_ref().map_or(0, |all| all.count())
+    }
+}

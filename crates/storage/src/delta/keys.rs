@@ -1,0 +1,102 @@
+//! From keys to rows of the delta.
+
+use super::tuple::TupleShape;
+use crate::schema::{Physical, TableSchema, Value};
+use parking_lot::RwLock;
+use std::collections::HashMap;
+use xxhash_rust::xxh3::Xxh3;
+
+/// Rows by the hash of their key; rows with a NULL in it are not there.
+#[derive(Debug)]
+pub struct KeyMap {
+    columns: Vec<usize>,
+    rows: RwLock<HashMap<u64, Vec<u64>>>,
+}
+
+impl KeyMap {
+    /// One for each set of columns that is a key of the table or has an index.
+    pub fn all_of(schema: &TableSchema) -> Vec<KeyMap> {
+        let keys = schema.keys.iter().map(|key| &key.columns);
+        let indexes = schema.indexes.iter().map(|index| &index.columns);
+        let mut maps: Vec<KeyMap> = Vec::new();
+        for columns in keys.chain(indexes) {
+            if maps.iter().all(|map| map.columns != *columns) {
+                maps.push(KeyMap {
+                    columns: columns.clone(),
+                    rows: RwLock::default(),
+                });
+            }
+        }
+        maps
+    }
+
+    /// The key's columns.
+    pub fn columns(&self) -> &[usize] {
+        &self.columns
+    }
+
+    pub(super) fn insert(&self, shape: &TupleShape, tuple: &[u8], number: u64) {
+        if let Some(hash) = self.hash(shape, tuple) {
+            self.rows.write().entry(hash).or_default().push(number);
+        }
+    }
+
+    pub(super) fn remove(&self, shape: &TupleShape, tuple: &[u8], number: u64) {
+        let Some(hash) = self.hash(shape, tuple) else {
+            return;
+        };
+        let mut rows = self.rows.write();
+        if let Some(numbers) = rows.get_mut(&hash) {
+            numbers.retain(|known| *known != number);
+            if numbers.is_empty() {
+                rows.remove(&hash);
+            }
+        }
+    }
+
+    fn hash(&self, shape: &TupleShape, tuple: &[u8]) -> Option<u64> {
+        key_hash(
+            self.columns
+                .iter()
+                .map(|column| shape.stored(tuple, *column)),
+        )
+    }
+
+    /// Numbers of the rows that may have a key of this hash, oldest first.
+    pub fn candidates(&self, hash: u64) -> Vec<u64> {
+        self.rows.read().get(&hash).cloned().unwrap_or_default()
+    }
+}
+
+/// The hash of a key from the stored forms of its values; `None` if one is NULL.
+pub fn key_hash<'a>(values: impl Iterator<Item = Option<&'a [u8]>>) -> Option<u64> {
+    let mut hasher = Xxh3::new();
+    for value in values {
+        let value = value?;
+        hasher.update(&(value.len() as u64).to_le_bytes());
+        hasher.update(value);
+    }
+    Some(hasher.digest())
+}
+
+/// The stored form of a value; `None` for one that a column of this kind cannot have.
+pub fn stored_key(value: &Value, physical: Physical) -> Option<Vec<u8>> {
+    Some(match (value, physical) {
+        (Value::Bool(value), Physical::Bool) => vec![u8::from(*value)],
+        (Value::Int(value), Physical::I16) => i16::try_from(*value).ok()?.to_le_bytes().to_vec(),
+        (Value::Int(value), Physical::I32) => i32::try_from(*value).ok()?.to_le_bytes().to_vec(),
+        (Value::Int(value), Physical::I64) => i64::try_from(*value).ok()?.to_le_bytes().to_vec(),
+        (Value::Int(value), Physical::I128) => value.to_le_bytes().to_vec(),
+        (Value::Float(value), Physical::F32) => {
+            let single = *value as f32;
+            let same = f64::from(single).to_bits() == value.to_bits();
+            same.then(|| single.to_le_bytes().to_vec())?
+        }
+        (Value::Float(value), Physical::F64) => value.to_le_bytes().to_vec(),
+        (Value::Bytes(bytes), Physical::Bytes { .. }) => bytes.clone(),
+        (Value::Bytes(bytes), Physical::Bytes16 | Physical::Interval) if bytes.len() == 16 => {
+            bytes.clone()
+        }
+        _ => return None,
+    })
+}

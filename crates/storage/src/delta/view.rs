@@ -1,0 +1,103 @@
+//! What a reader sees: a timestamp, and what its own transaction has done.
+
+use super::Delta;
+use super::chunk::Chunk;
+use super::deletes::RowBits;
+use crate::block::Block;
+use crate::ids::{BlockId, RowId};
+use std::collections::HashMap;
+use std::sync::Arc;
+
+/// A timestamp that sees everything committed.
+pub const LATEST: u64 = u64::MAX - 1;
+
+/// Where a row lives.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum RowHome {
+    /// A block.
+    Block(BlockId),
+    /// The chunk of the table's delta that begins with this row.
+    Chunk(u64),
+    /// The chunk of the transaction's own rows that begins with this one.
+    Own(u64),
+}
+
+impl RowHome {
+    /// The name of a row of this home.
+    pub fn row(self, row: u32) -> RowId {
+        match self {
+            RowHome::Block(block) => RowId::in_block(block, row),
+            RowHome::Chunk(first) => RowId::in_delta(first + u64::from(row)),
+            RowHome::Own(first) => RowId::own(first + u64::from(row)),
+        }
+    }
+}
+
+/// What one transaction has done to one table and not committed.
+#[derive(Clone, Debug, Default)]
+pub struct OwnChanges {
+    /// Its new rows.
+    pub chunks: Vec<Arc<Chunk>>,
+    /// Rows that it deleted, by where they live.
+    pub deleted: HashMap<RowHome, RowBits>,
+}
+
+/// What a reader sees.
+#[derive(Clone, Debug)]
+pub struct ReadView {
+    /// Commits up to this one.
+    pub timestamp: u64,
+    /// And its own transaction's changes.
+    pub own: Option<Arc<OwnChanges>>,
+}
+
+impl Default for ReadView {
+    fn default() -> ReadView {
+        ReadView {
+            timestamp: LATEST,
+            own: None,
+        }
+    }
+}
+
+impl ReadView {
+    /// The view of a snapshot without changes of its own.
+    pub fn at(timestamp: u64) -> ReadView {
+        ReadView {
+            timestamp,
+            own: None,
+        }
+    }
+
+    /// The chunks that hold rows for this reader: the delta's and its own.
+    pub fn chunks(&self, delta: &Delta) -> Vec<(RowHome, Arc<Chunk>)> {
+        let own = self.own.iter().flat_map(|own| &own.chunks);
+        let own = own.map(|chunk| (RowHome::Own(chunk.first()), chunk.clone()));
+        let delta = delta.chunks().into_iter();
+        let delta = delta.map(|chunk| (RowHome::Chunk(chunk.first()), chunk));
+        delta.chain(own).collect()
+    }
+
+    /// What its own transaction deleted in one place.
+    pub fn own_deletes(&self, home: RowHome) -> Option<&RowBits> {
+        self.own.as_ref()?.deleted.get(&home)
+    }
+
+    /// Rows of a block that are deleted for this reader; `None` for none.
+    pub fn deleted(&self, block: &Block) -> Option<Arc<RowBits>> {
+        let committed = block.deletes().at(self.timestamp);
+        match (committed, self.own_deletes(RowHome::Block(block.id()))) {
+            (committed, None) => committed,
+            (None, Some(own)) => Some(Arc::new(own.clone())),
+            (Some(mut committed), Some(own)) => {
+                Arc::make_mut(&mut committed).add_all(own);
+                Some(committed)
+            }
+        }
+    }
+
+    /// The rows of a chunk that this reader sees.
+    pub fn visible(&self, home: RowHome, chunk: &Chunk) -> Vec<u32> {
+        chunk.visible(self.timestamp, self.own_deletes(home))
+    }
+}

@@ -1,0 +1,51 @@
+//! Scanning rows that are in no block.
+
+use super::Scan;
+use crate::delta::{Chunk, RowHome};
+use crate::error::Result;
+use crate::predicate::evaluate_leaf;
+use arrow_array::{ArrayRef, UInt64Array};
+use std::collections::VecDeque;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+/// Columns of some rows, and how many rows.
+pub(super) type Columns = (Vec<ArrayRef>, usize);
+
+/// The rows of a chunk that the scan's reader sees and that pass.
+pub(super) fn read(scan: &Scan, home: RowHome, chunk: &Chunk) -> Result<VecDeque<Columns>> {
+    let visible = scan.view.visible(home, chunk);
+    let looked_at = visible.len() as u64;
+    scan.metrics
+        .rows_in_delta
+        .fetch_add(looked_at, Ordering::Relaxed);
+    let tuples = chunk.read();
+    let rows = match &scan.predicate {
+        Some(predicate) if !visible.is_empty() => {
+            let bits = predicate.evaluate(visible.len(), &mut |column, leaf| {
+                evaluate_leaf(leaf, &tuples.column(column, &visible)?)
+            })?;
+            bits.set_indices().map(|place| visible[place]).collect()
+        }
+        _ => visible,
+    };
+    let batch = |rows: &[u32]| {
+        let columns = scan
+            .projection
+            .iter()
+            .map(|column| tuples.column(*column, rows));
+        let mut columns = columns.collect::<Result<Vec<ArrayRef>>>()?;
+        if scan.row_ids {
+            columns.push(row_ids(home, rows.iter().copied()));
+        }
+        Ok((columns, rows.len()))
+    };
+    rows.chunks(scan.batch_rows).map(batch).collect()
+}
+
+/// The ids of rows of one home.
+pub(super) fn row_ids(home: RowHome, rows: impl Iterator<Item = u32>) -> ArrayRef {
+    Arc::new(UInt64Array::from_iter_values(
+        rows.map(|row| home.row(row).0),
+    ))
+}
