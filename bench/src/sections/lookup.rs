@@ -14,7 +14,7 @@ use crate::schema::Table as Tpch;
 use arrow::array::AsArray;
 use arrow::datatypes::Int64Type;
 use freestone::{Database, Session};
-use freestone_storage::{CompareOp, DEFAULT_SCHEMA, Predicate, Table, Value};
+use freestone_storage::{CompareOp, DEFAULT_SCHEMA, Predicate, ReadView, Table, Value};
 use std::time::Instant;
 
 /// Microseconds, by layout.
@@ -117,6 +117,7 @@ fn keys(bench: &Bench, session: &Session) -> Result<Vec<i64>> {
 /// Median seconds of a look-up; the first time over the keys warms up.
 fn look_up(table: &Table, keys: &[i64]) -> Result<f64> {
     let columns: Vec<usize> = (0..table.schema.columns.len()).collect();
+    let view = ReadView::default();
     let mut seconds = Vec::with_capacity(keys.len());
     for _ in 0..2 {
         seconds.clear();
@@ -127,7 +128,7 @@ fn look_up(table: &Table, keys: &[i64]) -> Result<f64> {
                 op: CompareOp::Eq,
                 value: Value::Int((*key).into()),
             };
-            let rows = table.look_up(&predicate, &columns)?;
+            let rows = table.look_up(&view, &predicate, &columns)?;
             seconds.push(start.elapsed().as_secs_f64());
             if rows.len() != 1 {
                 return Err(format!("key {key} has {} rows", rows.len()).into());

@@ -143,6 +143,7 @@ impl FreestoneScan {
                 batch_rows,
                 scanner,
                 top: self.top,
+                ..ScanRequest::default()
             })?;
             if let Some(progress) = &progress {
                 progress.watch(&scan);
