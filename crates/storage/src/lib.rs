@@ -20,6 +20,7 @@ pub mod scan;
 pub mod schema;
 pub mod store;
 pub mod table;
+pub mod wal;
 
 pub use block::{Block, BlockInfo, ByteRange, ColumnFacts};
 pub use delta::{Delta, ReadView};
@@ -33,7 +34,7 @@ pub use schema::{
     TableOptions, TableSchema, Value,
 };
 pub use store::{
-    BlockWriter, Catalog, CatalogEdit, DEFAULT_SCHEMA, NewBlock, OpenMode, Store, VerifyReport,
-    View,
+    BlockWriter, Catalog, CatalogEdit, DEFAULT_SCHEMA, NewBlock, OpenMode, Savepoint, Snapshot,
+    Store, Transaction, VerifyReport, View,
 };
 pub use table::{ColumnStatistics, Table, TableStatistics};

@@ -35,7 +35,8 @@ impl KeyMap {
         &self.columns
     }
 
-    pub(super) fn insert(&self, shape: &TupleShape, tuple: &[u8], number: u64) {
+    /// Adds a row by its tuple.
+    pub fn insert(&self, shape: &TupleShape, tuple: &[u8], number: u64) {
         if let Some(hash) = self.hash(shape, tuple) {
             self.rows.write().entry(hash).or_default().push(number);
         }

@@ -25,6 +25,7 @@ pub use keys::{KeyMap, key_hash, stored_key};
 pub use tuple::TupleShape;
 pub use view::{LATEST, OwnChanges, ReadView, RowHome};
 
+use crate::error::{Error, Result};
 use crate::schema::TableSchema;
 use parking_lot::RwLock;
 use std::sync::Arc;
@@ -120,6 +121,26 @@ impl Delta {
     pub fn bytes(&self) -> usize {
         let state = self.state.read();
         state.chunks.iter().map(|chunk| chunk.bytes()).sum()
+    }
+
+    /// Lets the next row have number `first`.
+    ///
+    /// # Errors
+    /// `Corrupt` if that number was given already.
+    pub fn skip_to(&self, first: u64) -> Result<()> {
+        let mut state = self.state.write();
+        if first < state.next {
+            return Err(Error::corrupt(format!(
+                "row {first} of a delta that is at row {}",
+                state.next
+            )));
+        }
+        if first > state.next {
+            let chunk = Chunk::new(first, self.schema.clone());
+            state.chunks.push(Arc::new(chunk));
+            state.next = first;
+        }
+        Ok(())
     }
 
     /// Appends tuples committed at `created`; returns the number of the first.

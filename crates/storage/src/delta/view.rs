@@ -3,6 +3,7 @@
 use super::Delta;
 use super::chunk::Chunk;
 use super::deletes::RowBits;
+use super::keys::KeyMap;
 use crate::block::Block;
 use crate::ids::{BlockId, RowId};
 use std::collections::HashMap;
@@ -40,6 +41,18 @@ pub struct OwnChanges {
     pub chunks: Vec<Arc<Chunk>>,
     /// Rows that it deleted, by where they live.
     pub deleted: HashMap<RowHome, RowBits>,
+    /// From keys to its new rows.
+    pub maps: Arc<Vec<KeyMap>>,
+}
+
+impl OwnChanges {
+    /// Its new row of this number, if it was not taken back.
+    pub fn find(&self, number: u64) -> Option<(Arc<Chunk>, u32)> {
+        let chunk = self.chunks.iter().rfind(|chunk| chunk.first() <= number)?;
+        let row = number - chunk.first();
+        // In range: less than the chunk's length.
+        (row < chunk.len() as u64).then(|| (chunk.clone(), row as u32))
+    }
 }
 
 /// What a reader sees.
@@ -47,8 +60,11 @@ pub struct OwnChanges {
 pub struct ReadView {
     /// Commits up to this one.
     pub timestamp: u64,
-    /// And its own transaction's changes.
+    /// And its own transaction's changes,
     pub own: Option<Arc<OwnChanges>>,
+    /// of its own rows only those below this number: a statement does not see
+    /// the rows that it adds.
+    pub own_before: u64,
 }
 
 impl Default for ReadView {
@@ -56,6 +72,7 @@ impl Default for ReadView {
         ReadView {
             timestamp: LATEST,
             own: None,
+            own_before: 0,
         }
     }
 }
@@ -66,6 +83,7 @@ impl ReadView {
         ReadView {
             timestamp,
             own: None,
+            own_before: 0,
         }
     }
 
@@ -98,6 +116,21 @@ impl ReadView {
 
     /// The rows of a chunk that this reader sees.
     pub fn visible(&self, home: RowHome, chunk: &Chunk) -> Vec<u32> {
-        chunk.visible(self.timestamp, self.own_deletes(home))
+        chunk.visible(self.newest(home), self.own_deletes(home))
+    }
+
+    /// The newest mark of creation that it sees in a place: own rows have their
+    /// number in the place of a timestamp.
+    fn newest(&self, home: RowHome) -> u64 {
+        match home {
+            RowHome::Own(_) => self.own_before.saturating_sub(1),
+            _ => self.timestamp,
+        }
+    }
+
+    /// Whether it sees a row of a chunk.
+    pub fn sees(&self, home: RowHome, chunk: &Chunk, row: u32) -> bool {
+        let own = self.own_deletes(home);
+        chunk.sees(row, self.newest(home)) && !own.is_some_and(|own| own.contains(row))
     }
 }

@@ -24,5 +24,10 @@ pub fn checksum(bytes: &[u8]) -> u64 {
     xxhash_rust::xxh3::xxh3_64(bytes)
 }
 
+/// A checksum that also depends on where the bytes belong.
+pub fn checksum_seeded(bytes: &[u8], seed: u64) -> u64 {
+    xxhash_rust::xxh3::xxh3_64_with_seed(bytes, seed)
+}
+
 #[cfg(test)]
 pub(crate) mod tests;

@@ -1,6 +1,6 @@
 //! A database directory on a file system.
 
-use super::{Files, ReadFile};
+use super::{Files, LogFile, ReadFile, disk_log, past_the_end};
 use crate::error::{Error, Result};
 use arrow_buffer::{Buffer, MutableBuffer};
 use rustix::fs::FlockOperation;
@@ -125,6 +125,10 @@ impl Files for Disk {
         })
     }
 
+    fn log(&self, name: &str, bytes: u64) -> Result<Arc<dyn LogFile>> {
+        disk_log::open(&self.root.join(name), bytes)
+    }
+
     fn rename(&self, from: &str, to: &str) -> Result<()> {
         let (from, to) = (self.root.join(from), self.root.join(to));
         fs::rename(&from, &to).map_err(|e| {
@@ -182,11 +186,7 @@ impl ReadFile for DiskFile {
     fn read(&self, offset: u64, len: usize) -> Result<Buffer> {
         let ends = offset.checked_add(len as u64);
         if ends.is_none_or(|end| end > self.len) {
-            return Err(Error::corrupt(format!(
-                "the file has {} bytes, {len} bytes at {offset} were expected",
-                self.len
-            ))
-            .at(&self.name, None, None));
+            return Err(past_the_end(&self.name, offset, len, self.len));
         }
         let mut buffer = MutableBuffer::from_len_zeroed(len);
         self.file

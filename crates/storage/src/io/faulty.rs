@@ -2,12 +2,16 @@
 //!
 //! The model is the pessimistic one: until a directory is synced, a crash
 //! forgets every creation, rename and removal in it, and `write` counts as one
-//! operation that may fail half-way. [`Faulty::fail_after`] makes every
-//! operation past the n-th fail, as on a disk that has gone away;
-//! [`Faulty::crash`] returns the files as a restart would find them.
+//! operation that may fail half-way. Writes to logs are lost until the log is
+//! synced; [`Faulty::crash_tearing`] lets some survive, whole or in part.
+//! [`Faulty::fail_after`] makes every operation past the n-th fail, as on a disk
+//! that has gone away; [`Faulty::crash`] returns the files as a restart would
+//! find them.
 
-use super::memory::{MemoryFile, concatenate, names_in};
-use super::{Files, ReadFile};
+use super::faulty_log::FaultyLog;
+use super::memory::{MemoryFile, concatenate, names_in, zeros};
+use super::unsynced::{Log, Survival, Unsynced};
+use super::{Files, LogFile, ReadFile};
 use crate::error::{Error, Result};
 use arrow_buffer::Buffer;
 use parking_lot::Mutex;
@@ -18,18 +22,27 @@ use std::sync::Arc;
 /// An in-memory directory for crash tests.
 #[derive(Debug, Default)]
 pub struct Faulty {
-    state: Mutex<State>,
+    state: Arc<Mutex<State>>,
 }
 
 #[derive(Debug, Default, Clone)]
-struct State {
+pub(super) struct State {
     /// What the running process sees.
-    seen: BTreeMap<String, Buffer>,
+    seen: BTreeMap<String, Content>,
     /// What a crash leaves.
-    durable: BTreeMap<String, Buffer>,
+    durable: BTreeMap<String, Content>,
+    /// Logs by number; a rename moves the name, and the number stays.
+    pub(super) logs: BTreeMap<usize, Log>,
     operations: u64,
     /// Numbers of the operations that fail, the first operation being 1.
     failing: Range<u64>,
+    full: bool,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+enum Content {
+    Whole(Buffer),
+    Log(usize),
 }
 
 fn directory_of(name: &str) -> &str {
@@ -50,6 +63,11 @@ impl Faulty {
         state.failing = number..number + 1;
     }
 
+    /// Says whether there is room for new files.
+    pub fn set_full(&self, full: bool) {
+        self.state.lock().full = full;
+    }
+
     /// Writing operations so far.
     pub fn operations(&self) -> u64 {
         self.state.lock().operations
@@ -58,36 +76,60 @@ impl Faulty {
     /// The files after a power loss: only what had been synced.
     #[must_use]
     pub fn crash(&self) -> Faulty {
-        let durable = self.state.lock().durable.clone();
-        Faulty {
-            state: Mutex::new(State {
-                seen: durable.clone(),
-                durable,
-                ..State::default()
-            }),
-        }
+        self.crash_tearing(|_| Survival::Nothing)
     }
 
-    /// The files after a power loss that some changes of names happened to
-    /// survive although they had not been synced: those that `kept` says.
+    /// The files after a power loss that some changes happened to survive
+    /// although they had not been synced: those changes of names and those
+    /// writes to logs that `kept` says, by the name of the file.
     #[must_use]
     pub fn crash_keeping(&self, mut kept: impl FnMut(&str) -> bool) -> Faulty {
-        let State { seen, durable, .. } = self.state.lock().clone();
+        self.crash_tearing(|change| match kept(change.name()) {
+            true => Survival::Whole,
+            false => Survival::Nothing,
+        })
+    }
+
+    /// The files after a power loss of which each unsynced change survived as
+    /// far as `survived` says: writes to logs also in part, by sectors.
+    #[must_use]
+    pub fn crash_tearing(&self, mut survived: impl FnMut(Unsynced<'_>) -> Survival) -> Faulty {
+        let State {
+            seen,
+            durable,
+            mut logs,
+            ..
+        } = self.state.lock().clone();
         let mut left = durable.clone();
-        for name in seen.keys().chain(durable.keys()) {
-            if seen.get(name) != durable.get(name) && kept(name) {
+        for (name, content) in seen.iter().chain(&durable) {
+            let Content::Log(number) = content else {
+                continue;
+            };
+            // Crashing a second time, under its other name, changes nothing.
+            if let Some(log) = logs.get_mut(number) {
+                *log = log.crash(name, &mut survived);
+            }
+        }
+        let mut names: Vec<&String> = seen.keys().chain(durable.keys()).collect();
+        names.sort();
+        names.dedup();
+        for name in names {
+            if seen.get(name) != durable.get(name)
+                && matches!(survived(Unsynced::Name(name)), Survival::Whole)
+            {
                 match seen.get(name) {
-                    Some(bytes) => left.insert(name.clone(), bytes.clone()),
+                    Some(content) => left.insert(name.clone(), content.clone()),
                     None => left.remove(name),
                 };
             }
         }
         Faulty {
-            state: Mutex::new(State {
+            state: Arc::new(Mutex::new(State {
                 seen: left.clone(),
                 durable: left,
+                logs,
                 ..State::default()
-            }),
+            })),
         }
     }
 
@@ -99,43 +141,110 @@ impl Faulty {
     /// Changes the bytes of a file, as a bad disk does.
     pub fn corrupt(&self, name: &str, change: impl FnOnce(&mut Vec<u8>)) {
         let mut state = self.state.lock();
-        if let Some(bytes) = state.seen.get(name) {
-            let mut bytes = bytes.to_vec();
-            change(&mut bytes);
-            let bytes = concatenate(&[&bytes]);
-            state.durable.insert(name.to_string(), bytes.clone());
-            state.seen.insert(name.to_string(), bytes);
+        let State {
+            seen,
+            durable,
+            logs,
+            ..
+        } = &mut *state;
+        match seen.get(name) {
+            Some(Content::Whole(bytes)) => {
+                let mut bytes = bytes.to_vec();
+                change(&mut bytes);
+                let content = Content::Whole(concatenate(&[&bytes]));
+                durable.insert(name.to_string(), content.clone());
+                seen.insert(name.to_string(), content);
+            }
+            Some(Content::Log(number)) => {
+                if let Some(log) = logs.get_mut(number) {
+                    let mut bytes = log.seen().to_vec();
+                    change(&mut bytes);
+                    *log = Log::new(bytes);
+                }
+            }
+            None => {}
         }
     }
 
     fn change<T>(&self, what: &str, change: impl FnOnce(&mut State) -> T) -> Result<T> {
         let mut state = self.state.lock();
-        state.operations += 1;
-        if state.failing.contains(&state.operations) {
+        state.count(what)?;
+        Ok(change(&mut state))
+    }
+}
+
+impl State {
+    /// Counts an operation and says whether it fails.
+    pub(super) fn count(&mut self, what: &str) -> Result<()> {
+        self.operations += 1;
+        if self.failing.contains(&self.operations) {
             return Err(Error::io(
                 what.to_string(),
                 std::io::Error::other("injected fault"),
             ));
         }
-        Ok(change(&mut state))
+        Ok(())
+    }
+
+    fn check_room(&self, name: &str) -> Result<()> {
+        match self.full {
+            true => Err(Error::io(
+                format!("cannot write {name}"),
+                std::io::ErrorKind::StorageFull.into(),
+            )),
+            false => Ok(()),
+        }
     }
 }
 
 impl Files for Faulty {
     fn open(&self, name: &str) -> Result<Arc<dyn ReadFile>> {
-        let bytes = self.state.lock().seen.get(name).cloned();
-        let bytes =
-            bytes.ok_or_else(|| Error::corrupt("the file is missing").at(name, None, None))?;
-        Ok(Arc::new(MemoryFile {
-            bytes,
-            name: name.to_string(),
-        }))
+        let content = self.state.lock().seen.get(name).cloned();
+        let name = name.to_string();
+        match content {
+            Some(Content::Whole(bytes)) => Ok(Arc::new(MemoryFile { bytes, name })),
+            Some(Content::Log(number)) => Ok(Arc::new(FaultyLog {
+                state: self.state.clone(),
+                number,
+                name,
+            })),
+            None => Err(Error::corrupt("the file is missing").at(&name, None, None)),
+        }
     }
 
     fn write(&self, name: &str, parts: &[&[u8]]) -> Result<()> {
         self.change(&format!("cannot write {name}"), |state| {
-            state.seen.insert(name.to_string(), concatenate(parts));
-        })
+            state.check_room(name)?;
+            let content = Content::Whole(concatenate(parts));
+            state.seen.insert(name.to_string(), content);
+            Ok(())
+        })?
+    }
+
+    fn log(&self, name: &str, bytes: u64) -> Result<Arc<dyn LogFile>> {
+        let mut state = self.state.lock();
+        let number = match state.seen.get(name) {
+            Some(Content::Log(number)) => *number,
+            found => {
+                let bytes = match found {
+                    Some(Content::Whole(bytes)) => bytes.to_vec(),
+                    _ => {
+                        state.count(&format!("cannot create {name}"))?;
+                        state.check_room(name)?;
+                        zeros(name, bytes)?
+                    }
+                };
+                let number = state.logs.len();
+                state.logs.insert(number, Log::new(bytes));
+                state.seen.insert(name.to_string(), Content::Log(number));
+                number
+            }
+        };
+        Ok(Arc::new(FaultyLog {
+            state: self.state.clone(),
+            number,
+            name: name.to_string(),
+        }))
     }
 
     fn rename(&self, from: &str, to: &str) -> Result<()> {
@@ -163,7 +272,7 @@ impl Files for Faulty {
             let now = seen
                 .iter()
                 .filter(|(name, _)| directory_of(name) == directory);
-            durable.extend(now.map(|(name, bytes)| (name.clone(), bytes.clone())));
+            durable.extend(now.map(|(name, content)| (name.clone(), content.clone())));
         })
     }
 

@@ -8,18 +8,26 @@
 //! whole and synced ([`Files::write`]), made visible by [`Files::rename`], and
 //! read by position. Reads come back as 64-byte-aligned [`Buffer`]s, so that
 //! sections can be used as Arrow arrays without copying.
+//!
+//! Files of the write-ahead log ([`Files::log`]) are the exception: their length
+//! is fixed when they are created, and they are written by position within it.
 
 mod disk;
+mod disk_log;
 mod faulty;
+mod faulty_log;
 mod memory;
+mod unsynced;
 
 pub use disk::{Disk, Lock};
 pub use faulty::Faulty;
 pub use memory::Memory;
+pub use unsynced::{SECTOR_BYTES, Survival, Unsynced};
 
-use crate::error::Result;
+use crate::error::{Error, Result};
 use arrow_buffer::Buffer;
 use std::fmt::Debug;
+use std::ops::Range;
 use std::sync::Arc;
 
 /// Alignment of sections within a file and of buffers in memory, bytes.
@@ -42,6 +50,32 @@ pub trait ReadFile: Send + Sync + Debug {
     }
 }
 
+/// A file of fixed length that is written by position.
+pub trait LogFile: Send + Sync + Debug {
+    /// Writes `bytes` at `offset`. Readers see them at once; they are durable
+    /// after [`LogFile::sync`].
+    ///
+    /// # Errors
+    /// `Io` or `Full`; some of the bytes may then have been written. XX000 past
+    /// the end of the file.
+    fn write_at(&self, offset: u64, bytes: &[u8]) -> Result<()>;
+
+    /// Makes everything written so far durable.
+    ///
+    /// # Errors
+    /// `Io`; what was written since the last success may then be lost, and a
+    /// later success says nothing about it.
+    fn sync(&self) -> Result<()>;
+
+    /// Bytes in the file; they never change in number.
+    fn len(&self) -> u64;
+
+    /// Whether the file holds no bytes.
+    fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+}
+
 /// The files of one database.
 pub trait Files: Send + Sync + Debug {
     /// Opens a file for reading.
@@ -56,6 +90,15 @@ pub trait Files: Send + Sync + Debug {
     /// # Errors
     /// `Full` or `Io`; then no file of that name is left.
     fn write(&self, name: &str, parts: &[&[u8]]) -> Result<()>;
+
+    /// Opens a file for writing by position, or creates it with `bytes` zeros
+    /// that are really written and synced: later writes then need no room, and
+    /// syncing them changes no metadata. The name of a new file is durable after
+    /// [`Files::sync_directory`]. Files from [`Files::open`] see what is written.
+    ///
+    /// # Errors
+    /// `Full` or `Io`; then no new file of that name is left.
+    fn log(&self, name: &str, bytes: u64) -> Result<Arc<dyn LogFile>>;
 
     /// Moves a file over another, atomically.
     ///
@@ -83,6 +126,29 @@ pub trait Files: Send + Sync + Debug {
 
     /// The name to show to people.
     fn show(&self, name: &str) -> String;
+}
+
+/// Where `len` bytes at `offset` lie in `size` bytes, if they do.
+fn span(offset: u64, len: usize, size: usize) -> Option<Range<usize>> {
+    let start = usize::try_from(offset).ok()?;
+    let end = start.checked_add(len)?;
+    (end <= size).then_some(start..end)
+}
+
+/// The error of a read past the end.
+fn past_the_end(name: &str, offset: u64, len: usize, size: u64) -> Error {
+    Error::corrupt(format!(
+        "the file has {size} bytes, {len} bytes at {offset} were expected"
+    ))
+    .at(name, None, None)
+}
+
+/// The error of a write past the end, which only a mistake of ours can ask for.
+fn no_such_place(name: &str, offset: u64, len: usize, size: u64) -> Error {
+    Error::invalid(
+        "XX000",
+        format!("internal: {len} bytes at {offset} do not fit in {name}, which has {size} bytes"),
+    )
 }
 
 #[cfg(test)]

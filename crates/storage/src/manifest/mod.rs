@@ -22,12 +22,22 @@ const DIRECTORY: &str = "manifest";
 /// A manifest as stored.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Manifest {
-    /// Counts publishes.
+    /// Counts manifests.
     pub version: u64,
+    /// Counts changes of the catalog; 0 in manifests that were one each.
+    #[serde(default)]
+    pub catalog: u64,
     /// Number of the next table.
     pub next_table: u64,
     /// Number of the next block; block files may go beyond it after a crash.
     pub next_block: u64,
+    /// The last commit that the manifest has in it.
+    #[serde(default)]
+    pub timestamp: u64,
+    /// Where the log goes on, if there is one; the checkpoint of this number has
+    /// the rows that are in no block, and the deletes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub log: Option<u64>,
     /// Schemas by name.
     pub schemas: BTreeMap<String, ManifestSchema>,
 }
@@ -56,6 +66,13 @@ pub struct ManifestTable {
     pub former: Vec<FormerColumns>,
     /// Its blocks.
     pub blocks: Vec<BlockInfo>,
+    /// Number of the first row that is in none of them.
+    #[serde(default = "first_number")]
+    pub delta: u64,
+}
+
+fn first_number() -> u64 {
+    1
 }
 
 fn name(version: u64) -> String {

@@ -93,21 +93,16 @@ fn in_delta(
     columns: &[usize],
     rows: &mut Vec<(RowId, Row)>,
 ) -> Result<()> {
-    let delta = table.delta();
-    let own = view.own.as_ref().is_some_and(|own| !own.chunks.is_empty());
-    let Some(numbers) = by_key(table, conditions).filter(|_| !own) else {
-        let chunks = view.chunks(delta);
-        if !chunks.is_empty() {
-            rows.extend(scan(table, Vec::new(), chunks, view, predicate, columns)?);
-        }
+    let chunks = view.chunks(table.delta());
+    if chunks.is_empty() {
+        return Ok(());
+    }
+    let Some(candidates) = by_key(table, view, conditions) else {
+        rows.extend(scan(table, Vec::new(), chunks, view, predicate, columns)?);
         return Ok(());
     };
-    for number in numbers {
-        let Some((chunk, row)) = delta.find(number) else {
-            continue;
-        };
-        let own = view.own_deletes(RowHome::Chunk(chunk.first()));
-        if !chunk.sees(row, view.timestamp) || own.is_some_and(|own| own.contains(row)) {
+    for (home, chunk, row) in candidates {
+        if !view.sees(home, &chunk, row) {
             continue;
         }
         let tuples = chunk.read();
@@ -119,21 +114,30 @@ fn in_delta(
             let values = columns
                 .iter()
                 .map(|column| chunk.shape().value(tuple, *column));
-            rows.push((RowId::in_delta(number), values.collect()));
+            rows.push((home.row(row), values.collect()));
         }
     }
     Ok(())
 }
 
-/// The rows of the delta that may have a key that is asked for, if one is.
-fn by_key(table: &Table, conditions: &Conditions<'_>) -> Option<Vec<u64>> {
+/// A row that is in no block.
+type Candidate = (RowHome, Arc<Chunk>, u32);
+
+/// The rows in no block that may have a key that is asked for, if one is.
+fn by_key(table: &Table, view: &ReadView, conditions: &Conditions<'_>) -> Option<Vec<Candidate>> {
     let keys = table.schema.keys.iter().map(|key| &key.columns);
     let indexes = table.schema.indexes.iter().map(|index| &index.columns);
     let (columns, tuples) = keys
         .chain(indexes)
         .find_map(|columns| Some((columns, conditions.all_equal(columns)?)))?;
-    let map = table.delta().map(columns)?;
-    let mut numbers = Vec::new();
+    let delta = table.delta();
+    let map = delta.map(columns)?;
+    let own = view.own.as_ref();
+    let own_map = own.and_then(|own| own.maps.iter().find(|map| map.columns() == columns));
+    if own.is_some_and(|own| !own.chunks.is_empty()) && own_map.is_none() {
+        return None;
+    }
+    let (mut numbers, mut own_numbers) = (Vec::new(), Vec::new());
     for tuple in tuples {
         let values = columns.iter().zip(&tuple).map(|(column, value)| {
             stored_key(value, table.schema.columns[*column].kind.physical())
@@ -142,11 +146,22 @@ fn by_key(table: &Table, conditions: &Conditions<'_>) -> Option<Vec<u64>> {
         if let Some(values) = values.collect::<Option<Vec<_>>>() {
             let hash = key_hash(values.iter().map(|value| Some(value.as_slice())))?;
             numbers.extend(map.candidates(hash));
+            own_numbers.extend(own_map.map(|map| map.candidates(hash)).unwrap_or_default());
         }
     }
-    numbers.sort_unstable();
-    numbers.dedup();
-    Some(numbers)
+    for numbers in [&mut numbers, &mut own_numbers] {
+        numbers.sort_unstable();
+        numbers.dedup();
+    }
+    let committed = numbers.into_iter().filter_map(|number| {
+        let (chunk, row) = delta.find(number)?;
+        Some((RowHome::Chunk(chunk.first()), chunk, row))
+    });
+    let own = own_numbers.into_iter().filter_map(|number| {
+        let (chunk, row) = own?.find(number)?;
+        Some((RowHome::Own(chunk.first()), chunk, row))
+    });
+    Some(committed.chain(own).collect())
 }
 
 /// The blocks whose bounds do not rule out a whole number that is asked for; of

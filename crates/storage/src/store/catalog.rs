@@ -2,11 +2,13 @@
 
 use super::Place;
 use crate::block::{Block, BlockInfo, Places, SharedPlaces};
+use crate::delta::Delta;
 use crate::error::{Error, Result};
+use crate::ids::{BlockId, TableId};
 use crate::manifest::{Manifest, ManifestSchema, ManifestTable};
 use crate::schema::{Column, FormerColumns, TableSchema};
 use crate::table::Table;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 /// The schema that exists in every database.
@@ -39,7 +41,7 @@ pub struct View {
 }
 
 impl Catalog {
-    /// Counts publishes.
+    /// Counts changes of the catalog.
     pub fn version(&self) -> u64 {
         self.version
     }
@@ -64,6 +66,14 @@ impl Catalog {
         self.schemas
             .get(schema)
             .map_or_else(Vec::new, |entry| entry.tables.values().collect())
+    }
+
+    /// A table by its number.
+    pub fn table_by_id(&self, id: TableId) -> Option<&Arc<Table>> {
+        let mut tables = self.all_tables();
+        tables
+            .find(|(_, table)| table.id == id)
+            .map(|(_, table)| table)
     }
 
     /// A view by schema and name.
@@ -91,7 +101,7 @@ impl Catalog {
     pub(super) fn from_manifest(manifest: Manifest, place: &Place) -> Result<Catalog> {
         let schemas = manifest.schemas.into_iter().map(|(schema, entry)| {
             let tables = entry.tables.into_iter().map(|(name, table)| {
-                let table = opened_table(name.clone(), table, place)?;
+                let table = opened_table(name.clone(), table, place, None)?;
                 Ok((name, Arc::new(table)))
             });
             let tables = tables.collect::<Result<BTreeMap<_, _>>>()?;
@@ -108,28 +118,19 @@ impl Catalog {
             ))
         });
         Ok(Catalog {
-            version: manifest.version,
+            version: manifest.catalog.max(manifest.version),
             next_table: manifest.next_table,
             schemas: schemas.collect::<Result<_>>()?,
         })
     }
 
+    /// What a manifest says of it; number and place in the log are left out.
     pub(super) fn to_manifest(&self, next_block: u64) -> Manifest {
         let schemas = self.schemas.iter().map(|(schema, entry)| {
-            let tables = entry.tables.iter().map(|(name, table)| {
-                let stored = ManifestTable {
-                    id: table.id,
-                    schema: (*table.schema).clone(),
-                    options: table.options.clone(),
-                    former: table.former().to_vec(),
-                    blocks: table
-                        .blocks()
-                        .iter()
-                        .map(|block| block.info().clone())
-                        .collect(),
-                };
-                (name.clone(), stored)
-            });
+            let tables = entry
+                .tables
+                .iter()
+                .map(|(name, table)| (name.clone(), stored_table(table)));
             let views = entry
                 .views
                 .iter()
@@ -143,7 +144,10 @@ impl Catalog {
             )
         });
         Manifest {
-            version: self.version,
+            version: 0,
+            catalog: self.version,
+            timestamp: 0,
+            log: None,
             next_table: self.next_table,
             next_block,
             schemas: schemas.collect(),
@@ -151,8 +155,29 @@ impl Catalog {
     }
 }
 
+/// A table as the manifest and the log have it.
+pub(super) fn stored_table(table: &Table) -> ManifestTable {
+    let blocks = table.blocks().iter();
+    ManifestTable {
+        id: table.id,
+        schema: (*table.schema).clone(),
+        options: table.options.clone(),
+        former: table.former().to_vec(),
+        blocks: blocks.map(|block| block.info().clone()).collect(),
+        delta: table.delta().first(),
+    }
+}
+
 /// A table with handles of its blocks, each over the columns it was written with.
-fn opened_table(name: String, stored: ManifestTable, place: &Place) -> Result<Table> {
+/// What the table was `before`, if it was, gives deletes and delta.
+pub(super) fn opened_table(
+    name: String,
+    stored: ManifestTable,
+    place: &Place,
+    before: Option<&Table>,
+) -> Result<Table> {
+    let known = before.iter().flat_map(|table| table.blocks());
+    let known: HashMap<BlockId, &Arc<Block>> = known.map(|block| (block.id(), block)).collect();
     let schema = Arc::new(stored.schema);
     let former = stored
         .former
@@ -160,6 +185,10 @@ fn opened_table(name: String, stored: ManifestTable, place: &Place) -> Result<Ta
         .map(|former| Ok((former_schema(&former.columns), places(&schema, former)?)))
         .collect::<Result<Vec<_>>>()?;
     let block = |info: BlockInfo| {
+        let known = known.get(&info.id).copied();
+        if let Some(block) = known.filter(|block| *block.info() == info) {
+            return Ok(block.clone());
+        }
         let (columns, places) = match info.version {
             None => (schema.clone(), None),
             Some(version) => former.get(version as usize).cloned().ok_or_else(|| {
@@ -171,7 +200,11 @@ fn opened_table(name: String, stored: ManifestTable, place: &Place) -> Result<Ta
             })?,
         };
         let (files, cache) = (place.files.clone(), place.cache.clone());
-        Ok(Arc::new(Block::new(info, columns, places, files, cache)))
+        let block = Block::new(info, columns, places, files, cache);
+        Ok(Arc::new(match known {
+            Some(known) => block.with_deletes(known.deletes().clone()),
+            None => block,
+        }))
     };
     let blocks = stored
         .blocks
@@ -185,7 +218,11 @@ fn opened_table(name: String, stored: ManifestTable, place: &Place) -> Result<Ta
         stored.options,
         blocks,
     );
-    Ok(table.with_former(stored.former))
+    let delta = match before {
+        Some(before) => before.delta().from(schema.clone(), stored.delta),
+        None => Delta::new(schema.clone(), stored.delta),
+    };
+    Ok(table.with_former(stored.former).with_delta(Arc::new(delta)))
 }
 
 /// The schema of blocks that were written with these columns.

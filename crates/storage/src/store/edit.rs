@@ -9,6 +9,7 @@ use crate::ids::TableId;
 use crate::schema::{COLUMNS_MAX, TableOptions, TableSchema};
 use crate::table::Table;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 /// A catalog being changed; nothing is visible to others before it is published.
 #[derive(Debug)]
@@ -16,11 +17,14 @@ pub struct CatalogEdit {
     pub(super) catalog: Catalog,
     pub(super) added: Vec<NewBlock>,
     pub(super) changed: bool,
+    /// Number of the next table, of this catalog and of all drafts beside it.
+    next_table: Arc<AtomicU64>,
 }
 
 impl CatalogEdit {
-    pub(super) fn new(catalog: Catalog) -> Self {
+    pub(super) fn new(catalog: Catalog, next_table: Arc<AtomicU64>) -> Self {
         CatalogEdit {
+            next_table,
             catalog,
             added: Vec::new(),
             changed: false,
@@ -106,11 +110,11 @@ impl CatalogEdit {
     ) -> Result<TableId> {
         check_columns(&columns)?;
         options.check(&columns)?;
-        let id = TableId(self.catalog.next_table);
+        let id = TableId(self.next_table.fetch_add(1, Ordering::Relaxed));
         let entry = self.free_name(schema, name)?;
         let table = Table::new(id, name.to_string(), Arc::new(columns), options, Vec::new());
         entry.tables.insert(name.to_string(), Arc::new(table));
-        self.catalog.next_table += 1;
+        self.catalog.next_table = self.catalog.next_table.max(id.0 + 1);
         Ok(id)
     }
 

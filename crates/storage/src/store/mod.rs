@@ -13,25 +13,37 @@
 //! left by crashes; the next writer removes them.
 
 mod catalog;
+mod checkpoint;
 mod columns;
+mod commit;
 mod edit;
 mod indexes;
+mod keys;
+mod log;
+mod merge;
 mod open;
+mod snapshot;
+mod transaction;
 mod verify;
 mod writer;
 
 pub use catalog::{Catalog, DEFAULT_SCHEMA, SchemaEntry, View};
 pub use edit::CatalogEdit;
 pub use open::OpenMode;
+pub use snapshot::Snapshot;
+pub use transaction::{Savepoint, Transaction};
 pub use verify::VerifyReport;
 pub use writer::{BlockWriter, NewBlock};
 
+use self::commit::{Latest, Shown};
+use self::snapshot::Active;
+use self::transaction::RowLocks;
 use crate::block::{Block, Cache, file_name};
 use crate::error::{Error, Result};
 use crate::ids::BlockId;
 use crate::io::{Files, Lock};
-use crate::manifest;
 use crate::schema::{TableOptions, TableSchema};
+use crate::wal::Wal;
 use parking_lot::{Mutex, RwLock};
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
@@ -65,6 +77,16 @@ impl Place {
         BlockId(self.next_block.fetch_add(1, Ordering::Relaxed))
     }
 
+    /// The number that the next block will have.
+    fn next_number(&self) -> u64 {
+        self.next_block.load(Ordering::Relaxed)
+    }
+
+    /// Numbers below `next` are taken.
+    fn at_least(&self, next: u64) {
+        self.next_block.fetch_max(next, Ordering::Relaxed);
+    }
+
     /// Removes a block file that no table needs; what fails is left for the next writer.
     fn discard(&self, id: BlockId) {
         self.cache.forget(id);
@@ -76,9 +98,21 @@ impl Place {
 #[derive(Debug)]
 pub struct Store {
     place: Arc<Place>,
-    snapshot: RwLock<Arc<Catalog>>,
-    /// Held while publishing; keeps blocks that left the catalog until no snapshot reads them.
-    retired: Mutex<Vec<(BlockId, Weak<Block>)>>,
+    /// What snapshots see.
+    shown: RwLock<Shown>,
+    /// What commits are made on.
+    latest: Mutex<Latest>,
+    active: Arc<Active>,
+    locks: RowLocks,
+    /// None for a database that is not on disk.
+    wal: Option<Wal>,
+    next_table: Arc<AtomicU64>,
+    /// Number of the next transaction.
+    transactions: AtomicU64,
+    /// Number of the newest manifest.
+    published: AtomicU64,
+    /// Held by the one who writes a checkpoint.
+    checkpointing: Mutex<()>,
     path: Option<PathBuf>,
     writable: bool,
     notes: Vec<String>,
@@ -86,11 +120,6 @@ pub struct Store {
 }
 
 impl Store {
-    /// The database as it is now; later changes do not show in it.
-    pub fn snapshot(&self) -> Arc<Catalog> {
-        self.snapshot.read().clone()
-    }
-
     /// Its directory.
     pub fn path(&self) -> Option<&Path> {
         self.path.as_deref()
@@ -126,56 +155,11 @@ impl Store {
 
     fn must_be_writable(&self) -> Result<()> {
         if self.writable {
-            return Ok(());
+            // A log that failed once takes nothing more.
+            return self.wal.as_ref().map_or(Ok(()), |wal| wal.reserve(0));
         }
         Err(Error::invalid("25006", "the database is open read-only")
             .with_hint("Open it without the read-only option."))
-    }
-
-    /// Applies `edit` and publishes the result: all of it, durably, or nothing.
-    ///
-    /// # Errors
-    /// Those of `edit`; 25006 if read-only; `Full` or `Io`.
-    pub fn commit<T>(&self, edit: impl FnOnce(&mut CatalogEdit) -> Result<T>) -> Result<T> {
-        self.must_be_writable()?;
-        let mut retired = self.retired.lock();
-        let before = self.snapshot();
-        let mut draft = CatalogEdit::new((*before).clone());
-        let answer = edit(&mut draft)?;
-        if !draft.changed {
-            return Ok(answer);
-        }
-        let CatalogEdit {
-            mut catalog, added, ..
-        } = draft;
-        catalog.version += 1;
-        let named: HashSet<BlockId> = ids_of(&catalog);
-        let (used, unused): (Vec<NewBlock>, Vec<NewBlock>) = added
-            .into_iter()
-            .partition(|block| named.contains(&block.handle().id()));
-        drop(unused);
-        if !used.is_empty() {
-            self.place.files.sync_directory("blocks")?;
-        }
-        // From here on the manifest may be durable even if we hear of an error,
-        // so the blocks stay; if it is not, the next writer removes them.
-        used.into_iter().for_each(NewBlock::keep);
-        let next_block = self.place.next_block.load(Ordering::Relaxed);
-        manifest::publish(self.place.files.as_ref(), &catalog.to_manifest(next_block))?;
-        for (_, table) in before.all_tables() {
-            let gone = table
-                .blocks()
-                .iter()
-                .filter(|block| !named.contains(&block.id()));
-            retired.extend(gone.map(|block| (block.id(), Arc::downgrade(block))));
-        }
-        *self.snapshot.write() = Arc::new(catalog);
-        let version = before.version() + 1;
-        drop(before);
-        // The commit stands; tidying up may fail and be done by the next one.
-        let _ = manifest::prune(self.place.files.as_ref(), version);
-        self.discard_retired(&mut retired);
-        Ok(answer)
     }
 
     fn discard_retired(&self, retired: &mut Vec<(BlockId, Weak<Block>)>) {
@@ -191,8 +175,12 @@ impl Store {
 
 impl Drop for Store {
     fn drop(&mut self) {
+        // What this leaves undone the log does, when the database is opened again.
+        if self.wal.as_ref().is_some_and(|wal| wal.bytes() > 0) {
+            let _ = self.checkpoint();
+        }
         // Snapshots that outlive the store keep their blocks; the next writer removes those.
-        let mut retired = std::mem::take(&mut *self.retired.lock());
+        let mut retired = std::mem::take(&mut self.latest.get_mut().retired);
         self.discard_retired(&mut retired);
     }
 }

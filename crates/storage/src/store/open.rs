@@ -1,20 +1,34 @@
 //! Opening and creating databases.
 
-use super::{Catalog, DEFAULT_SCHEMA, Place, Store, default_cache_bytes, ids_of};
+use super::commit::{Latest, Shown};
+use super::transaction::RowLocks;
+use super::{Catalog, DEFAULT_SCHEMA, Place, Store, checkpoint, default_cache_bytes, ids_of, log};
 use crate::block::{Cache, file_name};
 use crate::error::{Error, Result};
 use crate::io::{Disk, Files, Lock, Memory};
 use crate::manifest::{self, Manifest, ManifestSchema};
+use crate::wal::{Follower, Wal, WalOptions};
 use parking_lot::{Mutex, RwLock};
-use std::collections::HashSet;
+use std::collections::{HashSet, VecDeque};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 
 const FORMAT: &str = "FORMAT";
-const FORMAT_TEXT: &str = "freestone 1\n";
+const FORMAT_TEXT: &str = "freestone 2\n";
+/// The format without a log: it may be opened, and becomes the newer one when written.
+const FORMAT_BEFORE: &str = "freestone 1\n";
+/// Bytes of a segment of the log.
+const SEGMENT_BYTES: u64 = 4 << 20;
 /// What may lie in a directory whose creation was interrupted.
-const OWN_NAMES: [&str; 5] = ["FORMAT", "FORMAT.draft", "LOCK", "manifest", "blocks"];
+const OWN_NAMES: [&str; 6] = [
+    "FORMAT",
+    "FORMAT.draft",
+    "LOCK",
+    "manifest",
+    "blocks",
+    "wal",
+];
 
 /// How to open a database.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -41,19 +55,20 @@ impl Store {
         } else {
             Some(prepare(&disk, path, mode)?)
         };
-        Store::over(
-            Arc::new(disk),
-            Some(path.to_path_buf()),
-            lock,
-            mode != OpenMode::ReadOnly,
-        )
+        let access = match mode {
+            OpenMode::ReadOnly => Access::Read,
+            OpenMode::Create | OpenMode::ReadWrite => Access::Write,
+        };
+        Store::over(Arc::new(disk), Some(path.to_path_buf()), lock, access)
     }
 
     /// A database that lives as long as this process.
     pub fn in_memory() -> Arc<Store> {
         // Nothing in memory fails to be created or read back.
-        Store::over_files(Arc::new(Memory::default()))
-            .unwrap_or_else(|error| unreachable!("{error}"))
+        let files: Arc<dyn Files> = Arc::new(Memory::default());
+        let opened = publish_first(files.as_ref())
+            .and_then(|()| Store::over(files, None, None, Access::WriteUnlogged));
+        opened.unwrap_or_else(|error| unreachable!("{error}"))
     }
 
     /// Opens, or creates, a database over any kind of files.
@@ -68,14 +83,22 @@ impl Store {
         {
             publish_first(files.as_ref())?;
         }
-        Store::over(files, None, None, true)
+        Store::over(files, None, None, Access::Write)
+    }
+
+    /// Opens a database over any kind of files for reading.
+    ///
+    /// # Errors
+    /// As [`Store::open`].
+    pub fn read_files(files: Arc<dyn Files>) -> Result<Arc<Store>> {
+        Store::over(files, None, None, Access::Read)
     }
 
     fn over(
         files: Arc<dyn Files>,
         path: Option<PathBuf>,
         lock: Option<Lock>,
-        writable: bool,
+        access: Access,
     ) -> Result<Arc<Store>> {
         let (manifest, passed) = manifest::load(files.as_ref())?;
         let notes = passed
@@ -92,19 +115,99 @@ impl Store {
             cache: Arc::new(Cache::new(default_cache_bytes())),
             next_block,
         });
-        let catalog = Catalog::from_manifest(manifest, &place)?;
-        if writable && passed.is_empty() {
+        let published = AtomicU64::new(manifest.version);
+        let (timestamp, log) = (manifest.timestamp, manifest.log);
+        let catalog = Arc::new(Catalog::from_manifest(manifest, &place)?);
+        let mut recovery = Recovery {
+            place: &place,
+            catalog,
+            timestamp,
+        };
+        let wal = recovery.run(log, access)?;
+        let Recovery {
+            catalog, timestamp, ..
+        } = recovery;
+        if access != Access::Read && passed.is_empty() {
             remove_strays(place.files.as_ref(), &catalog)?;
         }
+        let next_table = Arc::new(AtomicU64::new(catalog.next_table));
         Ok(Arc::new(Store {
             place,
-            snapshot: RwLock::new(Arc::new(catalog)),
-            retired: Mutex::default(),
+            shown: RwLock::new(Shown {
+                catalog: catalog.clone(),
+                timestamp,
+                pending: VecDeque::new(),
+            }),
+            latest: Mutex::new(Latest {
+                catalog,
+                timestamp,
+                retired: Vec::new(),
+            }),
+            active: Arc::default(),
+            locks: RowLocks::default(),
+            wal,
+            next_table,
+            transactions: AtomicU64::new(1),
+            published,
+            checkpointing: Mutex::default(),
             path,
-            writable,
+            writable: access != Access::Read,
             notes,
             _lock: lock,
         }))
+    }
+}
+
+/// What a database is opened for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Access {
+    Read,
+    Write,
+    /// Nothing outlives it, so nothing is logged.
+    WriteUnlogged,
+}
+
+/// The way from a manifest to the last commit.
+struct Recovery<'a> {
+    place: &'a Arc<Place>,
+    catalog: Arc<Catalog>,
+    timestamp: u64,
+}
+
+impl Recovery<'_> {
+    /// Does again what checkpoint and log have; opens the log for writing.
+    fn run(&mut self, log: Option<u64>, access: Access) -> Result<Option<Wal>> {
+        let files = self.place.files.clone();
+        if let Some(segment) = log {
+            let record = checkpoint::read(files.as_ref(), segment)?;
+            let place = format!("checkpoint {segment}");
+            self.catalog = log::replay(&self.catalog, self.timestamp, &record, self.place)
+                .map_err(|error| error.at("", None, Some(&place)))?;
+        }
+        let (from, after) = (log.unwrap_or(1), self.timestamp);
+        let place = self.place;
+        let (catalog, newest) = (&mut self.catalog, &mut self.timestamp);
+        let mut each = |timestamp: u64, payload: &[u8]| {
+            *catalog = log::replay(catalog, timestamp, payload, place)
+                .map_err(|error| error.at("", None, Some(&format!("commit {timestamp}"))))?;
+            *newest = timestamp;
+            Ok(())
+        };
+        match access {
+            Access::WriteUnlogged => Ok(None),
+            Access::Write => {
+                let options = WalOptions {
+                    segment_bytes: SEGMENT_BYTES,
+                    ..WalOptions::default()
+                };
+                Wal::open(files, options, from, after, &mut each).map(|(wal, _)| Some(wal))
+            }
+            Access::Read => {
+                let mut follower = Follower::open(files, from, after);
+                follower.poll(&mut each)?;
+                Ok(None)
+            }
+        }
     }
 }
 
@@ -132,18 +235,21 @@ fn prepare(disk: &Disk, path: &Path, mode: OpenMode) -> Result<Lock> {
         return Err(no_database(path, path.exists()));
     }
     if complete {
-        check_format(disk, path)?;
-        return disk.lock();
+        let before = check_format(disk, path)?;
+        let lock = disk.lock()?;
+        if before {
+            disk.create_directory("wal")?;
+            write_format(disk)?;
+        }
+        return Ok(lock);
     }
-    for directory in ["", "manifest", "blocks"] {
+    for directory in ["", "manifest", "blocks", "wal"] {
         disk.create_directory(directory)?;
     }
     let lock = disk.lock()?;
     publish_first(disk)?;
     // FORMAT comes last: a directory with it is a whole database.
-    disk.write("FORMAT.draft", &[FORMAT_TEXT.as_bytes()])?;
-    disk.rename("FORMAT.draft", FORMAT)?;
-    disk.sync_directory("")?;
+    write_format(disk)?;
     if let Some(parent) = path
         .parent()
         .filter(|parent| !parent.as_os_str().is_empty())
@@ -151,6 +257,12 @@ fn prepare(disk: &Disk, path: &Path, mode: OpenMode) -> Result<Lock> {
         Disk::new(parent).sync_directory("")?;
     }
     Ok(lock)
+}
+
+fn write_format(disk: &Disk) -> Result<()> {
+    disk.write("FORMAT.draft", &[FORMAT_TEXT.as_bytes()])?;
+    disk.rename("FORMAT.draft", FORMAT)?;
+    disk.sync_directory("")
 }
 
 fn no_database(path: &Path, exists: bool) -> Error {
@@ -168,15 +280,16 @@ fn no_database(path: &Path, exists: bool) -> Error {
     }
 }
 
-fn check_format(disk: &Disk, path: &Path) -> Result<()> {
+/// Checks that this program knows the format; whether it is the one before.
+fn check_format(disk: &Disk, path: &Path) -> Result<bool> {
     if !disk.list("")?.iter().any(|name| name == FORMAT) {
         return Err(no_database(path, path.exists()));
     }
     let file = disk.open(FORMAT)?;
     let text = file.read(0, file.len().min(64) as usize)?;
     let text = String::from_utf8_lossy(text.as_slice()).into_owned();
-    if text == FORMAT_TEXT {
-        return Ok(());
+    if text == FORMAT_TEXT || text == FORMAT_BEFORE {
+        return Ok(text == FORMAT_BEFORE);
     }
     match text
         .trim()
@@ -186,7 +299,7 @@ fn check_format(disk: &Disk, path: &Path) -> Result<()> {
         Some(version) => Err(Error::invalid(
             "0A000",
             format!(
-                "{} has database format {version}; this program knows formats up to 1",
+                "{} has database format {version}; this program knows formats up to 2",
                 path.display()
             ),
         )

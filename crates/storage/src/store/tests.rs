@@ -115,10 +115,10 @@ fn other_directories_are_refused() {
         );
     }
     drop(Store::open(&missing, OpenMode::Create).unwrap());
-    std::fs::write(missing.join("FORMAT"), "freestone 2\n").unwrap();
+    std::fs::write(missing.join("FORMAT"), "freestone 3\n").unwrap();
     let error = Store::open(&missing, OpenMode::Create).unwrap_err();
     assert_eq!(error.sqlstate(), "0A000");
-    assert!(error.to_string().contains("format 2"), "{error}");
+    assert!(error.to_string().contains("format 3"), "{error}");
 }
 
 #[test]

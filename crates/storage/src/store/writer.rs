@@ -86,7 +86,7 @@ impl BlockWriter {
     /// 42804 if the columns are not the table's, 23502 for a NULL where none may
     /// be, 22003 for a decimal out of range, `Full`, `Io`.
     pub fn push(&mut self, batch: &RecordBatch) -> Result<()> {
-        self.check(batch)?;
+        check_batch(&self.schema, batch)?;
         let rows = batch.num_rows();
         if rows == 0 {
             return Ok(());
@@ -128,36 +128,6 @@ impl BlockWriter {
         Ok(std::mem::take(&mut self.written))
     }
 
-    fn check(&self, batch: &RecordBatch) -> Result<()> {
-        let given = batch.columns();
-        if given.len() != self.schema.columns.len() {
-            let (given, wanted) = (given.len(), self.schema.columns.len());
-            return Err(Error::invalid(
-                "42804",
-                format!("{given} columns were given, the table has {wanted}"),
-            ));
-        }
-        for (column, array) in self.schema.columns.iter().zip(given) {
-            if *array.data_type() != column.kind.arrow() {
-                let message = format!(
-                    "column {} is {}, not {}",
-                    column.name,
-                    column.kind,
-                    array.data_type()
-                );
-                return Err(Error::invalid("42804", message));
-            }
-            if !column.nullable && array.null_count() > 0 {
-                let message = format!(
-                    "null value in column \"{}\" violates not-null constraint",
-                    column.name
-                );
-                return Err(Error::invalid("23502", message));
-            }
-        }
-        Ok(())
-    }
-
     fn flush(&mut self) -> Result<()> {
         if self.pending_rows == 0 {
             return Ok(());
@@ -190,6 +160,40 @@ impl BlockWriter {
             .push(NewBlock::new(Arc::new(handle), self.place.clone()));
         Ok(())
     }
+}
+
+/// Checks that a batch has the columns of a table, and no NULL where none may be.
+///
+/// # Errors
+/// 42804, 23502.
+pub(super) fn check_batch(schema: &TableSchema, batch: &RecordBatch) -> Result<()> {
+    let given = batch.columns();
+    if given.len() != schema.columns.len() {
+        let (given, wanted) = (given.len(), schema.columns.len());
+        return Err(Error::invalid(
+            "42804",
+            format!("{given} columns were given, the table has {wanted}"),
+        ));
+    }
+    for (column, array) in schema.columns.iter().zip(given) {
+        if *array.data_type() != column.kind.arrow() {
+            let message = format!(
+                "column {} is {}, not {}",
+                column.name,
+                column.kind,
+                array.data_type()
+            );
+            return Err(Error::invalid("42804", message));
+        }
+        if !column.nullable && array.null_count() > 0 {
+            let message = format!(
+                "null value in column \"{}\" violates not-null constraint",
+                column.name
+            );
+            return Err(Error::invalid("23502", message));
+        }
+    }
+    Ok(())
 }
 
 /// Fields may differ in nullability between batches, so columns are joined one by one.

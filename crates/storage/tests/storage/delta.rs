@@ -256,6 +256,7 @@ fn a_transaction_sees_its_own_changes() {
         let view = ReadView {
             timestamp: 22,
             own: Some(Arc::new(own)),
+            own_before: u64::MAX,
         };
         again.sort_unstable();
         check(

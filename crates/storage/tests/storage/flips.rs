@@ -52,7 +52,7 @@ struct Answers {
 }
 
 fn ask(files: &Arc<Faulty>) -> Result<Answers> {
-    let store = Store::over_files(files.clone())?;
+    let store = Store::read_files(files.clone())?;
     let catalog = store.snapshot();
     let missing = || Error::corrupt("no table t");
     let table = catalog.table(DEFAULT_SCHEMA, "t").ok_or_else(missing)?;

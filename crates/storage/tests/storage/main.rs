@@ -11,6 +11,7 @@
 //! - `delta`: rows in no block and deleted rows, as of any moment.
 //! - `fixtures`: files of earlier format versions stay readable.
 //! - `sparse`: wide tables of few values, and columns of many distinct ones.
+//! - `transactions`: what each sees, who may write, what a power loss leaves.
 //! - `crash`: whatever fails, reopening gives the state before or after.
 
 #![allow(clippy::unwrap_used, reason = "in tests, the panic is the report")]
@@ -29,3 +30,4 @@ mod indexes;
 mod model;
 mod sparse;
 mod tables;
+mod transactions;

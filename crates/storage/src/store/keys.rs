@@ -1,0 +1,99 @@
+//! PRIMARY KEY and UNIQUE: no two rows with the same key.
+
+use crate::delta::{OwnChanges, ReadView, RowHome};
+use crate::error::{Error, Result};
+use crate::ids::RowPlace;
+use crate::predicate::{CompareOp, Predicate};
+use crate::row::Row;
+use crate::schema::{ColumnType, Key, Value};
+use crate::table::Table;
+
+/// Checks the keys of a transaction's rows from its row `first` on against all
+/// rows that `view` sees.
+///
+/// # Errors
+/// 23505 naming constraint, columns and values.
+pub(super) fn check(table: &Table, view: &ReadView, own: &OwnChanges, first: u64) -> Result<()> {
+    for key in &table.schema.keys {
+        for chunk in &own.chunks {
+            let home = RowHome::Own(chunk.first());
+            for row in view.visible(home, chunk) {
+                if chunk.first() + u64::from(row) < first {
+                    continue;
+                }
+                let tuples = chunk.read();
+                let tuple = tuples.tuple(row);
+                let values = key
+                    .columns
+                    .iter()
+                    .map(|column| chunk.shape().value(tuple, *column));
+                let values: Row = values.collect();
+                drop(tuples);
+                check_one(table, view, key, &values, chunk.first() + u64::from(row))?;
+            }
+        }
+    }
+    Ok(())
+}
+
+fn check_one(table: &Table, view: &ReadView, key: &Key, values: &Row, number: u64) -> Result<()> {
+    let terms = key.columns.iter().zip(values).map(|(column, value)| {
+        Some(Predicate::Compare {
+            column: *column,
+            op: CompareOp::Eq,
+            value: value.clone()?,
+        })
+    });
+    // NULLs are not equal to each other.
+    let Some(terms) = terms.collect::<Option<Vec<Predicate>>>() else {
+        return Ok(());
+    };
+    let found = table.look_up(view, &Predicate::And(terms), &[])?;
+    let other = |place: RowPlace| !matches!(place, RowPlace::Own(own) if own == number);
+    if found.iter().any(|(row, _)| other(row.place())) {
+        return Err(duplicate(table, key, values));
+    }
+    Ok(())
+}
+
+fn duplicate(table: &Table, key: &Key, values: &Row) -> Error {
+    let columns = key
+        .columns
+        .iter()
+        .map(|column| &table.schema.columns[*column]);
+    let names: Vec<&str> = columns.clone().map(|column| column.name.as_str()).collect();
+    let shown: Vec<String> = columns
+        .zip(values)
+        .map(|(column, value)| show(&column.kind, value))
+        .collect();
+    Error::invalid(
+        "23505",
+        format!(
+            "duplicate key value violates unique constraint \"{}\": key ({})=({}) already exists",
+            key.name,
+            names.join(", "),
+            shown.join(", ")
+        ),
+    )
+}
+
+/// A value for people, as far as storage can tell.
+fn show(kind: &ColumnType, value: &Option<Value>) -> String {
+    match (value, kind) {
+        (None, _) => "NULL".to_string(),
+        (Some(Value::Int(value)), ColumnType::Decimal { scale, .. }) if *scale > 0 => {
+            let unit = 10i128.pow(u32::from(scale.unsigned_abs()));
+            let sign = if *value < 0 { "-" } else { "" };
+            let (whole, part) = (value.abs() / unit, value.abs() % unit);
+            format!(
+                "{sign}{whole}.{part:0width$}",
+                width = scale.unsigned_abs().into()
+            )
+        }
+        (Some(Value::Bytes(bytes)), _) => match std::str::from_utf8(bytes) {
+            Ok(text) => text.to_string(),
+            Err(_) => format!("{}", Value::Bytes(bytes.clone())),
+        },
+        (Some(value), _) => value.to_string(),
+    }
+}

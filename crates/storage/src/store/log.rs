@@ -1,0 +1,272 @@
+//! What a commit leaves in the log, and how it is done again.
+//!
+//! | bytes | field |
+//! |---|---|
+//! | 4 | bytes of the change of the catalog, 0 for none |
+//! | … | the change, as JSON |
+//! | 4 | parts |
+//! | for each part: 8 | table |
+//! | 8 | number of its first new row |
+//! | 4 | new rows, each a tuple after its length in four bytes |
+//! | 4 | deleted rows, each a row id in eight bytes |
+//!
+//! A checkpoint is one such record with the whole delta and all deletes.
+
+use super::Place;
+use super::catalog::{Catalog, SchemaEntry, View, opened_table, stored_table};
+use crate::delta::{Deletes, RowBits, TupleBatch, TupleShape};
+use crate::error::{Error, Result};
+use crate::format::{Reader, Writer};
+use crate::ids::{BlockId, RowId, RowPlace, TableId};
+use crate::manifest::ManifestTable;
+use crate::table::Table;
+use serde::{Deserialize, Serialize};
+use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
+
+/// New rows and deleted rows of one table.
+#[derive(Debug)]
+pub(super) struct Part {
+    pub table: TableId,
+    pub first: u64,
+    pub inserted: TupleBatch,
+    pub deleted: Vec<RowId>,
+}
+
+/// What changed in the catalog; `None` is what is no more.
+#[derive(Debug, Default, Serialize, Deserialize)]
+pub(super) struct CatalogChange {
+    version: u64,
+    next_table: u64,
+    next_block: u64,
+    schemas: BTreeMap<String, Option<SchemaChange>>,
+}
+
+#[derive(Debug, Default, Serialize, Deserialize)]
+struct SchemaChange {
+    #[serde(default)]
+    tables: BTreeMap<String, Option<ManifestTable>>,
+    #[serde(default)]
+    views: BTreeMap<String, Option<String>>,
+}
+
+/// What is new or other in `after`, and, as `None`, what is no more.
+fn changed<T, U>(
+    before: &BTreeMap<String, T>,
+    after: &BTreeMap<String, T>,
+    same: impl Fn(&T, &T) -> bool,
+    stored: impl Fn(Option<&T>, &T) -> U,
+) -> BTreeMap<String, Option<U>> {
+    let gone = before.keys().filter(|name| !after.contains_key(*name));
+    let mut changes: BTreeMap<String, Option<U>> = gone.map(|name| (name.clone(), None)).collect();
+    for (name, value) in after {
+        let known = before.get(name);
+        if !known.is_some_and(|known| same(known, value)) {
+            changes.insert(name.clone(), Some(stored(known, value)));
+        }
+    }
+    changes
+}
+
+impl CatalogChange {
+    /// From one catalog to the next.
+    pub fn between(before: &Catalog, after: &Catalog, next_block: u64) -> CatalogChange {
+        let none = SchemaEntry::default();
+        let schema = |before: Option<&SchemaEntry>, after: &SchemaEntry| {
+            let before = before.unwrap_or(&none);
+            SchemaChange {
+                tables: changed(&before.tables, &after.tables, Arc::ptr_eq, |_, table| {
+                    stored_table(table)
+                }),
+                views: changed(
+                    &before.views,
+                    &after.views,
+                    |a, b| a == b,
+                    |_, view| view.sql.clone(),
+                ),
+            }
+        };
+        CatalogChange {
+            version: after.version,
+            next_table: after.next_table,
+            next_block,
+            schemas: changed(&before.schemas, &after.schemas, |_, _| false, schema),
+        }
+    }
+
+    /// The catalog after the change.
+    fn applied(self, before: &Catalog, place: &Place) -> Result<Catalog> {
+        let mut catalog = before.clone();
+        catalog.version = self.version;
+        catalog.next_table = self.next_table;
+        place.at_least(self.next_block);
+        for (name, change) in self.schemas {
+            let Some(change) = change else {
+                catalog.schemas.remove(&name);
+                continue;
+            };
+            let entry = catalog.schemas.entry(name).or_default();
+            for (name, table) in change.tables {
+                match table {
+                    None => entry.tables.remove(&name),
+                    Some(stored) => {
+                        let mut tables = before.all_tables();
+                        let known = tables.find(|(_, table)| table.id == stored.id);
+                        let known = known.map(|(_, table)| &**table);
+                        let table = opened_table(name.clone(), stored, place, known)?;
+                        entry.tables.insert(name, Arc::new(table))
+                    }
+                };
+            }
+            for (name, sql) in change.views {
+                match sql {
+                    None => entry.views.remove(&name),
+                    Some(sql) => entry.views.insert(name.clone(), View { name, sql }),
+                };
+            }
+        }
+        Ok(catalog)
+    }
+}
+
+/// A record's bytes.
+pub(super) fn encode(change: Option<&CatalogChange>, parts: &[&Part]) -> Result<Vec<u8>> {
+    let json = match change {
+        None => Vec::new(),
+        Some(change) => serde_json::to_vec(change)
+            .map_err(|error| Error::corrupt(format!("the catalog cannot be written: {error}")))?,
+    };
+    let mut writer = Writer::default();
+    let length = |len: usize| {
+        u32::try_from(len).map_err(|_| Error::invalid("54000", "a transaction is too large"))
+    };
+    writer.u32(length(json.len())?);
+    writer.put(&json);
+    writer.u32(length(parts.len())?);
+    for part in parts {
+        writer.u64(part.table.0);
+        writer.u64(part.first);
+        writer.u32(length(part.inserted.len())?);
+        part.inserted.write(&mut writer);
+        writer.u32(length(part.deleted.len())?);
+        part.deleted.iter().for_each(|row| writer.u64(row.0));
+    }
+    Ok(writer.finish())
+}
+
+/// Does again what a record says; returns the catalog after it.
+///
+/// # Errors
+/// `Corrupt` if it does not fit what was before.
+pub(super) fn replay(
+    catalog: &Arc<Catalog>,
+    timestamp: u64,
+    payload: &[u8],
+    place: &Place,
+) -> Result<Arc<Catalog>> {
+    let mut reader = Reader::new(payload);
+    let json = reader.u32()? as usize;
+    let json = reader.take(json)?;
+    let catalog = if json.is_empty() {
+        catalog.clone()
+    } else {
+        let change: CatalogChange = serde_json::from_slice(json)
+            .map_err(|error| Error::corrupt(format!("a change of the catalog: {error}")))?;
+        Arc::new(change.applied(catalog, place)?)
+    };
+    let tables: HashMap<TableId, &Arc<Table>> = catalog
+        .all_tables()
+        .map(|(_, table)| (table.id, table))
+        .collect();
+    for _ in 0..reader.u32()? {
+        let id = TableId(reader.u64()?);
+        let table = tables.get(&id);
+        let table = table.ok_or_else(|| Error::corrupt(format!("there is no table {id}")))?;
+        replay_part(table, timestamp, &mut reader)?;
+    }
+    match reader.remaining() {
+        0 => Ok(catalog),
+        more => Err(Error::corrupt(format!("{more} bytes after the last part"))),
+    }
+}
+
+fn replay_part(table: &Table, timestamp: u64, reader: &mut Reader<'_>) -> Result<()> {
+    let (first, count) = (reader.u64()?, reader.u32()?);
+    let shape = TupleShape::of(&table.schema);
+    let inserted = TupleBatch::read(reader, &shape, count)?;
+    if !inserted.is_empty() {
+        table.delta().skip_to(first)?;
+        table.delta().append(inserted.iter(), timestamp);
+    }
+    let deleted = (0..reader.u32()?)
+        .map(|_| reader.u64().map(RowId))
+        .collect::<Result<Vec<RowId>>>()?;
+    mark(table, &deleted, timestamp, timestamp);
+    Ok(())
+}
+
+/// Marks rows of a table as deleted; those that are not there any more are
+/// passed over. `oldest` is the oldest snapshot in use.
+pub(super) fn mark(table: &Table, rows: &[RowId], timestamp: u64, oldest: u64) {
+    let mut blocks: HashMap<BlockId, Vec<u32>> = HashMap::new();
+    for row in rows {
+        match row.place() {
+            RowPlace::Block(block, row) => blocks.entry(block).or_default().push(row),
+            RowPlace::Delta(number) => {
+                if let Some((chunk, row)) = table.delta().find(number) {
+                    chunk.deletes.mark(&[row], timestamp, oldest);
+                }
+            }
+            RowPlace::Own(_) => {}
+        }
+    }
+    if blocks.is_empty() {
+        return;
+    }
+    for block in table.blocks() {
+        if let Some(rows) = blocks.get(&block.id()) {
+            let inside = rows.iter().filter(|row| u64::from(**row) < block.rows());
+            let inside: Vec<u32> = inside.copied().collect();
+            block.deletes().mark(&inside, timestamp, oldest);
+        }
+    }
+}
+
+/// The whole delta and all deletes of a table, as of now.
+pub(super) fn dump(table: &Table, parts: &mut Vec<Part>) {
+    let part = |first, inserted, deleted| Part {
+        table: table.id,
+        first,
+        inserted,
+        deleted,
+    };
+    for chunk in table.delta().chunks() {
+        let tuples = chunk.read();
+        let mut inserted = TupleBatch::default();
+        (0..tuples.len()).for_each(|row| inserted.push(tuples.tuple(row)));
+        let gone = rows_of(&chunk.deletes);
+        let deleted = gone
+            .into_iter()
+            .map(|row| RowId::in_delta(chunk.first() + u64::from(row)));
+        parts.push(part(chunk.first(), inserted, deleted.collect()));
+    }
+    let deleted: Vec<RowId> = table
+        .blocks()
+        .iter()
+        .flat_map(|block| deleted_in(block.id(), block.deletes()))
+        .collect();
+    if !deleted.is_empty() {
+        parts.push(part(0, TupleBatch::default(), deleted));
+    }
+}
+
+fn rows_of(deletes: &Deletes) -> Vec<u32> {
+    let rows = deletes.at(u64::MAX);
+    rows.map_or_else(Vec::new, |rows: Arc<RowBits>| rows.rows().collect())
+}
+
+/// The rows of a block that are deleted.
+pub(super) fn deleted_in(block: BlockId, deletes: &Deletes) -> Vec<RowId> {
+    let rows = rows_of(deletes).into_iter();
+    rows.map(|row| RowId::in_block(block, row)).collect()
+}

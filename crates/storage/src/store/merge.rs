@@ -1,0 +1,162 @@
+//! Two changes of the catalog that were made side by side, as one.
+//!
+//! A transaction changes a draft of the catalog it began with. When it commits,
+//! others may have committed changes since. What only one of them changed is
+//! taken from that one; the blocks of a table may be changed by both, as long
+//! as what one removed is still there. Anything else is a conflict.
+
+use super::catalog::{Catalog, SchemaEntry};
+use crate::error::{Error, Result};
+use crate::table::Table;
+use std::collections::{BTreeMap, HashSet};
+use std::sync::Arc;
+
+fn conflict(what: &str) -> Error {
+    Error::Conflict {
+        message: format!("{what} was changed meanwhile"),
+    }
+}
+
+/// The changes from `base` to `draft`, made to `latest`.
+///
+/// # Errors
+/// `Conflict` if both changed the same thing.
+pub(super) fn merge(base: &Catalog, draft: &Catalog, latest: &Catalog) -> Result<Catalog> {
+    let mut merged = latest.clone();
+    merged.next_table = latest.next_table.max(draft.next_table);
+    for (name, entry) in &draft.schemas {
+        match base.schemas.get(name) {
+            None => {
+                if merged.schemas.insert(name.clone(), entry.clone()).is_some() {
+                    return Err(conflict(&format!("schema \"{name}\"")));
+                }
+            }
+            Some(before) => {
+                let missing = || conflict(&format!("schema \"{name}\""));
+                let now = merged.schemas.get_mut(name);
+                merge_schema(before, entry, now, missing)?;
+            }
+        }
+    }
+    for (name, before) in &base.schemas {
+        if draft.schemas.contains_key(name) {
+            continue;
+        }
+        let unchanged = latest
+            .schemas
+            .get(name)
+            .is_some_and(|now| same_entry(before, now));
+        if !unchanged {
+            return Err(conflict(&format!("schema \"{name}\"")));
+        }
+        merged.schemas.remove(name);
+    }
+    Ok(merged)
+}
+
+fn same_entry(a: &SchemaEntry, b: &SchemaEntry) -> bool {
+    let tables = a.tables.len() == b.tables.len()
+        && a.tables.iter().all(|(name, table)| {
+            b.tables
+                .get(name)
+                .is_some_and(|other| Arc::ptr_eq(table, other))
+        });
+    tables && a.views == b.views
+}
+
+fn merge_schema(
+    base: &SchemaEntry,
+    draft: &SchemaEntry,
+    latest: Option<&mut SchemaEntry>,
+    missing: impl Fn() -> Error,
+) -> Result<()> {
+    if same_entry(base, draft) {
+        return Ok(());
+    }
+    let latest = latest.ok_or_else(missing)?;
+    let same = |a: &Arc<Table>, b: &Arc<Table>| Arc::ptr_eq(a, b);
+    let tables = changes(&base.tables, &draft.tables, same);
+    // Names given up come first, so that a new table may take the name of an old one.
+    for (name, change) in &tables {
+        if change.is_none() {
+            let before = base.tables.get(name);
+            let gone = latest.tables.remove(name);
+            let unchanged = before.zip(gone.as_ref()).is_some_and(|(a, b)| same(a, b));
+            if !unchanged {
+                return Err(conflict(&format!("table \"{name}\"")));
+            }
+        }
+    }
+    for (name, table) in tables
+        .into_iter()
+        .filter_map(|(name, table)| Some((name, table?)))
+    {
+        let before = base.tables.get(&name);
+        let now = latest.tables.get(&name);
+        let table = match (before, now) {
+            (None, None) => table,
+            (Some(before), Some(now)) if same(before, now) => table,
+            (Some(before), Some(now)) => Arc::new(merge_table(before, &table, now)?),
+            _ => return Err(conflict(&format!("table \"{name}\""))),
+        };
+        latest.tables.insert(name, table);
+    }
+    for (name, view) in changes(&base.views, &draft.views, |a, b| a == b) {
+        if latest.views.get(&name) != base.views.get(&name) {
+            return Err(conflict(&format!("view \"{name}\"")));
+        }
+        match view {
+            Some(view) => latest.views.insert(name, view),
+            None => latest.views.remove(&name),
+        };
+    }
+    Ok(())
+}
+
+/// What is new or other in `draft`, and, as `None`, what is no more.
+fn changes<T: Clone>(
+    base: &BTreeMap<String, T>,
+    draft: &BTreeMap<String, T>,
+    same: impl Fn(&T, &T) -> bool,
+) -> Vec<(String, Option<T>)> {
+    let new = draft
+        .iter()
+        .filter(|(name, value)| base.get(*name).is_none_or(|before| !same(before, value)));
+    let gone = base.keys().filter(|name| !draft.contains_key(*name));
+    new.map(|(name, value)| (name.clone(), Some(value.clone())))
+        .chain(gone.map(|name| (name.clone(), None)))
+        .collect()
+}
+
+/// Blocks that were added and removed on both sides.
+fn merge_table(base: &Table, draft: &Table, latest: &Table) -> Result<Table> {
+    let conflict = || conflict(&format!("table \"{}\"", base.name));
+    let declared = |table: &Table| {
+        (
+            table.schema.clone(),
+            table.options.clone(),
+            table.former().to_vec(),
+        )
+    };
+    let only_blocks = declared(base) == declared(draft) && declared(base) == declared(latest);
+    let same_delta = Arc::ptr_eq(base.delta(), draft.delta());
+    if base.id != draft.id || base.id != latest.id || !only_blocks || !same_delta {
+        return Err(conflict());
+    }
+    let ids = |table: &Table| table.block_ids().into_iter().collect::<HashSet<_>>();
+    let (before, after, now) = (ids(base), ids(draft), ids(latest));
+    let removed: HashSet<_> = before.difference(&after).copied().collect();
+    if !removed.is_subset(&now) {
+        return Err(conflict());
+    }
+    let kept = latest
+        .blocks()
+        .iter()
+        .filter(|block| !removed.contains(&block.id()));
+    let added = draft
+        .blocks()
+        .iter()
+        .filter(|block| !before.contains(&block.id()));
+    let blocks = kept.chain(added).cloned().collect();
+    Ok(latest.with(&latest.name, latest.options.clone(), blocks))
+}

@@ -1,0 +1,296 @@
+//! Transactions: changes that others see together or never.
+//!
+//! A transaction reads one snapshot and keeps its changes to itself: new rows
+//! in chunks of its own, deleted rows as sets of bits, and a draft of the
+//! catalog. A row that it deletes is locked at once, so that of two writers of
+//! one row the later hears of it (40001) when it asks, not when it commits.
+
+use super::edit::CatalogEdit;
+use super::snapshot::Snapshot;
+use super::writer::{NewBlock, check_batch};
+use super::{Catalog, Store};
+use crate::delta::{Chunk, KeyMap, OwnChanges, RowHome, TupleBatch, TupleShape};
+use crate::error::{Error, Result};
+use crate::ids::{RowId, RowPlace, TableId};
+use crate::table::Table;
+use arrow_array::RecordBatch;
+use parking_lot::Mutex;
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
+use std::sync::Arc;
+
+/// Rows that unfinished transactions have changed, and which.
+#[derive(Debug, Default)]
+pub(super) struct RowLocks {
+    holders: Mutex<HashMap<(TableId, RowId), u64>>,
+}
+
+impl RowLocks {
+    /// Locks a row; `false` if the transaction had locked it before.
+    ///
+    /// # Errors
+    /// The transaction that holds it.
+    fn take(&self, table: TableId, row: RowId, transaction: u64) -> std::result::Result<bool, u64> {
+        match self.holders.lock().entry((table, row)) {
+            Entry::Vacant(free) => {
+                free.insert(transaction);
+                Ok(true)
+            }
+            Entry::Occupied(held) if *held.get() == transaction => Ok(false),
+            Entry::Occupied(held) => Err(*held.get()),
+        }
+    }
+
+    fn release(&self, rows: &[(TableId, RowId)]) {
+        let mut holders = self.holders.lock();
+        rows.iter().for_each(|row| {
+            holders.remove(row);
+        });
+    }
+}
+
+/// A transaction that has not ended; dropping it undoes it.
+#[derive(Debug)]
+pub struct Transaction {
+    pub(super) store: Arc<Store>,
+    number: u64,
+    pub(super) base: Snapshot,
+    pub(super) catalog: Arc<Catalog>,
+    pub(super) added: Vec<NewBlock>,
+    pub(super) tables: HashMap<TableId, Arc<OwnChanges>>,
+    locked: Vec<(TableId, RowId)>,
+    /// Number of the next row of its own.
+    next_own: u64,
+    /// The newest commit that keys were checked against.
+    pub(super) checked_at: u64,
+}
+
+/// A moment of a transaction that it can go back to.
+#[derive(Debug)]
+pub struct Savepoint {
+    catalog: Arc<Catalog>,
+    tables: HashMap<TableId, (Arc<OwnChanges>, usize)>,
+    added: usize,
+    locked: usize,
+}
+
+fn conflict(table: &Table) -> Error {
+    Error::Conflict {
+        message: format!(
+            "a row of table \"{}\" was changed by another transaction",
+            table.name
+        ),
+    }
+}
+
+impl Transaction {
+    pub(super) fn new(store: Arc<Store>, number: u64, base: Snapshot) -> Transaction {
+        Transaction {
+            catalog: base.catalog().clone(),
+            checked_at: base.timestamp(),
+            store,
+            number,
+            base,
+            added: Vec::new(),
+            tables: HashMap::new(),
+            locked: Vec::new(),
+            next_own: 1,
+        }
+    }
+
+    /// What its next statement sees.
+    pub fn snapshot(&self) -> Snapshot {
+        let own = (self.tables.clone(), self.next_own);
+        self.base.with_own(self.catalog.clone(), own)
+    }
+
+    /// Whether it has changed nothing.
+    pub fn is_unchanged(&self) -> bool {
+        self.tables.is_empty() && Arc::ptr_eq(&self.catalog, self.base.catalog())
+    }
+
+    /// Changes the catalog, for this transaction only until it commits.
+    ///
+    /// # Errors
+    /// Those of `edit`, which then has changed nothing.
+    pub fn edit<T>(&mut self, edit: impl FnOnce(&mut CatalogEdit) -> Result<T>) -> Result<T> {
+        let mut draft = CatalogEdit::new((*self.catalog).clone(), self.store.next_table.clone());
+        let answer = edit(&mut draft)?;
+        if draft.changed {
+            self.catalog = Arc::new(draft.catalog);
+            self.added.extend(draft.added);
+        }
+        Ok(answer)
+    }
+
+    pub(super) fn table(&self, id: TableId) -> Result<Arc<Table>> {
+        self.catalog
+            .table_by_id(id)
+            .cloned()
+            .ok_or_else(|| Error::Conflict {
+                message: "the table was dropped meanwhile".into(),
+            })
+    }
+
+    fn own(&mut self, table: &Table) -> &mut OwnChanges {
+        let own = self.tables.entry(table.id).or_insert_with(|| {
+            Arc::new(OwnChanges {
+                maps: Arc::new(KeyMap::all_of(&table.schema)),
+                ..OwnChanges::default()
+            })
+        });
+        Arc::make_mut(own)
+    }
+
+    /// Adds rows; returns the number of the first among its own.
+    ///
+    /// # Errors
+    /// 42804, 23502 or 22003 for rows that the table cannot hold, 54000 for a row
+    /// of over 2 GiB. Keys are checked by [`Transaction::check_keys`].
+    pub fn insert(&mut self, table: TableId, rows: &RecordBatch) -> Result<u64> {
+        let table = self.table(table)?;
+        check_batch(&table.schema, rows)?;
+        let shape = TupleShape::of(&table.schema);
+        let tuples = TupleBatch::of(&table.schema, &shape, rows)?;
+        let first = self.next_own;
+        self.next_own += tuples.len() as u64;
+        let own = self.own(&table);
+        for (number, tuple) in (first..).zip(tuples.iter()) {
+            // A chunk's rows are numbered one after the other.
+            let fits = |chunk: &Arc<Chunk>| {
+                !chunk.is_full() && chunk.first() + chunk.len() as u64 == number
+            };
+            if !own.chunks.last().is_some_and(fits) {
+                let chunk = Chunk::new(number, table.schema.clone());
+                own.chunks.push(Arc::new(chunk));
+            }
+            if let Some(chunk) = own.chunks.last() {
+                chunk.push(tuple, number);
+            }
+            own.maps
+                .iter()
+                .for_each(|map| map.insert(&shape, tuple, number));
+        }
+        Ok(first)
+    }
+
+    /// Deletes rows; returns how many it had not deleted before.
+    ///
+    /// # Errors
+    /// `Conflict` if another transaction changed one of them.
+    pub fn delete(&mut self, table: TableId, rows: &[RowId]) -> Result<u64> {
+        let table = self.table(table)?;
+        let mut deleted = 0;
+        for row in rows {
+            let (home, place) = match row.place() {
+                RowPlace::Own(number) => {
+                    let own = self.own(&table);
+                    let chunk = own.chunks.iter().rfind(|chunk| chunk.first() <= number);
+                    let first = chunk.ok_or_else(|| conflict(&table))?.first();
+                    (RowHome::Own(first), (number - first) as u32)
+                }
+                RowPlace::Block(block, place) => {
+                    self.lock(&table, *row)?;
+                    (RowHome::Block(block), place)
+                }
+                RowPlace::Delta(number) => {
+                    self.lock(&table, *row)?;
+                    let (chunk, place) =
+                        table.delta().find(number).ok_or_else(|| conflict(&table))?;
+                    (RowHome::Chunk(chunk.first()), place)
+                }
+            };
+            let own = self.own(&table);
+            deleted += u64::from(own.deleted.entry(home).or_default().insert(place));
+        }
+        Ok(deleted)
+    }
+
+    fn lock(&mut self, table: &Table, row: RowId) -> Result<()> {
+        match self.store.locks.take(table.id, row, self.number) {
+            Err(_) => return Err(conflict(table)),
+            Ok(false) => return Ok(()),
+            Ok(true) => self.locked.push((table.id, row)),
+        }
+        // Whoever committed before the lock was free has left a mark.
+        if is_deleted(table, row) {
+            return Err(conflict(table));
+        }
+        Ok(())
+    }
+
+    /// Whether all rows of its own are from number `first` on.
+    pub(super) fn is_first_check(&self, first: u64) -> bool {
+        let chunks = self.tables.values().flat_map(|own| &own.chunks);
+        chunks
+            .map(|chunk| chunk.first())
+            .min()
+            .is_none_or(|least| first <= least)
+    }
+
+    /// A moment to go back to.
+    pub fn savepoint(&self) -> Savepoint {
+        let tables = self.tables.iter().map(|(id, own)| {
+            let rows = own.chunks.last().map_or(0, |chunk| chunk.len());
+            (*id, (own.clone(), rows))
+        });
+        Savepoint {
+            catalog: self.catalog.clone(),
+            tables: tables.collect(),
+            added: self.added.len(),
+            locked: self.locked.len(),
+        }
+    }
+
+    /// Undoes everything since `savepoint`, which stays. Rows locked since then
+    /// are let go.
+    pub fn roll_back_to(&mut self, savepoint: &Savepoint) {
+        self.catalog = savepoint.catalog.clone();
+        self.added.truncate(savepoint.added);
+        let tables = savepoint.tables.iter().map(|(id, (own, rows))| {
+            // Rows after those are in the same chunk, which is shared.
+            if let Some(chunk) = own.chunks.last() {
+                chunk.truncate(*rows);
+            }
+            (*id, own.clone())
+        });
+        self.tables = tables.collect();
+        let free = self.locked.split_off(savepoint.locked);
+        self.store.locks.release(&free);
+    }
+
+    /// Makes the changes durable and visible, all of them or none.
+    ///
+    /// # Errors
+    /// `Conflict` if others changed the same things first, 23505 for a key that
+    /// another transaction took, `Full` or `Io`.
+    pub fn commit(mut self) -> Result<()> {
+        if self.is_unchanged() {
+            return Ok(());
+        }
+        let store = self.store.clone();
+        store.commit_transaction(&mut self)
+    }
+}
+
+impl Drop for Transaction {
+    fn drop(&mut self) {
+        self.store.locks.release(&self.locked);
+    }
+}
+
+/// Whether a committed transaction deleted the row, or it is not there any more.
+pub(super) fn is_deleted(table: &Table, row: RowId) -> bool {
+    match row.place() {
+        RowPlace::Block(id, row) => {
+            let mut blocks = table.blocks().iter();
+            let block = blocks.find(|block| block.id() == id);
+            block.is_none_or(|block| block.deletes().contains(row))
+        }
+        RowPlace::Delta(number) => {
+            let found = table.delta().find(number);
+            found.is_none_or(|(chunk, row)| chunk.deletes.contains(row))
+        }
+        RowPlace::Own(_) => false,
+    }
+}

@@ -1,0 +1,218 @@
+//! The writer: appends, group commit, segments that follow each other.
+
+use super::record::{HEAD_BYTES, Head, record_bytes};
+use super::segments::{self, Blank, DIRECTORY, Older, Shelf};
+use super::state::State;
+use crate::error::{Error, Result};
+use crate::io::Files;
+use parking_lot::{Condvar, Mutex, MutexGuard};
+use std::fmt;
+use std::sync::Arc;
+
+/// A log that is open for writing; one process at a time has it, by the
+/// database's lock. The directory `wal` must exist.
+///
+/// The first write or sync that fails makes the log refuse everything that
+/// would change it. A sync is never tried again: the system may have forgotten
+/// what it did not write.
+pub struct Wal {
+    pub(super) files: Arc<dyn Files>,
+    pub(super) segment_bytes: u64,
+    pub(super) state: Mutex<State>,
+    /// Rung when a sync has ended.
+    pub(super) synced: Condvar,
+    /// Taken after `state`, where both are needed.
+    pub(super) shelf: Mutex<Shelf>,
+}
+
+impl Wal {
+    /// Makes sure there is room for a record of so many bytes. Called before
+    /// anything else of a commit happens: it is the place where a full disk
+    /// shows. The room stays for a caller that holds the commit lock from here
+    /// to [`Wal::append`].
+    ///
+    /// # Errors
+    /// `Full` or `Io`, and nothing has changed; 54000 if no record is so long;
+    /// 58030 after a failure.
+    pub fn reserve(&self, payload_bytes: usize) -> Result<()> {
+        self.room(record_bytes(payload_bytes)?).map(drop)
+    }
+
+    /// Puts a record into the buffer; it is durable after [`Wal::flush`]. The
+    /// caller holds the commit lock, so that timestamps ascend.
+    ///
+    /// # Errors
+    /// As [`Wal::reserve`], which it repeats; then the record is not in the log.
+    pub fn append(&self, timestamp: u64, payload: &[u8]) -> Result<()> {
+        let mut state = self.room(record_bytes(payload.len())?)?;
+        if timestamp <= state.appended {
+            return Err(Error::invalid(
+                "XX000",
+                format!(
+                    "internal: record {timestamp} comes after record {}",
+                    state.appended
+                ),
+            ));
+        }
+        state.append(timestamp, payload);
+        Ok(())
+    }
+
+    /// Waits until everything up to `timestamp` that was appended is written and
+    /// synced. Whoever comes first syncs for all that have appended by then; the
+    /// others wait.
+    ///
+    /// # Errors
+    /// 58030 if that failed, now or before: the records may be lost or not.
+    pub fn flush(&self, timestamp: u64) -> Result<()> {
+        let mut state = self.state.lock();
+        let goal = timestamp.min(state.appended);
+        while state.durable < goal {
+            state.check()?;
+            match state.syncing {
+                true => self.synced.wait(&mut state),
+                false => self.sync(&mut state)?,
+            }
+        }
+        Ok(())
+    }
+
+    /// Writes what is buffered without syncing it: it survives the end of this
+    /// process, not of the machine. Does not wait for a sync.
+    ///
+    /// # Errors
+    /// 58030 if that failed, now or before.
+    pub fn write(&self) -> Result<()> {
+        let mut state = self.state.lock();
+        state.check()?;
+        state.write()
+    }
+
+    /// The newest timestamp that is durable.
+    pub fn durable(&self) -> u64 {
+        self.state.lock().durable
+    }
+
+    /// The newest timestamp that was appended.
+    pub fn appended(&self) -> u64 {
+        self.state.lock().appended
+    }
+
+    /// Begins a new segment, unless the current one has no records, and returns
+    /// its number: all records appended so far are in older ones, and durable.
+    ///
+    /// # Errors
+    /// `Full` or `Io`, and nothing has changed; 58030 after a failure.
+    pub fn rotate(&self) -> Result<u64> {
+        let mut state = self.state.lock();
+        while state.syncing {
+            self.synced.wait(&mut state);
+        }
+        state.check()?;
+        if state.end() > HEAD_BYTES {
+            self.begin_segment(&mut state, HEAD_BYTES)?;
+        }
+        Ok(state.number)
+    }
+
+    /// Forgets the segments before `segment`, except the current one. Two of
+    /// them are kept to be used again.
+    ///
+    /// # Errors
+    /// `Io`; those that are left are forgotten the next time.
+    pub fn remove_before(&self, segment: u64) -> Result<()> {
+        let mut shelf = self.shelf.lock();
+        if !shelf.any_before(segment) {
+            return Ok(());
+        }
+        let spares = shelf.clear(&*self.files, self.segment_bytes, segment)?;
+        // Before this, a crash could bring the old name back for a new segment.
+        let outcome = self.files.sync_directory(DIRECTORY);
+        if outcome.is_ok() {
+            shelf.keep(spares);
+        }
+        drop(shelf);
+        outcome.map_err(|error| self.state.lock().fail(&error))
+    }
+
+    /// Bytes of records in segments that are kept, from the first one that was
+    /// asked for when the log was opened.
+    pub fn bytes(&self) -> u64 {
+        let state = self.state.lock();
+        self.shelf.lock().records() + state.end() - HEAD_BYTES
+    }
+
+    /// The state, with room in the current segment for a record of `bytes`.
+    fn room(&self, bytes: u64) -> Result<MutexGuard<'_, State>> {
+        let mut state = self.state.lock();
+        loop {
+            state.check()?;
+            if state.end() + bytes <= state.file.len() {
+                return Ok(state);
+            }
+            match state.syncing {
+                true => self.synced.wait(&mut state),
+                false => self.begin_segment(&mut state, HEAD_BYTES + bytes)?,
+            }
+        }
+    }
+
+    /// Writes everything and syncs it, the lock being free meanwhile.
+    fn sync(&self, state: &mut MutexGuard<'_, State>) -> Result<()> {
+        state.write()?;
+        let (file, reached) = (state.file.clone(), state.appended);
+        state.syncing = true;
+        let outcome = MutexGuard::unlocked(state, || file.sync());
+        state.syncing = false;
+        self.synced.notify_all();
+        match outcome {
+            Ok(()) => state.reach(reached),
+            Err(error) => return Err(state.fail(&error)),
+        }
+        Ok(())
+    }
+
+    /// Goes on in a new segment whose file has at least `bytes`; nobody is syncing.
+    fn begin_segment(&self, state: &mut State, bytes: u64) -> Result<()> {
+        // Everything that needs room comes first.
+        let blank = self
+            .shelf
+            .lock()
+            .blank(&*self.files, self.segment_bytes, bytes)?;
+        self.replace(state, &blank)
+            .map_err(|error| state.fail(&error))?;
+        self.shelf.lock().push(Older {
+            number: state.number,
+            records: state.written - HEAD_BYTES,
+            file: state.file.len(),
+        });
+        state.number += 1;
+        state.file = blank.file;
+        state.written = HEAD_BYTES;
+        Ok(())
+    }
+
+    /// Ends the current segment and makes `blank` the next one.
+    fn replace(&self, state: &mut State, blank: &Blank) -> Result<()> {
+        state.write()?;
+        state.file.sync()?;
+        state.reach(state.appended);
+        let head = Head {
+            number: state.number + 1,
+            previous_end: state.written,
+            previous_newest: state.appended,
+        };
+        segments::publish(&*self.files, blank, &head)
+    }
+}
+
+impl fmt::Debug for Wal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let state = self.state.lock();
+        f.debug_struct("Wal")
+            .field("segment", &state.number)
+            .field("appended", &state.appended)
+            .field("durable", &state.durable)
+            .finish_non_exhaustive()
+    }
+}

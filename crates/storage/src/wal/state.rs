@@ -1,0 +1,86 @@
+//! What the writer's threads share.
+
+use super::record::{Place, Record};
+use crate::error::{Error, Result};
+use crate::io::LogFile;
+use std::sync::Arc;
+
+/// Bytes that the buffer of records keeps when it is empty.
+const BUFFER_BYTES: usize = 1 << 20;
+
+/// What threads share.
+pub(super) struct State {
+    pub(super) number: u64,
+    pub(super) file: Arc<dyn LogFile>,
+    /// Offset in the file of the buffer's first byte.
+    pub(super) written: u64,
+    /// Records that are not in the file yet.
+    pub(super) buffer: Vec<u8>,
+    pub(super) appended: u64,
+    pub(super) durable: u64,
+    /// As `durable`, but known from the log alone: what a checkpoint knows
+    /// beyond it is no proof that records are missing.
+    pub(super) proven: u64,
+    /// Whether a thread is syncing the file, without holding the lock.
+    pub(super) syncing: bool,
+    /// Why nothing can be written any more.
+    pub(super) failure: Option<String>,
+}
+
+/// The error of everything that would write after a failure.
+fn refusal(why: &str) -> Error {
+    Error::io(
+        "the database is read-only until it is reopened, since its log could not be written",
+        std::io::Error::other(why),
+    )
+}
+
+impl State {
+    /// Offset at which the next record begins.
+    pub(super) fn end(&self) -> u64 {
+        self.written + self.buffer.len() as u64
+    }
+
+    /// Puts a record into the buffer.
+    pub(super) fn append(&mut self, timestamp: u64, payload: &[u8]) {
+        let place = Place {
+            segment: self.number,
+            offset: self.end(),
+        };
+        let times = (timestamp, self.proven);
+        Record::encode(place, times, payload, &mut self.buffer);
+        self.appended = timestamp;
+    }
+
+    /// Notes that records up to `timestamp` are durable.
+    pub(super) fn reach(&mut self, timestamp: u64) {
+        self.durable = timestamp;
+        self.proven = timestamp;
+    }
+
+    /// Refuses to go on after a failure.
+    pub(super) fn check(&self) -> Result<()> {
+        self.failure
+            .as_ref()
+            .map_or(Ok(()), |why| Err(refusal(why)))
+    }
+
+    /// Notes a failure, if it is the first, and returns the error for it.
+    pub(super) fn fail(&mut self, error: &Error) -> Error {
+        refusal(self.failure.get_or_insert_with(|| error.to_string()))
+    }
+
+    /// Writes the buffer to the file.
+    pub(super) fn write(&mut self) -> Result<()> {
+        if self.buffer.is_empty() {
+            return Ok(());
+        }
+        if let Err(error) = self.file.write_at(self.written, &self.buffer) {
+            return Err(self.fail(&error));
+        }
+        self.written += self.buffer.len() as u64;
+        self.buffer.clear();
+        self.buffer.shrink_to(BUFFER_BYTES);
+        Ok(())
+    }
+}
