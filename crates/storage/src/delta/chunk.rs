@@ -103,6 +103,34 @@ impl Chunk {
         rows.tuples.truncate(bytes);
     }
 
+    /// The rows from number `first` on as a chunk of their own, if there are any.
+    /// Only while nobody else uses the chunk: its deletes lose their times.
+    pub fn rest(&self, first: u64) -> Option<Chunk> {
+        let from = u32::try_from(first.checked_sub(self.first)?).ok()?;
+        let rows = self.rows.read();
+        if from as usize >= rows.ends.len() {
+            return None;
+        }
+        let mut rest = Chunk::new(first, self.schema.clone());
+        let tuples = self.read();
+        for row in from..tuples.len() {
+            rest.push(tuples.tuple(row), rows.created[row as usize]);
+        }
+        let mut gone = RowBits::default();
+        for row in self
+            .deletes
+            .at(u64::MAX)
+            .iter()
+            .flat_map(|bits| bits.rows())
+        {
+            if row >= from {
+                gone.insert(row - from);
+            }
+        }
+        rest.deletes = Deletes::settled(gone);
+        Some(rest)
+    }
+
     /// The rows that `timestamp` sees and that are not in `own`.
     pub fn visible(&self, timestamp: u64, own: Option<&RowBits>) -> Vec<u32> {
         // Deletes are looked at after the rows: a row that came and went in

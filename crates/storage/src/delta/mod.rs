@@ -62,8 +62,14 @@ impl Delta {
     /// others, without the rows below `first`.
     pub fn from(&self, schema: Arc<TableSchema>, first: u64) -> Delta {
         let state = self.state.read();
-        let kept = state.chunks.iter().filter(|chunk| chunk.first() >= first);
-        let chunks: Vec<Arc<Chunk>> = kept.cloned().collect();
+        let kept = state.chunks.iter().filter_map(|chunk| {
+            if chunk.first() >= first {
+                Some(chunk.clone())
+            } else {
+                chunk.rest(first).map(Arc::new)
+            }
+        });
+        let chunks: Vec<Arc<Chunk>> = kept.collect();
         let maps = KeyMap::all_of(&schema);
         for chunk in &chunks {
             let tuples = chunk.read();

@@ -12,6 +12,7 @@
 use super::edit::CatalogEdit;
 use super::log::{self, CatalogChange, Part};
 use super::merge::merge;
+use super::mover;
 use super::snapshot::Snapshot;
 use super::transaction::Transaction;
 use super::writer::NewBlock;
@@ -25,6 +26,9 @@ use parking_lot::MutexGuard;
 use std::collections::{HashSet, VecDeque};
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Weak};
+
+/// A log of more bytes is followed by a checkpoint.
+const LOG_BYTES: u64 = 64 << 20;
 
 /// The newest state, shown or not; its lock makes commits come one at a time.
 #[derive(Debug)]
@@ -45,10 +49,33 @@ pub(super) struct Shown {
 
 /// What one commit changes.
 #[derive(Debug, Default)]
-struct Change {
+pub(super) struct Change {
     catalog: Option<Catalog>,
     added: Vec<NewBlock>,
     rows: Vec<(TableId, TupleBatch, Vec<RowId>)>,
+}
+
+impl Change {
+    /// One table exchanged for what `exchange` makes of it and of new blocks.
+    pub fn of(
+        latest: &Latest,
+        added: Vec<NewBlock>,
+        exchange: impl Fn(&Table, Vec<Arc<Block>>) -> Option<Table>,
+    ) -> Change {
+        let mut catalog = (*latest.catalog).clone();
+        let tables = catalog.schemas.values_mut();
+        for table in tables.flat_map(|entry| entry.tables.values_mut()) {
+            let blocks = added.iter().map(NewBlock::handle).collect();
+            if let Some(exchanged) = exchange(table, blocks) {
+                *table = Arc::new(exchanged);
+            }
+        }
+        Change {
+            catalog: Some(catalog),
+            added,
+            rows: Vec::new(),
+        }
+    }
 }
 
 impl Store {
@@ -123,11 +150,22 @@ impl Store {
             rows,
         };
         let timestamp = self.install(&mut latest, change)?;
-        self.finish(latest, timestamp)
+        let due = transaction.tables.keys().copied().filter(|id| {
+            let table = latest.catalog.table_by_id(*id);
+            table.is_some_and(|table| mover::is_due(table))
+        });
+        let due: Vec<TableId> = due.collect();
+        self.finish(latest, timestamp)?;
+        // The commit stands; a move that fails is made after a later one.
+        due.into_iter().for_each(|id| drop(self.move_delta(id)));
+        if self.wal.as_ref().is_some_and(|wal| wal.bytes() > LOG_BYTES) {
+            let _ = self.checkpoint();
+        }
+        Ok(())
     }
 
     /// Logs a change that holds and makes it part of the newest state.
-    fn install(&self, latest: &mut Latest, change: Change) -> Result<u64> {
+    pub(super) fn install(&self, latest: &mut Latest, change: Change) -> Result<u64> {
         let timestamp = latest.timestamp + 1;
         let before = latest.catalog.clone();
         let catalog = match change.catalog {
@@ -202,7 +240,7 @@ impl Store {
     }
 
     /// Waits until a commit is durable and shows it.
-    fn finish(&self, latest: MutexGuard<'_, Latest>, timestamp: u64) -> Result<()> {
+    pub(super) fn finish(&self, latest: MutexGuard<'_, Latest>, timestamp: u64) -> Result<()> {
         drop(latest);
         if let Some(wal) = &self.wal {
             wal.flush(timestamp)?;
@@ -317,10 +355,7 @@ fn own_deletes(table: &Table, own: &OwnChanges) -> Result<Vec<RowId>> {
         let taken = match home {
             RowHome::Own(_) => continue,
             RowHome::Block(id) => {
-                let mut blocks = table.blocks().iter();
-                let block = blocks
-                    .find(|block| block.id() == *id)
-                    .ok_or_else(conflict)?;
+                let block = table.block(*id).ok_or_else(conflict)?;
                 bits.rows().any(|row| block.deletes().contains(row))
             }
             RowHome::Chunk(first) => {

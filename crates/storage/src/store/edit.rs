@@ -201,21 +201,25 @@ impl CatalogEdit {
         Ok(rows)
     }
 
-    /// Puts `blocks` in the place of those that `seen` had.
+    /// Puts `blocks` in the place of those that `seen` had as of `timestamp`.
     ///
     /// # Errors
-    /// `Conflict` when the table has other blocks than `seen` by now.
+    /// `Conflict` when the table has other blocks or rows than that by now.
     pub fn rewrite(
         &mut self,
         table: TableId,
         seen: &Table,
+        timestamp: u64,
         options: TableOptions,
         blocks: Vec<NewBlock>,
     ) -> Result<()> {
         options.check(&seen.schema)?;
         let blocks = self.adopt(blocks);
         self.change(table, |table| {
-            if table.block_ids() != seen.block_ids() {
+            let deleted = table.blocks().iter();
+            let deleted = deleted.map(|block| block.deletes().after(timestamp).len());
+            let changed = deleted.sum::<usize>() > 0 || table.delta().rows() > 0;
+            if changed || table.block_ids() != seen.block_ids() {
                 return Err(Error::Conflict {
                     message: format!("table \"{}\" was changed meanwhile", table.name),
                 });

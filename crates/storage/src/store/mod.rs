@@ -21,6 +21,7 @@ mod indexes;
 mod keys;
 mod log;
 mod merge;
+mod mover;
 mod open;
 mod snapshot;
 mod transaction;
@@ -113,6 +114,8 @@ pub struct Store {
     published: AtomicU64,
     /// Held by the one who writes a checkpoint.
     checkpointing: Mutex<()>,
+    /// Held by the one who moves rows into blocks.
+    moving: Mutex<()>,
     path: Option<PathBuf>,
     writable: bool,
     notes: Vec<String>,

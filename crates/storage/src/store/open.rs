@@ -150,6 +150,7 @@ impl Store {
             transactions: AtomicU64::new(1),
             published,
             checkpointing: Mutex::default(),
+            moving: Mutex::default(),
             path,
             writable: access != Access::Read,
             notes,

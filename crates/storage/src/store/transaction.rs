@@ -283,8 +283,7 @@ impl Drop for Transaction {
 pub(super) fn is_deleted(table: &Table, row: RowId) -> bool {
     match row.place() {
         RowPlace::Block(id, row) => {
-            let mut blocks = table.blocks().iter();
-            let block = blocks.find(|block| block.id() == id);
+            let block = table.block(id);
             block.is_none_or(|block| block.deletes().contains(row))
         }
         RowPlace::Delta(number) => {

@@ -153,6 +153,19 @@ impl Table {
         &self.blocks
     }
 
+    /// The block of this number. Blocks are mostly in the order of their numbers.
+    pub fn block(&self, id: BlockId) -> Option<&Arc<Block>> {
+        match self.blocks.binary_search_by_key(&id, |block| block.id()) {
+            Ok(place) => self.blocks.get(place),
+            Err(_) => self.blocks.iter().find(|block| block.id() == id),
+        }
+    }
+
+    /// Whether every row that there is, is in a block and not deleted.
+    pub fn is_settled(&self) -> bool {
+        self.delta.rows() == 0 && self.blocks.iter().all(|block| block.deletes().count() == 0)
+    }
+
     /// Prepares a scan; see [`Scan`].
     ///
     /// # Errors

@@ -383,8 +383,8 @@ proptest! {
         for wanted in every_form(20_000) {
             let before = home.table();
             let blocks = written(home.store.writer(&before.schema, &wanted).unwrap(), &model.batch, 500);
-            home.store.commit(|edit| edit.rewrite(before.id, &before, wanted, blocks)).unwrap();
-            let stale = home.store.commit(|edit| edit.rewrite(before.id, &before, before.options.clone(), Vec::new()));
+            home.store.commit(|edit| edit.rewrite(before.id, &before, u64::MAX, wanted, blocks)).unwrap();
+            let stale = home.store.commit(|edit| edit.rewrite(before.id, &before, u64::MAX, before.options.clone(), Vec::new()));
             let refused = matches!(stale, Err(Error::Conflict { .. }));
             prop_assert!(refused);
             check_everything(&home.table(), &model, &mut dice, 1);

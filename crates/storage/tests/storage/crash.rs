@@ -151,7 +151,7 @@ fn run(store: &Store, step: &Step) -> Result<()> {
         Step::Rewrite(name, layout) => {
             let (table, options) = (table(name), options(*layout));
             let blocks = blocks(store, &options, &ids(store, name))?;
-            store.commit(|edit| edit.rewrite(table.id, &table, options, blocks))
+            store.commit(|edit| edit.rewrite(table.id, &table, u64::MAX, options, blocks))
         }
         Step::Options(name, layout) => {
             let table = table(name);

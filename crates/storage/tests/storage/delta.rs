@@ -332,6 +332,41 @@ fn keys_of_the_delta() {
     );
 }
 
+/// What a delta is cut to may begin within a chunk, as when a log is read again.
+#[test]
+fn a_delta_goes_on_from_any_row() {
+    let model = model();
+    let schema = Arc::new(model.schema.clone());
+    for first in 2..=31 {
+        let delta = freestone_storage::Delta::new(schema.clone(), 1);
+        delta.append(tuples(&model, 0, 20).iter(), 3);
+        delta.append(tuples(&model, 20, 10).iter(), 5);
+        let (chunk, _) = delta.find(1).unwrap();
+        chunk.deletes.mark(&[4, 25], 7, 0);
+        let rest = delta.from(schema.clone(), first);
+        assert_eq!(rest.rows(), 31 - first);
+        let numbers = |timestamp| -> Vec<u64> {
+            let chunks = rest.chunks().into_iter();
+            let visible = chunks.flat_map(|chunk| {
+                let rows = chunk.visible(timestamp, None).into_iter();
+                rows.map(move |row| chunk.first() + u64::from(row))
+                    .collect::<Vec<u64>>()
+            });
+            visible.collect()
+        };
+        let expected = |last: u64| -> Vec<u64> {
+            (first..=last)
+                .filter(|row| ![5, 26].contains(row))
+                .collect()
+        };
+        assert_eq!(
+            (numbers(4), numbers(9)),
+            (expected(20), expected(30)),
+            "from {first}"
+        );
+    }
+}
+
 #[test]
 fn damaged_tuples_are_refused() {
     let model = model();
