@@ -13,7 +13,7 @@ use std::sync::Arc;
 use datafusion::sql::sqlparser::ast::{CopySource, CopyTarget, Statement as Ast};
 
 use crate::error::{Error, Result};
-use crate::ingest::{self, Target, append, nullable};
+use crate::ingest::{self, Target, nullable};
 use crate::plan::files::{FileKind, existing};
 use crate::plan::names::{fold, quoted, table_name};
 use crate::run::{Run, columns_named};
@@ -125,7 +125,7 @@ async fn copy_from(
     );
     let streams = ingest::iterators(nullable(&table.schema), sources, Ok);
     let written = ingest::write(&run.state, &target, streams).await?;
-    let rows = append(run.store(), &name, table, written)?;
+    let rows = run.append(&name, table, written)?;
     Ok(Outcome::Done {
         tag: format!("COPY {rows}"),
         rows,

@@ -12,7 +12,7 @@ use std::sync::Arc;
 use datafusion::arrow::array::{Array, ArrayRef, RecordBatch};
 use datafusion::arrow::row::{RowConverter, SortField};
 use datafusion::common::ScalarValue;
-use freestone_storage::{Key, Predicate, ScanRequest, Table, TableSchema};
+use freestone_storage::{Key, Predicate, ReadView, ScanRequest, Table, TableSchema};
 
 use crate::error::{Error, Result};
 use crate::scan::in_values;
@@ -65,11 +65,6 @@ impl KeySet {
         })
     }
 
-    /// Whether there is nothing to check.
-    pub(crate) fn is_empty(&self) -> bool {
-        self.keys.iter().all(|key| key.seen.is_empty())
-    }
-
     /// Adds the keys of a batch of the whole table's columns.
     ///
     /// # Errors
@@ -108,11 +103,11 @@ impl KeySet {
     ///
     /// # Errors
     /// `23505`, naming the constraint and the key.
-    pub(crate) fn check_against(&self, table: &Table) -> Result<()> {
+    pub(crate) fn check_against(&self, table: &Table, view: &ReadView) -> Result<()> {
         self.keys
             .iter()
-            .filter(|one| !one.seen.is_empty() && table.rows() > 0)
-            .try_for_each(|one| one.check_against(&self.schema, table))
+            .filter(|one| !one.seen.is_empty())
+            .try_for_each(|one| one.check_against(&self.schema, table, view))
     }
 }
 
@@ -137,10 +132,11 @@ impl OneKey {
         Ok(())
     }
 
-    fn check_against(&self, schema: &TableSchema, table: &Table) -> Result<()> {
+    fn check_against(&self, schema: &TableSchema, table: &Table, view: &ReadView) -> Result<()> {
         let scan = table.scan(&ScanRequest {
             projection: self.key.columns.clone(),
             predicate: self.look_up(schema),
+            view: view.clone(),
             ..ScanRequest::default()
         })?;
         for batch in scan.worker() {

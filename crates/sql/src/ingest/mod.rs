@@ -27,7 +27,8 @@ use datafusion::physical_plan::sorts::sort::SortExec;
 use datafusion::physical_plan::sorts::sort_preserving_merge::SortPreservingMergeExec;
 use datafusion::physical_plan::streaming::StreamingTableExec;
 use datafusion::physical_plan::{ExecutionPlan, execute_stream};
-use freestone_storage::{CatalogEdit, NewBlock, Store, Table, TableOptions, TableSchema};
+use freestone_storage::delta::LATEST;
+use freestone_storage::{CatalogEdit, NewBlock, ReadView, Store, Table, TableOptions, TableSchema};
 use futures::StreamExt;
 
 use crate::error::{Error, Result};
@@ -37,6 +38,9 @@ use crate::values::{BadValue, assign};
 
 pub(crate) use keys::KeySet;
 pub(crate) use source::{Streams, batches, iterators, plan_streams};
+
+/// Rows that become blocks at once, and not by way of the delta.
+const ROWS_FOR_A_BLOCK: usize = 10_000;
 
 /// Rows below which a second writer is not worth a second block.
 const ROWS_FOR_TWO: usize = 200_000;
@@ -75,6 +79,15 @@ pub(crate) struct Written {
 }
 
 impl Written {
+    /// Compares the keys with the rows that a reader of a table sees, and with
+    /// everything committed since.
+    ///
+    /// # Errors
+    /// `23505`, naming the constraint and the key.
+    pub(crate) fn check_keys(&self, table: &Table, view: &ReadView) -> Result<()> {
+        self.keys.check_against(table, &newest(view))
+    }
+
     /// The blocks, for a table that has no other rows.
     pub(crate) fn into_blocks(self) -> Vec<NewBlock> {
         self.blocks
@@ -89,13 +102,27 @@ pub(crate) fn commit<T>(
     store: &Store,
     edit: impl FnOnce(&mut CatalogEdit) -> Result<T>,
 ) -> Result<T> {
-    let mut failure = None;
-    let committed = store.commit(|catalog| {
-        edit(catalog).map_err(|error| {
+    edited(edit, |wrapped| store.commit(wrapped))
+}
+
+/// Runs an edit by `with`, with the error of either.
+pub(crate) fn edited<T, E: FnOnce(&mut CatalogEdit) -> Result<T>>(
+    edit: E,
+    with: impl FnOnce(
+        &mut dyn FnMut(&mut CatalogEdit) -> freestone_storage::Result<T>,
+    ) -> freestone_storage::Result<T>,
+) -> Result<T> {
+    let (mut failure, mut edit) = (None, Some(edit));
+    let refused = || freestone_storage::Error::invalid("XX000", "the change was refused");
+    let mut wrapped = |catalog: &mut CatalogEdit| match edit.take().map(|edit| edit(catalog)) {
+        Some(Ok(done)) => Ok(done),
+        Some(Err(error)) => {
             failure = Some(error);
-            freestone_storage::Error::invalid("XX000", "the change was refused")
-        })
-    });
+            Err(refused())
+        }
+        None => Err(refused()),
+    };
+    let committed = with(&mut wrapped);
     match (committed, failure) {
         (_, Some(error)) => Err(error),
         (Ok(done), None) => Ok(done),
@@ -103,31 +130,72 @@ pub(crate) fn commit<T>(
     }
 }
 
-/// Appends written blocks to the table `seen` in one commit; returns the rows.
+/// Everything committed, and a reader's own rows.
+fn newest(view: &ReadView) -> ReadView {
+    ReadView {
+        timestamp: LATEST,
+        ..view.clone()
+    }
+}
+
+/// Appends written blocks to the table `seen`; returns the rows.
 ///
 /// # Errors
 /// `23505` when a key exists already, `40001` when the table is gone.
-pub(crate) fn append(store: &Store, name: &Name, seen: &Table, written: Written) -> Result<u64> {
+pub(crate) fn append(
+    edit: &mut CatalogEdit,
+    name: &Name,
+    seen: &Table,
+    view: &ReadView,
+    written: Written,
+) -> Result<u64> {
     let Written { blocks, keys, rows } = written;
-    keys.check_against(seen)?;
-    commit(store, |edit| {
-        let now = edit
-            .catalog()
-            .table(&name.schema, &name.name)
-            .filter(|now| now.id == seen.id)
-            .ok_or_else(|| {
-                Error::new(
-                    "40001",
-                    format!("table \"{name}\" was dropped or replaced meanwhile"),
-                )
-            })?;
-        if !keys.is_empty() && now.blocks().len() != seen.blocks().len() {
-            keys.check_against(now)?;
+    let now = edit
+        .catalog()
+        .table(&name.schema, &name.name)
+        .filter(|now| now.id == seen.id)
+        .ok_or_else(|| {
+            Error::new(
+                "40001",
+                format!("table \"{name}\" was dropped or replaced meanwhile"),
+            )
+        })?;
+    keys.check_against(now, &newest(view))?;
+    let appended = edit.append(seen.id, blocks)?;
+    debug_assert_eq!(appended, rows);
+    Ok(appended)
+}
+
+/// Rows that are not worth a block, or streams of more.
+pub(crate) enum Gathered {
+    Few(Vec<RecordBatch>),
+    Many(Streams),
+}
+
+/// Reads one stream as far as its rows are few.
+///
+/// # Errors
+/// Those of the stream.
+pub(crate) async fn few(
+    state: &SessionState,
+    target: &Target,
+    streams: Streams,
+) -> Result<Gathered> {
+    let [stream] = streams.as_slice() else {
+        return Ok(Gathered::Many(streams));
+    };
+    let mut stream = stream.execute(state.task_ctx());
+    let (mut batches, mut rows) = (Vec::new(), 0);
+    while let Some(batch) = stream.next().await {
+        let batch = batch?;
+        rows += batch.num_rows();
+        batches.push(batch);
+        if rows > ROWS_FOR_A_BLOCK {
+            let schema = nullable(&target.schema);
+            return Ok(Gathered::Many(source::resumed(schema, batches, stream)));
         }
-        let appended = edit.append(seen.id, blocks)?;
-        debug_assert_eq!(appended, rows);
-        Ok(appended)
-    })
+    }
+    Ok(Gathered::Few(batches))
 }
 
 /// The rows of a plan, cast to the target's columns one by one.
@@ -319,5 +387,7 @@ pub(crate) async fn load(
     };
     let streams = iterators(nullable(&table.schema), sources, assign);
     let written = write(state, &target, streams).await?;
-    append(store, name, table, written)
+    commit(store, |edit| {
+        append(edit, name, table, &ReadView::default(), written)
+    })
 }

@@ -142,6 +142,46 @@ pub(crate) fn batches(schema: SchemaRef, batches: Vec<RecordBatch>) -> Streams {
     iterators(schema, vec![source], Ok)
 }
 
+/// Batches that were read of a stream, and the rest of it.
+pub(crate) fn resumed(
+    schema: SchemaRef,
+    read: Vec<RecordBatch>,
+    rest: SendableRecordBatchStream,
+) -> Streams {
+    let all = futures::stream::iter(read.into_iter().map(Ok)).chain(rest);
+    let stream: SendableRecordBatchStream =
+        Box::pin(RecordBatchStreamAdapter::new(Arc::clone(&schema), all));
+    vec![Arc::new(Resumed {
+        schema,
+        stream: Mutex::new(Some(stream)),
+    })]
+}
+
+struct Resumed {
+    schema: SchemaRef,
+    stream: Mutex<Option<SendableRecordBatchStream>>,
+}
+
+impl fmt::Debug for Resumed {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("resumed stream")
+    }
+}
+
+impl PartitionStream for Resumed {
+    fn schema(&self) -> &SchemaRef {
+        &self.schema
+    }
+
+    fn execute(&self, _: Arc<TaskContext>) -> SendableRecordBatchStream {
+        let stream = self.stream.lock().take();
+        stream.unwrap_or_else(|| {
+            let error = Error::internal("a source was read twice");
+            failed(&self.schema, error.into())
+        })
+    }
+}
+
 fn failed(schema: &SchemaRef, error: DataFusionError) -> SendableRecordBatchStream {
     let stream = futures::stream::once(async move { Err(error) });
     Box::pin(RecordBatchStreamAdapter::new(Arc::clone(schema), stream))

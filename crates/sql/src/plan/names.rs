@@ -117,6 +117,11 @@ pub(crate) fn file_name(name: &ObjectName) -> Option<&str> {
     }
 }
 
+/// A part of a written name, folded.
+pub(crate) fn fold_part(part: &ObjectNamePart) -> Option<String> {
+    part.as_ident().map(fold)
+}
+
 /// `name` in double quotes when it needs them.
 pub(crate) fn quoted(name: &str) -> String {
     let plain = name

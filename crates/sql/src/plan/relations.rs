@@ -25,7 +25,7 @@ use datafusion::optimizer::simplify_expressions::ExprSimplifier;
 use datafusion::sql::parser::Statement as DfStatement;
 use datafusion::sql::planner::ParserOptions;
 use datafusion::sql::sqlparser::ast::Statement as Ast;
-use freestone_storage::Catalog;
+use freestone_storage::{Catalog, Snapshot};
 
 use super::names::{INFORMATION_SCHEMA, Name, of_reference};
 use super::{information_schema, naming, rewrite, table_functions};
@@ -40,19 +40,22 @@ const VIEW_DEPTH: usize = 32;
 /// The tables, views, files and functions that a statement can name.
 pub(crate) struct Relations<'a> {
     pub(crate) state: &'a SessionState,
-    pub(crate) snapshot: Arc<Catalog>,
+    pub(crate) snapshot: Snapshot,
     /// Tables of `FROM 'file'`, by the text between the quotes.
     pub(crate) files: HashMap<String, Arc<dyn TableProvider>>,
+    /// Schema and name of the table whose row ids the query may name.
+    pub(crate) row_ids: Option<(String, String)>,
     /// Names of the views being expanded.
     open_views: RefCell<Vec<String>>,
 }
 
 impl<'a> Relations<'a> {
-    pub(crate) fn new(state: &'a SessionState, snapshot: Arc<Catalog>) -> Self {
+    pub(crate) fn new(state: &'a SessionState, snapshot: Snapshot) -> Self {
         Self {
             state,
             snapshot,
             files: HashMap::new(),
+            row_ids: None,
             open_views: RefCell::default(),
         }
     }
@@ -85,7 +88,14 @@ impl<'a> Relations<'a> {
     /// The table or view of that name.
     pub(crate) fn provider(&self, name: &Name) -> Result<Arc<dyn TableProvider>> {
         if let Some(table) = self.snapshot.table(&name.schema, &name.name) {
-            return Ok(Arc::new(StoredTable::new(table, &name.schema)));
+            let view = self.snapshot.read_view(table.id);
+            let mut stored = StoredTable::new(table, &name.schema, view);
+            let changed = self.row_ids.as_ref();
+            if changed.is_some_and(|(schema, table)| *schema == name.schema && *table == name.name)
+            {
+                stored = stored.with_row_ids();
+            }
+            return Ok(Arc::new(stored));
         }
         if let Some(view) = self.snapshot.view(&name.schema, &name.name) {
             let plan = self.view_plan(name, &view.sql)?;

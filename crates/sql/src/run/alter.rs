@@ -16,7 +16,7 @@ use freestone_storage::{TableOptions, TableSchema};
 use super::Run;
 use super::create::options_of;
 use crate::error::{Error, Result};
-use crate::ingest::{self, Target, commit};
+use crate::ingest::{self, Target};
 use crate::plan::names::{Name, table_name};
 use crate::plan::relations::unknown_table;
 use crate::scan::StoredTable;
@@ -39,7 +39,7 @@ impl Run<'_> {
         let (options, rewrite) = changed(&table.options, &table.schema, &written)?;
         if !rewrite {
             let id = table.id;
-            commit(self.store(), |edit| Ok(edit.set_options(id, options)?))?;
+            self.edit(|edit| Ok(edit.set_options(id, options)?))?;
             return Ok(Outcome::done("ALTER TABLE"));
         }
         for attempt in 1.. {
@@ -56,19 +56,24 @@ impl Run<'_> {
 
     async fn rewrite(&self, name: &Name, options: &TableOptions) -> Result<()> {
         use datafusion::catalog::TableProvider;
+        if let Some(table) = self.snapshot.table(&name.schema, &name.name) {
+            self.store().move_delta(table.id)?;
+        }
         let snapshot = self.store().snapshot();
         let table = snapshot
             .table(&name.schema, &name.name)
             .ok_or_else(|| unknown_table(&snapshot, name))?;
         let target = Target::new(self.store(), Arc::clone(&table.schema), options.clone());
-        let scan: Arc<dyn ExecutionPlan> = StoredTable::new(table, &name.schema)
-            .scan(&self.state, None, &[], None)
-            .await?;
+        let scan: Arc<dyn ExecutionPlan> =
+            StoredTable::new(table, &name.schema, snapshot.read_view(table.id))
+                .scan(&self.state, None, &[], None)
+                .await?;
         let streams = ingest::assigned(&target, scan)?;
         let written = ingest::write(&self.state, &target.without_keys(), streams).await?;
         let blocks = written.into_blocks();
-        commit(self.store(), |edit| {
-            Ok(edit.rewrite(table.id, table, options.clone(), blocks)?)
+        self.edit(|edit| {
+            let seen = snapshot.timestamp();
+            Ok(edit.rewrite(table.id, table, seen, options.clone(), blocks)?)
         })
     }
 }

@@ -14,7 +14,6 @@ use super::Run;
 use super::create::add_column;
 use crate::copy::fill::Fill;
 use crate::error::{Error, Result};
-use crate::ingest::commit;
 use crate::plan::names::{fold, position};
 use crate::session::Outcome;
 
@@ -66,7 +65,9 @@ impl Run<'_> {
                 _ => return Err(refused()),
             }
         }
-        commit(self.store(), |edit| apply(edit, table.id, changes))?;
+        // Rows in no block have the columns of today.
+        self.store().move_delta(table.id)?;
+        self.edit(|edit| apply(edit, table.id, changes))?;
         Ok(Outcome::done("ALTER TABLE"))
     }
 

@@ -10,7 +10,7 @@ use freestone_storage::{Column, Key, TableOptions, TableSchema};
 
 use super::Run;
 use crate::error::{Error, Result, did_you_mean};
-use crate::ingest::{self, Target, commit};
+use crate::ingest::{self, Target};
 use crate::plan::names::{Name, fold, position, schema_name, table_name};
 use crate::plan::naming::rename_output;
 use crate::session::Outcome;
@@ -90,7 +90,7 @@ impl Run<'_> {
         options: TableOptions,
         blocks: Vec<freestone_storage::NewBlock>,
     ) -> Result<u64> {
-        commit(self.store(), |edit| {
+        self.edit(|edit| {
             let exists = edit.catalog().table(&name.schema, &name.name).is_some();
             if exists && create.or_replace {
                 edit.drop_table(&name.schema, &name.name)?;
@@ -129,7 +129,7 @@ impl Run<'_> {
                     .with_detail("this name is reserved for the system"),
             );
         }
-        commit(self.store(), |edit| {
+        self.edit(|edit| {
             if *if_not_exists && edit.catalog().schemas().any(|known| known == name) {
                 return Ok(());
             }

@@ -5,7 +5,6 @@ use datafusion::sql::sqlparser::ast::{ObjectType, Statement as Ast};
 use super::Run;
 use super::create::unknown_schema;
 use crate::error::{Error, Result};
-use crate::ingest::commit;
 use crate::plan::names::{DEFAULT_SCHEMA, schema_name, table_name};
 use crate::plan::relations::unknown_table;
 use crate::session::Outcome;
@@ -23,7 +22,7 @@ impl Run<'_> {
         else {
             return Err(super::refused(ast));
         };
-        commit(self.store(), |edit| {
+        self.edit(|edit| {
             for name in names {
                 match object_type {
                     ObjectType::Table => {

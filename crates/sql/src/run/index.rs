@@ -8,7 +8,6 @@ use freestone_storage::{Catalog, IndexKind, Table};
 
 use super::Run;
 use crate::error::{Error, Result};
-use crate::ingest::commit;
 use crate::plan::names::{fold, position, table_name};
 use crate::session::Outcome;
 
@@ -54,9 +53,7 @@ impl Run<'_> {
         let index = self
             .store()
             .build_index(table, name, kind, columns, threads, &done)?;
-        commit(self.store(), |edit| {
-            Ok(edit.create_index(schema, table, index)?)
-        })
+        self.edit(|edit| Ok(edit.create_index(schema, table, index)?))
     }
 
     /// The name given, or one made of table and columns that is free.

@@ -4,6 +4,7 @@
 //! refused by name; nothing falls through to a default of a library below.
 
 mod alter;
+mod change;
 mod clauses;
 mod columns;
 mod create;
@@ -13,6 +14,7 @@ mod index;
 mod insert;
 mod query;
 mod show;
+mod transaction;
 mod view;
 
 use std::sync::Arc;
@@ -20,7 +22,7 @@ use std::sync::Arc;
 use datafusion::execution::session_state::SessionState;
 use datafusion::logical_expr::LogicalPlan;
 use datafusion::sql::sqlparser::ast::Statement as Ast;
-use freestone_storage::{Catalog, Store, Table};
+use freestone_storage::{Snapshot, Store, Table, Transaction};
 
 use crate::copy;
 use crate::error::{Error, Result};
@@ -37,8 +39,10 @@ pub(crate) struct Run<'a> {
     pub(crate) session: &'a Session,
     /// The session's settings as of the start, with the time of `now()`.
     pub(crate) state: SessionState,
-    /// The catalog as of the start.
-    pub(crate) snapshot: Arc<Catalog>,
+    /// The database as of the start.
+    pub(crate) snapshot: Snapshot,
+    /// The transaction of a statement that changes rows and has none around it.
+    own: transaction::Own,
 }
 
 /// Runs a statement.
@@ -46,12 +50,18 @@ pub(crate) struct Run<'a> {
 /// # Errors
 /// Whatever is wrong with it; nothing has changed then.
 pub(crate) async fn statement(session: &Session, statement: &Statement) -> Result<Outcome> {
-    let run = Run {
-        session,
-        state: session.statement_state(),
-        snapshot: session.database().store().snapshot(),
-    };
-    run.dispatch(&statement.ast).await
+    transaction::run(session, &statement.ast).await
+}
+
+impl<'a> Run<'a> {
+    fn new(session: &'a Session, snapshot: Snapshot, own: Option<Transaction>) -> Self {
+        Self {
+            session,
+            state: session.statement_state(),
+            snapshot,
+            own: transaction::Own::new(own),
+        }
+    }
 }
 
 impl Run<'_> {
@@ -60,6 +70,9 @@ impl Run<'_> {
             Ast::Query(_) => self.query(ast).await,
             Ast::Explain { .. } => self.explain(ast).await,
             Ast::Insert(insert) => self.insert(insert).await,
+            Ast::Update(update) => self.update(update).await,
+            Ast::Delete(delete) => self.delete(delete).await,
+            Ast::Truncate(truncate) => self.truncate(truncate).await,
             Ast::Copy { .. } => copy::run(self, ast).await,
             Ast::CreateTable(create) => self.create_table(create).await,
             Ast::CreateIndex(create) => self.create_index(create),
@@ -83,7 +96,7 @@ impl Run<'_> {
     /// The names a query of this statement may use, with its files opened.
     pub(crate) async fn relations(&self, ast: &Ast) -> Result<Relations<'_>> {
         let files = open_all(&self.state, ast).await?;
-        let mut relations = Relations::new(&self.state, Arc::clone(&self.snapshot));
+        let mut relations = Relations::new(&self.state, self.snapshot.clone());
         relations.files = files;
         Ok(relations)
     }
@@ -125,19 +138,7 @@ fn refused(ast: &Ast) -> Error {
             .to_uppercase()
     };
     match ast {
-        Ast::StartTransaction { .. }
-        | Ast::Commit { .. }
-        | Ast::Rollback { .. }
-        | Ast::Savepoint { .. }
-        | Ast::ReleaseSavepoint { .. } => {
-            Error::unsupported(format!("{} is not supported yet", words(1)))
-                .with_detail("transactions arrive with the write path")
-                .with_hint("every statement is a transaction of its own")
-        }
-        Ast::Update(_) | Ast::Delete(_) | Ast::Merge(_) | Ast::Truncate(_) => {
-            Error::unsupported(format!("{} is not supported yet", words(1)))
-                .with_detail("changing stored rows arrives with the write path")
-        }
+        Ast::Merge(_) => Error::unsupported("MERGE is not supported yet"),
         Ast::Prepare { .. } | Ast::Execute { .. } | Ast::Deallocate { .. } => {
             Error::unsupported(format!("{} is not supported", words(1)))
         }

@@ -9,7 +9,6 @@ use datafusion::sql::sqlparser::ast::{
 use super::Run;
 use super::create::unknown_schema;
 use crate::error::{Error, Result};
-use crate::ingest::commit;
 use crate::plan::names::{file_name, fold, quoted, table_name};
 use crate::plan::naming::rename_output;
 use crate::session::Outcome;
@@ -30,7 +29,7 @@ impl Run<'_> {
             ));
         }
         rename_output(&ast, self.logical(&ast).await?)?;
-        commit(self.store(), |edit| {
+        self.edit(|edit| {
             if edit.catalog().table(&name.schema, &name.name).is_some() {
                 let (code, what) = if view.or_replace {
                     ("42809", "is not a view")

@@ -15,9 +15,10 @@
 use std::fmt;
 use std::sync::{Arc, OnceLock};
 
-use datafusion::arrow::datatypes::SchemaRef;
+use datafusion::arrow::datatypes::{Schema, SchemaRef};
 use datafusion::common::Statistics;
 use datafusion::common::config::ConfigOptions;
+use datafusion::common::stats::Precision;
 use datafusion::common::tree_node::TreeNodeRecursion;
 use datafusion::error::Result as DfResult;
 use datafusion::execution::{SendableRecordBatchStream, TaskContext};
@@ -39,9 +40,10 @@ use datafusion::physical_plan::projection::ProjectionExec;
 use datafusion::physical_plan::{
     DisplayAs, DisplayFormatType, ExecutionPlan, Partitioning, PlanProperties, StatisticsArgs,
 };
-use freestone_storage::{Predicate, Scan, ScanRequest, Table, Top};
+use freestone_storage::{Predicate, ReadView, Scan, ScanRequest, Table, Top};
 
 use super::logical::describe;
+use super::provider::row_id_field;
 use super::statistics::scan_statistics;
 use super::stream::{Arrivals, ScanStream};
 use crate::error::Error;
@@ -53,6 +55,23 @@ use crate::session::OwnOptions;
 pub(crate) struct ScanSource {
     pub(crate) table: Arc<Table>,
     pub(crate) name: String,
+    /// What the reader sees.
+    pub(crate) view: ReadView,
+}
+
+impl ScanSource {
+    /// The columns of `projection`; the number after the last column stands for
+    /// the row id.
+    fn schema(&self, projection: &[usize]) -> SchemaRef {
+        let columns = self.table.schema.arrow();
+        let field = |index: &usize| match columns.fields().get(*index) {
+            Some(field) => Arc::clone(field),
+            None => Arc::new(row_id_field()),
+        };
+        Arc::new(Schema::new(
+            projection.iter().map(field).collect::<Vec<_>>(),
+        ))
+    }
 }
 
 /// A scan of one table: projection, predicate and limit are applied by storage.
@@ -90,9 +109,15 @@ impl FreestoneScan {
         let table = &source.table;
         let partitions = target_partitions.min(table.blocks().len()).max(1);
         let facts = table.statistics().map_err(Error::from)?;
-        let statistics =
+        let mut statistics =
             scan_statistics(&table.schema, facts, &projection, predicate.as_ref(), limit);
-        let schema = Arc::new(table.schema.arrow().project(&projection)?);
+        // Statistics are those of blocks as they were written.
+        if !table.is_settled() || source.view.own.is_some() {
+            statistics = statistics.to_inexact();
+            let more = table.delta().rows() as usize;
+            statistics.num_rows = statistics.num_rows.add(&Precision::Inexact(more));
+        }
+        let schema = source.schema(&projection);
         Ok(Self {
             properties: Arc::new(properties(schema, partitions)),
             statistics: Arc::new(statistics),
@@ -112,6 +137,9 @@ impl FreestoneScan {
     /// `index`; `None` if it cannot help or knows already.
     pub(crate) fn with_top(&self, index: usize, top: impl Fn(usize) -> Top) -> Option<Self> {
         let column = *self.projection.get(index)?;
+        if column >= self.source.table.schema.columns.len() {
+            return None;
+        }
         if self.top.is_some() || self.limit.is_some() {
             return None;
         }
@@ -119,6 +147,12 @@ impl FreestoneScan {
             top: Some(top(column)),
             ..self.fresh()
         })
+    }
+
+    /// Where the row id is to stand, if it is asked for; storage gives it last.
+    fn row_id_place(&self) -> Option<usize> {
+        let columns = self.source.table.schema.columns.len();
+        self.projection.iter().position(|index| *index >= columns)
     }
 
     fn fresh(&self) -> Self {
@@ -135,15 +169,23 @@ impl FreestoneScan {
         let scanner = own.map_or("single", |own| own.column_scanner.as_str());
         let (batch_rows, scanner) = (config.batch_size(), scanner.parse().unwrap_or_default());
         let progress = config.get_extension::<Progress>();
+        let columns = self.source.table.schema.columns.len();
+        let stored = self
+            .projection
+            .iter()
+            .copied()
+            .filter(|index| *index < columns);
+        let stored: Vec<usize> = stored.collect();
         let start = || {
             let scan = self.source.table.scan(&ScanRequest {
-                projection: self.projection.clone(),
+                row_ids: stored.len() < self.projection.len(),
+                projection: stored,
+                view: self.source.view.clone(),
                 predicate: self.predicate.clone(),
                 limit: self.limit,
                 batch_rows,
                 scanner,
                 top: self.top,
-                ..ScanRequest::default()
             })?;
             if let Some(progress) = &progress {
                 progress.watch(&scan);
@@ -252,6 +294,7 @@ impl ExecutionPlan for FreestoneScan {
         Ok(Box::pin(cooperative(ScanStream {
             worker: scan.worker(),
             schema: self.schema(),
+            row_id: self.row_id_place(),
             timing: BaselineMetrics::new(&self.timings, partition),
             filter: (!self.dynamic.is_empty()).then(|| Arrivals {
                 filter: conjunction(dynamic),

@@ -15,7 +15,7 @@ mod statistics;
 mod stream;
 mod top;
 
-pub(crate) use provider::StoredTable;
+pub(crate) use provider::{ROW_ID, StoredTable};
 pub(crate) use statistics::scalar_of;
 pub(crate) use top::TopOfScan;
 

@@ -3,13 +3,13 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use datafusion::arrow::datatypes::SchemaRef;
+use datafusion::arrow::datatypes::{DataType, Field, Schema, SchemaRef};
 use datafusion::catalog::{Session, TableProvider};
 use datafusion::common::{Constraint, Constraints};
 use datafusion::error::Result as DfResult;
 use datafusion::logical_expr::{Expr, TableProviderFilterPushDown, TableType};
 use datafusion::physical_plan::ExecutionPlan;
-use freestone_storage::{Predicate, Table};
+use freestone_storage::{Predicate, ReadView, Table};
 
 use super::exec::{FreestoneScan, ScanSource};
 use super::logical::predicate;
@@ -23,17 +23,36 @@ pub(crate) struct StoredTable {
     name: String,
     schema: SchemaRef,
     constraints: Constraints,
+    view: ReadView,
 }
 
 impl StoredTable {
-    pub(crate) fn new(table: &Arc<Table>, schema: &str) -> Self {
+    pub(crate) fn new(table: &Arc<Table>, schema: &str, view: ReadView) -> Self {
         Self {
+            view,
             table: Arc::clone(table),
             name: format!("{schema}.{}", table.name),
             schema: table.schema.arrow(),
             constraints: constraints(table),
         }
     }
+
+    /// The table with its row ids as one column more.
+    pub(crate) fn with_row_ids(self) -> Self {
+        let mut fields = self.schema.fields().to_vec();
+        fields.push(Arc::new(row_id_field()));
+        Self {
+            schema: Arc::new(Schema::new(fields)),
+            ..self
+        }
+    }
+}
+
+/// Name of the column of row ids; no table has one of that name.
+pub(crate) const ROW_ID: &str = "rowid$";
+
+pub(super) fn row_id_field() -> Field {
+    Field::new(ROW_ID, DataType::UInt64, false)
 }
 
 /// Keys that GROUP BY may rely on.
@@ -101,6 +120,7 @@ impl TableProvider for StoredTable {
         let source = Arc::new(ScanSource {
             table: Arc::clone(&self.table),
             name: self.name.clone(),
+            view: self.view.clone(),
         });
         let partitions = state.config().target_partitions();
         let scan = FreestoneScan::new(source, projection, predicate, limit, partitions)?;

@@ -49,6 +49,8 @@ impl Arrivals {
 pub(super) struct ScanStream {
     pub(super) worker: ScanWorker,
     pub(super) schema: SchemaRef,
+    /// Where the row id, which comes last, is to stand.
+    pub(super) row_id: Option<usize>,
     pub(super) timing: BaselineMetrics,
     pub(super) filter: Option<Arrivals>,
 }
@@ -61,7 +63,19 @@ impl ScanStream {
             return Some(Err(error));
         }
         let batch = self.worker.next()?;
-        Some(batch.map_err(|error| DataFusionError::from(Error::from(error))))
+        let batch = batch.map_err(|error| DataFusionError::from(Error::from(error)));
+        Some(match self.row_id {
+            None => batch,
+            Some(place) => batch.and_then(|batch| self.with_row_id_at(place, &batch)),
+        })
+    }
+
+    fn with_row_id_at(&self, place: usize, batch: &RecordBatch) -> DfResult<RecordBatch> {
+        let mut columns = batch.columns().to_vec();
+        if let Some(ids) = columns.pop() {
+            columns.insert(place, ids);
+        }
+        Ok(RecordBatch::try_new(Arc::clone(&self.schema), columns)?)
     }
 }
 

@@ -2,6 +2,7 @@
 
 mod settings;
 mod setup;
+mod transaction;
 
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
@@ -12,7 +13,7 @@ use datafusion::execution::SendableRecordBatchStream;
 use datafusion::execution::session_state::SessionState;
 use datafusion::physical_plan::memory::MemoryStream;
 use futures::{FutureExt, TryStreamExt};
-use parking_lot::RwLock;
+use parking_lot::{Mutex, MutexGuard, RwLock};
 
 use crate::database::Database;
 use crate::error::{Error, Result};
@@ -22,6 +23,7 @@ use crate::statement::{Statement, parse};
 
 pub(crate) use settings::{Setting, all_settings, change, current};
 pub(crate) use setup::{OwnOptions, template};
+pub(crate) use transaction::{Block, Open};
 
 /// How a session is set up.
 #[derive(Debug, Clone, Default)]
@@ -31,11 +33,13 @@ pub struct SessionOptions {
 }
 
 /// One user's connection to a database. It may be shared between threads;
-/// statements run side by side, each on its own snapshot.
+/// statements run side by side, each on its own snapshot, or, between BEGIN and
+/// COMMIT, all in one transaction.
 pub struct Session {
     database: Database,
     state: RwLock<SessionState>,
     progress: Arc<Progress>,
+    transaction: Mutex<Open>,
 }
 
 /// What a statement came to.
@@ -107,6 +111,7 @@ impl Session {
             database,
             state: RwLock::new(state),
             progress,
+            transaction: Mutex::default(),
         }
     }
 
@@ -172,6 +177,16 @@ impl Session {
     /// How far the current statement is.
     pub fn progress(&self) -> Arc<Progress> {
         Arc::clone(&self.progress)
+    }
+
+    /// What the session is in; held for a moment only.
+    pub(crate) fn transaction(&self) -> MutexGuard<'_, Open> {
+        self.transaction.lock()
+    }
+
+    /// Whether BEGIN has opened a transaction that has not ended.
+    pub fn in_transaction(&self) -> bool {
+        !matches!(*self.transaction.lock(), Open::Nothing)
     }
 
     /// The database this session belongs to.

@@ -130,6 +130,9 @@ impl Store {
             Some(merge(base, draft, &latest.catalog)?)
         };
         let now = catalog.as_ref().unwrap_or(&latest.catalog);
+        if latest.timestamp != transaction.base.timestamp() {
+            check_added_blocks(base, draft)?;
+        }
         let mut rows = Vec::new();
         for (id, own) in &transaction.tables {
             let table = now.table_by_id(*id).ok_or_else(|| Error::Conflict {
@@ -266,6 +269,21 @@ impl Store {
         }
         Ok(())
     }
+}
+
+/// Keys in whole blocks were checked against what the transaction began with, so
+/// a table with keys that got some may not have changed since.
+fn check_added_blocks(base: &Catalog, draft: &Catalog) -> Result<()> {
+    for (_, table) in draft.all_tables() {
+        let before = base.table_by_id(table.id);
+        let new = |id: &BlockId| before.is_some_and(|before| before.block(*id).is_none());
+        if before.is_some() && !table.schema.keys.is_empty() && table.block_ids().iter().any(new) {
+            return Err(Error::Conflict {
+                message: format!("table \"{}\" was changed meanwhile", table.name),
+            });
+        }
+    }
+    Ok(())
 }
 
 /// Tables that were changed go on with the rows that were committed since.

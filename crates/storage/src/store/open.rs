@@ -19,7 +19,7 @@ const FORMAT_TEXT: &str = "freestone 2\n";
 /// The format without a log: it may be opened, and becomes the newer one when written.
 const FORMAT_BEFORE: &str = "freestone 1\n";
 /// Bytes of a segment of the log.
-const SEGMENT_BYTES: u64 = 4 << 20;
+const SEGMENT_BYTES: u64 = 1 << 20;
 /// What may lie in a directory whose creation was interrupted.
 const OWN_NAMES: [&str; 6] = [
     "FORMAT",

@@ -31,8 +31,11 @@ pub struct Table {
     /// The schema in Arrow's form, made once.
     arrow: OnceLock<SchemaRef>,
     /// Per column, the bounds of each block; see [`Table::bounds`].
-    bounds: Vec<OnceLock<Option<Box<[(i128, i128)]>>>>,
+    bounds: Vec<OnceLock<Option<BlockBounds>>>,
 }
+
+/// The least and the greatest whole number of each block.
+type BlockBounds = Box<[(i128, i128)]>;
 
 /// What is known of a table without reading its rows.
 #[derive(Clone, Debug, PartialEq)]
@@ -223,7 +226,7 @@ impl Table {
                 },
             )
         };
-        let bounds: Result<Option<Box<[_]>>> = self.blocks.iter().map(of_block).collect();
+        let bounds: Result<Option<BlockBounds>> = self.blocks.iter().map(of_block).collect();
         let bounds = bounds?;
         Ok(slot.get_or_init(|| bounds).as_deref())
     }

@@ -49,7 +49,7 @@ fn constants_measured() {
         nulls: Nulls::None,
         spread: Spread::Many,
     };
-    let recipes = [recipe.clone(), recipe];
+    let recipes = [recipe, recipe];
     let model = Model::new(schema(&recipes), rows(&recipes, ROWS, 5));
     for layout in [Layout::Column, Layout::Pax, Layout::Row] {
         let home = Home::new(false);

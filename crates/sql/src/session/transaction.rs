@@ -1,0 +1,140 @@
+//! The transaction that a session has open, and what BEGIN, COMMIT, ROLLBACK and
+//! SAVEPOINT do to it.
+
+use freestone_storage::{Savepoint, Transaction};
+
+use crate::error::{Error, Result};
+
+/// What a session is in.
+#[derive(Default)]
+pub(crate) enum Open {
+    /// No transaction: every statement is one of its own.
+    #[default]
+    Nothing,
+    /// A transaction.
+    Going(Block),
+    /// A transaction in which a statement failed: it can only be rolled back.
+    Failed(Block),
+}
+
+/// An open transaction with its savepoints, oldest first.
+pub(crate) struct Block {
+    pub(crate) transaction: Transaction,
+    savepoints: Vec<(String, Savepoint)>,
+}
+
+impl Block {
+    pub(crate) fn new(transaction: Transaction) -> Self {
+        Self {
+            transaction,
+            savepoints: Vec::new(),
+        }
+    }
+}
+
+fn none_open() -> Error {
+    Error::new("25P01", "there is no transaction in progress").with_hint("BEGIN starts one")
+}
+
+fn no_savepoint(name: &str) -> Error {
+    Error::new("3B001", format!("savepoint \"{name}\" does not exist"))
+}
+
+impl Open {
+    /// The transaction, for a statement other than those that end it.
+    ///
+    /// # Errors
+    /// `25P02` after a statement failed in it.
+    pub(crate) fn running(&mut self) -> Result<Option<&mut Transaction>> {
+        match self {
+            Self::Nothing => Ok(None),
+            Self::Going(block) => Ok(Some(&mut block.transaction)),
+            Self::Failed(_) => Err(Error::new(
+                "25P02",
+                "current transaction is aborted, commands ignored until end of transaction block",
+            )
+            .with_hint("ROLLBACK ends it, ROLLBACK TO goes back to a savepoint")),
+        }
+    }
+
+    /// A statement failed: back to where it began; nothing more is done until
+    /// the transaction is rolled back.
+    pub(crate) fn fail(&mut self, before: &Savepoint) {
+        *self = match std::mem::take(self) {
+            Self::Going(mut block) => {
+                block.transaction.roll_back_to(before);
+                Self::Failed(block)
+            }
+            other => other,
+        };
+    }
+
+    /// Ends the transaction; `None` if it had failed and was rolled back instead.
+    ///
+    /// # Errors
+    /// `25P01` if there is none.
+    pub(crate) fn end(&mut self) -> Result<Option<Transaction>> {
+        match std::mem::take(self) {
+            Self::Nothing => Err(none_open()),
+            Self::Going(block) => Ok(Some(block.transaction)),
+            Self::Failed(_) => Ok(None),
+        }
+    }
+
+    /// SAVEPOINT.
+    ///
+    /// # Errors
+    /// `25P01` outside of a transaction, `25P02` in a failed one.
+    pub(crate) fn save(&mut self, name: String) -> Result<()> {
+        self.running()?;
+        let Self::Going(block) = self else {
+            return Err(none_open());
+        };
+        let now = block.transaction.savepoint();
+        block.savepoints.push((name, now));
+        Ok(())
+    }
+
+    /// ROLLBACK TO SAVEPOINT: also out of a failed transaction.
+    ///
+    /// # Errors
+    /// `25P01`; `3B001` if there is no such savepoint.
+    pub(crate) fn roll_back_to(&mut self, name: &str) -> Result<()> {
+        let (Self::Going(block) | Self::Failed(block)) = self else {
+            return Err(none_open());
+        };
+        let place = block
+            .savepoints
+            .iter()
+            .rposition(|(known, _)| known == name);
+        let place = place.ok_or_else(|| no_savepoint(name))?;
+        block.savepoints.truncate(place + 1);
+        if let Some((_, savepoint)) = block.savepoints.last() {
+            block.transaction.roll_back_to(savepoint);
+        }
+        *self = match std::mem::take(self) {
+            Self::Failed(block) => Self::Going(block),
+            other => other,
+        };
+        Ok(())
+    }
+
+    /// RELEASE SAVEPOINT.
+    ///
+    /// # Errors
+    /// As [`Open::save`]; `3B001` if there is no such savepoint.
+    pub(crate) fn release(&mut self, name: &str) -> Result<()> {
+        self.running()?;
+        let Self::Going(block) = self else {
+            return Err(none_open());
+        };
+        let place = block
+            .savepoints
+            .iter()
+            .rposition(|(known, _)| known == name);
+        block
+            .savepoints
+            .truncate(place.ok_or_else(|| no_savepoint(name))?);
+        Ok(())
+    }
+}
