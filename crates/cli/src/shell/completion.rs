@@ -231,7 +231,7 @@ mod tests {
                 edit.create_view(DEFAULT_SCHEMA, "open_orders", "select 1")
             })
             .expect("valid");
-        store.snapshot()
+        store.snapshot().catalog().clone()
     }
 
     fn words(line: &str) -> Vec<String> {

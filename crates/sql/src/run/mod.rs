@@ -3,6 +3,7 @@
 //! Every statement is matched here by its syntax tree. What is not listed is
 //! refused by name; nothing falls through to a default of a library below.
 
+mod add;
 mod alter;
 mod change;
 mod clauses;

@@ -15,7 +15,7 @@
 use std::fmt;
 use std::sync::{Arc, OnceLock};
 
-use datafusion::arrow::datatypes::{Schema, SchemaRef};
+use datafusion::arrow::datatypes::SchemaRef;
 use datafusion::common::Statistics;
 use datafusion::common::config::ConfigOptions;
 use datafusion::common::stats::Precision;
@@ -40,39 +40,15 @@ use datafusion::physical_plan::projection::ProjectionExec;
 use datafusion::physical_plan::{
     DisplayAs, DisplayFormatType, ExecutionPlan, Partitioning, PlanProperties, StatisticsArgs,
 };
-use freestone_storage::{Predicate, ReadView, Scan, ScanRequest, Table, Top};
+use freestone_storage::{Predicate, Scan, ScanRequest, Top};
 
 use super::logical::describe;
-use super::provider::row_id_field;
+use super::source::ScanSource;
 use super::statistics::scan_statistics;
 use super::stream::{Arrivals, ScanStream};
 use crate::error::Error;
 use crate::progress::{Progress, ScanCounts};
 use crate::session::OwnOptions;
-
-/// The table that a scan reads, in one snapshot.
-#[derive(Debug)]
-pub(crate) struct ScanSource {
-    pub(crate) table: Arc<Table>,
-    pub(crate) name: String,
-    /// What the reader sees.
-    pub(crate) view: ReadView,
-}
-
-impl ScanSource {
-    /// The columns of `projection`; the number after the last column stands for
-    /// the row id.
-    fn schema(&self, projection: &[usize]) -> SchemaRef {
-        let columns = self.table.schema.arrow();
-        let field = |index: &usize| match columns.fields().get(*index) {
-            Some(field) => Arc::clone(field),
-            None => Arc::new(row_id_field()),
-        };
-        Arc::new(Schema::new(
-            projection.iter().map(field).collect::<Vec<_>>(),
-        ))
-    }
-}
 
 /// A scan of one table: projection, predicate and limit are applied by storage.
 #[derive(Debug, Clone)]

@@ -11,6 +11,7 @@ mod logical;
 mod physical;
 mod provider;
 mod sargable;
+mod source;
 mod statistics;
 mod stream;
 mod top;

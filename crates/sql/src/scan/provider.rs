@@ -11,8 +11,9 @@ use datafusion::logical_expr::{Expr, TableProviderFilterPushDown, TableType};
 use datafusion::physical_plan::ExecutionPlan;
 use freestone_storage::{Predicate, ReadView, Table};
 
-use super::exec::{FreestoneScan, ScanSource};
+use super::exec::FreestoneScan;
 use super::logical::predicate;
+use super::source::ScanSource;
 use crate::error::Error;
 
 /// One table in one snapshot.

@@ -16,8 +16,8 @@ use datafusion::physical_plan::metrics::BaselineMetrics;
 use freestone_storage::{Scan, ScanWorker};
 use futures::Stream;
 
-use super::exec::ScanSource;
 use super::physical::implied;
+use super::source::ScanSource;
 use crate::error::Error;
 
 /// Filters that joins and sorts above publish while the scan runs.

@@ -8,6 +8,7 @@
 
 mod arithmetic;
 mod catalog;
+mod change;
 mod copy;
 mod ddl;
 mod errors;
@@ -18,4 +19,5 @@ mod load;
 mod queries;
 mod sargable;
 mod support;
+mod transactions;
 mod types;

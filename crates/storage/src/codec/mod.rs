@@ -31,7 +31,6 @@ pub mod fields;
 mod gather;
 pub mod integers;
 mod pick;
-mod prefetch;
 pub mod symbols;
 mod translate;
 mod views;
@@ -39,12 +38,12 @@ mod views;
 #[cfg(test)]
 mod tests;
 
+pub use bits::prefetch;
 pub use codebook::{Codebook, Fetch, constant, symbols_to_arrow};
 pub use dense::{Dense, DenseData, fixed_to_arrow, stored_value};
 pub use dictionary::{Dictionary, build_whole as dictionary_of};
 pub use encode::{Codes, Encoded, encode};
 pub use gather::gather_fixed;
 pub use pick::pick;
-pub use prefetch::prefetch;
 pub use translate::{CodeTest, translate};
 pub use views::Views;

@@ -1,4 +1,4 @@
-//! Which rows of a block or chunk are deleted, as of when.
+//! Which rows of a block or fragment are deleted, as of when.
 //!
 //! One bit for each row that was ever deleted, and apart from that the deletes
 //! of commits that some snapshot may not see yet. A snapshot that sees them all
@@ -66,7 +66,7 @@ impl RowBits {
             std::iter::from_fn(move || {
                 let bit = (left != 0).then(|| left.trailing_zeros())?;
                 left &= left - 1;
-                // In range: a block or chunk has at most 2^20 rows.
+                // In range: a block or fragment has at most 2^20 rows.
                 Some(place as u32 * 64 + bit)
             })
         })
@@ -95,7 +95,7 @@ impl RowBits {
     }
 }
 
-/// The deletes of one block or chunk.
+/// The deletes of one block or fragment.
 #[derive(Debug, Default)]
 pub struct Deletes {
     state: RwLock<State>,

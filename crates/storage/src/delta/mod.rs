@@ -1,17 +1,17 @@
 //! The delta of a table: its newest rows, in row form, before they are in blocks.
 //!
-//! Commits append tuples to chunks; nothing in a chunk moves or changes, rows
+//! Commits append tuples to fragments; nothing in a fragment moves or changes, rows
 //! only come (with the timestamp of their commit) and are marked as deleted
 //! ([`Deletes`], which blocks have as well). A snapshot therefore is a number.
-//! The tuple mover turns whole chunks into blocks and publishes a table whose
-//! delta begins after them; snapshots of the table before keep the chunks.
+//! The tuple mover turns whole fragments into blocks and publishes a table whose
+//! delta begins after them; snapshots of the table before keep the fragments.
 //!
 //! Rows have numbers that ascend over the life of a table. For each key and
 //! index of the table a map leads from a key's hash to the rows that may have it.
 
 mod batch;
-mod chunk;
 mod deletes;
+mod fragment;
 mod keys;
 #[cfg(test)]
 mod tests;
@@ -19,8 +19,8 @@ mod tuple;
 mod view;
 
 pub use batch::TupleBatch;
-pub use chunk::{CHUNK_ROWS, Chunk, Tuples};
 pub use deletes::{Deletes, RowBits};
+pub use fragment::{FRAGMENT_ROWS, Fragment, Tuples};
 pub use keys::{KeyMap, key_hash, stored_key};
 pub use tuple::TupleShape;
 pub use view::{LATEST, OwnChanges, ReadView, RowHome};
@@ -40,7 +40,7 @@ pub struct Delta {
 
 #[derive(Debug)]
 struct State {
-    chunks: Vec<Arc<Chunk>>,
+    fragments: Vec<Arc<Fragment>>,
     /// Number of the next row.
     next: u64,
 }
@@ -52,7 +52,7 @@ impl Delta {
             maps: KeyMap::all_of(&schema),
             schema,
             state: RwLock::new(State {
-                chunks: Vec::new(),
+                fragments: Vec::new(),
                 next,
             }),
         }
@@ -62,23 +62,23 @@ impl Delta {
     /// others, without the rows below `first`.
     pub fn from(&self, schema: Arc<TableSchema>, first: u64) -> Delta {
         let state = self.state.read();
-        let kept = state.chunks.iter().filter_map(|chunk| {
-            if chunk.first() >= first {
-                Some(chunk.clone())
+        let kept = state.fragments.iter().filter_map(|fragment| {
+            if fragment.first() >= first {
+                Some(fragment.clone())
             } else {
-                chunk.rest(first).map(Arc::new)
+                fragment.rest(first).map(Arc::new)
             }
         });
-        let chunks: Vec<Arc<Chunk>> = kept.collect();
+        let fragments: Vec<Arc<Fragment>> = kept.collect();
         let maps = KeyMap::all_of(&schema);
-        for chunk in &chunks {
-            let tuples = chunk.read();
+        for fragment in &fragments {
+            let tuples = fragment.read();
             for row in 0..tuples.len() {
                 for map in &maps {
                     map.insert(
-                        chunk.shape(),
+                        fragment.shape(),
                         tuples.tuple(row),
-                        chunk.first() + u64::from(row),
+                        fragment.first() + u64::from(row),
                     );
                 }
             }
@@ -87,7 +87,7 @@ impl Delta {
             schema,
             maps,
             state: RwLock::new(State {
-                chunks,
+                fragments,
                 next: state.next,
             }),
         }
@@ -107,26 +107,34 @@ impl Delta {
     pub fn first(&self) -> u64 {
         let state = self.state.read();
         state
-            .chunks
+            .fragments
             .first()
-            .map_or(state.next, |chunk| chunk.first())
+            .map_or(state.next, |fragment| fragment.first())
     }
 
-    /// The chunks, oldest first.
-    pub fn chunks(&self) -> Vec<Arc<Chunk>> {
-        self.state.read().chunks.clone()
+    /// The fragments, oldest first.
+    pub fn fragments(&self) -> Vec<Arc<Fragment>> {
+        self.state.read().fragments.clone()
     }
 
     /// Rows, deleted ones included.
     pub fn rows(&self) -> u64 {
         let state = self.state.read();
-        state.chunks.iter().map(|chunk| chunk.len() as u64).sum()
+        state
+            .fragments
+            .iter()
+            .map(|fragment| fragment.len() as u64)
+            .sum()
     }
 
     /// Bytes of all tuples.
     pub fn bytes(&self) -> usize {
         let state = self.state.read();
-        state.chunks.iter().map(|chunk| chunk.bytes()).sum()
+        state
+            .fragments
+            .iter()
+            .map(|fragment| fragment.bytes())
+            .sum()
     }
 
     /// Lets the next row have number `first`.
@@ -142,8 +150,8 @@ impl Delta {
             )));
         }
         if first > state.next {
-            let chunk = Chunk::new(first, self.schema.clone());
-            state.chunks.push(Arc::new(chunk));
+            let fragment = Fragment::new(first, self.schema.clone());
+            state.fragments.push(Arc::new(fragment));
             state.next = first;
         }
         Ok(())
@@ -155,15 +163,19 @@ impl Delta {
         let mut state = self.state.write();
         let first = state.next;
         for tuple in tuples {
-            if state.chunks.last().is_none_or(|chunk| chunk.is_full()) {
-                let chunk = Chunk::new(state.next, self.schema.clone());
-                state.chunks.push(Arc::new(chunk));
+            if state
+                .fragments
+                .last()
+                .is_none_or(|fragment| fragment.is_full())
+            {
+                let fragment = Fragment::new(state.next, self.schema.clone());
+                state.fragments.push(Arc::new(fragment));
             }
             let number = state.next;
-            if let Some(chunk) = state.chunks.last() {
-                chunk.push(tuple, created);
+            if let Some(fragment) = state.fragments.last() {
+                fragment.push(tuple, created);
                 for map in &self.maps {
-                    map.insert(chunk.shape(), tuple, number);
+                    map.insert(fragment.shape(), tuple, number);
                 }
             }
             state.next += 1;
@@ -171,50 +183,54 @@ impl Delta {
         first
     }
 
-    /// Begins a new chunk with the next row, so that those there are can be moved.
-    pub fn seal(&self) -> Vec<Arc<Chunk>> {
+    /// Begins a new fragment with the next row, so that those there are can be moved.
+    pub fn seal(&self) -> Vec<Arc<Fragment>> {
         let mut state = self.state.write();
-        let chunks = state.chunks.clone();
-        if state.chunks.last().is_some_and(|chunk| !chunk.is_empty()) {
-            let chunk = Chunk::new(state.next, self.schema.clone());
-            state.chunks.push(Arc::new(chunk));
+        let fragments = state.fragments.clone();
+        if state
+            .fragments
+            .last()
+            .is_some_and(|fragment| !fragment.is_empty())
+        {
+            let fragment = Fragment::new(state.next, self.schema.clone());
+            state.fragments.push(Arc::new(fragment));
         }
-        chunks
+        fragments
     }
 
     /// Takes back the rows from number `first` on, which nobody has seen.
     pub fn truncate(&self, first: u64) {
         let mut state = self.state.write();
-        while let Some(chunk) = state.chunks.last().cloned() {
-            let keep = first.saturating_sub(chunk.first()) as usize;
-            let tuples = chunk.read();
+        while let Some(fragment) = state.fragments.last().cloned() {
+            let keep = first.saturating_sub(fragment.first()) as usize;
+            let tuples = fragment.read();
             for row in keep.min(tuples.len() as usize) as u32..tuples.len() {
-                let number = chunk.first() + u64::from(row);
+                let number = fragment.first() + u64::from(row);
                 let tuple = tuples.tuple(row);
                 self.maps
                     .iter()
-                    .for_each(|map| map.remove(chunk.shape(), tuple, number));
+                    .for_each(|map| map.remove(fragment.shape(), tuple, number));
             }
             drop(tuples);
-            chunk.truncate(keep);
+            fragment.truncate(keep);
             if keep > 0 {
                 break;
             }
-            state.chunks.pop();
+            state.fragments.pop();
         }
         state.next = state.next.min(first);
     }
 
-    /// The chunk that holds row `number`, and its row there.
-    pub fn find(&self, number: u64) -> Option<(Arc<Chunk>, u32)> {
+    /// The fragment that holds row `number`, and its row there.
+    pub fn find(&self, number: u64) -> Option<(Arc<Fragment>, u32)> {
         let state = self.state.read();
         let place = state
-            .chunks
-            .partition_point(|chunk| chunk.first() <= number);
-        let chunk = &state.chunks[place.checked_sub(1)?];
-        let row = number - chunk.first();
-        // In range: less than the chunk's length.
-        (row < chunk.len() as u64).then(|| (chunk.clone(), row as u32))
+            .fragments
+            .partition_point(|fragment| fragment.first() <= number);
+        let fragment = &state.fragments[place.checked_sub(1)?];
+        let row = number - fragment.first();
+        // In range: less than the fragment's length.
+        (row < fragment.len() as u64).then(|| (fragment.clone(), row as u32))
     }
 
     /// The map over these columns, if they are a key or have an index.

@@ -1,10 +1,9 @@
 //! What a reader sees: a timestamp, and what its own transaction has done.
 
 use super::Delta;
-use super::chunk::Chunk;
-use super::deletes::RowBits;
+use super::deletes::{Deletes, RowBits};
+use super::fragment::Fragment;
 use super::keys::KeyMap;
-use crate::block::Block;
 use crate::ids::{BlockId, RowId};
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -17,9 +16,9 @@ pub const LATEST: u64 = u64::MAX - 1;
 pub enum RowHome {
     /// A block.
     Block(BlockId),
-    /// The chunk of the table's delta that begins with this row.
-    Chunk(u64),
-    /// The chunk of the transaction's own rows that begins with this one.
+    /// The fragment of the table's delta that begins with this row.
+    Fragment(u64),
+    /// The fragment of the transaction's own rows that begins with this one.
     Own(u64),
 }
 
@@ -28,7 +27,7 @@ impl RowHome {
     pub fn row(self, row: u32) -> RowId {
         match self {
             RowHome::Block(block) => RowId::in_block(block, row),
-            RowHome::Chunk(first) => RowId::in_delta(first + u64::from(row)),
+            RowHome::Fragment(first) => RowId::in_delta(first + u64::from(row)),
             RowHome::Own(first) => RowId::own(first + u64::from(row)),
         }
     }
@@ -38,7 +37,7 @@ impl RowHome {
 #[derive(Clone, Debug, Default)]
 pub struct OwnChanges {
     /// Its new rows.
-    pub chunks: Vec<Arc<Chunk>>,
+    pub fragments: Vec<Arc<Fragment>>,
     /// Rows that it deleted, by where they live.
     pub deleted: HashMap<RowHome, RowBits>,
     /// From keys to its new rows.
@@ -47,11 +46,14 @@ pub struct OwnChanges {
 
 impl OwnChanges {
     /// Its new row of this number, if it was not taken back.
-    pub fn find(&self, number: u64) -> Option<(Arc<Chunk>, u32)> {
-        let chunk = self.chunks.iter().rfind(|chunk| chunk.first() <= number)?;
-        let row = number - chunk.first();
-        // In range: less than the chunk's length.
-        (row < chunk.len() as u64).then(|| (chunk.clone(), row as u32))
+    pub fn find(&self, number: u64) -> Option<(Arc<Fragment>, u32)> {
+        let fragment = self
+            .fragments
+            .iter()
+            .rfind(|fragment| fragment.first() <= number)?;
+        let row = number - fragment.first();
+        // In range: less than the fragment's length.
+        (row < fragment.len() as u64).then(|| (fragment.clone(), row as u32))
     }
 }
 
@@ -87,12 +89,12 @@ impl ReadView {
         }
     }
 
-    /// The chunks that hold rows for this reader: the delta's and its own.
-    pub fn chunks(&self, delta: &Delta) -> Vec<(RowHome, Arc<Chunk>)> {
-        let own = self.own.iter().flat_map(|own| &own.chunks);
-        let own = own.map(|chunk| (RowHome::Own(chunk.first()), chunk.clone()));
-        let delta = delta.chunks().into_iter();
-        let delta = delta.map(|chunk| (RowHome::Chunk(chunk.first()), chunk));
+    /// The fragments that hold rows for this reader: the delta's and its own.
+    pub fn fragments(&self, delta: &Delta) -> Vec<(RowHome, Arc<Fragment>)> {
+        let own = self.own.iter().flat_map(|own| &own.fragments);
+        let own = own.map(|fragment| (RowHome::Own(fragment.first()), fragment.clone()));
+        let delta = delta.fragments().into_iter();
+        let delta = delta.map(|fragment| (RowHome::Fragment(fragment.first()), fragment));
         delta.chain(own).collect()
     }
 
@@ -101,10 +103,10 @@ impl ReadView {
         self.own.as_ref()?.deleted.get(&home)
     }
 
-    /// Rows of a block that are deleted for this reader; `None` for none.
-    pub fn deleted(&self, block: &Block) -> Option<Arc<RowBits>> {
-        let committed = block.deletes().at(self.timestamp);
-        match (committed, self.own_deletes(RowHome::Block(block.id()))) {
+    /// Rows of one place that are deleted for this reader; `None` for none.
+    pub fn deleted(&self, home: RowHome, deletes: &Deletes) -> Option<Arc<RowBits>> {
+        let committed = deletes.at(self.timestamp);
+        match (committed, self.own_deletes(home)) {
             (committed, None) => committed,
             (None, Some(own)) => Some(Arc::new(own.clone())),
             (Some(mut committed), Some(own)) => {
@@ -114,9 +116,9 @@ impl ReadView {
         }
     }
 
-    /// The rows of a chunk that this reader sees.
-    pub fn visible(&self, home: RowHome, chunk: &Chunk) -> Vec<u32> {
-        chunk.visible(self.newest(home), self.own_deletes(home))
+    /// The rows of a fragment that this reader sees.
+    pub fn visible(&self, home: RowHome, fragment: &Fragment) -> Vec<u32> {
+        fragment.visible(self.newest(home), self.own_deletes(home))
     }
 
     /// The newest mark of creation that it sees in a place: own rows have their
@@ -128,9 +130,9 @@ impl ReadView {
         }
     }
 
-    /// Whether it sees a row of a chunk.
-    pub fn sees(&self, home: RowHome, chunk: &Chunk, row: u32) -> bool {
+    /// Whether it sees a row of a fragment.
+    pub fn sees(&self, home: RowHome, fragment: &Fragment, row: u32) -> bool {
         let own = self.own_deletes(home);
-        chunk.sees(row, self.newest(home)) && !own.is_some_and(|own| own.contains(row))
+        fragment.sees(row, self.newest(home)) && !own.is_some_and(|own| own.contains(row))
     }
 }

@@ -22,13 +22,15 @@ mod inverted;
 mod pages;
 mod pax;
 mod row;
+mod stripe_sections;
 
 pub use book::{BookSections, tuple_bytes};
-pub use column::{Stripe, StripeSections};
+pub use column::Stripe;
 pub use dsm::Relation;
 pub use inverted::InvertedColumn;
 pub use pax::{PaxBuildReport, PaxStore, build_reported};
 pub use row::RowStore;
+pub use stripe_sections::StripeSections;
 
 use crate::codec::fields::Rows;
 use crate::codec::{CodeTest, Dense, Encoded, pick};

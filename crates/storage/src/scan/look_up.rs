@@ -4,44 +4,65 @@ use super::access::{self, Access};
 use super::filter::Filter;
 use super::{Scan, ScanRequest};
 use crate::block::{Block, Conditions};
-use crate::delta::{Chunk, ReadView, RowHome, key_hash, stored_key};
+use crate::delta::{Delta, Fragment, ReadView, RowHome, key_hash, stored_key};
 use crate::error::{Error, Result};
 use crate::ids::RowId;
 use crate::predicate::{BoundPredicate, Predicate, Prune, evaluate_leaf};
 use crate::row::{Row, cell};
-use crate::table::Table;
+use crate::schema::TableSchema;
 use arrow_array::cast::AsArray;
 use arrow_array::types::UInt64Type;
+use arrow_schema::SchemaRef;
 use std::sync::Arc;
 
-/// The `columns` of every row of `table` that `view` sees and for which
+/// The least and the greatest whole number of each block, side by side.
+pub type BlockBounds = Box<[(i128, i128)]>;
+
+/// The [`BlockBounds`] of a column, if every block has them.
+pub type BoundsOf<'a> = dyn Fn(usize) -> Result<Option<&'a [(i128, i128)]>> + 'a;
+
+/// What a look-up needs of a table.
+pub struct LookUp<'a> {
+    /// Its columns, keys and indexes.
+    pub schema: &'a Arc<TableSchema>,
+    /// The columns in Arrow's form.
+    pub arrow: &'a SchemaRef,
+    /// Its blocks.
+    pub blocks: &'a [Arc<Block>],
+    /// Its rows in no block.
+    pub delta: &'a Delta,
+    /// The bounds of a column, if every block has them.
+    pub bounds: &'a BoundsOf<'a>,
+}
+
+/// The `columns` of every row of a table that `view` sees and for which
 /// `predicate` is TRUE, with its id.
 ///
 /// # Errors
 /// 42703 or 42804 for a predicate or columns that do not fit the table,
 /// `Corrupt` or `Io`.
 pub fn look_up(
-    table: &Table,
+    place: &LookUp<'_>,
     view: &ReadView,
     predicate: &Predicate,
     columns: &[usize],
 ) -> Result<Vec<(RowId, Row)>> {
-    let count = table.schema.columns.len();
+    let count = place.schema.columns.len();
     if let Some(column) = columns.iter().find(|column| **column >= count) {
         let reason = format!("there is no column number {column}");
         return Err(Error::invalid("42703", reason));
     }
-    let bound = BoundPredicate::bind(predicate, &table.schema)?;
+    let bound = BoundPredicate::bind(predicate, place.schema)?;
     let conditions = Conditions::of(&bound);
     let mut rows = Vec::new();
-    for block in candidates(table, &conditions)? {
+    for block in candidates(place, &conditions)? {
         // A block that cannot be opened must fail the look-up, not be skipped.
         block.zone(0)?;
         let pruned = bound.prune(&|column| block.zone(column).ok()) == Prune::None;
-        if pruned || access::ruled_out(&table.schema, block, &conditions)? {
+        if pruned || access::ruled_out(place.schema, block, &conditions)? {
             continue;
         }
-        match access::choose(&table.schema, block, &conditions)? {
+        match access::choose(place.schema, block, &conditions)? {
             Access::Positions {
                 positions, exact, ..
             } => {
@@ -51,7 +72,7 @@ pub fn look_up(
                     checked(&bound, block, &positions)?
                 };
                 let home = RowHome::Block(block.id());
-                let gone = view.deleted(block);
+                let gone = view.deleted(home, block.deletes());
                 let gone = |row| gone.as_ref().is_some_and(|gone| gone.contains(row));
                 for row in positions.into_iter().filter(|row| !gone(*row)) {
                     rows.push((home.row(row), block.row(columns, row)?));
@@ -60,7 +81,7 @@ pub fn look_up(
             Access::Range { rows: range, .. } if range.is_empty() => {}
             Access::Range { .. } => {
                 let scan = scan(
-                    table,
+                    place,
                     vec![block.clone()],
                     Vec::new(),
                     view,
@@ -72,7 +93,7 @@ pub fn look_up(
         }
     }
     in_delta(
-        table,
+        place,
         view,
         predicate,
         &bound,
@@ -85,7 +106,7 @@ pub fn look_up(
 
 /// Adds the rows that are in no block.
 fn in_delta(
-    table: &Table,
+    place: &LookUp<'_>,
     view: &ReadView,
     predicate: &Predicate,
     bound: &BoundPredicate,
@@ -93,19 +114,26 @@ fn in_delta(
     columns: &[usize],
     rows: &mut Vec<(RowId, Row)>,
 ) -> Result<()> {
-    let chunks = view.chunks(table.delta());
-    if chunks.is_empty() {
+    let fragments = view.fragments(place.delta);
+    if fragments.is_empty() {
         return Ok(());
     }
-    let Some(candidates) = by_key(table, view, conditions) else {
-        rows.extend(scan(table, Vec::new(), chunks, view, predicate, columns)?);
+    let Some(candidates) = by_key(place, view, conditions) else {
+        rows.extend(scan(
+            place,
+            Vec::new(),
+            fragments,
+            view,
+            predicate,
+            columns,
+        )?);
         return Ok(());
     };
-    for (home, chunk, row) in candidates {
-        if !view.sees(home, &chunk, row) {
+    for (home, fragment, row) in candidates {
+        if !view.sees(home, &fragment, row) {
             continue;
         }
-        let tuples = chunk.read();
+        let tuples = fragment.read();
         let bits = bound.evaluate(1, &mut |column, leaf| {
             evaluate_leaf(leaf, &tuples.column(column, &[row])?)
         })?;
@@ -113,7 +141,7 @@ fn in_delta(
             let tuple = tuples.tuple(row);
             let values = columns
                 .iter()
-                .map(|column| chunk.shape().value(tuple, *column));
+                .map(|column| fragment.shape().value(tuple, *column));
             rows.push((home.row(row), values.collect()));
         }
     }
@@ -121,26 +149,30 @@ fn in_delta(
 }
 
 /// A row that is in no block.
-type Candidate = (RowHome, Arc<Chunk>, u32);
+type Candidate = (RowHome, Arc<Fragment>, u32);
 
 /// The rows in no block that may have a key that is asked for, if one is.
-fn by_key(table: &Table, view: &ReadView, conditions: &Conditions<'_>) -> Option<Vec<Candidate>> {
-    let keys = table.schema.keys.iter().map(|key| &key.columns);
-    let indexes = table.schema.indexes.iter().map(|index| &index.columns);
+fn by_key(
+    place: &LookUp<'_>,
+    view: &ReadView,
+    conditions: &Conditions<'_>,
+) -> Option<Vec<Candidate>> {
+    let keys = place.schema.keys.iter().map(|key| &key.columns);
+    let indexes = place.schema.indexes.iter().map(|index| &index.columns);
     let (columns, tuples) = keys
         .chain(indexes)
         .find_map(|columns| Some((columns, conditions.all_equal(columns)?)))?;
-    let delta = table.delta();
+    let delta = place.delta;
     let map = delta.map(columns)?;
     let own = view.own.as_ref();
     let own_map = own.and_then(|own| own.maps.iter().find(|map| map.columns() == columns));
-    if own.is_some_and(|own| !own.chunks.is_empty()) && own_map.is_none() {
+    if own.is_some_and(|own| !own.fragments.is_empty()) && own_map.is_none() {
         return None;
     }
     let (mut numbers, mut own_numbers) = (Vec::new(), Vec::new());
     for tuple in tuples {
         let values = columns.iter().zip(&tuple).map(|(column, value)| {
-            stored_key(value, table.schema.columns[*column].kind.physical())
+            stored_key(value, place.schema.columns[*column].kind.physical())
         });
         // A value that the column cannot have is in no row.
         if let Some(values) = values.collect::<Option<Vec<_>>>() {
@@ -154,12 +186,12 @@ fn by_key(table: &Table, view: &ReadView, conditions: &Conditions<'_>) -> Option
         numbers.dedup();
     }
     let committed = numbers.into_iter().filter_map(|number| {
-        let (chunk, row) = delta.find(number)?;
-        Some((RowHome::Chunk(chunk.first()), chunk, row))
+        let (fragment, row) = delta.find(number)?;
+        Some((RowHome::Fragment(fragment.first()), fragment, row))
     });
     let own = own_numbers.into_iter().filter_map(|number| {
-        let (chunk, row) = own?.find(number)?;
-        Some((RowHome::Own(chunk.first()), chunk, row))
+        let (fragment, row) = own?.find(number)?;
+        Some((RowHome::Own(fragment.first()), fragment, row))
     });
     Some(committed.chain(own).collect())
 }
@@ -167,14 +199,14 @@ fn by_key(table: &Table, view: &ReadView, conditions: &Conditions<'_>) -> Option
 /// The blocks whose bounds do not rule out a whole number that is asked for; of
 /// a table of very many blocks, this looks at 32 bytes of each.
 fn candidates<'a>(
-    table: &'a Table,
+    place: &LookUp<'a>,
     conditions: &Conditions<'_>,
 ) -> Result<impl Iterator<Item = &'a Arc<Block>>> {
     let mut sought = None;
     if let Some((column, value)) = conditions.whole_number() {
-        sought = table.bounds(column)?.map(|bounds| (bounds, value));
+        sought = (place.bounds)(column)?.map(|bounds| (bounds, value));
     }
-    let blocks = table.blocks().iter().enumerate();
+    let blocks = place.blocks.iter().enumerate();
     Ok(blocks.filter_map(move |(number, block)| {
         let inside = sought.is_none_or(|(bounds, value)| {
             let (min, max) = bounds[number];
@@ -192,9 +224,9 @@ fn checked(predicate: &BoundPredicate, block: &Block, positions: &[u32]) -> Resu
 
 /// Rows that no index is good for.
 fn scan(
-    table: &Table,
+    place: &LookUp<'_>,
     blocks: Vec<Arc<Block>>,
-    chunks: Vec<(RowHome, Arc<Chunk>)>,
+    fragments: Vec<(RowHome, Arc<Fragment>)>,
     view: &ReadView,
     predicate: &Predicate,
     columns: &[usize],
@@ -206,8 +238,8 @@ fn scan(
         row_ids: true,
         ..ScanRequest::default()
     };
-    let schema = table.schema.clone();
-    let scan = Scan::new(schema, table.arrow(), blocks, chunks, &request)?;
+    let schema = place.schema.clone();
+    let scan = Scan::new(schema, place.arrow, blocks, fragments, &request)?;
     let mut rows = Vec::new();
     for batch in scan.worker() {
         let batch = batch?;

@@ -8,19 +8,20 @@
 //! delivered is read again.
 
 mod access;
-mod chunks;
+mod emit;
 mod filter;
+mod fragments;
 mod look_up;
 mod metrics;
 mod pipelined;
 mod worker;
 
-pub use look_up::look_up;
+pub use look_up::{BlockBounds, LookUp, look_up};
 pub use metrics::ScanMetrics;
 pub use worker::ScanWorker;
 
 use crate::block::{Block, Conditions};
-use crate::delta::{Chunk, ReadView, RowHome};
+use crate::delta::{Fragment, ReadView, RowHome};
 use crate::error::{Error, Result};
 use crate::predicate::{BoundPredicate, Predicate, Prune};
 use crate::schema::TableSchema;
@@ -103,7 +104,7 @@ pub struct Scan {
     table: Arc<TableSchema>,
     blocks: Vec<Arc<Block>>,
     /// Rows in no block, after the blocks in the queue.
-    chunks: Vec<(RowHome, Arc<Chunk>)>,
+    fragments: Vec<(RowHome, Arc<Fragment>)>,
     next: AtomicUsize,
     projection: Vec<usize>,
     output: SchemaRef,
@@ -124,11 +125,11 @@ enum Work {
     /// A block, and whether zone maps say that all its rows pass.
     Block(Arc<Block>, bool),
     /// Rows in no block.
-    Chunk(RowHome, Arc<Chunk>),
+    Fragment(RowHome, Arc<Fragment>),
 }
 
 impl Scan {
-    /// Prepares a scan of `blocks` and `chunks`, which share the columns of
+    /// Prepares a scan of `blocks` and `fragments`, which share the columns of
     /// `table`; `schema` is its Arrow schema.
     ///
     /// # Errors
@@ -137,7 +138,7 @@ impl Scan {
         table: Arc<TableSchema>,
         schema: &SchemaRef,
         blocks: Vec<Arc<Block>>,
-        chunks: Vec<(RowHome, Arc<Chunk>)>,
+        fragments: Vec<(RowHome, Arc<Fragment>)>,
         request: &ScanRequest,
     ) -> Result<Arc<Scan>> {
         let predicate = request
@@ -170,7 +171,7 @@ impl Scan {
         Ok(Arc::new(Scan {
             table,
             blocks,
-            chunks,
+            fragments,
             next: AtomicUsize::new(0),
             projection: request.projection.clone(),
             output: Arc::new(Schema::new(fields)),
@@ -223,13 +224,13 @@ impl Scan {
         Ok(())
     }
 
-    /// Takes the next block that zone maps do not rule out, or chunk.
+    /// Takes the next block that zone maps do not rule out, or fragment.
     fn next_work(&self) -> Result<Option<Work>> {
         while self.remaining.load(Ordering::Relaxed) > 0 {
             let number = self.next.fetch_add(1, Ordering::Relaxed);
             let Some(block) = self.blocks.get(number) else {
-                let chunk = self.chunks.get(number - self.blocks.len());
-                return Ok(chunk.map(|(home, chunk)| Work::Chunk(*home, chunk.clone())));
+                let fragment = self.fragments.get(number - self.blocks.len());
+                return Ok(fragment.map(|(home, fragment)| Work::Fragment(*home, fragment.clone())));
             };
             let verdict = self.prune_block(block)?;
             let by_bloom = verdict == Prune::Some || verdict == Prune::Unknown;

@@ -1,8 +1,9 @@
 //! One worker of a scan.
 
 use super::access::{self, Access};
-use super::chunks::{self, Columns, row_ids};
+use super::emit::{add_positions, deliver, finish};
 use super::filter::Filter;
+use super::fragments::{self, Columns, row_ids};
 use super::pipelined::Pipeline;
 use super::{ColumnScanner, Scan, Work};
 use crate::block::{Block, Conditions};
@@ -11,7 +12,7 @@ use crate::delta::{RowBits, RowHome};
 use crate::error::Result;
 use crate::format::ZONE_ROWS;
 use crate::predicate::{BoundPredicate, Prune, Zone};
-use arrow_array::{Array, ArrayRef, RecordBatch, RecordBatchOptions};
+use arrow_array::{Array, ArrayRef, RecordBatch};
 use arrow_buffer::BooleanBuffer;
 use std::borrow::Cow;
 use std::collections::VecDeque;
@@ -79,8 +80,8 @@ impl ScanWorker {
                     Some(Work::Block(block, all)) => {
                         self.current = Some(BlockScan::new(&self.scan, block, all)?);
                     }
-                    Some(Work::Chunk(home, chunk)) => {
-                        self.ready = chunks::read(&self.scan, home, &chunk)?;
+                    Some(Work::Fragment(home, fragment)) => {
+                        self.ready = fragments::read(&self.scan, home, &fragment)?;
                         continue;
                     }
                 }
@@ -120,7 +121,9 @@ impl BlockScan {
             exact: false,
             pipeline: None,
             ready: VecDeque::new(),
-            gone: scan.view.deleted(&block),
+            gone: scan
+                .view
+                .deleted(RowHome::Block(block.id()), block.deletes()),
             pending: Vec::new(),
             whole: VecDeque::new(),
             block,
@@ -363,41 +366,4 @@ impl BlockScan {
         }
         finish(scan, columns, granted)
     }
-}
-
-/// A batch of columns that are there already, as far as the limit allows.
-fn deliver(scan: &Scan, (columns, rows): Columns) -> Result<Option<RecordBatch>> {
-    let granted = scan.reserve(rows);
-    let columns = columns.iter().map(|column| column.slice(0, granted));
-    finish(scan, columns.collect(), granted)
-}
-
-/// Appends `first` plus the place of each of the `count` bits that are set.
-fn add_positions(bits: &BooleanBuffer, first: usize, count: usize, positions: &mut Vec<u32>) {
-    positions.reserve(count);
-    let words = bits.bit_chunks();
-    for (number, mut word) in words.iter_padded().enumerate() {
-        // In range: a block has at most 2^20 rows.
-        let first = (first + 64 * number) as u32;
-        while word != 0 {
-            positions.push(first + word.trailing_zeros());
-            word &= word - 1;
-        }
-    }
-}
-
-/// A batch of `rows` rows; none when the limit is used up.
-fn finish(scan: &Scan, columns: Vec<ArrayRef>, rows: usize) -> Result<Option<RecordBatch>> {
-    if rows == 0 {
-        return Ok(None);
-    }
-    scan.metrics
-        .rows_returned
-        .fetch_add(rows as u64, Ordering::Relaxed);
-    let options = RecordBatchOptions::new().with_row_count(Some(rows));
-    Ok(Some(RecordBatch::try_new_with_options(
-        scan.output.clone(),
-        columns,
-        &options,
-    )?))
 }

@@ -6,9 +6,10 @@
 //! ```
 //!
 //! What is installed but not shown has a timestamp that no snapshot reaches, so
-//! it can be in chunks, deletes and `Latest` already. Snapshots are shown in the
+//! it can be in fragments, deletes and `Latest` already. Snapshots are shown in the
 //! order of timestamps, after the sync that made them durable.
 
+use super::carry::{carried_deletes, carry_deltas, check_added_blocks, left};
 use super::edit::CatalogEdit;
 use super::log::{self, CatalogChange, Part};
 use super::merge::merge;
@@ -23,7 +24,7 @@ use crate::error::{Error, Result};
 use crate::ids::{BlockId, RowId, TableId};
 use crate::table::Table;
 use parking_lot::MutexGuard;
-use std::collections::{HashSet, VecDeque};
+use std::collections::VecDeque;
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Weak};
 
@@ -271,79 +272,11 @@ impl Store {
     }
 }
 
-/// Keys in whole blocks were checked against what the transaction began with, so
-/// a table with keys that got some may not have changed since.
-fn check_added_blocks(base: &Catalog, draft: &Catalog) -> Result<()> {
-    for (_, table) in draft.all_tables() {
-        let before = base.table_by_id(table.id);
-        let new = |id: &BlockId| before.is_some_and(|before| before.block(*id).is_none());
-        if before.is_some() && !table.schema.keys.is_empty() && table.block_ids().iter().any(new) {
-            return Err(Error::Conflict {
-                message: format!("table \"{}\" was changed meanwhile", table.name),
-            });
-        }
-    }
-    Ok(())
-}
-
-/// Tables that were changed go on with the rows that were committed since.
-fn carry_deltas(before: &Catalog, catalog: &mut Catalog) -> Result<()> {
-    for entry in catalog.schemas.values_mut() {
-        for table in entry.tables.values_mut() {
-            let Some(known) = before.table_by_id(table.id) else {
-                continue;
-            };
-            if Arc::ptr_eq(known.delta(), table.delta()) {
-                continue;
-            }
-            let first = table.delta().first();
-            let delta = known.delta().from(table.schema.clone(), first);
-            if known.schema.columns != table.schema.columns && delta.rows() > 0 {
-                return Err(Error::Conflict {
-                    message: format!("rows of table \"{}\" were changed meanwhile", table.name),
-                });
-            }
-            let (name, options) = (table.name.clone(), table.options.clone());
-            let same = table.with(&name, options, table.blocks().to_vec());
-            *table = Arc::new(same.with_delta(Arc::new(delta)));
-        }
-    }
-    Ok(())
-}
-
-/// Deletes that blocks new in the catalog came with.
-fn carried_deletes(before: &Catalog, after: &Catalog) -> Vec<Part> {
-    let known: HashSet<BlockId> = ids_of(before);
-    let tables = after.all_tables().map(|(_, table)| {
-        let new = table
-            .blocks()
-            .iter()
-            .filter(|block| !known.contains(&block.id()));
-        Part {
-            table: table.id,
-            first: 0,
-            inserted: TupleBatch::default(),
-            deleted: new
-                .flat_map(|block| log::deleted_in(block.id(), block.deletes()))
-                .collect(),
-        }
-    });
-    tables.filter(|part| !part.deleted.is_empty()).collect()
-}
-
-/// Blocks that are in no table any more.
-fn left(before: &Catalog, named: &HashSet<BlockId>) -> Vec<(BlockId, Weak<Block>)> {
-    let blocks = before.all_tables().flat_map(|(_, table)| table.blocks());
-    let gone = blocks.filter(|block| !named.contains(&block.id()));
-    gone.map(|block| (block.id(), Arc::downgrade(block)))
-        .collect()
-}
-
 /// A transaction's new rows of a table.
 fn own_rows(table: &Table, own: &OwnChanges) -> Result<TupleBatch> {
     let mut rows = TupleBatch::default();
-    for chunk in &own.chunks {
-        if chunk.schema().columns != table.schema.columns {
+    for fragment in &own.fragments {
+        if fragment.schema().columns != table.schema.columns {
             return Err(Error::Conflict {
                 message: format!(
                     "the columns of table \"{}\" were changed meanwhile",
@@ -351,9 +284,9 @@ fn own_rows(table: &Table, own: &OwnChanges) -> Result<TupleBatch> {
                 ),
             });
         }
-        let deleted = own.deleted.get(&RowHome::Own(chunk.first()));
-        let tuples = chunk.read();
-        for row in chunk.visible(LATEST, deleted) {
+        let deleted = own.deleted.get(&RowHome::Own(fragment.first()));
+        let tuples = fragment.read();
+        for row in fragment.visible(LATEST, deleted) {
             rows.push(tuples.tuple(row));
         }
     }
@@ -376,9 +309,9 @@ fn own_deletes(table: &Table, own: &OwnChanges) -> Result<Vec<RowId>> {
                 let block = table.block(*id).ok_or_else(conflict)?;
                 bits.rows().any(|row| block.deletes().contains(row))
             }
-            RowHome::Chunk(first) => {
-                let (chunk, _) = table.delta().find(*first).ok_or_else(conflict)?;
-                bits.rows().any(|row| chunk.deletes.contains(row))
+            RowHome::Fragment(first) => {
+                let (fragment, _) = table.delta().find(*first).ok_or_else(conflict)?;
+                bits.rows().any(|row| fragment.deletes.contains(row))
             }
         };
         if taken {

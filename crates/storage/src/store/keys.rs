@@ -15,21 +15,21 @@ use crate::table::Table;
 /// 23505 naming constraint, columns and values.
 pub(super) fn check(table: &Table, view: &ReadView, own: &OwnChanges, first: u64) -> Result<()> {
     for key in &table.schema.keys {
-        for chunk in &own.chunks {
-            let home = RowHome::Own(chunk.first());
-            for row in view.visible(home, chunk) {
-                if chunk.first() + u64::from(row) < first {
+        for fragment in &own.fragments {
+            let home = RowHome::Own(fragment.first());
+            for row in view.visible(home, fragment) {
+                if fragment.first() + u64::from(row) < first {
                     continue;
                 }
-                let tuples = chunk.read();
+                let tuples = fragment.read();
                 let tuple = tuples.tuple(row);
                 let values = key
                     .columns
                     .iter()
-                    .map(|column| chunk.shape().value(tuple, *column));
+                    .map(|column| fragment.shape().value(tuple, *column));
                 let values: Row = values.collect();
                 drop(tuples);
-                check_one(table, view, key, &values, chunk.first() + u64::from(row))?;
+                check_one(table, view, key, &values, fragment.first() + u64::from(row))?;
             }
         }
     }

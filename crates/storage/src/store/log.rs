@@ -213,8 +213,8 @@ pub(super) fn mark(table: &Table, rows: &[RowId], timestamp: u64, oldest: u64) {
         match row.place() {
             RowPlace::Block(block, row) => blocks.entry(block).or_default().push(row),
             RowPlace::Delta(number) => {
-                if let Some((chunk, row)) = table.delta().find(number) {
-                    chunk.deletes.mark(&[row], timestamp, oldest);
+                if let Some((fragment, row)) = table.delta().find(number) {
+                    fragment.deletes.mark(&[row], timestamp, oldest);
                 }
             }
             RowPlace::Own(_) => {}
@@ -240,15 +240,15 @@ pub(super) fn dump(table: &Table, parts: &mut Vec<Part>) {
         inserted,
         deleted,
     };
-    for chunk in table.delta().chunks() {
-        let tuples = chunk.read();
+    for fragment in table.delta().fragments() {
+        let tuples = fragment.read();
         let mut inserted = TupleBatch::default();
         (0..tuples.len()).for_each(|row| inserted.push(tuples.tuple(row)));
-        let gone = rows_of(&chunk.deletes);
+        let gone = rows_of(&fragment.deletes);
         let deleted = gone
             .into_iter()
-            .map(|row| RowId::in_delta(chunk.first() + u64::from(row)));
-        parts.push(part(chunk.first(), inserted, deleted.collect()));
+            .map(|row| RowId::in_delta(fragment.first() + u64::from(row)));
+        parts.push(part(fragment.first(), inserted, deleted.collect()));
     }
     let deleted: Vec<RowId> = table
         .blocks()

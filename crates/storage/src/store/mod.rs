@@ -12,6 +12,7 @@
 //! newest manifest names only whole blocks. Files that no manifest names are
 //! left by crashes; the next writer removes them.
 
+mod carry;
 mod catalog;
 mod checkpoint;
 mod columns;

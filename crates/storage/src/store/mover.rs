@@ -7,7 +7,7 @@
 
 use super::commit::{Change, Latest};
 use super::{NewBlock, Store};
-use crate::delta::{Chunk, ReadView, RowHome};
+use crate::delta::{Fragment, ReadView, RowHome};
 use crate::error::{Error, Result};
 use crate::ids::TableId;
 use crate::table::Table;
@@ -30,7 +30,7 @@ pub(super) fn is_due(table: &Table) -> bool {
 /// What a move begins with.
 struct Moving {
     table: Arc<Table>,
-    chunks: Vec<Arc<Chunk>>,
+    fragments: Vec<Arc<Fragment>>,
     timestamp: u64,
     /// Number of the first row that stays.
     rest: u64,
@@ -39,11 +39,11 @@ struct Moving {
 impl Moving {
     fn of(latest: &Latest, id: TableId) -> Option<Moving> {
         let table = latest.catalog.table_by_id(id)?.clone();
-        let chunks = table.delta().seal();
+        let fragments = table.delta().seal();
         Some(Moving {
             rest: table.delta().next(),
             timestamp: latest.timestamp,
-            chunks,
+            fragments,
             table,
         })
     }
@@ -54,8 +54,8 @@ impl Moving {
         let same = now.is_some_and(|now| {
             Arc::ptr_eq(now.delta(), self.table.delta()) && now.schema == self.table.schema
         });
-        let deleted = |chunk: &Arc<Chunk>| !chunk.deletes.after(self.timestamp).is_empty();
-        same && !self.chunks.iter().any(deleted)
+        let deleted = |fragment: &Arc<Fragment>| !fragment.deletes.after(self.timestamp).is_empty();
+        same && !self.fragments.iter().any(deleted)
     }
 }
 
@@ -74,7 +74,7 @@ impl Store {
             let Some(moving) = Moving::of(&latest, id) else {
                 return Ok(0);
             };
-            if moving.chunks.iter().all(|chunk| chunk.is_empty()) {
+            if moving.fragments.iter().all(|fragment| fragment.is_empty()) {
                 return Ok(0);
             }
             let blocks = if attempt < ATTEMPTS {
@@ -111,12 +111,12 @@ impl Store {
         let schema = &moving.table.schema;
         let mut writer = self.writer(schema, &moving.table.options)?;
         let view = ReadView::at(moving.timestamp);
-        for chunk in &moving.chunks {
-            let rows = view.visible(RowHome::Chunk(chunk.first()), chunk);
+        for fragment in &moving.fragments {
+            let rows = view.visible(RowHome::Fragment(fragment.first()), fragment);
             if rows.is_empty() {
                 continue;
             }
-            let tuples = chunk.read();
+            let tuples = fragment.read();
             let columns = (0..schema.columns.len()).map(|column| tuples.column(column, &rows));
             let columns = columns.collect::<Result<Vec<ArrayRef>>>()?;
             drop(tuples);

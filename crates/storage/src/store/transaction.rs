@@ -1,7 +1,7 @@
 //! Transactions: changes that others see together or never.
 //!
 //! A transaction reads one snapshot and keeps its changes to itself: new rows
-//! in chunks of its own, deleted rows as sets of bits, and a draft of the
+//! in fragments of its own, deleted rows as sets of bits, and a draft of the
 //! catalog. A row that it deletes is locked at once, so that of two writers of
 //! one row the later hears of it (40001) when it asks, not when it commits.
 
@@ -9,7 +9,7 @@ use super::edit::CatalogEdit;
 use super::snapshot::Snapshot;
 use super::writer::{NewBlock, check_batch};
 use super::{Catalog, Store};
-use crate::delta::{Chunk, KeyMap, OwnChanges, RowHome, TupleBatch, TupleShape};
+use crate::delta::{Fragment, KeyMap, OwnChanges, RowHome, TupleBatch, TupleShape};
 use crate::error::{Error, Result};
 use crate::ids::{RowId, RowPlace, TableId};
 use crate::table::Table;
@@ -156,16 +156,16 @@ impl Transaction {
         self.next_own += tuples.len() as u64;
         let own = self.own(&table);
         for (number, tuple) in (first..).zip(tuples.iter()) {
-            // A chunk's rows are numbered one after the other.
-            let fits = |chunk: &Arc<Chunk>| {
-                !chunk.is_full() && chunk.first() + chunk.len() as u64 == number
+            // A fragment's rows are numbered one after the other.
+            let fits = |fragment: &Arc<Fragment>| {
+                !fragment.is_full() && fragment.first() + fragment.len() as u64 == number
             };
-            if !own.chunks.last().is_some_and(fits) {
-                let chunk = Chunk::new(number, table.schema.clone());
-                own.chunks.push(Arc::new(chunk));
+            if !own.fragments.last().is_some_and(fits) {
+                let fragment = Fragment::new(number, table.schema.clone());
+                own.fragments.push(Arc::new(fragment));
             }
-            if let Some(chunk) = own.chunks.last() {
-                chunk.push(tuple, number);
+            if let Some(fragment) = own.fragments.last() {
+                fragment.push(tuple, number);
             }
             own.maps
                 .iter()
@@ -185,8 +185,11 @@ impl Transaction {
             let (home, place) = match row.place() {
                 RowPlace::Own(number) => {
                     let own = self.own(&table);
-                    let chunk = own.chunks.iter().rfind(|chunk| chunk.first() <= number);
-                    let first = chunk.ok_or_else(|| conflict(&table))?.first();
+                    let fragment = own
+                        .fragments
+                        .iter()
+                        .rfind(|fragment| fragment.first() <= number);
+                    let first = fragment.ok_or_else(|| conflict(&table))?.first();
                     (RowHome::Own(first), (number - first) as u32)
                 }
                 RowPlace::Block(block, place) => {
@@ -195,9 +198,9 @@ impl Transaction {
                 }
                 RowPlace::Delta(number) => {
                     self.lock(&table, *row)?;
-                    let (chunk, place) =
+                    let (fragment, place) =
                         table.delta().find(number).ok_or_else(|| conflict(&table))?;
-                    (RowHome::Chunk(chunk.first()), place)
+                    (RowHome::Fragment(fragment.first()), place)
                 }
             };
             let own = self.own(&table);
@@ -221,9 +224,9 @@ impl Transaction {
 
     /// Whether all rows of its own are from number `first` on.
     pub(super) fn is_first_check(&self, first: u64) -> bool {
-        let chunks = self.tables.values().flat_map(|own| &own.chunks);
-        chunks
-            .map(|chunk| chunk.first())
+        let fragments = self.tables.values().flat_map(|own| &own.fragments);
+        fragments
+            .map(|fragment| fragment.first())
             .min()
             .is_none_or(|least| first <= least)
     }
@@ -231,7 +234,7 @@ impl Transaction {
     /// A moment to go back to.
     pub fn savepoint(&self) -> Savepoint {
         let tables = self.tables.iter().map(|(id, own)| {
-            let rows = own.chunks.last().map_or(0, |chunk| chunk.len());
+            let rows = own.fragments.last().map_or(0, |fragment| fragment.len());
             (*id, (own.clone(), rows))
         });
         Savepoint {
@@ -248,9 +251,9 @@ impl Transaction {
         self.catalog = savepoint.catalog.clone();
         self.added.truncate(savepoint.added);
         let tables = savepoint.tables.iter().map(|(id, (own, rows))| {
-            // Rows after those are in the same chunk, which is shared.
-            if let Some(chunk) = own.chunks.last() {
-                chunk.truncate(*rows);
+            // Rows after those are in the same fragment, which is shared.
+            if let Some(fragment) = own.fragments.last() {
+                fragment.truncate(*rows);
             }
             (*id, own.clone())
         });
@@ -288,7 +291,7 @@ pub(super) fn is_deleted(table: &Table, row: RowId) -> bool {
         }
         RowPlace::Delta(number) => {
             let found = table.delta().find(number);
-            found.is_none_or(|(chunk, row)| chunk.deletes.contains(row))
+            found.is_none_or(|(fragment, row)| fragment.deletes.contains(row))
         }
         RowPlace::Own(_) => false,
     }

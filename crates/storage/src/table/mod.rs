@@ -6,7 +6,7 @@ use crate::error::Result;
 use crate::ids::{BlockId, RowId, TableId};
 use crate::predicate::Predicate;
 use crate::row::Row;
-use crate::scan::{Scan, ScanRequest, look_up};
+use crate::scan::{BlockBounds, LookUp, Scan, ScanRequest, look_up};
 use crate::schema::{FormerColumns, TableOptions, TableSchema, Value};
 use arrow_schema::SchemaRef;
 use std::sync::{Arc, OnceLock};
@@ -33,9 +33,6 @@ pub struct Table {
     /// Per column, the bounds of each block; see [`Table::bounds`].
     bounds: Vec<OnceLock<Option<BlockBounds>>>,
 }
-
-/// The least and the greatest whole number of each block.
-type BlockBounds = Box<[(i128, i128)]>;
 
 /// What is known of a table without reading its rows.
 #[derive(Clone, Debug, PartialEq)]
@@ -178,7 +175,7 @@ impl Table {
             self.schema.clone(),
             self.arrow(),
             self.blocks.clone(),
-            request.view.chunks(&self.delta),
+            request.view.fragments(&self.delta),
             request,
         )
     }
@@ -198,7 +195,14 @@ impl Table {
         predicate: &Predicate,
         columns: &[usize],
     ) -> Result<Vec<(RowId, Row)>> {
-        look_up(self, view, predicate, columns)
+        let place = LookUp {
+            schema: &self.schema,
+            arrow: self.arrow(),
+            blocks: &self.blocks,
+            delta: &self.delta,
+            bounds: &|column| self.bounds(column),
+        };
+        look_up(&place, view, predicate, columns)
     }
 
     /// The least and the greatest value of a column of whole numbers in each

@@ -76,9 +76,9 @@ fn table(model: &Model, options: TableOptions, dice: &mut Dice) -> (Home, Arc<Ta
                     let block = blocks.find(|block| block.id() == id).unwrap();
                     block.deletes().mark(&rows, deleting, 0);
                 }
-                RowHome::Chunk(first) => {
-                    let (chunk, _) = table.delta().find(first).unwrap();
-                    chunk.deletes.mark(&rows, deleting, 0);
+                RowHome::Fragment(first) => {
+                    let (fragment, _) = table.delta().find(first).unwrap();
+                    fragment.deletes.mark(&rows, deleting, 0);
                 }
                 RowHome::Own(_) => unreachable!(),
             }
@@ -91,8 +91,8 @@ fn home_of(table: &Table, id: RowId) -> (RowHome, u32) {
     match id.place() {
         RowPlace::Block(block, row) => (RowHome::Block(block), row),
         RowPlace::Delta(number) => {
-            let (chunk, row) = table.delta().find(number).unwrap();
-            (RowHome::Chunk(chunk.first()), row)
+            let (fragment, row) = table.delta().find(number).unwrap();
+            (RowHome::Fragment(fragment.first()), row)
         }
         RowPlace::Own(number) => (RowHome::Own(number), 0),
     }
@@ -238,21 +238,21 @@ fn a_transaction_sees_its_own_changes() {
         let (_home, table, times) = table(&model, options, &mut dice);
         // It deletes some rows and inserts them again.
         let mut own = OwnChanges::default();
-        let chunk = freestone_storage::delta::Chunk::new(1, table.schema.clone());
+        let fragment = freestone_storage::delta::Fragment::new(1, table.schema.clone());
         let mut again = Vec::new();
         for (id, row) in all(&table, &ReadView::at(22)) {
             if dice.once_in(3) {
                 let (home, place) = home_of(&table, id);
                 own.deleted.entry(home).or_default().insert(place);
                 if dice.once_in(2) {
-                    chunk.push(tuples(&model, row as usize, 1).iter().next().unwrap(), 0);
+                    fragment.push(tuples(&model, row as usize, 1).iter().next().unwrap(), 0);
                     again.push(row);
                 }
             } else {
                 again.push(row);
             }
         }
-        own.chunks.push(Arc::new(chunk));
+        own.fragments.push(Arc::new(fragment));
         let view = ReadView {
             timestamp: 22,
             own: Some(Arc::new(own)),
@@ -320,7 +320,10 @@ fn keys_of_the_delta() {
     assert_eq!(candidates(8), [20]);
     let sealed = delta.seal();
     delta.append([tuple(Some(8), "z").as_slice()].into_iter(), 4);
-    assert_eq!(sealed.iter().map(|chunk| chunk.len()).sum::<usize>(), 16);
+    assert_eq!(
+        sealed.iter().map(|fragment| fragment.len()).sum::<usize>(),
+        16
+    );
     let rest = delta.from(delta.schema().clone(), 21);
     assert_eq!((rest.first(), rest.rows()), (21, 1));
     assert_eq!(
@@ -332,7 +335,7 @@ fn keys_of_the_delta() {
     );
 }
 
-/// What a delta is cut to may begin within a chunk, as when a log is read again.
+/// What a delta is cut to may begin within a fragment, as when a log is read again.
 #[test]
 fn a_delta_goes_on_from_any_row() {
     let model = model();
@@ -341,15 +344,15 @@ fn a_delta_goes_on_from_any_row() {
         let delta = freestone_storage::Delta::new(schema.clone(), 1);
         delta.append(tuples(&model, 0, 20).iter(), 3);
         delta.append(tuples(&model, 20, 10).iter(), 5);
-        let (chunk, _) = delta.find(1).unwrap();
-        chunk.deletes.mark(&[4, 25], 7, 0);
+        let (fragment, _) = delta.find(1).unwrap();
+        fragment.deletes.mark(&[4, 25], 7, 0);
         let rest = delta.from(schema.clone(), first);
         assert_eq!(rest.rows(), 31 - first);
         let numbers = |timestamp| -> Vec<u64> {
-            let chunks = rest.chunks().into_iter();
-            let visible = chunks.flat_map(|chunk| {
-                let rows = chunk.visible(timestamp, None).into_iter();
-                rows.map(move |row| chunk.first() + u64::from(row))
+            let fragments = rest.fragments().into_iter();
+            let visible = fragments.flat_map(|fragment| {
+                let rows = fragment.visible(timestamp, None).into_iter();
+                rows.map(move |row| fragment.first() + u64::from(row))
                     .collect::<Vec<u64>>()
             });
             visible.collect()

@@ -22,11 +22,13 @@
 
 mod level;
 mod pack;
+mod prefetch;
 mod range;
 mod unpack;
 
 pub use level::Level;
 pub use pack::{bytes_for, get, pack, place_of, width_for};
+pub use prefetch::prefetch;
 pub use range::{Mask, in_range};
 pub use unpack::{Target, unpack};
 

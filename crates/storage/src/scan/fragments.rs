@@ -1,7 +1,7 @@
 //! Scanning rows that are in no block.
 
 use super::Scan;
-use crate::delta::{Chunk, RowHome};
+use crate::delta::{Fragment, RowHome};
 use crate::error::Result;
 use crate::predicate::evaluate_leaf;
 use arrow_array::{ArrayRef, UInt64Array};
@@ -12,14 +12,14 @@ use std::sync::atomic::Ordering;
 /// Columns of some rows, and how many rows.
 pub(super) type Columns = (Vec<ArrayRef>, usize);
 
-/// The rows of a chunk that the scan's reader sees and that pass.
-pub(super) fn read(scan: &Scan, home: RowHome, chunk: &Chunk) -> Result<VecDeque<Columns>> {
-    let visible = scan.view.visible(home, chunk);
+/// The rows of a fragment that the scan's reader sees and that pass.
+pub(super) fn read(scan: &Scan, home: RowHome, fragment: &Fragment) -> Result<VecDeque<Columns>> {
+    let visible = scan.view.visible(home, fragment);
     let looked_at = visible.len() as u64;
     scan.metrics
         .rows_in_delta
         .fetch_add(looked_at, Ordering::Relaxed);
-    let tuples = chunk.read();
+    let tuples = fragment.read();
     let rows = match &scan.predicate {
         Some(predicate) if !visible.is_empty() => {
             let bits = predicate.evaluate(visible.len(), &mut |column, leaf| {

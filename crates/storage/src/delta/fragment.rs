@@ -1,4 +1,4 @@
-//! A chunk of the delta: tuples one after the other, with when they came and went.
+//! A fragment of the delta: tuples one after the other, with when they came and went.
 
 use super::deletes::{Deletes, RowBits};
 use super::tuple::TupleShape;
@@ -8,14 +8,14 @@ use arrow_array::ArrayRef;
 use parking_lot::{RwLock, RwLockReadGuard};
 use std::sync::Arc;
 
-/// Most rows of a chunk.
-pub const CHUNK_ROWS: usize = crate::format::ZONE_ROWS;
-/// A chunk takes no more rows when its tuples pass so many bytes.
-const CHUNK_BYTES: usize = 4 << 20;
+/// Most rows of a fragment.
+pub const FRAGMENT_ROWS: usize = crate::format::ZONE_ROWS;
+/// A fragment takes no more rows when its tuples pass so many bytes.
+const FRAGMENT_BYTES: usize = 4 << 20;
 
 /// Some rows of a table that are in no block.
 #[derive(Debug)]
-pub struct Chunk {
+pub struct Fragment {
     /// Number of the first row within the table's delta.
     first: u64,
     schema: Arc<TableSchema>,
@@ -34,11 +34,11 @@ struct Rows {
     created: Vec<u64>,
 }
 
-impl Chunk {
-    /// An empty chunk whose first row will be number `first`.
-    pub fn new(first: u64, schema: Arc<TableSchema>) -> Chunk {
+impl Fragment {
+    /// An empty fragment whose first row will be number `first`.
+    pub fn new(first: u64, schema: Arc<TableSchema>) -> Fragment {
         let shape = TupleShape::of(&schema);
-        Chunk {
+        Fragment {
             first,
             schema,
             shape,
@@ -77,20 +77,20 @@ impl Chunk {
         self.rows.read().tuples.len()
     }
 
-    /// Whether further rows belong into another chunk.
+    /// Whether further rows belong into another fragment.
     pub fn is_full(&self) -> bool {
         let rows = self.rows.read();
-        rows.ends.len() >= CHUNK_ROWS || rows.tuples.len() >= CHUNK_BYTES
+        rows.ends.len() >= FRAGMENT_ROWS || rows.tuples.len() >= FRAGMENT_BYTES
     }
 
-    /// Appends a tuple of this chunk's shape; returns its row in the chunk.
+    /// Appends a tuple of this fragment's shape; returns its row in the fragment.
     pub fn push(&self, tuple: &[u8], created: u64) -> u32 {
         let mut rows = self.rows.write();
         rows.tuples.extend_from_slice(tuple);
         let end = rows.tuples.len();
         rows.ends.push(end);
         rows.created.push(created);
-        // In range: a chunk has at most `CHUNK_ROWS` rows.
+        // In range: a fragment has at most `FRAGMENT_ROWS` rows.
         rows.ends.len() as u32 - 1
     }
 
@@ -103,15 +103,15 @@ impl Chunk {
         rows.tuples.truncate(bytes);
     }
 
-    /// The rows from number `first` on as a chunk of their own, if there are any.
-    /// Only while nobody else uses the chunk: its deletes lose their times.
-    pub fn rest(&self, first: u64) -> Option<Chunk> {
+    /// The rows from number `first` on as a fragment of their own, if there are any.
+    /// Only while nobody else uses the fragment: its deletes lose their times.
+    pub fn rest(&self, first: u64) -> Option<Fragment> {
         let from = u32::try_from(first.checked_sub(self.first)?).ok()?;
         let rows = self.rows.read();
         if from as usize >= rows.ends.len() {
             return None;
         }
-        let mut rest = Chunk::new(first, self.schema.clone());
+        let mut rest = Fragment::new(first, self.schema.clone());
         let tuples = self.read();
         for row in from..tuples.len() {
             rest.push(tuples.tuple(row), rows.created[row as usize]);
@@ -146,7 +146,7 @@ impl Chunk {
         rows.collect()
     }
 
-    /// Whether `timestamp` sees a row of this chunk.
+    /// Whether `timestamp` sees a row of this fragment.
     pub fn sees(&self, row: u32, timestamp: u64) -> bool {
         let created = self.rows.read().created.get(row as usize).copied();
         created.is_some_and(|created| created <= timestamp)
@@ -156,15 +156,15 @@ impl Chunk {
     /// Access to tuples, while no row is added.
     pub fn read(&self) -> Tuples<'_> {
         Tuples {
-            chunk: self,
+            fragment: self,
             rows: self.rows.read(),
         }
     }
 }
 
-/// The tuples of a chunk.
+/// The tuples of a fragment.
 pub struct Tuples<'a> {
-    chunk: &'a Chunk,
+    fragment: &'a Fragment,
     rows: RwLockReadGuard<'a, Rows>,
 }
 
@@ -175,7 +175,7 @@ impl Tuples<'_> {
         reason = "nobody asks whether there are none"
     )]
     pub fn len(&self) -> u32 {
-        // In range: a chunk has at most `CHUNK_ROWS` rows.
+        // In range: a fragment has at most `FRAGMENT_ROWS` rows.
         self.rows.ends.len() as u32
     }
 
@@ -194,6 +194,6 @@ impl Tuples<'_> {
     /// `Corrupt` for values that cannot be of the column's type.
     pub fn column(&self, column: usize, rows: &[u32]) -> Result<ArrayRef> {
         let tuples = rows.iter().map(|row| self.tuple(*row));
-        self.chunk.shape.column(tuples, column)
+        self.fragment.shape.column(tuples, column)
     }
 }

@@ -1,0 +1,174 @@
+//! UPDATE, DELETE, TRUNCATE, and what is left when they fail.
+
+use crate::support::{LAYOUTS, Sql};
+use freestone::Database;
+
+fn table(sql: &Sql, options: &str) {
+    sql.run(&format!(
+        "CREATE TABLE t (id INTEGER PRIMARY KEY, name TEXT DEFAULT 'none', n BIGINT NOT NULL){options}"
+    ));
+    sql.run("INSERT INTO t VALUES (1, 'a', 10), (2, 'b', 20), (3, NULL, 30), (4, 'd', 40)");
+}
+
+#[test]
+fn update_sets_what_it_says() {
+    let sql = Sql::new();
+    table(&sql, "");
+    assert_eq!(
+        sql.run("UPDATE t SET n = n + id, name = upper(name) WHERE id <> 2"),
+        "UPDATE 3"
+    );
+    assert_eq!(
+        sql.sorted("SELECT * FROM t"),
+        ["1|A|11", "2|b|20", "3|NULL|33", "4|D|44"]
+    );
+    // Other values than those before, all of them read before any is set.
+    assert_eq!(
+        sql.run("UPDATE t SET (n, id) = (id, id + 100) WHERE id < 3"),
+        "UPDATE 2"
+    );
+    assert_eq!(
+        sql.sorted("SELECT id, n FROM t"),
+        ["101|1", "102|2", "3|33", "4|44"]
+    );
+    assert_eq!(
+        sql.run("UPDATE t SET name = DEFAULT WHERE id = 3"),
+        "UPDATE 1"
+    );
+    assert_eq!(sql.one("SELECT name FROM t WHERE id = 3"), "none");
+    assert_eq!(sql.run("UPDATE t SET n = 0 WHERE false"), "UPDATE 0");
+    assert_eq!(
+        sql.run("UPDATE t AS x SET n = x.n * 2 WHERE x.id = 4"),
+        "UPDATE 1"
+    );
+    assert_eq!(sql.one("SELECT n FROM t WHERE id = 4"), "88");
+}
+
+#[test]
+fn update_from_other_tables() {
+    let sql = Sql::new();
+    table(&sql, "");
+    sql.run("CREATE TABLE u (id INTEGER, bonus BIGINT)");
+    sql.run("INSERT INTO u VALUES (1, 5), (1, 5), (4, 7), (9, 9)");
+    // A row that matches twice is changed once.
+    assert_eq!(
+        sql.run("UPDATE t SET n = n + bonus FROM u WHERE u.id = t.id"),
+        "UPDATE 2"
+    );
+    assert_eq!(
+        sql.sorted("SELECT id, n FROM t"),
+        ["1|15", "2|20", "3|30", "4|47"]
+    );
+    let most = "UPDATE t SET n = (SELECT max(bonus) FROM u) WHERE id IN (SELECT id FROM u)";
+    assert_eq!(sql.run(most), "UPDATE 2");
+    assert_eq!(
+        sql.sorted("SELECT id, n FROM t"),
+        ["1|9", "2|20", "3|30", "4|9"]
+    );
+}
+
+#[test]
+fn delete_takes_exactly_the_rows() {
+    for layout in LAYOUTS {
+        let sql = Sql::new();
+        table(&sql, &format!(" WITH (layout = '{layout}')"));
+        sql.run("INSERT INTO t SELECT i + 10, 'x', i FROM generate_series(1, 20000) AS g(i)");
+        assert_eq!(sql.run("DELETE FROM t WHERE false"), "DELETE 0");
+        assert_eq!(
+            sql.run("DELETE FROM t WHERE id IN (SELECT id FROM t WHERE n % 2 = 0)"),
+            "DELETE 10004"
+        );
+        assert_eq!(
+            sql.one("SELECT count(*), min(n), max(n), sum(n) FROM t"),
+            "10000|1|19999|100000000"
+        );
+        assert_eq!(
+            sql.run("DELETE FROM t USING (VALUES (11), (13)) AS v(id) WHERE t.id = v.id"),
+            "DELETE 2"
+        );
+        assert_eq!(sql.one("SELECT min(id) FROM t"), "15");
+        assert_eq!(sql.run("DELETE FROM t WHERE id = 15"), "DELETE 1");
+        assert_eq!(sql.run("DELETE FROM t WHERE id = 15"), "DELETE 0");
+        // What is deleted does not come back with other columns, layout or indexes.
+        sql.run("ALTER TABLE t ADD COLUMN more INTEGER DEFAULT 7");
+        sql.run("CREATE INDEX t_n ON t (n)");
+        assert_eq!(sql.one("SELECT count(*) FROM t WHERE n = 5"), "0");
+        assert_eq!(sql.one("SELECT count(*), sum(more) FROM t"), "9997|69979");
+        sql.run("INSERT INTO t VALUES (15, 'again', 5, 8)");
+        assert_eq!(sql.one("SELECT name, more FROM t WHERE n = 5"), "again|8");
+        sql.run("ALTER TABLE t SET (layout = 'pax', sort_by = 'n')");
+        assert_eq!(sql.one("SELECT count(*), sum(more) FROM t"), "9998|69987");
+        sql.run("TRUNCATE TABLE t");
+        assert_eq!(sql.one("SELECT count(*), min(n) FROM t"), "0|NULL");
+    }
+}
+
+#[test]
+fn keys_hold_at_the_end_of_a_statement() {
+    let sql = Sql::new();
+    table(&sql, "");
+    // Each step alone would meet its neighbour.
+    assert_eq!(sql.run("UPDATE t SET id = id + 1"), "UPDATE 4");
+    assert_eq!(sql.sorted("SELECT id FROM t"), ["2", "3", "4", "5"]);
+    let error = sql.error("UPDATE t SET id = 7");
+    assert_eq!(error.sqlstate, "23505");
+    let error = sql.error("UPDATE t SET id = 3 WHERE id = 2");
+    assert_eq!(error.sqlstate, "23505");
+    assert!(error.to_string().contains("(id)=(3)"), "{error}");
+    let error = sql.error("UPDATE t SET n = NULL WHERE id = 2");
+    assert_eq!(error.sqlstate, "23502");
+    let error = sql.error("UPDATE t SET nn = 1");
+    assert_eq!(error.sqlstate, "42703");
+    let error = sql.error("UPDATE t SET n = 'x' WHERE id = 2");
+    assert_eq!(error.sqlstate, "22P02");
+    assert_eq!(
+        sql.sorted("SELECT id, n FROM t"),
+        ["2|10", "3|20", "4|30", "5|40"]
+    );
+    // A key in a block, in the delta, and one that was deleted.
+    sql.run("INSERT INTO t SELECT i, 'x', i FROM generate_series(100, 20100) AS g(i)");
+    assert_eq!(
+        sql.error("INSERT INTO t VALUES (20000, 'x', 1)").sqlstate,
+        "23505"
+    );
+    assert_eq!(
+        sql.error("INSERT INTO t VALUES (2, 'x', 1)").sqlstate,
+        "23505"
+    );
+    sql.run("DELETE FROM t WHERE id IN (2, 20000)");
+    sql.run("INSERT INTO t VALUES (20000, 'x', 1), (2, 'y', 1)");
+    assert_eq!(sql.one("SELECT count(*) FROM t"), "20005");
+}
+
+#[test]
+fn what_is_not_done_is_refused() {
+    let sql = Sql::new();
+    table(&sql, "");
+    for statement in [
+        "UPDATE t SET n = 1 RETURNING id",
+        "DELETE FROM t RETURNING id",
+        "MERGE INTO t USING t AS s ON t.id = s.id WHEN MATCHED THEN DELETE",
+    ] {
+        assert_eq!(sql.error(statement).sqlstate, "0A000", "{statement}");
+    }
+    assert_eq!(sql.error("UPDATE nothing SET n = 1").sqlstate, "42P01");
+    assert_eq!(sql.error("DELETE FROM t WHERE nope = 1").sqlstate, "42703");
+    assert_eq!(sql.one("SELECT count(*) FROM t"), "4");
+}
+
+#[test]
+fn changes_outlive_the_process() {
+    let folder = tempfile::tempdir().unwrap();
+    let database = Database::open(folder.path()).unwrap();
+    let sql = Sql::on(&database);
+    table(&sql, "");
+    sql.run("INSERT INTO t SELECT i, 'x', i FROM generate_series(100, 20099) AS g(i)");
+    sql.run("UPDATE t SET n = -n WHERE id % 100 = 0");
+    sql.run("DELETE FROM t WHERE id % 100 = 1");
+    let ask = "SELECT count(*), sum(n), min(n), count(name) FROM t";
+    let before = sql.one(ask);
+    assert_eq!(before, "19803|196029500|-20000|19802");
+    drop((sql, database));
+    let database = Database::open(folder.path()).unwrap();
+    assert_eq!(Sql::on(&database).one(ask), before);
+}

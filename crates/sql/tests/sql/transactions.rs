@@ -1,0 +1,232 @@
+//! BEGIN to COMMIT: what a session sees, what it may write, and the anomalies of
+//! Hermitage (Kleppmann's list) under snapshot isolation.
+
+use crate::support::Sql;
+use freestone::Database;
+
+/// Two sessions on a table of two rows, as Hermitage has it.
+fn two() -> (Sql, Sql) {
+    let database = Database::in_memory();
+    let (first, second) = (Sql::on(&database), Sql::on(&database));
+    first.run("CREATE TABLE test (id INTEGER PRIMARY KEY, value INTEGER)");
+    first.run("INSERT INTO test VALUES (1, 10), (2, 20)");
+    (first, second)
+}
+
+fn begin(sessions: [&Sql; 2]) {
+    sessions.iter().for_each(|session| {
+        assert_eq!(
+            session.run("BEGIN ISOLATION LEVEL REPEATABLE READ"),
+            "BEGIN"
+        );
+    });
+}
+
+const ALL: &str = "SELECT id, value FROM test";
+
+#[test]
+fn g0_write_cycles_are_prevented() {
+    let (a, b) = two();
+    begin([&a, &b]);
+    a.run("UPDATE test SET value = 11 WHERE id = 1");
+    assert_eq!(
+        b.error("UPDATE test SET value = 12 WHERE id = 1").sqlstate,
+        "40001"
+    );
+    a.run("UPDATE test SET value = 21 WHERE id = 2");
+    a.run("COMMIT");
+    assert_eq!(b.run("COMMIT"), "ROLLBACK");
+    assert_eq!(b.sorted(ALL), ["1|11", "2|21"]);
+}
+
+#[test]
+fn g1_dirty_and_intermediate_reads_are_prevented() {
+    let (a, b) = two();
+    begin([&a, &b]);
+    a.run("UPDATE test SET value = 101 WHERE id = 1");
+    assert_eq!(b.sorted(ALL), ["1|10", "2|20"]);
+    a.run("ROLLBACK");
+    assert_eq!(b.sorted(ALL), ["1|10", "2|20"]);
+    b.run("COMMIT");
+    begin([&a, &b]);
+    a.run("UPDATE test SET value = 101 WHERE id = 1");
+    assert_eq!(b.sorted(ALL), ["1|10", "2|20"]);
+    a.run("UPDATE test SET value = 11 WHERE id = 1");
+    a.run("COMMIT");
+    assert_eq!(b.sorted(ALL), ["1|10", "2|20"], "the snapshot stays");
+    b.run("COMMIT");
+    assert_eq!(b.sorted(ALL), ["1|11", "2|20"]);
+}
+
+#[test]
+fn g1c_circular_information_flow_is_prevented() {
+    let (a, b) = two();
+    begin([&a, &b]);
+    a.run("UPDATE test SET value = 11 WHERE id = 1");
+    b.run("UPDATE test SET value = 22 WHERE id = 2");
+    assert_eq!(a.one("SELECT value FROM test WHERE id = 2"), "20");
+    assert_eq!(b.one("SELECT value FROM test WHERE id = 1"), "10");
+    a.run("COMMIT");
+    b.run("COMMIT");
+    assert_eq!(a.sorted(ALL), ["1|11", "2|22"]);
+}
+
+#[test]
+fn otv_observed_transactions_do_not_vanish() {
+    let (a, b) = two();
+    begin([&a, &b]);
+    a.run("UPDATE test SET value = 11 WHERE id = 1");
+    a.run("UPDATE test SET value = 19 WHERE id = 2");
+    a.run("COMMIT");
+    assert_eq!(
+        b.error("UPDATE test SET value = 12 WHERE id = 1").sqlstate,
+        "40001"
+    );
+    b.run("ROLLBACK");
+    assert_eq!(b.sorted(ALL), ["1|11", "2|19"]);
+}
+
+#[test]
+fn pmp_predicates_many_preceders_are_prevented() {
+    let (a, b) = two();
+    begin([&a, &b]);
+    assert!(a.rows("SELECT * FROM test WHERE value = 30").is_empty());
+    b.run("INSERT INTO test VALUES (3, 30)");
+    b.run("COMMIT");
+    assert!(a.rows("SELECT * FROM test WHERE value % 3 = 0").is_empty());
+    a.run("COMMIT");
+    begin([&a, &b]);
+    a.run("UPDATE test SET value = value + 10");
+    assert_eq!(
+        b.error("DELETE FROM test WHERE value = 20").sqlstate,
+        "40001"
+    );
+    a.run("COMMIT");
+    b.run("ROLLBACK");
+    assert_eq!(a.sorted(ALL), ["1|20", "2|30", "3|40"]);
+}
+
+#[test]
+fn p4_lost_updates_are_prevented() {
+    let (a, b) = two();
+    begin([&a, &b]);
+    a.one("SELECT value FROM test WHERE id = 1");
+    b.one("SELECT value FROM test WHERE id = 1");
+    a.run("UPDATE test SET value = 11 WHERE id = 1");
+    a.run("COMMIT");
+    assert_eq!(
+        b.error("UPDATE test SET value = 11 WHERE id = 1").sqlstate,
+        "40001"
+    );
+    b.run("ROLLBACK");
+}
+
+#[test]
+fn g_single_read_skew_is_prevented() {
+    let (a, b) = two();
+    begin([&a, &b]);
+    assert_eq!(a.one("SELECT value FROM test WHERE id = 1"), "10");
+    b.run("UPDATE test SET value = 12 WHERE id = 1");
+    b.run("UPDATE test SET value = 18 WHERE id = 2");
+    b.run("COMMIT");
+    assert_eq!(a.one("SELECT value FROM test WHERE id = 2"), "20");
+    assert_eq!(
+        a.error("DELETE FROM test WHERE value = 20").sqlstate,
+        "40001"
+    );
+    a.run("ROLLBACK");
+}
+
+/// What snapshot isolation does not prevent.
+#[test]
+fn g2_item_write_skew_happens() {
+    let (a, b) = two();
+    begin([&a, &b]);
+    assert_eq!(a.sorted(ALL), b.sorted(ALL));
+    a.run("UPDATE test SET value = 11 WHERE id = 1");
+    b.run("UPDATE test SET value = 21 WHERE id = 2");
+    a.run("COMMIT");
+    b.run("COMMIT");
+    assert_eq!(a.sorted(ALL), ["1|11", "2|21"]);
+    assert_eq!(
+        a.error("BEGIN ISOLATION LEVEL SERIALIZABLE").sqlstate,
+        "0A000"
+    );
+}
+
+#[test]
+fn savepoints_nest_and_a_failed_transaction_waits_for_its_end() {
+    let (a, b) = two();
+    assert!(!a.session.in_transaction());
+    a.run("BEGIN");
+    assert!(a.session.in_transaction());
+    a.run("INSERT INTO test VALUES (3, 30)");
+    a.run("SAVEPOINT one");
+    a.run("DELETE FROM test WHERE id = 1");
+    a.run("SAVEPOINT two");
+    a.run("UPDATE test SET value = 0");
+    assert_eq!(a.sorted(ALL), ["2|0", "3|0"]);
+    a.run("ROLLBACK TO two");
+    assert_eq!(a.sorted(ALL), ["2|20", "3|30"]);
+    assert_eq!(a.error("INSERT INTO test VALUES (2, 2)").sqlstate, "23505");
+    assert_eq!(a.error("SELECT 1").sqlstate, "25P02");
+    assert_eq!(a.error("SAVEPOINT three").sqlstate, "25P02");
+    a.run("ROLLBACK TO SAVEPOINT one");
+    assert_eq!(a.sorted(ALL), ["1|10", "2|20", "3|30"]);
+    a.run("INSERT INTO test VALUES (4, 40)");
+    a.run("RELEASE SAVEPOINT one");
+    assert_eq!(a.error("ROLLBACK TO one").sqlstate, "3B001");
+    assert_eq!(b.sorted(ALL), ["1|10", "2|20"]);
+    a.run("COMMIT");
+    assert_eq!(b.sorted(ALL), ["1|10", "2|20", "3|30", "4|40"]);
+    assert_eq!(a.error("COMMIT").sqlstate, "25P01");
+    assert_eq!(a.error("SAVEPOINT s").sqlstate, "25P01");
+    a.run("BEGIN");
+    assert_eq!(a.error("BEGIN").sqlstate, "25001");
+    a.run("ROLLBACK");
+}
+
+#[test]
+fn tables_are_made_and_dropped_in_transactions() {
+    let (a, b) = two();
+    a.run("BEGIN");
+    a.run("CREATE TABLE more (id INTEGER PRIMARY KEY, t TEXT)");
+    a.run("INSERT INTO more VALUES (1, 'x')");
+    a.run("INSERT INTO more SELECT i, 'y' FROM generate_series(2, 30000) AS g(i)");
+    a.run("UPDATE more SET t = 'z' WHERE id % 2 = 0");
+    a.run("DROP TABLE test");
+    assert_eq!(
+        a.one("SELECT count(*), min(t), max(t) FROM more"),
+        "30000|x|z"
+    );
+    assert_eq!(b.error("SELECT * FROM more").sqlstate, "42P01");
+    assert_eq!(b.sorted(ALL), ["1|10", "2|20"]);
+    a.run("COMMIT");
+    assert_eq!(b.one("SELECT count(*) FROM more WHERE t = 'z'"), "15000");
+    assert_eq!(b.error(ALL).sqlstate, "42P01");
+    b.run("BEGIN");
+    b.run("DROP TABLE more");
+    b.run("ROLLBACK");
+    assert_eq!(a.one("SELECT count(*) FROM more"), "30000");
+}
+
+/// A statement of its own that comes second is run again; nobody notices.
+#[test]
+fn statements_of_their_own_are_run_again() {
+    let database = Database::in_memory();
+    let first = Sql::on(&database);
+    first.run("CREATE TABLE counter (n INTEGER)");
+    first.run("INSERT INTO counter VALUES (0)");
+    std::thread::scope(|scope| {
+        for _ in 0..4 {
+            let database = &database;
+            scope.spawn(move || {
+                let sql = Sql::on(database);
+                for _ in 0..25 {
+                    sql.run("UPDATE counter SET n = n + 1");
+                }
+            });
+        }
+    });
+    assert_eq!(first.one("SELECT n FROM counter"), "100");
+}

@@ -1,0 +1,54 @@
+//! From rows that passed to batches.
+
+use super::Scan;
+use super::fragments::Columns;
+use crate::error::Result;
+use arrow_array::{ArrayRef, RecordBatch, RecordBatchOptions};
+use arrow_buffer::BooleanBuffer;
+use std::sync::atomic::Ordering;
+
+/// A batch of columns that are there already, as far as the limit allows.
+pub(super) fn deliver(scan: &Scan, (columns, rows): Columns) -> Result<Option<RecordBatch>> {
+    let granted = scan.reserve(rows);
+    let columns = columns.iter().map(|column| column.slice(0, granted));
+    finish(scan, columns.collect(), granted)
+}
+
+/// Appends `first` plus the place of each of the `count` bits that are set.
+pub(super) fn add_positions(
+    bits: &BooleanBuffer,
+    first: usize,
+    count: usize,
+    positions: &mut Vec<u32>,
+) {
+    positions.reserve(count);
+    let words = bits.bit_chunks();
+    for (number, mut word) in words.iter_padded().enumerate() {
+        // In range: a block has at most 2^20 rows.
+        let first = (first + 64 * number) as u32;
+        while word != 0 {
+            positions.push(first + word.trailing_zeros());
+            word &= word - 1;
+        }
+    }
+}
+
+/// A batch of `rows` rows; none when the limit is used up.
+pub(super) fn finish(
+    scan: &Scan,
+    columns: Vec<ArrayRef>,
+    rows: usize,
+) -> Result<Option<RecordBatch>> {
+    if rows == 0 {
+        return Ok(None);
+    }
+    scan.metrics
+        .rows_returned
+        .fetch_add(rows as u64, Ordering::Relaxed);
+    let options = RecordBatchOptions::new().with_row_count(Some(rows));
+    Ok(Some(RecordBatch::try_new_with_options(
+        scan.output.clone(),
+        columns,
+        &options,
+    )?))
+}
