@@ -69,6 +69,7 @@ pub fn sample() -> (tempfile::TempDir, String) {
     let db = folder.path().join("db").to_string_lossy().into_owned();
     let sql = "CREATE TABLE t (id INT NOT NULL, name VARCHAR(20), price DECIMAL(8,2)) WITH (layout = 'pax');
         INSERT INTO t VALUES (1, 'granite', 12.50), (2, NULL, 0), (3, 'a,\"b\"', -1.05);
+        VACUUM;
         CREATE VIEW v AS SELECT id FROM t WHERE price > 0";
     run(&[&db, "-c", sql]).ok();
     (folder, db)

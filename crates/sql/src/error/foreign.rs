@@ -70,6 +70,11 @@ fn from_storage(error: &freestone_storage::Error) -> Error {
     let mut out = Error::new(error.sqlstate(), error.to_string());
     if let freestone_storage::Error::Invalid { message, .. } = error {
         out.message.clone_from(message);
+        // Storage says which constraint, then which key.
+        if let ("23505", Some((what, key))) = (error.sqlstate(), message.split_once(": key ")) {
+            out.message = what.to_owned();
+            out = out.with_detail(format!("Key {key}."));
+        }
     }
     out.with_hint_opt(error.hint().map(str::to_owned))
 }

@@ -1,4 +1,4 @@
-//! UPDATE, DELETE and TRUNCATE.
+//! UPDATE, DELETE, TRUNCATE and VACUUM.
 //!
 //! Each is planned as a query for the rows that it changes: their ids and, for
 //! UPDATE, all columns with the new values. Only when that query is done are
@@ -12,9 +12,9 @@ use datafusion::arrow::compute::filter_record_batch;
 use datafusion::physical_plan::collect;
 use datafusion::sql::sqlparser::ast::{
     Assignment, AssignmentTarget, Delete, Expr, FromTable, ObjectName, TableFactor, TableWithJoins,
-    Truncate, Update, UpdateTableFromKind,
+    Truncate, Update, UpdateTableFromKind, VacuumStatement,
 };
-use freestone_storage::{RowId, Table};
+use freestone_storage::{RowId, Table, TableId};
 
 use super::Run;
 use super::insert::columns_named;
@@ -145,6 +145,26 @@ impl Run<'_> {
             }
         }
         Ok(Outcome::done("TRUNCATE TABLE"))
+    }
+
+    /// VACUUM: the rows of deltas become blocks.
+    pub(super) fn vacuum(&self, vacuum: &VacuumStatement) -> Result<Outcome> {
+        if self.session.in_transaction() {
+            let message = "VACUUM cannot run inside a transaction block";
+            return Err(Error::new("25001", message));
+        }
+        let tables: Vec<TableId> = match &vacuum.table_name {
+            Some(name) => vec![self.stored_table(&table_name(name)?)?.id],
+            None => self
+                .snapshot
+                .all_tables()
+                .map(|(_, table)| table.id)
+                .collect(),
+        };
+        for table in tables {
+            self.store().move_delta(table)?;
+        }
+        Ok(Outcome::done("VACUUM"))
     }
 
     /// The answer of a query that may name the row ids of the changed table.

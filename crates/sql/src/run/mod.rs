@@ -74,6 +74,7 @@ impl Run<'_> {
             Ast::Update(update) => self.update(update).await,
             Ast::Delete(delete) => self.delete(delete).await,
             Ast::Truncate(truncate) => self.truncate(truncate).await,
+            Ast::Vacuum(vacuum) => self.vacuum(vacuum),
             Ast::Copy { .. } => copy::run(self, ast).await,
             Ast::CreateTable(create) => self.create_table(create).await,
             Ast::CreateIndex(create) => self.create_index(create),

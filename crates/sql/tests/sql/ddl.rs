@@ -80,7 +80,8 @@ fn alter_rewrites_and_mixes_layouts() {
     for layout in LAYOUTS {
         sql.run(&format!(
             "ALTER TABLE t SET (layout = '{layout}', rewrite = false);
-             INSERT INTO t SELECT value, 'row ' || value FROM generate_series(1, 3000)"
+             INSERT INTO t SELECT value, 'row ' || value FROM generate_series(1, 3000);
+             VACUUM t"
         ));
     }
     assert_eq!(

@@ -94,7 +94,8 @@ fn codecs_can_be_named_per_table_and_column() {
     let sql = Sql::new();
     sql.run(
         "CREATE TABLE t (a INT, b TEXT, d DOUBLE PRECISION) WITH (codec = 'none, b dictionary');
-         INSERT INTO t SELECT value % 100, 'name ' || (value % 10), value / 8.0 FROM generate_series(1, 5000)",
+         INSERT INTO t SELECT value % 100, 'name ' || (value % 10), value / 8.0 FROM generate_series(1, 5000);
+         VACUUM",
     );
     let codecs = "SELECT column_name, codec, ratio >= 1 FROM freestone_columns('t')";
     assert_eq!(

@@ -63,11 +63,11 @@ impl Delta {
     pub fn from(&self, schema: Arc<TableSchema>, first: u64) -> Delta {
         let state = self.state.read();
         let kept = state.fragments.iter().filter_map(|fragment| {
-            if fragment.first() >= first {
-                Some(fragment.clone())
-            } else {
-                fragment.rest(first).map(Arc::new)
+            if fragment.first() < first {
+                return fragment.rest(first).map(Arc::new);
             }
+            // An empty one may have been made for other columns.
+            (!fragment.is_empty()).then(|| fragment.clone())
         });
         let fragments: Vec<Arc<Fragment>> = kept.collect();
         let maps = KeyMap::all_of(&schema);

@@ -138,8 +138,19 @@ impl Table {
         self.blocks.iter().map(|block| block.id()).collect()
     }
 
-    /// Rows in all blocks, deleted ones included.
+    /// Rows that are there, by everything committed.
     pub fn rows(&self) -> u64 {
+        let deleted = self
+            .blocks
+            .iter()
+            .map(|block| block.deletes().count() as u64);
+        let fragments = self.delta.fragments().into_iter();
+        let newest = fragments.map(|fragment| (fragment.len() - fragment.deletes.count()) as u64);
+        self.rows_in_blocks() - deleted.sum::<u64>() + newest.sum::<u64>()
+    }
+
+    /// Rows in all blocks, deleted ones included.
+    fn rows_in_blocks(&self) -> u64 {
         self.blocks.iter().map(|block| block.rows()).sum()
     }
 
@@ -254,7 +265,7 @@ impl Table {
             .enumerate()
             .map(|(column, sketch)| self.column_statistics(column, sketch));
         let statistics = TableStatistics {
-            rows: self.rows(),
+            rows: self.rows_in_blocks(),
             columns: columns.collect::<Result<_>>()?,
         };
         Ok(self.statistics.get_or_init(|| statistics))
