@@ -40,7 +40,7 @@ fn one_flipped_bit_is_found_and_named() {
     run(&[
         &db,
         "-c",
-        "CREATE TABLE other (a INT); INSERT INTO other VALUES (5)",
+        "CREATE TABLE other (a INT); INSERT INTO other VALUES (5); VACUUM other",
     ])
     .ok();
     let file = block_file(&db, "t");

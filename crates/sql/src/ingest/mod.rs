@@ -209,7 +209,7 @@ pub(crate) fn assigned(target: &Target, plan: Arc<dyn ExecutionPlan>) -> Result<
     }
     let plan = coalesced(plan);
     let to = Arc::clone(&target.schema);
-    Ok(plan_streams(plan, target.schema.arrow(), move |batch| {
+    Ok(plan_streams(plan, nullable(&target.schema), move |batch| {
         assign_batch(&to, &batch).map_err(|(column, bad)| {
             let detail = format!("column \"{}\"", to.columns[column].name);
             bad.error.with_detail(detail)

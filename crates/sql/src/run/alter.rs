@@ -36,6 +36,10 @@ impl Run<'_> {
             [AlterTableOperation::SetOptionsParens { options }] => options_of(options)?,
             operations => return self.alter_columns(table, operations),
         };
+        if self.session.in_transaction() {
+            let message = "ALTER TABLE … SET cannot run inside a transaction block";
+            return Err(Error::new("25001", message));
+        }
         let (options, rewrite) = changed(&table.options, &table.schema, &written)?;
         if !rewrite {
             let id = table.id;

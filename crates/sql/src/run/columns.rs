@@ -65,8 +65,11 @@ impl Run<'_> {
                 _ => return Err(refused()),
             }
         }
-        // Rows in no block have the columns of today.
-        self.store().move_delta(table.id)?;
+        self.must_be_untouched(table, "ALTER TABLE")?;
+        if !self.session.in_transaction() {
+            // Rows in no block have the columns of today.
+            self.store().move_delta(table.id)?;
+        }
         self.edit(|edit| apply(edit, table.id, changes))?;
         Ok(Outcome::done("ALTER TABLE"))
     }

@@ -21,6 +21,7 @@ impl Run<'_> {
         let kind = kind_of(create.using.as_ref())?;
         for attempt in 1.. {
             let table = self.stored_table(&name)?;
+            self.must_be_untouched(table, "CREATE INDEX")?;
             let columns = columns_of(table, &create.columns)?;
             let index = self.index_name(create, table, &columns, &name.schema)?;
             let snapshot = self.store().snapshot();

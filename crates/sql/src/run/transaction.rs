@@ -4,7 +4,7 @@
 use datafusion::sql::sqlparser::ast::{
     Set, Statement as Ast, TransactionAccessMode, TransactionIsolationLevel, TransactionMode,
 };
-use freestone_storage::{CatalogEdit, Transaction};
+use freestone_storage::{CatalogEdit, Savepoint, Table, Transaction};
 use parking_lot::Mutex;
 
 use super::Run;
@@ -23,18 +23,15 @@ pub(super) async fn run(session: &Session, ast: &Ast) -> Result<Outcome> {
     if let Some(outcome) = control(session, ast)? {
         return Ok(outcome);
     }
-    let before = session
-        .transaction()
-        .running()?
-        .map(|open| open.savepoint());
-    if let Some(before) = before {
-        let snapshot = match session.transaction().running()? {
-            Some(open) => open.snapshot(),
-            None => session.database().store().snapshot(),
+    let begun = session.transaction().occupy()?;
+    if let Some((before, snapshot)) = begun {
+        let mut inside = Inside {
+            session,
+            before: Some(before),
         };
         let outcome = Run::new(session, snapshot, None).dispatch(ast).await;
-        if outcome.is_err() {
-            session.transaction().fail(&before);
+        if outcome.is_ok() {
+            inside.before = None;
         }
         return outcome;
     }
@@ -46,6 +43,19 @@ pub(super) async fn run(session: &Session, ast: &Ast) -> Result<Outcome> {
         }
     }
     Err(Error::internal("a statement that was never run"))
+}
+
+/// A statement within a transaction; one that does not come to a good end, is
+/// cancelled or panics takes back what it did and fails the transaction.
+struct Inside<'a> {
+    session: &'a Session,
+    before: Option<Savepoint>,
+}
+
+impl Drop for Inside<'_> {
+    fn drop(&mut self) {
+        self.session.transaction().leave(self.before.take());
+    }
 }
 
 async fn alone(session: &Session, ast: &Ast) -> Result<Outcome> {
@@ -74,6 +84,17 @@ fn changes_rows(ast: &Ast) -> bool {
 /// A statement about transactions, done; `None` for any other.
 fn control(session: &Session, ast: &Ast) -> Result<Option<Outcome>> {
     let mut open = session.transaction();
+    let about_transactions = matches!(
+        ast,
+        Ast::StartTransaction { .. }
+            | Ast::Commit { .. }
+            | Ast::Rollback { .. }
+            | Ast::Savepoint { .. }
+            | Ast::ReleaseSavepoint { .. }
+    );
+    if about_transactions {
+        open.must_be_idle()?;
+    }
     let tag = match ast {
         Ast::StartTransaction { modes, .. } => {
             check_modes(modes)?;
@@ -173,6 +194,19 @@ impl Run<'_> {
             None => crate::ingest::commit(self.store(), edit),
             Some(transaction) => crate::ingest::edited(edit, |wrapped| transaction.edit(wrapped)),
         }
+    }
+}
+
+impl Run<'_> {
+    /// Refuses to exchange a table's blocks or columns under rows that the
+    /// transaction around has changed, or that are in no block.
+    pub(super) fn must_be_untouched(&self, table: &Table, what: &str) -> Result<()> {
+        let own = self.snapshot.read_view(table.id).own.is_some();
+        if !self.session.in_transaction() || (!own && table.delta().rows() == 0) {
+            return Ok(());
+        }
+        let message = format!("{what} cannot run in a transaction that has changed rows");
+        Err(Error::new("25001", message).with_hint("COMMIT first; VACUUM makes blocks of new rows"))
     }
 }
 

@@ -1,7 +1,7 @@
 //! The transaction that a session has open, and what BEGIN, COMMIT, ROLLBACK and
 //! SAVEPOINT do to it.
 
-use freestone_storage::{Savepoint, Transaction};
+use freestone_storage::{Savepoint, Snapshot, Transaction};
 
 use crate::error::{Error, Result};
 
@@ -21,6 +21,8 @@ pub(crate) enum Open {
 pub(crate) struct Block {
     pub(crate) transaction: Transaction,
     savepoints: Vec<(String, Savepoint)>,
+    /// Whether a statement is running.
+    busy: bool,
 }
 
 impl Block {
@@ -28,6 +30,7 @@ impl Block {
         Self {
             transaction,
             savepoints: Vec::new(),
+            busy: false,
         }
     }
 }
@@ -57,13 +60,50 @@ impl Open {
         }
     }
 
-    /// A statement failed: back to where it began; nothing more is done until
-    /// the transaction is rolled back.
-    pub(crate) fn fail(&mut self, before: &Savepoint) {
+    /// Refuses what cannot be done beside a running statement.
+    ///
+    /// # Errors
+    /// `25001`.
+    pub(crate) fn must_be_idle(&self) -> Result<()> {
+        match self {
+            Self::Going(Block { busy: true, .. }) => Err(Error::new(
+                "25001",
+                "another statement is running in this transaction",
+            )
+            .with_hint("use a session for each thread")),
+            _ => Ok(()),
+        }
+    }
+
+    /// Begins a statement in the transaction, if there is one: a moment to go
+    /// back to, and what the statement sees.
+    ///
+    /// # Errors
+    /// `25P02` after a statement failed in it, `25001` beside a running one.
+    pub(crate) fn occupy(&mut self) -> Result<Option<(Savepoint, Snapshot)>> {
+        self.must_be_idle()?;
+        self.running()?;
+        let Self::Going(block) = self else {
+            return Ok(None);
+        };
+        block.busy = true;
+        let transaction = &block.transaction;
+        Ok(Some((transaction.savepoint(), transaction.snapshot())))
+    }
+
+    /// Ends a statement. One that failed goes back to where it began; nothing
+    /// more is done then until the transaction is rolled back.
+    pub(crate) fn leave(&mut self, failed: Option<Savepoint>) {
         *self = match std::mem::take(self) {
             Self::Going(mut block) => {
-                block.transaction.roll_back_to(before);
-                Self::Failed(block)
+                block.busy = false;
+                match failed {
+                    None => Self::Going(block),
+                    Some(before) => {
+                        block.transaction.roll_back_to(&before);
+                        Self::Failed(block)
+                    }
+                }
             }
             other => other,
         };

@@ -230,3 +230,53 @@ fn statements_of_their_own_are_run_again() {
     });
     assert_eq!(first.one("SELECT n FROM counter"), "100");
 }
+
+/// What could not be put together again is refused, not done wrong.
+#[test]
+fn tables_are_not_exchanged_under_changed_rows() {
+    let (a, b) = two();
+    a.run("BEGIN");
+    assert_eq!(
+        a.error("ALTER TABLE test SET (layout = 'pax')").sqlstate,
+        "25001"
+    );
+    a.run("ROLLBACK");
+    for statement in [
+        "ALTER TABLE test ADD COLUMN c INTEGER",
+        "CREATE INDEX i ON test (value)",
+    ] {
+        a.run("BEGIN");
+        a.run("DELETE FROM test WHERE id = 1");
+        assert_eq!(a.error(statement).sqlstate, "25001", "{statement}");
+        a.run("ROLLBACK");
+    }
+    assert_eq!(a.error("VACUUM nothing").sqlstate, "42P01");
+    a.run("VACUUM");
+    a.run("BEGIN");
+    a.run("ALTER TABLE test ADD COLUMN c INTEGER DEFAULT 5");
+    a.run("INSERT INTO test VALUES (3, 30, 6)");
+    assert_eq!(
+        a.sorted("SELECT * FROM test"),
+        ["1|10|5", "2|20|5", "3|30|6"]
+    );
+    assert_eq!(b.sorted("SELECT * FROM test"), ["1|10", "2|20"]);
+    a.run("COMMIT");
+    assert_eq!(
+        b.sorted("SELECT * FROM test"),
+        ["1|10|5", "2|20|5", "3|30|6"]
+    );
+}
+
+/// Keys hold between rows that one transaction adds as blocks and as tuples.
+#[test]
+fn keys_hold_within_a_transaction() {
+    let (a, _) = two();
+    a.run("BEGIN");
+    a.run("INSERT INTO test SELECT i, i FROM generate_series(100, 20100) AS g(i)");
+    assert_eq!(
+        a.error("INSERT INTO test VALUES (777, 0)").sqlstate,
+        "23505"
+    );
+    a.run("ROLLBACK");
+    assert_eq!(a.one("SELECT count(*) FROM test"), "2");
+}

@@ -74,6 +74,8 @@ pub struct Block {
     cache: Arc<Cache>,
     /// Shared by all handles of the same rows.
     deletes: Arc<Deletes>,
+    /// Shared by all handles of the same file: while it lives, the file is needed.
+    needed: Arc<()>,
     opened: OnceLock<Opened>,
 }
 
@@ -106,14 +108,24 @@ impl Block {
             files,
             cache,
             deletes: Arc::default(),
+            needed: Arc::default(),
             opened: OnceLock::new(),
         }
     }
 
-    /// The same block with these deletes.
+    /// Another handle of the same file and rows as `other`.
     #[must_use]
-    pub fn with_deletes(self, deletes: Arc<Deletes>) -> Block {
-        Block { deletes, ..self }
+    pub fn beside(self, other: &Block) -> Block {
+        Block {
+            deletes: other.deletes.clone(),
+            needed: other.needed.clone(),
+            ..self
+        }
+    }
+
+    /// Lives as long as any handle of this file.
+    pub fn needed(&self) -> &Arc<()> {
+        &self.needed
     }
 
     /// Rows that were deleted since the block was written.
@@ -128,8 +140,7 @@ impl Block {
             ..self.info.clone()
         };
         let (files, cache) = (self.files.clone(), self.cache.clone());
-        Block::new(info, self.schema.clone(), places, files, cache)
-            .with_deletes(self.deletes.clone())
+        Block::new(info, self.schema.clone(), places, files, cache).beside(self)
     }
 
     /// The same rows in another file.
@@ -140,8 +151,11 @@ impl Block {
             ..self.info.clone()
         };
         let (schema, places) = (self.schema.clone(), self.places.clone());
-        Block::new(info, schema, places, self.files.clone(), self.cache.clone())
-            .with_deletes(self.deletes.clone())
+        let (files, cache) = (self.files.clone(), self.cache.clone());
+        Block {
+            deletes: self.deletes.clone(),
+            ..Block::new(info, schema, places, files, cache)
+        }
     }
 
     /// The columns that the block was written with.

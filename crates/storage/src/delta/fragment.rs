@@ -107,14 +107,13 @@ impl Fragment {
     /// Only while nobody else uses the fragment: its deletes lose their times.
     pub fn rest(&self, first: u64) -> Option<Fragment> {
         let from = u32::try_from(first.checked_sub(self.first)?).ok()?;
-        let rows = self.rows.read();
-        if from as usize >= rows.ends.len() {
+        let tuples = self.read();
+        if from >= tuples.len() {
             return None;
         }
         let mut rest = Fragment::new(first, self.schema.clone());
-        let tuples = self.read();
         for row in from..tuples.len() {
-            rest.push(tuples.tuple(row), rows.created[row as usize]);
+            rest.push(tuples.tuple(row), tuples.rows.created[row as usize]);
         }
         let mut gone = RowBits::default();
         for row in self

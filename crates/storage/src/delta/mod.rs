@@ -30,6 +30,9 @@ use crate::schema::TableSchema;
 use parking_lot::RwLock;
 use std::sync::Arc;
 
+/// Numbers of rows are below: they are part of a row id.
+const NUMBERS: u64 = 1 << 61;
+
 /// The rows of one table that are in no block.
 #[derive(Debug)]
 pub struct Delta {
@@ -143,7 +146,7 @@ impl Delta {
     /// `Corrupt` if that number was given already.
     pub fn skip_to(&self, first: u64) -> Result<()> {
         let mut state = self.state.write();
-        if first < state.next {
+        if first < state.next || first >= NUMBERS {
             return Err(Error::corrupt(format!(
                 "row {first} of a delta that is at row {}",
                 state.next

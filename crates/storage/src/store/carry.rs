@@ -2,7 +2,6 @@
 
 use super::log::{self, Part};
 use super::{Catalog, ids_of};
-use crate::block::Block;
 use crate::delta::TupleBatch;
 use crate::error::{Error, Result};
 use crate::ids::BlockId;
@@ -70,9 +69,9 @@ pub(super) fn carried_deletes(before: &Catalog, after: &Catalog) -> Vec<Part> {
 }
 
 /// Blocks that are in no table any more.
-pub(super) fn left(before: &Catalog, named: &HashSet<BlockId>) -> Vec<(BlockId, Weak<Block>)> {
+pub(super) fn left(before: &Catalog, named: &HashSet<BlockId>) -> Vec<(BlockId, Weak<()>)> {
     let blocks = before.all_tables().flat_map(|(_, table)| table.blocks());
     let gone = blocks.filter(|block| !named.contains(&block.id()));
-    gone.map(|block| (block.id(), Arc::downgrade(block)))
+    gone.map(|block| (block.id(), Arc::downgrade(block.needed())))
         .collect()
 }

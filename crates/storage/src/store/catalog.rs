@@ -202,7 +202,7 @@ pub(super) fn opened_table(
         let (files, cache) = (place.files.clone(), place.cache.clone());
         let block = Block::new(info, columns, places, files, cache);
         Ok(Arc::new(match known {
-            Some(known) => block.with_deletes(known.deletes().clone()),
+            Some(known) => block.beside(known),
             None => block,
         }))
     };

@@ -37,7 +37,7 @@ pub(super) struct Latest {
     pub catalog: Arc<Catalog>,
     pub timestamp: u64,
     /// Blocks that left the catalog, until no snapshot reads them.
-    pub retired: Vec<(BlockId, Weak<Block>)>,
+    pub retired: Vec<(BlockId, Weak<()>)>,
 }
 
 /// What snapshots show, and what follows once it is durable.
@@ -140,8 +140,9 @@ impl Store {
                 message: "a table was dropped by another transaction".into(),
             })?;
             let (inserted, deleted) = (own_rows(table, own)?, own_deletes(table, own)?);
-            // Nothing was committed since keys were checked: then they are right.
-            if latest.timestamp != transaction.checked_at {
+            // Nothing was committed since keys were checked: then they are right,
+            // but for blocks of the transaction's own.
+            if catalog.is_some() || latest.timestamp != transaction.checked_at {
                 transaction.check_own_keys(table, own)?;
             }
             if !inserted.is_empty() || !deleted.is_empty() {
@@ -338,7 +339,13 @@ impl Transaction {
         let known = latest.table_by_id(table).cloned();
         let table = known.map_or_else(|| self.table(table), Ok)?;
         if let Some(own) = self.tables.get(&table.id) {
+            // A deleted row that was moved meanwhile would look like another.
+            own_deletes(&table, own)?;
             super::keys::check(&table, &latest_view(own), own, first)?;
+            let draft = self.table(table.id)?;
+            if !Arc::ptr_eq(&draft, &table) {
+                super::keys::check(&draft, &latest_view(own), own, first)?;
+            }
         }
         // Rows checked earlier were checked against less.
         if self.is_first_check(first) {

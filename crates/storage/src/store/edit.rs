@@ -195,6 +195,7 @@ impl CatalogEdit {
         let rows = blocks.iter().map(NewBlock::rows).sum();
         let blocks = self.adopt(blocks);
         self.change(table, |table| {
+            check_written(table, &blocks)?;
             let all = table.blocks().iter().cloned().chain(blocks).collect();
             Ok(table.with(&table.name, table.options.clone(), all))
         })?;
@@ -224,6 +225,7 @@ impl CatalogEdit {
                     message: format!("table \"{}\" was changed meanwhile", table.name),
                 });
             }
+            check_written(table, &blocks)?;
             Ok(table.with(&table.name, options, blocks))
         })
     }
@@ -238,6 +240,23 @@ impl CatalogEdit {
             Ok(table.with(&table.name, options, table.blocks().to_vec()))
         })
     }
+}
+
+/// Blocks must have been written with the columns that the table has now.
+fn check_written(table: &Table, blocks: &[Arc<Block>]) -> Result<()> {
+    let columns = &table.schema.columns;
+    if blocks
+        .iter()
+        .all(|block| block.own_schema().columns == *columns)
+    {
+        return Ok(());
+    }
+    Err(Error::Conflict {
+        message: format!(
+            "the columns of table \"{}\" were changed meanwhile",
+            table.name
+        ),
+    })
 }
 
 fn check_columns(schema: &TableSchema) -> Result<()> {

@@ -40,7 +40,7 @@ pub use writer::{BlockWriter, NewBlock};
 use self::commit::{Latest, Shown};
 use self::snapshot::Active;
 use self::transaction::RowLocks;
-use crate::block::{Block, Cache, file_name};
+use crate::block::{Cache, file_name};
 use crate::error::{Error, Result};
 use crate::ids::BlockId;
 use crate::io::{Files, Lock};
@@ -166,7 +166,7 @@ impl Store {
             .with_hint("Open it without the read-only option."))
     }
 
-    fn discard_retired(&self, retired: &mut Vec<(BlockId, Weak<Block>)>) {
+    fn discard_retired(&self, retired: &mut Vec<(BlockId, Weak<()>)>) {
         retired.retain(|(id, block)| {
             let read = block.strong_count() > 0;
             if !read {

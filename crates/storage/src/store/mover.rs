@@ -93,10 +93,13 @@ impl Store {
             }
             let rows = blocks.iter().map(NewBlock::rows).sum();
             let change = Change::of(&latest, blocks, |now, blocks| {
+                if now.id != id {
+                    return None;
+                }
                 let all = now.blocks().iter().cloned().chain(blocks).collect();
                 let delta = now.delta().from(now.schema.clone(), moving.rest);
                 let table = now.with(&now.name, now.options.clone(), all);
-                (now.id == id).then(|| table.with_delta(Arc::new(delta)))
+                Some(table.with_delta(Arc::new(delta)))
             });
             let timestamp = self.install(&mut latest, change)?;
             self.finish(latest, timestamp)?;

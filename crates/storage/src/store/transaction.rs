@@ -158,7 +158,9 @@ impl Transaction {
         for (number, tuple) in (first..).zip(tuples.iter()) {
             // A fragment's rows are numbered one after the other.
             let fits = |fragment: &Arc<Fragment>| {
-                !fragment.is_full() && fragment.first() + fragment.len() as u64 == number
+                fragment.schema().columns == table.schema.columns
+                    && !fragment.is_full()
+                    && fragment.first() + fragment.len() as u64 == number
             };
             if !own.fragments.last().is_some_and(fits) {
                 let fragment = Fragment::new(number, table.schema.clone());

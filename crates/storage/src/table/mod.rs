@@ -145,8 +145,13 @@ impl Table {
             .iter()
             .map(|block| block.deletes().count() as u64);
         let fragments = self.delta.fragments().into_iter();
-        let newest = fragments.map(|fragment| (fragment.len() - fragment.deletes.count()) as u64);
-        self.rows_in_blocks() - deleted.sum::<u64>() + newest.sum::<u64>()
+        let newest = fragments.map(|fragment| {
+            // Deletes first: rows may come in between, and go.
+            let gone = fragment.deletes.count();
+            fragment.len().saturating_sub(gone) as u64
+        });
+        let deleted: u64 = deleted.sum();
+        self.rows_in_blocks().saturating_sub(deleted) + newest.sum::<u64>()
     }
 
     /// Rows in all blocks, deleted ones included.
