@@ -1,6 +1,6 @@
 //! The manifest: which tables, views and blocks make up the database.
 //!
-//! Every publish writes a whole new manifest under the next number: write,
+//! Every checkpoint writes a whole new manifest under the next number: write,
 //! sync, rename, sync the directory. The newest one whose checksum holds wins;
 //! the one before it is kept. A manifest is a line
 //! `freestone manifest 1 <checksum, 16 hex digits>` and JSON, so that a person

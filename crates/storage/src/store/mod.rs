@@ -1,16 +1,18 @@
 //! A database on disk or in memory: opening, snapshots, atomic changes.
 //!
 //! ```text
-//! FORMAT           "freestone 1"
-//! LOCK             process id of the writer
-//! manifest/N       see `manifest`
-//! blocks/N.block   see `format`
+//! FORMAT             "freestone 2"
+//! LOCK               process id of the writer
+//! manifest/N         see `manifest`
+//! wal/N.log          see `wal`
+//! wal/N.checkpoint   see `checkpoint`
+//! blocks/N.block     see `format`
 //! ```
 //!
-//! Blocks are written and synced before the manifest that names them, and
-//! removed after a manifest without them is durable, so at every moment the
-//! newest manifest names only whole blocks. Files that no manifest names are
-//! left by crashes; the next writer removes them.
+//! Blocks are written and synced before the commit that names them is in the
+//! log, and removed after a commit without them is durable, so manifest and log
+//! together name only whole blocks. Files that they do not name are left by
+//! crashes; the next writer removes them.
 
 mod carry;
 mod catalog;
