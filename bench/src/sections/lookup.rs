@@ -14,7 +14,7 @@ use crate::schema::Table as Tpch;
 use arrow::array::AsArray;
 use arrow::datatypes::Int64Type;
 use freestone::{Database, Session};
-use freestone_storage::{CompareOp, DEFAULT_SCHEMA, Predicate, ReadView, Table, Value};
+use freestone_storage::{DEFAULT_SCHEMA, KeyLookUp, ReadView, Table, Value};
 use std::time::Instant;
 
 /// Microseconds, by layout.
@@ -117,18 +117,14 @@ fn keys(bench: &Bench, session: &Session) -> Result<Vec<i64>> {
 /// Median seconds of a look-up; the first time over the keys warms up.
 fn look_up(table: &Table, keys: &[i64]) -> Result<f64> {
     let columns: Vec<usize> = (0..table.schema.columns.len()).collect();
+    let prepared = KeyLookUp::prepare(&table.schema, &[0], &columns)?;
     let view = ReadView::default();
     let mut seconds = Vec::with_capacity(keys.len());
     for _ in 0..2 {
         seconds.clear();
         for key in keys {
             let start = Instant::now();
-            let predicate = Predicate::Compare {
-                column: 0,
-                op: CompareOp::Eq,
-                value: Value::Int((*key).into()),
-            };
-            let rows = table.look_up(&view, &predicate, &columns)?;
+            let rows = table.find(&view, &prepared, &[Value::Int((*key).into())])?;
             seconds.push(start.elapsed().as_secs_f64());
             if rows.len() != 1 {
                 return Err(format!("key {key} has {} rows", rows.len()).into());

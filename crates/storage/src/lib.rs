@@ -28,7 +28,7 @@ pub use error::{Error, Result};
 pub use ids::{BlockId, RowId, RowPlace, TableId};
 pub use predicate::{Bounds, CompareOp, Predicate, Prune, Zone};
 pub use row::Row;
-pub use scan::{ColumnScanner, Scan, ScanMetrics, ScanRequest, ScanWorker, Top};
+pub use scan::{ColumnScanner, KeyLookUp, Scan, ScanMetrics, ScanRequest, ScanWorker, Top};
 pub use schema::{
     CodecChoice, CodecName, Column, ColumnType, IndexDefinition, IndexKind, Key, Layout, Physical,
     TableOptions, TableSchema, Value,

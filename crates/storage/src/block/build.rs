@@ -1,6 +1,7 @@
 //! From a batch of rows to the bytes of a block file.
 
 use super::index_part::{self, IndexSource};
+use super::order::sorted_key;
 use super::sketch::Sketch;
 use super::zones;
 use crate::codec::{Codes, Dense, Encoded};
@@ -66,7 +67,16 @@ pub fn build(
     let stored = layout::build(schema, &columns, &encoded, options)?;
     sections.push(sizes(&columns, &encoded, &stored));
     sections.extend(stored);
+    let sort_column = match &options.sort_by {
+        Some(name) => schema.index_of(name),
+        None => sorted_key(schema, batch)?,
+    };
     for definition in &schema.indexes {
+        // Rows that lie in the order of a key are found without its index.
+        let in_order = definition.columns.first().copied() == sort_column;
+        if in_order && options.sort_by.is_none() && schema.is_of_key(definition) {
+            continue;
+        }
         let source = IndexSource {
             columns: definition
                 .columns
@@ -80,10 +90,6 @@ pub fn build(
         };
         sections.push(index_section(definition, schema, &source));
     }
-    let sort_column = options
-        .sort_by
-        .as_ref()
-        .and_then(|name| schema.index_of(name));
     let header = Header {
         layout: options.layout,
         rows: batch.num_rows() as u32,

@@ -17,9 +17,7 @@ use crate::codec::{CodeTest, Dense, DenseData, stored_value};
 use crate::error::{Error, Result};
 use crate::format::checksum;
 use crate::index::bloom::DEFAULT_RATE;
-use crate::index::{
-    AnyCsb, Bloom, InvertedIndex, KeyInterval, KeyKind, KeyShape, KeyWidth, RawColumn,
-};
+use crate::index::{AnyCsb, Bloom, InvertedIndex, KeyInterval, KeyShape, KeyWidth, RawColumn};
 use crate::schema::{IndexDefinition, IndexKind, Physical, TableSchema, Value};
 use arrow_buffer::{Buffer, NullBuffer};
 use std::ops::Range;
@@ -32,11 +30,6 @@ enum Keys {
     Values = 1,
     Codes = 2,
     Hashes = 3,
-}
-
-/// Whether an index can be made over a column of this kind.
-pub fn can_index(physical: Physical) -> bool {
-    KeyKind::of(physical).is_some()
 }
 
 /// The columns that an index is built from.
@@ -278,6 +271,20 @@ impl BlockIndex {
             found.exact &= conditions.only_on(&definition.columns[..used]);
         }
         Ok(found)
+    }
+
+    /// The rows that may have the values `key` in all key columns, and whether
+    /// all of them do; `None` if the index is no tree of values.
+    pub fn equal(&self, key: &[Value]) -> Option<(&[u32], bool)> {
+        match &self.body {
+            Body::Csb(shape, tree) if !self.has_codes() => match shape.interval(key, None)? {
+                KeyInterval::Empty => Some((&[], true)),
+                KeyInterval::Span { low, high, exact } => {
+                    Some((tree.positions(tree.range(low, high)), exact))
+                }
+            },
+            _ => None,
+        }
     }
 
     /// The rows of the `count` first keys, and of those equal to the last of

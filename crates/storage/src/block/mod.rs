@@ -10,6 +10,7 @@ mod cache;
 mod conditions;
 mod describe;
 mod index_part;
+mod order;
 mod parts;
 mod places;
 mod read;
@@ -21,7 +22,8 @@ pub use build::{BlockBytes, build};
 pub use cache::{Cache, Part};
 pub use conditions::Conditions;
 pub use describe::{ByteRange, ColumnFacts};
-pub use index_part::{BlockIndex, Found, can_index};
+pub use index_part::{BlockIndex, Found};
+pub use order::RUN_MAX;
 pub use places::{Places, SharedPlaces, to_hex};
 pub use sketch::Sketch;
 

@@ -130,6 +130,12 @@ impl Delta {
             .sum()
     }
 
+    /// Whether it has no rows, not even deleted ones.
+    pub fn is_empty(&self) -> bool {
+        let state = self.state.read();
+        state.fragments.iter().all(|fragment| fragment.is_empty())
+    }
+
     /// Bytes of all tuples.
     pub fn bytes(&self) -> usize {
         let state = self.state.read();

@@ -116,6 +116,12 @@ impl ReadView {
         }
     }
 
+    /// Whether one row of a place is deleted for this reader.
+    pub fn is_deleted(&self, home: RowHome, deletes: &Deletes, row: u32) -> bool {
+        deletes.contains_at(row, self.timestamp)
+            || self.own_deletes(home).is_some_and(|own| own.contains(row))
+    }
+
     /// The rows of a fragment that this reader sees.
     pub fn visible(&self, home: RowHome, fragment: &Fragment) -> Vec<u32> {
         fragment.visible(self.newest(home), self.own_deletes(home))

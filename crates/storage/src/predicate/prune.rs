@@ -28,6 +28,16 @@ pub struct Zone {
     pub bounds: Option<Bounds>,
 }
 
+impl Zone {
+    /// Whether no row has this value; `false` if that is not known.
+    pub fn excludes(&self, value: &Value) -> bool {
+        self.nulls == self.rows
+            || self.bounds.as_ref().is_some_and(|bounds| {
+                value.total_order(&bounds.min).is_lt() || value.total_order(&bounds.max).is_gt()
+            })
+    }
+}
+
 /// What zone maps say about a predicate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Prune {

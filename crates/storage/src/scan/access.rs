@@ -16,7 +16,6 @@ use crate::block::{Block, BlockIndex, Conditions, Found};
 use crate::error::Result;
 use crate::predicate::value_at;
 use crate::schema::{IndexKind, Layout, TableSchema, Value};
-use std::cmp::Ordering;
 use std::ops::{Bound, Range};
 
 /// What a condition costs on one row.
@@ -161,9 +160,13 @@ fn first_of_sorted(block: &Block, top: &Top, present: usize) -> Result<Range<usi
         return Ok(0..block.rows() as usize);
     };
     Ok(if top.descending {
-        first_row(block, top.column, present, |order| order.is_ge(), &value)?..present
+        block.partition_point(top.column, present, |other| {
+            other.total_order(&value).is_lt()
+        })?..present
     } else {
-        0..first_row(block, top.column, present, |order| order.is_gt(), &value)?
+        0..block.partition_point(top.column, present, |other| {
+            other.total_order(&value).is_le()
+        })?
     })
 }
 
@@ -186,42 +189,26 @@ fn search(
     }
     // NULLs come last.
     let present = block.rows() as usize - block.zone(column)?.nulls as usize;
+    let below = |value: &Value| {
+        block.partition_point(column, present, |other| other.total_order(value).is_lt())
+    };
+    let up_to = |value: &Value| {
+        block.partition_point(column, present, |other| other.total_order(value).is_le())
+    };
     let first = match &low {
         Bound::Unbounded => 0,
-        Bound::Included(value) => first_row(block, column, present, |order| order.is_ge(), value)?,
-        Bound::Excluded(value) => first_row(block, column, present, |order| order.is_gt(), value)?,
+        Bound::Included(value) => below(value)?,
+        Bound::Excluded(value) => up_to(value)?,
     };
     let end = match &high {
         Bound::Unbounded => present,
-        Bound::Included(value) => first_row(block, column, present, |order| order.is_gt(), value)?,
-        Bound::Excluded(value) => first_row(block, column, present, |order| order.is_ge(), value)?,
+        Bound::Included(value) => up_to(value)?,
+        Bound::Excluded(value) => below(value)?,
     };
     Ok(Some((
         first..end.max(first),
         sure && conditions.only_on(&[column]),
     )))
-}
-
-/// The first of the rows, in order, whose value compares so with `value`.
-fn first_row(
-    block: &Block,
-    column: usize,
-    rows: usize,
-    beyond: impl Fn(Ordering) -> bool,
-    value: &Value,
-) -> Result<usize> {
-    let (mut low, mut high) = (0, rows);
-    while low < high {
-        let middle = low + (high - low) / 2;
-        // In range: a block has at most 2^20 rows.
-        let found = value_at(&block.take(column, &[middle as u32])?, 0);
-        if found.is_some_and(|found| beyond(found.total_order(value))) {
-            high = middle;
-        } else {
-            low = middle + 1;
-        }
-    }
-    Ok(low)
 }
 
 /// Rows by the best of the block's indexes, if any is worth it.

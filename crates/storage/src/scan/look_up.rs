@@ -56,59 +56,57 @@ pub fn look_up(
     let conditions = Conditions::of(&bound);
     let mut rows = Vec::new();
     for block in candidates(place, &conditions)? {
-        // A block that cannot be opened must fail the look-up, not be skipped.
-        block.zone(0)?;
-        let pruned = bound.prune(&|column| block.zone(column).ok()) == Prune::None;
-        if pruned || access::ruled_out(place.schema, block, &conditions)? {
-            continue;
-        }
-        match access::choose(place.schema, block, &conditions)? {
-            Access::Positions {
-                positions, exact, ..
-            } => {
-                let positions = if exact {
-                    positions
-                } else {
-                    checked(&bound, block, &positions)?
-                };
-                let home = RowHome::Block(block.id());
-                let gone = view.deleted(home, block.deletes());
-                let gone = |row| gone.as_ref().is_some_and(|gone| gone.contains(row));
-                for row in positions.into_iter().filter(|row| !gone(*row)) {
-                    rows.push((home.row(row), block.row(columns, row)?));
-                }
-            }
-            Access::Range { rows: range, .. } if range.is_empty() => {}
-            Access::Range { .. } => {
-                let scan = scan(
-                    place,
-                    vec![block.clone()],
-                    Vec::new(),
-                    view,
-                    predicate,
-                    columns,
-                )?;
-                rows.extend(scan);
-            }
-        }
+        in_block(place, block, view, &bound, &conditions, columns, &mut rows)?;
     }
-    in_delta(
-        place,
-        view,
-        predicate,
-        &bound,
-        &conditions,
-        columns,
-        &mut rows,
-    )?;
+    in_delta(place, view, &bound, &conditions, columns, &mut rows)?;
     Ok(rows)
 }
 
+/// Adds the rows of one block.
+pub(super) fn in_block(
+    place: &LookUp<'_>,
+    block: &Arc<Block>,
+    view: &ReadView,
+    bound: &BoundPredicate,
+    conditions: &Conditions<'_>,
+    columns: &[usize],
+    rows: &mut Vec<(RowId, Row)>,
+) -> Result<()> {
+    // A block that cannot be opened must fail the look-up, not be skipped.
+    block.zone(0)?;
+    let pruned = bound.prune(&|column| block.zone(column).ok()) == Prune::None;
+    if pruned || access::ruled_out(place.schema, block, conditions)? {
+        return Ok(());
+    }
+    match access::choose(place.schema, block, conditions)? {
+        Access::Positions {
+            positions, exact, ..
+        } => {
+            let positions = if exact {
+                positions
+            } else {
+                checked(bound, block, &positions)?
+            };
+            let home = RowHome::Block(block.id());
+            for row in positions {
+                if !view.is_deleted(home, block.deletes(), row) {
+                    rows.push((home.row(row), block.row(columns, row)?));
+                }
+            }
+        }
+        Access::Range { rows: range, .. } if range.is_empty() => {}
+        Access::Range { .. } => {
+            let blocks = vec![block.clone()];
+            rows.extend(scan(place, blocks, Vec::new(), view, bound, columns)?);
+        }
+    }
+    Ok(())
+}
+
 /// Adds the rows that are in no block.
-fn in_delta(
+pub(super) fn in_delta(
     place: &LookUp<'_>,
     view: &ReadView,
-    predicate: &Predicate,
     bound: &BoundPredicate,
     conditions: &Conditions<'_>,
     columns: &[usize],
@@ -119,14 +117,7 @@ fn in_delta(
         return Ok(());
     }
     let Some(candidates) = by_key(place, view, conditions) else {
-        rows.extend(scan(
-            place,
-            Vec::new(),
-            fragments,
-            view,
-            predicate,
-            columns,
-        )?);
+        rows.extend(scan(place, Vec::new(), fragments, view, bound, columns)?);
         return Ok(());
     };
     for (home, fragment, row) in candidates {
@@ -228,18 +219,18 @@ fn scan(
     blocks: Vec<Arc<Block>>,
     fragments: Vec<(RowHome, Arc<Fragment>)>,
     view: &ReadView,
-    predicate: &Predicate,
+    bound: &BoundPredicate,
     columns: &[usize],
 ) -> Result<Vec<(RowId, Row)>> {
     let request = ScanRequest {
         projection: columns.to_vec(),
-        predicate: Some(predicate.clone()),
         view: view.clone(),
         row_ids: true,
         ..ScanRequest::default()
     };
     let schema = place.schema.clone();
-    let scan = Scan::new(schema, place.arrow, blocks, fragments, &request)?;
+    let bound = Some(bound.clone());
+    let scan = Scan::bound(schema, place.arrow, blocks, fragments, &request, bound)?;
     let mut rows = Vec::new();
     for batch in scan.worker() {
         let batch = batch?;

@@ -11,11 +11,13 @@ mod access;
 mod emit;
 mod filter;
 mod fragments;
+mod key;
 mod look_up;
 mod metrics;
 mod pipelined;
 mod worker;
 
+pub use key::KeyLookUp;
 pub use look_up::{BlockBounds, LookUp, look_up};
 pub use metrics::ScanMetrics;
 pub use worker::ScanWorker;
@@ -141,11 +143,22 @@ impl Scan {
         fragments: Vec<(RowHome, Arc<Fragment>)>,
         request: &ScanRequest,
     ) -> Result<Arc<Scan>> {
-        let predicate = request
-            .predicate
-            .as_ref()
-            .map(|p| BoundPredicate::bind(p, &table))
+        let predicate = request.predicate.as_ref();
+        let predicate = predicate
+            .map(|predicate| BoundPredicate::bind(predicate, &table))
             .transpose()?;
+        Scan::bound(table, schema, blocks, fragments, request, predicate)
+    }
+
+    /// The same with `predicate` in the place of the request's.
+    fn bound(
+        table: Arc<TableSchema>,
+        schema: &SchemaRef,
+        blocks: Vec<Arc<Block>>,
+        fragments: Vec<(RowHome, Arc<Fragment>)>,
+        request: &ScanRequest,
+        predicate: Option<BoundPredicate>,
+    ) -> Result<Arc<Scan>> {
         let mut fields = Vec::with_capacity(request.projection.len());
         for column in &request.projection {
             let field = schema.fields().get(*column);

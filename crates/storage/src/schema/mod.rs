@@ -101,4 +101,29 @@ impl TableSchema {
     pub fn index_of(&self, name: &str) -> Option<usize> {
         self.columns.iter().position(|column| column.name == name)
     }
+
+    /// Gives each key an index of its name, where its columns can have one: what
+    /// keeps a key unique is a probe, not a scan.
+    pub fn index_keys(&mut self) {
+        for key in &self.keys {
+            let indexed = self.indexes.iter().any(|index| index.name == key.name);
+            let mut kinds = key.columns.iter();
+            let can = kinds.all(|column| self.columns[*column].kind.physical().has_order());
+            if !indexed && can {
+                self.index_numbers += 1;
+                self.indexes.push(IndexDefinition {
+                    number: self.index_numbers,
+                    name: key.name.clone(),
+                    kind: IndexKind::Csb,
+                    columns: key.columns.clone(),
+                });
+            }
+        }
+    }
+
+    /// Whether an index is there because of a key.
+    pub fn is_of_key(&self, index: &IndexDefinition) -> bool {
+        let mut keys = self.keys.iter();
+        keys.any(|key| key.name == index.name && key.columns == index.columns)
+    }
 }

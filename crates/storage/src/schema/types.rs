@@ -97,6 +97,11 @@ impl Physical {
             Physical::Bytes { .. } => return None,
         })
     }
+
+    /// Whether values come one after the other, as in indexes.
+    pub fn has_order(self) -> bool {
+        self != Physical::Interval
+    }
 }
 
 impl ColumnType {

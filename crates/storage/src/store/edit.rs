@@ -105,10 +105,11 @@ impl CatalogEdit {
         &mut self,
         schema: &str,
         name: &str,
-        columns: TableSchema,
+        mut columns: TableSchema,
         options: TableOptions,
     ) -> Result<TableId> {
         check_columns(&columns)?;
+        columns.index_keys();
         options.check(&columns)?;
         let id = TableId(self.next_table.fetch_add(1, Ordering::Relaxed));
         let entry = self.free_name(schema, name)?;

@@ -4,7 +4,7 @@ use super::catalog::Catalog;
 use super::edit::CatalogEdit;
 use super::writer::NewBlock;
 use super::{Place, Store};
-use crate::block::{Block, can_index, file_name};
+use crate::block::{Block, file_name};
 use crate::error::{Error, Result};
 use crate::ids::TableId;
 use crate::schema::{IndexDefinition, IndexKind, TableSchema};
@@ -95,7 +95,7 @@ fn check(schema: &TableSchema, columns: &[usize]) -> Result<()> {
                 format!("there is no column number {column}"),
             ));
         };
-        if !can_index(column.kind.physical()) {
+        if !column.kind.physical().has_order() {
             let message = format!(
                 "column {} of type {} cannot be indexed",
                 column.name, column.kind
@@ -164,10 +164,17 @@ impl CatalogEdit {
     /// Forgets an index; blocks lose its bytes when they are next rewritten.
     ///
     /// # Errors
-    /// 42704 if there is none; 3F000.
+    /// 42704 if there is none, 2BP01 for that of a key; 3F000.
     pub fn drop_index(&mut self, schema: &str, name: &str) -> Result<()> {
         let missing = || Error::invalid("42704", format!("index \"{name}\" does not exist"));
-        let (table, _) = self.catalog().index(schema, name).ok_or_else(missing)?;
+        let (table, index) = self.catalog().index(schema, name).ok_or_else(missing)?;
+        if table.schema.is_of_key(index) {
+            let message = format!(
+                "index \"{name}\" cannot be dropped: constraint \"{name}\" of table \"{}\" needs it",
+                table.name
+            );
+            return Err(Error::invalid("2BP01", message));
+        }
         let table: TableId = table.id;
         self.change(table, |table| {
             let mut schema = (*table.schema).clone();

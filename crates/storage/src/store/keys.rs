@@ -3,8 +3,7 @@
 use crate::delta::{OwnChanges, ReadView, RowHome};
 use crate::error::{Error, Result};
 use crate::ids::RowPlace;
-use crate::predicate::{CompareOp, Predicate};
-use crate::row::Row;
+use crate::scan::KeyLookUp;
 use crate::schema::{ColumnType, Key, Value};
 use crate::table::Table;
 
@@ -15,48 +14,35 @@ use crate::table::Table;
 /// 23505 naming constraint, columns and values.
 pub(super) fn check(table: &Table, view: &ReadView, own: &OwnChanges, first: u64) -> Result<()> {
     for key in &table.schema.keys {
+        let prepared = KeyLookUp::prepare(&table.schema, &key.columns, &[])?;
         for fragment in &own.fragments {
             let home = RowHome::Own(fragment.first());
             for row in view.visible(home, fragment) {
-                if fragment.first() + u64::from(row) < first {
+                let number = fragment.first() + u64::from(row);
+                if number < first {
                     continue;
                 }
                 let tuples = fragment.read();
                 let tuple = tuples.tuple(row);
-                let values = key
-                    .columns
-                    .iter()
-                    .map(|column| fragment.shape().value(tuple, *column));
-                let values: Row = values.collect();
+                let values = key.columns.iter();
+                let values = values.map(|column| fragment.shape().value(tuple, *column));
+                // NULLs are not equal to each other.
+                let Some(values) = values.collect::<Option<Vec<Value>>>() else {
+                    continue;
+                };
                 drop(tuples);
-                check_one(table, view, key, &values, fragment.first() + u64::from(row))?;
+                let found = table.find(view, &prepared, &values)?;
+                let other = |place: RowPlace| !matches!(place, RowPlace::Own(own) if own == number);
+                if found.iter().any(|(row, _)| other(row.place())) {
+                    return Err(duplicate(table, key, &values));
+                }
             }
         }
     }
     Ok(())
 }
 
-fn check_one(table: &Table, view: &ReadView, key: &Key, values: &Row, number: u64) -> Result<()> {
-    let terms = key.columns.iter().zip(values).map(|(column, value)| {
-        Some(Predicate::Compare {
-            column: *column,
-            op: CompareOp::Eq,
-            value: value.clone()?,
-        })
-    });
-    // NULLs are not equal to each other.
-    let Some(terms) = terms.collect::<Option<Vec<Predicate>>>() else {
-        return Ok(());
-    };
-    let found = table.look_up(view, &Predicate::And(terms), &[])?;
-    let other = |place: RowPlace| !matches!(place, RowPlace::Own(own) if own == number);
-    if found.iter().any(|(row, _)| other(row.place())) {
-        return Err(duplicate(table, key, values));
-    }
-    Ok(())
-}
-
-fn duplicate(table: &Table, key: &Key, values: &Row) -> Error {
+fn duplicate(table: &Table, key: &Key, values: &[Value]) -> Error {
     let columns = key
         .columns
         .iter()
@@ -78,10 +64,9 @@ fn duplicate(table: &Table, key: &Key, values: &Row) -> Error {
 }
 
 /// A value for people, as far as storage can tell.
-fn show(kind: &ColumnType, value: &Option<Value>) -> String {
+fn show(kind: &ColumnType, value: &Value) -> String {
     match (value, kind) {
-        (None, _) => "NULL".to_string(),
-        (Some(Value::Int(value)), ColumnType::Decimal { scale, .. }) if *scale > 0 => {
+        (Value::Int(value), ColumnType::Decimal { scale, .. }) if *scale > 0 => {
             let unit = 10i128.pow(u32::from(scale.unsigned_abs()));
             let sign = if *value < 0 { "-" } else { "" };
             let (whole, part) = (value.abs() / unit, value.abs() % unit);
@@ -90,10 +75,10 @@ fn show(kind: &ColumnType, value: &Option<Value>) -> String {
                 width = scale.unsigned_abs().into()
             )
         }
-        (Some(Value::Bytes(bytes)), _) => match std::str::from_utf8(bytes) {
+        (Value::Bytes(bytes), _) => match std::str::from_utf8(bytes) {
             Ok(text) => text.to_string(),
             Err(_) => format!("{}", Value::Bytes(bytes.clone())),
         },
-        (Some(value), _) => value.to_string(),
+        (value, _) => value.to_string(),
     }
 }

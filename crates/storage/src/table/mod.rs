@@ -6,7 +6,7 @@ use crate::error::Result;
 use crate::ids::{BlockId, RowId, TableId};
 use crate::predicate::Predicate;
 use crate::row::Row;
-use crate::scan::{BlockBounds, LookUp, Scan, ScanRequest, look_up};
+use crate::scan::{BlockBounds, KeyLookUp, LookUp, Scan, ScanRequest, look_up};
 use crate::schema::{FormerColumns, TableOptions, TableSchema, Value};
 use arrow_schema::SchemaRef;
 use std::sync::{Arc, OnceLock};
@@ -211,14 +211,35 @@ impl Table {
         predicate: &Predicate,
         columns: &[usize],
     ) -> Result<Vec<(RowId, Row)>> {
-        let place = LookUp {
+        self.with_place(|place| look_up(place, view, predicate, columns))
+    }
+
+    /// The rows whose key columns equal `key`, by a look-up prepared for them.
+    ///
+    /// # Errors
+    /// 42703 if a column of the look-up was dropped since, 42804 for values of
+    /// other types or number than the key's; `Corrupt` or `Io`.
+    pub fn find(
+        &self,
+        view: &ReadView,
+        prepared: &KeyLookUp,
+        key: &[Value],
+    ) -> Result<Vec<(RowId, Row)>> {
+        if prepared.fits(&self.schema) {
+            return self.with_place(|place| prepared.find(place, view, key));
+        }
+        let again = prepared.again(&self.schema)?;
+        self.with_place(|place| again.find(place, view, key))
+    }
+
+    fn with_place<T>(&self, ask: impl FnOnce(&LookUp<'_>) -> T) -> T {
+        ask(&LookUp {
             schema: &self.schema,
             arrow: self.arrow(),
             blocks: &self.blocks,
             delta: &self.delta,
             bounds: &|column| self.bounds(column),
-        };
-        look_up(&place, view, predicate, columns)
+        })
     }
 
     /// The least and the greatest value of a column of whole numbers in each

@@ -6,8 +6,8 @@ use crate::tables::{Dice, KINDS, Nulls, Recipe, Spread, rows, schema};
 use arrow_array::*;
 use freestone_storage::row::cell;
 use freestone_storage::{
-    CodecChoice, ColumnScanner, ColumnType, Error, Predicate, ReadView, Result, ScanRequest, Table,
-    TableOptions, Value,
+    CodecChoice, ColumnScanner, ColumnType, CompareOp, Error, KeyLookUp, Predicate, ReadView,
+    Result, ScanRequest, Table, TableOptions, Value,
 };
 use proptest::prelude::*;
 use std::sync::atomic::Ordering::Relaxed;
@@ -80,6 +80,7 @@ pub fn check_scan(table: &Table, model: &Model, dice: &mut Dice, predicate: Opti
     if let Some(predicate) = &request.predicate {
         check_look_up(table, model, predicate, &positions);
     }
+    check_key(table, model, dice);
 
     let limit = dice.below(positions.len() + 3);
     let limited = ScanRequest {
@@ -139,6 +140,43 @@ fn check_look_up(table: &Table, model: &Model, predicate: &Predicate, positions:
             );
         }
     }
+}
+
+/// A key finds the rows that the same equalities find.
+fn check_key(table: &Table, model: &Model, dice: &mut Dice) {
+    let columns = model.schema.columns.len();
+    let key: Vec<usize> = match table.schema.indexes.len() {
+        0 => (0..=dice.below(2)).map(|_| dice.below(columns)).collect(),
+        count => table.schema.indexes[dice.below(count)].columns.clone(),
+    };
+    // Values of one row, but for one that may come from another.
+    let count = model.column(0).count();
+    let (row, other) = (dice.below(count.max(1)), dice.below(count.max(1)));
+    let values = key.iter().enumerate().map(|(number, column)| {
+        let row = if number == 1 { other } else { row };
+        model.column(*column).nth(row).flatten().cloned()
+    });
+    let Some(values) = values.collect::<Option<Vec<Value>>>() else {
+        return;
+    };
+    let intervals = |column: &usize| model.schema.columns[*column].kind == ColumnType::Interval;
+    if key.iter().any(intervals) {
+        return;
+    }
+    let terms = key.iter().zip(&values);
+    let terms = terms.map(|(column, value)| Predicate::Compare {
+        column: *column,
+        op: CompareOp::Eq,
+        value: value.clone(),
+    });
+    let predicate = Predicate::And(terms.collect());
+    let prepared = KeyLookUp::prepare(&table.schema, &key, &[0]).unwrap();
+    let view = ReadView::default();
+    let found = table.find(&view, &prepared, &values).unwrap();
+    let expected = table.look_up(&view, &predicate, &[0]).unwrap();
+    // Debug forms, in which a NaN is equal to itself.
+    let (found, expected) = (format!("{found:?}"), format!("{expected:?}"));
+    assert!(found == expected, "{predicate:?}");
 }
 
 /// A condition that arrives late may keep rows away that do not meet it, and no others.

@@ -5,8 +5,8 @@ use crate::home::{Home, fill, options};
 use crate::model::Model;
 use crate::tables::{Dice, KINDS, Nulls, Recipe, Spread, rows, schema};
 use freestone_storage::{
-    CodecChoice, ColumnType, CompareOp, DEFAULT_SCHEMA, IndexKind, Layout, Predicate, ScanRequest,
-    Table, TableOptions, Top, Value,
+    CodecChoice, ColumnType, CompareOp, DEFAULT_SCHEMA, IndexKind, Key, Layout, Predicate,
+    ScanRequest, Table, TableOptions, Top, Value,
 };
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
@@ -316,4 +316,75 @@ fn the_first_rows_are_among_those_given() {
             );
         }
     }
+}
+
+#[test]
+fn keys_are_found_in_blocks_in_and_out_of_their_order() {
+    let spread = |kind, spread| Recipe {
+        kind,
+        nullable: false,
+        nulls: Nulls::None,
+        spread,
+    };
+    // Runs of three, runs of a whole block, no order at all.
+    let recipes = [
+        spread(ColumnType::Integer, Spread::Ascending),
+        spread(ColumnType::Text, Spread::Constant),
+        spread(ColumnType::Text, Spread::Many),
+        spread(ColumnType::Double, Spread::Ascending),
+    ];
+    for (columns, in_order) in [
+        (vec![0], true),
+        (vec![1, 0], true),
+        (vec![2, 0], false),
+        (vec![3], false),
+        (vec![3, 1], false),
+        (vec![4, 0], true),
+    ] {
+        let mut model = Model::new(schema(&recipes), rows(&recipes, 1200, 5));
+        model.schema.keys.push(Key {
+            name: "k".into(),
+            columns: columns.clone(),
+            primary: false,
+        });
+        model.schema.index_keys();
+        for layout in Layout::ALL {
+            let home = Home::new(false);
+            fill(&home, &model, &[options(layout, 60_000)], 400);
+            let table = home.table();
+            assert!(table.blocks().len() > 1);
+            for block in table.blocks() {
+                let index = block.index(&table.schema.indexes[0]).unwrap();
+                assert_eq!(index.is_none(), in_order, "{layout} {columns:?}");
+            }
+            let mut dice = Dice(3);
+            check(&table, &model, &columns, &mut dice, 15);
+        }
+    }
+}
+
+#[test]
+fn the_index_of_a_key_stays_while_the_key_does() {
+    let home = Home::new(false);
+    let recipe = Recipe {
+        kind: ColumnType::Text,
+        nullable: true,
+        nulls: Nulls::Random,
+        spread: Spread::Many,
+    };
+    let mut model = Model::new(schema(&[recipe]), rows(&[recipe], 10, 5));
+    model.schema.keys.push(Key {
+        name: "k".into(),
+        columns: vec![1],
+        primary: false,
+    });
+    fill(&home, &model, &[options(Layout::Row, 60_000)], 400);
+    let drop = |edit: &mut freestone_storage::CatalogEdit| edit.drop_index(DEFAULT_SCHEMA, "k");
+    let refused = home.store.commit(drop).unwrap_err();
+    assert_eq!(refused.sqlstate(), "2BP01", "{refused}");
+    let id = home.table().id;
+    home.store
+        .commit(|edit| edit.drop_column(id, "c0"))
+        .unwrap();
+    assert!(home.table().schema.indexes.is_empty());
 }

@@ -1,0 +1,283 @@
+//! Rows by the value of a key, prepared once and asked for often (Q5).
+//!
+//! This is the shortest way from a key to its rows: bounds of blocks, the block's
+//! tree, the row; for rows in no block, the delta's map of the key. Wherever one
+//! of these is missing, the block or the delta is asked as by [`look_up`].
+
+use super::look_up::{LookUp, in_block, in_delta, look_up};
+use crate::block::{Block, Conditions, RUN_MAX};
+use crate::delta::{Fragment, ReadView, RowHome, key_hash, stored_key};
+use crate::error::{Error, Result};
+use crate::ids::RowId;
+use crate::predicate::{BoundPredicate, CompareOp, Predicate};
+use crate::row::Row;
+use crate::schema::{IndexDefinition, IndexKind, Physical, TableSchema, Value};
+use std::cell::OnceCell;
+use std::sync::Arc;
+
+/// A look-up by equality of some columns of a table.
+#[derive(Debug)]
+pub struct KeyLookUp {
+    schema: Arc<TableSchema>,
+    key: Vec<usize>,
+    kinds: Vec<Physical>,
+    columns: Vec<usize>,
+    /// The index over exactly the key's columns.
+    tree: Option<IndexDefinition>,
+}
+
+impl KeyLookUp {
+    /// Prepares to find the `columns` of rows by the values of the columns `key`.
+    ///
+    /// # Errors
+    /// 42703 for a column that is not there.
+    pub fn prepare(
+        schema: &Arc<TableSchema>,
+        key: &[usize],
+        columns: &[usize],
+    ) -> Result<KeyLookUp> {
+        let count = schema.columns.len();
+        let mut all = key.iter().chain(columns);
+        if let Some(column) = all.find(|column| **column >= count) {
+            let reason = format!("there is no column number {column}");
+            return Err(Error::invalid("42703", reason));
+        }
+        let mut indexes = schema.indexes.iter();
+        let tree = indexes.find(|index| index.kind == IndexKind::Csb && index.columns == key);
+        Ok(KeyLookUp {
+            kinds: key
+                .iter()
+                .map(|column| schema.columns[*column].kind.physical())
+                .collect(),
+            tree: tree.cloned(),
+            schema: schema.clone(),
+            key: key.to_vec(),
+            columns: columns.to_vec(),
+        })
+    }
+
+    /// The columns that are asked for by value.
+    pub fn key(&self) -> &[usize] {
+        &self.key
+    }
+
+    /// Whether it was prepared for these columns, keys and indexes.
+    pub(crate) fn fits(&self, schema: &Arc<TableSchema>) -> bool {
+        Arc::ptr_eq(&self.schema, schema)
+    }
+
+    /// The same look-up in a table that was changed since.
+    pub(crate) fn again(&self, schema: &Arc<TableSchema>) -> Result<KeyLookUp> {
+        KeyLookUp::prepare(schema, &self.key, &self.columns)
+    }
+
+    /// The rows that `view` sees with the values `key`, with their ids.
+    ///
+    /// # Errors
+    /// 42804 for values of other types than the columns, or not one for each;
+    /// `Corrupt` or `Io`.
+    pub(crate) fn find(
+        &self,
+        place: &LookUp<'_>,
+        view: &ReadView,
+        key: &[Value],
+    ) -> Result<Vec<(RowId, Row)>> {
+        if key.len() != self.key.len() {
+            let reason = format!("{} values for a key of {}", key.len(), self.key.len());
+            return Err(Error::invalid("42804", reason));
+        }
+        let Some(stored) = self.stored(key) else {
+            // Of another type, beyond its range, or equal to others in other bytes.
+            return look_up(place, view, &self.predicate(key), &self.columns);
+        };
+        let mut rows = Vec::new();
+        let slow = OnceCell::new();
+        let bound = || -> Result<&BoundPredicate> {
+            if slow.get().is_none() {
+                let bound = BoundPredicate::bind(&self.predicate(key), place.schema)?;
+                let _ = slow.set(bound);
+            }
+            slow.get()
+                .ok_or_else(|| Error::corrupt("a predicate was lost"))
+        };
+        let mut bounds = None;
+        if let [Value::Int(first), ..] = key {
+            bounds = (place.bounds)(self.key[0])?.map(|bounds| (bounds, *first));
+        }
+        for (number, block) in place.blocks.iter().enumerate() {
+            let outside = match bounds {
+                Some((bounds, sought)) => {
+                    let (min, max) = bounds[number];
+                    sought < min || max < sought
+                }
+                None => block.zone(self.key[0])?.excludes(&key[0]),
+            };
+            if outside {
+                continue;
+            }
+            let found = self.in_tree(block, view, key, &mut rows)?
+                || self.in_order(block, view, key, &mut rows)?;
+            if !found {
+                let bound = bound()?;
+                let conditions = Conditions::of(bound);
+                let columns = &self.columns;
+                in_block(place, block, view, bound, &conditions, columns, &mut rows)?;
+            }
+        }
+        if place.delta.is_empty() && view.own.is_none() {
+            return Ok(rows);
+        }
+        if !self.in_maps(place, view, &stored, &mut rows)? {
+            let bound = bound()?;
+            let conditions = Conditions::of(bound);
+            in_delta(place, view, bound, &conditions, &self.columns, &mut rows)?;
+        }
+        Ok(rows)
+    }
+
+    /// The values as they are stored; `None` where equal values may differ there.
+    fn stored(&self, key: &[Value]) -> Option<Vec<Vec<u8>>> {
+        let values = key.iter().zip(&self.kinds).map(|(value, kind)| {
+            let float = matches!(kind, Physical::F32 | Physical::F64);
+            (!float).then(|| stored_key(value, *kind))?
+        });
+        values.collect()
+    }
+
+    fn predicate(&self, key: &[Value]) -> Predicate {
+        let terms = self.key.iter().zip(key);
+        let terms = terms.map(|(column, value)| Predicate::Compare {
+            column: *column,
+            op: CompareOp::Eq,
+            value: value.clone(),
+        });
+        Predicate::And(terms.collect())
+    }
+
+    /// Asks a block's tree; `false` if it has none that can tell.
+    fn in_tree(
+        &self,
+        block: &Block,
+        view: &ReadView,
+        key: &[Value],
+        rows: &mut Vec<(RowId, Row)>,
+    ) -> Result<bool> {
+        let Some(definition) = &self.tree else {
+            return Ok(false);
+        };
+        let Some(index) = block.index(definition)? else {
+            return Ok(false);
+        };
+        let Some((positions, exact)) = index.equal(key) else {
+            return Ok(false);
+        };
+        for row in positions {
+            self.add(block, view, *row, key, exact, rows)?;
+        }
+        Ok(true)
+    }
+
+    /// Searches a block whose rows lie in the order of the key's first column;
+    /// `false` if they do not, or too many have the same value there.
+    fn in_order(
+        &self,
+        block: &Block,
+        view: &ReadView,
+        key: &[Value],
+        rows: &mut Vec<(RowId, Row)>,
+    ) -> Result<bool> {
+        let column = self.key[0];
+        if block.sort_column()? != Some(column) {
+            return Ok(false);
+        }
+        let present = block.rows() as usize - block.zone(column)?.nulls as usize;
+        let before = |value: &Value| value.total_order(&key[0]).is_lt();
+        let first = block.partition_point(column, present, before)?;
+        let known = rows.len();
+        for row in first..present {
+            // In range: a block has at most 2^20 rows.
+            let row = row as u32;
+            if block.row(&[column], row)?[0].as_ref() != Some(&key[0]) {
+                break;
+            }
+            if row as usize - first == RUN_MAX {
+                rows.truncate(known);
+                return Ok(false);
+            }
+            self.add(block, view, row, key, self.key.len() == 1, rows)?;
+        }
+        Ok(true)
+    }
+
+    /// Adds a row of a block, if it is there and (checked unless `exact`) has the key.
+    fn add(
+        &self,
+        block: &Block,
+        view: &ReadView,
+        row: u32,
+        key: &[Value],
+        exact: bool,
+        rows: &mut Vec<(RowId, Row)>,
+    ) -> Result<()> {
+        let home = RowHome::Block(block.id());
+        if view.is_deleted(home, block.deletes(), row) {
+            return Ok(());
+        }
+        if !exact {
+            let found = block.row(&self.key, row)?;
+            let mut pairs = found.iter().zip(key);
+            if !pairs.all(|(found, sought)| found.as_ref() == Some(sought)) {
+                return Ok(());
+            }
+        }
+        rows.push((home.row(row), block.row(&self.columns, row)?));
+        Ok(())
+    }
+
+    /// Asks the maps of the delta and of the transaction's own rows; `false` if
+    /// they have none of this key.
+    fn in_maps(
+        &self,
+        place: &LookUp<'_>,
+        view: &ReadView,
+        stored: &[Vec<u8>],
+        rows: &mut Vec<(RowId, Row)>,
+    ) -> Result<bool> {
+        let Some(map) = place.delta.map(&self.key) else {
+            return Ok(false);
+        };
+        let own = view.own.as_ref().filter(|own| !own.fragments.is_empty());
+        let own = own.map(|own| (own, own.maps.iter().find(|map| map.columns() == self.key)));
+        if own.as_ref().is_some_and(|(_, map)| map.is_none()) {
+            return Ok(false);
+        }
+        let hash = key_hash(stored.iter().map(|value| Some(value.as_slice())));
+        // No value is NULL.
+        let Some(hash) = hash else { return Ok(true) };
+        let mut add = |home: RowHome, fragment: &Fragment, row: u32| {
+            if view.sees(home, fragment, row) {
+                let (shape, tuples) = (fragment.shape(), fragment.read());
+                let tuple = tuples.tuple(row);
+                let mut values = self.key.iter().zip(stored);
+                if values.all(|(column, value)| shape.stored(tuple, *column) == Some(value)) {
+                    let values = self.columns.iter();
+                    let values = values.map(|column| shape.value(tuple, *column));
+                    rows.push((home.row(row), values.collect()));
+                }
+            }
+        };
+        for number in map.candidates(hash) {
+            if let Some((fragment, row)) = place.delta.find(number) {
+                add(RowHome::Fragment(fragment.first()), &fragment, row);
+            }
+        }
+        if let Some((own, Some(map))) = own {
+            for number in map.candidates(hash) {
+                if let Some((fragment, row)) = own.find(number) {
+                    add(RowHome::Own(fragment.first()), &fragment, row);
+                }
+            }
+        }
+        Ok(true)
+    }
+}
