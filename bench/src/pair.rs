@@ -21,7 +21,7 @@ impl Pair {
     /// As a row in milliseconds.
     pub fn row(&self, what: impl Into<String>) -> Row {
         let mut row = Row::new(what, "ms", self.ours * 1e3);
-        row.duckdb = self.theirs.map(|seconds| seconds * 1e3);
+        row.peer = self.theirs.map(|seconds| seconds * 1e3);
         row.problem.clone_from(&self.problem);
         row
     }

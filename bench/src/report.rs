@@ -38,7 +38,7 @@ pub struct Row {
     /// Freestone's.
     pub freestone: f64,
     /// DuckDB's, where it was measured.
-    pub duckdb: Option<f64>,
+    pub peer: Option<f64>,
     /// Freestone's over DuckDB's; none beside an absolute bar, where the two did
     /// not do the same work.
     pub ratio: Option<f64>,
@@ -57,7 +57,7 @@ impl Row {
             what: what.into(),
             unit,
             freestone,
-            duckdb: None,
+            peer: None,
             ratio: None,
             bar: None,
             met: None,
@@ -66,8 +66,8 @@ impl Row {
     }
 
     /// With DuckDB's number.
-    pub fn beside(mut self, duckdb: Option<f64>) -> Row {
-        self.duckdb = duckdb;
+    pub fn beside(mut self, peer: Option<f64>) -> Row {
+        self.peer = peer;
         self
     }
 
@@ -81,7 +81,7 @@ impl Row {
     fn judged(mut self) -> Row {
         let ours = self.freestone;
         self.ratio = match self.bar {
-            None | Some(Bar::Ratio(_)) => self.duckdb.map(|theirs| ours / theirs),
+            None | Some(Bar::Ratio(_)) => self.peer.map(|theirs| ours / theirs),
             Some(Bar::AtMost(_) | Bar::AtLeast(_)) => None,
         };
         self.met = self.bar.and_then(|bar| match bar {
@@ -105,7 +105,7 @@ impl Row {
         [
             self.what.clone(),
             number(self.freestone),
-            text(self.duckdb.map(number)),
+            text(self.peer.map(number)),
             text(self.ratio.map(|ratio| format!("{ratio:.2}"))),
             text(self.bar.map(|bar| bar.to_string())),
             met.to_string(),

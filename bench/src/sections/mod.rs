@@ -7,6 +7,7 @@ mod packed;
 mod scan;
 mod size;
 mod tpch;
+mod write;
 
 use crate::Result;
 use crate::bench::Bench;
@@ -29,19 +30,22 @@ pub enum SectionName {
     Packed,
     /// One row by its key
     Lookup,
+    /// Single rows and many, changed
+    Write,
     /// The 22 queries
     Tpch,
 }
 
 impl SectionName {
     /// All, in the order of a run.
-    pub const ALL: [SectionName; 7] = [
+    pub const ALL: [SectionName; 8] = [
         SectionName::Size,
         SectionName::Frames,
         SectionName::Load,
         SectionName::Scan,
         SectionName::Packed,
         SectionName::Lookup,
+        SectionName::Write,
         SectionName::Tpch,
     ];
 }
@@ -55,6 +59,7 @@ impl fmt::Display for SectionName {
             SectionName::Scan => "scan",
             SectionName::Packed => "packed",
             SectionName::Lookup => "lookup",
+            SectionName::Write => "write",
             SectionName::Tpch => "tpch",
         })
     }
@@ -72,6 +77,7 @@ pub fn run(name: SectionName, bench: &mut Bench) -> Result<Section> {
         SectionName::Scan => scan::measure(bench),
         SectionName::Packed => packed::measure(),
         SectionName::Lookup => lookup::measure(bench),
+        SectionName::Write => write::measure(bench),
         SectionName::Tpch => tpch::measure(bench),
     }
 }

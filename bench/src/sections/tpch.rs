@@ -19,7 +19,7 @@ pub fn measure(bench: &mut Bench) -> Result<Section> {
     }
     let ours: Vec<f64> = rows.iter().map(|row| row.freestone).collect();
     // Only where all of them ran on both sides.
-    let theirs: Option<Vec<f64>> = rows.iter().map(|row| row.duckdb).collect();
+    let theirs: Option<Vec<f64>> = rows.iter().map(|row| row.peer).collect();
     let summed = |values: &[f64]| values.iter().sum::<f64>();
     let total = Row::new("total", "ms", summed(&ours));
     let mean = Row::new("geometric mean", "ms", geometric_mean(&ours));

@@ -10,7 +10,8 @@ use datafusion::execution::session_state::SessionState;
 use freestone_storage::{OpenMode, Store};
 
 use crate::error::{Error, Result};
-use crate::ingest;
+use crate::ingest::{self, Checks};
+use crate::plan::expression::Expressions;
 use crate::plan::names::Name;
 use crate::plan::relations::unknown_table;
 use crate::progress::Progress;
@@ -117,7 +118,12 @@ impl Database {
             .ok_or_else(|| unknown_table(&snapshot, &name))?;
         let session = self.session();
         let state = session.statement_state();
-        let load = ingest::load(&self.store, &state, &name, target, sources);
+        let expressions = Expressions {
+            state: &state,
+            snapshot: &snapshot,
+        };
+        let checks = Checks::of(expressions, &target.schema, table)?;
+        let load = ingest::load(&self.store, &state, &name, target, sources, checks);
         let counted = session.progress();
         // A thread of our own: the caller may be inside a runtime already.
         let workers = state.config().target_partitions();

@@ -31,6 +31,7 @@ mod database;
 mod error;
 mod functions;
 mod ingest;
+mod parameter;
 mod plan;
 mod progress;
 mod run;
@@ -42,6 +43,8 @@ mod values;
 
 pub use database::Database;
 pub use error::{Error, Position, Result};
+pub use freestone_storage::{Row, Value};
+pub use parameter::Parameter;
 pub use progress::{Progress, ScanCounts};
-pub use session::{Outcome, Rows, Session, SessionOptions};
+pub use session::{Outcome, Prepared, Rows, Session, SessionOptions};
 pub use statement::Statement;

@@ -3,7 +3,7 @@
 use datafusion::sql::sqlparser::ast::Statement as Ast;
 use datafusion::sql::sqlparser::dialect::PostgreSqlDialect;
 use datafusion::sql::sqlparser::parser::Parser;
-use datafusion::sql::sqlparser::tokenizer::{Location, Token};
+use datafusion::sql::sqlparser::tokenizer::{Location, Token, TokenWithSpan, Tokenizer};
 
 use crate::error::{Error, Result, parser as syntax_error};
 
@@ -23,8 +23,30 @@ impl Statement {
         &self.text
     }
 
-    /// Whether it is a query: SELECT, VALUES, EXPLAIN, SHOW, DESCRIBE, TABLE.
+    /// A statement that was part of another.
+    pub(crate) fn of(ast: Ast) -> Self {
+        let text = ast.to_string();
+        Self { ast, text }
+    }
+
+    /// The same statement with values in the places of its parameters.
+    pub(crate) fn with(&self, ast: Ast) -> Self {
+        let text = self.text.clone();
+        Self { ast, text }
+    }
+
+    /// Whether it is a query (SELECT, VALUES, EXPLAIN, SHOW, DESCRIBE, TABLE), or
+    /// changes rows and returns them.
     pub fn returns_rows(&self) -> bool {
+        let returning = match &self.ast {
+            Ast::Insert(insert) => insert.returning.is_some(),
+            Ast::Update(update) => update.returning.is_some(),
+            Ast::Delete(delete) => delete.returning.is_some(),
+            _ => false,
+        };
+        if returning {
+            return true;
+        }
         matches!(
             self.ast,
             Ast::Query(_)
@@ -54,8 +76,7 @@ pub(crate) fn parse(sql: &str) -> Result<Vec<Statement>> {
     let dialect = PostgreSqlDialect {};
     let mut parser = Parser::new(&dialect)
         .with_recursion_limit(NESTING)
-        .try_with_sql(sql)
-        .map_err(|error| syntax_error(&error))?;
+        .with_tokens_with_locations(tokens(&dialect, sql)?);
     let lines = Lines::of(sql);
     let mut statements = Vec::new();
     loop {
@@ -86,6 +107,25 @@ pub(crate) fn parse(sql: &str) -> Result<Vec<Statement>> {
         let text = sql.get(start..end).unwrap_or(sql).trim().to_owned();
         statements.push(Statement { ast, text });
     }
+}
+
+/// The tokens of a text, `?` numbered as parameters.
+fn tokens(dialect: &PostgreSqlDialect, sql: &str) -> Result<Vec<TokenWithSpan>> {
+    let mut tokens = Tokenizer::new(dialect, sql)
+        .tokenize_with_location()
+        .map_err(|error| syntax_error(&error.into()))?;
+    let mut number = 0;
+    for token in &mut tokens {
+        match token.token {
+            Token::SemiColon => number = 0,
+            Token::Question => {
+                number += 1;
+                token.token = Token::Placeholder(format!("${number}"));
+            }
+            _ => {}
+        }
+    }
+    Ok(tokens)
 }
 
 /// Parses the one query inside a view.

@@ -14,6 +14,11 @@ pub struct BlockId(pub u64);
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct TableId(pub u64);
 
+impl TableId {
+    /// In the declaration of a new table: the table itself.
+    pub const ITSELF: TableId = TableId(u64::MAX);
+}
+
 impl fmt::Display for BlockId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}", self.0)

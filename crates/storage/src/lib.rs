@@ -30,8 +30,8 @@ pub use predicate::{Bounds, CompareOp, Predicate, Prune, Zone};
 pub use row::Row;
 pub use scan::{ColumnScanner, KeyLookUp, Scan, ScanMetrics, ScanRequest, ScanWorker, Top};
 pub use schema::{
-    CodecChoice, CodecName, Column, ColumnType, IndexDefinition, IndexKind, Key, Layout, Physical,
-    TableOptions, TableSchema, Value,
+    Check, CodecChoice, CodecName, Column, ColumnType, ForeignAction, ForeignKey, IndexDefinition,
+    IndexKind, Key, Layout, Physical, TableOptions, TableSchema, Value,
 };
 pub use store::{
     BlockWriter, Catalog, CatalogEdit, DEFAULT_SCHEMA, NewBlock, OpenMode, Savepoint, Snapshot,

@@ -13,7 +13,7 @@ use std::sync::Arc;
 use datafusion::sql::sqlparser::ast::{CopySource, CopyTarget, Statement as Ast};
 
 use crate::error::{Error, Result};
-use crate::ingest::{self, Target, nullable};
+use crate::ingest::{self, nullable};
 use crate::plan::files::{FileKind, existing};
 use crate::plan::names::{fold, quoted, table_name};
 use crate::run::{Run, columns_named};
@@ -112,19 +112,15 @@ async fn copy_from(
     };
     let path = existing(filename)?;
     let fill = Arc::new(fill::Fill::new(run, &table.schema, columns)?);
-    let threads = run.state.config().target_partitions();
+    let threads = run.state().config().target_partitions();
     let progress = run.session.progress();
     let sources = match options.kind {
         FileKind::Csv => csv_read::open(&path, filename, options, fill)?,
         FileKind::Parquet => parquet_read::open(&path, filename, fill, threads, &progress)?,
     };
-    let target = Target::new(
-        run.store(),
-        Arc::clone(&table.schema),
-        table.options.clone(),
-    );
+    let target = run.target(table)?;
     let streams = ingest::iterators(nullable(&table.schema), sources, Ok);
-    let written = ingest::write(&run.state, &target, streams).await?;
+    let written = ingest::write(run.state(), &target, streams).await?;
     let rows = run.append(&name, table, written)?;
     Ok(Outcome::Done {
         tag: format!("COPY {rows}"),

@@ -10,7 +10,10 @@
 //! `sort_by` is written from one stream, sorted as a whole by DataFusion. Until the
 //! commit nothing is visible, and blocks of a statement that fails are removed.
 
+mod checks;
 mod keys;
+mod load;
+mod references;
 mod source;
 
 use std::sync::Arc;
@@ -36,11 +39,15 @@ use crate::plan::names::Name;
 use crate::progress::Progress;
 use crate::values::{BadValue, assign};
 
+pub(crate) use checks::Checks;
 pub(crate) use keys::KeySet;
-pub(crate) use source::{Streams, batches, iterators, plan_streams};
+pub(crate) use load::load;
+use references::References;
+use source::plan_streams;
+pub(crate) use source::{Streams, batches, iterators};
 
-/// Rows that become blocks at once, and not by way of the delta.
-const ROWS_FOR_A_BLOCK: usize = 10_000;
+/// More rows than these become blocks at once, and not by way of the delta.
+pub(crate) const FEW: usize = 10_000;
 
 /// Rows below which a second writer is not worth a second block.
 const ROWS_FOR_TWO: usize = 200_000;
@@ -52,6 +59,7 @@ pub(crate) struct Target {
     schema: Arc<TableSchema>,
     options: TableOptions,
     check_keys: bool,
+    checks: Arc<Checks>,
 }
 
 impl Target {
@@ -61,7 +69,14 @@ impl Target {
             schema,
             options,
             check_keys: true,
+            checks: Arc::default(),
         }
+    }
+
+    /// The target of rows that `checks` must hold for.
+    pub(crate) fn with_checks(mut self, checks: Checks) -> Self {
+        self.checks = Arc::new(checks);
+        self
     }
 
     /// The target of rows that are known to keep the keys.
@@ -75,6 +90,7 @@ impl Target {
 pub(crate) struct Written {
     blocks: Vec<NewBlock>,
     keys: KeySet,
+    references: References,
     rows: u64,
 }
 
@@ -149,7 +165,12 @@ pub(crate) fn append(
     view: &ReadView,
     written: Written,
 ) -> Result<u64> {
-    let Written { blocks, keys, rows } = written;
+    let Written {
+        blocks,
+        keys,
+        references,
+        rows,
+    } = written;
     let now = edit
         .catalog()
         .table(&name.schema, &name.name)
@@ -161,6 +182,7 @@ pub(crate) fn append(
             )
         })?;
     keys.check_against(now, &newest(view))?;
+    references.check(edit.catalog(), &name.name)?;
     let appended = edit.append(seen.id, blocks)?;
     debug_assert_eq!(appended, rows);
     Ok(appended)
@@ -190,7 +212,7 @@ pub(crate) async fn few(
         let batch = batch?;
         rows += batch.num_rows();
         batches.push(batch);
-        if rows > ROWS_FOR_A_BLOCK {
+        if rows > FEW {
             let schema = nullable(&target.schema);
             return Ok(Gathered::Many(source::resumed(schema, batches, stream)));
         }
@@ -288,6 +310,7 @@ pub(crate) async fn write(
     let mut all = Written {
         blocks: Vec::new(),
         keys: KeySet::new(&target.schema, target.check_keys)?,
+        references: References::new(&target.schema),
         rows: 0,
     };
     for task in tasks {
@@ -297,6 +320,7 @@ pub(crate) async fn write(
             .map_err(|error| Error::internal(format!("a writing task failed: {error}")))??;
         all.blocks.extend(part.blocks);
         all.keys.merge(part.keys)?;
+        all.references.merge(part.references);
         all.rows += part.rows;
     }
     Ok(all)
@@ -309,10 +333,13 @@ async fn write_stream(
 ) -> Result<Written> {
     let mut writer = target.store.writer(&target.schema, &target.options)?;
     let mut keys = KeySet::new(&target.schema, target.check_keys)?;
+    let mut references = References::new(&target.schema);
     let mut rows = 0;
     while let Some(batch) = stream.next().await {
         let batch = batch?;
+        target.checks.check(&batch)?;
         keys.add(&batch)?;
+        references.add(&batch);
         writer.push(&batch)?;
         rows += batch.num_rows() as u64;
         if let Some(progress) = &progress {
@@ -322,6 +349,7 @@ async fn write_stream(
     Ok(Written {
         blocks: writer.finish()?,
         keys,
+        references,
         rows,
     })
 }
@@ -356,38 +384,4 @@ fn sorted(
     let sort = SortExec::new(ordering.clone(), Arc::new(source)).with_preserve_partitioning(true);
     let merge = SortPreservingMergeExec::new(ordering, Arc::new(sort));
     Ok(execute_stream(Arc::new(merge), Arc::clone(context))?)
-}
-
-/// `Database::load`: batches from the caller's iterators, into an existing table.
-pub(crate) async fn load(
-    store: &Arc<Store>,
-    state: &SessionState,
-    name: &Name,
-    table: &Arc<Table>,
-    sources: Vec<Box<dyn Iterator<Item = Result<RecordBatch>> + Send>>,
-) -> Result<u64> {
-    let target = Target::new(store, Arc::clone(&table.schema), table.options.clone());
-    let to = Arc::clone(&table.schema);
-    let assign = move |batch: RecordBatch| {
-        if batch.num_columns() != to.columns.len() {
-            return Err(Error::new(
-                "42601",
-                format!(
-                    "a batch has {} columns, the table has {}",
-                    batch.num_columns(),
-                    to.columns.len()
-                ),
-            ));
-        }
-        assign_batch(&to, &batch).map_err(|(column, bad)| {
-            let name = &to.columns[column].name;
-            bad.error
-                .with_detail(format!("column \"{name}\", row {} of a batch", bad.row + 1))
-        })
-    };
-    let streams = iterators(nullable(&table.schema), sources, assign);
-    let written = write(state, &target, streams).await?;
-    commit(store, |edit| {
-        append(edit, name, table, &ReadView::default(), written)
-    })
 }

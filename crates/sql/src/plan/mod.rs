@@ -1,6 +1,7 @@
 //! From syntax tree to logical plan: names, views, files, column names.
 
 pub(crate) mod decorrelate;
+pub(crate) mod expression;
 pub(crate) mod files;
 mod information_schema;
 pub(crate) mod names;

@@ -6,6 +6,8 @@
 use datafusion::common::TableReference;
 use datafusion::sql::sqlparser::ast::{Ident, ObjectName, ObjectNamePart};
 
+use freestone_storage::Table;
+
 use crate::error::{Error, Position, Result};
 
 /// The only catalog.
@@ -31,6 +33,17 @@ impl std::fmt::Display for Name {
             f.write_str(&self.name)
         } else {
             write!(f, "{}.{}", self.schema, self.name)
+        }
+    }
+}
+
+impl Name {
+    /// The name of a table that was found, for messages.
+    pub(crate) fn of_table(table: &Table) -> Self {
+        Self {
+            schema: DEFAULT_SCHEMA.to_owned(),
+            name: table.name.clone(),
+            position: None,
         }
     }
 }

@@ -22,7 +22,7 @@ use super::names::fold;
 const UNNAMED: &str = "?column?";
 
 /// PostgreSQL's name for an expression in a SELECT list.
-fn column_name(expr: &Expr) -> String {
+pub(crate) fn column_name(expr: &Expr) -> String {
     strong_name(expr).unwrap_or_else(|| UNNAMED.to_owned())
 }
 

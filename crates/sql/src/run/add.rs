@@ -2,41 +2,75 @@
 
 use std::sync::Arc;
 
+use datafusion::arrow::array::RecordBatch;
+use datafusion::physical_plan::{ExecutionPlan, execute_stream};
 use freestone_storage::Table;
+use futures::TryStreamExt;
 
 use super::Run;
+use super::changes::Changes;
 use crate::error::Result;
-use crate::ingest::{self, Gathered, Streams, Target, Written};
+use crate::ingest::{self, FEW, Gathered, Target, Written, nullable};
 use crate::plan::names::Name;
+
+/// Where new rows come from.
+pub(super) enum Source {
+    /// From the statement, cast to the table's columns.
+    Rows(RecordBatch),
+    /// From a query.
+    Plan(Arc<dyn ExecutionPlan>),
+}
 
 impl Run<'_> {
     /// Adds rows: few to the delta, many as blocks.
-    pub(super) async fn add(
-        &self,
-        name: &Name,
-        table: &Arc<Table>,
-        target: &Target,
-        streams: Streams,
-    ) -> Result<u64> {
-        let batches = match ingest::few(&self.state, target, streams).await? {
-            Gathered::Few(batches) => batches,
-            Gathered::Many(streams) => {
-                let written = ingest::write(&self.state, target, streams).await?;
-                return self.append(name, table, written);
+    pub(super) async fn add(&self, name: &Name, table: &Arc<Table>, source: Source) -> Result<u64> {
+        let streams = match source {
+            Source::Rows(rows) if rows.num_rows() <= FEW => {
+                return self.add_few(table, vec![rows]);
             }
+            Source::Rows(rows) => ingest::batches(nullable(&table.schema), vec![rows]),
+            Source::Plan(plan) => ingest::assigned(&self.target(table)?, plan)?,
         };
-        self.change(|transaction| {
-            let (mut rows, mut first) = (0, None);
-            for batch in &batches {
-                let number = transaction.insert(table.id, batch)?;
-                first.get_or_insert(number);
-                rows += batch.num_rows() as u64;
+        let target = self.target(table)?;
+        match ingest::few(self.state(), &target, streams).await? {
+            Gathered::Few(batches) => self.add_few(table, batches),
+            Gathered::Many(streams) => {
+                let written = ingest::write(self.state(), &target, streams).await?;
+                self.append(name, table, written)
             }
-            if let Some(first) = first {
-                transaction.check_keys(table.id, first)?;
+        }
+    }
+
+    fn add_few(&self, table: &Table, inserted: Vec<RecordBatch>) -> Result<u64> {
+        let changes = Changes {
+            inserted,
+            ..Changes::default()
+        };
+        Ok(self.apply(table, &changes)?.rows)
+    }
+
+    /// A table to be written to, with what must hold for its rows.
+    pub(crate) fn target(&self, table: &Table) -> Result<Target> {
+        let schema = Arc::clone(&table.schema);
+        let target = Target::new(self.store(), schema, table.options.clone());
+        Ok(target.with_checks(self.checks(table)?))
+    }
+
+    /// All rows of a source, in memory.
+    pub(super) async fn gathered(&self, table: &Table, source: Source) -> Result<Vec<RecordBatch>> {
+        match source {
+            Source::Rows(rows) => Ok(vec![rows]),
+            Source::Plan(plan) => {
+                let schema = plan.schema();
+                for (field, column) in schema.fields().iter().zip(&table.schema.columns) {
+                    crate::values::check_assignable(field.data_type(), column)?;
+                }
+                let stream = execute_stream(plan, self.state().task_ctx())?;
+                let rows: Vec<RecordBatch> = stream.try_collect().await?;
+                let rows = rows.iter().map(|rows| self.assigned(table, rows));
+                rows.collect()
             }
-            Ok(rows)
-        })
+        }
     }
 
     /// Appends written blocks to a table; returns the rows.

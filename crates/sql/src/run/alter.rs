@@ -34,6 +34,13 @@ impl Run<'_> {
         let table = self.stored_table(&name)?;
         let written = match alter.operations.as_slice() {
             [AlterTableOperation::SetOptionsParens { options }] => options_of(options)?,
+            [
+                operation @ (AlterTableOperation::RenameTable { .. }
+                | AlterTableOperation::RenameColumn { .. }
+                | AlterTableOperation::AddConstraint { .. }
+                | AlterTableOperation::DropConstraint { .. }
+                | AlterTableOperation::AlterColumn { .. }),
+            ] => return self.redeclare(&name, operation).await,
             operations => return self.alter_columns(table, operations),
         };
         if self.session.in_transaction() {
@@ -70,10 +77,10 @@ impl Run<'_> {
         let target = Target::new(self.store(), Arc::clone(&table.schema), options.clone());
         let scan: Arc<dyn ExecutionPlan> =
             StoredTable::new(table, &name.schema, snapshot.read_view(table.id))
-                .scan(&self.state, None, &[], None)
+                .scan(self.state(), None, &[], None)
                 .await?;
         let streams = ingest::assigned(&target, scan)?;
-        let written = ingest::write(&self.state, &target.without_keys(), streams).await?;
+        let written = ingest::write(self.state(), &target.without_keys(), streams).await?;
         let blocks = written.into_blocks();
         self.edit(|edit| {
             let seen = snapshot.timestamp();

@@ -5,37 +5,43 @@
 //! rows deleted and their new versions added, in the statement's transaction,
 //! so a statement never sees its own changes, and keys are checked at its end.
 
-use std::collections::HashSet;
+use std::sync::Arc;
 
-use datafusion::arrow::array::{Array, BooleanArray, RecordBatch, UInt64Array};
-use datafusion::arrow::compute::filter_record_batch;
+use datafusion::arrow::array::{Array, RecordBatch};
+use datafusion::arrow::datatypes::{Field, Schema};
 use datafusion::physical_plan::collect;
 use datafusion::sql::sqlparser::ast::{
     Assignment, AssignmentTarget, Delete, Expr, FromTable, ObjectName, TableFactor, TableWithJoins,
     Truncate, Update, UpdateTableFromKind, VacuumStatement,
 };
+use freestone_storage::delta::arrays;
 use freestone_storage::{RowId, Table, TableId};
 
 use super::Run;
+use super::changes::{Applied, Changes, first_of_each, row_ids, without_ids};
 use super::insert::columns_named;
 use crate::error::{Error, Result};
-use crate::ingest::assign_batch;
-use crate::plan::names::{Name, fold_part, quoted, table_name};
+use crate::ingest::nullable;
+use crate::plan::expression::{columns_of, parse_expr};
+use crate::plan::names::{Name, fold, fold_part, quoted, table_name};
+use crate::plan::rewrite::has_query;
 use crate::scan::ROW_ID;
 use crate::session::Outcome;
 use crate::statement::parse_one;
 
 /// The table that a statement changes.
-struct Changed {
-    name: Name,
-    /// What the statement calls it.
-    alias: String,
+pub(super) struct Changed {
+    pub(super) name: Name,
+    /// What the statement calls it, as written there.
+    pub(super) alias: String,
+    /// The same, folded.
+    pub(super) called: String,
     /// As it is to stand in FROM.
-    from: String,
+    pub(super) from: String,
 }
 
 impl Changed {
-    fn of(written: &TableWithJoins, what: &str) -> Result<Changed> {
+    pub(super) fn of(written: &TableWithJoins, what: &str) -> Result<Changed> {
         let TableFactor::Table {
             name,
             alias,
@@ -52,14 +58,14 @@ impl Changed {
                 "{what} with JOIN is not supported"
             )));
         }
-        let alias_of = |name: &Name| quoted(&name.name);
         let full = table_name(name)?;
-        let alias = match alias {
-            Some(alias) => alias.name.to_string(),
-            None => alias_of(&full),
+        let (alias, called) = match alias {
+            Some(alias) => (alias.name.to_string(), fold(&alias.name)),
+            None => (quoted(&full.name), full.name.clone()),
         };
         Ok(Changed {
             alias,
+            called,
             from: written.relation.to_string(),
             name: full,
         })
@@ -69,7 +75,6 @@ impl Changed {
 impl Run<'_> {
     pub(super) async fn delete(&self, delete: &Delete) -> Result<Outcome> {
         refuse(&[
-            (delete.returning.is_some(), "DELETE with RETURNING"),
             (!delete.tables.is_empty(), "DELETE of several tables"),
             (!delete.order_by.is_empty(), "DELETE with ORDER BY"),
             (delete.limit.is_some(), "DELETE with LIMIT"),
@@ -82,24 +87,33 @@ impl Run<'_> {
             ));
         };
         let changed = Changed::of(written, "DELETE")?;
-        let using = delete.using.iter().flatten().map(ToString::to_string);
-        let query = select(&changed, &[], using.collect(), delete.selection.as_ref());
         let table = self.stored_table(&changed.name)?.clone();
-        let found = self.rows_to_change(&changed, &query).await?;
-        let mut rows = 0;
-        for batch in &found {
-            let ids = row_ids(batch)?;
-            rows += self.change(|transaction| Ok(transaction.delete(table.id, &ids)?))?;
+        let others = delete.using.iter().flatten().map(ToString::to_string);
+        let others: Vec<String> = others.collect();
+        let selection = delete.selection.as_ref();
+        let mut found = self.known_rows(&changed, &table, &others, selection)?;
+        if found.is_none() {
+            let query = select(&changed, &[], others, selection);
+            found = Some(first_of_each(self.rows_to_change(&changed, &query).await?)?);
         }
-        Ok(Outcome::Done {
-            tag: format!("DELETE {rows}"),
-            rows,
-        })
+        let changes = Changes {
+            deleted: found.unwrap_or_default(),
+            ..Changes::default()
+        };
+        let list = delete.returning.as_deref();
+        let mut before = Vec::new();
+        if list.is_some() {
+            for batch in &changes.deleted {
+                before.push(self.rows_of(&table, &row_ids(batch)?)?);
+            }
+        }
+        let rows = self.apply(&table, &changes)?.rows;
+        let tag = format!("DELETE {rows}");
+        self.returned(&table, &changed.called, list, &before, tag, rows)
     }
 
     pub(super) async fn update(&self, update: &Update) -> Result<Outcome> {
         refuse(&[
-            (update.returning.is_some(), "UPDATE with RETURNING"),
             (update.or.is_some(), "UPDATE with OR"),
             (update.output.is_some(), "UPDATE with OUTPUT"),
             (!update.order_by.is_empty(), "UPDATE with ORDER BY"),
@@ -107,42 +121,54 @@ impl Run<'_> {
         ])?;
         let changed = Changed::of(&update.table, "UPDATE")?;
         let table = self.stored_table(&changed.name)?.clone();
-        let values = new_values(&table, &changed, &update.assignments)?;
+        let assigned = assigned_columns(&table, &changed.name, &update.assignments)?;
         let from: Vec<String> = match &update.from {
             None => Vec::new(),
             Some(UpdateTableFromKind::BeforeSet(from) | UpdateTableFromKind::AfterSet(from)) => {
                 from.iter().map(ToString::to_string).collect()
             }
         };
-        let several = !from.is_empty();
-        let query = select(&changed, &values, from, update.selection.as_ref());
-        let mut found = self.rows_to_change(&changed, &query).await?;
-        if several {
-            found = first_of_each(found)?;
+        let selection = update.selection.as_ref();
+        let mut found = None;
+        if let Some(rows) = self.known_rows(&changed, &table, &from, selection)? {
+            found = self.new_versions(&changed, &table, &assigned, &rows)?;
         }
-        let rows = self.exchange(&table, &found)?;
-        Ok(Outcome::Done {
-            tag: format!("UPDATE {rows}"),
-            rows,
-        })
+        if found.is_none() {
+            let several = !from.is_empty();
+            let query = select(
+                &changed,
+                &new_values(&table, &changed, &assigned),
+                from,
+                selection,
+            );
+            let rows = self.rows_to_change(&changed, &query).await?;
+            found = Some(if several { first_of_each(rows)? } else { rows });
+        }
+        let changes = Changes {
+            updated: found.unwrap_or_default(),
+            ..Changes::default()
+        };
+        let Applied { rows, written } = self.apply(&table, &changes)?;
+        let (list, tag) = (update.returning.as_deref(), format!("UPDATE {rows}"));
+        self.returned(&table, &changed.called, list, &written, tag, rows)
     }
 
     pub(super) async fn truncate(&self, truncate: &Truncate) -> Result<Outcome> {
         for target in &truncate.table_names {
             let name = table_name(&target.name)?;
-            self.stored_table(&name)?;
+            let table = self.stored_table(&name)?.clone();
             let query = format!("SELECT {} FROM {}", quoted(ROW_ID), target.name);
             let changed = Changed {
                 alias: String::new(),
+                called: String::new(),
                 from: String::new(),
                 name,
             };
-            let found = self.rows_to_change(&changed, &query).await?;
-            let table = self.stored_table(&changed.name)?.clone();
-            for batch in &found {
-                let ids = row_ids(batch)?;
-                self.change(|transaction| Ok(transaction.delete(table.id, &ids)?))?;
-            }
+            let changes = Changes {
+                deleted: self.rows_to_change(&changed, &query).await?,
+                ..Changes::default()
+            };
+            self.apply(&table, &changes)?;
         }
         Ok(Outcome::done("TRUNCATE TABLE"))
     }
@@ -167,8 +193,80 @@ impl Run<'_> {
         Ok(Outcome::done("VACUUM"))
     }
 
+    /// The rows with a key that the condition names; `None` for other conditions.
+    fn known_rows(
+        &self,
+        changed: &Changed,
+        table: &Table,
+        others: &[String],
+        selection: Option<&Expr>,
+    ) -> Result<Option<Vec<RecordBatch>>> {
+        if !others.is_empty() {
+            return Ok(None);
+        }
+        let rows = self.rows_at_point(table, &changed.called, selection)?;
+        Ok(rows.map(|rows| vec![rows]))
+    }
+
+    /// Ids and new values of rows at hand; `None` if a value needs a query.
+    fn new_versions(
+        &self,
+        changed: &Changed,
+        table: &Table,
+        assigned: &[Assigned],
+        rows: &[RecordBatch],
+    ) -> Result<Option<Vec<RecordBatch>>> {
+        let columns = columns_of(&table.schema, &changed.called)?;
+        let mut values = Vec::with_capacity(assigned.len());
+        for value in assigned {
+            values.push(match value {
+                Assigned::Same => None,
+                Assigned::Value(text) => {
+                    let expr = parse_expr(text)?;
+                    if has_query(&expr) {
+                        return Ok(None);
+                    }
+                    Some(expr)
+                }
+            });
+        }
+        let version = |batch: &RecordBatch| {
+            let (mut fields, mut arrays) = (Vec::new(), Vec::new());
+            fields.push(batch.schema().field(0).clone());
+            arrays.push(batch.column(0).clone());
+            let old = without_ids(batch)?;
+            for (number, value) in values.iter().enumerate() {
+                let array = match value {
+                    None => old.column(number).clone(),
+                    Some(expr) => self.expressions().evaluate(expr, &columns, &old)?,
+                };
+                let name = &table.schema.columns[number].name;
+                fields.push(Field::new(name, array.data_type().clone(), true));
+                arrays.push(array);
+            }
+            Ok(RecordBatch::try_new(Arc::new(Schema::new(fields)), arrays)?)
+        };
+        rows.iter().map(version).collect::<Result<_>>().map(Some)
+    }
+
+    /// All columns of rows of a table.
+    pub(super) fn rows_of(&self, table: &Table, ids: &[RowId]) -> Result<RecordBatch> {
+        let view = self.snapshot.read_view(table.id);
+        let all: Vec<usize> = (0..table.schema.columns.len()).collect();
+        let mut rows = Vec::with_capacity(ids.len());
+        for id in ids {
+            rows.extend(table.row(&view, *id, &all)?);
+        }
+        let arrays = arrays(&table.schema.columns, &rows)?;
+        Ok(RecordBatch::try_new(nullable(&table.schema), arrays)?)
+    }
+
     /// The answer of a query that may name the row ids of the changed table.
-    async fn rows_to_change(&self, changed: &Changed, query: &str) -> Result<Vec<RecordBatch>> {
+    pub(super) async fn rows_to_change(
+        &self,
+        changed: &Changed,
+        query: &str,
+    ) -> Result<Vec<RecordBatch>> {
         let ast = parse_one(query)?;
         let mut relations = self.relations(&ast).await?;
         relations.row_ids = Some((changed.name.schema.clone(), changed.name.name.clone()));
@@ -179,39 +277,11 @@ impl Run<'_> {
         };
         let plan = relations.plan(&ast).map_err(placeless)?;
         let physical = self.physical(&plan).await.map_err(placeless)?;
-        Ok(collect(physical, self.state.task_ctx()).await?)
-    }
-
-    /// Deletes rows and adds their new versions; keys are checked in the end.
-    fn exchange(&self, table: &Table, found: &[RecordBatch]) -> Result<u64> {
-        let mut batches = Vec::with_capacity(found.len());
-        for batch in found {
-            let values: Vec<usize> = (1..batch.num_columns()).collect();
-            let values = batch.project(&values)?;
-            let assigned = assign_batch(&table.schema, &values).map_err(|(column, bad)| {
-                let column = &table.schema.columns[column].name;
-                bad.error.with_detail(format!("column \"{column}\""))
-            })?;
-            batches.push((row_ids(batch)?, assigned));
-        }
-        self.change(|transaction| {
-            let (mut rows, mut first) = (0, None);
-            for (ids, _) in &batches {
-                rows += transaction.delete(table.id, ids)?;
-            }
-            for (_, batch) in &batches {
-                let number = transaction.insert(table.id, batch)?;
-                first.get_or_insert(number);
-            }
-            if let Some(first) = first {
-                transaction.check_keys(table.id, first)?;
-            }
-            Ok(rows)
-        })
+        Ok(collect(physical, self.state().task_ctx()).await?)
     }
 }
 
-fn refuse(clauses: &[(bool, &str)]) -> Result<()> {
+pub(super) fn refuse(clauses: &[(bool, &str)]) -> Result<()> {
     match clauses.iter().find(|(present, _)| *present) {
         Some((_, clause)) => Err(Error::unsupported(format!("{clause} is not supported yet"))),
         None => Ok(()),
@@ -219,7 +289,7 @@ fn refuse(clauses: &[(bool, &str)]) -> Result<()> {
 }
 
 /// The query for rows to be changed, and their new values.
-fn select(
+pub(super) fn select(
     changed: &Changed,
     values: &[String],
     others: Vec<String>,
@@ -237,8 +307,23 @@ fn select(
     )
 }
 
-/// An expression for each column of the table: the assigned one, or the column itself.
-fn new_values(table: &Table, changed: &Changed, assignments: &[Assignment]) -> Result<Vec<String>> {
+/// What a statement does with a column of a row.
+pub(super) enum Assigned {
+    /// Nothing.
+    Same,
+    /// It gets the value of this expression.
+    Value(String),
+}
+
+/// What SET does with each column of the table.
+///
+/// # Errors
+/// `42703` and `42701` for names; `0A000` for forms that are not done.
+pub(super) fn assigned_columns(
+    table: &Table,
+    name: &Name,
+    assignments: &[Assignment],
+) -> Result<Vec<Assigned>> {
     let mut given: Vec<(String, String)> = Vec::new();
     let part = |name: &ObjectName| {
         name.0
@@ -266,38 +351,30 @@ fn new_values(table: &Table, changed: &Changed, assignments: &[Assignment]) -> R
         }
     }
     let names: Vec<String> = given.iter().map(|(name, _)| name.clone()).collect();
-    let places = columns_named(&table.schema, &changed.name, &names)?;
+    let places = columns_named(&table.schema, name, &names)?;
     let columns = table.schema.columns.iter().enumerate();
-    let values = columns.map(|(index, column)| {
+    let assigned = columns.map(|(index, column)| {
         let place = places.iter().position(|place| *place == index);
-        let value = match place {
-            None => format!("{}.{}", changed.alias, quoted(&column.name)),
+        match place {
+            None => Assigned::Same,
             Some(place) if given[place].1.eq_ignore_ascii_case("default") => {
-                column.default.clone().unwrap_or_else(|| "NULL".to_owned())
+                Assigned::Value(column.default.clone().unwrap_or_else(|| "NULL".to_owned()))
             }
-            Some(place) => given[place].1.clone(),
+            Some(place) => Assigned::Value(given[place].1.clone()),
+        }
+    });
+    Ok(assigned.collect())
+}
+
+/// An expression for each column of the table: the assigned one, or the column itself.
+pub(super) fn new_values(table: &Table, changed: &Changed, assigned: &[Assigned]) -> Vec<String> {
+    let columns = table.schema.columns.iter().zip(assigned);
+    let values = columns.map(|(column, assigned)| {
+        let value = match assigned {
+            Assigned::Same => format!("{}.{}", changed.alias, quoted(&column.name)),
+            Assigned::Value(text) => text.clone(),
         };
         format!("({value}) AS {}", quoted(&column.name))
     });
-    Ok(values.collect())
-}
-
-fn row_ids(batch: &RecordBatch) -> Result<Vec<RowId>> {
-    let ids = batch.column(0).as_any().downcast_ref::<UInt64Array>();
-    let ids = ids.ok_or_else(|| Error::internal("row ids of another type"))?;
-    Ok(ids.values().iter().map(|id| RowId(*id)).collect())
-}
-
-/// Of several matches of one row the first counts.
-fn first_of_each(found: Vec<RecordBatch>) -> Result<Vec<RecordBatch>> {
-    let mut seen = HashSet::new();
-    let only_first = |batch: RecordBatch| {
-        let ids = row_ids(&batch)?;
-        let first: BooleanArray = ids.iter().map(|id| Some(seen.insert(*id))).collect();
-        if first.true_count() == batch.num_rows() {
-            return Ok(batch);
-        }
-        Ok(filter_record_batch(&batch, &first)?)
-    };
-    found.into_iter().map(only_first).collect()
+    values.collect()
 }

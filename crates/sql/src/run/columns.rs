@@ -11,10 +11,10 @@ use datafusion::sql::sqlparser::ast::{AlterTableOperation, ColumnDef};
 use freestone_storage::{CatalogEdit, Column, Table, TableId, TableSchema};
 
 use super::Run;
-use super::create::add_column;
+use super::declare::Declared;
 use crate::copy::fill::Fill;
 use crate::error::{Error, Result};
-use crate::plan::names::{fold, position};
+use crate::plan::names::{Name, fold, position};
 use crate::session::Outcome;
 
 /// One column to come or go.
@@ -41,7 +41,7 @@ impl Run<'_> {
                 } => {
                     let known = table.schema.index_of(&fold(&column_def.name)).is_some();
                     if !(known && *if_not_exists) {
-                        changes.push(self.addition(column_def)?);
+                        changes.push(self.addition(table, column_def)?);
                     }
                 }
                 AlterTableOperation::DropColumn {
@@ -74,15 +74,11 @@ impl Run<'_> {
         Ok(Outcome::done("ALTER TABLE"))
     }
 
-    fn addition(&self, definition: &ColumnDef) -> Result<Change> {
-        let mut written = TableSchema::default();
-        add_column(&mut written, definition, 0)?;
-        if !written.keys.is_empty() {
-            return Err(Error::unsupported(
-                "ADD COLUMN with PRIMARY KEY or UNIQUE is not supported yet",
-            )
-            .with_hint("add the column first"));
-        }
+    fn addition(&self, table: &Table, definition: &ColumnDef) -> Result<Change> {
+        let name = Name::of_table(table);
+        let mut declared = Declared::from(self, &name, TableSchema::default());
+        declared.column(definition)?;
+        let written = declared.schema_of_column()?;
         let written = Arc::new(written);
         let value = Fill::new(self, &written, Vec::new())?.batch(&[], 1)?;
         let column = written.columns[0].clone();
@@ -92,9 +88,8 @@ impl Run<'_> {
 
 /// What ALTER TABLE says to everything else.
 pub(super) fn refused() -> Error {
-    Error::unsupported(
-        "ALTER TABLE can only SET (option = value, …), ADD COLUMN and DROP COLUMN so far",
-    )
+    Error::unsupported("this form of ALTER TABLE is not supported")
+        .with_hint("one ALTER TABLE adds and drops columns, sets options, or does one other change")
 }
 
 fn apply(edit: &mut CatalogEdit, table: TableId, changes: Vec<Change>) -> Result<()> {

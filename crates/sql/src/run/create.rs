@@ -3,18 +3,19 @@
 use std::sync::Arc;
 
 use datafusion::sql::sqlparser::ast::{
-    ColumnDef, ColumnOption, CreateTable, CreateTableOptions, Expr, Ident, IndexColumn, ObjectName,
-    SchemaName, SqlOption, Statement as Ast, TableConstraint, Value,
+    CreateTable, CreateTableOptions, Expr, ObjectName, SchemaName, SqlOption, Statement as Ast,
+    Value,
 };
-use freestone_storage::{Column, Key, TableOptions, TableSchema};
+use freestone_storage::{Column, TableOptions, TableSchema};
 
 use super::Run;
+use super::declare::Declared;
 use crate::error::{Error, Result, did_you_mean};
-use crate::ingest::{self, Target};
-use crate::plan::names::{Name, fold, position, schema_name, table_name};
+use crate::ingest::{self, Checks, Target};
+use crate::plan::names::{Name, fold, schema_name, table_name};
 use crate::plan::naming::rename_output;
 use crate::session::Outcome;
-use crate::types::{column_type, column_type_of};
+use crate::types::column_type_of;
 
 impl Run<'_> {
     pub(super) async fn create_table(&self, create: &CreateTable) -> Result<Outcome> {
@@ -24,12 +25,20 @@ impl Run<'_> {
         if create.if_not_exists && self.snapshot.table(&name.schema, &name.name).is_some() {
             return Ok(Outcome::done("CREATE TABLE"));
         }
-        let mut schema = written_schema(create)?;
+        let mut declared = Declared::from(self, &name, TableSchema::default());
+        for column in &create.columns {
+            declared.column(column)?;
+        }
+        for constraint in &create.constraints {
+            declared.constraint(constraint)?;
+        }
+        check_names(&declared.schema)?;
+        let mut schema = declared.finished()?;
         for column in &schema.columns {
             self.check_default(column)?;
         }
         let Some(query) = &create.query else {
-            check_names(&schema)?;
+            must_have_columns(&schema)?;
             let options = table_options(create, &schema)?;
             self.commit_table(create, &name, schema, options, Vec::new())?;
             return Ok(Outcome::done("CREATE TABLE"));
@@ -56,11 +65,21 @@ impl Run<'_> {
             ));
         }
         check_names(&schema)?;
+        must_have_columns(&schema)?;
         let options = table_options(create, &schema)?;
+        if !schema.foreign_keys.is_empty() {
+            return Err(
+                Error::unsupported("FOREIGN KEY in CREATE TABLE AS is not supported")
+                    .with_hint("ALTER TABLE … ADD CONSTRAINT adds it afterwards"),
+            );
+        }
+        schema.index_keys();
         let target = Target::new(self.store(), Arc::new(schema.clone()), options.clone());
+        let checks = Checks::of(self.expressions(), &schema, &name.name)?;
+        let target = target.with_checks(checks);
         let physical = self.physical(&plan).await?;
         let streams = ingest::assigned(&target, physical)?;
-        let written = ingest::write(&self.state, &target, streams).await?;
+        let written = ingest::write(self.state(), &target, streams).await?;
         let rows = self.commit_table(create, &name, schema, options, written.into_blocks())?;
         Ok(Outcome::Done {
             tag: format!("SELECT {rows}"),
@@ -93,7 +112,7 @@ impl Run<'_> {
         self.edit(|edit| {
             let exists = edit.catalog().table(&name.schema, &name.name).is_some();
             if exists && create.or_replace {
-                edit.drop_table(&name.schema, &name.name)?;
+                edit.drop_table(&name.schema, &name.name, false)?;
             } else if exists && create.if_not_exists {
                 return Ok(0);
             }
@@ -186,60 +205,6 @@ fn refuse_clauses(create: &CreateTable) -> Result<()> {
     }
 }
 
-/// Columns and keys as written.
-fn written_schema(create: &CreateTable) -> Result<TableSchema> {
-    let mut schema = TableSchema {
-        columns: Vec::with_capacity(create.columns.len()),
-        keys: Vec::new(),
-        ..TableSchema::default()
-    };
-    for (definition, index) in create.columns.iter().zip(0..) {
-        add_column(&mut schema, definition, index)?;
-    }
-    for constraint in &create.constraints {
-        match constraint {
-            TableConstraint::PrimaryKey(key) => {
-                add_key(&mut schema, key.name.as_ref(), &key.columns, true)?;
-            }
-            TableConstraint::Unique(key) => {
-                add_key(&mut schema, key.name.as_ref(), &key.columns, false)?;
-            }
-            TableConstraint::ForeignKey(_) => return Err(no_constraint("FOREIGN KEY")),
-            TableConstraint::Check(_) => return Err(no_constraint("CHECK")),
-            other => {
-                return Err(Error::unsupported(format!(
-                    "the constraint \"{other}\" is not supported"
-                )));
-            }
-        }
-    }
-    if schema.keys.iter().filter(|key| key.primary).count() > 1 {
-        let name = &create.name;
-        return Err(Error::new(
-            "42P16",
-            format!("multiple primary keys for table \"{name}\" are not allowed"),
-        ));
-    }
-    let primary: Vec<usize> = schema
-        .keys
-        .iter()
-        .filter(|key| key.primary)
-        .flat_map(|key| key.columns.clone())
-        .collect();
-    for index in primary {
-        if let Some(column) = schema.columns.get_mut(index) {
-            column.nullable = false;
-        }
-    }
-    name_keys(&mut schema, &table_name(&create.name)?.name);
-    Ok(schema)
-}
-
-fn no_constraint(kind: &str) -> Error {
-    Error::unsupported(format!("{kind} constraints are not supported yet"))
-        .with_detail("NOT NULL, DEFAULT, PRIMARY KEY and UNIQUE are")
-}
-
 fn check_names(schema: &TableSchema) -> Result<()> {
     for (index, column) in schema.columns.iter().enumerate() {
         if schema.columns[..index]
@@ -250,94 +215,14 @@ fn check_names(schema: &TableSchema) -> Result<()> {
             return Err(Error::new("42701", message));
         }
     }
+    Ok(())
+}
+
+fn must_have_columns(schema: &TableSchema) -> Result<()> {
     if schema.columns.is_empty() {
         return Err(Error::unsupported("a table needs at least one column"));
     }
     Ok(())
-}
-
-pub(super) fn add_column(
-    schema: &mut TableSchema,
-    definition: &ColumnDef,
-    index: usize,
-) -> Result<()> {
-    let at = position(&definition.name);
-    let kind = column_type(&definition.data_type).map_err(|error| error.at(at))?;
-    let mut column = Column {
-        name: fold(&definition.name),
-        kind,
-        nullable: true,
-        default: None,
-    };
-    for option in &definition.options {
-        match &option.option {
-            ColumnOption::Null => column.nullable = true,
-            ColumnOption::NotNull => column.nullable = false,
-            ColumnOption::Default(expr) => column.default = Some(expr.to_string()),
-            ColumnOption::PrimaryKey(_) | ColumnOption::Unique(_) => schema.keys.push(Key {
-                name: option.name.as_ref().map(fold).unwrap_or_default(),
-                columns: vec![index],
-                primary: matches!(option.option, ColumnOption::PrimaryKey(_)),
-            }),
-            ColumnOption::ForeignKey(_) => return Err(no_constraint("FOREIGN KEY").at(at)),
-            ColumnOption::Check(_) => return Err(no_constraint("CHECK").at(at)),
-            other => {
-                return Err(Error::unsupported(format!(
-                    "the column option {other} is not supported"
-                ))
-                .at(at));
-            }
-        }
-    }
-    schema.columns.push(column);
-    Ok(())
-}
-
-fn add_key(
-    schema: &mut TableSchema,
-    name: Option<&Ident>,
-    columns: &[IndexColumn],
-    primary: bool,
-) -> Result<()> {
-    let mut indexes = Vec::with_capacity(columns.len());
-    for column in columns {
-        let Expr::Identifier(ident) = &column.column.expr else {
-            return Err(Error::unsupported("a key is made of plain columns"));
-        };
-        let name = fold(ident);
-        let index = schema.index_of(&name).ok_or_else(|| {
-            Error::new(
-                "42703",
-                format!("column \"{name}\" named in key does not exist"),
-            )
-            .at(position(ident))
-        })?;
-        indexes.push(index);
-    }
-    schema.keys.push(Key {
-        name: name.map(fold).unwrap_or_default(),
-        columns: indexes,
-        primary,
-    });
-    Ok(())
-}
-
-/// PostgreSQL's names for keys without one: `t_pkey`, `t_a_b_key`.
-fn name_keys(schema: &mut TableSchema, table: &str) {
-    let columns = &schema.columns;
-    for key in schema.keys.iter_mut().filter(|key| key.name.is_empty()) {
-        let names: Vec<&str> = key
-            .columns
-            .iter()
-            .filter_map(|column| columns.get(*column))
-            .map(|column| column.name.as_str())
-            .collect();
-        key.name = if key.primary {
-            format!("{table}_pkey")
-        } else {
-            format!("{table}_{}_key", names.join("_"))
-        };
-    }
 }
 
 fn table_options(create: &CreateTable, schema: &TableSchema) -> Result<TableOptions> {

@@ -29,7 +29,7 @@ impl Run<'_> {
                         let name = table_name(name)?;
                         let (schema, table) = (&name.schema, &name.name);
                         if edit.catalog().table(schema, table).is_some() {
-                            edit.drop_table(schema, table)?;
+                            edit.drop_table(schema, table, *cascade)?;
                         } else if edit.catalog().view(schema, table).is_some() {
                             return Err(Error::new("42809", format!("\"{name}\" is not a table"))
                                 .at(name.position)

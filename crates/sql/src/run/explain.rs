@@ -66,7 +66,7 @@ impl Run<'_> {
     async fn explain_query(&self, ast: &Ast, wanted: &Wanted) -> Result<Outcome> {
         let begin = Instant::now();
         let plan = self.logical(ast).await?;
-        let optimized = self.state.optimize(&plan)?;
+        let optimized = self.state().optimize(&plan)?;
         let physical = self.physical(&plan).await?;
         let planned = begin.elapsed();
         let mut lines = Vec::new();
@@ -113,7 +113,7 @@ impl Run<'_> {
     }
 
     async fn drain(&self, physical: &Arc<dyn ExecutionPlan>) -> Result<usize> {
-        let mut stream = execute_stream(Arc::clone(physical), self.state.task_ctx())?;
+        let mut stream = execute_stream(Arc::clone(physical), self.state().task_ctx())?;
         let mut rows = 0;
         while let Some(batch) = stream.next().await {
             rows += batch?.num_rows();

@@ -49,7 +49,7 @@ impl Run<'_> {
     ) -> Result<()> {
         let progress = self.session.progress();
         progress.add_total(table.blocks().len() as u64);
-        let threads = self.state.config().target_partitions();
+        let threads = self.state().config().target_partitions();
         let done = || progress.add_done(1);
         let index = self
             .store()

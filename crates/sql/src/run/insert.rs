@@ -10,22 +10,24 @@ use std::sync::Arc;
 use datafusion::arrow::array::{Array, ArrayRef, RecordBatch};
 use datafusion::arrow::compute::concat;
 use datafusion::common::{DFSchema, ScalarValue};
-use datafusion::logical_expr::simplify::SimplifyContext;
 use datafusion::logical_expr::{Expr as Logical, LogicalPlan, LogicalPlanBuilder};
-use datafusion::optimizer::simplify_expressions::ExprSimplifier;
 use datafusion::physical_expr::PhysicalExpr;
 use datafusion::sql::sqlparser::ast::{
-    Expr, Insert, Query, SetExpr, Statement as Ast, TableObject, UnaryOperator, Value, Values,
+    Expr, Insert, ObjectName, Query, SetExpr, Statement as Ast, TableObject, UnaryOperator, Value,
+    Values,
 };
 use freestone_storage::{Column, ColumnType, Table, TableSchema};
 
 use super::Run;
+use super::add::Source;
+use super::changes::Changes;
 use super::clauses::refuse_clauses;
+use super::conflict::Conflict;
 use super::create::column_ident;
 use crate::error::{Error, Result, did_you_mean};
-use crate::ingest::{self, Target, nullable};
-use crate::plan::names::{Name, table_name};
-use crate::plan::relations::{Relations, parser_options};
+use crate::ingest::nullable;
+use crate::plan::expression::parse_expr;
+use crate::plan::names::{Name, fold, table_name};
 use crate::session::Outcome;
 use crate::values::{ColumnBuilder, assign};
 
@@ -39,17 +41,11 @@ impl Run<'_> {
         };
         let name = table_name(written)?;
         let table = self.stored_table(&name)?;
+        let alias = insert.table_alias.as_ref();
+        let called = alias.map_or_else(|| name.name.clone(), |alias| fold(&alias.alias));
         let columns = target_columns(table, &name, insert)?;
-        let target = Target::new(
-            self.store(),
-            Arc::clone(&table.schema),
-            table.options.clone(),
-        );
-        let streams = match insert.source.as_deref() {
-            None => {
-                let batch = self.literal_rows(table, &[], &[vec![]])?;
-                ingest::batches(nullable(&table.schema), vec![batch])
-            }
+        let source = match insert.source.as_deref() {
+            None => Source::Rows(self.literal_rows(table, &[], &[vec![]])?),
             Some(query) => match plain_values(query) {
                 Some(values) => {
                     let rows: Vec<&[Expr]> = values.rows.iter().map(|row| &*row.content).collect();
@@ -57,20 +53,34 @@ impl Run<'_> {
                     let rows: Vec<Vec<&Expr>> =
                         rows.into_iter().map(|row| row.iter().collect()).collect();
                     let columns = &columns[..rows.first().map_or(0, Vec::len)];
-                    let batch = self.literal_rows(table, columns, &rows)?;
-                    ingest::batches(nullable(&table.schema), vec![batch])
+                    Source::Rows(self.literal_rows(table, columns, &rows)?)
                 }
                 None => {
                     let plan = self.insert_plan(table, &columns, query, insert).await?;
-                    ingest::assigned(&target, self.physical(&plan).await?)?
+                    Source::Plan(self.physical(&plan).await?)
                 }
             },
         };
-        let rows = self.add(&name, table, &target, streams).await?;
-        Ok(Outcome::Done {
-            tag: format!("INSERT 0 {rows}"),
-            rows,
-        })
+        let (rows, written) = match (&insert.on, &insert.returning) {
+            (None, None) => (self.add(&name, table, source).await?, Vec::new()),
+            (on, _) => {
+                let rows = self.gathered(table, source).await?;
+                let changes = match on {
+                    Some(on) => {
+                        let conflict = Conflict::of(on, table, &name)?;
+                        self.resolved(table, &called, &conflict, &rows)?
+                    }
+                    None => Changes {
+                        inserted: rows,
+                        ..Changes::default()
+                    },
+                };
+                let applied = self.apply(table, &changes)?;
+                (applied.rows, applied.written)
+            }
+        };
+        let (list, tag) = (insert.returning.as_deref(), format!("INSERT 0 {rows}"));
+        self.returned(table, &called, list, &written, tag, rows)
     }
 
     /// The query's columns in table order, defaults in the gaps.
@@ -105,7 +115,10 @@ impl Run<'_> {
     fn default_expr(&self, column: &Column) -> Result<Logical> {
         match &column.default {
             None => Ok(Logical::Literal(ScalarValue::Null, None)),
-            Some(text) => self.plan_expr(&parse_expr(text)?),
+            Some(text) => {
+                let expr = parse_expr(text)?;
+                self.expressions().planned(&expr, &DFSchema::empty())
+            }
         }
     }
 
@@ -113,49 +126,16 @@ impl Run<'_> {
     pub(crate) fn default_physical(&self, column: &Column) -> Result<Arc<dyn PhysicalExpr>> {
         let empty = DFSchema::empty();
         let planned = self.default_expr(column)?;
-        let physical = self.state.create_physical_expr(planned, &empty)?;
+        let physical = self.state().create_physical_expr(planned, &empty)?;
         Ok(physical)
     }
 
-    /// Plans an expression that refers to no columns.
-    fn plan_expr(&self, expr: &Expr) -> Result<Logical> {
-        let relations = Relations::new(&self.state, self.snapshot.clone());
-        let options = parser_options(&self.state);
-        let empty = DFSchema::empty();
-        Ok(freestone_binder::plan_expression(
-            &relations,
-            options,
-            expr.clone(),
-            &empty,
-        )?)
-    }
-
     /// The value of an expression without columns.
-    fn constant(&self, expr: &Expr) -> Result<ScalarValue> {
-        let planned = self.plan_expr(expr)?;
-        let context = SimplifyContext::builder()
-            .with_config_options(Arc::clone(self.state.config_options()))
-            .with_query_execution_start_time(
-                self.state.execution_props().query_execution_start_time,
-            )
-            .build();
-        let simplifier = ExprSimplifier::new(context);
-        let empty = Arc::new(DFSchema::empty());
-        let planned = crate::functions::prepared(planned, &empty)?;
-        let coerced = simplifier.coerce(planned, &empty)?;
-        let checked = crate::functions::checked(coerced, &empty)?;
-        match simplifier.simplify(checked.clone())? {
-            Logical::Literal(value, _) => Ok(value),
-            other => {
-                // Volatile functions are left alone by the simplifier.
-                use datafusion::logical_expr::ColumnarValue;
-                let physical = self.state.create_physical_expr(other, &empty)?;
-                match physical.evaluate(&one_row()?)? {
-                    ColumnarValue::Scalar(value) => Ok(value),
-                    ColumnarValue::Array(array) => Ok(ScalarValue::try_from_array(&array, 0)?),
-                }
-            }
-        }
+    pub(super) fn constant(&self, expr: &Expr) -> Result<ScalarValue> {
+        let value = self
+            .expressions()
+            .evaluate(expr, &DFSchema::empty(), &one_row()?)?;
+        Ok(ScalarValue::try_from_array(&value, 0)?)
     }
 
     /// Checks that a DEFAULT can be computed and stored.
@@ -289,6 +269,7 @@ fn literal<'a>(expr: &'a Expr, kind: &ColumnType) -> Option<Literal<'a>> {
             }
             _ => None,
         },
+        Expr::Nested(inner) => literal(inner, kind),
         _ => None,
     }
 }
@@ -309,15 +290,6 @@ fn plain_values(query: &Query) -> Option<&Values> {
     (bare && values.rows.iter().flat_map(|row| &row.content).all(simple)).then_some(values)
 }
 
-fn parse_expr(text: &str) -> Result<Expr> {
-    use datafusion::sql::sqlparser::dialect::PostgreSqlDialect;
-    use datafusion::sql::sqlparser::parser::Parser;
-    Parser::new(&PostgreSqlDialect {})
-        .try_with_sql(text)
-        .and_then(|mut parser| parser.parse_expr())
-        .map_err(|error| crate::error::parser(&error))
-}
-
 fn one_row() -> Result<RecordBatch> {
     use datafusion::arrow::array::RecordBatchOptions;
     use datafusion::arrow::datatypes::Schema;
@@ -334,12 +306,12 @@ fn target_columns(table: &Table, name: &Name, insert: &Insert) -> Result<Vec<usi
     if insert.columns.is_empty() {
         return Ok((0..table.schema.columns.len()).collect());
     }
-    let names = insert
-        .columns
-        .iter()
-        .map(column_ident)
-        .collect::<Result<Vec<String>>>()?;
-    columns_named(&table.schema, name, &names)
+    columns_named(&table.schema, name, &column_names(&insert.columns)?)
+}
+
+/// The names in a list of columns.
+pub(super) fn column_names(written: &[ObjectName]) -> Result<Vec<String>> {
+    written.iter().map(column_ident).collect()
 }
 
 /// Positions of named columns, each named once.

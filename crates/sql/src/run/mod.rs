@@ -5,20 +5,31 @@
 
 mod add;
 mod alter;
+mod cascade;
 mod change;
+mod changes;
 mod clauses;
 mod columns;
+mod conflict;
+mod constraints;
 mod create;
+mod declare;
 mod drop;
 mod explain;
 mod index;
 mod insert;
+mod key;
+mod merge;
+mod point;
+mod prepare;
 mod query;
+mod redeclare;
+mod returning;
 mod show;
 mod transaction;
 mod view;
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use datafusion::execution::session_state::SessionState;
 use datafusion::logical_expr::LogicalPlan;
@@ -34,12 +45,13 @@ use crate::session::{Outcome, Session};
 use crate::statement::Statement;
 
 pub(crate) use insert::columns_named;
+pub(crate) use point::PointQuery;
 
 /// One statement being run.
 pub(crate) struct Run<'a> {
     pub(crate) session: &'a Session,
-    /// The session's settings as of the start, with the time of `now()`.
-    pub(crate) state: SessionState,
+    /// See [`Run::state`]; statements that need no plan never ask for it.
+    state: OnceLock<SessionState>,
     /// The database as of the start.
     pub(crate) snapshot: Snapshot,
     /// The transaction of a statement that changes rows and has none around it.
@@ -51,6 +63,9 @@ pub(crate) struct Run<'a> {
 /// # Errors
 /// Whatever is wrong with it; nothing has changed then.
 pub(crate) async fn statement(session: &Session, statement: &Statement) -> Result<Outcome> {
+    if let Some(outcome) = prepare::run(session, &statement.ast).await? {
+        return Ok(outcome);
+    }
     transaction::run(session, &statement.ast).await
 }
 
@@ -58,7 +73,7 @@ impl<'a> Run<'a> {
     fn new(session: &'a Session, snapshot: Snapshot, own: Option<Transaction>) -> Self {
         Self {
             session,
-            state: session.statement_state(),
+            state: OnceLock::new(),
             snapshot,
             own: transaction::Own::new(own),
         }
@@ -66,13 +81,22 @@ impl<'a> Run<'a> {
 }
 
 impl Run<'_> {
+    /// The session's settings, with the time of `now()`, which stands still.
+    pub(crate) fn state(&self) -> &SessionState {
+        self.state.get_or_init(|| self.session.statement_state())
+    }
+
     async fn dispatch(&self, ast: &Ast) -> Result<Outcome> {
         match ast {
-            Ast::Query(_) => self.query(ast).await,
+            Ast::Query(query) => match self.point(query)? {
+                Some(outcome) => Ok(outcome),
+                None => self.query(ast).await,
+            },
             Ast::Explain { .. } => self.explain(ast).await,
             Ast::Insert(insert) => self.insert(insert).await,
             Ast::Update(update) => self.update(update).await,
             Ast::Delete(delete) => self.delete(delete).await,
+            Ast::Merge(merge) => self.merge(merge).await,
             Ast::Truncate(truncate) => self.truncate(truncate).await,
             Ast::Vacuum(vacuum) => self.vacuum(vacuum),
             Ast::Copy { .. } => copy::run(self, ast).await,
@@ -97,8 +121,8 @@ impl Run<'_> {
 
     /// The names a query of this statement may use, with its files opened.
     pub(crate) async fn relations(&self, ast: &Ast) -> Result<Relations<'_>> {
-        let files = open_all(&self.state, ast).await?;
-        let mut relations = Relations::new(&self.state, self.snapshot.clone());
+        let files = open_all(self.state(), ast).await?;
+        let mut relations = Relations::new(self.state(), self.snapshot.clone());
         relations.files = files;
         Ok(relations)
     }
@@ -139,11 +163,5 @@ fn refused(ast: &Ast) -> Error {
             .join(" ")
             .to_uppercase()
     };
-    match ast {
-        Ast::Merge(_) => Error::unsupported("MERGE is not supported yet"),
-        Ast::Prepare { .. } | Ast::Execute { .. } | Ast::Deallocate { .. } => {
-            Error::unsupported(format!("{} is not supported", words(1)))
-        }
-        _ => Error::unsupported(format!("{} is not supported", words(2))),
-    }
+    Error::unsupported(format!("{} is not supported", words(2)))
 }

@@ -23,12 +23,12 @@ impl Run<'_> {
         let plan = self.logical(ast).await?;
         let names = result_names(ast, &plan);
         let physical = self.physical(&plan).await?;
-        let stream = execute_stream(physical, self.state.task_ctx())?;
+        let stream = execute_stream(physical, self.state().task_ctx())?;
         Ok(Outcome::Rows(renamed(guarded(stream), &names)))
     }
 
     pub(crate) async fn physical(&self, plan: &LogicalPlan) -> Result<Arc<dyn ExecutionPlan>> {
-        Ok(self.state.create_physical_plan(plan).await?)
+        Ok(self.state().create_physical_plan(plan).await?)
     }
 }
 

@@ -63,12 +63,12 @@ impl Run<'_> {
     }
 
     fn show_one(&self, name: &str) -> Result<Outcome> {
-        let value = current(&self.state, name)?;
+        let value = current(self.state(), name)?;
         Outcome::batch(batch(vec![(name, Values::Text(vec![Some(value)]))])?)
     }
 
     fn show_all(&self) -> Result<Outcome> {
-        let (names, values) = all_settings(&self.state)
+        let (names, values) = all_settings(self.state())
             .into_iter()
             .map(|(name, value)| (Some(name), Some(value)))
             .unzip();
@@ -120,7 +120,7 @@ impl Run<'_> {
     async fn describe(&self, name: &ObjectName) -> Result<Outcome> {
         if let Some(file) = file_name(name) {
             let ast = crate::statement::parse_one(&format!("SELECT * FROM {name}"))?;
-            let files = open_all(&self.state, &ast).await?;
+            let files = open_all(self.state(), &ast).await?;
             return match files.get(file) {
                 Some(table) => described(&table.schema()),
                 None => Err(Error::internal("the file was not opened")),

@@ -15,6 +15,10 @@ use crate::session::{Block, Open, Outcome, Session};
 /// Times that a statement is run again because another transaction was first.
 const ATTEMPTS: usize = 20;
 
+/// Times that an upsert is run again for a key that came meanwhile; a key that it
+/// does not name collides for good.
+const UPSERTS: usize = 4;
+
 /// Runs a statement in the session's transaction, or as one of its own.
 ///
 /// # Errors
@@ -38,11 +42,22 @@ pub(super) async fn run(session: &Session, ast: &Ast) -> Result<Outcome> {
     for attempt in 1.. {
         match alone(session, ast).await {
             // Nobody has seen anything of it, so it can be done again.
-            Err(error) if error.sqlstate == "40001" && changes_rows(ast) && attempt < ATTEMPTS => {}
+            Err(error) if worth_again(&error, ast, attempt) => {}
             done => return done,
         }
     }
     Err(Error::internal("a statement that was never run"))
+}
+
+/// Whether a statement that failed may succeed on what others have committed.
+fn worth_again(error: &Error, ast: &Ast, attempt: usize) -> bool {
+    let upsert = matches!(ast, Ast::Insert(insert) if insert.on.is_some());
+    match error.sqlstate.as_str() {
+        "40001" => changes_rows(ast) && attempt < ATTEMPTS,
+        // Another transaction may have taken the key after it was looked for.
+        "23505" => upsert && attempt < UPSERTS,
+        _ => false,
+    }
 }
 
 /// A statement within a transaction; one that does not come to a good end, is
@@ -77,7 +92,7 @@ async fn alone(session: &Session, ast: &Ast) -> Result<Outcome> {
 fn changes_rows(ast: &Ast) -> bool {
     matches!(
         ast,
-        Ast::Insert(_) | Ast::Update(_) | Ast::Delete(_) | Ast::Truncate(_)
+        Ast::Insert(_) | Ast::Update(_) | Ast::Delete(_) | Ast::Merge(_) | Ast::Truncate(_)
     )
 }
 

@@ -1,9 +1,11 @@
 //! Sessions: one user's settings, and the way from a statement to its outcome.
 
+mod prepared;
 mod settings;
 mod setup;
 mod transaction;
 
+use std::collections::HashMap;
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 
@@ -21,6 +23,7 @@ use crate::progress::Progress;
 use crate::run;
 use crate::statement::{Statement, parse};
 
+pub use prepared::Prepared;
 pub(crate) use settings::{Setting, all_settings, change, current};
 pub(crate) use setup::{OwnOptions, template};
 pub(crate) use transaction::{Block, Open};
@@ -40,6 +43,8 @@ pub struct Session {
     state: RwLock<SessionState>,
     progress: Arc<Progress>,
     transaction: Mutex<Open>,
+    /// Statements kept by PREPARE.
+    prepared: Mutex<HashMap<String, Arc<Prepared>>>,
 }
 
 /// What a statement came to.
@@ -112,6 +117,7 @@ impl Session {
             state: RwLock::new(state),
             progress,
             transaction: Mutex::default(),
+            prepared: Mutex::default(),
         }
     }
 

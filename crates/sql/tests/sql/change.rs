@@ -145,9 +145,9 @@ fn what_is_not_done_is_refused() {
     let sql = Sql::new();
     table(&sql, "");
     for statement in [
-        "UPDATE t SET n = 1 RETURNING id",
-        "DELETE FROM t RETURNING id",
-        "MERGE INTO t USING t AS s ON t.id = s.id WHEN MATCHED THEN DELETE",
+        "UPDATE t SET n = 1 RETURNING (SELECT 1)",
+        "UPDATE t SET (n, name) = (SELECT 1, 'a')",
+        "MERGE INTO t USING t AS s ON t.id = s.id WHEN NOT MATCHED THEN INSERT ROW",
     ] {
         assert_eq!(sql.error(statement).sqlstate, "0A000", "{statement}");
     }

@@ -6,9 +6,11 @@
 
 #![allow(clippy::unwrap_used, missing_docs)]
 
+mod alter;
 mod arithmetic;
 mod catalog;
 mod change;
+mod constraints;
 mod copy;
 mod ddl;
 mod errors;
@@ -16,8 +18,10 @@ mod explain;
 mod indexes;
 mod insert;
 mod load;
+mod prepared;
 mod queries;
 mod sargable;
 mod support;
 mod transactions;
 mod types;
+mod upsert;

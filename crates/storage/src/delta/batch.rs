@@ -1,10 +1,12 @@
 //! Tuples on their way into a delta or a log.
 
+use super::keys::stored_key;
 use super::tuple::TupleShape;
 use crate::codec::Dense;
 use crate::error::{Error, Result};
-use crate::schema::TableSchema;
-use arrow_array::RecordBatch;
+use crate::row::Row;
+use crate::schema::{Column, TableSchema};
+use arrow_array::{ArrayRef, RecordBatch};
 
 /// Tuples of one shape, one after the other.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -89,4 +91,34 @@ impl TupleBatch {
             writer.put(tuple);
         }
     }
+}
+
+/// An array for each of `columns`, of rows that have a value for each.
+///
+/// # Errors
+/// 42804 for a value that is none of its column, 54000 for a row of over 2 GiB.
+pub fn arrays(columns: &[Column], rows: &[Row]) -> Result<Vec<ArrayRef>> {
+    let schema = TableSchema {
+        columns: columns.to_vec(),
+        ..TableSchema::default()
+    };
+    let shape = TupleShape::of(&schema);
+    let mut tuples = TupleBatch::default();
+    for row in rows {
+        let stored = row.iter().zip(columns).map(|(value, column)| match value {
+            None => Ok(None),
+            Some(value) => match stored_key(value, column.kind.physical()) {
+                Some(bytes) => Ok(Some(bytes)),
+                None => Err(Error::invalid(
+                    "42804",
+                    format!("column \"{}\" cannot hold {value}", column.name),
+                )),
+            },
+        });
+        shape.encode_stored(&stored.collect::<Result<Vec<_>>>()?, &mut tuples.bytes)?;
+        tuples.ends.push(tuples.bytes.len());
+    }
+    (0..columns.len())
+        .map(|column| shape.column(tuples.iter(), column))
+        .collect()
 }

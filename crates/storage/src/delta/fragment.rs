@@ -67,6 +67,11 @@ impl Fragment {
         self.rows.read().ends.len()
     }
 
+    /// When its newest row was committed; 0 if there is none.
+    pub fn newest(&self) -> u64 {
+        self.rows.read().created.last().copied().unwrap_or(0)
+    }
+
     /// Whether there is no row.
     pub fn is_empty(&self) -> bool {
         self.len() == 0

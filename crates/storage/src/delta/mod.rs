@@ -18,7 +18,7 @@ mod tests;
 mod tuple;
 mod view;
 
-pub use batch::TupleBatch;
+pub use batch::{TupleBatch, arrays};
 pub use deletes::{Deletes, RowBits};
 pub use fragment::{FRAGMENT_ROWS, Fragment, Tuples};
 pub use keys::{KeyMap, key_hash, stored_key};

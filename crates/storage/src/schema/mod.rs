@@ -14,6 +14,7 @@ pub use options::{
 pub use types::{ColumnType, Physical};
 pub use value::Value;
 
+use crate::ids::TableId;
 use arrow_schema::{Field, Schema, SchemaRef};
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
@@ -47,6 +48,49 @@ pub struct Key {
     pub primary: bool,
 }
 
+/// CHECK: a condition that is FALSE for no row.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Check {
+    /// Constraint name.
+    pub name: String,
+    /// The condition as SQL.
+    pub condition: String,
+    /// Positions of the columns in it.
+    pub columns: Vec<usize>,
+}
+
+/// FOREIGN KEY: columns whose values, unless one is NULL, are a key of a parent.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ForeignKey {
+    /// Constraint name.
+    pub name: String,
+    /// Positions of the columns.
+    pub columns: Vec<usize>,
+    /// The table that is referred to.
+    pub parent: TableId,
+    /// Positions of a key's columns there, in the order of `columns`.
+    pub parent_columns: Vec<usize>,
+    /// What becomes of rows whose parent is deleted.
+    pub on_delete: ForeignAction,
+    /// What becomes of rows whose parent gets another key.
+    pub on_update: ForeignAction,
+}
+
+/// What becomes of rows whose parent row changes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ForeignAction {
+    /// The change is refused.
+    #[default]
+    Restrict,
+    /// The rows follow.
+    Cascade,
+    /// Their columns become NULL.
+    SetNull,
+    /// Their columns get their defaults.
+    SetDefault,
+}
+
 /// The columns of a table, in order, and its keys.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TableSchema {
@@ -55,6 +99,12 @@ pub struct TableSchema {
     /// Keys declared over them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub keys: Vec<Key>,
+    /// Conditions on rows.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub checks: Vec<Check>,
+    /// References to other tables.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub foreign_keys: Vec<ForeignKey>,
     /// Indexes over them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub indexes: Vec<IndexDefinition>,

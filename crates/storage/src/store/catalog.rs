@@ -76,6 +76,27 @@ impl Catalog {
             .map(|(_, table)| table)
     }
 
+    /// Other tables with foreign keys to this one.
+    pub fn children(&self, id: TableId) -> Vec<Arc<Table>> {
+        let refers = |table: &&Arc<Table>| {
+            let mut keys = table.schema.foreign_keys.iter();
+            table.id != id && keys.any(|key| key.parent == id)
+        };
+        let tables = self.all_tables().map(|(_, table)| table);
+        tables.filter(refers).cloned().collect()
+    }
+
+    /// The foreign keys of other tables that refer to these columns of a table.
+    pub fn referring(&self, table: TableId, columns: &[usize]) -> Vec<(Arc<Table>, String)> {
+        let children = self.children(table).into_iter();
+        let named = children.flat_map(|child| {
+            let keys = child.schema.foreign_keys.clone().into_iter();
+            let keys = keys.filter(|key| key.parent == table && key.parent_columns == columns);
+            keys.map(move |key| (child.clone(), key.name))
+        });
+        named.collect()
+    }
+
     /// A view by schema and name.
     pub fn view(&self, schema: &str, name: &str) -> Option<&View> {
         self.schemas.get(schema)?.views.get(name)

@@ -5,7 +5,7 @@ use super::edit::CatalogEdit;
 use crate::block::{Block, to_hex};
 use crate::error::{Error, Result};
 use crate::ids::TableId;
-use crate::schema::{COLUMNS_MAX, Column, FormerColumns, Place, TableSchema};
+use crate::schema::{COLUMNS_MAX, Column, ForeignKey, FormerColumns, Place, TableSchema};
 use crate::table::Table;
 use arrow_array::ArrayRef;
 use std::sync::Arc;
@@ -52,9 +52,10 @@ impl CatalogEdit {
     /// Removes a column, with keys and indexes over it.
     ///
     /// # Errors
-    /// 42703 if there is none, 42P16 if it is the only one, `Conflict` if the
-    /// table is gone.
+    /// 42703 if there is none, 42P16 if it is the only one, 2BP01 if a foreign key
+    /// refers to it, `Conflict` if the table is gone.
     pub fn drop_column(&mut self, table: TableId, name: &str) -> Result<()> {
+        self.shift_references(table, name)?;
         self.change(table, |table| {
             let missing = || {
                 let message = format!(
@@ -68,7 +69,14 @@ impl CatalogEdit {
                 let message = format!("\"{name}\" is the only column of \"{}\"", table.name);
                 return Err(Error::invalid("42P16", message).with_hint("Use DROP TABLE."));
             }
-            let schema = without(&table.schema, number);
+            let mut schema = without(&table.schema, number);
+            let own = |key: &ForeignKey| key.parent == table.id;
+            schema
+                .foreign_keys
+                .retain(|key| !own(key) || !key.parent_columns.contains(&number));
+            for key in schema.foreign_keys.iter_mut().filter(|key| own(key)) {
+                shift(&mut key.parent_columns, number);
+            }
             let mut changed = moved(table, schema, |places| drop(places.remove(number)))?;
             if changed.options.sort_by.as_deref() == Some(name) {
                 changed.options.sort_by = None;
@@ -79,33 +87,81 @@ impl CatalogEdit {
     }
 }
 
+impl CatalogEdit {
+    /// Tells foreign keys to a table that a column of it goes away.
+    fn shift_references(&mut self, parent: TableId, name: &str) -> Result<()> {
+        let known = self.catalog().table_by_id(parent);
+        let Some(number) = known.and_then(|table| table.schema.index_of(name)) else {
+            return Ok(());
+        };
+        for child in self.catalog().children(parent) {
+            self.change(child.id, |child| {
+                let mut schema = (*child.schema).clone();
+                let keys = schema.foreign_keys.iter_mut();
+                for key in keys.filter(|key| key.parent == parent) {
+                    if key.parent_columns.contains(&number) {
+                        let message = format!(
+                            "cannot drop column \"{name}\": foreign key \"{}\" of table \"{}\" refers to it",
+                            key.name, child.name
+                        );
+                        return Err(Error::invalid("2BP01", message));
+                    }
+                    shift(&mut key.parent_columns, number);
+                }
+                Ok(child.with_schema(Arc::new(schema), child.blocks().to_vec()))
+            })?;
+        }
+        Ok(())
+    }
+}
+
+/// The numbers of columns after `number` is gone.
+fn shift(columns: &mut [usize], number: usize) {
+    columns
+        .iter_mut()
+        .filter(|column| **column > number)
+        .for_each(|column| *column -= 1);
+}
+
 /// The schema without a column and what depends on it; numbers behind it move up.
 fn without(schema: &TableSchema, number: usize) -> TableSchema {
     let mut schema = schema.clone();
     schema.columns.remove(number);
-    let shift = |columns: &mut Vec<usize>| {
-        columns
-            .iter_mut()
-            .filter(|column| **column > number)
-            .for_each(|column| *column -= 1);
-    };
     schema.keys.retain(|key| !key.columns.contains(&number));
     schema
         .keys
         .iter_mut()
-        .for_each(|key| shift(&mut key.columns));
+        .for_each(|key| shift(&mut key.columns, number));
+    schema
+        .checks
+        .retain(|check| !check.columns.contains(&number));
+    schema
+        .checks
+        .iter_mut()
+        .for_each(|check| shift(&mut check.columns, number));
+    schema
+        .foreign_keys
+        .retain(|key| !key.columns.contains(&number));
+    schema
+        .foreign_keys
+        .iter_mut()
+        .for_each(|key| shift(&mut key.columns, number));
     schema
         .indexes
         .retain(|index| !index.columns.contains(&number));
     schema
         .indexes
         .iter_mut()
-        .for_each(|index| shift(&mut index.columns));
+        .for_each(|index| shift(&mut index.columns, number));
     schema
 }
 
 /// The table with another schema, and its blocks told where to find its columns.
-fn moved(table: &Table, schema: TableSchema, change: impl Fn(&mut Vec<Place>)) -> Result<Table> {
+pub(super) fn moved(
+    table: &Table,
+    schema: TableSchema,
+    change: impl Fn(&mut Vec<Place>),
+) -> Result<Table> {
     let mut former = table.former().to_vec();
     former
         .iter_mut()

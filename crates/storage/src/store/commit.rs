@@ -14,6 +14,7 @@ use super::edit::CatalogEdit;
 use super::log::{self, CatalogChange, Part};
 use super::merge::merge;
 use super::mover;
+use super::references;
 use super::snapshot::Snapshot;
 use super::transaction::Transaction;
 use super::writer::NewBlock;
@@ -144,6 +145,7 @@ impl Store {
             // but for blocks of the transaction's own.
             if catalog.is_some() || latest.timestamp != transaction.checked_at {
                 transaction.check_own_keys(table, own)?;
+                references::check(&[now], &transaction.tables, table, 0)?;
             }
             if !inserted.is_empty() || !deleted.is_empty() {
                 rows.push((*id, inserted, deleted));
@@ -326,10 +328,11 @@ fn own_deletes(table: &Table, own: &OwnChanges) -> Result<Vec<RowId>> {
 
 impl Transaction {
     /// Checks the keys of rows that it added since row `first` of its own against
-    /// everything committed, and against each other.
+    /// everything committed, and against each other; and what refers to rows that
+    /// it changed, or they refer to.
     ///
     /// # Errors
-    /// 23505 naming constraint, columns and values.
+    /// 23505 or 23503 naming constraint, columns and values.
     pub fn check_keys(&mut self, table: TableId, first: u64) -> Result<()> {
         let (latest, timestamp) = {
             let latest = self.store.latest.lock();
@@ -342,6 +345,7 @@ impl Transaction {
             // A deleted row that was moved meanwhile would look like another.
             own_deletes(&table, own)?;
             super::keys::check(&table, &latest_view(own), own, first)?;
+            references::check(&[&latest, &self.catalog], &self.tables, &table, first)?;
             let draft = self.table(table.id)?;
             if !Arc::ptr_eq(&draft, &table) {
                 super::keys::check(&draft, &latest_view(own), own, first)?;

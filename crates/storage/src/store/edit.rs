@@ -92,6 +92,11 @@ impl CatalogEdit {
                     .with_hint("Use DROP SCHEMA … CASCADE to drop its tables and views too."),
             );
         }
+        let tables = self.catalog.tables(name).into_iter();
+        let tables: Vec<String> = tables.map(|table| table.name.clone()).collect();
+        for table in tables {
+            self.drop_table(name, &table, cascade)?;
+        }
         self.catalog.schemas.remove(name);
         Ok(())
     }
@@ -112,6 +117,9 @@ impl CatalogEdit {
         columns.index_keys();
         options.check(&columns)?;
         let id = TableId(self.next_table.fetch_add(1, Ordering::Relaxed));
+        let keys = columns.foreign_keys.iter_mut();
+        keys.filter(|key| key.parent == TableId::ITSELF)
+            .for_each(|key| key.parent = id);
         let entry = self.free_name(schema, name)?;
         let table = Table::new(id, name.to_string(), Arc::new(columns), options, Vec::new());
         entry.tables.insert(name.to_string(), Arc::new(table));
@@ -122,15 +130,42 @@ impl CatalogEdit {
     /// Removes a table and its blocks.
     ///
     /// # Errors
-    /// 3F000, 42P01.
-    pub fn drop_table(&mut self, schema: &str, name: &str) -> Result<()> {
-        match self.schema(schema)?.tables.remove(name) {
-            Some(_) => Ok(()),
-            None => Err(Error::invalid(
-                "42P01",
-                format!("table \"{name}\" does not exist"),
-            )),
+    /// 3F000, 42P01; 2BP01 if foreign keys of other tables refer to it, unless
+    /// `cascade`, which drops those.
+    pub fn drop_table(&mut self, schema: &str, name: &str, cascade: bool) -> Result<()> {
+        let table = self.remove(schema, name)?;
+        let id = table.id;
+        for child in self.catalog.children(id) {
+            if !cascade {
+                let message = format!(
+                    "cannot drop table \"{name}\": a foreign key of table \"{}\" refers to it",
+                    child.name
+                );
+                return Err(Error::invalid("2BP01", message)
+                    .with_hint("Use DROP TABLE … CASCADE to drop the foreign key too."));
+            }
+            self.change(child.id, |child| {
+                let mut schema = (*child.schema).clone();
+                schema.foreign_keys.retain(|key| key.parent != id);
+                Ok(child.with_schema(Arc::new(schema), child.blocks().to_vec()))
+            })?;
         }
+        Ok(())
+    }
+
+    /// Takes a table out of its schema.
+    pub(super) fn remove(&mut self, schema: &str, name: &str) -> Result<Arc<Table>> {
+        self.schema(schema)?.tables.remove(name).ok_or_else(|| {
+            let message = format!("table \"{name}\" does not exist");
+            Error::invalid("42P01", message)
+        })
+    }
+
+    /// Puts a table into a schema, under its name.
+    pub(super) fn put(&mut self, schema: &str, table: Table) -> Result<()> {
+        let tables = &mut self.schema(schema)?.tables;
+        tables.insert(table.name.clone(), Arc::new(table));
+        Ok(())
     }
 
     /// Adds a view.

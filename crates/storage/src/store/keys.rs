@@ -1,6 +1,6 @@
 //! PRIMARY KEY and UNIQUE: no two rows with the same key.
 
-use crate::delta::{OwnChanges, ReadView, RowHome};
+use crate::delta::{Fragment, OwnChanges, ReadView, RowHome};
 use crate::error::{Error, Result};
 use crate::ids::RowPlace;
 use crate::scan::KeyLookUp;
@@ -22,15 +22,10 @@ pub(super) fn check(table: &Table, view: &ReadView, own: &OwnChanges, first: u64
                 if number < first {
                     continue;
                 }
-                let tuples = fragment.read();
-                let tuple = tuples.tuple(row);
-                let values = key.columns.iter();
-                let values = values.map(|column| fragment.shape().value(tuple, *column));
                 // NULLs are not equal to each other.
-                let Some(values) = values.collect::<Option<Vec<Value>>>() else {
+                let Some(values) = key_of(fragment, row, &key.columns) else {
                     continue;
                 };
-                drop(tuples);
                 let found = table.find(view, &prepared, &values)?;
                 let other = |place: RowPlace| !matches!(place, RowPlace::Own(own) if own == number);
                 if found.iter().any(|(row, _)| other(row.place())) {
@@ -42,25 +37,34 @@ pub(super) fn check(table: &Table, view: &ReadView, own: &OwnChanges, first: u64
     Ok(())
 }
 
+/// The values of some columns of a row; `None` if one is NULL.
+pub(super) fn key_of(fragment: &Fragment, row: u32, columns: &[usize]) -> Option<Vec<Value>> {
+    let tuples = fragment.read();
+    let tuple = tuples.tuple(row);
+    let columns = columns.iter();
+    columns
+        .map(|column| fragment.shape().value(tuple, *column))
+        .collect()
+}
+
 fn duplicate(table: &Table, key: &Key, values: &[Value]) -> Error {
-    let columns = key
-        .columns
-        .iter()
-        .map(|column| &table.schema.columns[*column]);
+    let message = format!(
+        "duplicate key value violates unique constraint \"{}\": key {} already exists",
+        key.name,
+        described(table, &key.columns, values)
+    );
+    Error::invalid("23505", message)
+}
+
+/// Columns and their values, as PostgreSQL shows them: `(a, b)=(1, x)`.
+pub(super) fn described(table: &Table, columns: &[usize], values: &[Value]) -> String {
+    let columns = columns.iter().map(|column| &table.schema.columns[*column]);
     let names: Vec<&str> = columns.clone().map(|column| column.name.as_str()).collect();
     let shown: Vec<String> = columns
         .zip(values)
         .map(|(column, value)| show(&column.kind, value))
         .collect();
-    Error::invalid(
-        "23505",
-        format!(
-            "duplicate key value violates unique constraint \"{}\": key ({})=({}) already exists",
-            key.name,
-            names.join(", "),
-            shown.join(", ")
-        ),
-    )
+    format!("({})=({})", names.join(", "), shown.join(", "))
 }
 
 /// A value for people, as far as storage can tell.

@@ -138,7 +138,7 @@ fn dropped_blocks_stay_while_a_snapshot_reads_them() {
     add(&store, "t", 0..10).unwrap();
     let snapshot = store.snapshot();
     store
-        .commit(|edit| edit.drop_table(DEFAULT_SCHEMA, "t"))
+        .commit(|edit| edit.drop_table(DEFAULT_SCHEMA, "t", false))
         .unwrap();
     assert_eq!(files.list("blocks").unwrap().len(), 1);
     drop(snapshot);

@@ -1,9 +1,9 @@
 //! A table at one moment: columns, options and the blocks that hold its rows.
 
 use crate::block::{Block, Sketch};
-use crate::delta::{Delta, ReadView};
+use crate::delta::{Delta, Fragment, ReadView};
 use crate::error::Result;
-use crate::ids::{BlockId, RowId, TableId};
+use crate::ids::{BlockId, RowId, RowPlace, TableId};
 use crate::predicate::Predicate;
 use crate::row::Row;
 use crate::scan::{BlockBounds, KeyLookUp, LookUp, Scan, ScanRequest, look_up};
@@ -121,6 +121,12 @@ impl Table {
         &self.former
     }
 
+    /// The same table with other options for new blocks.
+    #[must_use]
+    pub fn with_options(self, options: TableOptions) -> Table {
+        Table { options, ..self }
+    }
+
     /// The same table with another schema.
     pub fn with_schema(&self, schema: Arc<TableSchema>, blocks: Vec<Arc<Block>>) -> Table {
         let (name, options) = (self.name.clone(), self.options.clone());
@@ -230,6 +236,31 @@ impl Table {
         }
         let again = prepared.again(&self.schema)?;
         self.with_place(|place| again.find(place, view, key))
+    }
+
+    /// The `columns` of one row; `None` if there is no row of this id.
+    ///
+    /// # Errors
+    /// `Corrupt` or `Io`.
+    pub fn row(&self, view: &ReadView, id: RowId, columns: &[usize]) -> Result<Option<Row>> {
+        let of_fragment = |found: Option<(Arc<Fragment>, u32)>| {
+            let (fragment, row) = found?;
+            let tuples = fragment.read();
+            let values = columns.iter();
+            let values = values.map(|column| fragment.shape().value(tuples.tuple(row), *column));
+            Some(values.collect())
+        };
+        match id.place() {
+            RowPlace::Block(block, row) => {
+                let block = self.block(block);
+                block.map(|block| block.row(columns, row)).transpose()
+            }
+            RowPlace::Delta(number) => Ok(of_fragment(self.delta.find(number))),
+            RowPlace::Own(number) => {
+                let own = view.own.as_ref();
+                Ok(of_fragment(own.and_then(|own| own.find(number))))
+            }
+        }
     }
 
     fn with_place<T>(&self, ask: impl FnOnce(&LookUp<'_>) -> T) -> T {

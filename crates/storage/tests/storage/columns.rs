@@ -119,7 +119,7 @@ fn columns_come_and_go_without_a_block_being_written() {
 /// Fills the table anew, with the columns of the model.
 fn return_to(home: &Home, model: &Model, layout: Layout) {
     home.store
-        .commit(|edit| edit.drop_table(DEFAULT_SCHEMA, "t"))
+        .commit(|edit| edit.drop_table(DEFAULT_SCHEMA, "t", false))
         .unwrap();
     fill(home, model, &[options(layout, 9000)], 200);
 }

@@ -157,7 +157,7 @@ fn run(store: &Store, step: &Step) -> Result<()> {
             let table = table(name);
             store.commit(|edit| edit.set_options(table.id, options(*layout)))
         }
-        Step::Drop(name) => store.commit(|edit| edit.drop_table(DEFAULT_SCHEMA, name)),
+        Step::Drop(name) => store.commit(|edit| edit.drop_table(DEFAULT_SCHEMA, name, false)),
         Step::View(name) => store.commit(|edit| edit.create_view(DEFAULT_SCHEMA, name, "SELECT 1")),
         Step::DropView(name) => store.commit(|edit| edit.drop_view(DEFAULT_SCHEMA, name)),
         Step::Schema(name) => store.commit(|edit| edit.create_schema(name)),
@@ -165,7 +165,7 @@ fn run(store: &Store, step: &Step) -> Result<()> {
             let options = options(Layout::Pax);
             let blocks = blocks(store, &options, &ids(store, old))?;
             store.commit(|edit| {
-                edit.drop_table(DEFAULT_SCHEMA, old)?;
+                edit.drop_table(DEFAULT_SCHEMA, old, false)?;
                 let id = edit.create_table(DEFAULT_SCHEMA, new, columns(), options)?;
                 edit.append(id, blocks).map(drop)
             })

@@ -381,7 +381,7 @@ fn the_catalog_is_transactional() {
     assert_eq!(second.commit().unwrap_err().sqlstate(), "40001");
     let mut undone = store.begin().unwrap();
     undone
-        .edit(|edit| edit.drop_table(DEFAULT_SCHEMA, "t"))
+        .edit(|edit| edit.drop_table(DEFAULT_SCHEMA, "t", false))
         .unwrap();
     assert!(undone.snapshot().table(DEFAULT_SCHEMA, "t").is_none());
     drop(undone);

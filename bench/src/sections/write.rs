@@ -1,0 +1,372 @@
+//! Single rows and many: look-ups, durable changes, changes beside queries.
+//!
+//! SQLite is in this process as Freestone is, with its table's key as its row id
+//! (its fastest way), `journal_mode = WAL` and `synchronous = FULL`: a commit that
+//! is acknowledged survives power loss on both sides.
+
+use crate::Result;
+use crate::bench::Bench;
+use crate::ours;
+use crate::pair::median;
+use crate::report::{Bar, Row, Section};
+use crate::schema::Table as Tpch;
+use arrow::array::AsArray;
+use arrow::datatypes::Int64Type;
+use freestone::{Database, Parameter, Prepared, Session};
+use rusqlite::Connection;
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+use tokio::runtime::{Builder, Runtime};
+
+/// Statements of each kind on each side.
+const STATEMENTS: usize = 2_000;
+/// Clients that commit at once.
+const CLIENTS: usize = 64;
+/// Seconds of commits by one client, and by all.
+const SECONDS: u64 = 3;
+/// Updates a second beside queries.
+const UPDATES: u64 = 5_000;
+/// Rows of the bulk update.
+const BULK: i64 = 1_000_000;
+
+/// Measures the section.
+///
+/// # Errors
+/// Those of loading and of the statements.
+pub fn measure(bench: &mut Bench) -> Result<Section> {
+    let place = bench.place("freestone-write");
+    if place.exists() {
+        std::fs::remove_dir_all(&place)?;
+    }
+    let database = Database::open(&place)?;
+    let session = database.session();
+    let file = bench.files()?.of(Tpch::Orders);
+    eprintln!("write: loading");
+    let columns = Tpch::Orders.columns();
+    let columns = columns.replacen("NOT NULL", "PRIMARY KEY", 1);
+    let create = format!("CREATE TABLE orders ({columns}) WITH (layout = 'row')");
+    bench.runtime.block_on(session.execute(&create))?;
+    let copy = format!("COPY orders FROM {}", crate::peer::quoted(&file));
+    bench.runtime.block_on(session.execute(&copy))?;
+    let (_, batches) = ours::run(&bench.runtime, &session, "SELECT * FROM orders")?;
+    let sqlite_place = bench.place("sqlite.db");
+    let mut theirs = sqlite(&sqlite_place, &batches)?;
+    let keys = keys(&batches);
+    drop(batches);
+    let mut rows = Vec::new();
+    eprintln!("write: single rows");
+    rows.push(look_ups(&session, &theirs, &keys)?);
+    rows.extend(changes(&session, &mut theirs, &keys)?);
+    drop(theirs);
+    eprintln!("write: {CLIENTS} clients");
+    rows.push(clients(&database, &keys)?);
+    eprintln!("write: many rows");
+    rows.extend(bulk(bench, &session)?);
+    eprintln!("write: queries beside updates");
+    rows.push(beside(bench, &database, &keys)?);
+    drop((session, database));
+    std::fs::remove_dir_all(place)?;
+    remove_sqlite(&sqlite_place);
+    let note = "orders, layout row; the peer is SQLite for single rows, DuckDB for many, \
+                Freestone alone for the rest";
+    Ok(Section::new("write", note, rows))
+}
+
+/// A table like ours in SQLite.
+fn sqlite(place: &Path, batches: &[arrow::array::RecordBatch]) -> Result<Connection> {
+    remove_sqlite(place);
+    let mut connection = Connection::open(place)?;
+    connection.execute_batch(
+        "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA cache_size = -1000000; \
+         CREATE TABLE orders (o_orderkey INTEGER PRIMARY KEY, o_custkey INTEGER, \
+         o_orderstatus TEXT, o_totalprice INTEGER, o_orderdate TEXT, o_orderpriority TEXT, \
+         o_clerk TEXT, o_shippriority INTEGER, o_comment TEXT)",
+    )?;
+    let transaction = connection.transaction()?;
+    {
+        let sql = "INSERT INTO orders VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)";
+        let mut insert = transaction.prepare(sql)?;
+        for batch in batches {
+            for row in ours::cells(std::slice::from_ref(batch))? {
+                let cells = row.iter().map(|cell| cell.as_deref().unwrap_or_default());
+                let values: Vec<rusqlite::types::Value> = cells
+                    .enumerate()
+                    .map(|(column, text)| value(column, text))
+                    .collect();
+                insert.execute(rusqlite::params_from_iter(values))?;
+            }
+        }
+    }
+    transaction.commit()?;
+    Ok(connection)
+}
+
+/// Keys and counts are integers, a price its cents, all else text.
+fn value(column: usize, text: &str) -> rusqlite::types::Value {
+    let digits = || text.replace('.', "").parse().unwrap_or_default();
+    match column {
+        0 | 1 | 3 | 7 => rusqlite::types::Value::Integer(digits()),
+        _ => rusqlite::types::Value::Text(text.to_string()),
+    }
+}
+
+fn remove_sqlite(place: &Path) {
+    for suffix in ["", "-wal", "-shm"] {
+        let mut name = place.as_os_str().to_owned();
+        name.push(suffix);
+        let _ = std::fs::remove_file(name);
+    }
+}
+
+/// Keys in an order that is random but the same in every run.
+fn keys(batches: &[arrow::array::RecordBatch]) -> Vec<i64> {
+    let columns = batches.iter().map(|batch| batch.column(0));
+    let mut all: Vec<i64> = columns
+        .filter_map(|column| column.as_primitive_opt::<Int64Type>())
+        .flat_map(|column| column.values().iter().copied())
+        .collect();
+    all.sort_unstable();
+    let mut state = 7u64;
+    for place in (1..all.len()).rev() {
+        state = state
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1_442_695_040_888_963_407);
+        all.swap(place, (state >> 33) as usize % (place + 1));
+    }
+    all
+}
+
+/// The median of what `run` takes for each of some keys, in microseconds.
+fn each(keys: &[i64], mut run: impl FnMut(i64) -> Result<()>) -> Result<f64> {
+    let mut seconds = Vec::with_capacity(keys.len());
+    for key in keys {
+        let start = Instant::now();
+        run(*key)?;
+        seconds.push(start.elapsed().as_secs_f64());
+    }
+    Ok(median(&seconds).unwrap_or_default() * 1e6)
+}
+
+/// Runs what waits for nothing but the disk, on this thread.
+fn now<T>(runtime: &Runtime, future: impl Future<Output = freestone::Result<T>>) -> Result<T> {
+    Ok(runtime.block_on(future)?)
+}
+
+fn single() -> Result<Runtime> {
+    Ok(Builder::new_current_thread().enable_all().build()?)
+}
+
+fn look_ups(session: &Session, theirs: &Connection, keys: &[i64]) -> Result<Row> {
+    let prepared = session.prepare("SELECT * FROM orders WHERE o_orderkey = $1")?;
+    let runtime = single()?;
+    let find = |key: i64| {
+        let rows = now(&runtime, prepared.rows(session, &[key.into()]))?;
+        match rows.len() {
+            1 => Ok(()),
+            count => Err(format!("key {key} has {count} rows").into()),
+        }
+    };
+    let mut statement = theirs.prepare("SELECT * FROM orders WHERE o_orderkey = ?")?;
+    let mut find_theirs = |key: i64| {
+        let row = statement.query_row([key], |row| {
+            let values = (0..9).map(|column| row.get::<_, rusqlite::types::Value>(column));
+            values.collect::<rusqlite::Result<Vec<_>>>()
+        })?;
+        match row.len() {
+            9 => Ok(()),
+            _ => Err("a row without its columns".into()),
+        }
+    };
+    let keys = &keys[..STATEMENTS * 10];
+    let (mut ours, mut other) = (Vec::new(), Vec::new());
+    for _ in 0..5 {
+        ours.push(each(keys, find)?);
+        other.push(each(keys, &mut find_theirs)?);
+    }
+    let row = Row::new(
+        "prepared look-up of a row",
+        "µs",
+        median(&ours).unwrap_or_default(),
+    );
+    Ok(row.beside(median(&other)).bar(Bar::Ratio(1.0)))
+}
+
+/// Durable updates and inserts of single rows.
+fn changes(session: &Session, theirs: &mut Connection, keys: &[i64]) -> Result<Vec<Row>> {
+    let runtime = single()?;
+    let sql = "UPDATE orders SET o_shippriority = $2 WHERE o_orderkey = $1";
+    let update = session.prepare(sql)?;
+    let columns = "1, 'O', 17.5, '1996-01-02', '5-LOW', 'Clerk#000000951', 0, 'inserted'";
+    let insert = session.prepare(&format!("INSERT INTO orders VALUES ($1, {columns})"))?;
+    let run = |prepared: &Prepared, values: &[Parameter]| {
+        now(&runtime, prepared.run(session, values)).map(drop)
+    };
+    let mut their_update =
+        theirs.prepare("UPDATE orders SET o_shippriority = ? WHERE o_orderkey = ?")?;
+    let their_columns = columns.replace("17.5", "1750");
+    let mut their_insert =
+        theirs.prepare(&format!("INSERT INTO orders VALUES (?, {their_columns})"))?;
+    let new = keys.iter().max().copied().unwrap_or_default();
+    let (mut updates, mut inserts) = ((Vec::new(), Vec::new()), (Vec::new(), Vec::new()));
+    for round in 0..4 {
+        let start = round * STATEMENTS / 4;
+        let some = &keys[start..start + STATEMENTS / 4];
+        let number = round as i64;
+        updates.0.push(each(some, |key| {
+            run(&update, &[key.into(), number.into()])
+        })?);
+        updates.1.push(each(some, |key| {
+            Ok(their_update.execute([number, key]).map(drop)?)
+        })?);
+        let fresh: Vec<i64> = (0..some.len())
+            .map(|place| new + 1 + (start + place) as i64)
+            .collect();
+        inserts
+            .0
+            .push(each(&fresh, |key| run(&insert, &[key.into()]))?);
+        inserts.1.push(each(&fresh, |key| {
+            Ok(their_insert.execute([key]).map(drop)?)
+        })?);
+    }
+    let row = |what: &str, (ours, theirs): (Vec<f64>, Vec<f64>)| {
+        let row = Row::new(what, "µs", median(&ours).unwrap_or_default());
+        row.beside(median(&theirs)).bar(Bar::Ratio(1.0))
+    };
+    Ok(vec![
+        row("durable update of a row", updates),
+        row("durable insert of a row", inserts),
+    ])
+}
+
+/// Commits a second by all clients over those by one.
+fn clients(database: &Database, keys: &[i64]) -> Result<Row> {
+    let rate = |clients: usize| -> Result<f64> {
+        let (stop, done) = (AtomicBool::new(false), AtomicU64::new(0));
+        let share = keys.len() / clients;
+        let work = |client: usize| -> Result<()> {
+            let (session, runtime) = (database.session(), single()?);
+            let sql = "UPDATE orders SET o_shippriority = o_shippriority + 1 WHERE o_orderkey = $1";
+            let update = session.prepare(sql)?;
+            for key in keys[client * share..].iter().take(share) {
+                if stop.load(Ordering::Relaxed) {
+                    break;
+                }
+                now(&runtime, update.run(&session, &[(*key).into()]))?;
+                done.fetch_add(1, Ordering::Relaxed);
+            }
+            Ok(())
+        };
+        let start = Instant::now();
+        std::thread::scope(|scope| {
+            let threads: Vec<_> = (0..clients)
+                .map(|client| scope.spawn(move || work(client).map_err(|error| error.to_string())))
+                .collect();
+            std::thread::sleep(Duration::from_secs(SECONDS));
+            stop.store(true, Ordering::Relaxed);
+            for thread in threads {
+                thread.join().map_err(|_| "a client panicked")??;
+            }
+            Ok::<(), Box<dyn std::error::Error + Send + Sync>>(())
+        })?;
+        Ok(done.load(Ordering::Relaxed) as f64 / start.elapsed().as_secs_f64())
+    };
+    let one = rate(1)?;
+    let all = rate(CLIENTS)?;
+    eprintln!("write: {one:.0} commits a second by one client, {all:.0} by {CLIENTS}");
+    let what = format!("commits a second, {CLIENTS} clients over one");
+    Ok(Row::new(what, "x", all / one).bar(Bar::AtLeast(5.0)))
+}
+
+/// An update of a million rows.
+fn bulk(bench: &mut Bench, session: &Session) -> Result<Vec<Row>> {
+    let (_, found) = ours::run(
+        &bench.runtime,
+        session,
+        &format!(
+            "SELECT o_orderkey FROM orders ORDER BY o_orderkey LIMIT 1 OFFSET {}",
+            BULK - 1
+        ),
+    )?;
+    let last = ours::cells(&found)?;
+    let last = last.first().and_then(|row| row.first().cloned().flatten());
+    let last = last.ok_or("the table is too small for the bulk update")?;
+    let file = crate::peer::quoted(&bench.files()?.of(Tpch::Orders));
+    let sql = |table: &str| {
+        format!("UPDATE {table} SET o_totalprice = o_totalprice + 1 WHERE o_orderkey <= {last}")
+    };
+    bench.load_both()?;
+    let mut theirs = Vec::new();
+    if let Some(peer) = &mut bench.peer {
+        peer.run(&format!(
+            "CREATE OR REPLACE TABLE orders_update AS SELECT * FROM read_parquet({file})"
+        ))?;
+        for _ in 0..3 {
+            theirs.push(peer.run(&sql("orders_update"))?.seconds.iter().sum::<f64>());
+        }
+        peer.run("DROP TABLE orders_update")?;
+    }
+    let mut ours = Vec::new();
+    for _ in 0..3 {
+        ours.push(ours::run(&bench.runtime, session, &sql("orders"))?.0);
+    }
+    let what = format!("update of {BULK} rows");
+    let row = Row::new(what, "s", median(&ours).unwrap_or_default());
+    Ok(vec![row.beside(median(&theirs)).bar(Bar::Ratio(1.0))])
+}
+
+/// A query alone, and while rows are updated.
+fn beside(bench: &Bench, database: &Database, keys: &[i64]) -> Result<Row> {
+    let session = database.session();
+    bench.runtime.block_on(session.execute("VACUUM orders"))?;
+    let sql = "SELECT o_orderpriority, count(*), sum(o_totalprice) FROM orders \
+               WHERE o_orderdate >= DATE '1994-01-01' GROUP BY o_orderpriority";
+    let query = || -> Result<f64> {
+        let mut seconds = Vec::new();
+        let start = Instant::now();
+        while start.elapsed().as_secs() < SECONDS {
+            seconds.push(ours::run(&bench.runtime, &session, sql)?.0);
+        }
+        Ok(median(&seconds).unwrap_or_default())
+    };
+    let alone = query()?;
+    let (stop, done) = (AtomicBool::new(false), AtomicU64::new(0));
+    let update = || -> Result<()> {
+        let (session, runtime) = (database.session(), single()?);
+        let sql = "UPDATE orders SET o_shippriority = o_shippriority + 1 WHERE o_orderkey = $1";
+        let update = session.prepare(sql)?;
+        let start = Instant::now();
+        for batch in keys.chunks(UPDATES as usize / 100) {
+            if stop.load(Ordering::Relaxed) {
+                break;
+            }
+            // A hundredth of a second's updates in one transaction.
+            now(&runtime, session.execute("BEGIN"))?;
+            for key in batch {
+                now(&runtime, update.run(&session, &[(*key).into()]))?;
+            }
+            now(&runtime, session.execute("COMMIT"))?;
+            let count = done.fetch_add(batch.len() as u64, Ordering::Relaxed);
+            let due = Duration::from_secs_f64(count as f64 / UPDATES as f64);
+            std::thread::sleep(due.saturating_sub(start.elapsed()));
+        }
+        Ok(())
+    };
+    let (busy, rate) = std::thread::scope(|scope| {
+        let start = Instant::now();
+        let writer = scope.spawn(|| update().map_err(|error| error.to_string()));
+        let busy = query();
+        stop.store(true, Ordering::Relaxed);
+        let rate = done.load(Ordering::Relaxed) as f64 / start.elapsed().as_secs_f64();
+        writer.join().map_err(|_| "the writer panicked")??;
+        busy.map(|busy| (busy, rate))
+    })?;
+    eprintln!(
+        "write: query {:.1} ms alone, {:.1} ms beside {rate:.0} updates a second",
+        alone * 1e3,
+        busy * 1e3
+    );
+    let what = format!("query beside {UPDATES} updates a second, over alone");
+    let row = Row::new(what, "x", busy / alone).bar(Bar::AtMost(1.2));
+    Ok(row)
+}

@@ -1,0 +1,98 @@
+//! Expressions over rows at hand: no scan, no plan of a query.
+
+use std::sync::Arc;
+
+use datafusion::arrow::array::{ArrayRef, RecordBatch};
+use datafusion::arrow::datatypes::Schema;
+use datafusion::common::{DFSchema, TableReference};
+use datafusion::execution::session_state::SessionState;
+use datafusion::logical_expr::Expr as Logical;
+use datafusion::logical_expr::simplify::SimplifyContext;
+use datafusion::optimizer::simplify_expressions::ExprSimplifier;
+use datafusion::physical_expr::PhysicalExpr;
+use datafusion::sql::sqlparser::ast::Expr;
+use datafusion::sql::sqlparser::dialect::PostgreSqlDialect;
+use datafusion::sql::sqlparser::parser::Parser;
+use freestone_storage::{Snapshot, TableSchema};
+
+use super::relations::{Relations, parser_options};
+use crate::error::Result;
+
+/// Parses an expression that is kept as text, such as a DEFAULT or a CHECK.
+///
+/// # Errors
+/// `42601`.
+pub(crate) fn parse_expr(text: &str) -> Result<Expr> {
+    Parser::new(&PostgreSqlDialect {})
+        .try_with_sql(text)
+        .and_then(|mut parser| parser.parse_expr())
+        .map_err(|error| crate::error::parser(&error))
+}
+
+/// The columns of a table as expressions name them, alone or after `alias`.
+///
+/// # Errors
+/// Those of DataFusion for two columns of one name.
+pub(crate) fn columns_of(schema: &TableSchema, alias: &str) -> Result<DFSchema> {
+    let arrow: Schema = schema.arrow().as_ref().clone();
+    let reference = TableReference::bare(alias);
+    Ok(DFSchema::try_from_qualified_schema(reference, &arrow)?)
+}
+
+/// What expressions are planned with.
+#[derive(Clone, Copy)]
+pub(crate) struct Expressions<'a> {
+    pub(crate) state: &'a SessionState,
+    pub(crate) snapshot: &'a Snapshot,
+}
+
+impl Expressions<'_> {
+    /// Plans an expression over `columns`.
+    ///
+    /// # Errors
+    /// Whatever is wrong with the expression.
+    pub(crate) fn planned(self, expr: &Expr, columns: &DFSchema) -> Result<Logical> {
+        let relations = Relations::new(self.state, self.snapshot.clone());
+        let options = parser_options(self.state);
+        let expr = expr.clone();
+        Ok(freestone_binder::plan_expression(
+            &relations, options, expr, columns,
+        )?)
+    }
+
+    /// An expression over `columns`, ready to be computed.
+    ///
+    /// # Errors
+    /// Whatever is wrong with the expression.
+    pub(crate) fn compiled(self, expr: &Expr, columns: &DFSchema) -> Result<Arc<dyn PhysicalExpr>> {
+        let planned = self.planned(expr, columns)?;
+        let start = self.state.execution_props().query_execution_start_time;
+        let context = SimplifyContext::builder()
+            .with_config_options(Arc::clone(self.state.config_options()))
+            .with_query_execution_start_time(start)
+            .with_schema(Arc::new(columns.clone()))
+            .build();
+        let simplifier = ExprSimplifier::new(context);
+        let shared = Arc::new(columns.clone());
+        let planned = crate::functions::prepared(planned, columns)?;
+        let coerced = simplifier.coerce(planned, &shared)?;
+        let checked = crate::functions::checked(coerced, columns)?;
+        // Volatile functions are left alone by the simplifier.
+        let simple = simplifier.simplify(checked)?;
+        Ok(self.state.create_physical_expr(simple, columns)?)
+    }
+
+    /// The value of an expression for each of `rows`, whose columns are `columns`.
+    ///
+    /// # Errors
+    /// Whatever is wrong with the expression, or happens while it is computed.
+    pub(crate) fn evaluate(
+        self,
+        expr: &Expr,
+        columns: &DFSchema,
+        rows: &RecordBatch,
+    ) -> Result<ArrayRef> {
+        let compiled = self.compiled(expr, columns)?;
+        Ok(compiled.evaluate(rows)?.into_array(rows.num_rows())?)
+    }
+}

@@ -1,0 +1,143 @@
+//! ON DELETE and ON UPDATE of foreign keys: rows that follow their parents.
+//!
+//! RESTRICT and NO ACTION need nothing here: storage refuses, at the end of the
+//! statement, what would leave a row without its parent.
+
+use std::sync::Arc;
+
+use freestone_storage::row::cell;
+use freestone_storage::{ForeignAction, ForeignKey, KeyLookUp, Row, RowId, Snapshot, Table, Value};
+
+use super::Run;
+use super::changes::{Changes, row_ids, with_ids};
+use crate::error::Result;
+use crate::plan::expression::parse_expr;
+use crate::values::assign;
+
+/// A key that rows of a parent had, and the one that they have now, if any.
+type Moved = (Vec<Value>, Option<Row>);
+
+impl Run<'_> {
+    /// Lets rows of other tables follow the rows of `table` that were changed.
+    ///
+    /// # Errors
+    /// As [`Run::apply`].
+    pub(super) fn follow(&self, table: &Table, changes: &Changes) -> Result<()> {
+        let passive = |key: &ForeignKey| {
+            key.on_delete == ForeignAction::Restrict && key.on_update == ForeignAction::Restrict
+        };
+        let tables = self.snapshot.all_tables();
+        let children: Vec<(Arc<Table>, ForeignKey)> = tables
+            .flat_map(|(_, child)| {
+                let keys = child.schema.foreign_keys.iter();
+                let keys = keys.filter(|key| key.parent == table.id && !passive(key));
+                keys.map(|key| (Arc::clone(child), key.clone()))
+            })
+            .collect();
+        for (child, key) in children {
+            let moved = self.moved_keys(table, &key, changes)?;
+            if moved.is_empty() {
+                continue;
+            }
+            let now = self.change(|transaction| Ok(transaction.snapshot()))?;
+            let changes = self.followers(&child, &key, &moved, &now)?;
+            if !(changes.deleted.is_empty() && changes.updated.is_empty()) {
+                self.apply(&child, &changes)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// The keys that rows lost, and what they became.
+    fn moved_keys(&self, table: &Table, key: &ForeignKey, changes: &Changes) -> Result<Vec<Moved>> {
+        let view = self.snapshot.read_view(table.id);
+        let before = |id: RowId| -> Result<Option<Vec<Value>>> {
+            let row = table.row(&view, id, &key.parent_columns)?;
+            Ok(row.and_then(|row| row.into_iter().collect()))
+        };
+        let mut moved = Vec::new();
+        for batch in &changes.deleted {
+            for id in row_ids(batch)? {
+                moved.extend(before(id)?.map(|old| (old, None)));
+            }
+        }
+        for batch in &changes.updated {
+            for (row, id) in row_ids(batch)?.into_iter().enumerate() {
+                let Some(old) = before(id)? else { continue };
+                // The first column is the row id.
+                let columns = key.parent_columns.iter().map(|column| {
+                    let array = batch.column(column + 1);
+                    let value = assign(array, &table.schema.columns[*column]);
+                    Ok(cell(&value.map_err(|bad| bad.error)?, row))
+                });
+                let new = columns.collect::<Result<Row>>()?;
+                if !old
+                    .iter()
+                    .zip(&new)
+                    .all(|(old, new)| Some(old) == new.as_ref())
+                {
+                    moved.push((old, Some(new)));
+                }
+            }
+        }
+        Ok(moved)
+    }
+
+    /// What becomes of the rows that refer to keys that moved.
+    fn followers(
+        &self,
+        child: &Table,
+        key: &ForeignKey,
+        moved: &[Moved],
+        now: &Snapshot,
+    ) -> Result<Changes> {
+        let all: Vec<usize> = (0..child.schema.columns.len()).collect();
+        let look_up = KeyLookUp::prepare(&child.schema, &key.columns, &all)?;
+        let view = now.read_view(child.id);
+        let (mut gone, mut ids, mut rows) = (Vec::new(), Vec::new(), Vec::new());
+        for (old, new) in moved {
+            let action = match new {
+                None => key.on_delete,
+                Some(_) => key.on_update,
+            };
+            if action == ForeignAction::Restrict {
+                continue;
+            }
+            for (id, mut row) in child.find(&view, &look_up, old)? {
+                if action == ForeignAction::Cascade && new.is_none() {
+                    gone.push(id);
+                    continue;
+                }
+                for (place, column) in key.columns.iter().enumerate() {
+                    row[*column] = match action {
+                        ForeignAction::Cascade => new.as_ref().and_then(|new| new[place].clone()),
+                        ForeignAction::SetDefault => self.default_value(child, *column)?,
+                        _ => None,
+                    };
+                }
+                ids.push(id);
+                rows.push(row);
+            }
+        }
+        let mut changes = Changes::default();
+        if !gone.is_empty() {
+            changes.deleted = vec![with_ids(&[], &gone, &vec![Row::new(); gone.len()])?];
+        }
+        if !ids.is_empty() {
+            changes.updated = vec![with_ids(&child.schema.columns, &ids, &rows)?];
+        }
+        Ok(changes)
+    }
+
+    fn default_value(&self, table: &Table, column: usize) -> Result<Option<Value>> {
+        let column = &table.schema.columns[column];
+        match &column.default {
+            None => Ok(None),
+            Some(text) => {
+                let value = self.constant(&parse_expr(text)?)?.to_array()?;
+                let assigned = assign(&value, column).map_err(|bad| bad.error)?;
+                Ok(cell(&assigned, 0))
+            }
+        }
+    }
+}

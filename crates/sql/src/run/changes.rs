@@ -1,0 +1,139 @@
+//! Changed rows of one statement, applied together: deletes, new versions, new rows.
+
+use std::collections::HashSet;
+use std::sync::Arc;
+
+use datafusion::arrow::array::{Array, ArrayRef, BooleanArray, RecordBatch, UInt64Array};
+use datafusion::arrow::compute::filter_record_batch;
+use datafusion::arrow::datatypes::{Field, Schema};
+use freestone_storage::delta::arrays;
+use freestone_storage::{Column, Row, RowId, Table};
+
+use super::Run;
+use crate::error::{Error, Result};
+use crate::ingest::{Checks, assign_batch};
+use crate::plan::expression::Expressions;
+use crate::scan::ROW_ID;
+
+/// What a statement does to the rows of one table.
+#[derive(Default)]
+pub(super) struct Changes {
+    /// Rows that go: their ids and, where somebody asks for them, all columns.
+    pub(super) deleted: Vec<RecordBatch>,
+    /// Rows that change: their ids, and all columns as they are to be.
+    pub(super) updated: Vec<RecordBatch>,
+    /// New rows: all columns.
+    pub(super) inserted: Vec<RecordBatch>,
+}
+
+/// The changed rows as the table holds them now.
+#[derive(Default)]
+pub(super) struct Applied {
+    pub(super) rows: u64,
+    /// Updated rows, then inserted ones.
+    pub(super) written: Vec<RecordBatch>,
+}
+
+impl Run<'_> {
+    /// Applies what a statement found to change; constraints are checked in the end.
+    ///
+    /// # Errors
+    /// `40001` if another transaction changed one of the rows; those of constraints.
+    pub(super) fn apply(&self, table: &Table, changes: &Changes) -> Result<Applied> {
+        let checks = self.checks(table)?;
+        let (mut gone, mut written) = (Vec::new(), Vec::new());
+        for batch in &changes.deleted {
+            gone.push(row_ids(batch)?);
+        }
+        for batch in &changes.updated {
+            gone.push(row_ids(batch)?);
+            written.push(self.assigned(table, &without_ids(batch)?)?);
+        }
+        for batch in &changes.inserted {
+            written.push(self.assigned(table, batch)?);
+        }
+        written.iter().try_for_each(|batch| checks.check(batch))?;
+        let first = self.change(|transaction| {
+            for ids in &gone {
+                transaction.delete(table.id, ids)?;
+            }
+            let mut first = None;
+            for batch in &written {
+                let number = transaction.insert(table.id, batch)?;
+                first.get_or_insert(number);
+            }
+            Ok(first)
+        })?;
+        self.follow(table, changes)?;
+        self.change(
+            |transaction| Ok(transaction.check_keys(table.id, first.unwrap_or(u64::MAX))?),
+        )?;
+        let inserted = changes.inserted.iter().map(RecordBatch::num_rows);
+        let changed: usize = gone.iter().map(Vec::len).chain(inserted).sum();
+        Ok(Applied {
+            rows: changed as u64,
+            written,
+        })
+    }
+
+    /// The table's CHECK constraints, ready to be computed.
+    pub(crate) fn checks(&self, table: &Table) -> Result<Checks> {
+        if table.schema.checks.is_empty() {
+            return Ok(Checks::default());
+        }
+        Checks::of(self.expressions(), &table.schema, &table.name)
+    }
+
+    /// What expressions of this statement are planned with.
+    pub(crate) fn expressions(&self) -> Expressions<'_> {
+        Expressions {
+            state: self.state(),
+            snapshot: &self.snapshot,
+        }
+    }
+
+    pub(super) fn assigned(&self, table: &Table, batch: &RecordBatch) -> Result<RecordBatch> {
+        assign_batch(&table.schema, batch).map_err(|(column, bad)| {
+            let column = &table.schema.columns[column].name;
+            bad.error.with_detail(format!("column \"{column}\""))
+        })
+    }
+}
+
+/// The first column of rows to be changed.
+pub(super) fn row_ids(batch: &RecordBatch) -> Result<Vec<RowId>> {
+    let ids = batch.column(0).as_any().downcast_ref::<UInt64Array>();
+    let ids = ids.ok_or_else(|| Error::internal("row ids of another type"))?;
+    Ok(ids.values().iter().map(|id| RowId(*id)).collect())
+}
+
+/// Row ids and some columns of rows of a table.
+pub(super) fn with_ids(columns: &[Column], ids: &[RowId], rows: &[Row]) -> Result<RecordBatch> {
+    let ids: ArrayRef = Arc::new(UInt64Array::from_iter_values(ids.iter().map(|id| id.0)));
+    let mut fields = vec![Field::new(ROW_ID, ids.data_type().clone(), false)];
+    let named = columns.iter();
+    fields.extend(named.map(|column| Field::new(&column.name, column.kind.arrow(), true)));
+    let mut all = vec![ids];
+    all.extend(arrays(columns, rows)?);
+    Ok(RecordBatch::try_new(Arc::new(Schema::new(fields)), all)?)
+}
+
+/// All other columns.
+pub(super) fn without_ids(batch: &RecordBatch) -> Result<RecordBatch> {
+    let values: Vec<usize> = (1..batch.num_columns()).collect();
+    Ok(batch.project(&values)?)
+}
+
+/// Of several matches of one row the first counts.
+pub(super) fn first_of_each(found: Vec<RecordBatch>) -> Result<Vec<RecordBatch>> {
+    let mut seen = HashSet::new();
+    let only_first = |batch: RecordBatch| {
+        let ids = row_ids(&batch)?;
+        let first: BooleanArray = ids.iter().map(|id| Some(seen.insert(*id))).collect();
+        if first.true_count() == batch.num_rows() {
+            return Ok(batch);
+        }
+        Ok(filter_record_batch(&batch, &first)?)
+    };
+    found.into_iter().map(only_first).collect()
+}

@@ -1,0 +1,263 @@
+//! ON CONFLICT: new rows whose key is there already are left out, or change the
+//! row that is there.
+
+use std::collections::HashSet;
+use std::ops::ControlFlow;
+use std::sync::Arc;
+
+use datafusion::arrow::array::{Array, ArrayRef, AsArray, RecordBatch, UInt32Array};
+use datafusion::arrow::compute::{concat_batches, filter_record_batch, take_record_batch};
+use datafusion::arrow::datatypes::{Field, Schema};
+use datafusion::sql::sqlparser::ast::{
+    ConflictTarget, DoUpdate, Expr, Ident, OnConflict, OnConflictAction, OnInsert,
+    visit_expressions_mut,
+};
+use freestone_storage::row::cell;
+use freestone_storage::{Key, KeyLookUp, Row, RowId, Table, Value};
+
+use super::Run;
+use super::change::{Assigned, assigned_columns};
+use super::changes::{Changes, with_ids};
+use super::insert::columns_named;
+use crate::error::{Error, Result};
+use crate::ingest::nullable;
+use crate::plan::expression::{columns_of, parse_expr};
+use crate::plan::names::{Name, fold, fold_part};
+use crate::plan::rewrite::has_query;
+
+/// The clause of an INSERT, understood.
+pub(super) struct Conflict<'a> {
+    /// Positions of the keys that may be there already.
+    keys: Vec<&'a Key>,
+    update: Option<&'a DoUpdate>,
+}
+
+impl<'a> Conflict<'a> {
+    /// Reads the clause.
+    ///
+    /// # Errors
+    /// `42P10` for columns that are no key, `42704` for an unknown constraint.
+    pub(super) fn of(on: &'a OnInsert, table: &'a Table, name: &Name) -> Result<Conflict<'a>> {
+        let OnInsert::OnConflict(OnConflict {
+            conflict_target,
+            action,
+        }) = on
+        else {
+            return Err(
+                Error::unsupported("ON DUPLICATE KEY UPDATE is not supported")
+                    .with_hint("write ON CONFLICT (…) DO UPDATE SET …"),
+            );
+        };
+        let all = &table.schema.keys;
+        let keys: Vec<&Key> = match conflict_target {
+            None => all.iter().collect(),
+            Some(ConflictTarget::Columns(columns)) => {
+                let names: Vec<String> = columns.iter().map(fold).collect();
+                let wanted: HashSet<usize> = columns_named(&table.schema, name, &names)?
+                    .into_iter()
+                    .collect();
+                let same =
+                    |key: &&Key| key.columns.iter().copied().collect::<HashSet<_>>() == wanted;
+                let found: Vec<&Key> = all.iter().filter(same).collect();
+                if found.is_empty() {
+                    return Err(Error::new(
+                        "42P10",
+                        "there is no PRIMARY KEY or UNIQUE constraint on the columns of ON CONFLICT",
+                    ));
+                }
+                found
+            }
+            Some(ConflictTarget::OnConstraint(written)) => {
+                let wanted = written.0.last().and_then(fold_part).unwrap_or_default();
+                let found: Vec<&Key> = all.iter().filter(|key| key.name == wanted).collect();
+                if found.is_empty() {
+                    let message =
+                        format!("constraint \"{wanted}\" of table \"{name}\" does not exist");
+                    return Err(Error::new("42704", message));
+                }
+                found
+            }
+        };
+        let update = match action {
+            OnConflictAction::DoNothing => None,
+            OnConflictAction::DoUpdate(_) if conflict_target.is_none() => {
+                return Err(Error::new(
+                    "42601",
+                    "ON CONFLICT DO UPDATE needs the columns of a key, or a constraint",
+                ));
+            }
+            OnConflictAction::DoUpdate(update) => Some(update),
+        };
+        Ok(Conflict { keys, update })
+    }
+}
+
+/// A new row and the row that has its key.
+struct Meeting {
+    new: u32,
+    id: RowId,
+    row: Row,
+}
+
+impl Run<'_> {
+    /// What inserting `rows`, cast to the columns of the table, comes to.
+    ///
+    /// # Errors
+    /// `21000` if a row would be changed twice; those of the expressions.
+    pub(super) fn resolved(
+        &self,
+        table: &Table,
+        alias: &str,
+        conflict: &Conflict<'_>,
+        rows: &[RecordBatch],
+    ) -> Result<Changes> {
+        let rows = concat_batches(&nullable(&table.schema), rows)?;
+        let (fresh, meetings) = self.meetings(table, conflict, &rows)?;
+        let inserted = take_record_batch(&rows, &UInt32Array::from(fresh))?;
+        let mut changes = Changes {
+            inserted: vec![inserted],
+            ..Changes::default()
+        };
+        if let Some(update) = conflict.update
+            && !meetings.is_empty()
+        {
+            changes.updated = vec![self.updated(table, alias, update, &rows, meetings)?];
+        }
+        Ok(changes)
+    }
+
+    /// Which rows are new, and which meet one that is there.
+    fn meetings(
+        &self,
+        table: &Table,
+        conflict: &Conflict<'_>,
+        rows: &RecordBatch,
+    ) -> Result<(Vec<u32>, Vec<Meeting>)> {
+        let all: Vec<usize> = (0..table.schema.columns.len()).collect();
+        let view = self.snapshot.read_view(table.id);
+        let look_ups = conflict
+            .keys
+            .iter()
+            .map(|key| Ok((*key, KeyLookUp::prepare(&table.schema, &key.columns, &all)?)));
+        let look_ups = look_ups.collect::<Result<Vec<_>>>()?;
+        let (mut fresh, mut met) = (Vec::new(), Vec::new());
+        let mut taken: Vec<HashSet<String>> = vec![HashSet::new(); look_ups.len()];
+        'rows: for row in 0..rows.num_rows() {
+            let mut mine = Vec::with_capacity(look_ups.len());
+            for (number, (key, look_up)) in look_ups.iter().enumerate() {
+                let columns = key.columns.iter();
+                let values = columns.map(|column| cell(rows.column(*column), row));
+                let Some(values) = values.collect::<Option<Vec<Value>>>() else {
+                    continue;
+                };
+                let shown = format!("{values:?}");
+                if taken[number].contains(&shown) {
+                    if conflict.update.is_some() {
+                        return Err(twice());
+                    }
+                    continue 'rows;
+                }
+                if let Some((id, old)) = table.find(&view, look_up, &values)?.into_iter().next() {
+                    // In range: few rows are inserted this way.
+                    let new = row as u32;
+                    met.push(Meeting { new, id, row: old });
+                    taken[number].insert(shown);
+                    continue 'rows;
+                }
+                mine.push((number, shown));
+            }
+            for (number, shown) in mine {
+                taken[number].insert(shown);
+            }
+            fresh.push(row as u32);
+        }
+        Ok((fresh, met))
+    }
+
+    /// The rows that are there, changed by DO UPDATE.
+    fn updated(
+        &self,
+        table: &Table,
+        alias: &str,
+        update: &DoUpdate,
+        rows: &RecordBatch,
+        meetings: Vec<Meeting>,
+    ) -> Result<RecordBatch> {
+        let mut seen = HashSet::new();
+        if !meetings.iter().all(|meeting| seen.insert(meeting.id)) {
+            return Err(twice());
+        }
+        let new: UInt32Array = meetings.iter().map(|meeting| meeting.new).collect();
+        let (ids, old): (Vec<RowId>, Vec<Row>) = meetings
+            .into_iter()
+            .map(|meeting| (meeting.id, meeting.row))
+            .unzip();
+        let old = with_ids(&table.schema.columns, &ids, &old)?;
+        let excluded = take_record_batch(rows, &new)?;
+        // Columns of the row that is there, then of the one that was to come.
+        let columns =
+            columns_of(&table.schema, alias)?.join(&columns_of(&table.schema, "excluded")?)?;
+        let (before, after) = (old.schema(), excluded.schema());
+        let fields = before.fields().iter().skip(1).cloned();
+        let fields = fields.chain(after.fields().iter().cloned());
+        let arrays = old.columns()[1..].iter().chain(excluded.columns());
+        let mut both = RecordBatch::try_new(
+            Arc::new(Schema::new(fields.collect::<Vec<_>>())),
+            arrays.cloned().collect(),
+        )?;
+        let mut old = old;
+        if let Some(condition) = &update.selection {
+            let condition = qualified(condition, table, alias)?;
+            let met = self.expressions().evaluate(&condition, &columns, &both)?;
+            let met = met
+                .as_boolean_opt()
+                .ok_or_else(|| Error::new("42804", "argument of WHERE must be type boolean"))?;
+            both = filter_record_batch(&both, met)?;
+            old = filter_record_batch(&old, met)?;
+        }
+        let name = Name::of_table(table);
+        let assigned = assigned_columns(table, &name, &update.assignments)?;
+        let mut arrays: Vec<ArrayRef> = vec![Arc::clone(old.column(0))];
+        let mut fields = vec![old.schema().field(0).clone()];
+        for (number, (column, value)) in table.schema.columns.iter().zip(assigned).enumerate() {
+            let array = match value {
+                Assigned::Same => Arc::clone(old.column(number + 1)),
+                Assigned::Value(text) => {
+                    let expr = qualified(&parse_expr(&text)?, table, alias)?;
+                    self.expressions().evaluate(&expr, &columns, &both)?
+                }
+            };
+            fields.push(Field::new(&column.name, array.data_type().clone(), true));
+            arrays.push(array);
+        }
+        Ok(RecordBatch::try_new(Arc::new(Schema::new(fields)), arrays)?)
+    }
+}
+
+/// Columns without a table are those of the row that is there.
+fn qualified(expr: &Expr, table: &Table, alias: &str) -> Result<Expr> {
+    if has_query(expr) {
+        return Err(Error::unsupported(
+            "a sub-query in ON CONFLICT DO UPDATE is not supported",
+        ));
+    }
+    let mut expr = expr.clone();
+    let _: ControlFlow<()> = visit_expressions_mut(&mut expr, |part| {
+        if let Expr::Identifier(ident) = part
+            && table.schema.index_of(&fold(ident)).is_some()
+        {
+            let table = Ident::with_quote('"', alias);
+            *part = Expr::CompoundIdentifier(vec![table, ident.clone()]);
+        }
+        ControlFlow::Continue(())
+    });
+    Ok(expr)
+}
+
+fn twice() -> Error {
+    Error::new(
+        "21000",
+        "ON CONFLICT DO UPDATE command cannot affect row a second time",
+    )
+    .with_hint("the rows of one INSERT must have different keys")
+}

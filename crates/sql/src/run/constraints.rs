@@ -1,0 +1,162 @@
+//! ALTER TABLE … ADD CONSTRAINT and DROP CONSTRAINT.
+
+use std::sync::Arc;
+
+use datafusion::sql::sqlparser::ast::TableConstraint;
+use freestone_storage::{IndexKind, Key, Table, TableSchema};
+
+use super::Run;
+use super::declare::{Declared, constraint_names};
+use super::redeclare::written;
+use crate::error::{Error, Result};
+use crate::plan::names::{Name, quoted};
+
+impl Run<'_> {
+    pub(super) async fn add_constraint(
+        &self,
+        name: &Name,
+        table: &Arc<Table>,
+        constraint: &TableConstraint,
+    ) -> Result<()> {
+        let mut declared = Declared::from(self, name, (*table.schema).clone());
+        declared.constraint(constraint)?;
+        let schema = declared.finished()?;
+        let target = written(name);
+        if let Some(check) = schema.checks.get(table.schema.checks.len()) {
+            let query = format!(
+                "SELECT 1 FROM {target} WHERE NOT ({}) LIMIT 1",
+                check.condition
+            );
+            if self.any(&query).await? {
+                let message = format!(
+                    "check constraint \"{}\" of relation \"{name}\" is violated by some row",
+                    check.name
+                );
+                return Err(Error::new("23514", message));
+            }
+        }
+        if let Some(key) = schema.foreign_keys.get(table.schema.foreign_keys.len()) {
+            let parent = self.snapshot.all_tables().find(|(_, t)| t.id == key.parent);
+            let Some((parent_schema, parent)) = parent else {
+                return Err(Error::internal("a parent that is not there"));
+            };
+            let pairs = key.columns.iter().zip(&key.parent_columns);
+            let pairs = pairs.map(|(own, other)| {
+                let own = quoted(&table.schema.columns[*own].name);
+                let other = quoted(&parent.schema.columns[*other].name);
+                (
+                    format!("c.{own} IS NOT NULL"),
+                    format!("p.{other} = c.{own}"),
+                )
+            });
+            let (present, same): (Vec<String>, Vec<String>) = pairs.unzip();
+            let query = format!(
+                "SELECT 1 FROM {target} AS c WHERE {} AND NOT EXISTS (SELECT 1 FROM {}.{} AS p \
+                 WHERE {}) LIMIT 1",
+                present.join(" AND "),
+                quoted(parent_schema),
+                quoted(&parent.name),
+                same.join(" AND ")
+            );
+            if self.any(&query).await? {
+                let message = format!(
+                    "insert or update on table \"{name}\" violates foreign key constraint \"{}\"",
+                    key.name
+                );
+                return Err(Error::new("23503", message));
+            }
+        }
+        match schema.keys.get(table.schema.keys.len()).cloned() {
+            Some(key) => self.add_key(name, table, schema, key).await,
+            None => self.declare(table, schema),
+        }
+    }
+
+    async fn add_key(
+        &self,
+        name: &Name,
+        table: &Arc<Table>,
+        mut schema: TableSchema,
+        key: Key,
+    ) -> Result<()> {
+        let columns = key.columns.iter();
+        let names: Vec<String> = columns
+            .map(|column| quoted(&table.schema.columns[*column].name))
+            .collect();
+        for column in key.columns.iter().filter(|_| key.primary) {
+            self.must_be_present(name, table, *column).await?;
+        }
+        let present: Vec<String> = names
+            .iter()
+            .map(|name| format!("{name} IS NOT NULL"))
+            .collect();
+        let query = format!(
+            "SELECT 1 FROM {} WHERE {} GROUP BY {} HAVING count(*) > 1 LIMIT 1",
+            written(name),
+            present.join(" AND "),
+            names.join(", ")
+        );
+        if self.any(&query).await? {
+            let message = format!("could not create unique index \"{}\"", key.name);
+            return Err(Error::new("23505", message).with_detail("Some rows have the same key."));
+        }
+        let threads = self.state().config().target_partitions();
+        let (kind, columns) = (IndexKind::Csb, key.columns.clone());
+        let index = self
+            .store()
+            .build_index(table, &key.name, kind, columns, threads, &|| {})?;
+        schema.keys.retain(|known| known.name != key.name);
+        let seen = self.snapshot.timestamp();
+        self.edit(|edit| {
+            edit.create_index(&name.schema, table, index)?;
+            Ok(edit.add_key(table, seen, key, &schema)?)
+        })
+    }
+
+    pub(super) fn drop_constraint(
+        &self,
+        table: &Table,
+        constraint: &str,
+        if_exists: bool,
+        cascade: bool,
+    ) -> Result<()> {
+        let mut schema = (*table.schema).clone();
+        let key = schema.keys.iter().position(|key| key.name == constraint);
+        let children = key.map_or(Vec::new(), |key| {
+            let columns = &schema.keys[key].columns;
+            self.snapshot.referring(table.id, columns)
+        });
+        if let Some((child, reference)) = children.first()
+            && !cascade
+        {
+            let message = format!(
+                "cannot drop constraint \"{constraint}\": foreign key \"{reference}\" of table \
+                 \"{}\" needs it",
+                child.name
+            );
+            return Err(Error::new("2BP01", message)
+                .with_hint("DROP CONSTRAINT … CASCADE drops the foreign key too"));
+        }
+        let before = constraint_names(&schema).len();
+        if key.is_some() {
+            schema.indexes.retain(|index| index.name != constraint);
+        }
+        schema.keys.retain(|key| key.name != constraint);
+        schema.checks.retain(|check| check.name != constraint);
+        schema.foreign_keys.retain(|key| key.name != constraint);
+        if constraint_names(&schema).len() == before {
+            if if_exists {
+                return Ok(());
+            }
+            let message = format!(
+                "constraint \"{constraint}\" of relation \"{}\" does not exist",
+                table.name
+            );
+            return Err(Error::new("42704", message));
+        }
+        for (child, reference) in &children {
+            self.drop_constraint(child, reference, true, false)?;
+        }
+        self.declare(table, schema)
+    }
+}

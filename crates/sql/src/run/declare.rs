@@ -1,0 +1,378 @@
+//! Columns and constraints as written, for CREATE TABLE and ALTER TABLE.
+
+use std::ops::ControlFlow;
+
+use datafusion::arrow::datatypes::DataType;
+use datafusion::sql::sqlparser::ast::{
+    ColumnDef, ColumnOption, Expr, ForeignKeyConstraint, Ident, IndexColumn, ReferentialAction,
+    TableConstraint, visit_expressions,
+};
+use freestone_storage::{
+    Check, Column, ColumnType, ForeignAction, ForeignKey, Key, TableId, TableSchema,
+};
+
+use super::Run;
+use crate::error::{Error, Result};
+use crate::plan::expression::columns_of;
+use crate::plan::names::{Name, fold, position, table_name};
+use crate::plan::relations::unknown_table;
+use crate::plan::rewrite::has_query;
+use crate::types::column_type;
+
+/// A table being declared.
+pub(super) struct Declared<'a> {
+    run: &'a Run<'a>,
+    name: &'a Name,
+    pub(super) schema: TableSchema,
+    /// Resolved when all columns and keys are known.
+    checks: Vec<(Option<String>, Expr)>,
+    references: Vec<ForeignKeyConstraint>,
+}
+
+impl<'a> Declared<'a> {
+    /// Goes on from what is declared already.
+    pub(super) fn from(run: &'a Run<'a>, name: &'a Name, schema: TableSchema) -> Self {
+        Self {
+            run,
+            name,
+            schema,
+            checks: Vec::new(),
+            references: Vec::new(),
+        }
+    }
+
+    /// Adds a column.
+    pub(super) fn column(&mut self, definition: &ColumnDef) -> Result<()> {
+        let at = position(&definition.name);
+        let index = self.schema.columns.len();
+        let kind = column_type(&definition.data_type).map_err(|error| error.at(at))?;
+        let mut column = Column {
+            name: fold(&definition.name),
+            kind,
+            nullable: true,
+            default: None,
+        };
+        for option in &definition.options {
+            let named = option.name.as_ref().map(fold);
+            match &option.option {
+                ColumnOption::Null => column.nullable = true,
+                ColumnOption::NotNull => column.nullable = false,
+                ColumnOption::Default(expr) => column.default = Some(expr.to_string()),
+                ColumnOption::PrimaryKey(_) | ColumnOption::Unique(_) => {
+                    self.schema.keys.push(Key {
+                        name: named.unwrap_or_default(),
+                        columns: vec![index],
+                        primary: matches!(option.option, ColumnOption::PrimaryKey(_)),
+                    });
+                }
+                ColumnOption::ForeignKey(written) => {
+                    let mut written = written.clone();
+                    written.columns = vec![definition.name.clone()];
+                    written.name = written.name.or_else(|| option.name.clone());
+                    self.references.push(written);
+                }
+                ColumnOption::Check(check) => {
+                    let named = check.name.as_ref().map(fold).or(named);
+                    self.checks.push((named, (*check.expr).clone()));
+                }
+                other => {
+                    return Err(Error::unsupported(format!(
+                        "the column option {other} is not supported"
+                    ))
+                    .at(at));
+                }
+            }
+        }
+        self.schema.columns.push(column);
+        Ok(())
+    }
+
+    /// Adds a constraint over columns that are there.
+    pub(super) fn constraint(&mut self, constraint: &TableConstraint) -> Result<()> {
+        match constraint {
+            TableConstraint::PrimaryKey(key) => {
+                self.key(key.name.as_ref(), &key.columns, true)?;
+            }
+            TableConstraint::Unique(key) => self.key(key.name.as_ref(), &key.columns, false)?,
+            TableConstraint::ForeignKey(written) => self.references.push(written.clone()),
+            TableConstraint::Check(check) => {
+                let named = check.name.as_ref().map(fold);
+                self.checks.push((named, (*check.expr).clone()));
+            }
+            other => {
+                return Err(Error::unsupported(format!(
+                    "the constraint \"{other}\" is not supported"
+                )));
+            }
+        }
+        Ok(())
+    }
+
+    fn key(&mut self, name: Option<&Ident>, columns: &[IndexColumn], primary: bool) -> Result<()> {
+        let mut indexes = Vec::with_capacity(columns.len());
+        for column in columns {
+            let Expr::Identifier(ident) = &column.column.expr else {
+                return Err(Error::unsupported("a key is made of plain columns"));
+            };
+            indexes.push(self.place(ident, "key")?);
+        }
+        self.schema.keys.push(Key {
+            name: name.map(fold).unwrap_or_default(),
+            columns: indexes,
+            primary,
+        });
+        Ok(())
+    }
+
+    fn place(&self, ident: &Ident, of: &str) -> Result<usize> {
+        let name = fold(ident);
+        self.schema.index_of(&name).ok_or_else(|| {
+            let message = format!("column \"{name}\" named in {of} does not exist");
+            Error::new("42703", message).at(position(ident))
+        })
+    }
+
+    /// The declaration of a column alone.
+    ///
+    /// # Errors
+    /// `0A000` for one with constraints.
+    pub(super) fn schema_of_column(self) -> Result<TableSchema> {
+        let plain = self.schema.keys.is_empty() && self.checks.is_empty();
+        if plain && self.references.is_empty() {
+            return Ok(self.schema);
+        }
+        Err(
+            Error::unsupported("ADD COLUMN with a constraint other than NOT NULL is not supported")
+                .with_hint("add the column first, then the constraint"),
+        )
+    }
+
+    /// The declaration, with a name for every constraint.
+    ///
+    /// # Errors
+    /// `42P16` for two primary keys, `42710` for two constraints of one name; whatever
+    /// is wrong with conditions and references.
+    pub(super) fn finished(mut self) -> Result<TableSchema> {
+        if self.schema.keys.iter().filter(|key| key.primary).count() > 1 {
+            let message = format!(
+                "multiple primary keys for table \"{}\" are not allowed",
+                self.name
+            );
+            return Err(Error::new("42P16", message));
+        }
+        let primary = self.schema.keys.iter().filter(|key| key.primary);
+        let primary: Vec<usize> = primary.flat_map(|key| key.columns.clone()).collect();
+        for index in primary {
+            self.schema.columns[index].nullable = false;
+        }
+        self.name_keys();
+        for (name, condition) in std::mem::take(&mut self.checks) {
+            let check = self.check(name, &condition)?;
+            self.schema.checks.push(check);
+        }
+        for written in std::mem::take(&mut self.references) {
+            let key = self.reference(&written)?;
+            self.schema.foreign_keys.push(key);
+        }
+        let names = constraint_names(&self.schema);
+        for (number, name) in names.iter().enumerate() {
+            if names[..number].contains(name) {
+                let message = format!(
+                    "constraint \"{name}\" of table \"{}\" already exists",
+                    self.name
+                );
+                return Err(Error::new("42710", message));
+            }
+        }
+        Ok(self.schema)
+    }
+
+    /// PostgreSQL's names for keys without one: `t_pkey`, `t_a_b_key`.
+    fn name_keys(&mut self) {
+        for number in 0..self.schema.keys.len() {
+            let key = &self.schema.keys[number];
+            if key.name.is_empty() {
+                let name = match key.primary {
+                    true => self.free(format!("{}_pkey", self.name.name)),
+                    false => self.free(self.named_after(&key.columns, "key")),
+                };
+                self.schema.keys[number].name = name;
+            }
+        }
+    }
+
+    fn named_after(&self, columns: &[usize], suffix: &str) -> String {
+        let names = columns.iter();
+        let names: Vec<&str> = names
+            .map(|column| self.schema.columns[*column].name.as_str())
+            .collect();
+        format!("{}_{}_{suffix}", self.name.name, names.join("_"))
+    }
+
+    /// The name, with a number behind it if it is taken.
+    fn free(&self, name: String) -> String {
+        let taken = constraint_names(&self.schema);
+        let numbered = (1..).map(|number| format!("{name}{number}"));
+        let mut names = std::iter::once(name.clone()).chain(numbered);
+        names.find(|name| !taken.contains(name)).unwrap_or(name)
+    }
+
+    fn check(&self, name: Option<String>, condition: &Expr) -> Result<Check> {
+        if has_query(condition) {
+            return Err(Error::unsupported("a sub-query in CHECK is not supported"));
+        }
+        let schema = columns_of(&self.schema, &self.name.name)?;
+        let compiled = self.run.expressions().compiled(condition, &schema)?;
+        let kind = compiled.data_type(schema.as_arrow())?;
+        if !matches!(kind, DataType::Boolean | DataType::Null) {
+            return Err(Error::new(
+                "42804",
+                "argument of CHECK must be type boolean",
+            ));
+        }
+        let mut columns = Vec::new();
+        let _: ControlFlow<()> = visit_expressions(condition, |part| {
+            let ident = match part {
+                Expr::Identifier(ident) => Some(ident),
+                Expr::CompoundIdentifier(parts) => parts.last(),
+                _ => None,
+            };
+            let column = ident.and_then(|ident| self.schema.index_of(&fold(ident)));
+            columns.extend(column.filter(|column| !columns.contains(column)));
+            ControlFlow::Continue(())
+        });
+        let unnamed = || match columns.as_slice() {
+            [_] => self.free(self.named_after(&columns, "check")),
+            _ => self.free(format!("{}_check", self.name.name)),
+        };
+        Ok(Check {
+            name: name.unwrap_or_else(unnamed),
+            condition: condition.to_string(),
+            columns,
+        })
+    }
+
+    fn reference(&self, written: &ForeignKeyConstraint) -> Result<ForeignKey> {
+        if written.match_kind.is_some() || written.characteristics.is_some() {
+            return Err(Error::unsupported(
+                "MATCH and DEFERRABLE of foreign keys are not supported",
+            ));
+        }
+        let columns = written.columns.iter();
+        let columns = columns.map(|ident| self.place(ident, "foreign key"));
+        let columns = columns.collect::<Result<Vec<usize>>>()?;
+        let parent_name = table_name(&written.foreign_table)?;
+        let own = parent_name.schema == self.name.schema && parent_name.name == self.name.name;
+        let known = self
+            .run
+            .snapshot
+            .table(&parent_name.schema, &parent_name.name);
+        let (parent, schema) = match (own, known) {
+            (true, None) => (TableId::ITSELF, &self.schema),
+            (true, Some(table)) => (table.id, &self.schema),
+            (false, Some(table)) => (table.id, table.schema.as_ref()),
+            (false, None) => return Err(unknown_table(&self.run.snapshot, &parent_name)),
+        };
+        let wanted = match written.referred_columns.as_slice() {
+            [] => {
+                let mut keys = schema.keys.iter();
+                let primary = keys.find(|key| key.primary);
+                let missing = || {
+                    let message =
+                        format!("there is no primary key for referenced table \"{parent_name}\"");
+                    Error::new("42830", message)
+                };
+                primary.ok_or_else(missing)?.columns.clone()
+            }
+            names => {
+                let place = |ident: &Ident| {
+                    schema.index_of(&fold(ident)).ok_or_else(|| {
+                        let message = format!(
+                            "column \"{}\" referenced in foreign key constraint does not exist",
+                            fold(ident)
+                        );
+                        Error::new("42703", message).at(position(ident))
+                    })
+                };
+                names.iter().map(place).collect::<Result<Vec<usize>>>()?
+            }
+        };
+        if wanted.len() != columns.len() {
+            let message = "number of referencing and referenced columns for foreign key disagree";
+            return Err(Error::new("42830", message));
+        }
+        // Look-ups name the columns in the order of the parent's key.
+        let sorted = |columns: &[usize]| {
+            let mut columns = columns.to_vec();
+            columns.sort_unstable();
+            columns
+        };
+        let mut keys = schema.keys.iter();
+        let key = keys.find(|key| sorted(&key.columns) == sorted(&wanted));
+        let key = key.ok_or_else(|| {
+            let message = format!(
+                "there is no unique constraint matching given keys for referenced table \
+                 \"{parent_name}\""
+            );
+            Error::new("42830", message)
+        })?;
+        let pairs = wanted.iter().zip(&columns);
+        let mine = |parent: &usize| {
+            let mut pairs = pairs.clone();
+            pairs.find_map(|(known, own)| (known == parent).then_some(*own))
+        };
+        let ordered: Option<Vec<usize>> = key.columns.iter().map(mine).collect();
+        let ordered = ordered.unwrap_or(columns);
+        for (own, parent) in ordered.iter().zip(&key.columns) {
+            let (own, parent) = (&self.schema.columns[*own], &schema.columns[*parent]);
+            if !comparable(&own.kind, &parent.kind) {
+                let message = format!(
+                    "foreign key columns \"{}\" and \"{}\" are of different types: {} and {}",
+                    own.name, parent.name, own.kind, parent.kind
+                );
+                return Err(Error::new("42804", message));
+            }
+        }
+        let unnamed = || self.free(self.named_after(&ordered, "fkey"));
+        Ok(ForeignKey {
+            name: written.name.as_ref().map_or_else(unnamed, fold),
+            parent,
+            parent_columns: key.columns.clone(),
+            on_delete: action(written.on_delete.as_ref()),
+            on_update: action(written.on_update.as_ref()),
+            columns: ordered.clone(),
+        })
+    }
+}
+
+/// Whether equal values of both types are stored alike, as look-ups need.
+fn comparable(own: &ColumnType, parent: &ColumnType) -> bool {
+    let whole = |kind: &ColumnType| {
+        matches!(
+            kind,
+            ColumnType::SmallInt | ColumnType::Integer | ColumnType::BigInt
+        )
+    };
+    let text = |kind: &ColumnType| matches!(kind, ColumnType::Text | ColumnType::Varchar(_));
+    own == parent || (whole(own) && whole(parent)) || (text(own) && text(parent))
+}
+
+fn action(written: Option<&ReferentialAction>) -> ForeignAction {
+    match written {
+        None | Some(ReferentialAction::Restrict | ReferentialAction::NoAction) => {
+            ForeignAction::Restrict
+        }
+        Some(ReferentialAction::Cascade) => ForeignAction::Cascade,
+        Some(ReferentialAction::SetNull) => ForeignAction::SetNull,
+        Some(ReferentialAction::SetDefault) => ForeignAction::SetDefault,
+    }
+}
+
+/// The names of all constraints of a table.
+pub(super) fn constraint_names(schema: &TableSchema) -> Vec<String> {
+    let keys = schema.keys.iter().map(|key| &key.name);
+    let checks = schema.checks.iter().map(|check| &check.name);
+    let references = schema.foreign_keys.iter().map(|key| &key.name);
+    let all = keys.chain(checks).chain(references);
+    all.filter(|name| !name.is_empty()).cloned().collect()
+}

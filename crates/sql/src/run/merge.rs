@@ -1,0 +1,190 @@
+//! MERGE: for each WHEN clause the rows that it is the first to claim.
+//!
+//! Every clause is a query of its own over the statement's snapshot, with the
+//! conditions of the clauses before it negated; all of them are done before
+//! anything changes.
+
+use std::collections::HashSet;
+
+use datafusion::sql::sqlparser::ast::{
+    Merge, MergeAction, MergeClauseKind, MergeInsertExpr, MergeInsertKind, TableWithJoins,
+};
+use freestone_storage::Table;
+
+use super::Run;
+use super::change::{Changed, assigned_columns, new_values, refuse};
+use super::changes::{Applied, Changes, row_ids};
+use super::insert::{column_names, columns_named};
+use crate::error::{Error, Result};
+use crate::plan::names::quoted;
+use crate::scan::ROW_ID;
+use crate::session::Outcome;
+
+/// The conditions of the clauses of one kind, so far.
+#[derive(Default)]
+struct Claims(Vec<String>);
+
+impl Claims {
+    /// The condition of the next clause.
+    fn next(&mut self, predicate: Option<&dyn std::fmt::Display>) -> String {
+        let mine = predicate.map_or("TRUE".to_owned(), |predicate| {
+            format!("COALESCE(({predicate}), FALSE)")
+        });
+        let others = self.0.iter().map(|other| format!(" AND NOT {other}"));
+        let condition = format!("{mine}{}", others.collect::<String>());
+        self.0.push(mine);
+        condition
+    }
+}
+
+impl Run<'_> {
+    pub(super) async fn merge(&self, merge: &Merge) -> Result<Outcome> {
+        refuse(&[(merge.output.is_some(), "MERGE with OUTPUT")])?;
+        let written = TableWithJoins {
+            relation: merge.table.clone(),
+            joins: Vec::new(),
+        };
+        let target = Changed::of(&written, "MERGE")?;
+        let table = self.stored_table(&target.name)?.clone();
+        let (source, on) = (merge.source.to_string(), merge.on.to_string());
+        let (mut matched, mut unmatched, mut unsourced) =
+            (Claims::default(), Claims::default(), Claims::default());
+        let mut changes = Changes::default();
+        for clause in &merge.clauses {
+            let predicate = clause
+                .predicate
+                .as_ref()
+                .map(|p| p as &dyn std::fmt::Display);
+            let (from, condition) = match clause.clause_kind {
+                MergeClauseKind::Matched => (
+                    format!("{}, {source}", target.from),
+                    format!("({on}) AND {}", matched.next(predicate)),
+                ),
+                MergeClauseKind::NotMatchedBySource => (
+                    target.from.clone(),
+                    format!(
+                        "NOT EXISTS (SELECT 1 FROM {source} WHERE {on}) AND {}",
+                        unsourced.next(predicate)
+                    ),
+                ),
+                MergeClauseKind::NotMatched | MergeClauseKind::NotMatchedByTarget => (
+                    source.clone(),
+                    format!(
+                        "NOT EXISTS (SELECT 1 FROM {} WHERE {on}) AND {}",
+                        target.from,
+                        unmatched.next(predicate)
+                    ),
+                ),
+            };
+            let inserting = matches!(
+                clause.clause_kind,
+                MergeClauseKind::NotMatched | MergeClauseKind::NotMatchedByTarget
+            );
+            match (&clause.action, inserting) {
+                (MergeAction::Insert(insert), true) => {
+                    refuse(&[(insert.insert_predicate.is_some(), "INSERT … WHERE in MERGE")])?;
+                    let query = self.merge_insert(&table, &target, insert, &from, &condition)?;
+                    changes
+                        .inserted
+                        .extend(self.rows_to_change(&target, &query).await?);
+                }
+                (MergeAction::Update(update), false) => {
+                    refuse(&[
+                        (update.update_predicate.is_some(), "UPDATE … WHERE in MERGE"),
+                        (update.delete_predicate.is_some(), "DELETE WHERE in MERGE"),
+                    ])?;
+                    let assigned = assigned_columns(&table, &target.name, &update.assignments)?;
+                    let values = new_values(&table, &target, &assigned).join(", ");
+                    let query = format!(
+                        "SELECT {}.{}, {values} FROM {from} WHERE {condition}",
+                        target.alias,
+                        quoted(ROW_ID)
+                    );
+                    changes
+                        .updated
+                        .extend(self.rows_to_change(&target, &query).await?);
+                }
+                (MergeAction::Delete { .. }, false) => {
+                    let id = format!("{}.{}", target.alias, quoted(ROW_ID));
+                    let query = format!("SELECT {id} FROM {from} WHERE {condition}");
+                    changes
+                        .deleted
+                        .extend(self.rows_to_change(&target, &query).await?);
+                }
+                (action, _) => {
+                    let message = format!("{action} cannot follow WHEN {}", clause.clause_kind);
+                    return Err(Error::new("42601", message));
+                }
+            }
+        }
+        must_be_once(&changes)?;
+        let Applied { rows, .. } = self.apply(&table, &changes)?;
+        Ok(Outcome::Done {
+            tag: format!("MERGE {rows}"),
+            rows,
+        })
+    }
+
+    /// The query for the rows that a clause inserts.
+    fn merge_insert(
+        &self,
+        table: &Table,
+        target: &Changed,
+        insert: &MergeInsertExpr,
+        from: &str,
+        condition: &str,
+    ) -> Result<String> {
+        let MergeInsertKind::Values(values) = &insert.kind else {
+            return Err(Error::unsupported("INSERT ROW is not supported"));
+        };
+        let [row] = values.rows.as_slice() else {
+            return Err(Error::new("42601", "MERGE inserts one row of VALUES"));
+        };
+        let row = &row.content;
+        let places = match insert.columns.is_empty() {
+            true => (0..table.schema.columns.len()).collect(),
+            false => {
+                let names = column_names(&insert.columns)?;
+                columns_named(&table.schema, &target.name, &names)?
+            }
+        };
+        if row.len() > places.len() || (row.len() < places.len() && !insert.columns.is_empty()) {
+            return Err(Error::new(
+                "42601",
+                format!(
+                    "MERGE inserts {} values into {} columns",
+                    row.len(),
+                    places.len()
+                ),
+            ));
+        }
+        let columns = table.schema.columns.iter().enumerate();
+        let values = columns.map(|(index, column)| {
+            let place = places.iter().position(|place| *place == index);
+            let given = place
+                .and_then(|place| row.get(place))
+                .map(ToString::to_string);
+            let given = given.filter(|text| !text.eq_ignore_ascii_case("default"));
+            let value = given.or_else(|| column.default.clone());
+            let value = value.unwrap_or_else(|| "NULL".to_owned());
+            format!("({value}) AS {}", quoted(&column.name))
+        });
+        let values: Vec<String> = values.collect();
+        let values = values.join(", ");
+        Ok(format!("SELECT {values} FROM {from} WHERE {condition}"))
+    }
+}
+
+/// A row may be changed once.
+fn must_be_once(changes: &Changes) -> Result<()> {
+    let mut seen = HashSet::new();
+    for batch in changes.deleted.iter().chain(&changes.updated) {
+        if row_ids(batch)?.into_iter().any(|id| !seen.insert(id)) {
+            return Err(
+                Error::new("21000", "MERGE command cannot affect row a second time")
+                    .with_hint("more than one source row matched a row of the table"),
+            );
+        }
+    }
+    Ok(())
+}

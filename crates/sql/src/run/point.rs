@@ -1,0 +1,225 @@
+//! Statements about the rows with one key: `WHERE k = 7`. They need no plan (Q5).
+//!
+//! Only what is understood whole is taken here; anything else is planned, also
+//! a comparison whose types would have to be brought together first.
+
+use std::ops::Deref;
+use std::sync::{Arc, LazyLock};
+
+use datafusion::arrow::array::{RecordBatch, RecordBatchOptions};
+use datafusion::arrow::datatypes::{Field, Schema};
+use datafusion::sql::sqlparser::ast::{
+    Expr, Query, SelectItem, SetExpr, Statement as Ast, TableFactor,
+};
+use freestone_storage::delta::arrays;
+use freestone_storage::{KeyLookUp, Row, RowId, Snapshot, Table, TableSchema};
+
+use super::Run;
+use super::changes::with_ids;
+use super::key::{KeyCondition, KeyValues, column_of};
+use crate::error::Result;
+use crate::parameter::Parameter;
+use crate::plan::names::{Name, fold, table_name};
+use crate::session::Outcome;
+use crate::statement::parse_one;
+
+/// A SELECT of columns of one table by a key.
+#[derive(Debug)]
+pub(crate) struct PointQuery {
+    name: Name,
+    schema: Arc<TableSchema>,
+    condition: KeyCondition,
+    look_up: KeyLookUp,
+    /// The columns of the answer, and what they are called.
+    columns: Vec<usize>,
+    names: Vec<String>,
+}
+
+/// The only form of a query that is understood here, but for its list, its
+/// table and its condition.
+static FORM: LazyLock<Option<Ast>> = LazyLock::new(|| parse_one("SELECT a FROM t WHERE a").ok());
+
+impl PointQuery {
+    /// Reads a query; `None` for one of another form.
+    ///
+    /// # Errors
+    /// Those of preparing the look-up.
+    pub(crate) fn of(snapshot: &Snapshot, query: &Query) -> Result<Option<PointQuery>> {
+        let Some((list, table, selection)) = parts(query) else {
+            return Ok(None);
+        };
+        let TableFactor::Table { name, alias, .. } = &table else {
+            return Ok(None);
+        };
+        let Ok(name) = table_name(name) else {
+            return Ok(None);
+        };
+        let Some(table) = snapshot.table(&name.schema, &name.name) else {
+            return Ok(None);
+        };
+        let alias = match alias {
+            None => name.name.clone(),
+            Some(alias) if alias.columns.is_empty() => fold(&alias.name),
+            Some(_) => return Ok(None),
+        };
+        let schema = Arc::clone(&table.schema);
+        let Some(condition) = KeyCondition::of(&selection, &schema, &alias) else {
+            return Ok(None);
+        };
+        let Some((columns, names)) = listed(&list, &schema, &alias) else {
+            return Ok(None);
+        };
+        let look_up = KeyLookUp::prepare(&schema, condition.columns(), &columns)?;
+        Ok(Some(PointQuery {
+            name,
+            schema,
+            condition,
+            look_up,
+            columns,
+            names,
+        }))
+    }
+
+    /// The table, if it is still what the query was read for.
+    pub(crate) fn table<'a>(&self, snapshot: &'a Snapshot) -> Option<&'a Arc<Table>> {
+        let table = snapshot.table(&self.name.schema, &self.name.name);
+        table.filter(|table| Arc::ptr_eq(&table.schema, &self.schema))
+    }
+
+    /// The rows; `None` if a parameter has a type that the column does not.
+    ///
+    /// # Errors
+    /// `Corrupt` or `Io`.
+    pub(crate) fn rows(
+        &self,
+        snapshot: &Snapshot,
+        table: &Table,
+        parameters: &[Parameter],
+    ) -> Result<Option<Vec<Row>>> {
+        let found = match self.condition.values(&self.schema, parameters) {
+            None => return Ok(None),
+            Some(KeyValues::Null) => Vec::new(),
+            Some(KeyValues::Some(key)) => {
+                table.find(&snapshot.read_view(table.id), &self.look_up, &key)?
+            }
+        };
+        Ok(Some(found.into_iter().map(|(_, row)| row).collect()))
+    }
+
+    /// Rows as a batch.
+    ///
+    /// # Errors
+    /// `Corrupt` for values that are none of their column.
+    pub(crate) fn batch(&self, rows: &[Row]) -> Result<RecordBatch> {
+        let columns = self.columns.iter();
+        let columns: Vec<_> = columns
+            .map(|column| self.schema.columns[*column].clone())
+            .collect();
+        let fields = columns
+            .iter()
+            .zip(&self.names)
+            .map(|(column, name)| Field::new(name, column.kind.arrow(), column.nullable));
+        let schema = Arc::new(Schema::new(fields.collect::<Vec<_>>()));
+        let options = RecordBatchOptions::new().with_row_count(Some(rows.len()));
+        let arrays = arrays(&columns, rows)?;
+        Ok(RecordBatch::try_new_with_options(schema, arrays, &options)?)
+    }
+}
+
+/// List, table and condition of a query of the known form.
+fn parts(query: &Query) -> Option<(Vec<SelectItem>, TableFactor, Expr)> {
+    let (Some(Ast::Query(form)), SetExpr::Select(_)) = (FORM.deref(), query.body.as_ref()) else {
+        return None;
+    };
+    let SetExpr::Select(known) = form.body.as_ref() else {
+        return None;
+    };
+    let mut rest = query.clone();
+    let SetExpr::Select(select) = rest.body.as_mut() else {
+        return None;
+    };
+    let list = std::mem::replace(&mut select.projection, known.projection.clone());
+    let selection = std::mem::replace(&mut select.selection, known.selection.clone())?;
+    let table = select.from.first()?.relation.clone();
+    let written = &mut select.from.first_mut()?.relation;
+    if let (TableFactor::Table { name, alias, .. }, TableFactor::Table { name: plain, .. }) =
+        (written, &known.from.first()?.relation)
+    {
+        *name = plain.clone();
+        *alias = None;
+    }
+    (rest == **form).then_some((list, table, selection))
+}
+
+/// Positions and names of the columns in a SELECT list of columns alone.
+fn listed(
+    list: &[SelectItem],
+    schema: &TableSchema,
+    alias: &str,
+) -> Option<(Vec<usize>, Vec<String>)> {
+    let (mut columns, mut names) = (Vec::new(), Vec::new());
+    for item in list {
+        match item {
+            SelectItem::Wildcard(options) if *options == Default::default() => {
+                for (number, column) in schema.columns.iter().enumerate() {
+                    columns.push(number);
+                    names.push(column.name.clone());
+                }
+            }
+            SelectItem::UnnamedExpr(expr) => {
+                let column = column_of(expr, schema, alias)?;
+                columns.push(column);
+                names.push(schema.columns[column].name.clone());
+            }
+            SelectItem::ExprWithAlias { expr, alias: name } => {
+                columns.push(column_of(expr, schema, alias)?);
+                names.push(fold(name));
+            }
+            _ => return None,
+        }
+    }
+    Some((columns, names))
+}
+
+impl Run<'_> {
+    /// Answers a query by a key; `None` for any other.
+    pub(super) fn point(&self, query: &Query) -> Result<Option<Outcome>> {
+        let Some(point) = PointQuery::of(&self.snapshot, query)? else {
+            return Ok(None);
+        };
+        let Some(table) = point.table(&self.snapshot) else {
+            return Ok(None);
+        };
+        match point.rows(&self.snapshot, table, &[])? {
+            None => Ok(None),
+            Some(rows) => Ok(Some(Outcome::batch(point.batch(&rows)?)?)),
+        }
+    }
+
+    /// The rows to be changed by a statement with such a condition: their ids, and
+    /// all columns. `None` for any other condition.
+    pub(super) fn rows_at_point(
+        &self,
+        table: &Table,
+        alias: &str,
+        selection: Option<&Expr>,
+    ) -> Result<Option<RecordBatch>> {
+        let condition = selection.and_then(|expr| KeyCondition::of(expr, &table.schema, alias));
+        let Some(condition) = condition else {
+            return Ok(None);
+        };
+        let Some(values) = condition.values(&table.schema, &[]) else {
+            return Ok(None);
+        };
+        let all: Vec<usize> = (0..table.schema.columns.len()).collect();
+        let found = match values {
+            KeyValues::Null => Vec::new(),
+            KeyValues::Some(key) => {
+                let look_up = KeyLookUp::prepare(&table.schema, condition.columns(), &all)?;
+                table.find(&self.snapshot.read_view(table.id), &look_up, &key)?
+            }
+        };
+        let (ids, rows): (Vec<RowId>, Vec<Row>) = found.into_iter().unzip();
+        Ok(Some(with_ids(&table.schema.columns, &ids, &rows)?))
+    }
+}

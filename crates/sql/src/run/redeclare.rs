@@ -1,0 +1,276 @@
+//! ALTER TABLE that leaves the rows as they are, or casts one column: names,
+//! defaults, NOT NULL, constraints, types.
+//!
+//! What the rows must meet is asked by a query of a snapshot; the change is made
+//! only if no row came or went since, and else tried again.
+
+use std::ops::ControlFlow;
+use std::sync::Arc;
+
+use datafusion::physical_plan::collect;
+use datafusion::sql::sqlparser::ast::{
+    AlterColumnOperation, AlterTableOperation, DataType, Expr, Ident, RenameTableNameKind,
+    visit_expressions_mut,
+};
+use freestone_storage::{Table, TableSchema};
+
+use super::Run;
+use crate::error::{Error, Result};
+use crate::ingest::{self, Target};
+use crate::plan::expression::parse_expr;
+use crate::plan::names::{Name, fold, position, quoted, table_name};
+use crate::plan::relations::unknown_table;
+use crate::session::Outcome;
+use crate::statement::parse_one;
+use crate::types::column_type;
+
+/// Times that a table may change under the statement.
+const ATTEMPTS: usize = 5;
+
+impl Run<'_> {
+    /// Runs one operation other than adding and dropping columns.
+    pub(super) async fn redeclare(
+        &self,
+        name: &Name,
+        operation: &AlterTableOperation,
+    ) -> Result<Outcome> {
+        if self.session.in_transaction() {
+            self.must_be_untouched(self.stored_table(name)?, "ALTER TABLE")?;
+            self.redeclare_once(name, operation).await?;
+            return Ok(Outcome::done("ALTER TABLE"));
+        }
+        for attempt in 1.. {
+            // Rows in no block have the columns of today.
+            let table = self.store().snapshot();
+            let table = table
+                .table(&name.schema, &name.name)
+                .ok_or_else(|| unknown_table(&self.snapshot, name))?;
+            self.store().move_delta(table.id)?;
+            let run = Run::new(self.session, self.store().snapshot(), None);
+            match run.redeclare_once(name, operation).await {
+                Err(error) if error.sqlstate == "40001" && attempt < ATTEMPTS => {}
+                done => {
+                    done?;
+                    break;
+                }
+            }
+        }
+        Ok(Outcome::done("ALTER TABLE"))
+    }
+
+    async fn redeclare_once(&self, name: &Name, operation: &AlterTableOperation) -> Result<()> {
+        let table = Arc::clone(self.stored_table(name)?);
+        match operation {
+            AlterTableOperation::RenameTable {
+                table_name: RenameTableNameKind::To(to) | RenameTableNameKind::As(to),
+            } => {
+                let to = table_name(to)?.name;
+                self.edit(|edit| Ok(edit.rename_table(&name.schema, &name.name, &to)?))
+            }
+            AlterTableOperation::RenameColumn {
+                old_column_name,
+                new_column_name,
+            } => self.rename_column(&table, old_column_name, &fold(new_column_name)),
+            AlterTableOperation::AddConstraint { constraint, .. } => {
+                self.add_constraint(name, &table, constraint).await
+            }
+            AlterTableOperation::DropConstraint {
+                if_exists,
+                name: constraint,
+                drop_behavior,
+            } => {
+                let cascade = drop_behavior
+                    .as_ref()
+                    .is_some_and(|behavior| behavior.to_string() == "CASCADE");
+                self.drop_constraint(&table, &fold(constraint), *if_exists, cascade)
+            }
+            AlterTableOperation::AlterColumn { column_name, op } => {
+                let column = place(&table, column_name)?;
+                self.alter_column(name, &table, column, op).await
+            }
+            _ => Err(super::columns::refused()),
+        }
+    }
+
+    pub(super) fn declare(&self, table: &Table, schema: TableSchema) -> Result<()> {
+        let (seen, options) = (self.snapshot.timestamp(), table.options.clone());
+        self.edit(|edit| Ok(edit.declare(table, seen, schema, options)?))
+    }
+
+    fn rename_column(&self, table: &Table, from: &Ident, to: &str) -> Result<()> {
+        let column = place(table, from)?;
+        if table.schema.index_of(to).is_some() {
+            let message = format!(
+                "column \"{to}\" of relation \"{}\" already exists",
+                table.name
+            );
+            return Err(Error::new("42701", message));
+        }
+        let mut schema = (*table.schema).clone();
+        let old = std::mem::replace(&mut schema.columns[column].name, to.to_owned());
+        for check in &mut schema.checks {
+            let mut condition = parse_expr(&check.condition)?;
+            let _: ControlFlow<()> = visit_expressions_mut(&mut condition, |part| {
+                let ident = match part {
+                    Expr::Identifier(ident) => Some(ident),
+                    Expr::CompoundIdentifier(parts) => parts.last_mut(),
+                    _ => None,
+                };
+                if let Some(ident) = ident
+                    && fold(ident) == old
+                {
+                    *ident = Ident::with_quote('"', to);
+                }
+                ControlFlow::Continue(())
+            });
+            check.condition = condition.to_string();
+        }
+        let mut options = table.options.clone();
+        if options.sort_by.as_deref() == Some(old.as_str()) {
+            options.sort_by = Some(to.to_owned());
+        }
+        if let Some(codec) = options.column_codecs.remove(&old) {
+            options.column_codecs.insert(to.to_owned(), codec);
+        }
+        let seen = self.snapshot.timestamp();
+        self.edit(|edit| Ok(edit.declare(table, seen, schema, options)?))
+    }
+
+    async fn alter_column(
+        &self,
+        name: &Name,
+        table: &Arc<Table>,
+        column: usize,
+        operation: &AlterColumnOperation,
+    ) -> Result<()> {
+        let mut schema = (*table.schema).clone();
+        let changed = &mut schema.columns[column];
+        match operation {
+            AlterColumnOperation::SetDefault { value } => {
+                changed.default = Some(value.to_string());
+                self.check_default(&schema.columns[column])?;
+            }
+            AlterColumnOperation::DropDefault => changed.default = None,
+            AlterColumnOperation::DropNotNull => {
+                let mut keys = table.schema.keys.iter().filter(|key| key.primary);
+                if keys.any(|key| key.columns.contains(&column)) {
+                    let message = format!("column \"{}\" is in a primary key", changed.name);
+                    return Err(Error::new("42P16", message));
+                }
+                changed.nullable = true;
+            }
+            AlterColumnOperation::SetNotNull => {
+                changed.nullable = false;
+                self.must_be_present(name, table, column).await?;
+            }
+            AlterColumnOperation::SetDataType {
+                data_type, using, ..
+            } => {
+                let using = using.as_ref();
+                return self.retype(name, table, column, data_type, using).await;
+            }
+            other => {
+                let message = format!("ALTER COLUMN … {other} is not supported");
+                return Err(Error::unsupported(message));
+            }
+        }
+        self.declare(table, schema)
+    }
+
+    /// Whether a query of the rows has an answer.
+    pub(super) async fn any(&self, query: &str) -> Result<bool> {
+        let ast = parse_one(query)?;
+        let plan = self.logical(&ast).await?;
+        let physical = self.physical(&plan).await?;
+        let found = collect(physical, self.state().task_ctx()).await?;
+        Ok(found.iter().any(|batch| batch.num_rows() > 0))
+    }
+
+    pub(super) async fn must_be_present(
+        &self,
+        name: &Name,
+        table: &Table,
+        column: usize,
+    ) -> Result<()> {
+        let column = &table.schema.columns[column].name;
+        let query = format!(
+            "SELECT 1 FROM {} WHERE {} IS NULL LIMIT 1",
+            written(name),
+            quoted(column)
+        );
+        if self.any(&query).await? {
+            let message =
+                format!("column \"{column}\" of relation \"{name}\" contains null values");
+            return Err(Error::new("23502", message));
+        }
+        Ok(())
+    }
+
+    /// ALTER COLUMN … TYPE: all rows are written again.
+    async fn retype(
+        &self,
+        name: &Name,
+        table: &Arc<Table>,
+        column: usize,
+        kind: &DataType,
+        using: Option<&Expr>,
+    ) -> Result<()> {
+        let mut schema = (*table.schema).clone();
+        schema.columns[column].kind = column_type(kind)?;
+        let old = &table.schema.columns[column];
+        let refers = |columns: &[usize]| columns.contains(&column);
+        let referenced = self.snapshot.all_tables().any(|(_, child)| {
+            let mut keys = child.schema.foreign_keys.iter();
+            keys.any(|key| key.parent == table.id && refers(&key.parent_columns))
+        });
+        let mut own = table.schema.foreign_keys.iter();
+        if referenced || own.any(|key| refers(&key.columns)) {
+            let message = format!("column \"{}\" is part of a foreign key", old.name);
+            return Err(Error::unsupported(message).with_hint("drop the constraint first"));
+        }
+        if let Some(default) = &old.default {
+            let cast = format!("CAST(({default}) AS {kind})");
+            schema.columns[column].default = Some(cast);
+            self.check_default(&schema.columns[column])?;
+        }
+        let values = table.schema.columns.iter().enumerate().map(|(number, c)| {
+            let value = match (number == column, using) {
+                (false, _) => quoted(&c.name),
+                (true, Some(using)) => format!("({using})"),
+                (true, None) => format!("CAST({} AS {kind})", quoted(&c.name)),
+            };
+            format!("{value} AS {}", quoted(&c.name))
+        });
+        let values: Vec<String> = values.collect();
+        let query = format!("SELECT {} FROM {}", values.join(", "), written(name));
+        let plan = self.logical(&parse_one(&query)?).await?;
+        let schema = Arc::new(schema);
+        let options = table.options.clone();
+        options.check(&schema)?;
+        let target = Target::new(self.store(), Arc::clone(&schema), options);
+        let checks = ingest::Checks::of(self.expressions(), &schema, &table.name)?;
+        let target = target.with_checks(checks);
+        let streams = ingest::assigned(&target, self.physical(&plan).await?)?;
+        let blocks = ingest::write(self.state(), &target, streams)
+            .await?
+            .into_blocks();
+        let seen = self.snapshot.timestamp();
+        self.edit(|edit| Ok(edit.retype(table, seen, (*schema).clone(), blocks)?))
+    }
+}
+
+fn place(table: &Table, ident: &Ident) -> Result<usize> {
+    let name = fold(ident);
+    table.schema.index_of(&name).ok_or_else(|| {
+        let message = format!(
+            "column \"{name}\" of relation \"{}\" does not exist",
+            table.name
+        );
+        Error::new("42703", message).at(position(ident))
+    })
+}
+
+/// A table's name as a query has it.
+pub(super) fn written(name: &Name) -> String {
+    format!("{}.{}", quoted(&name.schema), quoted(&name.name))
+}

@@ -1,0 +1,185 @@
+//! Prepared statements: parsed once, run with other values each time.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+
+use datafusion::sql::sqlparser::ast::{Expr, Statement as Ast};
+use freestone_storage::Row;
+use freestone_storage::row::cell;
+use futures::TryStreamExt;
+use parking_lot::RwLock;
+
+use super::{Outcome, Session, panicked};
+use crate::error::{Error, Result};
+use crate::parameter::{self, Parameter};
+use crate::run::PointQuery;
+use crate::statement::Statement;
+
+/// A statement with parameters, `$1`, `$2`, … or `?`. Any session of any database
+/// can run it; it remembers how to find rows of the table that it was last run on.
+#[derive(Debug)]
+pub struct Prepared {
+    statement: Statement,
+    parameters: usize,
+    point: RwLock<Option<Arc<PointQuery>>>,
+}
+
+impl Prepared {
+    /// Prepares a statement.
+    ///
+    /// # Errors
+    /// `42601` for placeholders that are no parameters.
+    pub fn new(statement: Statement) -> Result<Self> {
+        Ok(Self {
+            parameters: parameter::count(&statement.ast)?,
+            statement,
+            point: RwLock::default(),
+        })
+    }
+
+    /// The statement.
+    pub fn statement(&self) -> &Statement {
+        &self.statement
+    }
+
+    /// How many values it takes.
+    pub fn parameters(&self) -> usize {
+        self.parameters
+    }
+
+    /// Runs it with a value for each parameter.
+    ///
+    /// # Errors
+    /// `08P01` for too few values or too many; those of the statement.
+    pub async fn run(&self, session: &Session, values: &[Parameter]) -> Result<Outcome> {
+        let literals: Vec<Expr> = values.iter().map(Parameter::literal).collect();
+        self.run_with(session, &literals).await
+    }
+
+    /// Runs it with an expression for each parameter.
+    ///
+    /// # Errors
+    /// As [`Prepared::run`].
+    pub(crate) async fn run_with(&self, session: &Session, values: &[Expr]) -> Result<Outcome> {
+        let ast = parameter::bind(&self.statement.ast, self.parameters, values)?;
+        session.run(&self.statement.with(ast)).await
+    }
+
+    /// Runs it and collects its rows. A query for the rows with one key is
+    /// answered at once, without a plan.
+    ///
+    /// # Errors
+    /// As [`Prepared::run`].
+    pub async fn rows(&self, session: &Session, values: &[Parameter]) -> Result<Vec<Row>> {
+        let at_point = AssertUnwindSafe(|| self.rows_at_point(session, values));
+        let at_point = catch_unwind(at_point).unwrap_or_else(|panic| Err(panicked(&*panic)));
+        if let Some(rows) = at_point? {
+            return Ok(rows);
+        }
+        let Outcome::Rows(rows) = self.run(session, values).await? else {
+            return Ok(Vec::new());
+        };
+        let mut all = Vec::new();
+        let mut stream = rows.stream;
+        while let Some(batch) = stream.try_next().await? {
+            all.extend((0..batch.num_rows()).map(|row| {
+                let columns = batch.columns().iter();
+                columns.map(|column| cell(column, row)).collect::<Row>()
+            }));
+        }
+        Ok(all)
+    }
+
+    /// The rows with one key; `None` if that is not what is asked for, or a
+    /// transaction is open, whose statements come one after the other.
+    fn rows_at_point(&self, session: &Session, values: &[Parameter]) -> Result<Option<Vec<Row>>> {
+        let Ast::Query(query) = &self.statement.ast else {
+            return Ok(None);
+        };
+        if values.len() != self.parameters || session.in_transaction() {
+            return Ok(None);
+        }
+        let snapshot = session.database().store().snapshot();
+        let known = self.point.read().clone();
+        let known = known.filter(|point| point.table(&snapshot).is_some());
+        let point = match known {
+            Some(point) => point,
+            None => {
+                let Some(point) = PointQuery::of(&snapshot, query)? else {
+                    return Ok(None);
+                };
+                let point = Arc::new(point);
+                *self.point.write() = Some(Arc::clone(&point));
+                point
+            }
+        };
+        match point.table(&snapshot) {
+            None => Ok(None),
+            Some(table) => point.rows(&snapshot, table, values),
+        }
+    }
+}
+
+impl Session {
+    /// Prepares one statement.
+    ///
+    /// # Errors
+    /// `42601` for a text that is not exactly one statement.
+    pub fn prepare(&self, sql: &str) -> Result<Prepared> {
+        let mut statements = self.parse(sql)?;
+        match (statements.pop(), statements.len()) {
+            (Some(statement), 0) => Prepared::new(statement),
+            (None, _) => Err(Error::new("42601", "expected one statement, found 0")),
+            (Some(_), more) => Err(Error::new(
+                "42601",
+                format!("expected one statement, found {}", more + 1),
+            )),
+        }
+    }
+
+    /// Keeps a statement under a name, for EXECUTE.
+    ///
+    /// # Errors
+    /// `42P05` if the name is taken.
+    pub(crate) fn keep(&self, name: String, prepared: Prepared) -> Result<()> {
+        let mut kept = self.prepared.lock();
+        if kept.contains_key(&name) {
+            let message = format!("prepared statement \"{name}\" already exists");
+            return Err(Error::new("42P05", message));
+        }
+        kept.insert(name, Arc::new(prepared));
+        Ok(())
+    }
+
+    /// The statement of that name.
+    ///
+    /// # Errors
+    /// `26000` if there is none.
+    pub(crate) fn kept(&self, name: &str) -> Result<Arc<Prepared>> {
+        self.prepared
+            .lock()
+            .get(name)
+            .cloned()
+            .ok_or_else(|| none(name))
+    }
+
+    /// Forgets the statement of that name, or all of them.
+    ///
+    /// # Errors
+    /// As [`Session::kept`].
+    pub(crate) fn forget(&self, name: Option<&str>) -> Result<()> {
+        let mut kept = self.prepared.lock();
+        match name {
+            None => kept.clear(),
+            Some(name) => drop(kept.remove(name).ok_or_else(|| none(name))?),
+        }
+        Ok(())
+    }
+}
+
+fn none(name: &str) -> Error {
+    Error::new(
+        "26000",
+        format!("prepared statement \"{name}\" does not exist"),
+    )
+}

@@ -1,0 +1,121 @@
+//! ALTER TABLE: names, defaults, NOT NULL, constraints, types.
+
+use crate::support::{LAYOUTS, Sql};
+use freestone::Database;
+
+fn table(sql: &Sql, layout: &str) {
+    sql.run(&format!(
+        "CREATE TABLE t (id INTEGER, name TEXT DEFAULT 'd', n INTEGER) WITH (layout = '{layout}')"
+    ));
+    sql.run("INSERT INTO t VALUES (1, 'a', 10), (2, NULL, 20); VACUUM t");
+    sql.run("CREATE INDEX by_n ON t (n)");
+    sql.run("INSERT INTO t VALUES (3, 'c', 30)");
+}
+
+#[test]
+fn names_defaults_and_not_null() {
+    for layout in LAYOUTS {
+        let sql = Sql::new();
+        table(&sql, layout);
+        sql.run("ALTER TABLE t RENAME COLUMN name TO label");
+        assert_eq!(
+            sql.sorted("SELECT label, n FROM t"),
+            ["NULL|20", "a|10", "c|30"]
+        );
+        assert_eq!(sql.state("SELECT name FROM t"), "42703");
+        assert_eq!(sql.state("ALTER TABLE t RENAME COLUMN id TO n"), "42701");
+        sql.run("ALTER TABLE t ALTER COLUMN label SET DEFAULT upper('new')");
+        sql.run("INSERT INTO t (id, n) VALUES (4, 40)");
+        sql.run("ALTER TABLE t ALTER label DROP DEFAULT; INSERT INTO t (id, n) VALUES (5, 50)");
+        assert_eq!(
+            sql.rows("SELECT label FROM t WHERE id > 3 ORDER BY id"),
+            ["NEW", "NULL"]
+        );
+        assert_eq!(sql.state("ALTER TABLE t ALTER label SET NOT NULL"), "23502");
+        sql.run("UPDATE t SET label = '-' WHERE label IS NULL");
+        sql.run("ALTER TABLE t ALTER label SET NOT NULL");
+        assert_eq!(sql.state("INSERT INTO t (id, n) VALUES (6, 60)"), "23502");
+        sql.run("ALTER TABLE t ALTER label DROP NOT NULL; INSERT INTO t (id, n) VALUES (6, 60)");
+        sql.run("VACUUM t; ALTER TABLE t RENAME TO u");
+        assert_eq!(sql.one("SELECT label FROM u WHERE n = 30"), "c");
+        assert_eq!(sql.state("SELECT 1 FROM t"), "42P01");
+        assert_eq!(sql.one("SELECT count(*) FROM u WHERE label IS NULL"), "1");
+    }
+}
+
+#[test]
+fn constraints_come_and_go() {
+    for layout in LAYOUTS {
+        let sql = Sql::new();
+        table(&sql, layout);
+        assert_eq!(
+            sql.state("ALTER TABLE t ADD CONSTRAINT big CHECK (n > 15)"),
+            "23514"
+        );
+        sql.run("ALTER TABLE t ADD CONSTRAINT big CHECK (n > 5)");
+        assert_eq!(sql.state("INSERT INTO t VALUES (4, 'x', 5)"), "23514");
+        sql.run("ALTER TABLE t DROP CONSTRAINT big; INSERT INTO t VALUES (4, 'a', 5)");
+        assert_eq!(sql.state("ALTER TABLE t ADD UNIQUE (name)"), "23505");
+        assert_eq!(sql.state("ALTER TABLE t ADD PRIMARY KEY (name)"), "23502");
+        sql.run("ALTER TABLE t ADD PRIMARY KEY (id)");
+        assert_eq!(sql.state("INSERT INTO t VALUES (1, 'x', 1)"), "23505");
+        assert_eq!(sql.state("INSERT INTO t VALUES (NULL, 'x', 1)"), "23502");
+        assert_eq!(sql.state("DROP INDEX t_pkey"), "2BP01");
+        sql.run("CREATE TABLE c (t INTEGER)");
+        sql.run("INSERT INTO c VALUES (9)");
+        let reference = "ALTER TABLE c ADD CONSTRAINT up FOREIGN KEY (t) REFERENCES t";
+        assert_eq!(sql.state(reference), "23503");
+        sql.run("UPDATE c SET t = 1");
+        sql.run(reference);
+        assert_eq!(sql.state("DELETE FROM t WHERE id = 1"), "23503");
+        assert_eq!(sql.state("ALTER TABLE t DROP CONSTRAINT t_pkey"), "2BP01");
+        assert_eq!(
+            sql.state("ALTER TABLE c ADD CONSTRAINT up CHECK (t > 0)"),
+            "42710"
+        );
+        sql.run("ALTER TABLE t DROP CONSTRAINT t_pkey CASCADE; DELETE FROM t WHERE id = 1");
+        assert_eq!(sql.state("ALTER TABLE t DROP CONSTRAINT t_pkey"), "42704");
+        sql.run("ALTER TABLE t DROP CONSTRAINT IF EXISTS t_pkey");
+    }
+}
+
+#[test]
+fn types_change_with_all_rows() {
+    for layout in LAYOUTS {
+        let sql = Sql::new();
+        table(&sql, layout);
+        sql.run("ALTER TABLE t ALTER COLUMN n TYPE DECIMAL(10,1)");
+        assert_eq!(sql.sorted("SELECT n FROM t"), ["10.0", "20.0", "30.0"]);
+        sql.run("ALTER TABLE t ALTER COLUMN n SET DATA TYPE TEXT USING n::text || '!'");
+        assert_eq!(sql.rows("SELECT id FROM t WHERE n = '20.0!'"), ["2"]);
+        assert_eq!(sql.state("ALTER TABLE t ALTER name TYPE INTEGER"), "22P02");
+        assert_eq!(sql.sorted("SELECT name FROM t"), ["NULL", "a", "c"]);
+    }
+}
+
+#[test]
+fn what_was_altered_is_there_after_opening() {
+    let folder = tempfile::tempdir().unwrap();
+    for layout in LAYOUTS {
+        let place = folder.path().join(layout);
+        {
+            let sql = Sql::on(&Database::open(&place).unwrap());
+            table(&sql, layout);
+            sql.run("ALTER TABLE t ADD PRIMARY KEY (id); ALTER TABLE t RENAME name TO label");
+            sql.run("ALTER TABLE t ADD CHECK (label <> 'bad'); INSERT INTO t VALUES (7, 'x', 1)");
+            sql.run("ALTER TABLE t ALTER n TYPE BIGINT; ALTER TABLE t ALTER n SET NOT NULL");
+            sql.run("CREATE TABLE c (t INTEGER REFERENCES t ON DELETE CASCADE)");
+            sql.run("INSERT INTO c VALUES (7), (1)");
+        }
+        let sql = Sql::on(&Database::open(&place).unwrap());
+        assert_eq!(
+            sql.sorted("SELECT * FROM t"),
+            ["1|a|10", "2|NULL|20", "3|c|30", "7|x|1"]
+        );
+        assert_eq!(sql.state("INSERT INTO t VALUES (8, 'bad', 1)"), "23514");
+        assert_eq!(sql.state("INSERT INTO t VALUES (7, 'good', 1)"), "23505");
+        assert_eq!(sql.state("INSERT INTO t VALUES (8, 'good', NULL)"), "23502");
+        sql.run("DELETE FROM t WHERE id = 7");
+        assert_eq!(sql.rows("SELECT * FROM c"), ["1"]);
+    }
+}

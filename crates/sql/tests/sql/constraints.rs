@@ -1,0 +1,181 @@
+//! CHECK and FOREIGN KEY.
+
+use crate::support::{LAYOUTS, Sql};
+
+#[test]
+fn checks_hold_for_every_row() {
+    let sql = Sql::new();
+    sql.run(
+        "CREATE TABLE p (id INTEGER PRIMARY KEY, price DECIMAL(8,2) CHECK (price > 0), \
+         low INTEGER, high INTEGER, CONSTRAINT ordered CHECK (low <= p.high))",
+    );
+    sql.run("INSERT INTO p VALUES (1, 9.99, 1, 2), (2, NULL, NULL, 5)");
+    let error = sql.error("INSERT INTO p VALUES (3, 1, 1, 1), (4, 0, 1, 1)");
+    assert_eq!(error.sqlstate, "23514");
+    assert!(
+        error.message.contains("\"p_price_check\""),
+        "{}",
+        error.message
+    );
+    assert!(error.detail.unwrap().contains("(4, 0.00, 1, 1)"));
+    assert_eq!(
+        sql.state("UPDATE p SET low = high + 1 WHERE id = 1"),
+        "23514"
+    );
+    assert_eq!(sql.state("UPDATE p SET low = 9"), "23514");
+    assert_eq!(
+        sql.state("INSERT INTO p VALUES (1, 1, 1, 1) ON CONFLICT (id) DO UPDATE SET price = -1"),
+        "23514"
+    );
+    // Many rows become blocks at once and are checked as well.
+    let many = "INSERT INTO p SELECT v, 20000 - v, 1, 2 FROM range(10, 20001) AS r(v)";
+    assert_eq!(sql.state(many), "23514");
+    assert_eq!(sql.one("SELECT count(*) FROM p"), "2");
+    for (check, state) in [
+        ("price", "42804"),
+        ("nope > 1", "42703"),
+        ("id IN (SELECT 1)", "0A000"),
+    ] {
+        let create = format!("CREATE TABLE q (id INTEGER, price INTEGER, CHECK ({check}))");
+        assert_eq!(sql.state(&create), state, "{check}");
+    }
+    // A check goes with its column, and follows its name.
+    sql.run("ALTER TABLE p RENAME COLUMN high TO top");
+    assert_eq!(
+        sql.state("INSERT INTO p (id, low, top) VALUES (7, 2, 1)"),
+        "23514"
+    );
+    sql.run("ALTER TABLE p DROP COLUMN low");
+    sql.run("INSERT INTO p (id, price, top) VALUES (7, 2, -1)");
+}
+
+fn family(sql: &Sql, layout: &str, actions: &str) {
+    sql.run(&format!(
+        "CREATE TABLE parent (a INTEGER, b TEXT, n INTEGER, PRIMARY KEY (a, b)) \
+         WITH (layout = '{layout}')"
+    ));
+    sql.run("INSERT INTO parent VALUES (1, 'x', 0), (2, 'y', 0), (3, 'z', 0); VACUUM");
+    sql.run(&format!(
+        "CREATE TABLE child (id INTEGER PRIMARY KEY, pb TEXT DEFAULT 'z', pa BIGINT DEFAULT 3, \
+         FOREIGN KEY (pb, pa) REFERENCES parent (b, a) {actions}) WITH (layout = '{layout}')"
+    ));
+    sql.run("INSERT INTO child VALUES (10, 'x', 1), (11, 'x', 1), (20, 'y', 2), (99, NULL, 5)");
+}
+
+#[test]
+fn children_have_parents() {
+    for layout in LAYOUTS {
+        let sql = Sql::new();
+        family(&sql, layout, "");
+        let error = sql.error("INSERT INTO child VALUES (30, 'x', 2)");
+        assert_eq!(error.sqlstate, "23503");
+        assert!(
+            error.message.contains("\"child_pa_pb_fkey\""),
+            "{}",
+            error.message
+        );
+        assert_eq!(sql.state("UPDATE child SET pa = 7 WHERE id = 20"), "23503");
+        assert_eq!(sql.state("DELETE FROM parent WHERE a = 1"), "23503");
+        assert_eq!(sql.state("UPDATE parent SET b = 'w' WHERE a = 2"), "23503");
+        assert_eq!(sql.state("TRUNCATE parent"), "23503");
+        // What is right at the end of the statement is right.
+        sql.run("UPDATE parent SET n = n + 1");
+        sql.run("DELETE FROM child WHERE pa = 1; DELETE FROM parent WHERE a = 1");
+        let many =
+            "INSERT INTO child SELECT v, 'y', 2 + (v / 20000)::int FROM range(100, 20101) AS r(v)";
+        assert_eq!(sql.state(many), "23503");
+        assert_eq!(
+            sql.run("INSERT INTO child SELECT v, 'y', 2 FROM range(100, 20100) AS r(v)"),
+            "INSERT 0 20000"
+        );
+        assert_eq!(sql.state("DELETE FROM parent"), "23503");
+        assert_eq!(sql.state("DROP TABLE parent"), "2BP01");
+        assert_eq!(sql.state("ALTER TABLE parent DROP COLUMN a"), "2BP01");
+        sql.run("ALTER TABLE parent DROP COLUMN n; DROP TABLE parent CASCADE");
+        sql.run("INSERT INTO child VALUES (1, 'free', 1)");
+    }
+}
+
+#[test]
+fn children_follow() {
+    for layout in LAYOUTS {
+        let sql = Sql::new();
+        family(&sql, layout, "ON DELETE CASCADE ON UPDATE CASCADE");
+        sql.run("UPDATE parent SET b = b || b, a = a * 10 WHERE a < 3");
+        assert_eq!(
+            sql.sorted("SELECT * FROM child"),
+            ["10|xx|10", "11|xx|10", "20|yy|20", "99|NULL|5"]
+        );
+        sql.run("DELETE FROM parent WHERE b = 'xx'");
+        assert_eq!(sql.sorted("SELECT id FROM child"), ["20", "99"]);
+
+        let sql = Sql::new();
+        family(&sql, layout, "ON DELETE SET NULL ON UPDATE SET DEFAULT");
+        sql.run("DELETE FROM parent WHERE a = 1; UPDATE parent SET a = 4 WHERE a = 2");
+        assert_eq!(
+            sql.sorted("SELECT * FROM child"),
+            ["10|NULL|NULL", "11|NULL|NULL", "20|z|3", "99|NULL|5"]
+        );
+    }
+}
+
+#[test]
+fn a_tree_in_one_table_goes_with_its_root() {
+    let sql = Sql::new();
+    sql.run(
+        "CREATE TABLE tree (id INTEGER PRIMARY KEY, up INTEGER REFERENCES tree ON DELETE CASCADE)",
+    );
+    sql.run("INSERT INTO tree VALUES (1, NULL), (2, 1), (3, 2), (4, 3), (5, NULL)");
+    assert_eq!(sql.state("INSERT INTO tree VALUES (6, 7)"), "23503");
+    sql.run("INSERT INTO tree VALUES (6, 7), (7, 6)");
+    sql.run("DELETE FROM tree WHERE id = 1");
+    assert_eq!(sql.sorted("SELECT id FROM tree"), ["5", "6", "7"]);
+}
+
+#[test]
+fn of_two_transactions_the_later_is_refused() {
+    let sql = Sql::new();
+    family(&sql, "column", "");
+    let other = Sql::on(sql.session.database());
+    sql.run("BEGIN; INSERT INTO child VALUES (50, 'z', 3)");
+    other.run("BEGIN; DELETE FROM parent WHERE a = 3");
+    sql.run("COMMIT");
+    assert_eq!(other.state("COMMIT"), "23503");
+    sql.run("BEGIN; DELETE FROM child WHERE id = 50; DELETE FROM parent WHERE a = 3");
+    other.run("BEGIN; INSERT INTO child VALUES (51, 'z', 3)");
+    sql.run("COMMIT");
+    assert_eq!(other.state("COMMIT"), "23503");
+    assert_eq!(sql.sorted("SELECT id FROM child"), ["10", "11", "20", "99"]);
+    // Both within one transaction.
+    sql.run(
+        "BEGIN; INSERT INTO parent VALUES (8, 'h', 0); INSERT INTO child VALUES (80, 'h', 8); \
+         COMMIT",
+    );
+    sql.run("BEGIN; INSERT INTO parent VALUES (9, 'i', 0); INSERT INTO child VALUES (90, 'i', 9)");
+    assert_eq!(sql.state("DELETE FROM parent WHERE a = 9"), "23503");
+    sql.run("ROLLBACK");
+}
+
+#[test]
+fn references_must_make_sense() {
+    let sql = Sql::new();
+    family(&sql, "row", "");
+    for (definition, state) in [
+        ("a INTEGER REFERENCES parent (a)", "42830"),
+        ("a INTEGER REFERENCES parent (n)", "42830"),
+        ("a INTEGER REFERENCES parent", "42830"),
+        ("a INTEGER REFERENCES parent (nope)", "42703"),
+        ("a INTEGER REFERENCES nope", "42P01"),
+        (
+            "a TEXT, b TEXT, FOREIGN KEY (a, b) REFERENCES parent",
+            "42804",
+        ),
+        ("a INTEGER, FOREIGN KEY (b) REFERENCES child", "42703"),
+    ] {
+        assert_eq!(
+            sql.state(&format!("CREATE TABLE q ({definition})")),
+            state,
+            "{definition}"
+        );
+    }
+}

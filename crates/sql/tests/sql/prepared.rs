@@ -1,0 +1,176 @@
+//! Prepared statements, and look-ups that need no plan.
+
+use crate::support::{LAYOUTS, Sql, runtime};
+use freestone::{Outcome, Parameter, Value};
+
+#[test]
+fn parameters_stand_for_values_of_any_type() {
+    let sql = Sql::new();
+    let runtime = runtime();
+    sql.run(
+        "CREATE TABLE t (i BIGINT, d DOUBLE PRECISION, s TEXT, b BOOLEAN, y BYTEA, e DATE, \
+         m DECIMAL(8,2))",
+    );
+    let insert = sql
+        .session
+        .prepare("INSERT INTO t VALUES ($1, $2, $3, $4, $5, $6, $7)")
+        .unwrap();
+    assert_eq!(insert.parameters(), 7);
+    let given: Vec<Parameter> = vec![
+        i64::MIN.into(),
+        (-0.25).into(),
+        "it's".into(),
+        true.into(),
+        vec![0u8, 255].into(),
+        "2024-02-29".into(),
+        "12.5".into(),
+    ];
+    runtime.block_on(insert.run(&sql.session, &given)).unwrap();
+    let nulls = vec![Parameter::Null; 7];
+    runtime.block_on(insert.run(&sql.session, &nulls)).unwrap();
+    assert_eq!(
+        sql.sorted("SELECT * FROM t"),
+        [
+            "-9223372036854775808|-0.25|it's|true|00ff|2024-02-29|12.50",
+            "NULL|NULL|NULL|NULL|NULL|NULL|NULL"
+        ]
+    );
+    let error = runtime
+        .block_on(insert.run(&sql.session, &given[1..]))
+        .unwrap_err();
+    assert_eq!(error.sqlstate, "08P01");
+    assert!(error.message.contains("6 values"), "{}", error.message);
+    let twice = sql.session.prepare("SELECT ? + ?, - $1").unwrap();
+    let rows = runtime.block_on(twice.rows(&sql.session, &[(-3).into(), 5.into()]));
+    assert_eq!(
+        rows.unwrap(),
+        [vec![Some(Value::Int(2)), Some(Value::Int(3))]]
+    );
+    assert_eq!(
+        sql.session.prepare("SELECT $0").unwrap_err().sqlstate,
+        "42601"
+    );
+    assert_eq!(
+        sql.session
+            .prepare("SELECT 1; SELECT 2")
+            .unwrap_err()
+            .sqlstate,
+        "42601"
+    );
+}
+
+#[test]
+fn look_ups_by_key_give_what_plans_give() {
+    for layout in LAYOUTS {
+        let sql = Sql::new();
+        let runtime = runtime();
+        sql.run(&format!(
+            "CREATE TABLE t (k INTEGER PRIMARY KEY, s TEXT, w DATE, UNIQUE (s, w)) \
+             WITH (layout = '{layout}')"
+        ));
+        for part in 0..3 {
+            sql.run(&format!(
+                "INSERT INTO t SELECT v * 7919 % 3000 + {part} * 3000, 'n' || v, \
+                 DATE '2024-01-01' + {part} FROM range(3000) AS r(v)"
+            ));
+            sql.run("VACUUM t");
+        }
+        sql.run("INSERT INTO t VALUES (-5, 'new', '2024-05-05'); DELETE FROM t WHERE k = 77");
+        let by_key = sql
+            .session
+            .prepare("SELECT * FROM t AS x WHERE x.k = $1")
+            .unwrap();
+        for key in [-5, 0, 77, 78, 2999, 3000, 8999, 9000] {
+            let found = runtime
+                .block_on(by_key.rows(&sql.session, &[key.into()]))
+                .unwrap();
+            // An expression that no look-up understands.
+            let planned = sql
+                .session
+                .prepare("SELECT * FROM t WHERE k + 0 = $1")
+                .unwrap();
+            let planned = runtime
+                .block_on(planned.rows(&sql.session, &[key.into()]))
+                .unwrap();
+            assert_eq!(found, planned, "{layout} {key}");
+            assert_eq!(found.len(), usize::from(key != 77 && key != 9000));
+        }
+        let pair = "SELECT k, s AS name FROM t WHERE w = '2024-01-02' AND s = 'n17'";
+        assert_eq!(sql.rows(pair), [format!("{}|n17", 17 * 7919 % 3000 + 3000)]);
+        assert_eq!(sql.names(pair), ["k", "name"]);
+        assert!(sql.rows("SELECT k FROM t WHERE k = NULL").is_empty());
+        assert_eq!(sql.rows("SELECT k FROM t WHERE k = 8.0"), ["8"]);
+        assert!(sql.rows("SELECT k FROM t WHERE k = 8.5").is_empty());
+        assert!(sql.rows("SELECT k FROM t WHERE k = 99999999999").is_empty());
+        assert_eq!(sql.rows("SELECT count(*) FROM t WHERE k = 8"), ["1"]);
+        assert_eq!(sql.state("SELECT nope FROM t WHERE k = 8"), "42703");
+        // Inside a transaction, its own rows.
+        sql.run("BEGIN; UPDATE t SET s = 'changed' WHERE k = 8");
+        assert_eq!(sql.rows("SELECT s FROM t WHERE k = 8"), ["changed"]);
+        let rows = runtime
+            .block_on(by_key.rows(&sql.session, &[8.into()]))
+            .unwrap();
+        assert_eq!(rows[0][1], Some(Value::Bytes(b"changed".to_vec())));
+        sql.run("ROLLBACK");
+        assert_ne!(sql.one("SELECT s FROM t WHERE k = 8"), "changed");
+        // The table changes under a statement that is prepared.
+        sql.run("ALTER TABLE t ADD COLUMN more INTEGER DEFAULT 3");
+        let rows = runtime
+            .block_on(by_key.rows(&sql.session, &[8.into()]))
+            .unwrap();
+        assert_eq!(rows[0].len(), 4);
+        sql.run("DROP TABLE t");
+        let gone = runtime.block_on(by_key.rows(&sql.session, &[8.into()]));
+        assert_eq!(gone.unwrap_err().sqlstate, "42P01");
+    }
+}
+
+#[test]
+fn prepared_changes_by_key() {
+    let sql = Sql::new();
+    let runtime = runtime();
+    sql.run("CREATE TABLE a (id BIGINT PRIMARY KEY, n BIGINT)");
+    let insert = sql.session.prepare("INSERT INTO a VALUES (?, ?)").unwrap();
+    let add = sql
+        .session
+        .prepare("UPDATE a SET n = n + $2 WHERE id = $1")
+        .unwrap();
+    let remove = sql.session.prepare("DELETE FROM a WHERE id = ?").unwrap();
+    let tag = |outcome: Outcome| match outcome {
+        Outcome::Done { tag, .. } => tag,
+        Outcome::Rows(_) => "rows".to_string(),
+    };
+    for id in 0..10 {
+        let done = runtime.block_on(insert.run(&sql.session, &[id.into(), 100.into()]));
+        assert_eq!(tag(done.unwrap()), "INSERT 0 1");
+    }
+    let done = runtime.block_on(add.run(&sql.session, &[3.into(), (-7).into()]));
+    assert_eq!(tag(done.unwrap()), "UPDATE 1");
+    let done = runtime.block_on(add.run(&sql.session, &[33.into(), 1.into()]));
+    assert_eq!(tag(done.unwrap()), "UPDATE 0");
+    let done = runtime.block_on(remove.run(&sql.session, &[4.into()]));
+    assert_eq!(tag(done.unwrap()), "DELETE 1");
+    let again = runtime.block_on(insert.run(&sql.session, &[3.into(), 1.into()]));
+    assert_eq!(again.unwrap_err().sqlstate, "23505");
+    assert_eq!(sql.one("SELECT sum(n) FROM a"), "893");
+}
+
+#[test]
+fn prepare_execute_deallocate() {
+    let sql = Sql::new();
+    sql.run("CREATE TABLE t (k INTEGER PRIMARY KEY, s TEXT)");
+    assert_eq!(
+        sql.run("PREPARE put (int, text) AS INSERT INTO t VALUES ($1, $2)"),
+        "PREPARE"
+    );
+    assert_eq!(sql.run("EXECUTE put(1, 'one')"), "INSERT 0 1");
+    assert_eq!(sql.run("EXECUTE put(1 + 1, 'two')"), "INSERT 0 1");
+    sql.run("PREPARE got AS SELECT s FROM t WHERE k = $1");
+    assert_eq!(sql.rows("EXECUTE got(2)"), ["two"]);
+    assert_eq!(sql.state("PREPARE got AS SELECT 1"), "42P05");
+    assert_eq!(sql.state("EXECUTE got"), "08P01");
+    assert_eq!(sql.run("DEALLOCATE got"), "DEALLOCATE");
+    assert_eq!(sql.state("EXECUTE got(2)"), "26000");
+    assert_eq!(sql.run("DEALLOCATE ALL"), "DEALLOCATE");
+    assert_eq!(sql.state("EXECUTE put(3, '')"), "26000");
+}

@@ -1,0 +1,131 @@
+//! What is declared of a table, changed while its rows stay: names, defaults, NOT
+//! NULL, keys, checks and references.
+
+use super::columns::moved;
+use super::edit::CatalogEdit;
+use super::writer::NewBlock;
+use crate::block::Block;
+use crate::delta::Fragment;
+use crate::error::{Error, Result};
+use crate::schema::{Column, Key, TableOptions, TableSchema};
+use crate::table::Table;
+use std::sync::Arc;
+
+/// Whether rows of a table came or went since `timestamp`, of which a snapshot is held.
+pub(super) fn changed_since(table: &Table, timestamp: u64) -> bool {
+    let block = |block: &Arc<Block>| !block.deletes().after(timestamp).is_empty();
+    let fragment = |fragment: &Arc<Fragment>| {
+        fragment.newest() > timestamp || !fragment.deletes.after(timestamp).is_empty()
+    };
+    table.blocks().iter().any(block) || table.delta().fragments().iter().any(fragment)
+}
+
+impl CatalogEdit {
+    /// Gives the table `seen` other declarations, for which the rows that were
+    /// there at `timestamp` are right. Columns keep their number and types.
+    ///
+    /// # Errors
+    /// `Conflict` if the table, or its rows, changed since; if columns get other
+    /// names or may be NULL or not, also if rows are in no block.
+    pub fn declare(
+        &mut self,
+        seen: &Table,
+        timestamp: u64,
+        schema: TableSchema,
+        options: TableOptions,
+    ) -> Result<()> {
+        self.change(seen.id, |table| {
+            must_be_unchanged(table, seen, timestamp)?;
+            let stored = |column: &Column| (column.name.clone(), column.kind, column.nullable);
+            let same = table.schema.columns.iter().map(stored);
+            let changed = if same.eq(schema.columns.iter().map(stored)) {
+                table.with_schema(Arc::new(schema), table.blocks().to_vec())
+            } else if table.delta().rows() > 0 {
+                return Err(conflict(table));
+            } else {
+                moved(table, schema, |_| ())?
+            };
+            Ok(changed.with_options(options))
+        })
+    }
+
+    /// Gives the table `seen` other columns and, in the place of all its blocks,
+    /// `blocks` that were written with those.
+    ///
+    /// # Errors
+    /// `Conflict` if the table or its rows changed since `timestamp`, or rows are
+    /// in no block.
+    pub fn retype(
+        &mut self,
+        seen: &Table,
+        timestamp: u64,
+        schema: TableSchema,
+        blocks: Vec<NewBlock>,
+    ) -> Result<()> {
+        let blocks = self.adopt(blocks);
+        self.change(seen.id, |table| {
+            must_be_unchanged(table, seen, timestamp)?;
+            if table.delta().rows() > 0 {
+                return Err(conflict(table));
+            }
+            let changed = table.with_schema(Arc::new(schema), blocks);
+            Ok(changed.with_former(Vec::new()))
+        })
+    }
+
+    /// Gives a table another name.
+    ///
+    /// # Errors
+    /// 3F000, 42P01, 42P07 for a name that is taken.
+    pub fn rename_table(&mut self, schema: &str, name: &str, to: &str) -> Result<()> {
+        self.free_name(schema, to)?;
+        let table = self.remove(schema, name)?;
+        let blocks = table.blocks().to_vec();
+        let renamed = table.with(to, table.options.clone(), blocks);
+        self.put(schema, renamed)
+    }
+
+    /// Adds a key, whose index was built over the blocks of the table `seen`, to
+    /// the table, and to `schema` what else it changes: NOT NULL.
+    ///
+    /// # Errors
+    /// `Conflict` if rows came or went since `timestamp`, or are in no block.
+    pub fn add_key(
+        &mut self,
+        seen: &Table,
+        timestamp: u64,
+        key: Key,
+        schema: &TableSchema,
+    ) -> Result<()> {
+        self.change(seen.id, |table| {
+            if changed_since(table, timestamp) {
+                return Err(conflict(table));
+            }
+            let mut declared = (*table.schema).clone();
+            declared.keys.push(key);
+            if declared.columns == schema.columns {
+                let blocks = table.blocks().to_vec();
+                return Ok(table.with_schema(Arc::new(declared), blocks));
+            }
+            if table.delta().rows() > 0 {
+                return Err(conflict(table));
+            }
+            declared.columns.clone_from(&schema.columns);
+            moved(table, declared, |_| ())
+        })
+    }
+}
+
+fn must_be_unchanged(table: &Table, seen: &Table, timestamp: u64) -> Result<()> {
+    let same = table.schema == seen.schema && table.block_ids() == seen.block_ids();
+    if same && !changed_since(table, timestamp) {
+        return Ok(());
+    }
+    Err(conflict(table))
+}
+
+fn conflict(table: &Table) -> Error {
+    Error::Conflict {
+        message: format!("table \"{}\" was changed meanwhile", table.name),
+    }
+}
