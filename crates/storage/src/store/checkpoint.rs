@@ -24,6 +24,9 @@ use std::sync::atomic::Ordering;
 
 const MAGIC: &[u8; 8] = b"FREESTCP";
 
+/// A checkpoint that is being written.
+const DRAFT: &str = "wal/checkpoint.draft";
+
 fn name(segment: u64) -> String {
     format!("wal/{segment}.checkpoint")
 }
@@ -75,7 +78,9 @@ impl Store {
         let sum = checksum_seeded(&record, segment).to_le_bytes();
         // What the manifest says must be durable before the log loses it.
         wal.flush(timestamp)?;
-        files.write(&name(segment), &[MAGIC, &sum, &record])?;
+        // Without new commits the newest manifest has a checkpoint of this number already.
+        files.write(DRAFT, &[MAGIC, &sum, &record])?;
+        files.rename(DRAFT, &name(segment))?;
         files.sync_directory("wal")?;
         let number = self.published.fetch_add(1, Ordering::Relaxed) + 1;
         let mut manifest = catalog.to_manifest(self.place.next_number());

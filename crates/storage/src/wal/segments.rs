@@ -71,11 +71,11 @@ pub(super) fn damage(files: &dyn Files, number: u64, offset: u64, reason: &str) 
     Error::corrupt(reason).at(&files.show(&name(number)), None, Some(&place))
 }
 
-/// Removes files that never became segments, or were to become some.
+/// Removes files that never became segments or checkpoints, or were to become some.
 pub(super) fn tidy(files: &dyn Files) -> Result<()> {
     for name in files.list(DIRECTORY)? {
         let name = format!("{DIRECTORY}/{name}");
-        if name == DRAFT || name.ends_with(".spare") {
+        if name == DRAFT || name.ends_with(".spare") || name.ends_with(".draft") {
             files.remove(&name)?;
         }
     }
