@@ -130,6 +130,14 @@ impl Store {
         } else {
             Some(merge(base, draft, &latest.catalog)?)
         };
+        let catalog = match catalog {
+            // Rows and keys are checked against what was committed meanwhile, too.
+            Some(mut catalog) => {
+                carry_deltas(&latest.catalog, &mut catalog)?;
+                Some(catalog)
+            }
+            None => None,
+        };
         let now = catalog.as_ref().unwrap_or(&latest.catalog);
         if latest.timestamp != transaction.base.timestamp() {
             check_added_blocks(base, draft)?;
