@@ -59,7 +59,8 @@ impl Store {
             OpenMode::ReadOnly => Access::Read,
             OpenMode::Create | OpenMode::ReadWrite => Access::Write,
         };
-        Store::over(Arc::new(disk), Some(path.to_path_buf()), lock, access)
+        let path = Some(path.to_path_buf());
+        Store::over(Arc::new(disk), path, lock, (access, log_options()))
     }
 
     /// A database that lives as long as this process.
@@ -67,7 +68,7 @@ impl Store {
         // Nothing in memory fails to be created or read back.
         let files: Arc<dyn Files> = Arc::new(Memory::default());
         let opened = publish_first(files.as_ref())
-            .and_then(|()| Store::over(files, None, None, Access::WriteUnlogged));
+            .and_then(|()| Store::over(files, None, None, (Access::WriteUnlogged, log_options())));
         opened.unwrap_or_else(|error| unreachable!("{error}"))
     }
 
@@ -76,6 +77,14 @@ impl Store {
     /// # Errors
     /// As [`Store::open`].
     pub fn over_files(files: Arc<dyn Files>) -> Result<Arc<Store>> {
+        Store::over_files_with(files, log_options())
+    }
+
+    /// As [`Store::over_files`], with a log of this form.
+    ///
+    /// # Errors
+    /// As [`Store::open`].
+    pub fn over_files_with(files: Arc<dyn Files>, log: WalOptions) -> Result<Arc<Store>> {
         if files
             .list("manifest")?
             .iter()
@@ -83,7 +92,7 @@ impl Store {
         {
             publish_first(files.as_ref())?;
         }
-        Store::over(files, None, None, Access::Write)
+        Store::over(files, None, None, (Access::Write, log))
     }
 
     /// Opens a database over any kind of files for reading.
@@ -91,14 +100,14 @@ impl Store {
     /// # Errors
     /// As [`Store::open`].
     pub fn read_files(files: Arc<dyn Files>) -> Result<Arc<Store>> {
-        Store::over(files, None, None, Access::Read)
+        Store::over(files, None, None, (Access::Read, log_options()))
     }
 
     fn over(
         files: Arc<dyn Files>,
         path: Option<PathBuf>,
         lock: Option<Lock>,
-        access: Access,
+        (access, options): (Access, WalOptions),
     ) -> Result<Arc<Store>> {
         let (manifest, passed) = manifest::load(files.as_ref())?;
         let notes = passed
@@ -123,7 +132,7 @@ impl Store {
             catalog,
             timestamp,
         };
-        let wal = recovery.run(log, access)?;
+        let wal = recovery.run(log, access, options)?;
         let Recovery {
             catalog, timestamp, ..
         } = recovery;
@@ -177,7 +186,12 @@ struct Recovery<'a> {
 
 impl Recovery<'_> {
     /// Does again what checkpoint and log have; opens the log for writing.
-    fn run(&mut self, log: Option<u64>, access: Access) -> Result<Option<Wal>> {
+    fn run(
+        &mut self,
+        log: Option<u64>,
+        access: Access,
+        options: WalOptions,
+    ) -> Result<Option<Wal>> {
         let files = self.place.files.clone();
         if let Some(segment) = log {
             let record = checkpoint::read(files.as_ref(), segment)?;
@@ -197,10 +211,6 @@ impl Recovery<'_> {
         match access {
             Access::WriteUnlogged => Ok(None),
             Access::Write => {
-                let options = WalOptions {
-                    segment_bytes: SEGMENT_BYTES,
-                    ..WalOptions::default()
-                };
                 Wal::open(files, options, from, after, &mut each).map(|(wal, _)| Some(wal))
             }
             Access::Read => {
@@ -209,6 +219,13 @@ impl Recovery<'_> {
                 Ok(None)
             }
         }
+    }
+}
+
+fn log_options() -> WalOptions {
+    WalOptions {
+        segment_bytes: SEGMENT_BYTES,
+        ..WalOptions::default()
     }
 }
 
