@@ -43,8 +43,10 @@
 //! they stand can only become one by being written, and stay.
 //!
 //! **What is synced when.** A segment is synced before its successor gets a
-//! name, so only the last one can be torn. [`Wal::open`] syncs the last segment
-//! and the directory, because a process that was killed may have done neither.
+//! name, so only the last one can be torn. [`Wal::open`] writes the records of the
+//! last segment again and syncs it and the directory: a process that was killed
+//! may have synced neither, and after a failed sync the system takes records for
+//! written that it has lost.
 //!
 //! A segment that is no longer needed becomes the next one: `N.log` is renamed
 //! to `N.spare`, and later, with a new head, to its new number. Spare files that
