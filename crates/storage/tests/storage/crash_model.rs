@@ -14,7 +14,7 @@ const POINTS: u64 = 50_000;
 const STEPS: usize = 60;
 
 /// Says where it was when a test fails.
-struct Where(String);
+pub struct Where(pub String);
 
 impl Drop for Where {
     fn drop(&mut self) {

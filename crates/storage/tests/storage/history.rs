@@ -152,6 +152,8 @@ pub struct History {
     pub acknowledged: Vec<Acknowledged>,
     /// What a commit that failed would have led to.
     pub uncertain: Option<World>,
+    /// Whether opening the database again failed.
+    pub closed: bool,
     next_key: i64,
     next_name: u64,
 }
@@ -198,6 +200,7 @@ impl History {
             running: Vec::new(),
             committed,
             uncertain: None,
+            closed: false,
             next_key: 1000,
             next_name: 0,
         })
@@ -247,7 +250,7 @@ impl History {
     }
 
     /// What is committed is what can be seen.
-    fn check(&self) {
+    pub fn check(&self) {
         assert_eq!(world(&self.store.snapshot()), *self.committed);
     }
 
@@ -272,11 +275,26 @@ impl History {
         })
     }
 
+    /// Opens the database again after an error; the commit that failed may have
+    /// become durable.
+    pub fn reopen_after_failure(&mut self) {
+        self.running.clear();
+        self.store = Store::in_memory();
+        self.store = Store::over_files_with(self.files.clone(), self.log.clone()).unwrap();
+        self.closed = false;
+        let found = world(&self.store.snapshot());
+        let uncertain = self.uncertain.take();
+        assert!(found == *self.committed || Some(&found) == uncertain.as_ref());
+        self.committed = Arc::new(found);
+    }
+
     fn reopen(&mut self) -> Result<()> {
         self.running.clear();
+        self.closed = true;
         // The old store has to be gone before the new one comes.
         self.store = Store::in_memory();
         self.store = Store::over_files_with(self.files.clone(), self.log.clone())?;
+        self.closed = false;
         self.check();
         Ok(())
     }

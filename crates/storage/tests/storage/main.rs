@@ -24,6 +24,7 @@ mod corrupt;
 mod crash;
 mod crash_model;
 mod delta;
+mod failures;
 mod fixtures;
 mod flips;
 mod history;
