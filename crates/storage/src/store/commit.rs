@@ -92,6 +92,8 @@ impl Store {
 
     /// The database as it is now; later changes do not show in it.
     pub fn snapshot(&self) -> Snapshot {
+        // A reader that cannot go on sees what it saw; `refresh` says why.
+        let _ = self.refresh();
         self.active.snapshot(|| {
             let shown = self.shown.read();
             (shown.catalog.clone(), shown.timestamp)

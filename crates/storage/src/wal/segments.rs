@@ -15,7 +15,7 @@ const SPARES: usize = 2;
 #[derive(Debug)]
 pub(super) struct Older {
     pub(super) number: u64,
-    /// Bytes of its records.
+    /// Bytes of its records, as far as they count.
     pub(super) records: u64,
     /// Bytes of its file.
     pub(super) file: u64,
@@ -104,7 +104,15 @@ impl Shelf {
         self.older.push(segment);
     }
 
-    /// Bytes of records in all segments.
+    /// Counts the records before `number` no more.
+    pub(super) fn pass(&mut self, number: u64) {
+        let older = self.older.iter_mut();
+        older
+            .filter(|older| older.number < number)
+            .for_each(|older| older.records = 0);
+    }
+
+    /// Bytes of the records that count, in all segments.
     pub(super) fn records(&self) -> u64 {
         self.older.iter().map(|segment| segment.records).sum()
     }

@@ -31,6 +31,7 @@ mod history;
 mod home;
 mod indexes;
 mod model;
+mod readers;
 mod regressions;
 mod sparse;
 mod tables;
