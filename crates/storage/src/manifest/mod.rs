@@ -19,6 +19,9 @@ use std::collections::BTreeMap;
 pub const MANIFEST_VERSION: u32 = 1;
 const DIRECTORY: &str = "manifest";
 
+/// The schema that exists in every database.
+pub const DEFAULT_SCHEMA: &str = "main";
+
 /// A manifest as stored.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Manifest {
@@ -69,6 +72,20 @@ pub struct ManifestTable {
     /// Number of the first row that is in none of them.
     #[serde(default = "first_number")]
     pub delta: u64,
+}
+
+impl Manifest {
+    /// That of a database in which nothing was done yet.
+    pub fn first() -> Manifest {
+        let schemas = [(DEFAULT_SCHEMA.to_string(), ManifestSchema::default())];
+        Manifest {
+            version: 1,
+            next_table: 1,
+            next_block: 1,
+            schemas: schemas.into(),
+            ..Manifest::default()
+        }
+    }
 }
 
 fn first_number() -> u64 {

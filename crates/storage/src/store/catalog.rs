@@ -11,9 +11,6 @@ use crate::table::Table;
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
-/// The schema that exists in every database.
-pub const DEFAULT_SCHEMA: &str = "main";
-
 /// An immutable snapshot of the whole database.
 #[derive(Clone, Debug, Default)]
 pub struct Catalog {

@@ -4,11 +4,11 @@ use super::beside::Beside;
 use super::commit::{Latest, Shown};
 use super::recover::Recovered;
 use super::transaction::RowLocks;
-use super::{Catalog, DEFAULT_SCHEMA, Place, Store, block_files, follow, ids_of};
+use super::{Catalog, Place, Store, block_files, follow, ids_of};
 use crate::block::file_name;
 use crate::error::{Error, Result};
 use crate::io::{Disk, Files, Lock, Memory};
-use crate::manifest::{self, Manifest, ManifestSchema};
+use crate::manifest::{self, Manifest};
 use crate::wal::{Follower, Wal, WalOptions};
 use parking_lot::{Mutex, RwLock};
 use std::collections::{HashSet, VecDeque};
@@ -118,6 +118,7 @@ impl Store {
             path,
             lock,
             wal,
+            writable: true,
             ..Opened::default()
         };
         Ok(Arc::new(Store::of(place, recovered, opened)))
@@ -165,7 +166,7 @@ impl Store {
             checkpointed: Mutex::new(segment),
             moving: Mutex::default(),
             path: opened.path,
-            writable: opened.follower.is_none(),
+            writable: opened.writable,
             follower: Mutex::new(opened.follower),
             notes: opened.notes,
             _lock: opened.lock,
@@ -179,6 +180,7 @@ pub(super) struct Opened {
     pub path: Option<PathBuf>,
     pub lock: Option<Lock>,
     pub wal: Option<Wal>,
+    pub writable: bool,
     pub follower: Option<Follower>,
     pub notes: Vec<String>,
 }
@@ -191,7 +193,7 @@ enum Access {
     WriteUnlogged,
 }
 
-fn log_options() -> WalOptions {
+pub(super) fn log_options() -> WalOptions {
     WalOptions {
         segment_bytes: SEGMENT_BYTES,
         ..WalOptions::default()
@@ -199,16 +201,7 @@ fn log_options() -> WalOptions {
 }
 
 fn publish_first(files: &dyn Files) -> Result<()> {
-    let mut manifest = Manifest {
-        version: 1,
-        next_table: 1,
-        next_block: 1,
-        ..Manifest::default()
-    };
-    manifest
-        .schemas
-        .insert(DEFAULT_SCHEMA.to_string(), ManifestSchema::default());
-    manifest::publish(files, &manifest)
+    manifest::publish(files, &Manifest::first())
 }
 
 /// Creates what is missing if that is wanted, and takes the writer's lock.
@@ -230,9 +223,7 @@ fn prepare(disk: &Disk, path: &Path, mode: OpenMode) -> Result<Lock> {
         }
         return Ok(lock);
     }
-    for directory in ["", "manifest", "blocks", "wal"] {
-        disk.create_directory(directory)?;
-    }
+    create_directories(disk)?;
     let lock = disk.lock()?;
     publish_first(disk)?;
     // FORMAT comes last: a directory with it is a whole database.
@@ -244,6 +235,29 @@ fn prepare(disk: &Disk, path: &Path, mode: OpenMode) -> Result<Lock> {
         Disk::new(parent).sync_directory("")?;
     }
     Ok(lock)
+}
+
+fn create_directories(disk: &Disk) -> Result<()> {
+    let mut directories = ["", "manifest", "blocks", "wal"].into_iter();
+    directories.try_for_each(|directory| disk.create_directory(directory))
+}
+
+/// The format of a damaged database: what is wrong with it, if that is no reason
+/// to leave the database alone.
+pub(super) fn format_for_salvage(disk: &Disk, path: &Path) -> Result<Result<bool>> {
+    match check_format(disk, path) {
+        Err(error) if manifest::newest(disk)?.is_some() && error.sqlstate() != "0A000" => {
+            Ok(Err(error))
+        }
+        Err(error) => Err(error),
+        known => Ok(known),
+    }
+}
+
+/// Makes what a database directory has beside its data.
+pub(super) fn make_whole(disk: &Disk) -> Result<()> {
+    create_directories(disk)?;
+    write_format(disk)
 }
 
 fn write_format(disk: &Disk) -> Result<()> {

@@ -61,6 +61,11 @@ impl Recovered {
         }
     }
 
+    /// Where its blocks are.
+    pub fn place(&self) -> &Arc<Place> {
+        &self.place
+    }
+
     /// The first segment of the log that is needed.
     pub fn from(&self) -> u64 {
         self.segment.unwrap_or(1)

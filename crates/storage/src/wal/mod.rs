@@ -63,7 +63,8 @@ mod state;
 pub use follow::{Follower, Polled};
 pub use log::Wal;
 
-use crate::error::Error;
+use crate::error::{Error, Result};
+use crate::io::Files;
 
 /// How a log is written and read.
 #[derive(Clone, Debug)]
@@ -96,6 +97,28 @@ pub struct Replay {
     pub torn: bool,
     /// What could not be read; empty unless salvage was asked for.
     pub lost: Vec<Error>,
+}
+
+/// Reads a log as [`Wal::open`] does, and changes nothing.
+///
+/// # Errors
+/// As [`Wal::open`].
+pub fn read(
+    files: &dyn Files,
+    options: &WalOptions,
+    from: u64,
+    after: u64,
+    each: &mut dyn FnMut(u64, &[u8]) -> Result<()>,
+) -> Result<Replay> {
+    replay::read(files, options, (from.max(1), after), each).map(|found| found.replay)
+}
+
+/// Whether the log has its first segment still.
+///
+/// # Errors
+/// `Io`.
+pub fn begins(files: &dyn Files) -> Result<bool> {
+    Ok(segments::numbers(files)?.first() == Some(&1))
 }
 
 #[cfg(test)]

@@ -71,7 +71,7 @@ fn close(store: Arc<Store>, files: &Arc<Faulty>, dice: &mut Dice) -> Arc<Faulty>
 }
 
 /// Writes one more transaction and finds it again.
-fn go_on(store: &Arc<Store>, world: &mut World, dice: &mut Dice) {
+pub fn go_on(store: &Arc<Store>, world: &mut World, dice: &mut Dice) {
     let mut transaction = store.begin().unwrap();
     let name = world.keys().next().cloned();
     let name = name.filter(|_| !dice.once_in(3));
