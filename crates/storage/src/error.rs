@@ -161,7 +161,7 @@ impl Error {
         match self {
             Error::Invalid { hint, .. } => hint.as_deref(),
             Error::Corrupt { .. } => Some(
-                "Run `freestone verify` to list every damaged block; other tables go on working.",
+                "Run `freestone verify` to list every damaged block; other tables go on working. `freestone salvage` makes a database of what is left.",
             ),
             Error::Full { .. } => {
                 Some("Free space on the disk; nothing that was acknowledged is lost.")

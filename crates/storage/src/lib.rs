@@ -34,7 +34,7 @@ pub use schema::{
     IndexKind, Key, Layout, Physical, TableOptions, TableSchema, Value,
 };
 pub use store::{
-    BlockWriter, Catalog, CatalogEdit, DEFAULT_SCHEMA, NewBlock, OpenMode, Savepoint, Snapshot,
-    Store, Transaction, VerifyReport, View,
+    BlockWriter, Catalog, CatalogEdit, DEFAULT_SCHEMA, LostBlock, LostTransactions, NewBlock,
+    OpenMode, SalvageReport, Savepoint, Snapshot, Store, Transaction, VerifyReport, View,
 };
 pub use table::{ColumnStatistics, Table, TableStatistics};

@@ -1,12 +1,13 @@
 //! Files that lose what was not synced and fail on demand.
 //!
 //! The model is the pessimistic one: until a directory is synced, a crash
-//! forgets every creation, rename and removal in it, and `write` counts as one
-//! operation that may fail half-way. Writes to logs are lost until the log is
-//! synced; [`Faulty::crash_tearing`] lets some survive, whole or in part.
-//! [`Faulty::fail_after`] makes every operation past the n-th fail, as on a disk
-//! that has gone away; [`Faulty::crash`] returns the files as a restart would
-//! find them.
+//! forgets every creation, rename and removal in it. `write` counts as one
+//! operation that may stop half-way; what it writes over is gone at once. Writes
+//! to logs are lost until the log is synced; [`Faulty::crash_tearing`] lets some
+//! survive, whole or in part. [`Faulty::fail_after`] makes every operation past
+//! the n-th fail, as on a disk that has gone away; [`Faulty::crash`] returns the
+//! files as a restart would find them, and [`Faulty::watch`] keeps the files as
+//! they were at every moment at which a crash could come.
 
 use super::faulty_log::FaultyLog;
 use super::memory::{MemoryFile, concatenate, names_in, zeros};
@@ -37,6 +38,19 @@ pub(super) struct State {
     /// Numbers of the operations that fail, the first operation being 1.
     failing: Range<u64>,
     full: bool,
+    /// The files before and within each operation, once somebody watches.
+    moments: Option<Vec<Moment>>,
+}
+
+/// The files at one moment.
+#[derive(Debug, Clone)]
+pub struct Moment {
+    /// Operations that had been done by then.
+    pub operations: u64,
+    /// The operation that comes next, or is half done.
+    pub next: String,
+    /// The files, to be crashed.
+    pub files: Arc<Faulty>,
 }
 
 #[derive(Debug, Clone, PartialEq)]
@@ -133,6 +147,21 @@ impl Faulty {
         }
     }
 
+    /// Keeps the files as they are before and within each operation from now on.
+    pub fn watch(&self) {
+        self.state.lock().moments.get_or_insert_default();
+    }
+
+    /// The moments kept so far, in order; those to come begin anew.
+    pub fn moments(&self) -> Vec<Moment> {
+        let mut state = self.state.lock();
+        state
+            .moments
+            .as_mut()
+            .map(std::mem::take)
+            .unwrap_or_default()
+    }
+
     /// Lets all operations succeed again.
     pub fn heal(&self) {
         self.state.lock().failing = 0..0;
@@ -176,6 +205,7 @@ impl Faulty {
 impl State {
     /// Counts an operation and says whether it fails.
     pub(super) fn count(&mut self, what: &str) -> Result<()> {
+        self.keep_moment(what);
         self.operations += 1;
         if self.failing.contains(&self.operations) {
             return Err(Error::io(
@@ -184,6 +214,55 @@ impl State {
             ));
         }
         Ok(())
+    }
+
+    fn keep_moment(&mut self, next: &str) {
+        let Some(mut moments) = self.moments.take() else {
+            return;
+        };
+        moments.push(Moment {
+            operations: self.operations,
+            next: next.to_string(),
+            files: Arc::new(Faulty {
+                state: Arc::new(Mutex::new(self.clone())),
+            }),
+        });
+        self.moments = Some(moments);
+    }
+
+    /// Gives a name other content. A name that a crash would leave has it at once.
+    fn overwrite(&mut self, name: &str, content: &Content) {
+        if let Some(durable) = self.durable.get_mut(name) {
+            *durable = content.clone();
+        }
+        self.seen.insert(name.to_string(), content.clone());
+    }
+
+    /// Writes half of a file.
+    fn write_half(&mut self, name: &str, parts: &[&[u8]]) {
+        let mut half = parts.concat();
+        half.truncate(half.len() / 2);
+        self.overwrite(name, &Content::Whole(concatenate(&[&half])));
+    }
+
+    /// Keeps the moment within the operation just counted, at which `part` of it is done.
+    fn keep_within(&mut self, what: &str, part: impl FnOnce(&mut State)) {
+        let Some(moments) = self.moments.take() else {
+            return;
+        };
+        let mut half = self.clone();
+        half.moments = Some(moments);
+        half.operations -= 1;
+        part(&mut half);
+        half.keep_moment(what);
+        self.moments = half.moments;
+    }
+
+    fn create_log(&mut self, name: &str, bytes: Vec<u8>) -> usize {
+        let number = self.logs.len();
+        self.logs.insert(number, Log::new(bytes));
+        self.seen.insert(name.to_string(), Content::Log(number));
+        number
     }
 
     fn check_room(&self, name: &str) -> Result<()> {
@@ -213,12 +292,17 @@ impl Files for Faulty {
     }
 
     fn write(&self, name: &str, parts: &[&[u8]]) -> Result<()> {
-        self.change(&format!("cannot write {name}"), |state| {
-            state.check_room(name)?;
-            let content = Content::Whole(concatenate(parts));
-            state.seen.insert(name.to_string(), content);
-            Ok(())
-        })?
+        let mut state = self.state.lock();
+        let what = format!("cannot write {name}");
+        let counted = state.count(&what);
+        if let Err(error) = counted.and_then(|()| state.check_room(name)) {
+            state.write_half(name, parts);
+            state.seen.remove(name);
+            return Err(error);
+        }
+        state.keep_within(&what, |state| state.write_half(name, parts));
+        state.overwrite(name, &Content::Whole(concatenate(parts)));
+        Ok(())
     }
 
     fn log(&self, name: &str, bytes: u64) -> Result<Arc<dyn LogFile>> {
@@ -229,15 +313,17 @@ impl Files for Faulty {
                 let bytes = match found {
                     Some(Content::Whole(bytes)) => bytes.to_vec(),
                     _ => {
-                        state.count(&format!("cannot create {name}"))?;
+                        let what = format!("cannot create {name}");
+                        state.count(&what)?;
                         state.check_room(name)?;
+                        let half = zeros(name, bytes / 2)?;
+                        state.keep_within(&what, |state| {
+                            state.create_log(name, half);
+                        });
                         zeros(name, bytes)?
                     }
                 };
-                let number = state.logs.len();
-                state.logs.insert(number, Log::new(bytes));
-                state.seen.insert(name.to_string(), Content::Log(number));
-                number
+                state.create_log(name, bytes)
             }
         };
         Ok(Arc::new(FaultyLog {

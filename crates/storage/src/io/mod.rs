@@ -20,7 +20,7 @@ mod memory;
 mod unsynced;
 
 pub use disk::{Disk, Lock};
-pub use faulty::Faulty;
+pub use faulty::{Faulty, Moment};
 pub use memory::Memory;
 pub use unsynced::{SECTOR_BYTES, Survival, Unsynced};
 

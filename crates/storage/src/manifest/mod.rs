@@ -1,8 +1,8 @@
 //! The manifest: which tables, views and blocks make up the database.
 //!
 //! Every checkpoint writes a whole new manifest under the next number: write,
-//! sync, rename, sync the directory. The newest one whose checksum holds wins;
-//! the one before it is kept. A manifest is a line
+//! sync, rename, sync the directory. The newest one is the truth; the one before
+//! it is kept for the case that it is damaged. A manifest is a line
 //! `freestone manifest 1 <checksum, 16 hex digits>` and JSON, so that a person
 //! can read what a database consists of.
 
@@ -18,6 +18,9 @@ use std::collections::BTreeMap;
 /// Version of the manifest's own format.
 pub const MANIFEST_VERSION: u32 = 1;
 const DIRECTORY: &str = "manifest";
+
+/// The schema that exists in every database.
+pub const DEFAULT_SCHEMA: &str = "main";
 
 /// A manifest as stored.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -71,6 +74,20 @@ pub struct ManifestTable {
     pub delta: u64,
 }
 
+impl Manifest {
+    /// That of a database in which nothing was done yet.
+    pub fn first() -> Manifest {
+        let schemas = [(DEFAULT_SCHEMA.to_string(), ManifestSchema::default())];
+        Manifest {
+            version: 1,
+            next_table: 1,
+            next_block: 1,
+            schemas: schemas.into(),
+            ..Manifest::default()
+        }
+    }
+}
+
 fn first_number() -> u64 {
     1
 }
@@ -80,7 +97,10 @@ fn name(version: u64) -> String {
 }
 
 /// Versions of the manifests that are there, newest first.
-fn versions(files: &dyn Files) -> Result<Vec<u64>> {
+///
+/// # Errors
+/// `Io`.
+pub fn versions(files: &dyn Files) -> Result<Vec<u64>> {
     let mut versions: Vec<u64> = files
         .list(DIRECTORY)?
         .iter()
@@ -90,24 +110,28 @@ fn versions(files: &dyn Files) -> Result<Vec<u64>> {
     Ok(versions)
 }
 
-/// Reads the newest manifest whose checksum holds, and says why newer ones were passed over.
+/// The number of the newest manifest, if there is one.
 ///
 /// # Errors
-/// `Corrupt` if none holds, `Io`.
-pub fn load(files: &dyn Files) -> Result<(Manifest, Vec<Error>)> {
-    let mut passed = Vec::new();
-    for version in versions(files)? {
-        match read(files, version) {
-            Ok(manifest) => return Ok((manifest, passed)),
-            Err(error) => passed.push(error),
-        }
-    }
-    Err(passed.into_iter().next().unwrap_or_else(|| {
-        Error::corrupt("there is no manifest").at(&files.show(DIRECTORY), None, None)
-    }))
+/// `Io`.
+pub fn newest(files: &dyn Files) -> Result<Option<u64>> {
+    Ok(versions(files)?.first().copied())
 }
 
-fn read(files: &dyn Files, version: u64) -> Result<Manifest> {
+/// Reads the newest manifest.
+///
+/// # Errors
+/// `Corrupt` if there is none or it is damaged, `Io`.
+pub fn load(files: &dyn Files) -> Result<Manifest> {
+    let none = || Error::corrupt("there is no manifest").at(&files.show(DIRECTORY), None, None);
+    read(files, newest(files)?.ok_or_else(none)?)
+}
+
+/// Reads one manifest.
+///
+/// # Errors
+/// `Corrupt` or `Io`.
+pub fn read(files: &dyn Files, version: u64) -> Result<Manifest> {
     let file = name(version);
     let decode = || {
         let file = files.open(&file)?;
@@ -168,17 +192,14 @@ pub fn publish(files: &dyn Files, manifest: &Manifest) -> Result<()> {
     files.sync_directory(DIRECTORY)
 }
 
-/// Removes manifests older than the one before `newest`.
+/// Removes manifests older than the one before the newest.
 ///
 /// # Errors
 /// `Io`.
-pub fn prune(files: &dyn Files, newest: u64) -> Result<()> {
-    for version in versions(files)? {
-        if version + 1 < newest {
-            files.remove(&name(version))?;
-        }
-    }
-    Ok(())
+pub fn prune(files: &dyn Files) -> Result<()> {
+    let versions = versions(files)?;
+    let mut older = versions.into_iter().skip(2);
+    older.try_for_each(|version| files.remove(&name(version)))
 }
 
 #[cfg(test)]
@@ -202,14 +223,14 @@ mod tests {
     }
 
     #[test]
-    fn the_newest_whole_manifest_wins() {
+    fn the_newest_manifest_counts_and_the_one_before_stays() {
         let files = published(1..=3);
-        assert_eq!(load(&files).unwrap().0.version, 3);
-        files.corrupt(&name(3), |bytes| bytes[70] ^= 1);
-        let (manifest, passed) = load(&files).unwrap();
-        assert_eq!((manifest.version, passed.len()), (2, 1));
-        prune(&files, 3).unwrap();
+        assert_eq!(load(&files).unwrap().version, 3);
+        prune(&files).unwrap();
         assert_eq!(versions(&files).unwrap(), [3, 2]);
+        files.corrupt(&name(3), |bytes| bytes[70] ^= 1);
+        assert_eq!(load(&files).unwrap_err().sqlstate(), "XX001");
+        assert_eq!(read(&files, 2).unwrap().version, 2);
     }
 
     #[test]

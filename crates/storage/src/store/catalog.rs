@@ -11,9 +11,6 @@ use crate::table::Table;
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
-/// The schema that exists in every database.
-pub const DEFAULT_SCHEMA: &str = "main";
-
 /// An immutable snapshot of the whole database.
 #[derive(Clone, Debug, Default)]
 pub struct Catalog {
@@ -205,9 +202,13 @@ pub(super) fn opened_table(
         .iter()
         .map(|former| Ok((former_schema(&former.columns), places(&schema, former)?)))
         .collect::<Result<Vec<_>>>()?;
+    // A handle knows where today's columns are, which changes with them.
+    let same_columns = before.is_some_and(|before| {
+        before.schema.columns == schema.columns && before.former() == stored.former
+    });
     let block = |info: BlockInfo| {
         let known = known.get(&info.id).copied();
-        if let Some(block) = known.filter(|block| *block.info() == info) {
+        if let Some(block) = known.filter(|block| same_columns && *block.info() == info) {
             return Ok(block.clone());
         }
         let (columns, places) = match info.version {

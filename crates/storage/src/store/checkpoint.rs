@@ -11,8 +11,9 @@
 //! | 8 | 8 | checksum of the rest, seeded with N |
 //! | 16 | … | a record as the log has them |
 //!
-//! The manifest that names N comes after it; segments and checkpoints before N
-//! are removed after the manifest.
+//! The manifest that names N comes after it. Then all is removed that neither it
+//! nor the manifest before needs: should the newest manifest or its checkpoint be
+//! damaged, the one before and the log lead to the same state.
 
 use super::Store;
 use super::log::{self, Part};
@@ -23,6 +24,9 @@ use crate::manifest;
 use std::sync::atomic::Ordering;
 
 const MAGIC: &[u8; 8] = b"FREESTCP";
+
+/// A checkpoint that is being written.
+const DRAFT: &str = "wal/checkpoint.draft";
 
 fn name(segment: u64) -> String {
     format!("wal/{segment}.checkpoint")
@@ -60,9 +64,13 @@ impl Store {
         let Some(wal) = &self.wal else {
             return Ok(());
         };
-        let _one = self.checkpointing.lock();
+        let mut newest = self.checkpointed.lock();
         let latest = self.latest.lock();
         let segment = wal.rotate()?;
+        if *newest == Some(segment) {
+            // Nothing was committed since.
+            return Ok(());
+        }
         let (catalog, timestamp) = (latest.catalog.clone(), latest.timestamp);
         let mut parts: Vec<Part> = Vec::new();
         for (_, table) in catalog.all_tables() {
@@ -75,17 +83,21 @@ impl Store {
         let sum = checksum_seeded(&record, segment).to_le_bytes();
         // What the manifest says must be durable before the log loses it.
         wal.flush(timestamp)?;
-        files.write(&name(segment), &[MAGIC, &sum, &record])?;
+        // A checkpoint that failed later than here may have left a manifest that names it.
+        files.write(DRAFT, &[MAGIC, &sum, &record])?;
+        files.rename(DRAFT, &name(segment))?;
         files.sync_directory("wal")?;
         let number = self.published.fetch_add(1, Ordering::Relaxed) + 1;
         let mut manifest = catalog.to_manifest(self.place.next_number());
         manifest.version = number;
         (manifest.timestamp, manifest.log) = (timestamp, Some(segment));
         manifest::publish(files, &manifest)?;
+        let before = newest.replace(segment).unwrap_or(1);
+        wal.passed(segment);
         // The checkpoint stands; tidying up may fail and be done by the next one.
-        let _ = manifest::prune(files, number);
-        let _ = wal.remove_before(segment);
-        let _ = remove_before(files, segment);
+        let _ = manifest::prune(files);
+        let _ = wal.remove_before(before);
+        let _ = remove_before(files, before);
         Ok(())
     }
 }

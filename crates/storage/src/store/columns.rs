@@ -17,7 +17,7 @@ impl CatalogEdit {
     /// # Errors
     /// 42701 for a name that is taken, 54011 for too many columns, 23502 if rows
     /// would get a NULL that the column does not allow, `Conflict` if the table
-    /// is gone.
+    /// is gone or has rows in no block.
     pub fn add_column(&mut self, table: TableId, column: Column, value: &ArrayRef) -> Result<()> {
         self.change(table, |table| {
             let name = &column.name;
@@ -53,7 +53,7 @@ impl CatalogEdit {
     ///
     /// # Errors
     /// 42703 if there is none, 42P16 if it is the only one, 2BP01 if a foreign key
-    /// refers to it, `Conflict` if the table is gone.
+    /// refers to it, `Conflict` if the table is gone or has rows in no block.
     pub fn drop_column(&mut self, table: TableId, name: &str) -> Result<()> {
         self.shift_references(table, name)?;
         self.change(table, |table| {
@@ -157,11 +157,22 @@ fn without(schema: &TableSchema, number: usize) -> TableSchema {
 }
 
 /// The table with another schema, and its blocks told where to find its columns.
+///
+/// # Errors
+/// `Conflict` if rows are in no block: those have the columns of today.
 pub(super) fn moved(
     table: &Table,
     schema: TableSchema,
     change: impl Fn(&mut Vec<Place>),
 ) -> Result<Table> {
+    if table.delta().rows() > 0 {
+        return Err(Error::Conflict {
+            message: format!(
+                "table \"{}\" has new rows that are in no block yet; VACUUM it and try again",
+                table.name
+            ),
+        });
+    }
     let mut former = table.former().to_vec();
     former
         .iter_mut()

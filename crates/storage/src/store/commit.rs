@@ -93,6 +93,8 @@ impl Store {
 
     /// The database as it is now; later changes do not show in it.
     pub fn snapshot(&self) -> Snapshot {
+        // A reader that cannot go on sees what it saw; `refresh` says why.
+        let _ = self.refresh();
         self.active.snapshot(|| {
             let shown = self.shown.read();
             (shown.catalog.clone(), shown.timestamp)
@@ -130,6 +132,14 @@ impl Store {
             Some((**draft).clone())
         } else {
             Some(merge(base, draft, &latest.catalog)?)
+        };
+        let catalog = match catalog {
+            // Rows and keys are checked against what was committed meanwhile, too.
+            Some(mut catalog) => {
+                carry_deltas(&latest.catalog, &mut catalog)?;
+                Some(catalog)
+            }
+            None => None,
         };
         let now = catalog.as_ref().unwrap_or(&latest.catalog);
         if latest.timestamp != transaction.base.timestamp() {

@@ -40,8 +40,6 @@ impl CatalogEdit {
             let same = table.schema.columns.iter().map(stored);
             let changed = if same.eq(schema.columns.iter().map(stored)) {
                 table.with_schema(Arc::new(schema), table.blocks().to_vec())
-            } else if table.delta().rows() > 0 {
-                return Err(conflict(table));
             } else {
                 moved(table, schema, |_| ())?
             };
@@ -106,9 +104,6 @@ impl CatalogEdit {
             if declared.columns == schema.columns {
                 let blocks = table.blocks().to_vec();
                 return Ok(table.with_schema(Arc::new(declared), blocks));
-            }
-            if table.delta().rows() > 0 {
-                return Err(conflict(table));
             }
             declared.columns.clone_from(&schema.columns);
             moved(table, declared, |_| ())

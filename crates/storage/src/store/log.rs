@@ -154,13 +154,14 @@ pub(super) fn encode(change: Option<&CatalogChange>, parts: &[&Part]) -> Result<
     Ok(writer.finish())
 }
 
-/// Does again what a record says; returns the catalog after it.
+/// Does again what a record says; returns the catalog after it. The first time is
+/// that of the record, the second that of the oldest snapshot in use.
 ///
 /// # Errors
 /// `Corrupt` if it does not fit what was before.
 pub(super) fn replay(
     catalog: &Arc<Catalog>,
-    timestamp: u64,
+    (timestamp, oldest): (u64, u64),
     payload: &[u8],
     place: &Place,
 ) -> Result<Arc<Catalog>> {
@@ -182,7 +183,7 @@ pub(super) fn replay(
         let id = TableId(reader.u64()?);
         let table = tables.get(&id);
         let table = table.ok_or_else(|| Error::corrupt(format!("there is no table {id}")))?;
-        replay_part(table, timestamp, &mut reader)?;
+        replay_part(table, (timestamp, oldest), &mut reader)?;
     }
     match reader.remaining() {
         0 => Ok(catalog),
@@ -190,7 +191,11 @@ pub(super) fn replay(
     }
 }
 
-fn replay_part(table: &Table, timestamp: u64, reader: &mut Reader<'_>) -> Result<()> {
+fn replay_part(
+    table: &Table,
+    (timestamp, oldest): (u64, u64),
+    reader: &mut Reader<'_>,
+) -> Result<()> {
     let (first, count) = (reader.u64()?, reader.u32()?);
     let shape = TupleShape::of(&table.schema);
     let inserted = TupleBatch::read(reader, &shape, count)?;
@@ -201,7 +206,7 @@ fn replay_part(table: &Table, timestamp: u64, reader: &mut Reader<'_>) -> Result
     let deleted = (0..reader.u32()?)
         .map(|_| reader.u64().map(RowId))
         .collect::<Result<Vec<RowId>>>()?;
-    mark(table, &deleted, timestamp, timestamp);
+    mark(table, &deleted, timestamp, oldest);
     Ok(())
 }
 

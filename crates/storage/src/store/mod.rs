@@ -14,6 +14,7 @@
 //! together name only whole blocks. Files that they do not name are left by
 //! crashes; the next writer removes them.
 
+mod beside;
 mod carry;
 mod catalog;
 mod checkpoint;
@@ -21,21 +22,27 @@ mod columns;
 mod commit;
 mod declare;
 mod edit;
+mod follow;
 mod indexes;
 mod keys;
 mod log;
 mod merge;
 mod mover;
 mod open;
+mod recover;
 mod references;
+mod report;
+mod salvage;
 mod snapshot;
 mod transaction;
 mod verify;
 mod writer;
 
-pub use catalog::{Catalog, DEFAULT_SCHEMA, SchemaEntry, View};
+pub use crate::manifest::DEFAULT_SCHEMA;
+pub use catalog::{Catalog, SchemaEntry, View};
 pub use edit::CatalogEdit;
 pub use open::OpenMode;
+pub use report::{LostBlock, LostTransactions, SalvageReport};
 pub use snapshot::Snapshot;
 pub use transaction::{Savepoint, Transaction};
 pub use verify::VerifyReport;
@@ -48,8 +55,9 @@ use crate::block::{Cache, file_name};
 use crate::error::{Error, Result};
 use crate::ids::BlockId;
 use crate::io::{Files, Lock};
+use crate::manifest::Manifest;
 use crate::schema::{TableOptions, TableSchema};
-use crate::wal::Wal;
+use crate::wal::{Follower, Wal};
 use parking_lot::{Mutex, RwLock};
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
@@ -79,6 +87,17 @@ pub struct Place {
 }
 
 impl Place {
+    /// The files of the database that a manifest is of.
+    fn new(files: Arc<dyn Files>, manifest: &Manifest) -> Result<Place> {
+        let used = block_files(files.as_ref())?.into_iter().max();
+        let next = used.map_or(0, |newest| newest + 1);
+        Ok(Place {
+            files,
+            cache: Arc::new(Cache::new(default_cache_bytes())),
+            next_block: AtomicU64::new(manifest.next_block.max(next)),
+        })
+    }
+
     fn next_block(&self) -> BlockId {
         BlockId(self.next_block.fetch_add(1, Ordering::Relaxed))
     }
@@ -117,12 +136,15 @@ pub struct Store {
     transactions: AtomicU64,
     /// Number of the newest manifest.
     published: AtomicU64,
-    /// Held by the one who writes a checkpoint.
-    checkpointing: Mutex<()>,
+    /// The segment that the newest manifest goes on with, if it has a checkpoint;
+    /// held by the one who writes one.
+    checkpointed: Mutex<Option<u64>>,
     /// Held by the one who moves rows into blocks.
     moving: Mutex<()>,
     path: Option<PathBuf>,
     writable: bool,
+    /// Where a store that is open for reading is in the log.
+    follower: Mutex<Option<Follower>>,
     notes: Vec<String>,
     _lock: Option<Lock>,
 }
@@ -191,6 +213,15 @@ impl Drop for Store {
         let mut retired = std::mem::take(&mut self.latest.get_mut().retired);
         self.discard_retired(&mut retired);
     }
+}
+
+/// Numbers of the block files that are there.
+fn block_files(files: &dyn Files) -> Result<Vec<u64>> {
+    let names = files.list("blocks")?;
+    Ok(names
+        .iter()
+        .filter_map(|name| name.strip_suffix(".block")?.parse().ok())
+        .collect())
 }
 
 fn ids_of(catalog: &Catalog) -> HashSet<BlockId> {

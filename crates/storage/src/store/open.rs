@@ -1,12 +1,14 @@
 //! Opening and creating databases.
 
+use super::beside::Beside;
 use super::commit::{Latest, Shown};
+use super::recover::Recovered;
 use super::transaction::RowLocks;
-use super::{Catalog, DEFAULT_SCHEMA, Place, Store, checkpoint, default_cache_bytes, ids_of, log};
-use crate::block::{Cache, file_name};
+use super::{Catalog, Place, Store, block_files, follow, ids_of};
+use crate::block::file_name;
 use crate::error::{Error, Result};
 use crate::io::{Disk, Files, Lock, Memory};
-use crate::manifest::{self, Manifest, ManifestSchema};
+use crate::manifest::{self, Manifest};
 use crate::wal::{Follower, Wal, WalOptions};
 use parking_lot::{Mutex, RwLock};
 use std::collections::{HashSet, VecDeque};
@@ -49,17 +51,13 @@ impl Store {
     /// if another process writes it, `Corrupt` if no manifest holds, `Io`.
     pub fn open(path: &Path, mode: OpenMode) -> Result<Arc<Store>> {
         let disk = Disk::new(path);
-        let lock = if mode == OpenMode::ReadOnly {
+        let named = Some(path.to_path_buf());
+        if mode == OpenMode::ReadOnly {
             check_format(&disk, path)?;
-            None
-        } else {
-            Some(prepare(&disk, path, mode)?)
-        };
-        let access = match mode {
-            OpenMode::ReadOnly => Access::Read,
-            OpenMode::Create | OpenMode::ReadWrite => Access::Write,
-        };
-        Store::over(Arc::new(disk), Some(path.to_path_buf()), lock, access)
+            return Store::beside(Arc::new(disk), named);
+        }
+        let lock = Some(prepare(&disk, path, mode)?);
+        Store::over(Arc::new(disk), named, lock, (Access::Write, log_options()))
     }
 
     /// A database that lives as long as this process.
@@ -67,7 +65,7 @@ impl Store {
         // Nothing in memory fails to be created or read back.
         let files: Arc<dyn Files> = Arc::new(Memory::default());
         let opened = publish_first(files.as_ref())
-            .and_then(|()| Store::over(files, None, None, Access::WriteUnlogged));
+            .and_then(|()| Store::over(files, None, None, (Access::WriteUnlogged, log_options())));
         opened.unwrap_or_else(|error| unreachable!("{error}"))
     }
 
@@ -76,6 +74,14 @@ impl Store {
     /// # Errors
     /// As [`Store::open`].
     pub fn over_files(files: Arc<dyn Files>) -> Result<Arc<Store>> {
+        Store::over_files_with(files, log_options())
+    }
+
+    /// As [`Store::over_files`], with a log of this form.
+    ///
+    /// # Errors
+    /// As [`Store::open`].
+    pub fn over_files_with(files: Arc<dyn Files>, log: WalOptions) -> Result<Arc<Store>> {
         if files
             .list("manifest")?
             .iter()
@@ -83,7 +89,7 @@ impl Store {
         {
             publish_first(files.as_ref())?;
         }
-        Store::over(files, None, None, Access::Write)
+        Store::over(files, None, None, (Access::Write, log))
     }
 
     /// Opens a database over any kind of files for reading.
@@ -91,53 +97,62 @@ impl Store {
     /// # Errors
     /// As [`Store::open`].
     pub fn read_files(files: Arc<dyn Files>) -> Result<Arc<Store>> {
-        Store::over(files, None, None, Access::Read)
+        Store::beside(files, None)
     }
 
     fn over(
         files: Arc<dyn Files>,
         path: Option<PathBuf>,
         lock: Option<Lock>,
-        access: Access,
+        (access, options): (Access, WalOptions),
     ) -> Result<Arc<Store>> {
-        let (manifest, passed) = manifest::load(files.as_ref())?;
-        let notes = passed
-            .iter()
-            .map(|error| format!("opened an older state of the database: {error}"))
-            .collect();
-        let used = block_files(files.as_ref())?
-            .into_iter()
-            .max()
-            .map_or(0, |newest| newest + 1);
-        let next_block = AtomicU64::new(manifest.next_block.max(used));
-        let place = Arc::new(Place {
-            files,
-            cache: Arc::new(Cache::new(default_cache_bytes())),
-            next_block,
-        });
-        let published = AtomicU64::new(manifest.version);
-        let (timestamp, log) = (manifest.timestamp, manifest.log);
-        let catalog = Arc::new(Catalog::from_manifest(manifest, &place)?);
-        let mut recovery = Recovery {
-            place: &place,
+        let manifest = manifest::load(files.as_ref())?;
+        let place = Arc::new(Place::new(files, &manifest)?);
+        let mut recovered = Recovered::begin(manifest, &place)?;
+        let wal = match access {
+            Access::Write => Some(recovered.open_log(options)?),
+            Access::WriteUnlogged => None,
+        };
+        remove_strays(place.files.as_ref(), &recovered.catalog)?;
+        let opened = Opened {
+            path,
+            lock,
+            wal,
+            writable: true,
+            ..Opened::default()
+        };
+        Ok(Arc::new(Store::of(place, recovered, opened)))
+    }
+
+    /// Opens a database for reading, beside a writer.
+    fn beside(files: Arc<dyn Files>, path: Option<PathBuf>) -> Result<Arc<Store>> {
+        let files = Arc::new(Beside::of(files));
+        let place = Arc::new(Place::new(files, &Manifest::default())?);
+        let (recovered, follower) = follow::load(&place)?;
+        let opened = Opened {
+            path,
+            follower: Some(follower),
+            ..Opened::default()
+        };
+        Ok(Arc::new(Store::of(place, recovered, opened)))
+    }
+
+    pub(super) fn of(place: Arc<Place>, recovered: Recovered, opened: Opened) -> Store {
+        let Recovered {
             catalog,
             timestamp,
-        };
-        let wal = recovery.run(log, access)?;
-        let Recovery {
-            catalog, timestamp, ..
-        } = recovery;
-        if access != Access::Read && passed.is_empty() {
-            remove_strays(place.files.as_ref(), &catalog)?;
-        }
-        let next_table = Arc::new(AtomicU64::new(catalog.next_table));
-        Ok(Arc::new(Store {
+            manifest,
+            segment,
+            ..
+        } = recovered;
+        Store {
             place,
             shown: RwLock::new(Shown {
                 catalog: catalog.clone(),
                 timestamp,
                 pending: VecDeque::new(),
             }),
+            next_table: Arc::new(AtomicU64::new(catalog.next_table)),
             latest: Mutex::new(Latest {
                 catalog,
                 timestamp,
@@ -145,84 +160,48 @@ impl Store {
             }),
             active: Arc::default(),
             locks: RowLocks::default(),
-            wal,
-            next_table,
+            wal: opened.wal,
             transactions: AtomicU64::new(1),
-            published,
-            checkpointing: Mutex::default(),
+            published: AtomicU64::new(manifest),
+            checkpointed: Mutex::new(segment),
             moving: Mutex::default(),
-            path,
-            writable: access != Access::Read,
-            notes,
-            _lock: lock,
-        }))
+            path: opened.path,
+            writable: opened.writable,
+            follower: Mutex::new(opened.follower),
+            notes: opened.notes,
+            _lock: opened.lock,
+        }
     }
 }
 
-/// What a database is opened for.
+/// What a store has beside what is in the database.
+#[derive(Debug, Default)]
+pub(super) struct Opened {
+    pub path: Option<PathBuf>,
+    pub lock: Option<Lock>,
+    pub wal: Option<Wal>,
+    pub writable: bool,
+    pub follower: Option<Follower>,
+    pub notes: Vec<String>,
+}
+
+/// What a database is opened for, if for writing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Access {
-    Read,
     Write,
     /// Nothing outlives it, so nothing is logged.
     WriteUnlogged,
 }
 
-/// The way from a manifest to the last commit.
-struct Recovery<'a> {
-    place: &'a Arc<Place>,
-    catalog: Arc<Catalog>,
-    timestamp: u64,
-}
-
-impl Recovery<'_> {
-    /// Does again what checkpoint and log have; opens the log for writing.
-    fn run(&mut self, log: Option<u64>, access: Access) -> Result<Option<Wal>> {
-        let files = self.place.files.clone();
-        if let Some(segment) = log {
-            let record = checkpoint::read(files.as_ref(), segment)?;
-            let place = format!("checkpoint {segment}");
-            self.catalog = log::replay(&self.catalog, self.timestamp, &record, self.place)
-                .map_err(|error| error.at("", None, Some(&place)))?;
-        }
-        let (from, after) = (log.unwrap_or(1), self.timestamp);
-        let place = self.place;
-        let (catalog, newest) = (&mut self.catalog, &mut self.timestamp);
-        let mut each = |timestamp: u64, payload: &[u8]| {
-            *catalog = log::replay(catalog, timestamp, payload, place)
-                .map_err(|error| error.at("", None, Some(&format!("commit {timestamp}"))))?;
-            *newest = timestamp;
-            Ok(())
-        };
-        match access {
-            Access::WriteUnlogged => Ok(None),
-            Access::Write => {
-                let options = WalOptions {
-                    segment_bytes: SEGMENT_BYTES,
-                    ..WalOptions::default()
-                };
-                Wal::open(files, options, from, after, &mut each).map(|(wal, _)| Some(wal))
-            }
-            Access::Read => {
-                let mut follower = Follower::open(files, from, after);
-                follower.poll(&mut each)?;
-                Ok(None)
-            }
-        }
+pub(super) fn log_options() -> WalOptions {
+    WalOptions {
+        segment_bytes: SEGMENT_BYTES,
+        ..WalOptions::default()
     }
 }
 
 fn publish_first(files: &dyn Files) -> Result<()> {
-    let mut manifest = Manifest {
-        version: 1,
-        next_table: 1,
-        next_block: 1,
-        ..Manifest::default()
-    };
-    manifest
-        .schemas
-        .insert(DEFAULT_SCHEMA.to_string(), ManifestSchema::default());
-    manifest::publish(files, &manifest)
+    manifest::publish(files, &Manifest::first())
 }
 
 /// Creates what is missing if that is wanted, and takes the writer's lock.
@@ -244,9 +223,7 @@ fn prepare(disk: &Disk, path: &Path, mode: OpenMode) -> Result<Lock> {
         }
         return Ok(lock);
     }
-    for directory in ["", "manifest", "blocks", "wal"] {
-        disk.create_directory(directory)?;
-    }
+    create_directories(disk)?;
     let lock = disk.lock()?;
     publish_first(disk)?;
     // FORMAT comes last: a directory with it is a whole database.
@@ -258,6 +235,29 @@ fn prepare(disk: &Disk, path: &Path, mode: OpenMode) -> Result<Lock> {
         Disk::new(parent).sync_directory("")?;
     }
     Ok(lock)
+}
+
+fn create_directories(disk: &Disk) -> Result<()> {
+    let mut directories = ["", "manifest", "blocks", "wal"].into_iter();
+    directories.try_for_each(|directory| disk.create_directory(directory))
+}
+
+/// The format of a damaged database: what is wrong with it, if that is no reason
+/// to leave the database alone.
+pub(super) fn format_for_salvage(disk: &Disk, path: &Path) -> Result<Result<bool>> {
+    match check_format(disk, path) {
+        Err(error) if manifest::newest(disk)?.is_some() && error.sqlstate() != "0A000" => {
+            Ok(Err(error))
+        }
+        Err(error) => Err(error),
+        known => Ok(known),
+    }
+}
+
+/// Makes what a database directory has beside its data.
+pub(super) fn make_whole(disk: &Disk) -> Result<()> {
+    create_directories(disk)?;
+    write_format(disk)
 }
 
 fn write_format(disk: &Disk) -> Result<()> {
@@ -313,15 +313,6 @@ fn check_format(disk: &Disk, path: &Path) -> Result<bool> {
             ),
         ),
     }
-}
-
-/// Numbers of the block files that are there.
-fn block_files(files: &dyn Files) -> Result<Vec<u64>> {
-    let names = files.list("blocks")?;
-    Ok(names
-        .iter()
-        .filter_map(|name| name.strip_suffix(".block")?.parse().ok())
-        .collect())
 }
 
 /// Removes what a crash left: block files that no manifest names.

@@ -29,6 +29,8 @@ pub struct Follower {
     newest: u64,
     /// Records handed over.
     records: u64,
+    /// Whether the segments that are there were looked at.
+    listed: bool,
 }
 
 /// What a poll found.
@@ -63,6 +65,7 @@ impl Follower {
             after,
             newest: 0,
             records: 0,
+            listed: false,
         }
     }
 
@@ -139,14 +142,17 @@ impl Follower {
             self.at = HEAD_BYTES;
             return Ok(Ahead::Next);
         }
-        if self.is_there(self.number)? {
+        // A writer makes no gaps, so one that was there before is looked for once.
+        let here = self.is_there(self.number)?;
+        if here && self.listed {
             return Ok(Ahead::Nothing);
         }
         let newest = segments::numbers(&*self.files)?.last().copied();
-        match newest.is_some_and(|newest| newest > self.number) {
-            true => Ok(Ahead::Beyond),
-            false => Ok(Ahead::Nothing),
+        if newest.is_some_and(|newest| newest > self.number) {
+            return Ok(Ahead::Beyond);
         }
+        self.listed |= here;
+        Ok(Ahead::Nothing)
     }
 
     /// Hands over what follows in the current segment and says whether that was

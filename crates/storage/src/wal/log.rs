@@ -135,8 +135,13 @@ impl Wal {
         outcome.map_err(|error| self.state.lock().fail(&error))
     }
 
+    /// Leaves the records before `segment` out of [`Wal::bytes`]: a checkpoint has them.
+    pub fn passed(&self, segment: u64) {
+        self.shelf.lock().pass(segment);
+    }
+
     /// Bytes of records in segments that are kept, from the first one that was
-    /// asked for when the log was opened.
+    /// asked for when the log was opened, or passed since.
     pub fn bytes(&self) -> u64 {
         let state = self.state.lock();
         self.shelf.lock().records() + state.end() - HEAD_BYTES

@@ -43,8 +43,10 @@
 //! they stand can only become one by being written, and stay.
 //!
 //! **What is synced when.** A segment is synced before its successor gets a
-//! name, so only the last one can be torn. [`Wal::open`] syncs the last segment
-//! and the directory, because a process that was killed may have done neither.
+//! name, so only the last one can be torn. [`Wal::open`] writes the records of the
+//! last segment again and syncs it and the directory: a process that was killed
+//! may have synced neither, and after a failed sync the system takes records for
+//! written that it has lost.
 //!
 //! A segment that is no longer needed becomes the next one: `N.log` is renamed
 //! to `N.spare`, and later, with a new head, to its new number. Spare files that
@@ -61,7 +63,8 @@ mod state;
 pub use follow::{Follower, Polled};
 pub use log::Wal;
 
-use crate::error::Error;
+use crate::error::{Error, Result};
+use crate::io::Files;
 
 /// How a log is written and read.
 #[derive(Clone, Debug)]
@@ -94,6 +97,28 @@ pub struct Replay {
     pub torn: bool,
     /// What could not be read; empty unless salvage was asked for.
     pub lost: Vec<Error>,
+}
+
+/// Reads a log as [`Wal::open`] does, and changes nothing.
+///
+/// # Errors
+/// As [`Wal::open`].
+pub fn read(
+    files: &dyn Files,
+    options: &WalOptions,
+    from: u64,
+    after: u64,
+    each: &mut dyn FnMut(u64, &[u8]) -> Result<()>,
+) -> Result<Replay> {
+    replay::read(files, options, (from.max(1), after), each).map(|found| found.replay)
+}
+
+/// Whether the log has its first segment still.
+///
+/// # Errors
+/// `Io`.
+pub fn begins(files: &dyn Files) -> Result<bool> {
+    Ok(segments::numbers(files)?.first() == Some(&1))
 }
 
 #[cfg(test)]

@@ -8,10 +8,11 @@ use super::{Replay, Wal, WalOptions};
 use crate::error::Result;
 use crate::io::{Files, LogFile};
 use parking_lot::{Condvar, Mutex};
+use std::ops::Range;
 use std::sync::Arc;
 
-/// Zeros written at once over remains of records, bytes.
-const ZEROS: u64 = 1 << 20;
+/// Bytes that are written at once over records and remains of records.
+const AT_ONCE: u64 = 1 << 20;
 
 impl Wal {
     /// Reads the log from segment `from` on, the number that [`Wal::rotate`]
@@ -93,17 +94,28 @@ fn begin(files: &dyn Files, options: &WalOptions, head: &Head) -> Result<Arc<dyn
 /// Opens the last segment for writing. Erases remains of records, and makes
 /// durable what a killed process did not.
 fn resume(files: &dyn Files, last: &Last) -> Result<Arc<dyn LogFile>> {
-    let file = files.log(&segments::name(last.number), last.file)?;
+    let name = segments::name(last.number);
+    let file = files.log(&name, last.file)?;
+    // A sync that failed leaves records that can be read, count as written and
+    // never reach the disk: only what is written again is synced.
+    let written = files.open(&name)?;
+    for part in parts(HEAD_BYTES..last.end) {
+        let bytes = written.read(part.start, (part.end - part.start) as usize)?;
+        file.write_at(part.start, bytes.as_slice())?;
+    }
     if last.remains {
-        let zeros = vec![0; ZEROS.min(last.file) as usize];
-        let mut at = last.end;
-        while at < last.file {
-            let now = ZEROS.min(last.file - at);
-            file.write_at(at, &zeros[..now as usize])?;
-            at += now;
+        let zeros = vec![0; AT_ONCE.min(last.file) as usize];
+        for part in parts(last.end..last.file) {
+            file.write_at(part.start, &zeros[..(part.end - part.start) as usize])?;
         }
     }
     file.sync()?;
     files.sync_directory(DIRECTORY)?;
     Ok(file)
+}
+
+/// A range of a file, in parts to be written at once.
+fn parts(range: Range<u64>) -> impl Iterator<Item = Range<u64>> {
+    let starts = range.clone().step_by(AT_ONCE as usize);
+    starts.map(move |start| start..range.end.min(start + AT_ONCE))
 }

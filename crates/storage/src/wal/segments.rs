@@ -15,7 +15,7 @@ const SPARES: usize = 2;
 #[derive(Debug)]
 pub(super) struct Older {
     pub(super) number: u64,
-    /// Bytes of its records.
+    /// Bytes of its records, as far as they count.
     pub(super) records: u64,
     /// Bytes of its file.
     pub(super) file: u64,
@@ -71,11 +71,11 @@ pub(super) fn damage(files: &dyn Files, number: u64, offset: u64, reason: &str) 
     Error::corrupt(reason).at(&files.show(&name(number)), None, Some(&place))
 }
 
-/// Removes files that never became segments, or were to become some.
+/// Removes files that never became segments or checkpoints, or were to become some.
 pub(super) fn tidy(files: &dyn Files) -> Result<()> {
     for name in files.list(DIRECTORY)? {
         let name = format!("{DIRECTORY}/{name}");
-        if name == DRAFT || name.ends_with(".spare") {
+        if name == DRAFT || name.ends_with(".spare") || name.ends_with(".draft") {
             files.remove(&name)?;
         }
     }
@@ -104,7 +104,15 @@ impl Shelf {
         self.older.push(segment);
     }
 
-    /// Bytes of records in all segments.
+    /// Counts the records before `number` no more.
+    pub(super) fn pass(&mut self, number: u64) {
+        let older = self.older.iter_mut();
+        older
+            .filter(|older| older.number < number)
+            .for_each(|older| older.records = 0);
+    }
+
+    /// Bytes of the records that count, in all segments.
     pub(super) fn records(&self) -> u64 {
         self.older.iter().map(|segment| segment.records).sum()
     }

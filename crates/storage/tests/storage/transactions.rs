@@ -4,8 +4,8 @@ use crate::tables::Dice;
 use arrow_array::{ArrayRef, Int32Array, RecordBatch};
 use freestone_storage::io::Faulty;
 use freestone_storage::{
-    Column, ColumnType, CompareOp, DEFAULT_SCHEMA, Key, OpenMode, Predicate, Result, RowId,
-    Snapshot, Store, TableId, TableOptions, TableSchema, Transaction, Value,
+    Column, ColumnType, CompareOp, DEFAULT_SCHEMA, Key, Predicate, Result, RowId, Snapshot, Store,
+    TableId, TableOptions, TableSchema, Transaction, Value,
 };
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -386,60 +386,4 @@ fn the_catalog_is_transactional() {
     assert!(undone.snapshot().table(DEFAULT_SCHEMA, "t").is_none());
     drop(undone);
     assert_eq!(rows(&store.snapshot()).len(), 1);
-}
-
-/// Eight threads transfer; every snapshot has the same sum.
-#[test]
-fn transfers_keep_the_sum() {
-    const ACCOUNTS: i32 = 50;
-    let directory = tempfile::tempdir().unwrap();
-    let store = Store::open(directory.path(), OpenMode::Create).unwrap();
-    let table = create(&store);
-    let mut first = store.begin().unwrap();
-    let all: Vec<(i32, i32)> = (0..ACCOUNTS).map(|key| (key, 100)).collect();
-    insert(&mut first, table, &all).unwrap();
-    first.commit().unwrap();
-    let sum = |snapshot: &Snapshot| rows(snapshot).values().sum::<i32>();
-    let transfer = |dice: &mut Dice| -> Result<()> {
-        let mut transaction = store.begin()?;
-        let snapshot = transaction.snapshot();
-        let all = seen(&snapshot);
-        let (from, to) = (dice.below(all.len()), dice.below(all.len()));
-        if from != to {
-            let ((a, a_key, a_value), (b, b_key, b_value)) = (all[from], all[to]);
-            transaction.delete(table, &[a, b])?;
-            insert(
-                &mut transaction,
-                table,
-                &[(a_key, a_value - 1), (b_key, b_value + 1)],
-            )?;
-        }
-        transaction.commit()
-    };
-    let done = std::sync::atomic::AtomicUsize::new(0);
-    std::thread::scope(|scope| {
-        for thread in 0..8 {
-            let (transfer, done) = (&transfer, &done);
-            scope.spawn(move || {
-                let mut dice = Dice(thread);
-                for _ in 0..60 {
-                    match transfer(&mut dice) {
-                        Ok(()) => done.fetch_add(1, std::sync::atomic::Ordering::Relaxed),
-                        Err(error) => {
-                            assert_eq!(error.sqlstate(), "40001", "{error}");
-                            0
-                        }
-                    };
-                }
-            });
-        }
-        for _ in 0..200 {
-            assert_eq!(sum(&store.snapshot()), 100 * ACCOUNTS);
-        }
-    });
-    assert!(done.into_inner() > 50, "too few transfers went through");
-    let after = rows(&store.snapshot());
-    drop(store);
-    let store = Store::open(directory.path(), OpenMode::ReadWrite).unwrap();
-    assert_eq!(rows(&store.snapshot()), after);
 }
