@@ -439,7 +439,7 @@ impl History {
         }
         running
             .transaction
-            .edit(|edit| edit.drop_table(DEFAULT_SCHEMA, &name))?;
+            .edit(|edit| edit.drop_table(DEFAULT_SCHEMA, &name, false))?;
         running.note(Effect::Drop(name));
         Ok(())
     }

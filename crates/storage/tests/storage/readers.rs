@@ -143,7 +143,7 @@ fn a_reader_sees_each_commit_on_disk() {
     );
     assert_eq!(reader.begin().unwrap_err().sqlstate(), "25006");
     writer
-        .commit(|edit| edit.drop_table(DEFAULT_SCHEMA, "t"))
+        .commit(|edit| edit.drop_table(DEFAULT_SCHEMA, "t", false))
         .unwrap();
     assert!(world(&reader.snapshot()).is_empty());
     drop(writer);
@@ -178,7 +178,7 @@ fn removed_files_are_told_from_lost_ones() {
         states
     };
     writer
-        .commit(|edit| edit.drop_table(DEFAULT_SCHEMA, "t"))
+        .commit(|edit| edit.drop_table(DEFAULT_SCHEMA, "t", false))
         .unwrap();
     let table = create(&writer);
     assert!(files.list("blocks").unwrap().is_empty());
