@@ -18,6 +18,7 @@
 
 mod choices;
 mod columns;
+
 mod conformance;
 mod constants;
 mod corrupt;
