@@ -98,9 +98,25 @@ pub fn go_on(store: &Arc<Store>, world: &mut World, dice: &mut Dice) {
     transaction.commit().unwrap();
 }
 
+/// Looks at what a crash left without recovering it.
+fn look(files: &Arc<Faulty>, allowed: &[Arc<World>], dice: &mut Dice) {
+    let store = match dice.below(8) {
+        0 | 1 => Store::read_files(files.clone()).unwrap(),
+        2 => {
+            let (store, report) = Store::salvage_files(files.clone(), false).unwrap();
+            assert_eq!(report.to_string(), "nothing is damaged\n");
+            store
+        }
+        _ => return,
+    };
+    let found = world(&store.snapshot());
+    assert!(allowed.iter().any(|world| **world == found), "{found:?}");
+}
+
 /// Opens what a crash left; returns how many crashes that made.
 fn check(files: Arc<Faulty>, allowed: &[Arc<World>], dice: &mut Dice) -> u64 {
     let mut crashes = 1;
+    look(&files, allowed, dice);
     let watched = dice.once_in(8);
     if watched {
         files.watch();
