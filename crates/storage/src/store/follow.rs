@@ -53,6 +53,18 @@ fn load_once(place: &Arc<Place>) -> Result<(Recovered, Follower)> {
     }
 }
 
+/// Where a store is in the log of another.
+#[derive(Debug, Default)]
+pub(super) enum Following {
+    /// It writes its own, or stays as it is.
+    #[default]
+    Nobody,
+    /// What is shown is what was read by here.
+    At(Follower),
+    /// Anywhere: the newest manifest has to be loaded.
+    Astray,
+}
+
 impl Store {
     /// Lets a store that is open for reading see everything committed by now;
     /// returns whether there was anything new. [`Store::snapshot`] does so, too.
@@ -60,10 +72,7 @@ impl Store {
     /// # Errors
     /// `Corrupt` or `Io`; what was seen before stays.
     pub fn refresh(&self) -> Result<bool> {
-        let mut follower = self.follower.lock();
-        let Some(following) = follower.as_mut() else {
-            return Ok(false);
-        };
+        let mut following = self.following.lock();
         let before = {
             let shown = self.shown.read();
             (shown.catalog.clone(), shown.timestamp)
@@ -71,11 +80,21 @@ impl Store {
         let oldest = self.active.oldest(before.1);
         let mut state = Recovered::at(&self.place, before.clone());
         let mut each = |timestamp: u64, payload: &[u8]| state.redo(timestamp, oldest, payload);
-        match following.poll(&mut each) {
+        let polled = match &mut *following {
+            Following::Nobody => return Ok(false),
+            Following::At(follower) => follower.poll(&mut each),
+            Following::Astray => Ok(Polled::Lost),
+        };
+        match polled {
             Ok(Polled::Read(0)) => return Ok(false),
             Ok(Polled::Read(_)) => {}
-            // What was applied in part is in tables that are given up here.
-            Ok(Polled::Lost) | Err(_) => (state, *following) = load(&self.place)?,
+            Ok(Polled::Lost) | Err(_) => {
+                // The follower may be ahead of what is shown, by records that
+                // were applied to tables that are given up here.
+                *following = Following::Astray;
+                let (loaded, follower) = load(&self.place)?;
+                (state, *following) = (loaded, Following::At(follower));
+            }
         }
         self.show(&before.0, state);
         Ok(true)

@@ -49,6 +49,7 @@ pub use verify::VerifyReport;
 pub use writer::{BlockWriter, NewBlock};
 
 use self::commit::{Latest, Shown};
+use self::follow::Following;
 use self::snapshot::Active;
 use self::transaction::RowLocks;
 use crate::block::{Cache, file_name};
@@ -57,7 +58,7 @@ use crate::ids::BlockId;
 use crate::io::{Files, Lock};
 use crate::manifest::Manifest;
 use crate::schema::{TableOptions, TableSchema};
-use crate::wal::{Follower, Wal};
+use crate::wal::Wal;
 use parking_lot::{Mutex, RwLock};
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
@@ -143,8 +144,7 @@ pub struct Store {
     moving: Mutex<()>,
     path: Option<PathBuf>,
     writable: bool,
-    /// Where a store that is open for reading is in the log.
-    follower: Mutex<Option<Follower>>,
+    following: Mutex<Following>,
     notes: Vec<String>,
     _lock: Option<Lock>,
 }

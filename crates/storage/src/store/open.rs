@@ -2,6 +2,7 @@
 
 use super::beside::Beside;
 use super::commit::{Latest, Shown};
+use super::follow::Following;
 use super::recover::Recovered;
 use super::transaction::RowLocks;
 use super::{Catalog, Place, Store, block_files, follow, ids_of};
@@ -9,7 +10,7 @@ use crate::block::file_name;
 use crate::error::{Error, Result};
 use crate::io::{Disk, Files, Lock, Memory};
 use crate::manifest::{self, Manifest};
-use crate::wal::{Follower, Wal, WalOptions};
+use crate::wal::{Wal, WalOptions};
 use parking_lot::{Mutex, RwLock};
 use std::collections::{HashSet, VecDeque};
 use std::path::{Path, PathBuf};
@@ -48,7 +49,8 @@ impl Store {
     ///
     /// # Errors
     /// 3D000 if there is no database at `path`, 0A000 for a newer format, 55006
-    /// if another process writes it, `Corrupt` if no manifest holds, `Io`.
+    /// if another process writes it, `Corrupt` if manifest, checkpoint or log are
+    /// damaged, `Io`.
     pub fn open(path: &Path, mode: OpenMode) -> Result<Arc<Store>> {
         let disk = Disk::new(path);
         let named = Some(path.to_path_buf());
@@ -131,7 +133,7 @@ impl Store {
         let (recovered, follower) = follow::load(&place)?;
         let opened = Opened {
             path,
-            follower: Some(follower),
+            following: Following::At(follower),
             ..Opened::default()
         };
         Ok(Arc::new(Store::of(place, recovered, opened)))
@@ -167,7 +169,7 @@ impl Store {
             moving: Mutex::default(),
             path: opened.path,
             writable: opened.writable,
-            follower: Mutex::new(opened.follower),
+            following: Mutex::new(opened.following),
             notes: opened.notes,
             _lock: opened.lock,
         }
@@ -181,7 +183,7 @@ pub(super) struct Opened {
     pub lock: Option<Lock>,
     pub wal: Option<Wal>,
     pub writable: bool,
-    pub follower: Option<Follower>,
+    pub following: Following,
     pub notes: Vec<String>,
 }
 

@@ -6,8 +6,8 @@ use crate::tables::Dice;
 use crate::world::{ModelTable, World, batch, schema, world};
 use freestone_storage::io::{Faulty, Moment, SECTOR_BYTES, Survival, Unsynced};
 use freestone_storage::{DEFAULT_SCHEMA, Store};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
 
 /// Crash points of a default run.
 const POINTS: u64 = 50_000;
@@ -98,9 +98,25 @@ pub fn go_on(store: &Arc<Store>, world: &mut World, dice: &mut Dice) {
     transaction.commit().unwrap();
 }
 
+/// Looks at what a crash left without recovering it.
+fn look(files: &Arc<Faulty>, allowed: &[Arc<World>], dice: &mut Dice) {
+    let store = match dice.below(8) {
+        0 | 1 => Store::read_files(files.clone()).unwrap(),
+        2 => {
+            let (store, report) = Store::salvage_files(files.clone(), false).unwrap();
+            assert_eq!(report.to_string(), "nothing is damaged\n");
+            store
+        }
+        _ => return,
+    };
+    let found = world(&store.snapshot());
+    assert!(allowed.iter().any(|world| **world == found), "{found:?}");
+}
+
 /// Opens what a crash left; returns how many crashes that made.
 fn check(files: Arc<Faulty>, allowed: &[Arc<World>], dice: &mut Dice) -> u64 {
     let mut crashes = 1;
+    look(&files, allowed, dice);
     let watched = dice.once_in(8);
     if watched {
         files.watch();
@@ -183,4 +199,59 @@ fn power_losses_leave_what_was_acknowledged() {
     let (seeds, crashes) = (seeds.into_inner() - first, crashes.into_inner());
     assert!(crashes >= points, "{crashes} crash points");
     println!("{crashes} crash points in {seeds} histories");
+}
+
+/// Four threads commit pairs of rows beside moves and checkpoints; a power loss
+/// leaves each pair or nothing of it, and all that were acknowledged.
+#[test]
+fn power_losses_among_threads() {
+    for seed in 0..8 {
+        let _where = Where(format!("seed {seed}"));
+        let mut dice = Dice(seed);
+        let files = Arc::new(Faulty::default());
+        let store = open(&files, &mut dice);
+        let columns = vec!["n".to_string()];
+        let create = store.commit(|edit| {
+            let schema = schema(&columns, "t");
+            edit.create_table(DEFAULT_SCHEMA, "t", schema, options(&mut dice))
+        });
+        let table = create.unwrap();
+        files.watch();
+        // Keys, and how many operations had been done when they were acknowledged.
+        let acknowledged = Mutex::new(Vec::new());
+        let write = &|thread: i64| {
+            for number in 0..25 {
+                let key = 1000 * thread + 2 * number;
+                let pair = [(key, vec![Some(1)]), (key + 1, vec![Some(2)])];
+                let mut transaction = store.begin().unwrap();
+                let rows = batch(&columns, &pair);
+                let first = transaction.insert(table, &rows).unwrap();
+                transaction.check_keys(table, first).unwrap();
+                transaction.commit().unwrap();
+                let operations = files.operations();
+                acknowledged.lock().unwrap().push((key, operations));
+            }
+        };
+        std::thread::scope(|scope| {
+            (0..4).for_each(|thread| drop(scope.spawn(move || write(thread))));
+            for _ in 0..6 {
+                std::thread::sleep(std::time::Duration::from_micros(300));
+                store.move_delta(table).unwrap();
+                store.checkpoint().unwrap();
+            }
+        });
+        let acknowledged = acknowledged.into_inner().unwrap();
+        for moment in files.moments() {
+            let left = crashed(&moment.files, &mut dice);
+            let reopened = open(&left, &mut dice);
+            let found = world(&reopened.snapshot()).remove("t").unwrap().rows;
+            let whole = |key: &i64| found.contains_key(&(key ^ 1));
+            assert!(found.keys().all(whole), "half a transaction in {found:?}");
+            for (key, operations) in &acknowledged {
+                let lost = *operations <= moment.operations && !found.contains_key(key);
+                assert!(!lost, "{key} is lost at {}", moment.next);
+            }
+            left.fail_after(0);
+        }
+    }
 }

@@ -12,12 +12,21 @@
 //! - `fixtures`: files of earlier format versions stay readable.
 //! - `sparse`: wide tables of few values, and columns of many distinct ones.
 //! - `transactions`: what each sees, who may write, what a power loss leaves.
+//! - `transfers`: threads that write, move, make checkpoints and read.
+//! - `commit_order`: the protocol of commits in every order of its threads.
 //! - `crash`: whatever fails, reopening gives the state before or after.
+//! - `crash_model`: power losses at every operation of random histories.
+//! - `failures`: every operation of random histories fails.
+//! - `readers`: stores that follow one that writes.
+//! - `salvage`: any damage is refused or accounted for.
+//! - `regressions`: the smallest forms of what random histories found.
+//! - `history`, `world`: random transactions, and the model they are held against.
 
 #![allow(clippy::unwrap_used, reason = "in tests, the panic is the report")]
 
 mod choices;
 mod columns;
+mod commit_order;
 mod conformance;
 mod constants;
 mod corrupt;

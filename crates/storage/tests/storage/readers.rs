@@ -67,7 +67,7 @@ fn readers_follow_random_histories() {
         let files = Arc::new(Faulty::default());
         let mut history = History::begin(files.clone(), seed).unwrap();
         let mut dice = Dice(seed ^ 0x4ead);
-        let mut readers = vec![Reader::of(&files), Reader::of(&files)];
+        let mut readers = [Reader::of(&files), Reader::of(&files)];
         for _ in 0..STEPS {
             history.step().unwrap();
             // One looks often, one falls behind checkpoints.
