@@ -34,7 +34,7 @@ pub use schema::{
     TableOptions, TableSchema, Value,
 };
 pub use store::{
-    BlockWriter, Catalog, CatalogEdit, DEFAULT_SCHEMA, NewBlock, OpenMode, Savepoint, Snapshot,
-    Store, Transaction, VerifyReport, View,
+    BlockWriter, Catalog, CatalogEdit, DEFAULT_SCHEMA, MoverHold, MoverStatus, NewBlock, OpenMode,
+    Savepoint, Snapshot, Store, TableMoves, Transaction, VerifyReport, View,
 };
 pub use table::{ColumnStatistics, Table, TableStatistics};

@@ -14,7 +14,7 @@
 //! The manifest that names N comes after it; segments and checkpoints before N
 //! are removed after the manifest.
 
-use super::Store;
+use super::Engine;
 use super::log::{self, Part};
 use crate::error::{Error, Result};
 use crate::format::checksum_seeded;
@@ -50,7 +50,7 @@ pub(super) fn read(files: &dyn Files, segment: u64) -> Result<Vec<u8>> {
     whole().map_err(|error: Error| error.at(&files.show(&name), None, Some("checkpoint")))
 }
 
-impl Store {
+impl Engine {
     /// Writes a checkpoint, so that the log can be short.
     ///
     /// # Errors

@@ -2,11 +2,12 @@
 
 use super::catalog::Catalog;
 use super::edit::CatalogEdit;
+use super::mover::MoverHold;
 use super::writer::NewBlock;
 use super::{Place, Store};
 use crate::block::{Block, can_index, file_name};
 use crate::error::{Error, Result};
-use crate::ids::TableId;
+use crate::ids::{BlockId, TableId};
 use crate::schema::{IndexDefinition, IndexKind, TableSchema};
 use crate::table::Table;
 use parking_lot::Mutex;
@@ -17,12 +18,17 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 #[derive(Debug)]
 pub struct NewIndex {
     schema: Arc<TableSchema>,
+    /// The blocks as they were,
+    seen: Vec<BlockId>,
+    /// and with the index.
     blocks: Vec<NewBlock>,
+    _hold: MoverHold,
 }
 
 impl Store {
-    /// Builds an index over every block of `table`, with `threads` threads;
-    /// `progress` hears of each block that is done.
+    /// Builds an index over every block that `table` has now, with `threads`
+    /// threads; `progress` hears of each block that is done. Its rows stay where
+    /// they are until the index is dropped or committed.
     ///
     /// # Errors
     /// 42703 for a column that is not there, 0A000 for one that has no order,
@@ -38,6 +44,12 @@ impl Store {
     ) -> Result<NewIndex> {
         self.must_be_writable()?;
         check(&table.schema, &columns)?;
+        let hold = self.hold_mover(table.id);
+        // What the mover has done since the caller looked is no reason to fail.
+        let known = self.latest.lock().catalog.table_by_id(table.id).cloned();
+        let same = |known: &Arc<Table>| known.schema == table.schema;
+        let newest = known.filter(same);
+        let table = newest.as_deref().unwrap_or(table);
         let mut schema = (*table.schema).clone();
         schema.index_numbers += 1;
         let number = schema.index_numbers;
@@ -73,7 +85,12 @@ impl Store {
             .into_iter()
             .map(|(_, block)| block)
             .collect::<Result<Vec<NewBlock>>>()?;
-        Ok(NewIndex { schema, blocks })
+        Ok(NewIndex {
+            schema,
+            seen: table.block_ids(),
+            blocks,
+            _hold: hold,
+        })
     }
 }
 
@@ -153,7 +170,7 @@ impl CatalogEdit {
         self.free_name(schema, name)?;
         let blocks = self.adopt(index.blocks);
         self.change(seen.id, |table| {
-            if table.block_ids() != seen.block_ids() || table.schema != seen.schema {
+            if table.block_ids() != index.seen || table.schema != seen.schema {
                 let message = format!("table \"{}\" was changed meanwhile", table.name);
                 return Err(Error::Conflict { message });
             }

@@ -16,12 +16,14 @@
 
 mod carry;
 mod catalog;
+mod check;
 mod checkpoint;
 mod columns;
 mod commit;
 mod edit;
 mod indexes;
 mod keys;
+mod locks;
 mod log;
 mod merge;
 mod mover;
@@ -33,6 +35,8 @@ mod writer;
 
 pub use catalog::{Catalog, DEFAULT_SCHEMA, SchemaEntry, View};
 pub use edit::CatalogEdit;
+pub use mover::policy;
+pub use mover::{MoverHold, MoverStatus, TableMoves, Tally};
 pub use open::OpenMode;
 pub use snapshot::Snapshot;
 pub use transaction::{Savepoint, Transaction};
@@ -40,8 +44,9 @@ pub use verify::VerifyReport;
 pub use writer::{BlockWriter, NewBlock};
 
 use self::commit::{Latest, Shown};
+use self::locks::RowLocks;
+use self::mover::Mover;
 use self::snapshot::Active;
-use self::transaction::RowLocks;
 use crate::block::{Cache, file_name};
 use crate::error::{Error, Result};
 use crate::ids::BlockId;
@@ -50,6 +55,7 @@ use crate::schema::{TableOptions, TableSchema};
 use crate::wal::Wal;
 use parking_lot::{Mutex, RwLock};
 use std::collections::HashSet;
+use std::ops::Deref;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Weak};
@@ -101,6 +107,16 @@ impl Place {
 /// An open database.
 #[derive(Debug)]
 pub struct Store {
+    engine: Arc<Engine>,
+    path: Option<PathBuf>,
+    notes: Vec<String>,
+    _lock: Option<Lock>,
+}
+
+/// What a [`Store`] and its tuple mover share. The mover ends before its store
+/// does, so that whoever drops a store can open the database again at once.
+#[derive(Debug)]
+pub struct Engine {
     place: Arc<Place>,
     /// What snapshots see.
     shown: RwLock<Shown>,
@@ -117,12 +133,16 @@ pub struct Store {
     published: AtomicU64,
     /// Held by the one who writes a checkpoint.
     checkpointing: Mutex<()>,
-    /// Held by the one who moves rows into blocks.
-    moving: Mutex<()>,
-    path: Option<PathBuf>,
+    mover: Mover,
     writable: bool,
-    notes: Vec<String>,
-    _lock: Option<Lock>,
+}
+
+impl Deref for Store {
+    type Target = Engine;
+
+    fn deref(&self) -> &Engine {
+        &self.engine
+    }
 }
 
 impl Store {
@@ -145,7 +165,9 @@ impl Store {
     pub fn cache_bytes(&self) -> u64 {
         self.place.cache.bytes()
     }
+}
 
+impl Engine {
     /// A writer of blocks for a table with these columns and options.
     ///
     /// # Errors
@@ -181,13 +203,13 @@ impl Store {
 
 impl Drop for Store {
     fn drop(&mut self) {
+        self.mover.stop();
         // What this leaves undone the log does, when the database is opened again.
         if self.wal.as_ref().is_some_and(|wal| wal.bytes() > 0) {
             let _ = self.checkpoint();
         }
         // Snapshots that outlive the store keep their blocks; the next writer removes those.
-        let mut retired = std::mem::take(&mut self.latest.get_mut().retired);
-        self.discard_retired(&mut retired);
+        self.discard_retired(&mut self.latest.lock().retired);
     }
 }
 

@@ -1,15 +1,18 @@
 //! Opening and creating databases.
 
 use super::commit::{Latest, Shown};
-use super::transaction::RowLocks;
-use super::{Catalog, DEFAULT_SCHEMA, Place, Store, checkpoint, default_cache_bytes, ids_of, log};
+use super::locks::RowLocks;
+use super::mover::Mover;
+use super::{
+    Catalog, DEFAULT_SCHEMA, Engine, Place, Store, checkpoint, default_cache_bytes, ids_of, log,
+};
 use crate::block::{Cache, file_name};
 use crate::error::{Error, Result};
 use crate::io::{Disk, Files, Lock, Memory};
 use crate::manifest::{self, Manifest, ManifestSchema};
 use crate::wal::{Follower, Wal, WalOptions};
 use parking_lot::{Mutex, RwLock};
-use std::collections::{HashSet, VecDeque};
+use std::collections::{HashMap, HashSet, VecDeque};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
@@ -131,7 +134,7 @@ impl Store {
             remove_strays(place.files.as_ref(), &catalog)?;
         }
         let next_table = Arc::new(AtomicU64::new(catalog.next_table));
-        Ok(Arc::new(Store {
+        let engine = Arc::new(Engine {
             place,
             shown: RwLock::new(Shown {
                 catalog: catalog.clone(),
@@ -142,6 +145,7 @@ impl Store {
                 catalog,
                 timestamp,
                 retired: Vec::new(),
+                changed: HashMap::new(),
             }),
             active: Arc::default(),
             locks: RowLocks::default(),
@@ -150,9 +154,12 @@ impl Store {
             transactions: AtomicU64::new(1),
             published,
             checkpointing: Mutex::default(),
-            moving: Mutex::default(),
-            path,
+            mover: Mover::default(),
             writable: access != Access::Read,
+        });
+        Ok(Arc::new(Store {
+            engine,
+            path,
             notes,
             _lock: lock,
         }))
