@@ -51,6 +51,13 @@ pub(super) fn changed_tables(before: &Catalog, after: &Catalog) -> Vec<Arc<Table
     tables.filter(|table| !same(table)).cloned().collect()
 }
 
+/// The tables of `before` that are not in `after`.
+pub(super) fn dropped_tables(before: &Catalog, after: &Catalog) -> Vec<TableId> {
+    let left: HashSet<TableId> = after.all_tables().map(|(_, table)| table.id).collect();
+    let ids = before.all_tables().map(|(_, table)| table.id);
+    ids.filter(|id| !left.contains(id)).collect()
+}
+
 /// Blocks by what marks their rows as deleted.
 fn deletes_of(table: &Table) -> HashMap<*const Deletes, &Arc<Block>> {
     let blocks = table.blocks().iter();

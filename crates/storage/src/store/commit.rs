@@ -122,19 +122,18 @@ impl Store {
     pub(super) fn commit_transaction(&self, transaction: &mut Transaction) -> Result<Vec<Changed>> {
         let mut latest = self.latest.lock();
         let (base, draft) = (transaction.base.catalog(), &transaction.catalog);
+        let began = transaction.base.timestamp();
+        let changed = |table: TableId| latest.changed.get(&table).is_some_and(|last| *last > began);
         let catalog = if Arc::ptr_eq(base, draft) {
             None
         } else if Arc::ptr_eq(base, &latest.catalog) {
             Some((**draft).clone())
         } else {
-            Some(merge(base, draft, &latest.catalog)?)
+            Some(merge(base, draft, &latest.catalog, &changed)?)
         };
         let now = catalog.as_ref().unwrap_or(&latest.catalog);
         if !Arc::ptr_eq(base, draft) {
-            let began = transaction.base.timestamp();
-            carry::check_blocks(base, draft, |table| {
-                latest.changed.get(&table).is_some_and(|last| *last > began)
-            })?;
+            carry::check_blocks(base, draft, changed)?;
         }
         let mut rows = Vec::new();
         for (id, own) in &transaction.tables {
@@ -179,10 +178,7 @@ impl Store {
     /// What follows a commit; it stands, whatever becomes of this.
     pub(super) fn after_commit(&self, changed: &[Changed]) {
         self.consider(changed);
-        if self.wal.as_ref().is_some_and(|wal| wal.bytes() > LOG_BYTES) {
-            // One that fails is made after a later commit.
-            let _ = self.checkpoint();
-        }
+        self.shorten_log();
     }
 }
 
@@ -193,6 +189,13 @@ impl Engine {
             let shown = self.shown.read();
             (shown.catalog.clone(), shown.timestamp)
         })
+    }
+
+    /// Writes a checkpoint if the log is long; one that fails is made later.
+    pub(super) fn shorten_log(&self) {
+        if self.wal.as_ref().is_some_and(|wal| wal.bytes() > LOG_BYTES) {
+            let _ = self.checkpoint();
+        }
     }
 
     /// The oldest moment that a snapshot shows now or will show.
@@ -250,6 +253,11 @@ impl Engine {
         if changed {
             let named = ids_of(&catalog);
             latest.retired.extend(left(&before, &named));
+            let dropped = carry::dropped_tables(&before, &catalog);
+            dropped.iter().for_each(|table| {
+                latest.changed.remove(table);
+            });
+            self.mover.forget_tables(&dropped);
             for table in carry::changed_tables(&before, &catalog) {
                 if change.moved.as_ref().is_none_or(|(id, _)| *id != table.id) {
                     latest.changed.insert(table.id, timestamp);
@@ -311,7 +319,7 @@ impl Engine {
         drop(shown);
         if replaced.is_some() {
             drop(replaced);
-            self.discard_retired(&mut self.latest.lock().retired);
+            self.discard_retired();
         }
         Ok(())
     }

@@ -26,7 +26,7 @@ pub struct NewIndex {
 }
 
 impl Store {
-    /// Builds an index over every block that `table` has now, with `threads`
+    /// Builds an index over every block that `table` has by now, with `threads`
     /// threads; `progress` hears of each block that is done. Its rows stay where
     /// they are until the index is dropped or committed.
     ///
@@ -45,10 +45,7 @@ impl Store {
         self.must_be_writable()?;
         check(&table.schema, &columns)?;
         let hold = self.hold_mover(table.id);
-        // What the mover has done since the caller looked is no reason to fail.
-        let known = self.latest.lock().catalog.table_by_id(table.id).cloned();
-        let same = |known: &Arc<Table>| known.schema == table.schema;
-        let newest = known.filter(same);
+        let newest = self.committed(table);
         let table = newest.as_deref().unwrap_or(table);
         let mut schema = (*table.schema).clone();
         schema.index_numbers += 1;
@@ -91,6 +88,21 @@ impl Store {
             blocks,
             _hold: hold,
         })
+    }
+
+    /// The table as it is committed by now, if all that is other is where its rows
+    /// are: what the mover has done since the caller looked is no reason to fail.
+    fn committed(&self, seen: &Table) -> Option<Arc<Table>> {
+        let latest = self.latest.lock();
+        let known = latest.catalog.table_by_id(seen.id)?;
+        // Blocks that left the catalog are known as long as somebody has them;
+        // all others are of a transaction that has not committed.
+        let was_there = |block: &Arc<Block>| {
+            let retired = &latest.retired;
+            known.block(block.id()).is_some() || retired.iter().any(|(id, _)| *id == block.id())
+        };
+        let same = known.schema == seen.schema && seen.blocks().iter().all(was_there);
+        same.then(|| known.clone())
     }
 }
 

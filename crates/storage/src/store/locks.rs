@@ -181,6 +181,9 @@ impl RowLocks {
 
     /// A transaction's changes as the newest state of the table names them.
     pub fn renamed(&self, table: TableId, own: &Arc<OwnChanges>) -> Arc<OwnChanges> {
+        if self.state.lock().hops.is_empty() {
+            return own.clone();
+        }
         let mut deleted: HashMap<RowHome, RowBits> = HashMap::new();
         let mut any = false;
         for (home, rows) in &own.deleted {
@@ -210,6 +213,9 @@ impl RowLocks {
     /// Rows of a table have moved with the commit at `timestamp`, which nobody
     /// sees yet.
     pub fn moved(&self, table: TableId, hops: Vec<Hop>, timestamp: u64) {
+        if hops.is_empty() {
+            return;
+        }
         let mut state = self.state.lock();
         let hops = hops.into_iter();
         state

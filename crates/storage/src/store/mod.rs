@@ -57,8 +57,8 @@ use parking_lot::{Mutex, RwLock};
 use std::collections::HashSet;
 use std::ops::Deref;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Weak};
 
 /// Memory for opened blocks unless [`Store::set_cache_bytes`] says otherwise:
 /// half of the machine's, or 4 GiB where that cannot be learnt.
@@ -190,14 +190,24 @@ impl Engine {
             .with_hint("Open it without the read-only option."))
     }
 
-    fn discard_retired(&self, retired: &mut Vec<(BlockId, Weak<()>)>) {
-        retired.retain(|(id, block)| {
-            let read = block.strong_count() > 0;
-            if !read {
-                self.place.discard(*id);
-            }
-            read
-        });
+    /// Removes the files of retired blocks that no snapshot reads; whether some
+    /// are left.
+    fn discard_retired(&self) -> bool {
+        let mut free = Vec::new();
+        let left = {
+            let retired = &mut self.latest.lock().retired;
+            retired.retain(|(id, block)| {
+                let read = block.strong_count() > 0;
+                if !read {
+                    free.push(*id);
+                }
+                read
+            });
+            !retired.is_empty()
+        };
+        free.iter().for_each(|id| self.place.discard(*id));
+        self.mover.forget_blocks(&free);
+        left
     }
 }
 
@@ -209,7 +219,7 @@ impl Drop for Store {
             let _ = self.checkpoint();
         }
         // Snapshots that outlive the store keep their blocks; the next writer removes those.
-        self.discard_retired(&mut self.latest.lock().retired);
+        self.discard_retired();
     }
 }
 

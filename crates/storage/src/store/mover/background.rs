@@ -34,6 +34,8 @@ pub(in crate::store) struct Mover {
 pub(super) struct State {
     /// Tables to look at.
     waiting: BTreeSet<TableId>,
+    /// The one that was looked at last; those after it come next.
+    last: Option<TableId>,
     /// How many hold a table.
     held: HashMap<TableId, usize>,
     /// What was done, by table.
@@ -45,37 +47,42 @@ pub(super) struct State {
     pub running: bool,
     pub last_error: Option<String>,
     /// After a failure: when to go on, and how long the rest is.
-    rest: Option<(Instant, Duration)>,
+    rests: HashMap<TableId, (Instant, Duration)>,
     /// Whether files wait for snapshots to end.
     retired: bool,
     thread: Option<JoinHandle<()>>,
 }
 
 impl State {
-    fn is_resting(&self) -> bool {
-        self.rest.is_some_and(|(until, _)| Instant::now() < until)
+    fn is_resting(&self, table: TableId) -> bool {
+        let rest = self.rests.get(&table);
+        rest.is_some_and(|(until, _)| Instant::now() < *until)
     }
 
     /// A table to look at now.
     fn take(&mut self) -> Option<TableId> {
-        if self.paused || self.is_resting() {
+        if self.paused {
             return None;
         }
-        let State { waiting, held, .. } = self;
-        let free = waiting.iter().find(|table| !held.contains_key(table));
-        let table = *free?;
-        waiting.remove(&table);
+        let free = |table: &&TableId| !self.held.contains_key(table) && !self.is_resting(**table);
+        let after = self
+            .waiting
+            .iter()
+            .filter(|table| Some(**table) > self.last);
+        let table = *after.chain(&self.waiting).find(free)?;
+        self.waiting.remove(&table);
+        self.last = Some(table);
         Some(table)
     }
 
     /// When to wake up without being called.
     fn alarm(&self) -> Option<Duration> {
-        let rest = self
-            .rest
-            .filter(|_| !self.waiting.is_empty() && !self.paused);
-        let rest = rest.map(|(until, _)| until.saturating_duration_since(Instant::now()));
+        let free = |table: &&TableId| !self.paused && !self.held.contains_key(table);
+        let free = self.waiting.iter().filter(free);
+        let rests = free.filter_map(|table| self.rests.get(table));
+        let rest = rests.map(|(until, _)| until.saturating_duration_since(Instant::now()));
         let look = self.retired.then_some(LOOK);
-        rest.into_iter().chain(look).min()
+        rest.chain(look).min()
     }
 }
 
@@ -132,17 +139,18 @@ impl Mover {
 
     pub(super) fn resume(&self, engine: &Arc<Engine>) {
         let mut state = self.state.lock();
-        (state.paused, state.rest) = (false, None);
+        state.paused = false;
+        state.rests.clear();
         if state.thread.is_none() && !state.waiting.is_empty() {
             self.begin(&mut state, engine);
         }
         self.bell.notify_all();
     }
 
-    /// Whether steps are wanted now.
-    pub(super) fn may_go(&self) -> bool {
+    /// Whether steps for a table are wanted now.
+    pub(super) fn may_go(&self, table: TableId) -> bool {
         let state = self.state.lock();
-        !state.paused && !state.is_resting()
+        !state.paused && !state.is_resting(table)
     }
 
     pub(super) fn is_held(&self, table: TableId) -> bool {
@@ -163,17 +171,36 @@ impl Mover {
         self.state.lock().settled.clone()
     }
 
+    /// Forgets blocks whose files are gone.
+    pub fn forget_blocks(&self, gone: &[BlockId]) {
+        let mut state = self.state.lock();
+        gone.iter().for_each(|block| {
+            state.settled.remove(block);
+        });
+    }
+
+    /// Forgets tables that were dropped.
+    pub fn forget_tables(&self, gone: &[TableId]) {
+        let mut state = self.state.lock();
+        for table in gone {
+            state.waiting.remove(table);
+            state.rests.remove(table);
+            state.tallies.remove(table);
+        }
+    }
+
     pub(super) fn note(&self, table: TableId, done: &Done) {
         let mut state = self.state.lock();
         state.settled.extend(&done.settled);
-        state.rest = None;
+        state.rests.remove(&table);
         state.tallies.entry(table).or_default().add(done);
     }
 
     pub(super) fn note_error(&self, table: TableId, error: &Error) {
         let mut state = self.state.lock();
-        let rest = state.rest.map_or(REST, |(_, rest)| REST_MAX.min(rest * 2));
-        state.rest = Some((Instant::now() + rest, rest));
+        let before = state.rests.get(&table);
+        let rest = before.map_or(REST, |(_, rest)| REST_MAX.min(*rest * 2));
+        state.rests.insert(table, (Instant::now() + rest, rest));
         let tally = state.tallies.entry(table).or_default();
         tally.last_error = Some(error.to_string());
         state.last_error = Some(error.to_string());

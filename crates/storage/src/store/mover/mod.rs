@@ -40,7 +40,7 @@ impl Store {
     pub(super) fn consider(&self, changed: &[Changed]) {
         for Changed { table, .. } in changed.iter().filter(|changed| changed.may_need()) {
             let (rows, bytes) = (table.delta().rows(), table.delta().bytes() as u64);
-            if is_behind(rows, bytes) && self.mover.may_go() {
+            if is_behind(rows, bytes) && self.mover.may_go(table.id) {
                 // The commit stands whatever becomes of this; the status tells.
                 let _ = self.engine.noted_step(table.id, Effort::Background);
             }
@@ -126,7 +126,10 @@ impl Engine {
     fn noted_step(&self, id: TableId, effort: Effort) -> Result<Progress> {
         let outcome = self.step(id, |facts| policy::next_step(facts, effort));
         match &outcome {
-            Ok(Progress::Done(done)) => self.mover.note(id, done),
+            Ok(Progress::Done(done)) => {
+                self.mover.note(id, done);
+                self.shorten_log();
+            }
             Ok(_) => {}
             Err(error) => self.mover.note_error(id, error),
         }
@@ -136,9 +139,7 @@ impl Engine {
     /// Removes what no snapshot needs any more; whether something is left.
     fn clear_up(&self) -> bool {
         self.locks.forget(self.oldest());
-        let mut latest = self.latest.lock();
-        self.discard_retired(&mut latest.retired);
-        !latest.retired.is_empty()
+        self.discard_retired()
     }
 }
 

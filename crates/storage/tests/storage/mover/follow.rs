@@ -157,6 +157,98 @@ fn blocks_are_added_beside_a_move() {
     }
 }
 
+/// An index is built over what is there when it is built, or is the transaction's own.
+#[test]
+fn an_index_is_built_beside_a_move() {
+    for own_blocks in [false, true] {
+        let (store, table) = half_moved(&Arc::new(Faulty::default()));
+        let mut own = store.begin().unwrap();
+        let mut seen = table_of(&store);
+        if own_blocks {
+            store.vacuum(table).unwrap();
+            own = store.begin().unwrap();
+            let mut writer = store.writer(&seen.schema, &seen.options).unwrap();
+            writer.push(&batch(&[(300, 1)])).unwrap();
+            let blocks = writer.finish().unwrap();
+            own.edit(|edit| edit.append(table, blocks)).unwrap();
+            seen = own.snapshot().table(DEFAULT_SCHEMA, "t").unwrap().clone();
+        } else {
+            store.vacuum(table).unwrap();
+        }
+        let index = store
+            .build_index(&seen, "i", IndexKind::Csb, vec![1], 1, &|| {})
+            .unwrap();
+        match own_blocks {
+            true => own
+                .edit(|edit| edit.create_index(DEFAULT_SCHEMA, &seen, index))
+                .and_then(|()| own.commit()),
+            false => store.commit(|edit| edit.create_index(DEFAULT_SCHEMA, &seen, index)),
+        }
+        .unwrap();
+        let indexed = table_of(&store);
+        let definition = &indexed.schema.indexes[0];
+        for block in indexed.blocks() {
+            assert!(block.index(definition).unwrap().is_some());
+        }
+        assert_eq!(rows(&store.snapshot()).len(), 99 + usize::from(own_blocks));
+    }
+}
+
+/// A table that was only moved is dropped by who began before.
+#[test]
+fn a_moved_table_can_be_dropped() {
+    for others in [false, true] {
+        let (store, table) = half_moved(&Arc::new(Faulty::default()));
+        let mut own = store.begin().unwrap();
+        if others {
+            load(&store, table, 200..300);
+            let seen = table_of(&store);
+            store
+                .commit(|edit| edit.set_options(table, seen.options.clone()))
+                .unwrap();
+        }
+        store.vacuum(table).unwrap();
+        own.edit(|edit| edit.drop_table(DEFAULT_SCHEMA, "t"))
+            .unwrap();
+        match others {
+            true => assert_eq!(own.commit().unwrap_err().sqlstate(), "40001"),
+            false => {
+                own.commit().unwrap();
+                assert!(store.snapshot().table(DEFAULT_SCHEMA, "t").is_none());
+            }
+        }
+    }
+}
+
+/// Blocks written again by a transaction have the rows that it saw.
+#[test]
+fn a_rewrite_does_not_bring_rows_back() {
+    for others in [false, true] {
+        let (store, table) = half_moved(&Arc::new(Faulty::default()));
+        store.vacuum(table).unwrap();
+        let (mut own, seen) = (store.begin().unwrap(), table_of(&store));
+        let all = seen_rows(&store);
+        let mut writer = store.writer(&seen.schema, &seen.options).unwrap();
+        writer.push(&batch(&all)).unwrap();
+        let blocks = writer.finish().unwrap();
+        let options = seen.options.clone();
+        own.edit(|edit| edit.rewrite(table, &seen, u64::MAX, options, blocks))
+            .unwrap();
+        if others {
+            delete_all(&store, table, |key| key == 1);
+            assert_eq!(own.commit().unwrap_err().sqlstate(), "40001");
+            assert_eq!(rows(&store.snapshot()).get(&1), None);
+        } else {
+            own.commit().unwrap();
+            assert_eq!(seen_rows(&store), all);
+        }
+    }
+}
+
+fn seen_rows(store: &Store) -> Vec<(i32, i32)> {
+    rows(&store.snapshot()).into_iter().collect()
+}
+
 /// Files that do something before the next block is written.
 #[derive(Debug)]
 struct Hooked {

@@ -46,6 +46,7 @@ fn space_comes_back() {
     };
     let (_, fresh) = bytes_after(0);
     let (before, after) = bytes_after(20);
+    println!("{fresh} bytes; after 20 updates {before}, after a vacuum {after}");
     assert!(before > 2 * after, "{before} bytes became {after}");
     assert!(
         after * 10 <= fresh * 12,
