@@ -9,7 +9,7 @@ use super::carried::Carried;
 use super::policy::{self, BlockFacts, Effort, Step, TableFacts};
 use crate::block::Block;
 use crate::delta::{Fragment, ReadView, RowHome};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::ids::{BlockId, TableId};
 use crate::scan::{Scan, ScanRequest};
 use crate::schema::{Layout, TableOptions};
@@ -78,6 +78,27 @@ impl Sources {
     fn is_empty(&self) -> bool {
         let empty = |block: &Arc<Block>| block.deletes().count() as u64 == block.rows();
         self.fragments.is_empty() && self.blocks.iter().all(empty)
+    }
+
+    /// Nothing is exchanged for blocks that do not have all its rows.
+    fn check_whole(&self, new: &[NewBlock]) -> Result<()> {
+        let view = ReadView::at(self.timestamp);
+        let in_fragments = self.fragments.iter().map(|fragment| {
+            let home = RowHome::Fragment(fragment.first());
+            view.visible(home, fragment).len() as u64
+        });
+        let in_blocks = self.blocks.iter().map(|block| {
+            let gone = block.deletes().at(self.timestamp);
+            block.rows() - gone.map_or(0, |gone| gone.count() as u64)
+        });
+        let expected: u64 = in_fragments.chain(in_blocks).sum();
+        let found: u64 = new.iter().map(NewBlock::rows).sum();
+        match found == expected {
+            true => Ok(()),
+            false => Err(Error::corrupt(format!(
+                "{found} rows were written, {expected} are to be moved"
+            ))),
+        }
     }
 
     /// How new blocks are written: those of other blocks keep their layout.
@@ -263,7 +284,9 @@ impl Engine {
             carried.put(ids.values().iter().copied())?;
             writer.push(&batch.project(&all)?)?;
         }
-        Ok((writer.finish()?, carried))
+        let blocks = writer.finish()?;
+        sources.check_whole(&blocks)?;
+        Ok((blocks, carried))
     }
 
     /// What a step of the policy would be.
