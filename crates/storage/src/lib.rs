@@ -34,7 +34,8 @@ pub use schema::{
     IndexKind, Key, Layout, Physical, TableOptions, TableSchema, Value,
 };
 pub use store::{
-    BlockWriter, Catalog, CatalogEdit, DEFAULT_SCHEMA, LostBlock, LostTransactions, NewBlock,
-    OpenMode, SalvageReport, Savepoint, Snapshot, Store, Transaction, VerifyReport, View,
+    BlockWriter, Catalog, CatalogEdit, DEFAULT_SCHEMA, LostBlock, LostTransactions, MoverHold,
+    MoverStatus, NewBlock, OpenMode, SalvageReport, Savepoint, Snapshot, Store, TableMoves,
+    Transaction, VerifyReport, View,
 };
 pub use table::{ColumnStatistics, Table, TableStatistics};

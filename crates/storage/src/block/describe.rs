@@ -161,6 +161,19 @@ impl Block {
         facts.collect()
     }
 
+    /// Bytes of its values in stored form, of all columns that it was written with.
+    ///
+    /// # Errors
+    /// `Corrupt` or `Io`.
+    pub fn raw_bytes(&self) -> Result<u64> {
+        let opened = self.opened()?;
+        if let Some(known) = opened.raw_bytes.get() {
+            return Ok(*known);
+        }
+        let raw = self.sizes(opened)?.iter().map(|(_, raw)| raw).sum();
+        Ok(*opened.raw_bytes.get_or_init(|| raw))
+    }
+
     /// Bytes stored and raw, of each column. Blocks of version 1 did not note
     /// them: there a column is its own sections, and as large as they are.
     fn sizes(&self, opened: &Opened) -> Result<Vec<(u64, u64)>> {

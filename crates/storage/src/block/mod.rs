@@ -92,6 +92,8 @@ struct Opened {
     column_bytes: Vec<u64>,
     /// Bytes of the sections that columns share.
     shared_bytes: u64,
+    /// Bytes of the values in stored form.
+    raw_bytes: OnceLock<u64>,
 }
 
 impl Block {
@@ -256,6 +258,7 @@ impl Block {
             fine: Vec::new(),
             column_bytes: Vec::new(),
             shared_bytes: 0,
+            raw_bytes: OnceLock::new(),
         };
         opened.count_bytes(self.schema.columns.len());
         let bytes = self.section(&opened, SectionKind::BlockZones, None)?;

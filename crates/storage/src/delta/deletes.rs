@@ -104,20 +104,38 @@ pub struct Deletes {
 #[derive(Debug, Default)]
 struct State {
     all: Option<Arc<RowBits>>,
+    /// How many bits are set.
+    count: usize,
     /// Commits that an active snapshot may not see, oldest first.
     recent: Vec<(u64, Vec<u32>)>,
+}
+
+impl State {
+    fn set(&mut self, rows: &[u32]) {
+        let all = Arc::make_mut(self.all.get_or_insert_default());
+        for row in rows {
+            self.count += usize::from(all.insert(*row));
+        }
+    }
 }
 
 impl Deletes {
     /// Deletes that every snapshot sees.
     pub fn settled(rows: RowBits) -> Deletes {
-        let all = (rows.count() > 0).then(|| Arc::new(rows));
+        let count = rows.count();
+        let all = (count > 0).then(|| Arc::new(rows));
         Deletes {
             state: RwLock::new(State {
                 all,
+                count,
                 recent: Vec::new(),
             }),
         }
+    }
+
+    /// Marks rows of a block that no snapshot sees yet.
+    pub fn settle(&self, rows: &[u32]) {
+        self.state.write().set(rows);
     }
 
     /// The rows that are deleted as of `timestamp`; `None` for none.
@@ -163,25 +181,9 @@ impl Deletes {
     /// timestamps; `oldest` is that of the oldest snapshot in use.
     pub fn mark(&self, rows: &[u32], timestamp: u64, oldest: u64) {
         let mut state = self.state.write();
-        let all = Arc::make_mut(state.all.get_or_insert_default());
-        rows.iter().for_each(|row| {
-            all.insert(*row);
-        });
+        state.set(rows);
         state.recent.retain(|(when, _)| *when > oldest);
         state.recent.push((timestamp, rows.to_vec()));
-    }
-
-    /// Takes back what [`Deletes::mark`] did at `timestamp`, which nobody has seen.
-    pub fn unmark(&self, timestamp: u64) {
-        let mut state = self.state.write();
-        let State { all, recent } = &mut *state;
-        let gone = recent.extract_if(.., |(when, _)| *when == timestamp);
-        for (_, rows) in gone {
-            if let Some(all) = all {
-                let all = Arc::make_mut(all);
-                rows.iter().for_each(|row| all.remove(*row));
-            }
-        }
     }
 
     /// The deletes of commits after `timestamp`, oldest first.
@@ -193,7 +195,6 @@ impl Deletes {
 
     /// How many rows are deleted, by anyone who has committed.
     pub fn count(&self) -> usize {
-        let state = self.state.read();
-        state.all.as_ref().map_or(0, |all| all.count())
+        self.state.read().count
     }
 }

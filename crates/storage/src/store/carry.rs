@@ -1,26 +1,90 @@
 //! What goes over from one catalog to the next beside what was changed.
 
+use super::locks::{Hop, Went};
 use super::log::{self, Part};
 use super::{Catalog, ids_of};
-use crate::delta::TupleBatch;
+use crate::block::Block;
+use crate::delta::{Deletes, TupleBatch};
 use crate::error::{Error, Result};
-use crate::ids::BlockId;
-use std::collections::HashSet;
+use crate::ids::{BlockId, RowId, TableId};
+use crate::table::Table;
+use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Weak};
 
-/// Keys in whole blocks were checked against what the transaction began with, so
-/// a table with keys that got some may not have changed since.
-pub(super) fn check_added_blocks(base: &Catalog, draft: &Catalog) -> Result<()> {
-    for (_, table) in draft.all_tables() {
-        let before = base.table_by_id(table.id);
-        let new = |id: &BlockId| before.is_some_and(|before| before.block(*id).is_none());
-        if before.is_some() && !table.schema.keys.is_empty() && table.block_ids().iter().any(new) {
+/// Refuses blocks of the draft that say what was so when the transaction began:
+/// keys in whole blocks were checked against that, and rows that were rewritten
+/// read from it. `changed` says which tables others changed since.
+pub(super) fn check_blocks(
+    base: &Catalog,
+    draft: &Catalog,
+    changed: impl Fn(TableId) -> bool,
+) -> Result<()> {
+    for table in changed_tables(base, draft) {
+        let Some(before) = base.table_by_id(table.id) else {
+            continue;
+        };
+        let new = |block: &Arc<Block>| before.block(block.id()).is_none();
+        let added = !table.schema.keys.is_empty() && table.blocks().iter().any(new);
+        let kept = deletes_of(&table);
+        let lost = |block: &Arc<Block>| !kept.contains_key(&Arc::as_ptr(block.deletes()));
+        let rewritten = before.blocks().iter().any(lost);
+        if (added || rewritten) && changed(table.id) {
             return Err(Error::Conflict {
                 message: format!("table \"{}\" was changed meanwhile", table.name),
             });
         }
     }
     Ok(())
+}
+
+/// The tables of `after` that are new or other than in `before`.
+pub(super) fn changed_tables(before: &Catalog, after: &Catalog) -> Vec<Arc<Table>> {
+    let known: HashMap<TableId, &Arc<Table>> = before
+        .all_tables()
+        .map(|(_, table)| (table.id, table))
+        .collect();
+    let same = |table: &Arc<Table>| {
+        let known = known.get(&table.id);
+        known.is_some_and(|known| Arc::ptr_eq(known, table))
+    };
+    let tables = after.all_tables().map(|(_, table)| table);
+    tables.filter(|table| !same(table)).cloned().collect()
+}
+
+/// The tables of `before` that are not in `after`.
+pub(super) fn dropped_tables(before: &Catalog, after: &Catalog) -> Vec<TableId> {
+    let left: HashSet<TableId> = after.all_tables().map(|(_, table)| table.id).collect();
+    let ids = before.all_tables().map(|(_, table)| table.id);
+    ids.filter(|id| !left.contains(id)).collect()
+}
+
+/// Blocks by what marks their rows as deleted.
+fn deletes_of(table: &Table) -> HashMap<*const Deletes, &Arc<Block>> {
+    let blocks = table.blocks().iter();
+    blocks
+        .map(|block| (Arc::as_ptr(block.deletes()), block))
+        .collect()
+}
+
+/// Rows of blocks that are the same rows in another file now, as with an index more.
+pub(super) fn renumbered(before: &Catalog, table: &Table) -> Vec<Hop> {
+    let Some(before) = before.table_by_id(table.id) else {
+        return Vec::new();
+    };
+    let gone = before.blocks().iter();
+    let mut gone = gone
+        .filter(|block| table.block(block.id()).is_none())
+        .peekable();
+    if gone.peek().is_none() {
+        return Vec::new();
+    }
+    let now = deletes_of(table);
+    let hop = |old: &Arc<Block>| {
+        let new = now.get(&Arc::as_ptr(old.deletes()))?;
+        let went = Went::Whole(new.id(), new.rows(), new.deletes().clone());
+        Some((RowId::in_block(old.id(), 0), went))
+    };
+    gone.filter_map(hop).collect()
 }
 
 /// Tables that were changed go on with the rows that were committed since.

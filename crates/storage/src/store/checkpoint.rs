@@ -15,7 +15,7 @@
 //! nor the manifest before needs: should the newest manifest or its checkpoint be
 //! damaged, the one before and the log lead to the same state.
 
-use super::Store;
+use super::Engine;
 use super::log::{self, Part};
 use crate::error::{Error, Result};
 use crate::format::checksum_seeded;
@@ -54,7 +54,7 @@ pub(super) fn read(files: &dyn Files, segment: u64) -> Result<Vec<u8>> {
     whole().map_err(|error: Error| error.at(&files.show(&name), None, Some("checkpoint")))
 }
 
-impl Store {
+impl Engine {
     /// Writes a checkpoint, so that the log can be short.
     ///
     /// # Errors

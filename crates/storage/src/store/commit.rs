@@ -9,23 +9,24 @@
 //! it can be in fragments, deletes and `Latest` already. Snapshots are shown in the
 //! order of timestamps, after the sync that made them durable.
 
-use super::carry::{carried_deletes, carry_deltas, check_added_blocks, left};
+use super::carry::{self, carried_deletes, carry_deltas, left};
+use super::check::own_rows;
 use super::edit::CatalogEdit;
+use super::locks::Hop;
 use super::log::{self, CatalogChange, Part};
 use super::merge::merge;
-use super::mover;
+use super::mover::Changed;
 use super::references;
 use super::snapshot::Snapshot;
 use super::transaction::Transaction;
 use super::writer::NewBlock;
-use super::{Catalog, Store, ids_of};
-use crate::block::Block;
-use crate::delta::{LATEST, OwnChanges, ReadView, RowHome, TupleBatch};
+use super::{Catalog, Engine, Store, ids_of};
+use crate::delta::TupleBatch;
 use crate::error::{Error, Result};
-use crate::ids::{BlockId, RowId, TableId};
+use crate::ids::{BlockId, RowId, RowPlace, TableId};
 use crate::table::Table;
 use parking_lot::MutexGuard;
-use std::collections::VecDeque;
+use std::collections::{HashMap, VecDeque};
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Weak};
 
@@ -39,6 +40,8 @@ pub(super) struct Latest {
     pub timestamp: u64,
     /// Blocks that left the catalog, until no snapshot reads them.
     pub retired: Vec<(BlockId, Weak<()>)>,
+    /// The last commit that changed a table other than by moving its rows.
+    pub changed: HashMap<TableId, u64>,
 }
 
 /// What snapshots show, and what follows once it is durable.
@@ -55,27 +58,27 @@ pub(super) struct Change {
     catalog: Option<Catalog>,
     added: Vec<NewBlock>,
     rows: Vec<(TableId, TupleBatch, Vec<RowId>)>,
+    /// A table whose rows are the same in other places.
+    moved: Option<(TableId, Vec<Hop>)>,
 }
 
 impl Change {
-    /// One table exchanged for what `exchange` makes of it and of new blocks.
-    pub fn of(
-        latest: &Latest,
-        added: Vec<NewBlock>,
-        exchange: impl Fn(&Table, Vec<Arc<Block>>) -> Option<Table>,
-    ) -> Change {
+    /// A table whose rows have moved, by `hops`, into blocks that were `added`.
+    pub fn moved(latest: &Latest, table: Table, added: Vec<NewBlock>, hops: Vec<Hop>) -> Change {
         let mut catalog = (*latest.catalog).clone();
-        let tables = catalog.schemas.values_mut();
-        for table in tables.flat_map(|entry| entry.tables.values_mut()) {
-            let blocks = added.iter().map(NewBlock::handle).collect();
-            if let Some(exchanged) = exchange(table, blocks) {
-                *table = Arc::new(exchanged);
+        let id = table.id;
+        let table = Arc::new(table);
+        let entries = catalog.schemas.values_mut();
+        for known in entries.flat_map(|entry| entry.tables.values_mut()) {
+            if known.id == id {
+                *known = table.clone();
             }
         }
         Change {
             catalog: Some(catalog),
             added,
             rows: Vec::new(),
+            moved: Some((id, hops)),
         }
     }
 }
@@ -89,16 +92,6 @@ impl Store {
         self.must_be_writable()?;
         let number = self.transactions.fetch_add(1, Ordering::Relaxed);
         Ok(Transaction::new(self.clone(), number, self.snapshot()))
-    }
-
-    /// The database as it is now; later changes do not show in it.
-    pub fn snapshot(&self) -> Snapshot {
-        // A reader that cannot go on sees what it saw; `refresh` says why.
-        let _ = self.refresh();
-        self.active.snapshot(|| {
-            let shown = self.shown.read();
-            (shown.catalog.clone(), shown.timestamp)
-        })
     }
 
     /// Applies `edit` and publishes the result: all of it, durably, or nothing.
@@ -116,22 +109,28 @@ impl Store {
         let change = Change {
             catalog: Some(draft.catalog),
             added: draft.added,
-            rows: Vec::new(),
+            ..Change::default()
         };
+        let before = latest.catalog.clone();
         let timestamp = self.install(&mut latest, change)?;
+        let changed = changed_blocks(&before, &latest.catalog);
         self.finish(latest, timestamp)?;
+        self.after_commit(&changed);
         Ok(answer)
     }
 
-    pub(super) fn commit_transaction(&self, transaction: &mut Transaction) -> Result<()> {
+    /// Commits; returns which tables were changed, for [`Store::after_commit`].
+    pub(super) fn commit_transaction(&self, transaction: &mut Transaction) -> Result<Vec<Changed>> {
         let mut latest = self.latest.lock();
         let (base, draft) = (transaction.base.catalog(), &transaction.catalog);
+        let began = transaction.base.timestamp();
+        let changed = |table: TableId| latest.changed.get(&table).is_some_and(|last| *last > began);
         let catalog = if Arc::ptr_eq(base, draft) {
             None
         } else if Arc::ptr_eq(base, &latest.catalog) {
             Some((**draft).clone())
         } else {
-            Some(merge(base, draft, &latest.catalog)?)
+            Some(merge(base, draft, &latest.catalog, &changed)?)
         };
         let catalog = match catalog {
             // Rows and keys are checked against what was committed meanwhile, too.
@@ -142,20 +141,23 @@ impl Store {
             None => None,
         };
         let now = catalog.as_ref().unwrap_or(&latest.catalog);
-        if latest.timestamp != transaction.base.timestamp() {
-            check_added_blocks(base, draft)?;
+        if !Arc::ptr_eq(base, draft) {
+            carry::check_blocks(base, draft, changed)?;
         }
         let mut rows = Vec::new();
+        let renamed = transaction.renamed();
         for (id, own) in &transaction.tables {
             let table = now.table_by_id(*id).ok_or_else(|| Error::Conflict {
                 message: "a table was dropped by another transaction".into(),
             })?;
-            let (inserted, deleted) = (own_rows(table, own)?, own_deletes(table, own)?);
+            let mut deleted = self.newest_deletes(table, own, |_| false)?;
+            deleted.sort_unstable();
+            let inserted = own_rows(table, own)?;
             // Nothing was committed since keys were checked: then they are right,
             // but for blocks of the transaction's own.
             if catalog.is_some() || latest.timestamp != transaction.checked_at {
                 transaction.check_own_keys(table, own)?;
-                references::check(&[now], &transaction.tables, table, 0)?;
+                references::check(&[now], &renamed, table, 0)?;
             }
             if !inserted.is_empty() || !deleted.is_empty() {
                 rows.push((*id, inserted, deleted));
@@ -165,20 +167,54 @@ impl Store {
             catalog,
             added: std::mem::take(&mut transaction.added),
             rows,
+            moved: None,
         };
+        let touched = change
+            .rows
+            .iter()
+            .map(|(id, _, deleted)| (*id, blocks_of(deleted)));
+        let touched: Vec<(TableId, Vec<BlockId>)> = touched.collect();
+        let before = latest.catalog.clone();
         let timestamp = self.install(&mut latest, change)?;
-        let due = transaction.tables.keys().copied().filter(|id| {
-            let table = latest.catalog.table_by_id(*id);
-            table.is_some_and(|table| mover::is_due(table))
-        });
-        let due: Vec<TableId> = due.collect();
+        let mut changed = changed_blocks(&before, &latest.catalog);
+        changed.extend(touched.into_iter().filter_map(|(id, blocks)| {
+            let table = latest.catalog.table_by_id(id)?.clone();
+            let blocks = Some(blocks);
+            Some(Changed { table, blocks })
+        }));
         self.finish(latest, timestamp)?;
-        // The commit stands; a move that fails is made after a later one.
-        due.into_iter().for_each(|id| drop(self.move_delta(id)));
+        Ok(changed)
+    }
+
+    /// What follows a commit; it stands, whatever becomes of this.
+    pub(super) fn after_commit(&self, changed: &[Changed]) {
+        self.consider(changed);
+        self.shorten_log();
+    }
+}
+
+impl Engine {
+    /// The database as it is now; later changes do not show in it.
+    pub fn snapshot(&self) -> Snapshot {
+        // A reader that cannot go on sees what it saw; `refresh` says why.
+        let _ = self.refresh();
+        self.active.snapshot(|| {
+            let shown = self.shown.read();
+            (shown.catalog.clone(), shown.timestamp)
+        })
+    }
+
+    /// Writes a checkpoint if the log is long; one that fails is made later.
+    pub(super) fn shorten_log(&self) {
         if self.wal.as_ref().is_some_and(|wal| wal.bytes() > LOG_BYTES) {
             let _ = self.checkpoint();
         }
-        Ok(())
+    }
+
+    /// The oldest moment that a snapshot shows now or will show.
+    pub(super) fn oldest(&self) -> u64 {
+        let shown = self.shown.read().timestamp;
+        self.active.oldest(shown)
     }
 
     /// Logs a change that holds and makes it part of the newest state.
@@ -218,16 +254,33 @@ impl Store {
         }
         self.append_to_log(timestamp, changed.then_some((&*before, &*catalog)), &parts)?;
         added.into_iter().for_each(NewBlock::keep);
-        let oldest = self.active.oldest(latest.timestamp);
+        let oldest = self.oldest();
         for part in &parts {
             if let Some(table) = catalog.table_by_id(part.table) {
                 log::mark(table, &part.deleted, timestamp, oldest);
                 table.delta().append(part.inserted.iter(), timestamp);
             }
+            latest.changed.insert(part.table, timestamp);
         }
+        self.locks.forget(oldest);
         if changed {
             let named = ids_of(&catalog);
             latest.retired.extend(left(&before, &named));
+            let dropped = carry::dropped_tables(&before, &catalog);
+            dropped.iter().for_each(|table| {
+                latest.changed.remove(table);
+            });
+            self.mover.forget_tables(&dropped);
+            for table in carry::changed_tables(&before, &catalog) {
+                if change.moved.as_ref().is_none_or(|(id, _)| *id != table.id) {
+                    latest.changed.insert(table.id, timestamp);
+                    self.locks
+                        .moved(table.id, carry::renumbered(&before, &table), timestamp);
+                }
+            }
+            if let Some((table, hops)) = change.moved {
+                self.locks.moved(table, hops, timestamp);
+            }
         }
         (latest.catalog, latest.timestamp) = (catalog.clone(), timestamp);
         self.shown.write().pending.push_back((timestamp, catalog));
@@ -279,105 +332,33 @@ impl Store {
         drop(shown);
         if replaced.is_some() {
             drop(replaced);
-            self.discard_retired(&mut self.latest.lock().retired);
+            self.discard_retired();
         }
         Ok(())
     }
 }
 
-/// A transaction's new rows of a table.
-fn own_rows(table: &Table, own: &OwnChanges) -> Result<TupleBatch> {
-    let mut rows = TupleBatch::default();
-    for fragment in &own.fragments {
-        if fragment.schema().columns != table.schema.columns {
-            return Err(Error::Conflict {
-                message: format!(
-                    "the columns of table \"{}\" were changed meanwhile",
-                    table.name
-                ),
-            });
-        }
-        let deleted = own.deleted.get(&RowHome::Own(fragment.first()));
-        let tuples = fragment.read();
-        for row in fragment.visible(LATEST, deleted) {
-            rows.push(tuples.tuple(row));
-        }
-    }
-    Ok(rows)
+/// The blocks that have some of these rows, which are in order.
+fn blocks_of(rows: &[RowId]) -> Vec<BlockId> {
+    let blocks = rows.iter().filter_map(|row| match row.place() {
+        RowPlace::Block(block, _) => Some(block),
+        RowPlace::Delta(_) | RowPlace::Own(_) => None,
+    });
+    let mut blocks: Vec<BlockId> = blocks.collect();
+    blocks.dedup();
+    blocks
 }
 
-/// The committed rows that a transaction deleted, none of which others did.
-fn own_deletes(table: &Table, own: &OwnChanges) -> Result<Vec<RowId>> {
-    let conflict = || Error::Conflict {
-        message: format!(
-            "a row of table \"{}\" was changed by another transaction",
-            table.name
-        ),
-    };
-    let mut rows = Vec::new();
-    for (home, bits) in &own.deleted {
-        let taken = match home {
-            RowHome::Own(_) => continue,
-            RowHome::Block(id) => {
-                let block = table.block(*id).ok_or_else(conflict)?;
-                bits.rows().any(|row| block.deletes().contains(row))
-            }
-            RowHome::Fragment(first) => {
-                let (fragment, _) = table.delta().find(*first).ok_or_else(conflict)?;
-                bits.rows().any(|row| fragment.deletes.contains(row))
-            }
-        };
-        if taken {
-            return Err(conflict());
-        }
-        rows.extend(bits.rows().map(|row| home.row(row)));
+/// Tables that have other blocks than before.
+fn changed_blocks(before: &Arc<Catalog>, after: &Arc<Catalog>) -> Vec<Changed> {
+    if Arc::ptr_eq(before, after) {
+        return Vec::new();
     }
-    rows.sort_unstable();
-    Ok(rows)
-}
-
-impl Transaction {
-    /// Checks the keys of rows that it added since row `first` of its own against
-    /// everything committed, and against each other; and what refers to rows that
-    /// it changed, or they refer to.
-    ///
-    /// # Errors
-    /// 23505 or 23503 naming constraint, columns and values.
-    pub fn check_keys(&mut self, table: TableId, first: u64) -> Result<()> {
-        let (latest, timestamp) = {
-            let latest = self.store.latest.lock();
-            (latest.catalog.clone(), latest.timestamp)
-        };
-        // A table of its own is in no catalog but its own.
-        let known = latest.table_by_id(table).cloned();
-        let table = known.map_or_else(|| self.table(table), Ok)?;
-        if let Some(own) = self.tables.get(&table.id) {
-            // A deleted row that was moved meanwhile would look like another.
-            own_deletes(&table, own)?;
-            super::keys::check(&table, &latest_view(own), own, first)?;
-            references::check(&[&latest, &self.catalog], &self.tables, &table, first)?;
-            let draft = self.table(table.id)?;
-            if !Arc::ptr_eq(&draft, &table) {
-                super::keys::check(&draft, &latest_view(own), own, first)?;
-            }
-        }
-        // Rows checked earlier were checked against less.
-        if self.is_first_check(first) {
-            self.checked_at = timestamp;
-        }
-        Ok(())
-    }
-
-    fn check_own_keys(&self, table: &Table, own: &Arc<OwnChanges>) -> Result<()> {
-        super::keys::check(table, &latest_view(own), own, 0)
-    }
-}
-
-/// Everything committed, shown or not, and one's own rows.
-fn latest_view(own: &Arc<OwnChanges>) -> ReadView {
-    ReadView {
-        timestamp: LATEST,
-        own: Some(own.clone()),
-        own_before: u64::MAX,
-    }
+    let tables = carry::changed_tables(before, after).into_iter();
+    tables
+        .map(|table| Changed {
+            table,
+            blocks: None,
+        })
+        .collect()
 }

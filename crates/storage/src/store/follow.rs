@@ -11,7 +11,7 @@
 //! opened too late gives 40001, and the next snapshot does without it.
 
 use super::recover::Recovered;
-use super::{Catalog, Place, Store, ids_of};
+use super::{Catalog, Engine, Place, ids_of};
 use crate::error::{Error, Result};
 use crate::manifest;
 use crate::wal::{Follower, Polled};
@@ -65,9 +65,9 @@ pub(super) enum Following {
     Astray,
 }
 
-impl Store {
+impl Engine {
     /// Lets a store that is open for reading see everything committed by now;
-    /// returns whether there was anything new. [`Store::snapshot`] does so, too.
+    /// returns whether there was anything new. [`Engine::snapshot`] does so, too.
     ///
     /// # Errors
     /// `Corrupt` or `Io`; what was seen before stays.

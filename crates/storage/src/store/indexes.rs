@@ -2,11 +2,12 @@
 
 use super::catalog::Catalog;
 use super::edit::CatalogEdit;
+use super::mover::MoverHold;
 use super::writer::NewBlock;
 use super::{Place, Store};
 use crate::block::{Block, file_name};
 use crate::error::{Error, Result};
-use crate::ids::TableId;
+use crate::ids::{BlockId, TableId};
 use crate::schema::{IndexDefinition, IndexKind, TableSchema};
 use crate::table::Table;
 use parking_lot::Mutex;
@@ -17,12 +18,17 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 #[derive(Debug)]
 pub struct NewIndex {
     schema: Arc<TableSchema>,
+    /// The blocks as they were,
+    seen: Vec<BlockId>,
+    /// and with the index.
     blocks: Vec<NewBlock>,
+    _hold: MoverHold,
 }
 
 impl Store {
-    /// Builds an index over every block of `table`, with `threads` threads;
-    /// `progress` hears of each block that is done.
+    /// Builds an index over every block that `table` has by now, with `threads`
+    /// threads; `progress` hears of each block that is done. Its rows stay where
+    /// they are until the index is dropped or committed.
     ///
     /// # Errors
     /// 42703 for a column that is not there, 0A000 for one that has no order,
@@ -38,6 +44,9 @@ impl Store {
     ) -> Result<NewIndex> {
         self.must_be_writable()?;
         check(&table.schema, &columns)?;
+        let hold = self.hold_mover(table.id);
+        let newest = self.committed(table);
+        let table = newest.as_deref().unwrap_or(table);
         let mut schema = (*table.schema).clone();
         schema.index_numbers += 1;
         let number = schema.index_numbers;
@@ -73,7 +82,27 @@ impl Store {
             .into_iter()
             .map(|(_, block)| block)
             .collect::<Result<Vec<NewBlock>>>()?;
-        Ok(NewIndex { schema, blocks })
+        Ok(NewIndex {
+            schema,
+            seen: table.block_ids(),
+            blocks,
+            _hold: hold,
+        })
+    }
+
+    /// The table as it is committed by now, if all that is other is where its rows
+    /// are: what the mover has done since the caller looked is no reason to fail.
+    fn committed(&self, seen: &Table) -> Option<Arc<Table>> {
+        let latest = self.latest.lock();
+        let known = latest.catalog.table_by_id(seen.id)?;
+        // Blocks that left the catalog are known as long as somebody has them;
+        // all others are of a transaction that has not committed.
+        let was_there = |block: &Arc<Block>| {
+            let retired = &latest.retired;
+            known.block(block.id()).is_some() || retired.iter().any(|(id, _)| *id == block.id())
+        };
+        let same = known.schema == seen.schema && seen.blocks().iter().all(was_there);
+        same.then(|| known.clone())
     }
 }
 
@@ -153,7 +182,7 @@ impl CatalogEdit {
         self.free_name(schema, name)?;
         let blocks = self.adopt(index.blocks);
         self.change(seen.id, |table| {
-            if table.block_ids() != seen.block_ids() || table.schema != seen.schema {
+            if table.block_ids() != index.seen || table.schema != seen.schema {
                 let message = format!("table \"{}\" was changed meanwhile", table.name);
                 return Err(Error::Conflict { message });
             }

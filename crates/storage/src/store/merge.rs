@@ -7,9 +7,13 @@
 
 use super::catalog::{Catalog, SchemaEntry};
 use crate::error::{Error, Result};
+use crate::ids::TableId;
 use crate::table::Table;
 use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
+
+/// Says whether others have changed a table since.
+type Changed<'a> = &'a dyn Fn(TableId) -> bool;
 
 fn conflict(what: &str) -> Error {
     Error::Conflict {
@@ -17,11 +21,17 @@ fn conflict(what: &str) -> Error {
     }
 }
 
-/// The changes from `base` to `draft`, made to `latest`.
+/// The changes from `base` to `draft`, made to `latest`. Tables that `changed` does
+/// not know are those of `base`, though their rows may have other places.
 ///
 /// # Errors
 /// `Conflict` if both changed the same thing.
-pub(super) fn merge(base: &Catalog, draft: &Catalog, latest: &Catalog) -> Result<Catalog> {
+pub(super) fn merge(
+    base: &Catalog,
+    draft: &Catalog,
+    latest: &Catalog,
+    changed: Changed<'_>,
+) -> Result<Catalog> {
     let mut merged = latest.clone();
     merged.next_table = latest.next_table.max(draft.next_table);
     for (name, entry) in &draft.schemas {
@@ -34,7 +44,7 @@ pub(super) fn merge(base: &Catalog, draft: &Catalog, latest: &Catalog) -> Result
             Some(before) => {
                 let missing = || conflict(&format!("schema \"{name}\""));
                 let now = merged.schemas.get_mut(name);
-                merge_schema(before, entry, now, missing)?;
+                merge_schema(before, entry, now, changed, missing)?;
             }
         }
     }
@@ -45,7 +55,7 @@ pub(super) fn merge(base: &Catalog, draft: &Catalog, latest: &Catalog) -> Result
         let unchanged = latest
             .schemas
             .get(name)
-            .is_some_and(|now| same_entry(before, now));
+            .is_some_and(|now| same_entry(before, now, |a, b| is_unchanged(a, b, changed)));
         if !unchanged {
             return Err(conflict(&format!("schema \"{name}\"")));
         }
@@ -54,13 +64,20 @@ pub(super) fn merge(base: &Catalog, draft: &Catalog, latest: &Catalog) -> Result
     Ok(merged)
 }
 
-fn same_entry(a: &SchemaEntry, b: &SchemaEntry) -> bool {
+/// Whether a table is as it was, but for the places of its rows.
+fn is_unchanged(before: &Arc<Table>, now: &Arc<Table>, changed: Changed<'_>) -> bool {
+    before.id == now.id && (Arc::ptr_eq(before, now) || !changed(now.id))
+}
+
+fn same_entry(
+    a: &SchemaEntry,
+    b: &SchemaEntry,
+    same: impl Fn(&Arc<Table>, &Arc<Table>) -> bool,
+) -> bool {
     let tables = a.tables.len() == b.tables.len()
-        && a.tables.iter().all(|(name, table)| {
-            b.tables
-                .get(name)
-                .is_some_and(|other| Arc::ptr_eq(table, other))
-        });
+        && a.tables
+            .iter()
+            .all(|(name, table)| b.tables.get(name).is_some_and(|other| same(table, other)));
     tables && a.views == b.views
 }
 
@@ -68,9 +85,10 @@ fn merge_schema(
     base: &SchemaEntry,
     draft: &SchemaEntry,
     latest: Option<&mut SchemaEntry>,
+    others: Changed<'_>,
     missing: impl Fn() -> Error,
 ) -> Result<()> {
-    if same_entry(base, draft) {
+    if same_entry(base, draft, Arc::ptr_eq) {
         return Ok(());
     }
     let latest = latest.ok_or_else(missing)?;
@@ -81,7 +99,8 @@ fn merge_schema(
         if change.is_none() {
             let before = base.tables.get(name);
             let gone = latest.tables.remove(name);
-            let unchanged = before.zip(gone.as_ref()).is_some_and(|(a, b)| same(a, b));
+            let both = before.zip(gone.as_ref());
+            let unchanged = both.is_some_and(|(a, b)| is_unchanged(a, b, others));
             if !unchanged {
                 return Err(conflict(&format!("table \"{name}\"")));
             }

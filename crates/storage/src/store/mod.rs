@@ -17,6 +17,7 @@
 mod beside;
 mod carry;
 mod catalog;
+mod check;
 mod checkpoint;
 mod columns;
 mod commit;
@@ -25,6 +26,7 @@ mod edit;
 mod follow;
 mod indexes;
 mod keys;
+mod locks;
 mod log;
 mod merge;
 mod mover;
@@ -41,6 +43,8 @@ mod writer;
 pub use crate::manifest::DEFAULT_SCHEMA;
 pub use catalog::{Catalog, SchemaEntry, View};
 pub use edit::CatalogEdit;
+pub use mover::policy;
+pub use mover::{MoverHold, MoverStatus, TableMoves, Tally};
 pub use open::OpenMode;
 pub use report::{LostBlock, LostTransactions, SalvageReport};
 pub use snapshot::Snapshot;
@@ -50,8 +54,9 @@ pub use writer::{BlockWriter, NewBlock};
 
 use self::commit::{Latest, Shown};
 use self::follow::Following;
+use self::locks::RowLocks;
+use self::mover::Mover;
 use self::snapshot::Active;
-use self::transaction::RowLocks;
 use crate::block::{Cache, file_name};
 use crate::error::{Error, Result};
 use crate::ids::BlockId;
@@ -61,9 +66,10 @@ use crate::schema::{TableOptions, TableSchema};
 use crate::wal::Wal;
 use parking_lot::{Mutex, RwLock};
 use std::collections::HashSet;
+use std::ops::Deref;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Weak};
 
 /// Memory for opened blocks unless [`Store::set_cache_bytes`] says otherwise:
 /// half of the machine's, or 4 GiB where that cannot be learnt.
@@ -123,6 +129,16 @@ impl Place {
 /// An open database.
 #[derive(Debug)]
 pub struct Store {
+    engine: Arc<Engine>,
+    path: Option<PathBuf>,
+    notes: Vec<String>,
+    _lock: Option<Lock>,
+}
+
+/// What a [`Store`] and its tuple mover share. The mover ends before its store
+/// does, so that whoever drops a store can open the database again at once.
+#[derive(Debug)]
+pub struct Engine {
     place: Arc<Place>,
     /// What snapshots see.
     shown: RwLock<Shown>,
@@ -140,13 +156,17 @@ pub struct Store {
     /// The segment that the newest manifest goes on with, if it has a checkpoint;
     /// held by the one who writes one.
     checkpointed: Mutex<Option<u64>>,
-    /// Held by the one who moves rows into blocks.
-    moving: Mutex<()>,
-    path: Option<PathBuf>,
+    mover: Mover,
     writable: bool,
     following: Mutex<Following>,
-    notes: Vec<String>,
-    _lock: Option<Lock>,
+}
+
+impl Deref for Store {
+    type Target = Engine;
+
+    fn deref(&self) -> &Engine {
+        &self.engine
+    }
 }
 
 impl Store {
@@ -169,7 +189,9 @@ impl Store {
     pub fn cache_bytes(&self) -> u64 {
         self.place.cache.bytes()
     }
+}
 
+impl Engine {
     /// A writer of blocks for a table with these columns and options.
     ///
     /// # Errors
@@ -192,26 +214,36 @@ impl Store {
             .with_hint("Open it without the read-only option."))
     }
 
-    fn discard_retired(&self, retired: &mut Vec<(BlockId, Weak<()>)>) {
-        retired.retain(|(id, block)| {
-            let read = block.strong_count() > 0;
-            if !read {
-                self.place.discard(*id);
-            }
-            read
-        });
+    /// Removes the files of retired blocks that no snapshot reads; whether some
+    /// are left.
+    fn discard_retired(&self) -> bool {
+        let mut free = Vec::new();
+        let left = {
+            let retired = &mut self.latest.lock().retired;
+            retired.retain(|(id, block)| {
+                let read = block.strong_count() > 0;
+                if !read {
+                    free.push(*id);
+                }
+                read
+            });
+            !retired.is_empty()
+        };
+        free.iter().for_each(|id| self.place.discard(*id));
+        self.mover.forget_blocks(&free);
+        left
     }
 }
 
 impl Drop for Store {
     fn drop(&mut self) {
+        self.mover.stop();
         // What this leaves undone the log does, when the database is opened again.
         if self.wal.as_ref().is_some_and(|wal| wal.bytes() > 0) {
             let _ = self.checkpoint();
         }
         // Snapshots that outlive the store keep their blocks; the next writer removes those.
-        let mut retired = std::mem::take(&mut self.latest.get_mut().retired);
-        self.discard_retired(&mut retired);
+        self.discard_retired();
     }
 }
 

@@ -3,16 +3,17 @@
 use super::beside::Beside;
 use super::commit::{Latest, Shown};
 use super::follow::Following;
+use super::locks::RowLocks;
+use super::mover::Mover;
 use super::recover::Recovered;
-use super::transaction::RowLocks;
-use super::{Catalog, Place, Store, block_files, follow, ids_of};
+use super::{Catalog, Engine, Place, Store, block_files, follow, ids_of};
 use crate::block::file_name;
 use crate::error::{Error, Result};
 use crate::io::{Disk, Files, Lock, Memory};
 use crate::manifest::{self, Manifest};
 use crate::wal::{Wal, WalOptions};
 use parking_lot::{Mutex, RwLock};
-use std::collections::{HashSet, VecDeque};
+use std::collections::{HashMap, HashSet, VecDeque};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
@@ -147,7 +148,7 @@ impl Store {
             segment,
             ..
         } = recovered;
-        Store {
+        let engine = Arc::new(Engine {
             place,
             shown: RwLock::new(Shown {
                 catalog: catalog.clone(),
@@ -159,6 +160,7 @@ impl Store {
                 catalog,
                 timestamp,
                 retired: Vec::new(),
+                changed: HashMap::new(),
             }),
             active: Arc::default(),
             locks: RowLocks::default(),
@@ -166,10 +168,13 @@ impl Store {
             transactions: AtomicU64::new(1),
             published: AtomicU64::new(manifest),
             checkpointed: Mutex::new(segment),
-            moving: Mutex::default(),
-            path: opened.path,
+            mover: Mover::default(),
             writable: opened.writable,
             following: Mutex::new(opened.following),
+        });
+        Store {
+            engine,
+            path: opened.path,
             notes: opened.notes,
             _lock: opened.lock,
         }

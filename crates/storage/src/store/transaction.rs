@@ -5,7 +5,10 @@
 //! catalog. A row that it deletes is locked at once, so that of two writers of
 //! one row the later hears of it (40001) when it asks, not when it commits.
 
+use super::carry::changed_tables;
 use super::edit::CatalogEdit;
+use super::locks::Taken;
+use super::mover::MoverHold;
 use super::snapshot::Snapshot;
 use super::writer::{NewBlock, check_batch};
 use super::{Catalog, Store};
@@ -14,40 +17,8 @@ use crate::error::{Error, Result};
 use crate::ids::{RowId, RowPlace, TableId};
 use crate::table::Table;
 use arrow_array::RecordBatch;
-use parking_lot::Mutex;
 use std::collections::HashMap;
-use std::collections::hash_map::Entry;
 use std::sync::Arc;
-
-/// Rows that unfinished transactions have changed, and which.
-#[derive(Debug, Default)]
-pub(super) struct RowLocks {
-    holders: Mutex<HashMap<(TableId, RowId), u64>>,
-}
-
-impl RowLocks {
-    /// Locks a row; `false` if the transaction had locked it before.
-    ///
-    /// # Errors
-    /// The transaction that holds it.
-    fn take(&self, table: TableId, row: RowId, transaction: u64) -> std::result::Result<bool, u64> {
-        match self.holders.lock().entry((table, row)) {
-            Entry::Vacant(free) => {
-                free.insert(transaction);
-                Ok(true)
-            }
-            Entry::Occupied(held) if *held.get() == transaction => Ok(false),
-            Entry::Occupied(held) => Err(*held.get()),
-        }
-    }
-
-    fn release(&self, rows: &[(TableId, RowId)]) {
-        let mut holders = self.holders.lock();
-        rows.iter().for_each(|row| {
-            holders.remove(row);
-        });
-    }
-}
 
 /// A transaction that has not ended; dropping it undoes it.
 #[derive(Debug)]
@@ -59,6 +30,8 @@ pub struct Transaction {
     pub(super) added: Vec<NewBlock>,
     pub(super) tables: HashMap<TableId, Arc<OwnChanges>>,
     locked: Vec<(TableId, RowId)>,
+    /// Tables whose blocks it exchanges.
+    holds: Vec<MoverHold>,
     /// Number of the next row of its own.
     next_own: u64,
     /// The newest commit that keys were checked against.
@@ -94,6 +67,7 @@ impl Transaction {
             added: Vec::new(),
             tables: HashMap::new(),
             locked: Vec::new(),
+            holds: Vec::new(),
             next_own: 1,
         }
     }
@@ -117,10 +91,21 @@ impl Transaction {
         let mut draft = CatalogEdit::new((*self.catalog).clone(), self.store.next_table.clone());
         let answer = edit(&mut draft)?;
         if draft.changed {
-            self.catalog = Arc::new(draft.catalog);
+            let catalog = Arc::new(draft.catalog);
+            self.hold_changed(&catalog);
+            self.catalog = catalog;
             self.added.extend(draft.added);
         }
         Ok(answer)
+    }
+
+    /// Keeps the tuple mover away from tables that it has other plans for.
+    fn hold_changed(&mut self, draft: &Catalog) {
+        for table in changed_tables(draft, &self.catalog) {
+            if !self.holds.iter().any(|hold| hold.table() == table.id) {
+                self.holds.push(self.store.hold_mover(table.id));
+            }
+        }
     }
 
     pub(super) fn table(&self, id: TableId) -> Result<Arc<Table>> {
@@ -212,16 +197,18 @@ impl Transaction {
     }
 
     fn lock(&mut self, table: &Table, row: RowId) -> Result<()> {
-        match self.store.locks.take(table.id, row, self.number) {
-            Err(_) => return Err(conflict(table)),
-            Ok(false) => return Ok(()),
-            Ok(true) => self.locked.push((table.id, row)),
+        match self.store.locks.take(table, row, self.number) {
+            Taken::Before => Ok(()),
+            Taken::ByAnother => Err(conflict(table)),
+            Taken::Now { deleted } => {
+                self.locked.push((table.id, row));
+                if deleted {
+                    Err(conflict(table))
+                } else {
+                    Ok(())
+                }
+            }
         }
-        // Whoever committed before the lock was free has left a mark.
-        if is_deleted(table, row) {
-            return Err(conflict(table));
-        }
-        Ok(())
     }
 
     /// Whether all rows of its own are from number `first` on.
@@ -274,7 +261,11 @@ impl Transaction {
             return Ok(());
         }
         let store = self.store.clone();
-        store.commit_transaction(&mut self)
+        let changed = store.commit_transaction(&mut self)?;
+        // Its rows are free for others while the mover is thought of.
+        drop(self);
+        store.after_commit(&changed);
+        Ok(())
     }
 }
 

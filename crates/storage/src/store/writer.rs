@@ -4,9 +4,10 @@ use super::Place;
 use crate::block::{self, Block, BlockInfo, file_name};
 use crate::error::{Error, Result};
 use crate::format::BLOCK_ROWS_MAX;
+use crate::ids::BlockId;
 use crate::schema::{TableOptions, TableSchema};
 use arrow_array::cast::AsArray;
-use arrow_array::{Array, ArrayRef, RecordBatch};
+use arrow_array::{Array, ArrayRef, RecordBatch, UInt32Array};
 use arrow_schema::{DataType, SchemaRef};
 use std::sync::Arc;
 
@@ -20,6 +21,8 @@ pub struct BlockWriter {
     pending: Vec<RecordBatch>,
     pending_rows: usize,
     pending_bytes: u64,
+    /// Whether rows come in the order that blocks have.
+    in_order: bool,
     written: Vec<NewBlock>,
 }
 
@@ -44,6 +47,11 @@ impl NewBlock {
     /// Rows in the block.
     pub fn rows(&self) -> u64 {
         self.handle.rows()
+    }
+
+    /// The block's number.
+    pub(super) fn id(&self) -> BlockId {
+        self.handle.id()
     }
 
     pub(super) fn handle(&self) -> Arc<Block> {
@@ -76,7 +84,17 @@ impl BlockWriter {
             pending,
             pending_rows: 0,
             pending_bytes: 0,
+            in_order: false,
             written,
+        }
+    }
+
+    /// Rows come in the order that blocks of a sorted table have, and keep it:
+    /// sorting them again could exchange equal ones.
+    pub(super) fn in_order(self) -> Self {
+        BlockWriter {
+            in_order: true,
+            ..self
         }
     }
 
@@ -138,7 +156,13 @@ impl BlockWriter {
             _ => concatenated(&self.arrow, &pending)?,
         };
         (self.pending_rows, self.pending_bytes) = (0, 0);
-        let batch = sorted(batch, &self.schema, &self.options)?;
+        let batch = match self.in_order {
+            true => batch,
+            false => match sort_order(&batch, &self.schema, &self.options)? {
+                Some(order) => arrow_select::take::take_record_batch(&batch, &order)?,
+                None => batch,
+            },
+        };
         let id = self.place.next_block();
         let bytes = block::build(id, &self.schema, &self.options, &batch)?;
         let info = BlockInfo {
@@ -197,7 +221,7 @@ pub(super) fn check_batch(schema: &TableSchema, batch: &RecordBatch) -> Result<(
 }
 
 /// Fields may differ in nullability between batches, so columns are joined one by one.
-fn concatenated(schema: &SchemaRef, batches: &[RecordBatch]) -> Result<RecordBatch> {
+pub(super) fn concatenated(schema: &SchemaRef, batches: &[RecordBatch]) -> Result<RecordBatch> {
     let join = |column: usize| {
         let arrays: Vec<&dyn Array> = batches
             .iter()
@@ -211,20 +235,25 @@ fn concatenated(schema: &SchemaRef, batches: &[RecordBatch]) -> Result<RecordBat
     Ok(RecordBatch::try_new(schema.clone(), columns)?)
 }
 
-fn sorted(batch: RecordBatch, schema: &TableSchema, options: &TableOptions) -> Result<RecordBatch> {
+/// The rows of a batch in the order that a sorted table wants.
+pub(super) fn sort_order(
+    batch: &RecordBatch,
+    schema: &TableSchema,
+    options: &TableOptions,
+) -> Result<Option<UInt32Array>> {
     let Some(column) = options
         .sort_by
         .as_ref()
         .and_then(|name| schema.index_of(name))
     else {
-        return Ok(batch);
+        return Ok(None);
     };
     let order = arrow_schema::SortOptions {
         descending: false,
         nulls_first: false,
     };
-    let indices = arrow_ord::sort::sort_to_indices(batch.column(column), Some(order), None)?;
-    Ok(arrow_select::take::take_record_batch(&batch, &indices)?)
+    let rows = arrow_ord::sort::sort_to_indices(batch.column(column), Some(order), None)?;
+    Ok(Some(rows))
 }
 
 /// Bytes of the values: what block sizes are measured in. For layouts in which

@@ -9,6 +9,7 @@ use crate::row::Row;
 use crate::scan::{BlockBounds, KeyLookUp, LookUp, Scan, ScanRequest, look_up};
 use crate::schema::{FormerColumns, TableOptions, TableSchema, Value};
 use arrow_schema::SchemaRef;
+use std::collections::HashMap;
 use std::sync::{Arc, OnceLock};
 
 /// A table as one snapshot sees it.
@@ -23,6 +24,8 @@ pub struct Table {
     /// Physical options of new blocks.
     pub options: TableOptions,
     blocks: Vec<Arc<Block>>,
+    /// Where each block is among them.
+    places: OnceLock<HashMap<BlockId, usize>>,
     /// Rows that are in no block.
     delta: Arc<Delta>,
     /// Columns of blocks that are older than today's.
@@ -76,6 +79,7 @@ impl Table {
             schema,
             options,
             blocks,
+            places: OnceLock::new(),
             former: Arc::default(),
             statistics: OnceLock::new(),
             arrow: OnceLock::new(),
@@ -175,12 +179,13 @@ impl Table {
         &self.blocks
     }
 
-    /// The block of this number. Blocks are mostly in the order of their numbers.
+    /// The block of this number.
     pub fn block(&self, id: BlockId) -> Option<&Arc<Block>> {
-        match self.blocks.binary_search_by_key(&id, |block| block.id()) {
-            Ok(place) => self.blocks.get(place),
-            Err(_) => self.blocks.iter().find(|block| block.id() == id),
-        }
+        let places = self.places.get_or_init(|| {
+            let blocks = self.blocks.iter().enumerate();
+            blocks.map(|(place, block)| (block.id(), place)).collect()
+        });
+        self.blocks.get(*places.get(&id)?)
     }
 
     /// Whether every row that there is, is in a block and not deleted.

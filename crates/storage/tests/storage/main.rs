@@ -10,6 +10,7 @@
 //! - `flips`: no damaged byte gives a wrong answer or a panic.
 //! - `delta`: rows in no block and deleted rows, as of any moment.
 //! - `fixtures`: files of earlier format versions stay readable.
+//! - `mover`: rows that move are followed, and space comes back.
 //! - `sparse`: wide tables of few values, and columns of many distinct ones.
 //! - `transactions`: what each sees, who may write, what a power loss leaves.
 //! - `transfers`: threads that write, move, make checkpoints and read.
@@ -40,6 +41,7 @@ mod history;
 mod home;
 mod indexes;
 mod model;
+mod mover;
 mod readers;
 mod regressions;
 mod salvage;

@@ -1,0 +1,167 @@
+//! A transaction's rows and keys, checked against the newest state.
+
+use super::Engine;
+use super::locks::Followed;
+use super::references::{self, Changes};
+use super::transaction::{Transaction, is_deleted};
+use crate::block::Block;
+use crate::delta::{Deletes, Delta, LATEST, OwnChanges, ReadView, RowBits, RowHome, TupleBatch};
+use crate::error::{Error, Result};
+use crate::ids::{BlockId, RowId, TableId};
+use crate::table::Table;
+use std::sync::Arc;
+
+/// A transaction's new rows of a table.
+pub(super) fn own_rows(table: &Table, own: &OwnChanges) -> Result<TupleBatch> {
+    let mut rows = TupleBatch::default();
+    for fragment in &own.fragments {
+        if fragment.schema().columns != table.schema.columns {
+            return Err(Error::Conflict {
+                message: format!(
+                    "the columns of table \"{}\" were changed meanwhile",
+                    table.name
+                ),
+            });
+        }
+        let deleted = own.deleted.get(&RowHome::Own(fragment.first()));
+        let tuples = fragment.read();
+        for row in fragment.visible(LATEST, deleted) {
+            rows.push(tuples.tuple(row));
+        }
+    }
+    Ok(rows)
+}
+
+fn changed_row(table: &Table) -> Error {
+    Error::Conflict {
+        message: format!(
+            "a row of table \"{}\" was changed by another transaction",
+            table.name
+        ),
+    }
+}
+
+impl Engine {
+    /// The committed rows that a transaction deleted, none of which others did,
+    /// where they are in `table`, the newest; rows of blocks that are its `own` stay.
+    pub(super) fn newest_deletes(
+        &self,
+        table: &Table,
+        changes: &OwnChanges,
+        own: impl Fn(BlockId) -> bool,
+    ) -> Result<Vec<RowId>> {
+        let mut all = Vec::new();
+        for (home, bits) in &changes.deleted {
+            match home {
+                RowHome::Own(_) => continue,
+                RowHome::Block(block) if own(*block) => continue,
+                RowHome::Block(_) | RowHome::Fragment(_) => {}
+            }
+            let deleted = match self.locks.follow(table.id, *home, bits) {
+                Followed::Gone => true,
+                Followed::Unmoved => {
+                    all.extend(bits.rows().map(|row| home.row(row)));
+                    any_deleted(table, *home, bits)
+                }
+                Followed::Moved(rows) => {
+                    all.extend(&rows);
+                    rows.iter().any(|row| is_deleted(table, *row))
+                }
+            };
+            if deleted {
+                return Err(changed_row(table));
+            }
+        }
+        Ok(all)
+    }
+}
+
+/// Whether any of these rows is deleted, or not there any more.
+fn any_deleted(table: &Table, home: RowHome, rows: &RowBits) -> bool {
+    let any = |deletes: &Deletes| rows.rows().any(|row| deletes.contains(row));
+    match home {
+        RowHome::Block(block) => table.block(block).is_none_or(|block| any(block.deletes())),
+        RowHome::Fragment(first) => {
+            let found = table.delta().find(first);
+            found.is_none_or(|(fragment, _)| any(&fragment.deletes))
+        }
+        RowHome::Own(_) => false,
+    }
+}
+
+impl Transaction {
+    /// Checks the keys of rows that it added since row `first` of its own against
+    /// everything committed, and against each other; and what refers to rows that
+    /// it changed, or they refer to.
+    ///
+    /// # Errors
+    /// 23505 or 23503 naming constraint, columns and values.
+    pub fn check_keys(&mut self, table: TableId, first: u64) -> Result<()> {
+        let own = self.tables.get(&table).cloned();
+        let (catalog, all, known, timestamp, own) = {
+            let latest = self.store.latest.lock();
+            let known = latest.catalog.table_by_id(table).cloned();
+            if let (Some(known), Some(own)) = (&known, &own) {
+                let mine = |block| self.added.iter().any(|added| added.id() == block);
+                self.store.newest_deletes(known, own, mine)?;
+            }
+            let own = own.map(|own| (self.store.locks.renamed(table, &own), own));
+            let all = self.renamed();
+            (latest.catalog.clone(), all, known, latest.timestamp, own)
+        };
+        let draft = self.table(table)?;
+        if let Some((renamed, own)) = own {
+            if let Some(known) = &known {
+                super::keys::check(known, &latest_view(&renamed), &renamed, first)?;
+            }
+            // Blocks that are not committed yet are in the draft alone.
+            if let Some(added) = self.only_added(&draft) {
+                super::keys::check(&added, &latest_view(&own), &own, first)?;
+            }
+            let newest = known.as_ref().unwrap_or(&draft);
+            references::check(&[&catalog, &self.catalog], &all, newest, first)?;
+        }
+        // Rows checked earlier were checked against less.
+        if self.is_first_check(first) {
+            self.checked_at = timestamp;
+        }
+        Ok(())
+    }
+
+    /// All its changes, with the names that rows have now.
+    pub(super) fn renamed(&self) -> Changes {
+        let tables = self.tables.iter();
+        let renamed = tables.map(|(id, own)| (*id, self.store.locks.renamed(*id, own)));
+        renamed.collect()
+    }
+
+    /// A table of its draft with the transaction's own blocks alone, if it has
+    /// any, or is the transaction's own.
+    fn only_added(&self, draft: &Arc<Table>) -> Option<Table> {
+        let base = self.base.table_by_id(draft.id);
+        if base.is_some_and(|base| Arc::ptr_eq(base, draft)) {
+            return None;
+        }
+        let old = |block: &Block| base.is_some_and(|base| base.block(block.id()).is_some());
+        let added = draft.blocks().iter().filter(|block| !old(block));
+        let added = added.cloned().collect();
+        let delta = Delta::new(draft.schema.clone(), 1);
+        let table = draft.with(&draft.name, draft.options.clone(), added);
+        Some(table.with_delta(Arc::new(delta)))
+    }
+
+    /// As [`Transaction::check_keys`], of all rows and in the newest state.
+    pub(super) fn check_own_keys(&self, table: &Table, own: &Arc<OwnChanges>) -> Result<()> {
+        let own = self.store.locks.renamed(table.id, own);
+        super::keys::check(table, &latest_view(&own), &own, 0)
+    }
+}
+
+/// Everything committed, shown or not, and one's own rows.
+fn latest_view(own: &Arc<OwnChanges>) -> ReadView {
+    ReadView {
+        timestamp: LATEST,
+        own: Some(own.clone()),
+        own_before: u64::MAX,
+    }
+}

@@ -1,0 +1,243 @@
+//! Rows that unfinished transactions have changed, and where moved rows are now.
+//!
+//! A transaction names a row by the place where its snapshot has it. When the row
+//! was moved since, a hop leads from the old place to the new one; hops stay as
+//! long as a snapshot from before the move is in use. A lock is held under the
+//! newest name of its row, so that two writers meet whichever name they know: a
+//! hop is added, and locks are renamed, before anybody can see the new names.
+
+use super::transaction::is_deleted;
+use crate::delta::{Deletes, OwnChanges, RowBits, RowHome};
+use crate::ids::{BlockId, RowId, RowPlace, TableId};
+use crate::table::Table;
+use parking_lot::Mutex;
+use std::collections::hash_map::Entry;
+use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
+
+/// In a hop, the place of a row that was deleted before the move.
+pub(super) const GONE: u32 = u32::MAX;
+
+/// Where the rows of one block or fragment went.
+#[derive(Clone, Debug)]
+pub(super) enum Went {
+    /// Into a block with the same rows in the same places.
+    Whole(BlockId, u64, Arc<Deletes>),
+    /// By row, to these places in the row of `pieces`.
+    Apart(Vec<u32>, Arc<[Piece]>),
+}
+
+/// One of the blocks that rows were moved into.
+#[derive(Debug)]
+pub(super) struct Piece {
+    /// Place of its first row in the row of pieces.
+    pub first: u32,
+    pub block: BlockId,
+    pub deletes: Arc<Deletes>,
+}
+
+/// The first row of a home that is no more, and where its rows went.
+pub(super) type Hop = (RowId, Went);
+
+#[derive(Debug, Default)]
+pub(super) struct RowLocks {
+    state: Mutex<State>,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    /// Which transaction has changed a row.
+    holders: HashMap<(TableId, RowId), u64>,
+    /// By the first row of a home: when its rows were moved, and where to.
+    hops: BTreeMap<(TableId, RowId), (u64, Went)>,
+}
+
+/// What came of asking for a lock.
+pub(super) enum Taken {
+    /// The transaction has the lock now; whether others deleted the row before.
+    Now { deleted: bool },
+    /// It had it already.
+    Before,
+    /// Another has it.
+    ByAnother,
+}
+
+/// Where rows of one home are now.
+pub(super) enum Followed {
+    /// Where they were.
+    Unmoved,
+    Moved(Vec<RowId>),
+    /// At least one was deleted before the others were moved.
+    Gone,
+}
+
+impl Went {
+    /// Where row number `row` of the home went, if it has so many.
+    fn find(&self, row: u64) -> Option<Option<(RowId, &Arc<Deletes>)>> {
+        match self {
+            Went::Whole(block, rows, deletes) => {
+                // In range: a block has at most 2^20 rows.
+                let found = (RowId::in_block(*block, row as u32), deletes);
+                (row < *rows).then_some(Some(found))
+            }
+            Went::Apart(places, pieces) => {
+                let place = *places.get(usize::try_from(row).ok()?)?;
+                Some(
+                    place_in(pieces, place)
+                        .map(|(piece, row)| (RowId::in_block(piece.block, row), &piece.deletes)),
+                )
+            }
+        }
+    }
+}
+
+/// The piece that has a place, and its row there.
+pub(super) fn place_in(pieces: &[Piece], place: u32) -> Option<(&Piece, u32)> {
+    if place == GONE {
+        return None;
+    }
+    let after = pieces.partition_point(|piece| piece.first <= place);
+    let piece = pieces.get(after.checked_sub(1)?)?;
+    Some((piece, place - piece.first))
+}
+
+/// The newest name of a row; what marks it as deleted there, if it was moved.
+struct Newest<'a> {
+    row: RowId,
+    deletes: Option<&'a Arc<Deletes>>,
+    gone: bool,
+}
+
+impl State {
+    fn newest(&self, table: TableId, row: RowId) -> Newest<'_> {
+        let mut newest = Newest {
+            row,
+            deletes: None,
+            gone: false,
+        };
+        while let Some(hop) = self.hop(table, newest.row) {
+            match hop {
+                Some((row, deletes)) => (newest.row, newest.deletes) = (row, Some(deletes)),
+                None => {
+                    newest.gone = true;
+                    break;
+                }
+            }
+        }
+        newest
+    }
+
+    fn hop(&self, table: TableId, row: RowId) -> Option<Option<(RowId, &Arc<Deletes>)>> {
+        let mut before = self.hops.range((table, RowId(0))..=(table, row));
+        let ((_, first), (_, went)) = before.next_back()?;
+        went.find(row.0 - first.0)
+    }
+}
+
+impl RowLocks {
+    /// Locks a row of `table`, as a transaction sees it.
+    pub fn take(&self, table: &Table, row: RowId, transaction: u64) -> Taken {
+        let mut state = self.state.lock();
+        let state = &mut *state;
+        let newest = state.newest(table.id, row);
+        // Whoever committed before the lock was free has left a mark.
+        let deleted = match (newest.deletes, newest.row.place()) {
+            _ if newest.gone => true,
+            (Some(deletes), RowPlace::Block(_, row)) => deletes.contains(row),
+            _ => is_deleted(table, row),
+        };
+        let key = (table.id, newest.row);
+        match state.holders.entry(key) {
+            Entry::Vacant(free) => {
+                free.insert(transaction);
+                Taken::Now { deleted }
+            }
+            Entry::Occupied(held) if *held.get() == transaction => Taken::Before,
+            Entry::Occupied(_) => Taken::ByAnother,
+        }
+    }
+
+    /// Lets rows go, by any of their names.
+    pub fn release(&self, rows: &[(TableId, RowId)]) {
+        let mut state = self.state.lock();
+        for (table, row) in rows {
+            let newest = state.newest(*table, *row).row;
+            state.holders.remove(&(*table, newest));
+        }
+    }
+
+    /// Where some rows of a home are now.
+    pub fn follow(&self, table: TableId, home: RowHome, rows: &RowBits) -> Followed {
+        let state = self.state.lock();
+        if !state.hops.contains_key(&(table, home.row(0))) {
+            return Followed::Unmoved;
+        }
+        let newest = rows.rows().map(|row| state.newest(table, home.row(row)));
+        let found = newest.map(|newest| (!newest.gone).then_some(newest.row));
+        found
+            .collect::<Option<Vec<RowId>>>()
+            .map_or(Followed::Gone, Followed::Moved)
+    }
+
+    /// A transaction's changes as the newest state of the table names them.
+    pub fn renamed(&self, table: TableId, own: &Arc<OwnChanges>) -> Arc<OwnChanges> {
+        if self.state.lock().hops.is_empty() {
+            return own.clone();
+        }
+        let mut deleted: HashMap<RowHome, RowBits> = HashMap::new();
+        let mut any = false;
+        for (home, rows) in &own.deleted {
+            let Followed::Moved(found) = self.follow(table, *home, rows) else {
+                deleted.entry(*home).or_default().add_all(rows);
+                continue;
+            };
+            any = true;
+            for row in found {
+                if let RowPlace::Block(block, row) = row.place() {
+                    deleted
+                        .entry(RowHome::Block(block))
+                        .or_default()
+                        .insert(row);
+                }
+            }
+        }
+        if !any {
+            return own.clone();
+        }
+        Arc::new(OwnChanges {
+            deleted,
+            ..(**own).clone()
+        })
+    }
+
+    /// Rows of a table have moved with the commit at `timestamp`, which nobody
+    /// sees yet.
+    pub fn moved(&self, table: TableId, hops: Vec<Hop>, timestamp: u64) {
+        if hops.is_empty() {
+            return;
+        }
+        let mut state = self.state.lock();
+        let hops = hops.into_iter();
+        state
+            .hops
+            .extend(hops.map(|(first, went)| ((table, first), (timestamp, went))));
+        let held: Vec<(RowId, RowId)> = {
+            let rows = state.holders.keys().filter(|(held, _)| *held == table);
+            let names = rows.map(|(_, row)| (*row, state.newest(table, *row).row));
+            names.filter(|(old, new)| old != new).collect()
+        };
+        for (old, new) in held {
+            if let Some(holder) = state.holders.remove(&(table, old)) {
+                state.holders.insert((table, new), holder);
+            }
+        }
+    }
+
+    /// Forgets the hops that no snapshot needs; `oldest` is the oldest in use.
+    pub fn forget(&self, oldest: u64) {
+        let mut state = self.state.lock();
+        if !state.hops.is_empty() {
+            state.hops.retain(|_, (timestamp, _)| *timestamp > oldest);
+        }
+    }
+}

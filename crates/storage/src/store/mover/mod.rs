@@ -1,0 +1,150 @@
+//! The tuple mover: keeps tables in whole blocks of rows that are there (P4).
+//!
+//! [`policy`] says what to do next, `step` does it, and `background` is the
+//! thread that does so after commits. VACUUM does all that can be done.
+
+mod background;
+mod carried;
+pub mod policy;
+mod status;
+mod step;
+
+pub(super) use background::Mover;
+pub use background::MoverHold;
+pub use status::{MoverStatus, TableMoves, Tally};
+
+use self::policy::{Effort, Step, is_behind, is_delta_due};
+use self::step::Progress;
+use super::{Engine, Store};
+use crate::error::{Error, Result};
+use crate::ids::{BlockId, TableId};
+use crate::table::Table;
+use std::sync::Arc;
+
+/// Steps that are begun again when a table changed too much meanwhile.
+const ATTEMPTS: usize = 10;
+
+impl Store {
+    /// Keeps the mover from steps on a table while somebody is about to exchange
+    /// its blocks; a step that has begun is given up. [`Engine::move_delta`] and
+    /// [`Engine::vacuum`] are refused meanwhile, so they come before.
+    pub fn hold_mover(&self, table: TableId) -> MoverHold {
+        let hold = MoverHold::new(self.engine.clone(), table);
+        // Whoever is past the question whether it is held, ends first.
+        drop(self.latest.lock());
+        hold
+    }
+
+    /// Wakes the mover if tables that a commit has changed need it. Beyond measure
+    /// the caller, who has just committed, does a step.
+    pub(super) fn consider(&self, changed: &[Changed]) {
+        for Changed { table, .. } in changed.iter().filter(|changed| changed.may_need()) {
+            let (rows, bytes) = (table.delta().rows(), table.delta().bytes() as u64);
+            if is_behind(rows, bytes) && self.mover.may_go(table.id) {
+                // The commit stands whatever becomes of this; the status tells.
+                let _ = self.engine.noted_step(table.id, Effort::Background);
+            }
+            self.mover.wake(&self.engine, table.id);
+        }
+    }
+}
+
+/// A table that a commit has changed.
+pub(super) struct Changed {
+    pub table: Arc<Table>,
+    /// Blocks of which it deleted rows; `None` if it changed which blocks there are.
+    pub blocks: Option<Vec<BlockId>>,
+}
+
+impl Changed {
+    /// Whether the policy could find something to do, as far as that is quickly told.
+    fn may_need(&self) -> bool {
+        let (table, delta) = (&self.table, self.table.delta());
+        let deleted = |id: &BlockId| {
+            let block = table.block(*id);
+            block.is_some_and(|block| block.deletes().count() as u64 * 4 > block.rows())
+        };
+        is_delta_due(delta.rows(), delta.bytes() as u64)
+            || match &self.blocks {
+                Some(blocks) => blocks.iter().any(deleted),
+                None => table.blocks().len() > 2,
+            }
+    }
+}
+
+impl Engine {
+    /// Turns the rows of a table that are in no block into blocks; returns how many.
+    ///
+    /// # Errors
+    /// 25006 if read-only; 40001 if others keep changing the table's definition or
+    /// hold it; `Full` or `Io`.
+    pub fn move_delta(&self, id: TableId) -> Result<u64> {
+        for _ in 0..ATTEMPTS {
+            let step = self.step(id, |facts| {
+                (facts.delta_rows > 0).then_some(Step::MoveDelta)
+            });
+            match step? {
+                Progress::Nothing => return Ok(0),
+                Progress::Done(done) => {
+                    self.mover.note(id, &done);
+                    return Ok(done.rows);
+                }
+                Progress::GivenUp => {}
+            }
+        }
+        Err(given_up())
+    }
+
+    /// Does all that can be done to a table: its delta becomes blocks, blocks with
+    /// deleted rows are written again, small ones merged. A checkpoint follows, so
+    /// that log and files that nobody needs are gone.
+    ///
+    /// # Errors
+    /// As [`Engine::move_delta`].
+    pub fn vacuum(&self, id: TableId) -> Result<()> {
+        let blocks = self
+            .snapshot()
+            .table_by_id(id)
+            .map_or(0, |table| table.blocks().len());
+        let (mut given_up_so_far, mut left) = (0, 4 * blocks + 64);
+        // Others may make work as fast as it is done.
+        while left > 0 {
+            left -= 1;
+            match self.noted_step(id, Effort::Vacuum)? {
+                Progress::Nothing => break,
+                Progress::Done(_) => {}
+                Progress::GivenUp if given_up_so_far < ATTEMPTS => given_up_so_far += 1,
+                Progress::GivenUp => return Err(given_up()),
+            }
+        }
+        self.checkpoint()?;
+        self.clear_up();
+        Ok(())
+    }
+
+    /// A step by the policy, with a note of what came of it.
+    fn noted_step(&self, id: TableId, effort: Effort) -> Result<Progress> {
+        let outcome = self.step(id, |facts| policy::next_step(facts, effort));
+        match &outcome {
+            Ok(Progress::Done(done)) => {
+                self.mover.note(id, done);
+                self.shorten_log();
+            }
+            Ok(_) => {}
+            Err(error) => self.mover.note_error(id, error),
+        }
+        outcome
+    }
+
+    /// Removes what no snapshot needs any more; whether something is left.
+    fn clear_up(&self) -> bool {
+        self.locks.forget(self.oldest());
+        self.discard_retired()
+    }
+}
+
+fn given_up() -> Error {
+    Error::Conflict {
+        message: "another transaction is changing the table".into(),
+    }
+}

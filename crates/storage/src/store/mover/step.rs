@@ -1,0 +1,303 @@
+//! One step of the tuple mover.
+//!
+//! Rows are written as new blocks while others go on. Then, between two commits,
+//! a table with these blocks takes the place of the one before. Rows that were
+//! deleted meanwhile are deleted rows of the new blocks; where each row went is
+//! kept for those who know it by its old place.
+
+use super::carried::Carried;
+use super::policy::{self, BlockFacts, Effort, Step, TableFacts};
+use crate::block::Block;
+use crate::delta::{Fragment, ReadView, RowHome};
+use crate::error::{Error, Result};
+use crate::ids::{BlockId, TableId};
+use crate::scan::{Scan, ScanRequest};
+use crate::schema::{Layout, TableOptions};
+use crate::store::Engine;
+use crate::store::commit::{Change, Latest};
+use crate::store::snapshot::Snapshot;
+use crate::store::writer::{BlockWriter, NewBlock, concatenated, sort_order};
+use crate::table::Table;
+use arrow_array::RecordBatch;
+use arrow_array::cast::AsArray;
+use arrow_array::types::UInt64Type;
+use std::collections::HashSet;
+use std::sync::Arc;
+
+/// What came of looking for a step.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Progress {
+    /// There was nothing to do.
+    Nothing,
+    /// A step was done.
+    Done(Done),
+    /// The table changed too much meanwhile, or somebody holds it.
+    GivenUp,
+}
+
+/// A step that was done.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Done {
+    pub step: Step,
+    /// Rows that have another place now.
+    pub rows: u64,
+    /// Bytes of block files that are not needed any more, and of new ones.
+    pub freed: u64,
+    pub written: u64,
+    /// New blocks that should not be merged again.
+    pub settled: Vec<BlockId>,
+}
+
+/// What a step begins with.
+struct Sources {
+    table: Arc<Table>,
+    /// Keeps deletes after `timestamp` apart from those before.
+    _snapshot: Snapshot,
+    timestamp: u64,
+    blocks: Vec<Arc<Block>>,
+    fragments: Vec<Arc<Fragment>>,
+    /// Number of the first row of the delta that stays, if it is moved.
+    rest: Option<u64>,
+}
+
+impl Sources {
+    /// Whether the table still is what the step began with, but for deleted rows.
+    fn hold(&self, now: &Table) -> bool {
+        let delta = self.rest.is_none() || Arc::ptr_eq(now.delta(), self.table.delta());
+        let there = |block: &Arc<Block>| now.block(block.id()).is_some();
+        now.schema == self.table.schema && delta && self.blocks.iter().all(there)
+    }
+
+    /// Whether blocks were merged into as many others.
+    fn is_fruitless(&self, new: usize) -> bool {
+        let whole = self.blocks.iter().all(|block| block.deletes().count() == 0);
+        self.blocks.len() > 1 && new >= self.blocks.len() && whole
+    }
+
+    /// Whether no row is left.
+    fn is_empty(&self) -> bool {
+        let empty = |block: &Arc<Block>| block.deletes().count() as u64 == block.rows();
+        self.fragments.is_empty() && self.blocks.iter().all(empty)
+    }
+
+    /// Nothing is exchanged for blocks that do not have all its rows.
+    fn check_whole(&self, new: &[NewBlock]) -> Result<()> {
+        let view = ReadView::at(self.timestamp);
+        let in_fragments = self.fragments.iter().map(|fragment| {
+            let home = RowHome::Fragment(fragment.first());
+            view.visible(home, fragment).len() as u64
+        });
+        let in_blocks = self.blocks.iter().map(|block| {
+            let gone = block.deletes().at(self.timestamp);
+            block.rows() - gone.map_or(0, |gone| gone.count() as u64)
+        });
+        let expected: u64 = in_fragments.chain(in_blocks).sum();
+        let found: u64 = new.iter().map(NewBlock::rows).sum();
+        match found == expected {
+            true => Ok(()),
+            false => Err(Error::corrupt(format!(
+                "{found} rows were written, {expected} are to be moved"
+            ))),
+        }
+    }
+
+    /// How new blocks are written: those of other blocks keep their layout.
+    fn options(&self) -> TableOptions {
+        let mut options = self.table.options.clone();
+        if let Some(block) = self.blocks.first() {
+            options.layout = block.layout();
+            options.slotted &= options.layout == Layout::Row;
+        }
+        options
+    }
+
+    /// The table after the step.
+    fn exchanged(&self, now: &Table, new: Vec<Arc<Block>>) -> Table {
+        let gone: HashSet<BlockId> = self.blocks.iter().map(|block| block.id()).collect();
+        let is_gone = |block: &Arc<Block>| gone.contains(&block.id());
+        let place = now.blocks().iter().position(is_gone);
+        let mut blocks = now.blocks().to_vec();
+        let place = place.unwrap_or(blocks.len());
+        let after = blocks.split_off(place);
+        blocks.extend(new);
+        blocks.extend(after.into_iter().filter(|block| !is_gone(block)));
+        let table = now.with(&now.name, now.options.clone(), blocks);
+        match self.rest {
+            Some(rest) => {
+                let delta = now.delta().from(now.schema.clone(), rest);
+                table.with_delta(Arc::new(delta))
+            }
+            None => table,
+        }
+    }
+}
+
+impl Engine {
+    /// The table in numbers.
+    pub(super) fn facts(&self, table: &Table) -> TableFacts {
+        let settled = self.mover.settled_blocks();
+        let block = |block: &Arc<Block>| {
+            let raw_bytes = block.raw_bytes();
+            BlockFacts {
+                id: block.id(),
+                rows: block.rows(),
+                deleted: block.deletes().count() as u64,
+                // One that cannot be read is left as it is.
+                settled: raw_bytes.is_err() || settled.contains(&block.id()),
+                raw_bytes: raw_bytes.unwrap_or_else(|_| block.bytes()),
+                layout: block.layout(),
+            }
+        };
+        TableFacts {
+            delta_rows: table.delta().rows(),
+            delta_bytes: table.delta().bytes() as u64,
+            blocks: table.blocks().iter().map(block).collect(),
+            sorted: table.options.sort_by.is_some(),
+            block_bytes: table.options.block_bytes,
+        }
+    }
+
+    /// Does the next step for a table, if `choose` finds one in its numbers.
+    pub(super) fn step(
+        &self,
+        id: TableId,
+        choose: impl FnOnce(&TableFacts) -> Option<Step>,
+    ) -> Result<Progress> {
+        self.must_be_writable()?;
+        let _one = self.mover.moving.lock();
+        let known = self.latest.lock().catalog.table_by_id(id).cloned();
+        let Some(table) = known else {
+            return Ok(Progress::Nothing);
+        };
+        let Some(step) = choose(&self.facts(&table)) else {
+            return Ok(Progress::Nothing);
+        };
+        drop(table);
+        let outcome = self.carry_out(id, step);
+        // Nothing of the step keeps old files from going away any more.
+        self.clear_up();
+        outcome
+    }
+
+    fn carry_out(&self, id: TableId, step: Step) -> Result<Progress> {
+        let Some(sources) = self.sources(id, &step) else {
+            return Ok(Progress::GivenUp);
+        };
+        let (blocks, carried) = self.write_rows(&sources)?;
+        let mut latest = self.latest.lock();
+        let now = latest.catalog.table_by_id(id).cloned();
+        let now = now.filter(|now| sources.hold(now) && !self.mover.is_held(id));
+        let Some(now) = now else {
+            return Ok(Progress::GivenUp);
+        };
+        let ids = blocks.iter().map(NewBlock::id);
+        let fruitless = sources.is_fruitless(blocks.len());
+        let done = Done {
+            step,
+            rows: carried.rows(),
+            freed: sources.blocks.iter().map(|block| block.bytes()).sum(),
+            written: blocks.iter().map(|block| block.handle().bytes()).sum(),
+            settled: ids.filter(|_| fruitless).collect(),
+        };
+        let hops = carried.hops(&blocks, sources.timestamp);
+        let new = blocks.iter().map(NewBlock::handle).collect();
+        let change = Change::moved(&latest, sources.exchanged(&now, new), blocks, hops);
+        let timestamp = self.install(&mut latest, change)?;
+        drop(now);
+        self.finish(latest, timestamp)?;
+        Ok(Progress::Done(done))
+    }
+
+    /// What a step moves, as of now; none if the table has changed since the step
+    /// was chosen, or somebody holds it.
+    fn sources(&self, id: TableId, step: &Step) -> Option<Sources> {
+        let snapshot = self.snapshot();
+        let latest: &Latest = &self.latest.lock();
+        let table = latest.catalog.table_by_id(id)?.clone();
+        if self.mover.is_held(id) {
+            return None;
+        }
+        let (blocks, delta) = match step {
+            Step::MoveDelta => (Vec::new(), true),
+            Step::Drop(blocks) | Step::Rewrite(blocks) => {
+                let blocks = blocks.iter().map(|id| table.block(*id).cloned());
+                (blocks.collect::<Option<Vec<Arc<Block>>>>()?, false)
+            }
+        };
+        let fragments = match delta {
+            true => table.delta().seal(),
+            false => Vec::new(),
+        };
+        Some(Sources {
+            rest: delta.then(|| table.delta().next()),
+            timestamp: latest.timestamp,
+            _snapshot: snapshot,
+            fragments,
+            blocks,
+            table,
+        })
+    }
+
+    /// The rows of a step in new blocks, in the order that the table wants.
+    fn write_rows(&self, sources: &Sources) -> Result<(Vec<NewBlock>, Carried)> {
+        if sources.is_empty() {
+            return Ok(Default::default());
+        }
+        let (table, options) = (&sources.table, sources.options());
+        let mut carried = Carried::from(&sources.blocks, &sources.fragments);
+        let mut writer =
+            BlockWriter::new(self.place.clone(), table.schema.clone(), options.clone()).in_order();
+        let all: Vec<usize> = (0..table.schema.columns.len()).collect();
+        let request = ScanRequest {
+            projection: all.clone(),
+            view: ReadView::at(sources.timestamp),
+            row_ids: true,
+            ..ScanRequest::default()
+        };
+        let fragments = sources.fragments.iter();
+        let fragments = fragments.map(|one| (RowHome::Fragment(one.first()), one.clone()));
+        let blocks = sources.blocks.clone();
+        let scan = Scan::new(
+            table.schema.clone(),
+            table.arrow(),
+            blocks,
+            fragments.collect(),
+            &request,
+        )?;
+        let mut sorted = Vec::new();
+        for batch in scan.worker() {
+            self.mover.check_going()?;
+            let batch = batch?;
+            if options.sort_by.is_some() {
+                sorted.push(batch);
+                continue;
+            }
+            let ids = batch.column(all.len()).as_primitive::<UInt64Type>();
+            carried.put(ids.values().iter().copied())?;
+            writer.push(&batch.project(&all)?)?;
+        }
+        if let [first, ..] = sorted.as_slice() {
+            let batch = concatenated(&first.schema(), &sorted)?;
+            drop(sorted);
+            let batch = in_order(batch, table, &options)?;
+            let ids = batch.column(all.len()).as_primitive::<UInt64Type>();
+            carried.put(ids.values().iter().copied())?;
+            writer.push(&batch.project(&all)?)?;
+        }
+        let blocks = writer.finish()?;
+        sources.check_whole(&blocks)?;
+        Ok((blocks, carried))
+    }
+
+    /// What a step of the policy would be.
+    pub(super) fn next_step(&self, table: &Table, effort: Effort) -> Option<Step> {
+        policy::next_step(&self.facts(table), effort)
+    }
+}
+
+fn in_order(batch: RecordBatch, table: &Table, options: &TableOptions) -> Result<RecordBatch> {
+    Ok(match sort_order(&batch, &table.schema, options)? {
+        Some(order) => arrow_select::take::take_record_batch(&batch, &order)?,
+        None => batch,
+    })
+}
