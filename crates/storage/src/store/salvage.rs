@@ -96,7 +96,8 @@ fn salvaged(
     }
     let (wal, replay) = Wal::open(files.clone(), options(), from, after, &mut |_, _| Ok(()))?;
     // Numbers that lost transactions and manifests had are not given again.
-    left.timestamp = replay.newest.max(left.timestamp);
+    let known = manifests.iter().map(|manifest| manifest.timestamp).max();
+    left.timestamp = left.timestamp.max(replay.newest).max(known.unwrap_or(0));
     left.manifest = manifest::newest(files.as_ref())?.unwrap_or(0);
     // The new checkpoint is made in any case, and nothing counts as kept before it.
     left.segment = None;
