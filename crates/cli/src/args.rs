@@ -31,6 +31,8 @@ pub enum Command {
     Inspect(InspectArguments),
     /// Check every checksum of a database
     Verify(VerifyArguments),
+    /// Say what of a damaged database is lost, and keep what remains
+    Salvage(SalvageArguments),
     /// Generate TPC-H, load it, run the 22 queries and check every answer
     Tpch(TpchArguments),
 }
@@ -79,6 +81,19 @@ pub struct InspectArguments {
 pub struct VerifyArguments {
     /// Directory of the database
     pub db: PathBuf,
+}
+
+/// `freestone salvage`.
+#[derive(Debug, Args)]
+pub struct SalvageArguments {
+    /// Directory of the database; copy it before you rewrite it
+    pub db: PathBuf,
+    /// Make the directory a whole database of what remains
+    #[arg(long)]
+    pub rewrite: bool,
+    /// Write the report as JSON
+    #[arg(long)]
+    pub json: bool,
 }
 
 /// Layout of the TPC-H tables.

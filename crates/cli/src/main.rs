@@ -10,7 +10,7 @@
 //! | `batch`, `script`, `lexer` | statements from `-c`, files and pipes |
 //! | `client`, `progress`, `output` | running a statement, Ctrl-C, the bar, where results go |
 //! | `render` | results as table, csv, json, jsonl, markdown, line |
-//! | `inspect`, `verify` | bytes by name; checksums |
+//! | `inspect`, `verify`, `salvage` | bytes by name; checksums; what is left of a damaged database |
 //! | `tpch` | the benchmark: data, queries, answers, comparison |
 
 mod args;
@@ -22,6 +22,7 @@ mod lexer;
 mod output;
 mod progress;
 mod render;
+mod salvage;
 mod script;
 mod shell;
 mod tpch;
@@ -52,6 +53,7 @@ fn main() -> ExitCode {
         None => open_shell(&arguments.shell, &matches),
         Some(Command::Inspect(arguments)) => inspect::run(arguments),
         Some(Command::Verify(arguments)) => verify::run(arguments),
+        Some(Command::Salvage(arguments)) => salvage::run(arguments),
         Some(Command::Tpch(arguments)) => tpch::run(arguments),
     };
     match outcome {

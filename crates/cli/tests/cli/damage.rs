@@ -81,3 +81,37 @@ fn a_query_over_damage_is_xx001() {
     let err = run(&[&db, "-c", "SELECT sum(price) FROM t"]).failed();
     assert!(err.contains("ERROR XX001: "), "{err}");
 }
+
+#[test]
+fn salvage_says_what_is_lost_and_keeps_the_rest() {
+    let (_folder, db) = sample();
+    run(&[
+        &db,
+        "-c",
+        "CREATE TABLE other (a INT); INSERT INTO other VALUES (5); VACUUM other",
+    ])
+    .ok();
+    let out = run(&["salvage", &db]).ok();
+    assert!(out.starts_with("nothing is damaged\n"), "{out}");
+    let file = block_file(&db, "other");
+    let size = std::fs::metadata(&file).expect("there").len() as usize;
+    flip(&file, size / 2);
+    let ran = run(&["salvage", &db]);
+    assert_eq!(ran.code, 1, "{}", ran.out);
+    assert!(
+        ran.out.contains("of table main.other, 1 rows"),
+        "{}",
+        ran.out
+    );
+    assert!(
+        ran.out.contains("nothing was changed on disk"),
+        "{}",
+        ran.out
+    );
+    let ran = run(&["salvage", &db, "--rewrite", "--json"]);
+    assert!(ran.out.contains("\"rewritten\": true"), "{}", ran.out);
+    run(&["verify", &db]).ok();
+    let counts = "SELECT (SELECT count(*) FROM other), (SELECT count(*) > 0 FROM t)";
+    let out = run(&[&db, "--format", "csv", "-c", counts]).ok();
+    assert!(out.ends_with("0,true\n") || out.ends_with("0,t\n"), "{out}");
+}

@@ -1,5 +1,6 @@
 //! `freestone_blocks('t')` and `freestone_columns('t')`: the blocks of a table,
-//! and what each column of each block looks like inside.
+//! and what each column of each block looks like inside; `freestone_mover()`: what
+//! the tuple mover has done and will do.
 
 use std::sync::Arc;
 
@@ -7,7 +8,7 @@ use datafusion::catalog::TableProvider;
 use datafusion::logical_expr::Expr;
 use datafusion::sql::sqlparser::dialect::PostgreSqlDialect;
 use datafusion::sql::sqlparser::parser::Parser;
-use freestone_storage::Table;
+use freestone_storage::{Store, Table, TableMoves};
 
 use super::names::{Name, table_name};
 use super::relations::Relations;
@@ -16,7 +17,7 @@ use crate::error::{Error, Result, parser};
 use crate::scan::scalar_of;
 
 /// The functions offered here.
-pub(crate) const NAMES: [&str; 2] = ["freestone_blocks", "freestone_columns"];
+pub(crate) const NAMES: [&str; 3] = ["freestone_blocks", "freestone_columns", "freestone_mover"];
 
 /// The result of a table function, or `None` when it is not one of ours.
 ///
@@ -31,6 +32,11 @@ pub(crate) fn table(
     let make = match name {
         "freestone_blocks" => blocks,
         "freestone_columns" => columns,
+        "freestone_mover" if args.is_empty() => return mover(relations).map(Some),
+        "freestone_mover" => {
+            let message = "function freestone_mover takes no arguments";
+            return Err(Error::new("42883", message));
+        }
         _ => return Ok(None),
     };
     let [Expr::Literal(argument, _)] = args else {
@@ -45,6 +51,43 @@ pub(crate) fn table(
         .table(&target.schema, &target.name)
         .ok_or_else(|| relations.unknown(&target))?;
     Ok(Some(rows_table(make(table)?)?))
+}
+
+/// What the tuple mover has done to each table since the database was opened.
+fn mover(relations: &Relations<'_>) -> Result<Arc<dyn TableProvider>> {
+    let store = relations.state.config().get_extension::<Store>();
+    let store = store.ok_or_else(|| Error::internal("a session without a database"))?;
+    let status = store.mover_status();
+    let state = match (status.paused, status.running) {
+        (true, _) => "paused",
+        (_, true) => "running",
+        _ => "idle",
+    };
+    let tables = &status.tables;
+    let text =
+        |of: &dyn Fn(&TableMoves) -> Option<String>| Values::Text(tables.iter().map(of).collect());
+    let number = |of: &dyn Fn(&TableMoves) -> u64| {
+        Values::Long(tables.iter().map(|t| long(of(t))).collect())
+    };
+    let columns = vec![
+        ("schema_name", text(&|t| Some(t.schema.clone()))),
+        ("table_name", text(&|t| Some(t.name.clone()))),
+        ("state", text(&|_| Some(state.to_owned()))),
+        (
+            "waiting",
+            text(&|t| t.waiting.as_ref().map(ToString::to_string)),
+        ),
+        ("delta_rows", number(&|t| t.delta_rows)),
+        ("delta_bytes", number(&|t| t.delta_bytes)),
+        ("steps", number(&|t| t.done.steps)),
+        ("rows_moved", number(&|t| t.done.rows_moved)),
+        ("blocks_merged", number(&|t| t.done.blocks_merged)),
+        ("blocks_rewritten", number(&|t| t.done.blocks_rewritten)),
+        ("blocks_dropped", number(&|t| t.done.blocks_dropped)),
+        ("bytes_freed", number(&|t| t.done.bytes_freed)),
+        ("last_error", text(&|_| status.last_error.clone())),
+    ];
+    rows_table(batch(columns)?)
 }
 
 fn usage(name: &str) -> Error {

@@ -70,6 +70,8 @@ impl Run<'_> {
         if let Some(table) = self.snapshot.table(&name.schema, &name.name) {
             self.store().move_delta(table.id)?;
         }
+        let held = self.snapshot.table(&name.schema, &name.name);
+        let _hold = held.map(|table| self.store().hold_mover(table.id));
         let snapshot = self.store().snapshot();
         let table = snapshot
             .table(&name.schema, &name.name)

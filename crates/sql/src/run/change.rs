@@ -173,7 +173,7 @@ impl Run<'_> {
         Ok(Outcome::done("TRUNCATE TABLE"))
     }
 
-    /// VACUUM: the rows of deltas become blocks.
+    /// VACUUM: the rows of deltas become blocks, deleted ones leave theirs.
     pub(super) fn vacuum(&self, vacuum: &VacuumStatement) -> Result<Outcome> {
         if self.session.in_transaction() {
             let message = "VACUUM cannot run inside a transaction block";
@@ -188,7 +188,7 @@ impl Run<'_> {
                 .collect(),
         };
         for table in tables {
-            self.store().move_delta(table)?;
+            self.store().vacuum(table)?;
         }
         Ok(Outcome::done("VACUUM"))
     }

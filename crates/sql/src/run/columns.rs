@@ -70,6 +70,7 @@ impl Run<'_> {
             // Rows in no block have the columns of today.
             self.store().move_delta(table.id)?;
         }
+        let _hold = self.store().hold_mover(table.id);
         self.edit(|edit| apply(edit, table.id, changes))?;
         Ok(Outcome::done("ALTER TABLE"))
     }

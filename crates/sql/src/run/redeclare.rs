@@ -46,6 +46,7 @@ impl Run<'_> {
                 .table(&name.schema, &name.name)
                 .ok_or_else(|| unknown_table(&self.snapshot, name))?;
             self.store().move_delta(table.id)?;
+            let _hold = self.store().hold_mover(table.id);
             let run = Run::new(self.session, self.store().snapshot(), None);
             match run.redeclare_once(name, operation).await {
                 Err(error) if error.sqlstate == "40001" && attempt < ATTEMPTS => {}

@@ -1,6 +1,8 @@
 //! BEGIN, COMMIT, ROLLBACK, SAVEPOINT, RELEASE, and how statements run in a
 //! transaction or as one of their own.
 
+use std::time::Duration;
+
 use datafusion::sql::sqlparser::ast::{
     Set, Statement as Ast, TransactionAccessMode, TransactionIsolationLevel, TransactionMode,
 };
@@ -13,7 +15,7 @@ use crate::plan::names::fold;
 use crate::session::{Block, Open, Outcome, Session};
 
 /// Times that a statement is run again because another transaction was first.
-const ATTEMPTS: usize = 20;
+const ATTEMPTS: usize = 50;
 
 /// Times that an upsert is run again for a key that came meanwhile; a key that it
 /// does not name collides for good.
@@ -42,11 +44,18 @@ pub(super) async fn run(session: &Session, ast: &Ast) -> Result<Outcome> {
     for attempt in 1.. {
         match alone(session, ast).await {
             // Nobody has seen anything of it, so it can be done again.
-            Err(error) if worth_again(&error, ast, attempt) => {}
+            Err(error) if worth_again(&error, ast, attempt) => pause(attempt).await,
             done => return done,
         }
     }
     Err(Error::internal("a statement that was never run"))
+}
+
+/// Lets the other transaction come to its end: longer each time, 50 µs to 3 ms.
+async fn pause(attempt: usize) {
+    tokio::task::yield_now().await;
+    // Not tokio's sleep, which needs a runtime with a timer.
+    std::thread::sleep(Duration::from_micros(25 << attempt.min(7)));
 }
 
 /// Whether a statement that failed may succeed on what others have committed.
@@ -80,7 +89,10 @@ async fn alone(session: &Session, ast: &Ast) -> Result<Outcome> {
             .dispatch(ast)
             .await;
     }
-    let own = store.begin()?;
+    let mut own = store.begin()?;
+    if session.is_serializable() {
+        own.make_serializable();
+    }
     let run = Run::new(session, own.snapshot(), Some(own));
     let outcome = run.dispatch(ast).await?;
     if let Some(own) = run.own.into_inner() {
@@ -112,14 +124,16 @@ fn control(session: &Session, ast: &Ast) -> Result<Option<Outcome>> {
     }
     let tag = match ast {
         Ast::StartTransaction { modes, .. } => {
-            check_modes(modes)?;
             if open.running()?.is_some() {
                 return Err(Error::new(
                     "25001",
                     "there is already a transaction in progress",
                 ));
             }
-            *open = Open::Going(Block::new(session.database().store().begin()?));
+            let mut block = Block::new(session.database().store().begin()?);
+            let (serializable, read_only) = modes_of(modes);
+            block.set(serializable || session.is_serializable(), read_only)?;
+            *open = Open::Going(block);
             "BEGIN"
         }
         Ast::Commit { chain: false, .. } => match open.end()? {
@@ -151,8 +165,19 @@ fn control(session: &Session, ast: &Ast) -> Result<Option<Outcome>> {
             open.release(&fold(name))?;
             "RELEASE"
         }
+        Ast::Set(Set::SetTransaction {
+            modes,
+            session: true,
+            ..
+        }) => {
+            session.set_serializable(modes_of(modes).0);
+            "SET"
+        }
         Ast::Set(Set::SetTransaction { modes, .. }) => {
-            check_modes(modes)?;
+            let (serializable, read_only) = modes_of(modes);
+            if let Open::Going(block) = &mut *open {
+                block.set(serializable, read_only)?;
+            }
             "SET"
         }
         _ => return Ok(None),
@@ -160,25 +185,21 @@ fn control(session: &Session, ast: &Ast) -> Result<Option<Outcome>> {
     Ok(Some(Outcome::done(tag)))
 }
 
-/// Every transaction reads one snapshot, which is more than the lower levels ask.
-fn check_modes(modes: &[TransactionMode]) -> Result<()> {
+/// What a list of modes asks: SERIALIZABLE, and READ ONLY or READ WRITE. Every
+/// transaction reads one snapshot, which is more than the lower levels ask.
+fn modes_of(modes: &[TransactionMode]) -> (bool, Option<bool>) {
+    let (mut serializable, mut read_only) = (false, None);
     for mode in modes {
         match mode {
-            TransactionMode::IsolationLevel(TransactionIsolationLevel::Serializable) => {
-                return Err(Error::unsupported(
-                    "ISOLATION LEVEL SERIALIZABLE is not supported yet",
-                )
-                .with_hint("REPEATABLE READ is snapshot isolation"));
+            TransactionMode::IsolationLevel(level) => {
+                serializable = *level == TransactionIsolationLevel::Serializable;
             }
-            TransactionMode::AccessMode(TransactionAccessMode::ReadOnly) => {
-                return Err(Error::unsupported(
-                    "READ ONLY transactions are not supported yet",
-                ));
+            TransactionMode::AccessMode(access) => {
+                read_only = Some(*access == TransactionAccessMode::ReadOnly);
             }
-            _ => {}
         }
     }
-    Ok(())
+    (serializable, read_only)
 }
 
 impl Run<'_> {
@@ -193,7 +214,7 @@ impl Run<'_> {
         if let Some(own) = &mut *self.own.lock() {
             return change(own);
         }
-        match self.session.transaction().running()? {
+        match self.session.transaction().changing()? {
             Some(open) => change(open),
             None => Err(Error::internal("rows are changed outside of a transaction")),
         }
@@ -205,7 +226,7 @@ impl Run<'_> {
     /// The closure's own, unchanged, and those of storage.
     pub(crate) fn edit<T>(&self, edit: impl FnOnce(&mut CatalogEdit) -> Result<T>) -> Result<T> {
         let mut open = self.session.transaction();
-        match open.running()? {
+        match open.changing()? {
             None => crate::ingest::commit(self.store(), edit),
             Some(transaction) => crate::ingest::edited(edit, |wrapped| transaction.edit(wrapped)),
         }

@@ -8,6 +8,7 @@ mod transaction;
 use std::collections::HashMap;
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use datafusion::arrow::array::RecordBatch;
 use datafusion::arrow::datatypes::SchemaRef;
@@ -43,6 +44,8 @@ pub struct Session {
     state: RwLock<SessionState>,
     progress: Arc<Progress>,
     transaction: Mutex<Open>,
+    /// Whether transactions are serialisable unless they say otherwise.
+    serializable: AtomicBool,
     /// Statements kept by PREPARE.
     prepared: Mutex<HashMap<String, Arc<Prepared>>>,
 }
@@ -109,6 +112,7 @@ impl Session {
         let progress = Arc::new(Progress::default());
         let config = state.config_mut();
         config.set_extension(Arc::clone(&progress));
+        config.set_extension(Arc::clone(database.store()));
         if let Some(threads) = options.threads {
             config.options_mut().execution.target_partitions = threads.max(1);
         }
@@ -117,6 +121,7 @@ impl Session {
             state: RwLock::new(state),
             progress,
             transaction: Mutex::default(),
+            serializable: AtomicBool::new(false),
             prepared: Mutex::default(),
         }
     }
@@ -193,6 +198,14 @@ impl Session {
     /// Whether BEGIN has opened a transaction that has not ended.
     pub fn in_transaction(&self) -> bool {
         !matches!(*self.transaction.lock(), Open::Nothing)
+    }
+
+    pub(crate) fn is_serializable(&self) -> bool {
+        self.serializable.load(Ordering::Relaxed)
+    }
+
+    pub(crate) fn set_serializable(&self, serializable: bool) {
+        self.serializable.store(serializable, Ordering::Relaxed);
     }
 
     /// The database this session belongs to.

@@ -23,6 +23,10 @@ pub(crate) struct Block {
     savepoints: Vec<(String, Savepoint)>,
     /// Whether a statement is running.
     busy: bool,
+    /// Whether one has run.
+    begun: bool,
+    /// Whether nothing may be changed.
+    read_only: bool,
 }
 
 impl Block {
@@ -31,7 +35,27 @@ impl Block {
             transaction,
             savepoints: Vec::new(),
             busy: false,
+            begun: false,
+            read_only: false,
         }
+    }
+
+    /// Sets modes of the transaction.
+    ///
+    /// # Errors
+    /// `25001` after its first statement.
+    pub(crate) fn set(&mut self, serializable: bool, read_only: Option<bool>) -> Result<()> {
+        if self.begun && serializable {
+            return Err(Error::new(
+                "25001",
+                "SET TRANSACTION ISOLATION LEVEL must be called before any query",
+            ));
+        }
+        if serializable {
+            self.transaction.make_serializable();
+        }
+        self.read_only = read_only.unwrap_or(self.read_only);
+        Ok(())
     }
 }
 
@@ -60,6 +84,21 @@ impl Open {
         }
     }
 
+    /// The transaction, for a statement that changes something.
+    ///
+    /// # Errors
+    /// As [`Open::running`]; `25006` if it is read-only.
+    pub(crate) fn changing(&mut self) -> Result<Option<&mut Transaction>> {
+        if let Self::Going(Block {
+            read_only: true, ..
+        }) = self
+        {
+            let message = "cannot change anything in a read-only transaction";
+            return Err(Error::new("25006", message));
+        }
+        self.running()
+    }
+
     /// Refuses what cannot be done beside a running statement.
     ///
     /// # Errors
@@ -86,7 +125,7 @@ impl Open {
         let Self::Going(block) = self else {
             return Ok(None);
         };
-        block.busy = true;
+        (block.busy, block.begun) = (true, true);
         let transaction = &block.transaction;
         Ok(Some((transaction.savepoint(), transaction.snapshot())))
     }

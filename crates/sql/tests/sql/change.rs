@@ -147,7 +147,7 @@ fn what_is_not_done_is_refused() {
     for statement in [
         "UPDATE t SET n = 1 RETURNING (SELECT 1)",
         "UPDATE t SET (n, name) = (SELECT 1, 'a')",
-        "MERGE INTO t USING t AS s ON t.id = s.id WHEN NOT MATCHED THEN INSERT ROW",
+        "DELETE FROM t, t AS u",
     ] {
         assert_eq!(sql.error(statement).sqlstate, "0A000", "{statement}");
     }
@@ -171,4 +171,23 @@ fn changes_outlive_the_process() {
     drop((sql, database));
     let database = Database::open(folder.path()).unwrap();
     assert_eq!(Sql::on(&database).one(ask), before);
+}
+
+#[test]
+fn the_mover_says_what_it_has_done() {
+    let sql = Sql::new();
+    table(&sql, "");
+    sql.run("INSERT INTO t SELECT i, 'x', i FROM generate_series(100, 20099) AS g(i)");
+    sql.run("UPDATE t SET n = n + 1 WHERE id >= 15000");
+    let moves = "SELECT delta_rows, rows_moved > 0, last_error FROM freestone_mover() \
+                 WHERE table_name = 't'";
+    assert_eq!(sql.one(moves), "5104|false|NULL");
+    sql.run("VACUUM t");
+    assert_eq!(sql.one(moves), "0|true|NULL");
+    assert_eq!(
+        sql.one("SELECT sum(rows) FROM freestone_blocks('t')"),
+        "20004"
+    );
+    assert_eq!(sql.one("SELECT count(*) FROM t WHERE n = id + 1"), "5100");
+    assert_eq!(sql.state("SELECT * FROM freestone_mover('t')"), "42883");
 }

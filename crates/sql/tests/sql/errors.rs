@@ -74,7 +74,6 @@ fn planning_errors_have_their_codes() {
         ("DROP INDEX nosuch", "42704"),
         ("ALTER TABLE t ADD COLUMN a INT", "42701"),
         ("ALTER TABLE t DROP COLUMN nosuch", "42703"),
-        ("ALTER TABLE t RENAME COLUMN a TO c", "0A000"),
         ("SET freestone.column_scanner = 'double'", "22023"),
         ("CREATE TABLE u (a INT) WITH (codec = 'nosuch')", "22023"),
         (

@@ -148,10 +148,81 @@ fn g2_item_write_skew_happens() {
     a.run("COMMIT");
     b.run("COMMIT");
     assert_eq!(a.sorted(ALL), ["1|11", "2|21"]);
+}
+
+fn begin_serializable(sessions: [&Sql; 2]) {
+    sessions.iter().for_each(|session| {
+        session.run("BEGIN ISOLATION LEVEL SERIALIZABLE");
+    });
+}
+
+#[test]
+fn g2_item_write_skew_is_refused_when_serializable() {
+    let (a, b) = two();
+    begin_serializable([&a, &b]);
+    assert_eq!(a.sorted(ALL), b.sorted(ALL));
+    a.run("UPDATE test SET value = 11 WHERE id = 1");
+    b.run("UPDATE test SET value = 21 WHERE id = 2");
+    a.run("COMMIT");
+    assert_eq!(b.state("COMMIT"), "40001");
+    assert_eq!(a.sorted(ALL), ["1|11", "2|20"]);
+    assert!(!b.session.in_transaction());
+}
+
+#[test]
+fn g2_anti_dependency_cycles_are_refused_when_serializable() {
+    let (a, b) = two();
+    a.run("SET SESSION CHARACTERISTICS AS TRANSACTION ISOLATION LEVEL SERIALIZABLE");
+    a.run("BEGIN");
+    b.run("BEGIN; SET TRANSACTION ISOLATION LEVEL SERIALIZABLE");
+    let none = "SELECT * FROM test WHERE value % 3 = 0";
+    assert!(a.rows(none).is_empty() && b.rows(none).is_empty());
+    a.run("INSERT INTO test VALUES (3, 30)");
+    b.run("INSERT INTO test VALUES (4, 42)");
+    a.run("COMMIT");
+    assert_eq!(b.state("COMMIT"), "40001");
+    assert_eq!(b.rows(none), ["3|30"]);
+}
+
+/// One that only reads has its place in the order of all: where it began.
+#[test]
+fn readers_are_serializable_without_waiting() {
+    let (a, b) = two();
+    begin_serializable([&a, &b]);
+    a.sorted(ALL);
+    b.run("UPDATE test SET value = 0");
+    b.run("COMMIT");
+    assert_eq!(a.sorted(ALL), ["1|10", "2|20"]);
+    a.run("COMMIT");
+    // What was not read does not matter.
+    a.run("CREATE TABLE other (n INTEGER)");
+    begin_serializable([&a, &b]);
+    a.run("INSERT INTO other SELECT value FROM test");
+    b.run("INSERT INTO other VALUES (7)");
+    b.run("COMMIT");
+    a.run("COMMIT");
+    assert_eq!(a.one("SELECT count(*) FROM other"), "3");
+    a.run("BEGIN");
+    a.sorted(ALL);
     assert_eq!(
-        a.error("BEGIN ISOLATION LEVEL SERIALIZABLE").sqlstate,
-        "0A000"
+        a.state("SET TRANSACTION ISOLATION LEVEL SERIALIZABLE"),
+        "25001"
     );
+    a.run("ROLLBACK");
+}
+
+#[test]
+fn read_only_transactions_change_nothing() {
+    let (a, _) = two();
+    a.run("BEGIN READ ONLY");
+    assert_eq!(a.sorted(ALL), ["1|10", "2|20"]);
+    assert_eq!(a.state("DELETE FROM test"), "25006");
+    a.run("ROLLBACK; BEGIN READ ONLY");
+    assert_eq!(a.state("CREATE TABLE t (a INTEGER)"), "25006");
+    a.run("ROLLBACK; BEGIN; SET TRANSACTION READ ONLY");
+    assert_eq!(a.state("INSERT INTO test VALUES (3, 3)"), "25006");
+    a.run("ROLLBACK");
+    assert_eq!(a.sorted(ALL), ["1|10", "2|20"]);
 }
 
 #[test]

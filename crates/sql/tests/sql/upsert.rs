@@ -72,7 +72,7 @@ fn do_update_sees_both_rows() {
         ("ON CONSTRAINT nope DO NOTHING", "42704"),
         ("DO UPDATE SET n = 1", "42601"),
         ("(k) DO UPDATE SET nope = 1", "42703"),
-        ("(k) DO UPDATE SET n = nope.n", "42703"),
+        ("(k) DO UPDATE SET n = nope.n", "42P01"),
         ("(k) DO UPDATE SET tag = 'y'", "23505"),
         ("(k) DO UPDATE SET n = (SELECT 1)", "0A000"),
     ] {

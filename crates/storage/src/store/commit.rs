@@ -125,6 +125,12 @@ impl Store {
         let (base, draft) = (transaction.base.catalog(), &transaction.catalog);
         let began = transaction.base.timestamp();
         let changed = |table: TableId| latest.changed.get(&table).is_some_and(|last| *last > began);
+        if let Some(reads) = &transaction.reads {
+            let mut reads = reads.lock().clone().into_iter();
+            if let Some(table) = reads.find(|table| changed(*table)) {
+                return Err(unserializable(latest.catalog.table_by_id(table)));
+            }
+        }
         let catalog = if Arc::ptr_eq(base, draft) {
             None
         } else if Arc::ptr_eq(base, &latest.catalog) {
@@ -335,6 +341,15 @@ impl Engine {
             self.discard_retired();
         }
         Ok(())
+    }
+}
+
+fn unserializable(table: Option<&Arc<Table>>) -> Error {
+    let name = table.map_or("a table", |table| table.name.as_str());
+    Error::Conflict {
+        message: format!(
+            "the transaction read \"{name}\", which another transaction has changed since"
+        ),
     }
 }
 

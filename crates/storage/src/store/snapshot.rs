@@ -4,7 +4,7 @@ use super::Catalog;
 use crate::delta::{OwnChanges, ReadView};
 use crate::ids::TableId;
 use parking_lot::Mutex;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::ops::Deref;
 use std::sync::Arc;
 
@@ -21,12 +21,20 @@ struct Inner {
     timestamp: u64,
     /// A transaction's changes, and the number that its next own row will have.
     own: (HashMap<TableId, Arc<OwnChanges>>, u64),
+    /// Where a serialisable transaction notes the tables that it reads.
+    reads: Option<Arc<Reads>>,
     active: Arc<Active>,
 }
+
+/// Tables that a transaction has read.
+pub(super) type Reads = Mutex<HashSet<TableId>>;
 
 impl Snapshot {
     /// What readers of a table see.
     pub fn read_view(&self, table: TableId) -> ReadView {
+        if let Some(reads) = &self.inner.reads {
+            reads.lock().insert(table);
+        }
         ReadView {
             timestamp: self.inner.timestamp,
             own: self.inner.own.0.get(&table).cloned(),
@@ -49,6 +57,7 @@ impl Snapshot {
         &self,
         catalog: Arc<Catalog>,
         own: (HashMap<TableId, Arc<OwnChanges>>, u64),
+        reads: Option<Arc<Reads>>,
     ) -> Snapshot {
         let active = self.inner.active.clone();
         active.enter(self.inner.timestamp);
@@ -57,6 +66,7 @@ impl Snapshot {
                 catalog,
                 timestamp: self.inner.timestamp,
                 own,
+                reads,
                 active,
             }),
         }
@@ -95,6 +105,7 @@ impl Active {
                 catalog,
                 timestamp,
                 own: (HashMap::new(), 0),
+                reads: None,
                 active: self.clone(),
             }),
         }

@@ -9,7 +9,7 @@ use super::carry::changed_tables;
 use super::edit::CatalogEdit;
 use super::locks::Taken;
 use super::mover::MoverHold;
-use super::snapshot::Snapshot;
+use super::snapshot::{Reads, Snapshot};
 use super::writer::{NewBlock, check_batch};
 use super::{Catalog, Store};
 use crate::delta::{Fragment, KeyMap, OwnChanges, RowHome, TupleBatch, TupleShape};
@@ -36,6 +36,8 @@ pub struct Transaction {
     next_own: u64,
     /// The newest commit that keys were checked against.
     pub(super) checked_at: u64,
+    /// Tables that it has read, if it is to be serialisable.
+    pub(super) reads: Option<Arc<Reads>>,
 }
 
 /// A moment of a transaction that it can go back to.
@@ -69,13 +71,22 @@ impl Transaction {
             locked: Vec::new(),
             holds: Vec::new(),
             next_own: 1,
+            reads: None,
         }
+    }
+
+    /// Makes it serialisable, before its first statement: it commits only if no
+    /// table that it read was changed since it began (optimistic concurrency
+    /// control with backward validation), as if it had run at that moment.
+    pub fn make_serializable(&mut self) {
+        self.reads.get_or_insert_default();
     }
 
     /// What its next statement sees.
     pub fn snapshot(&self) -> Snapshot {
         let own = (self.tables.clone(), self.next_own);
-        self.base.with_own(self.catalog.clone(), own)
+        self.base
+            .with_own(self.catalog.clone(), own, self.reads.clone())
     }
 
     /// Whether it has changed nothing.

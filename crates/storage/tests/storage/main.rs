@@ -27,7 +27,6 @@
 
 mod choices;
 mod columns;
-mod commit_order;
 mod conformance;
 mod constants;
 mod corrupt;

@@ -1,0 +1,1 @@
+//! Nothing is built here: the model is in `tests/`.
