@@ -42,6 +42,7 @@ pub(crate) async fn load(
     let streams = iterators(nullable(&table.schema), sources, assign);
     let written = write(state, &target, streams).await?;
     commit(store, |edit| {
-        append(edit, name, table, &ReadView::default(), written)
+        let view = ReadView::default();
+        append(edit, name, table, &view, written, &|_| ReadView::default())
     })
 }

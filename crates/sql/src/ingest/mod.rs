@@ -31,7 +31,9 @@ use datafusion::physical_plan::sorts::sort_preserving_merge::SortPreservingMerge
 use datafusion::physical_plan::streaming::StreamingTableExec;
 use datafusion::physical_plan::{ExecutionPlan, execute_stream};
 use freestone_storage::delta::LATEST;
-use freestone_storage::{CatalogEdit, NewBlock, ReadView, Store, Table, TableOptions, TableSchema};
+use freestone_storage::{
+    CatalogEdit, NewBlock, ReadView, Store, Table, TableId, TableOptions, TableSchema,
+};
 use futures::StreamExt;
 
 use crate::error::{Error, Result};
@@ -154,7 +156,8 @@ fn newest(view: &ReadView) -> ReadView {
     }
 }
 
-/// Appends written blocks to the table `seen`; returns the rows.
+/// Appends written blocks to the table `seen`; returns the rows. `parents` is what
+/// the statement sees of other tables.
 ///
 /// # Errors
 /// `23505` when a key exists already, `40001` when the table is gone.
@@ -164,6 +167,7 @@ pub(crate) fn append(
     seen: &Table,
     view: &ReadView,
     written: Written,
+    parents: &dyn Fn(TableId) -> ReadView,
 ) -> Result<u64> {
     let Written {
         blocks,
@@ -182,8 +186,9 @@ pub(crate) fn append(
             )
         })?;
     keys.check_against(now, &newest(view))?;
-    references.check(edit.catalog(), &name.name)?;
     let appended = edit.append(seen.id, blocks)?;
+    // Parents may be among the rows themselves.
+    references.check(edit.catalog(), &name.name, &|table| newest(&parents(table)))?;
     debug_assert_eq!(appended, rows);
     Ok(appended)
 }

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use datafusion::arrow::array::RecordBatch;
 use freestone_storage::row::cell;
-use freestone_storage::{Catalog, ForeignKey, KeyLookUp, ReadView, TableSchema, Value};
+use freestone_storage::{Catalog, ForeignKey, KeyLookUp, ReadView, TableId, TableSchema, Value};
 
 use crate::error::{Error, Result};
 
@@ -47,17 +47,20 @@ impl References {
     ///
     /// # Errors
     /// `23503`, naming the constraint and the key.
-    pub(crate) fn check(&self, catalog: &Catalog, table: &str) -> Result<()> {
+    pub(crate) fn check(
+        &self,
+        catalog: &Catalog,
+        table: &str,
+        view: &dyn Fn(TableId) -> ReadView,
+    ) -> Result<()> {
         for (key, known) in &self.keys {
             let parent = catalog
                 .table_by_id(key.parent)
                 .ok_or_else(|| Error::new("40001", "a referenced table was dropped meanwhile"))?;
             let look_up = KeyLookUp::prepare(&parent.schema, &key.parent_columns, &[])?;
+            let view = view(key.parent);
             for values in known.values() {
-                if parent
-                    .find(&ReadView::default(), &look_up, values)?
-                    .is_empty()
-                {
+                if parent.find(&view, &look_up, values)?.is_empty() {
                     let shown: Vec<String> = values.iter().map(ToString::to_string).collect();
                     let message = format!(
                         "insert or update on table \"{table}\" violates foreign key constraint \

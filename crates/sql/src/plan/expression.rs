@@ -1,5 +1,7 @@
 //! Expressions over rows at hand: no scan, no plan of a query.
 
+use std::fmt::Display;
+use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use datafusion::arrow::array::{ArrayRef, RecordBatch};
@@ -10,7 +12,7 @@ use datafusion::logical_expr::Expr as Logical;
 use datafusion::logical_expr::simplify::SimplifyContext;
 use datafusion::optimizer::simplify_expressions::ExprSimplifier;
 use datafusion::physical_expr::PhysicalExpr;
-use datafusion::sql::sqlparser::ast::Expr;
+use datafusion::sql::sqlparser::ast::{Expr, Value, ValueWithSpan, VisitMut, VisitorMut};
 use datafusion::sql::sqlparser::dialect::PostgreSqlDialect;
 use datafusion::sql::sqlparser::parser::Parser;
 use freestone_storage::{Snapshot, TableSchema};
@@ -27,6 +29,29 @@ pub(crate) fn parse_expr(text: &str) -> Result<Expr> {
         .try_with_sql(text)
         .and_then(|mut parser| parser.parse_expr())
         .map_err(|error| crate::error::parser(&error))
+}
+
+/// A part of a statement as text that is parsed again to the same. The parser's
+/// own way to print a string keeps some quotes single.
+pub(crate) fn printed<T: VisitMut + Clone + Display>(part: &T) -> String {
+    struct Strings;
+    impl VisitorMut for Strings {
+        type Break = ();
+
+        fn post_visit_value(&mut self, value: &mut ValueWithSpan) -> ControlFlow<()> {
+            if let Value::SingleQuotedString(text) | Value::EscapedStringLiteral(text) =
+                &value.value
+            {
+                // A number is printed as it stands.
+                let text = format!("'{}'", text.replace('\'', "''"));
+                value.value = Value::Number(text, false);
+            }
+            ControlFlow::Continue(())
+        }
+    }
+    let mut part = part.clone();
+    let _ = part.visit(&mut Strings);
+    part.to_string()
 }
 
 /// The columns of a table as expressions name them, alone or after `alias`.

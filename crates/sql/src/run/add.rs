@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use datafusion::arrow::array::RecordBatch;
 use datafusion::physical_plan::{ExecutionPlan, execute_stream};
-use freestone_storage::Table;
+use freestone_storage::{CatalogEdit, Table};
 use futures::TryStreamExt;
 
 use super::Run;
@@ -79,9 +79,20 @@ impl Run<'_> {
     /// `23505` when a key exists already, `40001` when the table is gone.
     pub(crate) fn append(&self, name: &Name, seen: &Table, written: Written) -> Result<u64> {
         written.check_keys(seen, &self.snapshot.read_view(seen.id))?;
-        // A statement of its own publishes at once, with keys checked in between.
-        drop(self.own.lock().take());
         let own = self.snapshot.read_view(seen.id);
-        self.edit(|edit| ingest::append(edit, name, seen, &own, written))
+        let parents = |table| self.snapshot.read_view(table);
+        let append =
+            |edit: &mut CatalogEdit| ingest::append(edit, name, seen, &own, written, &parents);
+        let mut transaction = self.own.lock();
+        if self.session.modes().0
+            && let Some(transaction) = &mut *transaction
+        {
+            // What it has read is looked at when it commits.
+            return ingest::edited(append, |wrapped| transaction.edit(wrapped));
+        }
+        // A statement of its own publishes at once, with keys checked in between.
+        drop(transaction.take());
+        drop(transaction);
+        self.edit(append)
     }
 }

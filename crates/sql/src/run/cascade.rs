@@ -9,48 +9,89 @@ use freestone_storage::row::cell;
 use freestone_storage::{ForeignAction, ForeignKey, KeyLookUp, Row, RowId, Snapshot, Table, Value};
 
 use super::Run;
-use super::changes::{Changes, row_ids, with_ids};
-use crate::error::Result;
+use super::changes::{Changes, Touched, row_ids, with_ids};
+use crate::error::{Error, Result};
 use crate::plan::expression::parse_expr;
 use crate::values::assign;
 
 /// A key that rows of a parent had, and the one that they have now, if any.
-type Moved = (Vec<Value>, Option<Row>);
+pub(super) type Moved = (Vec<Value>, Option<Row>);
+
+/// A table whose rows follow those of another, by which foreign key.
+pub(super) type Follower = (Arc<Table>, ForeignKey);
+
+/// Most foreign keys from one table to the next that are followed.
+const DEPTH: usize = 500;
 
 impl Run<'_> {
-    /// Lets rows of other tables follow the rows of `table` that were changed.
-    ///
-    /// # Errors
-    /// As [`Run::apply`].
-    pub(super) fn follow(&self, table: &Table, changes: &Changes) -> Result<()> {
+    /// The tables whose rows follow those of `table`.
+    pub(super) fn following(&self, table: &Table) -> Vec<Follower> {
         let passive = |key: &ForeignKey| {
             key.on_delete == ForeignAction::Restrict && key.on_update == ForeignAction::Restrict
         };
         let tables = self.snapshot.all_tables();
-        let children: Vec<(Arc<Table>, ForeignKey)> = tables
-            .flat_map(|(_, child)| {
-                let keys = child.schema.foreign_keys.iter();
-                let keys = keys.filter(|key| key.parent == table.id && !passive(key));
-                keys.map(|key| (Arc::clone(child), key.clone()))
-            })
-            .collect();
-        for (child, key) in children {
-            let moved = self.moved_keys(table, &key, changes)?;
+        let children = tables.flat_map(|(_, child)| {
+            let keys = child.schema.foreign_keys.iter();
+            let keys = keys.filter(|key| key.parent == table.id && !passive(key));
+            keys.map(|key| (Arc::clone(child), key.clone()))
+        });
+        children.collect()
+    }
+
+    /// For each follower, the keys that changed rows are about to lose.
+    pub(super) fn all_moved(
+        &self,
+        table: &Table,
+        followers: &[Follower],
+        changes: &Changes,
+    ) -> Result<Vec<Vec<Moved>>> {
+        if followers.is_empty() {
+            return Ok(Vec::new());
+        }
+        let now = self.change(|transaction| Ok(transaction.snapshot()))?;
+        let moved = |(_, key): &Follower| self.moved_keys(table, key, changes, &now);
+        followers.iter().map(moved).collect()
+    }
+
+    /// Lets rows of other tables follow keys that moved.
+    ///
+    /// # Errors
+    /// As [`Run::apply`]; `54001` for a chain of more than 500 foreign keys.
+    pub(super) fn follow(
+        &self,
+        followers: &[Follower],
+        moved: &[Vec<Moved>],
+        touched: &mut Touched,
+    ) -> Result<()> {
+        for ((child, key), moved) in followers.iter().zip(moved) {
             if moved.is_empty() {
                 continue;
             }
+            if touched.depth >= DEPTH {
+                let message = format!("rows follow each other over more than {DEPTH} levels");
+                return Err(Error::new("54001", message)
+                    .with_hint("delete the rows that refer to others first"));
+            }
             let now = self.change(|transaction| Ok(transaction.snapshot()))?;
-            let changes = self.followers(&child, &key, &moved, &now)?;
+            let changes = self.followers(child, key, moved, &now)?;
             if !(changes.deleted.is_empty() && changes.updated.is_empty()) {
-                self.apply(&child, &changes)?;
+                touched.depth += 1;
+                self.carry_out(child, &changes, touched)?;
+                touched.depth -= 1;
             }
         }
         Ok(())
     }
 
     /// The keys that rows lost, and what they became.
-    fn moved_keys(&self, table: &Table, key: &ForeignKey, changes: &Changes) -> Result<Vec<Moved>> {
-        let view = self.snapshot.read_view(table.id);
+    fn moved_keys(
+        &self,
+        table: &Table,
+        key: &ForeignKey,
+        changes: &Changes,
+        now: &Snapshot,
+    ) -> Result<Vec<Moved>> {
+        let view = now.read_view(table.id);
         let before = |id: RowId| -> Result<Option<Vec<Value>>> {
             let row = table.row(&view, id, &key.parent_columns)?;
             Ok(row.and_then(|row| row.into_iter().collect()))

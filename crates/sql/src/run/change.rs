@@ -22,7 +22,7 @@ use super::changes::{Applied, Changes, first_of_each, row_ids, without_ids};
 use super::insert::columns_named;
 use crate::error::{Error, Result};
 use crate::ingest::nullable;
-use crate::plan::expression::{columns_of, parse_expr};
+use crate::plan::expression::{columns_of, parse_expr, printed};
 use crate::plan::names::{Name, fold, fold_part, quoted, table_name};
 use crate::plan::rewrite::has_query;
 use crate::scan::ROW_ID;
@@ -60,13 +60,13 @@ impl Changed {
         }
         let full = table_name(name)?;
         let (alias, called) = match alias {
-            Some(alias) => (alias.name.to_string(), fold(&alias.name)),
+            Some(alias) => (quoted(&fold(&alias.name)), fold(&alias.name)),
             None => (quoted(&full.name), full.name.clone()),
         };
         Ok(Changed {
             alias,
             called,
-            from: written.relation.to_string(),
+            from: printed(&written.relation),
             name: full,
         })
     }
@@ -88,7 +88,7 @@ impl Run<'_> {
         };
         let changed = Changed::of(written, "DELETE")?;
         let table = self.stored_table(&changed.name)?.clone();
-        let others = delete.using.iter().flatten().map(ToString::to_string);
+        let others = delete.using.iter().flatten().map(printed);
         let others: Vec<String> = others.collect();
         let selection = delete.selection.as_ref();
         let mut found = self.known_rows(&changed, &table, &others, selection)?;
@@ -125,7 +125,7 @@ impl Run<'_> {
         let from: Vec<String> = match &update.from {
             None => Vec::new(),
             Some(UpdateTableFromKind::BeforeSet(from) | UpdateTableFromKind::AfterSet(from)) => {
-                from.iter().map(ToString::to_string).collect()
+                from.iter().map(printed).collect()
             }
         };
         let selection = update.selection.as_ref();
@@ -154,21 +154,47 @@ impl Run<'_> {
     }
 
     pub(super) async fn truncate(&self, truncate: &Truncate) -> Result<Outcome> {
-        for target in &truncate.table_names {
-            let name = table_name(&target.name)?;
-            let table = self.stored_table(&name)?.clone();
-            let query = format!("SELECT {} FROM {}", quoted(ROW_ID), target.name);
+        let names = truncate
+            .table_names
+            .iter()
+            .map(|target| table_name(&target.name));
+        let names = names.collect::<Result<Vec<Name>>>()?;
+        let mut tables = Vec::with_capacity(names.len());
+        for name in &names {
+            tables.push(self.stored_table(name)?.clone());
+        }
+        for table in &tables {
+            let children = self.snapshot.children(table.id).into_iter();
+            let mut others = children.filter(|child| tables.iter().all(|t| t.id != child.id));
+            if let Some(child) = others.next() {
+                let message = format!(
+                    "cannot truncate \"{}\", which a foreign key of \"{}\" refers to",
+                    table.name, child.name
+                );
+                let hint = "truncate both in one statement, or use DELETE";
+                return Err(Error::unsupported(message).with_hint(hint));
+            }
+        }
+        for (name, table) in names.into_iter().zip(&tables) {
+            let query = format!(
+                "SELECT {} FROM {}.{}",
+                quoted(ROW_ID),
+                quoted(&name.schema),
+                quoted(&name.name)
+            );
             let changed = Changed {
                 alias: String::new(),
                 called: String::new(),
                 from: String::new(),
                 name,
             };
-            let changes = Changes {
-                deleted: self.rows_to_change(&changed, &query).await?,
-                ..Changes::default()
-            };
-            self.apply(&table, &changes)?;
+            for batch in self.rows_to_change(&changed, &query).await? {
+                let ids = row_ids(&batch)?;
+                self.change(|transaction| Ok(transaction.delete(table.id, &ids)?))?;
+            }
+        }
+        for table in &tables {
+            self.change(|transaction| Ok(transaction.check_keys(table.id, u64::MAX)?))?;
         }
         Ok(Outcome::done("TRUNCATE TABLE"))
     }
@@ -299,7 +325,7 @@ pub(super) fn select(
     list.extend(values.iter().cloned());
     let mut from = vec![changed.from.clone()];
     from.extend(others);
-    let condition = selection.map_or(String::new(), |expr| format!(" WHERE {expr}"));
+    let condition = selection.map_or(String::new(), |expr| format!(" WHERE {}", printed(expr)));
     format!(
         "SELECT {} FROM {}{condition}",
         list.join(", "),
@@ -334,13 +360,13 @@ pub(super) fn assigned_columns(
     for assignment in assignments {
         match (&assignment.target, &assignment.value) {
             (AssignmentTarget::ColumnName(name), value) => {
-                given.push((part(name)?, value.to_string()));
+                given.push((part(name)?, printed(value)));
             }
             (AssignmentTarget::Tuple(names), Expr::Tuple(values))
                 if names.len() == values.len() =>
             {
                 for (name, value) in names.iter().zip(values) {
-                    given.push((part(name)?, value.to_string()));
+                    given.push((part(name)?, printed(value)));
                 }
             }
             (AssignmentTarget::Tuple(_), _) => {

@@ -7,7 +7,7 @@ use datafusion::arrow::array::{Array, ArrayRef, BooleanArray, RecordBatch, UInt6
 use datafusion::arrow::compute::filter_record_batch;
 use datafusion::arrow::datatypes::{Field, Schema};
 use freestone_storage::delta::arrays;
-use freestone_storage::{Column, Row, RowId, Table};
+use freestone_storage::{Column, Row, RowId, Table, TableId};
 
 use super::Run;
 use crate::error::{Error, Result};
@@ -34,12 +34,45 @@ pub(super) struct Applied {
     pub(super) written: Vec<RecordBatch>,
 }
 
+/// The tables that a statement has changed, and the first new row of each.
+#[derive(Default)]
+pub(super) struct Touched {
+    tables: Vec<(TableId, u64)>,
+    /// How many foreign keys lead from the statement's table to this one.
+    pub(super) depth: usize,
+}
+
+impl Touched {
+    fn add(&mut self, table: TableId, first: u64) {
+        match self.tables.iter_mut().find(|(known, _)| *known == table) {
+            Some((_, known)) => *known = first.min(*known),
+            None => self.tables.push((table, first)),
+        }
+    }
+}
+
 impl Run<'_> {
-    /// Applies what a statement found to change; constraints are checked in the end.
+    /// Applies what a statement found to change; keys and references are checked
+    /// when everything is as it is to be.
     ///
     /// # Errors
     /// `40001` if another transaction changed one of the rows; those of constraints.
     pub(super) fn apply(&self, table: &Table, changes: &Changes) -> Result<Applied> {
+        let mut touched = Touched::default();
+        let applied = self.carry_out(table, changes, &mut touched)?;
+        for (table, first) in touched.tables {
+            self.change(|transaction| Ok(transaction.check_keys(table, first)?))?;
+        }
+        Ok(applied)
+    }
+
+    /// Applies changes, and lets rows of other tables follow.
+    pub(super) fn carry_out(
+        &self,
+        table: &Table,
+        changes: &Changes,
+        touched: &mut Touched,
+    ) -> Result<Applied> {
         let checks = self.checks(table)?;
         let (mut gone, mut written) = (Vec::new(), Vec::new());
         for batch in &changes.deleted {
@@ -53,6 +86,8 @@ impl Run<'_> {
             written.push(self.assigned(table, batch)?);
         }
         written.iter().try_for_each(|batch| checks.check(batch))?;
+        let followers = self.following(table);
+        let moved = self.all_moved(table, &followers, changes)?;
         let first = self.change(|transaction| {
             for ids in &gone {
                 transaction.delete(table.id, ids)?;
@@ -64,10 +99,8 @@ impl Run<'_> {
             }
             Ok(first)
         })?;
-        self.follow(table, changes)?;
-        self.change(
-            |transaction| Ok(transaction.check_keys(table.id, first.unwrap_or(u64::MAX))?),
-        )?;
+        touched.add(table.id, first.unwrap_or(u64::MAX));
+        self.follow(&followers, &moved, touched)?;
         let inserted = changes.inserted.iter().map(RecordBatch::num_rows);
         let changed: usize = gone.iter().map(Vec::len).chain(inserted).sum();
         Ok(Applied {

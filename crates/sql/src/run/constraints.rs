@@ -155,7 +155,11 @@ impl Run<'_> {
             return Err(Error::new("42704", message));
         }
         for (child, reference) in &children {
-            self.drop_constraint(child, reference, true, false)?;
+            if child.id == table.id {
+                schema.foreign_keys.retain(|key| key.name != *reference);
+            } else {
+                self.drop_constraint(child, reference, true, false)?;
+            }
         }
         self.declare(table, schema)
     }

@@ -25,7 +25,7 @@ impl Run<'_> {
         if create.if_not_exists && self.snapshot.table(&name.schema, &name.name).is_some() {
             return Ok(Outcome::done("CREATE TABLE"));
         }
-        let mut declared = Declared::from(self, &name, TableSchema::default());
+        let mut declared = Declared::new(self, &name);
         for column in &create.columns {
             declared.column(column)?;
         }

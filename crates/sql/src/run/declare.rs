@@ -5,7 +5,7 @@ use std::ops::ControlFlow;
 use datafusion::arrow::datatypes::DataType;
 use datafusion::sql::sqlparser::ast::{
     ColumnDef, ColumnOption, Expr, ForeignKeyConstraint, Ident, IndexColumn, ReferentialAction,
-    TableConstraint, visit_expressions,
+    TableConstraint, visit_expressions_mut,
 };
 use freestone_storage::{
     Check, Column, ColumnType, ForeignAction, ForeignKey, Key, TableId, TableSchema,
@@ -13,7 +13,7 @@ use freestone_storage::{
 
 use super::Run;
 use crate::error::{Error, Result};
-use crate::plan::expression::columns_of;
+use crate::plan::expression::{columns_of, printed};
 use crate::plan::names::{Name, fold, position, table_name};
 use crate::plan::relations::unknown_table;
 use crate::plan::rewrite::has_query;
@@ -23,6 +23,8 @@ use crate::types::column_type;
 pub(super) struct Declared<'a> {
     run: &'a Run<'a>,
     name: &'a Name,
+    /// Whether there will be a new table, also in the place of one of that name.
+    creating: bool,
     pub(super) schema: TableSchema,
     /// Resolved when all columns and keys are known.
     checks: Vec<(Option<String>, Expr)>,
@@ -30,11 +32,20 @@ pub(super) struct Declared<'a> {
 }
 
 impl<'a> Declared<'a> {
+    /// A new table.
+    pub(super) fn new(run: &'a Run<'a>, name: &'a Name) -> Self {
+        Self {
+            creating: true,
+            ..Self::from(run, name, TableSchema::default())
+        }
+    }
+
     /// Goes on from what is declared already.
     pub(super) fn from(run: &'a Run<'a>, name: &'a Name, schema: TableSchema) -> Self {
         Self {
             run,
             name,
+            creating: false,
             schema,
             checks: Vec::new(),
             references: Vec::new(),
@@ -57,7 +68,7 @@ impl<'a> Declared<'a> {
             match &option.option {
                 ColumnOption::Null => column.nullable = true,
                 ColumnOption::NotNull => column.nullable = false,
-                ColumnOption::Default(expr) => column.default = Some(expr.to_string()),
+                ColumnOption::Default(expr) => column.default = Some(printed(expr)),
                 ColumnOption::PrimaryKey(_) | ColumnOption::Unique(_) => {
                     self.schema.keys.push(Key {
                         name: named.unwrap_or_default(),
@@ -231,10 +242,16 @@ impl<'a> Declared<'a> {
             ));
         }
         let mut columns = Vec::new();
-        let _: ControlFlow<()> = visit_expressions(condition, |part| {
+        let mut plain = condition.clone();
+        let _: ControlFlow<()> = visit_expressions_mut(&mut plain, |part| {
+            // Without the table's name, which may change.
+            if let Expr::CompoundIdentifier(parts) = part
+                && let Some(column) = parts.pop()
+            {
+                *part = Expr::Identifier(column);
+            }
             let ident = match part {
-                Expr::Identifier(ident) => Some(ident),
-                Expr::CompoundIdentifier(parts) => parts.last(),
+                Expr::Identifier(ident) => Some(&*ident),
                 _ => None,
             };
             let column = ident.and_then(|ident| self.schema.index_of(&fold(ident)));
@@ -247,7 +264,7 @@ impl<'a> Declared<'a> {
         };
         Ok(Check {
             name: name.unwrap_or_else(unnamed),
-            condition: condition.to_string(),
+            condition: printed(&plain),
             columns,
         })
     }
@@ -268,8 +285,8 @@ impl<'a> Declared<'a> {
             .snapshot
             .table(&parent_name.schema, &parent_name.name);
         let (parent, schema) = match (own, known) {
-            (true, None) => (TableId::ITSELF, &self.schema),
-            (true, Some(table)) => (table.id, &self.schema),
+            (true, Some(table)) if !self.creating => (table.id, &self.schema),
+            (true, _) => (TableId::ITSELF, &self.schema),
             (false, Some(table)) => (table.id, table.schema.as_ref()),
             (false, None) => return Err(unknown_table(&self.run.snapshot, &parent_name)),
         };

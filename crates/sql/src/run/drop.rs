@@ -1,11 +1,12 @@
 //! DROP TABLE, DROP VIEW, DROP INDEX, DROP SCHEMA: all names of a statement, or none.
 
-use datafusion::sql::sqlparser::ast::{ObjectType, Statement as Ast};
+use datafusion::sql::sqlparser::ast::{ObjectName, ObjectType, Statement as Ast};
+use freestone_storage::CatalogEdit;
 
 use super::Run;
 use super::create::unknown_schema;
 use crate::error::{Error, Result};
-use crate::plan::names::{DEFAULT_SCHEMA, schema_name, table_name};
+use crate::plan::names::{DEFAULT_SCHEMA, Name, schema_name, table_name};
 use crate::plan::relations::unknown_table;
 use crate::session::Outcome;
 
@@ -23,21 +24,11 @@ impl Run<'_> {
             return Err(super::refused(ast));
         };
         self.edit(|edit| {
+            if *object_type == ObjectType::Table {
+                return drop_tables(edit, names, *if_exists, *cascade);
+            }
             for name in names {
                 match object_type {
-                    ObjectType::Table => {
-                        let name = table_name(name)?;
-                        let (schema, table) = (&name.schema, &name.name);
-                        if edit.catalog().table(schema, table).is_some() {
-                            edit.drop_table(schema, table, *cascade)?;
-                        } else if edit.catalog().view(schema, table).is_some() {
-                            return Err(Error::new("42809", format!("\"{name}\" is not a table"))
-                                .at(name.position)
-                                .with_hint("use DROP VIEW to remove a view"));
-                        } else if !if_exists {
-                            return Err(unknown_table(edit.catalog(), &name));
-                        }
-                    }
                     ObjectType::View => {
                         let name = table_name(name)?;
                         let (schema, view) = (&name.schema, &name.name);
@@ -82,4 +73,47 @@ impl Run<'_> {
         })?;
         Ok(Outcome::done(format!("DROP {object_type}")))
     }
+}
+
+/// Drops tables in whatever order their foreign keys allow.
+fn drop_tables(
+    edit: &mut CatalogEdit,
+    names: &[ObjectName],
+    if_exists: bool,
+    cascade: bool,
+) -> Result<()> {
+    let names = names.iter().map(table_name);
+    let mut left = names.collect::<Result<Vec<Name>>>()?;
+    while !left.is_empty() {
+        let (before, mut refused) = (left.len(), None);
+        let mut waiting = Vec::new();
+        for name in left {
+            match drop_table(edit, &name, if_exists, cascade) {
+                Err(error) if error.sqlstate == "2BP01" => {
+                    refused = Some(error);
+                    waiting.push(name);
+                }
+                done => done?,
+            }
+        }
+        if let Some(error) = refused.filter(|_| waiting.len() == before) {
+            return Err(error);
+        }
+        left = waiting;
+    }
+    Ok(())
+}
+
+fn drop_table(edit: &mut CatalogEdit, name: &Name, if_exists: bool, cascade: bool) -> Result<()> {
+    let (schema, table) = (&name.schema, &name.name);
+    if edit.catalog().table(schema, table).is_some() {
+        edit.drop_table(schema, table, cascade)?;
+    } else if edit.catalog().view(schema, table).is_some() {
+        return Err(Error::new("42809", format!("\"{name}\" is not a table"))
+            .at(name.position)
+            .with_hint("use DROP VIEW to remove a view"));
+    } else if !if_exists {
+        return Err(unknown_table(edit.catalog(), name));
+    }
+    Ok(())
 }

@@ -7,7 +7,7 @@
 use std::collections::HashSet;
 
 use datafusion::sql::sqlparser::ast::{
-    Merge, MergeAction, MergeClauseKind, MergeInsertExpr, MergeInsertKind, TableWithJoins,
+    Expr, Merge, MergeAction, MergeClauseKind, MergeInsertExpr, MergeInsertKind, TableWithJoins,
 };
 use freestone_storage::Table;
 
@@ -16,6 +16,7 @@ use super::change::{Changed, assigned_columns, new_values, refuse};
 use super::changes::{Applied, Changes, row_ids};
 use super::insert::{column_names, columns_named};
 use crate::error::{Error, Result};
+use crate::plan::expression::printed;
 use crate::plan::names::quoted;
 use crate::scan::ROW_ID;
 use crate::session::Outcome;
@@ -26,9 +27,9 @@ struct Claims(Vec<String>);
 
 impl Claims {
     /// The condition of the next clause.
-    fn next(&mut self, predicate: Option<&dyn std::fmt::Display>) -> String {
+    fn next(&mut self, predicate: Option<&Expr>) -> String {
         let mine = predicate.map_or("TRUE".to_owned(), |predicate| {
-            format!("COALESCE(({predicate}), FALSE)")
+            format!("COALESCE(({}), FALSE)", printed(predicate))
         });
         let others = self.0.iter().map(|other| format!(" AND NOT {other}"));
         let condition = format!("{mine}{}", others.collect::<String>());
@@ -46,15 +47,12 @@ impl Run<'_> {
         };
         let target = Changed::of(&written, "MERGE")?;
         let table = self.stored_table(&target.name)?.clone();
-        let (source, on) = (merge.source.to_string(), merge.on.to_string());
+        let (source, on) = (printed(&merge.source), printed(&*merge.on));
         let (mut matched, mut unmatched, mut unsourced) =
             (Claims::default(), Claims::default(), Claims::default());
         let mut changes = Changes::default();
         for clause in &merge.clauses {
-            let predicate = clause
-                .predicate
-                .as_ref()
-                .map(|p| p as &dyn std::fmt::Display);
+            let predicate = clause.predicate.as_ref();
             let (from, condition) = match clause.clause_kind {
                 MergeClauseKind::Matched => (
                     format!("{}, {source}", target.from),
@@ -161,9 +159,7 @@ impl Run<'_> {
         let columns = table.schema.columns.iter().enumerate();
         let values = columns.map(|(index, column)| {
             let place = places.iter().position(|place| *place == index);
-            let given = place
-                .and_then(|place| row.get(place))
-                .map(ToString::to_string);
+            let given = place.and_then(|place| row.get(place)).map(printed);
             let given = given.filter(|text| !text.eq_ignore_ascii_case("default"));
             let value = given.or_else(|| column.default.clone());
             let value = value.unwrap_or_else(|| "NULL".to_owned());

@@ -17,7 +17,7 @@ use freestone_storage::{Table, TableSchema};
 use super::Run;
 use crate::error::{Error, Result};
 use crate::ingest::{self, Target};
-use crate::plan::expression::parse_expr;
+use crate::plan::expression::{parse_expr, printed};
 use crate::plan::names::{Name, fold, position, quoted, table_name};
 use crate::plan::relations::unknown_table;
 use crate::session::Outcome;
@@ -124,7 +124,7 @@ impl Run<'_> {
                 }
                 ControlFlow::Continue(())
             });
-            check.condition = condition.to_string();
+            check.condition = printed(&condition);
         }
         let mut options = table.options.clone();
         if options.sort_by.as_deref() == Some(old.as_str()) {
@@ -148,7 +148,7 @@ impl Run<'_> {
         let changed = &mut schema.columns[column];
         match operation {
             AlterColumnOperation::SetDefault { value } => {
-                changed.default = Some(value.to_string());
+                changed.default = Some(printed(value));
                 self.check_default(&schema.columns[column])?;
             }
             AlterColumnOperation::DropDefault => changed.default = None,
@@ -237,7 +237,7 @@ impl Run<'_> {
         let values = table.schema.columns.iter().enumerate().map(|(number, c)| {
             let value = match (number == column, using) {
                 (false, _) => quoted(&c.name),
-                (true, Some(using)) => format!("({using})"),
+                (true, Some(using)) => format!("({})", printed(using)),
                 (true, None) => format!("CAST({} AS {kind})", quoted(&c.name)),
             };
             format!("{value} AS {}", quoted(&c.name))

@@ -90,7 +90,7 @@ async fn alone(session: &Session, ast: &Ast) -> Result<Outcome> {
             .await;
     }
     let mut own = store.begin()?;
-    if session.is_serializable() {
+    if session.modes().0 {
         own.make_serializable();
     }
     let run = Run::new(session, own.snapshot(), Some(own));
@@ -132,7 +132,11 @@ fn control(session: &Session, ast: &Ast) -> Result<Option<Outcome>> {
             }
             let mut block = Block::new(session.database().store().begin()?);
             let (serializable, read_only) = modes_of(modes);
-            block.set(serializable || session.is_serializable(), read_only)?;
+            let (default, default_read_only) = session.modes();
+            block.set(
+                serializable.unwrap_or(default),
+                Some(read_only.unwrap_or(default_read_only)),
+            )?;
             *open = Open::Going(block);
             "BEGIN"
         }
@@ -170,13 +174,14 @@ fn control(session: &Session, ast: &Ast) -> Result<Option<Outcome>> {
             session: true,
             ..
         }) => {
-            session.set_serializable(modes_of(modes).0);
+            let (serializable, read_only) = modes_of(modes);
+            session.set_modes(serializable, read_only);
             "SET"
         }
         Ast::Set(Set::SetTransaction { modes, .. }) => {
             let (serializable, read_only) = modes_of(modes);
             if let Open::Going(block) = &mut *open {
-                block.set(serializable, read_only)?;
+                block.set(serializable.unwrap_or_default(), read_only)?;
             }
             "SET"
         }
@@ -185,14 +190,15 @@ fn control(session: &Session, ast: &Ast) -> Result<Option<Outcome>> {
     Ok(Some(Outcome::done(tag)))
 }
 
-/// What a list of modes asks: SERIALIZABLE, and READ ONLY or READ WRITE. Every
-/// transaction reads one snapshot, which is more than the lower levels ask.
-fn modes_of(modes: &[TransactionMode]) -> (bool, Option<bool>) {
-    let (mut serializable, mut read_only) = (false, None);
+/// What a list of modes asks: SERIALIZABLE or a lower level, and READ ONLY or READ
+/// WRITE. Every transaction reads one snapshot, which is more than the lower
+/// levels ask.
+fn modes_of(modes: &[TransactionMode]) -> (Option<bool>, Option<bool>) {
+    let (mut serializable, mut read_only) = (None, None);
     for mode in modes {
         match mode {
             TransactionMode::IsolationLevel(level) => {
-                serializable = *level == TransactionIsolationLevel::Serializable;
+                serializable = Some(*level == TransactionIsolationLevel::Serializable);
             }
             TransactionMode::AccessMode(access) => {
                 read_only = Some(*access == TransactionAccessMode::ReadOnly);
@@ -212,6 +218,7 @@ impl Run<'_> {
         change: impl FnOnce(&mut Transaction) -> Result<T>,
     ) -> Result<T> {
         if let Some(own) = &mut *self.own.lock() {
+            self.session.must_write()?;
             return change(own);
         }
         match self.session.transaction().changing()? {
@@ -227,7 +234,10 @@ impl Run<'_> {
     pub(crate) fn edit<T>(&self, edit: impl FnOnce(&mut CatalogEdit) -> Result<T>) -> Result<T> {
         let mut open = self.session.transaction();
         match open.changing()? {
-            None => crate::ingest::commit(self.store(), edit),
+            None => {
+                self.session.must_write()?;
+                crate::ingest::commit(self.store(), edit)
+            }
             Some(transaction) => crate::ingest::edited(edit, |wrapped| transaction.edit(wrapped)),
         }
     }

@@ -9,6 +9,7 @@ use datafusion::sql::sqlparser::ast::{
 use super::Run;
 use super::create::unknown_schema;
 use crate::error::{Error, Result};
+use crate::plan::expression::printed;
 use crate::plan::names::{file_name, fold, quoted, table_name};
 use crate::plan::naming::rename_output;
 use crate::session::Outcome;
@@ -58,7 +59,7 @@ impl Run<'_> {
 /// The view's query, with its column list folded in.
 fn view_sql(view: &CreateView, name: &str) -> String {
     if view.columns.is_empty() {
-        return view.query.to_string();
+        return printed(&*view.query);
     }
     let columns: Vec<String> = view
         .columns
@@ -67,7 +68,7 @@ fn view_sql(view: &CreateView, name: &str) -> String {
         .collect();
     format!(
         "SELECT * FROM ({}) AS {}({})",
-        view.query,
+        printed(&*view.query),
         quoted(name),
         columns.join(", ")
     )

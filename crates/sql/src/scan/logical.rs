@@ -26,6 +26,11 @@ impl Translate<'_> {
     fn expr(&self, expr: &Expr, strict: bool) -> Option<Predicate> {
         match expr {
             Expr::Alias(alias) => self.expr(&alias.expr, strict),
+            // What a condition on a NOT NULL column may be simplified to.
+            Expr::Literal(ScalarValue::Boolean(Some(value)), _) => Some(match value {
+                true => Predicate::And(Vec::new()),
+                false => Predicate::Or(Vec::new()),
+            }),
             Expr::BinaryExpr(binary) => self.binary(binary, strict),
             Expr::Not(inner) => Some(Predicate::Not(Box::new(self.expr(inner, true)?))),
             Expr::IsNull(inner) => Some(Predicate::IsNull(self.plain_column(inner)?)),

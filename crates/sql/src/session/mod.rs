@@ -44,8 +44,9 @@ pub struct Session {
     state: RwLock<SessionState>,
     progress: Arc<Progress>,
     transaction: Mutex<Open>,
-    /// Whether transactions are serialisable unless they say otherwise.
+    /// What transactions are unless they say otherwise.
     serializable: AtomicBool,
+    read_only: AtomicBool,
     /// Statements kept by PREPARE.
     prepared: Mutex<HashMap<String, Arc<Prepared>>>,
 }
@@ -122,6 +123,7 @@ impl Session {
             progress,
             transaction: Mutex::default(),
             serializable: AtomicBool::new(false),
+            read_only: AtomicBool::new(false),
             prepared: Mutex::default(),
         }
     }
@@ -200,12 +202,33 @@ impl Session {
         !matches!(*self.transaction.lock(), Open::Nothing)
     }
 
-    pub(crate) fn is_serializable(&self) -> bool {
-        self.serializable.load(Ordering::Relaxed)
+    /// Whether transactions are serialisable, and read-only, unless they say
+    /// otherwise.
+    pub(crate) fn modes(&self) -> (bool, bool) {
+        let read = |mode: &AtomicBool| mode.load(Ordering::Relaxed);
+        (read(&self.serializable), read(&self.read_only))
     }
 
-    pub(crate) fn set_serializable(&self, serializable: bool) {
-        self.serializable.store(serializable, Ordering::Relaxed);
+    pub(crate) fn set_modes(&self, serializable: Option<bool>, read_only: Option<bool>) {
+        for (mode, value) in [
+            (&self.serializable, serializable),
+            (&self.read_only, read_only),
+        ] {
+            if let Some(value) = value {
+                mode.store(value, Ordering::Relaxed);
+            }
+        }
+    }
+
+    /// Refuses to change anything outside of a transaction in a read-only session.
+    ///
+    /// # Errors
+    /// `25006`.
+    pub(crate) fn must_write(&self) -> Result<()> {
+        match self.modes() {
+            (_, true) => Err(transaction::read_only()),
+            _ => Ok(()),
+        }
     }
 
     /// The database this session belongs to.

@@ -59,6 +59,11 @@ impl Block {
     }
 }
 
+/// Nothing may be changed.
+pub(super) fn read_only() -> Error {
+    Error::new("25006", "cannot change anything in a read-only transaction")
+}
+
 fn none_open() -> Error {
     Error::new("25P01", "there is no transaction in progress").with_hint("BEGIN starts one")
 }
@@ -93,8 +98,7 @@ impl Open {
             read_only: true, ..
         }) = self
         {
-            let message = "cannot change anything in a read-only transaction";
-            return Err(Error::new("25006", message));
+            return Err(read_only());
         }
         self.running()
     }

@@ -137,3 +137,20 @@ fn limits_joins_and_subqueries() {
         ["1|1", "2|3"]
     );
 }
+
+/// Conditions that are simplified after the scan was asked for them.
+#[test]
+fn anti_joins_on_not_null_columns() {
+    let sql = Sql::new();
+    sql.run("CREATE TABLE p (id INTEGER PRIMARY KEY); INSERT INTO p VALUES (1), (2)");
+    sql.run("CREATE TABLE c (t INTEGER); INSERT INTO c VALUES (9), (1), (NULL)");
+    assert_eq!(
+        sql.rows(
+            "SELECT t FROM c WHERE t IS NOT NULL AND NOT EXISTS \
+             (SELECT 1 FROM p WHERE p.id = c.t) LIMIT 1"
+        ),
+        ["9"]
+    );
+    assert_eq!(sql.one("SELECT count(*) FROM p WHERE TRUE"), "2");
+    assert_eq!(sql.one("SELECT count(*) FROM p WHERE FALSE"), "0");
+}

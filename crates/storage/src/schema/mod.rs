@@ -171,6 +171,23 @@ impl TableSchema {
         }
     }
 
+    /// Whether rows that are right for this are right for `other`: the columns are
+    /// the same, and so is what must hold for them.
+    pub fn same_rows(&self, other: &TableSchema) -> bool {
+        let column =
+            |a: &Column, b: &Column| (&a.name, a.kind, a.nullable) == (&b.name, b.kind, b.nullable);
+        let columns = self.columns.len() == other.columns.len()
+            && self
+                .columns
+                .iter()
+                .zip(&other.columns)
+                .all(|(a, b)| column(a, b));
+        columns
+            && self.keys == other.keys
+            && self.checks == other.checks
+            && self.foreign_keys == other.foreign_keys
+    }
+
     /// Whether an index is there because of a key.
     pub fn is_of_key(&self, index: &IndexDefinition) -> bool {
         let mut keys = self.keys.iter();

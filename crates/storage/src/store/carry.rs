@@ -24,13 +24,34 @@ pub(super) fn check_blocks(
             continue;
         };
         let new = |block: &Arc<Block>| before.block(block.id()).is_none();
-        let added = !table.schema.keys.is_empty() && table.blocks().iter().any(new);
+        let constrained = !table.schema.keys.is_empty() || !table.schema.foreign_keys.is_empty();
+        let added = constrained && table.blocks().iter().any(new);
         let kept = deletes_of(&table);
         let lost = |block: &Arc<Block>| !kept.contains_key(&Arc::as_ptr(block.deletes()));
         let rewritten = before.blocks().iter().any(lost);
-        if (added || rewritten) && changed(table.id) {
+        // What is declared anew was asked of the rows that were there.
+        let declared = !before.schema.same_rows(&table.schema);
+        let mut parents = table.schema.foreign_keys.iter();
+        let parents = (added || declared) && parents.any(|key| changed(key.parent));
+        if parents || (added || rewritten || declared) && changed(table.id) {
             return Err(Error::Conflict {
                 message: format!("table \"{}\" was changed meanwhile", table.name),
+            });
+        }
+    }
+    Ok(())
+}
+
+/// Refuses foreign keys to tables that are no more.
+pub(super) fn check_parents(before: &Catalog, after: &Catalog) -> Result<()> {
+    for table in changed_tables(before, after) {
+        let mut keys = table.schema.foreign_keys.iter();
+        if keys.any(|key| after.table_by_id(key.parent).is_none()) {
+            return Err(Error::Conflict {
+                message: format!(
+                    "a table that \"{}\" refers to was dropped meanwhile",
+                    table.name
+                ),
             });
         }
     }

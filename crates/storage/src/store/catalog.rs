@@ -83,9 +83,10 @@ impl Catalog {
         tables.filter(refers).cloned().collect()
     }
 
-    /// The foreign keys of other tables that refer to these columns of a table.
+    /// The foreign keys that refer to these columns of a table, its own included.
     pub fn referring(&self, table: TableId, columns: &[usize]) -> Vec<(Arc<Table>, String)> {
-        let children = self.children(table).into_iter();
+        let own = self.table_by_id(table).cloned();
+        let children = self.children(table).into_iter().chain(own);
         let named = children.flat_map(|child| {
             let keys = child.schema.foreign_keys.clone().into_iter();
             let keys = keys.filter(|key| key.parent == table && key.parent_columns == columns);

@@ -15,10 +15,10 @@ use std::sync::Arc;
 pub(super) fn own_rows(table: &Table, own: &OwnChanges) -> Result<TupleBatch> {
     let mut rows = TupleBatch::default();
     for fragment in &own.fragments {
-        if fragment.schema().columns != table.schema.columns {
+        if !fragment.schema().same_rows(&table.schema) {
             return Err(Error::Conflict {
                 message: format!(
-                    "the columns of table \"{}\" were changed meanwhile",
+                    "the columns or constraints of table \"{}\" were changed meanwhile",
                     table.name
                 ),
             });
@@ -111,18 +111,23 @@ impl Transaction {
         };
         let draft = self.table(table)?;
         if let Some((renamed, own)) = own {
+            // Columns or rows that the transaction has declared or written anew are
+            // in the draft alone, and so are blocks that are not committed yet.
+            let known = known.filter(|_| !self.is_redefined(&draft));
+            if known.is_none() {
+                super::keys::check(&draft, &latest_view(&own), &own, first)?;
+            }
             if let Some(known) = &known {
                 super::keys::check(known, &latest_view(&renamed), &renamed, first)?;
             }
-            // Blocks that are not committed yet are in the draft alone.
-            if let Some(added) = self.only_added(&draft) {
+            if let Some(added) = self.only_added(&draft).filter(|_| known.is_some()) {
                 super::keys::check(&added, &latest_view(&own), &own, first)?;
             }
             let newest = known.as_ref().unwrap_or(&draft);
             references::check(&[&catalog, &self.catalog], &all, newest, first)?;
         }
-        // Rows checked earlier were checked against less.
-        if self.is_first_check(first) {
+        // What was checked earlier was checked against less.
+        if !std::mem::replace(&mut self.checked, true) {
             self.checked_at = timestamp;
         }
         Ok(())
@@ -133,6 +138,15 @@ impl Transaction {
         let tables = self.tables.iter();
         let renamed = tables.map(|(id, own)| (*id, self.store.locks.renamed(*id, own)));
         renamed.collect()
+    }
+
+    /// Whether the transaction has changed a table other than by adding to it.
+    fn is_redefined(&self, draft: &Table) -> bool {
+        let Some(base) = self.base.table_by_id(draft.id) else {
+            return false;
+        };
+        let kept = |block: &Arc<Block>| draft.block(block.id()).is_some();
+        base.schema != draft.schema || !base.blocks().iter().all(kept)
     }
 
     /// A table of its draft with the transaction's own blocks alone, if it has

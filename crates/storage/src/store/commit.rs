@@ -149,6 +149,7 @@ impl Store {
         let now = catalog.as_ref().unwrap_or(&latest.catalog);
         if !Arc::ptr_eq(base, draft) {
             carry::check_blocks(base, draft, changed)?;
+            carry::check_parents(base, now)?;
         }
         let mut rows = Vec::new();
         let renamed = transaction.renamed();

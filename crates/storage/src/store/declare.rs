@@ -34,6 +34,13 @@ impl CatalogEdit {
         schema: TableSchema,
         options: TableOptions,
     ) -> Result<()> {
+        let added = schema.foreign_keys.iter();
+        for key in added.filter(|key| !seen.schema.foreign_keys.contains(key)) {
+            let parent = self.catalog.table_by_id(key.parent);
+            if parent.is_none_or(|parent| changed_since(parent, timestamp)) {
+                return Err(conflict(seen));
+            }
+        }
         self.change(seen.id, |table| {
             must_be_unchanged(table, seen, timestamp)?;
             let stored = |column: &Column| (column.name.clone(), column.kind, column.nullable);

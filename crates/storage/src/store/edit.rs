@@ -133,17 +133,18 @@ impl CatalogEdit {
     /// 3F000, 42P01; 2BP01 if foreign keys of other tables refer to it, unless
     /// `cascade`, which drops those.
     pub fn drop_table(&mut self, schema: &str, name: &str, cascade: bool) -> Result<()> {
-        let table = self.remove(schema, name)?;
-        let id = table.id;
-        for child in self.catalog.children(id) {
-            if !cascade {
-                let message = format!(
-                    "cannot drop table \"{name}\": a foreign key of table \"{}\" refers to it",
-                    child.name
-                );
-                return Err(Error::invalid("2BP01", message)
-                    .with_hint("Use DROP TABLE … CASCADE to drop the foreign key too."));
-            }
+        let id = self.schema(schema)?.tables.get(name).map(|table| table.id);
+        let children = id.map_or(Vec::new(), |id| self.catalog.children(id));
+        if let Some(child) = children.first().filter(|_| !cascade) {
+            let message = format!(
+                "cannot drop table \"{name}\": a foreign key of table \"{}\" refers to it",
+                child.name
+            );
+            return Err(Error::invalid("2BP01", message)
+                .with_hint("Use DROP TABLE … CASCADE to drop the foreign key too."));
+        }
+        let id = self.remove(schema, name)?.id;
+        for child in children {
             self.change(child.id, |child| {
                 let mut schema = (*child.schema).clone();
                 schema.foreign_keys.retain(|key| key.parent != id);
@@ -280,10 +281,9 @@ impl CatalogEdit {
 
 /// Blocks must have been written with the columns that the table has now.
 fn check_written(table: &Table, blocks: &[Arc<Block>]) -> Result<()> {
-    let columns = &table.schema.columns;
     if blocks
         .iter()
-        .all(|block| block.own_schema().columns == *columns)
+        .all(|block| block.own_schema().same_rows(&table.schema))
     {
         return Ok(());
     }

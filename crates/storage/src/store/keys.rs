@@ -16,6 +16,9 @@ pub(super) fn check(table: &Table, view: &ReadView, own: &OwnChanges, first: u64
     for key in &table.schema.keys {
         let prepared = KeyLookUp::prepare(&table.schema, &key.columns, &[])?;
         for fragment in &own.fragments {
+            if fragment.first() + fragment.len() as u64 <= first {
+                continue;
+            }
             let home = RowHome::Own(fragment.first());
             for row in view.visible(home, fragment) {
                 let number = fragment.first() + u64::from(row);

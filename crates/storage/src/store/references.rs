@@ -12,7 +12,7 @@ use crate::delta::{LATEST, OwnChanges, ReadView, RowHome};
 use crate::error::{Error, Result};
 use crate::ids::TableId;
 use crate::scan::KeyLookUp;
-use crate::schema::{ForeignKey, Value};
+use crate::schema::{ForeignAction, ForeignKey, Value};
 use crate::table::Table;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -40,38 +40,80 @@ pub(super) fn check(catalogs: &[&Catalog], own: &Changes, table: &Table, first: 
         return Ok(());
     };
     for key in &table.schema.foreign_keys {
-        let mut known = catalogs.iter();
-        let parent = known.find_map(|catalog| catalog.table_by_id(key.parent));
-        let parent = parent.ok_or_else(|| Error::Conflict {
-            message: "a referenced table was dropped meanwhile".into(),
-        })?;
-        check_children(parent, own, table, key, changes, first)?;
+        // A row may be in blocks that only the transaction's own catalog has.
+        let parents = versions(catalogs, key.parent);
+        if parents.is_empty() {
+            return Err(Error::Conflict {
+                message: "a referenced table was dropped meanwhile".into(),
+            });
+        }
+        check_children(&parents, own, table, key, changes, first)?;
     }
     let mut seen = HashSet::new();
     for (_, child) in catalogs.iter().flat_map(|catalog| catalog.all_tables()) {
-        if seen.insert(child.id) {
+        if seen.insert(Arc::as_ptr(child)) {
             let keys = child.schema.foreign_keys.iter();
             for key in keys.filter(|key| key.parent == table.id) {
-                check_parents(own, table, child, key, changes)?;
+                check_parents(
+                    &versions(catalogs, table.id),
+                    own,
+                    table,
+                    child,
+                    key,
+                    changes,
+                )?;
             }
         }
     }
     Ok(())
 }
 
+/// A table as the catalogs have it, each version once.
+fn versions<'a>(catalogs: &[&'a Catalog], id: TableId) -> Vec<&'a Arc<Table>> {
+    let mut found: Vec<&Arc<Table>> = Vec::new();
+    for table in catalogs
+        .iter()
+        .filter_map(|catalog| catalog.table_by_id(id))
+    {
+        if !found.iter().any(|known| Arc::ptr_eq(known, table)) {
+            found.push(table);
+        }
+    }
+    found
+}
+
+/// Whether a version of a table has a row with this key.
+fn is_there(
+    versions: &[&Arc<Table>],
+    view: &ReadView,
+    look_up: &KeyLookUp,
+    key: &[Value],
+) -> Result<bool> {
+    for table in versions {
+        if !table.find(view, look_up, key)?.is_empty() {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}
+
 /// New rows must have a parent.
 fn check_children(
-    parent: &Table,
+    parents: &[&Arc<Table>],
     own: &Changes,
     table: &Table,
     key: &ForeignKey,
     changes: &OwnChanges,
     first: u64,
 ) -> Result<()> {
+    let parent = parents[0];
     let look_up = KeyLookUp::prepare(&parent.schema, &key.parent_columns, &[])?;
     let (mine, theirs) = (view(own, table.id), view(own, parent.id));
     let mut known = HashSet::new();
     for fragment in &changes.fragments {
+        if fragment.first() + fragment.len() as u64 <= first {
+            continue;
+        }
         let rows = mine.visible(RowHome::Own(fragment.first()), fragment);
         for row in rows {
             if fragment.first() + u64::from(row) < first {
@@ -82,7 +124,7 @@ fn check_children(
             if !known.insert(format!("{values:?}")) {
                 continue;
             }
-            if parent.find(&theirs, &look_up, &values)?.is_empty() {
+            if !is_there(parents, &theirs, &look_up, &values)? {
                 let message = format!(
                     "insert or update on table \"{}\" violates foreign key constraint \"{}\": \
                      key {} is not present in table \"{}\"",
@@ -100,6 +142,7 @@ fn check_children(
 
 /// Rows that are gone, or have another key, must have no children left.
 fn check_parents(
+    parents: &[&Arc<Table>],
     own: &Changes,
     table: &Table,
     child: &Table,
@@ -114,9 +157,16 @@ fn check_parents(
         if !known.insert(format!("{values:?}")) {
             continue;
         }
-        if table.find(&mine, &still, &values)?.is_empty()
+        if !is_there(parents, &mine, &still, &values)?
             && !child.find(&theirs, &children, &values)?.is_empty()
         {
+            let follows =
+                |action| matches!(action, ForeignAction::Cascade | ForeignAction::SetNull);
+            if follows(key.on_delete) && follows(key.on_update) {
+                // They were not there when the others were made to follow.
+                let message = format!("rows of table \"{}\" came meanwhile", child.name);
+                return Err(Error::Conflict { message });
+            }
             let message = format!(
                 "update or delete on table \"{}\" violates foreign key constraint \"{}\" on \
                  table \"{}\": key {} is still referenced",

@@ -36,6 +36,8 @@ pub struct Transaction {
     next_own: u64,
     /// The newest commit that keys were checked against.
     pub(super) checked_at: u64,
+    /// Whether keys were checked at all.
+    pub(super) checked: bool,
     /// Tables that it has read, if it is to be serialisable.
     pub(super) reads: Option<Arc<Reads>>,
 }
@@ -72,6 +74,7 @@ impl Transaction {
             holds: Vec::new(),
             next_own: 1,
             reads: None,
+            checked: false,
         }
     }
 
@@ -220,15 +223,6 @@ impl Transaction {
                 }
             }
         }
-    }
-
-    /// Whether all rows of its own are from number `first` on.
-    pub(super) fn is_first_check(&self, first: u64) -> bool {
-        let fragments = self.tables.values().flat_map(|own| &own.fragments);
-        fragments
-            .map(|fragment| fragment.first())
-            .min()
-            .is_none_or(|least| first <= least)
     }
 
     /// A moment to go back to.
