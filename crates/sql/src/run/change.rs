@@ -1,4 +1,4 @@
-//! UPDATE, DELETE, TRUNCATE and VACUUM.
+//! UPDATE and DELETE.
 //!
 //! Each is planned as a query for the rows that it changes: their ids and, for
 //! UPDATE, all columns with the new values. Only when that query is done are
@@ -12,10 +12,10 @@ use datafusion::arrow::datatypes::{Field, Schema};
 use datafusion::physical_plan::collect;
 use datafusion::sql::sqlparser::ast::{
     Assignment, AssignmentTarget, Delete, Expr, FromTable, ObjectName, TableFactor, TableWithJoins,
-    Truncate, Update, UpdateTableFromKind, VacuumStatement,
+    Update, UpdateTableFromKind,
 };
 use freestone_storage::delta::arrays;
-use freestone_storage::{RowId, Table, TableId};
+use freestone_storage::{RowId, Table};
 
 use super::Run;
 use super::changes::{Applied, Changes, first_of_each, row_ids, without_ids};
@@ -151,72 +151,6 @@ impl Run<'_> {
         let Applied { rows, written } = self.apply(&table, &changes)?;
         let (list, tag) = (update.returning.as_deref(), format!("UPDATE {rows}"));
         self.returned(&table, &changed.called, list, &written, tag, rows)
-    }
-
-    pub(super) async fn truncate(&self, truncate: &Truncate) -> Result<Outcome> {
-        let names = truncate
-            .table_names
-            .iter()
-            .map(|target| table_name(&target.name));
-        let names = names.collect::<Result<Vec<Name>>>()?;
-        let mut tables = Vec::with_capacity(names.len());
-        for name in &names {
-            tables.push(self.stored_table(name)?.clone());
-        }
-        for table in &tables {
-            let children = self.snapshot.children(table.id).into_iter();
-            let mut others = children.filter(|child| tables.iter().all(|t| t.id != child.id));
-            if let Some(child) = others.next() {
-                let message = format!(
-                    "cannot truncate \"{}\", which a foreign key of \"{}\" refers to",
-                    table.name, child.name
-                );
-                let hint = "truncate both in one statement, or use DELETE";
-                return Err(Error::unsupported(message).with_hint(hint));
-            }
-        }
-        for (name, table) in names.into_iter().zip(&tables) {
-            let query = format!(
-                "SELECT {} FROM {}.{}",
-                quoted(ROW_ID),
-                quoted(&name.schema),
-                quoted(&name.name)
-            );
-            let changed = Changed {
-                alias: String::new(),
-                called: String::new(),
-                from: String::new(),
-                name,
-            };
-            for batch in self.rows_to_change(&changed, &query).await? {
-                let ids = row_ids(&batch)?;
-                self.change(|transaction| Ok(transaction.delete(table.id, &ids)?))?;
-            }
-        }
-        for table in &tables {
-            self.change(|transaction| Ok(transaction.check_keys(table.id, u64::MAX)?))?;
-        }
-        Ok(Outcome::done("TRUNCATE TABLE"))
-    }
-
-    /// VACUUM: the rows of deltas become blocks, deleted ones leave theirs.
-    pub(super) fn vacuum(&self, vacuum: &VacuumStatement) -> Result<Outcome> {
-        if self.session.in_transaction() {
-            let message = "VACUUM cannot run inside a transaction block";
-            return Err(Error::new("25001", message));
-        }
-        let tables: Vec<TableId> = match &vacuum.table_name {
-            Some(name) => vec![self.stored_table(&table_name(name)?)?.id],
-            None => self
-                .snapshot
-                .all_tables()
-                .map(|(_, table)| table.id)
-                .collect(),
-        };
-        for table in tables {
-            self.store().vacuum(table)?;
-        }
-        Ok(Outcome::done("VACUUM"))
     }
 
     /// The rows with a key that the condition names; `None` for other conditions.

@@ -27,6 +27,7 @@ mod redeclare;
 mod returning;
 mod show;
 mod transaction;
+mod truncate;
 mod view;
 
 use std::sync::{Arc, OnceLock};

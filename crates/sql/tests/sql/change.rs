@@ -191,3 +191,40 @@ fn the_mover_says_what_it_has_done() {
     assert_eq!(sql.one("SELECT count(*) FROM t WHERE n = id + 1"), "5100");
     assert_eq!(sql.state("SELECT * FROM freestone_mover('t')"), "42883");
 }
+
+/// Strings are printed and parsed again on their way; they stay what they are.
+#[test]
+fn text_is_text_whatever_is_in_it() {
+    let sql = Sql::new();
+    table(&sql, "");
+    let runtime = crate::support::runtime();
+    let delete = sql.session.prepare("DELETE FROM t WHERE name = $1");
+    let update = sql.session.prepare("UPDATE t SET name = $2 WHERE n = $1");
+    let merge = sql.session.prepare(
+        "MERGE INTO t USING (SELECT 1 AS id) AS s ON t.id = s.id AND $1 = name \
+         WHEN MATCHED THEN UPDATE SET name = $1 || '.'",
+    );
+    let (delete, update, merge) = (delete.unwrap(), update.unwrap(), merge.unwrap());
+    for text in ["\\' OR TRUE --", "a''b", "x\\'y", "''", "'", "\\", "\"q\""] {
+        let run = |prepared: &freestone::Prepared, values: &[freestone::Parameter]| {
+            runtime
+                .block_on(prepared.run(&sql.session, values))
+                .unwrap();
+        };
+        run(&delete, &[text.into()]);
+        assert_eq!(sql.one("SELECT count(*) FROM t"), "4", "{text}");
+        run(&update, &[10.into(), text.into()]);
+        assert_eq!(sql.one("SELECT name FROM t WHERE id = 1"), text);
+        run(&merge, &[text.into()]);
+        assert_eq!(
+            sql.one("SELECT name FROM t WHERE id = 1"),
+            format!("{text}.")
+        );
+    }
+    sql.run("UPDATE t SET name = 'a''''b' WHERE id = 1");
+    assert_eq!(sql.one("SELECT name FROM t WHERE id = 1"), "a''b");
+    sql.run("CREATE TABLE d (a TEXT DEFAULT '\\''', b INTEGER, CHECK (a <> 'x''''y'))");
+    sql.run("INSERT INTO d (b) VALUES (1)");
+    assert_eq!(sql.one("SELECT a FROM d"), "\\'");
+    assert_eq!(sql.state("UPDATE d SET a = 'x''''y'"), "23514");
+}

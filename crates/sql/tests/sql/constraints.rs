@@ -39,7 +39,13 @@ fn checks_hold_for_every_row() {
         let create = format!("CREATE TABLE q (id INTEGER, price INTEGER, CHECK ({check}))");
         assert_eq!(sql.state(&create), state, "{check}");
     }
-    // A check goes with its column, and follows its name.
+    // A check goes with its column, and follows its name and the table's.
+    sql.run("ALTER TABLE p RENAME TO q");
+    assert_eq!(
+        sql.state("INSERT INTO q (id, low, high) VALUES (7, 2, 1)"),
+        "23514"
+    );
+    sql.run("ALTER TABLE q RENAME TO p");
     sql.run("ALTER TABLE p RENAME COLUMN high TO top");
     assert_eq!(
         sql.state("INSERT INTO p (id, low, top) VALUES (7, 2, 1)"),
@@ -77,7 +83,7 @@ fn children_have_parents() {
         assert_eq!(sql.state("UPDATE child SET pa = 7 WHERE id = 20"), "23503");
         assert_eq!(sql.state("DELETE FROM parent WHERE a = 1"), "23503");
         assert_eq!(sql.state("UPDATE parent SET b = 'w' WHERE a = 2"), "23503");
-        assert_eq!(sql.state("TRUNCATE parent"), "23503");
+        assert_eq!(sql.state("TRUNCATE parent"), "0A000");
         // What is right at the end of the statement is right.
         sql.run("UPDATE parent SET n = n + 1");
         sql.run("DELETE FROM child WHERE pa = 1; DELETE FROM parent WHERE a = 1");
@@ -178,4 +184,82 @@ fn references_must_make_sense() {
             "{definition}"
         );
     }
+}
+
+#[test]
+fn what_was_checked_before_others_committed_is_checked_again() {
+    let sql = Sql::new();
+    sql.run("CREATE TABLE p (id INTEGER PRIMARY KEY); INSERT INTO p VALUES (1), (2)");
+    sql.run("CREATE TABLE c (p INTEGER REFERENCES p); CREATE TABLE log (n INTEGER)");
+    let other = Sql::on(sql.session.database());
+    sql.run("BEGIN; DELETE FROM p WHERE id = 1");
+    other.run("INSERT INTO c VALUES (1)");
+    sql.run("INSERT INTO log VALUES (1)");
+    assert_eq!(sql.state("COMMIT"), "23503");
+    // Whole blocks of children, too.
+    sql.run("BEGIN; INSERT INTO c SELECT 2 FROM range(20000)");
+    other.run("DELETE FROM p WHERE id = 2");
+    assert_eq!(sql.state("COMMIT"), "40001");
+    assert_eq!(sql.one("SELECT count(*) FROM c"), "1");
+    // And constraints that come while rows do.
+    sql.run("BEGIN; ALTER TABLE log ADD CHECK (n > 0)");
+    other.run("INSERT INTO log VALUES (-1)");
+    assert_eq!(sql.state("COMMIT"), "40001");
+    other.run("BEGIN; SELECT 1");
+    sql.run("DELETE FROM log; ALTER TABLE log ADD CHECK (n > 0)");
+    assert_eq!(other.state("INSERT INTO log VALUES (-1); COMMIT"), "40001");
+}
+
+#[test]
+fn parents_and_children_come_in_one_transaction_as_blocks_or_not() {
+    let sql = Sql::new();
+    sql.run("CREATE TABLE p (id INTEGER PRIMARY KEY); CREATE TABLE c (p INTEGER REFERENCES p)");
+    sql.run("BEGIN; INSERT INTO p VALUES (-1); INSERT INTO c SELECT -1 FROM range(20000); COMMIT");
+    sql.run("BEGIN; INSERT INTO p SELECT v FROM range(20000) AS r(v); INSERT INTO c VALUES (7)");
+    sql.run("COMMIT");
+    assert_eq!(sql.one("SELECT count(*) FROM c"), "20001");
+    sql.run("CREATE TABLE e (id INTEGER PRIMARY KEY, boss INTEGER REFERENCES e)");
+    sql.run("INSERT INTO e SELECT v, v / 2 FROM range(20000) AS r(v)");
+    // Made again, it refers to itself again.
+    sql.run("CREATE OR REPLACE TABLE e (id INTEGER PRIMARY KEY, boss INTEGER REFERENCES e)");
+    sql.run("INSERT INTO e VALUES (1, NULL), (2, 1)");
+    assert_eq!(sql.state("ALTER TABLE e DROP CONSTRAINT e_pkey"), "2BP01");
+    sql.run("ALTER TABLE e DROP CONSTRAINT e_pkey CASCADE; INSERT INTO e VALUES (3, 99)");
+    assert_eq!(sql.state("TRUNCATE p"), "0A000");
+    sql.run("TRUNCATE p, c");
+    assert_eq!(sql.state("DROP TABLE p"), "2BP01");
+    assert_eq!(sql.run("DROP TABLE p, c"), "DROP TABLE");
+}
+
+#[test]
+fn rows_change_in_a_table_that_the_transaction_has_altered() {
+    let sql = Sql::new();
+    sql.run("CREATE TABLE t (a INTEGER, id INTEGER PRIMARY KEY, b INTEGER)");
+    sql.run("INSERT INTO t VALUES (1, 5, 7); VACUUM t");
+    sql.run("BEGIN; CREATE INDEX i ON t (b); UPDATE t SET b = 8 WHERE id = 5; COMMIT");
+    sql.run("VACUUM t");
+    sql.run("BEGIN; ALTER TABLE t DROP COLUMN a; INSERT INTO t VALUES (6, 5)");
+    assert_eq!(sql.state("INSERT INTO t VALUES (5, 1)"), "23505");
+    sql.run("ROLLBACK");
+    assert_eq!(sql.rows("SELECT * FROM t"), ["1|5|8"]);
+}
+
+#[test]
+fn cascades_are_checked_when_all_is_done() {
+    let sql = Sql::new();
+    sql.run("CREATE TABLE g (id INTEGER PRIMARY KEY)");
+    sql.run("CREATE TABLE p (id INTEGER PRIMARY KEY, g INTEGER REFERENCES g ON DELETE CASCADE)");
+    sql.run("CREATE TABLE ch (p INTEGER REFERENCES p, g INTEGER REFERENCES g ON DELETE CASCADE)");
+    sql.run("INSERT INTO g VALUES (1); INSERT INTO p VALUES (1, 1); INSERT INTO ch VALUES (1, 1)");
+    sql.run("DELETE FROM g");
+    assert_eq!(
+        sql.one("SELECT (SELECT count(*) FROM p) + (SELECT count(*) FROM ch)"),
+        "0"
+    );
+    // A chain that is too long is refused, not run into the end of the stack.
+    sql.run("CREATE TABLE l (id INTEGER PRIMARY KEY, prev INTEGER REFERENCES l ON DELETE CASCADE)");
+    sql.run("INSERT INTO l SELECT v, nullif(v - 1, -1) FROM range(600) AS r(v)");
+    assert_eq!(sql.state("DELETE FROM l WHERE id = 0"), "54001");
+    assert_eq!(sql.run("DELETE FROM l WHERE id = 300"), "DELETE 1");
+    assert_eq!(sql.one("SELECT count(*) FROM l"), "300");
 }

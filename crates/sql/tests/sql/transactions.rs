@@ -222,6 +222,11 @@ fn read_only_transactions_change_nothing() {
     a.run("ROLLBACK; BEGIN; SET TRANSACTION READ ONLY");
     assert_eq!(a.state("INSERT INTO test VALUES (3, 3)"), "25006");
     a.run("ROLLBACK");
+    a.run("SET SESSION CHARACTERISTICS AS TRANSACTION READ ONLY");
+    assert_eq!(a.state("INSERT INTO test VALUES (3, 3)"), "25006");
+    assert_eq!(a.state("CREATE TABLE t (a INTEGER)"), "25006");
+    a.run("BEGIN READ WRITE; INSERT INTO test VALUES (3, 3); ROLLBACK");
+    a.run("SET SESSION CHARACTERISTICS AS TRANSACTION READ WRITE");
     assert_eq!(a.sorted(ALL), ["1|10", "2|20"]);
 }
 
