@@ -181,7 +181,6 @@ fn the_mover_says_what_it_has_done() {
     sql.run("UPDATE t SET n = n + 1 WHERE id >= 15000");
     let moves = "SELECT delta_rows, rows_moved > 0, last_error FROM freestone_mover() \
                  WHERE table_name = 't'";
-    assert_eq!(sql.one(moves), "5104|false|NULL");
     sql.run("VACUUM t");
     assert_eq!(sql.one(moves), "0|true|NULL");
     assert_eq!(

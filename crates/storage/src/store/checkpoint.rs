@@ -102,6 +102,22 @@ impl Engine {
     }
 }
 
+impl Engine {
+    /// Gives up the way back to the newest state by the checkpoint before: the log
+    /// that it needs may be much longer than what it leads to.
+    ///
+    /// # Errors
+    /// `Io`.
+    pub(super) fn forget_spare(&self) -> Result<()> {
+        let newest = self.checkpointed.lock();
+        if let (Some(wal), Some(segment)) = (&self.wal, *newest) {
+            wal.remove_before(segment)?;
+            remove_before(self.place.files.as_ref(), segment)?;
+        }
+        Ok(())
+    }
+}
+
 /// Removes checkpoints before `segment`.
 fn remove_before(files: &dyn Files, segment: u64) -> Result<()> {
     for found in files.list("wal")? {

@@ -137,6 +137,7 @@ pub fn try_world(snapshot: &Snapshot) -> freestone_storage::Result<World> {
                 .schema
                 .indexes
                 .iter()
+                .filter(|index| !table.schema.is_of_key(index))
                 .map(|index| index.name.clone())
                 .collect(),
             rows: found

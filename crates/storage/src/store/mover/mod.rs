@@ -118,6 +118,7 @@ impl Engine {
             }
         }
         self.checkpoint()?;
+        self.forget_spare()?;
         self.clear_up();
         Ok(())
     }

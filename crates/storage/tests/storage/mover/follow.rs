@@ -186,7 +186,7 @@ fn an_index_is_built_beside_a_move() {
         }
         .unwrap();
         let indexed = table_of(&store);
-        let definition = &indexed.schema.indexes[0];
+        let definition = indexed.schema.indexes.last().unwrap();
         for block in indexed.blocks() {
             assert!(block.index(definition).unwrap().is_some());
         }
