@@ -33,6 +33,29 @@ impl TupleBatch {
         Ok(tuples)
     }
 
+    /// Rows that have a value for each of `columns`.
+    ///
+    /// # Errors
+    /// 42804 for a value that is none of its column, 54000 for a row of over 2 GiB.
+    pub fn of_rows(columns: &[Column], shape: &TupleShape, rows: &[Row]) -> Result<TupleBatch> {
+        let mut tuples = TupleBatch::default();
+        for row in rows {
+            let stored = row.iter().zip(columns).map(|(value, column)| match value {
+                None => Ok(None),
+                Some(value) => match stored_key(value, column.kind.physical()) {
+                    Some(bytes) => Ok(Some(bytes)),
+                    None => Err(Error::invalid(
+                        "42804",
+                        format!("column \"{}\" cannot hold {value}", column.name),
+                    )),
+                },
+            });
+            shape.encode_stored(&stored.collect::<Result<Vec<_>>>()?, &mut tuples.bytes)?;
+            tuples.ends.push(tuples.bytes.len());
+        }
+        Ok(tuples)
+    }
+
     /// Appends one tuple.
     pub fn push(&mut self, tuple: &[u8]) {
         self.bytes.extend_from_slice(tuple);
@@ -103,21 +126,7 @@ pub fn arrays(columns: &[Column], rows: &[Row]) -> Result<Vec<ArrayRef>> {
         ..TableSchema::default()
     };
     let shape = TupleShape::of(&schema);
-    let mut tuples = TupleBatch::default();
-    for row in rows {
-        let stored = row.iter().zip(columns).map(|(value, column)| match value {
-            None => Ok(None),
-            Some(value) => match stored_key(value, column.kind.physical()) {
-                Some(bytes) => Ok(Some(bytes)),
-                None => Err(Error::invalid(
-                    "42804",
-                    format!("column \"{}\" cannot hold {value}", column.name),
-                )),
-            },
-        });
-        shape.encode_stored(&stored.collect::<Result<Vec<_>>>()?, &mut tuples.bytes)?;
-        tuples.ends.push(tuples.bytes.len());
-    }
+    let tuples = TupleBatch::of_rows(columns, &shape, rows)?;
     (0..columns.len())
         .map(|column| shape.column(tuples.iter(), column))
         .collect()

@@ -42,6 +42,8 @@ pub struct OwnChanges {
     pub deleted: HashMap<RowHome, RowBits>,
     /// From keys to its new rows.
     pub maps: Arc<Vec<KeyMap>>,
+    /// Whether keys or references may be others than before.
+    pub keys_changed: bool,
 }
 
 impl OwnChanges {

@@ -188,6 +188,14 @@ impl TableSchema {
             && self.foreign_keys == other.foreign_keys
     }
 
+    /// Whether any of `columns` is part of a key or a foreign key.
+    pub fn are_keyed(&self, columns: &[usize]) -> bool {
+        let keys = self.keys.iter().map(|key| &key.columns);
+        let foreign = self.foreign_keys.iter().map(|key| &key.columns);
+        let mut keyed = keys.chain(foreign).flatten();
+        keyed.any(|column| columns.contains(column))
+    }
+
     /// Whether an index is there because of a key.
     pub fn is_of_key(&self, index: &IndexDefinition) -> bool {
         let mut keys = self.keys.iter();

@@ -32,7 +32,7 @@ pub(super) fn own_rows(table: &Table, own: &OwnChanges) -> Result<TupleBatch> {
     Ok(rows)
 }
 
-fn changed_row(table: &Table) -> Error {
+pub(super) fn changed_row(table: &Table) -> Error {
     Error::Conflict {
         message: format!(
             "a row of table \"{}\" was changed by another transaction",

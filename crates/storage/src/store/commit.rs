@@ -162,7 +162,8 @@ impl Store {
             let inserted = own_rows(table, own)?;
             // Nothing was committed since keys were checked: then they are right,
             // but for blocks of the transaction's own.
-            if catalog.is_some() || latest.timestamp != transaction.checked_at {
+            let unchecked = own.keys_changed && latest.timestamp != transaction.checked_at;
+            if catalog.is_some() || unchecked {
                 transaction.check_own_keys(table, own)?;
                 references::check(&[now], &renamed, table, 0)?;
             }

@@ -54,11 +54,8 @@ fn load_once(place: &Arc<Place>) -> Result<(Recovered, Follower)> {
 }
 
 /// Where a store is in the log of another.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) enum Following {
-    /// It writes its own, or stays as it is.
-    #[default]
-    Nobody,
     /// What is shown is what was read by here.
     At(Follower),
     /// Anywhere: the newest manifest has to be loaded.
@@ -72,7 +69,10 @@ impl Engine {
     /// # Errors
     /// `Corrupt` or `Io`; what was seen before stays.
     pub fn refresh(&self) -> Result<bool> {
-        let mut following = self.following.lock();
+        let Some(following) = &self.following else {
+            return Ok(false);
+        };
+        let mut following = following.lock();
         let before = {
             let shown = self.shown.read();
             (shown.catalog.clone(), shown.timestamp)
@@ -81,7 +81,6 @@ impl Engine {
         let mut state = Recovered::at(&self.place, before.clone());
         let mut each = |timestamp: u64, payload: &[u8]| state.redo(timestamp, oldest, payload);
         let polled = match &mut *following {
-            Following::Nobody => return Ok(false),
             Following::At(follower) => follower.poll(&mut each),
             Following::Astray => Ok(Polled::Lost),
         };

@@ -34,6 +34,7 @@ mod open;
 mod recover;
 mod references;
 mod report;
+mod rows;
 mod salvage;
 mod snapshot;
 mod transaction;
@@ -158,7 +159,8 @@ pub struct Engine {
     checkpointed: Mutex<Option<u64>>,
     mover: Mover,
     writable: bool,
-    following: Mutex<Following>,
+    /// None for a store that writes its own log, or stays as it is.
+    following: Option<Mutex<Following>>,
 }
 
 impl Deref for Store {

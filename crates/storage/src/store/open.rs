@@ -134,7 +134,7 @@ impl Store {
         let (recovered, follower) = follow::load(&place)?;
         let opened = Opened {
             path,
-            following: Following::At(follower),
+            following: Some(Following::At(follower)),
             ..Opened::default()
         };
         Ok(Arc::new(Store::of(place, recovered, opened)))
@@ -170,7 +170,7 @@ impl Store {
             checkpointed: Mutex::new(segment),
             mover: Mover::default(),
             writable: opened.writable,
-            following: Mutex::new(opened.following),
+            following: opened.following.map(Mutex::new),
         });
         Store {
             engine,
@@ -188,7 +188,7 @@ pub(super) struct Opened {
     pub lock: Option<Lock>,
     pub wal: Option<Wal>,
     pub writable: bool,
-    pub following: Following,
+    pub following: Option<Following>,
     pub notes: Vec<String>,
 }
 

@@ -49,6 +49,9 @@ pub(super) fn check(catalogs: &[&Catalog], own: &Changes, table: &Table, first: 
         }
         check_children(&parents, own, table, key, changes, first)?;
     }
+    if changes.deleted.is_empty() {
+        return Ok(());
+    }
     let mut seen = HashSet::new();
     for (_, child) in catalogs.iter().flat_map(|catalog| catalog.all_tables()) {
         if seen.insert(Arc::as_ptr(child)) {

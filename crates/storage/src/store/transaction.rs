@@ -7,16 +7,14 @@
 
 use super::carry::changed_tables;
 use super::edit::CatalogEdit;
-use super::locks::Taken;
 use super::mover::MoverHold;
 use super::snapshot::{Reads, Snapshot};
-use super::writer::{NewBlock, check_batch};
+use super::writer::NewBlock;
 use super::{Catalog, Store};
-use crate::delta::{Fragment, KeyMap, OwnChanges, RowHome, TupleBatch, TupleShape};
+use crate::delta::{KeyMap, OwnChanges, ReadView};
 use crate::error::{Error, Result};
 use crate::ids::{RowId, RowPlace, TableId};
 use crate::table::Table;
-use arrow_array::RecordBatch;
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -24,16 +22,16 @@ use std::sync::Arc;
 #[derive(Debug)]
 pub struct Transaction {
     pub(super) store: Arc<Store>,
-    number: u64,
+    pub(super) number: u64,
     pub(super) base: Snapshot,
     pub(super) catalog: Arc<Catalog>,
     pub(super) added: Vec<NewBlock>,
     pub(super) tables: HashMap<TableId, Arc<OwnChanges>>,
-    locked: Vec<(TableId, RowId)>,
+    pub(super) locked: Vec<(TableId, RowId)>,
     /// Tables whose blocks it exchanges.
     holds: Vec<MoverHold>,
     /// Number of the next row of its own.
-    next_own: u64,
+    pub(super) next_own: u64,
     /// The newest commit that keys were checked against.
     pub(super) checked_at: u64,
     /// Whether keys were checked at all.
@@ -49,15 +47,6 @@ pub struct Savepoint {
     tables: HashMap<TableId, (Arc<OwnChanges>, usize)>,
     added: usize,
     locked: usize,
-}
-
-fn conflict(table: &Table) -> Error {
-    Error::Conflict {
-        message: format!(
-            "a row of table \"{}\" was changed by another transaction",
-            table.name
-        ),
-    }
 }
 
 impl Transaction {
@@ -90,6 +79,24 @@ impl Transaction {
         let own = (self.tables.clone(), self.next_own);
         self.base
             .with_own(self.catalog.clone(), own, self.reads.clone())
+    }
+
+    /// What its next statement sees of a table. Dropped before the next change,
+    /// or else that copies what the view refers to.
+    pub fn read_view(&self, table: TableId) -> ReadView {
+        if let Some(reads) = &self.reads {
+            reads.lock().insert(table);
+        }
+        ReadView {
+            own: self.tables.get(&table).cloned(),
+            own_before: self.next_own,
+            ..ReadView::at(self.base.timestamp())
+        }
+    }
+
+    /// The catalog, with its own changes.
+    pub fn catalog(&self) -> &Arc<Catalog> {
+        &self.catalog
     }
 
     /// Whether it has changed nothing.
@@ -131,7 +138,7 @@ impl Transaction {
             })
     }
 
-    fn own(&mut self, table: &Table) -> &mut OwnChanges {
+    pub(super) fn own(&mut self, table: &Table) -> &mut OwnChanges {
         let own = self.tables.entry(table.id).or_insert_with(|| {
             Arc::new(OwnChanges {
                 maps: Arc::new(KeyMap::all_of(&table.schema)),
@@ -139,90 +146,6 @@ impl Transaction {
             })
         });
         Arc::make_mut(own)
-    }
-
-    /// Adds rows; returns the number of the first among its own.
-    ///
-    /// # Errors
-    /// 42804, 23502 or 22003 for rows that the table cannot hold, 54000 for a row
-    /// of over 2 GiB. Keys are checked by [`Transaction::check_keys`].
-    pub fn insert(&mut self, table: TableId, rows: &RecordBatch) -> Result<u64> {
-        let table = self.table(table)?;
-        check_batch(&table.schema, rows)?;
-        let shape = TupleShape::of(&table.schema);
-        let tuples = TupleBatch::of(&table.schema, &shape, rows)?;
-        let first = self.next_own;
-        self.next_own += tuples.len() as u64;
-        let own = self.own(&table);
-        for (number, tuple) in (first..).zip(tuples.iter()) {
-            // A fragment's rows are numbered one after the other.
-            let fits = |fragment: &Arc<Fragment>| {
-                fragment.schema().columns == table.schema.columns
-                    && !fragment.is_full()
-                    && fragment.first() + fragment.len() as u64 == number
-            };
-            if !own.fragments.last().is_some_and(fits) {
-                let fragment = Fragment::new(number, table.schema.clone());
-                own.fragments.push(Arc::new(fragment));
-            }
-            if let Some(fragment) = own.fragments.last() {
-                fragment.push(tuple, number);
-            }
-            own.maps
-                .iter()
-                .for_each(|map| map.insert(&shape, tuple, number));
-        }
-        Ok(first)
-    }
-
-    /// Deletes rows; returns how many it had not deleted before.
-    ///
-    /// # Errors
-    /// `Conflict` if another transaction changed one of them.
-    pub fn delete(&mut self, table: TableId, rows: &[RowId]) -> Result<u64> {
-        let table = self.table(table)?;
-        let mut deleted = 0;
-        for row in rows {
-            let (home, place) = match row.place() {
-                RowPlace::Own(number) => {
-                    let own = self.own(&table);
-                    let fragment = own
-                        .fragments
-                        .iter()
-                        .rfind(|fragment| fragment.first() <= number);
-                    let first = fragment.ok_or_else(|| conflict(&table))?.first();
-                    (RowHome::Own(first), (number - first) as u32)
-                }
-                RowPlace::Block(block, place) => {
-                    self.lock(&table, *row)?;
-                    (RowHome::Block(block), place)
-                }
-                RowPlace::Delta(number) => {
-                    self.lock(&table, *row)?;
-                    let (fragment, place) =
-                        table.delta().find(number).ok_or_else(|| conflict(&table))?;
-                    (RowHome::Fragment(fragment.first()), place)
-                }
-            };
-            let own = self.own(&table);
-            deleted += u64::from(own.deleted.entry(home).or_default().insert(place));
-        }
-        Ok(deleted)
-    }
-
-    fn lock(&mut self, table: &Table, row: RowId) -> Result<()> {
-        match self.store.locks.take(table, row, self.number) {
-            Taken::Before => Ok(()),
-            Taken::ByAnother => Err(conflict(table)),
-            Taken::Now { deleted } => {
-                self.locked.push((table.id, row));
-                if deleted {
-                    Err(conflict(table))
-                } else {
-                    Ok(())
-                }
-            }
-        }
     }
 
     /// A moment to go back to.

@@ -193,11 +193,7 @@ impl BlockWriter {
 pub(super) fn check_batch(schema: &TableSchema, batch: &RecordBatch) -> Result<()> {
     let given = batch.columns();
     if given.len() != schema.columns.len() {
-        let (given, wanted) = (given.len(), schema.columns.len());
-        return Err(Error::invalid(
-            "42804",
-            format!("{given} columns were given, the table has {wanted}"),
-        ));
+        return Err(wrong_width(given.len(), schema.columns.len()));
     }
     for (column, array) in schema.columns.iter().zip(given) {
         if *array.data_type() != column.kind.arrow() {
@@ -210,14 +206,22 @@ pub(super) fn check_batch(schema: &TableSchema, batch: &RecordBatch) -> Result<(
             return Err(Error::invalid("42804", message));
         }
         if !column.nullable && array.null_count() > 0 {
-            let message = format!(
-                "null value in column \"{}\" violates not-null constraint",
-                column.name
-            );
-            return Err(Error::invalid("23502", message));
+            return Err(not_null(&column.name));
         }
     }
     Ok(())
+}
+
+/// The error for rows of another width than the table.
+pub(super) fn wrong_width(given: usize, wanted: usize) -> Error {
+    let message = format!("{given} columns were given, the table has {wanted}");
+    Error::invalid("42804", message)
+}
+
+/// The error for a NULL where none may be.
+pub(super) fn not_null(column: &str) -> Error {
+    let message = format!("null value in column \"{column}\" violates not-null constraint");
+    Error::invalid("23502", message)
 }
 
 /// Fields may differ in nullability between batches, so columns are joined one by one.

@@ -1,0 +1,177 @@
+//! Rows that a transaction adds, deletes and changes.
+
+use super::check::changed_row;
+use super::locks::Taken;
+use super::transaction::Transaction;
+use super::writer::{check_batch, not_null, wrong_width};
+use crate::delta::{Fragment, RowHome, TupleBatch, TupleShape};
+use crate::error::Result;
+use crate::ids::{RowId, RowPlace, TableId};
+use crate::row::Row;
+use crate::schema::TableSchema;
+use crate::table::Table;
+use arrow_array::RecordBatch;
+use std::sync::Arc;
+
+impl Transaction {
+    /// Adds rows; returns the number of the first among its own.
+    ///
+    /// # Errors
+    /// 42804, 23502 or 22003 for rows that the table cannot hold, 54000 for a row
+    /// of over 2 GiB. Keys are checked by [`Transaction::check_keys`].
+    pub fn insert(&mut self, table: TableId, rows: &RecordBatch) -> Result<u64> {
+        let table = self.table(table)?;
+        check_batch(&table.schema, rows)?;
+        let shape = TupleShape::of(&table.schema);
+        let tuples = TupleBatch::of(&table.schema, &shape, rows)?;
+        Ok(self.append(&table, &shape, &tuples, true))
+    }
+
+    /// As [`Transaction::insert`], of rows that have a value for each column.
+    ///
+    /// # Errors
+    /// As [`Transaction::insert`].
+    pub fn insert_rows(&mut self, table: TableId, rows: &[Row]) -> Result<u64> {
+        let table = self.table(table)?;
+        let shape = TupleShape::of(&table.schema);
+        let tuples = tuples_of(&table.schema, &shape, rows)?;
+        Ok(self.append(&table, &shape, &tuples, true))
+    }
+
+    /// Puts rows in the place of others, from which they differ in the columns
+    /// `assigned` at most. Returns the number of the first if keys have to be
+    /// checked by [`Transaction::check_keys`]: those that did not change are right.
+    ///
+    /// # Errors
+    /// As [`Transaction::insert`] and [`Transaction::delete`]; nothing has changed
+    /// if there is one row.
+    pub fn update(
+        &mut self,
+        table: TableId,
+        rows: Vec<(RowId, Row)>,
+        assigned: &[usize],
+    ) -> Result<Option<u64>> {
+        let table = self.table(table)?;
+        let (ids, rows): (Vec<RowId>, Vec<Row>) = rows.into_iter().unzip();
+        let shape = TupleShape::of(&table.schema);
+        let tuples = tuples_of(&table.schema, &shape, &rows)?;
+        self.take_away(&table, &ids)?;
+        let check = table.schema.are_keyed(assigned);
+        let first = self.append(&table, &shape, &tuples, check);
+        Ok(check.then_some(first))
+    }
+
+    /// Adds tuples to the transaction's own rows of a table.
+    fn append(
+        &mut self,
+        table: &Table,
+        shape: &TupleShape,
+        tuples: &TupleBatch,
+        keys_changed: bool,
+    ) -> u64 {
+        let first = self.next_own;
+        self.next_own += tuples.len() as u64;
+        let own = self.own(table);
+        own.keys_changed |= keys_changed;
+        let same_columns = |fragment: &Fragment| {
+            Arc::ptr_eq(fragment.schema(), &table.schema)
+                || fragment.schema().columns == table.schema.columns
+        };
+        for (number, tuple) in (first..).zip(tuples.iter()) {
+            // A fragment's rows are numbered one after the other.
+            let fits = |fragment: &Arc<Fragment>| {
+                !fragment.is_full()
+                    && fragment.first() + fragment.len() as u64 == number
+                    && same_columns(fragment)
+            };
+            if !own.fragments.last().is_some_and(fits) {
+                let fragment = Fragment::new(number, table.schema.clone());
+                own.fragments.push(Arc::new(fragment));
+            }
+            if let Some(fragment) = own.fragments.last() {
+                fragment.push(tuple, number);
+            }
+            own.maps
+                .iter()
+                .for_each(|map| map.insert(shape, tuple, number));
+        }
+        first
+    }
+
+    /// Deletes rows; returns how many it had not deleted before.
+    ///
+    /// # Errors
+    /// `Conflict` if another transaction changed one of them.
+    pub fn delete(&mut self, table: TableId, rows: &[RowId]) -> Result<u64> {
+        let table = self.table(table)?;
+        self.own(&table).keys_changed = true;
+        self.take_away(&table, rows)
+    }
+
+    fn take_away(&mut self, table: &Table, rows: &[RowId]) -> Result<u64> {
+        let mut deleted = 0;
+        for row in rows {
+            let (home, place) = match row.place() {
+                RowPlace::Own(number) => {
+                    let own = self.own(table);
+                    let fragment = own
+                        .fragments
+                        .iter()
+                        .rfind(|fragment| fragment.first() <= number);
+                    let first = fragment.ok_or_else(|| changed_row(table))?.first();
+                    (RowHome::Own(first), (number - first) as u32)
+                }
+                RowPlace::Block(block, place) => {
+                    self.lock(table, *row)?;
+                    (RowHome::Block(block), place)
+                }
+                RowPlace::Delta(number) => {
+                    self.lock(table, *row)?;
+                    let (fragment, place) = table
+                        .delta()
+                        .find(number)
+                        .ok_or_else(|| changed_row(table))?;
+                    (RowHome::Fragment(fragment.first()), place)
+                }
+            };
+            let own = self.own(table);
+            deleted += u64::from(own.deleted.entry(home).or_default().insert(place));
+        }
+        Ok(deleted)
+    }
+
+    fn lock(&mut self, table: &Table, row: RowId) -> Result<()> {
+        match self.store.locks.take(table, row, self.number) {
+            Taken::Before => Ok(()),
+            Taken::ByAnother => Err(changed_row(table)),
+            Taken::Now { deleted } => {
+                self.locked.push((table.id, row));
+                if deleted {
+                    Err(changed_row(table))
+                } else {
+                    Ok(())
+                }
+            }
+        }
+    }
+}
+
+/// The tuples of rows.
+///
+/// # Errors
+/// 42804 or 23502 for rows that the table cannot hold.
+fn tuples_of(schema: &TableSchema, shape: &TupleShape, rows: &[Row]) -> Result<TupleBatch> {
+    for row in rows {
+        if row.len() != schema.columns.len() {
+            let (given, wanted) = (row.len(), schema.columns.len());
+            return Err(wrong_width(given, wanted));
+        }
+        let mut columns = schema.columns.iter().zip(row);
+        if let Some((column, _)) =
+            columns.find(|(column, value)| value.is_none() && !column.nullable)
+        {
+            return Err(not_null(&column.name));
+        }
+    }
+    TupleBatch::of_rows(&schema.columns, shape, rows)
+}
