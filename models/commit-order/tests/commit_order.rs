@@ -6,7 +6,7 @@
 //! failed sync ends it all.
 
 use shuttle::sync::{Arc, Condvar, Mutex, MutexGuard, RwLock};
-use shuttle::thread;
+use shuttle::thread::{self, Thread};
 use std::collections::VecDeque;
 
 const ORDERS: usize = 3_000;
@@ -18,6 +18,27 @@ struct State {
     durable: u64,
     syncing: bool,
     failed: bool,
+    waiting: Vec<(u64, Thread)>,
+}
+
+impl State {
+    fn woken(&mut self) -> Vec<Thread> {
+        let (durable, failed) = (self.durable, self.failed);
+        let mut next = !failed;
+        let mut woken = Vec::new();
+        self.waiting.retain(|(goal, thread)| {
+            if failed || *goal <= durable {
+                woken.push(thread.clone());
+                return false;
+            }
+            if std::mem::take(&mut next) {
+                woken.insert(0, thread.clone());
+                return false;
+            }
+            true
+        });
+        woken
+    }
 }
 
 #[derive(Default)]
@@ -49,13 +70,19 @@ impl Log {
     }
 
     fn flush(&self, timestamp: u64) -> Result<(), ()> {
-        let mut state = self.state.lock().unwrap();
-        while state.durable < timestamp {
+        loop {
+            let mut state = self.state.lock().unwrap();
+            if state.durable >= timestamp {
+                return Ok(());
+            }
             if state.failed {
+                self.wake(state);
                 return Err(());
             }
             if state.syncing {
-                state = self.synced.wait(state).unwrap();
+                state.waiting.push((timestamp, thread::current()));
+                drop(state);
+                thread::park();
                 continue;
             }
             let reached = state.appended;
@@ -64,16 +91,20 @@ impl Log {
             let outcome = self.sync_file(reached);
             state = self.state.lock().unwrap();
             state.syncing = false;
-            self.synced.notify_all();
             match outcome {
                 Ok(()) => state.durable = reached,
-                Err(()) => {
-                    state.failed = true;
-                    return Err(());
-                }
+                Err(()) => state.failed = true,
             }
+            self.synced.notify_all();
+            self.wake(state);
+            outcome?;
         }
-        Ok(())
+    }
+
+    fn wake(&self, mut state: MutexGuard<'_, State>) {
+        let woken = state.woken();
+        drop(state);
+        woken.iter().for_each(Thread::unpark);
     }
 
     /// Ends the segment: all in it is durable. Nobody may be syncing meanwhile.
@@ -89,7 +120,9 @@ impl Log {
             Ok(()) => state.durable = state.appended,
             Err(()) => state.failed = true,
         }
-        if state.failed { Err(()) } else { Ok(()) }
+        let failed = state.failed;
+        self.wake(state);
+        if failed { Err(()) } else { Ok(()) }
     }
 }
 

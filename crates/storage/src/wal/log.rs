@@ -8,6 +8,8 @@ use crate::io::Files;
 use parking_lot::{Condvar, Mutex, MutexGuard};
 use std::fmt;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::thread::{self, Thread};
 
 /// A log that is open for writing; one process at a time has it, by the
 /// database's lock. The directory `wal` must exist.
@@ -19,7 +21,9 @@ pub struct Wal {
     pub(super) files: Arc<dyn Files>,
     pub(super) segment_bytes: u64,
     pub(super) state: Mutex<State>,
-    /// Rung when a sync has ended.
+    /// The newest timestamp that is durable.
+    pub(super) durable: Arc<AtomicU64>,
+    /// Rung when a sync has ended, for those who need the file for themselves.
     pub(super) synced: Condvar,
     /// Taken after `state`, where both are needed.
     pub(super) shelf: Mutex<Shelf>,
@@ -65,14 +69,25 @@ impl Wal {
     /// # Errors
     /// 58030 if that failed, now or before: the records may be lost or not.
     pub fn flush(&self, timestamp: u64) -> Result<()> {
-        let mut state = self.state.lock();
-        let goal = timestamp.min(state.appended);
-        while state.durable < goal {
-            state.check()?;
-            match state.syncing {
-                true => self.synced.wait(&mut state),
-                false => self.sync(&mut state)?,
+        let mut goal = timestamp;
+        while self.durable() < goal {
+            let mut state = self.state.lock();
+            goal = goal.min(state.appended);
+            if self.durable() >= goal {
+                break;
             }
+            if let Err(failure) = state.check() {
+                wake(&mut state);
+                return Err(failure);
+            }
+            if !state.syncing {
+                self.sync(&mut state)?;
+                continue;
+            }
+            // Woken without a lock to queue for: of many, each can go on at once.
+            state.waiting.push((goal, thread::current()));
+            drop(state);
+            thread::park();
         }
         Ok(())
     }
@@ -90,7 +105,7 @@ impl Wal {
 
     /// The newest timestamp that is durable.
     pub fn durable(&self) -> u64 {
-        self.state.lock().durable
+        self.durable.load(Ordering::Acquire)
     }
 
     /// The newest timestamp that was appended.
@@ -164,17 +179,23 @@ impl Wal {
 
     /// Writes everything and syncs it, the lock being free meanwhile.
     fn sync(&self, state: &mut MutexGuard<'_, State>) -> Result<()> {
-        state.write()?;
-        let (file, reached) = (state.file.clone(), state.appended);
-        state.syncing = true;
-        let outcome = MutexGuard::unlocked(state, || file.sync());
-        state.syncing = false;
-        self.synced.notify_all();
-        match outcome {
-            Ok(()) => state.reach(reached),
-            Err(error) => return Err(state.fail(&error)),
+        let mut outcome = state.write();
+        if outcome.is_ok() {
+            let (file, reached) = (state.file.clone(), state.appended);
+            state.syncing = true;
+            let synced = MutexGuard::unlocked(state, || file.sync());
+            state.syncing = false;
+            outcome = match synced {
+                Ok(()) => {
+                    state.reach(reached);
+                    Ok(())
+                }
+                Err(error) => Err(state.fail(&error)),
+            };
+            self.synced.notify_all();
         }
-        Ok(())
+        wake(state);
+        outcome
     }
 
     /// Goes on in a new segment whose file has at least `bytes`; nobody is syncing.
@@ -184,8 +205,10 @@ impl Wal {
             .shelf
             .lock()
             .blank(&*self.files, self.segment_bytes, bytes)?;
-        self.replace(state, &blank)
-            .map_err(|error| state.fail(&error))?;
+        let replaced = self.replace(state, &blank);
+        let replaced = replaced.map_err(|error| state.fail(&error));
+        state.woken().iter().for_each(Thread::unpark);
+        replaced?;
         self.shelf.lock().push(Older {
             number: state.number,
             records: state.written - HEAD_BYTES,
@@ -208,6 +231,14 @@ impl Wal {
             previous_newest: state.appended,
         };
         segments::publish(&*self.files, blank, &head)
+    }
+}
+
+/// Wakes those who need not wait any longer, the lock being free meanwhile.
+fn wake(state: &mut MutexGuard<'_, State>) {
+    let woken = state.woken();
+    if !woken.is_empty() {
+        MutexGuard::unlocked(state, || woken.iter().for_each(Thread::unpark));
     }
 }
 

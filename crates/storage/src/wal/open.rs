@@ -10,6 +10,7 @@ use crate::io::{Files, LogFile};
 use parking_lot::{Condvar, Mutex};
 use std::ops::Range;
 use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
 
 /// Bytes that are written at once over records and remains of records.
 const AT_ONCE: u64 = 1 << 20;
@@ -63,8 +64,10 @@ impl Wal {
                 (number, begin(&*files, &options, &head)?, HEAD_BYTES)
             }
         };
+        let durable = Arc::new(AtomicU64::new(newest));
         let wal = Wal {
             files,
+            durable: durable.clone(),
             segment_bytes: options.segment_bytes,
             state: Mutex::new(State {
                 number,
@@ -72,9 +75,10 @@ impl Wal {
                 written: end,
                 buffer: Vec::new(),
                 appended: newest,
-                durable: newest,
+                durable,
                 proven: found.logged,
                 syncing: false,
+                waiting: Vec::new(),
                 failure: None,
             }),
             synced: Condvar::new(),

@@ -4,6 +4,8 @@ use super::record::{Place, Record};
 use crate::error::{Error, Result};
 use crate::io::LogFile;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::thread::Thread;
 
 /// Bytes that the buffer of records keeps when it is empty.
 const BUFFER_BYTES: usize = 1 << 20;
@@ -17,12 +19,15 @@ pub(super) struct State {
     /// Records that are not in the file yet.
     pub(super) buffer: Vec<u8>,
     pub(super) appended: u64,
-    pub(super) durable: u64,
+    /// Read without the lock by those who wait for it to grow.
+    pub(super) durable: Arc<AtomicU64>,
     /// As `durable`, but known from the log alone: what a checkpoint knows
     /// beyond it is no proof that records are missing.
     pub(super) proven: u64,
     /// Whether a thread is syncing the file, without holding the lock.
     pub(super) syncing: bool,
+    /// Who waits for which timestamp to be durable.
+    pub(super) waiting: Vec<(u64, Thread)>,
     /// Why nothing can be written any more.
     pub(super) failure: Option<String>,
 }
@@ -54,8 +59,29 @@ impl State {
 
     /// Notes that records up to `timestamp` are durable.
     pub(super) fn reach(&mut self, timestamp: u64) {
-        self.durable = timestamp;
+        self.durable.store(timestamp, Ordering::Release);
         self.proven = timestamp;
+    }
+
+    /// Whoever need not wait any longer, and first of all one who is to sync for
+    /// the others; after a failure all.
+    pub(super) fn woken(&mut self) -> Vec<Thread> {
+        let durable = self.durable.load(Ordering::Relaxed);
+        let failed = self.failure.is_some();
+        let mut next = !failed;
+        let mut woken = Vec::new();
+        self.waiting.retain(|(goal, thread)| {
+            if failed || *goal <= durable {
+                woken.push(thread.clone());
+                return false;
+            }
+            if std::mem::take(&mut next) {
+                woken.insert(0, thread.clone());
+                return false;
+            }
+            true
+        });
+        woken
     }
 
     /// Refuses to go on after a failure.
