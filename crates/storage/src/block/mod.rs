@@ -23,7 +23,7 @@ pub use cache::{Cache, Part};
 pub use conditions::Conditions;
 pub use describe::{ByteRange, ColumnFacts};
 pub use index_part::{BlockIndex, Found};
-pub use order::RUN_MAX;
+pub use order::{RUN_MAX, SortedValues};
 pub use places::{Places, SharedPlaces, to_hex};
 pub use sketch::Sketch;
 

@@ -1,6 +1,6 @@
 //! Whether the rows of a block lie in the order of a key.
 
-use super::Block;
+use super::{Block, FoundColumn, Part};
 use crate::error::{Error, Result};
 use crate::schema::{TableSchema, Value};
 use arrow_array::{Array, ArrayRef, RecordBatch};
@@ -44,25 +44,112 @@ fn ascends(values: &ArrayRef) -> Result<bool> {
     Ok(longest <= RUN_MAX)
 }
 
+/// The values of a column by which the rows of a block are in order.
+pub struct SortedValues<'a> {
+    block: &'a Block,
+    column: usize,
+    part: Part,
+    /// Rows that are not NULL there; they come first.
+    present: usize,
+}
+
 impl Block {
-    /// The first row, of those before `end`, for which `before` is false; of a
-    /// column by which the rows are in order, without NULLs there.
+    /// The values of [`Block::sort_column`], to be searched.
     ///
     /// # Errors
     /// `Corrupt` or `Io`.
-    pub fn partition_point(
+    pub fn sorted_values(&self, column: usize) -> Result<SortedValues<'_>> {
+        let present = self.rows() as usize - self.zone(column)?.nulls as usize;
+        let FoundColumn::Own(column) = self.find_column(column)? else {
+            return Err(Error::corrupt(
+                "rows in the order of a column they do not have",
+            ));
+        };
+        Ok(SortedValues {
+            part: self.part(column)?,
+            block: self,
+            column,
+            present,
+        })
+    }
+}
+
+impl SortedValues<'_> {
+    /// Rows that are not NULL.
+    pub fn present(&self) -> usize {
+        self.present
+    }
+
+    /// The value of a row that is not NULL.
+    ///
+    /// # Errors
+    /// `Corrupt` or `Io`.
+    pub fn value(&self, row: usize) -> Result<Value> {
+        // In range: a block has at most 2^20 rows.
+        let value = self.block.own_value(self.column, &self.part, row as u32)?;
+        value.ok_or_else(|| Error::corrupt("a NULL among sorted values"))
+    }
+
+    /// The first row for which `before` is false.
+    ///
+    /// # Errors
+    /// As [`SortedValues::value`].
+    pub fn partition_point(&self, before: impl Fn(&Value) -> bool) -> Result<usize> {
+        self.between(0, self.present, &before)
+    }
+
+    /// The same, found in few steps if the values between `bounds` are spread
+    /// evenly (interpolation search): from where `sought` should be, in steps that
+    /// double until it is passed.
+    ///
+    /// # Errors
+    /// As [`SortedValues::value`].
+    pub fn partition_point_near(
         &self,
-        column: usize,
-        end: usize,
+        (min, max): (i128, i128),
+        sought: i128,
         before: impl Fn(&Value) -> bool,
     ) -> Result<usize> {
-        let (mut low, mut high) = (0, end);
+        if self.present == 0 || sought < min || max <= min {
+            return self.partition_point(before);
+        }
+        let share = (sought - min) as f64 / (max - min) as f64;
+        let last = self.present - 1;
+        let guess = ((last as f64 * share) as usize).min(last);
+        let (mut low, mut high, mut step) = (0, self.present, 1);
+        if before(&self.value(guess)?) {
+            low = guess + 1;
+            while low + step < high {
+                if !before(&self.value(low + step)?) {
+                    high = low + step;
+                    break;
+                }
+                low += step + 1;
+                step *= 2;
+            }
+        } else {
+            high = guess;
+            while high > step {
+                if before(&self.value(high - step)?) {
+                    low = high - step + 1;
+                    break;
+                }
+                high -= step;
+                step *= 2;
+            }
+        }
+        self.between(low, high, &before)
+    }
+
+    fn between(
+        &self,
+        mut low: usize,
+        mut high: usize,
+        before: &impl Fn(&Value) -> bool,
+    ) -> Result<usize> {
         while low < high {
             let middle = low + (high - low) / 2;
-            // In range: a block has at most 2^20 rows.
-            let value = self.row(&[column], middle as u32)?.pop().flatten();
-            let value = value.ok_or_else(|| Error::corrupt("a NULL among sorted values"))?;
-            if before(&value) {
+            if before(&self.value(middle)?) {
                 low = middle + 1;
             } else {
                 high = middle;

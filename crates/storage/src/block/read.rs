@@ -81,7 +81,7 @@ impl Block {
         values.collect()
     }
 
-    fn own_value(&self, column: usize, part: &Part, row: u32) -> Result<Option<Value>> {
+    pub(super) fn own_value(&self, column: usize, part: &Part, row: u32) -> Result<Option<Value>> {
         let value = match part {
             Part::Stripe(stripe) => stripe
                 .value(row)

@@ -159,14 +159,11 @@ fn first_of_sorted(block: &Block, top: &Top, present: usize) -> Result<Range<usi
     let Some(value) = value_at(&block.take(top.column, &[last as u32])?, 0) else {
         return Ok(0..block.rows() as usize);
     };
+    let sorted = block.sorted_values(top.column)?;
     Ok(if top.descending {
-        block.partition_point(top.column, present, |other| {
-            other.total_order(&value).is_lt()
-        })?..present
+        sorted.partition_point(|other| other.total_order(&value).is_lt())?..present
     } else {
-        0..block.partition_point(top.column, present, |other| {
-            other.total_order(&value).is_le()
-        })?
+        0..sorted.partition_point(|other| other.total_order(&value).is_le())?
     })
 }
 
@@ -187,14 +184,10 @@ fn search(
     if table.columns.get(column).is_none() {
         return Ok(None);
     }
-    // NULLs come last.
-    let present = block.rows() as usize - block.zone(column)?.nulls as usize;
-    let below = |value: &Value| {
-        block.partition_point(column, present, |other| other.total_order(value).is_lt())
-    };
-    let up_to = |value: &Value| {
-        block.partition_point(column, present, |other| other.total_order(value).is_le())
-    };
+    let sorted = block.sorted_values(column)?;
+    let present = sorted.present();
+    let below = |value: &Value| sorted.partition_point(|other| other.total_order(value).is_lt());
+    let up_to = |value: &Value| sorted.partition_point(|other| other.total_order(value).is_le());
     let first = match &low {
         Bound::Unbounded => 0,
         Bound::Included(value) => below(value)?,

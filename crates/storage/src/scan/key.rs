@@ -12,7 +12,6 @@ use crate::ids::RowId;
 use crate::predicate::{BoundPredicate, CompareOp, Predicate};
 use crate::row::Row;
 use crate::schema::{IndexDefinition, IndexKind, Physical, TableSchema, Value};
-use std::cell::OnceCell;
 use std::sync::Arc;
 
 /// A look-up by equality of some columns of a table.
@@ -91,34 +90,28 @@ impl KeyLookUp {
             return look_up(place, view, &self.predicate(key), &self.columns);
         };
         let mut rows = Vec::new();
-        let slow = OnceCell::new();
-        let bound = || -> Result<&BoundPredicate> {
-            if slow.get().is_none() {
-                let bound = BoundPredicate::bind(&self.predicate(key), place.schema)?;
-                let _ = slow.set(bound);
-            }
-            slow.get()
-                .ok_or_else(|| Error::corrupt("a predicate was lost"))
-        };
+        let bind = || BoundPredicate::bind(&self.predicate(key), place.schema);
+        let mut slow: Option<BoundPredicate> = None;
         let mut bounds = None;
         if let [Value::Int(first), ..] = key {
             bounds = (place.bounds)(self.key[0])?.map(|bounds| (bounds, *first));
         }
         for (number, block) in place.blocks.iter().enumerate() {
-            let outside = match bounds {
-                Some((bounds, sought)) => {
-                    let (min, max) = bounds[number];
-                    sought < min || max < sought
-                }
-                None => block.zone(self.key[0])?.excludes(&key[0]),
+            let within = bounds.map(|(bounds, _)| bounds[number]);
+            let outside = match (within, bounds) {
+                (Some((min, max)), Some((_, sought))) => sought < min || max < sought,
+                _ => block.zone(self.key[0])?.excludes(&key[0]),
             };
             if outside {
                 continue;
             }
             let found = self.in_tree(block, view, key, &mut rows)?
-                || self.in_order(block, view, key, &mut rows)?;
+                || self.in_order((block, within), view, key, &mut rows)?;
             if !found {
-                let bound = bound()?;
+                let bound = match &mut slow {
+                    Some(bound) => bound,
+                    slow @ None => slow.insert(bind()?),
+                };
                 let conditions = Conditions::of(bound);
                 let columns = &self.columns;
                 in_block(place, block, view, bound, &conditions, columns, &mut rows)?;
@@ -128,9 +121,9 @@ impl KeyLookUp {
             return Ok(rows);
         }
         if !self.in_maps(place, view, &stored, &mut rows)? {
-            let bound = bound()?;
-            let conditions = Conditions::of(bound);
-            in_delta(place, view, bound, &conditions, &self.columns, &mut rows)?;
+            let bound = slow.map_or_else(bind, Ok)?;
+            let conditions = Conditions::of(&bound);
+            in_delta(place, view, &bound, &conditions, &self.columns, &mut rows)?;
         }
         Ok(rows)
     }
@@ -177,11 +170,11 @@ impl KeyLookUp {
         Ok(true)
     }
 
-    /// Searches a block whose rows lie in the order of the key's first column;
-    /// `false` if they do not, or too many have the same value there.
+    /// Searches a block whose rows lie in the order of the key's first column,
+    /// between `bounds`, if those are known; `false` if they do not, or too many have the same value there.
     fn in_order(
         &self,
-        block: &Block,
+        (block, bounds): (&Block, Option<(i128, i128)>),
         view: &ReadView,
         key: &[Value],
         rows: &mut Vec<(RowId, Row)>,
@@ -190,21 +183,25 @@ impl KeyLookUp {
         if block.sort_column()? != Some(column) {
             return Ok(false);
         }
-        let present = block.rows() as usize - block.zone(column)?.nulls as usize;
+        let sorted = block.sorted_values(column)?;
         let before = |value: &Value| value.total_order(&key[0]).is_lt();
-        let first = block.partition_point(column, present, before)?;
+        let first = match (&key[0], bounds) {
+            (Value::Int(sought), Some(bounds)) => {
+                sorted.partition_point_near(bounds, *sought, before)?
+            }
+            _ => sorted.partition_point(before)?,
+        };
         let known = rows.len();
-        for row in first..present {
-            // In range: a block has at most 2^20 rows.
-            let row = row as u32;
-            if block.row(&[column], row)?[0].as_ref() != Some(&key[0]) {
+        for row in first..sorted.present() {
+            if sorted.value(row)? != key[0] {
                 break;
             }
-            if row as usize - first == RUN_MAX {
+            if row - first == RUN_MAX {
                 rows.truncate(known);
                 return Ok(false);
             }
-            self.add(block, view, row, key, self.key.len() == 1, rows)?;
+            // In range: a block has at most 2^20 rows.
+            self.add(block, view, row as u32, key, self.key.len() == 1, rows)?;
         }
         Ok(true)
     }
