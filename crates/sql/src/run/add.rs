@@ -24,14 +24,16 @@ pub(super) enum Source {
 impl Run<'_> {
     /// Adds rows: few to the delta, many as blocks.
     pub(super) async fn add(&self, name: &Name, table: &Arc<Table>, source: Source) -> Result<u64> {
-        let streams = match source {
-            Source::Rows(rows) if rows.num_rows() <= FEW => {
-                return self.add_few(table, vec![rows]);
-            }
-            Source::Rows(rows) => ingest::batches(nullable(&table.schema), vec![rows]),
-            Source::Plan(plan) => ingest::assigned(&self.target(table)?, plan)?,
-        };
+        if let Source::Rows(rows) = &source
+            && rows.num_rows() <= FEW
+        {
+            return self.add_few(table, vec![rows.clone()]);
+        }
         let target = self.target(table)?;
+        let streams = match source {
+            Source::Rows(rows) => ingest::batches(nullable(&table.schema), vec![rows]),
+            Source::Plan(plan) => ingest::assigned(&target, plan)?,
+        };
         match ingest::few(self.state(), &target, streams).await? {
             Gathered::Few(batches) => self.add_few(table, batches),
             Gathered::Many(streams) => {

@@ -86,7 +86,10 @@ impl Run<'_> {
             written.push(self.assigned(table, batch)?);
         }
         written.iter().try_for_each(|batch| checks.check(batch))?;
-        let followers = self.following(table);
+        let followers = match gone.is_empty() {
+            true => Vec::new(),
+            false => self.following(table),
+        };
         let moved = self.all_moved(table, &followers, changes)?;
         let first = self.change(|transaction| {
             for ids in &gone {

@@ -43,7 +43,7 @@ impl Run<'_> {
         let table = self.stored_table(&name)?;
         let alias = insert.table_alias.as_ref();
         let called = alias.map_or_else(|| name.name.clone(), |alias| fold(&alias.alias));
-        let columns = target_columns(table, &name, insert)?;
+        let columns = target_columns(&table.schema, &name, insert)?;
         let source = match insert.source.as_deref() {
             None => Source::Rows(self.literal_rows(table, &[], &[vec![]])?),
             Some(query) => match plain_values(query) {
@@ -233,14 +233,15 @@ impl<'a> Cells<'a> {
     }
 }
 
-enum Literal<'a> {
+/// A literal whose text a column reads.
+pub(super) enum Literal<'a> {
     Null,
     Number(String),
     Text(&'a str),
 }
 
 /// The literal that an expression is, if the column reads it from its text.
-fn literal<'a>(expr: &'a Expr, kind: &ColumnType) -> Option<Literal<'a>> {
+pub(super) fn literal<'a>(expr: &'a Expr, kind: &ColumnType) -> Option<Literal<'a>> {
     let numeric = matches!(
         kind,
         ColumnType::SmallInt
@@ -274,13 +275,14 @@ fn literal<'a>(expr: &'a Expr, kind: &ColumnType) -> Option<Literal<'a>> {
     }
 }
 
-fn is_default(expr: &Expr) -> bool {
+/// Whether an expression is the word DEFAULT.
+pub(super) fn is_default(expr: &Expr) -> bool {
     matches!(expr, Expr::Identifier(ident)
         if ident.quote_style.is_none() && ident.value.eq_ignore_ascii_case("default"))
 }
 
 /// VALUES without WITH, ORDER BY, LIMIT or sub-queries.
-fn plain_values(query: &Query) -> Option<&Values> {
+pub(super) fn plain_values(query: &Query) -> Option<&Values> {
     let SetExpr::Values(values) = query.body.as_ref() else {
         return None;
     };
@@ -302,11 +304,15 @@ fn one_row() -> Result<RecordBatch> {
 }
 
 /// Positions in the table of the columns that values are given for.
-fn target_columns(table: &Table, name: &Name, insert: &Insert) -> Result<Vec<usize>> {
+pub(super) fn target_columns(
+    schema: &TableSchema,
+    name: &Name,
+    insert: &Insert,
+) -> Result<Vec<usize>> {
     if insert.columns.is_empty() {
-        return Ok((0..table.schema.columns.len()).collect());
+        return Ok((0..schema.columns.len()).collect());
     }
-    columns_named(&table.schema, name, &column_names(&insert.columns)?)
+    columns_named(schema, name, &column_names(&insert.columns)?)
 }
 
 /// The names in a list of columns.

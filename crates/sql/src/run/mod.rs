@@ -16,11 +16,13 @@ mod create;
 mod declare;
 mod drop;
 mod explain;
+mod formula;
 mod index;
 mod insert;
 mod key;
 mod merge;
 mod point;
+mod point_change;
 mod prepare;
 mod query;
 mod redeclare;
@@ -47,6 +49,8 @@ use crate::statement::Statement;
 
 pub(crate) use insert::columns_named;
 pub(crate) use point::PointQuery;
+pub(crate) use point_change::PointChange;
+pub(crate) use transaction::{at_point, changes_rows};
 
 /// One statement being run.
 pub(crate) struct Run<'a> {

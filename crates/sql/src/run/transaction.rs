@@ -6,11 +6,12 @@ use std::time::Duration;
 use datafusion::sql::sqlparser::ast::{
     Set, Statement as Ast, TransactionAccessMode, TransactionIsolationLevel, TransactionMode,
 };
-use freestone_storage::{CatalogEdit, Savepoint, Table, Transaction};
+use freestone_storage::{CatalogEdit, Table, Transaction};
 use parking_lot::Mutex;
 
-use super::Run;
+use super::{PointChange, Run};
 use crate::error::{Error, Result};
+use crate::parameter::Parameter;
 use crate::plan::names::fold;
 use crate::session::{Block, Open, Outcome, Session};
 
@@ -29,16 +30,20 @@ pub(super) async fn run(session: &Session, ast: &Ast) -> Result<Outcome> {
     if let Some(outcome) = control(session, ast)? {
         return Ok(outcome);
     }
+    if let Some(change) = changed_at_point(session, ast)? {
+        let outcome = at_point(session, &change, &[]).await?;
+        if let Some(outcome) = outcome {
+            return Ok(outcome);
+        }
+    }
     let begun = session.transaction().occupy()?;
-    if let Some((before, snapshot)) = begun {
+    if let Some(snapshot) = begun {
         let mut inside = Inside {
             session,
-            before: Some(before),
+            failed: true,
         };
         let outcome = Run::new(session, snapshot, None).dispatch(ast).await;
-        if outcome.is_ok() {
-            inside.before = None;
-        }
+        inside.failed = outcome.is_err();
         return outcome;
     }
     for attempt in 1.. {
@@ -70,15 +75,16 @@ fn worth_again(error: &Error, ast: &Ast, attempt: usize) -> bool {
 }
 
 /// A statement within a transaction; one that does not come to a good end, is
-/// cancelled or panics takes back what it did and fails the transaction.
+/// cancelled or panics fails the transaction, which takes back what it did when
+/// it is rolled back, to wherever.
 struct Inside<'a> {
     session: &'a Session,
-    before: Option<Savepoint>,
+    failed: bool,
 }
 
 impl Drop for Inside<'_> {
     fn drop(&mut self) {
-        self.session.transaction().leave(self.before.take());
+        self.session.transaction().leave(self.failed);
     }
 }
 
@@ -101,7 +107,58 @@ async fn alone(session: &Session, ast: &Ast) -> Result<Outcome> {
     Ok(outcome)
 }
 
-fn changes_rows(ast: &Ast) -> bool {
+/// The change of a single row that a statement is, if it is one.
+fn changed_at_point(session: &Session, ast: &Ast) -> Result<Option<PointChange>> {
+    match changes_rows(ast) {
+        true => PointChange::of(session, ast, &[]),
+        false => Ok(None),
+    }
+}
+
+/// Makes a change of a single row, in the session's transaction or one of its
+/// own; `None` if it has to be planned, and nothing has changed then.
+///
+/// # Errors
+/// As [`PointChange::apply`].
+pub(crate) async fn at_point(
+    session: &Session,
+    change: &PointChange,
+    parameters: &[Parameter],
+) -> Result<Option<Outcome>> {
+    let within = session
+        .transaction()
+        .at_once(|transaction| change.apply(transaction, parameters))?;
+    if let Some(rows) = within {
+        return Ok(rows.map(|rows| change.outcome(rows)));
+    }
+    session.must_write()?;
+    for attempt in 1.. {
+        match point_alone(session, change, parameters) {
+            Err(error) if error.sqlstate == "40001" && attempt < ATTEMPTS => pause(attempt).await,
+            done => return done,
+        }
+    }
+    Ok(None)
+}
+
+fn point_alone(
+    session: &Session,
+    change: &PointChange,
+    parameters: &[Parameter],
+) -> Result<Option<Outcome>> {
+    let mut own = session.database().store().begin()?;
+    if session.modes().0 {
+        own.make_serializable();
+    }
+    let Some(rows) = change.apply(&mut own, parameters)? else {
+        return Ok(None);
+    };
+    own.commit()?;
+    Ok(Some(change.outcome(rows)))
+}
+
+/// Whether a statement is one that changes rows.
+pub(crate) fn changes_rows(ast: &Ast) -> bool {
     matches!(
         ast,
         Ast::Insert(_) | Ast::Update(_) | Ast::Delete(_) | Ast::Merge(_) | Ast::Truncate(_)

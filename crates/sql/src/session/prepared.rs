@@ -6,13 +6,13 @@ use std::sync::Arc;
 use datafusion::sql::sqlparser::ast::{Expr, Statement as Ast};
 use freestone_storage::Row;
 use freestone_storage::row::cell;
-use futures::TryStreamExt;
+use futures::{FutureExt, TryStreamExt};
 use parking_lot::RwLock;
 
 use super::{Outcome, Session, panicked};
 use crate::error::{Error, Result};
 use crate::parameter::{self, Parameter};
-use crate::run::PointQuery;
+use crate::run::{PointChange, PointQuery, at_point, changes_rows};
 use crate::statement::Statement;
 
 /// A statement with parameters, `$1`, `$2`, … or `?`. Any session of any database
@@ -22,6 +22,7 @@ pub struct Prepared {
     statement: Statement,
     parameters: usize,
     point: RwLock<Option<Arc<PointQuery>>>,
+    change: RwLock<Option<Arc<PointChange>>>,
 }
 
 impl Prepared {
@@ -34,6 +35,7 @@ impl Prepared {
             parameters: parameter::count(&statement.ast)?,
             statement,
             point: RwLock::default(),
+            change: RwLock::default(),
         })
     }
 
@@ -52,8 +54,40 @@ impl Prepared {
     /// # Errors
     /// `08P01` for too few values or too many; those of the statement.
     pub async fn run(&self, session: &Session, values: &[Parameter]) -> Result<Outcome> {
+        let at_point = AssertUnwindSafe(self.change_at_point(session, values)).catch_unwind();
+        let at_point = at_point
+            .await
+            .unwrap_or_else(|panic| Err(panicked(&*panic)));
+        if let Some(outcome) = at_point? {
+            return Ok(outcome);
+        }
         let literals: Vec<Expr> = values.iter().map(Parameter::literal).collect();
         self.run_with(session, &literals).await
+    }
+
+    /// Changes the row with one key, or adds one, without a plan; `None` if that is
+    /// not what is asked for.
+    async fn change_at_point(
+        &self,
+        session: &Session,
+        values: &[Parameter],
+    ) -> Result<Option<Outcome>> {
+        if values.len() != self.parameters || !changes_rows(&self.statement.ast) {
+            return Ok(None);
+        }
+        let known = self.change.read().clone();
+        if let Some(change) = known {
+            let outcome = at_point(session, &change, values).await?;
+            if outcome.is_some() {
+                return Ok(outcome);
+            }
+        }
+        let Some(change) = PointChange::of(session, &self.statement.ast, values)? else {
+            return Ok(None);
+        };
+        let change = Arc::new(change);
+        *self.change.write() = Some(Arc::clone(&change));
+        at_point(session, &change, values).await
     }
 
     /// Runs it with an expression for each parameter.

@@ -1,8 +1,11 @@
 //! The transaction that a session has open, and what BEGIN, COMMIT, ROLLBACK and
 //! SAVEPOINT do to it.
 
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
 use freestone_storage::{Savepoint, Snapshot, Transaction};
 
+use super::panicked;
 use crate::error::{Error, Result};
 
 /// What a session is in.
@@ -118,38 +121,62 @@ impl Open {
         }
     }
 
-    /// Begins a statement in the transaction, if there is one: a moment to go
-    /// back to, and what the statement sees.
+    /// What its next statement sees; `None` if there is no transaction.
+    ///
+    /// # Errors
+    /// As [`Open::running`].
+    pub(crate) fn snapshot(&mut self) -> Result<Option<Snapshot>> {
+        Ok(self.running()?.map(|transaction| transaction.snapshot()))
+    }
+
+    /// Begins a statement in the transaction, if there is one; returns what it sees.
     ///
     /// # Errors
     /// `25P02` after a statement failed in it, `25001` beside a running one.
-    pub(crate) fn occupy(&mut self) -> Result<Option<(Savepoint, Snapshot)>> {
+    pub(crate) fn occupy(&mut self) -> Result<Option<Snapshot>> {
         self.must_be_idle()?;
         self.running()?;
         let Self::Going(block) = self else {
             return Ok(None);
         };
         (block.busy, block.begun) = (true, true);
-        let transaction = &block.transaction;
-        Ok(Some((transaction.savepoint(), transaction.snapshot())))
+        Ok(Some(block.transaction.snapshot()))
     }
 
-    /// Ends a statement. One that failed goes back to where it began; nothing
-    /// more is done then until the transaction is rolled back.
-    pub(crate) fn leave(&mut self, failed: Option<Savepoint>) {
-        *self = match std::mem::take(self) {
-            Self::Going(mut block) => {
-                block.busy = false;
-                match failed {
-                    None => Self::Going(block),
-                    Some(before) => {
-                        block.transaction.roll_back_to(&before);
-                        Self::Failed(block)
-                    }
-                }
-            }
-            other => other,
+    /// Ends a statement. After one that failed nothing more is done until the
+    /// transaction is rolled back.
+    pub(crate) fn leave(&mut self, failed: bool) {
+        if let Self::Going(block) = self {
+            block.busy = false;
+        }
+        if failed {
+            *self = match std::mem::take(self) {
+                Self::Going(block) => Self::Failed(block),
+                other => other,
+            };
+        }
+    }
+
+    /// Runs a statement in the transaction that ends before this returns; `None`
+    /// if there is no transaction.
+    ///
+    /// # Errors
+    /// As [`Open::occupy`] and [`Open::changing`]; those of the statement.
+    pub(crate) fn at_once<T>(
+        &mut self,
+        statement: impl FnOnce(&mut Transaction) -> Result<T>,
+    ) -> Result<Option<T>> {
+        self.must_be_idle()?;
+        self.changing()?;
+        let Self::Going(block) = self else {
+            return Ok(None);
         };
+        block.begun = true;
+        let transaction = &mut block.transaction;
+        let outcome = catch_unwind(AssertUnwindSafe(|| statement(transaction)))
+            .unwrap_or_else(|panic| Err(panicked(&*panic)));
+        self.leave(outcome.is_err());
+        outcome.map(Some)
     }
 
     /// Ends the transaction; `None` if it had failed and was rolled back instead.
