@@ -35,7 +35,7 @@ pub use schema::{
 };
 pub use store::{
     BlockWriter, Catalog, CatalogEdit, DEFAULT_SCHEMA, LostBlock, LostTransactions, MoverHold,
-    MoverStatus, NewBlock, OpenMode, SalvageReport, Savepoint, Snapshot, Store, TableMoves,
-    Transaction, VerifyReport, View,
+    MoverStatus, NewBlock, NewColumns, OpenMode, SalvageReport, Savepoint, Snapshot, Store,
+    TableMoves, Transaction, VerifyReport, View,
 };
 pub use table::{ColumnStatistics, Table, TableStatistics};

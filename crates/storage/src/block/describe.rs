@@ -140,6 +140,10 @@ impl Block {
         let facts = sketches.iter().enumerate().map(|(column, sketch)| {
             let zone = self.zone(column)?;
             let (codec, (bytes, raw_bytes)) = match self.find_column(column)? {
+                FoundColumn::Own(own) if let Some((block, place)) = self.overlay(own) => {
+                    let facts = block.columns()?.swap_remove(place);
+                    (facts.codec, (facts.bytes, facts.raw_bytes))
+                }
                 FoundColumn::Own(own) => {
                     let bytes = sizes.get(own).copied().unwrap_or_default();
                     // In range: a schema has at most 4,096 columns.

@@ -11,6 +11,7 @@ mod conditions;
 mod describe;
 mod index_part;
 mod order;
+mod overlay;
 mod parts;
 mod places;
 mod read;
@@ -24,9 +25,11 @@ pub use conditions::Conditions;
 pub use describe::{ByteRange, ColumnFacts};
 pub use index_part::{BlockIndex, Found};
 pub use order::{RUN_MAX, SortedValues};
+pub use overlay::OverlayInfo;
 pub use places::{Places, SharedPlaces, to_hex};
 pub use sketch::Sketch;
 
+use overlay::Overlay;
 use places::Found as FoundColumn;
 
 use crate::delta::Deletes;
@@ -57,6 +60,9 @@ pub struct BlockInfo {
     /// Which of the table's former columns it has; `None`: today's.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub version: Option<u32>,
+    /// Columns that were written anew since, oldest first.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub overlays: Vec<OverlayInfo>,
 }
 
 /// The file that holds a block.
@@ -78,6 +84,7 @@ pub struct Block {
     deletes: Arc<Deletes>,
     /// Shared by all handles of the same file: while it lives, the file is needed.
     needed: Arc<()>,
+    overlays: Vec<Overlay>,
     opened: OnceLock<Opened>,
 }
 
@@ -113,6 +120,7 @@ impl Block {
             cache,
             deletes: Arc::default(),
             needed: Arc::default(),
+            overlays: Vec::new(),
             opened: OnceLock::new(),
         }
     }
@@ -125,6 +133,19 @@ impl Block {
             needed: other.needed.clone(),
             ..self
         }
+    }
+
+    /// The same block with the overlays that its information names; `known` is
+    /// another handle of it.
+    ///
+    /// # Errors
+    /// `Corrupt` for an overlay of a column that the block does not have.
+    pub fn with_overlays(mut self, known: Option<&Block>) -> Result<Block> {
+        self.overlays = self.open_overlays()?;
+        if let Some(known) = known {
+            self.share_overlays(known);
+        }
+        Ok(self)
     }
 
     /// Lives as long as any handle of this file.
@@ -144,7 +165,10 @@ impl Block {
             ..self.info.clone()
         };
         let (files, cache) = (self.files.clone(), self.cache.clone());
-        Block::new(info, self.schema.clone(), places, files, cache).beside(self)
+        Block {
+            overlays: self.overlays.clone(),
+            ..Block::new(info, self.schema.clone(), places, files, cache).beside(self)
+        }
     }
 
     /// The same rows in another file.
@@ -158,6 +182,7 @@ impl Block {
         let (files, cache) = (self.files.clone(), self.cache.clone());
         Block {
             deletes: self.deletes.clone(),
+            overlays: self.overlays.clone(),
             ..Block::new(info, schema, places, files, cache)
         }
     }
@@ -190,9 +215,10 @@ impl Block {
         self.info.rows
     }
 
-    /// Bytes of the file.
+    /// Bytes of the file and of its overlays.
     pub fn bytes(&self) -> u64 {
-        self.info.bytes
+        let overlays = self.info.overlays.iter().map(|overlay| overlay.bytes);
+        self.info.bytes + overlays.sum::<u64>()
     }
 
     /// How the tuples lie.
@@ -357,7 +383,10 @@ impl Block {
         };
         for column in columns {
             if let FoundColumn::Own(column) = self.find_column(*column)? {
-                bytes += opened.column_bytes.get(column).copied().unwrap_or(0);
+                bytes += match self.overlay(column) {
+                    Some((block, place)) => block.bytes_of(&[place])?,
+                    None => opened.column_bytes.get(column).copied().unwrap_or(0),
+                };
             }
         }
         Ok(bytes)

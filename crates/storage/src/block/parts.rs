@@ -42,6 +42,9 @@ impl Block {
     /// # Errors
     /// `Corrupt` or `Io`.
     pub fn index(&self, definition: &IndexDefinition) -> Result<Option<Arc<BlockIndex>>> {
+        if self.is_stale(definition) {
+            return Ok(None);
+        }
         let key = (self.info.id, PartName::Index(definition.number));
         if let Some(Part::Index(index)) = self.cache.get(key) {
             return Ok(Some(index));
@@ -115,6 +118,9 @@ impl Block {
         let FoundColumn::Own(column) = self.find_column(column)? else {
             return Ok(None);
         };
+        if let Some((block, place)) = self.overlay(column) {
+            return block.ranks(place);
+        }
         match self.part(column)? {
             Part::Stripe(stripe) => Ok(stripe.ranks()),
             Part::Tuples(store) => store.ranks(column).map_err(self.blame(None)),
@@ -278,6 +284,9 @@ impl Block {
         }
         for definition in &self.schema.indexes {
             self.index(definition)?;
+        }
+        for overlay in self.overlays() {
+            overlay.verify()?;
         }
         // Codes and coded text are checked where they are decoded.
         for column in 0..self.schema.columns.len() {

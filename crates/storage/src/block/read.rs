@@ -24,7 +24,10 @@ impl Block {
 
     pub(super) fn read_rows(&self, column: usize, rows: &Rows<'_>) -> Result<ArrayRef> {
         match self.find_column(column)? {
-            FoundColumn::Own(column) => self.read_own(column, rows),
+            FoundColumn::Own(column) => match self.overlay(column) {
+                Some((block, place)) => block.read_rows(place, rows),
+                None => self.read_own(column, rows),
+            },
             FoundColumn::Missing(one, _) => repeated(&one, rows.count()),
         }
     }
@@ -47,10 +50,16 @@ impl Block {
     /// `Corrupt` or `Io`.
     pub fn row(&self, columns: &[usize], row: u32) -> Result<Row> {
         if self.places.is_none() {
-            return self.own_row(columns, row);
+            let mut values = self.own_row(columns, row)?;
+            self.lay_over(columns, row, &mut values)?;
+            return Ok(values);
         }
         let value = |column: &usize| match self.find_column(*column)? {
-            FoundColumn::Own(column) => Ok(self.own_row(&[column], row)?.pop().flatten()),
+            FoundColumn::Own(column) => {
+                let mut values = self.own_row(&[column], row)?;
+                self.lay_over(&[column], row, &mut values)?;
+                Ok(values.pop().flatten())
+            }
             FoundColumn::Missing(one, _) => Ok(cell(&one, 0)),
         };
         columns.iter().map(value).collect()
@@ -108,6 +117,9 @@ impl Block {
         let FoundColumn::Own(column) = self.find_column(column)? else {
             return Ok(None);
         };
+        if let Some((block, place)) = self.overlay(column) {
+            return block.translate(place, leaf);
+        }
         let translate = || match self.part(column)? {
             Part::Stripe(stripe) => stripe.translate(leaf),
             Part::Tuples(store) => store.translate(column, leaf),
@@ -129,6 +141,9 @@ impl Block {
         let FoundColumn::Own(column) = self.find_column(column)? else {
             return Ok(BooleanBuffer::new_unset(rows.len()));
         };
+        if let Some((block, place)) = self.overlay(column) {
+            return block.test(place, test, rows);
+        }
         let test = || match self.part(column)? {
             Part::Stripe(stripe) => Ok(stripe.test(test, rows)),
             Part::Tuples(store) => store.test(column, test, rows),

@@ -17,6 +17,7 @@ impl Block {
     /// `Corrupt` or `Io` at the first use of the block.
     pub fn sort_column(&self) -> Result<Option<usize>> {
         let own = self.opened()?.header.sort_column.map(usize::from);
+        let own = own.filter(|own| self.overlay(*own).is_none());
         Ok(match &self.places {
             None => own,
             Some(places) => own.and_then(|own| places.table_column(own)),
@@ -34,6 +35,9 @@ impl Block {
                 return Ok(Cow::Owned(zone_of(&one, kind, self.info.rows as usize)));
             }
         };
+        if let Some((block, place)) = self.overlay(column) {
+            return block.zone(place);
+        }
         let zones = &self.opened()?.zones;
         zones
             .get(column)
@@ -47,7 +51,10 @@ impl Block {
     /// `Corrupt` or `Io`.
     pub fn fine_zones(&self, column: usize) -> Result<Option<Arc<Vec<Zone>>>> {
         match self.find_column(column)? {
-            FoundColumn::Own(column) => self.own_fine_zones(column),
+            FoundColumn::Own(column) => match self.overlay(column) {
+                Some((block, place)) => block.fine_zones(place),
+                None => self.own_fine_zones(column),
+            },
             FoundColumn::Missing(..) => Ok(None),
         }
     }
@@ -81,7 +88,12 @@ impl Block {
     /// # Errors
     /// `Corrupt` or `Io`.
     pub fn sketches(&self) -> Result<Vec<Sketch>> {
-        let own = self.own_sketches()?;
+        let mut own = self.own_sketches()?;
+        for (column, sketch) in own.iter_mut().enumerate() {
+            if let Some((block, place)) = self.overlay(column) {
+                *sketch = block.sketches()?.swap_remove(place);
+            }
+        }
         let Some(places) = &self.places else {
             return Ok(own);
         };

@@ -9,6 +9,7 @@ use arrow_buffer::{BooleanBuffer, Buffer};
 use parking_lot::RwLock;
 use std::ops::Range;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 /// One bit for each row; rows beyond the last word are not set.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -99,6 +100,8 @@ impl RowBits {
 #[derive(Debug, Default)]
 pub struct Deletes {
     state: RwLock<State>,
+    /// The last commit that gave rows other values where they are.
+    laid_over: AtomicU64,
 }
 
 #[derive(Debug, Default)]
@@ -130,7 +133,18 @@ impl Deletes {
                 count,
                 recent: Vec::new(),
             }),
+            laid_over: AtomicU64::new(0),
         }
+    }
+
+    /// Notes that a commit gave rows other values where they are.
+    pub fn lay_over(&self, timestamp: u64) {
+        self.laid_over.store(timestamp, Ordering::SeqCst);
+    }
+
+    /// The last commit that did so; 0 for none.
+    pub fn laid_over(&self) -> u64 {
+        self.laid_over.load(Ordering::SeqCst)
     }
 
     /// Marks rows of a block that no snapshot sees yet.

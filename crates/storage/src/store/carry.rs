@@ -2,7 +2,7 @@
 
 use super::locks::{Hop, Went};
 use super::log::{self, Part};
-use super::{Catalog, ids_of};
+use super::{Catalog, files_of, ids_of};
 use crate::block::Block;
 use crate::delta::{Deletes, TupleBatch};
 use crate::error::{Error, Result};
@@ -153,10 +153,9 @@ pub(super) fn carried_deletes(before: &Catalog, after: &Catalog) -> Vec<Part> {
     tables.filter(|part| !part.deleted.is_empty()).collect()
 }
 
-/// Blocks that are in no table any more.
+/// Blocks and overlays that are in no table any more.
 pub(super) fn left(before: &Catalog, named: &HashSet<BlockId>) -> Vec<(BlockId, Weak<()>)> {
-    let blocks = before.all_tables().flat_map(|(_, table)| table.blocks());
-    let gone = blocks.filter(|block| !named.contains(&block.id()));
+    let gone = files_of(before).filter(|block| !named.contains(&block.id()));
     gone.map(|block| (block.id(), Arc::downgrade(block.needed())))
         .collect()
 }

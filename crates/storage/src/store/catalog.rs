@@ -224,6 +224,7 @@ pub(super) fn opened_table(
         };
         let (files, cache) = (place.files.clone(), place.cache.clone());
         let block = Block::new(info, columns, places, files, cache);
+        let block = block.with_overlays(known.map(|known| &**known))?;
         Ok(Arc::new(match known {
             Some(known) => block.beside(known),
             None => block,

@@ -16,6 +16,7 @@ use super::locks::Hop;
 use super::log::{self, CatalogChange, Part};
 use super::merge::merge;
 use super::mover::Changed;
+use super::overlay;
 use super::references;
 use super::snapshot::Snapshot;
 use super::transaction::Transaction;
@@ -279,7 +280,9 @@ impl Engine {
                 latest.changed.remove(table);
             });
             self.mover.forget_tables(&dropped);
-            for table in carry::changed_tables(&before, &catalog) {
+            let tables = carry::changed_tables(&before, &catalog);
+            overlay::note(&before, &tables, timestamp);
+            for table in tables {
                 if change.moved.as_ref().is_none_or(|(id, _)| *id != table.id) {
                     latest.changed.insert(table.id, timestamp);
                     self.locks

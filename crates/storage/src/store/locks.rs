@@ -48,6 +48,8 @@ pub(super) struct RowLocks {
 struct State {
     /// Which transaction has changed a row.
     holders: HashMap<(TableId, RowId), u64>,
+    /// Which transaction has changed columns of a whole table.
+    whole: HashMap<TableId, u64>,
     /// By the first row of a home: when its rows were moved, and where to.
     hops: BTreeMap<(TableId, RowId), (u64, Went)>,
 }
@@ -147,6 +149,10 @@ impl RowLocks {
             _ => is_deleted(table, row),
         };
         let key = (table.id, newest.row);
+        let whole = state.whole.get(&table.id);
+        if whole.is_some_and(|holder| *holder != transaction) {
+            return Taken::ByAnother;
+        }
         match state.holders.entry(key) {
             Entry::Vacant(free) => {
                 free.insert(transaction);
@@ -154,6 +160,25 @@ impl RowLocks {
             }
             Entry::Occupied(held) if *held.get() == transaction => Taken::Before,
             Entry::Occupied(_) => Taken::ByAnother,
+        }
+    }
+
+    /// Locks all rows of a table, unless others have some of them.
+    pub fn take_whole(&self, table: TableId, transaction: u64) -> bool {
+        let mut state = self.state.lock();
+        let mut holders = state.holders.iter();
+        let others = holders.any(|((held, _), holder)| *held == table && *holder != transaction);
+        if others {
+            return false;
+        }
+        *state.whole.entry(table).or_insert(transaction) == transaction
+    }
+
+    /// Lets whole tables go.
+    pub fn release_whole(&self, transaction: u64) {
+        let mut state = self.state.lock();
+        if !state.whole.is_empty() {
+            state.whole.retain(|_, holder| *holder != transaction);
         }
     }
 

@@ -6,10 +6,11 @@
 //! as what one removed is still there. Anything else is a conflict.
 
 use super::catalog::{Catalog, SchemaEntry};
+use crate::block::Block;
 use crate::error::{Error, Result};
-use crate::ids::TableId;
+use crate::ids::{BlockId, TableId};
 use crate::table::Table;
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
 
 /// Says whether others have changed a table since.
@@ -168,10 +169,25 @@ fn merge_table(base: &Table, draft: &Table, latest: &Table) -> Result<Table> {
     if !removed.is_subset(&now) {
         return Err(conflict());
     }
-    let kept = latest
-        .blocks()
-        .iter()
-        .filter(|block| !removed.contains(&block.id()));
+    // Blocks that the draft laid columns over must be as they were.
+    let mut laid: HashMap<BlockId, &Arc<Block>> = HashMap::new();
+    for block in draft.blocks() {
+        let same = |known: Option<&Arc<Block>>, of: &Block| {
+            known.is_some_and(|known| known.info() == of.info())
+        };
+        let Some(old) = base.block(block.id()) else {
+            continue;
+        };
+        if !same(Some(old), block) {
+            if !same(latest.block(block.id()), old) {
+                return Err(conflict());
+            }
+            laid.insert(block.id(), block);
+        }
+    }
+    let kept = latest.blocks().iter();
+    let kept = kept.filter(|block| !removed.contains(&block.id()));
+    let kept = kept.map(|block| laid.get(&block.id()).copied().unwrap_or(block));
     let added = draft
         .blocks()
         .iter()

@@ -31,6 +31,7 @@ mod log;
 mod merge;
 mod mover;
 mod open;
+mod overlay;
 mod recover;
 mod references;
 mod report;
@@ -47,6 +48,7 @@ pub use edit::CatalogEdit;
 pub use mover::policy;
 pub use mover::{MoverHold, MoverStatus, TableMoves, Tally};
 pub use open::OpenMode;
+pub use overlay::NewColumns;
 pub use report::{LostBlock, LostTransactions, SalvageReport};
 pub use snapshot::Snapshot;
 pub use transaction::{Savepoint, Transaction};
@@ -58,7 +60,7 @@ use self::follow::Following;
 use self::locks::RowLocks;
 use self::mover::Mover;
 use self::snapshot::Active;
-use crate::block::{Cache, file_name};
+use crate::block::{Block, Cache, file_name};
 use crate::error::{Error, Result};
 use crate::ids::BlockId;
 use crate::io::{Files, Lock};
@@ -258,11 +260,15 @@ fn block_files(files: &dyn Files) -> Result<Vec<u64>> {
         .collect())
 }
 
+/// The blocks of all tables, and their overlays.
 fn ids_of(catalog: &Catalog) -> HashSet<BlockId> {
-    catalog
-        .all_tables()
-        .flat_map(|(_, table)| table.blocks().iter().map(|block| block.id()))
-        .collect()
+    files_of(catalog).map(|block| block.id()).collect()
+}
+
+/// All that has a file of its own.
+fn files_of(catalog: &Catalog) -> impl Iterator<Item = &Arc<Block>> {
+    let blocks = catalog.all_tables().flat_map(|(_, table)| table.blocks());
+    blocks.flat_map(|block| std::iter::once(block).chain(block.overlays()))
 }
 
 #[cfg(test)]

@@ -123,6 +123,12 @@ impl Transaction {
                 }
                 RowPlace::Block(block, place) => {
                     self.lock(table, *row)?;
+                    let laid_over = table
+                        .block(block)
+                        .map_or(0, |block| block.deletes().laid_over());
+                    if laid_over > self.base.timestamp() {
+                        return Err(changed_row(table));
+                    }
                     (RowHome::Block(block), place)
                 }
                 RowPlace::Delta(number) => {

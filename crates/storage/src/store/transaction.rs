@@ -200,6 +200,7 @@ impl Transaction {
 impl Drop for Transaction {
     fn drop(&mut self) {
         self.store.locks.release(&self.locked);
+        self.store.locks.release_whole(self.number);
     }
 }
 

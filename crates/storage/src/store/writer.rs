@@ -171,6 +171,7 @@ impl BlockWriter {
             bytes: bytes.total(),
             layout: self.options.layout,
             version: None,
+            overlays: Vec::new(),
         };
         self.place.files.write(&file_name(id), &bytes.pieces())?;
         let handle = Block::new(

@@ -53,6 +53,8 @@ pub struct BlockFacts {
     pub layout: Layout,
     /// Whether it came of a merge that made no fewer blocks, and so is not small.
     pub settled: bool,
+    /// Whether columns were laid over it.
+    pub laid_over: bool,
 }
 
 /// How much is to be done.
@@ -112,7 +114,7 @@ impl BlockFacts {
     fn is_dirty(&self, effort: Effort) -> bool {
         match effort {
             Effort::Background => self.deleted * 4 > self.rows,
-            Effort::Vacuum => self.deleted > 0,
+            Effort::Vacuum => self.deleted > 0 || self.laid_over,
         }
     }
 }

@@ -146,6 +146,7 @@ impl Engine {
                 settled: raw_bytes.is_err() || settled.contains(&block.id()),
                 raw_bytes: raw_bytes.unwrap_or_else(|_| block.bytes()),
                 layout: block.layout(),
+                laid_over: block.overlays().next().is_some(),
             }
         };
         TableFacts {

@@ -10,6 +10,7 @@ fn block(id: u64, rows: u64, deleted: u64) -> BlockFacts {
         rows,
         deleted,
         raw_bytes: rows * ROW,
+        laid_over: false,
         layout: Layout::Column,
         settled: false,
     }

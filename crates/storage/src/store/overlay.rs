@@ -1,0 +1,156 @@
+//! Columns of many rows that get new values where the rows are.
+//!
+//! The transaction has all rows of the table to itself from then on until it
+//! ends: writers that come are refused as if each row were locked. One that has
+//! an older snapshot and asks later is refused by what the block remembers.
+
+use super::edit::CatalogEdit;
+use super::transaction::Transaction;
+use super::writer::NewBlock;
+use super::{Catalog, Engine};
+use crate::block::{self, Block, BlockInfo, file_name};
+use crate::error::{Error, Result};
+use crate::ids::{BlockId, TableId};
+use crate::schema::{Layout, TableOptions, TableSchema};
+use crate::table::Table;
+use arrow_array::{ArrayRef, RecordBatch};
+use std::collections::HashMap;
+use std::sync::Arc;
+
+/// New values of some columns for all rows of a block.
+#[derive(Debug)]
+pub struct NewColumns {
+    block: BlockId,
+    /// The columns, as the block was written with them.
+    columns: Vec<usize>,
+    file: NewBlock,
+}
+
+impl Engine {
+    /// Writes new values of `columns` of a table, for every row of one of its
+    /// blocks. `None` if the block has no such column, or one that was declared
+    /// otherwise.
+    ///
+    /// # Errors
+    /// As [`super::BlockWriter::push`].
+    pub fn write_columns(
+        &self,
+        table: &Table,
+        block: &Block,
+        columns: &[usize],
+        values: Vec<ArrayRef>,
+    ) -> Result<Option<NewColumns>> {
+        self.must_be_writable()?;
+        let own = columns.iter().map(|column| block.own_column(*column));
+        let Some(own) = own.collect::<Result<Option<Vec<usize>>>>()? else {
+            return Ok(None);
+        };
+        let declared = |(column, own): (&usize, &usize)| {
+            let (now, then) = (
+                &table.schema.columns[*column],
+                &block.own_schema().columns[*own],
+            );
+            (now.kind, now.nullable) == (then.kind, then.nullable)
+        };
+        if !columns.iter().zip(&own).all(declared) {
+            return Ok(None);
+        }
+        let schema = Arc::new(TableSchema {
+            columns: own
+                .iter()
+                .map(|column| block.own_schema().columns[*column].clone())
+                .collect(),
+            ..TableSchema::default()
+        });
+        let batch = RecordBatch::try_new(schema.arrow(), values)?;
+        super::writer::check_batch(&schema, &batch)?;
+        let options = TableOptions {
+            layout: Layout::Column,
+            sort_by: None,
+            ..table.options.clone()
+        };
+        let id = self.place.next_block();
+        let bytes = block::build(id, &schema, &options, &batch)?;
+        let info = BlockInfo {
+            id,
+            rows: batch.num_rows() as u64,
+            bytes: bytes.total(),
+            layout: Layout::Column,
+            version: None,
+            overlays: Vec::new(),
+        };
+        self.place.files.write(&file_name(id), &bytes.pieces())?;
+        let (files, cache) = (self.place.files.clone(), self.place.cache.clone());
+        let file = Block::new(info, schema, None, files, cache);
+        Ok(Some(NewColumns {
+            block: block.id(),
+            columns: own,
+            file: NewBlock::new(Arc::new(file), self.place.clone()),
+        }))
+    }
+}
+
+impl Transaction {
+    /// Gives columns of all rows of some blocks new values. Rows that are deleted
+    /// may get any.
+    ///
+    /// # Errors
+    /// `Conflict` if another transaction has changed any row of the blocks since
+    /// this one began, or a row of the table and has not ended.
+    pub fn lay_over(&mut self, table: TableId, columns: Vec<NewColumns>) -> Result<()> {
+        let name = self.table(table)?.name.clone();
+        let conflict = || Error::Conflict {
+            message: format!("rows of table \"{name}\" were changed by another transaction"),
+        };
+        if !self.store.locks.take_whole(table, self.number) {
+            return Err(conflict());
+        }
+        let began = self.base.timestamp();
+        let changed = |deletes: &crate::delta::Deletes| {
+            deletes.laid_over() > began || !deletes.after(began).is_empty()
+        };
+        self.edit(|edit| {
+            let seen = edit.catalog().table_by_id(table);
+            let blocks = columns.iter().map(|new| seen?.block(new.block));
+            let same = blocks.map(|block| block.is_some_and(|block| !changed(block.deletes())));
+            match same.into_iter().all(|same| same) {
+                true => edit.lay_over(table, columns),
+                false => Err(conflict()),
+            }
+        })
+    }
+}
+
+impl CatalogEdit {
+    fn lay_over(&mut self, table: TableId, columns: Vec<NewColumns>) -> Result<()> {
+        let mut laid: HashMap<BlockId, (Vec<usize>, Arc<Block>)> = HashMap::new();
+        for new in columns {
+            laid.insert(new.block, (new.columns, new.file.handle()));
+            self.added.push(new.file);
+        }
+        self.change(table, |table| {
+            let blocks = table.blocks().iter();
+            let blocks = blocks.map(|block| match laid.remove(&block.id()) {
+                Some((columns, overlay)) => Arc::new(block.overlaid(columns, overlay)),
+                None => block.clone(),
+            });
+            let blocks = blocks.collect();
+            Ok(table.with(&table.name, table.options.clone(), blocks))
+        })
+    }
+}
+
+/// Lets blocks that have other overlays than before remember when.
+pub(super) fn note(before: &Catalog, tables: &[Arc<Table>], timestamp: u64) {
+    for table in tables {
+        let Some(known) = before.table_by_id(table.id) else {
+            continue;
+        };
+        for block in table.blocks() {
+            let old = known.block(block.id());
+            if old.is_some_and(|old| old.info().overlays != block.info().overlays) {
+                block.deletes().lay_over(timestamp);
+            }
+        }
+    }
+}
