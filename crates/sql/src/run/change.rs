@@ -9,13 +9,13 @@ use std::sync::Arc;
 
 use datafusion::arrow::array::{Array, RecordBatch};
 use datafusion::arrow::datatypes::{Field, Schema};
-use datafusion::physical_plan::collect;
+use datafusion::physical_plan::{ExecutionPlan, collect};
 use datafusion::sql::sqlparser::ast::{
     Assignment, AssignmentTarget, Delete, Expr, FromTable, ObjectName, TableFactor, TableWithJoins,
     Update, UpdateTableFromKind,
 };
 use freestone_storage::delta::arrays;
-use freestone_storage::{RowId, Table};
+use freestone_storage::{Column, RowId, Table};
 
 use super::Run;
 use super::changes::{Applied, Changes, first_of_each, row_ids, without_ids};
@@ -133,6 +133,13 @@ impl Run<'_> {
         if let Some(rows) = self.known_rows(&changed, &table, &from, selection)? {
             found = self.new_versions(&changed, &table, &assigned, &rows)?;
         }
+        if found.is_none() && from.is_empty() && update.returning.is_none() {
+            let rows = self.update_columns(&changed, &table, &assigned, selection);
+            if let Some(rows) = rows.await? {
+                let tag = format!("UPDATE {rows}");
+                return Ok(Outcome::Done { tag, rows });
+            }
+        }
         if found.is_none() {
             let several = !from.is_empty();
             let query = select(
@@ -227,6 +234,16 @@ impl Run<'_> {
         changed: &Changed,
         query: &str,
     ) -> Result<Vec<RecordBatch>> {
+        let plan = self.plan_of_change(changed, query).await?;
+        Ok(collect(plan, self.state().task_ctx()).await?)
+    }
+
+    /// The plan of such a query.
+    pub(super) async fn plan_of_change(
+        &self,
+        changed: &Changed,
+        query: &str,
+    ) -> Result<Arc<dyn ExecutionPlan>> {
         let ast = parse_one(query)?;
         let mut relations = self.relations(&ast).await?;
         relations.row_ids = Some((changed.name.schema.clone(), changed.name.name.clone()));
@@ -236,8 +253,7 @@ impl Run<'_> {
             error
         };
         let plan = relations.plan(&ast).map_err(placeless)?;
-        let physical = self.physical(&plan).await.map_err(placeless)?;
-        Ok(collect(physical, self.state().task_ctx()).await?)
+        self.physical(&plan).await.map_err(placeless)
     }
 }
 
@@ -329,12 +345,14 @@ pub(super) fn assigned_columns(
 /// An expression for each column of the table: the assigned one, or the column itself.
 pub(super) fn new_values(table: &Table, changed: &Changed, assigned: &[Assigned]) -> Vec<String> {
     let columns = table.schema.columns.iter().zip(assigned);
-    let values = columns.map(|(column, assigned)| {
-        let value = match assigned {
-            Assigned::Same => format!("{}.{}", changed.alias, quoted(&column.name)),
-            Assigned::Value(text) => text.clone(),
-        };
-        format!("({value}) AS {}", quoted(&column.name))
-    });
-    values.collect()
+    columns.map(|column| new_value(changed, column)).collect()
+}
+
+/// The same for one column.
+pub(super) fn new_value(changed: &Changed, (column, assigned): (&Column, &Assigned)) -> String {
+    let value = match assigned {
+        Assigned::Same => format!("{}.{}", changed.alias, quoted(&column.name)),
+        Assigned::Value(text) => text.clone(),
+    };
+    format!("({value}) AS {}", quoted(&column.name))
 }

@@ -5,6 +5,7 @@
 
 mod add;
 mod alter;
+mod bulk;
 mod cascade;
 mod change;
 mod changes;

@@ -8,6 +8,7 @@
 
 mod alter;
 mod arithmetic;
+mod bulk;
 mod catalog;
 mod change;
 mod constraints;
@@ -18,6 +19,7 @@ mod explain;
 mod indexes;
 mod insert;
 mod load;
+mod point_change;
 mod prepared;
 mod queries;
 mod sargable;

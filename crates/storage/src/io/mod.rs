@@ -67,6 +67,16 @@ pub trait LogFile: Send + Sync + Debug {
     /// later success says nothing about it.
     fn sync(&self) -> Result<()>;
 
+    /// Writes `bytes` at `offset` and makes them and everything before durable;
+    /// quicker than one after the other, where the system can do both at once.
+    ///
+    /// # Errors
+    /// Those of [`LogFile::write_at`] and [`LogFile::sync`].
+    fn write_durably(&self, offset: u64, bytes: &[u8]) -> Result<()> {
+        self.write_at(offset, bytes)?;
+        self.sync()
+    }
+
     /// Bytes in the file; they never change in number.
     fn len(&self) -> u64;
 

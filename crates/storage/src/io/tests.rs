@@ -94,6 +94,42 @@ fn a_log_is_written_by_position_and_read_at_once() {
     });
 }
 
+/// Whole units are written around the bytes; those beside them stay.
+#[test]
+fn durable_writes_of_any_length_follow_each_other() {
+    every_kind(|files| {
+        for bytes in [64 << 10, (64 << 10) - 8] {
+            let name = format!("d/log{bytes}");
+            let log = files.log(&name, bytes).unwrap();
+            let mut expected = vec![0u8; bytes as usize];
+            let (mut offset, mut number) = (56usize, 1u8);
+            for len in [1, 3000, 1031, 8, 4096, 9000, 0, 4088, 20_000, 5, 11_000].repeat(2) {
+                if offset + len > expected.len() {
+                    break;
+                }
+                let part = vec![number; len];
+                expected[offset..offset + len].copy_from_slice(&part);
+                match number % 5 {
+                    3 => {
+                        log.write_at(offset as u64, &part).unwrap();
+                        // As the head of a segment is.
+                        log.write_at(0, &[number; 56]).unwrap();
+                        expected[..56].fill(number);
+                    }
+                    _ => log.write_durably(offset as u64, &part).unwrap(),
+                }
+                (offset, number) = (offset + len, number + 1);
+                let file = files.open(&name).unwrap();
+                let found = file.read(0, expected.len()).unwrap();
+                assert_eq!(found.as_slice(), expected, "after {number} writes");
+            }
+            assert!(number > 11);
+            let past = log.write_durably(bytes - 3, b"1234").unwrap_err();
+            assert_eq!(past.sqlstate(), "XX000");
+        }
+    });
+}
+
 #[test]
 fn a_full_disk_leaves_no_half_log() {
     let files = Faulty::default();

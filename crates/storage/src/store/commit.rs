@@ -163,8 +163,8 @@ impl Store {
             let inserted = own_rows(table, own)?;
             // Nothing was committed since keys were checked: then they are right,
             // but for blocks of the transaction's own.
-            let unchecked = own.keys_changed && latest.timestamp != transaction.checked_at;
-            if catalog.is_some() || unchecked {
+            let checked = catalog.is_none() && latest.timestamp == transaction.checked_at;
+            if own.keys_changed && !checked {
                 transaction.check_own_keys(table, own)?;
                 references::check(&[now], &renamed, table, 0)?;
             }

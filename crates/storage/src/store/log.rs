@@ -14,7 +14,7 @@
 
 use super::Place;
 use super::catalog::{Catalog, SchemaEntry, View, opened_table, stored_table};
-use crate::delta::{Deletes, RowBits, TupleBatch, TupleShape};
+use crate::delta::{Deletes, Fragment, RowBits, TupleBatch, TupleShape};
 use crate::error::{Error, Result};
 use crate::format::{Reader, Writer};
 use crate::ids::{BlockId, RowId, RowPlace, TableId};
@@ -214,17 +214,28 @@ fn replay_part(
 /// passed over. `oldest` is the oldest snapshot in use.
 pub(super) fn mark(table: &Table, rows: &[RowId], timestamp: u64, oldest: u64) {
     let mut blocks: HashMap<BlockId, Vec<u32>> = HashMap::new();
+    let mut fragment: Option<(Arc<Fragment>, Vec<u32>)> = None;
+    let mark_all = |known: Option<(Arc<Fragment>, Vec<u32>)>| {
+        if let Some((fragment, rows)) = known {
+            fragment.deletes.mark(&rows, timestamp, oldest);
+        }
+    };
     for row in rows {
         match row.place() {
             RowPlace::Block(block, row) => blocks.entry(block).or_default().push(row),
             RowPlace::Delta(number) => {
-                if let Some((fragment, row)) = table.delta().find(number) {
-                    fragment.deletes.mark(&[row], timestamp, oldest);
+                let Some((found, row)) = table.delta().find(number) else {
+                    continue;
+                };
+                match &mut fragment {
+                    Some((known, rows)) if Arc::ptr_eq(known, &found) => rows.push(row),
+                    other => mark_all(other.replace((found, vec![row]))),
                 }
             }
             RowPlace::Own(_) => {}
         }
     }
+    mark_all(fragment);
     if blocks.is_empty() {
         return;
     }

@@ -93,12 +93,16 @@ impl Wal {
     }
 
     /// Writes what is buffered without syncing it: it survives the end of this
-    /// process, not of the machine. Does not wait for a sync.
+    /// process, not of the machine. Waits for a sync that is under way, which
+    /// writes what comes before.
     ///
     /// # Errors
     /// 58030 if that failed, now or before.
     pub fn write(&self) -> Result<()> {
         let mut state = self.state.lock();
+        while state.syncing {
+            self.synced.wait(&mut state);
+        }
         state.check()?;
         state.write()
     }
@@ -179,21 +183,20 @@ impl Wal {
 
     /// Writes everything and syncs it, the lock being free meanwhile.
     fn sync(&self, state: &mut MutexGuard<'_, State>) -> Result<()> {
-        let mut outcome = state.write();
-        if outcome.is_ok() {
-            let (file, reached) = (state.file.clone(), state.appended);
-            state.syncing = true;
-            let synced = MutexGuard::unlocked(state, || file.sync());
-            state.syncing = false;
-            outcome = match synced {
-                Ok(()) => {
-                    state.reach(reached);
-                    Ok(())
-                }
-                Err(error) => Err(state.fail(&error)),
-            };
-            self.synced.notify_all();
-        }
+        let (file, reached) = (state.file.clone(), state.appended);
+        let (offset, buffer) = state.take();
+        state.syncing = true;
+        let synced = MutexGuard::unlocked(state, || file.write_durably(offset, &buffer));
+        state.syncing = false;
+        state.give_back(buffer);
+        let outcome = match synced {
+            Ok(()) => {
+                state.reach(reached);
+                Ok(())
+            }
+            Err(error) => Err(state.fail(&error)),
+        };
+        self.synced.notify_all();
         wake(state);
         outcome
     }

@@ -96,17 +96,30 @@ impl State {
         refusal(self.failure.get_or_insert_with(|| error.to_string()))
     }
 
+    /// The buffer, for whoever writes it, and where it belongs.
+    pub(super) fn take(&mut self) -> (u64, Vec<u8>) {
+        let (offset, buffer) = (self.written, std::mem::take(&mut self.buffer));
+        self.written += buffer.len() as u64;
+        (offset, buffer)
+    }
+
+    /// Keeps the memory of a buffer that was written.
+    pub(super) fn give_back(&mut self, mut buffer: Vec<u8>) {
+        if self.buffer.is_empty() {
+            buffer.clear();
+            buffer.shrink_to(BUFFER_BYTES);
+            self.buffer = buffer;
+        }
+    }
+
     /// Writes the buffer to the file.
     pub(super) fn write(&mut self) -> Result<()> {
         if self.buffer.is_empty() {
             return Ok(());
         }
-        if let Err(error) = self.file.write_at(self.written, &self.buffer) {
-            return Err(self.fail(&error));
-        }
-        self.written += self.buffer.len() as u64;
-        self.buffer.clear();
-        self.buffer.shrink_to(BUFFER_BYTES);
-        Ok(())
+        let (offset, buffer) = self.take();
+        let written = self.file.write_at(offset, &buffer);
+        self.give_back(buffer);
+        written.map_err(|error| self.fail(&error))
     }
 }

@@ -148,9 +148,9 @@ fn a_failed_sync_fails_the_whole_group() {
     assert_eq!(wal.durable(), 0);
 }
 
-/// Relaxed commits reach the file while a sync is under way.
+/// Relaxed commits reach the file without a sync.
 #[test]
-fn writes_wait_for_no_sync_and_survive_the_process() {
+fn writes_ask_for_no_sync_and_survive_the_process() {
     let (files, counts, wal) = counting();
     let before = counts.syncs.load(Ordering::Relaxed);
     for timestamp in 1..=5 {

@@ -1,0 +1,251 @@
+//! UPDATE of many rows: columns are written anew, rows stay where they are.
+//!
+//! The query asks for the new values alone. In blocks of which many rows change,
+//! the columns are laid over by new ones; rows of other blocks, and those in no
+//! block, get new versions as always.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use datafusion::arrow::array::{Array, ArrayRef, RecordBatch};
+use datafusion::arrow::compute::{concat, interleave};
+use datafusion::physical_plan::collect_partitioned;
+use datafusion::sql::sqlparser::ast::Expr;
+use freestone_storage::row::cell;
+use freestone_storage::{Block, BlockId, NewColumns, Row, RowId, RowPlace, Table};
+use parking_lot::Mutex;
+
+use super::Run;
+use super::change::{Assigned, Changed, new_value, select};
+use super::changes::row_ids;
+use crate::error::{Error, Result};
+use crate::values::assign;
+
+/// A column of a block is written anew if one of so many of its rows changes.
+const SHARE: usize = 8;
+/// Tables of fewer rows are changed row by row.
+const ROWS: u64 = 10_000;
+
+/// New values of some rows, in the order of a query's answer.
+struct Answer {
+    ids: Vec<RowId>,
+    /// One for each assigned column.
+    values: Vec<ArrayRef>,
+}
+
+/// Rows of one block: which answer they are in, and which rows of it.
+type Found = Vec<(usize, usize)>;
+
+impl Run<'_> {
+    /// Updates rows of a table, if it is large and no key or index is concerned;
+    /// returns their number.
+    pub(super) async fn update_columns(
+        &self,
+        changed: &Changed,
+        table: &Arc<Table>,
+        assigned: &[Assigned],
+        selection: Option<&Expr>,
+    ) -> Result<Option<u64>> {
+        let columns: Vec<usize> = (0..assigned.len())
+            .filter(|column| matches!(assigned[*column], Assigned::Value(_)))
+            .collect();
+        if table.rows() < ROWS || !can_be_laid_over(table, &columns) {
+            return Ok(None);
+        }
+        let values = columns.iter().map(|column| {
+            let column = (&table.schema.columns[*column], &assigned[*column]);
+            new_value(changed, column)
+        });
+        let query = select(changed, &values.collect::<Vec<_>>(), Vec::new(), selection);
+        let plan = self.plan_of_change(changed, &query).await?;
+        let parts = collect_partitioned(plan, self.state().task_ctx()).await?;
+        let batches = parts.into_iter().flatten();
+        let answers = batches
+            .map(|batch| answer(table, &columns, &batch))
+            .collect::<Result<Vec<Answer>>>()?;
+        let (in_blocks, mut single) = by_block(&answers);
+        let work: Vec<(&Arc<Block>, Found)> = {
+            let mut work = Vec::new();
+            for (id, found) in in_blocks {
+                match table.block(id) {
+                    Some(block) if found.len() * SHARE >= block.rows() as usize => {
+                        work.push((block, found));
+                    }
+                    _ => single.extend(found),
+                }
+            }
+            work
+        };
+        let written = self.write_all(table, &columns, &answers, work, &mut single)?;
+        let single = self.versions(table, &columns, &answers, &single)?;
+        let rows = answers.iter().map(|answer| answer.ids.len() as u64).sum();
+        self.change(|transaction| {
+            if !written.is_empty() {
+                transaction.lay_over(table.id, written)?;
+            }
+            if !single.is_empty() {
+                transaction.update(table.id, single, &columns)?;
+            }
+            Ok(())
+        })?;
+        Ok(Some(rows))
+    }
+
+    /// Writes the columns of blocks, several at once; rows of blocks that have no
+    /// place for them go to `single`.
+    fn write_all(
+        &self,
+        table: &Table,
+        columns: &[usize],
+        answers: &[Answer],
+        work: Vec<(&Arc<Block>, Found)>,
+        single: &mut Found,
+    ) -> Result<Vec<NewColumns>> {
+        let threads = self.state().config().target_partitions();
+        let (next, done) = (AtomicUsize::new(0), Mutex::new(Vec::new()));
+        let write = || {
+            while let Some((block, found)) = work.get(next.fetch_add(1, Ordering::Relaxed)) {
+                let values = merged(block, columns, answers, found);
+                let written = values.and_then(|values| {
+                    let store = self.store();
+                    Ok(store.write_columns(table, block, columns, values)?)
+                });
+                if written.is_err() {
+                    next.store(work.len(), Ordering::Relaxed);
+                }
+                done.lock().push((found, written));
+            }
+        };
+        std::thread::scope(|scope| {
+            (1..threads.clamp(1, work.len().max(1))).for_each(|_| drop(scope.spawn(write)));
+            write();
+        });
+        let mut all = Vec::new();
+        for (found, written) in done.into_inner() {
+            match written? {
+                Some(columns) => all.push(columns),
+                None => single.extend(found),
+            }
+        }
+        Ok(all)
+    }
+
+    /// Whole rows with their new values.
+    fn versions(
+        &self,
+        table: &Table,
+        columns: &[usize],
+        answers: &[Answer],
+        found: &Found,
+    ) -> Result<Vec<(RowId, Row)>> {
+        let view = self.snapshot.read_view(table.id);
+        let all: Vec<usize> = (0..table.schema.columns.len()).collect();
+        let mut rows = Vec::with_capacity(found.len());
+        for (number, row) in found {
+            let answer = &answers[*number];
+            let id = answer.ids[*row];
+            let old = table.row(&view, id, &all)?;
+            let mut version = old.ok_or_else(|| Error::internal("a row that is not there"))?;
+            for (column, values) in columns.iter().zip(&answer.values) {
+                version[*column] = cell(values, *row);
+            }
+            rows.push((id, version));
+        }
+        Ok(rows)
+    }
+}
+
+/// Whether nothing but the values of these columns depends on them.
+fn can_be_laid_over(table: &Table, columns: &[usize]) -> bool {
+    let schema = &table.schema;
+    let indexed = schema.indexes.iter().flat_map(|index| &index.columns);
+    let sorted = table.options.sort_by.as_ref();
+    let sorted = sorted.and_then(|name| schema.index_of(name));
+    !columns.is_empty()
+        && schema.checks.is_empty()
+        && !schema.are_keyed(columns)
+        && !indexed
+            .chain(&sorted)
+            .any(|column| columns.contains(column))
+}
+
+/// Row ids, and values as the columns have them.
+fn answer(table: &Table, columns: &[usize], batch: &RecordBatch) -> Result<Answer> {
+    let values = columns.iter().zip(&batch.columns()[1..]);
+    let values = values.map(|(column, array)| {
+        let column = &table.schema.columns[*column];
+        assign(array, column)
+            .map_err(|bad| bad.error.with_detail(format!("column \"{}\"", column.name)))
+    });
+    Ok(Answer {
+        ids: row_ids(batch)?,
+        values: values.collect::<Result<_>>()?,
+    })
+}
+
+/// The rows of each block, and those in no block.
+fn by_block(answers: &[Answer]) -> (HashMap<BlockId, Found>, Found) {
+    let (mut blocks, mut others): (HashMap<BlockId, Found>, Found) = Default::default();
+    let mut last: Option<(BlockId, Found)> = None;
+    for (number, answer) in answers.iter().enumerate() {
+        for (row, id) in answer.ids.iter().enumerate() {
+            let RowPlace::Block(block, _) = id.place() else {
+                others.push((number, row));
+                continue;
+            };
+            match &mut last {
+                Some((known, found)) if *known == block => found.push((number, row)),
+                _ => {
+                    let found = blocks.remove(&block).unwrap_or_default();
+                    if let Some((known, found)) = last.replace((block, found)) {
+                        blocks.insert(known, found);
+                    }
+                    if let Some((_, found)) = &mut last {
+                        found.push((number, row));
+                    }
+                }
+            }
+        }
+    }
+    blocks.extend(last);
+    (blocks, others)
+}
+
+/// The columns of a block with new values in the rows that were found.
+fn merged(
+    block: &Block,
+    columns: &[usize],
+    answers: &[Answer],
+    found: &Found,
+) -> Result<Vec<ArrayRef>> {
+    let rows = block.rows() as usize;
+    let place = |(number, row): &(usize, usize)| match answers[*number].ids[*row].place() {
+        RowPlace::Block(_, place) => place as usize,
+        RowPlace::Delta(_) | RowPlace::Own(_) => rows,
+    };
+    let in_order = found.iter().map(place).eq(0..rows);
+    let mut merged = Vec::with_capacity(columns.len());
+    for (index, column) in columns.iter().enumerate() {
+        let values = |number: usize| answers[number].values[index].as_ref();
+        if in_order {
+            let runs = found.chunk_by(|(a, row), (b, next)| a == b && row + 1 == *next);
+            let slices = runs.map(|run| values(run[0].0).slice(run[0].1, run.len()));
+            let slices: Vec<ArrayRef> = slices.collect();
+            let slices: Vec<&dyn Array> = slices.iter().map(AsRef::as_ref).collect();
+            merged.push(concat(&slices)?);
+            continue;
+        }
+        let old = block.read(*column, 0..rows)?;
+        let mut sources: Vec<&dyn Array> = (0..answers.len()).map(values).collect();
+        sources.push(old.as_ref());
+        let mut picks: Vec<(usize, usize)> = (0..rows).map(|row| (answers.len(), row)).collect();
+        for pick in found {
+            if let Some(slot) = picks.get_mut(place(pick)) {
+                *slot = *pick;
+            }
+        }
+        merged.push(interleave(&sources, &picks)?);
+    }
+    Ok(merged)
+}
