@@ -142,6 +142,12 @@ impl Deletes {
         self.laid_over.store(timestamp, Ordering::SeqCst);
     }
 
+    /// Whether commits since `timestamp`, of which a snapshot is held, deleted rows
+    /// or gave them other values.
+    pub fn changed_since(&self, timestamp: u64) -> bool {
+        self.laid_over() > timestamp || !self.after(timestamp).is_empty()
+    }
+
     /// The last commit that did so; 0 for none.
     pub fn laid_over(&self) -> u64 {
         self.laid_over.load(Ordering::SeqCst)

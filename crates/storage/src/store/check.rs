@@ -140,12 +140,16 @@ impl Transaction {
         renamed.collect()
     }
 
-    /// Whether the transaction has changed a table other than by adding to it.
+    /// Whether the transaction has changed a table other than by adding to it: its
+    /// definition, its blocks, or what is laid over them.
     fn is_redefined(&self, draft: &Table) -> bool {
         let Some(base) = self.base.table_by_id(draft.id) else {
             return false;
         };
-        let kept = |block: &Arc<Block>| draft.block(block.id()).is_some();
+        let kept = |block: &Arc<Block>| {
+            let now = draft.block(block.id());
+            now.is_some_and(|now| now.info().overlays == block.info().overlays)
+        };
         base.schema != draft.schema || !base.blocks().iter().all(kept)
     }
 

@@ -197,6 +197,10 @@ impl Store {
 
     /// What follows a commit; it stands, whatever becomes of this.
     pub(super) fn after_commit(&self, changed: &[Changed]) {
+        // What the transaction itself has read is not needed by it any more.
+        if changed.iter().any(|changed| changed.blocks.is_none()) {
+            self.discard_retired();
+        }
         self.consider(changed);
         self.shorten_log();
     }

@@ -11,9 +11,9 @@ use crate::schema::{Column, Key, TableOptions, TableSchema};
 use crate::table::Table;
 use std::sync::Arc;
 
-/// Whether rows of a table came or went since `timestamp`, of which a snapshot is held.
+/// Whether rows of a table came, went or got other values since `timestamp`, of which a snapshot is held.
 pub(super) fn changed_since(table: &Table, timestamp: u64) -> bool {
-    let block = |block: &Arc<Block>| !block.deletes().after(timestamp).is_empty();
+    let block = |block: &Arc<Block>| block.deletes().changed_since(timestamp);
     let fragment = |fragment: &Arc<Fragment>| {
         fragment.newest() > timestamp || !fragment.deletes.after(timestamp).is_empty()
     };

@@ -254,10 +254,9 @@ impl CatalogEdit {
         options.check(&seen.schema)?;
         let blocks = self.adopt(blocks);
         self.change(table, |table| {
-            let deleted = table.blocks().iter();
-            let deleted = deleted.map(|block| block.deletes().after(timestamp).len());
-            let changed = deleted.sum::<usize>() > 0 || table.delta().rows() > 0;
-            if changed || table.block_ids() != seen.block_ids() {
+            let mut blocks_now = table.blocks().iter();
+            let changed = blocks_now.any(|block| block.deletes().changed_since(timestamp));
+            if changed || table.delta().rows() > 0 || table.block_ids() != seen.block_ids() {
                 return Err(Error::Conflict {
                     message: format!("table \"{}\" was changed meanwhile", table.name),
                 });

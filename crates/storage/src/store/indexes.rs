@@ -5,9 +5,9 @@ use super::edit::CatalogEdit;
 use super::mover::MoverHold;
 use super::writer::NewBlock;
 use super::{Place, Store};
-use crate::block::{Block, file_name};
+use crate::block::{Block, BlockInfo, file_name};
 use crate::error::{Error, Result};
-use crate::ids::{BlockId, TableId};
+use crate::ids::TableId;
 use crate::schema::{IndexDefinition, IndexKind, TableSchema};
 use crate::table::Table;
 use parking_lot::Mutex;
@@ -19,7 +19,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 pub struct NewIndex {
     schema: Arc<TableSchema>,
     /// The blocks as they were,
-    seen: Vec<BlockId>,
+    seen: Vec<BlockInfo>,
     /// and with the index.
     blocks: Vec<NewBlock>,
     _hold: MoverHold,
@@ -84,7 +84,7 @@ impl Store {
             .collect::<Result<Vec<NewBlock>>>()?;
         Ok(NewIndex {
             schema,
-            seen: table.block_ids(),
+            seen: infos(table),
             blocks,
             _hold: hold,
         })
@@ -135,6 +135,12 @@ fn check(schema: &TableSchema, columns: &[usize]) -> Result<()> {
     Ok(())
 }
 
+/// The blocks of a table, with what is laid over them.
+fn infos(table: &Table) -> Vec<BlockInfo> {
+    let blocks = table.blocks().iter();
+    blocks.map(|block| block.info().clone()).collect()
+}
+
 /// The block again, under a new number, with the index.
 fn indexed(
     place: &Arc<Place>,
@@ -182,7 +188,7 @@ impl CatalogEdit {
         self.free_name(schema, name)?;
         let blocks = self.adopt(index.blocks);
         self.change(seen.id, |table| {
-            if table.block_ids() != index.seen || table.schema != seen.schema {
+            if infos(table) != index.seen || table.schema != seen.schema {
                 let message = format!("table \"{}\" was changed meanwhile", table.name);
                 return Err(Error::Conflict { message });
             }

@@ -56,12 +56,14 @@ struct State {
 
 /// What came of asking for a lock.
 pub(super) enum Taken {
-    /// The transaction has the lock now; whether others deleted the row before.
-    Now { deleted: bool },
+    /// The transaction has the lock now.
+    Now,
     /// It had it already.
     Before,
     /// Another has it.
     ByAnother,
+    /// Nobody has it, as others deleted the row or gave it other values before.
+    Changed,
 }
 
 /// Where rows of one home are now.
@@ -108,6 +110,8 @@ struct Newest<'a> {
     row: RowId,
     deletes: Option<&'a Arc<Deletes>>,
     gone: bool,
+    /// The last commit that gave it other values in a place that it was moved to.
+    laid_over: u64,
 }
 
 impl State {
@@ -116,10 +120,14 @@ impl State {
             row,
             deletes: None,
             gone: false,
+            laid_over: 0,
         };
         while let Some(hop) = self.hop(table, newest.row) {
             match hop {
-                Some((row, deletes)) => (newest.row, newest.deletes) = (row, Some(deletes)),
+                Some((row, deletes)) => {
+                    (newest.row, newest.deletes) = (row, Some(deletes));
+                    newest.laid_over = newest.laid_over.max(deletes.laid_over());
+                }
                 None => {
                     newest.gone = true;
                     break;
@@ -136,9 +144,20 @@ impl State {
     }
 }
 
+/// The last commit that gave a row other values where `table` has it.
+fn laid_over(table: &Table, row: RowId) -> u64 {
+    match row.place() {
+        RowPlace::Block(block, _) => {
+            let block = table.block(block);
+            block.map_or(0, |block| block.deletes().laid_over())
+        }
+        RowPlace::Delta(_) | RowPlace::Own(_) => 0,
+    }
+}
+
 impl RowLocks {
-    /// Locks a row of `table`, as a transaction sees it.
-    pub fn take(&self, table: &Table, row: RowId, transaction: u64) -> Taken {
+    /// Locks a row of `table`, as a transaction sees it that `began` after a commit.
+    pub fn take(&self, table: &Table, row: RowId, transaction: u64, began: u64) -> Taken {
         let mut state = self.state.lock();
         let state = &mut *state;
         let newest = state.newest(table.id, row);
@@ -148,15 +167,17 @@ impl RowLocks {
             (Some(deletes), RowPlace::Block(_, row)) => deletes.contains(row),
             _ => is_deleted(table, row),
         };
+        let changed = deleted || laid_over(table, row).max(newest.laid_over) > began;
         let key = (table.id, newest.row);
         let whole = state.whole.get(&table.id);
         if whole.is_some_and(|holder| *holder != transaction) {
             return Taken::ByAnother;
         }
         match state.holders.entry(key) {
+            Entry::Vacant(_) if changed => Taken::Changed,
             Entry::Vacant(free) => {
                 free.insert(transaction);
-                Taken::Now { deleted }
+                Taken::Now
             }
             Entry::Occupied(held) if *held.get() == transaction => Taken::Before,
             Entry::Occupied(_) => Taken::ByAnother,
@@ -164,21 +185,28 @@ impl RowLocks {
     }
 
     /// Locks all rows of a table, unless others have some of them.
-    pub fn take_whole(&self, table: TableId, transaction: u64) -> bool {
+    pub fn take_whole(&self, table: TableId, transaction: u64) -> Taken {
         let mut state = self.state.lock();
         let mut holders = state.holders.iter();
         let others = holders.any(|((held, _), holder)| *held == table && *holder != transaction);
         if others {
-            return false;
+            return Taken::ByAnother;
         }
-        *state.whole.entry(table).or_insert(transaction) == transaction
+        match state.whole.entry(table) {
+            Entry::Vacant(free) => {
+                free.insert(transaction);
+                Taken::Now
+            }
+            Entry::Occupied(held) if *held.get() == transaction => Taken::Before,
+            Entry::Occupied(_) => Taken::ByAnother,
+        }
     }
 
     /// Lets whole tables go.
-    pub fn release_whole(&self, transaction: u64) {
-        let mut state = self.state.lock();
-        if !state.whole.is_empty() {
-            state.whole.retain(|_, holder| *holder != transaction);
+    pub fn release_whole(&self, tables: &[TableId]) {
+        if !tables.is_empty() {
+            let whole = &mut self.state.lock().whole;
+            whole.retain(|table, _| !tables.contains(table));
         }
     }
 

@@ -5,6 +5,7 @@
 //! an older snapshot and asks later is refused by what the block remembers.
 
 use super::edit::CatalogEdit;
+use super::locks::Taken;
 use super::transaction::Transaction;
 use super::writer::NewBlock;
 use super::{Catalog, Engine};
@@ -32,7 +33,7 @@ impl Engine {
     /// otherwise.
     ///
     /// # Errors
-    /// As [`super::BlockWriter::push`].
+    /// As [`super::BlockWriter::push`]; 42804 if there is not a value for each row.
     pub fn write_columns(
         &self,
         table: &Table,
@@ -41,16 +42,18 @@ impl Engine {
         values: Vec<ArrayRef>,
     ) -> Result<Option<NewColumns>> {
         self.must_be_writable()?;
+        if columns.iter().any(|c| *c >= table.schema.columns.len()) {
+            return Ok(None);
+        }
         let own = columns.iter().map(|column| block.own_column(*column));
         let Some(own) = own.collect::<Result<Option<Vec<usize>>>>()? else {
             return Ok(None);
         };
         let declared = |(column, own): (&usize, &usize)| {
-            let (now, then) = (
-                &table.schema.columns[*column],
-                &block.own_schema().columns[*own],
-            );
-            (now.kind, now.nullable) == (then.kind, then.nullable)
+            let now = table.schema.columns.get(*column);
+            let then = block.own_schema().columns.get(*own);
+            let both = now.zip(then);
+            both.is_some_and(|(a, b)| (a.kind, a.nullable) == (b.kind, b.nullable))
         };
         if !columns.iter().zip(&own).all(declared) {
             return Ok(None);
@@ -64,9 +67,15 @@ impl Engine {
         });
         let batch = RecordBatch::try_new(schema.arrow(), values)?;
         super::writer::check_batch(&schema, &batch)?;
+        if batch.num_rows() as u64 != block.rows() {
+            let (given, rows) = (batch.num_rows(), block.rows());
+            let message = format!("{given} values for the {rows} rows of a block");
+            return Err(Error::invalid("42804", message));
+        }
         let options = TableOptions {
             layout: Layout::Column,
             sort_by: None,
+            slotted: false,
             ..table.options.clone()
         };
         let id = self.place.next_block();
@@ -102,36 +111,45 @@ impl Transaction {
         let conflict = || Error::Conflict {
             message: format!("rows of table \"{name}\" were changed by another transaction"),
         };
-        if !self.store.locks.take_whole(table, self.number) {
-            return Err(conflict());
+        let savepoint = self.savepoint();
+        match self.store.locks.take_whole(table, self.number) {
+            Taken::Now => self.whole.push(table),
+            Taken::Before => {}
+            Taken::ByAnother | Taken::Changed => return Err(conflict()),
         }
         let began = self.base.timestamp();
-        let changed = |deletes: &crate::delta::Deletes| {
-            deletes.laid_over() > began || !deletes.after(began).is_empty()
-        };
-        self.edit(|edit| {
+        let laid = self.edit(|edit| {
             let seen = edit.catalog().table_by_id(table);
             let blocks = columns.iter().map(|new| seen?.block(new.block));
-            let same = blocks.map(|block| block.is_some_and(|block| !changed(block.deletes())));
+            let same = blocks
+                .map(|block| block.is_some_and(|block| !block.deletes().changed_since(began)));
             match same.into_iter().all(|same| same) {
                 true => edit.lay_over(table, columns),
                 false => Err(conflict()),
             }
-        })
+        });
+        if laid.is_err() {
+            self.roll_back_to(&savepoint);
+        }
+        laid
     }
 }
 
 impl CatalogEdit {
     fn lay_over(&mut self, table: TableId, columns: Vec<NewColumns>) -> Result<()> {
-        let mut laid: HashMap<BlockId, (Vec<usize>, Arc<Block>)> = HashMap::new();
+        let mut laid: HashMap<BlockId, Vec<(Vec<usize>, Arc<Block>)>> = HashMap::new();
         for new in columns {
-            laid.insert(new.block, (new.columns, new.file.handle()));
+            let of_block = laid.entry(new.block).or_default();
+            of_block.push((new.columns, new.file.handle()));
             self.added.push(new.file);
         }
         self.change(table, |table| {
             let blocks = table.blocks().iter();
             let blocks = blocks.map(|block| match laid.remove(&block.id()) {
-                Some((columns, overlay)) => Arc::new(block.overlaid(columns, overlay)),
+                Some(overlays) => overlays.into_iter().fold(block.clone(), |below, one| {
+                    let (columns, overlay) = one;
+                    Arc::new(below.overlaid(columns, overlay))
+                }),
                 None => block.clone(),
             });
             let blocks = blocks.collect();

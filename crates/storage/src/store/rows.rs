@@ -123,12 +123,6 @@ impl Transaction {
                 }
                 RowPlace::Block(block, place) => {
                     self.lock(table, *row)?;
-                    let laid_over = table
-                        .block(block)
-                        .map_or(0, |block| block.deletes().laid_over());
-                    if laid_over > self.base.timestamp() {
-                        return Err(changed_row(table));
-                    }
                     (RowHome::Block(block), place)
                 }
                 RowPlace::Delta(number) => {
@@ -147,16 +141,13 @@ impl Transaction {
     }
 
     fn lock(&mut self, table: &Table, row: RowId) -> Result<()> {
-        match self.store.locks.take(table, row, self.number) {
+        let began = self.base.timestamp();
+        match self.store.locks.take(table, row, self.number, began) {
             Taken::Before => Ok(()),
-            Taken::ByAnother => Err(changed_row(table)),
-            Taken::Now { deleted } => {
+            Taken::ByAnother | Taken::Changed => Err(changed_row(table)),
+            Taken::Now => {
                 self.locked.push((table.id, row));
-                if deleted {
-                    Err(changed_row(table))
-                } else {
-                    Ok(())
-                }
+                Ok(())
             }
         }
     }

@@ -28,6 +28,8 @@ pub struct Transaction {
     pub(super) added: Vec<NewBlock>,
     pub(super) tables: HashMap<TableId, Arc<OwnChanges>>,
     pub(super) locked: Vec<(TableId, RowId)>,
+    /// Tables of which it has locked all rows.
+    pub(super) whole: Vec<TableId>,
     /// Tables whose blocks it exchanges.
     holds: Vec<MoverHold>,
     /// Number of the next row of its own.
@@ -47,6 +49,7 @@ pub struct Savepoint {
     tables: HashMap<TableId, (Arc<OwnChanges>, usize)>,
     added: usize,
     locked: usize,
+    whole: usize,
 }
 
 impl Transaction {
@@ -60,6 +63,7 @@ impl Transaction {
             added: Vec::new(),
             tables: HashMap::new(),
             locked: Vec::new(),
+            whole: Vec::new(),
             holds: Vec::new(),
             next_own: 1,
             reads: None,
@@ -159,6 +163,7 @@ impl Transaction {
             tables: tables.collect(),
             added: self.added.len(),
             locked: self.locked.len(),
+            whole: self.whole.len(),
         }
     }
 
@@ -177,6 +182,8 @@ impl Transaction {
         self.tables = tables.collect();
         let free = self.locked.split_off(savepoint.locked);
         self.store.locks.release(&free);
+        let free = self.whole.split_off(savepoint.whole);
+        self.store.locks.release_whole(&free);
     }
 
     /// Makes the changes durable and visible, all of them or none.
@@ -200,7 +207,7 @@ impl Transaction {
 impl Drop for Transaction {
     fn drop(&mut self) {
         self.store.locks.release(&self.locked);
-        self.store.locks.release_whole(self.number);
+        self.store.locks.release_whole(&self.whole);
     }
 }
 

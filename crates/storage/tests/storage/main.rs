@@ -11,6 +11,7 @@
 //! - `delta`: rows in no block and deleted rows, as of any moment.
 //! - `fixtures`: files of earlier format versions stay readable.
 //! - `mover`: rows that move are followed, and space comes back.
+//! - `overlay`: columns of whole blocks get new values, and blocks stay.
 //! - `sparse`: wide tables of few values, and columns of many distinct ones.
 //! - `transactions`: what each sees, who may write, what a power loss leaves.
 //! - `transfers`: threads that write, move, make checkpoints and read.
@@ -41,6 +42,7 @@ mod home;
 mod indexes;
 mod model;
 mod mover;
+mod overlay;
 mod readers;
 mod regressions;
 mod salvage;

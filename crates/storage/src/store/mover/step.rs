@@ -61,10 +61,14 @@ struct Sources {
 }
 
 impl Sources {
-    /// Whether the table still is what the step began with, but for deleted rows.
+    /// Whether the table still is what the step began with, but for deleted rows:
+    /// columns laid over its blocks since would be lost.
     fn hold(&self, now: &Table) -> bool {
         let delta = self.rest.is_none() || Arc::ptr_eq(now.delta(), self.table.delta());
-        let there = |block: &Arc<Block>| now.block(block.id()).is_some();
+        let there = |block: &Arc<Block>| {
+            let known = now.block(block.id());
+            known.is_some_and(|known| known.info().overlays == block.info().overlays)
+        };
         now.schema == self.table.schema && delta && self.blocks.iter().all(there)
     }
 

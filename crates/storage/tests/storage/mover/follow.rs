@@ -251,12 +251,12 @@ fn seen_rows(store: &Store) -> Vec<(i32, i32)> {
 
 /// Files that do something before the next block is written.
 #[derive(Debug)]
-struct Hooked {
-    files: Arc<Faulty>,
-    hook: Mutex<Option<Hook>>,
+pub struct Hooked {
+    pub files: Arc<Faulty>,
+    pub hook: Mutex<Option<Hook>>,
 }
 
-struct Hook(Box<dyn FnOnce() + Send>);
+pub struct Hook(pub Box<dyn FnOnce() + Send>);
 
 impl std::fmt::Debug for Hook {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {

@@ -6,6 +6,8 @@ mod measure;
 mod mixture;
 mod space;
 
+pub use follow::{Hook, Hooked};
+
 use crate::tables::Dice;
 use arrow_array::cast::AsArray;
 use arrow_array::types::{Int32Type, UInt64Type};
