@@ -71,7 +71,7 @@ fn table_columns(client: &mut Client, schema: &str, table: &Table) -> Result<()>
             column.name.clone(),
             column.kind.to_string(),
             if column.nullable { "" } else { "not null" }.to_string(),
-            column.default.clone().unwrap_or_default(),
+            column.described_default().unwrap_or_default(),
         ]
     });
     let columns: Vec<_> = columns.collect();

@@ -52,6 +52,7 @@ impl Run<'_> {
                     kind: column_type_of(field.data_type())?,
                     nullable: true,
                     default: None,
+                    identity: None,
                 });
             }
         } else if schema.columns.len() != plan.schema().fields().len() {

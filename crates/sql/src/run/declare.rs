@@ -62,6 +62,7 @@ impl<'a> Declared<'a> {
             kind,
             nullable: true,
             default: None,
+            identity: None,
         };
         for option in &definition.options {
             let named = option.name.as_ref().map(fold);

@@ -35,6 +35,7 @@ mod recover;
 mod references;
 mod report;
 mod salvage;
+mod sequences;
 mod snapshot;
 mod transaction;
 mod verify;
@@ -47,6 +48,7 @@ pub use mover::policy;
 pub use mover::{MoverHold, MoverStatus, TableMoves, Tally};
 pub use open::OpenMode;
 pub use report::{LostBlock, LostTransactions, SalvageReport};
+pub use sequences::Sequence;
 pub use snapshot::Snapshot;
 pub use transaction::{Savepoint, Transaction};
 pub use verify::VerifyReport;
@@ -238,6 +240,7 @@ impl Engine {
 impl Drop for Store {
     fn drop(&mut self) {
         self.mover.stop();
+        self.return_numbers();
         // What this leaves undone the log does, when the database is opened again.
         if self.wal.as_ref().is_some_and(|wal| wal.bytes() > 0) {
             let _ = self.checkpoint();
