@@ -95,7 +95,7 @@ fn no_such_type(name: &str) -> Error {
 
 fn custom(name: &str) -> Result<ColumnType> {
     match name.to_lowercase().as_str() {
-        "bpchar" | "name" => Ok(ColumnType::Text),
+        "bpchar" | "name" | "regclass" => Ok(ColumnType::Text),
         _ => Err(no_such_type(name)),
     }
 }

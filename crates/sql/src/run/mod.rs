@@ -16,6 +16,7 @@ mod create;
 mod declare;
 mod drop;
 mod explain;
+mod identity;
 mod index;
 mod insert;
 mod key;
@@ -24,7 +25,9 @@ mod point;
 mod prepare;
 mod query;
 mod redeclare;
+mod reference;
 mod returning;
+mod sequence;
 mod show;
 mod transaction;
 mod truncate;
@@ -104,6 +107,7 @@ impl Run<'_> {
             Ast::CreateTable(create) => self.create_table(create).await,
             Ast::CreateIndex(create) => self.create_index(create),
             Ast::CreateView(view) => self.create_view(view).await,
+            Ast::CreateSequence { .. } => self.create_sequence(ast),
             Ast::CreateSchema { .. } => self.create_schema(ast),
             Ast::AlterTable(alter) => self.alter_table(alter).await,
             Ast::Drop { .. } => self.drop(ast),

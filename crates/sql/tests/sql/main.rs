@@ -21,6 +21,7 @@ mod load;
 mod prepared;
 mod queries;
 mod sargable;
+mod sequences;
 mod support;
 mod transactions;
 mod types;
