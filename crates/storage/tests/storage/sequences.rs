@@ -7,6 +7,7 @@ use freestone_storage::{
     SequenceId, SequencePosition, Store, TableOptions, TableSchema,
 };
 use std::collections::HashSet;
+use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
 use std::sync::{Arc, Barrier};
 
 fn definition() -> SequenceDefinition {
@@ -163,6 +164,35 @@ fn threads_share_the_numbers() {
     all.sort_unstable();
     let expected: Vec<i64> = (1..=(threads * each) as i64).collect();
     assert_eq!(all, expected);
+}
+
+#[test]
+fn what_threads_were_given_is_durable_at_any_moment() {
+    let files = Arc::new(Faulty::default());
+    let store = Store::over_files(files.clone()).unwrap();
+    create(&store);
+    let greatest = AtomicI64::new(0);
+    let done = AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        for wanted in [1, 40, 900, 2000] {
+            let (store, greatest, done) = (&store, &greatest, &done);
+            scope.spawn(move || {
+                while !done.load(Ordering::Relaxed) {
+                    let given = take(store, wanted).unwrap();
+                    greatest.fetch_max(*given.last().unwrap(), Ordering::SeqCst);
+                }
+            });
+        }
+        for _ in 0..200 {
+            let known = greatest.load(Ordering::SeqCst);
+            let after = Store::over_files(Arc::new(files.crash())).unwrap();
+            assert!(
+                next(&after) > known,
+                "{known} was given before the power went"
+            );
+        }
+        done.store(true, Ordering::Relaxed);
+    });
 }
 
 #[test]
