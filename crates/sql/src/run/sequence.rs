@@ -107,7 +107,8 @@ fn takes_numbers_of(default: &str, name: &Name) -> bool {
     };
     let found = visit_expressions(&expr, |part| {
         let known = nextval_of(part).and_then(|text| named(text).ok());
-        match known.is_some_and(|known| known == *name) {
+        match known.is_some_and(|known| (&known.schema, &known.name) == (&name.schema, &name.name))
+        {
             true => ControlFlow::Break(()),
             false => ControlFlow::Continue(()),
         }

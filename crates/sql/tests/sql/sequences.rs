@@ -200,22 +200,23 @@ fn always_refuses_values() {
     let error = sql.error("INSERT INTO t VALUES (9, 'x')");
     assert!(error.hint.unwrap().contains("OVERRIDING SYSTEM VALUE"));
     assert!(error.detail.unwrap().contains("GENERATED ALWAYS"));
-    sql.run("INSERT INTO t OVERRIDING SYSTEM VALUE VALUES (9, 'd'), (DEFAULT, 'e')");
-    sql.run("INSERT INTO t (id, v) overriding system value SELECT 10, 'f'");
+    // Number 4 went to the row that ON CONFLICT was refused for.
+    sql.run("INSERT INTO t OVERRIDING SYSTEM VALUE VALUES (90, 'd'), (DEFAULT, 'e')");
+    sql.run("INSERT INTO t (id, v) overriding system value SELECT 91, 'f'");
     sql.run("INSERT INTO t OVERRIDING USER VALUE VALUES (99, 'g'); INSERT INTO t (v) VALUES ('h')");
     sql.run("UPDATE t SET id = DEFAULT WHERE v = 'a'");
     assert_eq!(
-        sql.state("INSERT INTO t PARTITION (a) VALUES (1, 'x')"),
-        "42601"
+        sql.state("INSERT INTO t (id) PARTITION (a) VALUES (1)"),
+        "0A000"
     );
     assert_eq!(
         sql.rows("SELECT v, id FROM t ORDER BY v"),
-        ["a|7", "b|2", "c|3", "d|9", "e|4", "f|10", "g|5", "h|6"]
+        ["a|8", "b|2", "c|3", "d|90", "e|5", "f|91", "g|6", "h|7"]
     );
     let merge = "MERGE INTO t USING (SELECT 1 AS n) AS s ON t.id = s.n
         WHEN NOT MATCHED THEN INSERT (v) VALUES ('m')";
     sql.run(merge);
-    assert_eq!(sql.one("SELECT id FROM t WHERE v = 'm'"), "8");
+    assert_eq!(sql.one("SELECT id FROM t WHERE v = 'm'"), "9");
     assert_eq!(sql.state("INSERT INTO t (id) VALUES (NULL)"), "428C9");
 }
 
