@@ -152,6 +152,7 @@ pub fn table(kinds: &[ColumnType]) -> TableSchema {
         kind: *kind,
         nullable: true,
         default: None,
+        identity: None,
     };
     TableSchema {
         columns: kinds.iter().enumerate().map(column).collect(),

@@ -28,6 +28,7 @@
 
 mod copy;
 mod database;
+mod dialect;
 mod error;
 mod functions;
 mod ingest;

@@ -5,6 +5,7 @@ use datafusion::sql::sqlparser::dialect::PostgreSqlDialect;
 use datafusion::sql::sqlparser::parser::Parser;
 use datafusion::sql::sqlparser::tokenizer::{Location, Token, TokenWithSpan, Tokenizer};
 
+use crate::dialect;
 use crate::error::{Error, Result, parser as syntax_error};
 
 /// Brackets inside brackets, at most; deeper text is refused, not overflowed on.
@@ -74,9 +75,11 @@ impl std::fmt::Display for Statement {
 /// `42601` with the position in `sql`; nothing is returned then.
 pub(crate) fn parse(sql: &str) -> Result<Vec<Statement>> {
     let dialect = PostgreSqlDialect {};
+    let mut tokens = tokens(&dialect, sql)?;
+    let overridings = dialect::adapt(&mut tokens);
     let mut parser = Parser::new(&dialect)
         .with_recursion_limit(NESTING)
-        .with_tokens_with_locations(tokens(&dialect, sql)?);
+        .with_tokens_with_locations(tokens);
     let lines = Lines::of(sql);
     let mut statements = Vec::new();
     loop {
@@ -86,11 +89,11 @@ pub(crate) fn parse(sql: &str) -> Result<Vec<Statement>> {
             return Ok(statements);
         }
         let start = lines.offset(sql, first.span.start);
-        let ast = parser
+        let mut ast = parser
             .parse_statement()
             .map_err(|error| syntax_error(&error))?;
         let next = parser.peek_token();
-        let end = match next.token {
+        let end = match &next.token {
             Token::EOF => sql.len(),
             Token::SemiColon => lines.offset(sql, next.span.start),
             other => {
@@ -104,6 +107,8 @@ pub(crate) fn parse(sql: &str) -> Result<Vec<Statement>> {
                 );
             }
         };
+        let behind = (next.token != Token::EOF).then_some(next.span.start);
+        dialect::mark(&mut ast, &overridings, first.span.start, behind);
         let text = sql.get(start..end).unwrap_or(sql).trim().to_owned();
         statements.push(Statement { ast, text });
     }

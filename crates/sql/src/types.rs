@@ -74,7 +74,7 @@ pub(crate) fn column_type(sql: &SqlType) -> Result<ColumnType> {
             ColumnType::Varchar(length("varchar", n.as_ref())?)
         }
         S::Char(n) | S::Character(n) => ColumnType::Char(length("char", n.as_ref())?.unwrap_or(1)),
-        S::Text | S::String(_) | S::Clob(_) => ColumnType::Text,
+        S::Text | S::String(_) | S::Clob(_) | S::Regclass => ColumnType::Text,
         S::Bytea | S::Blob(_) | S::Binary(_) | S::Varbinary(_) => ColumnType::Bytea,
         S::JSON | S::JSONB => ColumnType::Json,
         S::Custom(name, _) => custom(&name.to_string())?,

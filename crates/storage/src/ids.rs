@@ -14,6 +14,10 @@ pub struct BlockId(pub u64);
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct TableId(pub u64);
 
+/// Names one sequence of one database; tables and sequences share their numbers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct SequenceId(pub u64);
+
 impl TableId {
     /// In the declaration of a new table: the table itself.
     pub const ITSELF: TableId = TableId(u64::MAX);

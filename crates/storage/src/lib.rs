@@ -25,17 +25,18 @@ pub mod wal;
 pub use block::{Block, BlockInfo, ByteRange, ColumnFacts};
 pub use delta::{Delta, ReadView};
 pub use error::{Error, Result};
-pub use ids::{BlockId, RowId, RowPlace, TableId};
+pub use ids::{BlockId, RowId, RowPlace, SequenceId, TableId};
 pub use predicate::{Bounds, CompareOp, Predicate, Prune, Zone};
 pub use row::Row;
 pub use scan::{ColumnScanner, KeyLookUp, Scan, ScanMetrics, ScanRequest, ScanWorker, Top};
 pub use schema::{
-    Check, CodecChoice, CodecName, Column, ColumnType, ForeignAction, ForeignKey, IndexDefinition,
-    IndexKind, Key, Layout, Physical, TableOptions, TableSchema, Value,
+    Check, CodecChoice, CodecName, Column, ColumnType, ForeignAction, ForeignKey, Identity,
+    IndexDefinition, IndexKind, Key, Layout, Numbers, Physical, SequenceDefinition,
+    SequencePosition, TableOptions, TableSchema, Value,
 };
 pub use store::{
     BlockWriter, Catalog, CatalogEdit, DEFAULT_SCHEMA, LostBlock, LostTransactions, MoverHold,
-    MoverStatus, NewBlock, NewColumns, OpenMode, SalvageReport, Savepoint, Snapshot, Store,
-    TableMoves, Transaction, VerifyReport, View,
+    MoverStatus, NewBlock, NewColumns, OpenMode, SalvageReport, Savepoint, Sequence, Snapshot,
+    Store, TableMoves, Transaction, VerifyReport, View,
 };
 pub use table::{ColumnStatistics, Table, TableStatistics};

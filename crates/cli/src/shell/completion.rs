@@ -208,6 +208,7 @@ mod tests {
                     kind: ColumnType::Integer,
                     nullable: true,
                     default: None,
+                    identity: None,
                 })
                 .collect(),
             keys: Vec::new(),

@@ -6,7 +6,7 @@ use freestone_storage::{Catalog, DEFAULT_SCHEMA, Table, View};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// Lists tables, views or both, of every schema.
+/// Lists tables, views or both, then with sequences, of every schema.
 pub fn relations(client: &mut Client, tables: bool, views: bool) -> Result<()> {
     let catalog = client.database.store().snapshot();
     let mut rows = Vec::new();
@@ -31,6 +31,10 @@ pub fn relations(client: &mut Client, tables: bool, views: bool) -> Result<()> {
                     .collect(),
             );
         }
+    }
+    for (schema, sequence) in catalog.all_sequences().filter(|_| tables && views) {
+        let words = [schema, &sequence.name, "sequence", "", "", ""];
+        rows.push(words.map(str::to_string).to_vec());
     }
     client.show(&["Schema", "Name", "Type", "Rows", "Size", "Blocks"], &rows)
 }
@@ -71,7 +75,7 @@ fn table_columns(client: &mut Client, schema: &str, table: &Table) -> Result<()>
             column.name.clone(),
             column.kind.to_string(),
             if column.nullable { "" } else { "not null" }.to_string(),
-            column.default.clone().unwrap_or_default(),
+            column.described_default().unwrap_or_default(),
         ]
     });
     let columns: Vec<_> = columns.collect();

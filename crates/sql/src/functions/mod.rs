@@ -5,13 +5,15 @@
 //! after types are known, replaces exactly those operations by functions that
 //! check or round (`arithmetic`, `convert`, `sum`); decimals, which DataFusion
 //! checks itself, are left alone. Another (`operands`), run before, brings operands
-//! of different types together. `info` has a few functions that clients call.
+//! of different types together. `info` has a few functions that clients call,
+//! `sequences` those of sequences.
 
 mod arithmetic;
 mod convert;
 mod info;
 mod operands;
 mod rule;
+pub(crate) mod sequences;
 mod sum;
 
 use std::sync::Arc;

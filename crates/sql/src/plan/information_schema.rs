@@ -1,4 +1,4 @@
-//! `information_schema`: schemata, tables, columns, views.
+//! `information_schema`: schemata, tables, columns, views, sequences.
 //!
 //! The columns are those of the SQL standard that have a meaning here; types are
 //! named as in PostgreSQL.
@@ -6,7 +6,7 @@
 use std::sync::Arc;
 
 use datafusion::catalog::TableProvider;
-use freestone_storage::{Column, ColumnType};
+use freestone_storage::{Column, ColumnType, Identity, Sequence, SequenceDefinition};
 
 use super::names::{CATALOG, INFORMATION_SCHEMA, Name};
 use super::relations::Relations;
@@ -27,6 +27,7 @@ pub(crate) fn table(
         "tables" => tables(relations)?,
         "columns" => columns(relations)?,
         "views" => views(relations)?,
+        "sequences" => sequences(relations)?,
         _ => return Ok(None),
     };
     Ok(Some(rows_table(batch)?))
@@ -59,7 +60,7 @@ fn tables(relations: &Relations<'_>) -> Result<Batch> {
             rows.push((schema.to_owned(), view.name.clone(), "VIEW"));
         }
     }
-    for name in ["columns", "schemata", "tables", "views"] {
+    for name in ["columns", "schemata", "sequences", "tables", "views"] {
         rows.push((INFORMATION_SCHEMA.to_owned(), name.to_owned(), "VIEW"));
     }
     rows.sort();
@@ -102,6 +103,7 @@ struct Described {
     length: Option<i32>,
     precision: Option<i32>,
     scale: Option<i32>,
+    identity: Option<Identity>,
 }
 
 fn columns(relations: &Relations<'_>) -> Result<Batch> {
@@ -134,6 +136,7 @@ fn columns(relations: &Relations<'_>) -> Result<Batch> {
                     length: None,
                     precision: None,
                     scale: None,
+                    identity: None,
                 });
             }
         }
@@ -170,6 +173,60 @@ fn columns(relations: &Relations<'_>) -> Result<Batch> {
         ("character_maximum_length", numbers(|row| row.length)),
         ("numeric_precision", numbers(|row| row.precision)),
         ("numeric_scale", numbers(|row| row.scale)),
+        ("is_identity", text(rows.iter().map(is_identity))),
+        (
+            "identity_generation",
+            Values::Text(rows.iter().map(generation).collect()),
+        ),
+    ])
+}
+
+fn is_identity(row: &Described) -> &'static str {
+    if row.identity.is_some() { "YES" } else { "NO" }
+}
+
+fn generation(row: &Described) -> Option<String> {
+    let identity = row.identity?;
+    let generation = if identity.always {
+        "ALWAYS"
+    } else {
+        "BY DEFAULT"
+    };
+    Some(generation.to_owned())
+}
+
+/// All sequences; numbers are text, as the standard has it.
+fn sequences(relations: &Relations<'_>) -> Result<Batch> {
+    let rows: Vec<_> = relations.snapshot.all_sequences().collect();
+    let each = |of: fn(&SequenceDefinition) -> String| {
+        let definitions = rows.iter().map(|(_, sequence)| &sequence.definition);
+        text(definitions.map(of))
+    };
+    let bits = |row: &(&str, &Arc<Sequence>)| match row.1.definition.kind {
+        ColumnType::SmallInt => Some(16),
+        ColumnType::Integer => Some(32),
+        _ => Some(64),
+    };
+    batch(vec![
+        ("sequence_catalog", text(rows.iter().map(|_| CATALOG))),
+        ("sequence_schema", text(rows.iter().map(|row| row.0))),
+        (
+            "sequence_name",
+            text(rows.iter().map(|row| row.1.name.as_str())),
+        ),
+        ("data_type", each(|one| standard_name(&one.kind))),
+        (
+            "numeric_precision",
+            Values::Int(rows.iter().map(bits).collect()),
+        ),
+        ("start_value", each(|one| one.start.to_string())),
+        ("minimum_value", each(|one| one.min.to_string())),
+        ("maximum_value", each(|one| one.max.to_string())),
+        ("increment", each(|one| one.increment.to_string())),
+        (
+            "cycle_option",
+            each(|one| if one.cycle { "YES" } else { "NO" }.to_owned()),
+        ),
     ])
 }
 
@@ -195,12 +252,14 @@ fn stored(schema: &str, table: &str, column: &Column, position: i32) -> Describe
         table: table.to_owned(),
         column: column.name.clone(),
         position,
-        default: column.default.clone(),
+        // That of an identity column is its own affair.
+        default: column.default.clone().filter(|_| column.identity.is_none()),
         nullable: column.nullable,
         kind: standard_name(&column.kind),
         length,
         precision,
         scale,
+        identity: column.identity,
     }
 }
 

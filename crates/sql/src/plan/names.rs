@@ -5,10 +5,12 @@
 
 use datafusion::common::TableReference;
 use datafusion::sql::sqlparser::ast::{Ident, ObjectName, ObjectNamePart};
+use datafusion::sql::sqlparser::dialect::PostgreSqlDialect;
+use datafusion::sql::sqlparser::parser::Parser;
 
 use freestone_storage::Table;
 
-use crate::error::{Error, Position, Result};
+use crate::error::{Error, Position, Result, parser};
 
 /// The only catalog.
 pub(crate) const CATALOG: &str = "freestone";
@@ -118,6 +120,24 @@ pub(crate) fn of_reference(reference: &TableReference) -> Result<Name> {
         name: reference.table().to_owned(),
         position: None,
     })
+}
+
+/// A name inside a string, such as `'s.t'` or `'"My table"'`.
+///
+/// # Errors
+/// `42601`; those of [`table_name`].
+pub(crate) fn named(text: &str) -> Result<Name> {
+    let name = Parser::new(&PostgreSqlDialect {})
+        .try_with_sql(text)
+        .and_then(|mut parser| parser.parse_object_name(false))
+        .map_err(|error| {
+            let mut error = parser(&error);
+            error.position = None;
+            error
+        })?;
+    let mut name = table_name(&name)?;
+    name.position = None;
+    Ok(name)
 }
 
 /// The file meant by `FROM 'file'`: a name written as a string.

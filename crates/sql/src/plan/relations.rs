@@ -30,7 +30,9 @@ use freestone_storage::{Catalog, Snapshot};
 use super::names::{INFORMATION_SCHEMA, Name, of_reference};
 use super::{information_schema, naming, rewrite, table_functions};
 use crate::error::{Error, Result, did_you_mean};
+use crate::functions::sequences;
 use crate::scan::StoredTable;
+use crate::session::TakenNumbers;
 use crate::statement::parse_one;
 use crate::types::Types;
 
@@ -156,6 +158,16 @@ pub(crate) fn unknown_table(snapshot: &Catalog, name: &Name) -> Error {
         .with_hint_opt(hint)
 }
 
+/// `42P01` for a sequence, with the nearest name as a hint.
+pub(crate) fn unknown_sequence(catalog: &Catalog, name: &Name) -> Error {
+    let known = catalog.all_sequences();
+    let known = known.filter(|(schema, _)| *schema == name.schema);
+    let names = known.map(|(_, sequence)| sequence.name.as_str());
+    Error::new("42P01", format!("sequence \"{name}\" does not exist"))
+        .at(name.position)
+        .with_hint_opt(did_you_mean("sequence", &name.name, names))
+}
+
 /// The parser options that make DataFusion's planner follow PostgreSQL.
 pub(crate) fn parser_options(state: &SessionState) -> ParserOptions {
     let options = &state.config_options().sql_parser;
@@ -232,7 +244,9 @@ impl ContextProvider for Relations<'_> {
     }
 
     fn get_function_meta(&self, name: &str) -> Option<Arc<ScalarUDF>> {
-        self.state.scalar_functions().get(name).cloned()
+        let numbers = || self.state.config().get_extension::<TakenNumbers>();
+        let own = sequences::function(name, self.snapshot.catalog(), numbers);
+        own.or_else(|| self.state.scalar_functions().get(name).cloned())
     }
 
     fn get_higher_order_meta(&self, name: &str) -> Option<Arc<HigherOrderUDF>> {
@@ -256,7 +270,8 @@ impl ContextProvider for Relations<'_> {
     }
 
     fn udf_names(&self) -> Vec<String> {
-        self.state.scalar_functions().keys().cloned().collect()
+        let names = self.state.scalar_functions().keys().cloned();
+        names.chain(sequences::NAMES.map(str::to_owned)).collect()
     }
 
     fn higher_order_function_names(&self) -> Vec<String> {

@@ -6,14 +6,12 @@ use std::sync::Arc;
 
 use datafusion::catalog::TableProvider;
 use datafusion::logical_expr::Expr;
-use datafusion::sql::sqlparser::dialect::PostgreSqlDialect;
-use datafusion::sql::sqlparser::parser::Parser;
 use freestone_storage::{Store, Table, TableMoves};
 
-use super::names::{Name, table_name};
+use super::names::named;
 use super::relations::Relations;
 use super::rows::{Values, batch, table as rows_table};
-use crate::error::{Error, Result, parser};
+use crate::error::{Error, Result};
 use crate::scan::scalar_of;
 
 /// The functions offered here.
@@ -96,21 +94,6 @@ fn usage(name: &str) -> Error {
         format!("function {name} takes one argument: the name of a table as a string"),
     )
     .with_hint(format!("for example: SELECT * FROM {name}('t')"))
-}
-
-/// A table name inside a string, such as `'s.t'` or `'"My table"'`.
-fn named(text: &str) -> Result<Name> {
-    let name = Parser::new(&PostgreSqlDialect {})
-        .try_with_sql(text)
-        .and_then(|mut parser| parser.parse_object_name(false))
-        .map_err(|error| {
-            let mut error = parser(&error);
-            error.position = None;
-            error
-        })?;
-    let mut name = table_name(&name)?;
-    name.position = None;
-    Ok(name)
 }
 
 fn hundredths(value: f64) -> f64 {

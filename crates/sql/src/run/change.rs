@@ -19,6 +19,7 @@ use freestone_storage::{Column, RowId, Table};
 
 use super::Run;
 use super::changes::{Applied, Changes, first_of_each, row_ids, without_ids};
+use super::identity::must_not_be_always;
 use super::insert::columns_named;
 use crate::error::{Error, Result};
 use crate::ingest::nullable;
@@ -294,7 +295,7 @@ pub(super) enum Assigned {
 /// What SET does with each column of the table.
 ///
 /// # Errors
-/// `42703` and `42701` for names; `0A000` for forms that are not done.
+/// `42703` and `42701` for names; `428C9` for columns GENERATED ALWAYS; `0A000` for forms that are not done.
 pub(super) fn assigned_columns(
     table: &Table,
     name: &Name,
@@ -332,14 +333,20 @@ pub(super) fn assigned_columns(
     let assigned = columns.map(|(index, column)| {
         let place = places.iter().position(|place| *place == index);
         match place {
-            None => Assigned::Same,
+            None => Ok(Assigned::Same),
             Some(place) if given[place].1.eq_ignore_ascii_case("default") => {
-                Assigned::Value(column.default.clone().unwrap_or_else(|| "NULL".to_owned()))
+                let default = column.default.clone();
+                Ok(Assigned::Value(
+                    default.unwrap_or_else(|| "NULL".to_owned()),
+                ))
             }
-            Some(place) => Assigned::Value(given[place].1.clone()),
+            Some(place) => {
+                must_not_be_always(column)?;
+                Ok(Assigned::Value(given[place].1.clone()))
+            }
         }
     });
-    Ok(assigned.collect())
+    assigned.collect()
 }
 
 /// An expression for each column of the table: the assigned one, or the column itself.

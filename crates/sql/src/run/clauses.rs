@@ -2,6 +2,7 @@
 
 use datafusion::sql::sqlparser::ast::Insert;
 
+use crate::dialect::overriding;
 use crate::error::{Error, Result};
 
 /// Refuses an INSERT with a clause that would be ignored otherwise.
@@ -15,7 +16,10 @@ pub(super) fn refuse_clauses(insert: &Insert) -> Result<()> {
         (insert.overwrite, "OVERWRITE"),
         (insert.replace_into, "REPLACE"),
         (insert.output.is_some(), "OUTPUT"),
-        (insert.partitioned.is_some(), "PARTITION"),
+        (
+            insert.partitioned.is_some() && overriding(insert).is_none(),
+            "PARTITION",
+        ),
         (!insert.assignments.is_empty(), "SET"),
         (insert.insert_alias.is_some(), "an alias"),
         (insert.settings.is_some(), "SETTINGS"),

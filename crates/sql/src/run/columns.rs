@@ -8,10 +8,11 @@ use std::sync::Arc;
 
 use datafusion::arrow::array::ArrayRef;
 use datafusion::sql::sqlparser::ast::{AlterTableOperation, ColumnDef};
-use freestone_storage::{CatalogEdit, Column, Table, TableId, TableSchema};
+use freestone_storage::{CatalogEdit, Column, Table, TableSchema};
 
 use super::Run;
 use super::declare::Declared;
+use super::identity::NewIdentity;
 use crate::copy::fill::Fill;
 use crate::error::{Error, Result};
 use crate::plan::names::{Name, fold, position};
@@ -19,7 +20,7 @@ use crate::session::Outcome;
 
 /// One column to come or go.
 enum Change {
-    Add(Column, ArrayRef),
+    Add(Column, ArrayRef, Vec<NewIdentity>),
     Drop(String),
 }
 
@@ -71,7 +72,7 @@ impl Run<'_> {
             self.store().move_delta(table.id)?;
         }
         let _hold = self.store().hold_mover(table.id);
-        self.edit(|edit| apply(edit, table.id, changes))?;
+        self.edit(|edit| apply(edit, table, changes))?;
         Ok(Outcome::done("ALTER TABLE"))
     }
 
@@ -79,11 +80,19 @@ impl Run<'_> {
         let name = Name::of_table(table);
         let mut declared = Declared::from(self, &name, TableSchema::default());
         declared.column(definition)?;
+        let identities = std::mem::take(&mut declared.identities);
         let written = declared.schema_of_column()?;
         let written = Arc::new(written);
+        let default = written.columns[0].default.as_deref();
+        let numbered = default.is_some_and(|text| text.to_lowercase().contains("nextval"));
+        if (numbered || !identities.is_empty()) && table.rows() > 0 {
+            let message = "ADD COLUMN with numbers of a sequence for rows that are there";
+            return Err(Error::unsupported(format!("{message} is not supported"))
+                .with_hint("make a table with that column, and INSERT the rows into it"));
+        }
         let value = Fill::new(self, &written, Vec::new())?.batch(&[], 1)?;
         let column = written.columns[0].clone();
-        Ok(Change::Add(column, Arc::clone(value.column(0))))
+        Ok(Change::Add(column, Arc::clone(value.column(0)), identities))
     }
 }
 
@@ -93,11 +102,29 @@ pub(super) fn refused() -> Error {
         .with_hint("one ALTER TABLE adds and drops columns, sets options, or does one other change")
 }
 
-fn apply(edit: &mut CatalogEdit, table: TableId, changes: Vec<Change>) -> Result<()> {
+fn apply(edit: &mut CatalogEdit, table: &Table, changes: Vec<Change>) -> Result<()> {
+    let schema_of = |edit: &CatalogEdit| {
+        let mut tables = edit.catalog().all_tables();
+        let known = tables.find(|(_, known)| known.id == table.id);
+        known.map(|(schema, _)| schema.to_owned())
+    };
     for change in changes {
         match change {
-            Change::Add(column, value) => edit.add_column(table, column, &value)?,
-            Change::Drop(name) => edit.drop_column(table, &name)?,
+            Change::Add(column, value, identities) => {
+                let mut name = Name::of_table(table);
+                name.schema = schema_of(edit).unwrap_or(name.schema);
+                let mut alone = TableSchema {
+                    columns: vec![column],
+                    ..TableSchema::default()
+                };
+                for identity in identities {
+                    identity.create(edit, &name, &mut alone)?;
+                }
+                for column in alone.columns {
+                    edit.add_column(table.id, column, &value)?;
+                }
+            }
+            Change::Drop(name) => edit.drop_column(table.id, &name)?,
         }
     }
     Ok(())

@@ -111,6 +111,10 @@ impl Run<'_> {
         conflict: &Conflict<'_>,
         rows: &[RecordBatch],
     ) -> Result<Changes> {
+        if let Some(update) = conflict.update {
+            // What cannot be set is refused also when no row is met.
+            assigned_columns(table, &Name::of_table(table), &update.assignments)?;
+        }
         let rows = concat_batches(&nullable(&table.schema), rows)?;
         let (fresh, meetings) = self.meetings(table, conflict, &rows)?;
         let inserted = take_record_batch(&rows, &UInt32Array::from(fresh))?;

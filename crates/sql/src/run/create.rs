@@ -10,6 +10,7 @@ use freestone_storage::{Column, TableOptions, TableSchema};
 
 use super::Run;
 use super::declare::Declared;
+use super::identity::NewIdentity;
 use crate::error::{Error, Result, did_you_mean};
 use crate::ingest::{self, Checks, Target};
 use crate::plan::names::{Name, fold, schema_name, table_name};
@@ -33,6 +34,7 @@ impl Run<'_> {
             declared.constraint(constraint)?;
         }
         check_names(&declared.schema)?;
+        let identities = std::mem::take(&mut declared.identities);
         let mut schema = declared.finished()?;
         for column in &schema.columns {
             self.check_default(column)?;
@@ -40,9 +42,16 @@ impl Run<'_> {
         let Some(query) = &create.query else {
             must_have_columns(&schema)?;
             let options = table_options(create, &schema)?;
-            self.commit_table(create, &name, schema, options, Vec::new())?;
+            let declared = (schema, identities);
+            self.commit_table(create, &name, declared, options, Vec::new())?;
             return Ok(Outcome::done("CREATE TABLE"));
         };
+        if !identities.is_empty() {
+            return Err(Error::unsupported(
+                "identity columns in CREATE TABLE AS are not supported",
+            )
+            .with_hint("create the table first, then INSERT INTO … SELECT"));
+        }
         let ast = Ast::Query(query.clone());
         let plan = rename_output(&ast, self.logical(&ast).await?)?;
         if schema.columns.is_empty() {
@@ -52,6 +61,7 @@ impl Run<'_> {
                     kind: column_type_of(field.data_type())?,
                     nullable: true,
                     default: None,
+                    identity: None,
                 });
             }
         } else if schema.columns.len() != plan.schema().fields().len() {
@@ -80,7 +90,8 @@ impl Run<'_> {
         let physical = self.physical(&plan).await?;
         let streams = ingest::assigned(&target, physical)?;
         let written = ingest::write(self.state(), &target, streams).await?;
-        let rows = self.commit_table(create, &name, schema, options, written.into_blocks())?;
+        let declared = (schema, Vec::new());
+        let rows = self.commit_table(create, &name, declared, options, written.into_blocks())?;
         Ok(Outcome::Done {
             tag: format!("SELECT {rows}"),
             rows,
@@ -89,6 +100,12 @@ impl Run<'_> {
 
     /// A view of that name is in the way, and so is a table unless replaced.
     fn check_free(&self, name: &Name, replace: bool) -> Result<()> {
+        let catalog = self.snapshot.catalog();
+        let sequence = catalog.sequence(&name.schema, &name.name).is_some();
+        if sequence {
+            let message = format!("relation \"{name}\" already exists: a sequence");
+            return Err(Error::new("42P07", message).at(name.position));
+        }
         if self.snapshot.view(&name.schema, &name.name).is_some() {
             let what = if replace {
                 "is not a table"
@@ -105,7 +122,7 @@ impl Run<'_> {
         &self,
         create: &CreateTable,
         name: &Name,
-        schema: TableSchema,
+        (mut schema, identities): (TableSchema, Vec<NewIdentity>),
         options: TableOptions,
         blocks: Vec<freestone_storage::NewBlock>,
     ) -> Result<u64> {
@@ -118,6 +135,9 @@ impl Run<'_> {
             }
             if !edit.catalog().schemas().any(|known| known == name.schema) {
                 return Err(unknown_schema(edit.catalog(), &name.schema));
+            }
+            for identity in identities {
+                identity.create(edit, name, &mut schema)?;
             }
             let id = edit.create_table(&name.schema, &name.name, schema, options)?;
             Ok(edit.append(id, blocks)?)

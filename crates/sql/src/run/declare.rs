@@ -4,31 +4,31 @@ use std::ops::ControlFlow;
 
 use datafusion::arrow::datatypes::DataType;
 use datafusion::sql::sqlparser::ast::{
-    ColumnDef, ColumnOption, Expr, ForeignKeyConstraint, Ident, IndexColumn, ReferentialAction,
-    TableConstraint, visit_expressions_mut,
+    ColumnDef, ColumnOption, Expr, ForeignKeyConstraint, Ident, IndexColumn, TableConstraint,
+    visit_expressions_mut,
 };
-use freestone_storage::{
-    Check, Column, ColumnType, ForeignAction, ForeignKey, Key, TableId, TableSchema,
-};
+use freestone_storage::{Check, Column, Key, TableSchema};
 
 use super::Run;
+use super::identity::{NewIdentity, serial};
 use crate::error::{Error, Result};
 use crate::plan::expression::{columns_of, printed};
-use crate::plan::names::{Name, fold, position, table_name};
-use crate::plan::relations::unknown_table;
+use crate::plan::names::{Name, fold, position};
 use crate::plan::rewrite::has_query;
 use crate::types::column_type;
 
 /// A table being declared.
 pub(super) struct Declared<'a> {
-    run: &'a Run<'a>,
-    name: &'a Name,
+    pub(super) run: &'a Run<'a>,
+    pub(super) name: &'a Name,
     /// Whether there will be a new table, also in the place of one of that name.
-    creating: bool,
+    pub(super) creating: bool,
     pub(super) schema: TableSchema,
     /// Resolved when all columns and keys are known.
     checks: Vec<(Option<String>, Expr)>,
     references: Vec<ForeignKeyConstraint>,
+    /// Identity columns; their sequences are made with the table.
+    pub(super) identities: Vec<NewIdentity>,
 }
 
 impl<'a> Declared<'a> {
@@ -49,6 +49,7 @@ impl<'a> Declared<'a> {
             schema,
             checks: Vec::new(),
             references: Vec::new(),
+            identities: Vec::new(),
         }
     }
 
@@ -56,12 +57,19 @@ impl<'a> Declared<'a> {
     pub(super) fn column(&mut self, definition: &ColumnDef) -> Result<()> {
         let at = position(&definition.name);
         let index = self.schema.columns.len();
-        let kind = column_type(&definition.data_type).map_err(|error| error.at(at))?;
+        let serial = serial(&definition.data_type);
+        let kind = serial.map_or_else(|| column_type(&definition.data_type), Ok);
+        let kind = kind.map_err(|error| error.at(at))?;
+        let identities = self.identities.len();
+        if serial.is_some() {
+            self.identities.push(NewIdentity::of_serial(index, kind)?);
+        }
         let mut column = Column {
             name: fold(&definition.name),
             kind,
             nullable: true,
             default: None,
+            identity: None,
         };
         for option in &definition.options {
             let named = option.name.as_ref().map(fold);
@@ -87,12 +95,20 @@ impl<'a> Declared<'a> {
                     self.checks.push((named, (*check.expr).clone()));
                 }
                 other => {
-                    return Err(Error::unsupported(format!(
-                        "the column option {other} is not supported"
-                    ))
-                    .at(at));
+                    let identity = NewIdentity::of_option(index, kind, other);
+                    let identity = identity.map_err(|error| error.at(at))?;
+                    let unknown = || {
+                        let message = format!("the column option {other} is not supported");
+                        Error::unsupported(message).at(at)
+                    };
+                    self.identities.push(identity.ok_or_else(unknown)?);
                 }
             }
+        }
+        match self.identities.len() - identities {
+            0 => {}
+            1 if column.default.is_none() => column.nullable = false,
+            number => return Err(both(number, &column.name).at(at)),
         }
         self.schema.columns.push(column);
         Ok(())
@@ -135,7 +151,7 @@ impl<'a> Declared<'a> {
         Ok(())
     }
 
-    fn place(&self, ident: &Ident, of: &str) -> Result<usize> {
+    pub(super) fn place(&self, ident: &Ident, of: &str) -> Result<usize> {
         let name = fold(ident);
         self.schema.index_of(&name).ok_or_else(|| {
             let message = format!("column \"{name}\" named in {of} does not exist");
@@ -212,7 +228,7 @@ impl<'a> Declared<'a> {
         }
     }
 
-    fn named_after(&self, columns: &[usize], suffix: &str) -> String {
+    pub(super) fn named_after(&self, columns: &[usize], suffix: &str) -> String {
         let names = columns.iter();
         let names: Vec<&str> = names
             .map(|column| self.schema.columns[*column].name.as_str())
@@ -221,7 +237,7 @@ impl<'a> Declared<'a> {
     }
 
     /// The name, with a number behind it if it is taken.
-    fn free(&self, name: String) -> String {
+    pub(super) fn free(&self, name: String) -> String {
         let taken = constraint_names(&self.schema);
         let numbered = (1..).map(|number| format!("{name}{number}"));
         let mut names = std::iter::once(name.clone()).chain(numbered);
@@ -268,121 +284,15 @@ impl<'a> Declared<'a> {
             columns,
         })
     }
-
-    fn reference(&self, written: &ForeignKeyConstraint) -> Result<ForeignKey> {
-        if written.match_kind.is_some() || written.characteristics.is_some() {
-            return Err(Error::unsupported(
-                "MATCH and DEFERRABLE of foreign keys are not supported",
-            ));
-        }
-        let columns = written.columns.iter();
-        let columns = columns.map(|ident| self.place(ident, "foreign key"));
-        let columns = columns.collect::<Result<Vec<usize>>>()?;
-        let parent_name = table_name(&written.foreign_table)?;
-        let own = parent_name.schema == self.name.schema && parent_name.name == self.name.name;
-        let known = self
-            .run
-            .snapshot
-            .table(&parent_name.schema, &parent_name.name);
-        let (parent, schema) = match (own, known) {
-            (true, Some(table)) if !self.creating => (table.id, &self.schema),
-            (true, _) => (TableId::ITSELF, &self.schema),
-            (false, Some(table)) => (table.id, table.schema.as_ref()),
-            (false, None) => return Err(unknown_table(&self.run.snapshot, &parent_name)),
-        };
-        let wanted = match written.referred_columns.as_slice() {
-            [] => {
-                let mut keys = schema.keys.iter();
-                let primary = keys.find(|key| key.primary);
-                let missing = || {
-                    let message =
-                        format!("there is no primary key for referenced table \"{parent_name}\"");
-                    Error::new("42830", message)
-                };
-                primary.ok_or_else(missing)?.columns.clone()
-            }
-            names => {
-                let place = |ident: &Ident| {
-                    schema.index_of(&fold(ident)).ok_or_else(|| {
-                        let message = format!(
-                            "column \"{}\" referenced in foreign key constraint does not exist",
-                            fold(ident)
-                        );
-                        Error::new("42703", message).at(position(ident))
-                    })
-                };
-                names.iter().map(place).collect::<Result<Vec<usize>>>()?
-            }
-        };
-        if wanted.len() != columns.len() {
-            let message = "number of referencing and referenced columns for foreign key disagree";
-            return Err(Error::new("42830", message));
-        }
-        // Look-ups name the columns in the order of the parent's key.
-        let sorted = |columns: &[usize]| {
-            let mut columns = columns.to_vec();
-            columns.sort_unstable();
-            columns
-        };
-        let mut keys = schema.keys.iter();
-        let key = keys.find(|key| sorted(&key.columns) == sorted(&wanted));
-        let key = key.ok_or_else(|| {
-            let message = format!(
-                "there is no unique constraint matching given keys for referenced table \
-                 \"{parent_name}\""
-            );
-            Error::new("42830", message)
-        })?;
-        let pairs = wanted.iter().zip(&columns);
-        let mine = |parent: &usize| {
-            let mut pairs = pairs.clone();
-            pairs.find_map(|(known, own)| (known == parent).then_some(*own))
-        };
-        let ordered: Option<Vec<usize>> = key.columns.iter().map(mine).collect();
-        let ordered = ordered.unwrap_or(columns);
-        for (own, parent) in ordered.iter().zip(&key.columns) {
-            let (own, parent) = (&self.schema.columns[*own], &schema.columns[*parent]);
-            if !comparable(&own.kind, &parent.kind) {
-                let message = format!(
-                    "foreign key columns \"{}\" and \"{}\" are of different types: {} and {}",
-                    own.name, parent.name, own.kind, parent.kind
-                );
-                return Err(Error::new("42804", message));
-            }
-        }
-        let unnamed = || self.free(self.named_after(&ordered, "fkey"));
-        Ok(ForeignKey {
-            name: written.name.as_ref().map_or_else(unnamed, fold),
-            parent,
-            parent_columns: key.columns.clone(),
-            on_delete: action(written.on_delete.as_ref()),
-            on_update: action(written.on_update.as_ref()),
-            columns: ordered.clone(),
-        })
-    }
 }
 
-/// Whether equal values of both types are stored alike, as look-ups need.
-fn comparable(own: &ColumnType, parent: &ColumnType) -> bool {
-    let whole = |kind: &ColumnType| {
-        matches!(
-            kind,
-            ColumnType::SmallInt | ColumnType::Integer | ColumnType::BigInt
-        )
+/// `42601` for a column with an identity and another, or a DEFAULT.
+fn both(identities: usize, column: &str) -> Error {
+    let what = match identities {
+        1 => "both default and identity",
+        _ => "multiple identities",
     };
-    let text = |kind: &ColumnType| matches!(kind, ColumnType::Text | ColumnType::Varchar(_));
-    own == parent || (whole(own) && whole(parent)) || (text(own) && text(parent))
-}
-
-fn action(written: Option<&ReferentialAction>) -> ForeignAction {
-    match written {
-        None | Some(ReferentialAction::Restrict | ReferentialAction::NoAction) => {
-            ForeignAction::Restrict
-        }
-        Some(ReferentialAction::Cascade) => ForeignAction::Cascade,
-        Some(ReferentialAction::SetNull) => ForeignAction::SetNull,
-        Some(ReferentialAction::SetDefault) => ForeignAction::SetDefault,
-    }
+    Error::new("42601", format!("{what} specified for column \"{column}\""))
 }
 
 /// The names of all constraints of a table.

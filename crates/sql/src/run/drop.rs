@@ -1,10 +1,11 @@
-//! DROP TABLE, DROP VIEW, DROP INDEX, DROP SCHEMA: all names of a statement, or none.
+//! DROP TABLE, DROP VIEW, DROP INDEX, DROP SEQUENCE, DROP SCHEMA: all names of a statement, or none.
 
 use datafusion::sql::sqlparser::ast::{ObjectName, ObjectType, Statement as Ast};
 use freestone_storage::CatalogEdit;
 
 use super::Run;
 use super::create::unknown_schema;
+use super::sequence::drop_sequence;
 use crate::error::{Error, Result};
 use crate::plan::names::{DEFAULT_SCHEMA, Name, schema_name, table_name};
 use crate::plan::relations::unknown_table;
@@ -66,6 +67,7 @@ impl Run<'_> {
                             return Err(unknown_schema(edit.catalog(), &name));
                         }
                     }
+                    ObjectType::Sequence => drop_sequence(edit, name, *if_exists, *cascade)?,
                     _ => return Err(super::refused(ast)),
                 }
             }

@@ -10,7 +10,7 @@ use std::sync::Arc;
 use datafusion::arrow::array::{Array, ArrayRef, RecordBatch};
 use datafusion::arrow::compute::concat;
 use datafusion::common::{DFSchema, ScalarValue};
-use datafusion::logical_expr::{Expr as Logical, LogicalPlan, LogicalPlanBuilder};
+use datafusion::logical_expr::{Expr as Logical, ExprSchemable, LogicalPlan, LogicalPlanBuilder};
 use datafusion::physical_expr::PhysicalExpr;
 use datafusion::sql::sqlparser::ast::{
     Expr, Insert, ObjectName, Query, SetExpr, Statement as Ast, TableObject, UnaryOperator, Value,
@@ -24,12 +24,14 @@ use super::changes::Changes;
 use super::clauses::refuse_clauses;
 use super::conflict::Conflict;
 use super::create::column_ident;
+use super::identity::Overriding;
+use super::sequence::is_whole;
 use crate::error::{Error, Result, did_you_mean};
 use crate::ingest::nullable;
 use crate::plan::expression::parse_expr;
 use crate::plan::names::{Name, fold, table_name};
 use crate::session::Outcome;
-use crate::values::{ColumnBuilder, assign};
+use crate::values::{ColumnBuilder, assign, check_assignable};
 
 impl Run<'_> {
     pub(super) async fn insert(&self, insert: &Insert) -> Result<Outcome> {
@@ -44,8 +46,9 @@ impl Run<'_> {
         let alias = insert.table_alias.as_ref();
         let called = alias.map_or_else(|| name.name.clone(), |alias| fold(&alias.alias));
         let columns = target_columns(&table.schema, &name, insert)?;
+        let overriding = Overriding::of(insert);
         let source = match insert.source.as_deref() {
-            None => Source::Rows(self.literal_rows(table, &[], &[vec![]])?),
+            None => Source::Rows(self.literal_rows(table, &[], &[vec![]], overriding)?),
             Some(query) => match plain_values(query) {
                 Some(values) => {
                     let rows: Vec<&[Expr]> = values.rows.iter().map(|row| &*row.content).collect();
@@ -53,7 +56,7 @@ impl Run<'_> {
                     let rows: Vec<Vec<&Expr>> =
                         rows.into_iter().map(|row| row.iter().collect()).collect();
                     let columns = &columns[..rows.first().map_or(0, Vec::len)];
-                    Source::Rows(self.literal_rows(table, columns, &rows)?)
+                    Source::Rows(self.literal_rows(table, columns, &rows, overriding)?)
                 }
                 None => {
                     let plan = self.insert_plan(table, &columns, query, insert).await?;
@@ -93,6 +96,7 @@ impl Run<'_> {
     ) -> Result<LogicalPlan> {
         let source = self.logical(&Ast::Query(Box::new(query.clone()))).await?;
         let given = source.schema().columns();
+        let overriding = Overriding::of(insert);
         check_width(given.len(), columns.len(), !insert.columns.is_empty())?;
         let mut projection = Vec::with_capacity(table.schema.columns.len());
         for (index, column) in table.schema.columns.iter().enumerate() {
@@ -100,7 +104,8 @@ impl Run<'_> {
                 .iter()
                 .position(|target| *target == index)
                 .and_then(|at| given.get(at));
-            let value = match source {
+            let taken = source.is_some() && overriding.takes(column)?;
+            let value = match source.filter(|_| taken) {
                 Some(source) => Logical::Column(source.clone()),
                 None => self.default_expr(column)?,
             };
@@ -143,7 +148,14 @@ impl Run<'_> {
         let Some(text) = &column.default else {
             return Ok(());
         };
-        let value = self.constant(&parse_expr(text)?)?;
+        let expr = parse_expr(text)?;
+        let planned = self.default_expr(column)?;
+        if planned.is_volatile() {
+            // It may be a number of a sequence, which is not to be lost.
+            self.check_sequences(&expr)?;
+            return check_assignable(&planned.get_type(&DFSchema::empty())?, column);
+        }
+        let value = self.constant(&expr)?;
         let array = value.to_array()?;
         assign(&array, column).map(|_| ()).map_err(|bad| {
             bad.error
@@ -157,12 +169,22 @@ impl Run<'_> {
         table: &Table,
         columns: &[usize],
         rows: &[Vec<&Expr>],
+        overriding: Overriding,
     ) -> Result<RecordBatch> {
         let schema: &TableSchema = &table.schema;
         let mut arrays: Vec<ArrayRef> = Vec::with_capacity(schema.columns.len());
         for (index, column) in schema.columns.iter().enumerate() {
-            let default = column.default.as_deref().map(parse_expr).transpose()?;
             let at = columns.iter().position(|target| *target == index);
+            let given = |values: &[&'_ Expr]| {
+                let value = at.and_then(|at| values.get(at).copied());
+                value.is_some_and(|expr| !is_default(expr))
+            };
+            let taken = rows.iter().any(|values| given(values)) && overriding.takes(column)?;
+            if !taken && let Some(sequence) = self.sequence_of(column)? {
+                arrays.push(self.numbered(&sequence, column, rows.len())?);
+                continue;
+            }
+            let default = column.default.as_deref().map(parse_expr).transpose()?;
             let mut cells = Cells::new(self, column);
             for (row, values) in rows.iter().enumerate() {
                 let given = at
@@ -209,7 +231,13 @@ impl<'a> Cells<'a> {
                 }
             }
             Some(Literal::Text(text)) => self.builder.push(text)?,
-            None => self.compute(expr)?,
+            None => match is_whole(&self.column.kind) {
+                true => match self.run.number_of(expr)? {
+                    Some(number) => self.builder.push(&number.to_string())?,
+                    None => self.compute(expr)?,
+                },
+                false => self.compute(expr)?,
+            },
         }
         Ok(())
     }

@@ -14,6 +14,7 @@ use freestone_storage::Table;
 use super::Run;
 use super::change::{Changed, assigned_columns, new_values, refuse};
 use super::changes::{Applied, Changes, row_ids};
+use super::identity::Overriding;
 use super::insert::{column_names, columns_named};
 use crate::error::{Error, Result};
 use crate::plan::expression::printed;
@@ -161,11 +162,14 @@ impl Run<'_> {
             let place = places.iter().position(|place| *place == index);
             let given = place.and_then(|place| row.get(place)).map(printed);
             let given = given.filter(|text| !text.eq_ignore_ascii_case("default"));
+            if given.is_some() {
+                Overriding::default().takes(column)?;
+            }
             let value = given.or_else(|| column.default.clone());
             let value = value.unwrap_or_else(|| "NULL".to_owned());
-            format!("({value}) AS {}", quoted(&column.name))
+            Ok(format!("({value}) AS {}", quoted(&column.name)))
         });
-        let values: Vec<String> = values.collect();
+        let values = values.collect::<Result<Vec<String>>>()?;
         let values = values.join(", ");
         Ok(format!("SELECT {values} FROM {from} WHERE {condition}"))
     }

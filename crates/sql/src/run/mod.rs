@@ -18,6 +18,7 @@ mod declare;
 mod drop;
 mod explain;
 mod formula;
+mod identity;
 mod index;
 mod insert;
 mod key;
@@ -27,7 +28,9 @@ mod point_change;
 mod prepare;
 mod query;
 mod redeclare;
+mod reference;
 mod returning;
+mod sequence;
 mod show;
 mod transaction;
 mod truncate;
@@ -109,6 +112,7 @@ impl Run<'_> {
             Ast::CreateTable(create) => self.create_table(create).await,
             Ast::CreateIndex(create) => self.create_index(create),
             Ast::CreateView(view) => self.create_view(view).await,
+            Ast::CreateSequence { .. } => self.create_sequence(ast),
             Ast::CreateSchema { .. } => self.create_schema(ast),
             Ast::AlterTable(alter) => self.alter_table(alter).await,
             Ast::Drop { .. } => self.drop(ast),

@@ -189,7 +189,11 @@ fn insertion(snapshot: &Snapshot, insert: &Insert) -> Option<PointChange> {
     };
     let name = table_name(written).ok()?;
     let schema = Arc::clone(&snapshot.table(&name.schema, &name.name)?.schema);
-    if !plain || refuse_clauses(insert).is_err() || !schema.checks.is_empty() {
+    let numbered = schema
+        .columns
+        .iter()
+        .any(|column| column.identity.is_some());
+    if !plain || numbered || refuse_clauses(insert).is_err() || !schema.checks.is_empty() {
         return None;
     }
     let SetExpr::Values(values) = insert.source.as_deref()?.body.as_ref() else {
@@ -261,7 +265,8 @@ fn updating(
         let Some(index) = name.and_then(|name| schema.index_of(&name)) else {
             return Ok(None);
         };
-        if columns.contains(&index) || is_default(&assignment.value) {
+        let numbered = schema.columns[index].identity.is_some();
+        if numbered || columns.contains(&index) || is_default(&assignment.value) {
             return Ok(None);
         }
         let source = match Source::of(&assignment.value, &schema.columns[index]) {

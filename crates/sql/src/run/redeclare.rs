@@ -9,12 +9,13 @@ use std::sync::Arc;
 
 use datafusion::physical_plan::collect;
 use datafusion::sql::sqlparser::ast::{
-    AlterColumnOperation, AlterTableOperation, DataType, Expr, Ident, RenameTableNameKind,
-    visit_expressions_mut,
+    AlterColumnOperation, AlterTableOperation, DataType, Expr, GeneratedAs, Ident,
+    RenameTableNameKind, visit_expressions_mut,
 };
 use freestone_storage::{Table, TableSchema};
 
 use super::Run;
+use super::identity::must_be_plain;
 use crate::error::{Error, Result};
 use crate::ingest::{self, Target};
 use crate::plan::expression::{parse_expr, printed};
@@ -144,6 +145,16 @@ impl Run<'_> {
         column: usize,
         operation: &AlterColumnOperation,
     ) -> Result<()> {
+        if let AlterColumnOperation::AddGenerated {
+            generated_as,
+            sequence_options,
+        } = operation
+        {
+            let generated = generated_as.unwrap_or(GeneratedAs::Always);
+            let options = sequence_options.as_deref().unwrap_or_default();
+            return self.add_identity(name, table, column, generated, options);
+        }
+        must_be_plain(table, column, operation)?;
         let mut schema = (*table.schema).clone();
         let changed = &mut schema.columns[column];
         match operation {
@@ -229,7 +240,9 @@ impl Run<'_> {
             let message = format!("column \"{}\" is part of a foreign key", old.name);
             return Err(Error::unsupported(message).with_hint("drop the constraint first"));
         }
-        if let Some(default) = &old.default {
+        if let Some(default) = &old.default
+            && old.identity.is_none()
+        {
             let cast = format!("CAST(({default}) AS {kind})");
             schema.columns[column].default = Some(cast);
             self.check_default(&schema.columns[column])?;

@@ -232,7 +232,7 @@ fn describe_table(table: &Table) -> Result<Outcome> {
         ),
         (
             "column_default",
-            Values::Text(columns.iter().map(|c| c.default.clone()).collect()),
+            Values::Text(columns.iter().map(|c| c.described_default()).collect()),
         ),
         ("key", Values::Text((0..columns.len()).map(key).collect())),
     ])?)

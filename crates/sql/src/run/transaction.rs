@@ -36,7 +36,12 @@ pub(super) async fn run(session: &Session, ast: &Ast) -> Result<Outcome> {
             return Ok(outcome);
         }
     }
-    let begun = session.transaction().occupy()?;
+    let (begun, read_only) = {
+        let mut open = session.transaction();
+        (open.occupy()?, open.is_read_only())
+    };
+    let read_only = read_only.unwrap_or(session.modes().1);
+    session.numbers().set_read_only(read_only);
     if let Some(snapshot) = begun {
         let mut inside = Inside {
             session,

@@ -1,7 +1,7 @@
 //! TRUNCATE and VACUUM.
 
-use datafusion::sql::sqlparser::ast::{Truncate, VacuumStatement};
-use freestone_storage::TableId;
+use datafusion::sql::sqlparser::ast::{Truncate, TruncateIdentityOption, VacuumStatement};
+use freestone_storage::{Table, TableId};
 
 use super::Run;
 use super::change::Changed;
@@ -55,7 +55,26 @@ impl Run<'_> {
         for table in &tables {
             self.change(|transaction| Ok(transaction.check_keys(table.id, u64::MAX)?))?;
         }
+        if truncate.identity == Some(TruncateIdentityOption::Restart) {
+            tables.iter().try_for_each(|table| self.restart(table))?;
+        }
         Ok(Outcome::done("TRUNCATE TABLE"))
+    }
+
+    /// Lets the identity columns of a table begin again.
+    fn restart(&self, table: &Table) -> Result<()> {
+        let identities = table.schema.columns.iter().filter_map(|c| c.identity);
+        for identity in identities {
+            let known = self.snapshot.sequence_by_id(identity.sequence);
+            let Some((schema, sequence)) = known else {
+                continue;
+            };
+            let name = &sequence.name;
+            self.change(|transaction| {
+                Ok(transaction.edit(|edit| edit.restart_sequence(schema, name))?)
+            })?;
+        }
+        Ok(())
     }
 
     /// VACUUM: the rows of deltas become blocks, deleted ones leave theirs.

@@ -1,5 +1,6 @@
 //! Sessions: one user's settings, and the way from a statement to its outcome.
 
+mod numbers;
 mod prepared;
 mod settings;
 mod setup;
@@ -24,6 +25,7 @@ use crate::progress::Progress;
 use crate::run;
 use crate::statement::{Statement, parse};
 
+pub(crate) use numbers::TakenNumbers;
 pub use prepared::Prepared;
 pub(crate) use settings::{Setting, all_settings, change, current};
 pub(crate) use setup::{OwnOptions, template};
@@ -49,6 +51,7 @@ pub struct Session {
     read_only: AtomicBool,
     /// Statements kept by PREPARE.
     prepared: Mutex<HashMap<String, Arc<Prepared>>>,
+    numbers: Arc<TakenNumbers>,
 }
 
 /// What a statement came to.
@@ -114,6 +117,8 @@ impl Session {
         let config = state.config_mut();
         config.set_extension(Arc::clone(&progress));
         config.set_extension(Arc::clone(database.store()));
+        let numbers = Arc::new(TakenNumbers::new(database.store()));
+        config.set_extension(Arc::clone(&numbers));
         if let Some(threads) = options.threads {
             config.options_mut().execution.target_partitions = threads.max(1);
         }
@@ -125,6 +130,7 @@ impl Session {
             serializable: AtomicBool::new(false),
             read_only: AtomicBool::new(false),
             prepared: Mutex::default(),
+            numbers,
         }
     }
 
@@ -229,6 +235,11 @@ impl Session {
             (_, true) => Err(transaction::read_only()),
             _ => Ok(()),
         }
+    }
+
+    /// The numbers of sequences.
+    pub(crate) fn numbers(&self) -> &TakenNumbers {
+        &self.numbers
     }
 
     /// The database this session belongs to.

@@ -106,6 +106,14 @@ impl Open {
         self.running()
     }
 
+    /// Whether the transaction may change nothing, if there is one.
+    pub(crate) fn is_read_only(&self) -> Option<bool> {
+        match self {
+            Self::Going(block) | Self::Failed(block) => Some(block.read_only),
+            Self::Nothing => None,
+        }
+    }
+
     /// Refuses what cannot be done beside a running statement.
     ///
     /// # Errors

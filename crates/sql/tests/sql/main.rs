@@ -23,6 +23,7 @@ mod point_change;
 mod prepared;
 mod queries;
 mod sargable;
+mod sequences;
 mod support;
 mod transactions;
 mod types;

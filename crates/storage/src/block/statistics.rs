@@ -105,6 +105,7 @@ impl Block {
                     kind: *kind,
                     nullable: true,
                     default: None,
+                    identity: None,
                 };
                 Ok(Sketch::of(&Dense::from_arrow(one, &column)?))
             }

@@ -10,6 +10,7 @@ fn the_example_is_so() {
         kind,
         nullable: true,
         default: None,
+        identity: None,
     };
     let schema = TableSchema {
         columns: vec![

@@ -9,9 +9,11 @@
 use crate::block::BlockInfo;
 use crate::error::{Error, Result};
 use crate::format::checksum;
-use crate::ids::TableId;
+use crate::ids::{SequenceId, TableId};
 use crate::io::Files;
-use crate::schema::{FormerColumns, TableOptions, TableSchema};
+use crate::schema::{
+    FormerColumns, SequenceDefinition, SequencePosition, TableOptions, TableSchema,
+};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -52,6 +54,21 @@ pub struct ManifestSchema {
     pub tables: BTreeMap<String, ManifestTable>,
     /// Text of views by name.
     pub views: BTreeMap<String, String>,
+    /// Sequences by name.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub sequences: BTreeMap<String, ManifestSequence>,
+}
+
+/// A sequence as stored.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ManifestSequence {
+    /// The sequence's number.
+    pub id: SequenceId,
+    /// What numbers it gives.
+    #[serde(flatten)]
+    pub definition: SequenceDefinition,
+    /// Where it goes on: behind all numbers that may have been given.
+    pub position: SequencePosition,
 }
 
 /// A table as stored.

@@ -11,6 +11,7 @@ fn schema() -> TableSchema {
         kind,
         nullable: true,
         default: None,
+        identity: None,
     };
     TableSchema {
         columns: vec![

@@ -7,6 +7,7 @@ use crate::block::Block;
 use crate::delta::{Deletes, TupleBatch};
 use crate::error::{Error, Result};
 use crate::ids::{BlockId, RowId, TableId};
+use crate::schema::Column;
 use crate::table::Table;
 use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Weak};
@@ -120,7 +121,7 @@ pub(super) fn carry_deltas(before: &Catalog, catalog: &mut Catalog) -> Result<()
             }
             let first = table.delta().first();
             let delta = known.delta().from(table.schema.clone(), first);
-            if known.schema.columns != table.schema.columns && delta.rows() > 0 {
+            if !same_tuples(&known.schema.columns, &table.schema.columns) && delta.rows() > 0 {
                 return Err(Error::Conflict {
                     message: format!("rows of table \"{}\" were changed meanwhile", table.name),
                 });
@@ -131,6 +132,12 @@ pub(super) fn carry_deltas(before: &Catalog, catalog: &mut Catalog) -> Result<()
         }
     }
     Ok(())
+}
+
+/// Whether rows of columns like these are rows of those: defaults make no difference.
+fn same_tuples(these: &[Column], those: &[Column]) -> bool {
+    let stored = |column: &Column| (column.name.clone(), column.kind, column.nullable);
+    these.iter().map(stored).eq(those.iter().map(stored))
 }
 
 /// Deletes that blocks new in the catalog came with.

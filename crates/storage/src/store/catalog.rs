@@ -1,6 +1,7 @@
 //! The catalog: every schema, table and view at one moment.
 
 use super::Place;
+use super::sequences::Sequence;
 use crate::block::{Block, BlockInfo, Places, SharedPlaces};
 use crate::delta::Delta;
 use crate::error::{Error, Result};
@@ -26,6 +27,8 @@ pub struct SchemaEntry {
     pub tables: BTreeMap<String, Arc<Table>>,
     /// Views by name.
     pub views: BTreeMap<String, View>,
+    /// Sequences by name.
+    pub sequences: BTreeMap<String, Arc<Sequence>>,
 }
 
 /// A view.
@@ -128,11 +131,16 @@ impl Catalog {
                 .views
                 .into_iter()
                 .map(|(name, sql)| (name.clone(), View { name, sql }));
+            let sequences = entry.sequences.into_iter().map(|(name, stored)| {
+                let sequence = Sequence::opened(name.clone(), stored);
+                (name, Arc::new(sequence))
+            });
             Ok((
                 schema,
                 SchemaEntry {
                     tables,
                     views: views.collect(),
+                    sequences: sequences.collect(),
                 },
             ))
         });
@@ -154,11 +162,16 @@ impl Catalog {
                 .views
                 .iter()
                 .map(|(name, view)| (name.clone(), view.sql.clone()));
+            let sequences = entry
+                .sequences
+                .iter()
+                .map(|(name, sequence)| (name.clone(), sequence.stored()));
             (
                 schema.clone(),
                 ManifestSchema {
                     tables: tables.collect(),
                     views: views.collect(),
+                    sequences: sequences.collect(),
                 },
             )
         });

@@ -49,13 +49,14 @@ impl CatalogEdit {
         })
     }
 
-    /// Removes a column, with keys and indexes over it.
+    /// Removes a column, with keys and indexes over it and its identity's sequence.
     ///
     /// # Errors
     /// 42703 if there is none, 42P16 if it is the only one, 2BP01 if a foreign key
     /// refers to it, `Conflict` if the table is gone or has rows in no block.
     pub fn drop_column(&mut self, table: TableId, name: &str) -> Result<()> {
         self.shift_references(table, name)?;
+        let known = self.catalog().table_by_id(table).cloned();
         self.change(table, |table| {
             let missing = || {
                 let message = format!(
@@ -83,7 +84,10 @@ impl CatalogEdit {
             }
             changed.options.column_codecs.remove(name);
             Ok(changed)
-        })
+        })?;
+        let columns = known.iter().flat_map(|table| &table.schema.columns);
+        self.remove_sequences_of(columns.filter(|column| column.name == name));
+        Ok(())
     }
 }
 

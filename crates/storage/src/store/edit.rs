@@ -36,7 +36,14 @@ impl CatalogEdit {
         &self.catalog
     }
 
-    fn schema(&mut self, schema: &str) -> Result<&mut SchemaEntry> {
+    /// A number that no table and no sequence has had.
+    pub(super) fn next_id(&mut self) -> u64 {
+        let id = self.next_table.fetch_add(1, Ordering::Relaxed);
+        self.catalog.next_table = self.catalog.next_table.max(id + 1);
+        id
+    }
+
+    pub(super) fn schema(&mut self, schema: &str) -> Result<&mut SchemaEntry> {
         self.changed = true;
         self.catalog
             .schemas
@@ -46,7 +53,7 @@ impl CatalogEdit {
 
     pub(super) fn free_name(&mut self, schema: &str, name: &str) -> Result<&mut SchemaEntry> {
         let entry = self.schema(schema)?;
-        if entry.tables.contains_key(name) || entry.views.contains_key(name) {
+        if entry.has_relation(name) {
             return Err(Error::invalid(
                 "42P07",
                 format!("relation \"{name}\" already exists"),
@@ -85,11 +92,11 @@ impl CatalogEdit {
                 format!("schema \"{name}\" is the default schema and stays"),
             ));
         }
-        let empty = entry.tables.is_empty() && entry.views.is_empty();
+        let empty = entry.is_empty();
         if !cascade && !empty {
             return Err(
                 Error::invalid("2BP01", format!("schema \"{name}\" is not empty"))
-                    .with_hint("Use DROP SCHEMA … CASCADE to drop its tables and views too."),
+                    .with_hint("Use DROP SCHEMA … CASCADE to drop what is in it, too."),
             );
         }
         let tables = self.catalog.tables(name).into_iter();
@@ -116,18 +123,17 @@ impl CatalogEdit {
         check_columns(&columns)?;
         columns.index_keys();
         options.check(&columns)?;
-        let id = TableId(self.next_table.fetch_add(1, Ordering::Relaxed));
+        let id = TableId(self.next_id());
         let keys = columns.foreign_keys.iter_mut();
         keys.filter(|key| key.parent == TableId::ITSELF)
             .for_each(|key| key.parent = id);
         let entry = self.free_name(schema, name)?;
         let table = Table::new(id, name.to_string(), Arc::new(columns), options, Vec::new());
         entry.tables.insert(name.to_string(), Arc::new(table));
-        self.catalog.next_table = self.catalog.next_table.max(id.0 + 1);
         Ok(id)
     }
 
-    /// Removes a table and its blocks.
+    /// Removes a table and its blocks, and the sequences of its identity columns.
     ///
     /// # Errors
     /// 3F000, 42P01; 2BP01 if foreign keys of other tables refer to it, unless
@@ -143,7 +149,9 @@ impl CatalogEdit {
             return Err(Error::invalid("2BP01", message)
                 .with_hint("Use DROP TABLE … CASCADE to drop the foreign key too."));
         }
-        let id = self.remove(schema, name)?.id;
+        let table = self.remove(schema, name)?;
+        let id = table.id;
+        self.remove_sequences_of(&table.schema.columns);
         for child in children {
             self.change(child.id, |child| {
                 let mut schema = (*child.schema).clone();

@@ -14,11 +14,13 @@
 
 use super::Place;
 use super::catalog::{Catalog, SchemaEntry, View, opened_table, stored_table};
+use super::sequences::Sequence;
 use crate::delta::{Deletes, Fragment, RowBits, TupleBatch, TupleShape};
 use crate::error::{Error, Result};
 use crate::format::{Reader, Writer};
-use crate::ids::{BlockId, RowId, RowPlace, TableId};
-use crate::manifest::ManifestTable;
+use crate::ids::{BlockId, RowId, RowPlace, SequenceId, TableId};
+use crate::manifest::{ManifestSequence, ManifestTable};
+use crate::schema::SequencePosition;
 use crate::table::Table;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, HashMap};
@@ -40,6 +42,9 @@ pub(super) struct CatalogChange {
     next_table: u64,
     next_block: u64,
     schemas: BTreeMap<String, Option<SchemaChange>>,
+    /// Sequences that go on behind numbers that may have been given.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    positions: Vec<(SequenceId, SequencePosition)>,
 }
 
 #[derive(Debug, Default, Serialize, Deserialize)]
@@ -48,6 +53,8 @@ struct SchemaChange {
     tables: BTreeMap<String, Option<ManifestTable>>,
     #[serde(default)]
     views: BTreeMap<String, Option<String>>,
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    sequences: BTreeMap<String, Option<ManifestSequence>>,
 }
 
 /// What is new or other in `after`, and, as `None`, what is no more.
@@ -84,6 +91,12 @@ impl CatalogChange {
                     |a, b| a == b,
                     |_, view| view.sql.clone(),
                 ),
+                sequences: changed(
+                    &before.sequences,
+                    &after.sequences,
+                    Arc::ptr_eq,
+                    |_, sequence| sequence.stored(),
+                ),
             }
         };
         CatalogChange {
@@ -91,6 +104,22 @@ impl CatalogChange {
             next_table: after.next_table,
             next_block,
             schemas: changed(&before.schemas, &after.schemas, |_, _| false, schema),
+            positions: Vec::new(),
+        }
+    }
+
+    /// From a catalog to the same with a sequence that is further.
+    pub fn of_position(
+        catalog: &Catalog,
+        next_block: u64,
+        position: (SequenceId, SequencePosition),
+    ) -> CatalogChange {
+        CatalogChange {
+            version: catalog.version,
+            next_table: catalog.next_table,
+            next_block,
+            schemas: BTreeMap::new(),
+            positions: vec![position],
         }
     }
 
@@ -123,6 +152,21 @@ impl CatalogChange {
                     None => entry.views.remove(&name),
                     Some(sql) => entry.views.insert(name.clone(), View { name, sql }),
                 };
+            }
+            for (name, sequence) in change.sequences {
+                match sequence {
+                    None => entry.sequences.remove(&name),
+                    Some(stored) => {
+                        let sequence = Sequence::opened(name.clone(), stored);
+                        entry.sequences.insert(name, Arc::new(sequence))
+                    }
+                };
+            }
+        }
+        for (id, position) in self.positions {
+            // One that is not there any more was dropped meanwhile.
+            if let Some((_, sequence)) = catalog.sequence_by_id(id) {
+                sequence.go_on_at(position);
             }
         }
         Ok(catalog)

@@ -79,7 +79,16 @@ fn same_entry(
         && a.tables
             .iter()
             .all(|(name, table)| b.tables.get(name).is_some_and(|other| same(table, other)));
-    tables && a.views == b.views
+    tables && a.views == b.views && same_sequences(a, b)
+}
+
+fn same_sequences(a: &SchemaEntry, b: &SchemaEntry) -> bool {
+    let (a, b) = (&a.sequences, &b.sequences);
+    let same = |(name, sequence)| {
+        b.get(name)
+            .is_some_and(|other| Arc::ptr_eq(sequence, other))
+    };
+    a.len() == b.len() && a.iter().all(same)
 }
 
 fn merge_schema(
@@ -121,6 +130,7 @@ fn merge_schema(
         };
         latest.tables.insert(name, table);
     }
+    merge_sequences(base, draft, latest)?;
     for (name, view) in changes(&base.views, &draft.views, |a, b| a == b) {
         if latest.views.get(&name) != base.views.get(&name) {
             return Err(conflict(&format!("view \"{name}\"")));
@@ -128,6 +138,27 @@ fn merge_schema(
         match view {
             Some(view) => latest.views.insert(name, view),
             None => latest.views.remove(&name),
+        };
+    }
+    Ok(())
+}
+
+/// Sequences that were added, declared anew and removed; that numbers were taken
+/// from them is no change of the catalog.
+fn merge_sequences(
+    base: &SchemaEntry,
+    draft: &SchemaEntry,
+    latest: &mut SchemaEntry,
+) -> Result<()> {
+    for (name, sequence) in changes(&base.sequences, &draft.sequences, Arc::ptr_eq) {
+        let (before, now) = (base.sequences.get(&name), latest.sequences.get(&name));
+        let taken = before.is_none() && latest.has_relation(&name);
+        if taken || before.map(Arc::as_ptr) != now.map(Arc::as_ptr) {
+            return Err(conflict(&format!("sequence \"{name}\"")));
+        }
+        match sequence {
+            Some(sequence) => latest.sequences.insert(name, sequence),
+            None => latest.sequences.remove(&name),
         };
     }
     Ok(())

@@ -37,6 +37,7 @@ mod references;
 mod report;
 mod rows;
 mod salvage;
+mod sequences;
 mod snapshot;
 mod transaction;
 mod verify;
@@ -50,6 +51,7 @@ pub use mover::{MoverHold, MoverStatus, TableMoves, Tally};
 pub use open::OpenMode;
 pub use overlay::NewColumns;
 pub use report::{LostBlock, LostTransactions, SalvageReport};
+pub use sequences::Sequence;
 pub use snapshot::Snapshot;
 pub use transaction::{Savepoint, Transaction};
 pub use verify::VerifyReport;
@@ -242,6 +244,7 @@ impl Engine {
 impl Drop for Store {
     fn drop(&mut self) {
         self.mover.stop();
+        self.return_numbers();
         // What this leaves undone the log does, when the database is opened again.
         if self.wal.as_ref().is_some_and(|wal| wal.bytes() > 0) {
             let _ = self.checkpoint();

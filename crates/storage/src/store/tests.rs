@@ -12,6 +12,7 @@ fn columns() -> TableSchema {
         kind,
         nullable,
         default: None,
+        identity: None,
     };
     TableSchema {
         columns: vec![

@@ -81,6 +81,7 @@ fn load(sample: &Sample, layout: Layout, sort_by: Option<String>) -> Home {
         kind: sample.kind,
         nullable: false,
         default: None,
+        identity: None,
     };
     let schema = TableSchema {
         columns: (0..sample.columns.len()).map(column).collect(),

@@ -62,6 +62,7 @@ impl Patient {
             kind,
             nullable: true,
             default: None,
+            identity: None,
         };
         let schema = TableSchema {
             columns: vec![column],

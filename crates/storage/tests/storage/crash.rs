@@ -63,6 +63,7 @@ fn columns() -> TableSchema {
         kind,
         nullable,
         default: None,
+        identity: None,
     };
     TableSchema {
         columns: vec![

@@ -279,6 +279,7 @@ fn keys_of_the_delta() {
         kind,
         nullable: true,
         default: None,
+        identity: None,
     };
     let mut columns = schema(&[]);
     columns.columns = vec![

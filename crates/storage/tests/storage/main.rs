@@ -21,6 +21,7 @@
 //! - `failures`: every operation of random histories fails.
 //! - `readers`: stores that follow one that writes.
 //! - `salvage`: any damage is refused or accounted for.
+//! - `sequences`: no number is given twice.
 //! - `regressions`: the smallest forms of what random histories found.
 //! - `history`, `world`: random transactions, and the model they are held against.
 
@@ -46,6 +47,7 @@ mod overlay;
 mod readers;
 mod regressions;
 mod salvage;
+mod sequences;
 mod sparse;
 mod tables;
 mod transactions;

@@ -21,6 +21,7 @@ fn schema(columns: usize) -> TableSchema {
         kind: ColumnType::BigInt,
         nullable: number > 0,
         default: None,
+        identity: None,
     };
     TableSchema {
         columns: (0..columns).map(column).collect(),

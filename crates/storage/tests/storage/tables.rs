@@ -142,6 +142,7 @@ pub fn schema(recipes: &[Recipe]) -> TableSchema {
         kind,
         nullable,
         default: None,
+        identity: None,
     };
     let mut columns = vec![column("id".into(), ColumnType::BigInt, false)];
     columns.extend(

@@ -18,6 +18,7 @@ fn columns() -> TableSchema {
         kind: ColumnType::Integer,
         nullable: false,
         default: None,
+        identity: None,
     };
     TableSchema {
         columns: vec![column("k"), column("v")],

@@ -36,6 +36,7 @@ pub fn column(name: &str) -> Column {
         },
         nullable: name != "k",
         default: None,
+        identity: None,
     }
 }
 

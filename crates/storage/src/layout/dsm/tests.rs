@@ -11,6 +11,7 @@ fn column() -> Column {
         kind: ColumnType::Integer,
         nullable: true,
         default: None,
+        identity: None,
     }
 }
 

@@ -12,6 +12,7 @@ fn column() -> Column {
         kind: ColumnType::Text,
         nullable: true,
         default: None,
+        identity: None,
     }
 }
 

@@ -33,6 +33,7 @@ fn columns() -> TableSchema {
         kind,
         nullable: false,
         default: None,
+        identity: None,
     };
     TableSchema {
         columns: vec![

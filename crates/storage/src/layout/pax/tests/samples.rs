@@ -159,6 +159,7 @@ pub(super) fn schema(kinds: &[(ColumnType, bool)]) -> TableSchema {
         kind: *kind,
         nullable: *nullable,
         default: None,
+        identity: None,
     };
     TableSchema {
         columns: kinds.iter().enumerate().map(column).collect(),

@@ -1,0 +1,176 @@
+//! What PostgreSQL's grammar has and the parser does not: brought into what it knows.
+//!
+//! The parser takes the options of a sequence in one order only, and knows no
+//! OVERRIDING. The tokens are put in order, or taken out and noted, before it runs.
+
+use datafusion::sql::sqlparser::ast::{Expr, Ident, Insert, Statement as Ast};
+use datafusion::sql::sqlparser::tokenizer::{Location, Token, TokenWithSpan};
+
+/// What [`overriding`] says of OVERRIDING SYSTEM VALUE.
+pub(crate) const SYSTEM: &str = "overriding system value";
+const USER: &str = "overriding user value";
+
+/// Where OVERRIDING stood, and which of the two.
+pub(crate) type Overridings = Vec<(Location, &'static str)>;
+
+/// Changes the tokens of a text to what the parser understands.
+pub(crate) fn adapt(tokens: &mut Vec<TokenWithSpan>) -> Overridings {
+    order_sequence_options(tokens);
+    take_overriding(tokens)
+}
+
+/// Tells the statement between two places of an OVERRIDING that was taken out there.
+pub(crate) fn mark(ast: &mut Ast, found: &Overridings, from: Location, to: Option<Location>) {
+    let inside = |at: &Location| *at >= from && to.is_none_or(|to| *at < to);
+    let Some((_, which)) = found.iter().find(|(at, _)| inside(at)) else {
+        return;
+    };
+    match ast {
+        Ast::Insert(insert) => {
+            insert.partitioned = Some(vec![Expr::Identifier(Ident::new(*which))]);
+        }
+        Ast::Prepare { statement, .. } | Ast::Explain { statement, .. } => {
+            mark(statement, found, from, to);
+        }
+        _ => {}
+    }
+}
+
+/// What [`mark`] told an INSERT. Its place in the tree is that of a clause which
+/// PostgreSQL does not have, and which holds no name with spaces.
+pub(crate) fn overriding(insert: &Insert) -> Option<&'static str> {
+    match insert.partitioned.as_deref() {
+        Some([Expr::Identifier(ident)]) if ident.quote_style.is_none() => [SYSTEM, USER]
+            .into_iter()
+            .find(|which| *which == ident.value),
+        _ => None,
+    }
+}
+
+fn take_overriding(tokens: &mut Vec<TokenWithSpan>) -> Overridings {
+    let mut found = Vec::new();
+    let mut at = 0;
+    while at < tokens.len() {
+        let places = words(tokens, at, 3);
+        let which = match places.as_slice() {
+            [(_, first), (_, second), (_, third)] if first == "OVERRIDING" && third == "VALUE" => {
+                match second.as_str() {
+                    "SYSTEM" => Some(SYSTEM),
+                    "USER" => Some(USER),
+                    _ => None,
+                }
+            }
+            _ => None,
+        };
+        if let (Some(which), Some((last, _))) = (which, places.last()) {
+            found.push((tokens[at].span.start, which));
+            tokens.drain(at..=*last);
+        } else {
+            at += 1;
+        }
+    }
+    found
+}
+
+/// The next words from a token on, in upper case, with their places; fewer if something
+/// else comes between.
+fn words(tokens: &[TokenWithSpan], from: usize, count: usize) -> Vec<(usize, String)> {
+    let mut found = Vec::with_capacity(count);
+    for (at, token) in tokens.iter().enumerate().skip(from) {
+        match &token.token {
+            Token::Whitespace(_) if !found.is_empty() => {}
+            Token::Word(word) if word.quote_style.is_none() => {
+                found.push((at, word.value.to_uppercase()));
+            }
+            _ => break,
+        }
+        if found.len() == count {
+            break;
+        }
+    }
+    found
+}
+
+/// Options of a sequence in the order in which the parser takes them.
+const ORDER: [&str; 6] = [
+    "INCREMENT",
+    "MINVALUE",
+    "MAXVALUE",
+    "START",
+    "CACHE",
+    "CYCLE",
+];
+
+fn order_sequence_options(tokens: &mut [TokenWithSpan]) {
+    let mut at = 0;
+    while at < tokens.len() {
+        let heads = words(tokens, at, 2);
+        let identity = matches!(heads.as_slice(), [(_, first), (at, second)]
+            if first == "AS" && second == "IDENTITY" && opens_brackets(tokens, at + 1));
+        let created = matches!(heads.as_slice(), [(_, first), (_, second)]
+            if (first == "CREATE" || first == "TEMPORARY" || first == "TEMP")
+                && second == "SEQUENCE");
+        if identity || created {
+            let end = end_of_clause(tokens, at, identity);
+            order_options(&mut tokens[at..end]);
+            at = end;
+        }
+        at += 1;
+    }
+}
+
+fn opens_brackets(tokens: &[TokenWithSpan], from: usize) -> bool {
+    let mut visible = tokens.iter().skip(from);
+    let next = visible.find(|token| !matches!(token.token, Token::Whitespace(_)));
+    next.is_some_and(|token| token.token == Token::LParen)
+}
+
+/// The end of a statement, or of the brackets after IDENTITY.
+fn end_of_clause(tokens: &[TokenWithSpan], from: usize, brackets: bool) -> usize {
+    let ends = |token: &TokenWithSpan| match token.token {
+        Token::SemiColon => true,
+        Token::RParen | Token::Comma => brackets,
+        _ => false,
+    };
+    let end = tokens.iter().skip(from).position(ends);
+    end.map_or(tokens.len(), |end| from + end)
+}
+
+/// Puts the options among these tokens in order; each reaches as far as the next.
+fn order_options(tokens: &mut [TokenWithSpan]) {
+    let mut starts: Vec<(usize, usize)> = Vec::new();
+    let mut after_no = None;
+    let mut end = tokens.len();
+    for (at, token) in tokens.iter().enumerate() {
+        let Token::Word(word) = &token.token else {
+            continue;
+        };
+        if word.quote_style.is_some() {
+            continue;
+        }
+        let word = word.value.to_uppercase();
+        let rank = ORDER.iter().position(|option| *option == word);
+        match (rank, word.as_str()) {
+            (Some(rank), _) => starts.push((after_no.take().unwrap_or(at), rank)),
+            (None, "NO") => after_no = Some(at),
+            (None, "OWNED") if !starts.is_empty() => {
+                end = at;
+                break;
+            }
+            _ => {}
+        }
+    }
+    let Some(first) = starts.first().map(|(at, _)| *at) else {
+        return;
+    };
+    let next = |number: usize| starts.get(number + 1).map_or(end, |(at, _)| *at);
+    let parts = starts.iter().enumerate();
+    let mut parts: Vec<(usize, Vec<TokenWithSpan>)> = parts
+        .map(|(number, (at, rank))| (*rank, tokens[*at..next(number)].to_vec()))
+        .collect();
+    parts.sort_by_key(|(rank, _)| *rank);
+    let ordered = parts.into_iter().flat_map(|(_, part)| part);
+    for (place, token) in tokens[first..end].iter_mut().zip(ordered) {
+        *place = token;
+    }
+}

@@ -1,0 +1,130 @@
+//! FOREIGN KEY as written, and the key of the parent that it refers to.
+
+use datafusion::sql::sqlparser::ast::{ForeignKeyConstraint, Ident, ReferentialAction};
+use freestone_storage::{ColumnType, ForeignAction, ForeignKey, TableId};
+
+use super::declare::Declared;
+use crate::error::{Error, Result};
+use crate::plan::names::{fold, position, table_name};
+use crate::plan::relations::unknown_table;
+
+impl Declared<'_> {
+    /// The foreign key that a constraint declares.
+    ///
+    /// # Errors
+    /// `42830` without such a key in the parent, `42804` for other types; `42P01`.
+    pub(super) fn reference(&self, written: &ForeignKeyConstraint) -> Result<ForeignKey> {
+        if written.match_kind.is_some() || written.characteristics.is_some() {
+            return Err(Error::unsupported(
+                "MATCH and DEFERRABLE of foreign keys are not supported",
+            ));
+        }
+        let columns = written.columns.iter();
+        let columns = columns.map(|ident| self.place(ident, "foreign key"));
+        let columns = columns.collect::<Result<Vec<usize>>>()?;
+        let parent_name = table_name(&written.foreign_table)?;
+        let own = parent_name.schema == self.name.schema && parent_name.name == self.name.name;
+        let known = self
+            .run
+            .snapshot
+            .table(&parent_name.schema, &parent_name.name);
+        let (parent, schema) = match (own, known) {
+            (true, Some(table)) if !self.creating => (table.id, &self.schema),
+            (true, _) => (TableId::ITSELF, &self.schema),
+            (false, Some(table)) => (table.id, table.schema.as_ref()),
+            (false, None) => return Err(unknown_table(&self.run.snapshot, &parent_name)),
+        };
+        let wanted = match written.referred_columns.as_slice() {
+            [] => {
+                let mut keys = schema.keys.iter();
+                let primary = keys.find(|key| key.primary);
+                let missing = || {
+                    let message =
+                        format!("there is no primary key for referenced table \"{parent_name}\"");
+                    Error::new("42830", message)
+                };
+                primary.ok_or_else(missing)?.columns.clone()
+            }
+            names => {
+                let place = |ident: &Ident| {
+                    schema.index_of(&fold(ident)).ok_or_else(|| {
+                        let message = format!(
+                            "column \"{}\" referenced in foreign key constraint does not exist",
+                            fold(ident)
+                        );
+                        Error::new("42703", message).at(position(ident))
+                    })
+                };
+                names.iter().map(place).collect::<Result<Vec<usize>>>()?
+            }
+        };
+        if wanted.len() != columns.len() {
+            let message = "number of referencing and referenced columns for foreign key disagree";
+            return Err(Error::new("42830", message));
+        }
+        // Look-ups name the columns in the order of the parent's key.
+        let sorted = |columns: &[usize]| {
+            let mut columns = columns.to_vec();
+            columns.sort_unstable();
+            columns
+        };
+        let mut keys = schema.keys.iter();
+        let key = keys.find(|key| sorted(&key.columns) == sorted(&wanted));
+        let key = key.ok_or_else(|| {
+            let message = format!(
+                "there is no unique constraint matching given keys for referenced table \
+                 \"{parent_name}\""
+            );
+            Error::new("42830", message)
+        })?;
+        let pairs = wanted.iter().zip(&columns);
+        let mine = |parent: &usize| {
+            let mut pairs = pairs.clone();
+            pairs.find_map(|(known, own)| (known == parent).then_some(*own))
+        };
+        let ordered: Option<Vec<usize>> = key.columns.iter().map(mine).collect();
+        let ordered = ordered.unwrap_or(columns);
+        for (own, parent) in ordered.iter().zip(&key.columns) {
+            let (own, parent) = (&self.schema.columns[*own], &schema.columns[*parent]);
+            if !comparable(&own.kind, &parent.kind) {
+                let message = format!(
+                    "foreign key columns \"{}\" and \"{}\" are of different types: {} and {}",
+                    own.name, parent.name, own.kind, parent.kind
+                );
+                return Err(Error::new("42804", message));
+            }
+        }
+        let unnamed = || self.free(self.named_after(&ordered, "fkey"));
+        Ok(ForeignKey {
+            name: written.name.as_ref().map_or_else(unnamed, fold),
+            parent,
+            parent_columns: key.columns.clone(),
+            on_delete: action(written.on_delete.as_ref()),
+            on_update: action(written.on_update.as_ref()),
+            columns: ordered.clone(),
+        })
+    }
+}
+
+/// Whether equal values of both types are stored alike, as look-ups need.
+fn comparable(own: &ColumnType, parent: &ColumnType) -> bool {
+    let whole = |kind: &ColumnType| {
+        matches!(
+            kind,
+            ColumnType::SmallInt | ColumnType::Integer | ColumnType::BigInt
+        )
+    };
+    let text = |kind: &ColumnType| matches!(kind, ColumnType::Text | ColumnType::Varchar(_));
+    own == parent || (whole(own) && whole(parent)) || (text(own) && text(parent))
+}
+
+fn action(written: Option<&ReferentialAction>) -> ForeignAction {
+    match written {
+        None | Some(ReferentialAction::Restrict | ReferentialAction::NoAction) => {
+            ForeignAction::Restrict
+        }
+        Some(ReferentialAction::Cascade) => ForeignAction::Cascade,
+        Some(ReferentialAction::SetNull) => ForeignAction::SetNull,
+        Some(ReferentialAction::SetDefault) => ForeignAction::SetDefault,
+    }
+}

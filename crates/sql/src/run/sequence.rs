@@ -1,0 +1,219 @@
+//! CREATE SEQUENCE and DROP SEQUENCE, and the options of sequences.
+
+use std::ops::ControlFlow;
+
+use datafusion::sql::sqlparser::ast::{
+    Expr, FunctionArg, FunctionArgExpr, FunctionArguments, ObjectName, SequenceOptions,
+    Statement as Ast, UnaryOperator, Value, visit_expressions,
+};
+use freestone_storage::{CatalogEdit, ColumnType, SequenceDefinition, TableId};
+
+use super::Run;
+use super::create::unknown_schema;
+use crate::error::{Error, Result};
+use crate::functions::sequences::no_sequence;
+use crate::plan::expression::parse_expr;
+use crate::plan::names::{Name, fold_part, named, table_name};
+use crate::session::Outcome;
+use crate::types::column_type;
+
+impl Run<'_> {
+    pub(super) fn create_sequence(&self, ast: &Ast) -> Result<Outcome> {
+        let Ast::CreateSequence {
+            temporary: false,
+            if_not_exists,
+            name,
+            data_type,
+            sequence_options,
+            owned_by,
+        } = ast
+        else {
+            return Err(Error::unsupported("TEMPORARY sequences are not supported"));
+        };
+        let nobody = |owner: &ObjectName| owner.to_string().eq_ignore_ascii_case("none");
+        if !owned_by.as_ref().is_none_or(nobody) {
+            return Err(Error::unsupported("OWNED BY is not supported")
+                .with_hint("the sequence of an identity column is owned by it"));
+        }
+        let name = table_name(name)?;
+        let kind = match data_type {
+            Some(kind) => column_type(kind)?,
+            None => ColumnType::BigInt,
+        };
+        let definition = definition(kind, sequence_options)?;
+        self.edit(|edit| {
+            let catalog = edit.catalog();
+            if !catalog.schemas().any(|known| known == name.schema) {
+                return Err(unknown_schema(catalog, &name.schema));
+            }
+            if *if_not_exists && catalog.sequence(&name.schema, &name.name).is_some() {
+                return Ok(());
+            }
+            edit.create_sequence(&name.schema, &name.name, definition)?;
+            Ok(())
+        })?;
+        Ok(Outcome::done("CREATE SEQUENCE"))
+    }
+}
+
+/// Drops a sequence; with `cascade` also the defaults that take its numbers.
+pub(super) fn drop_sequence(
+    edit: &mut CatalogEdit,
+    written: &ObjectName,
+    if_exists: bool,
+    cascade: bool,
+) -> Result<()> {
+    let name = table_name(written)?;
+    if edit.catalog().sequence(&name.schema, &name.name).is_none() {
+        match no_sequence(edit.catalog(), &name) {
+            missing if missing.sqlstate == "42P01" && if_exists => return Ok(()),
+            error => return Err(error),
+        }
+    }
+    for (table, column, described) in users(edit, &name) {
+        if !cascade {
+            let message = format!("cannot drop sequence {name} because other objects depend on it");
+            return Err(Error::new("2BP01", message)
+                .with_detail(format!("{described} depends on sequence {name}"))
+                .with_hint("use DROP … CASCADE to drop the default, too"));
+        }
+        edit.drop_default(table, column)?;
+    }
+    Ok(edit.drop_sequence(&name.schema, &name.name)?)
+}
+
+/// Columns other than identity columns whose defaults take numbers of a sequence.
+fn users(edit: &CatalogEdit, name: &Name) -> Vec<(TableId, usize, String)> {
+    let mut users = Vec::new();
+    for (_, table) in edit.catalog().all_tables() {
+        for (number, column) in table.schema.columns.iter().enumerate() {
+            let plain = column.identity.is_none();
+            let default = column.default.as_deref().filter(|_| plain);
+            if default.is_some_and(|text| takes_numbers_of(text, name)) {
+                let described = format!(
+                    "default value for column {} of table {}",
+                    column.name, table.name
+                );
+                users.push((table.id, number, described));
+            }
+        }
+    }
+    users
+}
+
+fn takes_numbers_of(default: &str, name: &Name) -> bool {
+    let Ok(expr) = parse_expr(default) else {
+        return false;
+    };
+    let found = visit_expressions(&expr, |part| {
+        let known = nextval_of(part).and_then(|text| named(text).ok());
+        match known.is_some_and(|known| (&known.schema, &known.name) == (&name.schema, &name.name))
+        {
+            true => ControlFlow::Break(()),
+            false => ControlFlow::Continue(()),
+        }
+    });
+    found.is_break()
+}
+
+/// The text in `nextval('text')`; `None` for anything else.
+pub(super) fn nextval_of(expr: &Expr) -> Option<&str> {
+    let Expr::Function(call) = expr else {
+        return None;
+    };
+    let [name] = call.name.0.as_slice() else {
+        return None;
+    };
+    let FunctionArguments::List(list) = &call.args else {
+        return None;
+    };
+    let plain = call.filter.is_none() && call.over.is_none() && list.clauses.is_empty();
+    if !plain || fold_part(name).as_deref() != Some("nextval") {
+        return None;
+    }
+    match list.args.as_slice() {
+        [FunctionArg::Unnamed(FunctionArgExpr::Expr(argument))] => string(argument),
+        _ => None,
+    }
+}
+
+/// The string in `'text'` or `'text'::regclass`.
+fn string(expr: &Expr) -> Option<&str> {
+    match expr {
+        Expr::Value(value) => match &value.value {
+            Value::SingleQuotedString(text) => Some(text),
+            _ => None,
+        },
+        Expr::Cast {
+            expr, data_type, ..
+        } if data_type.to_string().eq_ignore_ascii_case("regclass") => string(expr),
+        _ => None,
+    }
+}
+
+/// A sequence as its options describe it.
+///
+/// # Errors
+/// `22023` for a type without whole numbers, and for numbers that cannot be.
+pub(super) fn definition(
+    kind: ColumnType,
+    options: &[SequenceOptions],
+) -> Result<SequenceDefinition> {
+    if !is_whole(&kind) {
+        let message = "sequence type must be smallint, integer, or bigint";
+        return Err(Error::new("22023", message));
+    }
+    let mut increment = 1;
+    for option in options {
+        if let SequenceOptions::IncrementBy(by, _) = option {
+            increment = whole_number(by)?;
+        }
+    }
+    let mut definition = SequenceDefinition::of_type(kind, increment);
+    let mut start = None;
+    for option in options {
+        match option {
+            SequenceOptions::IncrementBy(..)
+            | SequenceOptions::MinValue(None)
+            | SequenceOptions::MaxValue(None) => {}
+            SequenceOptions::MinValue(Some(least)) => definition.min = whole_number(least)?,
+            SequenceOptions::MaxValue(Some(greatest)) => definition.max = whole_number(greatest)?,
+            SequenceOptions::StartWith(at, _) => start = Some(whole_number(at)?),
+            SequenceOptions::Cache(count) => {
+                definition.cache = u64::try_from(whole_number(count)?).unwrap_or(0);
+            }
+            // The parser's flag is that of NO.
+            SequenceOptions::Cycle(no) => definition.cycle = !no,
+        }
+    }
+    definition.start = start.unwrap_or_else(|| definition.first_of_all());
+    definition.check()?;
+    Ok(definition)
+}
+
+/// Whether a column of the type can hold the numbers of a sequence.
+pub(super) fn is_whole(kind: &ColumnType) -> bool {
+    matches!(
+        kind,
+        ColumnType::SmallInt | ColumnType::Integer | ColumnType::BigInt
+    )
+}
+
+fn whole_number(expr: &Expr) -> Result<i64> {
+    let digits = match expr {
+        Expr::Value(value) => value.value.to_string(),
+        Expr::UnaryOp {
+            op: UnaryOperator::Minus,
+            expr,
+        } => format!("-{expr}"),
+        Expr::UnaryOp {
+            op: UnaryOperator::Plus,
+            expr,
+        } => expr.to_string(),
+        other => other.to_string(),
+    };
+    digits.parse().map_err(|_| {
+        let message = format!("\"{digits}\" is no number of type bigint");
+        Error::new("22023", message)
+    })
+}

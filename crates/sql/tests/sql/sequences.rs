@@ -1,0 +1,465 @@
+//! Sequences and identity columns, as PostgreSQL has them.
+
+use std::collections::HashSet;
+
+use freestone::{Database, Outcome};
+
+use crate::support::{LAYOUTS, Sql, runtime};
+
+#[test]
+fn a_sequence_counts_for_every_session() {
+    let database = Database::in_memory();
+    let (a, b) = (Sql::on(&database), Sql::on(&database));
+    assert_eq!(a.run("CREATE SEQUENCE s"), "CREATE SEQUENCE");
+    assert_eq!(a.state("SELECT currval('s')"), "55000");
+    assert_eq!(a.state("SELECT lastval()"), "55000");
+    assert_eq!(a.one("SELECT nextval('s')"), "1");
+    assert_eq!(b.one("SELECT nextval('main.s')"), "2");
+    assert_eq!(a.one("SELECT currval('s'), lastval()"), "1|1");
+    assert_eq!(b.one("SELECT currval('S')"), "2");
+    a.run("CREATE SEQUENCE u START 100");
+    assert_eq!(a.one("SELECT nextval('u'::regclass)"), "100");
+    assert_eq!(a.one("SELECT currval('s'), lastval()"), "1|100");
+    assert_eq!(b.state("SELECT currval('u')"), "55000");
+}
+
+#[test]
+fn options_come_in_any_order() {
+    let sql = Sql::new();
+    sql.run("CREATE SEQUENCE s START WITH 10 INCREMENT BY 5 MAXVALUE 20 MINVALUE 3 CYCLE CACHE 7");
+    let query = "SELECT nextval('s')";
+    let numbers: Vec<String> = (0..5).map(|_| sql.one(query)).collect();
+    assert_eq!(numbers, ["10", "15", "20", "3", "8"]);
+    sql.run("CREATE SEQUENCE down AS SMALLINT NO CYCLE INCREMENT -16384 NO MAXVALUE");
+    let query = "SELECT nextval('down')";
+    assert_eq!(
+        (sql.one(query), sql.one(query)),
+        ("-1".into(), "-16385".into())
+    );
+    let error = sql.error(query);
+    assert_eq!(error.sqlstate, "2200H");
+    assert!(
+        error
+            .message
+            .contains("minimum value of sequence \"down\" (-32768)")
+    );
+    assert!(error.hint.is_some());
+    let described = "SELECT sequence_name, data_type, numeric_precision, start_value,
+        minimum_value, maximum_value, increment, cycle_option
+        FROM information_schema.sequences ORDER BY 1";
+    assert_eq!(
+        sql.rows(described),
+        [
+            "down|smallint|16|-1|-32768|-1|-16384|NO",
+            "s|bigint|64|10|3|20|5|YES"
+        ]
+    );
+    for (options, state) in [
+        ("INCREMENT 0", "22023"),
+        ("MAXVALUE 1", "22023"),
+        ("START 0", "22023"),
+        ("AS TEXT", "22023"),
+        ("CACHE 0", "22023"),
+        ("AS INTEGER MAXVALUE 3000000000", "22023"),
+        ("OWNED BY t.a", "0A000"),
+    ] {
+        assert_eq!(sql.state(&format!("CREATE SEQUENCE x {options}")), state);
+    }
+}
+
+#[test]
+fn names_are_those_of_relations() {
+    let sql = Sql::new();
+    sql.run("CREATE SEQUENCE s; CREATE TABLE t (a INT); CREATE SCHEMA x; CREATE SEQUENCE x.s");
+    assert_eq!(sql.state("CREATE SEQUENCE s"), "42P07");
+    sql.run("CREATE SEQUENCE IF NOT EXISTS s");
+    assert_eq!(sql.state("CREATE TABLE s (a INT)"), "42P07");
+    assert_eq!(sql.state("CREATE VIEW s AS SELECT 1"), "42P07");
+    assert_eq!(sql.state("CREATE SEQUENCE t"), "42P07");
+    assert_eq!(sql.state("CREATE SEQUENCE nowhere.s"), "3F000");
+    assert_eq!(sql.state("SELECT nextval('t')"), "42809");
+    let error = sql.error("SELECT nextval('r')");
+    assert_eq!(error.sqlstate, "42P01");
+    assert_eq!(error.hint.as_deref(), Some("did you mean sequence \"s\"?"));
+    assert_eq!(sql.state("SELECT nextval()"), "42883");
+    assert_eq!(sql.one("SELECT nextval('x.s')"), "1");
+    assert_eq!(sql.state("DROP SEQUENCE none"), "42P01");
+    sql.run("DROP SEQUENCE IF EXISTS none");
+    assert_eq!(sql.state("DROP SEQUENCE t"), "42809");
+    assert_eq!(sql.run("DROP SEQUENCE s"), "DROP SEQUENCE");
+    assert_eq!(sql.state("SELECT nextval('s')"), "42P01");
+    sql.run("DROP SCHEMA x CASCADE");
+    assert_eq!(
+        sql.one("SELECT count(*) FROM information_schema.sequences"),
+        "0"
+    );
+}
+
+#[test]
+fn setval_moves_it_for_everybody() {
+    let sql = Sql::new();
+    sql.run("CREATE SEQUENCE s MAXVALUE 50");
+    assert_eq!(sql.one("SELECT setval('s', 40)"), "40");
+    assert_eq!(sql.one("SELECT nextval('s')"), "41");
+    assert_eq!(sql.one("SELECT setval('s', 7, false)"), "7");
+    assert_eq!(sql.one("SELECT currval('s')"), "41");
+    assert_eq!(sql.one("SELECT nextval('s')"), "7");
+    assert_eq!(sql.state("SELECT setval('s', 51)"), "22003");
+    assert_eq!(sql.one("SELECT setval('s', (SELECT 50))"), "50");
+    assert_eq!(sql.state("SELECT nextval('s')"), "2200H");
+}
+
+#[test]
+fn every_row_of_a_query_has_its_own_number() {
+    let sql = Sql::new();
+    sql.run("CREATE SEQUENCE s; CREATE TABLE t (a BIGINT)");
+    sql.run("INSERT INTO t SELECT value FROM generate_series(1, 50000)");
+    let query = "SELECT count(*), count(DISTINCT n), min(n), max(n) FROM
+        (SELECT nextval('s') AS n FROM t) AS numbered";
+    assert_eq!(sql.one(query), "50000|50000|1|50000");
+    assert_eq!(sql.one("SELECT nextval('s') - nextval('s')").len(), 2);
+    sql.run("CREATE TABLE u AS SELECT a, nextval('s') AS n FROM t");
+    assert_eq!(
+        sql.one("SELECT count(DISTINCT n), min(n) FROM u"),
+        "50000|50003"
+    );
+    sql.run("UPDATE t SET a = nextval('s')");
+    assert_eq!(
+        sql.one("SELECT count(DISTINCT a), min(a) FROM t"),
+        "50000|100003"
+    );
+    // Of names in a column, each is another sequence.
+    sql.run("CREATE SEQUENCE r START 500");
+    let query = "SELECT nextval(name) FROM (VALUES ('r'), ('s'), ('r')) AS v(name) ORDER BY 1";
+    assert_eq!(sql.rows(query), ["500", "501", "150003"]);
+}
+
+#[test]
+fn defaults_take_numbers() {
+    for layout in LAYOUTS {
+        let sql = Sql::new();
+        sql.run("CREATE SEQUENCE s");
+        sql.run(&format!(
+            "CREATE TABLE t (id BIGINT DEFAULT nextval('s'), v TEXT,
+                twice INT DEFAULT nextval('s') * 2) WITH (layout = '{layout}')"
+        ));
+        sql.run("INSERT INTO t (v) VALUES ('a'), ('b')");
+        sql.run("INSERT INTO t VALUES (DEFAULT, 'c', 0), (70, 'd', 0), (nextval('s'), 'e', 0)");
+        sql.run("INSERT INTO t (v, twice) SELECT 'f', 0");
+        assert_eq!(
+            sql.rows("SELECT v, id, twice FROM t ORDER BY v"),
+            ["a|1|6", "b|2|8", "c|5|0", "d|70|0", "e|6|0", "f|7|0"]
+        );
+        sql.run("UPDATE t SET id = DEFAULT WHERE v = 'd'");
+        assert_eq!(sql.one("SELECT id FROM t WHERE v = 'd'"), "8");
+    }
+}
+
+#[test]
+fn a_default_keeps_its_sequence() {
+    let sql = Sql::new();
+    assert_eq!(
+        sql.state("CREATE TABLE t (a INT DEFAULT nextval('s'))"),
+        "42P01"
+    );
+    sql.run("CREATE SEQUENCE s");
+    assert_eq!(
+        sql.state("CREATE TABLE t (a DATE DEFAULT nextval('s'))"),
+        "42804"
+    );
+    sql.run("CREATE TABLE t (a INT DEFAULT nextval('s'), b INT)");
+    let error = sql.error("DROP SEQUENCE s");
+    assert_eq!(error.sqlstate, "2BP01");
+    assert!(error.detail.unwrap().contains("column a of table t"));
+    sql.run("INSERT INTO t (b) VALUES (1)");
+    sql.run("DROP SEQUENCE s CASCADE");
+    sql.run("INSERT INTO t (b) VALUES (2)");
+    // Declaring the default took no number.
+    assert_eq!(sql.rows("SELECT a, b FROM t ORDER BY b"), ["1|1", "NULL|2"]);
+}
+
+#[test]
+fn always_refuses_values() {
+    let sql = Sql::new();
+    sql.run("CREATE TABLE t (id INT GENERATED ALWAYS AS IDENTITY PRIMARY KEY, v TEXT)");
+    sql.run("INSERT INTO t (v) VALUES ('a'), ('b')");
+    sql.run("INSERT INTO t VALUES (DEFAULT, 'c')");
+    for statement in [
+        "INSERT INTO t VALUES (9, 'x')",
+        "INSERT INTO t VALUES (DEFAULT, 'x'), (9, 'x')",
+        "INSERT INTO t SELECT 9, 'x'",
+        "INSERT INTO t (id) SELECT 9",
+        "UPDATE t SET id = 9",
+        "UPDATE t SET id = id + 1 WHERE id = 1",
+        "INSERT INTO t (v) VALUES ('x') ON CONFLICT (id) DO UPDATE SET id = 9",
+        "MERGE INTO t USING (SELECT 9 AS n) AS s ON t.id = s.n
+            WHEN NOT MATCHED THEN INSERT (id, v) VALUES (s.n, 'x')",
+    ] {
+        assert_eq!(sql.state(statement), "428C9", "{statement}");
+    }
+    let error = sql.error("INSERT INTO t VALUES (9, 'x')");
+    assert!(error.hint.unwrap().contains("OVERRIDING SYSTEM VALUE"));
+    assert!(error.detail.unwrap().contains("GENERATED ALWAYS"));
+    // Number 4 went to the row that ON CONFLICT was refused for.
+    sql.run("INSERT INTO t OVERRIDING SYSTEM VALUE VALUES (90, 'd'), (DEFAULT, 'e')");
+    sql.run("INSERT INTO t (id, v) overriding system value SELECT 91, 'f'");
+    sql.run("INSERT INTO t OVERRIDING USER VALUE VALUES (99, 'g'); INSERT INTO t (v) VALUES ('h')");
+    sql.run("UPDATE t SET id = DEFAULT WHERE v = 'a'");
+    assert_eq!(
+        sql.state("INSERT INTO t (id) PARTITION (a) VALUES (1)"),
+        "0A000"
+    );
+    assert_eq!(
+        sql.rows("SELECT v, id FROM t ORDER BY v"),
+        ["a|8", "b|2", "c|3", "d|90", "e|5", "f|91", "g|6", "h|7"]
+    );
+    let merge = "MERGE INTO t USING (SELECT 1 AS n) AS s ON t.id = s.n
+        WHEN NOT MATCHED THEN INSERT (v) VALUES ('m')";
+    sql.run(merge);
+    assert_eq!(sql.one("SELECT id FROM t WHERE v = 'm'"), "9");
+    assert_eq!(sql.state("INSERT INTO t (id) VALUES (NULL)"), "428C9");
+}
+
+#[test]
+fn by_default_takes_values() {
+    for layout in LAYOUTS {
+        let sql = Sql::new();
+        sql.run(&format!(
+            "CREATE TABLE t (id BIGINT GENERATED BY DEFAULT AS IDENTITY (START WITH 10 INCREMENT 10),
+                v TEXT) WITH (layout = '{layout}')"
+        ));
+        sql.run("INSERT INTO t (v) VALUES ('a')");
+        sql.run("INSERT INTO t VALUES (5, 'b'), (DEFAULT, 'c')");
+        sql.run("INSERT INTO t SELECT 6, 'd'; INSERT INTO t (v) SELECT 'e'");
+        assert_eq!(sql.one("SELECT lastval()"), "30");
+        assert_eq!(sql.one("SELECT currval('t_id_seq')"), "30");
+        assert_eq!(sql.state("INSERT INTO t VALUES (NULL, 'x')"), "23502");
+        assert_eq!(
+            sql.rows("SELECT v, id FROM t ORDER BY v"),
+            ["a|10", "b|5", "c|20", "d|6", "e|30"]
+        );
+        let returned = sql.rows("INSERT INTO t (v) VALUES ('f') RETURNING id, v");
+        assert_eq!(returned, ["40|f"]);
+        sql.run("INSERT INTO t (v) SELECT 'many' FROM generate_series(1, 30000)");
+        assert_eq!(
+            sql.one("SELECT count(DISTINCT id), min(id), max(id) FROM t WHERE v = 'many'"),
+            "30000|50|300040"
+        );
+    }
+}
+
+#[test]
+fn serial_is_an_identity_by_default() {
+    let sql = Sql::new();
+    sql.run("CREATE TABLE t (a SERIAL PRIMARY KEY, b BIGSERIAL, c SMALLSERIAL, d INT)");
+    sql.run("INSERT INTO t (d) VALUES (1); INSERT INTO t DEFAULT VALUES");
+    assert_eq!(
+        sql.rows("SELECT * FROM t ORDER BY a"),
+        ["1|1|1|1", "2|2|2|NULL"]
+    );
+    let columns = "SELECT column_name, data_type, is_nullable, column_default, is_identity,
+        identity_generation FROM information_schema.columns ORDER BY ordinal_position";
+    assert_eq!(
+        sql.rows(columns),
+        [
+            "a|integer|NO|NULL|YES|BY DEFAULT",
+            "b|bigint|NO|NULL|YES|BY DEFAULT",
+            "c|smallint|NO|NULL|YES|BY DEFAULT",
+            "d|integer|YES|NULL|NO|NULL"
+        ]
+    );
+    assert!(sql.rows("DESCRIBE t")[0].contains("generated by default as identity"));
+    sql.one("SELECT setval('t_c_seq', 32767)");
+    assert_eq!(sql.state("INSERT INTO t (d) VALUES (1)"), "2200H");
+}
+
+#[test]
+fn copy_fills_identity_columns_that_are_not_listed() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("t.csv").display().to_string();
+    let rows: String = (1..=20_000).map(|row| format!("v{row}\n")).collect();
+    std::fs::write(&path, rows).unwrap();
+    let sql = Sql::new();
+    sql.run("CREATE TABLE t (id INT GENERATED ALWAYS AS IDENTITY, v TEXT)");
+    assert_eq!(sql.run(&format!("COPY t (v) FROM '{path}'")), "COPY 20000");
+    assert_eq!(
+        sql.one("SELECT count(DISTINCT id), min(id), max(id) FROM t"),
+        "20000|1|20000"
+    );
+    // Listed values are taken as they are, as in PostgreSQL.
+    std::fs::write(&path, "90000,x\n").unwrap();
+    sql.run(&format!("COPY t FROM '{path}'"));
+    assert_eq!(sql.one("SELECT id FROM t WHERE v = 'x'"), "90000");
+}
+
+#[test]
+fn the_sequence_comes_and_goes_with_its_column() {
+    let sql = Sql::new();
+    let sequences = "SELECT sequence_name FROM information_schema.sequences ORDER BY 1";
+    sql.run(
+        "CREATE SEQUENCE t_id_seq; CREATE TABLE t (id INT GENERATED ALWAYS AS IDENTITY, v INT)",
+    );
+    assert_eq!(sql.rows(sequences), ["t_id_seq", "t_id_seq1"]);
+    sql.run("INSERT INTO t (v) VALUES (1)");
+    assert_eq!(sql.one("SELECT currval('t_id_seq1')"), "1");
+    assert_eq!(sql.state("DROP SEQUENCE t_id_seq1"), "2BP01");
+    assert_eq!(sql.state("DROP SEQUENCE t_id_seq1 CASCADE"), "2BP01");
+    sql.run("ALTER TABLE t RENAME TO u; ALTER TABLE u RENAME id TO number");
+    sql.run("INSERT INTO u (v) VALUES (2)");
+    assert_eq!(
+        sql.rows("SELECT number, v FROM u ORDER BY 1"),
+        ["1|1", "2|2"]
+    );
+    sql.run("ALTER TABLE u DROP COLUMN number");
+    assert_eq!(sql.rows(sequences), ["t_id_seq"]);
+    sql.run("CREATE TABLE w (id SERIAL)");
+    sql.run("CREATE OR REPLACE TABLE w (id SERIAL, v INT)");
+    assert_eq!(sql.rows(sequences), ["t_id_seq", "w_id_seq"]);
+    sql.run("DROP TABLE w");
+    assert_eq!(sql.rows(sequences), ["t_id_seq"]);
+}
+
+#[test]
+fn columns_become_identity_columns() {
+    let sql = Sql::new();
+    sql.run("CREATE TABLE t (a INT NOT NULL, b INT, c TEXT NOT NULL)");
+    let add = |column: &str| {
+        format!("ALTER TABLE t ALTER {column} ADD GENERATED ALWAYS AS IDENTITY (START 5)")
+    };
+    assert_eq!(sql.state(&add("b")), "55000");
+    assert_eq!(sql.state(&add("c")), "22023");
+    sql.run(&add("a"));
+    assert_eq!(sql.state(&add("a")), "55000");
+    sql.run("INSERT INTO t (c) VALUES ('x')");
+    assert_eq!(sql.one("SELECT a FROM t"), "5");
+    for statement in [
+        "ALTER TABLE t ALTER a SET DEFAULT 1",
+        "ALTER TABLE t ALTER a DROP DEFAULT",
+        "ALTER TABLE t ALTER a DROP NOT NULL",
+    ] {
+        assert_eq!(sql.state(statement), "42601", "{statement}");
+    }
+    assert_eq!(sql.state("ALTER TABLE t ALTER a TYPE TEXT"), "22023");
+    sql.run("ALTER TABLE t ALTER a TYPE BIGINT");
+    sql.run("INSERT INTO t (c) VALUES ('y')");
+    assert_eq!(sql.rows("SELECT a FROM t ORDER BY 1"), ["5", "6"]);
+    assert_eq!(sql.state("ALTER TABLE t ADD COLUMN d SERIAL"), "0A000");
+    sql.run("CREATE TABLE u (a INT); ALTER TABLE u ADD COLUMN d SERIAL; INSERT INTO u VALUES (1)");
+    assert_eq!(sql.one("SELECT * FROM u"), "1|1");
+    assert_eq!(sql.state("CREATE TABLE x (a SERIAL DEFAULT 1)"), "42601");
+    assert_eq!(
+        sql.state("CREATE TABLE x (a TEXT GENERATED ALWAYS AS IDENTITY)"),
+        "22023"
+    );
+    assert_eq!(sql.state("CREATE TABLE x (a SERIAL) AS SELECT 1"), "0A000");
+}
+
+#[test]
+fn numbers_are_not_rolled_back() {
+    let database = Database::in_memory();
+    let (a, b) = (Sql::on(&database), Sql::on(&database));
+    a.run("CREATE TABLE t (id SERIAL, v INT)");
+    a.run("BEGIN; INSERT INTO t (v) VALUES (1), (2); ROLLBACK");
+    a.run("INSERT INTO t (v) VALUES (3)");
+    assert_eq!(a.one("SELECT id FROM t"), "3");
+    // A sequence of a transaction is its own.
+    a.run("BEGIN; CREATE TABLE u (id SERIAL); INSERT INTO u VALUES (DEFAULT)");
+    assert_eq!(a.one("SELECT nextval('u_id_seq')"), "2");
+    assert_eq!(b.state("SELECT nextval('u_id_seq')"), "42P01");
+    assert_eq!(b.one("SELECT nextval('t_id_seq')"), "4");
+    b.run("CREATE TABLE w (id SERIAL)");
+    a.run("COMMIT");
+    assert_eq!(b.one("SELECT nextval('u_id_seq')"), "3");
+    a.run("BEGIN; CREATE SEQUENCE gone; ROLLBACK");
+    assert_eq!(a.state("SELECT nextval('gone')"), "42P01");
+    // While a transaction changes the catalog, others take many numbers.
+    a.run("BEGIN; CREATE TABLE x (id SERIAL)");
+    b.run("INSERT INTO t (v) SELECT 1 FROM generate_series(1, 5000)");
+    a.run("DROP TABLE w; COMMIT");
+    assert_eq!(a.one("SELECT count(DISTINCT id) FROM t"), "5001");
+}
+
+#[test]
+fn truncate_restarts_identity_when_asked() {
+    let sql = Sql::new();
+    sql.run("CREATE TABLE t (id SERIAL, v INT); INSERT INTO t (v) VALUES (1), (2)");
+    sql.run("TRUNCATE t; INSERT INTO t (v) VALUES (3)");
+    assert_eq!(sql.one("SELECT id FROM t"), "3");
+    sql.run("BEGIN; TRUNCATE t RESTART IDENTITY; ROLLBACK; INSERT INTO t (v) VALUES (4)");
+    assert_eq!(sql.rows("SELECT id FROM t ORDER BY 1"), ["3", "4"]);
+    sql.run("TRUNCATE t RESTART IDENTITY; INSERT INTO t (v) VALUES (5)");
+    assert_eq!(sql.one("SELECT id FROM t"), "1");
+}
+
+#[test]
+fn read_only_takes_no_numbers() {
+    let folder = tempfile::tempdir().unwrap();
+    let database = Database::open(folder.path()).unwrap();
+    let sql = Sql::on(&database);
+    sql.run("CREATE SEQUENCE s");
+    assert_eq!(sql.one("SELECT nextval('s')"), "1");
+    sql.run("BEGIN READ ONLY");
+    assert_eq!(sql.state("SELECT nextval('s')"), "25006");
+    sql.run("ROLLBACK; BEGIN READ ONLY");
+    assert_eq!(sql.state("SELECT setval('s', 5)"), "25006");
+    sql.run("ROLLBACK");
+    let reader = Sql::on(&Database::open_read_only(folder.path()).unwrap());
+    assert_eq!(reader.state("SELECT nextval('s')"), "25006");
+    assert_eq!(sql.one("SELECT nextval('s')"), "2");
+    drop(sql);
+    drop(reader);
+    drop(database);
+    let again = Sql::on(&Database::open(folder.path()).unwrap());
+    assert_eq!(again.one("SELECT nextval('s')"), "3");
+}
+
+#[test]
+fn threads_insert_different_numbers() {
+    let folder = tempfile::tempdir().unwrap();
+    let database = Database::open(folder.path()).unwrap();
+    Sql::on(&database).run("CREATE TABLE t (id SERIAL PRIMARY KEY, v INT)");
+    let threads: Vec<_> = (0..4)
+        .map(|thread| {
+            let database = database.clone();
+            std::thread::spawn(move || {
+                let sql = Sql::on(&database);
+                let insert = format!("INSERT INTO t (v) VALUES ({thread}) RETURNING id");
+                let ids = (0..300).map(|_| sql.one(&insert).parse::<i64>().unwrap());
+                ids.collect::<Vec<i64>>()
+            })
+        })
+        .collect();
+    let ids = threads.into_iter().flat_map(|one| one.join().unwrap());
+    let ids: HashSet<i64> = ids.collect();
+    assert_eq!(ids.len(), 1200);
+    let sql = Sql::on(&database);
+    assert_eq!(sql.one("SELECT count(*), max(id) FROM t"), "1200|1200");
+}
+
+#[test]
+fn prepared_statements_take_numbers_each_time() {
+    let database = Database::in_memory();
+    let session = database.session();
+    let done = runtime().block_on(async {
+        session
+            .execute("CREATE TABLE t (id INT GENERATED ALWAYS AS IDENTITY PRIMARY KEY, v INT)")
+            .await?;
+        let insert = session.prepare("INSERT INTO t (v) VALUES ($1)")?;
+        for value in 0..10 {
+            insert.run(&session, &[value.into()]).await?;
+        }
+        let over =
+            "PREPARE p AS INSERT INTO t OVERRIDING SYSTEM VALUE VALUES ($1, 1); EXECUTE p(77)";
+        session.execute(over).await
+    });
+    assert!(matches!(
+        done.unwrap().last(),
+        Some(Outcome::Done { rows: 1, .. })
+    ));
+    let sql = Sql::on(&database);
+    assert_eq!(
+        sql.one("SELECT count(*), max(id) FROM t WHERE id < 77"),
+        "10|10"
+    );
+    assert_eq!(sql.one("SELECT v FROM t WHERE id = 77"), "1");
+}
