@@ -20,9 +20,10 @@ bench: setup           ## Freestone beside DataFusion on Parquet, then beside Du
 	$(BIN)/freestone tpch --scale 1 --db ./demo-db --compare --runs 5
 	$(BIN)/freestone-bench --scale 1 --db ./bench-db
 
-soak: build            ## longer: 50 kills of a load, crashes, transfers, orders of threads
+soak: build            ## longer: 250 kills, crashes, transfers, orders of threads
 	$(CARGO_BUILD) --bin kill
 	$(BIN)/kill --rounds 50
+	$(BIN)/kill --transactions --rounds 200
 	FREESTONE_CRASH_POINTS=300000 FREESTONE_TRANSFER_SECONDS=60 \
 	  cargo test --release --locked --workspace --test storage -- crash_model transfers
 	cd models/commit-order && cargo test --locked

@@ -92,6 +92,11 @@ fn steps(root: &Path, extent: Extent) -> Vec<Step> {
             &binaries.join("kill"),
             &["--rounds", "5"],
         ));
+        steps.push(step(
+            "kill, transactions",
+            &binaries.join("kill"),
+            &["--transactions", "--rounds", "10"],
+        ));
     }
     steps
 }

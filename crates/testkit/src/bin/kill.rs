@@ -1,18 +1,30 @@
-//! `kill [--rounds N] [--rows N] [--seed N] [--freestone PROGRAM]`: kills loads
-//! at random moments and checks what they leave.
+//! `kill [--transactions] [--rounds N] [--rows N] [--seed N] [--freestone PROGRAM]`:
+//! kills loads, or a stream of transactions, at random moments and checks what
+//! they leave.
 
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use freestone_testkit::kill::{Plan, run};
+use freestone_testkit::kill::{Plan, run, transactions};
 
-const USAGE: &str = "usage: kill [--rounds N] [--rows N] [--seed N] [--freestone PROGRAM]";
+const USAGE: &str =
+    "usage: kill [--transactions] [--rounds N] [--rows N] [--seed N] [--freestone PROGRAM]";
 
 fn main() -> ExitCode {
-    let Some(plan) = plan() else {
+    let mut arguments: Vec<String> = std::env::args().skip(1).collect();
+    let transactions = arguments
+        .first()
+        .is_some_and(|first| first == "--transactions");
+    if transactions {
+        arguments.remove(0);
+    }
+    let Some(plan) = plan(arguments) else {
         eprintln!("{USAGE}");
         return ExitCode::from(2);
     };
+    if transactions {
+        return kill_transactions(&plan);
+    }
     println!(
         "{} rounds, {} rows, seed {}",
         plan.rounds, plan.rows, plan.seed
@@ -47,14 +59,33 @@ fn main() -> ExitCode {
     }
 }
 
-fn plan() -> Option<Plan> {
+fn kill_transactions(plan: &Plan) -> ExitCode {
+    println!("{} rounds, seed {}", plan.rounds, plan.seed);
+    let outcome = transactions::run(plan, &|round, killed| {
+        let transactions::Killed { held, said } = killed;
+        println!("{:>3}  {said:>5} said, {held:>7} held in all", round + 1);
+    });
+    match outcome {
+        Ok(()) => {
+            println!("{} passed, 0 failed, 0 skipped", plan.rounds);
+            ExitCode::SUCCESS
+        }
+        Err(message) => {
+            println!("kill: {message}");
+            println!("0 passed, 1 failed, 0 skipped");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn plan(arguments: Vec<String>) -> Option<Plan> {
     let mut plan = Plan {
         program: std::env::current_exe().ok()?.with_file_name("freestone"),
         rounds: 5,
         rows: 3_000_000,
         seed: getrandom::u64().ok()? >> 32, // short enough to type again
     };
-    let mut arguments = std::env::args().skip(1);
+    let mut arguments = arguments.into_iter();
     while let Some(argument) = arguments.next() {
         let value = arguments.next()?;
         match argument.as_str() {

@@ -67,7 +67,7 @@ pub fn no_leftovers(path: &Path) -> Result<(), String> {
 }
 
 /// How many blocks there are, all of them sound.
-fn verify(database: &Database) -> Result<usize, String> {
+pub(super) fn verify(database: &Database) -> Result<usize, String> {
     let (mut blocks, mut bad) = (0, None);
     database.store().verify(|report| {
         blocks += 1;

@@ -15,6 +15,7 @@
 
 mod check;
 mod load;
+pub mod transactions;
 
 use std::fmt;
 use std::path::{Path, PathBuf};
