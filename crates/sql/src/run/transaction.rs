@@ -107,7 +107,7 @@ async fn alone(session: &Session, ast: &Ast) -> Result<Outcome> {
     let run = Run::new(session, own.snapshot(), Some(own));
     let outcome = run.dispatch(ast).await?;
     if let Some(own) = run.own.into_inner() {
-        own.commit()?;
+        session.commit(own)?;
     }
     Ok(outcome)
 }
@@ -158,7 +158,7 @@ fn point_alone(
     let Some(rows) = change.apply(&mut own, parameters)? else {
         return Ok(None);
     };
-    own.commit()?;
+    session.commit(own)?;
     Ok(Some(change.outcome(rows)))
 }
 
@@ -204,7 +204,7 @@ fn control(session: &Session, ast: &Ast) -> Result<Option<Outcome>> {
         }
         Ast::Commit { chain: false, .. } => match open.end()? {
             Some(transaction) => {
-                transaction.commit()?;
+                session.commit(transaction)?;
                 "COMMIT"
             }
             None => "ROLLBACK",

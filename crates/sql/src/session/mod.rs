@@ -16,6 +16,7 @@ use datafusion::arrow::datatypes::SchemaRef;
 use datafusion::execution::SendableRecordBatchStream;
 use datafusion::execution::session_state::SessionState;
 use datafusion::physical_plan::memory::MemoryStream;
+use freestone_storage::Transaction;
 use futures::{FutureExt, TryStreamExt};
 use parking_lot::{Mutex, MutexGuard, RwLock};
 
@@ -49,6 +50,8 @@ pub struct Session {
     /// What transactions are unless they say otherwise.
     serializable: AtomicBool,
     read_only: AtomicBool,
+    /// Whether commits do not wait for the disk.
+    relaxed: AtomicBool,
     /// Statements kept by PREPARE.
     prepared: Mutex<HashMap<String, Arc<Prepared>>>,
     numbers: Arc<TakenNumbers>,
@@ -129,6 +132,7 @@ impl Session {
             transaction: Mutex::default(),
             serializable: AtomicBool::new(false),
             read_only: AtomicBool::new(false),
+            relaxed: AtomicBool::new(false),
             prepared: Mutex::default(),
             numbers,
         }
@@ -226,6 +230,17 @@ impl Session {
         }
     }
 
+    /// Commits a transaction, and waits for the disk unless it is not to.
+    ///
+    /// # Errors
+    /// Those of storage.
+    pub(crate) fn commit(&self, mut transaction: Transaction) -> Result<()> {
+        if self.relaxed.load(Ordering::Relaxed) {
+            transaction.relax();
+        }
+        Ok(transaction.commit()?)
+    }
+
     /// Refuses to change anything outside of a transaction in a read-only session.
     ///
     /// # Errors
@@ -256,7 +271,12 @@ impl Session {
 
     /// Changes the settings for the statements that follow.
     pub(crate) fn configure(&self, setting: &Setting) -> Result<()> {
-        change(&mut self.state.write(), setting)
+        let mut state = self.state.write();
+        change(&mut state, setting)?;
+        let own = state.config_options().extensions.get::<OwnOptions>();
+        let relaxed = own.is_some_and(|own| own.durability == "relaxed");
+        self.relaxed.store(relaxed, Ordering::Relaxed);
+        Ok(())
     }
 }
 

@@ -5,6 +5,7 @@
 //! | `threads` (`freestone.threads`) | threads per statement |
 //! | `freestone.batch_rows` | rows per batch between operators |
 //! | `freestone.column_scanner` | how columns are scanned: `single` or `pipelined` |
+//! | `durability` | `full`: a commit waits for the disk; `relaxed`: it is durable within a tenth of a second |
 //! | `timezone` | zone in which TIMESTAMP WITH TIME ZONE is read and shown |
 //! | `datafusion.…` | every option of DataFusion, unchanged |
 //!
@@ -35,21 +36,24 @@ const FIXED: [(&str, &str); 7] = [
 ];
 
 /// Our own settings and the DataFusion options behind them.
-const OWN: [(&str, &str); 4] = [
+const OWN: [(&str, &str); 5] = [
     ("threads", "datafusion.execution.target_partitions"),
     ("freestone.batch_rows", "datafusion.execution.batch_size"),
     ("timezone", "datafusion.execution.time_zone"),
     (COLUMN_SCANNER, COLUMN_SCANNER),
+    ("durability", DURABILITY),
 ];
 
 /// An option of our own, kept among DataFusion's.
 const COLUMN_SCANNER: &str = "freestone.column_scanner";
+/// Another.
+const DURABILITY: &str = "freestone.durability";
 
 fn option_of(name: &str) -> Option<&'static str> {
-    let name = if name == "freestone.threads" {
-        "threads"
-    } else {
-        name
+    let name = match name {
+        "freestone.threads" => "threads",
+        DURABILITY => "durability",
+        name => name,
     };
     OWN.iter()
         .find(|(own, _)| *own == name)
@@ -97,6 +101,9 @@ pub(crate) fn change(state: &mut SessionState, setting: &Setting) -> Result<()> 
     }
     if name == COLUMN_SCANNER {
         value.parse::<ColumnScanner>()?;
+    }
+    if option == DURABILITY && value != "full" && value != "relaxed" {
+        return Err(refuse(&value, "give 'full' or 'relaxed'"));
     }
     state
         .config_mut()

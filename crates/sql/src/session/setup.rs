@@ -20,6 +20,8 @@ datafusion::common::extensions_options! {
     pub(crate) struct OwnOptions {
         /// How blocks of columns are scanned: single or pipelined (H4).
         pub(crate) column_scanner: String, default = "single".to_owned()
+        /// Whether a commit waits for the disk: full or relaxed.
+        pub(crate) durability: String, default = "full".to_owned()
     }
 }
 

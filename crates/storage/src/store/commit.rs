@@ -43,6 +43,8 @@ pub(super) struct Latest {
     pub retired: Vec<(BlockId, Weak<()>)>,
     /// The last commit that changed a table other than by moving its rows.
     pub changed: HashMap<TableId, u64>,
+    /// The last commit that has to be durable before anybody sees it.
+    pub full: u64,
 }
 
 /// What snapshots show, and what follows once it is durable.
@@ -184,6 +186,9 @@ impl Store {
             .map(|(id, _, deleted)| (*id, blocks_of(deleted)));
         let touched: Vec<(TableId, Vec<BlockId>)> = touched.collect();
         let before = latest.catalog.clone();
+        // What changes the catalog may remove files, and is never relaxed.
+        let relaxed = transaction.relaxed && change.catalog.is_none();
+        let full = latest.full;
         let timestamp = self.install(&mut latest, change)?;
         let mut changed = changed_blocks(&before, &latest.catalog);
         changed.extend(touched.into_iter().filter_map(|(id, blocks)| {
@@ -191,7 +196,13 @@ impl Store {
             let blocks = Some(blocks);
             Some(Changed { table, blocks })
         }));
-        self.finish(latest, timestamp)?;
+        if relaxed {
+            latest.full = full;
+            self.finish_relaxed(latest, timestamp)?;
+            self.engine.flush_soon();
+        } else {
+            self.finish(latest, timestamp)?;
+        }
         Ok(changed)
     }
 
@@ -298,6 +309,7 @@ impl Engine {
             }
         }
         (latest.catalog, latest.timestamp) = (catalog.clone(), timestamp);
+        latest.full = timestamp;
         self.shown.write().pending.push_back((timestamp, catalog));
         Ok(timestamp)
     }
@@ -330,6 +342,23 @@ impl Engine {
         if let Some(wal) = &self.wal {
             wal.flush(timestamp)?;
         }
+        self.show_up_to(timestamp);
+        Ok(())
+    }
+
+    /// Shows a commit that is written, when all before it that have to be are durable.
+    fn finish_relaxed(&self, latest: MutexGuard<'_, Latest>, timestamp: u64) -> Result<()> {
+        let full = latest.full;
+        drop(latest);
+        if let Some(wal) = &self.wal {
+            wal.flush(full)?;
+            wal.write()?;
+        }
+        self.show_up_to(timestamp);
+        Ok(())
+    }
+
+    fn show_up_to(&self, timestamp: u64) {
         let mut shown = self.shown.write();
         let mut replaced = None;
         while shown
@@ -349,7 +378,6 @@ impl Engine {
             drop(replaced);
             self.discard_retired();
         }
-        Ok(())
     }
 }
 

@@ -34,6 +34,7 @@ mod open;
 mod overlay;
 mod recover;
 mod references;
+mod relaxed;
 mod report;
 mod rows;
 mod salvage;
@@ -61,6 +62,7 @@ use self::commit::{Latest, Shown};
 use self::follow::Following;
 use self::locks::RowLocks;
 use self::mover::Mover;
+use self::relaxed::Flusher;
 use self::snapshot::Active;
 use crate::block::{Block, Cache, file_name};
 use crate::error::{Error, Result};
@@ -162,6 +164,7 @@ pub struct Engine {
     /// held by the one who writes one.
     checkpointed: Mutex<Option<u64>>,
     mover: Mover,
+    flusher: Flusher,
     writable: bool,
     /// None for a store that writes its own log, or stays as it is.
     following: Option<Mutex<Following>>,
@@ -244,6 +247,7 @@ impl Engine {
 impl Drop for Store {
     fn drop(&mut self) {
         self.mover.stop();
+        self.flush_all();
         self.return_numbers();
         // What this leaves undone the log does, when the database is opened again.
         if self.wal.as_ref().is_some_and(|wal| wal.bytes() > 0) {

@@ -6,6 +6,7 @@ use super::follow::Following;
 use super::locks::RowLocks;
 use super::mover::Mover;
 use super::recover::Recovered;
+use super::relaxed::Flusher;
 use super::{Catalog, Engine, Place, Store, block_files, follow, ids_of};
 use crate::block::file_name;
 use crate::error::{Error, Result};
@@ -161,6 +162,7 @@ impl Store {
                 timestamp,
                 retired: Vec::new(),
                 changed: HashMap::new(),
+                full: 0,
             }),
             active: Arc::default(),
             locks: RowLocks::default(),
@@ -169,6 +171,7 @@ impl Store {
             published: AtomicU64::new(manifest),
             checkpointed: Mutex::new(segment),
             mover: Mover::default(),
+            flusher: Flusher::default(),
             writable: opened.writable,
             following: opened.following.map(Mutex::new),
         });

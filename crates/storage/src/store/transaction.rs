@@ -38,6 +38,8 @@ pub struct Transaction {
     pub(super) checked_at: u64,
     /// Whether keys were checked at all.
     pub(super) checked: bool,
+    /// Whether its commit need not wait until it is durable.
+    pub(super) relaxed: bool,
     /// Tables that it has read, if it is to be serialisable.
     pub(super) reads: Option<Arc<Reads>>,
 }
@@ -67,6 +69,7 @@ impl Transaction {
             holds: Vec::new(),
             next_own: 1,
             reads: None,
+            relaxed: false,
             checked: false,
         }
     }
@@ -76,6 +79,12 @@ impl Transaction {
     /// control with backward validation), as if it had run at that moment.
     pub fn make_serializable(&mut self) {
         self.reads.get_or_insert_default();
+    }
+
+    /// Lets its commit return before it is durable, if it changes rows alone: a
+    /// power loss within a tenth of a second may take it, and then all later ones.
+    pub fn relax(&mut self) {
+        self.relaxed = true;
     }
 
     /// What its next statement sees.

@@ -35,6 +35,7 @@ mod corrupt;
 mod crash;
 mod crash_model;
 mod delta;
+mod durability;
 mod failures;
 mod fixtures;
 mod flips;

@@ -31,7 +31,7 @@ fn columns() -> TableSchema {
     }
 }
 
-fn batch(rows: &[(i32, i32)]) -> RecordBatch {
+pub(crate) fn batch(rows: &[(i32, i32)]) -> RecordBatch {
     let column = |of: fn(&(i32, i32)) -> i32| -> ArrayRef {
         Arc::new(Int32Array::from_iter_values(rows.iter().map(of)))
     };
@@ -39,7 +39,7 @@ fn batch(rows: &[(i32, i32)]) -> RecordBatch {
     RecordBatch::try_new(columns().arrow(), arrays).unwrap()
 }
 
-fn create(store: &Store) -> TableId {
+pub(crate) fn create(store: &Store) -> TableId {
     let create = store
         .commit(|edit| edit.create_table(DEFAULT_SCHEMA, "t", columns(), TableOptions::default()));
     create.unwrap()
@@ -62,7 +62,7 @@ fn seen(snapshot: &Snapshot) -> Vec<(RowId, i32, i32)> {
     rows.collect()
 }
 
-fn rows(snapshot: &Snapshot) -> Rows {
+pub(crate) fn rows(snapshot: &Snapshot) -> Rows {
     let all = seen(snapshot);
     let map: Rows = all.iter().map(|(_, key, value)| (*key, *value)).collect();
     assert_eq!(map.len(), all.len(), "a key twice in {all:?}");

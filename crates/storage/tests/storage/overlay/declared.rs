@@ -11,6 +11,7 @@ fn number(name: &str) -> Column {
         kind: ColumnType::BigInt,
         nullable: true,
         default: None,
+        identity: None,
     }
 }
 

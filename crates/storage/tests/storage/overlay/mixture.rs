@@ -57,6 +57,7 @@ fn schema_of_numbers() -> TableSchema {
         kind: ColumnType::BigInt,
         nullable: false,
         default: None,
+        identity: None,
     };
     TableSchema {
         columns: vec![column("id"), column("n")],
