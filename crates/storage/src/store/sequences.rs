@@ -187,7 +187,7 @@ impl Engine {
         wal.reserve(payload.len())?;
         wal.append(timestamp, &payload)?;
         *sequence.counter.logged.lock() = position;
-        latest.timestamp = timestamp;
+        (latest.timestamp, latest.full) = (timestamp, timestamp);
         let shown = (timestamp, latest.catalog.clone());
         self.shown.write().pending.push_back(shown);
         self.finish(latest, timestamp)

@@ -7,7 +7,7 @@ use freestone_storage::{
     SequenceId, SequencePosition, Store, TableOptions, TableSchema,
 };
 use std::collections::HashSet;
-use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
+use std::sync::atomic::{AtomicI64, Ordering};
 use std::sync::{Arc, Barrier};
 
 fn definition() -> SequenceDefinition {
@@ -172,27 +172,27 @@ fn what_threads_were_given_is_durable_at_any_moment() {
     let store = Store::over_files(files.clone()).unwrap();
     create(&store);
     let greatest = AtomicI64::new(0);
-    let done = AtomicBool::new(false);
+    let check = || {
+        let known = greatest.load(Ordering::SeqCst);
+        let after = Store::over_files(Arc::new(files.crash())).unwrap();
+        assert!(
+            next(&after) > known,
+            "{known} was given before the power went"
+        );
+    };
     std::thread::scope(|scope| {
         for wanted in [1, 40, 900, 2000] {
-            let (store, greatest, done) = (&store, &greatest, &done);
+            let (store, greatest) = (&store, &greatest);
             scope.spawn(move || {
-                while !done.load(Ordering::Relaxed) {
+                for _ in 0..100 {
                     let given = take(store, wanted).unwrap();
                     greatest.fetch_max(*given.last().unwrap(), Ordering::SeqCst);
                 }
             });
         }
-        for _ in 0..200 {
-            let known = greatest.load(Ordering::SeqCst);
-            let after = Store::over_files(Arc::new(files.crash())).unwrap();
-            assert!(
-                next(&after) > known,
-                "{known} was given before the power went"
-            );
-        }
-        done.store(true, Ordering::Relaxed);
+        (0..40).for_each(|_| check());
     });
+    check();
 }
 
 #[test]
