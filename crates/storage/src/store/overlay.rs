@@ -15,6 +15,7 @@ use crate::ids::{BlockId, TableId};
 use crate::schema::{Layout, TableOptions, TableSchema};
 use crate::table::Table;
 use arrow_array::{ArrayRef, RecordBatch};
+use arrow_schema::{Field, Schema};
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -65,7 +66,12 @@ impl Engine {
                 .collect(),
             ..TableSchema::default()
         });
-        let batch = RecordBatch::try_new(schema.arrow(), values)?;
+        // A NULL where none may be is found by the check, which says where.
+        let declared = schema.arrow();
+        let fields = declared.fields().iter();
+        let fields = fields.map(|field| Field::clone(field).with_nullable(true));
+        let arrow = Arc::new(Schema::new(fields.collect::<Vec<_>>()));
+        let batch = RecordBatch::try_new(arrow, values)?;
         super::writer::check_batch(&schema, &batch)?;
         if batch.num_rows() as u64 != block.rows() {
             let (given, rows) = (batch.num_rows(), block.rows());
