@@ -16,8 +16,8 @@ use freestone_storage::delta::{arrays, stored_key};
 use freestone_storage::row::cell;
 use freestone_storage::{Column, ColumnType, Row, TableSchema, Value};
 
-use super::insert::{Literal, literal};
 use super::key::column_of;
+use super::literal::{Literal, literal};
 use crate::error::Result;
 use crate::parameter::{self, Parameter};
 use crate::plan::expression::Expressions;

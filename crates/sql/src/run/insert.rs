@@ -13,10 +13,9 @@ use datafusion::common::{DFSchema, ScalarValue};
 use datafusion::logical_expr::{Expr as Logical, ExprSchemable, LogicalPlan, LogicalPlanBuilder};
 use datafusion::physical_expr::PhysicalExpr;
 use datafusion::sql::sqlparser::ast::{
-    Expr, Insert, ObjectName, Query, SetExpr, Statement as Ast, TableObject, UnaryOperator, Value,
-    Values,
+    Expr, Insert, ObjectName, Query, Statement as Ast, TableObject,
 };
-use freestone_storage::{Column, ColumnType, Table, TableSchema};
+use freestone_storage::{Column, Table, TableSchema};
 
 use super::Run;
 use super::add::Source;
@@ -25,6 +24,7 @@ use super::clauses::refuse_clauses;
 use super::conflict::Conflict;
 use super::create::column_ident;
 use super::identity::Overriding;
+use super::literal::{Literal, is_default, literal, plain_values};
 use super::sequence::is_whole;
 use crate::error::{Error, Result, did_you_mean};
 use crate::ingest::nullable;
@@ -259,65 +259,6 @@ impl<'a> Cells<'a> {
         let parts: Vec<&dyn Array> = self.done.iter().map(AsRef::as_ref).collect();
         Ok(concat(&parts)?)
     }
-}
-
-/// A literal whose text a column reads.
-pub(super) enum Literal<'a> {
-    Null,
-    Number(String),
-    Text(&'a str),
-}
-
-/// The literal that an expression is, if the column reads it from its text.
-pub(super) fn literal<'a>(expr: &'a Expr, kind: &ColumnType) -> Option<Literal<'a>> {
-    let numeric = matches!(
-        kind,
-        ColumnType::SmallInt
-            | ColumnType::Integer
-            | ColumnType::BigInt
-            | ColumnType::Real
-            | ColumnType::Double
-            | ColumnType::Decimal { .. }
-    );
-    match expr {
-        Expr::Value(value) => match &value.value {
-            Value::Null => Some(Literal::Null),
-            Value::Number(digits, _) if numeric => Some(Literal::Number(digits.replace('_', ""))),
-            Value::SingleQuotedString(text) => Some(Literal::Text(text)),
-            Value::Boolean(value) if *kind == ColumnType::Boolean => {
-                Some(Literal::Text(if *value { "true" } else { "false" }))
-            }
-            _ => None,
-        },
-        Expr::UnaryOp {
-            op: UnaryOperator::Minus,
-            expr,
-        } => match literal(expr, kind)? {
-            Literal::Number(digits) if !digits.starts_with('-') => {
-                Some(Literal::Number(format!("-{digits}")))
-            }
-            _ => None,
-        },
-        Expr::Nested(inner) => literal(inner, kind),
-        _ => None,
-    }
-}
-
-/// Whether an expression is the word DEFAULT.
-pub(super) fn is_default(expr: &Expr) -> bool {
-    matches!(expr, Expr::Identifier(ident)
-        if ident.quote_style.is_none() && ident.value.eq_ignore_ascii_case("default"))
-}
-
-/// VALUES without WITH, ORDER BY, LIMIT or sub-queries.
-pub(super) fn plain_values(query: &Query) -> Option<&Values> {
-    let SetExpr::Values(values) = query.body.as_ref() else {
-        return None;
-    };
-    let bare = query.with.is_none() && query.order_by.is_none() && query.limit_clause.is_none();
-    use crate::plan::rewrite::has_query;
-    let simple = |expr: &Expr| !has_query(expr);
-    (bare && values.rows.iter().flat_map(|row| &row.content).all(simple)).then_some(values)
 }
 
 fn one_row() -> Result<RecordBatch> {

@@ -22,6 +22,7 @@ mod identity;
 mod index;
 mod insert;
 mod key;
+mod literal;
 mod merge;
 mod point;
 mod point_change;

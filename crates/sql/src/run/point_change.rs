@@ -15,8 +15,9 @@ use freestone_storage::{KeyLookUp, Row, RowId, Snapshot, Table, TableSchema, Tra
 use super::change::Changed;
 use super::clauses::refuse_clauses;
 use super::formula::Source;
-use super::insert::{is_default, plain_values, target_columns};
+use super::insert::target_columns;
 use super::key::{KeyCondition, KeyValues};
+use super::literal::{is_default, plain_values};
 use crate::error::Result;
 use crate::parameter::Parameter;
 use crate::plan::expression::{Expressions, parse_expr};

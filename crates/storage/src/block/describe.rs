@@ -165,6 +165,28 @@ impl Block {
         facts.collect()
     }
 
+    /// Bytes of the file that reading these columns takes.
+    ///
+    /// # Errors
+    /// `Corrupt` or `Io`.
+    pub fn bytes_of(&self, columns: &[usize]) -> Result<u64> {
+        let opened = self.opened()?;
+        let mut bytes = if columns.is_empty() {
+            0
+        } else {
+            opened.shared_bytes
+        };
+        for column in columns {
+            if let FoundColumn::Own(column) = self.find_column(*column)? {
+                bytes += match self.overlay(column) {
+                    Some((block, place)) => block.bytes_of(&[place])?,
+                    None => opened.column_bytes.get(column).copied().unwrap_or(0),
+                };
+            }
+        }
+        Ok(bytes)
+    }
+
     /// Bytes of its values in stored form, of all columns that it was written with.
     ///
     /// # Errors

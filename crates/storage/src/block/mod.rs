@@ -135,19 +135,6 @@ impl Block {
         }
     }
 
-    /// The same block with the overlays that its information names; `known` is
-    /// another handle of it.
-    ///
-    /// # Errors
-    /// `Corrupt` for an overlay of a column that the block does not have.
-    pub fn with_overlays(mut self, known: Option<&Block>) -> Result<Block> {
-        self.overlays = self.open_overlays()?;
-        if let Some(known) = known {
-            self.share_overlays(known);
-        }
-        Ok(self)
-    }
-
     /// Lives as long as any handle of this file.
     pub fn needed(&self) -> &Arc<()> {
         &self.needed
@@ -368,28 +355,6 @@ impl Block {
             }
         };
         read().map_err(self.blame(Some(&name)))
-    }
-
-    /// Bytes of the file that reading these columns takes.
-    ///
-    /// # Errors
-    /// `Corrupt` or `Io`.
-    pub fn bytes_of(&self, columns: &[usize]) -> Result<u64> {
-        let opened = self.opened()?;
-        let mut bytes = if columns.is_empty() {
-            0
-        } else {
-            opened.shared_bytes
-        };
-        for column in columns {
-            if let FoundColumn::Own(column) = self.find_column(*column)? {
-                bytes += match self.overlay(column) {
-                    Some((block, place)) => block.bytes_of(&[place])?,
-                    None => opened.column_bytes.get(column).copied().unwrap_or(0),
-                };
-            }
-        }
-        Ok(bytes)
     }
 }
 

@@ -32,11 +32,24 @@ pub(super) struct Overlay {
 }
 
 impl Block {
+    /// The same block with the overlays that its information names; `known` is
+    /// another handle of it.
+    ///
+    /// # Errors
+    /// `Corrupt` for an overlay of a column that the block does not have.
+    pub fn with_overlays(mut self, known: Option<&Block>) -> Result<Block> {
+        self.overlays = self.open_overlays()?;
+        if let Some(known) = known {
+            self.share_overlays(known);
+        }
+        Ok(self)
+    }
+
     /// Opens the overlays that the block's information names.
     ///
     /// # Errors
     /// `Corrupt` for a column that the block does not have.
-    pub(super) fn open_overlays(&self) -> Result<Vec<Overlay>> {
+    fn open_overlays(&self) -> Result<Vec<Overlay>> {
         let open = |info: &OverlayInfo| {
             let columns = info.columns.iter().map(|column| {
                 let column = self.schema.columns.get(*column);
@@ -87,7 +100,7 @@ impl Block {
     }
 
     /// Uses the handles that `known` has of the same files.
-    pub(super) fn share_overlays(&mut self, known: &Block) {
+    fn share_overlays(&mut self, known: &Block) {
         for overlay in &mut self.overlays {
             let same = |known: &&Arc<Block>| known.id() == overlay.block.id();
             if let Some(block) = known.overlays().find(same) {

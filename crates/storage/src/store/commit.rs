@@ -26,7 +26,6 @@ use crate::delta::TupleBatch;
 use crate::error::{Error, Result};
 use crate::ids::{BlockId, RowId, RowPlace, TableId};
 use crate::table::Table;
-use parking_lot::MutexGuard;
 use std::collections::{HashMap, VecDeque};
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Weak};
@@ -334,50 +333,6 @@ impl Engine {
         let payload = log::encode(change.as_ref(), &all)?;
         wal.reserve(payload.len())?;
         wal.append(timestamp, &payload)
-    }
-
-    /// Waits until a commit is durable and shows it.
-    pub(super) fn finish(&self, latest: MutexGuard<'_, Latest>, timestamp: u64) -> Result<()> {
-        drop(latest);
-        if let Some(wal) = &self.wal {
-            wal.flush(timestamp)?;
-        }
-        self.show_up_to(timestamp);
-        Ok(())
-    }
-
-    /// Shows a commit that is written, when all before it that have to be are durable.
-    fn finish_relaxed(&self, latest: MutexGuard<'_, Latest>, timestamp: u64) -> Result<()> {
-        let full = latest.full;
-        drop(latest);
-        if let Some(wal) = &self.wal {
-            wal.flush(full)?;
-            wal.write()?;
-        }
-        self.show_up_to(timestamp);
-        Ok(())
-    }
-
-    fn show_up_to(&self, timestamp: u64) {
-        let mut shown = self.shown.write();
-        let mut replaced = None;
-        while shown
-            .pending
-            .front()
-            .is_some_and(|(when, _)| *when <= timestamp)
-        {
-            if let Some((when, catalog)) = shown.pending.pop_front() {
-                shown.timestamp = when;
-                if !Arc::ptr_eq(&shown.catalog, &catalog) {
-                    replaced = Some(std::mem::replace(&mut shown.catalog, catalog));
-                }
-            }
-        }
-        drop(shown);
-        if replaced.is_some() {
-            drop(replaced);
-            self.discard_retired();
-        }
     }
 }
 

@@ -39,6 +39,7 @@ mod report;
 mod rows;
 mod salvage;
 mod sequences;
+mod show;
 mod snapshot;
 mod transaction;
 mod verify;

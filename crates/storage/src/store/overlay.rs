@@ -141,9 +141,12 @@ impl Transaction {
     }
 }
 
+/// Columns of a block, and what has their new values.
+type Overlay = (Vec<usize>, Arc<Block>);
+
 impl CatalogEdit {
     fn lay_over(&mut self, table: TableId, columns: Vec<NewColumns>) -> Result<()> {
-        let mut laid: HashMap<BlockId, Vec<(Vec<usize>, Arc<Block>)>> = HashMap::new();
+        let mut laid: HashMap<BlockId, Vec<Overlay>> = HashMap::new();
         for new in columns {
             let of_block = laid.entry(new.block).or_default();
             of_block.push((new.columns, new.file.handle()));

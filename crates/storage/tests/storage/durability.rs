@@ -6,7 +6,7 @@ use freestone_storage::{Store, TableId};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-fn open(files: &Arc<Faulty>) -> Store {
+fn open(files: &Arc<Faulty>) -> Arc<Store> {
     Store::over_files(files.clone()).unwrap()
 }
 
@@ -28,7 +28,7 @@ fn left(files: &Faulty) -> Vec<i32> {
 #[test]
 fn a_power_loss_takes_the_newest_at_most() {
     let files = Arc::new(Faulty::default());
-    let store = Arc::new(open(&files));
+    let store = open(&files);
     let table = create(&store);
     insert(&store, table, 1, false);
     let syncs = files.operations();
@@ -61,7 +61,7 @@ fn a_power_loss_takes_the_newest_at_most() {
 #[test]
 fn changes_of_the_catalog_are_never_relaxed() {
     let files = Arc::new(Faulty::default());
-    let store = Arc::new(open(&files));
+    let store = open(&files);
     let table = create(&store);
     insert(&store, table, 1, true);
     let mut transaction = store.begin().unwrap();

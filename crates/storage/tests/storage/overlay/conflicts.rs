@@ -157,7 +157,9 @@ fn others_wait_for_the_end_of_one_that_has_laid_over() {
 }
 
 /// Ways in which an overlay comes before or after its rows are somewhere else.
-const WAYS: [fn(&Arc<Store>, TableId, &dyn Fn()); 6] = [
+type Way = fn(&Arc<Store>, TableId, &dyn Fn());
+
+const WAYS: [Way; 6] = [
     |_, _, lay| lay(),
     |store, table, lay| {
         store.vacuum(table).unwrap();
