@@ -136,15 +136,15 @@ fn what_holds_for_rows_holds_for_columns() {
     other.run("BEGIN");
     assert_eq!(other.state("UPDATE large SET n = 9 WHERE k = 7"), "40001");
     other.run("ROLLBACK; BEGIN");
-    assert_eq!(other.one("SELECT sum(n) FROM large WHERE k = 8"), "0");
+    assert_eq!(other.one("SELECT sum(n) FROM large WHERE k = 9"), "8");
     sql.run("COMMIT");
     assert_eq!(
-        other.one("SELECT sum(n) FROM large WHERE k = 8"),
-        "0",
+        other.one("SELECT sum(n) FROM large WHERE k = 9"),
+        "8",
         "a snapshot stays"
     );
-    assert_eq!(other.state("DELETE FROM large WHERE k = 8"), "40001");
+    assert_eq!(other.state("DELETE FROM large WHERE k = 9"), "40001");
     other.run("ROLLBACK");
-    other.run("UPDATE large SET n = 9 WHERE k = 8");
+    other.run("UPDATE large SET n = 9 WHERE k = 9");
     assert_eq!(sql.one("SELECT sum(n) FROM large"), "30008");
 }

@@ -356,3 +356,27 @@ fn keys_hold_within_a_transaction() {
     a.run("ROLLBACK");
     assert_eq!(a.one("SELECT count(*) FROM test"), "2");
 }
+
+#[test]
+fn durability_is_a_setting_of_the_session() {
+    let place = tempfile::tempdir().unwrap();
+    let database = Database::open(place.path()).unwrap();
+    let sql = Sql::on(&database);
+    assert_eq!(sql.one("SHOW durability"), "full");
+    assert_eq!(sql.state("SET durability = 'none'"), "22023");
+    sql.run("CREATE TABLE t (k INTEGER PRIMARY KEY, n INTEGER)");
+    sql.run("SET durability = 'relaxed'");
+    assert_eq!(sql.one("SHOW durability"), "relaxed");
+    assert_eq!(Sql::on(&database).one("SHOW durability"), "full");
+    for key in 0..50 {
+        sql.run(&format!("INSERT INTO t VALUES ({key}, 0)"));
+        sql.run(&format!("UPDATE t SET n = n + 1 WHERE k = {key}"));
+    }
+    sql.run("BEGIN; DELETE FROM t WHERE k = 7; COMMIT; RESET durability");
+    drop((sql, database));
+    let sql = Sql::on(&Database::open(place.path()).unwrap());
+    assert_eq!(
+        sql.one("SELECT count(*), sum(n), sum(k) FROM t"),
+        "49|49|1218"
+    );
+}

@@ -3,7 +3,7 @@
 //! Every checkpoint writes a whole new manifest under the next number: write,
 //! sync, rename, sync the directory. The newest one is the truth; the one before
 //! it is kept for the case that it is damaged. A manifest is a line
-//! `freestone manifest 1 <checksum, 16 hex digits>` and JSON, so that a person
+//! `freestone manifest 2 <checksum, 16 hex digits>` and JSON, so that a person
 //! can read what a database consists of.
 
 use crate::block::BlockInfo;
@@ -17,8 +17,11 @@ use crate::schema::{
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// Version of the manifest's own format.
-pub const MANIFEST_VERSION: u32 = 1;
+/// Version of the manifest's own format: 2 may have overlays and sequences, which a
+/// program that does not know them must not pass over.
+pub const MANIFEST_VERSION: u32 = 2;
+/// The oldest that is read.
+const OLDEST_VERSION: u32 = 1;
 const DIRECTORY: &str = "manifest";
 
 /// The schema that exists in every database.
@@ -173,9 +176,12 @@ fn decode(bytes: &[u8], version: u64) -> Result<Manifest> {
         ));
     }
     let format = words.next().unwrap_or_default();
-    if format != MANIFEST_VERSION.to_string() {
+    let known = format
+        .parse()
+        .is_ok_and(|format: u32| (OLDEST_VERSION..=MANIFEST_VERSION).contains(&format));
+    if !known {
         return Err(Error::corrupt(format!(
-            "manifest format {format}; this program reads {MANIFEST_VERSION}"
+            "manifest format {format}; this program reads {OLDEST_VERSION} to {MANIFEST_VERSION}"
         )));
     }
     if words.next() != Some(format!("{:016x}", checksum(json)).as_str()) {
