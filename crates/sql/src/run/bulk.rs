@@ -34,8 +34,20 @@ struct Answer {
     values: Vec<ArrayRef>,
 }
 
-/// Rows of one block: which answer they are in, and which rows of it.
-type Found = Vec<(usize, usize)>;
+/// Rows that follow each other in an answer, and in a block if they are in one.
+#[derive(Clone, Copy)]
+struct Span {
+    answer: usize,
+    /// The first of them in the answer,
+    start: usize,
+    /// and in the block.
+    place: usize,
+    len: usize,
+}
+
+fn rows_in(spans: &[Span]) -> usize {
+    spans.iter().map(|span| span.len).sum()
+}
 
 impl Run<'_> {
     /// Updates rows of a table, if it is large and no key or index is concerned;
@@ -65,11 +77,11 @@ impl Run<'_> {
             .map(|batch| answer(table, &columns, &batch))
             .collect::<Result<Vec<Answer>>>()?;
         let (in_blocks, mut single) = by_block(&answers);
-        let work: Vec<(&Arc<Block>, Found)> = {
+        let work: Vec<(&Arc<Block>, Vec<Span>)> = {
             let mut work = Vec::new();
             for (id, found) in in_blocks {
                 match table.block(id) {
-                    Some(block) if found.len() * SHARE >= block.rows() as usize => {
+                    Some(block) if rows_in(&found) * SHARE >= block.rows() as usize => {
                         work.push((block, found));
                     }
                     _ => single.extend(found),
@@ -99,10 +111,11 @@ impl Run<'_> {
         table: &Table,
         columns: &[usize],
         answers: &[Answer],
-        work: Vec<(&Arc<Block>, Found)>,
-        single: &mut Found,
+        work: Vec<(&Arc<Block>, Vec<Span>)>,
+        single: &mut Vec<Span>,
     ) -> Result<Vec<NewColumns>> {
-        let threads = self.state().config().target_partitions();
+        // More than there are cores: a thread waits while its file is synced.
+        let threads = self.state().config().target_partitions() * 4;
         let (next, done) = (AtomicUsize::new(0), Mutex::new(Vec::new()));
         let write = || {
             while let Some((block, found)) = work.get(next.fetch_add(1, Ordering::Relaxed)) {
@@ -137,18 +150,21 @@ impl Run<'_> {
         table: &Table,
         columns: &[usize],
         answers: &[Answer],
-        found: &Found,
+        spans: &[Span],
     ) -> Result<Vec<(RowId, Row)>> {
         let view = self.snapshot.read_view(table.id);
         let all: Vec<usize> = (0..table.schema.columns.len()).collect();
-        let mut rows = Vec::with_capacity(found.len());
-        for (number, row) in found {
-            let answer = &answers[*number];
-            let id = answer.ids[*row];
+        let mut rows = Vec::with_capacity(rows_in(spans));
+        let each = spans.iter().flat_map(|span| {
+            let rows = span.start..span.start + span.len;
+            rows.map(|row| (&answers[span.answer], row))
+        });
+        for (answer, row) in each {
+            let id = answer.ids[row];
             let old = table.row(&view, id, &all)?;
             let mut version = old.ok_or_else(|| Error::internal("a row that is not there"))?;
             for (column, values) in columns.iter().zip(&answer.values) {
-                version[*column] = cell(values, *row);
+                version[*column] = cell(values, row);
             }
             rows.push((id, version));
         }
@@ -184,31 +200,32 @@ fn answer(table: &Table, columns: &[usize], batch: &RecordBatch) -> Result<Answe
     })
 }
 
-/// The rows of each block, and those in no block.
-fn by_block(answers: &[Answer]) -> (HashMap<BlockId, Found>, Found) {
-    let (mut blocks, mut others): (HashMap<BlockId, Found>, Found) = Default::default();
-    let mut last: Option<(BlockId, Found)> = None;
+/// The rows of each block, in its order, and those in no block.
+fn by_block(answers: &[Answer]) -> (HashMap<BlockId, Vec<Span>>, Vec<Span>) {
+    let (mut blocks, mut others): (HashMap<BlockId, Vec<Span>>, Vec<Span>) = Default::default();
     for (number, answer) in answers.iter().enumerate() {
-        for (row, id) in answer.ids.iter().enumerate() {
-            let RowPlace::Block(block, _) = id.place() else {
-                others.push((number, row));
-                continue;
+        let mut start = 0;
+        // Rows that follow each other in a block have ids that do.
+        for ids in answer.ids.chunk_by(|a, b| a.0.checked_add(1) == Some(b.0)) {
+            let mut span = Span {
+                answer: number,
+                start,
+                place: 0,
+                len: ids.len(),
             };
-            match &mut last {
-                Some((known, found)) if *known == block => found.push((number, row)),
-                _ => {
-                    let found = blocks.remove(&block).unwrap_or_default();
-                    if let Some((known, found)) = last.replace((block, found)) {
-                        blocks.insert(known, found);
-                    }
-                    if let Some((_, found)) = &mut last {
-                        found.push((number, row));
-                    }
+            start += ids.len();
+            match ids[0].place() {
+                RowPlace::Block(block, place) => {
+                    span.place = place as usize;
+                    blocks.entry(block).or_default().push(span);
                 }
+                RowPlace::Delta(_) | RowPlace::Own(_) => others.push(span),
             }
         }
     }
-    blocks.extend(last);
+    for spans in blocks.values_mut() {
+        spans.sort_unstable_by_key(|span| span.place);
+    }
     (blocks, others)
 }
 
@@ -217,20 +234,16 @@ fn merged(
     block: &Block,
     columns: &[usize],
     answers: &[Answer],
-    found: &Found,
+    spans: &[Span],
 ) -> Result<Vec<ArrayRef>> {
     let rows = block.rows() as usize;
-    let place = |(number, row): &(usize, usize)| match answers[*number].ids[*row].place() {
-        RowPlace::Block(_, place) => place as usize,
-        RowPlace::Delta(_) | RowPlace::Own(_) => rows,
-    };
-    let in_order = found.iter().map(place).eq(0..rows);
     let mut merged = Vec::with_capacity(columns.len());
     for (index, column) in columns.iter().enumerate() {
         let values = |number: usize| answers[number].values[index].as_ref();
-        if in_order {
-            let runs = found.chunk_by(|(a, row), (b, next)| a == b && row + 1 == *next);
-            let slices = runs.map(|run| values(run[0].0).slice(run[0].1, run.len()));
+        if rows_in(spans) == rows {
+            let slices = spans
+                .iter()
+                .map(|span| values(span.answer).slice(span.start, span.len));
             let slices: Vec<ArrayRef> = slices.collect();
             let slices: Vec<&dyn Array> = slices.iter().map(AsRef::as_ref).collect();
             merged.push(concat(&slices)?);
@@ -240,9 +253,10 @@ fn merged(
         let mut sources: Vec<&dyn Array> = (0..answers.len()).map(values).collect();
         sources.push(old.as_ref());
         let mut picks: Vec<(usize, usize)> = (0..rows).map(|row| (answers.len(), row)).collect();
-        for pick in found {
-            if let Some(slot) = picks.get_mut(place(pick)) {
-                *slot = *pick;
+        for span in spans {
+            let places = picks.iter_mut().skip(span.place).take(span.len);
+            for (slot, row) in places.zip(span.start..) {
+                *slot = (span.answer, row);
             }
         }
         merged.push(interleave(&sources, &picks)?);

@@ -11,43 +11,77 @@ use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// One bit for each row; rows beyond the last word are not set.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+/// One bit for each row. Words are kept from the first to the last that was needed,
+/// so that a few rows take little memory wherever they are.
+#[derive(Clone, Debug, Default)]
 pub struct RowBits {
+    /// Number of the first word.
+    first: usize,
     words: Vec<u64>,
 }
 
+impl PartialEq for RowBits {
+    fn eq(&self, other: &RowBits) -> bool {
+        self.rows().eq(other.rows())
+    }
+}
+
+impl Eq for RowBits {}
+
 impl RowBits {
+    /// The word of this number.
+    fn word(&self, number: usize) -> u64 {
+        let place = number.checked_sub(self.first);
+        let word = place.and_then(|place| self.words.get(place));
+        word.copied().unwrap_or(0)
+    }
+
+    /// The word of this number, to be changed.
+    fn word_mut(&mut self, number: usize) -> &mut u64 {
+        if self.words.is_empty() {
+            self.first = number;
+        }
+        if number < self.first {
+            let more = self.first - number;
+            self.words.splice(0..0, std::iter::repeat_n(0, more));
+            self.first = number;
+        }
+        let place = number - self.first;
+        if place >= self.words.len() {
+            self.words.resize(place + 1, 0);
+        }
+        &mut self.words[place]
+    }
+
     /// Whether a row's bit is set.
     pub fn contains(&self, row: u32) -> bool {
-        let word = self.words.get(row as usize / 64);
-        word.is_some_and(|word| word >> (row % 64) & 1 == 1)
+        self.word(row as usize / 64) >> (row % 64) & 1 == 1
     }
 
     /// Sets a bit; returns whether it was not set before.
     pub fn insert(&mut self, row: u32) -> bool {
-        let place = row as usize / 64;
-        if place >= self.words.len() {
-            self.words.resize(place + 1, 0);
-        }
-        let new = !self.contains(row);
-        self.words[place] |= 1 << (row % 64);
+        let word = self.word_mut(row as usize / 64);
+        let new = *word >> (row % 64) & 1 == 0;
+        *word |= 1 << (row % 64);
         new
     }
 
     /// Clears a bit.
     pub fn remove(&mut self, row: u32) {
-        if let Some(word) = self.words.get_mut(row as usize / 64) {
-            *word &= !(1 << (row % 64));
+        if self.contains(row) {
+            *self.word_mut(row as usize / 64) &= !(1 << (row % 64));
         }
     }
 
     /// Sets every bit that `other` has.
     pub fn add_all(&mut self, other: &RowBits) {
-        if other.words.len() > self.words.len() {
-            self.words.resize(other.words.len(), 0);
-        }
-        for (word, more) in self.words.iter_mut().zip(&other.words) {
+        let Some(last) = other.words.len().checked_sub(1) else {
+            return;
+        };
+        self.word_mut(other.first);
+        self.word_mut(other.first + last);
+        let start = other.first - self.first;
+        for (word, more) in self.words[start..].iter_mut().zip(&other.words) {
             *word |= more;
         }
     }
@@ -62,23 +96,24 @@ impl RowBits {
 
     /// The rows whose bits are set, ascending.
     pub fn rows(&self) -> impl Iterator<Item = u32> + '_ {
-        self.words.iter().enumerate().flat_map(|(place, word)| {
-            let mut left = *word;
-            std::iter::from_fn(move || {
-                let bit = (left != 0).then(|| left.trailing_zeros())?;
-                left &= left - 1;
-                // In range: a block or fragment has at most 2^20 rows.
-                Some(place as u32 * 64 + bit)
+        self.words
+            .iter()
+            .zip(self.first..)
+            .flat_map(|(word, place)| {
+                let mut left = *word;
+                std::iter::from_fn(move || {
+                    let bit = (left != 0).then(|| left.trailing_zeros())?;
+                    left &= left - 1;
+                    // In range: a block or fragment has at most 2^20 rows.
+                    Some(place as u32 * 64 + bit)
+                })
             })
-        })
     }
 
     /// Whether any of `rows` is set; `rows` begins a word.
     pub fn any(&self, rows: &Range<usize>) -> bool {
-        let words = rows.start / 64..rows.end.div_ceil(64).min(self.words.len());
-        self.words
-            .get(words)
-            .is_some_and(|words| words.iter().any(|word| *word != 0))
+        let last = rows.end.div_ceil(64).min(self.first + self.words.len());
+        (rows.start / 64..last).any(|number| self.word(number) != 0)
     }
 
     /// `passing` without the rows that are set; its first bit is row `first`,
@@ -88,9 +123,7 @@ impl RowBits {
             .bit_chunks()
             .iter_padded()
             .enumerate()
-            .map(|(number, word)| {
-                word & !self.words.get(first / 64 + number).copied().unwrap_or(0)
-            });
+            .map(|(number, word)| word & !self.word(first / 64 + number));
         let words: Vec<u64> = words.collect();
         BooleanBuffer::new(Buffer::from_vec(words), 0, passing.len())
     }

@@ -1,7 +1,8 @@
-//! The table of bytes in `tuple`, by its example.
+//! The table of bytes in `tuple`, by its example; sets of rows.
 
-use super::TupleShape;
+use super::{RowBits, TupleShape};
 use crate::schema::{Column, ColumnType, TableSchema, Value};
+use arrow_buffer::BooleanBuffer;
 
 #[test]
 fn the_example_is_so() {
@@ -29,4 +30,44 @@ fn the_example_is_so() {
     assert_eq!(shape.value(&tuple, 0), Some(Value::Int(7)));
     assert_eq!(shape.value(&tuple, 1), None);
     assert_eq!(shape.value(&tuple, 2), Some(Value::Bytes(b"ab".to_vec())));
+}
+
+#[test]
+fn bits_are_a_set_of_rows_wherever_they_begin() {
+    let mut model = std::collections::BTreeSet::new();
+    let (mut bits, mut other) = (RowBits::default(), RowBits::default());
+    let mut state = 9u64;
+    for step in 0..4000 {
+        state = state
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1);
+        // Few places at first, then everywhere.
+        let row = (state >> 33) as u32 % [70, 900, 60_000][step / 1400] + 3000;
+        match step % 5 {
+            0 => {
+                bits.remove(row);
+                model.remove(&row);
+            }
+            1 => {
+                other.insert(row);
+                bits.add_all(&other);
+                model.extend(other.rows());
+            }
+            _ => assert_eq!(bits.insert(row), model.insert(row)),
+        }
+        assert!(step % 97 != 0 || bits.rows().eq(model.iter().copied()));
+        assert_eq!(bits.contains(row), model.contains(&row));
+        let words = 64 * (row as usize / 64);
+        let range = words..words + 200;
+        let any = model.range(range.start as u32..(words + 256) as u32).next();
+        assert_eq!(bits.any(&range), any.is_some());
+    }
+    assert_eq!(bits.count(), model.len());
+    let all = BooleanBuffer::new_set(640);
+    let left = bits.taken_from(&all, 3200);
+    let expected: Vec<usize> = (0..640)
+        .filter(|row| !model.contains(&(*row as u32 + 3200)))
+        .collect();
+    assert_eq!(left.set_indices().collect::<Vec<_>>(), expected);
+    assert!(bits == bits.clone() && bits != RowBits::default());
 }
