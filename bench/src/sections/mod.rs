@@ -1,5 +1,6 @@
 //! What is measured; one module per section.
 
+mod aging;
 mod frames;
 mod load;
 mod lookup;
@@ -32,13 +33,15 @@ pub enum SectionName {
     Lookup,
     /// Single rows and many, changed
     Write,
+    /// Tables that were changed beside fresh ones
+    Aging,
     /// The 22 queries
     Tpch,
 }
 
 impl SectionName {
     /// All, in the order of a run.
-    pub const ALL: [SectionName; 8] = [
+    pub const ALL: [SectionName; 9] = [
         SectionName::Size,
         SectionName::Frames,
         SectionName::Load,
@@ -46,6 +49,7 @@ impl SectionName {
         SectionName::Packed,
         SectionName::Lookup,
         SectionName::Write,
+        SectionName::Aging,
         SectionName::Tpch,
     ];
 }
@@ -60,6 +64,7 @@ impl fmt::Display for SectionName {
             SectionName::Packed => "packed",
             SectionName::Lookup => "lookup",
             SectionName::Write => "write",
+            SectionName::Aging => "aging",
             SectionName::Tpch => "tpch",
         })
     }
@@ -78,6 +83,7 @@ pub fn run(name: SectionName, bench: &mut Bench) -> Result<Section> {
         SectionName::Packed => packed::measure(),
         SectionName::Lookup => lookup::measure(bench),
         SectionName::Write => write::measure(bench),
+        SectionName::Aging => aging::measure(bench),
         SectionName::Tpch => tpch::measure(bench),
     }
 }
