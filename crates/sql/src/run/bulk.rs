@@ -90,17 +90,22 @@ impl Run<'_> {
             work
         };
         let written = self.write_all(table, &columns, &answers, work, &mut single)?;
-        let single = self.versions(table, &columns, &answers, &single)?;
         let rows = answers.iter().map(|answer| answer.ids.len() as u64).sum();
-        self.change(|transaction| {
-            if !written.is_empty() {
-                transaction.lay_over(table.id, written)?;
+        if !written.is_empty()
+            && !self.change(|transaction| Ok(transaction.lay_over(table.id, written)?))?
+        {
+            if self.own.lock().is_some() {
+                // Alone, the statement is soon done again on the new blocks.
+                return Err(Error::new("40001", "rows were moved meanwhile"));
             }
-            if !single.is_empty() {
-                transaction.update(table.id, single, &columns)?;
-            }
-            Ok(())
-        })?;
+            let (in_blocks, others) = by_block(&answers);
+            single = others;
+            single.extend(in_blocks.into_values().flatten());
+        }
+        let single = self.versions(table, &columns, &answers, &single)?;
+        if !single.is_empty() {
+            self.change(|transaction| Ok(transaction.update(table.id, single, &columns)?))?;
+        }
         Ok(Some(rows))
     }
 

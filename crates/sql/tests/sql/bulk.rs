@@ -148,3 +148,26 @@ fn what_holds_for_rows_holds_for_columns() {
     other.run("UPDATE large SET n = 9 WHERE k = 9");
     assert_eq!(sql.one("SELECT sum(n) FROM large"), "30008");
 }
+
+/// The tuple mover is nobody's rival: what it has moved is updated where it is now.
+#[test]
+fn moved_rows_are_no_conflict() {
+    let sql = Sql::new();
+    create(&sql, "large", "column");
+    sql.session.database().store().pause_mover();
+    sql.run("DELETE FROM large WHERE k % 5 = 0");
+    sql.run("BEGIN");
+    assert_eq!(sql.one("SELECT count(*) FROM large"), "24000");
+    let other = Sql::on(sql.session.database());
+    other.run("VACUUM large");
+    assert_eq!(sql.run("UPDATE large SET n = 3"), "UPDATE 24000");
+    assert_eq!(
+        sql.run("UPDATE large SET n = n + 1 WHERE k <= 100"),
+        "UPDATE 80"
+    );
+    sql.run("COMMIT");
+    assert_eq!(
+        other.one("SELECT count(*), sum(n) FROM large"),
+        "24000|72080"
+    );
+}

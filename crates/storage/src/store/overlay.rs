@@ -107,17 +107,23 @@ impl Engine {
 
 impl Transaction {
     /// Gives columns of all rows of some blocks new values. Rows that are deleted
-    /// may get any.
+    /// may get any. Columns of keys are refused by nobody here: that is up to the caller.
+    /// `false`, and nothing has changed, if the tuple mover has written a block of
+    /// the table anew since the transaction began.
     ///
     /// # Errors
     /// `Conflict` if another transaction has changed any row of the blocks since
     /// this one began, or a row of the table and has not ended.
-    pub fn lay_over(&mut self, table: TableId, columns: Vec<NewColumns>) -> Result<()> {
+    pub fn lay_over(&mut self, table: TableId, columns: Vec<NewColumns>) -> Result<bool> {
         let name = self.table(table)?.name.clone();
         let conflict = || Error::Conflict {
             message: format!("rows of table \"{name}\" were changed by another transaction"),
         };
         let savepoint = self.savepoint();
+        self.hold(table);
+        if !self.is_in_place(table) {
+            return Ok(false);
+        }
         match self.store.locks.take_whole(table, self.number) {
             Taken::Now => self.whole.push(table),
             Taken::Before => {}
@@ -137,7 +143,19 @@ impl Transaction {
         if laid.is_err() {
             self.roll_back_to(&savepoint);
         }
-        laid
+        laid.map(|()| true)
+    }
+
+    /// Whether the newest state has all blocks that the table had when the
+    /// transaction began, or has no such table.
+    fn is_in_place(&self, table: TableId) -> bool {
+        let base = self.base.table_by_id(table);
+        let latest = self.store.latest.lock();
+        let now = latest.catalog.table_by_id(table);
+        base.zip(now).is_none_or(|(base, now)| {
+            let mut blocks = base.blocks().iter();
+            blocks.all(|block| now.block(block.id()).is_some())
+        })
     }
 }
 

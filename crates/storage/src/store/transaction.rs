@@ -136,9 +136,14 @@ impl Transaction {
     /// Keeps the tuple mover away from tables that it has other plans for.
     fn hold_changed(&mut self, draft: &Catalog) {
         for table in changed_tables(draft, &self.catalog) {
-            if !self.holds.iter().any(|hold| hold.table() == table.id) {
-                self.holds.push(self.store.hold_mover(table.id));
-            }
+            self.hold(table.id);
+        }
+    }
+
+    /// Keeps the tuple mover away from a table until the transaction ends.
+    pub(super) fn hold(&mut self, table: TableId) {
+        if !self.holds.iter().any(|hold| hold.table() == table) {
+            self.holds.push(self.store.hold_mover(table));
         }
     }
 

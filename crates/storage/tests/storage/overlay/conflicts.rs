@@ -82,7 +82,7 @@ fn blocks_that_nobody_changed_are_laid_over_beside_others() {
     let seen = table_of(&own.snapshot());
     let mut columns = new_columns(&store, &seen, &[INTEGER], &new);
     let second = columns.pop().unwrap();
-    own.lay_over(table, vec![second]).unwrap();
+    assert!(own.lay_over(table, vec![second]).unwrap());
     own.commit().unwrap();
     let mut expected = rows_of(&old);
     expected.remove(&3);

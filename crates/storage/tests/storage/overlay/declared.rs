@@ -84,7 +84,7 @@ fn columns_come_and_go_beside_overlays() {
                 .unwrap()
                 .unwrap()
         });
-        own.lay_over(id, halves.collect()).unwrap();
+        assert!(own.lay_over(id, halves.collect()).unwrap());
         own.commit().unwrap();
         // The column with the older overlay goes.
         store.commit(|edit| edit.drop_column(id, "c0")).unwrap();

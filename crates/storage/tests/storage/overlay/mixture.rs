@@ -3,7 +3,7 @@
 use super::*;
 use crate::mover::{Hook, Hooked};
 use arrow_array::{ArrayRef, Int64Array};
-use freestone_storage::{Column, RowPlace, TableSchema};
+use freestone_storage::{Column, Error, RowPlace, TableSchema};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
 
@@ -86,7 +86,11 @@ fn add_to_all(store: &Arc<Store>) -> Result<()> {
         let more: ArrayRef = Arc::new(Int64Array::from_iter_values(values.iter().map(|n| n + 1)));
         new.extend(store.write_columns(&table, block, &[1], vec![more])?);
     }
-    own.lay_over(table.id, new)?;
+    if !own.lay_over(table.id, new)? {
+        return Err(Error::Conflict {
+            message: "rows were moved".into(),
+        });
+    }
     for (name, row) in found {
         if let RowPlace::Delta(_) = name.place() {
             let (id, n) = pair(&row);

@@ -16,8 +16,8 @@ use arrow_array::types::{Int64Type, UInt64Type};
 use freestone_storage::io::{Faulty, Files};
 use freestone_storage::row::cell;
 use freestone_storage::{
-    ColumnType, CompareOp, DEFAULT_SCHEMA, Layout, NewColumns, Predicate, Result, Row, RowId,
-    ScanRequest, Snapshot, Store, Table, TableId, TableOptions, Transaction, Value,
+    ColumnType, CompareOp, DEFAULT_SCHEMA, Error, Layout, NewColumns, Predicate, Result, Row,
+    RowId, ScanRequest, Snapshot, Store, Table, TableId, TableOptions, Transaction, Value,
 };
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -105,7 +105,13 @@ fn new_columns(store: &Store, table: &Table, columns: &[usize], model: &Model) -
 fn lay_over(own: &mut Transaction, store: &Store, columns: &[usize], model: &Model) -> Result<()> {
     let table = table_of(&own.snapshot());
     let new = try_columns(store, &table, columns, model)?;
-    own.lay_over(table.id, new)
+    match own.lay_over(table.id, new)? {
+        true => Ok(()),
+        // Whoever asks does it in another way, or again.
+        false => Err(Error::Conflict {
+            message: "rows were moved".into(),
+        }),
+    }
 }
 
 fn laid_over(store: &Arc<Store>, columns: &[usize], model: &Model) {
