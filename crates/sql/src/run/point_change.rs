@@ -50,24 +50,21 @@ struct Sought {
 
 impl PointChange {
     /// Reads a statement that is run with these parameters; `None` for one of
-    /// another form.
-    ///
-    /// # Errors
-    /// Those of its expressions.
+    /// another form, or one that is wrong: run in the general way it fails as a
+    /// statement does, and the transaction around it with it.
     pub(crate) fn of(
         session: &Session,
         ast: &Ast,
         parameters: &[Parameter],
-    ) -> Result<Option<PointChange>> {
-        let open = session.transaction().snapshot()?;
+    ) -> Option<PointChange> {
+        let open = session.transaction().snapshot().ok()?;
         let snapshot = open.unwrap_or_else(|| session.database().store().snapshot());
-        let understood = match ast {
+        match ast {
             Ast::Insert(insert) => insertion(&snapshot, insert),
-            Ast::Update(update) => return updating(session, &snapshot, update, parameters),
+            Ast::Update(update) => updating(session, &snapshot, update, parameters),
             Ast::Delete(delete) => deletion(&snapshot, delete),
             _ => None,
-        };
-        Ok(understood)
+        }
     }
 
     /// Makes the change; returns the number of rows. `None` if the table is
@@ -235,7 +232,7 @@ fn updating(
     snapshot: &Snapshot,
     update: &Update,
     parameters: &[Parameter],
-) -> Result<Option<PointChange>> {
+) -> Option<PointChange> {
     let more = [
         update.or.is_some(),
         update.output.is_some(),
@@ -244,34 +241,27 @@ fn updating(
         !update.order_by.is_empty(),
         update.limit.is_some(),
     ];
-    let changed = match Changed::of(&update.table, "UPDATE") {
-        Ok(changed) if !more.contains(&true) => changed,
-        _ => return Ok(None),
-    };
-    let Some(table) = snapshot.table(&changed.name.schema, &changed.name.name) else {
-        return Ok(None);
-    };
+    let changed = Changed::of(&update.table, "UPDATE").ok()?;
+    let table = snapshot.table(&changed.name.schema, &changed.name.name)?;
     let schema = &table.schema;
     let all: Vec<usize> = (0..schema.columns.len()).collect();
-    let sought = Sought::of(table, &changed.called, update.selection.as_ref(), &all);
-    let Some(sought) = sought.filter(|_| schema.checks.is_empty()) else {
-        return Ok(None);
-    };
+    let sought = Sought::of(table, &changed.called, update.selection.as_ref(), &all)?;
+    if more.contains(&true) || !schema.checks.is_empty() {
+        return None;
+    }
     let (mut columns, mut sources) = (Vec::new(), Vec::new());
     for assignment in &update.assignments {
         let AssignmentTarget::ColumnName(name) = &assignment.target else {
-            return Ok(None);
+            return None;
         };
-        let name = name.0.last().and_then(fold_part);
-        let Some(index) = name.and_then(|name| schema.index_of(&name)) else {
-            return Ok(None);
-        };
+        let name = name.0.last().and_then(fold_part)?;
+        let index = schema.index_of(&name)?;
         let numbered = schema.columns[index].identity.is_some();
         if numbered || columns.contains(&index) || is_default(&assignment.value) {
-            return Ok(None);
+            return None;
         }
         let source = match Source::of(&assignment.value, &schema.columns[index]) {
-            Some(source) => Some(source),
+            Some(source) => source,
             None => {
                 let state = session.statement_state();
                 let state = &state;
@@ -283,20 +273,18 @@ fn updating(
                     schema,
                     called,
                     parameters,
-                )?
+                )
+                .ok()??
             }
-        };
-        let Some(source) = source else {
-            return Ok(None);
         };
         columns.push(index);
         sources.push(source);
     }
-    Ok(Some(PointChange {
+    Some(PointChange {
         schema: Arc::clone(schema),
         name: changed.name,
         work: Work::Update(sought, columns, sources),
-    }))
+    })
 }
 
 fn deletion(snapshot: &Snapshot, delete: &Delete) -> Option<PointChange> {

@@ -30,7 +30,9 @@ pub(super) async fn run(session: &Session, ast: &Ast) -> Result<Outcome> {
     if let Some(outcome) = control(session, ast)? {
         return Ok(outcome);
     }
-    if let Some(change) = changed_at_point(session, ast)? {
+    if changes_rows(ast)
+        && let Some(change) = PointChange::of(session, ast, &[])
+    {
         let outcome = at_point(session, &change, &[]).await?;
         if let Some(outcome) = outcome {
             return Ok(outcome);
@@ -110,14 +112,6 @@ async fn alone(session: &Session, ast: &Ast) -> Result<Outcome> {
         session.commit(own)?;
     }
     Ok(outcome)
-}
-
-/// The change of a single row that a statement is, if it is one.
-fn changed_at_point(session: &Session, ast: &Ast) -> Result<Option<PointChange>> {
-    match changes_rows(ast) {
-        true => PointChange::of(session, ast, &[]),
-        false => Ok(None),
-    }
 }
 
 /// Makes a change of a single row, in the session's transaction or one of its

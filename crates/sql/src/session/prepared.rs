@@ -82,7 +82,7 @@ impl Prepared {
                 return Ok(outcome);
             }
         }
-        let Some(change) = PointChange::of(session, &self.statement.ast, values)? else {
+        let Some(change) = PointChange::of(session, &self.statement.ast, values) else {
             return Ok(None);
         };
         let change = Arc::new(change);

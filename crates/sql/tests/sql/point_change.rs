@@ -270,6 +270,14 @@ fn transactions_go_on_or_fail_as_with_any_statement() {
         sql.rows("SELECT s FROM direct WHERE k <= 2 ORDER BY k"),
         ["50", "2"]
     );
+    // A statement that is wrong in itself fails the transaction, too.
+    sql.run("BEGIN");
+    assert_eq!(
+        sql.state("UPDATE direct SET d = s + 1 WHERE k = 1"),
+        "42804"
+    );
+    assert_eq!(sql.state("UPDATE direct SET s = 1 WHERE k = 1"), "25P02");
+    sql.run("ROLLBACK");
     sql.run("BEGIN READ ONLY");
     assert_eq!(sql.state("UPDATE direct SET s = 1 WHERE k = 1"), "25006");
     sql.run("ROLLBACK");
