@@ -13,7 +13,7 @@ use crate::error::{Error, Result};
 use crate::plan::files::open_all;
 use crate::plan::names::{file_name, table_name};
 use crate::plan::rows::{Values, batch};
-use crate::session::{Outcome, Setting, all_settings, current};
+use crate::session::{MOVER, Outcome, Setting, all_settings, current};
 use crate::types::sql_name;
 
 /// Schema, name and, for tables, what it stands for.
@@ -64,13 +64,26 @@ impl Run<'_> {
 
     fn show_one(&self, name: &str) -> Result<Outcome> {
         let value = current(self.state(), name)?;
+        let value = self.as_it_is(&name.to_lowercase(), value);
         Outcome::batch(batch(vec![(name, Values::Text(vec![Some(value)]))])?)
+    }
+
+    /// The value of a setting: those of the whole database whoever set them.
+    fn as_it_is(&self, name: &str, value: String) -> String {
+        match name {
+            MOVER if self.store().is_mover_paused() => "paused".to_owned(),
+            MOVER => "running".to_owned(),
+            _ => value,
+        }
     }
 
     fn show_all(&self) -> Result<Outcome> {
         let (names, values) = all_settings(self.state())
             .into_iter()
-            .map(|(name, value)| (Some(name), Some(value)))
+            .map(|(name, value)| {
+                let value = self.as_it_is(&name, value);
+                (Some(name), Some(value))
+            })
             .unzip();
         Outcome::batch(batch(vec![
             ("name", Values::Text(names)),

@@ -28,7 +28,7 @@ use crate::statement::{Statement, parse};
 
 pub(crate) use numbers::TakenNumbers;
 pub use prepared::Prepared;
-pub(crate) use settings::{Setting, all_settings, change, current};
+pub(crate) use settings::{MOVER, Setting, all_settings, change, current};
 pub(crate) use setup::{OwnOptions, template};
 pub(crate) use transaction::{Block, Open};
 
@@ -276,6 +276,12 @@ impl Session {
         let own = state.config_options().extensions.get::<OwnOptions>();
         let relaxed = own.is_some_and(|own| own.durability == "relaxed");
         self.relaxed.store(relaxed, Ordering::Relaxed);
+        if setting.name.eq_ignore_ascii_case(MOVER) {
+            match own.is_some_and(|own| own.mover == "paused") {
+                true => self.database.store().pause_mover(),
+                false => self.database.store().resume_mover(),
+            }
+        }
         Ok(())
     }
 }

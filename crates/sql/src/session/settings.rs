@@ -6,6 +6,7 @@
 //! | `freestone.batch_rows` | rows per batch between operators |
 //! | `freestone.column_scanner` | how columns are scanned: `single` or `pipelined` |
 //! | `durability` | `full`: a commit waits for the disk; `relaxed`: it is durable within a tenth of a second |
+//! | `freestone.mover` | `running` or `paused`: the tuple mover in the background, for the whole database |
 //! | `timezone` | zone in which TIMESTAMP WITH TIME ZONE is read and shown |
 //! | `datafusion.…` | every option of DataFusion, unchanged |
 //!
@@ -36,18 +37,21 @@ const FIXED: [(&str, &str); 7] = [
 ];
 
 /// Our own settings and the DataFusion options behind them.
-const OWN: [(&str, &str); 5] = [
+const OWN: [(&str, &str); 6] = [
     ("threads", "datafusion.execution.target_partitions"),
     ("freestone.batch_rows", "datafusion.execution.batch_size"),
     ("timezone", "datafusion.execution.time_zone"),
     (COLUMN_SCANNER, COLUMN_SCANNER),
     ("durability", DURABILITY),
+    (MOVER, MOVER),
 ];
 
 /// An option of our own, kept among DataFusion's.
 const COLUMN_SCANNER: &str = "freestone.column_scanner";
 /// Another.
 const DURABILITY: &str = "freestone.durability";
+/// One of the whole database, which every session shows as it is.
+pub(crate) const MOVER: &str = "freestone.mover";
 
 fn option_of(name: &str) -> Option<&'static str> {
     let name = match name {
@@ -104,6 +108,9 @@ pub(crate) fn change(state: &mut SessionState, setting: &Setting) -> Result<()> 
     }
     if option == DURABILITY && value != "full" && value != "relaxed" {
         return Err(refuse(&value, "give 'full' or 'relaxed'"));
+    }
+    if option == MOVER && value != "running" && value != "paused" {
+        return Err(refuse(&value, "give 'running' or 'paused'"));
     }
     state
         .config_mut()

@@ -22,6 +22,8 @@ datafusion::common::extensions_options! {
         pub(crate) column_scanner: String, default = "single".to_owned()
         /// Whether a commit waits for the disk: full or relaxed.
         pub(crate) durability: String, default = "full".to_owned()
+        /// Whether the tuple mover works in the background: running or paused.
+        pub(crate) mover: String, default = "running".to_owned()
     }
 }
 

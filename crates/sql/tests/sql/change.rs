@@ -175,7 +175,8 @@ fn changes_outlive_the_process() {
 
 #[test]
 fn the_mover_says_what_it_has_done() {
-    let sql = Sql::new();
+    let database = Database::in_memory();
+    let sql = Sql::on(&database);
     table(&sql, "");
     sql.run("INSERT INTO t SELECT i, 'x', i FROM generate_series(100, 20099) AS g(i)");
     sql.run("UPDATE t SET n = n + 1 WHERE id >= 15000");
@@ -188,6 +189,17 @@ fn the_mover_says_what_it_has_done() {
         "20004"
     );
     assert_eq!(sql.one("SELECT count(*) FROM t WHERE n = id + 1"), "5100");
+    assert_eq!(sql.one("SHOW freestone.mover"), "running");
+    sql.run("SET freestone.mover = 'paused'");
+    assert_eq!(
+        sql.one("SELECT DISTINCT state FROM freestone_mover()"),
+        "paused"
+    );
+    let other = Sql::on(&database);
+    assert_eq!(other.one("SHOW freestone.mover"), "paused");
+    other.run("RESET freestone.mover");
+    assert_eq!(sql.one("SHOW freestone.mover"), "running");
+    assert_eq!(sql.state("SET freestone.mover = 'off'"), "22023");
     assert_eq!(sql.state("SELECT * FROM freestone_mover('t')"), "42883");
 }
 

@@ -147,10 +147,10 @@ impl Mover {
         self.bell.notify_all();
     }
 
-    /// Whether steps for a table are wanted now.
+    /// Whether a committer may do a step for a table now; also while the mover in
+    /// the background is paused, so that the delta stays within bounds.
     pub(super) fn may_go(&self, table: TableId) -> bool {
-        let state = self.state.lock();
-        !state.paused && !state.is_resting(table)
+        !self.state.lock().is_resting(table)
     }
 
     pub(super) fn is_held(&self, table: TableId) -> bool {

@@ -87,6 +87,11 @@ impl Store {
         self.mover.resume(&self.engine);
     }
 
+    /// Whether the tuple mover was told to pause.
+    pub fn is_mover_paused(&self) -> bool {
+        self.mover.state.lock().paused
+    }
+
     /// What the tuple mover has done and will do.
     pub fn mover_status(&self) -> MoverStatus {
         let catalog = self.snapshot();
