@@ -29,6 +29,7 @@
 mod copy;
 mod database;
 mod dialect;
+mod engine;
 mod error;
 mod functions;
 mod ingest;

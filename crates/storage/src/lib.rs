@@ -23,12 +23,15 @@ pub mod table;
 pub mod wal;
 
 pub use block::{Block, BlockInfo, ByteRange, ColumnFacts};
+pub use codec::ArrayForm;
 pub use delta::{Delta, ReadView};
 pub use error::{Error, Result};
 pub use ids::{BlockId, RowId, RowPlace, SequenceId, TableId};
 pub use predicate::{Bounds, CompareOp, Predicate, Prune, Zone};
 pub use row::Row;
-pub use scan::{ColumnScanner, KeyLookUp, Scan, ScanMetrics, ScanRequest, ScanWorker, Top};
+pub use scan::{
+    ColumnScanner, KeyLookUp, Scan, ScanMetrics, ScanRequest, ScanWorker, Top, ValueTest,
+};
 pub use schema::{
     Check, CodecChoice, CodecName, Column, ColumnType, ForeignAction, ForeignKey, Identity,
     IndexDefinition, IndexKind, Key, Layout, Numbers, Physical, SequenceDefinition,

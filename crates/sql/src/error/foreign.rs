@@ -16,6 +16,13 @@ impl From<freestone_storage::Error> for Error {
     }
 }
 
+impl Error {
+    /// The same for an error that is still needed elsewhere.
+    pub(crate) fn from_shared(error: &freestone_storage::Error) -> Self {
+        from_storage(error)
+    }
+}
+
 impl From<DataFusionError> for Error {
     fn from(error: DataFusionError) -> Self {
         from_datafusion(&error)

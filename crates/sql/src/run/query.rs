@@ -28,7 +28,12 @@ impl Run<'_> {
     }
 
     pub(crate) async fn physical(&self, plan: &LogicalPlan) -> Result<Arc<dyn ExecutionPlan>> {
-        Ok(self.state().create_physical_plan(plan).await?)
+        let state = self.state();
+        let plan = crate::engine::replaced(state.optimize(plan)?, state)?;
+        Ok(state
+            .query_planner()
+            .create_physical_plan(&plan, state)
+            .await?)
     }
 }
 

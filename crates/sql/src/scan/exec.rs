@@ -162,6 +162,7 @@ impl FreestoneScan {
                 batch_rows,
                 scanner,
                 top: self.top,
+                ..ScanRequest::default()
             })?;
             if let Some(progress) = &progress {
                 progress.watch(&scan);

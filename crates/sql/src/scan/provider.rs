@@ -9,11 +9,12 @@ use datafusion::common::{Constraint, Constraints};
 use datafusion::error::Result as DfResult;
 use datafusion::logical_expr::{Expr, TableProviderFilterPushDown, TableType};
 use datafusion::physical_plan::ExecutionPlan;
-use freestone_storage::{Predicate, ReadView, Table};
+use freestone_storage::{Predicate, ReadView, Table, TableStatistics};
 
 use super::exec::FreestoneScan;
 use super::logical::predicate;
 use super::source::ScanSource;
+use super::statistics::selectivity;
 use crate::error::Error;
 
 /// One table in one snapshot.
@@ -36,6 +37,30 @@ impl StoredTable {
             schema: table.schema.arrow(),
             constraints: constraints(table),
         }
+    }
+
+    /// The table, and what the reader sees of it.
+    pub(crate) fn parts(&self) -> (&Arc<Table>, &ReadView) {
+        (&self.table, &self.view)
+    }
+
+    /// What filters that were taken over ask of rows; `None` for others.
+    pub(crate) fn predicate_of(&self, filters: &[Expr]) -> Option<Option<Predicate>> {
+        let terms = filters.iter();
+        let terms = terms.map(|filter| predicate(&self.table.schema, filter));
+        let mut terms = terms.collect::<Option<Vec<_>>>()?;
+        Some(match terms.len() {
+            0 => None,
+            1 => terms.pop(),
+            _ => Some(Predicate::And(terms)),
+        })
+    }
+
+    /// About how many rows a predicate leaves.
+    pub(crate) fn estimate(&self, facts: &TableStatistics, predicate: Option<&Predicate>) -> f64 {
+        let kept = predicate.map_or(1.0, |predicate| selectivity(facts, predicate));
+        let rows = facts.rows + self.table.delta().rows();
+        rows as f64 * kept
     }
 
     /// The table with its row ids as one column more.
@@ -103,17 +128,9 @@ impl TableProvider for StoredTable {
         filters: &[Expr],
         limit: Option<usize>,
     ) -> DfResult<Arc<dyn ExecutionPlan>> {
-        let mut terms = Vec::with_capacity(filters.len());
-        for filter in filters {
-            terms.push(predicate(&self.table.schema, filter).ok_or_else(|| {
-                Error::internal(format!("the scan was given a filter it refused: {filter}"))
-            })?);
-        }
-        let predicate = match terms.len() {
-            0 => None,
-            1 => terms.pop(),
-            _ => Some(Predicate::And(terms)),
-        };
+        let predicate = self
+            .predicate_of(filters)
+            .ok_or_else(|| Error::internal("the scan was given a filter it refused".to_owned()))?;
         let projection = match projection {
             Some(columns) => columns.clone(),
             None => (0..self.schema.fields().len()).collect(),

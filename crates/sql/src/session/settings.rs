@@ -6,6 +6,7 @@
 //! | `freestone.batch_rows` | rows per batch between operators |
 //! | `freestone.column_scanner` | how columns are scanned: `single` or `pipelined` |
 //! | `durability` | `full`: a commit waits for the disk; `relaxed`: it is durable within a tenth of a second |
+//! | `freestone.engine` | whose operators run queries: `freestone` (where they can) or `datafusion` |
 //! | `freestone.mover` | `running` or `paused`: the tuple mover in the background, for the whole database |
 //! | `timezone` | zone in which TIMESTAMP WITH TIME ZONE is read and shown |
 //! | `datafusion.…` | every option of DataFusion, unchanged |
@@ -37,19 +38,22 @@ const FIXED: [(&str, &str); 7] = [
 ];
 
 /// Our own settings and the DataFusion options behind them.
-const OWN: [(&str, &str); 6] = [
+const OWN: [(&str, &str); 7] = [
     ("threads", "datafusion.execution.target_partitions"),
     ("freestone.batch_rows", "datafusion.execution.batch_size"),
     ("timezone", "datafusion.execution.time_zone"),
     (COLUMN_SCANNER, COLUMN_SCANNER),
     ("durability", DURABILITY),
     (MOVER, MOVER),
+    (ENGINE, ENGINE),
 ];
 
 /// An option of our own, kept among DataFusion's.
 const COLUMN_SCANNER: &str = "freestone.column_scanner";
 /// Another.
 const DURABILITY: &str = "freestone.durability";
+/// A third.
+const ENGINE: &str = "freestone.engine";
 /// One of the whole database, which every session shows as it is.
 pub(crate) const MOVER: &str = "freestone.mover";
 
@@ -108,6 +112,9 @@ pub(crate) fn change(state: &mut SessionState, setting: &Setting) -> Result<()> 
     }
     if option == DURABILITY && value != "full" && value != "relaxed" {
         return Err(refuse(&value, "give 'full' or 'relaxed'"));
+    }
+    if option == ENGINE && value != "freestone" && value != "datafusion" {
+        return Err(refuse(&value, "give 'freestone' or 'datafusion'"));
     }
     if option == MOVER && value != "running" && value != "paused" {
         return Err(refuse(&value, "give 'running' or 'paused'"));

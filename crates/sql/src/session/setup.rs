@@ -6,6 +6,7 @@ use datafusion::common::config::ConfigExtension;
 use datafusion::execution::session_state::{SessionState, SessionStateBuilder};
 use datafusion::prelude::SessionConfig;
 
+use crate::engine::Planner;
 use crate::functions;
 use crate::plan::decorrelate::Decorrelate;
 use crate::plan::names::{CATALOG, DEFAULT_SCHEMA};
@@ -24,6 +25,8 @@ datafusion::common::extensions_options! {
         pub(crate) durability: String, default = "full".to_owned()
         /// Whether the tuple mover works in the background: running or paused.
         pub(crate) mover: String, default = "running".to_owned()
+        /// Whose operators run queries: freestone or datafusion.
+        pub(crate) engine: String, default = "freestone".to_owned()
     }
 }
 
@@ -49,6 +52,7 @@ pub(crate) fn template() -> SessionState {
         .with_config(config)
         .with_default_features()
         .with_type_planner(Arc::new(Types))
+        .with_query_planner(Arc::new(Planner))
         .with_physical_optimizer_rule(Arc::new(TopOfScan));
     functions::install(&mut builder);
     let rules = builder.analyzer_rules().get_or_insert_with(Vec::new);

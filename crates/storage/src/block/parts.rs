@@ -4,8 +4,8 @@ use super::build::{assemble, index_section};
 use super::cache::PartName;
 use super::index_part::{BlockIndex, IndexSource};
 use super::{Block, BlockBytes, FoundColumn, Opened, Part};
-use crate::codec::Dense;
 use crate::codec::fields::Rows;
+use crate::codec::{ArrayForm, Dense};
 use crate::error::{Error, Result};
 use crate::format::{Codec, Header, Section, SectionKind, ZONE_ROWS};
 use crate::ids::BlockId;
@@ -292,7 +292,7 @@ impl Block {
         for column in 0..self.schema.columns.len() {
             for start in (0..self.info.rows as usize).step_by(ZONE_ROWS) {
                 let rows = start..(self.info.rows as usize).min(start + ZONE_ROWS);
-                self.read_own(column, &Rows::Range(rows))?;
+                self.read_own(column, &Rows::Range(rows), ArrayForm::Sql)?;
             }
         }
         Ok(())

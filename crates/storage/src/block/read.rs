@@ -2,8 +2,8 @@
 
 use super::places::{Found as FoundColumn, repeated};
 use super::{Block, Part};
-use crate::codec::CodeTest;
 use crate::codec::fields::Rows;
+use crate::codec::{ArrayForm, CodeTest};
 use crate::error::{Error, Result};
 use crate::format::SectionKind;
 use crate::predicate::Leaf;
@@ -19,25 +19,39 @@ impl Block {
     /// # Errors
     /// `Corrupt` or `Io`.
     pub fn read(&self, column: usize, rows: Range<usize>) -> Result<ArrayRef> {
-        self.read_rows(column, &Rows::Range(rows))
+        self.read_rows(column, &Rows::Range(rows), ArrayForm::Sql)
     }
 
-    pub(super) fn read_rows(&self, column: usize, rows: &Rows<'_>) -> Result<ArrayRef> {
+    /// Reads `column` in `rows` in some form.
+    ///
+    /// # Errors
+    /// As [`Block::read`].
+    pub(crate) fn read_rows(
+        &self,
+        column: usize,
+        rows: &Rows<'_>,
+        form: ArrayForm,
+    ) -> Result<ArrayRef> {
         match self.find_column(column)? {
             FoundColumn::Own(column) => match self.overlay(column) {
-                Some((block, place)) => block.read_rows(place, rows),
-                None => self.read_own(column, rows),
+                Some((block, place)) => block.read_rows(place, rows, form),
+                None => self.read_own(column, rows, form),
             },
             FoundColumn::Missing(one, _) => repeated(&one, rows.count()),
         }
     }
 
-    pub(super) fn read_own(&self, column: usize, rows: &Rows<'_>) -> Result<ArrayRef> {
+    pub(super) fn read_own(
+        &self,
+        column: usize,
+        rows: &Rows<'_>,
+        form: ArrayForm,
+    ) -> Result<ArrayRef> {
         let of_column = |error: Error| error.of_column(&self.schema.columns[column].name);
         let read = || match self.part(column)? {
-            Part::Stripe(stripe) => stripe.read(rows).map_err(of_column),
+            Part::Stripe(stripe) => stripe.read_as(rows, form).map_err(of_column),
             Part::Tuples(store) => store
-                .read(column, rows)
+                .read_as(column, rows, form)
                 .map_err(|error| self.in_tuples(error, column)),
             Part::Index(_) => Err(Error::corrupt("an index where a column was expected")),
         };
@@ -183,6 +197,6 @@ impl Block {
     /// # Errors
     /// `Corrupt` or `Io`.
     pub fn take(&self, column: usize, positions: &[u32]) -> Result<ArrayRef> {
-        self.read_rows(column, &Rows::Positions(positions))
+        self.read_rows(column, &Rows::Positions(positions), ArrayForm::Sql)
     }
 }

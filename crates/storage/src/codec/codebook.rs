@@ -4,7 +4,7 @@ use super::alp::Alp;
 use super::bits::Target;
 use super::dictionary::Dictionary;
 use super::symbols::SymbolTable;
-use super::{Views, fixed_to_arrow};
+use super::{ArrayForm, Views, fixed_to_arrow};
 use crate::error::{Error, Result};
 use crate::format::Codec;
 use crate::schema::{ColumnType, Physical, Value};
@@ -113,6 +113,7 @@ impl Codebook {
         kind: &ColumnType,
         integers: &impl Fetch,
         nulls: Option<NullBuffer>,
+        form: ArrayForm,
     ) -> Result<ArrayRef> {
         match self {
             Codebook::Dictionary(dictionary) => {
@@ -125,9 +126,9 @@ impl Codebook {
                         "code {largest} in a dictionary of {entries}"
                     )));
                 }
-                dictionary.decode(&codes, nulls)
+                form.coded(dictionary, codes, nulls)
             }
-            Codebook::Constant(dictionary) => constant(dictionary, integers.count(), nulls),
+            Codebook::Constant(dictionary) => constant(dictionary, integers.count(), nulls, form),
             Codebook::Alp(alp) => {
                 let mut values: Vec<i64> = Vec::with_capacity(integers.count());
                 integers.fetch(&mut values);
@@ -143,7 +144,7 @@ impl Codebook {
                 };
                 fixed_to_arrow(kind, integers.count(), bytes, nulls)
             }
-            _ => integers_to_arrow(kind, integers, nulls),
+            _ => integers_to_arrow(&form.kind(kind), integers, nulls),
         }
     }
 
@@ -179,6 +180,7 @@ pub fn constant(
     dictionary: &Dictionary,
     rows: usize,
     nulls: Option<NullBuffer>,
+    form: ArrayForm,
 ) -> Result<ArrayRef> {
     let absent = nulls.as_ref().map_or(0, NullBuffer::null_count);
     if dictionary.entries() == 0 && absent < rows {
@@ -186,7 +188,7 @@ pub fn constant(
             "a constant without value in rows that are not NULL",
         ));
     }
-    dictionary.decode(&vec![0; rows], nulls)
+    form.coded(dictionary, vec![0; rows], nulls)
 }
 
 /// Coded values, one after the other, decoded.

@@ -10,6 +10,7 @@
 //! | 4 | 4 | bytes of one value, 0 when they vary |
 //! | 8 | | values; or end offset of each (4), then their bytes |
 
+use super::ArrayForm;
 use super::distinct::{Distinct, distinct};
 use super::{Dense, DenseData, Views, fixed_to_arrow, stored_value};
 use crate::error::{Error, Result};
@@ -164,6 +165,11 @@ impl Dictionary {
         self.entries
     }
 
+    /// Whether values vary in length.
+    pub fn is_variable(&self) -> bool {
+        matches!(self.values, Values::Variable(_))
+    }
+
     /// Bytes of memory beyond the section.
     pub fn memory(&self) -> usize {
         match &self.values {
@@ -211,17 +217,27 @@ impl Dictionary {
     /// # Errors
     /// As [`Dictionary::array`].
     pub fn decode(&self, codes: &[u32], nulls: Option<NullBuffer>) -> Result<ArrayRef> {
+        self.decode_as(codes, nulls, ArrayForm::Sql)
+    }
+
+    pub(super) fn decode_as(
+        &self,
+        codes: &[u32],
+        nulls: Option<NullBuffer>,
+        form: ArrayForm,
+    ) -> Result<ArrayRef> {
+        let kind = form.kind(&self.kind);
         match &self.values {
             Values::Variable(views) if self.entries == 0 => Ok(views.empty(codes.len(), nulls)),
             Values::Variable(views) => Ok(views.take(codes, nulls)),
             Values::Fixed { width, .. } if self.entries == 0 => fixed_to_arrow(
-                &self.kind,
+                &kind,
                 codes.len(),
                 MutableBuffer::from_len_zeroed(width * codes.len()).into(),
                 nulls,
             ),
             Values::Fixed { width, bytes } => fixed_to_arrow(
-                &self.kind,
+                &kind,
                 codes.len(),
                 super::gather_fixed(bytes, *width, codes),
                 nulls,

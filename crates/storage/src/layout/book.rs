@@ -4,7 +4,7 @@ use super::SectionData;
 use super::column::test_chunks;
 use crate::codec::bits::CHUNK;
 use crate::codec::fields::{self, Fetched, FieldCodes, Fields, Rows};
-use crate::codec::{CodeTest, Codebook, Codes, DenseData, Encoded, constant, translate};
+use crate::codec::{ArrayForm, CodeTest, Codebook, Codes, DenseData, Encoded, constant, translate};
 use crate::error::{Error, Result};
 use crate::format::{Codec, SectionKind};
 use crate::predicate::Leaf;
@@ -187,6 +187,7 @@ impl Book {
         rows: &Rows<'_>,
         nulls: Option<NullBuffer>,
         codes: &dyn Fn(&Rows<'_>, &mut Vec<u64>),
+        form: ArrayForm,
     ) -> Result<ArrayRef> {
         match (&self.fields, &self.codebook) {
             (Some(fields), codebook) => {
@@ -198,9 +199,10 @@ impl Book {
                         rows,
                     },
                     nulls,
+                    form,
                 )
             }
-            (None, Codebook::Constant(value)) => constant(value, rows.count(), nulls),
+            (None, Codebook::Constant(value)) => constant(value, rows.count(), nulls, form),
             (None, _) => Err(Error::corrupt(
                 "a column without fields was read by its codes",
             )),

@@ -18,8 +18,8 @@ use crate::codec::bits::{Mask, Target};
 use crate::codec::fields::Rows;
 use crate::codec::integers::{self, Integers};
 use crate::codec::{
-    CodeTest, Codebook, Codes, DenseData, Encoded, Fetch, Views, constant, fixed_to_arrow,
-    gather_fixed, prefetch, stored_value, translate,
+    ArrayForm, CodeTest, Codebook, Codes, DenseData, Encoded, Fetch, Views, constant,
+    fixed_to_arrow, gather_fixed, prefetch, stored_value, translate,
 };
 use crate::error::{Error, Result};
 use crate::format::{Codec, SectionKind, UNIT_ROWS};
@@ -177,7 +177,15 @@ impl Stripe {
     /// # Errors
     /// `Corrupt` if the stored values cannot be of this type.
     pub fn read(&self, rows: &Rows<'_>) -> Result<ArrayRef> {
-        self.read_values(rows).map_err(inside(self.section()))
+        self.read_as(rows, ArrayForm::Sql)
+    }
+
+    /// The same in another form.
+    ///
+    /// # Errors
+    /// As [`Stripe::read`].
+    pub fn read_as(&self, rows: &Rows<'_>, form: ArrayForm) -> Result<ArrayRef> {
+        self.read_values(rows, form).map_err(inside(self.section()))
     }
 
     /// The section that values are in.
@@ -189,7 +197,8 @@ impl Stripe {
         }
     }
 
-    fn read_values(&self, rows: &Rows<'_>) -> Result<ArrayRef> {
+    fn read_values(&self, rows: &Rows<'_>, form: ArrayForm) -> Result<ArrayRef> {
+        let kind = form.kind(&self.kind);
         let nulls = self.nulls.as_ref().map(|nulls| at_rows(nulls, rows));
         match (&self.values, rows) {
             (Values::Variable(views), Rows::Range(rows)) => Ok(views.slice(rows.clone(), nulls)),
@@ -198,20 +207,20 @@ impl Stripe {
             }
             (Values::Fixed { width, bytes }, Rows::Range(rows)) => {
                 let bytes = bytes.slice_with_length(rows.start * width, rows.len() * width);
-                fixed_to_arrow(&self.kind, rows.len(), bytes, nulls)
+                fixed_to_arrow(&kind, rows.len(), bytes, nulls)
             }
             (Values::Fixed { width, bytes }, Rows::Positions(positions)) => fixed_to_arrow(
-                &self.kind,
+                &kind,
                 positions.len(),
                 gather_fixed(bytes, *width, positions),
                 nulls,
             ),
             (Values::Constant(Codebook::Constant(value)), rows) => {
-                constant(value, rows.count(), nulls)
+                constant(value, rows.count(), nulls, form)
             }
             (Values::Constant(_), _) => Err(Error::corrupt("a constant without value")),
             (Values::Integers(codebook, integers), rows) => {
-                codebook.decode(&self.kind, &Chunks { integers, rows }, nulls)
+                codebook.decode(&self.kind, &Chunks { integers, rows }, nulls, form)
             }
             (Values::Text(text), rows) => text.read(rows, nulls),
         }

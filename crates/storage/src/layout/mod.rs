@@ -33,7 +33,7 @@ pub use row::RowStore;
 pub use stripe_sections::StripeSections;
 
 use crate::codec::fields::Rows;
-use crate::codec::{CodeTest, Dense, Encoded, pick};
+use crate::codec::{ArrayForm, CodeTest, Dense, Encoded, pick};
 use crate::error::Result;
 use crate::format::{Codec, SectionKind};
 use crate::predicate::Leaf;
@@ -65,7 +65,15 @@ pub trait TupleStore: std::fmt::Debug + Send + Sync {
     ///
     /// # Errors
     /// `Corrupt` if stored bytes contradict each other.
-    fn read(&self, column: usize, rows: &Rows<'_>) -> Result<ArrayRef>;
+    fn read(&self, column: usize, rows: &Rows<'_>) -> Result<ArrayRef> {
+        self.read_as(column, rows, ArrayForm::Sql)
+    }
+
+    /// The same in another form, as far as the layout has it.
+    ///
+    /// # Errors
+    /// As [`TupleStore::read`].
+    fn read_as(&self, column: usize, rows: &Rows<'_>, form: ArrayForm) -> Result<ArrayRef>;
 
     /// Begins to fetch what [`TupleStore::value`] will read of `columns`, as far
     /// as they were read before.

@@ -7,9 +7,12 @@ use arrow_array::{ArrayRef, RecordBatch, RecordBatchOptions};
 use arrow_buffer::BooleanBuffer;
 use std::sync::atomic::Ordering;
 
-/// A batch of columns that are there already, as far as the limit allows.
-pub(super) fn deliver(scan: &Scan, (columns, rows): Columns) -> Result<Option<RecordBatch>> {
+/// Columns that are there already, as far as the limit allows.
+pub(super) fn deliver(scan: &Scan, (columns, rows): Columns) -> Option<Columns> {
     let granted = scan.reserve(rows);
+    if granted == rows {
+        return finish(scan, columns, rows);
+    }
     let columns = columns.iter().map(|column| column.slice(0, granted));
     finish(scan, columns.collect(), granted)
 }
@@ -33,22 +36,23 @@ pub(super) fn add_positions(
     }
 }
 
-/// A batch of `rows` rows; none when the limit is used up.
-pub(super) fn finish(
-    scan: &Scan,
-    columns: Vec<ArrayRef>,
-    rows: usize,
-) -> Result<Option<RecordBatch>> {
+/// Columns of `rows` rows; none when the limit is used up.
+pub(super) fn finish(scan: &Scan, columns: Vec<ArrayRef>, rows: usize) -> Option<Columns> {
     if rows == 0 {
-        return Ok(None);
+        return None;
     }
     scan.metrics
         .rows_returned
         .fetch_add(rows as u64, Ordering::Relaxed);
+    Some((columns, rows))
+}
+
+/// Columns as a batch of the scan's schema.
+pub(super) fn batch(scan: &Scan, (columns, rows): Columns) -> Result<RecordBatch> {
     let options = RecordBatchOptions::new().with_row_count(Some(rows));
-    Ok(Some(RecordBatch::try_new_with_options(
+    Ok(RecordBatch::try_new_with_options(
         scan.output.clone(),
         columns,
         &options,
-    )?))
+    )?)
 }

@@ -10,7 +10,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 /// Columns of some rows, and how many rows.
-pub(super) type Columns = (Vec<ArrayRef>, usize);
+pub type Columns = (Vec<ArrayRef>, usize);
 
 /// The rows of a fragment that the scan's reader sees and that pass.
 pub(super) fn read(scan: &Scan, home: RowHome, fragment: &Fragment) -> Result<VecDeque<Columns>> {

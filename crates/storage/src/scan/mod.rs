@@ -17,16 +17,19 @@ mod metrics;
 mod pipelined;
 mod worker;
 
+pub use fragments::Columns;
 pub use key::KeyLookUp;
 pub use look_up::{BlockBounds, LookUp, look_up};
 pub use metrics::ScanMetrics;
 pub use worker::ScanWorker;
 
 use crate::block::{Block, Conditions};
+use crate::codec::ArrayForm;
 use crate::delta::{Fragment, ReadView, RowHome};
 use crate::error::{Error, Result};
 use crate::predicate::{BoundPredicate, Predicate, Prune};
 use crate::schema::TableSchema;
+use arrow_array::ArrayRef;
 use arrow_schema::{DataType, Field, Schema, SchemaRef};
 use parking_lot::RwLock;
 use std::sync::Arc;
@@ -57,6 +60,23 @@ pub struct ScanRequest {
     pub view: ReadView,
     /// Whether batches end with a column `rowid` of [`RowId`]s, as unsigned integers.
     pub row_ids: bool,
+    /// In which arrays [`ScanWorker::next_columns`] gives values.
+    pub form: ArrayForm,
+}
+
+/// A test that a join's keys make of the other side's values.
+pub trait ValueTest: Send + Sync + std::fmt::Debug {
+    /// Whether it has dropped enough so far to be asked again.
+    fn is_worthwhile(&self) -> bool;
+
+    /// Drops the positions of values that nobody wants; `values` has one for each.
+    fn retain(&self, values: &ArrayRef, positions: &mut Vec<u32>);
+}
+
+#[derive(Debug)]
+struct ValueFilter {
+    column: usize,
+    test: Arc<dyn ValueTest>,
 }
 
 /// Rows that are enough for ORDER BY … LIMIT: of each block those that come
@@ -119,6 +139,9 @@ pub struct Scan {
     top: Option<Top>,
     view: ReadView,
     row_ids: bool,
+    form: ArrayForm,
+    /// Tests of values that arrived.
+    filters: RwLock<Vec<ValueFilter>>,
     metrics: ScanMetrics,
 }
 
@@ -201,6 +224,8 @@ impl Scan {
             top: request.top,
             view: request.view.clone(),
             row_ids: request.row_ids,
+            form: request.form,
+            filters: RwLock::default(),
             metrics,
         }))
     }
@@ -220,6 +245,11 @@ impl Scan {
         self.blocks.len()
     }
 
+    /// Blocks and fragments that may have to be read: most workers that have work.
+    pub fn pieces(&self) -> usize {
+        self.blocks.len() + self.fragments.len()
+    }
+
     /// The schema of the batches.
     pub fn schema(&self) -> &SchemaRef {
         &self.output
@@ -235,6 +265,18 @@ impl Scan {
         let bound = BoundPredicate::bind(predicate, &self.table)?;
         *self.arrived.write() = Some(bound);
         Ok(())
+    }
+
+    /// Drops rows whose values in `column` a test does not want, as far as that is
+    /// cheap: others may come as well.
+    pub fn filter_values(&self, column: usize, test: Arc<dyn ValueTest>) {
+        self.filters.write().push(ValueFilter { column, test });
+    }
+
+    /// Whether there is a test that values are worth reading for.
+    fn is_filtered(&self) -> bool {
+        let filters = self.filters.read();
+        filters.iter().any(|filter| filter.test.is_worthwhile())
     }
 
     /// Takes the next block that zone maps do not rule out, or fragment.

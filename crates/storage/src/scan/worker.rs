@@ -1,13 +1,15 @@
 //! One worker of a scan.
 
 use super::access::{self, Access};
-use super::emit::{add_positions, deliver, finish};
+use super::emit::{add_positions, batch, deliver, finish};
 use super::filter::Filter;
 use super::fragments::{self, Columns, row_ids};
 use super::pipelined::Pipeline;
 use super::{ColumnScanner, Scan, Work};
 use crate::block::{Block, Conditions};
+use crate::codec::ArrayForm;
 use crate::codec::bits::CHUNK;
+use crate::codec::fields::Rows;
 use crate::delta::{RowBits, RowHome};
 use crate::error::Result;
 use crate::format::ZONE_ROWS;
@@ -66,11 +68,11 @@ impl ScanWorker {
         }
     }
 
-    fn advance(&mut self) -> Result<Option<RecordBatch>> {
+    fn advance(&mut self) -> Result<Option<Columns>> {
         loop {
             if let Some(columns) = self.ready.pop_front() {
-                match deliver(&self.scan, columns)? {
-                    Some(batch) => return Ok(Some(batch)),
+                match deliver(&self.scan, columns) {
+                    Some(columns) => return Ok(Some(columns)),
                     None => continue,
                 }
             }
@@ -90,10 +92,23 @@ impl ScanWorker {
                 return Ok(None);
             };
             match current.next(&self.scan)? {
-                Some(batch) => return Ok(Some(batch)),
+                Some(columns) => return Ok(Some(columns)),
                 None => self.current = None,
             }
         }
+    }
+}
+
+impl ScanWorker {
+    /// The next rows in the form that was asked for, which need not be that of the
+    /// scan's schema; `None` at the end and after an error.
+    pub fn next_columns(&mut self) -> Option<Result<Columns>> {
+        if self.failed {
+            return None;
+        }
+        let next = self.advance().transpose();
+        self.failed = matches!(next, Some(Err(_)));
+        next
     }
 }
 
@@ -101,12 +116,8 @@ impl Iterator for ScanWorker {
     type Item = Result<RecordBatch>;
 
     fn next(&mut self) -> Option<Result<RecordBatch>> {
-        if self.failed {
-            return None;
-        }
-        let next = self.advance().transpose();
-        self.failed = matches!(next, Some(Err(_)));
-        next
+        let next = self.next_columns()?;
+        Some(next.and_then(|columns| batch(&self.scan, columns)))
     }
 }
 
@@ -181,10 +192,10 @@ impl BlockScan {
     }
 
     /// The next batch of this block, or `None` at its end.
-    fn next(&mut self, scan: &Scan) -> Result<Option<RecordBatch>> {
+    fn next(&mut self, scan: &Scan) -> Result<Option<Columns>> {
         loop {
             if let Some(columns) = self.ready.pop_front() {
-                return deliver(scan, columns);
+                return Ok(deliver(scan, columns));
             }
             let full = self.pending.len() >= scan.batch_rows;
             let done = self.rows.is_empty() && self.candidates.is_empty();
@@ -239,7 +250,7 @@ impl BlockScan {
         };
         let gone = self.gone.as_ref().filter(|gone| gone.any(&rows)).cloned();
         match (&scan.predicate, verdict) {
-            (_, Prune::All) | (None, _) => self.keep(scan, rows, None, gone.as_deref()),
+            (_, Prune::All) | (None, _) => self.keep(scan, rows, None, gone.as_deref())?,
             (_, Prune::None) => {
                 scan.metrics.zones_pruned.fetch_add(1, Ordering::Relaxed);
             }
@@ -248,7 +259,7 @@ impl BlockScan {
                 // Codes are tested from the beginning of a chunk.
                 let aligned = rows.start - rows.start % CHUNK..rows.end;
                 let bits = self.filter.evaluate(predicate, &self.block, aligned)?;
-                self.keep(scan, rows, Some(bits), gone.as_deref());
+                self.keep(scan, rows, Some(bits), gone.as_deref())?;
             }
         }
         Ok(())
@@ -279,7 +290,7 @@ impl BlockScan {
         rows: Range<usize>,
         bits: Option<BooleanBuffer>,
         gone: Option<&RowBits>,
-    ) {
+    ) -> Result<()> {
         let lead = rows.start % CHUNK;
         let aligned = rows.start - lead;
         let bits = match (bits, gone) {
@@ -293,16 +304,61 @@ impl BlockScan {
         let bits = bits.slice(lead, rows.len());
         match bits.count_set_bits() {
             0 => {}
-            passing if passing == rows.len() => self.keep_all(scan, rows),
-            passing => add_positions(&bits, rows.start, passing, &mut self.pending),
+            passing if passing == rows.len() => self.keep_all(scan, rows)?,
+            passing => {
+                let before = self.pending.len();
+                add_positions(&bits, rows.start, passing, &mut self.pending);
+                self.test_values(scan, before, None)?;
+            }
         }
+        Ok(())
     }
 
-    fn keep_all(&mut self, scan: &Scan, rows: Range<usize>) {
+    fn keep_all(&mut self, scan: &Scan, rows: Range<usize>) -> Result<()> {
+        if scan.is_filtered() {
+            let before = self.pending.len();
+            // In range: a block has at most 2^20 rows.
+            self.pending.extend(rows.start as u32..rows.end as u32);
+            return self.test_values(scan, before, Some(rows));
+        }
         for start in rows.clone().step_by(scan.batch_rows) {
             self.whole
                 .push_back(start..rows.end.min(start + scan.batch_rows));
         }
+        Ok(())
+    }
+
+    /// Drops positions from place `before` on, all those of `rows` if given, whose
+    /// values the scan's filters do not want.
+    fn test_values(
+        &mut self,
+        scan: &Scan,
+        before: usize,
+        rows: Option<Range<usize>>,
+    ) -> Result<()> {
+        if !scan.is_filtered() {
+            return Ok(());
+        }
+        let filters = scan.filters.read();
+        let filters = filters.iter().filter(|filter| filter.test.is_worthwhile());
+        let mut rest = self.pending.split_off(before);
+        let mut rows = rows.map(Rows::Range);
+        for filter in filters {
+            let read = |rows: &Rows<'_>| {
+                self.block
+                    .read_rows(filter.column, rows, ArrayForm::Compact)
+            };
+            let values = match rows.take() {
+                Some(rows) => read(&rows)?,
+                None => read(&Rows::Positions(&rest))?,
+            };
+            filter.test.retain(&values, &mut rest);
+            if rest.is_empty() {
+                break;
+            }
+        }
+        self.pending.append(&mut rest);
+        Ok(())
     }
 
     fn zone_ruled_out(&self, scan: &Scan, rows: &Range<usize>) -> Result<bool> {
@@ -334,36 +390,38 @@ impl BlockScan {
         }))
     }
 
-    fn emit_pending(&mut self, scan: &Scan) -> Result<Option<RecordBatch>> {
+    fn emit_pending(&mut self, scan: &Scan) -> Result<Option<Columns>> {
         let rest = self
             .pending
             .split_off(self.pending.len().min(scan.batch_rows));
         let positions = std::mem::replace(&mut self.pending, rest);
         let granted = scan.reserve(positions.len());
         let positions = &positions[..granted];
-        let read = |column: &usize| self.block.take(*column, positions);
+        let rows = Rows::Positions(positions);
+        let read = |column: &usize| self.block.read_rows(*column, &rows, scan.form);
         let columns = scan.projection.iter().map(read);
         let mut columns = columns.collect::<Result<Vec<ArrayRef>>>()?;
         if scan.row_ids {
             columns.push(row_ids(self.home(), positions.iter().copied()));
         }
-        finish(scan, columns, granted)
+        Ok(finish(scan, columns, granted))
     }
 
     fn home(&self) -> RowHome {
         RowHome::Block(self.block.id())
     }
 
-    fn emit_whole(&mut self, scan: &Scan, rows: Range<usize>) -> Result<Option<RecordBatch>> {
+    fn emit_whole(&mut self, scan: &Scan, rows: Range<usize>) -> Result<Option<Columns>> {
         let granted = scan.reserve(rows.len());
         let rows = rows.start..rows.start + granted;
-        let read = |column: &usize| self.block.read(*column, rows.clone());
+        let wanted = Rows::Range(rows.clone());
+        let read = |column: &usize| self.block.read_rows(*column, &wanted, scan.form);
         let columns = scan.projection.iter().map(read);
         let mut columns = columns.collect::<Result<Vec<ArrayRef>>>()?;
         if scan.row_ids {
             // In range: a block has at most 2^20 rows.
             columns.push(row_ids(self.home(), rows.map(|row| row as u32)));
         }
-        finish(scan, columns, granted)
+        Ok(finish(scan, columns, granted))
     }
 }

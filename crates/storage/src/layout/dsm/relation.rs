@@ -1,8 +1,8 @@
 //! Reading relations: from rows to places among the present values, and back.
 
-use crate::codec::CodeTest;
 use crate::codec::bits::CHUNK;
 use crate::codec::fields::Rows;
+use crate::codec::{ArrayForm, CodeTest};
 use crate::error::{Error, Result};
 use crate::format::{Codec, SectionKind};
 use crate::layout::{Stripe, StripeSections, TupleStore};
@@ -86,7 +86,7 @@ impl Relation {
 }
 
 impl TupleStore for Relation {
-    fn read(&self, _: usize, rows: &Rows<'_>) -> Result<ArrayRef> {
+    fn read_as(&self, _: usize, rows: &Rows<'_>, _: ArrayForm) -> Result<ArrayRef> {
         let nothing = || Ok(new_null_array(&self.kind.arrow(), rows.count()));
         let (values, surrogates) = match (&self.values, &self.surrogates) {
             (None, _) => return nothing(),

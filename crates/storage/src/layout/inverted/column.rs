@@ -1,8 +1,8 @@
 //! Reading an inverted column: conditions from sets, values by way of ranks.
 
 use super::values::{Ranks, ValueStore};
-use crate::codec::CodeTest;
 use crate::codec::fields::Rows;
+use crate::codec::{ArrayForm, CodeTest};
 use crate::error::{Error, Result};
 use crate::format::{Codec, SectionKind};
 use crate::layout::column::at_rows;
@@ -92,7 +92,7 @@ impl InvertedColumn {
 }
 
 impl TupleStore for InvertedColumn {
-    fn read(&self, _: usize, rows: &Rows<'_>) -> Result<ArrayRef> {
+    fn read_as(&self, _: usize, rows: &Rows<'_>, _: ArrayForm) -> Result<ArrayRef> {
         let Some(values) = &self.values else {
             return Ok(new_null_array(&self.kind.arrow(), rows.count()));
         };

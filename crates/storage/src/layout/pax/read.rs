@@ -6,7 +6,9 @@
 
 use super::store::{Column, Contents, PaxStore};
 use crate::codec::fields::Rows;
-use crate::codec::{CodeTest, Codebook, fixed_to_arrow, prefetch, stored_value, symbols_to_arrow};
+use crate::codec::{
+    ArrayForm, CodeTest, Codebook, fixed_to_arrow, prefetch, stored_value, symbols_to_arrow,
+};
 use crate::error::Result;
 use crate::layout::TupleStore;
 use crate::layout::coded_text::decoded;
@@ -18,7 +20,7 @@ use arrow_buffer::{BooleanBuffer, MutableBuffer, NullBuffer};
 use std::ops::Range;
 
 impl TupleStore for PaxStore {
-    fn read(&self, column: usize, rows: &Rows<'_>) -> Result<ArrayRef> {
+    fn read_as(&self, column: usize, rows: &Rows<'_>, form: ArrayForm) -> Result<ArrayRef> {
         let Contents { nulls, views } = self.contents(column)?;
         let present = nulls.as_ref().map(|nulls| at_rows(nulls, rows));
         let column = &self.columns[column];
@@ -34,11 +36,14 @@ impl TupleStore for PaxStore {
             }),
             (None, Codebook::Plain) => {
                 let bytes = self.bytes(column, nulls.as_ref(), rows);
-                fixed_to_arrow(&book.kind, rows.count(), bytes.into(), present)
+                fixed_to_arrow(&form.kind(&book.kind), rows.count(), bytes.into(), present)
             }
-            (None, _) => book.decode(rows, present, &|rows, out| {
-                self.codes(column, nulls.as_ref(), rows, out)
-            }),
+            (None, _) => book.decode(
+                rows,
+                present,
+                &|rows, out| self.codes(column, nulls.as_ref(), rows, out),
+                form,
+            ),
         }
     }
 

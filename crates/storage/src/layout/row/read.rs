@@ -2,7 +2,9 @@
 
 use super::store::RowStore;
 use crate::codec::fields::Rows;
-use crate::codec::{CodeTest, Codebook, fixed_to_arrow, prefetch, stored_value, symbols_to_arrow};
+use crate::codec::{
+    ArrayForm, CodeTest, Codebook, fixed_to_arrow, prefetch, stored_value, symbols_to_arrow,
+};
 use crate::error::{Error, Result};
 use crate::layout::TupleStore;
 use crate::layout::book::{Book, Form};
@@ -32,7 +34,7 @@ fn code_width(book: &Book) -> u8 {
 }
 
 impl TupleStore for RowStore {
-    fn read(&self, column: usize, rows: &Rows<'_>) -> Result<ArrayRef> {
+    fn read_as(&self, column: usize, rows: &Rows<'_>, form: ArrayForm) -> Result<ArrayRef> {
         let nulls = self.nulls(column, rows);
         let book = &self.books[column];
         match (book.form(), &self.views[column]) {
@@ -41,7 +43,7 @@ impl TupleStore for RowStore {
                 Rows::Positions(positions) => views.take(positions, nulls),
             }),
             (Form::Fixed(width), _) => fixed_to_arrow(
-                &book.kind,
+                &form.kind(&book.kind),
                 rows.count(),
                 self.fixed(column, width, rows),
                 nulls,
@@ -56,7 +58,7 @@ impl TupleStore for RowStore {
             }
             _ => {
                 let field = self.field(column);
-                book.decode(rows, nulls, &|rows, out| self.codes(field, rows, out))
+                book.decode(rows, nulls, &|rows, out| self.codes(field, rows, out), form)
             }
         }
     }

@@ -1,0 +1,333 @@
+//! What is kept of each group for one aggregate.
+
+use super::groups::NO_GROUP;
+use super::{Aggregate, Function};
+use crate::kernels::{bounds, rows_of_group, sum_of_group};
+use crate::vector::{Values, Vector};
+use crate::{Error, Result};
+use arrow_array::StringViewArray;
+use arrow_array::cast::AsArray;
+use arrow_buffer::{BooleanBuffer, NullBuffer};
+use arrow_schema::DataType;
+use std::sync::Arc;
+
+/// So few groups are added up one after the other, which is done in wide instructions.
+const FEW: usize = 12;
+
+/// The state of one aggregate in all groups.
+#[derive(Debug)]
+pub(super) struct Accumulator {
+    function: Function,
+    kind: DataType,
+    state: State,
+    /// Rows with a value, by group.
+    counts: Vec<i64>,
+}
+
+#[derive(Debug)]
+enum State {
+    /// The count is all.
+    Count,
+    Sum(Sum),
+    Float(Vec<f64>),
+    Least(Vec<i128>),
+    Text(Vec<Option<Box<str>>>),
+}
+
+/// Sums in 64 bits, moved to 128 before they could leave them.
+#[derive(Debug, Default)]
+struct Sum {
+    low: Vec<i64>,
+    high: Vec<i128>,
+    /// No value of `low` is further from 0.
+    reach: u64,
+}
+
+impl Sum {
+    /// Makes room for so many more.
+    fn settle(&mut self, more: u64) {
+        if self
+            .reach
+            .checked_add(more)
+            .is_none_or(|reach| reach > i64::MAX as u64)
+        {
+            self.flush();
+        }
+        self.reach += more;
+    }
+
+    fn flush(&mut self) {
+        self.high.resize(self.low.len(), 0);
+        for (high, low) in self.high.iter_mut().zip(&mut self.low) {
+            *high += i128::from(std::mem::take(low));
+        }
+        self.reach = 0;
+    }
+
+    fn total(&self, group: usize) -> i128 {
+        let high = self.high.get(group).copied().unwrap_or(0);
+        high + i128::from(self.low[group])
+    }
+
+    fn add(&mut self, values: &Values, groups: &[u32], count: usize) -> Result<()> {
+        match values {
+            Values::Int(values) => {
+                let (low, high) = bounds(values);
+                let most = low.unsigned_abs().max(high.unsigned_abs());
+                match most
+                    .checked_mul(values.len() as u64)
+                    .filter(|more| *more < 1 << 62)
+                {
+                    Some(more) => {
+                        self.settle(more);
+                        add_all(&mut self.low, values, groups, count);
+                    }
+                    None => self.add_wide(groups, |row| i128::from(values[row])),
+                }
+            }
+            Values::Wide(values) => self.add_wide(groups, |row| values[row]),
+            _ => return Err(Error::internal("a sum of what is no number")),
+        }
+        Ok(())
+    }
+
+    fn add_wide(&mut self, groups: &[u32], value: impl Fn(usize) -> i128) {
+        self.flush();
+        for (row, group) in groups.iter().enumerate() {
+            if *group != NO_GROUP {
+                let sum = &mut self.high[*group as usize];
+                *sum = sum.saturating_add(value(row));
+            }
+        }
+    }
+}
+
+fn add_all(sums: &mut [i64], values: &[i64], groups: &[u32], count: usize) {
+    if count <= FEW {
+        for (group, sum) in sums.iter_mut().enumerate().take(count) {
+            *sum += sum_of_group(values, groups, group as u32);
+        }
+        return;
+    }
+    for (value, group) in values.iter().zip(groups) {
+        if *group != NO_GROUP {
+            sums[*group as usize] += value;
+        }
+    }
+}
+
+fn count_all(counts: &mut [i64], groups: &[u32], count: usize) {
+    if count <= FEW {
+        for (group, rows) in counts.iter_mut().enumerate().take(count) {
+            *rows += rows_of_group(groups, group as u32);
+        }
+        return;
+    }
+    for group in groups {
+        if *group != NO_GROUP {
+            counts[*group as usize] += 1;
+        }
+    }
+}
+
+impl Accumulator {
+    pub fn new(aggregate: &Aggregate) -> Accumulator {
+        let state = match (aggregate.function, &aggregate.input) {
+            (Function::Count, _) => State::Count,
+            (Function::Sum | Function::Average { .. }, DataType::Float64) => {
+                State::Float(Vec::new())
+            }
+            (Function::Sum | Function::Average { .. }, _) => State::Sum(Sum::default()),
+            (Function::Least | Function::Greatest, DataType::Float64) => State::Float(Vec::new()),
+            (Function::Least | Function::Greatest, DataType::Utf8View) => State::Text(Vec::new()),
+            (Function::Least | Function::Greatest, _) => State::Least(Vec::new()),
+        };
+        Accumulator {
+            function: aggregate.function,
+            kind: aggregate.kind.clone(),
+            state,
+            counts: Vec::new(),
+        }
+    }
+
+    /// Makes room for so many groups.
+    pub fn resize(&mut self, groups: usize) {
+        self.counts.resize(groups, 0);
+        match &mut self.state {
+            State::Count => {}
+            State::Sum(sum) => {
+                sum.low.resize(groups, 0);
+                sum.high
+                    .resize(if sum.high.is_empty() { 0 } else { groups }, 0);
+            }
+            State::Float(values) => values.resize(groups, 0.0),
+            State::Least(values) => values.resize(groups, 0),
+            State::Text(values) => values.resize(groups, None),
+        }
+    }
+
+    /// Whether `new` takes the place of `old`.
+    fn better(function: Function, order: std::cmp::Ordering) -> bool {
+        match function {
+            Function::Least => order.is_lt(),
+            _ => order.is_gt(),
+        }
+    }
+
+    /// Takes in the values of some rows; `groups` has the group of each, [`NO_GROUP`]
+    /// for those that are left out, NULLs among them.
+    pub fn add(&mut self, vector: Option<&Vector>, groups: &[u32], count: usize) -> Result<()> {
+        let mismatch = || Error::internal("an aggregate of values of another kind");
+        let function = self.function;
+        match (&mut self.state, vector.map(|vector| &vector.values)) {
+            (State::Count, _) => {}
+            (State::Sum(sum), Some(values)) => sum.add(values, groups, count)?,
+            (State::Float(sums), Some(Values::Float(values))) => {
+                let sum = matches!(function, Function::Sum | Function::Average { .. });
+                for (value, group) in values.iter().zip(groups) {
+                    let Some(old) = sums.get_mut(*group as usize) else {
+                        continue;
+                    };
+                    let first = self.counts[*group as usize] == 0;
+                    if sum {
+                        *old += value;
+                    } else if first || Self::better(function, value.total_cmp(old)) {
+                        *old = *value;
+                        self.counts[*group as usize] = 1;
+                    }
+                }
+            }
+            (State::Least(best), Some(values)) => {
+                let value = |row: usize| match values {
+                    Values::Int(values) => Some(i128::from(values[row])),
+                    Values::Wide(values) => Some(values[row]),
+                    Values::Bool(bits) => Some(i128::from(bits.value(row))),
+                    _ => None,
+                };
+                for (row, group) in groups.iter().enumerate() {
+                    let Some(old) = best.get_mut(*group as usize) else {
+                        continue;
+                    };
+                    let value = value(row).ok_or_else(mismatch)?;
+                    let count = &mut self.counts[*group as usize];
+                    if *count == 0 || Self::better(function, value.cmp(old)) {
+                        *old = value;
+                        *count = 1;
+                    }
+                }
+            }
+            (State::Text(best), Some(_)) => {
+                let array = vector.ok_or_else(mismatch)?.to_arrow(&DataType::Utf8View)?;
+                let text = array.as_string_view();
+                for (row, group) in groups.iter().enumerate() {
+                    let Some(old) = best.get_mut(*group as usize) else {
+                        continue;
+                    };
+                    let value = text.value(row);
+                    if old
+                        .as_deref()
+                        .is_none_or(|old| Self::better(function, value.cmp(old)))
+                    {
+                        *old = Some(value.into());
+                    }
+                }
+            }
+            _ => return Err(mismatch()),
+        }
+        count_all(&mut self.counts, groups, count);
+        Ok(())
+    }
+
+    /// Takes in groups of another: pairs of a group of `other` and one of this.
+    pub fn merge(&mut self, other: &Accumulator, pairs: &[(u32, u32)]) {
+        let function = self.function;
+        let sum = matches!(function, Function::Sum | Function::Average { .. });
+        if let State::Sum(sums) = &mut self.state {
+            sums.flush();
+        }
+        for (from, to) in pairs
+            .iter()
+            .map(|(from, to)| (*from as usize, *to as usize))
+        {
+            if other.counts[from] == 0 {
+                continue;
+            }
+            let first = self.counts[to] == 0;
+            match (&mut self.state, &other.state) {
+                (State::Sum(sums), State::Sum(more)) => {
+                    let high = &mut sums.high[to];
+                    *high = high.saturating_add(more.total(from));
+                }
+                (State::Float(values), State::Float(more)) if sum => values[to] += more[from],
+                (State::Float(values), State::Float(more))
+                    if first || Self::better(function, more[from].total_cmp(&values[to])) =>
+                {
+                    values[to] = more[from];
+                }
+                (State::Least(values), State::Least(more))
+                    if first || Self::better(function, more[from].cmp(&values[to])) =>
+                {
+                    values[to] = more[from];
+                }
+                (State::Text(values), State::Text(more))
+                    if first || Self::better(function, more[from].cmp(&values[to])) =>
+                {
+                    values[to] = more[from].clone();
+                }
+                _ => {}
+            }
+            self.counts[to] += other.counts[from];
+        }
+    }
+
+    /// The results of all groups.
+    ///
+    /// # Errors
+    /// Sums and averages outside their type.
+    pub fn finish(self) -> Result<Vector> {
+        let counts = &self.counts;
+        let rows = counts.len();
+        if matches!(self.state, State::Count) {
+            return Ok(Vector::of(Values::Int(self.counts.into())));
+        }
+        let nulls = NullBuffer::new(BooleanBuffer::collect_bool(rows, |row| counts[row] > 0));
+        let nulls = (nulls.null_count() > 0).then_some(nulls);
+        let values = match (self.state, self.function) {
+            (State::Sum(sum), Function::Average { factor }) => {
+                let average = |row: usize| -> Result<i128> {
+                    let scaled = sum.total(row).checked_mul(factor);
+                    let scaled = scaled.ok_or_else(|| Error::OutOfRange("decimal".into()))?;
+                    Ok(scaled / i128::from(counts[row].max(1)))
+                };
+                crate::expression::fitting((0..rows).map(average).collect::<Result<_>>()?)
+            }
+            (State::Sum(sum), _) => {
+                let sums: Vec<i128> = (0..rows).map(|row| sum.total(row)).collect();
+                if self.kind == DataType::Int64 && sums.iter().any(|v| i64::try_from(*v).is_err()) {
+                    return Err(Error::OutOfRange("bigint".into()));
+                }
+                crate::expression::fitting(sums)
+            }
+            (State::Float(sums), Function::Average { .. }) => {
+                let pairs = sums.iter().zip(counts);
+                Values::Float(
+                    pairs
+                        .map(|(sum, rows)| sum / *rows as f64)
+                        .collect::<Vec<f64>>()
+                        .into(),
+                )
+            }
+            (State::Float(values), _) => Values::Float(values.into()),
+            (State::Least(values), _) if self.kind == DataType::Boolean => {
+                Values::Bool(BooleanBuffer::collect_bool(rows, |row| values[row] == 1))
+            }
+            (State::Least(values), _) => crate::expression::fitting(values),
+            (State::Text(values), _) => {
+                let text = values.iter().map(|value| value.as_deref().unwrap_or(""));
+                Values::Text(Arc::new(StringViewArray::from_iter_values(text)))
+            }
+            (State::Count, _) => return Err(Error::internal("a count without values")),
+        };
+        Ok(Vector { values, nulls })
+    }
+}

@@ -1,0 +1,226 @@
+//! Numbers of groups, by their keys.
+
+use crate::kernels::{bounds, hash};
+
+/// Stands for "no group".
+pub(super) const NO_GROUP: u32 = u32::MAX;
+/// Entries of a direct table that is made whatever the keys are.
+const DIRECT: u64 = 1 << 16;
+
+/// Groups in the order in which their keys came first.
+#[derive(Debug)]
+pub(super) struct Groups {
+    stride: usize,
+    /// Words of the keys.
+    pub keys: Vec<i64>,
+    finder: Finder,
+}
+
+/// Finds the number of a key, plus one; 0 stands for none.
+#[derive(Debug)]
+enum Finder {
+    /// By the place of the key among all that lie in a small box.
+    Direct(Direct),
+    /// By hash.
+    Hashed(Vec<u32>),
+}
+
+#[derive(Debug, Default)]
+struct Direct {
+    /// Least word and number of words, for each place of a key.
+    sides: Vec<(i64, u64)>,
+    slots: Vec<u32>,
+}
+
+impl Direct {
+    /// A box around all words, where it is small enough.
+    fn around(words: &[i64], stride: usize, before: &Direct, most: u64) -> Option<Direct> {
+        let mut sides = Vec::with_capacity(stride);
+        let mut size = 1u64;
+        for place in 0..stride {
+            let column: Vec<i64> = words.iter().skip(place).step_by(stride).copied().collect();
+            let (mut low, mut high) = bounds(&column);
+            if let Some((least, width)) = before.sides.get(place)
+                && *width > 0
+            {
+                let last = least.saturating_add((*width - 1) as i64);
+                // Grows by half at least, so that it does not grow for every batch.
+                if high > last {
+                    high = high.max(last.saturating_add((*width / 2) as i64));
+                }
+                if low < *least {
+                    low = low.min(least.saturating_sub((*width / 2) as i64));
+                }
+                (low, high) = (low.min(*least), high.max(last));
+            }
+            let width = u64::try_from(i128::from(high) - i128::from(low) + 1).ok()?;
+            size = size.checked_mul(width)?;
+            if size > most {
+                return None;
+            }
+            sides.push((low, width));
+        }
+        Some(Direct {
+            sides,
+            slots: vec![0; usize::try_from(size).ok()?],
+        })
+    }
+
+    #[inline]
+    fn slot(&self, key: &[i64]) -> Option<usize> {
+        let mut slot = 0;
+        for (word, (least, width)) in key.iter().zip(&self.sides) {
+            let place = word.wrapping_sub(*least) as u64;
+            if place >= *width {
+                return None;
+            }
+            slot = slot * *width as usize + place as usize;
+        }
+        Some(slot)
+    }
+}
+
+#[inline]
+fn hash_key(key: &[i64]) -> u64 {
+    key.iter().fold(0, |state: u64, word| {
+        hash((state.rotate_left(9) ^ *word as u64) as i64)
+    })
+}
+
+impl Groups {
+    pub fn new(stride: usize) -> Groups {
+        Groups {
+            stride,
+            keys: Vec::new(),
+            finder: Finder::Direct(Direct::default()),
+        }
+    }
+
+    /// How many groups.
+    pub fn len(&self) -> usize {
+        self.keys.len() / self.stride
+    }
+
+    /// The group of each key of `words`; new ones are added.
+    pub fn find(&mut self, words: &[i64]) -> Vec<u32> {
+        let stride = self.stride;
+        let mut found = Vec::with_capacity(words.len() / stride);
+        let mut start = 0;
+        while let Finder::Direct(direct) = &mut self.finder {
+            // Before the first key there is no box to look in.
+            let inside = if direct.slots.is_empty() {
+                0
+            } else {
+                words.len()
+            };
+            for key in words[start..inside.max(start)].chunks_exact(stride) {
+                let Some(slot) = direct.slot(key) else {
+                    break;
+                };
+                if direct.slots[slot] == 0 {
+                    self.keys.extend_from_slice(key);
+                    direct.slots[slot] = (self.keys.len() / stride) as u32;
+                }
+                found.push(direct.slots[slot] - 1);
+            }
+            start = found.len() * stride;
+            if start == words.len() {
+                return found;
+            }
+            self.widen(&words[start..]);
+        }
+        for key in words[start..].chunks_exact(stride) {
+            found.push(self.hashed(key));
+        }
+        found
+    }
+
+    /// Makes the table larger, or one of hashes.
+    fn widen(&mut self, words: &[i64]) {
+        let Finder::Direct(before) = &self.finder else {
+            return;
+        };
+        let most = DIRECT.max(16 * (self.len() + words.len() / self.stride) as u64);
+        self.finder = match Direct::around(words, self.stride, before, most) {
+            Some(mut direct) => {
+                for (number, key) in self.keys.chunks_exact(self.stride).enumerate() {
+                    if let Some(slot) = direct.slot(key) {
+                        direct.slots[slot] = number as u32 + 1;
+                    }
+                }
+                Finder::Direct(direct)
+            }
+            None => Finder::Hashed(Vec::new()),
+        };
+    }
+
+    fn hashed(&mut self, key: &[i64]) -> u32 {
+        let (stride, groups) = (self.stride, self.len());
+        let Finder::Hashed(slots) = &mut self.finder else {
+            return NO_GROUP;
+        };
+        if (groups + 1) * 2 > slots.len() {
+            let size = ((groups + 1) * 4).next_power_of_two().max(1024);
+            *slots = vec![0; size];
+            for (number, key) in self.keys.chunks_exact(stride).enumerate() {
+                let mut slot = hash_key(key) as usize & (size - 1);
+                while slots[slot] != 0 {
+                    slot = (slot + 1) & (size - 1);
+                }
+                slots[slot] = number as u32 + 1;
+            }
+        }
+        let mask = slots.len() - 1;
+        let mut slot = hash_key(key) as usize & mask;
+        loop {
+            match slots[slot] {
+                0 => {
+                    slots[slot] = groups as u32 + 1;
+                    self.keys.extend_from_slice(key);
+                    return groups as u32;
+                }
+                number => {
+                    let place = (number as usize - 1) * stride;
+                    if self.keys[place..place + stride] == *key {
+                        return number - 1;
+                    }
+                }
+            }
+            slot = (slot + 1) & mask;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Groups;
+    use proptest::prelude::*;
+    use std::collections::HashMap;
+
+    proptest! {
+        /// Groups are numbered as a map would: by the first key of each, whatever batches
+        /// the keys come in and wherever they lie.
+        #[test]
+        fn groups_are_those_of_a_map(
+            stride in 1usize..4,
+            batches in proptest::collection::vec(
+                (any::<i8>(), 0u32..60, proptest::collection::vec(any::<i16>(), 0..300)),
+                0..8,
+            ),
+        ) {
+            let mut groups = Groups::new(stride);
+            let mut model: HashMap<Vec<i64>, u32> = HashMap::new();
+            for (base, shift, values) in batches {
+                let word = |value: &i16| (i64::from(base) << shift).wrapping_add(i64::from(*value >> 9));
+                let words: Vec<i64> = values.iter().map(word).collect();
+                let words = &words[..words.len() / stride * stride];
+                let found = groups.find(words);
+                for (key, found) in words.chunks_exact(stride).zip(found) {
+                    let next = model.len() as u32;
+                    prop_assert_eq!(*model.entry(key.to_vec()).or_insert(next), found);
+                }
+            }
+            prop_assert_eq!(groups.len(), model.len());
+        }
+    }
+}

@@ -1,0 +1,178 @@
+//! Hash aggregation (H6, Q8): a table per thread, merged at the end by parts of the keys.
+
+mod accumulate;
+mod groups;
+
+use self::accumulate::Accumulator;
+use self::groups::{Groups, NO_GROUP};
+use crate::Result;
+use crate::expression::Expression;
+use crate::keys::Keys;
+use crate::vector::{Batch, Kind, Vector};
+use arrow_schema::DataType;
+
+/// What is computed of the rows of a group.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Function {
+    /// How many values; without an argument, how many rows.
+    Count,
+    /// Their sum.
+    Sum,
+    /// Their sum times a factor by their number, as decimals with more digits have it.
+    Average {
+        /// 1 for floats.
+        factor: i128,
+    },
+    /// The least value.
+    Least,
+    /// The greatest value.
+    Greatest,
+}
+
+/// One aggregate.
+#[derive(Clone, Debug)]
+pub struct Aggregate {
+    /// What is computed.
+    pub function: Function,
+    /// Of which values.
+    pub argument: Option<Expression>,
+    /// Of which rows, if not all.
+    pub filter: Option<Expression>,
+    /// Type of the argument; that of the result where there is none.
+    pub input: DataType,
+    /// Type of the result.
+    pub kind: DataType,
+}
+
+/// Keys and aggregates of a GROUP BY; without keys there is one group, also of no rows.
+#[derive(Clone, Debug)]
+pub struct Grouping {
+    /// What rows are grouped by, and the types of that.
+    pub keys: Vec<(Expression, DataType)>,
+    /// What is computed of each group.
+    pub aggregates: Vec<Aggregate>,
+}
+
+/// The groups that one thread has seen.
+#[derive(Debug)]
+pub(crate) struct GroupTable<'a> {
+    grouping: &'a Grouping,
+    keys: Keys,
+    groups: Groups,
+    accumulators: Vec<Accumulator>,
+}
+
+impl<'a> GroupTable<'a> {
+    pub fn new(grouping: &'a Grouping) -> Result<GroupTable<'a>> {
+        let kinds: Vec<Kind> = grouping
+            .keys
+            .iter()
+            .map(|(_, kind)| Kind::of(kind))
+            .collect();
+        let keys = Keys::new(&kinds)?;
+        let mut groups = Groups::new(keys.stride);
+        let mut accumulators: Vec<_> = grouping.aggregates.iter().map(Accumulator::new).collect();
+        if kinds.is_empty() {
+            groups.find(&[0]);
+            accumulators
+                .iter_mut()
+                .for_each(|accumulator| accumulator.resize(1));
+        }
+        Ok(GroupTable {
+            keys,
+            groups,
+            accumulators,
+            grouping,
+        })
+    }
+
+    /// Takes in some rows.
+    pub fn add(&mut self, batch: &Batch) -> Result<()> {
+        let keys = self
+            .grouping
+            .keys
+            .iter()
+            .map(|(key, _)| key.evaluate(batch));
+        let keys = keys.collect::<Result<Vec<Vector>>>()?;
+        let ids = if keys.is_empty() {
+            vec![0; batch.rows]
+        } else {
+            let words = self.keys.words(&keys, batch.rows)?;
+            self.groups.find(&words)
+        };
+        let count = self.groups.len();
+        for (aggregate, accumulator) in self.grouping.aggregates.iter().zip(&mut self.accumulators)
+        {
+            accumulator.resize(count);
+            let argument = aggregate.argument.as_ref();
+            let vector = argument
+                .map(|argument| argument.evaluate(batch))
+                .transpose()?;
+            let nulls = vector.as_ref().and_then(|vector| vector.nulls.as_ref());
+            let wanted = aggregate.filter.as_ref();
+            let wanted = wanted.map(|filter| filter.passing(batch)).transpose()?;
+            if nulls.is_none() && wanted.is_none() {
+                accumulator.add(vector.as_ref(), &ids, count)?;
+                continue;
+            }
+            let left = |row: usize| {
+                nulls.is_none_or(|nulls| nulls.is_valid(row))
+                    && wanted.as_ref().is_none_or(|wanted| wanted.value(row))
+            };
+            let some = ids.iter().enumerate();
+            let some: Vec<u32> = some
+                .map(|(row, id)| if left(row) { *id } else { NO_GROUP })
+                .collect();
+            accumulator.add(vector.as_ref(), &some, count)?;
+        }
+        Ok(())
+    }
+
+    /// How many groups.
+    pub fn len(&self) -> usize {
+        self.groups.len()
+    }
+
+    /// The part numbered `part` of `parts` of the groups of some tables.
+    pub fn merged(
+        tables: &[GroupTable<'a>],
+        grouping: &'a Grouping,
+        part: usize,
+        parts: usize,
+    ) -> Result<GroupTable<'a>> {
+        let mut all = GroupTable::new(grouping)?;
+        for table in tables {
+            let stride = table.keys.stride;
+            let (mut from, mut keys) = (Vec::new(), Vec::new());
+            for (group, key) in table.groups.keys.chunks_exact(stride).enumerate() {
+                if parts > 1 && (table.keys.content_hash(key) >> 32) as usize % parts != part {
+                    continue;
+                }
+                let start = keys.len();
+                keys.extend_from_slice(key);
+                all.keys.translated(&table.keys, &mut keys[start..]);
+                // In range: groups are numbered in 32 bits.
+                from.push(group as u32);
+            }
+            let to = all.groups.find(&keys);
+            let pairs: Vec<(u32, u32)> = from.into_iter().zip(to).collect();
+            let count = all.groups.len();
+            for (to, from) in all.accumulators.iter_mut().zip(&table.accumulators) {
+                to.resize(count);
+                to.merge(from, &pairs);
+            }
+        }
+        Ok(all)
+    }
+
+    /// The keys and results of all groups.
+    pub fn finish(self) -> Result<Batch> {
+        let rows = self.groups.len();
+        let mut batch = self.keys.columns(&self.groups.keys);
+        batch.rows = rows;
+        for accumulator in self.accumulators {
+            batch.columns.push(accumulator.finish()?);
+        }
+        Ok(batch)
+    }
+}

@@ -1,0 +1,212 @@
+//! Sums, differences and products.
+//!
+//! Integers are computed in 64 bits where the least and greatest operands of a batch
+//! say that nothing leaves them, in 128 where not.
+
+use super::{Constant, Expression};
+use crate::kernels::{self, bounds};
+use crate::vector::{Batch, Values, Vector};
+use crate::{Error, Result};
+use arrow_buffer::{NullBuffer, ScalarBuffer};
+
+/// An operation on two numbers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Arithmetic {
+    /// a + b
+    Add,
+    /// a − b
+    Subtract,
+    /// a × b
+    Multiply,
+}
+
+impl Arithmetic {
+    /// In 128 bits; `None` if the result has more.
+    fn of(self, a: i128, b: i128) -> Option<i128> {
+        match self {
+            Arithmetic::Add => a.checked_add(b),
+            Arithmetic::Subtract => a.checked_sub(b),
+            Arithmetic::Multiply => a.checked_mul(b),
+        }
+    }
+
+    /// Whether results of operands within bounds fit 64 bits.
+    fn fits(self, a: (i64, i64), b: (i64, i64)) -> bool {
+        let corners = [(a.0, b.0), (a.0, b.1), (a.1, b.0), (a.1, b.1)];
+        corners.iter().all(|(a, b)| {
+            let result = self.of(i128::from(*a), i128::from(*b));
+            result.is_some_and(|result| i64::try_from(result).is_ok())
+        })
+    }
+}
+
+/// The values of one side.
+enum Side {
+    Int(ScalarBuffer<i64>),
+    One(i64),
+    Wide(ScalarBuffer<i128>),
+    Float(ScalarBuffer<f64>),
+    OneFloat(f64),
+}
+
+impl Side {
+    fn of(expression: &Expression, batch: &Batch) -> Result<(Side, Option<NullBuffer>)> {
+        match expression {
+            Expression::Constant(Constant::Int(value)) => return Ok((Side::One(*value), None)),
+            Expression::Constant(Constant::Float(value)) => {
+                return Ok((Side::OneFloat(*value), None));
+            }
+            _ => {}
+        }
+        let vector = expression.evaluate(batch)?;
+        let side = match vector.values {
+            Values::Int(values) => Side::Int(values),
+            Values::Wide(values) => Side::Wide(values),
+            Values::Float(values) => Side::Float(values),
+            _ => return Err(Error::internal("arithmetic on what is no number")),
+        };
+        Ok((side, vector.nulls))
+    }
+
+    fn bounds(&self) -> Option<(i64, i64)> {
+        match self {
+            Side::Int(values) => Some(bounds(values)),
+            Side::One(value) => Some((*value, *value)),
+            _ => None,
+        }
+    }
+
+    fn wide(&self, row: usize) -> Option<i128> {
+        match self {
+            Side::Int(values) => Some(i128::from(values[row])),
+            Side::One(value) => Some(i128::from(*value)),
+            Side::Wide(values) => Some(values[row]),
+            _ => None,
+        }
+    }
+
+    fn float(&self, row: usize) -> Option<f64> {
+        match self {
+            Side::Float(values) => Some(values[row]),
+            Side::OneFloat(value) => Some(*value),
+            _ => None,
+        }
+    }
+}
+
+pub(super) fn evaluate(
+    operation: Arithmetic,
+    left: &Expression,
+    right: &Expression,
+    batch: &Batch,
+) -> Result<Vector> {
+    let ((a, a_nulls), (b, b_nulls)) = (Side::of(left, batch)?, Side::of(right, batch)?);
+    let nulls = NullBuffer::union(a_nulls.as_ref(), b_nulls.as_ref());
+    let values = match (a.bounds(), b.bounds()) {
+        (Some(low), Some(high)) if operation.fits(low, high) => {
+            Values::Int(narrow(operation, &a, &b, batch.rows))
+        }
+        _ if a.float(0).is_some() && batch.rows > 0 => floats(operation, &a, &b, batch.rows)?,
+        _ => wide(operation, &a, &b, nulls.as_ref(), batch.rows)?,
+    };
+    Ok(Vector { values, nulls })
+}
+
+/// In 64 bits, when nothing can leave them.
+fn narrow(operation: Arithmetic, a: &Side, b: &Side, rows: usize) -> ScalarBuffer<i64> {
+    match (operation, a, b) {
+        (Arithmetic::Add, Side::Int(a), Side::Int(b)) => kernels::add(a, b),
+        (Arithmetic::Subtract, Side::Int(a), Side::Int(b)) => kernels::subtract(a, b),
+        (Arithmetic::Multiply, Side::Int(a), Side::Int(b)) => kernels::multiply(a, b),
+        (Arithmetic::Add, Side::Int(a), Side::One(b))
+        | (Arithmetic::Add, Side::One(b), Side::Int(a)) => kernels::add_one(a, *b),
+        (Arithmetic::Subtract, Side::Int(a), Side::One(b)) => kernels::add_one(a, b.wrapping_neg()),
+        (Arithmetic::Subtract, Side::One(a), Side::Int(b)) => kernels::subtract_from(*a, b),
+        (Arithmetic::Multiply, Side::Int(a), Side::One(b))
+        | (Arithmetic::Multiply, Side::One(b), Side::Int(a)) => kernels::multiply_one(a, *b),
+        (_, a, b) => {
+            let of = |row| {
+                operation
+                    .of(a.wide(row)?, b.wide(row)?)
+                    .map(|value| value as i64)
+            };
+            (0..rows)
+                .map(|row| of(row).unwrap_or_default())
+                .collect::<Vec<i64>>()
+        }
+    }
+    .into()
+}
+
+fn wide(
+    operation: Arithmetic,
+    a: &Side,
+    b: &Side,
+    nulls: Option<&NullBuffer>,
+    rows: usize,
+) -> Result<Values> {
+    let mut values = Vec::with_capacity(rows);
+    for row in 0..rows {
+        if nulls.is_some_and(|nulls| nulls.is_null(row)) {
+            values.push(0);
+            continue;
+        }
+        let (Some(a), Some(b)) = (a.wide(row), b.wide(row)) else {
+            return Err(Error::internal("arithmetic on numbers of different kinds"));
+        };
+        let value = operation.of(a, b);
+        values.push(value.ok_or_else(|| Error::OutOfRange("decimal".into()))?);
+    }
+    Ok(fitting(values))
+}
+
+fn floats(operation: Arithmetic, a: &Side, b: &Side, rows: usize) -> Result<Values> {
+    let of = |row| {
+        let (a, b) = (a.float(row)?, b.float(row)?);
+        Some(match operation {
+            Arithmetic::Add => a + b,
+            Arithmetic::Subtract => a - b,
+            Arithmetic::Multiply => a * b,
+        })
+    };
+    let values: Option<Vec<f64>> = (0..rows).map(of).collect();
+    let values =
+        values.ok_or_else(|| Error::internal("arithmetic on numbers of different kinds"))?;
+    Ok(Values::Float(values.into()))
+}
+
+/// Decimals in 64 bits if all fit.
+pub(crate) fn fitting(values: Vec<i128>) -> Values {
+    match values.iter().all(|value| i64::try_from(*value).is_ok()) {
+        true => Values::Int(
+            values
+                .iter()
+                .map(|v| *v as i64)
+                .collect::<Vec<i64>>()
+                .into(),
+        ),
+        false => Values::Wide(values.into()),
+    }
+}
+
+/// Integers times a factor.
+pub(super) fn scaled(vector: &Vector, factor: i64) -> Result<Vector> {
+    let (side, rows) = match &vector.values {
+        Values::Int(values) => (Side::Int(values.clone()), values.len()),
+        Values::Wide(values) => (Side::Wide(values.clone()), values.len()),
+        _ => {
+            return Err(Error::internal(
+                "digits behind the point of what is no decimal",
+            ));
+        }
+    };
+    let one = Side::One(factor);
+    let nulls = vector.nulls.clone();
+    let values = match side.bounds() {
+        Some(bounds) if Arithmetic::Multiply.fits(bounds, (factor, factor)) => {
+            Values::Int(narrow(Arithmetic::Multiply, &side, &one, rows))
+        }
+        _ => wide(Arithmetic::Multiply, &side, &one, nulls.as_ref(), rows)?,
+    };
+    Ok(Vector { values, nulls })
+}

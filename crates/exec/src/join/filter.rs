@@ -1,0 +1,123 @@
+//! What the keys of a join say about the rows of the other side, before they are read.
+
+use crate::kernels::{bounds, hash};
+use arrow_array::cast::AsArray;
+use arrow_array::types::*;
+use arrow_array::{Array, ArrayRef};
+use arrow_schema::DataType;
+use freestone_storage::ValueTest;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// A range of so many values is described by a bit for each,
+const EXACT: u64 = 1 << 26;
+/// unless it has more than so many for each key.
+const SPARSE: u64 = 64;
+/// Values after which a test that drops few of them is given up.
+const TRIAL: u64 = 1 << 16;
+
+/// The integers that the build side of a join has as keys.
+#[derive(Debug)]
+pub(crate) struct KeyTest {
+    /// The least key.
+    pub least: i64,
+    /// The greatest.
+    pub greatest: i64,
+    /// One bit for each value of the range, or, if `hashed`, some for each hash.
+    bits: Vec<u64>,
+    hashed: bool,
+    seen: AtomicU64,
+    passed: AtomicU64,
+}
+
+impl KeyTest {
+    /// A test for `keys`.
+    pub fn new(keys: &[i64]) -> KeyTest {
+        let (least, greatest) = bounds(keys);
+        let range = (i128::from(greatest) - i128::from(least) + 1).max(0);
+        let range = u64::try_from(range).unwrap_or(u64::MAX);
+        let hashed = range > EXACT || range > (SPARSE * keys.len() as u64).max(1 << 16);
+        let words = match hashed {
+            true => (keys.len() / 4).next_power_of_two().max(64),
+            false => range.div_ceil(64) as usize,
+        };
+        let mut test = KeyTest {
+            least,
+            greatest: if keys.is_empty() { least - 1 } else { greatest },
+            bits: vec![0; words],
+            hashed,
+            seen: AtomicU64::new(0),
+            passed: AtomicU64::new(0),
+        };
+        for key in keys {
+            let (word, mask) = test.place(*key);
+            test.bits[word] |= mask;
+        }
+        test
+    }
+
+    /// The word of a key and its bits in it.
+    #[inline(always)]
+    fn place(&self, key: i64) -> (usize, u64) {
+        if self.hashed {
+            let hash = hash(key);
+            let mask = 1 << (hash & 63) | 1 << (hash >> 6 & 63);
+            return ((hash >> 12) as usize & (self.bits.len() - 1), mask);
+        }
+        let place = key.wrapping_sub(self.least) as u64;
+        (place as usize / 64, 1 << (place % 64))
+    }
+
+    #[inline(always)]
+    fn passes(&self, key: i64) -> bool {
+        let inside = key >= self.least && key <= self.greatest;
+        let (word, mask) = self.place(key);
+        inside && self.bits.get(word).is_some_and(|bits| bits & mask == mask)
+    }
+
+    fn retain_of(&self, value: impl Fn(usize) -> i64, positions: &mut Vec<u32>) {
+        let mut kept = 0;
+        for place in 0..positions.len() {
+            positions[kept] = positions[place];
+            kept += usize::from(self.passes(value(place)));
+        }
+        let seen = self
+            .seen
+            .fetch_add(positions.len() as u64, Ordering::Relaxed);
+        if seen < 2 * TRIAL {
+            self.passed.fetch_add(kept as u64, Ordering::Relaxed);
+        }
+        positions.truncate(kept);
+    }
+}
+
+impl ValueTest for KeyTest {
+    fn is_worthwhile(&self) -> bool {
+        let seen = self.seen.load(Ordering::Relaxed);
+        seen < TRIAL || self.passed.load(Ordering::Relaxed) * 10 < seen.min(2 * TRIAL) * 8
+    }
+
+    fn retain(&self, values: &ArrayRef, positions: &mut Vec<u32>) {
+        if values.len() != positions.len() {
+            return;
+        }
+        match values.data_type() {
+            DataType::Int16 => {
+                let values = values.as_primitive::<Int16Type>().values();
+                self.retain_of(|place| values[place].into(), positions);
+            }
+            DataType::Int32 => {
+                let values = values.as_primitive::<Int32Type>().values();
+                self.retain_of(|place| values[place].into(), positions);
+            }
+            DataType::Date32 => {
+                let values = values.as_primitive::<Date32Type>().values();
+                self.retain_of(|place| values[place].into(), positions);
+            }
+            DataType::Int64 => {
+                let values = values.as_primitive::<Int64Type>().values();
+                self.retain_of(|place| values[place], positions);
+            }
+            _ => {}
+        }
+    }
+}

@@ -1,0 +1,83 @@
+//! Hash joins: one side is kept in a table, the other asks it row by row.
+
+mod filter;
+mod probe;
+mod table;
+
+pub(crate) use filter::KeyTest;
+pub(crate) use probe::Probe;
+pub(crate) use table::JoinTable;
+
+use crate::expression::Expression;
+use crate::plan::Plan;
+use arrow_schema::DataType;
+
+/// Which rows a join gives. Rows of the probe side come as they are asked for, those
+/// of the build side at the end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum JoinKind {
+    /// Pairs.
+    Inner,
+    /// Pairs, and rows of the probe side that have none.
+    ProbeOuter,
+    /// Pairs, and rows of the build side that have none.
+    BuildOuter,
+    /// Pairs, and rows of either side that have none.
+    Full,
+    /// Rows of the probe side that have a partner.
+    ProbeSemi,
+    /// Rows of the probe side that have none.
+    ProbeAnti,
+    /// Rows of the probe side, and whether they have one.
+    ProbeMark,
+    /// Rows of the build side that have a partner.
+    BuildSemi,
+    /// Rows of the build side that have none.
+    BuildAnti,
+}
+
+impl JoinKind {
+    /// Whether columns of both sides come out.
+    pub fn gives_pairs(self) -> bool {
+        use JoinKind::*;
+        matches!(self, Inner | ProbeOuter | BuildOuter | Full)
+    }
+
+    /// Whether rows of the probe side matter only if they have a partner.
+    pub fn may_skip_probe(self) -> bool {
+        use JoinKind::*;
+        matches!(self, Inner | BuildOuter | ProbeSemi | BuildSemi | BuildAnti)
+    }
+
+    /// Whether rows of the build side matter only if they have a partner.
+    pub(crate) fn may_skip_build(self) -> bool {
+        !matches!(
+            self,
+            JoinKind::BuildOuter | JoinKind::Full | JoinKind::BuildAnti
+        )
+    }
+
+    /// Whether rows of the build side come out at the end.
+    pub(crate) fn gives_build_rows(self) -> bool {
+        use JoinKind::*;
+        matches!(self, BuildOuter | Full | BuildSemi | BuildAnti)
+    }
+}
+
+/// A join. Its columns are those of the probe side and then those of the build side, as
+/// far as its kind gives them; a mark comes last.
+#[derive(Clone, Debug)]
+pub struct Join {
+    /// Which rows it gives.
+    pub kind: JoinKind,
+    /// The side that is kept.
+    pub build: Plan,
+    /// The side that asks.
+    pub probe: Plan,
+    /// Keys that must be equal: of the build side, of the probe side, and their type.
+    pub keys: Vec<(Expression, Expression, DataType)>,
+    /// What else must be TRUE of a pair; over columns of both sides, probe first.
+    pub filter: Option<Expression>,
+    /// Whether NULL is equal to NULL.
+    pub null_equal: bool,
+}

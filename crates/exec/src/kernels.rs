@@ -1,0 +1,179 @@
+//! Loops over values, compiled for the widest instructions of the machine that runs them.
+
+use crate::expression::Comparison;
+use arrow_buffer::{BooleanBuffer, Buffer};
+
+/// Whether the machine has what the kernels for AVX-512 need.
+fn has_avx512() -> bool {
+    #[cfg(target_arch = "x86_64")]
+    {
+        is_x86_feature_detected!("avx512f")
+            && is_x86_feature_detected!("avx512bw")
+            && is_x86_feature_detected!("avx512vl")
+            && is_x86_feature_detected!("avx512dq")
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    {
+        false
+    }
+}
+
+fn has_avx2() -> bool {
+    #[cfg(target_arch = "x86_64")]
+    {
+        is_x86_feature_detected!("avx2") && is_x86_feature_detected!("bmi2")
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    {
+        false
+    }
+}
+
+/// A function whose body is compiled three times; which one runs is decided when it is called.
+macro_rules! kernel {
+    ($(#[$meta:meta])* $visibility:vis fn $name:ident($($argument:ident: $kind:ty),* $(,)?) -> $result:ty $body:block) => {
+        $(#[$meta])*
+        $visibility fn $name($($argument: $kind),*) -> $result {
+            #[inline(always)]
+            fn plain($($argument: $kind),*) -> $result $body
+            #[cfg(target_arch = "x86_64")]
+            #[target_feature(enable = "avx2,bmi1,bmi2,popcnt,lzcnt")]
+            fn avx2($($argument: $kind),*) -> $result { plain($($argument),*) }
+            #[cfg(target_arch = "x86_64")]
+            #[target_feature(enable = "avx2,bmi1,bmi2,popcnt,lzcnt,avx512f,avx512bw,avx512vl,avx512dq")]
+            fn avx512($($argument: $kind),*) -> $result { plain($($argument),*) }
+            #[cfg(target_arch = "x86_64")]
+            {
+                if has_avx512() {
+                    // SAFETY: the machine has what the function was compiled for.
+                    return unsafe { avx512($($argument),*) };
+                }
+                if has_avx2() {
+                    // SAFETY: as above.
+                    return unsafe { avx2($($argument),*) };
+                }
+            }
+            plain($($argument),*)
+        }
+    };
+}
+
+kernel! {
+    /// The least and the greatest of some values; 0 and 0 for none.
+    pub(crate) fn bounds(values: &[i64]) -> (i64, i64) {
+        let first = values.first().copied().unwrap_or(0);
+        values.iter().fold((first, first), |(low, high), value| {
+            (low.min(*value), high.max(*value))
+        })
+    }
+}
+
+kernel! {
+    /// a + b, which nothing leaves.
+    pub(crate) fn add(a: &[i64], b: &[i64]) -> Vec<i64> {
+        a.iter().zip(b).map(|(a, b)| a.wrapping_add(*b)).collect()
+    }
+}
+
+kernel! {
+    /// a − b.
+    pub(crate) fn subtract(a: &[i64], b: &[i64]) -> Vec<i64> {
+        a.iter().zip(b).map(|(a, b)| a.wrapping_sub(*b)).collect()
+    }
+}
+
+kernel! {
+    /// a × b.
+    pub(crate) fn multiply(a: &[i64], b: &[i64]) -> Vec<i64> {
+        a.iter().zip(b).map(|(a, b)| a.wrapping_mul(*b)).collect()
+    }
+}
+
+kernel! {
+    /// a plus one number.
+    pub(crate) fn add_one(a: &[i64], b: i64) -> Vec<i64> {
+        a.iter().map(|a| a.wrapping_add(b)).collect()
+    }
+}
+
+kernel! {
+    /// One number minus b.
+    pub(crate) fn subtract_from(a: i64, b: &[i64]) -> Vec<i64> {
+        b.iter().map(|b| a.wrapping_sub(*b)).collect()
+    }
+}
+
+kernel! {
+    /// a times one number.
+    pub(crate) fn multiply_one(a: &[i64], b: i64) -> Vec<i64> {
+        a.iter().map(|a| a.wrapping_mul(b)).collect()
+    }
+}
+
+/// Bits of a test of each of some values, 64 at a time.
+#[inline(always)]
+fn bits(rows: usize, test: impl Fn(usize) -> bool) -> BooleanBuffer {
+    let mut words: Vec<u64> = Vec::with_capacity(rows.div_ceil(64));
+    for start in (0..rows).step_by(64) {
+        let mut word = 0u64;
+        for bit in 0..64.min(rows - start) {
+            word |= u64::from(test(start + bit)) << bit;
+        }
+        words.push(word);
+    }
+    BooleanBuffer::new(Buffer::from_vec(words), 0, rows)
+}
+
+kernel! {
+    /// Each value compared with one.
+    pub(crate) fn compare_one(comparison: Comparison, a: &[i64], b: i64) -> BooleanBuffer {
+        match comparison {
+            Comparison::Equal => bits(a.len(), |row| a[row] == b),
+            Comparison::NotEqual => bits(a.len(), |row| a[row] != b),
+            Comparison::Less => bits(a.len(), |row| a[row] < b),
+            Comparison::LessOrEqual => bits(a.len(), |row| a[row] <= b),
+            Comparison::Greater => bits(a.len(), |row| a[row] > b),
+            Comparison::GreaterOrEqual => bits(a.len(), |row| a[row] >= b),
+        }
+    }
+}
+
+kernel! {
+    /// Values compared in pairs; `b` has as many.
+    pub(crate) fn compare(comparison: Comparison, a: &[i64], b: &[i64]) -> BooleanBuffer {
+        let b = &b[..a.len()];
+        match comparison {
+            Comparison::Equal => bits(a.len(), |row| a[row] == b[row]),
+            Comparison::NotEqual => bits(a.len(), |row| a[row] != b[row]),
+            Comparison::Less => bits(a.len(), |row| a[row] < b[row]),
+            Comparison::LessOrEqual => bits(a.len(), |row| a[row] <= b[row]),
+            Comparison::Greater => bits(a.len(), |row| a[row] > b[row]),
+            Comparison::GreaterOrEqual => bits(a.len(), |row| a[row] >= b[row]),
+        }
+    }
+}
+
+kernel! {
+    /// The sum of the values of one group, which fits.
+    pub(crate) fn sum_of_group(values: &[i64], groups: &[u32], group: u32) -> i64 {
+        let pairs = values.iter().zip(groups);
+        pairs.fold(0i64, |sum, (value, of)| {
+            sum.wrapping_add(if *of == group { *value } else { 0 })
+        })
+    }
+}
+
+kernel! {
+    /// How many rows are of one group.
+    pub(crate) fn rows_of_group(groups: &[u32], group: u32) -> i64 {
+        groups.iter().fold(0u32, |count, of| count + u32::from(*of == group)).into()
+    }
+}
+
+/// Well-mixed bits of a value.
+#[inline(always)]
+pub(crate) fn hash(value: i64) -> u64 {
+    let x = (value as u64).wrapping_mul(0x9E37_79B9_7F4A_7C15);
+    let x = (x ^ (x >> 32)).wrapping_mul(0xD6E8_FEB8_6659_FD93);
+    x ^ (x >> 32)
+}

@@ -1,0 +1,279 @@
+//! Keys of groups and joins as 64-bit words.
+//!
+//! Every value of a key becomes one word, decimals of more than 18 digits two; text
+//! becomes the number that an [`Interner`] gave it. A last word has a bit for each
+//! column that is NULL, if any can be.
+
+use crate::kernels::hash;
+use crate::vector::{Batch, Kind, Values, Vector};
+use crate::{Error, Result};
+use arrow_array::cast::AsArray;
+use arrow_array::{Array, ArrayRef, StringViewArray};
+use arrow_buffer::{BooleanBuffer, NullBuffer};
+use std::sync::Arc;
+
+/// Numbers of distinct texts.
+#[derive(Debug, Default)]
+struct Interner {
+    bytes: Vec<u8>,
+    ends: Vec<usize>,
+    hashes: Vec<u64>,
+    /// Numbers plus one, by hash.
+    slots: Vec<u32>,
+    /// The numbers of the entries of the dictionary that was seen last; 0 for those not
+    /// needed so far.
+    known: Option<(ArrayRef, Vec<u32>)>,
+}
+
+fn hash_of(text: &[u8]) -> u64 {
+    let mut state = text.len() as u64;
+    let mut words = text.chunks_exact(8);
+    for word in &mut words {
+        let mut bytes = [0; 8];
+        bytes.copy_from_slice(word);
+        state = hash((state ^ u64::from_le_bytes(bytes)) as i64);
+    }
+    let mut bytes = [0; 8];
+    bytes[..words.remainder().len()].copy_from_slice(words.remainder());
+    hash((state ^ u64::from_le_bytes(bytes)) as i64)
+}
+
+impl Interner {
+    fn text(&self, number: usize) -> &[u8] {
+        let start = number.checked_sub(1).map_or(0, |before| self.ends[before]);
+        &self.bytes[start..self.ends[number]]
+    }
+
+    fn grow(&mut self) {
+        let size = (self.slots.len() * 2).max(64);
+        self.slots = vec![0; size];
+        for (number, hash) in self.hashes.iter().enumerate() {
+            let mut slot = *hash as usize & (size - 1);
+            while self.slots[slot] != 0 {
+                slot = (slot + 1) & (size - 1);
+            }
+            self.slots[slot] = number as u32 + 1;
+        }
+    }
+
+    /// The number of a text.
+    fn number(&mut self, text: &[u8]) -> u32 {
+        if self.ends.len() * 2 >= self.slots.len() {
+            self.grow();
+        }
+        let (hash, mask) = (hash_of(text), self.slots.len() - 1);
+        let mut slot = hash as usize & mask;
+        loop {
+            match self.slots[slot] {
+                0 => break,
+                found => {
+                    let number = found as usize - 1;
+                    if self.hashes[number] == hash && self.text(number) == text {
+                        return found - 1;
+                    }
+                }
+            }
+            slot = (slot + 1) & mask;
+        }
+        let number = self.ends.len() as u32;
+        self.bytes.extend_from_slice(text);
+        self.ends.push(self.bytes.len());
+        self.hashes.push(hash);
+        self.slots[slot] = number + 1;
+        number
+    }
+
+    fn numbers(&mut self, vector: &Vector, mut put: impl FnMut(usize, i64)) -> Result<()> {
+        match &vector.values {
+            Values::Coded { codes, entries } => {
+                let text = entries.as_string_view();
+                let same =
+                    |(known, _): &(ArrayRef, Vec<u32>)| crate::vector::same_array(known, entries);
+                let known = self.known.take().filter(same);
+                let (entries, mut known) =
+                    known.unwrap_or_else(|| (entries.clone(), vec![0; entries.len()]));
+                for (row, code) in codes.iter().enumerate() {
+                    let code = *code as usize;
+                    if vector.is_null(row) {
+                        continue;
+                    }
+                    if known[code] == 0 {
+                        known[code] = self.number(text.value(code).as_bytes()) + 1;
+                    }
+                    put(row, i64::from(known[code] - 1));
+                }
+                self.known = Some((entries, known));
+            }
+            Values::Text(array) => {
+                let text = array.as_string_view();
+                for row in 0..text.len() {
+                    if !vector.is_null(row) {
+                        put(row, i64::from(self.number(text.value(row).as_bytes())));
+                    }
+                }
+            }
+            _ => return Err(Error::internal("a key that is not of its column's kind")),
+        }
+        Ok(())
+    }
+}
+
+/// The columns of a key.
+#[derive(Debug)]
+pub(crate) struct Keys {
+    kinds: Vec<Kind>,
+    interners: Vec<Interner>,
+    /// Words of a key.
+    pub stride: usize,
+    /// Place of the word of NULLs.
+    nulls: usize,
+}
+
+impl Keys {
+    /// # Errors
+    /// `internal` for kinds that cannot be keys.
+    pub fn new(kinds: &[Kind]) -> Result<Keys> {
+        let words = |kind: &Kind| match kind {
+            Kind::Wide => Ok(2),
+            Kind::Other => Err(Error::internal("a key of a type that cannot be one")),
+            _ => Ok(1),
+        };
+        let nulls: usize = kinds.iter().map(words).sum::<Result<usize>>()?;
+        Ok(Keys {
+            interners: kinds.iter().map(|_| Interner::default()).collect(),
+            kinds: kinds.to_vec(),
+            stride: nulls + 1,
+            nulls,
+        })
+    }
+
+    /// The words of the key of each row, one key after the other.
+    pub fn words(&mut self, columns: &[Vector], rows: usize) -> Result<Vec<i64>> {
+        let stride = self.stride;
+        let mut words = vec![0i64; rows * stride];
+        let mut place = 0;
+        for (number, (kind, vector)) in self.kinds.iter().zip(columns).enumerate() {
+            let mut put = |row: usize, word: i64| words[row * stride + place] = word;
+            match (kind, &vector.values) {
+                (Kind::Int, Values::Int(values)) => {
+                    values
+                        .iter()
+                        .enumerate()
+                        .for_each(|(row, value)| put(row, *value));
+                }
+                (Kind::Float, Values::Float(values)) => {
+                    for (row, value) in values.iter().enumerate() {
+                        // One zero, one NaN.
+                        let value = if value.is_nan() {
+                            f64::NAN
+                        } else {
+                            value + 0.0
+                        };
+                        put(row, value.to_bits() as i64);
+                    }
+                }
+                (Kind::Bool, Values::Bool(bits)) => {
+                    bits.iter()
+                        .enumerate()
+                        .for_each(|(row, bit)| put(row, i64::from(bit)));
+                }
+                (Kind::Wide, Values::Int(values)) => {
+                    for (row, value) in values.iter().enumerate() {
+                        words[row * stride + place] = *value;
+                        words[row * stride + place + 1] = value >> 63;
+                    }
+                }
+                (Kind::Wide, Values::Wide(values)) => {
+                    for (row, value) in values.iter().enumerate() {
+                        words[row * stride + place] = *value as i64;
+                        words[row * stride + place + 1] = (value >> 64) as i64;
+                    }
+                }
+                (Kind::Text, _) => self.interners[number].numbers(vector, put)?,
+                _ => return Err(Error::internal("a key that is not of its column's kind")),
+            }
+            let width = if *kind == Kind::Wide { 2 } else { 1 };
+            if let Some(nulls) = &vector.nulls {
+                for row in (0..rows).filter(|row| nulls.is_null(*row)) {
+                    words[row * stride + place..row * stride + place + width].fill(0);
+                    words[row * stride + self.nulls] |= 1 << number;
+                }
+            }
+            place += width;
+        }
+        Ok(words)
+    }
+
+    /// Bits of a key that are the same whoever numbered its texts.
+    pub fn content_hash(&self, key: &[i64]) -> u64 {
+        let (mut place, mut state) = (0, key[self.nulls] as u64);
+        for (number, kind) in self.kinds.iter().enumerate() {
+            let interner = &self.interners[number];
+            let null = key[self.nulls] >> number & 1 == 1;
+            let word = match kind {
+                Kind::Text if !null => interner
+                    .hashes
+                    .get(key[place] as usize)
+                    .map_or(0, |h| *h as i64),
+                _ => key[place],
+            };
+            state = hash((state.rotate_left(7) ^ word as u64) as i64);
+            place += if *kind == Kind::Wide { 2 } else { 1 };
+        }
+        state
+    }
+
+    /// A key of `other` in the words of this one.
+    pub fn translated(&mut self, other: &Keys, key: &mut [i64]) {
+        let mut place = 0;
+        for (number, kind) in self.kinds.iter().enumerate() {
+            let null = key[self.nulls] >> number & 1 == 1;
+            if *kind == Kind::Text && !null {
+                let text = other.interners[number].text(key[place] as usize);
+                key[place] = i64::from(self.interners[number].number(text));
+            }
+            place += if *kind == Kind::Wide { 2 } else { 1 };
+        }
+    }
+
+    /// The columns of some keys.
+    pub fn columns(&self, keys: &[i64]) -> Batch {
+        let stride = self.stride;
+        let rows = keys.len() / stride;
+        let mut place = 0;
+        let mut columns = Vec::with_capacity(self.kinds.len());
+        for (number, kind) in self.kinds.iter().enumerate() {
+            let word = |row: usize| keys[row * stride + place];
+            let valid = |row: usize| keys[row * stride + self.nulls] >> number & 1 == 0;
+            let nulls = NullBuffer::new(BooleanBuffer::collect_bool(rows, valid));
+            let nulls = (nulls.null_count() > 0).then_some(nulls);
+            let values = match kind {
+                Kind::Int => Values::Int((0..rows).map(word).collect::<Vec<i64>>().into()),
+                Kind::Float => {
+                    let floats = (0..rows).map(|row| f64::from_bits(word(row) as u64));
+                    Values::Float(floats.collect::<Vec<f64>>().into())
+                }
+                Kind::Bool => Values::Bool(BooleanBuffer::collect_bool(rows, |row| word(row) == 1)),
+                Kind::Wide => {
+                    let high = |row: usize| keys[row * stride + place + 1];
+                    let wide = |row| i128::from(high(row)) << 64 | i128::from(word(row) as u64);
+                    crate::expression::fitting((0..rows).map(wide).collect())
+                }
+                Kind::Text | Kind::Other => {
+                    let interner = &self.interners[number];
+                    let text = |row: usize| match valid(row) {
+                        true => {
+                            std::str::from_utf8(interner.text(word(row) as usize)).unwrap_or("")
+                        }
+                        false => "",
+                    };
+                    let array = StringViewArray::from_iter_values((0..rows).map(text));
+                    Values::Text(Arc::new(array))
+                }
+            };
+            columns.push(Vector { values, nulls });
+            place += if *kind == Kind::Wide { 2 } else { 1 };
+        }
+        Batch { columns, rows }
+    }
+}

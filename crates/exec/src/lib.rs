@@ -1,0 +1,22 @@
+//! Vectorised bulk operators over Freestone's storage.
+//!
+//! A [`Plan`] is run in pipelines: rows come from a scan or from what another pipeline
+//! has left, pass filters, projections and joins batch by batch, and end in a group
+//! table, the build side of a join, or with whoever asked. Threads take work from one
+//! queue. Knows nothing of SQL.
+
+mod aggregate;
+mod error;
+pub mod expression;
+mod join;
+mod kernels;
+mod keys;
+mod pipeline;
+mod plan;
+pub mod vector;
+
+pub use aggregate::{Aggregate, Function, Grouping};
+pub use error::{Error, Result};
+pub use join::{Join, JoinKind};
+pub use pipeline::{Run, run};
+pub use plan::{Node, Plan, Table};

@@ -1,0 +1,90 @@
+//! Plans: trees of operators.
+
+use crate::aggregate::Grouping;
+use crate::expression::Expression;
+use crate::join::Join;
+use arrow_schema::DataType;
+use freestone_storage::{Predicate, ReadView};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// An operator over others.
+#[derive(Clone, Debug)]
+pub struct Plan {
+    /// The operator.
+    pub node: Node,
+    /// Types of its columns.
+    pub types: Vec<DataType>,
+    /// About how many rows it gives.
+    pub estimate: f64,
+    /// What it has done.
+    pub metrics: Arc<Metrics>,
+}
+
+/// An operator.
+#[derive(Clone, Debug)]
+pub enum Node {
+    /// Rows of a table.
+    Table(Table),
+    /// Rows for which a condition is TRUE.
+    Filter(Box<Plan>, Expression),
+    /// Values computed of each row.
+    Project(Box<Plan>, Vec<Expression>),
+    /// Groups of rows.
+    Aggregate(Box<Plan>, Grouping),
+    /// Pairs of rows.
+    Join(Box<Join>),
+}
+
+/// A table to be scanned.
+#[derive(Clone, Debug)]
+pub struct Table {
+    /// The table.
+    pub table: Arc<freestone_storage::Table>,
+    /// What the reader sees of it.
+    pub view: ReadView,
+    /// Which columns, in which order.
+    pub projection: Vec<usize>,
+    /// Which rows.
+    pub predicate: Option<Predicate>,
+}
+
+/// What an operator has done.
+#[derive(Debug, Default)]
+pub struct Metrics {
+    /// Rows it gave.
+    pub rows: AtomicU64,
+    /// Nanoseconds that threads spent in it.
+    pub nanoseconds: AtomicU64,
+}
+
+impl Metrics {
+    pub(crate) fn add(&self, rows: usize, since: std::time::Instant) {
+        self.rows.fetch_add(rows as u64, Ordering::Relaxed);
+        let spent = u64::try_from(since.elapsed().as_nanos()).unwrap_or(u64::MAX);
+        self.nanoseconds.fetch_add(spent, Ordering::Relaxed);
+    }
+}
+
+impl Plan {
+    /// An operator whose columns are of some types.
+    pub fn new(node: Node, types: Vec<DataType>, estimate: f64) -> Plan {
+        Plan {
+            node,
+            types,
+            estimate,
+            metrics: Arc::default(),
+        }
+    }
+
+    /// The plans it reads.
+    pub fn inputs(&self) -> Vec<&Plan> {
+        match &self.node {
+            Node::Table(_) => Vec::new(),
+            Node::Filter(input, _) | Node::Project(input, _) | Node::Aggregate(input, _) => {
+                vec![input.as_ref()]
+            }
+            Node::Join(join) => vec![&join.build, &join.probe],
+        }
+    }
+}

@@ -1,0 +1,46 @@
+//! Plans of the bulk engine as EXPLAIN shows them.
+
+use std::fmt;
+use std::sync::atomic::Ordering;
+
+use freestone_exec::{Node, Plan};
+
+use crate::scan::describe;
+
+/// Writes a plan, one operator a line, after the line that is begun.
+pub(super) fn write(plan: &Plan, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    level(plan, 1, f)
+}
+
+fn level(plan: &Plan, depth: usize, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    write!(f, "\n{:width$}", "", width = 2 * depth)?;
+    match &plan.node {
+        Node::Table(table) => {
+            let schema = &table.table.schema;
+            let columns = table.projection.iter();
+            let columns = columns.map(|column| schema.columns[*column].name.as_str());
+            let columns: Vec<&str> = columns.collect();
+            write!(f, "scan {} [{}]", table.table.name, columns.join(", "))?;
+            if let Some(predicate) = &table.predicate {
+                write!(f, " where {}", describe(schema, predicate))?;
+            }
+        }
+        Node::Filter(..) => write!(f, "filter")?,
+        Node::Project(_, expressions) => write!(f, "project {} columns", expressions.len())?,
+        Node::Aggregate(_, grouping) => {
+            let (keys, aggregates) = (grouping.keys.len(), grouping.aggregates.len());
+            write!(f, "aggregate {aggregates} by {keys} keys")?;
+        }
+        Node::Join(join) => write!(f, "join {:?} on {} keys", join.kind, join.keys.len())?,
+    }
+    write!(f, "  (about {:.0} rows", plan.estimate)?;
+    let rows = plan.metrics.rows.load(Ordering::Relaxed);
+    let spent = plan.metrics.nanoseconds.load(Ordering::Relaxed);
+    if spent > 0 {
+        write!(f, "; {rows} in {:.3} ms", spent as f64 / 1e6)?;
+    }
+    write!(f, ")")?;
+    plan.inputs()
+        .into_iter()
+        .try_for_each(|input| level(input, depth + 1, f))
+}

@@ -1,0 +1,65 @@
+//! The bulk engine in DataFusion's plans.
+//!
+//! Of an optimised logical plan every largest part that our operators can do becomes one
+//! node (`node`), which DataFusion's planner takes for a leaf; the rest stays
+//! DataFusion's. `convert` turns plans into ours, `expression` expressions, `order`
+//! decides in which order tables are joined. `SET freestone.engine = 'datafusion'` turns
+//! all of it off.
+
+mod aggregate;
+mod convert;
+mod explain;
+mod expression;
+mod join;
+mod node;
+mod order;
+
+use std::sync::Arc;
+
+use datafusion::common::tree_node::{Transformed, TreeNodeRecursion};
+use datafusion::error::Result as DfResult;
+use datafusion::execution::session_state::SessionState;
+use datafusion::logical_expr::{Extension, LogicalPlan};
+
+use self::convert::Converter;
+use self::node::PipelineNode;
+use crate::session::OwnOptions;
+
+pub(crate) use node::Planner;
+
+/// The plan with its parts that our operators can do replaced by nodes of theirs.
+///
+/// # Errors
+/// Those of walking the plan.
+pub(crate) fn replaced(plan: LogicalPlan, state: &SessionState) -> DfResult<LogicalPlan> {
+    let own = state.config_options().extensions.get::<OwnOptions>();
+    if own.is_some_and(|own| own.engine == "datafusion") {
+        return Ok(plan);
+    }
+    let converter = Converter { state };
+    let plan = plan.transform_down_with_subqueries(|plan| {
+        if !is_worthwhile(&plan) {
+            return Ok(Transformed::no(plan));
+        }
+        let Some(ours) = converter.plan(&plan) else {
+            return Ok(Transformed::no(plan));
+        };
+        let node = PipelineNode::new(ours, Arc::clone(plan.schema()));
+        let node = LogicalPlan::Extension(Extension {
+            node: Arc::new(node),
+        });
+        Ok(Transformed::new(node, true, TreeNodeRecursion::Jump))
+    })?;
+    Ok(plan.data)
+}
+
+/// Whether a node is one that a part of ours may begin with.
+fn is_worthwhile(plan: &LogicalPlan) -> bool {
+    match plan {
+        LogicalPlan::Aggregate(_) | LogicalPlan::Join(_) => true,
+        LogicalPlan::Projection(projection) => is_worthwhile(&projection.input),
+        LogicalPlan::Filter(filter) => is_worthwhile(&filter.input),
+        LogicalPlan::SubqueryAlias(alias) => is_worthwhile(&alias.input),
+        _ => false,
+    }
+}

@@ -1,0 +1,285 @@
+//! The node of ours in DataFusion's plans.
+
+use std::cmp::Ordering;
+use std::fmt;
+use std::hash::{Hash, Hasher};
+use std::panic::AssertUnwindSafe;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+use async_trait::async_trait;
+use datafusion::arrow::array::{RecordBatch, RecordBatchOptions};
+use datafusion::arrow::datatypes::SchemaRef;
+use datafusion::catalog::Session;
+use datafusion::common::DFSchemaRef;
+use datafusion::common::tree_node::TreeNodeRecursion;
+use datafusion::error::{DataFusionError, Result as DfResult};
+use datafusion::execution::context::QueryPlanner;
+use datafusion::execution::{SendableRecordBatchStream, TaskContext};
+use datafusion::logical_expr::physical_planning_context::PhysicalPlanningContext;
+use datafusion::logical_expr::{
+    Expr, LogicalPlan, UserDefinedLogicalNode, UserDefinedLogicalNodeCore,
+};
+use datafusion::physical_expr::{EquivalenceProperties, PhysicalExpr};
+use datafusion::physical_plan::execution_plan::{
+    Boundedness, EmissionType, ReplaceChildrenOptions,
+};
+use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
+use datafusion::physical_plan::{
+    DisplayAs, DisplayFormatType, ExecutionPlan, Partitioning, PlanProperties,
+};
+use datafusion::physical_planner::{DefaultPhysicalPlanner, ExtensionPlanner, PhysicalPlanner};
+use freestone_exec::vector::Batch;
+use freestone_exec::{Plan, Run};
+
+use crate::error::Error;
+use crate::progress::Progress;
+use crate::session::panicked;
+
+/// Batches that wait for whoever reads them.
+const WAITING: usize = 8;
+
+/// A part of a logical plan that our operators do.
+#[derive(Clone, Debug)]
+pub(super) struct PipelineNode {
+    plan: Arc<Plan>,
+    schema: DFSchemaRef,
+}
+
+impl PipelineNode {
+    pub(super) fn new(plan: Plan, schema: DFSchemaRef) -> Self {
+        Self {
+            plan: Arc::new(plan),
+            schema,
+        }
+    }
+}
+
+impl PartialEq for PipelineNode {
+    fn eq(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.plan, &other.plan)
+    }
+}
+
+impl Eq for PipelineNode {}
+
+impl PartialOrd for PipelineNode {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        (self == other).then_some(Ordering::Equal)
+    }
+}
+
+impl Hash for PipelineNode {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        Arc::as_ptr(&self.plan).hash(state);
+    }
+}
+
+impl UserDefinedLogicalNodeCore for PipelineNode {
+    fn name(&self) -> &str {
+        "FreestonePipelines"
+    }
+
+    fn inputs(&self) -> Vec<&LogicalPlan> {
+        Vec::new()
+    }
+
+    fn schema(&self) -> &DFSchemaRef {
+        &self.schema
+    }
+
+    fn expressions(&self) -> Vec<Expr> {
+        Vec::new()
+    }
+
+    fn fmt_for_explain(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("FreestonePipelines")
+    }
+
+    fn with_exprs_and_inputs(&self, _: Vec<Expr>, _: Vec<LogicalPlan>) -> DfResult<Self> {
+        Ok(self.clone())
+    }
+}
+
+/// DataFusion's planner, which knows our node.
+#[derive(Debug)]
+pub(crate) struct Planner;
+
+#[async_trait]
+impl QueryPlanner for Planner {
+    async fn create_physical_plan(
+        &self,
+        plan: &LogicalPlan,
+        session: &dyn Session,
+    ) -> DfResult<Arc<dyn ExecutionPlan>> {
+        let planner = DefaultPhysicalPlanner::with_extension_planners(vec![Arc::new(Pipelines)]);
+        planner.create_physical_plan(plan, session).await
+    }
+}
+
+struct Pipelines;
+
+#[async_trait]
+impl ExtensionPlanner for Pipelines {
+    async fn plan_extension(
+        &self,
+        _: &dyn PhysicalPlanner,
+        node: &dyn UserDefinedLogicalNode,
+        _: &[&LogicalPlan],
+        _: &[Arc<dyn ExecutionPlan>],
+        _: &dyn Session,
+        _: &PhysicalPlanningContext,
+    ) -> DfResult<Option<Arc<dyn ExecutionPlan>>> {
+        let Some(node) = node.as_any().downcast_ref::<PipelineNode>() else {
+            return Ok(None);
+        };
+        let schema: SchemaRef = Arc::clone(node.schema.inner());
+        let exec = PipelineExec {
+            plan: Arc::clone(&node.plan),
+            properties: Arc::new(PlanProperties::new(
+                EquivalenceProperties::new(Arc::clone(&schema)),
+                Partitioning::UnknownPartitioning(1),
+                EmissionType::Incremental,
+                Boundedness::Bounded,
+            )),
+            schema,
+        };
+        Ok(Some(Arc::new(exec)))
+    }
+}
+
+/// The part of a physical plan that our operators do.
+#[derive(Debug)]
+struct PipelineExec {
+    plan: Arc<Plan>,
+    schema: SchemaRef,
+    properties: Arc<PlanProperties>,
+}
+
+impl DisplayAs for PipelineExec {
+    fn fmt_as(&self, kind: DisplayFormatType, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "FreestonePipelines")?;
+        if matches!(kind, DisplayFormatType::TreeRender) {
+            return Ok(());
+        }
+        super::explain::write(&self.plan, f)
+    }
+}
+
+impl ExecutionPlan for PipelineExec {
+    fn name(&self) -> &'static str {
+        "FreestonePipelines"
+    }
+
+    fn properties(&self) -> &Arc<PlanProperties> {
+        &self.properties
+    }
+
+    fn children(&self) -> Vec<&Arc<dyn ExecutionPlan>> {
+        Vec::new()
+    }
+
+    fn replace_children(
+        self: Arc<Self>,
+        _: Vec<Arc<dyn ExecutionPlan>>,
+        _: ReplaceChildrenOptions,
+    ) -> DfResult<Arc<dyn ExecutionPlan>> {
+        Ok(self)
+    }
+
+    fn with_new_children(
+        self: Arc<Self>,
+        _: Vec<Arc<dyn ExecutionPlan>>,
+    ) -> DfResult<Arc<dyn ExecutionPlan>> {
+        Ok(self)
+    }
+
+    fn apply_expressions(
+        &self,
+        _: &mut dyn FnMut(&Arc<dyn PhysicalExpr>) -> DfResult<TreeNodeRecursion>,
+    ) -> DfResult<TreeNodeRecursion> {
+        Ok(TreeNodeRecursion::Continue)
+    }
+
+    fn execute(&self, _: usize, context: Arc<TaskContext>) -> DfResult<SendableRecordBatchStream> {
+        let config = context.session_config();
+        let (threads, batch_rows) = (config.target_partitions(), config.batch_size());
+        let progress = config.get_extension::<Progress>();
+        let (plan, schema) = (Arc::clone(&self.plan), Arc::clone(&self.schema));
+        let (sender, receiver) = tokio::sync::mpsc::channel::<DfResult<RecordBatch>>(WAITING);
+        let stop = Arc::new(AtomicBool::new(false));
+        let guard = Stop(Arc::clone(&stop));
+        let work = move || {
+            let watch = |scan: &Arc<freestone_storage::Scan>| {
+                if let Some(progress) = &progress {
+                    progress.watch(scan);
+                }
+            };
+            let run = Run {
+                threads,
+                batch_rows,
+                stop: &stop,
+                watch: &watch,
+            };
+            let out = |batch: Batch| {
+                let batch = record(&batch, &plan, &schema)?;
+                let sent = sender.blocking_send(Ok(batch));
+                sent.map_err(|_| freestone_exec::Error::Cancelled)
+            };
+            let outcome = std::panic::catch_unwind(AssertUnwindSafe(|| {
+                freestone_exec::run(&plan, &run, &out)
+            }));
+            let error = match outcome {
+                Ok(Ok(()) | Err(freestone_exec::Error::Cancelled)) => return,
+                Ok(Err(error)) => translated(error),
+                Err(panic) => panicked(panic.as_ref()).into(),
+            };
+            let _ = sender.blocking_send(Err(error));
+        };
+        // A statement may be run where there is no pool of threads that may block.
+        std::thread::Builder::new()
+            .name("pipelines".into())
+            .spawn(work)?;
+        let stream = futures::stream::unfold((receiver, guard), |(mut receiver, guard)| async {
+            receiver.recv().await.map(|item| (item, (receiver, guard)))
+        });
+        Ok(Box::pin(RecordBatchStreamAdapter::new(
+            Arc::clone(&self.schema),
+            stream,
+        )))
+    }
+}
+
+/// Stops the work when nobody reads any more.
+struct Stop(Arc<AtomicBool>);
+
+impl Drop for Stop {
+    fn drop(&mut self) {
+        self.0.store(true, std::sync::atomic::Ordering::Relaxed);
+    }
+}
+
+fn record(batch: &Batch, plan: &Plan, schema: &SchemaRef) -> freestone_exec::Result<RecordBatch> {
+    let columns = batch.columns.iter().zip(&plan.types);
+    let columns = columns.map(|(column, kind)| column.to_arrow(kind));
+    let columns = columns.collect::<freestone_exec::Result<Vec<_>>>()?;
+    let options = RecordBatchOptions::new().with_row_count(Some(batch.rows));
+    Ok(RecordBatch::try_new_with_options(
+        Arc::clone(schema),
+        columns,
+        &options,
+    )?)
+}
+
+/// An error of an operator as DataFusion carries it.
+fn translated(error: freestone_exec::Error) -> DataFusionError {
+    match error {
+        freestone_exec::Error::Storage(error) => Error::from_shared(&error).into(),
+        freestone_exec::Error::Other(error) => DataFusionError::External(Box::new(error)),
+        freestone_exec::Error::OutOfRange(kind) => {
+            Error::new("22003", format!("{kind} out of range")).into()
+        }
+        freestone_exec::Error::Internal(message) => Error::internal(message).into(),
+        freestone_exec::Error::Cancelled => Error::new("57014", "the query was cancelled").into(),
+    }
+}

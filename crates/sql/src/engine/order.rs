@@ -1,0 +1,379 @@
+//! The order of joins: the cheapest tree over the relations of a cluster.
+//!
+//! Up to [`EXHAUSTIVE`] relations every tree without cross products is weighed by dynamic
+//! programming over their subsets (Moerkotte and Neumann, 2006, without the refinements
+//! for sparse graphs); beyond that the cheapest pair is joined again and again. A tree
+//! costs what its joins put into tables, ask and give.
+
+use std::collections::HashMap;
+
+use datafusion::arrow::datatypes::DataType;
+use freestone_exec::expression::Expression;
+use freestone_exec::{JoinKind, Node, Plan};
+
+use super::convert::Converted;
+use super::join::{Cluster, Columns, joined};
+
+/// So many relations are ordered by looking at every tree.
+const EXHAUSTIVE: usize = 10;
+/// Cost of a row that is put into a table, beside one that asks.
+const BUILD: f64 = 2.0;
+/// Share of pairs that a condition other than an equality leaves.
+const SHARE: f64 = 0.3;
+
+/// One relation of a cluster.
+pub(super) struct Relation {
+    pub(super) converted: Converted,
+    pub(super) columns: Columns,
+}
+
+/// Two expressions that must be equal.
+pub(super) struct Equality {
+    pub(super) sides: [Expression; 2],
+    /// The relations that each side reads.
+    pub(super) relations: [u64; 2],
+    pub(super) kind: DataType,
+}
+
+/// What else must be TRUE.
+pub(super) struct Condition {
+    pub(super) relations: u64,
+    pub(super) expression: Expression,
+}
+
+/// The best tree that is known for some relations.
+#[derive(Clone, Copy, Debug)]
+struct Best {
+    cost: f64,
+    rows: f64,
+    /// Build and probe side.
+    sides: Option<(u64, u64)>,
+}
+
+/// The cluster as one plan that gives `wanted`, whose types are `types`.
+pub(super) fn ordered(
+    mut cluster: Cluster,
+    wanted: &[usize],
+    types: Vec<DataType>,
+) -> Option<Converted> {
+    imply(&mut cluster);
+    let best = Search::new(&cluster).best()?;
+    let all = (1u64 << cluster.relations.len()) - 1;
+    let distinct: Vec<f64> = wanted
+        .iter()
+        .map(|column| distinct_of(&cluster, *column))
+        .collect();
+    let mut builder = Builder {
+        relations: cluster.relations.into_iter().map(Some).collect(),
+        equalities: cluster.equalities,
+        conditions: cluster.conditions.into_iter().map(Some).collect(),
+        best,
+    };
+    let (plan, layout) = builder.plan(all)?;
+    let rows = plan.estimate;
+    let places = wanted
+        .iter()
+        .map(|column| layout.iter().position(|known| known == column));
+    let places = places.collect::<Option<Vec<usize>>>()?;
+    let same = places.len() == layout.len() && places.iter().enumerate().all(|(a, b)| a == *b);
+    let plan = match same {
+        true => Plan { types, ..plan },
+        false => {
+            let expressions = places.into_iter().map(Expression::Column).collect();
+            Plan::new(Node::Project(Box::new(plan), expressions), types, rows)
+        }
+    };
+    Some(Converted {
+        plan,
+        distinct: distinct
+            .into_iter()
+            .map(|distinct| distinct.min(rows))
+            .collect(),
+    })
+}
+
+fn distinct_of(cluster: &Cluster, column: usize) -> f64 {
+    let of = cluster
+        .relations
+        .iter()
+        .find(|relation| relation.columns.contains(&column));
+    of.map_or(1.0, |relation| {
+        relation.converted.distinct[column - relation.columns.start]
+    })
+}
+
+/// Adds the equalities of columns that follow from others: a = b and b = c give a = c.
+fn imply(cluster: &mut Cluster) {
+    let column = |expression: &Expression| match expression {
+        Expression::Column(column) => Some(*column),
+        _ => None,
+    };
+    let mut classes: Vec<Vec<(usize, u64)>> = Vec::new();
+    let mut kinds = Vec::new();
+    for equality in &cluster.equalities {
+        let [Some(a), Some(b)] = [0, 1].map(|side| column(&equality.sides[side])) else {
+            continue;
+        };
+        let (a, b) = ((a, equality.relations[0]), (b, equality.relations[1]));
+        let of = |classes: &[Vec<(usize, u64)>], column| {
+            classes
+                .iter()
+                .position(|class: &Vec<_>| class.contains(&column))
+        };
+        match (of(&classes, a), of(&classes, b)) {
+            (None, None) => {
+                classes.push(vec![a, b]);
+                kinds.push(equality.kind.clone());
+            }
+            (Some(class), None) => classes[class].push(b),
+            (None, Some(class)) => classes[class].push(a),
+            (Some(one), Some(two)) if one != two => {
+                let more = std::mem::take(&mut classes[two]);
+                classes[one].extend(more);
+            }
+            _ => {}
+        }
+    }
+    for (class, kind) in classes.iter().zip(kinds) {
+        for (number, a) in class.iter().enumerate() {
+            for b in &class[number + 1..] {
+                let known = cluster.equalities.iter().any(|known| {
+                    let sides = [column(&known.sides[0]), column(&known.sides[1])];
+                    sides == [Some(a.0), Some(b.0)] || sides == [Some(b.0), Some(a.0)]
+                });
+                if !known && a.1 != b.1 {
+                    cluster.equalities.push(Equality {
+                        sides: [Expression::Column(a.0), Expression::Column(b.0)],
+                        relations: [a.1, b.1],
+                        kind: kind.clone(),
+                    });
+                }
+            }
+        }
+    }
+}
+
+/// Looks for the best tree.
+struct Search<'a> {
+    cluster: &'a Cluster,
+    /// Distinct values of both sides of each equality.
+    distinct: Vec<[f64; 2]>,
+    known: HashMap<u64, Best>,
+}
+
+impl<'a> Search<'a> {
+    fn new(cluster: &'a Cluster) -> Self {
+        let distinct = cluster.equalities.iter().map(|equality| {
+            [0, 1].map(|side| {
+                let mut product = 1.0;
+                equality.sides[side].columns(&mut |column| product *= distinct_of(cluster, column));
+                product
+            })
+        });
+        let mut known = HashMap::new();
+        for (number, relation) in cluster.relations.iter().enumerate() {
+            let rows = relation.converted.plan.estimate;
+            let best = Best {
+                cost: 0.0,
+                rows,
+                sides: None,
+            };
+            known.insert(1 << number, best);
+        }
+        Search {
+            distinct: distinct.collect(),
+            cluster,
+            known,
+        }
+    }
+
+    fn best(mut self) -> Option<HashMap<u64, Best>> {
+        let count = self.cluster.relations.len();
+        if count > EXHAUSTIVE {
+            self.greedy();
+            return Some(self.known);
+        }
+        for set in 1u64..1 << count {
+            if set.count_ones() < 2 {
+                continue;
+            }
+            let mut crossed = None;
+            // Every way to split the set, each once.
+            let mut part = (set - 1) & set;
+            while part > 0 {
+                if part > (set & !part) {
+                    self.weigh(part, set & !part, &mut crossed);
+                }
+                part = (part - 1) & set;
+            }
+            if let (None, Some(best)) = (self.known.get(&set), crossed) {
+                self.known.insert(set, best);
+            }
+        }
+        Some(self.known)
+    }
+
+    /// Joins the pair that costs least until all are one.
+    fn greedy(&mut self) {
+        let mut parts: Vec<u64> = (0..self.cluster.relations.len()).map(|n| 1 << n).collect();
+        while parts.len() > 1 {
+            let mut choice: Option<(f64, usize, usize)> = None;
+            for a in 0..parts.len() {
+                for b in a + 1..parts.len() {
+                    let (best, connected) = self.pair(parts[a], parts[b]);
+                    let cost = best.rows * if connected { 1.0 } else { 1e6 };
+                    if choice.is_none_or(|(least, ..)| cost < least) {
+                        choice = Some((cost, a, b));
+                    }
+                }
+            }
+            let Some((_, a, b)) = choice else {
+                return;
+            };
+            let (best, _) = self.pair(parts[a], parts[b]);
+            let set = parts[a] | parts[b];
+            self.known.insert(set, best);
+            parts.remove(b);
+            parts[a] = set;
+        }
+    }
+
+    fn weigh(&mut self, a: u64, b: u64, crossed: &mut Option<Best>) {
+        if !self.known.contains_key(&a) || !self.known.contains_key(&b) {
+            return;
+        }
+        let (best, connected) = self.pair(a, b);
+        if !connected {
+            if crossed.is_none_or(|known| best.cost < known.cost) {
+                *crossed = Some(best);
+            }
+            return;
+        }
+        let known = self.known.entry(a | b).or_insert(best);
+        if best.cost < known.cost {
+            *known = best;
+        }
+    }
+
+    /// The join of two sets, and whether an equality connects them.
+    fn pair(&self, a: u64, b: u64) -> (Best, bool) {
+        let (one, two) = (self.known[&a], self.known[&b]);
+        let (mut shares, mut connected) = ([1.0f64; 2], false);
+        for (equality, distinct) in self.cluster.equalities.iter().zip(&self.distinct) {
+            let [left, right] = equality.relations;
+            let inside = |side: u64, set: u64| side != 0 && side & !set == 0;
+            let places = match () {
+                () if inside(left, a) && inside(right, b) => [0, 1],
+                () if inside(left, b) && inside(right, a) => [1, 0],
+                () => continue,
+            };
+            connected = true;
+            shares[0] *= distinct[places[0]].min(one.rows);
+            shares[1] *= distinct[places[1]].min(two.rows);
+        }
+        // No more combinations of keys than rows.
+        let keys = shares[0]
+            .min(one.rows)
+            .max(shares[1].min(two.rows))
+            .max(1.0);
+        let both = a | b;
+        let mut rows = one.rows * two.rows / keys;
+        for condition in &self.cluster.conditions {
+            let set = condition.relations;
+            if set & !both == 0 && set & !a != 0 && set & !b != 0 {
+                rows *= SHARE;
+            }
+        }
+        let rows = rows.max(1.0);
+        let (build, probe) = if one.rows <= two.rows { (a, b) } else { (b, a) };
+        let (small, large) = (one.rows.min(two.rows), one.rows.max(two.rows));
+        let cost = one.cost + two.cost + BUILD * small + large + rows;
+        let best = Best {
+            cost,
+            rows,
+            sides: Some((build, probe)),
+        };
+        (best, connected)
+    }
+}
+
+/// Makes the plan of the tree that was found.
+struct Builder {
+    relations: Vec<Option<Relation>>,
+    equalities: Vec<Equality>,
+    conditions: Vec<Option<Condition>>,
+    best: HashMap<u64, Best>,
+}
+
+impl Builder {
+    /// The plan of a set of relations, and the numbers of its columns.
+    fn plan(&mut self, set: u64) -> Option<(Plan, Vec<usize>)> {
+        let best = *self.best.get(&set)?;
+        let (plan, layout) = match best.sides {
+            None => {
+                let relation = self
+                    .relations
+                    .get_mut(set.trailing_zeros() as usize)?
+                    .take()?;
+                (relation.converted.plan, relation.columns.collect())
+            }
+            Some((build, probe)) => self.pair(build, probe, best.rows)?,
+        };
+        Some(self.filtered(plan, layout, set))
+    }
+
+    fn pair(&mut self, build: u64, probe: u64, rows: f64) -> Option<(Plan, Vec<usize>)> {
+        let (build_plan, build_layout) = self.plan(build)?;
+        let (probe_plan, probe_layout) = self.plan(probe)?;
+        let place = |layout: &[usize], column: usize| {
+            layout
+                .iter()
+                .position(|known| *known == column)
+                .unwrap_or(usize::MAX)
+        };
+        let mut keys: Vec<(Expression, Expression, DataType)> = Vec::new();
+        for equality in &self.equalities {
+            let [left, right] = equality.relations;
+            let inside = |side: u64, set: u64| side != 0 && side & !set == 0;
+            let (of_build, of_probe) = match () {
+                () if inside(left, build) && inside(right, probe) => (0, 1),
+                () if inside(left, probe) && inside(right, build) => (1, 0),
+                () => continue,
+            };
+            let of_build = equality.sides[of_build].moved(&|column| place(&build_layout, column));
+            let of_probe = equality.sides[of_probe].moved(&|column| place(&probe_layout, column));
+            keys.push((of_build, of_probe, equality.kind.clone()));
+        }
+        let joined = joined(
+            JoinKind::Inner,
+            build_plan,
+            probe_plan,
+            keys,
+            rows,
+            |_| {},
+            false,
+        );
+        Some((joined, [probe_layout, build_layout].concat()))
+    }
+
+    /// With the conditions that can be tested now and were not before.
+    fn filtered(&mut self, plan: Plan, layout: Vec<usize>, set: u64) -> (Plan, Vec<usize>) {
+        let mut terms = Vec::new();
+        for condition in &mut self.conditions {
+            if let Some(found) = condition.take_if(|c| c.relations & !set == 0) {
+                terms.push(found.expression.moved(&|column| {
+                    layout
+                        .iter()
+                        .position(|known| *known == column)
+                        .unwrap_or(usize::MAX)
+                }));
+            }
+        }
+        if terms.is_empty() {
+            return (plan, layout);
+        }
+        let (types, rows) = (plan.types.clone(), plan.estimate);
+        let node = Node::Filter(Box::new(plan), Expression::And(terms));
+        (Plan::new(node, types, rows), layout)
+    }
+}
