@@ -1,8 +1,8 @@
 //! Keys of groups and joins as 64-bit words.
 //!
 //! Every value of a key becomes one word, decimals of more than 18 digits two; text
-//! becomes the number that an [`Interner`] gave it. A last word has a bit for each
-//! column that is NULL, if any can be.
+//! becomes the number that an [`Interner`] gave it. Where any is NULL, a
+//! last word has a bit for each column that is.
 
 use crate::kernels::hash;
 use crate::vector::{Batch, Kind, Values, Vector};
@@ -125,7 +125,7 @@ pub(crate) struct Keys {
     interners: Vec<Interner>,
     /// Words of a key.
     pub stride: usize,
-    /// Place of the word of NULLs.
+    /// Place of the word of NULLs, if there is one.
     nulls: usize,
 }
 
@@ -142,9 +142,28 @@ impl Keys {
         Ok(Keys {
             interners: kinds.iter().map(|_| Interner::default()).collect(),
             kinds: kinds.to_vec(),
-            stride: nulls + 1,
+            // A key has one word at least.
+            stride: nulls.max(1),
             nulls,
         })
+    }
+
+    /// Whether keys have a word of NULLs.
+    pub fn is_nullable(&self) -> bool {
+        self.stride > self.nulls.max(1) || (self.nulls == 0 && self.kinds.is_empty())
+    }
+
+    /// From now on keys have a word of NULLs, at the end.
+    pub fn allow_nulls(&mut self) {
+        if !self.is_nullable() {
+            self.stride += 1;
+        }
+    }
+
+    /// Whether the column numbered `number` of a key is NULL.
+    fn is_null(&self, key: &[i64], number: usize) -> bool {
+        key.get(self.nulls)
+            .is_some_and(|nulls| nulls >> number & 1 == 1)
     }
 
     /// The words of the key of each row, one key after the other.
@@ -194,6 +213,9 @@ impl Keys {
             }
             let width = if *kind == Kind::Wide { 2 } else { 1 };
             if let Some(nulls) = &vector.nulls {
+                if !self.is_nullable() {
+                    return Err(Error::internal("NULL in a key that has none"));
+                }
                 for row in (0..rows).filter(|row| nulls.is_null(*row)) {
                     words[row * stride + place..row * stride + place + width].fill(0);
                     words[row * stride + self.nulls] |= 1 << number;
@@ -206,10 +228,11 @@ impl Keys {
 
     /// Bits of a key that are the same whoever numbered its texts.
     pub fn content_hash(&self, key: &[i64]) -> u64 {
-        let (mut place, mut state) = (0, key[self.nulls] as u64);
+        let nulls = key.get(self.nulls).copied().unwrap_or(0);
+        let (mut place, mut state) = (0, nulls as u64);
         for (number, kind) in self.kinds.iter().enumerate() {
             let interner = &self.interners[number];
-            let null = key[self.nulls] >> number & 1 == 1;
+            let null = self.is_null(key, number);
             let word = match kind {
                 Kind::Text if !null => interner
                     .hashes
@@ -227,7 +250,7 @@ impl Keys {
     pub fn translated(&mut self, other: &Keys, key: &mut [i64]) {
         let mut place = 0;
         for (number, kind) in self.kinds.iter().enumerate() {
-            let null = key[self.nulls] >> number & 1 == 1;
+            let null = self.is_null(key, number);
             if *kind == Kind::Text && !null {
                 let text = other.interners[number].text(key[place] as usize);
                 key[place] = i64::from(self.interners[number].number(text));
@@ -244,9 +267,11 @@ impl Keys {
         let mut columns = Vec::with_capacity(self.kinds.len());
         for (number, kind) in self.kinds.iter().enumerate() {
             let word = |row: usize| keys[row * stride + place];
-            let valid = |row: usize| keys[row * stride + self.nulls] >> number & 1 == 0;
-            let nulls = NullBuffer::new(BooleanBuffer::collect_bool(rows, valid));
-            let nulls = (nulls.null_count() > 0).then_some(nulls);
+            let valid = |row: usize| !self.is_null(&keys[row * stride..(row + 1) * stride], number);
+            let nulls = self
+                .is_nullable()
+                .then(|| NullBuffer::new(BooleanBuffer::collect_bool(rows, valid)));
+            let nulls = nulls.filter(|nulls| nulls.null_count() > 0);
             let values = match kind {
                 Kind::Int => Values::Int((0..rows).map(word).collect::<Vec<i64>>().into()),
                 Kind::Float => {

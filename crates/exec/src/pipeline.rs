@@ -4,7 +4,7 @@ use crate::aggregate::GroupTable;
 use crate::expression::{Expression, positions};
 use crate::join::{Join, JoinTable, KeyTest, Probe};
 use crate::plan::{Metrics, Node, Plan, Table};
-use crate::vector::{Batch, Vector};
+use crate::vector::{Batch, Values, Vector};
 use crate::{Error, Result};
 use freestone_storage::{ArrayForm, CompareOp, Predicate, Scan, ScanRequest, ScanWorker, Value};
 use parking_lot::Mutex;
@@ -245,20 +245,21 @@ impl Run<'_> {
             .collect();
         let built = self.collect(&join.build, &to_build)?;
         let start = Instant::now();
-        let table = Arc::new(JoinTable::new(join, &built)?);
+        let (table, keys) = JoinTable::new(join, &built)?;
+        let table = Arc::new(table);
         drop(built);
         let mut to_probe = to_probe;
-        if join.kind.may_skip_probe()
-            && !join.null_equal
-            && let [(_, Expression::Column(column), _)] = join.keys.as_slice()
-            && let Some(keys) = table.integers()
-        {
-            let test = Arc::new(KeyTest::new(keys));
-            to_probe.push(Filter {
-                column: *column,
-                test,
-            });
+        if join.kind.may_skip_probe() && !join.null_equal {
+            for ((_, of_probe, _), key) in join.keys.iter().zip(&keys) {
+                if let (Expression::Column(column), Values::Int(values)) = (of_probe, &key.values) {
+                    to_probe.push(Filter {
+                        column: *column,
+                        test: Arc::new(KeyTest::new(values)),
+                    });
+                }
+            }
         }
+        drop(keys);
         metrics.add(0, start);
         let mut pipeline = self.open(&join.probe, &to_probe)?;
         let probe = Probe { join, table };

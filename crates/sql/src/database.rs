@@ -15,7 +15,7 @@ use crate::plan::expression::Expressions;
 use crate::plan::names::Name;
 use crate::plan::relations::unknown_table;
 use crate::progress::Progress;
-use crate::session::{Session, SessionOptions, template};
+use crate::session::{KnownPlans, Session, SessionOptions, template};
 
 /// How often a load passes its counts on.
 const REPORT_EVERY: Duration = Duration::from_millis(50);
@@ -37,6 +37,7 @@ pub struct Database {
     store: Arc<Store>,
     /// Functions and options that every session starts with.
     template: Arc<SessionState>,
+    plans: Arc<KnownPlans>,
 }
 
 impl Database {
@@ -74,6 +75,7 @@ impl Database {
         Self {
             store,
             template: Arc::new(template()),
+            plans: Arc::default(),
         }
     }
 
@@ -85,6 +87,11 @@ impl Database {
     /// A session with options of its own.
     pub fn session_with(&self, options: SessionOptions) -> Session {
         Session::new(self.clone(), SessionState::clone(&self.template), &options)
+    }
+
+    /// Plans of queries that were seen before.
+    pub(crate) fn plans(&self) -> &KnownPlans {
+        &self.plans
     }
 
     /// The storage below.

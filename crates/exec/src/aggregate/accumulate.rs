@@ -20,8 +20,8 @@ pub(super) struct Accumulator {
     function: Function,
     kind: DataType,
     state: State,
-    /// Rows with a value, by group.
-    counts: Vec<i64>,
+    /// Rows with a value, by group; `None` while every row had one.
+    counts: Option<Vec<i64>>,
 }
 
 #[derive(Debug)]
@@ -29,8 +29,13 @@ enum State {
     /// The count is all.
     Count,
     Sum(Sum),
+    /// Sums of floats.
     Float(Vec<f64>),
-    Least(Vec<i128>),
+    /// Least or greatest floats.
+    BestFloat(Vec<f64>),
+    /// Least or greatest numbers or truth values.
+    Best(Vec<i128>),
+    /// Least or greatest texts.
     Text(Vec<Option<Box<str>>>),
 }
 
@@ -116,7 +121,7 @@ fn add_all(sums: &mut [i64], values: &[i64], groups: &[u32], count: usize) {
     }
 }
 
-fn count_all(counts: &mut [i64], groups: &[u32], count: usize) {
+pub(super) fn count_all(counts: &mut [i64], groups: &[u32], count: usize) {
     if count <= FEW {
         for (group, rows) in counts.iter_mut().enumerate().take(count) {
             *rows += rows_of_group(groups, group as u32);
@@ -138,21 +143,26 @@ impl Accumulator {
                 State::Float(Vec::new())
             }
             (Function::Sum | Function::Average { .. }, _) => State::Sum(Sum::default()),
-            (Function::Least | Function::Greatest, DataType::Float64) => State::Float(Vec::new()),
+            (Function::Least | Function::Greatest, DataType::Float64) => {
+                State::BestFloat(Vec::new())
+            }
             (Function::Least | Function::Greatest, DataType::Utf8View) => State::Text(Vec::new()),
-            (Function::Least | Function::Greatest, _) => State::Least(Vec::new()),
+            (Function::Least | Function::Greatest, _) => State::Best(Vec::new()),
         };
         Accumulator {
             function: aggregate.function,
             kind: aggregate.kind.clone(),
             state,
-            counts: Vec::new(),
+            counts: None,
         }
     }
 
     /// Makes room for so many groups.
     pub fn resize(&mut self, groups: usize) {
-        self.counts.resize(groups, 0);
+        if let Some(counts) = &mut self.counts {
+            counts.resize(groups, 0);
+        }
+        let least = self.function == Function::Least;
         match &mut self.state {
             State::Count => {}
             State::Sum(sum) => {
@@ -161,7 +171,14 @@ impl Accumulator {
                     .resize(if sum.high.is_empty() { 0 } else { groups }, 0);
             }
             State::Float(values) => values.resize(groups, 0.0),
-            State::Least(values) => values.resize(groups, 0),
+            // Anything takes the place of these.
+            State::BestFloat(values) => {
+                let bits = if least { u64::MAX >> 1 } else { u64::MAX };
+                values.resize(groups, f64::from_bits(bits));
+            }
+            State::Best(values) => {
+                values.resize(groups, if least { i128::MAX } else { i128::MIN });
+            }
             State::Text(values) => values.resize(groups, None),
         }
     }
@@ -175,29 +192,37 @@ impl Accumulator {
     }
 
     /// Takes in the values of some rows; `groups` has the group of each, [`NO_GROUP`]
-    /// for those that are left out, NULLs among them.
-    pub fn add(&mut self, vector: Option<&Vector>, groups: &[u32], count: usize) -> Result<()> {
+    /// for those that are left out, NULLs among them. Where some are, `before` has the
+    /// rows that each group had so far.
+    pub fn add(
+        &mut self,
+        vector: Option<&Vector>,
+        groups: &[u32],
+        count: usize,
+        before: Option<&[i64]>,
+    ) -> Result<()> {
         let mismatch = || Error::internal("an aggregate of values of another kind");
         let function = self.function;
         match (&mut self.state, vector.map(|vector| &vector.values)) {
             (State::Count, _) => {}
             (State::Sum(sum), Some(values)) => sum.add(values, groups, count)?,
             (State::Float(sums), Some(Values::Float(values))) => {
-                let sum = matches!(function, Function::Sum | Function::Average { .. });
                 for (value, group) in values.iter().zip(groups) {
-                    let Some(old) = sums.get_mut(*group as usize) else {
-                        continue;
-                    };
-                    let first = self.counts[*group as usize] == 0;
-                    if sum {
-                        *old += value;
-                    } else if first || Self::better(function, value.total_cmp(old)) {
-                        *old = *value;
-                        self.counts[*group as usize] = 1;
+                    if let Some(sum) = sums.get_mut(*group as usize) {
+                        *sum += value;
                     }
                 }
             }
-            (State::Least(best), Some(values)) => {
+            (State::BestFloat(best), Some(Values::Float(values))) => {
+                for (value, group) in values.iter().zip(groups) {
+                    if let Some(old) = best.get_mut(*group as usize)
+                        && Self::better(function, value.total_cmp(old))
+                    {
+                        *old = *value;
+                    }
+                }
+            }
+            (State::Best(best), Some(values)) => {
                 let value = |row: usize| match values {
                     Values::Int(values) => Some(i128::from(values[row])),
                     Values::Wide(values) => Some(values[row]),
@@ -205,14 +230,11 @@ impl Accumulator {
                     _ => None,
                 };
                 for (row, group) in groups.iter().enumerate() {
-                    let Some(old) = best.get_mut(*group as usize) else {
-                        continue;
-                    };
                     let value = value(row).ok_or_else(mismatch)?;
-                    let count = &mut self.counts[*group as usize];
-                    if *count == 0 || Self::better(function, value.cmp(old)) {
+                    if let Some(old) = best.get_mut(*group as usize)
+                        && Self::better(function, value.cmp(old))
+                    {
                         *old = value;
-                        *count = 1;
                     }
                 }
             }
@@ -234,61 +256,79 @@ impl Accumulator {
             }
             _ => return Err(mismatch()),
         }
-        count_all(&mut self.counts, groups, count);
+        if let (None, Some(before)) = (&self.counts, before) {
+            let mut counts = before.to_vec();
+            counts.resize(count, 0);
+            self.counts = Some(counts);
+        }
+        if let Some(counts) = &mut self.counts {
+            count_all(counts, groups, count);
+        }
         Ok(())
     }
 
-    /// Takes in groups of another: pairs of a group of `other` and one of this.
-    pub fn merge(&mut self, other: &Accumulator, pairs: &[(u32, u32)]) {
+    /// Takes in groups of another: pairs of a group of `other` and one of this; with
+    /// the rows of all groups of both.
+    pub fn merge(
+        &mut self,
+        other: &Accumulator,
+        pairs: &[(u32, u32)],
+        (own_rows, other_rows): (&[i64], &[i64]),
+    ) {
         let function = self.function;
-        let sum = matches!(function, Function::Sum | Function::Average { .. });
         if let State::Sum(sums) = &mut self.state {
             sums.flush();
         }
+        if let (None, Some(_)) = (&self.counts, &other.counts) {
+            self.counts = Some(own_rows.to_vec());
+        }
+        let theirs = other.counts.as_deref().unwrap_or(other_rows);
         for (from, to) in pairs
             .iter()
             .map(|(from, to)| (*from as usize, *to as usize))
         {
-            if other.counts[from] == 0 {
+            if theirs[from] == 0 {
                 continue;
             }
-            let first = self.counts[to] == 0;
             match (&mut self.state, &other.state) {
                 (State::Sum(sums), State::Sum(more)) => {
                     let high = &mut sums.high[to];
                     *high = high.saturating_add(more.total(from));
                 }
-                (State::Float(values), State::Float(more)) if sum => values[to] += more[from],
-                (State::Float(values), State::Float(more))
-                    if first || Self::better(function, more[from].total_cmp(&values[to])) =>
+                (State::Float(values), State::Float(more)) => values[to] += more[from],
+                (State::BestFloat(values), State::BestFloat(more))
+                    if Self::better(function, more[from].total_cmp(&values[to])) =>
                 {
                     values[to] = more[from];
                 }
-                (State::Least(values), State::Least(more))
-                    if first || Self::better(function, more[from].cmp(&values[to])) =>
+                (State::Best(values), State::Best(more))
+                    if Self::better(function, more[from].cmp(&values[to])) =>
                 {
                     values[to] = more[from];
                 }
                 (State::Text(values), State::Text(more))
-                    if first || Self::better(function, more[from].cmp(&values[to])) =>
+                    if values[to].is_none()
+                        || Self::better(function, more[from].cmp(&values[to])) =>
                 {
                     values[to] = more[from].clone();
                 }
                 _ => {}
             }
-            self.counts[to] += other.counts[from];
+            if let Some(counts) = &mut self.counts {
+                counts[to] += theirs[from];
+            }
         }
     }
 
-    /// The results of all groups.
+    /// The results of all groups, of which each has so many rows.
     ///
     /// # Errors
     /// Sums and averages outside their type.
-    pub fn finish(self) -> Result<Vector> {
-        let counts = &self.counts;
+    pub fn finish(self, rows_of_groups: &[i64]) -> Result<Vector> {
+        let counts = self.counts.as_deref().unwrap_or(rows_of_groups);
         let rows = counts.len();
         if matches!(self.state, State::Count) {
-            return Ok(Vector::of(Values::Int(self.counts.into())));
+            return Ok(Vector::of(Values::Int(counts.to_vec().into())));
         }
         let nulls = NullBuffer::new(BooleanBuffer::collect_bool(rows, |row| counts[row] > 0));
         let nulls = (nulls.null_count() > 0).then_some(nulls);
@@ -301,6 +341,7 @@ impl Accumulator {
                 };
                 crate::expression::fitting((0..rows).map(average).collect::<Result<_>>()?)
             }
+            (State::Sum(sum), _) if sum.high.is_empty() => Values::Int(sum.low.into()),
             (State::Sum(sum), _) => {
                 let sums: Vec<i128> = (0..rows).map(|row| sum.total(row)).collect();
                 if self.kind == DataType::Int64 && sums.iter().any(|v| i64::try_from(*v).is_err()) {
@@ -317,11 +358,11 @@ impl Accumulator {
                         .into(),
                 )
             }
-            (State::Float(values), _) => Values::Float(values.into()),
-            (State::Least(values), _) if self.kind == DataType::Boolean => {
+            (State::Float(values) | State::BestFloat(values), _) => Values::Float(values.into()),
+            (State::Best(values), _) if self.kind == DataType::Boolean => {
                 Values::Bool(BooleanBuffer::collect_bool(rows, |row| values[row] == 1))
             }
-            (State::Least(values), _) => crate::expression::fitting(values),
+            (State::Best(values), _) => crate::expression::fitting(values),
             (State::Text(values), _) => {
                 let text = values.iter().map(|value| value.as_deref().unwrap_or(""));
                 Values::Text(Arc::new(StringViewArray::from_iter_values(text)))

@@ -21,8 +21,8 @@ pub(super) struct Groups {
 enum Finder {
     /// By the place of the key among all that lie in a small box.
     Direct(Direct),
-    /// By hash.
-    Hashed(Vec<u32>),
+    /// By hash, whose upper half is kept beside the number.
+    Hashed(Vec<u64>),
 }
 
 #[derive(Debug, Default)]
@@ -101,9 +101,31 @@ impl Groups {
         self.keys.len() / self.stride
     }
 
+    /// Gives every key one word more, 0, at the end.
+    pub fn lengthen(&mut self) {
+        let longer = self.keys.chunks_exact(self.stride);
+        self.keys = longer
+            .flat_map(|key| key.iter().copied().chain([0]))
+            .collect();
+        self.stride += 1;
+        self.finder = Finder::Direct(Direct::default());
+        let keys = std::mem::take(&mut self.keys);
+        self.find(&keys);
+    }
+
     /// The group of each key of `words`; new ones are added.
     pub fn find(&mut self, words: &[i64]) -> Vec<u32> {
-        let stride = self.stride;
+        match self.stride {
+            1 => self.find_in::<1>(words),
+            2 => self.find_in::<2>(words),
+            3 => self.find_in::<3>(words),
+            _ => self.find_in::<0>(words),
+        }
+    }
+
+    /// The same for keys of `N` words, or of any number if `N` is 0.
+    fn find_in<const N: usize>(&mut self, words: &[i64]) -> Vec<u32> {
+        let stride = if N == 0 { self.stride } else { N };
         let mut found = Vec::with_capacity(words.len() / stride);
         let mut start = 0;
         while let Finder::Direct(direct) = &mut self.finder {
@@ -129,8 +151,8 @@ impl Groups {
             }
             self.widen(&words[start..]);
         }
-        for key in words[start..].chunks_exact(stride) {
-            found.push(self.hashed(key));
+        for batch in words[start..].chunks(1024 * stride) {
+            self.find_hashed::<N>(batch, &mut found);
         }
         found
     }
@@ -154,40 +176,66 @@ impl Groups {
         };
     }
 
-    fn hashed(&mut self, key: &[i64]) -> u32 {
-        let (stride, groups) = (self.stride, self.len());
+    /// Looks up some keys by hash, all of them at once as far as memory is concerned.
+    fn find_hashed<const N: usize>(&mut self, words: &[i64], found: &mut Vec<u32>) {
+        let stride = if N == 0 { self.stride } else { N };
+        self.reserve(words.len() / stride);
         let Finder::Hashed(slots) = &mut self.finder else {
-            return NO_GROUP;
+            return;
         };
-        if (groups + 1) * 2 > slots.len() {
-            let size = ((groups + 1) * 4).next_power_of_two().max(1024);
-            *slots = vec![0; size];
-            for (number, key) in self.keys.chunks_exact(stride).enumerate() {
-                let mut slot = hash_key(key) as usize & (size - 1);
-                while slots[slot] != 0 {
-                    slot = (slot + 1) & (size - 1);
-                }
-                slots[slot] = number as u32 + 1;
-            }
-        }
         let mask = slots.len() - 1;
-        let mut slot = hash_key(key) as usize & mask;
-        loop {
-            match slots[slot] {
-                0 => {
-                    slots[slot] = groups as u32 + 1;
+        let hashes: Vec<u64> = words.chunks_exact(stride).map(hash_key).collect();
+        for (key, hash) in words.chunks_exact(stride).zip(hashes) {
+            // The upper half tells keys apart that share a slot.
+            let tag = hash >> 32 << 32;
+            let mut slot = hash as usize & mask;
+            loop {
+                let known = slots[slot];
+                if known == 0 {
+                    let group = (self.keys.len() / stride) as u32;
+                    slots[slot] = tag | u64::from(group + 1);
                     self.keys.extend_from_slice(key);
-                    return groups as u32;
+                    found.push(group);
+                    break;
                 }
-                number => {
-                    let place = (number as usize - 1) * stride;
-                    if self.keys[place..place + stride] == *key {
-                        return number - 1;
-                    }
+                let place = (known as u32 as usize - 1) * stride;
+                if known >> 32 << 32 == tag && same::<N>(&self.keys[place..place + stride], key) {
+                    found.push(known as u32 - 1);
+                    break;
                 }
+                slot = (slot + 1) & mask;
             }
-            slot = (slot + 1) & mask;
         }
+    }
+
+    /// Makes room for so many more groups.
+    fn reserve(&mut self, more: usize) {
+        let groups = self.len();
+        let Finder::Hashed(slots) = &mut self.finder else {
+            return;
+        };
+        if (groups + more) * 2 <= slots.len() {
+            return;
+        }
+        let size = ((groups + more) * 4).next_power_of_two();
+        *slots = vec![0; size];
+        for (number, key) in self.keys.chunks_exact(self.stride).enumerate() {
+            let hash = hash_key(key);
+            let mut slot = hash as usize & (size - 1);
+            while slots[slot] != 0 {
+                slot = (slot + 1) & (size - 1);
+            }
+            slots[slot] = hash >> 32 << 32 | (number as u64 + 1);
+        }
+    }
+}
+
+/// Whether two keys are the same, without a call for so few words.
+#[inline(always)]
+fn same<const N: usize>(a: &[i64], b: &[i64]) -> bool {
+    match N {
+        0 => a == b,
+        _ => (0..N).all(|word| a[word] == b[word]),
     }
 }
 

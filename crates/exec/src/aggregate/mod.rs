@@ -3,7 +3,7 @@
 mod accumulate;
 mod groups;
 
-use self::accumulate::Accumulator;
+use self::accumulate::{Accumulator, count_all};
 use self::groups::{Groups, NO_GROUP};
 use crate::Result;
 use crate::expression::Expression;
@@ -59,6 +59,8 @@ pub(crate) struct GroupTable<'a> {
     grouping: &'a Grouping,
     keys: Keys,
     groups: Groups,
+    /// Rows of each group.
+    rows: Vec<i64>,
     accumulators: Vec<Accumulator>,
 }
 
@@ -80,6 +82,7 @@ impl<'a> GroupTable<'a> {
         }
         Ok(GroupTable {
             keys,
+            rows: vec![0; groups.len()],
             groups,
             accumulators,
             grouping,
@@ -97,10 +100,14 @@ impl<'a> GroupTable<'a> {
         let ids = if keys.is_empty() {
             vec![0; batch.rows]
         } else {
+            if keys.iter().any(|key| key.nulls.is_some()) {
+                self.allow_nulls();
+            }
             let words = self.keys.words(&keys, batch.rows)?;
             self.groups.find(&words)
         };
         let count = self.groups.len();
+        self.rows.resize(count, 0);
         for (aggregate, accumulator) in self.grouping.aggregates.iter().zip(&mut self.accumulators)
         {
             accumulator.resize(count);
@@ -112,7 +119,7 @@ impl<'a> GroupTable<'a> {
             let wanted = aggregate.filter.as_ref();
             let wanted = wanted.map(|filter| filter.passing(batch)).transpose()?;
             if nulls.is_none() && wanted.is_none() {
-                accumulator.add(vector.as_ref(), &ids, count)?;
+                accumulator.add(vector.as_ref(), &ids, count, None)?;
                 continue;
             }
             let left = |row: usize| {
@@ -123,9 +130,17 @@ impl<'a> GroupTable<'a> {
             let some: Vec<u32> = some
                 .map(|(row, id)| if left(row) { *id } else { NO_GROUP })
                 .collect();
-            accumulator.add(vector.as_ref(), &some, count)?;
+            accumulator.add(vector.as_ref(), &some, count, Some(&self.rows))?;
         }
+        count_all(&mut self.rows, &ids, count);
         Ok(())
+    }
+
+    fn allow_nulls(&mut self) {
+        if !self.keys.is_nullable() {
+            self.keys.allow_nulls();
+            self.groups.lengthen();
+        }
     }
 
     /// How many groups.
@@ -141,6 +156,9 @@ impl<'a> GroupTable<'a> {
         parts: usize,
     ) -> Result<GroupTable<'a>> {
         let mut all = GroupTable::new(grouping)?;
+        if tables.iter().any(|table| table.keys.is_nullable()) && !grouping.keys.is_empty() {
+            all.allow_nulls();
+        }
         for table in tables {
             let stride = table.keys.stride;
             let (mut from, mut keys) = (Vec::new(), Vec::new());
@@ -150,6 +168,7 @@ impl<'a> GroupTable<'a> {
                 }
                 let start = keys.len();
                 keys.extend_from_slice(key);
+                keys.resize(start + all.keys.stride, 0);
                 all.keys.translated(&table.keys, &mut keys[start..]);
                 // In range: groups are numbered in 32 bits.
                 from.push(group as u32);
@@ -157,9 +176,13 @@ impl<'a> GroupTable<'a> {
             let to = all.groups.find(&keys);
             let pairs: Vec<(u32, u32)> = from.into_iter().zip(to).collect();
             let count = all.groups.len();
+            all.rows.resize(count, 0);
             for (to, from) in all.accumulators.iter_mut().zip(&table.accumulators) {
                 to.resize(count);
-                to.merge(from, &pairs);
+                to.merge(from, &pairs, (&all.rows, &table.rows));
+            }
+            for (from, to) in pairs {
+                all.rows[to as usize] += table.rows[from as usize];
             }
         }
         Ok(all)
@@ -171,7 +194,7 @@ impl<'a> GroupTable<'a> {
         let mut batch = self.keys.columns(&self.groups.keys);
         batch.rows = rows;
         for accumulator in self.accumulators {
-            batch.columns.push(accumulator.finish()?);
+            batch.columns.push(accumulator.finish(&self.rows)?);
         }
         Ok(batch)
     }

@@ -38,7 +38,7 @@ impl KeyTest {
         let hashed = range > EXACT || range > (SPARSE * keys.len() as u64).max(1 << 16);
         let words = match hashed {
             true => (keys.len() / 4).next_power_of_two().max(64),
-            false => range.div_ceil(64) as usize,
+            false => (range.div_ceil(64) as usize).max(1),
         };
         let mut test = KeyTest {
             least,
@@ -75,11 +75,19 @@ impl KeyTest {
     }
 
     fn retain_of(&self, value: impl Fn(usize) -> i64, positions: &mut Vec<u32>) {
-        let mut kept = 0;
-        for place in 0..positions.len() {
-            positions[kept] = positions[place];
-            kept += usize::from(self.passes(value(place)));
-        }
+        let kept = match self.hashed {
+            true => kept(positions, |place| self.passes(value(place))),
+            false => {
+                // One compare for both bounds, and no branch.
+                let range = self.greatest.wrapping_sub(self.least) as u64;
+                let last = self.bits.len() - 1;
+                kept(positions, |place| {
+                    let key = value(place).wrapping_sub(self.least) as u64;
+                    let word = self.bits[(key as usize / 64).min(last)];
+                    key <= range && word >> (key % 64) & 1 == 1
+                })
+            }
+        };
         let seen = self
             .seen
             .fetch_add(positions.len() as u64, Ordering::Relaxed);
@@ -88,6 +96,17 @@ impl KeyTest {
         }
         positions.truncate(kept);
     }
+}
+
+/// Moves the positions that pass to the front; returns how many.
+#[inline(always)]
+fn kept(positions: &mut [u32], passes: impl Fn(usize) -> bool) -> usize {
+    let mut kept = 0;
+    for place in 0..positions.len() {
+        positions[kept] = positions[place];
+        kept += usize::from(passes(place));
+    }
+    kept
 }
 
 impl ValueTest for KeyTest {

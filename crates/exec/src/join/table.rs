@@ -38,8 +38,8 @@ enum Finder {
 }
 
 impl JoinTable {
-    /// A table of all rows of some batches.
-    pub fn new(join: &Join, batches: &[Batch]) -> Result<JoinTable> {
+    /// A table of all rows of some batches, and the columns of their keys.
+    pub fn new(join: &Join, batches: &[Batch]) -> Result<(JoinTable, Vec<Vector>)> {
         let columns = (0..join.build.types.len()).map(|column| {
             let parts: Vec<&Vector> = batches.iter().map(|batch| &batch.columns[column]).collect();
             match parts.is_empty() {
@@ -75,7 +75,7 @@ impl JoinTable {
             batch,
         };
         table.fill(&left_out);
-        Ok(table)
+        Ok((table, keys))
     }
 
     /// Puts in every row that can have a partner, the first of equal ones in front.
@@ -149,7 +149,7 @@ impl JoinTable {
             };
             while found != 0 {
                 let place = (found as usize - 1) * stride;
-                if self.words[place..place + stride] == *key {
+                if (0..stride).all(|word| self.words[place + word] == key[word]) {
                     pair(row as u32, found - 1);
                     if first {
                         break;
@@ -174,11 +174,6 @@ impl JoinTable {
         let rows = rows.filter(|(_, found)| found.load(Ordering::Relaxed) == matched);
         rows.map(|(row, _)| row as u32).collect()
     }
-
-    /// The integers that its rows are found by, if they are.
-    pub fn integers(&self) -> Option<&[i64]> {
-        (self.kinds == [Kind::Int] && self.stride == 1).then_some(&self.words)
-    }
 }
 
 /// Words of keys, words of each, and which rows can have no partner (none if empty).
@@ -199,16 +194,19 @@ fn words_of(
         return Ok((values.to_vec(), 1, left_out));
     }
     let mut all = Keys::new(kinds)?;
-    let words = all.words(keys, rows)?;
-    let stride = all.stride;
-    let left_out = match any_null && !null_equal {
-        true => words
-            .chunks_exact(stride)
-            .map(|key| key[stride - 1] != 0)
-            .collect(),
+    if null_equal {
+        all.allow_nulls();
+        return Ok((all.words(keys, rows)?, all.stride, Vec::new()));
+    }
+    let is_null = |row| keys.iter().any(|key| key.is_null(row));
+    let left_out = match any_null {
+        true => (0..rows).map(is_null).collect(),
         false => Vec::new(),
     };
-    Ok((words, stride, left_out))
+    // Rows with a NULL are left out, so that keys need no word for it.
+    let bare = keys.iter().map(|key| Vector::of(key.values.clone()));
+    let words = all.words(&bare.collect::<Vec<Vector>>(), rows)?;
+    Ok((words, all.stride, left_out))
 }
 
 fn hash_of(key: &[i64]) -> u64 {

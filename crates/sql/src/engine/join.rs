@@ -87,6 +87,7 @@ impl Converter<'_> {
                         sides,
                         relations,
                         kind,
+                        class: None,
                     });
                 }
                 let both = [left.as_slice(), right.as_slice()].concat();

@@ -8,7 +8,7 @@
 use std::collections::HashMap;
 
 use datafusion::arrow::datatypes::DataType;
-use freestone_exec::expression::Expression;
+use freestone_exec::expression::{Comparison, Expression};
 use freestone_exec::{JoinKind, Node, Plan};
 
 use super::convert::Converted;
@@ -33,6 +33,8 @@ pub(super) struct Equality {
     /// The relations that each side reads.
     pub(super) relations: [u64; 2],
     pub(super) kind: DataType,
+    /// The number of the class of columns that are equal, if both are columns.
+    pub(super) class: Option<usize>,
 }
 
 /// What else must be TRUE.
@@ -65,6 +67,7 @@ pub(super) fn ordered(
         .collect();
     let mut builder = Builder {
         relations: cluster.relations.into_iter().map(Some).collect(),
+        used: vec![false; cluster.equalities.len()],
         equalities: cluster.equalities,
         conditions: cluster.conditions.into_iter().map(Some).collect(),
         best,
@@ -104,50 +107,55 @@ fn distinct_of(cluster: &Cluster, column: usize) -> f64 {
 
 /// Adds the equalities of columns that follow from others: a = b and b = c give a = c.
 fn imply(cluster: &mut Cluster) {
-    let column = |expression: &Expression| match expression {
-        Expression::Column(column) => Some(*column),
-        _ => None,
-    };
     let mut classes: Vec<Vec<(usize, u64)>> = Vec::new();
     let mut kinds = Vec::new();
     for equality in &cluster.equalities {
-        let [Some(a), Some(b)] = [0, 1].map(|side| column(&equality.sides[side])) else {
+        let [Expression::Column(a), Expression::Column(b)] = equality.sides else {
             continue;
         };
-        let (a, b) = ((a, equality.relations[0]), (b, equality.relations[1]));
-        let of = |classes: &[Vec<(usize, u64)>], column| {
-            classes
-                .iter()
-                .position(|class: &Vec<_>| class.contains(&column))
-        };
-        match (of(&classes, a), of(&classes, b)) {
-            (None, None) => {
-                classes.push(vec![a, b]);
+        let pair = [(a, equality.relations[0]), (b, equality.relations[1])];
+        let of = |column| classes.iter().position(|class| class.contains(&column));
+        match [of(pair[0]), of(pair[1])] {
+            [None, None] => {
+                classes.push(pair.to_vec());
                 kinds.push(equality.kind.clone());
             }
-            (Some(class), None) => classes[class].push(b),
-            (None, Some(class)) => classes[class].push(a),
-            (Some(one), Some(two)) if one != two => {
+            [Some(class), None] => classes[class].push(pair[1]),
+            [None, Some(class)] => classes[class].push(pair[0]),
+            [Some(one), Some(two)] if one != two => {
                 let more = std::mem::take(&mut classes[two]);
                 classes[one].extend(more);
             }
             _ => {}
         }
     }
-    for (class, kind) in classes.iter().zip(kinds) {
-        for (number, a) in class.iter().enumerate() {
-            for b in &class[number + 1..] {
-                let known = cluster.equalities.iter().any(|known| {
-                    let sides = [column(&known.sides[0]), column(&known.sides[1])];
-                    sides == [Some(a.0), Some(b.0)] || sides == [Some(b.0), Some(a.0)]
-                });
-                if !known && a.1 != b.1 {
-                    cluster.equalities.push(Equality {
-                        sides: [Expression::Column(a.0), Expression::Column(b.0)],
-                        relations: [a.1, b.1],
-                        kind: kind.clone(),
+    // Two columns of one relation are no key of a join.
+    let is_column = |side: &Expression| matches!(side, Expression::Column(_));
+    let key = |equality: &Equality| {
+        equality.relations[0] != equality.relations[1] && equality.sides.iter().all(is_column)
+    };
+    let others = std::mem::take(&mut cluster.equalities);
+    cluster.equalities = others
+        .into_iter()
+        .filter(|equality| !key(equality))
+        .collect();
+    for (number, (class, kind)) in classes.iter().zip(kinds).enumerate() {
+        for (place, a) in class.iter().enumerate() {
+            for b in &class[place + 1..] {
+                let sides = [Expression::Column(a.0), Expression::Column(b.0)];
+                if a.1 == b.1 {
+                    cluster.conditions.push(Condition {
+                        relations: a.1,
+                        expression: equal(sides),
                     });
+                    continue;
                 }
+                cluster.equalities.push(Equality {
+                    sides,
+                    relations: [a.1, b.1],
+                    kind: kind.clone(),
+                    class: Some(number),
+                });
             }
         }
     }
@@ -259,6 +267,7 @@ impl<'a> Search<'a> {
     fn pair(&self, a: u64, b: u64) -> (Best, bool) {
         let (one, two) = (self.known[&a], self.known[&b]);
         let (mut shares, mut connected) = ([1.0f64; 2], false);
+        let mut classes = 0u64;
         for (equality, distinct) in self.cluster.equalities.iter().zip(&self.distinct) {
             let [left, right] = equality.relations;
             let inside = |side: u64, set: u64| side != 0 && side & !set == 0;
@@ -268,6 +277,9 @@ impl<'a> Search<'a> {
                 () => continue,
             };
             connected = true;
+            if is_repeated(&mut classes, equality) {
+                continue;
+            }
             shares[0] *= distinct[places[0]].min(one.rows);
             shares[1] *= distinct[places[1]].min(two.rows);
         }
@@ -297,10 +309,26 @@ impl<'a> Search<'a> {
     }
 }
 
+fn equal([a, b]: [Expression; 2]) -> Expression {
+    Expression::Compare(Comparison::Equal, Box::new(a), Box::new(b))
+}
+
+/// Whether an equality says what another of its class has said; notes it if not.
+fn is_repeated(classes: &mut u64, equality: &Equality) -> bool {
+    let Some(class) = equality.class.filter(|class| *class < 64) else {
+        return false;
+    };
+    let known = *classes >> class & 1 == 1;
+    *classes |= 1 << class;
+    known
+}
+
 /// Makes the plan of the tree that was found.
 struct Builder {
     relations: Vec<Option<Relation>>,
     equalities: Vec<Equality>,
+    /// Which are keys of a join, or follow from such.
+    used: Vec<bool>,
     conditions: Vec<Option<Condition>>,
     best: HashMap<u64, Best>,
 }
@@ -332,7 +360,8 @@ impl Builder {
                 .unwrap_or(usize::MAX)
         };
         let mut keys: Vec<(Expression, Expression, DataType)> = Vec::new();
-        for equality in &self.equalities {
+        let mut classes = 0u64;
+        for (equality, used) in self.equalities.iter().zip(&mut self.used) {
             let [left, right] = equality.relations;
             let inside = |side: u64, set: u64| side != 0 && side & !set == 0;
             let (of_build, of_probe) = match () {
@@ -340,6 +369,10 @@ impl Builder {
                 () if inside(left, probe) && inside(right, build) => (1, 0),
                 () => continue,
             };
+            *used = true;
+            if is_repeated(&mut classes, equality) {
+                continue;
+            }
             let of_build = equality.sides[of_build].moved(&|column| place(&build_layout, column));
             let of_probe = equality.sides[of_probe].moved(&|column| place(&probe_layout, column));
             keys.push((of_build, of_probe, equality.kind.clone()));
@@ -359,14 +392,21 @@ impl Builder {
     /// With the conditions that can be tested now and were not before.
     fn filtered(&mut self, plan: Plan, layout: Vec<usize>, set: u64) -> (Plan, Vec<usize>) {
         let mut terms = Vec::new();
+        let place = |column: usize| {
+            let place = layout.iter().position(|known| *known == column);
+            place.unwrap_or(usize::MAX)
+        };
+        // Equalities that no two sides of a join have had between them.
+        for (equality, used) in self.equalities.iter().zip(&mut self.used) {
+            let relations = equality.relations[0] | equality.relations[1];
+            if !*used && equality.class.is_none() && relations & !set == 0 {
+                *used = true;
+                terms.push(equal([0, 1].map(|side| equality.sides[side].moved(&place))));
+            }
+        }
         for condition in &mut self.conditions {
             if let Some(found) = condition.take_if(|c| c.relations & !set == 0) {
-                terms.push(found.expression.moved(&|column| {
-                    layout
-                        .iter()
-                        .position(|known| *known == column)
-                        .unwrap_or(usize::MAX)
-                }));
+                terms.push(found.expression.moved(&place));
             }
         }
         if terms.is_empty() {

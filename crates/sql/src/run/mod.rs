@@ -97,6 +97,9 @@ impl Run<'_> {
     }
 
     async fn dispatch(&self, ast: &Ast) -> Result<Outcome> {
+        if !matches!(ast, Ast::Query(_)) {
+            self.session.database().plans().clear();
+        }
         match ast {
             Ast::Query(query) => match self.point(query)? {
                 Some(outcome) => Ok(outcome),

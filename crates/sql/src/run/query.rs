@@ -15,16 +15,32 @@ use futures::StreamExt;
 use super::Run;
 use crate::error::Result;
 use crate::plan::naming::result_names;
-use crate::session::{Outcome, Rows, panicked};
+use crate::session::{KnownPlan, Outcome, Rows, is_lasting, panicked};
 
 impl Run<'_> {
     /// Starts a query.
     pub(crate) async fn query(&self, ast: &Ast) -> Result<Outcome> {
+        let KnownPlan { physical, names } = self.planned(ast).await?;
+        let stream = execute_stream(physical, self.state().task_ctx())?;
+        Ok(Outcome::Rows(renamed(guarded(stream), &names)))
+    }
+
+    /// The plan of a query: the one of last time, if nothing has changed since.
+    async fn planned(&self, ast: &Ast) -> Result<KnownPlan> {
+        let known = self.session.database().plans();
+        let settings = self.session.plan_settings();
+        let shared = !self.session.in_transaction();
+        if shared && let Some(plan) = known.find(settings, ast, &self.snapshot) {
+            return Ok(plan);
+        }
         let plan = self.logical(ast).await?;
         let names = result_names(ast, &plan);
         let physical = self.physical(&plan).await?;
-        let stream = execute_stream(physical, self.state().task_ctx())?;
-        Ok(Outcome::Rows(renamed(guarded(stream), &names)))
+        let planned = KnownPlan { physical, names };
+        if shared && is_lasting(&plan) {
+            known.keep(settings, ast, &planned, &self.snapshot);
+        }
+        Ok(planned)
     }
 
     pub(crate) async fn physical(&self, plan: &LogicalPlan) -> Result<Arc<dyn ExecutionPlan>> {

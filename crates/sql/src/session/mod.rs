@@ -1,6 +1,7 @@
 //! Sessions: one user's settings, and the way from a statement to its outcome.
 
 mod numbers;
+mod plans;
 mod prepared;
 mod settings;
 mod setup;
@@ -27,6 +28,7 @@ use crate::run;
 use crate::statement::{Statement, parse};
 
 pub(crate) use numbers::TakenNumbers;
+pub(crate) use plans::{KnownPlan, KnownPlans, PlanSettings, is_lasting};
 pub use prepared::Prepared;
 pub(crate) use settings::{MOVER, Setting, all_settings, change, current};
 pub(crate) use setup::{OwnOptions, template};
@@ -55,6 +57,8 @@ pub struct Session {
     /// Statements kept by PREPARE.
     prepared: Mutex<HashMap<String, Arc<Prepared>>>,
     numbers: Arc<TakenNumbers>,
+    /// Which known plans were made with its settings.
+    plan_settings: Mutex<PlanSettings>,
 }
 
 /// What a statement came to.
@@ -125,7 +129,9 @@ impl Session {
         if let Some(threads) = options.threads {
             config.options_mut().execution.target_partitions = threads.max(1);
         }
+        let threads = state.config().target_partitions();
         Self {
+            plan_settings: Mutex::new(PlanSettings::Usual(threads)),
             database,
             state: RwLock::new(state),
             progress,
@@ -252,6 +258,11 @@ impl Session {
         }
     }
 
+    /// Which known plans were made with its settings.
+    pub(crate) fn plan_settings(&self) -> PlanSettings {
+        *self.plan_settings.lock()
+    }
+
     /// The numbers of sequences.
     pub(crate) fn numbers(&self) -> &TakenNumbers {
         &self.numbers
@@ -276,6 +287,7 @@ impl Session {
         let own = state.config_options().extensions.get::<OwnOptions>();
         let relaxed = own.is_some_and(|own| own.durability == "relaxed");
         self.relaxed.store(relaxed, Ordering::Relaxed);
+        *self.plan_settings.lock() = PlanSettings::own();
         if setting.name.eq_ignore_ascii_case(MOVER) {
             match own.is_some_and(|own| own.mover == "paused") {
                 true => self.database.store().pause_mover(),
