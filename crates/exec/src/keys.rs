@@ -92,15 +92,18 @@ impl Interner {
                 let known = self.known.take().filter(same);
                 let (entries, mut known) =
                     known.unwrap_or_else(|| (entries.clone(), vec![0; entries.len()]));
+                let nulls = vector.nulls.as_ref();
                 for (row, code) in codes.iter().enumerate() {
                     let code = *code as usize;
-                    if vector.is_null(row) {
+                    if nulls.is_some_and(|nulls| nulls.is_null(row)) {
                         continue;
                     }
-                    if known[code] == 0 {
-                        known[code] = self.number(text.value(code).as_bytes()) + 1;
+                    let mut number = known[code];
+                    if number == 0 {
+                        number = self.number(text.value(code).as_bytes()) + 1;
+                        known[code] = number;
                     }
-                    put(row, i64::from(known[code] - 1));
+                    put(row, i64::from(number) - 1);
                 }
                 self.known = Some((entries, known));
             }
@@ -169,16 +172,21 @@ impl Keys {
     /// The words of the key of each row, one key after the other.
     pub fn words(&mut self, columns: &[Vector], rows: usize) -> Result<Vec<i64>> {
         let stride = self.stride;
+        if let ([Kind::Int], [only], 1) = (self.kinds.as_slice(), columns, stride)
+            && let (Values::Int(values), None) = (&only.values, &only.nulls)
+        {
+            return Ok(values.to_vec());
+        }
         let mut words = vec![0i64; rows * stride];
         let mut place = 0;
         for (number, (kind, vector)) in self.kinds.iter().zip(columns).enumerate() {
             let mut put = |row: usize, word: i64| words[row * stride + place] = word;
             match (kind, &vector.values) {
                 (Kind::Int, Values::Int(values)) => {
-                    values
-                        .iter()
-                        .enumerate()
-                        .for_each(|(row, value)| put(row, *value));
+                    let places = words[place..].iter_mut().step_by(stride);
+                    places
+                        .zip(values.iter())
+                        .for_each(|(word, value)| *word = *value);
                 }
                 (Kind::Float, Values::Float(values)) => {
                     for (row, value) in values.iter().enumerate() {

@@ -11,8 +11,10 @@ pub mod expression;
 mod join;
 mod kernels;
 mod keys;
+mod merge;
 mod pipeline;
 mod plan;
+mod step;
 pub mod vector;
 
 pub use aggregate::{Aggregate, Function, Grouping};

@@ -1,9 +1,10 @@
 //! Running a plan: pipelines over work that threads take from one queue.
 
 use crate::aggregate::GroupTable;
-use crate::expression::{Expression, positions};
+use crate::expression::Expression;
 use crate::join::{Join, JoinTable, KeyTest, Probe};
 use crate::plan::{Metrics, Node, Plan, Table};
+use crate::step::{Step, flow};
 use crate::vector::{Batch, Values, Vector};
 use crate::{Error, Result};
 use freestone_storage::{ArrayForm, CompareOp, Predicate, Scan, ScanRequest, ScanWorker, Value};
@@ -14,8 +15,6 @@ use std::time::Instant;
 
 /// Rows of a batch.
 const BATCH_ROWS: usize = 8192;
-/// Groups that one thread merges alone.
-const ALONE: usize = 1 << 13;
 
 /// How a plan is run.
 pub struct Run<'a> {
@@ -57,12 +56,6 @@ enum Source<'a> {
     Batches(Mutex<std::vec::IntoIter<Batch>>),
 }
 
-enum Step<'a> {
-    Filter(&'a Expression),
-    Project(&'a [Expression]),
-    Probe(Probe<'a>),
-}
-
 /// What one thread takes rows from.
 enum Worker<'s, 'a> {
     Scan(Box<ScanWorker>, &'a Metrics),
@@ -83,53 +76,6 @@ impl Worker<'_, '_> {
                     Ok(Batch { columns, rows })
                 }))
             }
-        }
-    }
-}
-
-/// Sends a batch through the steps of a pipeline.
-fn flow(
-    steps: &[(Step<'_>, &Metrics)],
-    batch: Batch,
-    sink: &mut dyn FnMut(Batch) -> Result<()>,
-) -> Result<()> {
-    let Some(((step, metrics), rest)) = steps.split_first() else {
-        return sink(batch);
-    };
-    let start = Instant::now();
-    match step {
-        Step::Filter(condition) => {
-            let bits = condition.passing(&batch)?;
-            let passing = bits.count_set_bits();
-            let batch = match passing {
-                0 => return Ok(()),
-                all if all == batch.rows => batch,
-                _ => batch.take(&positions(&bits))?,
-            };
-            metrics.add(passing, start);
-            flow(rest, batch, sink)
-        }
-        Step::Project(expressions) => {
-            let columns = expressions
-                .iter()
-                .map(|expression| expression.evaluate(&batch));
-            let batch = Batch {
-                columns: columns.collect::<Result<_>>()?,
-                rows: batch.rows,
-            };
-            metrics.add(batch.rows, start);
-            flow(rest, batch, sink)
-        }
-        Step::Probe(probe) => {
-            let mut since = start;
-            probe.push(&batch, &mut |batch| {
-                metrics.add(batch.rows, since);
-                flow(rest, batch, sink)?;
-                since = Instant::now();
-                Ok(())
-            })?;
-            metrics.add(0, since);
-            Ok(())
         }
     }
 }
@@ -213,6 +159,7 @@ impl Run<'_> {
             scan.tighten(&Predicate::And(within))?;
         }
         (self.watch)(&scan);
+        *metrics.scan.lock() = Some(scan.metrics().clone());
         Ok(Pipeline {
             source: Source::Scan(scan, metrics),
             steps: Vec::new(),
@@ -359,44 +306,10 @@ impl Run<'_> {
             None => Ok(sinks),
         }
     }
-
-    /// The groups of all threads as batches.
-    fn merge(
-        &self,
-        mut tables: Vec<GroupTable<'_>>,
-        grouping: &crate::Grouping,
-    ) -> Result<Vec<Batch>> {
-        if tables.len() == 1 {
-            let table = tables
-                .pop()
-                .ok_or_else(|| Error::internal("no group table"))?;
-            return Ok(pieces(table.finish()?));
-        }
-        let groups: usize = tables.iter().map(GroupTable::len).sum();
-        let parts = if groups <= ALONE { 1 } else { self.threads };
-        let tables = &tables;
-        let part = |part: usize| GroupTable::merged(tables, grouping, part, parts)?.finish();
-        let outcomes: Vec<Result<Batch>> = std::thread::scope(|scope| {
-            let others: Vec<_> = (1..parts)
-                .map(|number| scope.spawn(move || part(number)))
-                .collect();
-            let own = part(0);
-            let others = others.into_iter().map(|thread| match thread.join() {
-                Ok(outcome) => outcome,
-                Err(panic) => std::panic::resume_unwind(panic),
-            });
-            std::iter::once(own).chain(others).collect()
-        });
-        let mut batches = Vec::new();
-        for outcome in outcomes {
-            batches.extend(pieces(outcome?));
-        }
-        Ok(batches)
-    }
 }
 
 /// A batch in pieces of usual size.
-fn pieces(batch: Batch) -> Vec<Batch> {
+pub(crate) fn pieces(batch: Batch) -> Vec<Batch> {
     if batch.rows <= BATCH_ROWS {
         return vec![batch];
     }

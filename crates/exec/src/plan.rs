@@ -4,7 +4,8 @@ use crate::aggregate::Grouping;
 use crate::expression::Expression;
 use crate::join::Join;
 use arrow_schema::DataType;
-use freestone_storage::{Predicate, ReadView};
+use freestone_storage::{Predicate, ReadView, ScanMetrics};
+use parking_lot::Mutex;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -56,6 +57,8 @@ pub struct Metrics {
     pub rows: AtomicU64,
     /// Nanoseconds that threads spent in it.
     pub nanoseconds: AtomicU64,
+    /// What its scan has done, if it is one.
+    pub scan: Mutex<Option<Arc<ScanMetrics>>>,
 }
 
 impl Metrics {

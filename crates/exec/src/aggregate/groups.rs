@@ -14,6 +14,8 @@ pub(super) struct Groups {
     /// Words of the keys.
     pub keys: Vec<i64>,
     finder: Finder,
+    /// As many groups as are expected at least.
+    pub expected: usize,
 }
 
 /// Finds the number of a key, plus one; 0 stands for none.
@@ -67,16 +69,18 @@ impl Direct {
     }
 
     #[inline]
-    fn slot(&self, key: &[i64]) -> Option<usize> {
-        let mut slot = 0;
-        for (word, (least, width)) in key.iter().zip(&self.sides) {
-            let place = word.wrapping_sub(*least) as u64;
-            if place >= *width {
-                return None;
-            }
-            slot = slot * *width as usize + place as usize;
+    fn slot<const N: usize>(&self, key: &[i64]) -> Option<usize> {
+        let words = if N == 0 { key.len() } else { N };
+        let sides = self.sides.get(..words)?;
+        let (mut slot, mut inside) = (0, true);
+        for word in 0..words {
+            let (least, width) = sides[word];
+            let place = key[word].wrapping_sub(least) as u64;
+            inside &= place < width;
+            // Outside it means nothing.
+            slot = usize::wrapping_add(usize::wrapping_mul(slot, width as usize), place as usize);
         }
-        Some(slot)
+        inside.then_some(slot)
     }
 }
 
@@ -93,6 +97,7 @@ impl Groups {
             stride,
             keys: Vec::new(),
             finder: Finder::Direct(Direct::default()),
+            expected: 0,
         }
     }
 
@@ -136,7 +141,7 @@ impl Groups {
                 words.len()
             };
             for key in words[start..inside.max(start)].chunks_exact(stride) {
-                let Some(slot) = direct.slot(key) else {
+                let Some(slot) = direct.slot::<N>(key) else {
                     break;
                 };
                 if direct.slots[slot] == 0 {
@@ -166,7 +171,7 @@ impl Groups {
         self.finder = match Direct::around(words, self.stride, before, most) {
             Some(mut direct) => {
                 for (number, key) in self.keys.chunks_exact(self.stride).enumerate() {
-                    if let Some(slot) = direct.slot(key) {
+                    if let Some(slot) = direct.slot::<0>(key) {
                         direct.slots[slot] = number as u32 + 1;
                     }
                 }
@@ -210,14 +215,14 @@ impl Groups {
 
     /// Makes room for so many more groups.
     fn reserve(&mut self, more: usize) {
-        let groups = self.len();
+        let (groups, expected) = (self.len(), self.expected);
         let Finder::Hashed(slots) = &mut self.finder else {
             return;
         };
         if (groups + more) * 2 <= slots.len() {
             return;
         }
-        let size = ((groups + more) * 4).next_power_of_two();
+        let size = ((groups + more) * 4).max(expected * 2).next_power_of_two();
         *slots = vec![0; size];
         for (number, key) in self.keys.chunks_exact(self.stride).enumerate() {
             let hash = hash_key(key);

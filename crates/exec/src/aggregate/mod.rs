@@ -159,6 +159,8 @@ impl<'a> GroupTable<'a> {
         if tables.iter().any(|table| table.keys.is_nullable()) && !grouping.keys.is_empty() {
             all.allow_nulls();
         }
+        let groups: usize = tables.iter().map(GroupTable::len).sum();
+        all.groups.expected = groups / parts;
         for table in tables {
             let stride = table.keys.stride;
             let (mut from, mut keys) = (Vec::new(), Vec::new());

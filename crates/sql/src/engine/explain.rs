@@ -5,7 +5,11 @@ use std::sync::atomic::Ordering;
 
 use freestone_exec::{Node, Plan};
 
+use crate::progress::ScanCounts;
 use crate::scan::describe;
+
+/// Begins each line of ours below the first.
+pub(crate) const INDENT: char = '\t';
 
 /// Writes a plan, one operator a line, after the line that is begun.
 pub(super) fn write(plan: &Plan, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -13,7 +17,8 @@ pub(super) fn write(plan: &Plan, f: &mut fmt::Formatter<'_>) -> fmt::Result {
 }
 
 fn level(plan: &Plan, depth: usize, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-    write!(f, "\n{:width$}", "", width = 2 * depth)?;
+    // EXPLAIN puts the indent of the line before in the place of the mark.
+    write!(f, "\n{INDENT}{:width$}", "", width = 2 * depth)?;
     match &plan.node {
         Node::Table(table) => {
             let schema = &table.table.schema;
@@ -38,6 +43,11 @@ fn level(plan: &Plan, depth: usize, f: &mut fmt::Formatter<'_>) -> fmt::Result {
     let spent = plan.metrics.nanoseconds.load(Ordering::Relaxed);
     if spent > 0 {
         write!(f, "; {rows} in {:.3} ms", spent as f64 / 1e6)?;
+    }
+    if let Some(scan) = &*plan.metrics.scan.lock() {
+        for (name, value) in ScanCounts::of(scan).entries() {
+            write!(f, ", {name}={value}")?;
+        }
     }
     write!(f, ")")?;
     plan.inputs()

@@ -3,7 +3,8 @@
 //! Of an optimised logical plan every largest part that our operators can do becomes one
 //! node (`node`), which DataFusion's planner takes for a leaf; the rest stays
 //! DataFusion's. `convert` turns plans into ours, `expression` expressions, `order`
-//! decides in which order tables are joined. `SET freestone.engine = 'datafusion'` turns
+//! decides in which order tables are joined
+//! and `tree` makes the plan of that. `SET freestone.engine = 'datafusion'` turns
 //! all of it off.
 
 mod aggregate;
@@ -13,6 +14,7 @@ mod expression;
 mod join;
 mod node;
 mod order;
+mod tree;
 
 use std::sync::Arc;
 
@@ -25,6 +27,7 @@ use self::convert::Converter;
 use self::node::PipelineNode;
 use crate::session::OwnOptions;
 
+pub(crate) use explain::INDENT;
 pub(crate) use node::Planner;
 
 /// The plan with its parts that our operators can do replaced by nodes of theirs.

@@ -14,6 +14,7 @@ use datafusion::sql::sqlparser::ast::{CopySource, DescribeAlias, Statement as As
 use futures::StreamExt;
 
 use super::Run;
+use crate::engine::INDENT;
 use crate::error::{Error, Result};
 use crate::plan::names::{position, table_name};
 use crate::plan::rows::{Values, batch};
@@ -85,13 +86,7 @@ impl Run<'_> {
             let rows = self.drain(&physical).await?;
             let ran = begin.elapsed();
             let shown = DisplayableExecutionPlan::with_metrics(physical.as_ref());
-            lines.extend(
-                shown
-                    .indent(wanted.verbose)
-                    .to_string()
-                    .lines()
-                    .map(str::to_owned),
-            );
+            lines.extend(aligned(&shown.indent(wanted.verbose).to_string()));
             lines.push(format!("Rows: {rows}"));
             lines.push(format!(
                 "Planning time: {:.3} ms",
@@ -100,13 +95,7 @@ impl Run<'_> {
             lines.push(format!("Execution time: {:.3} ms", ran.as_secs_f64() * 1e3));
         } else {
             let shown = DisplayableExecutionPlan::new(physical.as_ref());
-            lines.extend(
-                shown
-                    .indent(wanted.verbose)
-                    .to_string()
-                    .lines()
-                    .map(str::to_owned),
-            );
+            lines.extend(aligned(&shown.indent(wanted.verbose).to_string()));
         }
         let lines = lines.into_iter().map(Some).collect();
         Outcome::batch(batch(vec![("QUERY PLAN", Values::Text(lines))])?)
@@ -184,4 +173,17 @@ fn explained(statement: &Ast) -> Result<Ast> {
         }
         other => Err(super::refused(other)),
     }
+}
+
+/// The lines of a plan, those of our operators below the node that they belong to.
+fn aligned(plan: &str) -> Vec<String> {
+    let mut indent = "";
+    let lines = plan.lines().map(|line| match line.strip_prefix(INDENT) {
+        Some(own) => format!("{indent}{own}"),
+        None => {
+            indent = &line[..line.len() - line.trim_start().len()];
+            line.to_owned()
+        }
+    });
+    lines.collect()
 }

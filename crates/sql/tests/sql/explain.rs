@@ -90,6 +90,10 @@ fn a_join_prunes_blocks_of_the_other_side() {
     let sql = filled();
     sql.run("CREATE TABLE k (a INT); INSERT INTO k VALUES (17), (18)");
     let text = plan(&sql, "ANALYZE SELECT t.b FROM t JOIN k ON t.a = k.a");
+    let scan = text.lines().find(|line| line.contains("scan t ")).unwrap();
+    assert!(scan.contains("blocks_read=1,"), "{text}");
+    sql.run("SET freestone.engine = 'datafusion'");
+    let text = plan(&sql, "ANALYZE SELECT t.b FROM t JOIN k ON t.a = k.a");
     let scan = text
         .lines()
         .find(|line| line.contains("table=main.t"))
@@ -98,6 +102,7 @@ fn a_join_prunes_blocks_of_the_other_side() {
         scan.contains("dynamic=") && scan.contains("blocks_read=1,"),
         "{text}"
     );
+    sql.run("RESET freestone.engine");
     let text = plan(&sql, "ANALYZE SELECT a FROM t ORDER BY a LIMIT 5");
     let scan = text
         .lines()

@@ -14,6 +14,7 @@ mod change;
 mod constraints;
 mod copy;
 mod ddl;
+mod engines;
 mod errors;
 mod explain;
 mod indexes;

@@ -26,8 +26,12 @@ impl Sql {
     }
 
     pub fn on(database: &Database) -> Self {
+        Self::on_session(database.session())
+    }
+
+    pub fn on_session(session: Session) -> Self {
         Self {
-            session: database.session(),
+            session,
             runtime: runtime(),
         }
     }

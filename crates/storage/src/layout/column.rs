@@ -176,14 +176,6 @@ impl Stripe {
     ///
     /// # Errors
     /// `Corrupt` if the stored values cannot be of this type.
-    pub fn read(&self, rows: &Rows<'_>) -> Result<ArrayRef> {
-        self.read_as(rows, ArrayForm::Sql)
-    }
-
-    /// The same in another form.
-    ///
-    /// # Errors
-    /// As [`Stripe::read`].
     pub fn read_as(&self, rows: &Rows<'_>, form: ArrayForm) -> Result<ArrayRef> {
         self.read_values(rows, form).map_err(inside(self.section()))
     }

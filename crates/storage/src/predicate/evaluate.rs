@@ -2,6 +2,7 @@
 
 use super::CompareOp;
 use super::bind::{BoundPredicate, Leaf};
+use super::pattern::Pieces;
 use crate::error::{Error, Result};
 use crate::schema::Value;
 use arrow_array::cast::AsArray;
@@ -122,6 +123,12 @@ pub fn evaluate_leaf(leaf: &Leaf, array: &ArrayRef) -> Result<BooleanBuffer> {
 }
 
 fn like(array: &ArrayRef, pattern: &str, insensitive: bool) -> Result<BooleanBuffer> {
+    if !insensitive
+        && let Some(pieces) = Pieces::of(pattern)
+        && let Some(texts) = array.as_string_view_opt()
+    {
+        return Ok(pieces.test(texts));
+    }
     let pattern = Scalar::new(StringViewArray::from(vec![pattern]));
     let mask = if insensitive {
         arrow_string::like::ilike(array, &pattern)?

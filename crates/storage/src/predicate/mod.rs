@@ -10,6 +10,7 @@
 
 mod bind;
 mod evaluate;
+mod pattern;
 mod prune;
 
 pub use bind::{BoundPredicate, Leaf};

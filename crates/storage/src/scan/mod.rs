@@ -11,6 +11,7 @@ mod access;
 mod emit;
 mod filter;
 mod fragments;
+mod keep;
 mod key;
 mod look_up;
 mod metrics;
@@ -142,7 +143,7 @@ pub struct Scan {
     form: ArrayForm,
     /// Tests of values that arrived.
     filters: RwLock<Vec<ValueFilter>>,
-    metrics: ScanMetrics,
+    metrics: Arc<ScanMetrics>,
 }
 
 /// What a worker takes from the queue.
@@ -200,7 +201,7 @@ impl Scan {
         if let Some(predicate) = &predicate {
             predicate.columns(&mut columns);
         }
-        let metrics = ScanMetrics::default();
+        let metrics = Arc::new(ScanMetrics::default());
         metrics
             .blocks_total
             .store(blocks.len() as u64, Ordering::Relaxed);
@@ -236,7 +237,7 @@ impl Scan {
     }
 
     /// What has happened so far.
-    pub fn metrics(&self) -> &ScanMetrics {
+    pub fn metrics(&self) -> &Arc<ScanMetrics> {
         &self.metrics
     }
 

@@ -90,7 +90,7 @@ impl TupleStore for Relation {
         let nothing = || Ok(new_null_array(&self.kind.arrow(), rows.count()));
         let (values, surrogates) = match (&self.values, &self.surrogates) {
             (None, _) => return nothing(),
-            (Some(values), None) => return values.read(rows),
+            (Some(values), None) => return values.read_as(rows, ArrayForm::Sql),
             (Some(values), Some(surrogates)) => (values, surrogates),
         };
         match rows {
@@ -99,7 +99,7 @@ impl TupleStore for Relation {
                 if places.is_empty() {
                     return nothing();
                 }
-                let found = values.read(&Rows::Range(places.clone()))?;
+                let found = values.read_as(&Rows::Range(places.clone()), ArrayForm::Sql)?;
                 let slots = surrogates[places].iter();
                 scatter(
                     found,
@@ -112,7 +112,7 @@ impl TupleStore for Relation {
                 if places.is_empty() {
                     return nothing();
                 }
-                let found = values.read(&Rows::Positions(&places))?;
+                let found = values.read_as(&Rows::Positions(&places), ArrayForm::Sql)?;
                 scatter(found, slots.into_iter(), positions.len())
             }
         }

@@ -1,0 +1,263 @@
+//! Our operators give what DataFusion's give: generated queries, run on both.
+
+use crate::support::{LAYOUTS, Sql};
+use freestone::{Database, SessionOptions};
+
+/// Numbers that look random and are the same in every run.
+struct Dice(u64);
+
+impl Dice {
+    fn roll(&mut self, sides: usize) -> usize {
+        self.0 = self
+            .0
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1_442_695_040_888_963_407);
+        (self.0 >> 33) as usize % sides
+    }
+
+    fn of<'a>(&mut self, all: &[&'a str]) -> &'a str {
+        all[self.roll(all.len())]
+    }
+}
+
+/// Two tables with NULLs in every column but the first, deleted rows and rows in no block.
+fn database(layout: &str) -> Database {
+    let database = Database::in_memory();
+    let sql = Sql::on(&database);
+    for (table, rows, step) in [("a", 3000, 7), ("b", 700, 3)] {
+        sql.run(&format!(
+            "CREATE TABLE {table} (id INTEGER NOT NULL, k INTEGER, n BIGINT, p DECIMAL(12,2), \
+             w DECIMAL(30,4), f DOUBLE PRECISION, t TEXT, u BOOLEAN, d DATE) \
+             WITH (layout = '{layout}')"
+        ));
+        let maybe = |modulus: usize, value: &str| {
+            format!("CASE WHEN v % {modulus} = 1 THEN NULL ELSE {value} END")
+        };
+        let columns = [
+            "v".to_owned(),
+            maybe(11, &format!("(v * {step}) % 97")),
+            maybe(13, "(v * 7919) % 1000003 - 500000"),
+            maybe(17, "CAST((v * 31) % 10007 AS DECIMAL(12,2)) / 4"),
+            maybe(19, "CAST(v AS DECIMAL(30,4)) * 123456789012345.5"),
+            maybe(23, "CAST((v * 37) % 64 AS DOUBLE PRECISION) / 8"),
+            maybe(29, "'t' || CAST((v * 5) % 41 AS TEXT)"),
+            maybe(7, "(v % 3 = 0)"),
+            maybe(31, "DATE '1995-01-01' + CAST(v % 900 AS INTEGER)"),
+        ];
+        let insert = |from: usize, to: usize| {
+            format!(
+                "INSERT INTO {table} SELECT {} FROM generate_series({from}, {to}) AS g(v)",
+                columns.join(", ")
+            )
+        };
+        sql.run(&insert(1, rows));
+        sql.run(&format!(
+            "VACUUM {table}; DELETE FROM {table} WHERE id % 10 = 4"
+        ));
+        sql.run(&insert(rows + 1, rows + 50));
+        sql.run(&format!("UPDATE {table} SET n = n + 1 WHERE id % 50 = 3"));
+    }
+    database
+}
+
+const NUMBERS: [&str; 9] = [
+    "{}.id",
+    "{}.k",
+    "{}.n",
+    "{}.p",
+    "{}.w",
+    "{}.p * {}.p",
+    "{}.p - 17.25",
+    "1 - {}.p",
+    "CASE WHEN {}.u THEN {}.p ELSE 0 END",
+];
+const CONDITIONS: [&str; 16] = [
+    "{}.k < 40",
+    "{}.p > 800.5",
+    "{}.p + {}.p >= 1000",
+    "{}.w > 1000000000000000000.5",
+    "{}.t LIKE '%3'",
+    "{}.t = 't7'",
+    "{}.t < 't3'",
+    "{}.u",
+    "NOT {}.u",
+    "{}.d BETWEEN DATE '1995-06-01' AND DATE '1996-06-01'",
+    "{}.k IN (1, 5, 8, 60)",
+    "{}.k NOT IN (3, 4, 5)",
+    "{}.n IS NULL OR {}.k = 12",
+    "{}.f * 2 > 3.5",
+    "CASE WHEN {}.u THEN {}.n / nullif({}.k, 0) > 10 ELSE {}.k > 3 END",
+    "extract(year FROM {}.d) = 1996",
+];
+const KEYS: [&str; 8] = [
+    "{}.k",
+    "{}.t",
+    "{}.u",
+    "{}.d",
+    "{}.k % 5",
+    "{}.p",
+    "substring({}.t, 1, 2)",
+    "{}.w",
+];
+
+fn aggregate(dice: &mut Dice, table: &str) -> String {
+    let number = dice.of(&NUMBERS).replace("{}", table);
+    match dice.roll(8) {
+        0 => "count(*)".to_owned(),
+        1 => format!("count({number})"),
+        2 => format!("avg({number})"),
+        3 => format!("min({number})"),
+        4 => format!("max({})", dice.of(&KEYS[..4]).replace("{}", table)),
+        5 => format!("count(DISTINCT {table}.k)"),
+        6 => {
+            let condition = dice.of(&CONDITIONS).replace("{}", table);
+            format!("sum({number}) FILTER (WHERE {condition})")
+        }
+        _ => format!("sum({number})"),
+    }
+}
+
+fn query(dice: &mut Dice) -> String {
+    let mut tables = vec!["a"];
+    let from = match dice.roll(7) {
+        0 => "a".to_owned(),
+        1 => {
+            tables.push("b");
+            let kind = dice.of(&["JOIN", "LEFT JOIN", "RIGHT JOIN", "FULL JOIN"]);
+            format!("a {kind} b ON a.k = b.k")
+        }
+        2 => {
+            tables.push("b");
+            let kind = dice.of(&["JOIN", "LEFT JOIN"]);
+            format!("a {kind} b ON a.k = b.k AND a.d = b.d")
+        }
+        3 => {
+            tables.push("b");
+            let kind = dice.of(&["JOIN", "LEFT JOIN", "RIGHT JOIN"]);
+            format!("a {kind} b ON a.k = b.k AND a.n < b.n")
+        }
+        4 => {
+            tables.push("c");
+            "a, b, a AS c WHERE a.k = b.k AND b.id = c.id AND a.id < 900".to_owned()
+        }
+        5 => {
+            let not = dice.of(&["", "NOT "]);
+            let more = dice.of(&["", " AND b.n > a.n"]);
+            format!("a WHERE {not}EXISTS (SELECT 1 FROM b WHERE b.k = a.k{more})")
+        }
+        _ => {
+            let condition = dice.of(&CONDITIONS).replace("{}", "b");
+            format!("a WHERE a.k IN (SELECT b.k FROM b WHERE {condition})")
+        }
+    };
+    let table = tables[dice.roll(tables.len())];
+    let mut condition = dice.of(&CONDITIONS).replace("{}", table);
+    if dice.roll(2) == 0 {
+        let other = dice.of(&CONDITIONS).replace("{}", "a");
+        condition = format!("({condition} {} {other})", dice.of(&["AND", "OR"]));
+    }
+    let link = if from.contains("WHERE") {
+        "AND"
+    } else {
+        "WHERE"
+    };
+    let table = tables[dice.roll(tables.len())];
+    let results: Vec<String> = (0..=dice.roll(3)).map(|_| aggregate(dice, table)).collect();
+    let results = results.join(", ");
+    let keys: Vec<String> = (0..dice.roll(3))
+        .map(|_| dice.of(&KEYS).replace("{}", table))
+        .collect();
+    match keys.is_empty() {
+        true => format!("SELECT {results} FROM {from} {link} {condition}"),
+        false => {
+            let keys = keys.join(", ");
+            format!("SELECT {keys}, {results} FROM {from} {link} {condition} GROUP BY {keys}")
+        }
+    }
+}
+
+/// Rows with floats cut to what the order of sums leaves the same.
+fn comparable(rows: Vec<String>) -> Vec<String> {
+    let cell = |cell: &str| match cell.parse::<f64>() {
+        Ok(value) if cell.contains(['e', '.']) && cell.len() > 15 && value.fract() != 0.0 => {
+            format!("{value:.9e}")
+        }
+        _ => cell.to_owned(),
+    };
+    let row = |row: String| row.split('|').map(cell).collect::<Vec<_>>().join("|");
+    let mut rows: Vec<String> = rows.into_iter().map(row).collect();
+    rows.sort();
+    rows
+}
+
+#[test]
+fn generated_queries_give_the_same_on_both_engines() {
+    let mut ours = 0;
+    for (number, layout) in LAYOUTS.into_iter().enumerate() {
+        let database = database(layout);
+        let theirs = Sql::on(&database);
+        theirs.run("SET freestone.engine = 'datafusion'");
+        let sessions: Vec<Sql> = [(1, 8192), (2, 8192), (2, 3)]
+            .into_iter()
+            .map(|(threads, rows)| {
+                let sql = Sql::on_session(database.session_with(SessionOptions {
+                    threads: Some(threads),
+                }));
+                sql.run(&format!("SET freestone.batch_rows = {rows}"));
+                sql
+            })
+            .collect();
+        let mut dice = Dice(number as u64 + 1);
+        for _ in 0..150 {
+            let query = query(&mut dice);
+            let expected = comparable(theirs.rows(&query));
+            for sql in &sessions {
+                assert_eq!(comparable(sql.rows(&query)), expected, "{layout}: {query}");
+            }
+            let plan = sessions[0].rows(&format!("EXPLAIN {query}")).join("\n");
+            ours += usize::from(plan.contains("FreestonePipelines"));
+        }
+    }
+    assert!(
+        ours > 350,
+        "only {ours} of 450 queries ran on our operators"
+    );
+}
+
+#[test]
+fn a_plan_is_used_again_only_while_nothing_has_changed() {
+    let database = Database::in_memory();
+    let (a, b) = (Sql::on(&database), Sql::on(&database));
+    a.run("CREATE TABLE t (k INTEGER, n INTEGER); INSERT INTO t VALUES (1, 1), (2, 2)");
+    let sum = "SELECT sum(n), count(*) FROM t WHERE k > 0";
+    for _ in 0..3 {
+        assert_eq!(a.one(sum), "3|2");
+    }
+    b.run("INSERT INTO t VALUES (3, 3)");
+    assert_eq!(a.one(sum), "6|3");
+    a.run("BEGIN; DELETE FROM t WHERE k = 1");
+    assert_eq!(a.one(sum), "5|2");
+    assert_eq!(b.one(sum), "6|3");
+    a.run("ROLLBACK");
+    assert_eq!(a.one(sum), "6|3");
+    b.run("ALTER TABLE t RENAME COLUMN n TO m; ALTER TABLE t ADD COLUMN n INTEGER DEFAULT 7");
+    assert_eq!(a.one(sum), "21|3");
+    b.run("DROP TABLE t");
+    assert_eq!(a.state(sum), "42P01");
+}
+
+#[test]
+fn a_number_out_of_range_is_an_error_on_our_operators_too() {
+    let sql = Sql::new();
+    sql.run("CREATE TABLE t (n BIGINT, w DECIMAL(38,0), p DECIMAL(15,2))");
+    sql.run(
+        "INSERT INTO t SELECT 9223372036854775807, CAST('9' || repeat('0', 36) AS DECIMAL(38,0)), \
+             9999999999999.99 FROM generate_series(1, 3)",
+    );
+    assert_eq!(sql.state("SELECT sum(n) FROM t WHERE p > 0"), "22003");
+    assert_eq!(sql.state("SELECT sum(w * w) FROM t WHERE p > 0"), "22003");
+    assert_eq!(
+        sql.one("SELECT sum(p * p) FROM t WHERE n > 0"),
+        "299999999999999400000000000.0003"
+    );
+}

@@ -1,0 +1,93 @@
+//! Which rows of a zone are left after conditions, deletes and tests of values.
+
+use super::Scan;
+use super::emit::add_positions;
+use super::worker::BlockScan;
+use crate::codec::ArrayForm;
+use crate::codec::bits::CHUNK;
+use crate::codec::fields::Rows;
+use crate::delta::RowBits;
+use crate::error::Result;
+use arrow_buffer::BooleanBuffer;
+use std::ops::Range;
+
+impl BlockScan {
+    /// Keeps the rows that pass, if `bits` says which, and are not gone. The bits
+    /// are from the beginning of the first row's chunk on.
+    pub(super) fn keep(
+        &mut self,
+        scan: &Scan,
+        rows: Range<usize>,
+        bits: Option<BooleanBuffer>,
+        gone: Option<&RowBits>,
+    ) -> Result<()> {
+        let lead = rows.start % CHUNK;
+        let aligned = rows.start - lead;
+        let bits = match (bits, gone) {
+            (None, None) => return self.keep_all(scan, rows),
+            (Some(bits), None) => bits,
+            (bits, Some(gone)) => {
+                let bits = bits.unwrap_or_else(|| BooleanBuffer::new_set(rows.end - aligned));
+                gone.taken_from(&bits, aligned)
+            }
+        };
+        let bits = bits.slice(lead, rows.len());
+        match bits.count_set_bits() {
+            0 => {}
+            passing if passing == rows.len() => self.keep_all(scan, rows)?,
+            passing => {
+                let before = self.pending.len();
+                add_positions(&bits, rows.start, passing, &mut self.pending);
+                self.test_values(scan, before, None)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn keep_all(&mut self, scan: &Scan, rows: Range<usize>) -> Result<()> {
+        if scan.is_filtered() {
+            let before = self.pending.len();
+            // In range: a block has at most 2^20 rows.
+            self.pending.extend(rows.start as u32..rows.end as u32);
+            return self.test_values(scan, before, Some(rows));
+        }
+        for start in rows.clone().step_by(scan.batch_rows) {
+            self.whole
+                .push_back(start..rows.end.min(start + scan.batch_rows));
+        }
+        Ok(())
+    }
+
+    /// Drops positions from place `before` on, all those of `rows` if given, whose
+    /// values the scan's filters do not want.
+    fn test_values(
+        &mut self,
+        scan: &Scan,
+        before: usize,
+        rows: Option<Range<usize>>,
+    ) -> Result<()> {
+        if !scan.is_filtered() {
+            return Ok(());
+        }
+        let filters = scan.filters.read();
+        let filters = filters.iter().filter(|filter| filter.test.is_worthwhile());
+        let mut rest = self.pending.split_off(before);
+        let mut rows = rows.map(Rows::Range);
+        for filter in filters {
+            let read = |rows: &Rows<'_>| {
+                self.block
+                    .read_rows(filter.column, rows, ArrayForm::Compact)
+            };
+            let values = match rows.take() {
+                Some(rows) => read(&rows)?,
+                None => read(&Rows::Positions(&rest))?,
+            };
+            filter.test.retain(&values, &mut rest);
+            if rest.is_empty() {
+                break;
+            }
+        }
+        self.pending.append(&mut rest);
+        Ok(())
+    }
+}
