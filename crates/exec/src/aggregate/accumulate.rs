@@ -146,7 +146,9 @@ impl Accumulator {
             (Function::Least | Function::Greatest, DataType::Float64) => {
                 State::BestFloat(Vec::new())
             }
-            (Function::Least | Function::Greatest, DataType::Utf8View) => State::Text(Vec::new()),
+            (Function::Least | Function::Greatest, DataType::Utf8View | DataType::Utf8) => {
+                State::Text(Vec::new())
+            }
             (Function::Least | Function::Greatest, _) => State::Best(Vec::new()),
         };
         Accumulator {
@@ -346,6 +348,13 @@ impl Accumulator {
                 let sums: Vec<i128> = (0..rows).map(|row| sum.total(row)).collect();
                 if self.kind == DataType::Int64 && sums.iter().any(|v| i64::try_from(*v).is_err()) {
                     return Err(Error::OutOfRange("bigint".into()));
+                }
+                // Where sums stop when they have left 128 bits.
+                if sums
+                    .iter()
+                    .any(|sum| *sum == i128::MAX || *sum == i128::MIN)
+                {
+                    return Err(Error::OutOfRange("decimal".into()));
                 }
                 crate::expression::fitting(sums)
             }

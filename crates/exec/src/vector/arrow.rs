@@ -6,7 +6,7 @@ use arrow_array::cast::AsArray;
 use arrow_array::types::*;
 use arrow_array::{
     Array, ArrayRef, BooleanArray, Decimal128Array, Float64Array, PrimitiveArray, StringArray,
-    UInt32Array,
+    StringViewArray, UInt32Array,
 };
 use arrow_buffer::{NullBuffer, ScalarBuffer};
 use arrow_schema::{DataType, TimeUnit};
@@ -50,6 +50,10 @@ impl Vector {
             }
             DataType::Boolean => Values::Bool(array.as_boolean().values().clone()),
             DataType::Utf8View => Values::Text(array.clone()),
+            DataType::Utf8 => {
+                let views: StringViewArray = array.as_string::<i32>().iter().collect();
+                Values::Text(Arc::new(views))
+            }
             DataType::Dictionary(..) => match array.as_dictionary_opt::<UInt32Type>() {
                 Some(coded) => Values::Coded {
                     codes: coded.keys().values().clone(),

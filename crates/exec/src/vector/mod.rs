@@ -41,7 +41,7 @@ impl Kind {
             DataType::Decimal128(..) => Kind::Wide,
             DataType::Float64 => Kind::Float,
             DataType::Boolean => Kind::Bool,
-            DataType::Utf8View => Kind::Text,
+            DataType::Utf8View | DataType::Utf8 => Kind::Text,
             _ => Kind::Other,
         }
     }
