@@ -177,6 +177,9 @@ impl Keys {
         {
             return Ok(values.to_vec());
         }
+        if rows == 0 {
+            return Ok(Vec::new());
+        }
         let mut words = vec![0i64; rows * stride];
         let mut place = 0;
         for (number, (kind, vector)) in self.kinds.iter().zip(columns).enumerate() {

@@ -308,10 +308,12 @@ impl Run<'_> {
     }
 }
 
-/// A batch in pieces of usual size.
+/// A batch in pieces of usual size, none of them empty.
 pub(crate) fn pieces(batch: Batch) -> Vec<Batch> {
-    if batch.rows <= BATCH_ROWS {
-        return vec![batch];
+    match batch.rows {
+        0 => return Vec::new(),
+        1..=BATCH_ROWS => return vec![batch],
+        _ => {}
     }
     let starts = (0..batch.rows).step_by(BATCH_ROWS);
     starts

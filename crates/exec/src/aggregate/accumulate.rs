@@ -371,7 +371,15 @@ impl Accumulator {
             (State::Best(values), _) if self.kind == DataType::Boolean => {
                 Values::Bool(BooleanBuffer::collect_bool(rows, |row| values[row] == 1))
             }
-            (State::Best(values), _) => crate::expression::fitting(values),
+            (State::Best(mut values), _) => {
+                // What groups without a value hold is no value.
+                let empty = counts
+                    .iter()
+                    .zip(&mut values)
+                    .filter(|(rows, _)| **rows == 0);
+                empty.for_each(|(_, value)| *value = 0);
+                crate::expression::fitting(values)
+            }
             (State::Text(values), _) => {
                 let text = values.iter().map(|value| value.as_deref().unwrap_or(""));
                 Values::Text(Arc::new(StringViewArray::from_iter_values(text)))

@@ -85,6 +85,10 @@ impl Side {
         }
     }
 
+    fn is_float(&self) -> bool {
+        matches!(self, Side::Float(_) | Side::OneFloat(_))
+    }
+
     fn float(&self, row: usize) -> Option<f64> {
         match self {
             Side::Float(values) => Some(values[row]),
@@ -106,7 +110,7 @@ pub(super) fn evaluate(
         (Some(low), Some(high)) if operation.fits(low, high) => {
             Values::Int(narrow(operation, &a, &b, batch.rows))
         }
-        _ if a.float(0).is_some() && batch.rows > 0 => floats(operation, &a, &b, batch.rows)?,
+        _ if a.is_float() => floats(operation, &a, &b, batch.rows)?,
         _ => wide(operation, &a, &b, nulls.as_ref(), batch.rows)?,
     };
     Ok(Vector { values, nulls })

@@ -90,12 +90,15 @@ pub struct Batch {
 }
 
 impl Batch {
-    /// The rows at `positions`.
+    /// The rows at `positions`. A column that was left out stays so.
     ///
     /// # Errors
     /// Those of taking rows of arrays.
     pub fn take(&self, positions: &[u32]) -> Result<Batch> {
-        let columns = self.columns.iter().map(|column| column.take(positions));
+        let columns = self.columns.iter().map(|column| match column.is_empty() {
+            true => Ok(column.clone()),
+            false => column.take(positions),
+        });
         Ok(Batch {
             columns: columns.collect::<Result<_>>()?,
             rows: positions.len(),

@@ -190,6 +190,25 @@ fn comparable(rows: Vec<String>) -> Vec<String> {
     rows
 }
 
+/// Queries that went wrong once.
+const FOUND: [&str; 5] = [
+    // A condition of a join that is evaluated for some of the pairs only.
+    "SELECT b.u, count(DISTINCT b.k) FROM a JOIN b ON a.k = b.k AND a.n < b.n \
+     WHERE (b.k NOT IN (3, 4, 5) OR a.t LIKE '%3') GROUP BY b.u",
+    // The least of no values.
+    "SELECT substring(b.t, 1, 2), min(b.id), max(b.p) FROM a LEFT JOIN b \
+     ON a.k = b.k AND a.d = b.d WHERE a.t = 't7' GROUP BY substring(b.t, 1, 2)",
+    // Groups of no rows, by keys of several words.
+    "SELECT substring(a.t, 1, 2), a.p, max(a.d) FROM a \
+     WHERE NOT EXISTS (SELECT 1 FROM b WHERE b.k = a.k) AND a.k > 3 \
+     GROUP BY substring(a.t, 1, 2), a.p",
+    // Arithmetic on floats of no rows.
+    "SELECT sum(a.p) FILTER (WHERE a.f * 2 > 3.5) FROM a \
+     WHERE NOT EXISTS (SELECT 1 FROM b WHERE b.k = a.k) AND a.k > 3",
+    // Groups of groups, none of them left.
+    "SELECT count(*), sum(x) FROM (SELECT k, sum(p) AS x FROM a WHERE id < 0 GROUP BY k) s",
+];
+
 #[test]
 fn generated_queries_give_the_same_on_both_engines() {
     let mut ours = 0;
@@ -208,8 +227,9 @@ fn generated_queries_give_the_same_on_both_engines() {
             })
             .collect();
         let mut dice = Dice(number as u64 + 1);
-        for _ in 0..150 {
-            let query = query(&mut dice);
+        let found = FOUND.iter().map(|query| (*query).to_owned());
+        let generated = (0..150).map(|_| query(&mut dice));
+        for query in found.chain(generated) {
             let expected = comparable(theirs.rows(&query));
             for sql in &sessions {
                 assert_eq!(comparable(sql.rows(&query)), expected, "{layout}: {query}");
