@@ -1,7 +1,7 @@
 //! The 22 queries, for information: Freestone's makers have set no bar here yet.
 
 use crate::bench::Bench;
-use crate::report::{Row, Section};
+use crate::report::{Bar, Row, Section};
 use crate::{Result, pair, queries};
 
 /// Measures the section.
@@ -15,7 +15,8 @@ pub fn measure(bench: &mut Bench) -> Result<Section> {
     for query in 1..=queries::COUNT {
         eprintln!("tpch: Q{query}");
         let sql = queries::text(query, bench.scale).ok_or("there is no such query")?;
-        rows.push(pair::query(bench, &session, &sql)?.row(format!("Q{query}")));
+        let row = pair::query(bench, &session, &sql)?.row(format!("Q{query}"));
+        rows.push(row.bar(Bar::Ratio(1.1)));
     }
     let ours: Vec<f64> = rows.iter().map(|row| row.freestone).collect();
     // Only where all of them ran on both sides.
@@ -23,8 +24,10 @@ pub fn measure(bench: &mut Bench) -> Result<Section> {
     let summed = |values: &[f64]| values.iter().sum::<f64>();
     let total = Row::new("total", "ms", summed(&ours));
     let mean = Row::new("geometric mean", "ms", geometric_mean(&ours));
-    rows.push(total.beside(theirs.as_deref().map(summed)));
-    rows.push(mean.beside(theirs.as_deref().map(geometric_mean)));
+    let total = total.beside(theirs.as_deref().map(summed));
+    rows.push(total.bar(Bar::Ratio(0.7)));
+    let mean = mean.beside(theirs.as_deref().map(geometric_mean));
+    rows.push(mean.bar(Bar::Ratio(0.7)));
     Ok(Section::new("tpch", "the 22 queries, warm", rows))
 }
 
