@@ -214,3 +214,44 @@ pub(super) fn scaled(vector: &Vector, factor: i64) -> Result<Vector> {
     };
     Ok(Vector { values, nulls })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{Arithmetic, Expression};
+    use crate::Error;
+    use crate::vector::{Batch, Values, Vector};
+    use proptest::prelude::*;
+
+    proptest! {
+        /// Whatever leaves 64 bits is computed in 128; nothing wraps around.
+        #[test]
+        fn results_are_exact(
+            pairs in proptest::collection::vec((any::<i64>(), any::<i64>(), 0u32..63), 1..50),
+            operation in prop_oneof![
+                Just(Arithmetic::Add), Just(Arithmetic::Subtract), Just(Arithmetic::Multiply)
+            ],
+        ) {
+            let column = |values: Vec<i64>| Vector::of(Values::Int(values.into()));
+            let shift = pairs[0].2;
+            let a: Vec<i64> = pairs.iter().map(|(a, ..)| a >> shift).collect();
+            let b: Vec<i64> = pairs.iter().map(|(_, b, _)| b >> (62 - shift)).collect();
+            let batch = Batch { columns: vec![column(a.clone()), column(b.clone())], rows: a.len() };
+            let side = |place| Box::new(Expression::Column(place));
+            let found = Expression::Arithmetic(operation, side(0), side(1)).evaluate(&batch);
+            let exact: Option<Vec<i128>> = (a.iter().zip(&b))
+                .map(|(a, b)| operation.of(i128::from(*a), i128::from(*b)))
+                .collect();
+            match (found, exact) {
+                (Ok(Vector { values: Values::Int(found), .. }), Some(exact)) => {
+                    let found: Vec<i128> = found.iter().map(|v| i128::from(*v)).collect();
+                    prop_assert_eq!(found, exact);
+                }
+                (Ok(Vector { values: Values::Wide(found), .. }), Some(exact)) => {
+                    prop_assert_eq!(found.to_vec(), exact);
+                }
+                (Err(Error::OutOfRange(_)), None) => {}
+                (found, exact) => prop_assert!(false, "{found:?} {exact:?}"),
+            }
+        }
+    }
+}

@@ -140,3 +140,39 @@ impl ValueTest for KeyTest {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::KeyTest;
+    use arrow_array::{ArrayRef, Int64Array};
+    use freestone_storage::ValueTest;
+    use proptest::prelude::*;
+    use std::sync::Arc;
+
+    proptest! {
+        /// No key is dropped, wherever keys lie; where they are close, nothing else is kept.
+        #[test]
+        fn keys_pass(
+            keys in proptest::collection::vec((any::<i32>(), 0u32..40), 1..200),
+            others in proptest::collection::vec(any::<i16>(), 0..200),
+            narrow in any::<bool>(),
+        ) {
+            let key = |(value, shift): &(i32, u32)| match narrow {
+                true => i64::from(*value % 500),
+                false => i64::from(*value) << shift,
+            };
+            let keys: Vec<i64> = keys.iter().map(key).collect();
+            let test = KeyTest::new(&keys);
+            let values: Vec<i64> =
+                keys.iter().copied().chain(others.into_iter().map(i64::from)).collect();
+            let mut positions: Vec<u32> = (0..values.len() as u32).collect();
+            let array: ArrayRef = Arc::new(Int64Array::from(values.clone()));
+            test.retain(&array, &mut positions);
+            for (place, value) in values.iter().enumerate() {
+                let kept = positions.contains(&(place as u32));
+                prop_assert!(kept || !keys.contains(value), "{value} was dropped");
+                prop_assert!(!narrow || !kept || keys.contains(value), "{value} was kept");
+            }
+        }
+    }
+}
