@@ -177,3 +177,11 @@ pub(crate) fn hash(value: i64) -> u64 {
     let x = (x ^ (x >> 32)).wrapping_mul(0xD6E8_FEB8_6659_FD93);
     x ^ (x >> 32)
 }
+
+/// Well-mixed bits of a key of some words.
+#[inline]
+pub(crate) fn hash_key(key: &[i64]) -> u64 {
+    key.iter().fold(0, |state: u64, word| {
+        hash((state.rotate_left(9) ^ *word as u64) as i64)
+    })
+}

@@ -5,7 +5,7 @@
 //! last word has a bit for each column that is.
 
 use crate::kernels::hash;
-use crate::vector::{Batch, Kind, Values, Vector};
+use crate::vector::{Batch, Kind, Values, Vector, narrowed};
 use crate::{Error, Result};
 use arrow_array::cast::AsArray;
 use arrow_array::{Array, ArrayRef, StringViewArray};
@@ -293,7 +293,7 @@ impl Keys {
                 Kind::Wide => {
                     let high = |row: usize| keys[row * stride + place + 1];
                     let wide = |row| i128::from(high(row)) << 64 | i128::from(word(row) as u64);
-                    crate::expression::fitting((0..rows).map(wide).collect())
+                    narrowed(&(0..rows).map(wide).collect::<Vec<i128>>(), None)
                 }
                 Kind::Text | Kind::Other => {
                     let interner = &self.interners[number];

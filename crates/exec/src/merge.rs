@@ -1,7 +1,7 @@
 //! Group tables of several threads become one result.
 
 use crate::aggregate::GroupTable;
-use crate::pipeline::{Run, pieces};
+use crate::pipeline::{Run, on_threads, pieces};
 use crate::vector::Batch;
 use crate::{Error, Result};
 
@@ -25,17 +25,7 @@ impl Run<'_> {
         let parts = if groups <= ALONE { 1 } else { self.threads };
         let tables = &tables;
         let part = |part: usize| GroupTable::merged(tables, grouping, part, parts)?.finish();
-        let outcomes: Vec<Result<Batch>> = std::thread::scope(|scope| {
-            let others: Vec<_> = (1..parts)
-                .map(|number| scope.spawn(move || part(number)))
-                .collect();
-            let own = part(0);
-            let others = others.into_iter().map(|thread| match thread.join() {
-                Ok(outcome) => outcome,
-                Err(panic) => std::panic::resume_unwind(panic),
-            });
-            std::iter::once(own).chain(others).collect()
-        });
+        let outcomes = on_threads(parts, part);
         let mut batches = Vec::new();
         for outcome in outcomes {
             batches.extend(pieces(outcome?));

@@ -283,15 +283,7 @@ impl Run<'_> {
             Source::Scan(scan, _) => scan.pieces().min(self.threads),
             Source::Batches(batches) => batches.lock().len().min(self.threads),
         };
-        let outcomes: Vec<Result<S>> = std::thread::scope(|scope| {
-            let others: Vec<_> = (1..threads).map(|_| scope.spawn(work)).collect();
-            let own = work();
-            let others = others.into_iter().map(|thread| match thread.join() {
-                Ok(outcome) => outcome,
-                Err(panic) => std::panic::resume_unwind(panic),
-            });
-            std::iter::once(own).chain(others).collect()
-        });
+        let outcomes: Vec<Result<S>> = on_threads(threads, |_| work());
         // An error counts before what it caused elsewhere.
         let (mut sinks, mut first) = (Vec::new(), None);
         for outcome in outcomes {
@@ -306,6 +298,22 @@ impl Run<'_> {
             None => Ok(sinks),
         }
     }
+}
+
+/// What each of some threads, this one among them, makes of its number.
+pub(crate) fn on_threads<T: Send>(threads: usize, work: impl Fn(usize) -> T + Sync) -> Vec<T> {
+    let work = &work;
+    std::thread::scope(|scope| {
+        let others: Vec<_> = (1..threads)
+            .map(|number| scope.spawn(move || work(number)))
+            .collect();
+        let own = work(0);
+        let others = others.into_iter().map(|thread| match thread.join() {
+            Ok(outcome) => outcome,
+            Err(panic) => std::panic::resume_unwind(panic),
+        });
+        std::iter::once(own).chain(others).collect()
+    })
 }
 
 /// A batch in pieces of usual size, none of them empty.

@@ -3,7 +3,7 @@
 use super::groups::NO_GROUP;
 use super::{Aggregate, Function};
 use crate::kernels::{bounds, rows_of_group, sum_of_group};
-use crate::vector::{Values, Vector};
+use crate::vector::{Values, Vector, narrowed};
 use crate::{Error, Result};
 use arrow_array::StringViewArray;
 use arrow_array::cast::AsArray;
@@ -341,7 +341,8 @@ impl Accumulator {
                     let scaled = scaled.ok_or_else(|| Error::OutOfRange("decimal".into()))?;
                     Ok(scaled / i128::from(counts[row].max(1)))
                 };
-                crate::expression::fitting((0..rows).map(average).collect::<Result<_>>()?)
+                let averages = (0..rows).map(average).collect::<Result<Vec<i128>>>()?;
+                narrowed(&averages, None)
             }
             (State::Sum(sum), _) if sum.high.is_empty() => Values::Int(sum.low.into()),
             (State::Sum(sum), _) => {
@@ -356,7 +357,7 @@ impl Accumulator {
                 {
                     return Err(Error::OutOfRange("decimal".into()));
                 }
-                crate::expression::fitting(sums)
+                narrowed(&sums, None)
             }
             (State::Float(sums), Function::Average { .. }) => {
                 let pairs = sums.iter().zip(counts);
@@ -378,7 +379,7 @@ impl Accumulator {
                     .zip(&mut values)
                     .filter(|(rows, _)| **rows == 0);
                 empty.for_each(|(_, value)| *value = 0);
-                crate::expression::fitting(values)
+                narrowed(&values, None)
             }
             (State::Text(values), _) => {
                 let text = values.iter().map(|value| value.as_deref().unwrap_or(""));

@@ -1,6 +1,6 @@
 //! Numbers of groups, by their keys.
 
-use crate::kernels::{bounds, hash};
+use crate::kernels::{bounds, hash_key};
 
 /// Stands for "no group".
 pub(super) const NO_GROUP: u32 = u32::MAX;
@@ -82,13 +82,6 @@ impl Direct {
         }
         inside.then_some(slot)
     }
-}
-
-#[inline]
-fn hash_key(key: &[i64]) -> u64 {
-    key.iter().fold(0, |state: u64, word| {
-        hash((state.rotate_left(9) ^ *word as u64) as i64)
-    })
 }
 
 impl Groups {

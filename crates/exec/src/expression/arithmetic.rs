@@ -5,7 +5,7 @@
 
 use super::{Constant, Expression};
 use crate::kernels::{self, bounds};
-use crate::vector::{Batch, Values, Vector};
+use crate::vector::{Batch, Values, Vector, narrowed};
 use crate::{Error, Result};
 use arrow_buffer::{NullBuffer, ScalarBuffer};
 
@@ -161,7 +161,7 @@ fn wide(
         let value = operation.of(a, b);
         values.push(value.ok_or_else(|| Error::OutOfRange("decimal".into()))?);
     }
-    Ok(fitting(values))
+    Ok(narrowed(&values, None))
 }
 
 fn floats(operation: Arithmetic, a: &Side, b: &Side, rows: usize) -> Result<Values> {
@@ -177,20 +177,6 @@ fn floats(operation: Arithmetic, a: &Side, b: &Side, rows: usize) -> Result<Valu
     let values =
         values.ok_or_else(|| Error::internal("arithmetic on numbers of different kinds"))?;
     Ok(Values::Float(values.into()))
-}
-
-/// Decimals in 64 bits if all fit.
-pub(crate) fn fitting(values: Vec<i128>) -> Values {
-    match values.iter().all(|value| i64::try_from(*value).is_ok()) {
-        true => Values::Int(
-            values
-                .iter()
-                .map(|v| *v as i64)
-                .collect::<Vec<i64>>()
-                .into(),
-        ),
-        false => Values::Wide(values.into()),
-    }
 }
 
 /// Integers times a factor.

@@ -20,7 +20,6 @@ use std::fmt;
 use std::sync::Arc;
 
 pub use arithmetic::Arithmetic;
-pub(crate) use arithmetic::fitting;
 pub use compare::Comparison;
 pub(crate) use conditional::positions;
 

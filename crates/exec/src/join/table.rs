@@ -2,7 +2,7 @@
 
 use super::Join;
 use crate::Result;
-use crate::kernels::{bounds, hash};
+use crate::kernels::{bounds, hash_key};
 use crate::keys::Keys;
 use crate::vector::{Batch, Kind, Values, Vector, concat};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -90,7 +90,7 @@ impl JoinTable {
                 Finder::Dense(least, slots) => &mut slots[key[0].wrapping_sub(*least) as usize],
                 Finder::Hashed(slots) => {
                     let mask = slots.len() - 1;
-                    &mut slots[hash_of(key) as usize & mask]
+                    &mut slots[hash_key(key) as usize & mask]
                 }
             };
             if *slot != 0 {
@@ -145,7 +145,7 @@ impl JoinTable {
                     .get(key[0].wrapping_sub(*least) as u64 as usize)
                     .copied()
                     .unwrap_or(0),
-                Finder::Hashed(slots) => slots[hash_of(key) as usize & (slots.len() - 1)],
+                Finder::Hashed(slots) => slots[hash_key(key) as usize & (slots.len() - 1)],
             };
             while found != 0 {
                 let place = (found as usize - 1) * stride;
@@ -207,12 +207,6 @@ fn words_of(
     let bare = keys.iter().map(|key| Vector::of(key.values.clone()));
     let words = all.words(&bare.collect::<Vec<Vector>>(), rows)?;
     Ok((words, all.stride, left_out))
-}
-
-fn hash_of(key: &[i64]) -> u64 {
-    key.iter().fold(0, |state: u64, word| {
-        hash((state.rotate_left(9) ^ *word as u64) as i64)
-    })
 }
 
 fn finder(words: &[i64], stride: usize, rows: usize) -> Finder {

@@ -131,7 +131,7 @@ fn kind_name(values: &Values) -> &'static str {
 }
 
 /// Decimals in as few bits as all of them need.
-fn narrowed(values: &[i128], nulls: Option<&NullBuffer>) -> Values {
+pub(crate) fn narrowed(values: &[i128], nulls: Option<&NullBuffer>) -> Values {
     let fits = |value: &i128| i64::try_from(*value).is_ok();
     let all = match nulls {
         None => values.iter().all(fits),

@@ -3,6 +3,7 @@
 mod arrow;
 mod concat;
 
+pub(crate) use arrow::narrowed;
 pub use concat::concat;
 
 use crate::Result;
