@@ -62,7 +62,8 @@ impl Prepared {
             return Ok(outcome);
         }
         let literals: Vec<Expr> = values.iter().map(Parameter::literal).collect();
-        self.run_with(session, &literals).await
+        // Apart, so that the way past the planner does not move its state about.
+        Box::pin(self.run_with(session, &literals)).await
     }
 
     /// Changes the row with one key, or adds one, without a plan; `None` if that is
@@ -110,7 +111,7 @@ impl Prepared {
         if let Some(rows) = at_point? {
             return Ok(rows);
         }
-        let Outcome::Rows(rows) = self.run(session, values).await? else {
+        let Outcome::Rows(rows) = Box::pin(self.run(session, values)).await? else {
             return Ok(Vec::new());
         };
         let mut all = Vec::new();

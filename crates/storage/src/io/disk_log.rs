@@ -18,6 +18,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 const ZEROS: u64 = 1 << 20;
 /// Direct writes begin and end at multiples of this, in file and memory, bytes.
 const UNIT: u64 = 4096;
+/// A buffer for writes is kept up to this size, bytes.
+const KEPT: usize = 1 << 16;
 
 #[derive(Debug)]
 struct DiskLog {
@@ -41,6 +43,8 @@ struct Direct {
 struct LastUnit {
     start: Option<u64>,
     bytes: Vec<u8>,
+    /// What the next write is put together in.
+    buffer: Vec<u8>,
 }
 
 /// Opens `path`, or creates it with so many zeros.
@@ -113,23 +117,29 @@ impl Direct {
 
     /// Writes whole units around `bytes`, zeros behind them; `plain` is the same file.
     fn write(&self, plain: &File, offset: u64, bytes: &[u8]) -> io::Result<()> {
-        let mut last = self.last.lock();
-        let start = offset / UNIT * UNIT;
-        let before = (offset - start) as usize;
+        let LastUnit { start, bytes: last, buffer } = &mut *self.last.lock();
+        let first = offset / UNIT * UNIT;
+        let before = (offset - first) as usize;
         let len = (before + bytes.len()).next_multiple_of(UNIT as usize);
-        let mut buffer = vec![0; len + UNIT as usize];
+        if buffer.len() < len + UNIT as usize {
+            buffer.resize(len + UNIT as usize, 0);
+        }
         let aligned = buffer.as_ptr().align_offset(UNIT as usize);
         let units = &mut buffer[aligned..aligned + len];
-        match last.start.take() {
-            Some(known) if known == start => units[..before].copy_from_slice(&last.bytes[..before]),
-            _ => plain.read_exact_at(&mut units[..before], start)?,
+        match start.take() {
+            Some(known) if known == first => units[..before].copy_from_slice(&last[..before]),
+            _ => plain.read_exact_at(&mut units[..before], first)?,
         }
         units[before..before + bytes.len()].copy_from_slice(bytes);
-        self.file.write_all_at(units, start)?;
+        units[before + bytes.len()..].fill(0);
+        self.file.write_all_at(units, first)?;
         let unit = len - UNIT as usize;
-        last.bytes.clear();
-        last.bytes.extend_from_slice(&units[unit..]);
-        last.start = Some(start + unit as u64);
+        last.clear();
+        last.extend_from_slice(&units[unit..]);
+        *start = Some(first + unit as u64);
+        if buffer.len() > KEPT {
+            *buffer = Vec::new();
+        }
         Ok(())
     }
 }
