@@ -41,8 +41,8 @@ lint: setup            ## format, house rules, clippy, licences
 clean:                 ## the databases and our own build results, not the dependencies'
 	rm -rf ./demo-db ./bench-db
 	cargo clean --release --package freestone --package freestone-bench \
-	  --package freestone-binder --package freestone-cli \
-	  --package freestone-storage --package freestone-testkit --package xtask
+	  --package freestone-allocator --package freestone-binder --package freestone-cli \
+	  --package freestone-exec --package freestone-storage --package freestone-testkit --package xtask
 
 build: setup
 	$(CARGO_BUILD) --bin freestone

@@ -37,7 +37,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 #[global_allocator]
-static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+static ALLOCATOR: freestone_allocator::Allocator = freestone_allocator::Allocator;
 
 /// Whatever stops a measurement, in words.
 pub type Result<T> = std::result::Result<T, Box<dyn std::error::Error + Send + Sync>>;
@@ -61,6 +61,7 @@ struct Arguments {
 }
 
 fn main() -> ExitCode {
+    freestone_allocator::keep_freed_memory();
     match run(&Arguments::parse()) {
         Ok(true) => ExitCode::SUCCESS,
         Ok(false) => ExitCode::FAILURE,

@@ -41,9 +41,10 @@ use std::process::ExitCode;
 use tokio::runtime::{Builder, Runtime};
 
 #[global_allocator]
-static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+static ALLOCATOR: freestone_allocator::Allocator = freestone_allocator::Allocator;
 
 fn main() -> ExitCode {
+    freestone_allocator::keep_freed_memory();
     let matches = Arguments::command().get_matches();
     let arguments = match Arguments::from_arg_matches(&matches) {
         Ok(arguments) => arguments,
