@@ -127,6 +127,9 @@ pub struct TpchArguments {
     /// Threads [default: one per core]
     #[arg(long, value_name = "T", value_parser = positive)]
     pub threads: Option<usize>,
+    /// Memory for the queries, such as 1GB [default: 80% of the machine's]
+    #[arg(long, value_name = "SIZE")]
+    pub memory_limit: Option<String>,
     /// Only these queries
     #[arg(long, value_name = "1,6,…", value_delimiter = ',', value_parser = clap::value_parser!(u8).range(1..=22))]
     pub queries: Vec<u8>,

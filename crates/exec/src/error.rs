@@ -11,6 +11,17 @@ pub enum Error {
     Other(std::sync::Arc<dyn std::error::Error + Send + Sync>),
     /// A value that is outside its type; the text names the type.
     OutOfRange(String),
+    /// An operator that cannot do with the memory there is.
+    OutOfMemory {
+        /// Which operator.
+        operator: &'static str,
+        /// Bytes it cannot do without.
+        bytes: usize,
+        /// Bytes there are for all.
+        limit: usize,
+    },
+    /// Rows could not be set aside.
+    Spill(std::sync::Arc<std::io::Error>),
     /// A mistake of this program.
     Internal(String),
     /// The query was given up.
@@ -33,6 +44,15 @@ impl std::fmt::Display for Error {
             Error::Storage(error) => error.fmt(f),
             Error::Other(error) => error.fmt(f),
             Error::OutOfRange(kind) => write!(f, "{kind} out of range"),
+            Error::OutOfMemory {
+                operator,
+                bytes,
+                limit,
+            } => write!(
+                f,
+                "{operator} needs {bytes} bytes at once, more than {limit} bytes for all leave it"
+            ),
+            Error::Spill(error) => write!(f, "cannot set rows aside: {error}"),
             Error::Internal(message) => f.write_str(message),
             Error::Cancelled => f.write_str("the query was cancelled"),
         }
@@ -44,6 +64,12 @@ impl std::error::Error for Error {}
 impl From<freestone_storage::Error> for Error {
     fn from(error: freestone_storage::Error) -> Error {
         Error::Storage(std::sync::Arc::new(error))
+    }
+}
+
+impl From<std::io::Error> for Error {
+    fn from(error: std::io::Error) -> Error {
+        Error::Spill(std::sync::Arc::new(error))
     }
 }
 

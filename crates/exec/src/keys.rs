@@ -44,6 +44,12 @@ impl Interner {
         &self.bytes[start..self.ends[number]]
     }
 
+    fn memory(&self) -> usize {
+        self.bytes.capacity()
+            + (self.ends.capacity() + self.hashes.capacity()) * 8
+            + self.slots.capacity() * 4
+    }
+
     fn grow(&mut self) {
         let size = (self.slots.len() * 2).max(64);
         self.slots = vec![0; size];
@@ -149,6 +155,16 @@ impl Keys {
             stride: nulls.max(1),
             nulls,
         })
+    }
+
+    /// Whether a key is one number that is the same in every table.
+    pub fn is_one_number(&self) -> bool {
+        self.kinds == [Kind::Int] && self.stride == 1
+    }
+
+    /// Bytes of memory that the texts take.
+    pub fn bytes(&self) -> usize {
+        self.interners.iter().map(Interner::memory).sum()
     }
 
     /// Whether keys have a word of NULLs.

@@ -11,14 +11,18 @@ pub mod expression;
 mod join;
 mod kernels;
 mod keys;
+mod memory;
 mod merge;
 mod pipeline;
 mod plan;
+mod source;
+mod spill;
 mod step;
 pub mod vector;
 
 pub use aggregate::{Aggregate, Function, Grouping};
 pub use error::{Error, Result};
 pub use join::{Join, JoinKind};
+pub use memory::{Memory, Space};
 pub use pipeline::{Run, run};
 pub use plan::{Node, Plan, Table};

@@ -1,13 +1,15 @@
 //! Running a plan: pipelines over work that threads take from one queue.
 
-use crate::aggregate::GroupTable;
 use crate::expression::Expression;
-use crate::join::{Join, JoinTable, KeyTest, Probe};
+use crate::join::{BuildRows, Builder, Built, Join, JoinTable, KeyTest, Probe, Waiting};
+use crate::memory::Space;
+use crate::merge::Gatherer;
 use crate::plan::{Metrics, Node, Plan, Table};
+use crate::source::Source;
 use crate::step::{Step, flow};
-use crate::vector::{Batch, Values, Vector};
+use crate::vector::{Batch, Values};
 use crate::{Error, Result};
-use freestone_storage::{ArrayForm, CompareOp, Predicate, Scan, ScanRequest, ScanWorker, Value};
+use freestone_storage::{ArrayForm, CompareOp, Predicate, Scan, ScanRequest, Value};
 use parking_lot::Mutex;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -26,6 +28,8 @@ pub struct Run<'a> {
     pub stop: &'a AtomicBool,
     /// Told of every scan before it begins.
     pub watch: &'a (dyn Fn(&Arc<Scan>) + Sync),
+    /// The memory it may use.
+    pub space: Space,
 }
 
 /// Runs a plan and gives its rows to `out`, from several threads.
@@ -51,38 +55,9 @@ struct Pipeline<'a> {
     steps: Vec<(Step<'a>, &'a Metrics)>,
 }
 
-enum Source<'a> {
-    Scan(Arc<Scan>, &'a Metrics),
-    Batches(Mutex<std::vec::IntoIter<Batch>>),
-}
-
-/// What one thread takes rows from.
-enum Worker<'s, 'a> {
-    Scan(Box<ScanWorker>, &'a Metrics),
-    Batches(&'s Mutex<std::vec::IntoIter<Batch>>),
-}
-
-impl Worker<'_, '_> {
-    fn next(&mut self) -> Option<Result<Batch>> {
-        match self {
-            Worker::Batches(batches) => batches.lock().next().map(Ok),
-            Worker::Scan(worker, metrics) => {
-                let start = Instant::now();
-                let next = worker.next_columns()?;
-                Some(next.map_err(Error::from).and_then(|(columns, rows)| {
-                    let columns = columns.iter().map(Vector::from_arrow);
-                    let columns = columns.collect::<Result<_>>()?;
-                    metrics.add(rows, start);
-                    Ok(Batch { columns, rows })
-                }))
-            }
-        }
-    }
-}
-
 impl Run<'_> {
     /// Does everything that must be done before the rows of a plan can flow.
-    fn open<'a>(&self, plan: &'a Plan, filters: &[Filter]) -> Result<Pipeline<'a>> {
+    fn open<'a>(&'a self, plan: &'a Plan, filters: &[Filter]) -> Result<Pipeline<'a>> {
         match &plan.node {
             Node::Table(table) => self.scan(table, &plan.metrics, filters),
             Node::Filter(input, condition) => {
@@ -105,20 +80,19 @@ impl Run<'_> {
                 let pipeline = self.open(input, &below)?;
                 let tables = self.drive(
                     &pipeline,
-                    || GroupTable::new(grouping),
-                    |table, batch| {
+                    || Gatherer::new(grouping, &self.space),
+                    |gatherer, batch| {
                         let start = Instant::now();
-                        table.add(&batch)?;
+                        gatherer.add(&batch, &self.space)?;
                         plan.metrics.add(0, start);
                         Ok(())
                     },
                 )?;
                 drop(pipeline);
-                let start = Instant::now();
-                let batches = self.merge(tables, grouping)?;
-                let rows = batches.iter().map(|batch| batch.rows).sum();
-                plan.metrics.add(rows, start);
-                Ok(batches_of(batches))
+                Ok(Pipeline {
+                    source: self.merge(tables, grouping, &plan.metrics)?,
+                    steps: Vec::new(),
+                })
             }
             Node::Join(join) => self.join(join, &plan.metrics, filters),
         }
@@ -167,7 +141,7 @@ impl Run<'_> {
     }
 
     fn join<'a>(
-        &self,
+        &'a self,
         join: &'a Join,
         metrics: &'a Metrics,
         filters: &[Filter],
@@ -190,13 +164,14 @@ impl Run<'_> {
                 test: filter.test,
             })
             .collect();
-        let built = self.collect(&join.build, &to_build)?;
+        let built = self.build(join, &to_build)?;
         let start = Instant::now();
-        let (table, keys) = JoinTable::new(join, &built)?;
-        let table = Arc::new(table);
-        drop(built);
+        let (table, keys) = JoinTable::new(join, &built.batches, built.held)?;
+        drop(built.batches);
         let mut to_probe = to_probe;
-        if join.kind.may_skip_probe() && !join.null_equal {
+        // What was set aside is not among the keys.
+        let all_here = built.aside.is_none();
+        if all_here && join.kind.may_skip_probe() && !join.null_equal {
             for ((_, of_probe, _), key) in join.keys.iter().zip(&keys) {
                 if let (Expression::Column(column), Values::Int(values)) = (of_probe, &key.values) {
                     to_probe.push(Filter {
@@ -209,93 +184,101 @@ impl Run<'_> {
         drop(keys);
         metrics.add(0, start);
         let mut pipeline = self.open(&join.probe, &to_probe)?;
-        let probe = Probe { join, table };
-        if !join.kind.gives_build_rows() {
-            pipeline.steps.push((Step::Probe(probe), metrics));
-            return Ok(pipeline);
-        }
-        // Rows of the build side are known when all of the probe side have asked.
-        let steps = [(Step::Probe(probe), metrics)];
-        let parts = self.drive(
-            &pipeline,
-            || Ok(Vec::new()),
-            |batches, batch| {
-                flow(&steps, batch, &mut |batch| {
-                    batches.push(batch);
-                    Ok(())
-                })
-            },
-        )?;
-        let mut batches: Vec<Batch> = parts.into_iter().flatten().collect();
-        let [(Step::Probe(probe), _)] = &steps else {
-            return Err(Error::internal("a join without probe"));
+        let probe = Probe {
+            join,
+            table: Arc::new(table),
+            waiting: built.aside.map(Waiting::new),
+            space: &self.space,
         };
-        let last = probe.build_rows()?;
-        metrics.rows.fetch_add(last.rows as u64, Ordering::Relaxed);
-        batches.extend(pieces(last));
-        Ok(batches_of(batches))
+        pipeline.steps.push((Step::Probe(probe), metrics));
+        Ok(pipeline)
     }
 
-    /// All rows of a plan.
-    fn collect(&self, plan: &Plan, filters: &[Filter]) -> Result<Vec<Batch>> {
-        let pipeline = self.open(plan, filters)?;
-        let parts = self.drive(
+    /// All rows of the build side of a join.
+    fn build(&self, join: &Join, filters: &[Filter]) -> Result<Built> {
+        let pipeline = self.open(&join.build, filters)?;
+        let builder = Builder::new(join);
+        let rows = self.drive(
             &pipeline,
-            || Ok(Vec::new()),
-            |batches, batch| {
-                batches.push(batch);
-                Ok(())
-            },
+            || Ok(builder.rows(&self.space)),
+            |rows: &mut BuildRows, batch| builder.push(rows, batch, &self.space),
         )?;
-        Ok(parts.into_iter().flatten().collect())
+        drop(pipeline);
+        builder.finish(rows, &self.space)
     }
 
-    /// Sends all rows of a pipeline to as many sinks as there are threads.
+    /// Sends all rows of a pipeline to as many sinks as there are threads: first those
+    /// of the source, then what joins have left, one after the other.
     fn drive<S: Send>(
         &self,
         pipeline: &Pipeline<'_>,
-        make: impl Fn() -> Result<S> + Sync,
+        make: impl Fn() -> Result<S>,
         push: impl Fn(&mut S, Batch) -> Result<()> + Sync,
     ) -> Result<Vec<S>> {
-        let failed = AtomicBool::new(false);
-        let work = || -> Result<S> {
-            let mut sink = make()?;
-            let mut worker = match &pipeline.source {
-                Source::Scan(scan, metrics) => Worker::Scan(Box::new(scan.worker()), metrics),
-                Source::Batches(batches) => Worker::Batches(batches),
-            };
-            while let Some(batch) = worker.next() {
-                if self.stop.load(Ordering::Relaxed) || failed.load(Ordering::Relaxed) {
-                    return Err(Error::Cancelled);
-                }
-                flow(&pipeline.steps, batch?, &mut |batch| push(&mut sink, batch))?;
-            }
-            Ok(sink)
+        let waits = |step: &Step<'_>| matches!(step, Step::Probe(probe) if probe.waiting.is_some());
+        let threads = match pipeline.steps.iter().any(|(step, _)| waits(step)) {
+            true => self.threads,
+            false => pipeline.source.threads(self.threads),
         };
-        let work = || {
-            let outcome = work();
+        let sinks = (0..threads.max(1)).map(|_| make());
+        let mut sinks = self.phase(sinks.collect::<Result<_>>()?, |sink, goes_on| {
+            let mut worker = pipeline.source.worker();
+            while let Some(batch) = worker.next(self)? {
+                goes_on()?;
+                flow(&pipeline.steps, batch, &mut |batch| push(sink, batch))?;
+            }
+            Ok(())
+        })?;
+        for (at, (step, metrics)) in pipeline.steps.iter().enumerate() {
+            let Step::Probe(probe) = step else {
+                continue;
+            };
+            let left = probe.left(metrics)?;
+            if left.is_empty() {
+                continue;
+            }
+            let (rest, queue) = (&pipeline.steps[at + 1..], Mutex::new(left));
+            sinks = self.phase(sinks, |sink, goes_on| {
+                loop {
+                    let Some(left) = queue.lock().pop() else {
+                        return Ok(());
+                    };
+                    probe.finish(left, &queue, &mut |batch| {
+                        goes_on()?;
+                        metrics.rows.fetch_add(batch.rows as u64, Ordering::Relaxed);
+                        flow(rest, batch, &mut |batch| push(sink, batch))
+                    })?;
+                }
+            })?;
+        }
+        Ok(sinks)
+    }
+
+    /// Does some work with each sink, on a thread of its own; the work asks now and then
+    /// whether it is still wanted.
+    fn phase<S: Send>(
+        &self,
+        sinks: Vec<S>,
+        work: impl Fn(&mut S, &dyn Fn() -> Result<()>) -> Result<()> + Sync,
+    ) -> Result<Vec<S>> {
+        let failed = AtomicBool::new(false);
+        let goes_on = || match self.stop.load(Ordering::Relaxed) || failed.load(Ordering::Relaxed) {
+            true => Err(Error::Cancelled),
+            false => Ok(()),
+        };
+        let sinks: Vec<Mutex<S>> = sinks.into_iter().map(Mutex::new).collect();
+        let outcomes = on_threads(sinks.len(), |number| {
+            let outcome = work(&mut *sinks[number].lock(), &goes_on);
             if outcome.is_err() {
                 failed.store(true, Ordering::Relaxed);
             }
             outcome
-        };
-        let threads = match &pipeline.source {
-            Source::Scan(scan, _) => scan.pieces().min(self.threads),
-            Source::Batches(batches) => batches.lock().len().min(self.threads),
-        };
-        let outcomes: Vec<Result<S>> = on_threads(threads, |_| work());
+        });
         // An error counts before what it caused elsewhere.
-        let (mut sinks, mut first) = (Vec::new(), None);
-        for outcome in outcomes {
-            match (outcome, &first) {
-                (Ok(sink), _) => sinks.push(sink),
-                (Err(error), None | Some(Error::Cancelled)) => first = Some(error),
-                _ => {}
-            }
-        }
-        match first {
+        let errors = outcomes.into_iter().filter_map(Result::err);
+        match errors.min_by_key(|error| matches!(error, Error::Cancelled)) {
             Some(error) => Err(error),
-            None => Ok(sinks),
+            None => Ok(sinks.into_iter().map(Mutex::into_inner).collect()),
         }
     }
 }
@@ -327,13 +310,6 @@ pub(crate) fn pieces(batch: Batch) -> Vec<Batch> {
     starts
         .map(|start| batch.slice(start, BATCH_ROWS.min(batch.rows - start)))
         .collect()
-}
-
-fn batches_of<'a>(batches: Vec<Batch>) -> Pipeline<'a> {
-    Pipeline {
-        source: Source::Batches(Mutex::new(batches.into_iter())),
-        steps: Vec::new(),
-    }
 }
 
 /// Filters for the columns that some expressions are.

@@ -3,6 +3,7 @@
 use crate::aggregate::Grouping;
 use crate::expression::Expression;
 use crate::join::Join;
+use crate::spill::Page;
 use arrow_schema::DataType;
 use freestone_storage::{Predicate, ReadView, ScanMetrics};
 use parking_lot::Mutex;
@@ -57,11 +58,18 @@ pub struct Metrics {
     pub rows: AtomicU64,
     /// Nanoseconds that threads spent in it.
     pub nanoseconds: AtomicU64,
+    /// Bytes of rows that it has set aside for want of memory.
+    pub aside: AtomicU64,
     /// What its scan has done, if it is one.
     pub scan: Mutex<Option<Arc<ScanMetrics>>>,
 }
 
 impl Metrics {
+    pub(crate) fn set_aside<'p>(&self, pages: impl Iterator<Item = &'p Page>) {
+        let bytes: usize = pages.map(Page::bytes).sum();
+        self.aside.fetch_add(bytes as u64, Ordering::Relaxed);
+    }
+
     pub(crate) fn add(&self, rows: usize, since: std::time::Instant) {
         self.rows.fetch_add(rows as u64, Ordering::Relaxed);
         let spent = u64::try_from(since.elapsed().as_nanos()).unwrap_or(u64::MAX);

@@ -11,6 +11,7 @@ use freestone_storage::{OpenMode, Store};
 
 use crate::error::{Error, Result};
 use crate::ingest::{self, Checks};
+use crate::memory::Broker;
 use crate::plan::expression::Expressions;
 use crate::plan::names::Name;
 use crate::plan::relations::unknown_table;
@@ -38,6 +39,7 @@ pub struct Database {
     /// Functions and options that every session starts with.
     template: Arc<SessionState>,
     plans: Arc<KnownPlans>,
+    memory: Arc<Broker>,
 }
 
 impl Database {
@@ -72,9 +74,11 @@ impl Database {
     }
 
     fn of(store: Arc<Store>) -> Self {
+        let memory = Broker::new(&store);
         Self {
             store,
-            template: Arc::new(template()),
+            template: Arc::new(template(Some(Arc::clone(&memory)))),
+            memory,
             plans: Arc::default(),
         }
     }
@@ -92,6 +96,11 @@ impl Database {
     /// Plans of queries that were seen before.
     pub(crate) fn plans(&self) -> &KnownPlans {
         &self.plans
+    }
+
+    /// The memory of all its queries.
+    pub(crate) fn memory(&self) -> &Arc<Broker> {
+        &self.memory
     }
 
     /// The storage below.

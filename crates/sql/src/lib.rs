@@ -33,6 +33,7 @@ mod engine;
 mod error;
 mod functions;
 mod ingest;
+mod memory;
 mod parameter;
 mod plan;
 mod progress;

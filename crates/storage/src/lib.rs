@@ -40,6 +40,6 @@ pub use schema::{
 pub use store::{
     BlockWriter, Catalog, CatalogEdit, DEFAULT_SCHEMA, LostBlock, LostTransactions, MoverHold,
     MoverStatus, NewBlock, NewColumns, OpenMode, SalvageReport, Savepoint, Sequence, Snapshot,
-    Store, TableMoves, Transaction, VerifyReport, View,
+    Store, TableMoves, Transaction, VerifyReport, View, machine_memory,
 };
 pub use table::{ColumnStatistics, Table, TableStatistics};

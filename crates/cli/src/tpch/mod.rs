@@ -105,7 +105,14 @@ async fn queries(
     let options = SessionOptions {
         threads: Some(plan.threads),
     };
-    let ours = Engine::Freestone(Box::new(loaded.database.session_with(options)));
+    let session = loaded.database.session_with(options);
+    if let Some(limit) = &arguments.memory_limit {
+        let limit = limit.replace('\'', "''");
+        session
+            .execute(&format!("SET memory_limit = '{limit}'"))
+            .await?;
+    }
+    let ours = Engine::Freestone(Box::new(session));
     let theirs = match compared {
         Some(folder) => Some(Engine::parquet(folder, plan.threads).await?),
         None => None,

@@ -19,13 +19,15 @@ const FEW: usize = 12;
 pub(super) struct Accumulator {
     function: Function,
     kind: DataType,
-    state: State,
+    pub(super) state: State,
     /// Rows with a value, by group; `None` while every row had one.
-    counts: Option<Vec<i64>>,
+    pub(super) counts: Option<Vec<i64>>,
+    /// Bytes of the texts in `state`.
+    pub(super) text_bytes: usize,
 }
 
 #[derive(Debug)]
-enum State {
+pub(super) enum State {
     /// The count is all.
     Count,
     Sum(Sum),
@@ -41,9 +43,9 @@ enum State {
 
 /// Sums in 64 bits, moved to 128 before they could leave them.
 #[derive(Debug, Default)]
-struct Sum {
-    low: Vec<i64>,
-    high: Vec<i128>,
+pub(super) struct Sum {
+    pub(super) low: Vec<i64>,
+    pub(super) high: Vec<i128>,
     /// No value of `low` is further from 0.
     reach: u64,
 }
@@ -69,7 +71,7 @@ impl Sum {
         self.reach = 0;
     }
 
-    fn total(&self, group: usize) -> i128 {
+    pub(super) fn total(&self, group: usize) -> i128 {
         let high = self.high.get(group).copied().unwrap_or(0);
         high + i128::from(self.low[group])
     }
@@ -156,6 +158,7 @@ impl Accumulator {
             kind: aggregate.kind.clone(),
             state,
             counts: None,
+            text_bytes: 0,
         }
     }
 
@@ -252,6 +255,7 @@ impl Accumulator {
                         .as_deref()
                         .is_none_or(|old| Self::better(function, value.cmp(old)))
                     {
+                        self.text_bytes += value.len();
                         *old = Some(value.into());
                     }
                 }
@@ -312,6 +316,7 @@ impl Accumulator {
                     if values[to].is_none()
                         || Self::better(function, more[from].cmp(&values[to])) =>
                 {
+                    self.text_bytes += more[from].as_ref().map_or(0, |text| text.len());
                     values[to] = more[from].clone();
                 }
                 _ => {}

@@ -99,6 +99,15 @@ impl Groups {
         self.keys.len() / self.stride
     }
 
+    /// Bytes of memory that it takes.
+    pub fn bytes(&self) -> usize {
+        let slots = match &self.finder {
+            Finder::Direct(direct) => direct.slots.capacity() * 4,
+            Finder::Hashed(slots) => slots.capacity() * 8,
+        };
+        self.keys.capacity() * 8 + slots
+    }
+
     /// Gives every key one word more, 0, at the end.
     pub fn lengthen(&mut self) {
         let longer = self.keys.chunks_exact(self.stride);

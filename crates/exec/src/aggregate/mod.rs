@@ -1,10 +1,15 @@
 //! Hash aggregation (H6, Q8): a table per thread, merged at the end by parts of the keys.
 
 mod accumulate;
+mod codes;
 mod groups;
+mod parting;
+mod states;
 
 use self::accumulate::{Accumulator, count_all};
+use self::codes::CodeMap;
 use self::groups::{Groups, NO_GROUP};
+pub(crate) use self::parting::Parting;
 use crate::Result;
 use crate::expression::Expression;
 use crate::keys::Keys;
@@ -59,6 +64,7 @@ pub(crate) struct GroupTable<'a> {
     grouping: &'a Grouping,
     keys: Keys,
     groups: Groups,
+    codes: CodeMap,
     /// Rows of each group.
     rows: Vec<i64>,
     accumulators: Vec<Accumulator>,
@@ -84,6 +90,7 @@ impl<'a> GroupTable<'a> {
             keys,
             rows: vec![0; groups.len()],
             groups,
+            codes: CodeMap::default(),
             accumulators,
             grouping,
         })
@@ -97,15 +104,7 @@ impl<'a> GroupTable<'a> {
             .iter()
             .map(|(key, _)| key.evaluate(batch));
         let keys = keys.collect::<Result<Vec<Vector>>>()?;
-        let ids = if keys.is_empty() {
-            vec![0; batch.rows]
-        } else {
-            if keys.iter().any(|key| key.nulls.is_some()) {
-                self.allow_nulls();
-            }
-            let words = self.keys.words(&keys, batch.rows)?;
-            self.groups.find(&words)
-        };
+        let ids = self.find(&keys, batch.rows)?;
         let count = self.groups.len();
         self.rows.resize(count, 0);
         for (aggregate, accumulator) in self.grouping.aggregates.iter().zip(&mut self.accumulators)
@@ -136,6 +135,28 @@ impl<'a> GroupTable<'a> {
         Ok(())
     }
 
+    /// The group of each row.
+    fn find(&mut self, keys: &[Vector], rows: usize) -> Result<Vec<u32>> {
+        if keys.is_empty() {
+            return Ok(vec![0; rows]);
+        }
+        if let Some(places) = self.codes.places(keys, rows) {
+            let new = self.codes.unknown(&places);
+            if !new.is_empty() {
+                let keys = keys.iter().map(|key| key.take(&new));
+                let keys = keys.collect::<Result<Vec<Vector>>>()?;
+                let words = self.keys.words(&keys, new.len())?;
+                self.codes.learn(&places, &new, &self.groups.find(&words));
+            }
+            return Ok(self.codes.groups(places));
+        }
+        if keys.iter().any(|key| key.nulls.is_some()) {
+            self.allow_nulls();
+        }
+        let words = self.keys.words(keys, rows)?;
+        Ok(self.groups.find(&words))
+    }
+
     fn allow_nulls(&mut self) {
         if !self.keys.is_nullable() {
             self.keys.allow_nulls();
@@ -148,46 +169,47 @@ impl<'a> GroupTable<'a> {
         self.groups.len()
     }
 
-    /// The part numbered `part` of `parts` of the groups of some tables.
+    /// One part of the groups of some tables.
     pub fn merged(
         tables: &[GroupTable<'a>],
         grouping: &'a Grouping,
+        parting: &Parting,
         part: usize,
-        parts: usize,
     ) -> Result<GroupTable<'a>> {
         let mut all = GroupTable::new(grouping)?;
-        if tables.iter().any(|table| table.keys.is_nullable()) && !grouping.keys.is_empty() {
-            all.allow_nulls();
-        }
         let groups: usize = tables.iter().map(GroupTable::len).sum();
-        all.groups.expected = groups / parts;
+        all.groups.expected = groups / parting.parts();
         for table in tables {
-            let stride = table.keys.stride;
-            let (mut from, mut keys) = (Vec::new(), Vec::new());
-            for (group, key) in table.groups.keys.chunks_exact(stride).enumerate() {
-                if parts > 1 && (table.keys.content_hash(key) >> 32) as usize % parts != part {
-                    continue;
-                }
-                let start = keys.len();
-                keys.extend_from_slice(key);
-                keys.resize(start + all.keys.stride, 0);
-                all.keys.translated(&table.keys, &mut keys[start..]);
-                // In range: groups are numbered in 32 bits.
-                from.push(group as u32);
-            }
-            let to = all.groups.find(&keys);
-            let pairs: Vec<(u32, u32)> = from.into_iter().zip(to).collect();
-            let count = all.groups.len();
-            all.rows.resize(count, 0);
-            for (to, from) in all.accumulators.iter_mut().zip(&table.accumulators) {
-                to.resize(count);
-                to.merge(from, &pairs, (&all.rows, &table.rows));
-            }
-            for (from, to) in pairs {
-                all.rows[to as usize] += table.rows[from as usize];
-            }
+            all.absorb(table, parting, part);
         }
         Ok(all)
+    }
+
+    /// Takes in one part of the groups of another table.
+    pub fn absorb(&mut self, table: &GroupTable<'a>, parting: &Parting, part: usize) {
+        if table.keys.is_nullable() && !self.grouping.keys.is_empty() {
+            self.allow_nulls();
+        }
+        let from = parting.groups(table, part);
+        let stride = table.keys.stride;
+        let mut keys = Vec::with_capacity(from.len() * self.keys.stride);
+        for group in &from {
+            let (first, start) = (*group as usize * stride, keys.len());
+            keys.extend_from_slice(&table.groups.keys[first..first + stride]);
+            keys.resize(start + self.keys.stride, 0);
+            self.keys.translated(&table.keys, &mut keys[start..]);
+        }
+        let to = self.groups.find(&keys);
+        let pairs: Vec<(u32, u32)> = from.into_iter().zip(to).collect();
+        let count = self.groups.len();
+        self.rows.resize(count, 0);
+        for (to, from) in self.accumulators.iter_mut().zip(&table.accumulators) {
+            to.resize(count);
+            to.merge(from, &pairs, (&self.rows, &table.rows));
+        }
+        for (from, to) in pairs {
+            self.rows[to as usize] += table.rows[from as usize];
+        }
     }
 
     /// The keys and results of all groups.

@@ -1,10 +1,14 @@
 //! Hash joins: one side is kept in a table, the other asks it row by row.
 
+mod build;
 mod filter;
+mod left;
 mod probe;
 mod table;
 
+pub(crate) use build::{BuildRows, Builder, Built};
 pub(crate) use filter::KeyTest;
+pub(crate) use left::Waiting;
 pub(crate) use probe::Probe;
 pub(crate) use table::JoinTable;
 

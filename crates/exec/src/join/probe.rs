@@ -1,8 +1,9 @@
 //! The side of a join that asks.
 
-use super::{Join, JoinKind, JoinTable};
+use super::{Join, JoinKind, JoinTable, Waiting};
 use crate::Result;
 use crate::expression::positions;
+use crate::memory::Space;
 use crate::vector::{Batch, NO_ROW, Values, Vector};
 use arrow_buffer::BooleanBuffer;
 use std::sync::Arc;
@@ -15,11 +16,22 @@ const PAIRS: usize = 1 << 14;
 pub(crate) struct Probe<'a> {
     pub join: &'a Join,
     pub table: Arc<JoinTable>,
+    /// Rows that wait until all others have passed.
+    pub waiting: Option<Waiting>,
+    pub space: &'a Space,
 }
 
 impl Probe<'_> {
     /// Gives `out` what comes of some rows of the probe side.
     pub fn push(&self, batch: &Batch, out: &mut dyn FnMut(Batch) -> Result<()>) -> Result<()> {
+        let here;
+        let batch = match &self.waiting {
+            None => batch,
+            Some(waiting) => {
+                here = waiting.keep(self.join, batch, self.space)?;
+                &here
+            }
+        };
         let kind = self.join.kind;
         let keys = self.join.keys.iter().map(|(_, key, _)| key.evaluate(batch));
         let keys = keys.collect::<Result<Vec<Vector>>>()?;

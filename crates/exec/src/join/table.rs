@@ -4,6 +4,7 @@ use super::Join;
 use crate::Result;
 use crate::kernels::{bounds, hash_key};
 use crate::keys::Keys;
+use crate::memory::Reservation;
 use crate::vector::{Batch, Kind, Values, Vector, concat};
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -26,6 +27,8 @@ pub(crate) struct JoinTable {
     null_equal: bool,
     /// Which rows have found a partner, if that is asked.
     pub matched: Vec<AtomicBool>,
+    /// The memory it takes.
+    held: Reservation,
 }
 
 /// Numbers of rows plus one; 0 for none.
@@ -38,8 +41,13 @@ enum Finder {
 }
 
 impl JoinTable {
-    /// A table of all rows of some batches, and the columns of their keys.
-    pub fn new(join: &Join, batches: &[Batch]) -> Result<(JoinTable, Vec<Vector>)> {
+    /// A table of all rows of some batches, and the columns of their keys; `held` is to
+    /// be its reservation.
+    pub fn new(
+        join: &Join,
+        batches: &[Batch],
+        held: Reservation,
+    ) -> Result<(JoinTable, Vec<Vector>)> {
         let columns = (0..join.build.types.len()).map(|column| {
             let parts: Vec<&Vector> = batches.iter().map(|batch| &batch.columns[column]).collect();
             match parts.is_empty() {
@@ -53,11 +61,7 @@ impl JoinTable {
             columns: columns.collect::<Result<_>>()?,
             rows: batches.iter().map(|batch| batch.rows).sum(),
         };
-        let kinds: Vec<Kind> = join
-            .keys
-            .iter()
-            .map(|(_, _, kind)| Kind::of(kind))
-            .collect();
+        let kinds = kinds(join);
         let keys = join.keys.iter().map(|(key, _, _)| key.evaluate(&batch));
         let keys = keys.collect::<Result<Vec<Vector>>>()?;
         let (words, stride, left_out) = words_of(&kinds, &keys, batch.rows, join.null_equal)?;
@@ -73,8 +77,17 @@ impl JoinTable {
                 false => Vec::new(),
             },
             batch,
+            held,
         };
         table.fill(&left_out);
+        let slots = match &table.finder {
+            Finder::Dense(_, slots) | Finder::Hashed(slots) => slots.len(),
+        };
+        let numbers = (slots + table.next.len()) * 4 + table.words.len() * 8;
+        // It is there already, so that a refusal would come too late.
+        table
+            .held
+            .hold(table.batch.bytes() + numbers + table.matched.len());
         Ok((table, keys))
     }
 
@@ -174,6 +187,19 @@ impl JoinTable {
         let rows = rows.filter(|(_, found)| found.load(Ordering::Relaxed) == matched);
         rows.map(|(row, _)| row as u32).collect()
     }
+}
+
+fn kinds(join: &Join) -> Vec<Kind> {
+    join.keys
+        .iter()
+        .map(|(_, _, kind)| Kind::of(kind))
+        .collect()
+}
+
+/// Hashes of the keys of some rows of either side.
+pub(super) fn hashes(join: &Join, keys: &[Vector], rows: usize) -> Result<Vec<u64>> {
+    let (words, stride, _) = words_of(&kinds(join), keys, rows, join.null_equal)?;
+    Ok(words.chunks_exact(stride).map(hash_key).collect())
 }
 
 /// Words of keys, words of each, and which rows can have no partner (none if empty).

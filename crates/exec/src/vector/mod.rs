@@ -106,6 +106,11 @@ impl Batch {
         })
     }
 
+    /// About how many bytes of memory it takes; what others share with it is theirs.
+    pub fn bytes(&self) -> usize {
+        self.columns.iter().map(Vector::bytes).sum()
+    }
+
     /// Some rows from `first` on.
     pub fn slice(&self, first: usize, rows: usize) -> Batch {
         Batch {
@@ -220,6 +225,23 @@ impl Vector {
         };
         let nulls = self.nulls.as_ref().map(|nulls| nulls.slice(first, rows));
         Vector { values, nulls }
+    }
+
+    fn bytes(&self) -> usize {
+        let values = match &self.values {
+            Values::Int(values) => values.len() * 8,
+            Values::Wide(values) => values.len() * 16,
+            Values::Float(values) => values.len() * 8,
+            Values::Bool(values) => values.len() / 8,
+            // The lower half of a view is the length of its text.
+            Values::Text(array) => {
+                let views = array.as_string_view().views();
+                views.iter().map(|view| 16 + *view as u32 as usize).sum()
+            }
+            Values::Coded { codes, .. } => codes.len() * 4,
+            Values::Other(array) => array.to_data().get_slice_memory_size().unwrap_or(0),
+        };
+        values + self.nulls.as_ref().map_or(0, |nulls| nulls.len() / 8)
     }
 
     /// How many values.

@@ -44,6 +44,10 @@ fn level(plan: &Plan, depth: usize, f: &mut fmt::Formatter<'_>) -> fmt::Result {
     if spent > 0 {
         write!(f, "; {rows} in {:.3} ms", spent as f64 / 1e6)?;
     }
+    let aside = plan.metrics.aside.load(Ordering::Relaxed);
+    if aside > 0 {
+        write!(f, ", {aside} bytes set aside")?;
+    }
     if let Some(scan) = &*plan.metrics.scan.lock() {
         for (name, value) in ScanCounts::of(scan).entries() {
             write!(f, ", {name}={value}")?;

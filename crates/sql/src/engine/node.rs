@@ -30,9 +30,10 @@ use datafusion::physical_plan::{
 };
 use datafusion::physical_planner::{DefaultPhysicalPlanner, ExtensionPlanner, PhysicalPlanner};
 use freestone_exec::vector::Batch;
-use freestone_exec::{Plan, Run};
+use freestone_exec::{Plan, Run, Space};
 
 use crate::error::Error;
+use crate::memory::Broker;
 use crate::progress::Progress;
 use crate::session::panicked;
 
@@ -205,6 +206,8 @@ impl ExecutionPlan for PipelineExec {
         let config = context.session_config();
         let (threads, batch_rows) = (config.target_partitions(), config.batch_size());
         let progress = config.get_extension::<Progress>();
+        let memory = config.get_extension::<Broker>();
+        let memory = memory.ok_or_else(|| Error::internal("a database without memory"))?;
         let (plan, schema) = (Arc::clone(&self.plan), Arc::clone(&self.schema));
         let (sender, receiver) = tokio::sync::mpsc::channel::<DfResult<RecordBatch>>(WAITING);
         let stop = Arc::new(AtomicBool::new(false));
@@ -220,6 +223,7 @@ impl ExecutionPlan for PipelineExec {
                 batch_rows,
                 stop: &stop,
                 watch: &watch,
+                space: Space::new(memory),
             };
             let out = |batch: Batch| {
                 let batch = record(&batch, &plan, &schema)?;
@@ -278,6 +282,18 @@ fn translated(error: freestone_exec::Error) -> DataFusionError {
         freestone_exec::Error::Other(error) => DataFusionError::External(Box::new(error)),
         freestone_exec::Error::OutOfRange(kind) => {
             Error::new("22003", format!("{kind} out of range")).into()
+        }
+        error @ freestone_exec::Error::OutOfMemory { .. } => {
+            let hint = "Raise memory_limit, or let fewer queries run at once.";
+            Error::new("53200", error.to_string())
+                .with_hint(hint.to_owned())
+                .into()
+        }
+        freestone_exec::Error::Spill(cause) => {
+            let full = cause.kind() == std::io::ErrorKind::StorageFull;
+            let sqlstate = if full { "53100" } else { "58030" };
+            let message = format!("cannot set rows aside for want of memory: {cause}");
+            Error::new(sqlstate, message).into()
         }
         freestone_exec::Error::Internal(message) => Error::internal(message).into(),
         freestone_exec::Error::Cancelled => Error::new("57014", "the query was cancelled").into(),

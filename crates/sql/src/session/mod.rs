@@ -17,6 +17,7 @@ use datafusion::arrow::datatypes::SchemaRef;
 use datafusion::execution::SendableRecordBatchStream;
 use datafusion::execution::session_state::SessionState;
 use datafusion::physical_plan::memory::MemoryStream;
+use freestone_exec::Memory;
 use freestone_storage::Transaction;
 use futures::{FutureExt, TryStreamExt};
 use parking_lot::{Mutex, MutexGuard, RwLock};
@@ -30,7 +31,7 @@ use crate::statement::{Statement, parse};
 pub(crate) use numbers::TakenNumbers;
 pub(crate) use plans::{KnownPlan, KnownPlans, PlanSettings, is_lasting};
 pub use prepared::Prepared;
-pub(crate) use settings::{MOVER, Setting, all_settings, change, current};
+pub(crate) use settings::{MEMORY, MOVER, Setting, all_settings, change, current, option_of};
 pub(crate) use setup::{OwnOptions, template};
 pub(crate) use transaction::{Block, Open};
 
@@ -113,6 +114,9 @@ impl std::fmt::Debug for Outcome {
         }
     }
 }
+
+/// A sort holds back at most one part of so many of all memory.
+const SORT_SHARE: usize = 64;
 
 impl Session {
     pub(crate) fn new(
@@ -277,12 +281,20 @@ impl Session {
     pub(crate) fn statement_state(&self) -> SessionState {
         let mut state = self.state.read().clone();
         state.mark_start_execution();
+        // What DataFusion's sorts hold back for merging their runs is made for large limits.
+        let kept = &mut state.config_mut().options_mut().execution;
+        let share = self.database.memory().limit() / SORT_SHARE;
+        kept.sort_spill_reservation_bytes = kept.sort_spill_reservation_bytes.min(share);
         state
     }
 
     /// Changes the settings for the statements that follow.
     pub(crate) fn configure(&self, setting: &Setting) -> Result<()> {
         let mut state = self.state.write();
+        if option_of(&setting.name.to_lowercase()) == option_of(MEMORY) {
+            let limit = setting.value.as_deref().unwrap_or(crate::memory::DEFAULT);
+            self.database.memory().set_limit(limit)?;
+        }
         change(&mut state, setting)?;
         let own = state.config_options().extensions.get::<OwnOptions>();
         let relaxed = own.is_some_and(|own| own.durability == "relaxed");

@@ -7,6 +7,7 @@
 //! | `freestone.column_scanner` | how columns are scanned: `single` or `pipelined` |
 //! | `durability` | `full`: a commit waits for the disk; `relaxed`: it is durable within a tenth of a second |
 //! | `freestone.engine` | whose operators run queries: `freestone` (where they can) or `datafusion` |
+//! | `memory_limit` | what queries and the cache of blocks may take, for the whole database: a size or a share of the machine's |
 //! | `freestone.mover` | `running` or `paused`: the tuple mover in the background, for the whole database |
 //! | `timezone` | zone in which TIMESTAMP WITH TIME ZONE is read and shown |
 //! | `datafusion.…` | every option of DataFusion, unchanged |
@@ -38,13 +39,14 @@ const FIXED: [(&str, &str); 7] = [
 ];
 
 /// Our own settings and the DataFusion options behind them.
-const OWN: [(&str, &str); 7] = [
+const OWN: [(&str, &str); 8] = [
     ("threads", "datafusion.execution.target_partitions"),
     ("freestone.batch_rows", "datafusion.execution.batch_size"),
     ("timezone", "datafusion.execution.time_zone"),
     (COLUMN_SCANNER, COLUMN_SCANNER),
     ("durability", DURABILITY),
     (MOVER, MOVER),
+    (MEMORY, "freestone.memory_limit"),
     (ENGINE, ENGINE),
 ];
 
@@ -57,10 +59,14 @@ const ENGINE: &str = "freestone.engine";
 /// One of the whole database, which every session shows as it is.
 pub(crate) const MOVER: &str = "freestone.mover";
 
-fn option_of(name: &str) -> Option<&'static str> {
+/// Another one of the whole database.
+pub(crate) const MEMORY: &str = "memory_limit";
+
+pub(crate) fn option_of(name: &str) -> Option<&'static str> {
     let name = match name {
         "freestone.threads" => "threads",
         DURABILITY => "durability",
+        "freestone.memory_limit" => MEMORY,
         name => name,
     };
     OWN.iter()
@@ -137,7 +143,7 @@ fn same_word(a: &str, b: &str) -> bool {
 }
 
 fn default_of(option: &str) -> Option<String> {
-    let fresh = super::template();
+    let fresh = super::template(None);
     entries(&fresh)
         .into_iter()
         .find(|entry| entry.key == option)?

@@ -3,11 +3,13 @@
 use std::sync::Arc;
 
 use datafusion::common::config::ConfigExtension;
+use datafusion::execution::runtime_env::RuntimeEnv;
 use datafusion::execution::session_state::{SessionState, SessionStateBuilder};
 use datafusion::prelude::SessionConfig;
 
 use crate::engine::Planner;
 use crate::functions;
+use crate::memory::Broker;
 use crate::plan::decorrelate::Decorrelate;
 use crate::plan::names::{CATALOG, DEFAULT_SCHEMA};
 use crate::scan::TopOfScan;
@@ -27,6 +29,8 @@ datafusion::common::extensions_options! {
         pub(crate) mover: String, default = "running".to_owned()
         /// Whose operators run queries: freestone or datafusion.
         pub(crate) engine: String, default = "freestone".to_owned()
+        /// What queries and the cache may take; the database's own limit counts.
+        pub(crate) memory_limit: String, default = crate::memory::DEFAULT.to_owned()
     }
 }
 
@@ -35,13 +39,18 @@ impl ConfigExtension for OwnOptions {
 }
 
 /// The state that sessions are copied from.
-pub(crate) fn template() -> SessionState {
+pub(crate) fn template(memory: Option<Arc<Broker>>) -> SessionState {
+    let mut runtime = RuntimeEnv::default();
     let mut config = SessionConfig::new()
         .with_create_default_catalog_and_schema(false)
         .with_default_catalog_and_schema(CATALOG, DEFAULT_SCHEMA)
         .with_information_schema(false)
         .with_batch_size(BATCH_ROWS)
         .with_collect_statistics(true);
+    if let Some(memory) = memory {
+        runtime.memory_pool = Arc::clone(&memory) as _;
+        config = config.with_extension(memory);
+    }
     let options = config.options_mut();
     options.extensions.insert(OwnOptions::default());
     options.sql_parser.parse_float_as_decimal = true;
@@ -50,6 +59,7 @@ pub(crate) fn template() -> SessionState {
     options.execution.time_zone = Some("+00:00".to_owned());
     let mut builder = SessionStateBuilder::new()
         .with_config(config)
+        .with_runtime_env(Arc::new(runtime))
         .with_default_features()
         .with_type_planner(Arc::new(Types))
         .with_query_planner(Arc::new(Planner))

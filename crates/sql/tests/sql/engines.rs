@@ -281,3 +281,71 @@ fn a_number_out_of_range_is_an_error_on_our_operators_too() {
         "299999999999999400000000000.0003"
     );
 }
+
+/// Queries whose groups or build sides are many.
+const LARGE: [&str; 11] = [
+    "SELECT k, count(*), sum(v), min(t), max(v), avg(v) FROM big GROUP BY k",
+    "SELECT t, k, sum(f), count(v) FROM big GROUP BY t, k",
+    "SELECT DISTINCT v, t FROM big",
+    "SELECT count(*), sum(b.v), sum(o.v) FROM big b JOIN other o ON b.k = o.k",
+    "SELECT count(*), sum(b.v), sum(o.v), min(o.t) FROM big b LEFT JOIN other o ON b.k = o.k",
+    "SELECT count(*), sum(b.v), sum(o.v), min(o.t) FROM other o RIGHT JOIN big b ON b.k = o.k AND b.v > o.v",
+    "SELECT count(*), sum(b.v), sum(o.v) FROM big b FULL JOIN other o ON b.k = o.k AND b.v = o.v",
+    "SELECT count(*), sum(v) FROM big WHERE k IN (SELECT k FROM other WHERE v > 10)",
+    "SELECT count(*), sum(v) FROM big b WHERE NOT EXISTS (SELECT 1 FROM other o WHERE o.k = b.k)",
+    "SELECT s, count(*) FROM (SELECT k, sum(v) AS s FROM big GROUP BY k) q GROUP BY s ORDER BY 2 DESC, 1 LIMIT 5",
+    "SELECT b.t, count(*) FROM big b JOIN other o ON b.k = o.k JOIN big c ON o.v = c.v AND o.k = c.k GROUP BY b.t",
+];
+
+#[test]
+fn queries_do_with_little_memory() {
+    let database = Database::in_memory();
+    let sql = Sql::on(&database);
+    let values = |rows: usize, keys: usize| {
+        format!(
+            "SELECT CASE WHEN value % 37 = 0 THEN NULL ELSE value * 7919 % {keys} END, \
+             value * 31 % 1000, CASE WHEN value % 11 = 0 THEN NULL ELSE 'text number ' || (value % 20011) END, \
+             value / 4.0 FROM generate_series(1, {rows})"
+        )
+    };
+    for (table, rows, keys) in [("big", 150_000, 90_001), ("other", 60_000, 50_021)] {
+        sql.run(&format!(
+            "CREATE TABLE {table} (k BIGINT, v INT, t VARCHAR, f DOUBLE)"
+        ));
+        sql.run(&format!("INSERT INTO {table} {}", values(rows, keys)));
+    }
+    let mut aside = 0;
+    for query in LARGE {
+        sql.run("SET memory_limit = '80%'");
+        let expected = comparable(sql.rows(query));
+        for limit in ["64MB", "2MiB"] {
+            sql.run(&format!("SET memory_limit = '{limit}'"));
+            assert_eq!(comparable(sql.rows(query)), expected, "{limit}: {query}");
+        }
+        let plan = sql.rows(&format!("EXPLAIN ANALYZE {query}")).join("\n");
+        aside += usize::from(plan.contains("bytes set aside"));
+    }
+    // A sort is not ours; it holds a few batches whatever the limit.
+    let sort = "SELECT sum(x) FROM (SELECT v AS x, row_number() OVER (ORDER BY t, k, v) AS n \
+                FROM big) q WHERE n % 3 = 0";
+    assert_eq!(sql.state(sort), "53200");
+    sql.run("RESET memory_limit");
+    let expected = sql.rows(sort);
+    sql.run("SET memory_limit = '12MB'");
+    assert_eq!(sql.rows(sort), expected);
+    assert!(aside >= 9, "only {aside} queries have set rows aside");
+}
+
+#[test]
+fn the_limit_of_memory_is_one_for_all_sessions() {
+    let database = Database::in_memory();
+    let (one, other) = (Sql::on(&database), Sql::on(&database));
+    assert_eq!(one.rows("SHOW memory_limit"), ["80%"]);
+    one.run("SET memory_limit = '3 GiB'");
+    assert_eq!(other.rows("SHOW memory_limit"), ["3 GiB"]);
+    assert_eq!(one.error("SET memory_limit = '3 pounds'").sqlstate, "22023");
+    assert_eq!(one.error("SET memory_limit = '1kB'").sqlstate, "22023");
+    assert_eq!(other.rows("SHOW memory_limit"), ["3 GiB"]);
+    one.run("RESET memory_limit");
+    assert_eq!(other.rows("SHOW memory_limit"), ["80%"]);
+}

@@ -3,10 +3,8 @@
 use super::Dictionary;
 use crate::error::Result;
 use crate::schema::{ColumnType, Physical};
-use arrow_array::types::UInt32Type;
-use arrow_array::{ArrayRef, DictionaryArray, UInt32Array};
+use arrow_array::ArrayRef;
 use arrow_buffer::NullBuffer;
-use std::sync::Arc;
 
 /// In which arrays values are returned. Whoever asks for [`ArrayForm::Compact`] must
 /// take both: not every place has a compact form.
@@ -41,10 +39,7 @@ impl ArrayForm {
         nulls: Option<NullBuffer>,
     ) -> Result<ArrayRef> {
         if self == ArrayForm::Compact && dictionary.entries() > 0 && dictionary.is_variable() {
-            let codes = UInt32Array::new(codes.into(), nulls);
-            // Keys were checked against the number of entries.
-            let array = DictionaryArray::<UInt32Type>::try_new(codes, dictionary.array()?)?;
-            return Ok(Arc::new(array));
+            return super::views::coded(codes, nulls, dictionary.array()?);
         }
         dictionary.decode_as(&codes, nulls, self)
     }

@@ -2,15 +2,34 @@
 //!
 //! Arrow checks every view again when an array is made from parts; here the
 //! checks are made once, when a block is opened, and the arrays are made
-//! unchecked. This is the only module of the layouts with `unsafe`.
+//! unchecked. So are arrays of codes, whose codes Arrow checks one by one. This is the only module of the layouts with `unsafe`.
 
 use super::prefetch;
 use crate::error::{Error, Result};
 use arrow_array::builder::make_view;
-use arrow_array::{ArrayRef, BinaryViewArray, StringViewArray};
+use arrow_array::types::UInt32Type;
+use arrow_array::{ArrayRef, BinaryViewArray, DictionaryArray, StringViewArray, UInt32Array};
 use arrow_buffer::{Buffer, NullBuffer, ScalarBuffer};
 use std::ops::Range;
 use std::sync::Arc;
+
+/// Codes and what they stand for as an array; codes are checked here, once.
+///
+/// # Errors
+/// `Corrupt` for a code that stands for nothing.
+pub fn coded(codes: Vec<u32>, nulls: Option<NullBuffer>, entries: ArrayRef) -> Result<ArrayRef> {
+    let largest = codes.iter().copied().fold(0, u32::max) as usize;
+    if largest >= entries.len() {
+        let entries = entries.len();
+        return Err(Error::corrupt(format!(
+            "code {largest} in a dictionary of {entries}"
+        )));
+    }
+    let codes = UInt32Array::new(codes.into(), nulls);
+    // SAFETY: every code is below the number of entries, also those of NULLs.
+    let array = unsafe { DictionaryArray::<UInt32Type>::new_unchecked(codes, entries) };
+    Ok(Arc::new(array))
+}
 
 /// Variable values that were checked: every view lies in `bytes` and, for text,
 /// is UTF-8.

@@ -117,7 +117,11 @@ impl Direct {
 
     /// Writes whole units around `bytes`, zeros behind them; `plain` is the same file.
     fn write(&self, plain: &File, offset: u64, bytes: &[u8]) -> io::Result<()> {
-        let LastUnit { start, bytes: last, buffer } = &mut *self.last.lock();
+        let LastUnit {
+            start,
+            bytes: last,
+            buffer,
+        } = &mut *self.last.lock();
         let first = offset / UNIT * UNIT;
         let before = (offset - first) as usize;
         let len = (before + bytes.len()).next_multiple_of(UNIT as usize);

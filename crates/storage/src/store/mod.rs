@@ -79,18 +79,17 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Memory for opened blocks unless [`Store::set_cache_bytes`] says otherwise:
-/// half of the machine's, or 4 GiB where that cannot be learnt.
-fn default_cache_bytes() -> u64 {
+/// Bytes of memory of this machine; 8 GiB where that cannot be learnt.
+pub fn machine_memory() -> usize {
     let total = std::fs::read_to_string("/proc/meminfo")
         .ok()
         .and_then(|text| {
             let line = text
                 .lines()
                 .find_map(|line| line.strip_prefix("MemTotal:"))?;
-            line.trim().strip_suffix(" kB")?.parse::<u64>().ok()
+            line.trim().strip_suffix(" kB")?.parse::<usize>().ok()
         });
-    total.map_or(4 << 30, |kibibytes| kibibytes / 2 * 1024)
+    total.map_or(8 << 30, |kibibytes| kibibytes * 1024)
 }
 
 /// Where the blocks of a database are.
@@ -108,7 +107,7 @@ impl Place {
         let next = used.map_or(0, |newest| newest + 1);
         Ok(Place {
             files,
-            cache: Arc::new(Cache::new(default_cache_bytes())),
+            cache: Arc::new(Cache::new(machine_memory() as u64 / 2)),
             next_block: AtomicU64::new(manifest.next_block.max(next)),
         })
     }

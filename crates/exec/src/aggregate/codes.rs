@@ -1,0 +1,82 @@
+//! Groups of rows whose keys are codes of small dictionaries, found without their texts.
+
+use super::groups::NO_GROUP;
+use crate::vector::{Values, Vector, same_array};
+use arrow_array::{Array, ArrayRef};
+
+/// Combinations of codes that are told apart so.
+const MOST: usize = 1 << 12;
+/// Stands for a group that is about to be found.
+const SOON: u32 = NO_GROUP - 1;
+
+/// The group of each combination of codes.
+#[derive(Debug, Default)]
+pub(super) struct CodeMap {
+    /// The dictionaries the codes are of.
+    entries: Vec<ArrayRef>,
+    groups: Vec<u32>,
+}
+
+impl CodeMap {
+    /// The place of each row's combination; `None` if some key is no code, or NULL, or
+    /// there are too many combinations.
+    pub fn places(&mut self, keys: &[Vector], rows: usize) -> Option<Vec<u32>> {
+        let mut coded = Vec::with_capacity(keys.len());
+        let mut size = 1usize;
+        for key in keys {
+            let (Values::Coded { codes, entries }, None) = (&key.values, &key.nulls) else {
+                return None;
+            };
+            size = size.checked_mul(entries.len().max(1))?;
+            coded.push((codes, entries));
+        }
+        if size > MOST {
+            return None;
+        }
+        let mut pairs = self.entries.iter().zip(&coded);
+        if self.entries.len() != keys.len() || !pairs.all(|(a, (_, b))| same_array(a, b)) {
+            self.entries = coded
+                .iter()
+                .map(|(_, entries)| ArrayRef::clone(entries))
+                .collect();
+            self.groups = vec![NO_GROUP; size];
+        }
+        let mut places = vec![0; rows];
+        for (codes, entries) in coded {
+            let width = entries.len() as u32;
+            for (place, code) in places.iter_mut().zip(codes.iter()) {
+                // Below MOST.
+                *place = *place * width + code;
+            }
+        }
+        Some(places)
+    }
+
+    /// The first row of each combination that has no group so far.
+    pub fn unknown(&mut self, places: &[u32]) -> Vec<u32> {
+        let mut rows = Vec::new();
+        for (row, place) in places.iter().enumerate() {
+            let group = &mut self.groups[*place as usize];
+            if *group == NO_GROUP {
+                *group = SOON;
+                rows.push(row as u32);
+            }
+        }
+        rows
+    }
+
+    /// Learns the groups of some rows.
+    pub fn learn(&mut self, places: &[u32], rows: &[u32], groups: &[u32]) {
+        for (row, group) in rows.iter().zip(groups) {
+            self.groups[places[*row as usize] as usize] = *group;
+        }
+    }
+
+    /// The group of each place.
+    pub fn groups(&self, mut places: Vec<u32>) -> Vec<u32> {
+        places
+            .iter_mut()
+            .for_each(|place| *place = self.groups[*place as usize]);
+        places
+    }
+}

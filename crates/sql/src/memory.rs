@@ -1,0 +1,231 @@
+//! One broker of memory for queries: our operators, DataFusion's, and the cache of
+//! blocks, which gives way to both.
+
+use std::fmt;
+use std::fs::File;
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Arc, Weak};
+
+use datafusion::error::{DataFusionError, Result as DfResult};
+use datafusion::execution::memory_pool::{MemoryLimit, MemoryPool, MemoryReservation};
+use freestone_storage::{Store, machine_memory};
+use parking_lot::Mutex;
+
+use crate::error::{Error, Result};
+
+/// What `memory_limit` is unless it is set.
+pub(crate) const DEFAULT: &str = "80%";
+/// The least that can be set, bytes.
+const LEAST: usize = 1 << 20;
+/// The cache keeps one part of so many, whatever queries need.
+const CACHE_SHARE: usize = 8;
+/// Units of a size, longest names first.
+const UNITS: [(&str, usize); 10] = [
+    ("KiB", 1 << 10),
+    ("MiB", 1 << 20),
+    ("GiB", 1 << 30),
+    ("TiB", 1 << 40),
+    ("kB", 1_000),
+    ("MB", 1_000_000),
+    ("GB", 1_000_000_000),
+    ("TB", 1_000_000_000_000),
+    ("bytes", 1),
+    ("B", 1),
+];
+
+/// The memory of a database.
+#[derive(Debug)]
+pub(crate) struct Broker {
+    /// Bytes that operators hold.
+    used: AtomicUsize,
+    limit: AtomicUsize,
+    /// The limit as it was set.
+    text: Mutex<String>,
+    /// Bytes the cache was told it may have.
+    cache: AtomicU64,
+    store: Weak<Store>,
+    /// Where rows are set aside; the system's folder if there is none.
+    folder: Option<PathBuf>,
+}
+
+/// The bytes that a setting means.
+///
+/// # Errors
+/// `22023` for what is no size, or too small a one.
+fn bytes_of(text: &str) -> Result<usize> {
+    let refuse = |why: &str| {
+        let message = format!("invalid value for parameter \"memory_limit\": \"{text}\"");
+        Error::new("22023", message).with_hint(why.to_owned())
+    };
+    let trimmed = text.trim();
+    let digits = trimmed.find(|c: char| !c.is_ascii_digit() && c != '.');
+    let (number, unit) = trimmed.split_at(digits.unwrap_or(trimmed.len()));
+    let unit = unit.trim();
+    let usage =
+        "give a size such as '4GB' or '512MiB', or a share of the machine's memory such as '80%'";
+    let number: f64 = number.parse().map_err(|_| refuse(usage))?;
+    let bytes = match unit {
+        "%" => number / 100.0 * machine_memory() as f64,
+        _ => {
+            let unit = UNITS
+                .iter()
+                .find(|(name, _)| name.eq_ignore_ascii_case(unit));
+            number * unit.ok_or_else(|| refuse(usage))?.1 as f64
+        }
+    };
+    match bytes as usize {
+        LEAST.. => Ok(bytes as usize),
+        _ => Err(refuse("the least is '1MiB'")),
+    }
+}
+
+impl Broker {
+    /// The broker of a database, with the limit it has by default.
+    pub(crate) fn new(store: &Arc<Store>) -> Arc<Self> {
+        Arc::new(Self {
+            used: AtomicUsize::new(0),
+            limit: AtomicUsize::new(bytes_of(DEFAULT).unwrap_or(usize::MAX)),
+            text: Mutex::new(DEFAULT.to_owned()),
+            cache: AtomicU64::new(u64::MAX),
+            store: Arc::downgrade(store),
+            folder: store.path().map(Into::into),
+        })
+    }
+
+    /// Sets the limit.
+    ///
+    /// # Errors
+    /// `22023` for what is no size.
+    pub(crate) fn set_limit(&self, text: &str) -> Result<()> {
+        let bytes = bytes_of(text)?;
+        self.limit.store(bytes, Ordering::Relaxed);
+        text.trim().clone_into(&mut self.text.lock());
+        self.tell_cache(true);
+        Ok(())
+    }
+
+    /// The limit as it was set.
+    pub(crate) fn shown(&self) -> String {
+        self.text.lock().clone()
+    }
+
+    /// Lets the cache have what operators do not hold; without `now` only if that is
+    /// much more or less than it has.
+    fn tell_cache(&self, now: bool) {
+        let limit = self.limit.load(Ordering::Relaxed);
+        let left = limit.saturating_sub(self.used.load(Ordering::Relaxed));
+        let share = left.max(limit / CACHE_SHARE).min(machine_memory() / 2) as u64;
+        let told = self.cache.load(Ordering::Relaxed);
+        if !now && share.abs_diff(told) < (limit / 16) as u64 {
+            return;
+        }
+        self.cache.store(share, Ordering::Relaxed);
+        if let Some(store) = self.store.upgrade() {
+            store.set_cache_bytes(share);
+        }
+    }
+
+    fn take(&self, bytes: usize, most: usize) -> bool {
+        let more = |used: usize| used.checked_add(bytes).filter(|used| *used <= most);
+        let taken = self
+            .used
+            .fetch_update(Ordering::Relaxed, Ordering::Relaxed, more)
+            .is_ok();
+        if taken {
+            self.tell_cache(false);
+        }
+        taken
+    }
+
+    fn give_back(&self, bytes: usize) {
+        self.used.fetch_sub(bytes, Ordering::Relaxed);
+        self.tell_cache(false);
+    }
+
+    fn most(&self) -> usize {
+        let limit = self.limit.load(Ordering::Relaxed);
+        limit - limit / CACHE_SHARE
+    }
+}
+
+impl freestone_exec::Memory for Broker {
+    fn grow(&self, bytes: usize) -> bool {
+        self.take(bytes, self.most())
+    }
+
+    fn shrink(&self, bytes: usize) {
+        self.give_back(bytes);
+    }
+
+    fn limit(&self) -> usize {
+        self.limit.load(Ordering::Relaxed)
+    }
+
+    fn file(&self) -> std::io::Result<File> {
+        // A database that is only read may be where nothing can be written.
+        let own = self.folder.as_ref().map(tempfile::tempfile_in);
+        match own {
+            Some(Ok(file)) => Ok(file),
+            _ => tempfile::tempfile(),
+        }
+    }
+}
+
+impl fmt::Display for Broker {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "memory_limit = '{}'", self.shown())
+    }
+}
+
+/// The same memory as DataFusion's operators ask for it.
+impl MemoryPool for Broker {
+    fn name(&self) -> &str {
+        "freestone"
+    }
+
+    fn grow(&self, _: &MemoryReservation, additional: usize) {
+        self.take(additional, usize::MAX);
+    }
+
+    fn shrink(&self, _: &MemoryReservation, shrink: usize) {
+        self.give_back(shrink);
+    }
+
+    fn try_grow(&self, reservation: &MemoryReservation, additional: usize) -> DfResult<()> {
+        if self.take(additional, self.most()) {
+            return Ok(());
+        }
+        let operator = reservation.consumer().name();
+        Err(DataFusionError::ResourcesExhausted(format!(
+            "{operator} needs {additional} bytes more than memory_limit = '{}' leaves it",
+            self.shown()
+        )))
+    }
+
+    fn reserved(&self) -> usize {
+        self.used.load(Ordering::Relaxed)
+    }
+
+    fn memory_limit(&self) -> MemoryLimit {
+        MemoryLimit::Finite(self.most())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sizes_are_read() {
+        assert_eq!(bytes_of("1GB").unwrap(), 1_000_000_000);
+        assert_eq!(bytes_of(" 2.5 mib ").unwrap(), 5 << 19);
+        assert_eq!(bytes_of("1048576B").unwrap(), 1 << 20);
+        assert!(bytes_of("50%").unwrap() > LEAST);
+        for bad in [
+            "", "GB", "-1GB", "1 XB", "1e3", "10", "1023KiB", "nan", "0%",
+        ] {
+            assert_eq!(bytes_of(bad).unwrap_err().sqlstate, "22023", "{bad}");
+        }
+    }
+}
