@@ -23,6 +23,8 @@ pub struct Bench {
     pub runtime: Runtime,
     /// The other side, if it could be had.
     pub peer: Option<Peer>,
+    /// Memory of Freestone's queries, if it is not what it is by default.
+    pub memory_limit: Option<String>,
     folder: PathBuf,
     files: Option<Files>,
     ours: Option<Database>,
@@ -56,6 +58,7 @@ impl Bench {
             rounds,
             runtime,
             peer,
+            memory_limit: None,
             folder,
             files: None,
             ours: None,
@@ -156,7 +159,13 @@ impl Bench {
     /// # Errors
     /// Those of loading.
     pub fn session(&mut self) -> Result<Session> {
-        Ok(session(&self.ours()?))
+        let session = session(&self.ours()?);
+        if let Some(limit) = &self.memory_limit {
+            let limit = limit.replace('\'', "''");
+            let set = format!("SET memory_limit = '{limit}'");
+            self.runtime.block_on(session.execute(&set))?;
+        }
+        Ok(session)
     }
 
     /// DuckDB's database file.

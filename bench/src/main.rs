@@ -58,6 +58,9 @@ struct Arguments {
     /// Runs on each side, in turn; their median counts
     #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u16).range(1..))]
     rounds: u16,
+    /// Memory of Freestone's queries, such as 1GB; the peer's stays as it is
+    #[arg(long, value_name = "SIZE")]
+    memory_limit: Option<String>,
 }
 
 fn main() -> ExitCode {
@@ -75,6 +78,7 @@ fn main() -> ExitCode {
 /// Measures and prints; false when something could not be measured or results differ.
 fn run(arguments: &Arguments) -> Result<bool> {
     let mut bench = Bench::new(&arguments.db, arguments.scale, arguments.rounds.into())?;
+    bench.memory_limit.clone_from(&arguments.memory_limit);
     let mut report = Report::new(arguments.scale, arguments.rounds.into(), bench.peer_name());
     println!("{}", report.heading());
     for name in SectionName::ALL {

@@ -7,6 +7,7 @@ mod lookup;
 mod packed;
 mod scan;
 mod size;
+mod ssb;
 mod tpch;
 mod write;
 
@@ -35,13 +36,15 @@ pub enum SectionName {
     Write,
     /// Tables that were changed beside fresh ones
     Aging,
-    /// The 22 queries
+    /// The 22 queries of TPC-H
     Tpch,
+    /// The 13 queries of the Star Schema Benchmark
+    Ssb,
 }
 
 impl SectionName {
     /// All, in the order of a run.
-    pub const ALL: [SectionName; 9] = [
+    pub const ALL: [SectionName; 10] = [
         SectionName::Size,
         SectionName::Frames,
         SectionName::Load,
@@ -51,6 +54,7 @@ impl SectionName {
         SectionName::Write,
         SectionName::Aging,
         SectionName::Tpch,
+        SectionName::Ssb,
     ];
 }
 
@@ -66,6 +70,7 @@ impl fmt::Display for SectionName {
             SectionName::Write => "write",
             SectionName::Aging => "aging",
             SectionName::Tpch => "tpch",
+            SectionName::Ssb => "ssb",
         })
     }
 }
@@ -85,5 +90,6 @@ pub fn run(name: SectionName, bench: &mut Bench) -> Result<Section> {
         SectionName::Write => write::measure(bench),
         SectionName::Aging => aging::measure(bench),
         SectionName::Tpch => tpch::measure(bench),
+        SectionName::Ssb => ssb::measure(bench),
     }
 }

@@ -1,4 +1,4 @@
-//! The 22 queries, for information: Freestone's makers have set no bar here yet.
+//! The 22 queries of TPC-H.
 
 use crate::bench::Bench;
 use crate::report::{Bar, Row, Section};
@@ -18,17 +18,21 @@ pub fn measure(bench: &mut Bench) -> Result<Section> {
         let row = pair::query(bench, &session, &sql)?.row(format!("Q{query}"));
         rows.push(row.bar(Bar::Ratio(1.1)));
     }
+    let (total, mean) = totals(&rows);
+    rows.push(total.bar(Bar::Ratio(0.7)));
+    rows.push(mean.bar(Bar::Ratio(0.7)));
+    Ok(Section::new("tpch", "the 22 queries, warm", rows))
+}
+
+/// The sum and the geometric mean of queries, in milliseconds.
+pub(super) fn totals(rows: &[Row]) -> (Row, Row) {
     let ours: Vec<f64> = rows.iter().map(|row| row.freestone).collect();
     // Only where all of them ran on both sides.
     let theirs: Option<Vec<f64>> = rows.iter().map(|row| row.peer).collect();
     let summed = |values: &[f64]| values.iter().sum::<f64>();
-    let total = Row::new("total", "ms", summed(&ours));
+    let total = Row::new("total", "ms", summed(&ours)).beside(theirs.as_deref().map(summed));
     let mean = Row::new("geometric mean", "ms", geometric_mean(&ours));
-    let total = total.beside(theirs.as_deref().map(summed));
-    rows.push(total.bar(Bar::Ratio(0.7)));
-    let mean = mean.beside(theirs.as_deref().map(geometric_mean));
-    rows.push(mean.bar(Bar::Ratio(0.7)));
-    Ok(Section::new("tpch", "the 22 queries, warm", rows))
+    (total, mean.beside(theirs.as_deref().map(geometric_mean)))
 }
 
 fn geometric_mean(values: &[f64]) -> f64 {

@@ -8,8 +8,9 @@ use crate::kernels::hash;
 use crate::vector::{Batch, Kind, Values, Vector, narrowed};
 use crate::{Error, Result};
 use arrow_array::cast::AsArray;
-use arrow_array::{Array, ArrayRef, StringViewArray};
+use arrow_array::{Array, ArrayRef, StringViewArray, new_null_array};
 use arrow_buffer::{BooleanBuffer, NullBuffer};
+use arrow_schema::DataType;
 use std::sync::Arc;
 
 /// Numbers of distinct texts.
@@ -42,6 +43,14 @@ impl Interner {
     fn text(&self, number: usize) -> &[u8] {
         let start = number.checked_sub(1).map_or(0, |before| self.ends[before]);
         &self.bytes[start..self.ends[number]]
+    }
+
+    /// All texts by their numbers, if there are any.
+    fn texts(&self) -> Option<ArrayRef> {
+        let texts = (0..self.ends.len()).map(|number| self.text(number));
+        // They were text when they came.
+        let texts = texts.map(|text| std::str::from_utf8(text).unwrap_or(""));
+        (!self.ends.is_empty()).then(|| Arc::new(StringViewArray::from_iter_values(texts)) as _)
     }
 
     fn memory(&self) -> usize {
@@ -311,17 +320,17 @@ impl Keys {
                     let wide = |row| i128::from(high(row)) << 64 | i128::from(word(row) as u64);
                     narrowed(&(0..rows).map(wide).collect::<Vec<i128>>(), None)
                 }
-                Kind::Text | Kind::Other => {
-                    let interner = &self.interners[number];
-                    let text = |row: usize| match valid(row) {
-                        true => {
-                            std::str::from_utf8(interner.text(word(row) as usize)).unwrap_or("")
+                Kind::Text | Kind::Other => match self.interners[number].texts() {
+                    // NULLs have code 0, which must be one.
+                    Some(entries) => {
+                        let codes = (0..rows).map(|row| word(row) as u32);
+                        Values::Coded {
+                            codes: codes.collect::<Vec<u32>>().into(),
+                            entries,
                         }
-                        false => "",
-                    };
-                    let array = StringViewArray::from_iter_values((0..rows).map(text));
-                    Values::Text(Arc::new(array))
-                }
+                    }
+                    None => Values::Text(new_null_array(&DataType::Utf8View, rows)),
+                },
             };
             columns.push(Vector { values, nulls });
             place += if *kind == Kind::Wide { 2 } else { 1 };

@@ -6,6 +6,8 @@ use arrow_array::cast::AsArray;
 use arrow_array::{Array, ArrayRef};
 use arrow_buffer::NullBuffer;
 use arrow_schema::DataType;
+use std::collections::HashMap;
+use std::sync::Arc;
 
 /// All values of some vectors of one kind, one after the other.
 ///
@@ -89,13 +91,60 @@ fn concat_values(parts: &[&Vector], rows: usize) -> Result<Values> {
                 entries: entries.clone(),
             }
         }
-        Values::Text(_) | Values::Coded { .. } => {
-            Values::Text(arrays(&|part| part.to_arrow(&DataType::Utf8View))?)
-        }
+        Values::Text(_) | Values::Coded { .. } => concat_text(parts, rows)?,
         Values::Other(_) => Values::Other(arrays(&|part| match &part.values {
             Values::Other(array) => Ok(array.clone()),
             _ => Err(mismatch()),
         })?),
+    })
+}
+
+/// Texts as codes into one array of entries, so that rows are taken without their texts
+/// (and without the buffers of all parts, which every array of views holds on to).
+fn concat_text(parts: &[&Vector], rows: usize) -> Result<Values> {
+    let (mut sources, mut count) = (Vec::<ArrayRef>::new(), 0u32);
+    // Where the entries of a dictionary begin, by its place in memory.
+    let mut known: HashMap<(*const u128, usize), u32> = HashMap::new();
+    let mut codes: Vec<u32> = Vec::with_capacity(rows);
+    // In range: rows and entries are numbered in 32 bits.
+    let mut add = |source: ArrayRef| {
+        let first = count;
+        count += source.len() as u32;
+        sources.push(source);
+        first
+    };
+    for part in parts {
+        match &part.values {
+            Values::Coded {
+                codes: own,
+                entries,
+            } => {
+                let views = entries.as_string_view().views();
+                let place = (views.as_ptr(), views.len());
+                let first = match known.get(&place) {
+                    Some(first) => *first,
+                    None if entries.len() > 2 * own.len() => {
+                        // Most of the dictionary would be copied for nothing.
+                        let first = add(part.to_arrow(&DataType::Utf8View)?);
+                        codes.extend(first..first + own.len() as u32);
+                        continue;
+                    }
+                    None => *known.entry(place).or_insert(add(entries.clone())),
+                };
+                codes.extend(own.iter().map(|code| first + code));
+            }
+            Values::Text(array) => {
+                let first = add(array.clone());
+                codes.extend(first..first + array.len() as u32);
+            }
+            _ => return Err(Error::internal("vectors of different kinds in one column")),
+        }
+    }
+    let sources: Vec<&dyn Array> = sources.iter().map(AsRef::as_ref).collect();
+    let entries = arrow_select::concat::concat(&sources)?;
+    Ok(Values::Coded {
+        codes: codes.into(),
+        entries: Arc::new(entries.as_string_view().gc()),
     })
 }
 

@@ -283,10 +283,12 @@ fn a_number_out_of_range_is_an_error_on_our_operators_too() {
 }
 
 /// Queries whose groups or build sides are many.
-const LARGE: [&str; 11] = [
+const LARGE: [&str; 12] = [
     "SELECT k, count(*), sum(v), min(t), max(v), avg(v) FROM big GROUP BY k",
     "SELECT t, k, sum(f), count(v) FROM big GROUP BY t, k",
     "SELECT DISTINCT v, t FROM big",
+    // Keys in runs, tested run by run.
+    "SELECT count(*), sum(l.v), max(o.t) FROM lines l JOIN other o ON l.n = o.k WHERE o.v < 300",
     "SELECT count(*), sum(b.v), sum(o.v) FROM big b JOIN other o ON b.k = o.k",
     "SELECT count(*), sum(b.v), sum(o.v), min(o.t) FROM big b LEFT JOIN other o ON b.k = o.k",
     "SELECT count(*), sum(b.v), sum(o.v), min(o.t) FROM other o RIGHT JOIN big b ON b.k = o.k AND b.v > o.v",
@@ -314,6 +316,8 @@ fn queries_do_with_little_memory() {
         ));
         sql.run(&format!("INSERT INTO {table} {}", values(rows, keys)));
     }
+    sql.run("CREATE TABLE lines (n BIGINT NOT NULL, v INT)");
+    sql.run("INSERT INTO lines SELECT value / 5, value % 97 FROM generate_series(1, 200000)");
     let mut aside = 0;
     for query in LARGE {
         sql.run("SET memory_limit = '80%'");

@@ -6,6 +6,8 @@ use crate::codec::fields::Rows;
 use crate::codec::{ArrayForm, CodeTest};
 use crate::error::{Error, Result};
 use crate::format::SectionKind;
+#[cfg(doc)]
+use crate::layout::Stripe;
 use crate::predicate::Leaf;
 use crate::row::{Row, cell};
 use crate::schema::{Column, Layout, Value};
@@ -39,6 +41,28 @@ impl Block {
             },
             FoundColumn::Missing(one, _) => repeated(&one, rows.count()),
         }
+    }
+
+    /// The runs of a column in `rows`, if it is stored so, see [`Stripe::runs`].
+    ///
+    /// # Errors
+    /// As [`Block::read`].
+    pub(crate) fn runs(
+        &self,
+        column: usize,
+        rows: Range<usize>,
+    ) -> Result<Option<(Vec<i64>, Vec<u32>)>> {
+        let FoundColumn::Own(column) = self.find_column(column)? else {
+            return Ok(None);
+        };
+        if let Some((block, place)) = self.overlay(column) {
+            return block.runs(place, rows);
+        }
+        let Part::Stripe(stripe) = self.part(column)? else {
+            return Ok(None);
+        };
+        let runs = stripe.runs(rows);
+        Ok(runs.map(|(values, ends)| (values.to_vec(), ends.to_vec())))
     }
 
     pub(super) fn read_own(

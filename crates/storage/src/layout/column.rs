@@ -14,6 +14,7 @@
 use super::SectionData;
 use super::coded_text::CodedText;
 use super::stripe_sections::StripeSections;
+use super::validity::{at_rows, open_validity};
 use crate::codec::bits::{Mask, Target};
 use crate::codec::fields::Rows;
 use crate::codec::integers::{self, Integers};
@@ -289,6 +290,19 @@ impl Stripe {
         }
     }
 
+    /// The runs of some rows, if integers without NULLs lie in runs that save anything:
+    /// the value of each, and the row after its last.
+    pub fn runs(&self, rows: Range<usize>) -> Option<(&[i64], &[u32])> {
+        match (&self.values, &self.nulls) {
+            (Values::Integers(Codebook::Integers, Integers::Runs(runs)), None)
+                if !rows.is_empty() && runs.count() * 2 <= runs.rows() =>
+            {
+                Some(runs.in_rows(rows))
+            }
+            _ => None,
+        }
+    }
+
     /// The codes of all rows, if the stripe has a dictionary.
     pub fn ranks(&self) -> Option<Vec<i64>> {
         let Values::Integers(Codebook::Dictionary(_), integers) = &self.values else {
@@ -316,20 +330,6 @@ fn inside(section: &str) -> impl Fn(Error) -> Error {
     move |error| error.at("", None, Some(section))
 }
 
-/// Validity bits as a null buffer.
-pub(super) fn open_validity(bits: Option<Buffer>, rows: usize) -> Result<Option<NullBuffer>> {
-    match bits {
-        None => Ok(None),
-        Some(bits) if bits.len() == rows.div_ceil(8) => {
-            Ok(Some(NullBuffer::new(BooleanBuffer::new(bits, 0, rows))))
-        }
-        Some(bits) => Err(Error::corrupt(format!(
-            "{} bytes of validity for {rows} rows",
-            bits.len()
-        ))),
-    }
-}
-
 fn plain_text(ends: Buffer, bytes: Buffer, rows: usize, text: bool) -> Result<Values> {
     if rows.checked_mul(4) != Some(ends.len()) {
         let reason = format!("{} bytes of end offsets for {rows} rows", ends.len());
@@ -343,17 +343,6 @@ fn plain_text(ends: Buffer, bytes: Buffer, rows: usize, text: bool) -> Result<Va
         .collect();
     let views = Views::new(bytes, places.into_iter(), text).map_err(inside("bytes"))?;
     Ok(Values::Variable(views))
-}
-
-/// The validity of some rows.
-pub(super) fn at_rows(nulls: &NullBuffer, rows: &Rows<'_>) -> NullBuffer {
-    match rows {
-        Rows::Range(rows) => nulls.slice(rows.start, rows.len()),
-        Rows::Positions(positions) => positions
-            .iter()
-            .map(|row| nulls.is_valid(*row as usize))
-            .collect(),
-    }
 }
 
 /// One bit for each of `rows`, which begin a chunk, from a mask for each chunk.

@@ -23,6 +23,7 @@ mod pages;
 mod pax;
 mod row;
 mod stripe_sections;
+mod validity;
 
 pub use book::{BookSections, tuple_bytes};
 pub use column::Stripe;

@@ -1,15 +1,17 @@
 //! Which rows of a zone are left after conditions, deletes and tests of values.
 
-use super::Scan;
 use super::emit::add_positions;
 use super::worker::BlockScan;
+use super::{Scan, ValueFilter};
 use crate::codec::ArrayForm;
 use crate::codec::bits::CHUNK;
 use crate::codec::fields::Rows;
 use crate::delta::RowBits;
 use crate::error::Result;
+use arrow_array::{ArrayRef, Int64Array};
 use arrow_buffer::BooleanBuffer;
 use std::ops::Range;
+use std::sync::Arc;
 
 impl BlockScan {
     /// Keeps the rows that pass, if `bits` says which, and are not gone. The bits
@@ -72,8 +74,22 @@ impl BlockScan {
         let filters = scan.filters.read();
         let filters = filters.iter().filter(|filter| filter.test.is_worthwhile());
         let mut rest = self.pending.split_off(before);
-        let mut rows = rows.map(Rows::Range);
+        let mut filters = filters.peekable();
+        let mut rows = match (filters.peek(), rows) {
+            (Some(filter), Some(rows)) => match self.test_runs(filter, rows.clone())? {
+                Some(kept) => {
+                    rest = kept;
+                    filters.next();
+                    None
+                }
+                None => Some(Rows::Range(rows)),
+            },
+            _ => None,
+        };
         for filter in filters {
+            if rest.is_empty() {
+                break;
+            }
             let read = |rows: &Rows<'_>| {
                 self.block
                     .read_rows(filter.column, rows, ArrayForm::Compact)
@@ -83,11 +99,26 @@ impl BlockScan {
                 None => read(&Rows::Positions(&rest))?,
             };
             filter.test.retain(&values, &mut rest);
-            if rest.is_empty() {
-                break;
-            }
         }
         self.pending.append(&mut rest);
         Ok(())
+    }
+
+    /// The positions of `rows` whose values a filter wants, if the column lies in runs:
+    /// each is tested once.
+    fn test_runs(&self, filter: &ValueFilter, rows: Range<usize>) -> Result<Option<Vec<u32>>> {
+        let Some((values, ends)) = self.block.runs(filter.column, rows.clone())? else {
+            return Ok(None);
+        };
+        let mut runs: Vec<u32> = (0..values.len() as u32).collect();
+        let values: ArrayRef = Arc::new(Int64Array::from(values));
+        filter.test.retain(&values, &mut runs);
+        let mut positions = Vec::with_capacity(runs.len() * 4);
+        for run in runs.into_iter().map(|run| run as usize) {
+            let start = run.checked_sub(1).and_then(|before| ends.get(before));
+            let start = start.copied().unwrap_or(rows.start as u32);
+            positions.extend(start..ends[run].min(rows.end as u32));
+        }
+        Ok(Some(positions))
     }
 }

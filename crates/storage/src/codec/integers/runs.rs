@@ -18,6 +18,9 @@ use crate::format::Reader;
 use arrow_buffer::Buffer;
 use std::ops::{Range, RangeInclusive};
 
+/// Rows of a run that are written at once.
+const PIECE: usize = 8;
+
 /// Encodes `values`.
 pub(super) fn build(values: &[i64]) -> Vec<u8> {
     let (mut kept, mut lengths) = (Vec::new(), Vec::new());
@@ -100,15 +103,35 @@ impl Runs {
         self.ends.partition_point(|end| *end as usize <= row)
     }
 
+    /// The runs that hold some rows: the value of each, and the row after its last.
+    pub fn in_rows(&self, rows: Range<usize>) -> (&[i64], &[u32]) {
+        let runs = self.run_of(rows.start)..self.run_of(rows.end.saturating_sub(1)) + 1;
+        (&self.values[runs.clone()], &self.ends[runs])
+    }
+
+    /// Runs.
+    pub fn count(&self) -> usize {
+        self.ends.len()
+    }
+
     /// As [`super::Integers::read`].
     pub fn read<D: Target>(&self, rows: Range<usize>, out: &mut Vec<D>) {
+        let start = out.len();
+        // Short runs are written in one piece, of which the next one takes its own back.
+        out.resize(start + rows.len() + PIECE, D::from_code(0, 0));
         let mut run = self.run_of(rows.start);
-        let mut row = rows.start;
+        let (mut row, mut left) = (rows.start, &mut out[start..]);
         while row < rows.end {
             let end = rows.end.min(self.ends[run] as usize);
-            out.resize(out.len() + (end - row), D::from_code(self.values[run], 0));
+            let value = D::from_code(self.values[run], 0);
+            match left.first_chunk_mut::<PIECE>() {
+                Some(piece) if end - row <= PIECE => piece.fill(value),
+                _ => left[..end - row].fill(value),
+            }
+            left = &mut left[end - row..];
             (row, run) = (end, run + 1);
         }
+        out.truncate(start + rows.len());
     }
 
     /// As [`super::Integers::get`].

@@ -5,7 +5,7 @@ use crate::codec::fields::Rows;
 use crate::codec::{ArrayForm, CodeTest};
 use crate::error::{Error, Result};
 use crate::format::{Codec, SectionKind};
-use crate::layout::column::at_rows;
+use crate::layout::validity::at_rows;
 use crate::layout::{StripeSections, TupleStore};
 use crate::predicate::{Leaf, evaluate_leaf};
 use crate::schema::{Column, ColumnType};

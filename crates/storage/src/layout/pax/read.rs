@@ -12,7 +12,7 @@ use crate::codec::{
 use crate::error::Result;
 use crate::layout::TupleStore;
 use crate::layout::coded_text::decoded;
-use crate::layout::column::at_rows;
+use crate::layout::validity::at_rows;
 use crate::predicate::Leaf;
 use crate::schema::Value;
 use arrow_array::ArrayRef;
