@@ -4,137 +4,13 @@
 //! becomes the number that an [`Interner`] gave it. Where any is NULL, a
 //! last word has a bit for each column that is.
 
+use crate::interner::Interner;
 use crate::kernels::hash;
 use crate::vector::{Batch, Kind, Values, Vector, narrowed};
 use crate::{Error, Result};
-use arrow_array::cast::AsArray;
-use arrow_array::{Array, ArrayRef, StringViewArray, new_null_array};
+use arrow_array::new_null_array;
 use arrow_buffer::{BooleanBuffer, NullBuffer};
 use arrow_schema::DataType;
-use std::sync::Arc;
-
-/// Numbers of distinct texts.
-#[derive(Debug, Default)]
-struct Interner {
-    bytes: Vec<u8>,
-    ends: Vec<usize>,
-    hashes: Vec<u64>,
-    /// Numbers plus one, by hash.
-    slots: Vec<u32>,
-    /// The numbers of the entries of the dictionary that was seen last; 0 for those not
-    /// needed so far.
-    known: Option<(ArrayRef, Vec<u32>)>,
-}
-
-fn hash_of(text: &[u8]) -> u64 {
-    let mut state = text.len() as u64;
-    let mut words = text.chunks_exact(8);
-    for word in &mut words {
-        let mut bytes = [0; 8];
-        bytes.copy_from_slice(word);
-        state = hash((state ^ u64::from_le_bytes(bytes)) as i64);
-    }
-    let mut bytes = [0; 8];
-    bytes[..words.remainder().len()].copy_from_slice(words.remainder());
-    hash((state ^ u64::from_le_bytes(bytes)) as i64)
-}
-
-impl Interner {
-    fn text(&self, number: usize) -> &[u8] {
-        let start = number.checked_sub(1).map_or(0, |before| self.ends[before]);
-        &self.bytes[start..self.ends[number]]
-    }
-
-    /// All texts by their numbers, if there are any.
-    fn texts(&self) -> Option<ArrayRef> {
-        let texts = (0..self.ends.len()).map(|number| self.text(number));
-        // They were text when they came.
-        let texts = texts.map(|text| std::str::from_utf8(text).unwrap_or(""));
-        (!self.ends.is_empty()).then(|| Arc::new(StringViewArray::from_iter_values(texts)) as _)
-    }
-
-    fn memory(&self) -> usize {
-        self.bytes.capacity()
-            + (self.ends.capacity() + self.hashes.capacity()) * 8
-            + self.slots.capacity() * 4
-    }
-
-    fn grow(&mut self) {
-        let size = (self.slots.len() * 2).max(64);
-        self.slots = vec![0; size];
-        for (number, hash) in self.hashes.iter().enumerate() {
-            let mut slot = *hash as usize & (size - 1);
-            while self.slots[slot] != 0 {
-                slot = (slot + 1) & (size - 1);
-            }
-            self.slots[slot] = number as u32 + 1;
-        }
-    }
-
-    /// The number of a text.
-    fn number(&mut self, text: &[u8]) -> u32 {
-        if self.ends.len() * 2 >= self.slots.len() {
-            self.grow();
-        }
-        let (hash, mask) = (hash_of(text), self.slots.len() - 1);
-        let mut slot = hash as usize & mask;
-        loop {
-            match self.slots[slot] {
-                0 => break,
-                found => {
-                    let number = found as usize - 1;
-                    if self.hashes[number] == hash && self.text(number) == text {
-                        return found - 1;
-                    }
-                }
-            }
-            slot = (slot + 1) & mask;
-        }
-        let number = self.ends.len() as u32;
-        self.bytes.extend_from_slice(text);
-        self.ends.push(self.bytes.len());
-        self.hashes.push(hash);
-        self.slots[slot] = number + 1;
-        number
-    }
-
-    fn numbers(&mut self, vector: &Vector, mut put: impl FnMut(usize, i64)) -> Result<()> {
-        match &vector.values {
-            Values::Coded { codes, entries } => {
-                let text = entries.as_string_view();
-                let same =
-                    |(known, _): &(ArrayRef, Vec<u32>)| crate::vector::same_array(known, entries);
-                let known = self.known.take().filter(same);
-                let (entries, mut known) =
-                    known.unwrap_or_else(|| (entries.clone(), vec![0; entries.len()]));
-                let nulls = vector.nulls.as_ref();
-                for (row, code) in codes.iter().enumerate() {
-                    let code = *code as usize;
-                    if nulls.is_some_and(|nulls| nulls.is_null(row)) {
-                        continue;
-                    }
-                    let mut number = known[code];
-                    if number == 0 {
-                        number = self.number(text.value(code).as_bytes()) + 1;
-                        known[code] = number;
-                    }
-                    put(row, i64::from(number) - 1);
-                }
-                self.known = Some((entries, known));
-            }
-            Values::Text(array) => {
-                let text = array.as_string_view();
-                for row in 0..text.len() {
-                    if !vector.is_null(row) {
-                        put(row, i64::from(self.number(text.value(row).as_bytes())));
-                    }
-                }
-            }
-            _ => return Err(Error::internal("a key that is not of its column's kind")),
-        }
-        Ok(())
-    }
-}
 
 /// The columns of a key.
 #[derive(Debug)]
@@ -270,10 +146,7 @@ impl Keys {
             let interner = &self.interners[number];
             let null = self.is_null(key, number);
             let word = match kind {
-                Kind::Text if !null => interner
-                    .hashes
-                    .get(key[place] as usize)
-                    .map_or(0, |h| *h as i64),
+                Kind::Text if !null => interner.hash(key[place] as usize) as i64,
                 _ => key[place],
             };
             state = hash((state.rotate_left(7) ^ word as u64) as i64);

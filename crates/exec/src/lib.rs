@@ -8,6 +8,7 @@
 mod aggregate;
 mod error;
 pub mod expression;
+mod interner;
 mod join;
 mod kernels;
 mod keys;
