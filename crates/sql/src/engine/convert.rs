@@ -2,12 +2,14 @@
 
 use datafusion::arrow::datatypes::DataType;
 use datafusion::catalog::default_table_source::source_as_provider;
+use datafusion::common::DFSchema;
 use datafusion::execution::session_state::SessionState;
 use datafusion::logical_expr::{Expr, LogicalPlan, TableScan};
 use freestone_exec::expression::Expression;
 use freestone_exec::{Node, Plan, Table};
 
 use super::expression::Scope;
+use super::scalar::has_subquery;
 use crate::scan::StoredTable;
 
 /// Turns plans into ours.
@@ -51,7 +53,11 @@ impl Converter<'_> {
             LogicalPlan::SubqueryAlias(alias) => self.convert(&alias.input),
             LogicalPlan::Filter(filter) => {
                 let input = self.convert(&filter.input)?;
-                self.filtered(input, &filter.input, &filter.predicate)
+                let (schema, condition) = (filter.input.schema(), &filter.predicate);
+                match has_subquery(condition) {
+                    true => self.filtered_by_subqueries(input, schema, condition),
+                    false => self.filtered(input, schema, condition),
+                }
             }
             LogicalPlan::Projection(projection) => {
                 self.projected(&projection.input, &projection.expr, plan)
@@ -62,15 +68,16 @@ impl Converter<'_> {
         }
     }
 
-    fn filtered(
+    /// The rows of `input` for which a condition is TRUE.
+    pub(super) fn filtered(
         &self,
         input: Converted,
-        below: &LogicalPlan,
+        schema: &DFSchema,
         condition: &Expr,
     ) -> Option<Converted> {
         let places = places(input.plan.types.len());
         let scope = Scope {
-            schema: below.schema(),
+            schema,
             places: &places,
             state: self.state,
         };

@@ -13,6 +13,7 @@ use freestone_exec::{Join, JoinKind, Node, Plan};
 use super::convert::{Converted, Converter, places, types_of};
 use super::expression::Scope;
 use super::order::{Condition, Equality, Relation, ordered};
+use super::scalar::has_subquery;
 
 /// A join without keys asks every row of one side for every row of the other; so many
 /// pairs at most.
@@ -116,7 +117,9 @@ impl Converter<'_> {
                 };
                 projection.expr.iter().map(column).collect()
             }
-            LogicalPlan::Filter(filter) if joins(&filter.input) => {
+            LogicalPlan::Filter(filter)
+                if joins(&filter.input) && !has_subquery(&filter.predicate) =>
+            {
                 let below = self.gather(&filter.input, cluster)?;
                 let scope = Scope {
                     schema: filter.input.schema(),
@@ -311,7 +314,7 @@ fn joins(plan: &LogicalPlan) -> bool {
         LogicalPlan::Projection(projection) => {
             is_choice(&projection.expr) && joins(&projection.input)
         }
-        LogicalPlan::Filter(filter) => joins(&filter.input),
+        LogicalPlan::Filter(filter) => joins(&filter.input) && !has_subquery(&filter.predicate),
         _ => false,
     }
 }

@@ -13,6 +13,7 @@ mod expression;
 mod join;
 mod node;
 mod order;
+mod scalar;
 mod tree;
 
 use std::sync::Arc;

@@ -191,7 +191,7 @@ fn comparable(rows: Vec<String>) -> Vec<String> {
 }
 
 /// Queries that went wrong once.
-const FOUND: [&str; 5] = [
+const FOUND: [&str; 9] = [
     // A condition of a join that is evaluated for some of the pairs only.
     "SELECT b.u, count(DISTINCT b.k) FROM a JOIN b ON a.k = b.k AND a.n < b.n \
      WHERE (b.k NOT IN (3, 4, 5) OR a.t LIKE '%3') GROUP BY b.u",
@@ -205,6 +205,11 @@ const FOUND: [&str; 5] = [
     // Arithmetic on floats of no rows.
     "SELECT sum(a.p) FILTER (WHERE a.f * 2 > 3.5) FROM a \
      WHERE NOT EXISTS (SELECT 1 FROM b WHERE b.k = a.k) AND a.k > 3",
+    // Conditions with sub-queries of one row, some of them NULL.
+    "SELECT count(*), sum(p) FROM a WHERE p > (SELECT avg(p) FROM a WHERE k < 5)",
+    "SELECT k, count(*) FROM a WHERE n < (SELECT max(n) FROM b) AND n > (SELECT min(n) FROM b WHERE id < 0) GROUP BY k",
+    "SELECT a.id, s.x FROM a JOIN (SELECT k, sum(n) AS x FROM b GROUP BY k) s ON a.k = s.k WHERE s.x = (SELECT max(x) FROM (SELECT k, sum(n) AS x FROM b GROUP BY k) m) ORDER BY 1, 2",
+    "SELECT count(*) FROM a WHERE t = (SELECT min(t) FROM b) OR p IS NULL AND k = (SELECT count(*) FROM b WHERE k = 1) AND NOT EXISTS (SELECT 1 FROM b WHERE b.id = a.id)",
     // Groups of groups, none of them left.
     "SELECT count(*), sum(x) FROM (SELECT k, sum(p) AS x FROM a WHERE id < 0 GROUP BY k) s",
 ];
