@@ -1,7 +1,7 @@
 //! The allocator of the programs: mimalloc, told to keep memory for a while.
 //!
 //! Queries free vectors by the hundred and soon ask for as many again. What goes back
-//! to the system in between comes anew as pages that it must clear: 6 % of the time of
+//! to the system in between comes anew as pages that it must clear: about 5 % of the time of
 //! the TPC-H queries with the second that mimalloc waits by itself.
 
 pub use mimalloc::MiMalloc as Allocator;

@@ -2,8 +2,9 @@
 //!
 //! Of an optimised logical plan every largest part that our operators can do becomes one
 //! node (`node`), which DataFusion's planner takes for a leaf; the rest stays
-//! DataFusion's. `convert` turns plans into ours, `expression` expressions, `order`
-//! decides in which order tables are joined and `tree` makes the plan of that.
+//! DataFusion's. `convert` turns plans into ours, `expression` expressions, `scalar`
+//! conditions with sub-queries; `order` decides in which order tables are joined and
+//! `tree` makes the plan of that.
 //! `SET freestone.engine = 'datafusion'` turns all of it off.
 
 mod aggregate;
