@@ -76,20 +76,20 @@ use parking_lot::{Mutex, RwLock};
 use std::collections::HashSet;
 use std::ops::Deref;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, LazyLock};
 
-/// Bytes of memory of this machine; 8 GiB where that cannot be learnt.
+/// Bytes of memory of this machine, asked once; 8 GiB where that cannot be learnt.
 pub fn machine_memory() -> usize {
-    let total = std::fs::read_to_string("/proc/meminfo")
-        .ok()
-        .and_then(|text| {
-            let line = text
-                .lines()
-                .find_map(|line| line.strip_prefix("MemTotal:"))?;
-            line.trim().strip_suffix(" kB")?.parse::<usize>().ok()
-        });
-    total.map_or(8 << 30, |kibibytes| kibibytes * 1024)
+    static BYTES: LazyLock<usize> = LazyLock::new(|| {
+        let text = std::fs::read_to_string("/proc/meminfo").unwrap_or_default();
+        let mut lines = text.lines();
+        let total = lines.find_map(|line| line.strip_prefix("MemTotal:"));
+        let kibibytes = total.and_then(|total| total.trim().strip_suffix(" kB"));
+        let kibibytes = kibibytes.and_then(|kibibytes| kibibytes.parse::<usize>().ok());
+        kibibytes.map_or(8 << 30, |kibibytes| kibibytes * 1024)
+    });
+    *BYTES
 }
 
 /// Where the blocks of a database are.
