@@ -256,6 +256,7 @@ impl Accumulator {
                         .is_none_or(|old| Self::better(function, value.cmp(old)))
                     {
                         self.text_bytes += value.len();
+                        self.text_bytes -= old.as_ref().map_or(0, |old| old.len());
                         *old = Some(value.into());
                     }
                 }
@@ -316,7 +317,8 @@ impl Accumulator {
                     if values[to].is_none()
                         || Self::better(function, more[from].cmp(&values[to])) =>
                 {
-                    self.text_bytes += more[from].as_ref().map_or(0, |text| text.len());
+                    let len = |text: &Option<Box<str>>| text.as_ref().map_or(0, |text| text.len());
+                    self.text_bytes = self.text_bytes + len(&more[from]) - len(&values[to]);
                     values[to] = more[from].clone();
                 }
                 _ => {}

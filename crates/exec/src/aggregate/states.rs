@@ -63,6 +63,7 @@ impl Accumulator {
             }
             (State::Text(all), Values::Text(array)) => {
                 let texts = array.as_string_view().iter();
+                self.text_bytes = texts.clone().flatten().map(str::len).sum();
                 *all = texts.map(|text| text.map(Into::into)).collect();
             }
             _ => return Err(mismatch()),
