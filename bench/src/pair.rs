@@ -72,8 +72,16 @@ pub fn median(values: &[f64]) -> Option<f64> {
 /// The first difference, in words.
 fn difference(ours: &Cells, theirs: &Cells) -> Option<String> {
     let different = different_row(ours, theirs)?;
-    // Rows that tie in their order may come either way. The order itself is that of
-    // the official answers, which `freestone tpch` checks.
+    // Rows that tie in their order may come either way; the column they are ordered by
+    // is then the same in every place.
+    let columns = ours.first().map_or(0, Vec::len);
+    let in_place = |column: usize| {
+        let mut pairs = ours.iter().zip(theirs);
+        pairs.all(|(ours, theirs)| ours.get(column) == theirs.get(column))
+    };
+    if !(0..columns).any(in_place) {
+        return Some(different);
+    }
     let sorted = |cells: &Cells| {
         let mut cells = cells.clone();
         cells.sort();
@@ -148,5 +156,23 @@ mod tests {
         assert_eq!(difference(&row("1"), &row("1.0")), None);
         assert!(difference(&row("1"), &row("2")).is_some());
         assert!(difference(&row("1"), &Vec::new()).is_some());
+    }
+
+    #[test]
+    fn rows_that_tie_may_come_either_way() {
+        let rows = |rows: &[[&str; 2]]| -> Cells {
+            let cells = |row: &[&str; 2]| row.iter().map(|cell| Some(cell.to_string())).collect();
+            rows.iter().map(cells).collect()
+        };
+        let (a, b) = (
+            rows(&[["1", "x"], ["2", "x"]]),
+            rows(&[["2", "x"], ["1", "x"]]),
+        );
+        assert_eq!(difference(&a, &b), None);
+        let (a, b) = (
+            rows(&[["1", "x"], ["2", "y"]]),
+            rows(&[["2", "y"], ["1", "x"]]),
+        );
+        assert!(difference(&a, &b).is_some());
     }
 }
