@@ -20,6 +20,8 @@ pub(crate) const DEFAULT: &str = "80%";
 const LEAST: usize = 1 << 20;
 /// The cache keeps one part of so many, whatever queries need.
 const CACHE_SHARE: usize = 8;
+/// Rows in no block take one part of so many at most.
+const DELTA_SHARE: usize = 8;
 /// Units of a size, longest names first.
 const UNITS: [(&str, usize); 10] = [
     ("KiB", 1 << 10),
@@ -44,6 +46,8 @@ pub(crate) struct Broker {
     text: Mutex<String>,
     /// Bytes the cache was told it may have.
     cache: AtomicU64,
+    /// Bytes of rows in no block, when that was last looked at.
+    delta: AtomicUsize,
     store: Weak<Store>,
     /// Where rows are set aside; the system's folder if there is none.
     folder: Option<PathBuf>,
@@ -83,14 +87,17 @@ fn bytes_of(text: &str) -> Result<usize> {
 impl Broker {
     /// The broker of a database, with the limit it has by default.
     pub(crate) fn new(store: &Arc<Store>) -> Arc<Self> {
-        Arc::new(Self {
+        let broker = Self {
             used: AtomicUsize::new(0),
             limit: AtomicUsize::new(bytes_of(DEFAULT).unwrap_or(usize::MAX)),
             text: Mutex::new(DEFAULT.to_owned()),
             cache: AtomicU64::new(u64::MAX),
+            delta: AtomicUsize::new(0),
             store: Arc::downgrade(store),
             folder: store.path().map(Into::into),
-        })
+        };
+        broker.limit_delta();
+        Arc::new(broker)
     }
 
     /// Sets the limit.
@@ -101,8 +108,30 @@ impl Broker {
         let bytes = bytes_of(text)?;
         self.limit.store(bytes, Ordering::Relaxed);
         text.trim().clone_into(&mut self.text.lock());
+        self.limit_delta();
         self.tell_cache(true);
         Ok(())
+    }
+
+    fn limit_delta(&self) {
+        let share = self.limit.load(Ordering::Relaxed) / DELTA_SHARE;
+        if let Some(store) = self.store.upgrade() {
+            store.set_delta_bytes(share as u64);
+        }
+    }
+
+    /// Looks how much of the limit rows in no block take. At the start of a
+    /// statement: they grow while nobody asks.
+    pub(crate) fn look_at_delta(&self) {
+        let bytes = self.store.upgrade().map_or(0, |store| store.delta_bytes());
+        self.delta.store(bytes as usize, Ordering::Relaxed);
+    }
+
+    /// What neither operators nor rows in no block hold.
+    fn left(&self) -> usize {
+        let limit = self.limit.load(Ordering::Relaxed);
+        let delta = self.delta.load(Ordering::Relaxed);
+        limit.saturating_sub(self.used.load(Ordering::Relaxed).saturating_add(delta))
     }
 
     /// The limit as it was set.
@@ -114,8 +143,10 @@ impl Broker {
     /// much more or less than it has.
     fn tell_cache(&self, now: bool) {
         let limit = self.limit.load(Ordering::Relaxed);
-        let left = limit.saturating_sub(self.used.load(Ordering::Relaxed));
-        let share = left.max(limit / CACHE_SHARE).min(machine_memory() / 2) as u64;
+        let share = self
+            .left()
+            .max(limit / CACHE_SHARE)
+            .min(machine_memory() / 2) as u64;
         let told = self.cache.load(Ordering::Relaxed);
         if !now && share.abs_diff(told) < (limit / 16) as u64 {
             return;
@@ -143,9 +174,11 @@ impl Broker {
         self.tell_cache(false);
     }
 
+    /// What all operators may have together.
     fn most(&self) -> usize {
         let limit = self.limit.load(Ordering::Relaxed);
-        limit - limit / CACHE_SHARE
+        let delta = self.delta.load(Ordering::Relaxed).min(limit / DELTA_SHARE);
+        limit - limit / CACHE_SHARE - delta
     }
 }
 

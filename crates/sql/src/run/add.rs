@@ -3,9 +3,8 @@
 use std::sync::Arc;
 
 use datafusion::arrow::array::RecordBatch;
-use datafusion::physical_plan::{ExecutionPlan, execute_stream};
+use datafusion::physical_plan::ExecutionPlan;
 use freestone_storage::{CatalogEdit, Table};
-use futures::TryStreamExt;
 
 use super::Run;
 use super::changes::Changes;
@@ -67,8 +66,7 @@ impl Run<'_> {
                 for (field, column) in schema.fields().iter().zip(&table.schema.columns) {
                     crate::values::check_assignable(field.data_type(), column)?;
                 }
-                let stream = execute_stream(plan, self.state().task_ctx())?;
-                let rows: Vec<RecordBatch> = stream.try_collect().await?;
+                let rows = self.collected(plan).await?;
                 let rows = rows.iter().map(|rows| self.assigned(table, rows));
                 rows.collect()
             }

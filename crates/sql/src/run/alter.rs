@@ -14,6 +14,7 @@ use datafusion::sql::sqlparser::ast::{AlterTable, AlterTableOperation};
 use freestone_storage::{TableOptions, TableSchema};
 
 use super::Run;
+use super::alter_parts::apart;
 use super::create::options_of;
 use crate::error::{Error, Result};
 use crate::ingest::{self, Target};
@@ -31,30 +32,47 @@ impl Run<'_> {
         if alter.if_exists && self.snapshot.table(&name.schema, &name.name).is_none() {
             return Ok(Outcome::done("ALTER TABLE"));
         }
+        if let [AlterTableOperation::SetOptionsParens { options }] = alter.operations.as_slice() {
+            return self.set_options(&name, &options_of(options)?).await;
+        }
         let table = self.stored_table(&name)?;
-        let written = match alter.operations.as_slice() {
-            [AlterTableOperation::SetOptionsParens { options }] => options_of(options)?,
-            [
-                operation @ (AlterTableOperation::RenameTable { .. }
-                | AlterTableOperation::RenameColumn { .. }
-                | AlterTableOperation::AddConstraint { .. }
-                | AlterTableOperation::DropConstraint { .. }
-                | AlterTableOperation::AlterColumn { .. }),
-            ] => return self.redeclare(&name, operation).await,
-            operations => return self.alter_columns(table, operations),
-        };
+        match apart(&table.schema, &alter.operations).as_slice() {
+            [] => {}
+            [operation] if !is_of_columns(operation) => self.redeclare(&name, operation).await?,
+            operations if operations.iter().all(is_of_columns) => {
+                self.absorbed(&name)?.alter_columns(&name, operations)?;
+            }
+            operations => self.alter_in_turn(&name, operations).await?,
+        }
+        Ok(Outcome::done("ALTER TABLE"))
+    }
+
+    /// One operation in the session's transaction.
+    pub(super) async fn alter_once(
+        &self,
+        name: &Name,
+        operation: &AlterTableOperation,
+    ) -> Result<()> {
+        match is_of_columns(operation) {
+            true => self.alter_columns(name, std::slice::from_ref(operation)),
+            false => self.redeclare_once(name, operation).await,
+        }
+    }
+
+    async fn set_options(&self, name: &Name, written: &[(String, String)]) -> Result<Outcome> {
+        let table = self.stored_table(name)?;
         if self.session.in_transaction() {
             let message = "ALTER TABLE … SET cannot run inside a transaction block";
             return Err(Error::new("25001", message));
         }
-        let (options, rewrite) = changed(&table.options, &table.schema, &written)?;
+        let (options, rewrite) = changed(&table.options, &table.schema, written)?;
         if !rewrite {
             let id = table.id;
             self.edit(|edit| Ok(edit.set_options(id, options)?))?;
             return Ok(Outcome::done("ALTER TABLE"));
         }
         for attempt in 1.. {
-            match self.rewrite(&name, &options).await {
+            match self.rewrite(name, &options).await {
                 Err(error) if error.sqlstate == "40001" && attempt < ATTEMPTS => {}
                 done => {
                     done?;
@@ -89,6 +107,14 @@ impl Run<'_> {
             Ok(edit.rewrite(table.id, table, seen, options.clone(), blocks)?)
         })
     }
+}
+
+/// Whether an operation adds or drops columns; several of those are one change.
+fn is_of_columns(operation: &AlterTableOperation) -> bool {
+    matches!(
+        operation,
+        AlterTableOperation::AddColumn { .. } | AlterTableOperation::DropColumn { .. }
+    )
 }
 
 /// The options after the statement, and whether blocks are to be rewritten.

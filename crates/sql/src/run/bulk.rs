@@ -17,7 +17,8 @@ use freestone_storage::{Block, BlockId, NewColumns, Row, RowId, RowPlace, Table}
 use parking_lot::Mutex;
 
 use super::Run;
-use super::change::{Assigned, Changed, new_value, select};
+use super::assigned::{Assigned, new_value};
+use super::change::{Changed, select};
 use super::changes::row_ids;
 use crate::error::{Error, Result};
 use crate::values::assign;

@@ -9,22 +9,20 @@ use std::sync::Arc;
 
 use datafusion::arrow::array::{Array, RecordBatch};
 use datafusion::arrow::datatypes::{Field, Schema};
-use datafusion::physical_plan::{ExecutionPlan, collect};
+use datafusion::physical_plan::ExecutionPlan;
 use datafusion::sql::sqlparser::ast::{
-    Assignment, AssignmentTarget, Delete, Expr, FromTable, ObjectName, TableFactor, TableWithJoins,
-    Update, UpdateTableFromKind,
+    Delete, Expr, FromTable, TableFactor, TableWithJoins, Update, UpdateTableFromKind,
 };
 use freestone_storage::delta::arrays;
-use freestone_storage::{Column, RowId, Table};
+use freestone_storage::{RowId, Table};
 
 use super::Run;
+use super::assigned::{Assigned, assigned_columns, new_values};
 use super::changes::{Applied, Changes, first_of_each, row_ids, without_ids};
-use super::identity::must_not_be_always;
-use super::insert::columns_named;
 use crate::error::{Error, Result};
 use crate::ingest::nullable;
 use crate::plan::expression::{columns_of, parse_expr, printed};
-use crate::plan::names::{Name, fold, fold_part, quoted, table_name};
+use crate::plan::names::{Name, fold, quoted, table_name};
 use crate::plan::rewrite::has_query;
 use crate::scan::ROW_ID;
 use crate::session::Outcome;
@@ -236,7 +234,7 @@ impl Run<'_> {
         query: &str,
     ) -> Result<Vec<RecordBatch>> {
         let plan = self.plan_of_change(changed, query).await?;
-        Ok(collect(plan, self.state().task_ctx()).await?)
+        self.collected(plan).await
     }
 
     /// The plan of such a query.
@@ -282,84 +280,4 @@ pub(super) fn select(
         list.join(", "),
         from.join(", ")
     )
-}
-
-/// What a statement does with a column of a row.
-pub(super) enum Assigned {
-    /// Nothing.
-    Same,
-    /// It gets the value of this expression.
-    Value(String),
-}
-
-/// What SET does with each column of the table.
-///
-/// # Errors
-/// `42703` and `42701` for names; `428C9` for columns GENERATED ALWAYS; `0A000` for forms that are not done.
-pub(super) fn assigned_columns(
-    table: &Table,
-    name: &Name,
-    assignments: &[Assignment],
-) -> Result<Vec<Assigned>> {
-    let mut given: Vec<(String, String)> = Vec::new();
-    let part = |name: &ObjectName| {
-        name.0
-            .last()
-            .and_then(fold_part)
-            .ok_or_else(|| Error::new("42601", format!("{name} is not the name of a column")))
-    };
-    for assignment in assignments {
-        match (&assignment.target, &assignment.value) {
-            (AssignmentTarget::ColumnName(name), value) => {
-                given.push((part(name)?, printed(value)));
-            }
-            (AssignmentTarget::Tuple(names), Expr::Tuple(values))
-                if names.len() == values.len() =>
-            {
-                for (name, value) in names.iter().zip(values) {
-                    given.push((part(name)?, printed(value)));
-                }
-            }
-            (AssignmentTarget::Tuple(_), _) => {
-                return Err(Error::unsupported(
-                    "SET (…) = … with anything but a list of as many values is not supported",
-                ));
-            }
-        }
-    }
-    let names: Vec<String> = given.iter().map(|(name, _)| name.clone()).collect();
-    let places = columns_named(&table.schema, name, &names)?;
-    let columns = table.schema.columns.iter().enumerate();
-    let assigned = columns.map(|(index, column)| {
-        let place = places.iter().position(|place| *place == index);
-        match place {
-            None => Ok(Assigned::Same),
-            Some(place) if given[place].1.eq_ignore_ascii_case("default") => {
-                let default = column.default.clone();
-                Ok(Assigned::Value(
-                    default.unwrap_or_else(|| "NULL".to_owned()),
-                ))
-            }
-            Some(place) => {
-                must_not_be_always(column)?;
-                Ok(Assigned::Value(given[place].1.clone()))
-            }
-        }
-    });
-    assigned.collect()
-}
-
-/// An expression for each column of the table: the assigned one, or the column itself.
-pub(super) fn new_values(table: &Table, changed: &Changed, assigned: &[Assigned]) -> Vec<String> {
-    let columns = table.schema.columns.iter().zip(assigned);
-    columns.map(|column| new_value(changed, column)).collect()
-}
-
-/// The same for one column.
-pub(super) fn new_value(changed: &Changed, (column, assigned): (&Column, &Assigned)) -> String {
-    let value = match assigned {
-        Assigned::Same => format!("{}.{}", changed.alias, quoted(&column.name)),
-        Assigned::Value(text) => text.clone(),
-    };
-    format!("({value}) AS {}", quoted(&column.name))
 }

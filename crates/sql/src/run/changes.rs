@@ -63,6 +63,7 @@ impl Run<'_> {
         for (table, first) in touched.tables {
             self.change(|transaction| Ok(transaction.check_keys(table, first)?))?;
         }
+        self.change(|transaction| Ok(transaction.settle()?))?;
         Ok(applied)
     }
 

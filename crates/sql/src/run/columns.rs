@@ -16,7 +16,6 @@ use super::identity::NewIdentity;
 use crate::copy::fill::Fill;
 use crate::error::{Error, Result};
 use crate::plan::names::{Name, fold, position};
-use crate::session::Outcome;
 
 /// One column to come or go.
 enum Change {
@@ -28,23 +27,18 @@ impl Run<'_> {
     /// Runs a list of ADD COLUMN and DROP COLUMN on a table.
     pub(super) fn alter_columns(
         &self,
-        table: &Table,
+        name: &Name,
         operations: &[AlterTableOperation],
-    ) -> Result<Outcome> {
+    ) -> Result<()> {
+        let table = self.stored_table(name)?;
         let mut changes = Vec::new();
         for operation in operations {
             match operation {
                 AlterTableOperation::AddColumn {
-                    if_not_exists,
                     column_def,
                     column_position: None,
                     ..
-                } => {
-                    let known = table.schema.index_of(&fold(&column_def.name)).is_some();
-                    if !(known && *if_not_exists) {
-                        changes.push(self.addition(table, column_def)?);
-                    }
-                }
+                } => changes.push(self.addition(table, column_def)?),
                 AlterTableOperation::DropColumn {
                     column_names,
                     if_exists,
@@ -66,14 +60,12 @@ impl Run<'_> {
                 _ => return Err(refused()),
             }
         }
-        self.must_be_untouched(table, "ALTER TABLE")?;
         if !self.session.in_transaction() {
             // Rows in no block have the columns of today.
             self.store().move_delta(table.id)?;
         }
         let _hold = self.store().hold_mover(table.id);
-        self.edit(|edit| apply(edit, table, changes))?;
-        Ok(Outcome::done("ALTER TABLE"))
+        self.edit(|edit| apply(edit, table, changes))
     }
 
     fn addition(&self, table: &Table, definition: &ColumnDef) -> Result<Change> {

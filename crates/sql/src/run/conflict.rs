@@ -16,7 +16,7 @@ use freestone_storage::row::cell;
 use freestone_storage::{Key, KeyLookUp, Row, RowId, Table, Value};
 
 use super::Run;
-use super::change::{Assigned, assigned_columns};
+use super::assigned::{Assigned, assigned_columns};
 use super::changes::{Changes, with_ids};
 use super::insert::columns_named;
 use crate::error::{Error, Result};

@@ -162,16 +162,13 @@ impl<'a> Declared<'a> {
     /// The declaration of a column alone.
     ///
     /// # Errors
-    /// `0A000` for one with constraints.
+    /// `XX000` for one with constraints, which are added after it.
     pub(super) fn schema_of_column(self) -> Result<TableSchema> {
         let plain = self.schema.keys.is_empty() && self.checks.is_empty();
         if plain && self.references.is_empty() {
             return Ok(self.schema);
         }
-        Err(
-            Error::unsupported("ADD COLUMN with a constraint other than NOT NULL is not supported")
-                .with_hint("add the column first, then the constraint"),
-        )
+        Err(Error::internal("a constraint of a column that is added"))
     }
 
     /// The declaration, with a name for every constraint.

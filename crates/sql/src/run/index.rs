@@ -8,7 +8,7 @@ use freestone_storage::{Catalog, IndexKind, Table};
 
 use super::Run;
 use crate::error::{Error, Result};
-use crate::plan::names::{fold, position, table_name};
+use crate::plan::names::{Name, fold, position, table_name};
 use crate::session::Outcome;
 
 /// Builds begun before giving up on a table that keeps changing.
@@ -18,10 +18,13 @@ impl Run<'_> {
     pub(super) fn create_index(&self, create: &CreateIndex) -> Result<Outcome> {
         refuse_clauses(create)?;
         let name = table_name(&create.table_name)?;
+        self.absorbed(&name)?.create_index_on(&name, create)
+    }
+
+    fn create_index_on(&self, name: &Name, create: &CreateIndex) -> Result<Outcome> {
         let kind = kind_of(create.using.as_ref())?;
         for attempt in 1.. {
-            let table = self.stored_table(&name)?;
-            self.must_be_untouched(table, "CREATE INDEX")?;
+            let table = self.stored_table(name)?;
             let columns = columns_of(table, &create.columns)?;
             let index = self.index_name(create, table, &columns, &name.schema)?;
             let snapshot = self.store().snapshot();

@@ -12,7 +12,8 @@ use datafusion::sql::sqlparser::ast::{
 use freestone_storage::Table;
 
 use super::Run;
-use super::change::{Changed, assigned_columns, new_values, refuse};
+use super::assigned::{assigned_columns, new_values};
+use super::change::{Changed, refuse};
 use super::changes::{Applied, Changes, row_ids};
 use super::identity::Overriding;
 use super::insert::{column_names, columns_named};

@@ -5,6 +5,8 @@
 
 mod add;
 mod alter;
+mod alter_parts;
+mod assigned;
 mod bulk;
 mod cascade;
 mod change;
@@ -39,10 +41,12 @@ mod view;
 
 use std::sync::{Arc, OnceLock};
 
+use datafusion::execution::memory_pool::MemoryReservation;
 use datafusion::execution::session_state::SessionState;
 use datafusion::logical_expr::LogicalPlan;
 use datafusion::sql::sqlparser::ast::Statement as Ast;
 use freestone_storage::{Snapshot, Store, Table, Transaction};
+use parking_lot::Mutex;
 
 use crate::copy;
 use crate::error::{Error, Result};
@@ -66,6 +70,8 @@ pub(crate) struct Run<'a> {
     pub(crate) snapshot: Snapshot,
     /// The transaction of a statement that changes rows and has none around it.
     own: transaction::Own,
+    /// Memory of rows that are to be changed.
+    held: Mutex<Vec<MemoryReservation>>,
 }
 
 /// Runs a statement.
@@ -86,6 +92,7 @@ impl<'a> Run<'a> {
             state: OnceLock::new(),
             snapshot,
             own: transaction::Own::new(own),
+            held: Mutex::default(),
         }
     }
 }

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use datafusion::arrow::array::{RecordBatch, RecordBatchOptions};
 use datafusion::arrow::datatypes::{Schema, SchemaRef};
 use datafusion::execution::SendableRecordBatchStream;
+use datafusion::execution::memory_pool::MemoryConsumer;
 use datafusion::logical_expr::LogicalPlan;
 use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
 use datafusion::physical_plan::{ExecutionPlan, execute_stream};
@@ -20,6 +21,7 @@ use crate::session::{KnownPlan, Outcome, Rows, is_lasting, panicked};
 impl Run<'_> {
     /// Starts a query.
     pub(crate) async fn query(&self, ast: &Ast) -> Result<Outcome> {
+        self.session.database().memory().look_at_delta();
         let KnownPlan { physical, names } = self.planned(ast).await?;
         let stream = execute_stream(physical, self.state().task_ctx())?;
         Ok(Outcome::Rows(renamed(guarded(stream), &names)))
@@ -41,6 +43,25 @@ impl Run<'_> {
             known.keep(settings, ast, &planned, &self.snapshot);
         }
         Ok(planned)
+    }
+
+    /// All rows of a plan; the statement keeps the memory that they are counted with.
+    ///
+    /// # Errors
+    /// `53200` if `memory_limit` has no room for them; those of the plan.
+    pub(super) async fn collected(&self, plan: Arc<dyn ExecutionPlan>) -> Result<Vec<RecordBatch>> {
+        self.session.database().memory().look_at_delta();
+        let context = self.state().task_ctx();
+        let held = MemoryConsumer::new("collecting changed rows").register(context.memory_pool());
+        let mut stream = execute_stream(plan, context)?;
+        let mut batches = Vec::new();
+        while let Some(batch) = stream.next().await {
+            let batch = batch?;
+            held.try_grow(batch.get_array_memory_size())?;
+            batches.push(batch);
+        }
+        self.held.lock().push(held);
+        Ok(batches)
     }
 
     pub(crate) async fn physical(&self, plan: &LogicalPlan) -> Result<Arc<dyn ExecutionPlan>> {

@@ -21,7 +21,6 @@ use crate::ingest::{self, Target};
 use crate::plan::expression::{parse_expr, printed};
 use crate::plan::names::{Name, fold, position, quoted, table_name};
 use crate::plan::relations::unknown_table;
-use crate::session::Outcome;
 use crate::statement::parse_one;
 use crate::types::column_type;
 
@@ -34,11 +33,9 @@ impl Run<'_> {
         &self,
         name: &Name,
         operation: &AlterTableOperation,
-    ) -> Result<Outcome> {
+    ) -> Result<()> {
         if self.session.in_transaction() {
-            self.must_be_untouched(self.stored_table(name)?, "ALTER TABLE")?;
-            self.redeclare_once(name, operation).await?;
-            return Ok(Outcome::done("ALTER TABLE"));
+            return self.absorbed(name)?.redeclare_once(name, operation).await;
         }
         for attempt in 1.. {
             // Rows in no block have the columns of today.
@@ -51,16 +48,18 @@ impl Run<'_> {
             let run = Run::new(self.session, self.store().snapshot(), None);
             match run.redeclare_once(name, operation).await {
                 Err(error) if error.sqlstate == "40001" && attempt < ATTEMPTS => {}
-                done => {
-                    done?;
-                    break;
-                }
+                done => return done,
             }
         }
-        Ok(Outcome::done("ALTER TABLE"))
+        Ok(())
     }
 
-    async fn redeclare_once(&self, name: &Name, operation: &AlterTableOperation) -> Result<()> {
+    /// The same, of the snapshot that the statement has.
+    pub(super) async fn redeclare_once(
+        &self,
+        name: &Name,
+        operation: &AlterTableOperation,
+    ) -> Result<()> {
         let table = Arc::clone(self.stored_table(name)?);
         match operation {
             AlterTableOperation::RenameTable {

@@ -6,7 +6,7 @@ use std::time::Duration;
 use datafusion::sql::sqlparser::ast::{
     Set, Statement as Ast, TransactionAccessMode, TransactionIsolationLevel, TransactionMode,
 };
-use freestone_storage::{CatalogEdit, Table, Transaction};
+use freestone_storage::{CatalogEdit, Transaction};
 use parking_lot::Mutex;
 
 use super::{PointChange, Run};
@@ -124,9 +124,11 @@ pub(crate) async fn at_point(
     change: &PointChange,
     parameters: &[Parameter],
 ) -> Result<Option<Outcome>> {
-    let within = session
-        .transaction()
-        .at_once(|transaction| change.apply(transaction, parameters))?;
+    let within = session.transaction().at_once(|transaction| {
+        let rows = change.apply(transaction, parameters)?;
+        transaction.settle()?;
+        Ok(rows)
+    })?;
     if let Some(rows) = within {
         return Ok(rows.map(|rows| change.outcome(rows)));
     }
@@ -296,19 +298,6 @@ impl Run<'_> {
             }
             Some(transaction) => crate::ingest::edited(edit, |wrapped| transaction.edit(wrapped)),
         }
-    }
-}
-
-impl Run<'_> {
-    /// Refuses to exchange a table's blocks or columns under rows that the
-    /// transaction around has changed, or that are in no block.
-    pub(super) fn must_be_untouched(&self, table: &Table, what: &str) -> Result<()> {
-        let own = self.snapshot.read_view(table.id).own.is_some();
-        if !self.session.in_transaction() || (!own && table.delta().rows() == 0) {
-            return Ok(());
-        }
-        let message = format!("{what} cannot run in a transaction that has changed rows");
-        Err(Error::new("25001", message).with_hint("COMMIT first; VACUUM makes blocks of new rows"))
     }
 }
 

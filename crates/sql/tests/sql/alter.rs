@@ -119,3 +119,79 @@ fn what_was_altered_is_there_after_opening() {
         assert_eq!(sql.rows("SELECT * FROM c"), ["1"]);
     }
 }
+
+/// What people do to a table that is in use, in one transaction.
+#[test]
+fn a_migration_in_one_transaction() {
+    for layout in LAYOUTS {
+        let sql = Sql::new();
+        table(&sql, layout);
+        let before = sql.sorted("SELECT * FROM t");
+        sql.run("BEGIN");
+        sql.run("INSERT INTO t VALUES (900, 'new', 0)");
+        sql.run("DELETE FROM t WHERE id = 1");
+        sql.run("ALTER TABLE t ADD COLUMN d INTEGER");
+        sql.run("UPDATE t SET d = id + 1");
+        sql.run("SAVEPOINT s");
+        sql.run("ALTER TABLE t ALTER COLUMN d SET NOT NULL");
+        sql.run("CREATE INDEX i ON t (d)");
+        assert_eq!(sql.one("SELECT name FROM t WHERE d = 901"), "new");
+        sql.run("ROLLBACK TO s");
+        sql.run("INSERT INTO t VALUES (901, 'null', 0)");
+        sql.run("UPDATE t SET d = 0 WHERE id = 901");
+        sql.run("ALTER TABLE t ALTER COLUMN d SET NOT NULL");
+        let within = sql.sorted("SELECT id, d FROM t");
+        sql.run("COMMIT");
+        assert_eq!(sql.sorted("SELECT id, d FROM t"), within);
+        assert_eq!(within.len(), before.len() + 1);
+        assert_eq!(
+            sql.one("SELECT count(*) FROM t WHERE d = id + 1 OR d = 0"),
+            within.len().to_string()
+        );
+        assert_eq!(
+            sql.error("INSERT INTO t (id) VALUES (902)").sqlstate,
+            "23502"
+        );
+    }
+}
+
+/// Columns that come with constraints, and several changes in one statement.
+#[test]
+fn columns_come_with_constraints() {
+    let sql = Sql::new();
+    sql.run("CREATE TABLE p (id INTEGER PRIMARY KEY)");
+    sql.run("INSERT INTO p VALUES (1), (2)");
+    sql.run("CREATE TABLE t (a INTEGER)");
+    sql.run("INSERT INTO t VALUES (1), (2)");
+    sql.run("ALTER TABLE t ADD COLUMN c INTEGER DEFAULT 1 CHECK (c > 0) REFERENCES p (id), ADD COLUMN u INTEGER UNIQUE");
+    assert_eq!(sql.sorted("SELECT * FROM t"), ["1|1|NULL", "2|1|NULL"]);
+    assert_eq!(
+        sql.error("INSERT INTO t VALUES (3, 0, 0)").sqlstate,
+        "23514"
+    );
+    assert_eq!(
+        sql.error("INSERT INTO t VALUES (3, 3, 0)").sqlstate,
+        "23503"
+    );
+    sql.run("INSERT INTO t VALUES (3, 2, 7)");
+    assert_eq!(
+        sql.error("INSERT INTO t VALUES (4, 2, 7)").sqlstate,
+        "23505"
+    );
+    let before = sql.sorted("SELECT * FROM t");
+    for wrong in [
+        "ALTER TABLE t ADD COLUMN x INTEGER DEFAULT 5, ADD CHECK (x < 5)",
+        "ALTER TABLE t ADD COLUMN x INTEGER DEFAULT 1 UNIQUE",
+        "ALTER TABLE t RENAME TO s, ADD COLUMN x INTEGER DEFAULT 9 REFERENCES p",
+        "ALTER TABLE t DROP COLUMN a, ALTER COLUMN u SET NOT NULL",
+    ] {
+        let state = sql.error(wrong).sqlstate;
+        assert!(state.starts_with("23"), "{wrong}: {state}");
+        assert_eq!(sql.sorted("SELECT * FROM t"), before, "{wrong}");
+    }
+    sql.run("ALTER TABLE t ALTER COLUMN a TYPE BIGINT, ALTER COLUMN c SET DEFAULT 2, RENAME COLUMN u TO v, RENAME TO s");
+    sql.run("INSERT INTO s (a, v) VALUES (5, 50)");
+    assert_eq!(sql.one("SELECT c FROM s WHERE v = 50"), "2");
+    sql.run("ALTER TABLE s ADD COLUMN IF NOT EXISTS v TEXT CHECK (v > 'a')");
+    assert_eq!(sql.one("SELECT v FROM s WHERE a = 5"), "50");
+}

@@ -146,7 +146,7 @@ fn what_is_not_done_is_refused() {
     table(&sql, "");
     for statement in [
         "UPDATE t SET n = 1 RETURNING (SELECT 1)",
-        "UPDATE t SET (n, name) = (SELECT 1, 'a')",
+        "UPDATE t SET (n, name) = (SELECT DISTINCT 1, 'a')",
         "DELETE FROM t, t AS u",
     ] {
         assert_eq!(sql.error(statement).sqlstate, "0A000", "{statement}");
@@ -238,4 +238,23 @@ fn text_is_text_whatever_is_in_it() {
     sql.run("INSERT INTO d (b) VALUES (1)");
     assert_eq!(sql.one("SELECT a FROM d"), "\\'");
     assert_eq!(sql.state("UPDATE d SET a = 'x''''y'"), "23514");
+}
+
+/// Several columns from one query.
+#[test]
+fn columns_are_set_from_a_query() {
+    let sql = Sql::new();
+    sql.run("CREATE TABLE t (id INTEGER, a INTEGER, b TEXT)");
+    sql.run("INSERT INTO t VALUES (1, 0, 'x'), (2, 0, 'y'), (3, 0, 'z')");
+    sql.run("CREATE TABLE s (id INTEGER, n INTEGER, name TEXT)");
+    sql.run("INSERT INTO s VALUES (1, 10, 'one'), (2, 20, 'two')");
+    sql.run(
+        "UPDATE t SET (b, a) = (SELECT s.name, n + 1 AS more FROM s WHERE s.id = t.id) WHERE id < 3",
+    );
+    assert_eq!(
+        sql.sorted("SELECT * FROM t"),
+        ["1|11|one", "2|21|two", "3|0|z"]
+    );
+    let wrong = sql.error("UPDATE t SET (b, a) = (SELECT s.name FROM s WHERE s.id = t.id)");
+    assert_eq!(wrong.sqlstate, "42601");
 }

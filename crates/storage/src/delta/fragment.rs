@@ -77,9 +77,10 @@ impl Fragment {
         self.len() == 0
     }
 
-    /// Bytes of its tuples.
+    /// Bytes of its tuples, their ends and their times.
     pub fn bytes(&self) -> usize {
-        self.rows.read().tuples.len()
+        let rows = self.rows.read();
+        rows.tuples.len() + 16 * rows.ends.len()
     }
 
     /// Whether further rows belong into another fragment.

@@ -14,6 +14,9 @@ pub struct KeyMap {
 }
 
 impl KeyMap {
+    /// Bytes of memory that a row takes here, about: hash, list, and what is allocated for it.
+    pub(super) const ROW_BYTES: usize = 72;
+
     /// One for each set of columns that is a key of the table or has an index.
     pub fn all_of(schema: &TableSchema) -> Vec<KeyMap> {
         let keys = schema.keys.iter().map(|key| &key.columns);

@@ -48,6 +48,13 @@ struct State {
     next: u64,
 }
 
+/// Bytes of memory of rows that keys lead to.
+fn memory(fragments: &[Arc<Fragment>], maps: &[KeyMap]) -> usize {
+    let keys = maps.len() * KeyMap::ROW_BYTES;
+    let bytes = |fragment: &Arc<Fragment>| fragment.bytes() + fragment.len() * keys;
+    fragments.iter().map(bytes).sum()
+}
+
 impl Delta {
     /// An empty delta whose first row will be number `next`.
     pub fn new(schema: Arc<TableSchema>, next: u64) -> Delta {
@@ -136,14 +143,10 @@ impl Delta {
         state.fragments.iter().all(|fragment| fragment.is_empty())
     }
 
-    /// Bytes of all tuples.
+    /// Bytes of memory that the rows take, with their keys.
     pub fn bytes(&self) -> usize {
         let state = self.state.read();
-        state
-            .fragments
-            .iter()
-            .map(|fragment| fragment.bytes())
-            .sum()
+        memory(&state.fragments, &self.maps)
     }
 
     /// Lets the next row have number `first`.

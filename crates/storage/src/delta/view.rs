@@ -47,6 +47,11 @@ pub struct OwnChanges {
 }
 
 impl OwnChanges {
+    /// Bytes of memory that its new rows take.
+    pub fn bytes(&self) -> usize {
+        super::memory(&self.fragments, &self.maps)
+    }
+
     /// Its new row of this number, if it was not taken back.
     pub fn find(&self, number: u64) -> Option<(Arc<Fragment>, u32)> {
         let fragment = self

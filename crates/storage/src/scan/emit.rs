@@ -2,10 +2,47 @@
 
 use super::Scan;
 use super::fragments::Columns;
+use crate::block::Block;
+use crate::codec::fields::Rows;
 use crate::error::Result;
-use arrow_array::{ArrayRef, RecordBatch, RecordBatchOptions};
-use arrow_buffer::BooleanBuffer;
+use arrow_array::{ArrayRef, BooleanArray, RecordBatch, RecordBatchOptions};
+use arrow_buffer::{BooleanBuffer, BooleanBufferBuilder};
+use arrow_select::filter::FilterBuilder;
 use std::sync::atomic::Ordering;
+
+/// Positions of which there are three or more among four rows are read with those.
+const DENSE: (usize, usize) = (3, 4);
+
+/// The columns of a scan at ascending positions of a block.
+pub(super) fn read_positions(
+    scan: &Scan,
+    block: &Block,
+    positions: &[u32],
+) -> Result<Vec<ArrayRef>> {
+    let read = |rows: &Rows<'_>| -> Result<Vec<ArrayRef>> {
+        let columns = scan.projection.iter();
+        let columns = columns.map(|column| block.read_rows(*column, rows, scan.form));
+        columns.collect()
+    };
+    let span = match (positions.first(), positions.last()) {
+        (Some(first), Some(last)) => *first as usize..*last as usize + 1,
+        _ => 0..0,
+    };
+    if positions.len() == span.len() {
+        return read(&Rows::Range(span));
+    }
+    if positions.len() * DENSE.1 < span.len() * DENSE.0 || scan.projection.is_empty() {
+        return read(&Rows::Positions(positions));
+    }
+    let mut wanted = BooleanBufferBuilder::new(span.len());
+    wanted.append_n(span.len(), false);
+    let places = positions.iter().map(|position| *position as usize);
+    places.for_each(|place| wanted.set_bit(place - span.start, true));
+    let wanted = BooleanArray::new(wanted.finish(), None);
+    let wanted = FilterBuilder::new(&wanted).optimize().build();
+    let columns = read(&Rows::Range(span))?.into_iter();
+    columns.map(|column| Ok(wanted.filter(&column)?)).collect()
+}
 
 /// Columns that are there already, as far as the limit allows.
 pub(super) fn deliver(scan: &Scan, (columns, rows): Columns) -> Option<Columns> {

@@ -1,7 +1,7 @@
 //! One worker of a scan.
 
 use super::access::{self, Access};
-use super::emit::{batch, deliver, finish};
+use super::emit::{batch, deliver, finish, read_positions};
 use super::filter::Filter;
 use super::fragments::{self, Columns, row_ids};
 use super::pipelined::Pipeline;
@@ -316,10 +316,7 @@ impl BlockScan {
         let positions = std::mem::replace(&mut self.pending, rest);
         let granted = scan.reserve(positions.len());
         let positions = &positions[..granted];
-        let rows = Rows::Positions(positions);
-        let read = |column: &usize| self.block.read_rows(*column, &rows, scan.form);
-        let columns = scan.projection.iter().map(read);
-        let mut columns = columns.collect::<Result<Vec<ArrayRef>>>()?;
+        let mut columns = read_positions(scan, &self.block, positions)?;
         if scan.row_ids {
             columns.push(row_ids(self.home(), positions.iter().copied()));
         }

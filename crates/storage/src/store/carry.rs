@@ -30,11 +30,13 @@ pub(super) fn check_blocks(
         let kept = deletes_of(&table);
         let lost = |block: &Arc<Block>| !kept.contains_key(&Arc::as_ptr(block.deletes()));
         let rewritten = before.blocks().iter().any(lost);
+        // Rows of the delta that are in blocks of the draft now.
+        let absorbed = table.delta().first() > before.delta().first();
         // What is declared anew was asked of the rows that were there.
         let declared = !before.schema.same_rows(&table.schema);
         let mut parents = table.schema.foreign_keys.iter();
         let parents = (added || declared) && parents.any(|key| changed(key.parent));
-        if parents || (added || rewritten || declared) && changed(table.id) {
+        if parents || (added || rewritten || declared || absorbed) && changed(table.id) {
             return Err(Error::Conflict {
                 message: format!("table \"{}\" was changed meanwhile", table.name),
             });

@@ -39,6 +39,7 @@ mod report;
 mod rows;
 mod salvage;
 mod sequences;
+mod settle;
 mod show;
 mod snapshot;
 mod transaction;
@@ -158,6 +159,8 @@ pub struct Engine {
     next_table: Arc<AtomicU64>,
     /// Number of the next transaction.
     transactions: AtomicU64,
+    /// How many bytes of memory deltas may take.
+    delta_memory: AtomicU64,
     /// Number of the newest manifest.
     published: AtomicU64,
     /// The segment that the newest manifest goes on with, if it has a checkpoint;
@@ -192,6 +195,19 @@ impl Store {
     /// Changes how much memory opened blocks may take.
     pub fn set_cache_bytes(&self, bytes: u64) {
         self.place.cache.set_limit(bytes);
+    }
+
+    /// Changes how much memory the deltas of all tables may take together. Beyond
+    /// that rows are written as blocks.
+    pub fn set_delta_bytes(&self, bytes: u64) {
+        self.delta_memory.store(bytes, Ordering::Relaxed);
+    }
+
+    /// Bytes of memory that the deltas of all tables take now.
+    pub fn delta_bytes(&self) -> u64 {
+        let shown = self.shown.read().catalog.clone();
+        let tables = shown.all_tables();
+        tables.map(|(_, table)| table.delta().bytes() as u64).sum()
     }
 
     /// Bytes of memory that opened blocks take now.

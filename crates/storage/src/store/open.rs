@@ -168,6 +168,7 @@ impl Store {
             locks: RowLocks::default(),
             wal: opened.wal,
             transactions: AtomicU64::new(1),
+            delta_memory: AtomicU64::new(u64::MAX),
             published: AtomicU64::new(manifest),
             checkpointed: Mutex::new(segment),
             mover: Mover::default(),

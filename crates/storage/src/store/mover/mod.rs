@@ -13,13 +13,14 @@ pub(super) use background::Mover;
 pub use background::MoverHold;
 pub use status::{MoverStatus, TableMoves, Tally};
 
-use self::policy::{Effort, Step, is_behind, is_delta_due};
+use self::policy::{DeltaBytes, Effort, Step};
 use self::step::Progress;
 use super::{Engine, Store};
 use crate::error::{Error, Result};
 use crate::ids::{BlockId, TableId};
 use crate::table::Table;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 
 /// Steps that are begun again when a table changed too much meanwhile.
 const ATTEMPTS: usize = 10;
@@ -38,9 +39,10 @@ impl Store {
     /// Wakes the mover if tables that a commit has changed need it. Beyond measure
     /// the caller, who has just committed, does a step.
     pub(super) fn consider(&self, changed: &[Changed]) {
-        for Changed { table, .. } in changed.iter().filter(|changed| changed.may_need()) {
+        let limit = self.delta_limit();
+        for Changed { table, .. } in changed.iter().filter(|changed| changed.may_need(limit)) {
             let (rows, bytes) = (table.delta().rows(), table.delta().bytes() as u64);
-            if is_behind(rows, bytes) && self.mover.may_go(table.id) {
+            if limit.is_behind(rows, bytes) && self.mover.may_go(table.id) {
                 // The commit stands whatever becomes of this; the status tells.
                 let _ = self.engine.noted_step(table.id, Effort::Background);
             }
@@ -58,13 +60,13 @@ pub(super) struct Changed {
 
 impl Changed {
     /// Whether the policy could find something to do, as far as that is quickly told.
-    fn may_need(&self) -> bool {
+    fn may_need(&self, limit: DeltaBytes) -> bool {
         let (table, delta) = (&self.table, self.table.delta());
         let deleted = |id: &BlockId| {
             let block = table.block(*id);
             block.is_some_and(|block| block.deletes().count() as u64 * 4 > block.rows())
         };
-        is_delta_due(delta.rows(), delta.bytes() as u64)
+        limit.is_due(delta.rows(), delta.bytes() as u64)
             || match &self.blocks {
                 Some(blocks) => blocks.iter().any(deleted),
                 None => table.blocks().len() > 2,
@@ -73,6 +75,13 @@ impl Changed {
 }
 
 impl Engine {
+    /// From how many bytes on the delta of a table is moved.
+    pub(super) fn delta_limit(&self) -> DeltaBytes {
+        let memory = self.delta_memory.load(Ordering::Relaxed);
+        let tables = self.shown.read().catalog.all_tables().count();
+        DeltaBytes::of(memory, tables)
+    }
+
     /// Turns the rows of a table that are in no block into blocks; returns how many.
     ///
     /// # Errors

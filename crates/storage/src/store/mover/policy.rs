@@ -14,8 +14,10 @@ use std::ops::Range;
 
 /// A delta is moved when it has so many rows,
 pub const DELTA_ROWS: u64 = 1 << 16;
-/// or so many bytes.
+/// or so many bytes, if there is memory for as many,
 pub const DELTA_BYTES: u64 = 64 << 20;
+/// and never for less than these.
+pub const DELTA_BYTES_LEAST: u64 = 64 << 10;
 /// A committer moves a delta itself when it is so many times as large.
 const BEHIND: u64 = 4;
 /// Small neighbours are merged when there are so many, or when they fill a block.
@@ -23,13 +25,42 @@ const MERGE_BLOCKS: usize = 8;
 /// Rows of a sorted table are sorted together up to so many bytes.
 const SORTED_BYTES: u64 = 64 << 20;
 
+/// Bytes of a delta that is to be moved.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct DeltaBytes(u64);
+
+impl DeltaBytes {
+    /// For each of so many tables whose deltas may take `memory` bytes together.
+    pub fn of(memory: u64, tables: usize) -> DeltaBytes {
+        let share = memory / BEHIND / tables.max(1) as u64;
+        DeltaBytes(share.clamp(DELTA_BYTES_LEAST, DELTA_BYTES))
+    }
+
+    /// Whether a delta of so many rows and bytes should become blocks.
+    pub fn is_due(self, rows: u64, bytes: u64) -> bool {
+        rows >= DELTA_ROWS || bytes >= self.0
+    }
+
+    /// Whether the mover has fallen so far behind that committers must help.
+    pub fn is_behind(self, rows: u64, bytes: u64) -> bool {
+        self.is_due(rows / BEHIND, bytes / BEHIND)
+    }
+
+    /// How many they are.
+    pub fn bytes(self) -> u64 {
+        self.0
+    }
+}
+
 /// A table in numbers.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TableFacts {
     /// Rows in no block, deleted ones included.
     pub delta_rows: u64,
-    /// Bytes of their tuples.
+    /// Bytes of memory they take.
     pub delta_bytes: u64,
+    /// From how many on they are moved.
+    pub delta_limit: DeltaBytes,
     /// Its blocks, in order.
     pub blocks: Vec<BlockFacts>,
     /// Whether blocks are sorted on a column.
@@ -119,20 +150,12 @@ impl BlockFacts {
     }
 }
 
-/// Whether a delta of so many rows and bytes should become blocks.
-pub fn is_delta_due(rows: u64, bytes: u64) -> bool {
-    rows >= DELTA_ROWS || bytes >= DELTA_BYTES
-}
-
-/// Whether the mover has fallen so far behind that committers must help.
-pub fn is_behind(rows: u64, bytes: u64) -> bool {
-    is_delta_due(rows / BEHIND, bytes / BEHIND)
-}
-
 /// The next thing to do, if there is any.
 pub fn next_step(facts: &TableFacts, effort: Effort) -> Option<Step> {
     let due = match effort {
-        Effort::Background => is_delta_due(facts.delta_rows, facts.delta_bytes),
+        Effort::Background => facts
+            .delta_limit
+            .is_due(facts.delta_rows, facts.delta_bytes),
         Effort::Vacuum => facts.delta_rows > 0,
     };
     if due {

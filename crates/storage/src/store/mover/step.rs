@@ -156,6 +156,7 @@ impl Engine {
         TableFacts {
             delta_rows: table.delta().rows(),
             delta_bytes: table.delta().bytes() as u64,
+            delta_limit: self.delta_limit(),
             blocks: table.blocks().iter().map(block).collect(),
             sorted: table.options.sort_by.is_some(),
             block_bytes: table.options.block_bytes,

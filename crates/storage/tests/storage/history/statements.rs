@@ -28,11 +28,11 @@ impl History {
             return self.create(running);
         }
         let name = dice.choose(&names).clone();
-        match dice.below(24) {
+        match dice.below(25) {
             0 => self.drop_table(running, name),
-            1 if !running.touches(&name) => self.add_column(running, name),
-            2 if !running.touches(&name) => self.drop_column(running, name),
-            3 if !running.touches(&name) => self.add_index(running, name),
+            1 => self.add_column(running, name),
+            2 => self.drop_column(running, name),
+            3 => self.add_index(running, name),
             4 if !running.touches(&name) => self.drop_index(running, name),
             5 | 6 => {
                 let world = running.world.clone();
@@ -48,6 +48,7 @@ impl History {
             8 | 9 => self.add_blocks(running, name),
             10..=15 => self.insert(running, name),
             16..=18 => self.delete(running, name),
+            24 => running.transaction.settle_from(0),
             _ => self.update(running, name),
         }
     }
@@ -110,6 +111,7 @@ impl History {
         let kind = *self.dice.choose(&["n", "t"]);
         let (added, value) = (self.name(kind), self.cells(&[String::new()])[0]);
         let id = running.id(&name);
+        running.transaction.absorb(id)?;
         let values = array(&added, std::iter::once(value));
         running
             .transaction
@@ -126,6 +128,7 @@ impl History {
         }
         let dropped = self.dice.choose(&table.columns).clone();
         let id = running.id(&name);
+        running.transaction.absorb(id)?;
         running
             .transaction
             .edit(|edit| edit.drop_column(id, &dropped))?;
@@ -135,6 +138,7 @@ impl History {
 
     fn add_index(&mut self, running: &mut Running, name: String) -> Result<()> {
         let index = self.name("index");
+        running.transaction.absorb(running.id(&name))?;
         let snapshot = running.transaction.snapshot();
         let table = snapshot.table(DEFAULT_SCHEMA, &name).unwrap();
         let kind = *self.dice.choose(&[IndexKind::Csb, IndexKind::Inverted]);

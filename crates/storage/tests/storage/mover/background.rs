@@ -107,6 +107,57 @@ fn a_step_that_fails_loses_nothing() {
     }
 }
 
+/// What deltas may take is shared by the tables, and kept to by committers.
+#[test]
+fn deltas_keep_within_their_memory() {
+    let store = Store::in_memory();
+    store.pause_mover();
+    let table = create_with(&store, TableOptions::default());
+    let memory = 1 << 20;
+    store.set_delta_bytes(memory);
+    let mut most = 0;
+    for hundred in 0..500 {
+        load(&store, table, hundred * 100..(hundred + 1) * 100);
+        most = most.max(store.delta_bytes());
+    }
+    // A commit is counted when it is done.
+    assert!(memory / 2 < most && most <= memory + (32 << 10), "{most}");
+    assert!(table_of(&store).blocks().len() > 1);
+    assert_eq!(rows(&store.snapshot()).len(), 50_000);
+}
+
+/// Rows of an open transaction become blocks of its own, which go back with a savepoint.
+#[test]
+fn a_large_transaction_keeps_within_its_memory() {
+    let store = Store::in_memory();
+    let id = create_with(&store, TableOptions::default());
+    store.set_delta_bytes(4 << 20);
+    let mut transaction = store.begin().unwrap();
+    let numbered =
+        |keys: std::ops::Range<i32>| batch(&keys.map(|key| (key, key)).collect::<Vec<_>>());
+    let put = |transaction: &mut Transaction, keys: std::ops::Range<i32>| {
+        let first = transaction.insert(id, &numbered(keys)).unwrap();
+        transaction.check_keys(id, first).unwrap();
+        transaction.settle().unwrap();
+    };
+    put(&mut transaction, 0..20_000);
+    let savepoint = transaction.savepoint();
+    for thousand in 20..60 {
+        put(&mut transaction, thousand * 1000..(thousand + 1) * 1000);
+        let own = transaction.read_view(id).own.unwrap();
+        assert!(own.bytes() < 2 << 20, "{}", own.bytes());
+    }
+    let twice = transaction.insert(id, &numbered(7..8)).unwrap();
+    let error = transaction.check_keys(id, twice).unwrap_err();
+    assert_eq!(error.sqlstate(), "23505");
+    assert!(table_of(&store).blocks().is_empty());
+    transaction.roll_back_to(&savepoint);
+    put(&mut transaction, 20_000..50_000);
+    transaction.commit().unwrap();
+    assert!(table_of(&store).blocks().len() > 1);
+    assert_eq!(rows(&store.snapshot()).len(), 50_000);
+}
+
 /// The mover rests after a failure, and goes on after it.
 #[test]
 fn the_mover_goes_on_after_a_failure() {

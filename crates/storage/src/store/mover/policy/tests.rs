@@ -20,6 +20,7 @@ fn table(blocks: Vec<BlockFacts>) -> TableFacts {
     TableFacts {
         delta_rows: 0,
         delta_bytes: 0,
+        delta_limit: DeltaBytes::of(u64::MAX, 1),
         blocks,
         sorted: false,
         block_bytes: FULL,
@@ -56,8 +57,22 @@ fn a_large_delta_is_moved_first() {
     assert_eq!(background(&facts), Some(Step::MoveDelta));
     (facts.delta_rows, facts.delta_bytes) = (1, DELTA_BYTES);
     assert_eq!(background(&facts), Some(Step::MoveDelta));
-    assert!(!is_behind(4 * DELTA_ROWS - 1, 4 * DELTA_BYTES - 1));
-    assert!(is_behind(4 * DELTA_ROWS, 0) && is_behind(0, 4 * DELTA_BYTES));
+    let limit = facts.delta_limit;
+    assert!(!limit.is_behind(4 * DELTA_ROWS - 1, 4 * DELTA_BYTES - 1));
+    assert!(limit.is_behind(4 * DELTA_ROWS, 0) && limit.is_behind(0, 4 * DELTA_BYTES));
+}
+
+#[test]
+fn deltas_share_their_memory() {
+    let memory = 64 << 20;
+    for tables in [1, 10, 100] {
+        let limit = DeltaBytes::of(memory, tables);
+        let share = memory / tables as u64;
+        assert!(limit.is_behind(0, share) && !limit.is_behind(0, share - 4));
+        assert_eq!(limit.bytes(), share / 4);
+    }
+    let least = DeltaBytes::of(0, 0);
+    assert!(least.is_due(0, DELTA_BYTES_LEAST) && !least.is_due(0, DELTA_BYTES_LEAST - 1));
 }
 
 #[test]

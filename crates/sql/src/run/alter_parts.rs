@@ -1,0 +1,175 @@
+//! ALTER TABLE with several operations, done one after the other in one transaction.
+//!
+//! A column that is added with constraints is two kinds of operations: the column
+//! comes first, then each constraint, asked of the rows with the column's default.
+
+use datafusion::sql::sqlparser::ast::{
+    AlterTableOperation, ColumnDef, ColumnOption, ColumnOptionDef, RenameTableNameKind,
+    TableConstraint,
+};
+use freestone_storage::TableSchema;
+
+use super::Run;
+use crate::error::{Error, Result};
+use crate::plan::names::{Name, fold, table_name};
+use crate::session::{Block, Open, Session};
+
+/// Times that a table may change under the statement.
+const ATTEMPTS: usize = 5;
+
+/// The operations of a statement, with the constraints of new columns as operations
+/// of their own, and without columns that are there already, if they may be.
+pub(super) fn apart(
+    schema: &TableSchema,
+    operations: &[AlterTableOperation],
+) -> Vec<AlterTableOperation> {
+    let mut all = Vec::with_capacity(operations.len());
+    for operation in operations {
+        let mut operation = operation.clone();
+        let mut constraints = Vec::new();
+        if let AlterTableOperation::AddColumn {
+            if_not_exists,
+            column_def,
+            ..
+        } = &mut operation
+        {
+            if *if_not_exists && schema.index_of(&fold(&column_def.name)).is_some() {
+                continue;
+            }
+            constraints = taken_out(column_def);
+        }
+        all.push(operation);
+        let add = |constraint| AlterTableOperation::AddConstraint {
+            constraint,
+            not_valid: false,
+        };
+        all.extend(constraints.into_iter().map(add));
+    }
+    all
+}
+
+/// Takes the constraints out of a column's declaration.
+fn taken_out(column: &mut ColumnDef) -> Vec<TableConstraint> {
+    let mut constraints = Vec::new();
+    let name = column.name.clone();
+    column.options.retain(
+        |ColumnOptionDef {
+             name: named,
+             option,
+         }| {
+            let constraint = match option.clone() {
+                ColumnOption::PrimaryKey(mut key) => {
+                    key.columns = vec![name.clone().into()];
+                    key.name = key.name.or_else(|| named.clone());
+                    TableConstraint::PrimaryKey(key)
+                }
+                ColumnOption::Unique(mut key) => {
+                    key.columns = vec![name.clone().into()];
+                    key.name = key.name.or_else(|| named.clone());
+                    TableConstraint::Unique(key)
+                }
+                ColumnOption::ForeignKey(mut key) => {
+                    key.columns = vec![name.clone()];
+                    key.name = key.name.or_else(|| named.clone());
+                    TableConstraint::ForeignKey(key)
+                }
+                ColumnOption::Check(mut check) => {
+                    check.name = check.name.or_else(|| named.clone());
+                    TableConstraint::Check(check)
+                }
+                _ => return true,
+            };
+            constraints.push(constraint);
+            false
+        },
+    );
+    constraints
+}
+
+impl<'a> Run<'a> {
+    /// The statement as it goes on when all rows of a table that the session's
+    /// transaction sees are in blocks; outside of a transaction as it is.
+    pub(super) fn absorbed(&self, name: &Name) -> Result<Run<'a>> {
+        let mut open = self.session.transaction();
+        let snapshot = match open.changing()? {
+            None => self.snapshot.clone(),
+            Some(transaction) => {
+                let table = transaction.catalog().table(&name.schema, &name.name);
+                if let Some(id) = table.map(|table| table.id) {
+                    transaction.absorb(id)?;
+                }
+                transaction.snapshot()
+            }
+        };
+        drop(open);
+        Ok(Run::new(self.session, snapshot, None))
+    }
+
+    /// Runs operations one after the other: all of them or none.
+    pub(super) async fn alter_in_turn(
+        &self,
+        name: &Name,
+        operations: &[AlterTableOperation],
+    ) -> Result<()> {
+        if self.session.in_transaction() {
+            return self.each(name, operations).await;
+        }
+        self.session.must_write()?;
+        for attempt in 1.. {
+            if let Some(table) = self.store().snapshot().table(&name.schema, &name.name) {
+                // Rows in no block have the columns of today.
+                self.store().move_delta(table.id)?;
+            }
+            let implicit = Implicit::begin(self.session)?;
+            let done = match self.each(name, operations).await {
+                Ok(()) => implicit.commit(),
+                Err(error) => Err(error),
+            };
+            match done {
+                Err(error) if error.sqlstate == "40001" && attempt < ATTEMPTS => {}
+                done => return done,
+            }
+        }
+        Ok(())
+    }
+
+    async fn each(&self, name: &Name, operations: &[AlterTableOperation]) -> Result<()> {
+        let mut name = name.clone();
+        for operation in operations {
+            let run = self.absorbed(&name)?;
+            run.alter_once(&name, operation).await?;
+            if let AlterTableOperation::RenameTable {
+                table_name: RenameTableNameKind::To(to) | RenameTableNameKind::As(to),
+            } = operation
+            {
+                name.name = table_name(to)?.name;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// A transaction that the session has open for one statement; dropping it undoes it.
+struct Implicit<'a> {
+    session: &'a Session,
+}
+
+impl<'a> Implicit<'a> {
+    fn begin(session: &'a Session) -> Result<Self> {
+        let transaction = session.database().store().begin()?;
+        *session.transaction() = Open::Going(Block::new(transaction));
+        Ok(Self { session })
+    }
+
+    fn commit(self) -> Result<()> {
+        let ended = self.session.transaction().end()?;
+        let transaction = ended.ok_or_else(|| Error::internal("a statement failed unnoticed"))?;
+        self.session.commit(transaction)
+    }
+}
+
+impl Drop for Implicit<'_> {
+    fn drop(&mut self) {
+        *self.session.transaction() = Open::Nothing;
+    }
+}

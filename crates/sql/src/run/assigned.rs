@@ -1,0 +1,132 @@
+//! What SET gives to the columns of a row: in UPDATE, MERGE and ON CONFLICT.
+
+use datafusion::sql::sqlparser::ast::{
+    Assignment, AssignmentTarget, Expr, ObjectName, Query, SelectItem, SetExpr,
+};
+use freestone_storage::{Column, Table};
+
+use super::change::Changed;
+use super::identity::must_not_be_always;
+use super::insert::columns_named;
+use crate::error::{Error, Result};
+use crate::plan::expression::printed;
+use crate::plan::names::{Name, fold_part, quoted};
+
+/// What a statement does with a column of a row.
+pub(super) enum Assigned {
+    /// Nothing.
+    Same,
+    /// It gets the value of this expression.
+    Value(String),
+}
+
+/// What SET does with each column of the table.
+///
+/// # Errors
+/// `42703` and `42701` for names; `428C9` for columns GENERATED ALWAYS; `0A000` for forms that are not done.
+pub(super) fn assigned_columns(
+    table: &Table,
+    name: &Name,
+    assignments: &[Assignment],
+) -> Result<Vec<Assigned>> {
+    let mut given: Vec<(String, String)> = Vec::new();
+    let part = |name: &ObjectName| {
+        name.0
+            .last()
+            .and_then(fold_part)
+            .ok_or_else(|| Error::new("42601", format!("{name} is not the name of a column")))
+    };
+    for assignment in assignments {
+        match (&assignment.target, &assignment.value) {
+            (AssignmentTarget::ColumnName(name), value) => {
+                given.push((part(name)?, printed(value)));
+            }
+            (AssignmentTarget::Tuple(names), Expr::Tuple(values))
+                if names.len() == values.len() =>
+            {
+                for (name, value) in names.iter().zip(values) {
+                    given.push((part(name)?, printed(value)));
+                }
+            }
+            (AssignmentTarget::Tuple(names), Expr::Subquery(query)) => {
+                for (place, name) in names.iter().enumerate() {
+                    let value = column_of_query(query, place, names.len())?;
+                    given.push((part(name)?, printed(&value)));
+                }
+            }
+            (AssignmentTarget::Tuple(_), _) => {
+                return Err(Error::unsupported(
+                    "SET (…) = … with anything but a list of as many values, or a query, is not supported",
+                ));
+            }
+        }
+    }
+    let names: Vec<String> = given.iter().map(|(name, _)| name.clone()).collect();
+    let places = columns_named(&table.schema, name, &names)?;
+    let columns = table.schema.columns.iter().enumerate();
+    let assigned = columns.map(|(index, column)| {
+        let place = places.iter().position(|place| *place == index);
+        match place {
+            None => Ok(Assigned::Same),
+            Some(place) if given[place].1.eq_ignore_ascii_case("default") => {
+                let default = column.default.clone();
+                Ok(Assigned::Value(
+                    default.unwrap_or_else(|| "NULL".to_owned()),
+                ))
+            }
+            Some(place) => {
+                must_not_be_always(column)?;
+                Ok(Assigned::Value(given[place].1.clone()))
+            }
+        }
+    });
+    assigned.collect()
+}
+
+/// The query of one value that a query of one row of `count` values has at `place`.
+fn column_of_query(query: &Query, place: usize, count: usize) -> Result<Expr> {
+    let mut query = query.clone();
+    let SetExpr::Select(select) = query.body.as_mut() else {
+        return Err(Error::unsupported(
+            "SET (…) = (query) with anything but a SELECT is not supported",
+        ));
+    };
+    let plain = |item: &SelectItem| {
+        matches!(
+            item,
+            SelectItem::UnnamedExpr(_) | SelectItem::ExprWithAlias { .. }
+        )
+    };
+    if select.distinct.is_some() || query.order_by.is_some() || !select.projection.iter().all(plain)
+    {
+        return Err(Error::unsupported(
+            "SET (…) = (SELECT …) with DISTINCT, ORDER BY or * is not supported",
+        ));
+    }
+    if select.projection.len() != count {
+        return Err(Error::new(
+            "42601",
+            format!(
+                "number of columns does not match number of values: {count} and {}",
+                select.projection.len()
+            ),
+        ));
+    }
+    select.projection = vec![select.projection.swap_remove(place)];
+    Ok(Expr::Subquery(Box::new(query)))
+}
+
+/// An expression for each column of the table: the assigned one, or the column itself.
+pub(super) fn new_values(table: &Table, changed: &Changed, assigned: &[Assigned]) -> Vec<String> {
+    let columns = table.schema.columns.iter().zip(assigned);
+    columns.map(|column| new_value(changed, column)).collect()
+}
+
+/// The same for one column.
+pub(super) fn new_value(changed: &Changed, (column, assigned): (&Column, &Assigned)) -> String {
+    let value = match assigned {
+        Assigned::Same => format!("{}.{}", changed.alias, quoted(&column.name)),
+        Assigned::Value(text) => text.clone(),
+    };
+    format!("({value}) AS {}", quoted(&column.name))
+}

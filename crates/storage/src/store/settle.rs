@@ -1,0 +1,146 @@
+//! Rows of an open transaction become blocks: new ones that take too much memory, and
+//! all of a table whose columns are to change.
+//!
+//! They are blocks of its draft of the catalog then, as those of a bulk INSERT are:
+//! nobody else sees them, and going back to a savepoint gives them up.
+
+use super::check::changed_row;
+use super::transaction::Transaction;
+use crate::block::Block;
+use crate::delta::{Delta, KeyMap, LATEST, OwnChanges, RowHome};
+use crate::error::{Error, Result};
+use crate::ids::{BlockId, TableId};
+use crate::scan::{Scan, ScanRequest};
+use crate::table::Table;
+use arrow_array::RecordBatch;
+use std::collections::HashSet;
+use std::sync::Arc;
+
+impl Transaction {
+    /// Writes new rows as blocks, of tables of which they take as much memory as a
+    /// delta may. Called between statements, when their keys have been checked: the
+    /// rows have other names then.
+    ///
+    /// # Errors
+    /// `Full` or `Io`.
+    pub fn settle(&mut self) -> Result<()> {
+        // A fragment is little enough for anybody, and found without counting.
+        match self.tables.values().any(|own| own.fragments.len() > 1) {
+            true => self.settle_from(self.store.delta_limit().bytes()),
+            false => Ok(()),
+        }
+    }
+
+    /// As [`Transaction::settle`], where they take at least so many bytes.
+    ///
+    /// # Errors
+    /// `Full` or `Io`.
+    pub fn settle_from(&mut self, bytes: u64) -> Result<()> {
+        let large = |own: &OwnChanges| !own.fragments.is_empty() && own.bytes() as u64 >= bytes;
+        let tables = self.tables.iter().filter(|(_, own)| large(own));
+        let tables: Vec<TableId> = tables.map(|(id, _)| *id).collect();
+        for id in tables {
+            let table = self.table(id)?;
+            let Some(own) = self.tables.get(&id).cloned() else {
+                continue;
+            };
+            // Rows of columns that were changed since are left to the commit.
+            let mut fragments = own.fragments.iter();
+            if fragments.all(|fragment| fragment.schema().same_rows(&table.schema)) {
+                self.write_rows(&table, &own)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn write_rows(&mut self, table: &Arc<Table>, own: &OwnChanges) -> Result<()> {
+        let mut writer = self.store.writer(&table.schema, &table.options)?;
+        for fragment in &own.fragments {
+            let deleted = own.deleted.get(&RowHome::Own(fragment.first()));
+            let rows = fragment.visible(LATEST, deleted);
+            let tuples = fragment.read();
+            let columns = 0..table.schema.columns.len();
+            let columns = columns.map(|column| tuples.column(column, &rows));
+            let columns = columns.collect::<Result<Vec<_>>>()?;
+            writer.push(&RecordBatch::try_new(table.arrow().clone(), columns)?)?;
+        }
+        let blocks = writer.finish()?;
+        self.edit(|edit| edit.append(table.id, blocks))?;
+        let own = self.own(table);
+        own.fragments.clear();
+        own.deleted
+            .retain(|home, _| !matches!(home, RowHome::Own(_)));
+        own.maps = Arc::new(KeyMap::all_of(&table.schema));
+        Ok(())
+    }
+
+    /// Lets all rows of a table be in blocks, none of which has a row that this
+    /// transaction deleted. Called between statements, before its columns change.
+    ///
+    /// # Errors
+    /// `Conflict` if others changed the table since the transaction began; 25001 if it
+    /// deleted rows that foreign keys may refer to; `Full` or `Io`.
+    pub fn absorb(&mut self, id: TableId) -> Result<()> {
+        let table = self.table(id)?;
+        let own = self.tables.get(&id).cloned();
+        if own.is_none() && table.delta().is_empty() {
+            return Ok(());
+        }
+        self.hold(id);
+        self.must_be_newest(&table)?;
+        let own = own.unwrap_or_default();
+        if !own.deleted.is_empty() && !self.catalog.children(id).is_empty() {
+            let message = format!(
+                "table \"{}\" cannot be altered in a transaction that has changed its rows: \
+                 foreign keys refer to it",
+                table.name
+            );
+            return Err(Error::invalid("25001", message).with_hint("COMMIT first."));
+        }
+        let changed = |block: &&Arc<Block>| own.deleted.contains_key(&RowHome::Block(block.id()));
+        let changed: Vec<Arc<Block>> = table.blocks().iter().filter(changed).cloned().collect();
+        let gone: HashSet<BlockId> = changed.iter().map(|block| block.id()).collect();
+        let request = ScanRequest {
+            projection: (0..table.schema.columns.len()).collect(),
+            view: self.read_view(id),
+            ..ScanRequest::default()
+        };
+        let fragments = request.view.fragments(table.delta());
+        let (schema, arrow) = (table.schema.clone(), table.arrow());
+        let scan = Scan::new(schema, arrow, changed, fragments, &request)?;
+        let mut writer = self.store.writer(&table.schema, &table.options)?;
+        for batch in scan.worker() {
+            writer.push(&batch?)?;
+        }
+        let blocks = writer.finish()?;
+        let delta = Delta::new(table.schema.clone(), table.delta().next());
+        self.edit(|edit| {
+            let blocks = edit.adopt(blocks);
+            edit.change(id, |table| {
+                let kept = table.blocks().iter();
+                let kept = kept.filter(|block| !gone.contains(&block.id()));
+                let all = kept.cloned().chain(blocks).collect();
+                let table = table.with(&table.name, table.options.clone(), all);
+                Ok(table.with_delta(Arc::new(delta)))
+            })
+        })?;
+        self.tables.remove(&id);
+        Ok(())
+    }
+
+    /// Refuses to go on with a table that others have changed since the transaction
+    /// began, as its commit would.
+    fn must_be_newest(&self, table: &Table) -> Result<()> {
+        let Some(base) = self.base.table_by_id(table.id) else {
+            return Ok(());
+        };
+        let latest = self.store.latest.lock();
+        let known = latest.catalog.table_by_id(table.id);
+        let same = known.is_some_and(|known| Arc::ptr_eq(known, base));
+        let last = latest.changed.get(&table.id).copied().unwrap_or(0);
+        match same && last <= self.base.timestamp() {
+            true => Ok(()),
+            false => Err(changed_row(table)),
+        }
+    }
+}
