@@ -58,11 +58,14 @@ impl Block {
         if let Some((block, place)) = self.overlay(column) {
             return block.runs(place, rows);
         }
-        let Part::Stripe(stripe) = self.part(column)? else {
-            return Ok(None);
-        };
-        let runs = stripe.runs(rows);
-        Ok(runs.map(|(values, ends)| (values.to_vec(), ends.to_vec())))
+        Ok(match self.part(column)? {
+            Part::Stripe(stripe) => {
+                let runs = stripe.runs(rows);
+                runs.map(|(values, ends)| (values.to_vec(), ends.to_vec()))
+            }
+            Part::Tuples(store) => store.runs(column, rows)?,
+            Part::Index(_) => None,
+        })
     }
 
     pub(super) fn read_own(

@@ -15,11 +15,13 @@
 //! | 16 | 8 × chunks | scheme 2: first value of each chunk; scheme 3: number of its first run |
 //! | | 8 × runs | scheme 3: value of each run |
 
-use super::bits::{CHUNK, Target, width_for};
+use super::bits::{CHUNK, Mask, Target, width_for};
 use super::codebook::Fetch;
 use super::integers;
+use super::translate::CodeTest;
 use crate::error::{Error, Result};
 use crate::format::{Codec, Reader, Writer};
+use std::ops::Range;
 
 /// The codes of a column for fields, with the bytes that explain them.
 #[derive(Debug)]
@@ -209,32 +211,91 @@ impl Fields {
         }
     }
 
-    /// The integers of ascending `rows`; `codes` appends the codes of some rows.
-    pub fn integers(&self, rows: &Rows<'_>, codes: &dyn Fn(&Rows<'_>, &mut Vec<u64>)) -> Vec<i64> {
-        let mut found = Vec::with_capacity(rows.count());
+    /// Appends the integers of ascending `rows`, whose codes `source` has.
+    pub fn integers<D: Target>(&self, rows: &Rows<'_>, source: &impl CodeSource, out: &mut Vec<D>) {
         if let Scheme::Base(base) = &self.scheme {
-            codes(rows, &mut found);
-            return found
-                .iter()
-                .map(|code| base.wrapping_add(*code as i64))
-                .collect();
+            return source.read(rows, *base, out);
         }
         // Rows that depend on others: their chunks from the first row to the last wanted.
-        let mut integers = Vec::with_capacity(rows.count());
-        let mut chunk: Vec<i64> = Vec::new();
+        let (mut codes, mut chunk): (Vec<u64>, Vec<i64>) = (Vec::new(), Vec::new());
         let mut known = usize::MAX;
         for row in rows.iter().map(|row| row as usize) {
             let number = row / CHUNK;
             if number != known || row % CHUNK >= chunk.len() {
                 let last = rows.last_in(number).unwrap_or(row);
-                found.clear();
-                codes(&Rows::Range(number * CHUNK..last + 1), &mut found);
-                self.rebuild(number, &found, &mut chunk);
+                codes.clear();
+                source.read(&Rows::Range(number * CHUNK..last + 1), 0, &mut codes);
+                self.rebuild(number, &codes, &mut chunk);
                 known = number;
             }
-            integers.push(chunk[row % CHUNK]);
+            out.push(D::from_code(chunk[row % CHUNK], 0));
         }
-        integers
+    }
+
+    /// Sets in `mask` which of `rows`, a chunk or the beginning of one, pass a test.
+    pub fn test(
+        &self,
+        rows: Range<usize>,
+        test: &CodeTest,
+        source: &impl CodeSource,
+        mask: &mut Mask,
+    ) {
+        if let (Scheme::Base(base), CodeTest::Ranges(ranges)) = (&self.scheme, test) {
+            mask.fill(0);
+            for range in ranges.iter().filter(|range| range.end() >= base) {
+                // In range: the differences of two i64 are below 2^64.
+                let code = |value: i64| value.max(*base).wrapping_sub(*base) as u64;
+                let codes = (code(*range.start()), code(*range.end()));
+                source.in_range(rows.clone(), codes, mask);
+            }
+            return;
+        }
+        let mut integers = Vec::with_capacity(CHUNK);
+        self.integers(&Rows::Range(rows), source, &mut integers);
+        let mut values = [0i64; CHUNK];
+        values[..integers.len()].copy_from_slice(&integers);
+        test.test(&values, mask);
+    }
+
+    /// The runs of `rows`, if integers lie in runs that save anything: the value of
+    /// each, and the row after its last.
+    pub fn runs(
+        &self,
+        rows: Range<usize>,
+        source: &impl CodeSource,
+    ) -> Option<(Vec<i64>, Vec<u32>)> {
+        let Scheme::Runs { firsts, values } = &self.scheme else {
+            return None;
+        };
+        if rows.is_empty() || values.len() * 2 > firsts.len() * CHUNK {
+            return None;
+        }
+        let (mut kept, mut ends) = (Vec::new(), Vec::new());
+        let mut row = rows.start;
+        while row < rows.end {
+            let number = row / CHUNK;
+            let chunk = number * CHUNK..rows.end.min((number + 1) * CHUNK);
+            let mut begins: Vec<u8> = Vec::with_capacity(CHUNK);
+            source.read(&Rows::Range(chunk.clone()), 0, &mut begins);
+            let mut run = firsts.get(number).copied().unwrap_or(0);
+            for (row, begins) in chunk.clone().zip(begins) {
+                let begins = row > chunk.start && begins == 1;
+                run = run.saturating_add(usize::from(begins));
+                if row < rows.start {
+                    continue;
+                }
+                if begins || row == rows.start || row == chunk.start {
+                    kept.push(values.get(run).copied().unwrap_or(0));
+                    // In range: a block has at most 2^20 rows.
+                    ends.push(row as u32);
+                }
+            }
+            row = chunk.end;
+        }
+        // Each run ends where the next one begins.
+        ends.remove(0);
+        ends.push(rows.end as u32);
+        Some((kept, ends))
     }
 
     /// What each code is counted from, if rows do not depend on others.
@@ -312,22 +373,42 @@ impl Rows<'_> {
     }
 }
 
-/// Integers that are there already, with their rows.
+/// Where a layout has the codes of a column.
+pub trait CodeSource {
+    /// Appends `base + code` of ascending rows.
+    fn read<D: Target>(&self, rows: &Rows<'_>, base: i64, out: &mut Vec<D>);
+
+    /// Adds to `mask` which of `rows`, up to a chunk, have codes in a range, which is
+    /// not empty.
+    fn in_range(&self, rows: Range<usize>, (low, high): (u64, u64), mask: &mut Mask) {
+        let mut codes: Vec<u64> = Vec::with_capacity(CHUNK);
+        self.read(&Rows::Range(rows), 0, &mut codes);
+        for (bits, codes) in mask.iter_mut().zip(codes.chunks(64)) {
+            for (place, code) in codes.iter().enumerate() {
+                *bits |= u64::from(low <= *code && *code <= high) << place;
+            }
+        }
+    }
+}
+
+/// Integers of some rows, to be fetched from their codes.
 #[derive(Debug)]
-pub struct Fetched<'a> {
-    /// One for each row.
-    pub integers: &'a [i64],
+pub struct Fetched<'a, S> {
+    /// What the codes mean.
+    pub fields: &'a Fields,
+    /// Where they are.
+    pub source: &'a S,
     /// The rows.
     pub rows: &'a Rows<'a>,
 }
 
-impl Fetch for Fetched<'_> {
+impl<S: CodeSource> Fetch for Fetched<'_, S> {
     fn count(&self) -> usize {
-        self.integers.len()
+        self.rows.count()
     }
 
     fn fetch<D: Target>(&self, out: &mut Vec<D>) {
-        out.extend(self.integers.iter().map(|value| D::from_code(*value, 0)));
+        self.fields.integers(self.rows, self.source, out);
     }
 
     fn rows(&self) -> impl Iterator<Item = u32> + Clone {

@@ -78,7 +78,7 @@ impl TupleBatch {
     }
 
     /// Each tuple.
-    pub fn iter(&self) -> impl ExactSizeIterator<Item = &[u8]> {
+    pub fn iter(&self) -> impl ExactSizeIterator<Item = &[u8]> + Clone {
         (0..self.ends.len()).map(|row| {
             let start = row.checked_sub(1).map_or(0, |before| self.ends[before]);
             &self.bytes[start..self.ends[row]]

@@ -181,30 +181,45 @@ impl TupleShape {
     /// `Corrupt` for values that cannot be of the column's type.
     pub fn column<'a>(
         &self,
-        tuples: impl ExactSizeIterator<Item = &'a [u8]>,
+        tuples: impl ExactSizeIterator<Item = &'a [u8]> + Clone,
         column: usize,
     ) -> Result<ArrayRef> {
         let place = &self.columns[column];
         let count = tuples.len();
-        let mut bytes = Vec::with_capacity(count * place.width.unwrap_or(16));
-        let (mut present, mut places) = (Vec::with_capacity(count), Vec::new());
-        for tuple in tuples {
-            present.push(tuple[column / 8] >> (column % 8) & 1 == 1);
-            let start = bytes.len();
-            bytes.extend_from_slice(&tuple[self.place_of(tuple, column)]);
-            if place.width.is_none() {
-                places.push(start..bytes.len());
-            }
-        }
-        let nulls = present.contains(&false).then(|| NullBuffer::from(present));
-        match place.physical {
-            Physical::Bytes { text } => {
+        let is_present = |tuple: &[u8]| tuple[column / 8] >> (column % 8) & 1 == 1;
+        let whole = tuples.clone().all(is_present);
+        let nulls = (!whole).then(|| tuples.clone().map(is_present).collect::<Vec<bool>>());
+        let nulls = nulls.map(NullBuffer::from);
+        let offset = place.offset;
+        let bytes = match (place.physical, place.width) {
+            (Physical::Bytes { text }, _) => {
+                let (mut bytes, mut places) = (Vec::with_capacity(16 * count), Vec::new());
+                for tuple in tuples {
+                    let start = bytes.len();
+                    bytes.extend_from_slice(&tuple[self.place_of(tuple, column)]);
+                    places.push(start..bytes.len());
+                }
                 let views = Views::new(Buffer::from_vec(bytes), places.into_iter(), text)?;
-                Ok(views.slice(0..count, nulls))
+                return Ok(views.slice(0..count, nulls));
             }
-            _ => fixed_to_arrow(&place.kind, count, Buffer::from_vec(bytes), nulls),
-        }
+            (_, Some(1)) => fixed::<1>(tuples, offset),
+            (_, Some(2)) => fixed::<2>(tuples, offset),
+            (_, Some(4)) => fixed::<4>(tuples, offset),
+            (_, Some(8)) => fixed::<8>(tuples, offset),
+            _ => fixed::<16>(tuples, offset),
+        };
+        fixed_to_arrow(&place.kind, count, Buffer::from_vec(bytes), nulls)
     }
+}
+
+/// The `N` bytes that each tuple has at `offset`.
+fn fixed<'a, const N: usize>(
+    tuples: impl ExactSizeIterator<Item = &'a [u8]>,
+    offset: usize,
+) -> Vec<u8> {
+    let value = |tuple: &[u8]| *tuple[offset..].first_chunk().unwrap_or(&[0; N]);
+    let values: Vec<[u8; N]> = tuples.map(value).collect();
+    values.into_flattened()
 }
 
 /// An end offset; tuples were checked or made here.

@@ -3,7 +3,7 @@
 use super::SectionData;
 use super::column::test_chunks;
 use crate::codec::bits::CHUNK;
-use crate::codec::fields::{self, Fetched, FieldCodes, Fields, Rows};
+use crate::codec::fields::{self, CodeSource, Fetched, FieldCodes, Fields, Rows};
 use crate::codec::{ArrayForm, CodeTest, Codebook, Codes, DenseData, Encoded, constant, translate};
 use crate::error::{Error, Result};
 use crate::format::{Codec, SectionKind};
@@ -178,7 +178,7 @@ impl Book {
         self.kind.physical() == Physical::Bytes { text: true }
     }
 
-    /// The values of `rows`, whose codes `codes` appends.
+    /// The values of `rows`, whose codes `source` has.
     ///
     /// # Errors
     /// `Corrupt` for a code without value.
@@ -186,21 +186,17 @@ impl Book {
         &self,
         rows: &Rows<'_>,
         nulls: Option<NullBuffer>,
-        codes: &dyn Fn(&Rows<'_>, &mut Vec<u64>),
+        source: &impl CodeSource,
         form: ArrayForm,
     ) -> Result<ArrayRef> {
         match (&self.fields, &self.codebook) {
             (Some(fields), codebook) => {
-                let integers = fields.integers(rows, codes);
-                codebook.decode(
-                    &self.kind,
-                    &Fetched {
-                        integers: &integers,
-                        rows,
-                    },
-                    nulls,
-                    form,
-                )
+                let fetched = Fetched {
+                    fields,
+                    source,
+                    rows,
+                };
+                codebook.decode(&self.kind, &fetched, nulls, form)
             }
             (None, Codebook::Constant(value)) => constant(value, rows.count(), nulls, form),
             (None, _) => Err(Error::corrupt(
@@ -209,8 +205,8 @@ impl Book {
         }
     }
 
-    /// The value of one row, whose code `code` gives; `codes` appends those of
-    /// more rows, if the value depends on them.
+    /// The value of one row, whose code `code` gives; `source` has those of more
+    /// rows, if the value depends on them.
     ///
     /// # Errors
     /// `Corrupt` for a code without value.
@@ -218,13 +214,17 @@ impl Book {
         &self,
         row: u32,
         code: impl FnOnce() -> u64,
-        codes: &dyn Fn(&Rows<'_>, &mut Vec<u64>),
+        source: &impl CodeSource,
     ) -> Result<Value> {
         let integer = match &self.fields {
             None => 0,
             Some(fields) => match fields.base() {
                 Some(base) => base.wrapping_add(code() as i64),
-                None => fields.integers(&Rows::Positions(&[row]), codes)[0],
+                None => {
+                    let mut one: Vec<i64> = Vec::with_capacity(1);
+                    fields.integers(&Rows::Positions(&[row]), source, &mut one);
+                    one[0]
+                }
             },
         };
         self.codebook.value(&self.kind, integer, row)
@@ -247,25 +247,36 @@ impl Book {
         &self,
         test: &CodeTest,
         rows: Range<usize>,
-        codes: &dyn Fn(&Rows<'_>, &mut Vec<u64>),
+        source: &impl CodeSource,
     ) -> BooleanBuffer {
         let Some(fields) = &self.fields else {
             return BooleanBuffer::new_unset(rows.len());
         };
         test_chunks(rows.clone(), |chunk, mask| {
-            let mut values = [0i64; CHUNK];
             let part = chunk * CHUNK..rows.end.min((chunk + 1) * CHUNK);
-            let integers = fields.integers(&Rows::Range(part), codes);
-            values[..integers.len()].copy_from_slice(&integers);
-            test.test(&values, mask);
+            fields.test(part, test, source, mask);
         })
     }
 
+    /// The runs of `rows`, none of which is NULL, see [`Fields::runs`].
+    pub fn runs(
+        &self,
+        rows: Range<usize>,
+        source: &impl CodeSource,
+    ) -> Option<(Vec<i64>, Vec<u32>)> {
+        match (&self.codebook, &self.fields) {
+            (Codebook::Integers, Some(fields)) => fields.runs(rows, source),
+            _ => None,
+        }
+    }
+
     /// The codes of all `rows`, if the column has a dictionary.
-    pub fn ranks(&self, rows: usize, codes: &dyn Fn(&Rows<'_>, &mut Vec<u64>)) -> Option<Vec<i64>> {
+    pub fn ranks(&self, rows: usize, source: &impl CodeSource) -> Option<Vec<i64>> {
         match (&self.codebook, &self.fields) {
             (Codebook::Dictionary(_), Some(fields)) => {
-                Some(fields.integers(&Rows::Range(0..rows), codes))
+                let mut ranks = Vec::with_capacity(rows);
+                fields.integers(&Rows::Range(0..rows), source, &mut ranks);
+                Some(ranks)
             }
             _ => None,
         }

@@ -101,6 +101,15 @@ pub trait TupleStore: std::fmt::Debug + Send + Sync {
     /// `Corrupt` if stored bytes contradict each other.
     fn ranks(&self, column: usize) -> Result<Option<Vec<i64>>>;
 
+    /// The runs of `rows`, if the column is stored so: the value of each, and the row
+    /// after its last.
+    ///
+    /// # Errors
+    /// `Corrupt` if stored bytes contradict each other.
+    fn runs(&self, _column: usize, _rows: Range<usize>) -> Result<Option<(Vec<i64>, Vec<u32>)>> {
+        Ok(None)
+    }
+
     /// Which of `rows`, which begin a chunk, pass a test from [`TupleStore::translate`].
     ///
     /// # Errors

@@ -1,48 +1,16 @@
 //! From rows that passed to batches.
 
 use super::Scan;
-use super::fragments::Columns;
-use crate::block::Block;
+use super::fragments::{Columns, row_ids};
+use super::worker::BlockScan;
 use crate::codec::fields::Rows;
+use crate::delta::RowHome;
 use crate::error::Result;
 use arrow_array::{ArrayRef, BooleanArray, RecordBatch, RecordBatchOptions};
-use arrow_buffer::{BooleanBuffer, BooleanBufferBuilder};
+use arrow_buffer::BooleanBuffer;
 use arrow_select::filter::FilterBuilder;
+use std::ops::Range;
 use std::sync::atomic::Ordering;
-
-/// Positions of which there are three or more among four rows are read with those.
-const DENSE: (usize, usize) = (3, 4);
-
-/// The columns of a scan at ascending positions of a block.
-pub(super) fn read_positions(
-    scan: &Scan,
-    block: &Block,
-    positions: &[u32],
-) -> Result<Vec<ArrayRef>> {
-    let read = |rows: &Rows<'_>| -> Result<Vec<ArrayRef>> {
-        let columns = scan.projection.iter();
-        let columns = columns.map(|column| block.read_rows(*column, rows, scan.form));
-        columns.collect()
-    };
-    let span = match (positions.first(), positions.last()) {
-        (Some(first), Some(last)) => *first as usize..*last as usize + 1,
-        _ => 0..0,
-    };
-    if positions.len() == span.len() {
-        return read(&Rows::Range(span));
-    }
-    if positions.len() * DENSE.1 < span.len() * DENSE.0 || scan.projection.is_empty() {
-        return read(&Rows::Positions(positions));
-    }
-    let mut wanted = BooleanBufferBuilder::new(span.len());
-    wanted.append_n(span.len(), false);
-    let places = positions.iter().map(|position| *position as usize);
-    places.for_each(|place| wanted.set_bit(place - span.start, true));
-    let wanted = BooleanArray::new(wanted.finish(), None);
-    let wanted = FilterBuilder::new(&wanted).optimize().build();
-    let columns = read(&Rows::Range(span))?.into_iter();
-    columns.map(|column| Ok(wanted.filter(&column)?)).collect()
-}
 
 /// Columns that are there already, as far as the limit allows.
 pub(super) fn deliver(scan: &Scan, (columns, rows): Columns) -> Option<Columns> {
@@ -92,4 +60,76 @@ pub(super) fn batch(scan: &Scan, (columns, rows): Columns) -> Result<RecordBatch
         columns,
         &options,
     )?)
+}
+
+impl BlockScan {
+    pub(super) fn emit_pending(&mut self, scan: &Scan) -> Result<Option<Columns>> {
+        let rest = self
+            .pending
+            .split_off(self.pending.len().min(scan.batch_rows));
+        let positions = std::mem::replace(&mut self.pending, rest);
+        let granted = scan.reserve(positions.len());
+        let positions = &positions[..granted];
+        let mut columns = self.read(scan, &Rows::Positions(positions))?;
+        if scan.row_ids {
+            columns.push(row_ids(self.home(), positions.iter().copied()));
+        }
+        Ok(finish(scan, columns, granted))
+    }
+
+    fn home(&self) -> RowHome {
+        RowHome::Block(self.block.id())
+    }
+
+    pub(super) fn emit_whole(
+        &mut self,
+        scan: &Scan,
+        rows: Range<usize>,
+    ) -> Result<Option<Columns>> {
+        let granted = scan.reserve(rows.len());
+        let rows = rows.start..rows.start + granted;
+        let mut columns = self.read(scan, &Rows::Range(rows.clone()))?;
+        if scan.row_ids {
+            // In range: a block has at most 2^20 rows.
+            columns.push(row_ids(self.home(), rows.map(|row| row as u32)));
+        }
+        Ok(finish(scan, columns, granted))
+    }
+
+    /// Reads all of `rows` and keeps those that passed.
+    pub(super) fn emit_most(
+        &mut self,
+        scan: &Scan,
+        rows: Range<usize>,
+        which: BooleanBuffer,
+    ) -> Result<Option<Columns>> {
+        let count = which.count_set_bits();
+        let granted = scan.reserve(count);
+        let mut positions = Vec::new();
+        if granted < count || scan.row_ids {
+            add_positions(&which, rows.start, count, &mut positions);
+            positions.truncate(granted);
+        }
+        let mut columns = match granted < count {
+            true => self.read(scan, &Rows::Positions(&positions))?,
+            false => {
+                let which = BooleanArray::new(which, None);
+                let which = FilterBuilder::new(&which).optimize().build();
+                let columns = self.read(scan, &Rows::Range(rows))?.into_iter();
+                let columns = columns.map(|column| which.filter(&column));
+                columns.collect::<std::result::Result<_, _>>()?
+            }
+        };
+        if scan.row_ids {
+            columns.push(row_ids(self.home(), positions.into_iter()));
+        }
+        Ok(finish(scan, columns, granted))
+    }
+
+    /// The columns of the scan at some rows.
+    fn read(&self, scan: &Scan, rows: &Rows<'_>) -> Result<Vec<ArrayRef>> {
+        let columns = scan.projection.iter();
+        let columns = columns.map(|column| self.block.read_rows(*column, rows, scan.form));
+        columns.collect()
+    }
 }

@@ -1,7 +1,7 @@
 //! Which rows of a zone are left after conditions, deletes and tests of values.
 
 use super::emit::add_positions;
-use super::worker::BlockScan;
+use super::worker::{BlockScan, Passed};
 use super::{Scan, ValueFilter};
 use crate::codec::ArrayForm;
 use crate::codec::bits::CHUNK;
@@ -12,6 +12,10 @@ use arrow_array::{ArrayRef, Int64Array};
 use arrow_buffer::BooleanBuffer;
 use std::ops::Range;
 use std::sync::Arc;
+
+/// Where so many of so many rows pass, all are read and the others dropped: that costs
+/// less than finding each by its position.
+const MOST: (usize, usize) = (3, 4);
 
 impl BlockScan {
     /// Keeps the rows that pass, if `bits` says which, and are not gone. The bits
@@ -37,6 +41,9 @@ impl BlockScan {
         match bits.count_set_bits() {
             0 => {}
             passing if passing == rows.len() => self.keep_all(scan, rows)?,
+            passing if passing * MOST.1 >= rows.len() * MOST.0 && !scan.is_filtered() => {
+                self.keep_range(scan, rows, Some(&bits));
+            }
             passing => {
                 let before = self.pending.len();
                 add_positions(&bits, rows.start, passing, &mut self.pending);
@@ -53,11 +60,22 @@ impl BlockScan {
             self.pending.extend(rows.start as u32..rows.end as u32);
             return self.test_values(scan, before, Some(rows));
         }
-        for start in rows.clone().step_by(scan.batch_rows) {
-            self.whole
-                .push_back(start..rows.end.min(start + scan.batch_rows));
-        }
+        self.keep_range(scan, rows, None);
         Ok(())
+    }
+
+    /// Leaves rows to be returned, batch by batch; of those with `bits` the ones set there.
+    fn keep_range(&mut self, scan: &Scan, rows: Range<usize>, bits: Option<&BooleanBuffer>) {
+        for start in rows.clone().step_by(scan.batch_rows) {
+            let part = start..rows.end.min(start + scan.batch_rows);
+            let which = bits.map(|bits| bits.slice(start - rows.start, part.len()));
+            if which
+                .as_ref()
+                .is_none_or(|which| which.count_set_bits() > 0)
+            {
+                self.whole.push_back(Passed { rows: part, which });
+            }
+        }
     }
 
     /// Drops positions from place `before` on, all those of `rows` if given, whose

@@ -1,19 +1,19 @@
 //! One worker of a scan.
 
 use super::access::{self, Access};
-use super::emit::{batch, deliver, finish, read_positions};
+use super::emit::{batch, deliver};
 use super::filter::Filter;
-use super::fragments::{self, Columns, row_ids};
+use super::fragments::{self, Columns};
 use super::pipelined::Pipeline;
 use super::{ColumnScanner, Scan, Work};
 use crate::block::{Block, Conditions};
 use crate::codec::bits::CHUNK;
-use crate::codec::fields::Rows;
 use crate::delta::{RowBits, RowHome};
 use crate::error::Result;
 use crate::format::ZONE_ROWS;
 use crate::predicate::{BoundPredicate, Prune, Zone};
-use arrow_array::{Array, ArrayRef, RecordBatch};
+use arrow_array::RecordBatch;
+use arrow_buffer::BooleanBuffer;
 use std::borrow::Cow;
 use std::collections::VecDeque;
 use std::ops::Range;
@@ -52,8 +52,16 @@ pub(super) struct BlockScan {
     gone: Option<Arc<RowBits>>,
     /// Positions that passed and were not returned yet, ascending.
     pub(super) pending: Vec<u32>,
-    /// Whole ranges that passed, to be returned after `pending`.
-    pub(super) whole: VecDeque<Range<usize>>,
+    /// Ranges of which all rows or most have passed, to be returned after `pending`.
+    pub(super) whole: VecDeque<Passed>,
+}
+
+/// Rows that passed, next to each other.
+#[derive(Debug)]
+pub(super) struct Passed {
+    pub rows: Range<usize>,
+    /// Which of them did; `None` for all.
+    pub which: Option<BooleanBuffer>,
 }
 
 impl ScanWorker {
@@ -201,8 +209,11 @@ impl BlockScan {
             if full || must {
                 return self.emit_pending(scan);
             }
-            if let Some(range) = self.whole.pop_front() {
-                return self.emit_whole(scan, range);
+            if let Some(Passed { rows, which }) = self.whole.pop_front() {
+                return match which {
+                    None => self.emit_whole(scan, rows),
+                    Some(which) => self.emit_most(scan, rows, which),
+                };
             }
             if done {
                 return Ok(None);
@@ -307,37 +318,5 @@ impl BlockScan {
                 .find(|(known, _)| *known == column)
                 .map(|(_, zone)| Cow::Borrowed(zone))
         }))
-    }
-
-    fn emit_pending(&mut self, scan: &Scan) -> Result<Option<Columns>> {
-        let rest = self
-            .pending
-            .split_off(self.pending.len().min(scan.batch_rows));
-        let positions = std::mem::replace(&mut self.pending, rest);
-        let granted = scan.reserve(positions.len());
-        let positions = &positions[..granted];
-        let mut columns = read_positions(scan, &self.block, positions)?;
-        if scan.row_ids {
-            columns.push(row_ids(self.home(), positions.iter().copied()));
-        }
-        Ok(finish(scan, columns, granted))
-    }
-
-    fn home(&self) -> RowHome {
-        RowHome::Block(self.block.id())
-    }
-
-    fn emit_whole(&mut self, scan: &Scan, rows: Range<usize>) -> Result<Option<Columns>> {
-        let granted = scan.reserve(rows.len());
-        let rows = rows.start..rows.start + granted;
-        let wanted = Rows::Range(rows.clone());
-        let read = |column: &usize| self.block.read_rows(*column, &wanted, scan.form);
-        let columns = scan.projection.iter().map(read);
-        let mut columns = columns.collect::<Result<Vec<ArrayRef>>>()?;
-        if scan.row_ids {
-            // In range: a block has at most 2^20 rows.
-            columns.push(row_ids(self.home(), rows.map(|row| row as u32)));
-        }
-        Ok(finish(scan, columns, granted))
     }
 }

@@ -20,12 +20,14 @@
 //! Kernels are compiled for AVX-512, AVX2 and plain code (NEON is plain on
 //! arm64) and chosen at run time; `tests` hold them equal.
 
+mod bytes;
 mod level;
 mod pack;
 mod prefetch;
 mod range;
 mod unpack;
 
+pub use bytes::{bytes_in_range, widen};
 pub use level::Level;
 pub use pack::{bytes_for, get, pack, place_of, width_for};
 pub use prefetch::prefetch;

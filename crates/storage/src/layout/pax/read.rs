@@ -5,7 +5,8 @@
 //! are not copied at all.
 
 use super::store::{Column, Contents, PaxStore};
-use crate::codec::fields::Rows;
+use crate::codec::bits::{Level, Mask, Target, bytes_in_range, widen};
+use crate::codec::fields::{CodeSource, Rows};
 use crate::codec::{
     ArrayForm, CodeTest, Codebook, fixed_to_arrow, prefetch, stored_value, symbols_to_arrow,
 };
@@ -38,12 +39,20 @@ impl TupleStore for PaxStore {
                 let bytes = self.bytes(column, nulls.as_ref(), rows);
                 fixed_to_arrow(&form.kind(&book.kind), rows.count(), bytes.into(), present)
             }
-            (None, _) => book.decode(
-                rows,
-                present,
-                &|rows, out| self.codes(column, nulls.as_ref(), rows, out),
-                form,
-            ),
+            (None, _) => {
+                let nulls = nulls.as_ref();
+                let store = self;
+                book.decode(
+                    rows,
+                    present,
+                    &MinipageCodes {
+                        store,
+                        column,
+                        nulls,
+                    },
+                    form,
+                )
+            }
         }
     }
 
@@ -82,8 +91,12 @@ impl TupleStore for PaxStore {
                 stored_value(self.one(column, nulls, place), book.kind.physical())
             }
             (None, _) => {
-                let codes =
-                    |rows: &Rows<'_>, out: &mut Vec<u64>| self.codes(column, nulls, rows, out);
+                let store = self;
+                let codes = MinipageCodes {
+                    store,
+                    column,
+                    nulls,
+                };
                 book.value(row, || code_of(self.one(column, nulls, place)), &codes)?
             }
         };
@@ -95,28 +108,38 @@ impl TupleStore for PaxStore {
     }
 
     fn ranks(&self, column: usize) -> Result<Option<Vec<i64>>> {
-        let Contents { nulls, .. } = self.contents(column)?;
         let rows = self.firsts.last().map_or(0, |rows| *rows as usize);
-        let column = &self.columns[column];
-        let codes =
-            |rows: &Rows<'_>, out: &mut Vec<u64>| self.codes(column, nulls.as_ref(), rows, out);
-        Ok(column.book.ranks(rows, &codes))
+        let codes = self.codes(column)?;
+        Ok(codes.column.book.ranks(rows, &codes))
     }
 
     fn test(&self, column: usize, test: &CodeTest, rows: Range<usize>) -> Result<BooleanBuffer> {
-        let Contents { nulls, .. } = self.contents(column)?;
-        let column = &self.columns[column];
-        let codes =
-            |rows: &Rows<'_>, out: &mut Vec<u64>| self.codes(column, nulls.as_ref(), rows, out);
-        let passing = column.book.test(test, rows.clone(), &codes);
-        Ok(match nulls {
+        let codes = self.codes(column)?;
+        let passing = codes.column.book.test(test, rows.clone(), &codes);
+        Ok(match codes.nulls {
             Some(nulls) => &passing & nulls.slice(rows.start, rows.len()).inner(),
             None => passing,
+        })
+    }
+
+    fn runs(&self, column: usize, rows: Range<usize>) -> Result<Option<(Vec<i64>, Vec<u32>)>> {
+        let codes = self.codes(column)?;
+        Ok(match codes.nulls {
+            None => codes.column.book.runs(rows, &codes),
+            Some(_) => None,
         })
     }
 }
 
 impl PaxStore {
+    fn codes(&self, column: usize) -> Result<MinipageCodes<'_>> {
+        Ok(MinipageCodes {
+            nulls: self.contents(column)?.nulls.as_ref(),
+            column: &self.columns[column],
+            store: self,
+        })
+    }
+
     /// Values or codes of some rows, zeros for NULLs.
     fn bytes(&self, column: &Column, nulls: Option<&NullBuffer>, rows: &Rows<'_>) -> MutableBuffer {
         fn read<const N: usize>(
@@ -136,41 +159,6 @@ impl PaxStore {
             Some(4) => read::<4>(self, column, nulls, rows),
             Some(8) => read::<8>(self, column, nulls, rows),
             _ => read::<16>(self, column, nulls, rows),
-        }
-    }
-
-    /// Appends the codes of some rows.
-    fn codes(
-        &self,
-        column: &Column,
-        nulls: Option<&NullBuffer>,
-        rows: &Rows<'_>,
-        out: &mut Vec<u64>,
-    ) {
-        let bytes = self.bytes(column, nulls, rows);
-        match column.width {
-            Some(1) => out.extend(bytes.iter().map(|code| u64::from(*code))),
-            Some(2) => out.extend(
-                bytes
-                    .as_chunks()
-                    .0
-                    .iter()
-                    .map(|code| u64::from(u16::from_le_bytes(*code))),
-            ),
-            Some(4) => out.extend(
-                bytes
-                    .as_chunks()
-                    .0
-                    .iter()
-                    .map(|code| u64::from(u32::from_le_bytes(*code))),
-            ),
-            _ => out.extend(
-                bytes
-                    .as_chunks()
-                    .0
-                    .iter()
-                    .map(|code| u64::from_le_bytes(*code)),
-            ),
         }
     }
 
@@ -257,6 +245,67 @@ impl PaxStore {
             rest = later;
         }
         gathered
+    }
+}
+
+/// The codes of a column on all pages.
+struct MinipageCodes<'a> {
+    store: &'a PaxStore,
+    column: &'a Column,
+    nulls: Option<&'a NullBuffer>,
+}
+
+impl MinipageCodes<'_> {
+    fn width(&self) -> usize {
+        self.column.width.unwrap_or(1)
+    }
+
+    /// The codes of `rows`, none of which is NULL, page by page.
+    fn pieces(&self, rows: Range<usize>) -> impl Iterator<Item = &[u8]> {
+        let mut row = rows.start;
+        let mut page = self.store.page_of(row);
+        let width = self.width();
+        std::iter::from_fn(move || {
+            if row >= rows.end {
+                return None;
+            }
+            let on_page = self.store.rows(page);
+            let end = on_page.end.min(rows.end);
+            let piece = width * (row - on_page.start)..width * (end - on_page.start);
+            let piece = &self.store.minipage(self.column, page)[piece];
+            (row, page) = (end, page + 1);
+            Some(piece)
+        })
+    }
+}
+
+impl CodeSource for MinipageCodes<'_> {
+    fn read<D: Target>(&self, rows: &Rows<'_>, base: i64, out: &mut Vec<D>) {
+        let (level, width) = (Level::best(), self.width());
+        match (rows, self.nulls) {
+            (Rows::Range(rows), None) => {
+                for piece in self.pieces(rows.clone()) {
+                    widen(level, piece, width, base, out);
+                }
+            }
+            _ => {
+                let bytes = self.store.bytes(self.column, self.nulls, rows);
+                widen(level, &bytes, width, base, out);
+            }
+        }
+    }
+
+    fn in_range(&self, rows: Range<usize>, codes: (u64, u64), mask: &mut Mask) {
+        let (level, width) = (Level::best(), self.width());
+        match self.nulls {
+            None => bytes_in_range(level, self.pieces(rows), width, codes, mask),
+            Some(_) => {
+                let bytes = self
+                    .store
+                    .bytes(self.column, self.nulls, &Rows::Range(rows));
+                bytes_in_range(level, std::iter::once(&*bytes), width, codes, mask);
+            }
+        }
     }
 }
 

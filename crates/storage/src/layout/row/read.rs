@@ -1,7 +1,8 @@
 //! Reading values from opened tuples.
 
 use super::store::RowStore;
-use crate::codec::fields::Rows;
+use crate::codec::bits::Target;
+use crate::codec::fields::{CodeSource, Rows};
 use crate::codec::{
     ArrayForm, CodeTest, Codebook, fixed_to_arrow, prefetch, stored_value, symbols_to_arrow,
 };
@@ -56,10 +57,7 @@ impl TupleStore for RowStore {
                 symbols_to_arrow(table, values, book.is_text(), nulls)
                     .map_err(|error| self.in_values(error))
             }
-            _ => {
-                let field = self.field(column);
-                book.decode(rows, nulls, &|rows, out| self.codes(field, rows, out), form)
-            }
+            _ => book.decode(rows, nulls, &self.codes(column), form),
         }
     }
 
@@ -84,9 +82,8 @@ impl TupleStore for RowStore {
             }
             (Form::Variable, _) => Value::Bytes(self.bytes(row as usize, column).to_vec()),
             (Form::Code(_) | Form::Nothing, _) => {
-                let field = self.field(column);
-                let codes = |rows: &Rows<'_>, out: &mut Vec<u64>| self.codes(field, rows, out);
-                book.value(row, || self.code(row, field), &codes)?
+                let codes = self.codes(column);
+                book.value(row, || self.code(row, codes.field), &codes)?
             }
         };
         Ok(Some(value))
@@ -97,17 +94,11 @@ impl TupleStore for RowStore {
     }
 
     fn ranks(&self, column: usize) -> Result<Option<Vec<i64>>> {
-        let book = &self.books[column];
-        let field = self.field(column);
-        Ok(book.ranks(self.rows, &|rows, out| self.codes(field, rows, out)))
+        Ok(self.books[column].ranks(self.rows, &self.codes(column)))
     }
 
     fn test(&self, column: usize, test: &CodeTest, rows: Range<usize>) -> Result<BooleanBuffer> {
-        let book = &self.books[column];
-        let field = self.field(column);
-        let passing = book.test(test, rows.clone(), &|rows, out| {
-            self.codes(field, rows, out)
-        });
+        let passing = self.books[column].test(test, rows.clone(), &self.codes(column));
         Ok(match self.nulls(column, &Rows::Range(rows)) {
             Some(nulls) => &passing & nulls.inner(),
             None => passing,
@@ -162,9 +153,9 @@ impl RowStore {
         word >> (field.offset % 8) & field.mask
     }
 
-    /// Appends the codes of a column in some rows.
-    fn codes(&self, field: Field, rows: &Rows<'_>, out: &mut Vec<u64>) {
-        out.extend(rows.iter().map(|row| self.code(row, field)));
+    fn codes(&self, column: usize) -> TupleCodes<'_> {
+        let field = self.field(column);
+        TupleCodes { store: self, field }
     }
 
     fn fixed(&self, column: usize, width: usize, rows: &Rows<'_>) -> Buffer {
@@ -175,5 +166,22 @@ impl RowStore {
             bytes.extend_from_slice(&self.tuples[at..at + width]);
         }
         bytes.into()
+    }
+}
+
+/// The codes of a column in all tuples.
+struct TupleCodes<'a> {
+    store: &'a RowStore,
+    field: Field,
+}
+
+impl CodeSource for TupleCodes<'_> {
+    fn read<D: Target>(&self, rows: &Rows<'_>, base: i64, out: &mut Vec<D>) {
+        let code = |row| D::from_code(base, self.store.code(row, self.field));
+        match rows {
+            // In range: a block has at most 2^20 rows.
+            Rows::Range(rows) => out.extend((rows.start as u32..rows.end as u32).map(code)),
+            Rows::Positions(positions) => out.extend(positions.iter().copied().map(code)),
+        }
     }
 }
