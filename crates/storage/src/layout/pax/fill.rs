@@ -13,6 +13,7 @@
 use super::PaxBuildReport;
 use super::page::{PageHeader, encode_minipage, end_bytes, header_bytes};
 use super::plan::{Room, Sample, bounds};
+use super::shift::{Held, shift};
 use super::source::Source;
 use crate::error::{Error, Result};
 use crate::format::Writer;
@@ -220,45 +221,18 @@ impl Filler<'_> {
         let bounds = bounds(&self.shapes(), &wanted, page.room);
         if page.held.rows > 0 {
             self.filled.report.reorganisations += 1;
-            self.shift(page, &bounds);
+            let held = self.sources.iter().zip(&page.held.values);
+            let held: Vec<Held> = held
+                .map(|(source, values)| Held {
+                    values: *values,
+                    back: source.shape.back(page.held.rows, page.room.end_bytes),
+                })
+                .collect();
+            let bytes = &mut self.filled.pages[page.start..];
+            shift(bytes, &held, &page.bounds, &bounds);
         }
         page.bounds = bounds;
         true
-    }
-
-    /// Moves what lies around each boundary (the back of one minipage, the front
-    /// of the next) to the new boundary: right-movers from the right, then
-    /// left-movers from the left, so that none runs over another.
-    fn shift(&mut self, page: &Page, bounds: &[usize]) {
-        let Page {
-            start,
-            held,
-            bounds: old,
-            room,
-            ..
-        } = page;
-        let bytes = &mut self.filled.pages[*start..];
-        let mut shift = |column: usize| {
-            let back = self.sources[column - 1]
-                .shape
-                .back(held.rows, room.end_bytes);
-            let from = old[column] - back..old[column] + held.values[column];
-            bytes.copy_within(from, bounds[column] - back);
-        };
-        let inner = 1..self.sources.len();
-        inner
-            .clone()
-            .rev()
-            .filter(|column| bounds[*column] > old[*column])
-            .for_each(&mut shift);
-        inner
-            .filter(|column| bounds[*column] < old[*column])
-            .for_each(&mut shift);
-        // Presence bits are only ever set, so what was left behind must not shine through.
-        for (column, source) in self.sources.iter().enumerate() {
-            let back = source.shape.back(held.rows, room.end_bytes);
-            bytes[bounds[column] + held.values[column]..bounds[column + 1] - back].fill(0);
-        }
     }
 
     /// Writes the header and the directory entry.

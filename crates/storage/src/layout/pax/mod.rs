@@ -25,17 +25,22 @@
 //! of several times that size, for itself. The page directory says where each
 //! page begins and with which row. `docs/format.md` has the byte tables.
 //!
-//! Not here: deletes and updates in place. Blocks are immutable; changed rows
-//! live elsewhere until a block is written anew.
+//! Blocks are immutable; changed rows live elsewhere until a block is written
+//! anew. Deletes and updates in place are for experiments: see [`edit`].
 
 mod check;
+mod deleted;
+mod edit;
 mod fill;
+mod minipage;
 mod page;
 mod plan;
 mod read;
+mod shift;
 mod source;
 mod store;
 
+pub use edit::PaxPageEditor;
 pub use store::PaxStore;
 
 use super::SectionData;

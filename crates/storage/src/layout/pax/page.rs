@@ -5,6 +5,7 @@
 
 use crate::error::{Error, Result};
 use crate::format::{Reader, Writer};
+use crate::layout::edit::PageColumn;
 
 /// Bytes of a page header before the minipage entries.
 pub(super) const PAGE_BYTES: usize = 16;
@@ -49,6 +50,15 @@ pub(super) struct Shape {
     pub width: Option<usize>,
     /// Whether values may be NULL.
     pub nullable: bool,
+}
+
+impl From<PageColumn> for Shape {
+    fn from(column: PageColumn) -> Shape {
+        Shape {
+            width: column.width,
+            nullable: column.nullable,
+        }
+    }
 }
 
 impl Shape {
@@ -120,7 +130,7 @@ impl PageHeader {
 /// Appends a minipage entry.
 pub(super) fn encode_minipage(writer: &mut Writer, offset: u32, shape: Shape) {
     writer.u32(offset);
-    // Fixed widths are 1 to 16.
+    // Fixed widths are 1 to 16, and at most 255 in experiments.
     writer.u8(shape.width.map_or(0, |width| width as u8));
     writer.u8(u8::from(shape.nullable));
 }
@@ -156,6 +166,20 @@ pub(super) fn set_present(minipage: &mut [u8], row: usize) {
     minipage[last - row / 8] |= 1 << (row % 8);
 }
 
+/// Marks `row` as NULL.
+pub(super) fn clear_present(minipage: &mut [u8], row: usize) {
+    let last = minipage.len() - 1;
+    minipage[last - row / 8] &= !(1 << (row % 8));
+}
+
+/// How many of the rows before `row` are present.
+pub(super) fn present_before(minipage: &[u8], row: usize) -> usize {
+    let (rest, whole) = minipage.split_at(minipage.len() - row / 8);
+    let part = rest.last().unwrap_or(&0) & ((1 << (row % 8)) - 1);
+    let ones = whole.iter().map(|byte| byte.count_ones()).sum::<u32>() + part.count_ones();
+    ones as usize
+}
+
 /// The end offsets of the first `rows` values of a V-minipage and whether they are NULL.
 pub(super) fn ends(
     minipage: &[u8],
@@ -163,7 +187,12 @@ pub(super) fn ends(
     end_bytes: usize,
 ) -> impl ExactSizeIterator<Item = (usize, bool)> {
     let slots = minipage[minipage.len() - rows * end_bytes..].rchunks_exact(end_bytes);
-    slots.map(move |slot| match slot {
+    slots.map(end_in)
+}
+
+/// An end offset and whether it marks NULL.
+fn end_in(slot: &[u8]) -> (usize, bool) {
+    match slot {
         [low, high] => {
             let slot = u16::from_le_bytes([*low, *high]);
             (usize::from(slot & !NULL_NARROW), slot & NULL_NARROW != 0)
@@ -174,7 +203,28 @@ pub(super) fn ends(
             let slot = u32::from_le_bytes(bytes);
             ((slot & !NULL_WIDE) as usize, slot & NULL_WIDE != 0)
         }
-    })
+    }
+}
+
+fn end_place(minipage: &[u8], row: usize, end_bytes: usize) -> std::ops::Range<usize> {
+    let at = minipage.len() - (row + 1) * end_bytes;
+    at..at + end_bytes
+}
+
+/// The end offset of one value of a V-minipage and whether it is NULL.
+pub(super) fn end(minipage: &[u8], row: usize, end_bytes: usize) -> (usize, bool) {
+    end_in(&minipage[end_place(minipage, row, end_bytes)])
+}
+
+/// Writes the end offset of one value; it lies on the page.
+pub(super) fn put_end(minipage: &mut [u8], row: usize, end_bytes: usize, end: usize, null: bool) {
+    let mark = match (null, end_bytes) {
+        (false, _) => 0,
+        (true, 2) => usize::from(NULL_NARROW),
+        (true, _) => NULL_WIDE as usize,
+    };
+    let place = end_place(minipage, row, end_bytes);
+    minipage[place].copy_from_slice(&(end | mark).to_le_bytes()[..end_bytes]);
 }
 
 /// Marks NULL in an end offset of two bytes.

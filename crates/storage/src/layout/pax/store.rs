@@ -5,11 +5,11 @@
 //! column is first read, so that a scan of two columns touches two minipages of
 //! every page. After those checks nothing here can index out of bounds.
 
-use super::check::read_header;
+use super::check::{check_end, check_present, read_header};
 use super::code_bytes;
 use super::page::{ends, is_present};
 use crate::codec::Views;
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::format::SectionKind;
 use crate::layout::book::{Book, BookSections, Form, open_books};
 use crate::layout::pages::{on_page, read_directory};
@@ -180,13 +180,8 @@ impl PaxStore {
                 values += usize::from(is_present);
                 presence.set(row, is_present);
             }
-            if values * width + rows.len().div_ceil(8) > minipage.len() {
-                let reason = format!(
-                    "{values} values of {width} bytes in a minipage of {}",
-                    minipage.len()
-                );
-                return Err(on_page(Error::corrupt(reason), page));
-            }
+            check_present(minipage, values, width, rows.len())
+                .map_err(|error| on_page(error, page))?;
         }
         Ok(Contents {
             nulls: presence.finish(),
@@ -207,12 +202,8 @@ impl PaxStore {
             );
             let mut start = 0;
             for (row, (end, null)) in rows.clone().zip(ends(minipage, rows.len(), end_bytes)) {
-                if end < start || end > most || (null && (end != start || !place.nullable)) {
-                    let reason = format!(
-                        "end offset {end} after {start}, null {null}, with {most} bytes of values"
-                    );
-                    return Err(on_page(Error::corrupt(reason), page));
-                }
+                check_end(start, (end, null), most, place.nullable)
+                    .map_err(|error| on_page(error, page))?;
                 places.push(begin + start..begin + end);
                 if place.nullable {
                     presence.set(row, !null);

@@ -9,6 +9,7 @@ use arrow_array::*;
 use proptest::prelude::*;
 use std::sync::Arc;
 
+mod edit;
 mod fuzz;
 mod reorganise;
 mod round_trip;

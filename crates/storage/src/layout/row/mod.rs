@@ -15,14 +15,17 @@
 //! With the table option `slotted` the same tuples, with their variable values,
 //! are records on pages instead: see [`slotted`].
 
+mod edit;
 mod page;
 mod read;
+mod record;
 mod shape;
 mod slotted;
 mod store;
 #[cfg(test)]
 mod tests;
 
+pub use edit::SlottedPageEditor;
 pub use store::RowStore;
 
 use super::SectionData;

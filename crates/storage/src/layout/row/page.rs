@@ -116,17 +116,26 @@ impl PageHeader {
     /// The place of each record in `page`, whose header this is.
     pub fn slots<'a>(&self, page: &'a [u8]) -> impl Iterator<Item = Range<usize>> + 'a {
         let (records, width) = (self.records as usize, usize::from(self.offset_bytes));
-        let number = |bytes: &[u8]| {
-            let mut word = [0; 4];
-            word[..bytes.len()].copy_from_slice(bytes);
-            u32::from_le_bytes(word) as usize
-        };
         let slots = page[page.len() - records * 2 * width..].rchunks_exact(2 * width);
-        slots.map(move |slot| {
-            let (start, len) = slot.split_at(width);
-            number(start)..number(start) + number(len)
-        })
+        slots.map(record_in)
     }
+}
+
+/// The place of the record that a slot names.
+fn record_in(slot: &[u8]) -> Range<usize> {
+    let number = |bytes: &[u8]| {
+        let mut word = [0; 4];
+        word[..bytes.len()].copy_from_slice(bytes);
+        u32::from_le_bytes(word) as usize
+    };
+    let (start, len) = slot.split_at(slot.len() / 2);
+    number(start)..number(start) + number(len)
+}
+
+/// The place of record `number` in `page`, which has so many slots.
+pub(super) fn slot(page: &[u8], number: usize, offset_bytes: usize) -> Range<usize> {
+    let at = page.len() - (number + 1) * 2 * offset_bytes;
+    record_in(&page[at..at + 2 * offset_bytes])
 }
 
 /// Writes slot `number` of `page`.

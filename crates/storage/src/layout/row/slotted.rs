@@ -17,7 +17,8 @@
 //! The tables of bytes are in [`page`](super::page). A page is filled up to
 //! `fill_percent` of its bytes; a record that no page can hold has one of
 //! several times the size for itself. All codecs work as in dense tuples.
-//! Blocks are immutable, so slots never change: the form is for experiments.
+//! Blocks are immutable, so their slots never change: the form is for
+//! experiments, as is [`edit`](super::edit), which does change records in place.
 
 use super::page::{NARROW_MAX, PAGE_BYTES, PageHeader, put_slot};
 use super::shape::{Shape, Source};

@@ -8,6 +8,8 @@ use arrow_array::cast::AsArray;
 use arrow_array::*;
 use std::sync::Arc;
 
+mod edit;
+
 #[test]
 fn byte_tables() {
     use crate::format::tests::check_table;
