@@ -19,6 +19,7 @@ mod plan;
 mod source;
 mod spill;
 mod step;
+mod threads;
 pub mod vector;
 
 pub use aggregate::{Aggregate, Function, Grouping};
@@ -27,3 +28,4 @@ pub use join::{Join, JoinKind};
 pub use memory::{Memory, Space};
 pub use pipeline::{Run, run};
 pub use plan::{Node, Plan, Table};
+pub use threads::begin;

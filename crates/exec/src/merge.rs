@@ -2,10 +2,11 @@
 
 use crate::aggregate::{GroupTable, Grouping, Parting};
 use crate::memory::{Reservation, Space};
-use crate::pipeline::{Run, on_threads, pieces};
+use crate::pipeline::{Run, pieces};
 use crate::plan::Metrics;
 use crate::source::Source;
 use crate::spill::{LEAST, LEVELS, PARTS, Page};
+use crate::threads::on_threads;
 use crate::vector::Batch;
 use crate::{Error, Result};
 use parking_lot::Mutex;

@@ -7,6 +7,7 @@ use crate::merge::Gatherer;
 use crate::plan::{Metrics, Node, Plan, Table};
 use crate::source::Source;
 use crate::step::{Step, flow};
+use crate::threads::on_threads;
 use crate::vector::{Batch, Values};
 use crate::{Error, Result};
 use freestone_storage::{ArrayForm, CompareOp, Predicate, Scan, ScanRequest, Value};
@@ -281,22 +282,6 @@ impl Run<'_> {
             None => Ok(sinks.into_iter().map(Mutex::into_inner).collect()),
         }
     }
-}
-
-/// What each of some threads, this one among them, makes of its number.
-pub(crate) fn on_threads<T: Send>(threads: usize, work: impl Fn(usize) -> T + Sync) -> Vec<T> {
-    let work = &work;
-    std::thread::scope(|scope| {
-        let others: Vec<_> = (1..threads)
-            .map(|number| scope.spawn(move || work(number)))
-            .collect();
-        let own = work(0);
-        let others = others.into_iter().map(|thread| match thread.join() {
-            Ok(outcome) => outcome,
-            Err(panic) => std::panic::resume_unwind(panic),
-        });
-        std::iter::once(own).chain(others).collect()
-    })
 }
 
 /// A batch in pieces of usual size, none of them empty.

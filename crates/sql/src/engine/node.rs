@@ -241,9 +241,7 @@ impl ExecutionPlan for PipelineExec {
             let _ = sender.blocking_send(Err(error));
         };
         // A statement may be run where there is no pool of threads that may block.
-        std::thread::Builder::new()
-            .name("pipelines".into())
-            .spawn(work)?;
+        freestone_exec::begin(work)?;
         let stream = futures::stream::unfold((receiver, guard), |(mut receiver, guard)| async {
             receiver.recv().await.map(|item| (item, (receiver, guard)))
         });

@@ -14,6 +14,7 @@ mod info;
 mod operands;
 mod rule;
 pub(crate) mod sequences;
+mod single;
 mod sum;
 
 use std::sync::Arc;
@@ -27,6 +28,7 @@ use datafusion::optimizer::Analyzer;
 use crate::error::Result;
 
 pub(crate) use convert::{hex, uuid_text};
+pub(crate) use single::{single_value, value_of_single};
 
 /// Adds our functions and rules to a session being built.
 pub(crate) fn install(builder: &mut SessionStateBuilder) {

@@ -11,6 +11,8 @@
 //! (SELECT agg FROM s, (SELECT DISTINCT k AS c0 FROM t) d WHERE s.k < d.c0 AND d.c0 = t.k)
 //! ```
 //!
+//! A sub-query that is no aggregate becomes one of its only value.
+//!
 //! An outer NULL finds no partner in the second form, so the condition must
 //! refuse NULL in every outer column; otherwise the plan is left as it was.
 
@@ -27,6 +29,8 @@ use datafusion::logical_expr::{
     Aggregate, BinaryExpr, Expr, Filter, LogicalPlan, LogicalPlanBuilder, Operator, Subquery,
 };
 use datafusion::optimizer::AnalyzerRule;
+
+use crate::functions::{single_value, value_of_single};
 
 /// See the module.
 #[derive(Debug, Default)]
@@ -57,10 +61,13 @@ impl Decorrelate {
             let name = names.save(&expr);
             let changed = expr.transform_up(|expr| match expr {
                 Expr::ScalarSubquery(subquery) if !subquery.outer_ref_columns.is_empty() => {
-                    Ok(match self.rewrite_subquery(&subquery, &input)? {
-                        Some(rewritten) => Transformed::yes(Expr::ScalarSubquery(rewritten)),
-                        None => Transformed::no(Expr::ScalarSubquery(subquery)),
-                    })
+                    let (subquery, counted) = of_one_row(subquery)?;
+                    let rewritten = self.rewrite_subquery(&subquery, &input)?;
+                    let value = Expr::ScalarSubquery(rewritten.unwrap_or(subquery));
+                    Ok(Transformed::yes(match counted {
+                        true => value_of_single(value),
+                        false => value,
+                    }))
                 }
                 other => Ok(Transformed::no(other)),
             })?;
@@ -114,6 +121,25 @@ impl Decorrelate {
             ..subquery.clone()
         }))
     }
+}
+
+/// The sub-query as an aggregate, which DataFusion wants, and whether it was made one
+/// of value and rows.
+fn of_one_row(subquery: Subquery) -> DfResult<(Subquery, bool)> {
+    let plan = subquery.subquery.as_ref();
+    let columns = plan.schema().columns();
+    let ([column], false) = (columns.as_slice(), plan.max_rows() == Some(1)) else {
+        return Ok((subquery, false));
+    };
+    let value = single_value(Expr::from(column.clone()));
+    let plan = LogicalPlanBuilder::from(plan.clone())
+        .aggregate(Vec::<Expr>::new(), vec![value])?
+        .build()?;
+    let subquery = Subquery {
+        subquery: Arc::new(plan),
+        ..subquery
+    };
+    Ok((subquery, true))
 }
 
 /// The filter below a sub-query's ungrouped aggregate and its outer columns, if

@@ -154,3 +154,29 @@ fn anti_joins_on_not_null_columns() {
     assert_eq!(sql.one("SELECT count(*) FROM p WHERE TRUE"), "2");
     assert_eq!(sql.one("SELECT count(*) FROM p WHERE FALSE"), "0");
 }
+
+/// A sub-query stands for a value if it has one row at most.
+#[test]
+fn correlated_values() {
+    let sql = Sql::new();
+    sql.run("CREATE TABLE t (id INTEGER, a INTEGER)");
+    sql.run("INSERT INTO t VALUES (1, 0), (2, 0), (3, 0)");
+    sql.run("CREATE TABLE s (id INTEGER, n INTEGER, name TEXT)");
+    sql.run("INSERT INTO s VALUES (1, 10, 'one'), (2, NULL, 'two')");
+    let query = "SELECT id, (SELECT n FROM s WHERE s.id = t.id), (SELECT name FROM s WHERE s.id = t.id) FROM t";
+    assert_eq!(sql.sorted(query), ["1|10|one", "2|NULL|two", "3|NULL|NULL"]);
+    assert_eq!(
+        sql.sorted("SELECT id FROM t WHERE (SELECT n + 1 FROM s WHERE s.id = t.id) = 11"),
+        ["1"]
+    );
+    sql.run("UPDATE t SET a = (SELECT n FROM s WHERE s.id = t.id) WHERE id = 1");
+    assert_eq!(sql.sorted("SELECT a FROM t"), ["0", "0", "10"]);
+    sql.run("INSERT INTO s VALUES (2, 21, 'again')");
+    assert_eq!(sql.state(query), "21000");
+    assert_eq!(
+        sql.one(
+            "SELECT count(*) FROM t WHERE id > 2 AND (SELECT n FROM s WHERE s.id = t.id) IS NULL"
+        ),
+        "1"
+    );
+}

@@ -2,7 +2,7 @@
 
 use super::keys::stored_key;
 use super::tuple::TupleShape;
-use crate::codec::Dense;
+use crate::codec::{ArrayForm, Dense};
 use crate::error::{Error, Result};
 use crate::row::Row;
 use crate::schema::{Column, TableSchema};
@@ -128,6 +128,6 @@ pub fn arrays(columns: &[Column], rows: &[Row]) -> Result<Vec<ArrayRef>> {
     let shape = TupleShape::of(&schema);
     let tuples = TupleBatch::of_rows(columns, &shape, rows)?;
     (0..columns.len())
-        .map(|column| shape.column(tuples.iter(), column))
+        .map(|column| shape.column(tuples.iter(), column, ArrayForm::Sql))
         .collect()
 }

@@ -2,6 +2,7 @@
 
 use super::deletes::{Deletes, RowBits};
 use super::tuple::TupleShape;
+use crate::codec::ArrayForm;
 use crate::error::Result;
 use crate::schema::TableSchema;
 use arrow_array::ArrayRef;
@@ -197,8 +198,8 @@ impl Tuples<'_> {
     ///
     /// # Errors
     /// `Corrupt` for values that cannot be of the column's type.
-    pub fn column(&self, column: usize, rows: &[u32]) -> Result<ArrayRef> {
+    pub fn column(&self, column: usize, rows: &[u32], form: ArrayForm) -> Result<ArrayRef> {
         let tuples = rows.iter().map(|row| self.tuple(*row));
-        self.fragment.shape.column(tuples, column)
+        self.fragment.shape.column(tuples, column, form)
     }
 }

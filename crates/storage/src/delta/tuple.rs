@@ -9,7 +9,7 @@
 //! Example: (7 SMALLINT, NULL INTEGER, 'ab' TEXT) is `05`, `07 00`, `00 00 00 00`,
 //! `0d 00 00 00`, `61 62`.
 
-use crate::codec::{Dense, DenseData, Views, fixed_to_arrow, stored_value};
+use crate::codec::{ArrayForm, Dense, DenseData, Views, fixed_to_arrow, stored_value};
 use crate::error::{Error, Result};
 use crate::schema::{ColumnType, Physical, TableSchema, Value};
 use arrow_array::ArrayRef;
@@ -183,6 +183,7 @@ impl TupleShape {
         &self,
         tuples: impl ExactSizeIterator<Item = &'a [u8]> + Clone,
         column: usize,
+        form: ArrayForm,
     ) -> Result<ArrayRef> {
         let place = &self.columns[column];
         let count = tuples.len();
@@ -208,7 +209,12 @@ impl TupleShape {
             (_, Some(8)) => fixed::<8>(tuples, offset),
             _ => fixed::<16>(tuples, offset),
         };
-        fixed_to_arrow(&place.kind, count, Buffer::from_vec(bytes), nulls)
+        fixed_to_arrow(
+            &form.kind(&place.kind),
+            count,
+            Buffer::from_vec(bytes),
+            nulls,
+        )
     }
 }
 

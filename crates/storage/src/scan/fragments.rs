@@ -1,6 +1,7 @@
 //! Scanning rows that are in no block.
 
 use super::Scan;
+use crate::codec::ArrayForm;
 use crate::delta::{Fragment, RowHome};
 use crate::error::Result;
 use crate::predicate::evaluate_leaf;
@@ -23,7 +24,7 @@ pub(super) fn read(scan: &Scan, home: RowHome, fragment: &Fragment) -> Result<Ve
     let rows = match &scan.predicate {
         Some(predicate) if !visible.is_empty() => {
             let bits = predicate.evaluate(visible.len(), &mut |column, leaf| {
-                evaluate_leaf(leaf, &tuples.column(column, &visible)?)
+                evaluate_leaf(leaf, &tuples.column(column, &visible, ArrayForm::Sql)?)
             })?;
             bits.set_indices().map(|place| visible[place]).collect()
         }
@@ -33,7 +34,7 @@ pub(super) fn read(scan: &Scan, home: RowHome, fragment: &Fragment) -> Result<Ve
         let columns = scan
             .projection
             .iter()
-            .map(|column| tuples.column(*column, rows));
+            .map(|column| tuples.column(*column, rows, scan.form));
         let mut columns = columns.collect::<Result<Vec<ArrayRef>>>()?;
         if scan.row_ids {
             columns.push(row_ids(home, rows.iter().copied()));

@@ -4,6 +4,7 @@ use super::access::{self, Access};
 use super::filter::Filter;
 use super::{Scan, ScanRequest};
 use crate::block::{Block, Conditions};
+use crate::codec::ArrayForm;
 use crate::delta::{Delta, Fragment, ReadView, RowHome, key_hash, stored_key};
 use crate::error::{Error, Result};
 use crate::ids::RowId;
@@ -126,7 +127,7 @@ pub(super) fn in_delta(
         }
         let tuples = fragment.read();
         let bits = bound.evaluate(1, &mut |column, leaf| {
-            evaluate_leaf(leaf, &tuples.column(column, &[row])?)
+            evaluate_leaf(leaf, &tuples.column(column, &[row], ArrayForm::Sql)?)
         })?;
         if bits.value(0) {
             let tuple = tuples.tuple(row);

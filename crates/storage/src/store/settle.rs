@@ -7,6 +7,7 @@
 use super::check::changed_row;
 use super::transaction::Transaction;
 use crate::block::Block;
+use crate::codec::ArrayForm;
 use crate::delta::{Delta, KeyMap, LATEST, OwnChanges, RowHome};
 use crate::error::{Error, Result};
 use crate::ids::{BlockId, TableId};
@@ -60,7 +61,7 @@ impl Transaction {
             let rows = fragment.visible(LATEST, deleted);
             let tuples = fragment.read();
             let columns = 0..table.schema.columns.len();
-            let columns = columns.map(|column| tuples.column(column, &rows));
+            let columns = columns.map(|column| tuples.column(column, &rows, ArrayForm::Sql));
             let columns = columns.collect::<Result<Vec<_>>>()?;
             writer.push(&RecordBatch::try_new(table.arrow().clone(), columns)?)?;
         }

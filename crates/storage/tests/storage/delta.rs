@@ -7,7 +7,7 @@ use arrow_array::cast::AsArray;
 use arrow_array::types::{Int64Type, UInt64Type};
 use freestone_storage::delta::{LATEST, OwnChanges, RowHome, TupleBatch, TupleShape};
 use freestone_storage::{
-    Column, ColumnType, DEFAULT_SCHEMA, IndexKind, Predicate, ReadView, RowId, RowPlace,
+    ArrayForm, Column, ColumnType, DEFAULT_SCHEMA, IndexKind, Predicate, ReadView, RowId, RowPlace,
     ScanRequest, Table, TableOptions, Top, Value,
 };
 use std::collections::HashMap;
@@ -387,7 +387,7 @@ fn damaged_tuples_are_refused() {
             // What passes the check can be read.
             if shape.check(&bytes).is_ok() {
                 for column in 0..shape.columns() {
-                    let _ = shape.column([bytes.as_slice()].into_iter(), column);
+                    let _ = shape.column([bytes.as_slice()].into_iter(), column, ArrayForm::Sql);
                     let _ = shape.value(&bytes, column);
                 }
             }

@@ -1,0 +1,110 @@
+//! Threads that stay: what one has freed it has at hand again, where a new thread would
+//! be given memory that nobody has touched, page by page.
+
+use parking_lot::Mutex;
+use rayon_core::{ThreadPool, ThreadPoolBuilder};
+use std::collections::HashMap;
+use std::io;
+use std::sync::LazyLock;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::time::Duration;
+
+/// How long a thread waits for other work before it ends.
+const PATIENCE: Duration = Duration::from_secs(30);
+/// Threads of the pool for each processor: statements that run side by side share them.
+const PER_PROCESSOR: usize = 4;
+
+type Work = Box<dyn FnOnce() + Send>;
+
+/// Threads without work, by their numbers.
+static IDLE: LazyLock<Mutex<HashMap<u64, Sender<Work>>>> = LazyLock::new(Mutex::default);
+
+/// Does some work, which may wait for others, on a thread of its own.
+///
+/// # Errors
+/// If the system has no thread left.
+pub fn begin(work: impl FnOnce() + Send + 'static) -> io::Result<()> {
+    static NEXT: AtomicU64 = AtomicU64::new(0);
+    let mut work: Work = Box::new(work);
+    loop {
+        let idle = {
+            let mut idle = IDLE.lock();
+            let number = idle.keys().next().copied();
+            number.and_then(|number| idle.remove(&number))
+        };
+        let Some(thread) = idle else { break };
+        match thread.send(work) {
+            Ok(()) => return Ok(()),
+            // It has just ended.
+            Err(back) => work = back.0,
+        }
+    }
+    let number = NEXT.fetch_add(1, Ordering::Relaxed);
+    let thread = std::thread::Builder::new().name("statement".into());
+    thread.spawn(move || stay(number, work)).map(drop)
+}
+
+fn stay(number: u64, first: Work) {
+    first();
+    loop {
+        let (sender, receiver): (Sender<Work>, Receiver<Work>) = channel();
+        IDLE.lock().insert(number, sender);
+        let next = receiver.recv_timeout(PATIENCE).ok().or_else(|| {
+            // Somebody may have chosen this thread in the last moment.
+            let unchosen = IDLE.lock().remove(&number).is_some();
+            (!unchosen).then(|| receiver.recv().ok()).flatten()
+        });
+        match next {
+            Some(work) => work(),
+            None => return,
+        }
+    }
+}
+
+/// What each of some threads, this one among them, makes of its number. None of them
+/// waits for another.
+pub(crate) fn on_threads<T: Send>(threads: usize, work: impl Fn(usize) -> T + Sync) -> Vec<T> {
+    static POOL: LazyLock<Option<ThreadPool>> = LazyLock::new(|| {
+        let processors = std::thread::available_parallelism().map_or(1, usize::from);
+        let pool = ThreadPoolBuilder::new().num_threads(processors * PER_PROCESSOR);
+        let pool = pool.thread_name(|number| format!("pipeline-{number}"));
+        pool.build().ok()
+    });
+    let (Some(pool), 2..) = (&*POOL, threads) else {
+        return (0..threads.max(1)).map(work).collect();
+    };
+    let outcomes: Vec<Mutex<Option<T>>> = (0..threads).map(|_| Mutex::default()).collect();
+    pool.in_place_scope(|scope| {
+        let (outcomes, work) = (&outcomes, &work);
+        for (number, outcome) in outcomes.iter().enumerate().skip(1) {
+            scope.spawn(move |_| *outcome.lock() = Some(work(number)));
+        }
+        *outcomes[0].lock() = Some(work(0));
+    });
+    let outcomes = outcomes.into_iter();
+    outcomes.filter_map(Mutex::into_inner).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn work_is_done_on_threads_that_stay() {
+        let (sender, receiver) = channel();
+        for _ in 0..50 {
+            let sender = sender.clone();
+            begin(move || drop(sender.send(std::thread::current().id()))).unwrap();
+            // Until the one before has no work any more.
+            std::thread::sleep(Duration::from_millis(2));
+        }
+        drop(sender);
+        let threads: std::collections::HashSet<_> = receiver.iter().collect();
+        assert!(threads.len() < 25, "{}", threads.len());
+        let numbers = on_threads(9, |number| number * 2);
+        assert_eq!(numbers, (0..9).map(|number| number * 2).collect::<Vec<_>>());
+        let panic = std::panic::catch_unwind(|| on_threads(3, |number| assert!(number < 2)));
+        assert!(panic.is_err());
+    }
+}
