@@ -22,7 +22,7 @@ mod step;
 mod threads;
 pub mod vector;
 
-pub use aggregate::{Aggregate, Function, Grouping};
+pub use aggregate::{Aggregate, Function, Grouping, Lead};
 pub use error::{Error, Result};
 pub use join::{Join, JoinKind};
 pub use memory::{Memory, Space};

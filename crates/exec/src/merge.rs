@@ -110,9 +110,10 @@ impl Run<'_> {
 
     fn merge_in_memory(
         &self,
-        mut tables: Vec<GroupTable<'_>>,
+        tables: Vec<GroupTable<'_>>,
         grouping: &Grouping,
     ) -> Result<Vec<Batch>> {
+        let mut tables = GroupTable::alike(tables)?;
         if tables.len() == 1 {
             let table = tables
                 .pop()
@@ -121,12 +122,25 @@ impl Run<'_> {
         }
         let groups: usize = tables.iter().map(GroupTable::len).sum();
         let parts = if groups <= ALONE { 1 } else { self.threads };
-        let (tables, parting) = (&tables, Parting::of(&tables, parts));
-        let part = |part: usize| GroupTable::merged(tables, grouping, &parting, part)?.finish();
-        let outcomes = on_threads(parting.parts(), part);
+        let outcomes = {
+            let (tables, parting) = (&tables, Parting::of(&tables, parts));
+            let part = |part: usize| {
+                let merged = GroupTable::merged(tables, grouping, &parting, part)?;
+                merged.map(GroupTable::finish).transpose()
+            };
+            on_threads(parting.parts(), part)
+        };
         let mut batches = Vec::new();
         for outcome in outcomes {
-            batches.extend(pieces(outcome?));
+            match outcome? {
+                Some(batch) => batches.extend(pieces(batch)),
+                // What one thread saw does not hold for what another did.
+                None => {
+                    grouping.lead.give_up();
+                    let tables = GroupTable::all_whole(tables)?;
+                    return self.merge_in_memory(tables, grouping);
+                }
+            }
         }
         Ok(batches)
     }
@@ -140,11 +154,13 @@ impl Run<'_> {
         parts: &Mutex<Vec<GroupPart>>,
     ) -> Result<Vec<Batch>> {
         let mut held = self.space.reservation();
-        let mut all = GroupTable::new(grouping)?;
+        let mut all = GroupTable::of_whole_keys(grouping)?;
         let mut pages = part.pages.iter();
         while let Some(page) = pages.next() {
             let table = GroupTable::restored(grouping, &page.read()?)?;
-            all.absorb(&table, &Parting::Whole, 0);
+            if !all.absorb(&table, &Parting::Whole, 0) {
+                return Err(Error::internal("groups that contradict each other"));
+            }
             // The result is made beside the table.
             let bytes = all.bytes() * 2;
             if held.hold(bytes) || all.len() <= LEAST || pages.len() == 0 {

@@ -95,7 +95,7 @@ mod tests {
         let (sender, receiver) = channel();
         for _ in 0..50 {
             let sender = sender.clone();
-            begin(move || drop(sender.send(std::thread::current().id()))).unwrap();
+            begin(move || sender.send(std::thread::current().id()).unwrap()).unwrap();
             // Until the one before has no work any more.
             std::thread::sleep(Duration::from_millis(2));
         }

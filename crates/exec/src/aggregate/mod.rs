@@ -3,17 +3,20 @@
 mod accumulate;
 mod codes;
 mod groups;
+mod lead;
 mod parting;
 mod states;
 
 use self::accumulate::{Accumulator, count_all};
 use self::codes::CodeMap;
 use self::groups::{Groups, NO_GROUP};
+pub use self::lead::Lead;
+use self::lead::Rest;
 pub(crate) use self::parting::Parting;
 use crate::Result;
 use crate::expression::Expression;
 use crate::keys::Keys;
-use crate::vector::{Batch, Kind, Vector};
+use crate::vector::{Batch, Kind, Values, Vector};
 use arrow_schema::DataType;
 
 /// What is computed of the rows of a group.
@@ -56,13 +59,25 @@ pub struct Grouping {
     pub keys: Vec<(Expression, DataType)>,
     /// What is computed of each group.
     pub aggregates: Vec<Aggregate>,
+    /// Which key leads to the groups, as far as that was learnt.
+    pub lead: Lead,
+}
+
+impl Grouping {
+    fn kinds(&self) -> Vec<Kind> {
+        let kinds = self.keys.iter().map(|(_, kind)| Kind::of(kind));
+        kinds.collect()
+    }
 }
 
 /// The groups that one thread has seen.
 #[derive(Debug)]
 pub(crate) struct GroupTable<'a> {
     grouping: &'a Grouping,
+    /// What groups are found by: their keys, or one column of those.
     keys: Keys,
+    /// That column, and the others.
+    led: Option<(usize, Rest)>,
     groups: Groups,
     codes: CodeMap,
     /// Rows of each group.
@@ -71,13 +86,34 @@ pub(crate) struct GroupTable<'a> {
 }
 
 impl<'a> GroupTable<'a> {
+    /// A table without groups.
     pub fn new(grouping: &'a Grouping) -> Result<GroupTable<'a>> {
-        let kinds: Vec<Kind> = grouping
-            .keys
-            .iter()
-            .map(|(_, kind)| Kind::of(kind))
-            .collect();
-        let keys = Keys::new(&kinds)?;
+        match grouping.lead.known() {
+            Some(column) => GroupTable::led_by(grouping, column),
+            None => GroupTable::of_whole_keys(grouping),
+        }
+    }
+
+    /// A table without groups, which are found by their whole keys.
+    pub fn of_whole_keys(grouping: &'a Grouping) -> Result<GroupTable<'a>> {
+        GroupTable::found_by(grouping, &grouping.kinds(), None)
+    }
+
+    /// A table whose groups are found by one column of their keys.
+    fn led_by(grouping: &'a Grouping, column: usize) -> Result<GroupTable<'a>> {
+        let kinds = grouping.kinds();
+        let others = kinds.iter().enumerate();
+        let others = others.filter(|(number, _)| *number != column);
+        let rest = Rest::new(others.map(|(_, kind)| *kind));
+        GroupTable::found_by(grouping, &[kinds[column]], Some((column, rest)))
+    }
+
+    fn found_by(
+        grouping: &'a Grouping,
+        kinds: &[Kind],
+        led: Option<(usize, Rest)>,
+    ) -> Result<GroupTable<'a>> {
+        let keys = Keys::new(kinds)?;
         let mut groups = Groups::new(keys.stride);
         let mut accumulators: Vec<_> = grouping.aggregates.iter().map(Accumulator::new).collect();
         if kinds.is_empty() {
@@ -88,12 +124,26 @@ impl<'a> GroupTable<'a> {
         }
         Ok(GroupTable {
             keys,
+            led,
             rows: vec![0; groups.len()],
             groups,
             codes: CodeMap::default(),
             accumulators,
             grouping,
         })
+    }
+
+    /// The same groups, found by their whole keys.
+    fn whole(self) -> Result<GroupTable<'a>> {
+        if self.led.is_none() {
+            return Ok(self);
+        }
+        let mut table = GroupTable::of_whole_keys(self.grouping)?;
+        let batch = self.keys.columns(&self.groups.keys);
+        let keys = key_columns(batch.columns, self.led);
+        table.find_whole(&keys, batch.rows)?;
+        (table.rows, table.accumulators) = (self.rows, self.accumulators);
+        Ok(table)
     }
 
     /// Takes in some rows.
@@ -104,6 +154,12 @@ impl<'a> GroupTable<'a> {
             .iter()
             .map(|(key, _)| key.evaluate(batch));
         let keys = keys.collect::<Result<Vec<Vector>>>()?;
+        if self.led.is_none() && self.groups.len() == 0 {
+            let kinds = self.grouping.kinds();
+            if let Some(column) = self.grouping.lead.guess(&kinds, &keys, batch.rows) {
+                *self = GroupTable::led_by(self.grouping, column)?;
+            }
+        }
         let ids = self.find(&keys, batch.rows)?;
         let count = self.groups.len();
         self.rows.resize(count, 0);
@@ -137,6 +193,43 @@ impl<'a> GroupTable<'a> {
 
     /// The group of each row.
     fn find(&mut self, keys: &[Vector], rows: usize) -> Result<Vec<u32>> {
+        if let Some((column, rest)) = &mut self.led {
+            let column = *column;
+            // A lead that is NULL, or of another form, leads nowhere.
+            if matches!(
+                &keys[column],
+                Vector {
+                    values: Values::Int(_),
+                    nulls: None
+                }
+            ) {
+                let words = self.keys.words(&keys[column..=column], rows)?;
+                let ids = self.groups.find(&words);
+                let others = keys.iter().enumerate();
+                let others = others.filter(|(number, _)| *number != column);
+                if rest.add(others.map(|(_, key)| key), &ids, self.groups.len()) {
+                    return Ok(ids);
+                }
+                self.complete();
+            }
+            self.grouping.lead.give_up();
+            let empty = GroupTable::of_whole_keys(self.grouping)?;
+            *self = std::mem::replace(self, empty).whole()?;
+        }
+        self.find_whole(keys, rows)
+    }
+
+    /// Lets every group have its row count and states, of no rows so far.
+    fn complete(&mut self) {
+        let count = self.groups.len();
+        self.rows.resize(count, 0);
+        self.accumulators
+            .iter_mut()
+            .for_each(|accumulator| accumulator.resize(count));
+    }
+
+    /// The group of each row, by its whole key.
+    fn find_whole(&mut self, keys: &[Vector], rows: usize) -> Result<Vec<u32>> {
         if keys.is_empty() {
             return Ok(vec![0; rows]);
         }
@@ -169,24 +262,51 @@ impl<'a> GroupTable<'a> {
         self.groups.len()
     }
 
-    /// One part of the groups of some tables.
+    /// Tables whose groups are found in the same way.
+    pub fn alike(tables: Vec<GroupTable<'a>>) -> Result<Vec<GroupTable<'a>>> {
+        let leads = |table: &GroupTable<'_>| table.led.as_ref().map(|(column, _)| *column);
+        let mut tables = tables;
+        if tables.iter().any(|table| table.len() > 0) {
+            tables.retain(|table| table.len() > 0);
+        }
+        let first = tables.first().and_then(leads);
+        match tables.iter().all(|table| leads(table) == first) {
+            true => Ok(tables),
+            false => GroupTable::all_whole(tables),
+        }
+    }
+
+    /// Tables whose groups are found by their whole keys.
+    pub fn all_whole(tables: Vec<GroupTable<'a>>) -> Result<Vec<GroupTable<'a>>> {
+        tables.into_iter().map(GroupTable::whole).collect()
+    }
+
+    /// One part of the groups of some tables that are alike; `None` if groups of the
+    /// same lead contradict each other.
     pub fn merged(
         tables: &[GroupTable<'a>],
         grouping: &'a Grouping,
         parting: &Parting,
         part: usize,
-    ) -> Result<GroupTable<'a>> {
-        let mut all = GroupTable::new(grouping)?;
+    ) -> Result<Option<GroupTable<'a>>> {
+        let led = tables.first().and_then(|table| table.led.as_ref());
+        let mut all = match led {
+            Some((column, _)) => GroupTable::led_by(grouping, *column)?,
+            None => GroupTable::of_whole_keys(grouping)?,
+        };
         let groups: usize = tables.iter().map(GroupTable::len).sum();
         all.groups.expected = groups / parting.parts();
         for table in tables {
-            all.absorb(table, parting, part);
+            if !all.absorb(table, parting, part) {
+                return Ok(None);
+            }
         }
-        Ok(all)
+        Ok(Some(all))
     }
 
-    /// Takes in one part of the groups of another table.
-    pub fn absorb(&mut self, table: &GroupTable<'a>, parting: &Parting, part: usize) {
+    /// Takes in one part of the groups of another table that is like this one; false,
+    /// and no use, if groups of the same lead contradict each other.
+    pub fn absorb(&mut self, table: &GroupTable<'a>, parting: &Parting, part: usize) -> bool {
         if table.keys.is_nullable() && !self.grouping.keys.is_empty() {
             self.allow_nulls();
         }
@@ -202,6 +322,11 @@ impl<'a> GroupTable<'a> {
         let to = self.groups.find(&keys);
         let pairs: Vec<(u32, u32)> = from.into_iter().zip(to).collect();
         let count = self.groups.len();
+        if let (Some((_, rest)), Some((_, others))) = (&mut self.led, &table.led)
+            && !rest.absorb(others, &pairs, count)
+        {
+            return false;
+        }
         self.rows.resize(count, 0);
         for (to, from) in self.accumulators.iter_mut().zip(&table.accumulators) {
             to.resize(count);
@@ -210,16 +335,28 @@ impl<'a> GroupTable<'a> {
         for (from, to) in pairs {
             self.rows[to as usize] += table.rows[from as usize];
         }
+        true
     }
 
     /// The keys and results of all groups.
     pub fn finish(self) -> Result<Batch> {
         let rows = self.groups.len();
-        let mut batch = self.keys.columns(&self.groups.keys);
-        batch.rows = rows;
+        let keys = self.keys.columns(&self.groups.keys);
+        let columns = key_columns(keys.columns, self.led);
+        let mut batch = Batch { columns, rows };
         for accumulator in self.accumulators {
             batch.columns.push(accumulator.finish(&self.rows)?);
         }
         Ok(batch)
     }
+}
+
+/// The columns of keys from those that groups are found by and the others.
+fn key_columns(mut found_by: Vec<Vector>, led: Option<(usize, Rest)>) -> Vec<Vector> {
+    if let Some((column, rest)) = led {
+        let mut all = rest.vectors();
+        all.splice(column..column, found_by.drain(..));
+        return all;
+    }
+    found_by
 }

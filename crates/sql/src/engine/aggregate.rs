@@ -4,7 +4,7 @@ use datafusion::arrow::datatypes::DataType;
 use datafusion::logical_expr::expr::AggregateFunction;
 use datafusion::logical_expr::{Aggregate, Expr, LogicalPlan};
 use freestone_exec::vector::Kind;
-use freestone_exec::{Function, Grouping, Node, Plan};
+use freestone_exec::{Function, Grouping, Lead, Node, Plan};
 
 use super::convert::{Converted, Converter, places};
 use super::expression::Scope;
@@ -43,6 +43,7 @@ impl Converter<'_> {
         let aggregates = aggregate.aggr_expr.iter().zip(results);
         let aggregates = aggregates.map(|(expr, kind)| one(&scope, expr, kind));
         let grouping = Grouping {
+            lead: Lead::default(),
             aggregates: aggregates.collect::<Option<_>>()?,
             keys,
         };
