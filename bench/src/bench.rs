@@ -3,9 +3,10 @@
 //! Only the Parquet files outlive a run. Databases are made anew, so that a
 //! change of the format or of a codec is always measured.
 
+use crate::Result;
 use crate::data::{self, Files};
+use crate::engine::{DUCKDB, Engine};
 use crate::peer::Peer;
-use crate::{Result, venv};
 use freestone::{Database, Session, SessionOptions};
 use std::path::{Path, PathBuf};
 use tokio::runtime::{Builder, Runtime};
@@ -21,10 +22,12 @@ pub struct Bench {
     pub rounds: usize,
     /// Runs the statements of Freestone.
     pub runtime: Runtime,
-    /// The other side, if it could be had.
+    /// DuckDB, if it could be had.
     pub peer: Option<Peer>,
     /// Memory of Freestone's queries, if it is not what it is by default.
     pub memory_limit: Option<String>,
+    /// Other engines that were started and not yet asked for.
+    others: Vec<Peer>,
     folder: PathBuf,
     files: Option<Files>,
     ours: Option<Database>,
@@ -41,7 +44,7 @@ impl Bench {
             .map_err(|error| format!("cannot create {}: {error}", folder.display()))?;
         // Absolute, as the peer is another process.
         let folder = folder.canonicalize()?;
-        let peer = match venv::python().and_then(|python| Peer::start(&python)) {
+        let peer = match Peer::start(Engine::DuckDb) {
             Ok(peer) => Some(peer),
             Err(error) => {
                 eprintln!("no DuckDB: {error}");
@@ -59,6 +62,7 @@ impl Bench {
             runtime,
             peer,
             memory_limit: None,
+            others: Vec::new(),
             folder,
             files: None,
             ours: None,
@@ -70,7 +74,46 @@ impl Bench {
     pub fn peer_name(&self) -> Option<String> {
         self.peer
             .as_ref()
-            .map(|_| format!("DuckDB {}", venv::DUCKDB))
+            .map(|_| format!("{} {DUCKDB}", Engine::DuckDb))
+    }
+
+    /// Starts another engine than DuckDB, or says why it is left out.
+    pub fn start(&mut self, engine: Engine) {
+        match Peer::start(engine) {
+            Ok(peer) => self.others.push(peer),
+            Err(error) => eprintln!("{error}\n{engine} is left out"),
+        }
+    }
+
+    /// An engine that was started, with a new database of the eight tables; each of
+    /// its statements may take `limit` seconds. None if it is left out.
+    ///
+    /// # Errors
+    /// Those of loading.
+    pub fn load_peer(&mut self, engine: Engine, limit: u64) -> Result<Option<Peer>> {
+        let mut others = self.others.iter();
+        let Some(number) = others.position(|peer| peer.engine() == engine) else {
+            return Ok(None);
+        };
+        let mut peer = self.others.swap_remove(number);
+        let files = self.files()?;
+        eprintln!("loading {engine}");
+        data::load_theirs(&mut peer, &self.place(engine.file()), &files)?;
+        peer.limit(limit)?;
+        Ok(Some(peer))
+    }
+
+    /// Ends an engine and removes its database.
+    ///
+    /// # Errors
+    /// What the disk says.
+    pub fn end_peer(&self, peer: Peer) -> Result<()> {
+        let place = self.place(peer.engine().file());
+        drop(peer);
+        if place.exists() {
+            std::fs::remove_file(place)?;
+        }
+        Ok(())
     }
 
     /// The Parquet files, written if they are not there.
@@ -159,7 +202,16 @@ impl Bench {
     /// # Errors
     /// Those of loading.
     pub fn session(&mut self) -> Result<Session> {
-        let session = session(&self.ours()?);
+        let database = self.ours()?;
+        self.session_on(&database)
+    }
+
+    /// A session on another database of Freestone, with the limits of this run.
+    ///
+    /// # Errors
+    /// A memory limit that is none.
+    pub fn session_on(&self, database: &Database) -> Result<Session> {
+        let session = session(database);
         if let Some(limit) = &self.memory_limit {
             let limit = limit.replace('\'', "''");
             let set = format!("SET memory_limit = '{limit}'");
@@ -170,7 +222,7 @@ impl Bench {
 
     /// DuckDB's database file.
     pub fn peer_file(&self) -> PathBuf {
-        self.place("duckdb.db")
+        self.place(Engine::DuckDb.file())
     }
 }
 

@@ -1,7 +1,7 @@
 //! The eight tables: as Parquet files that both sides load, and loaded.
 
 use crate::bench::{THREADS, session};
-use crate::peer::{Peer, quoted};
+use crate::peer::Peer;
 use crate::schema::Table;
 use crate::{Result, ours};
 use freestone::Database;
@@ -112,8 +112,8 @@ pub fn load_ours(
     Ok((database, start.elapsed().as_secs_f64()))
 }
 
-/// Loads all tables into a new database of DuckDB; returns the seconds until
-/// everything was in the file.
+/// Loads all tables into a new database of another engine; returns the seconds
+/// until everything was there.
 ///
 /// # Errors
 /// Those of the peer.
@@ -123,15 +123,9 @@ pub fn load_theirs(peer: &mut Peer, path: &Path, files: &Files) -> Result<f64> {
         fs::remove_file(path)?;
     }
     peer.open(path, THREADS)?;
+    let tables = Table::ALL.map(|table| (table, files.of(table)));
     let start = Instant::now();
-    for table in Table::ALL {
-        let file = quoted(&files.of(table));
-        let name = table.name();
-        peer.run(&format!(
-            "CREATE TABLE {name} AS SELECT * FROM read_parquet({file})"
-        ))?;
-    }
-    peer.run("CHECKPOINT")?;
+    peer.load(&tables)?;
     Ok(start.elapsed().as_secs_f64())
 }
 

@@ -1,19 +1,22 @@
-//! `freestone-bench`: Freestone beside DuckDB on the same data in the same run.
+//! `freestone-bench`: Freestone beside DuckDB and others on the same data in the same run.
 //!
 //! Each section measures one thing and holds it against a bar. Missed bars are
 //! news, not failures: the exit code is 0 unless something could not be measured
-//! or the two engines disagree on a result.
+//! or two engines disagree on a result.
 //!
 //! | module | concern |
 //! |---|---|
-//! | `data` | the eight tables as Parquet files and in both databases |
-//! | `ours`, `peer`, `venv` | running SQL on Freestone and on DuckDB; where DuckDB comes from |
-//! | `pair` | alternating runs, medians, whether results agree |
+//! | `data` | the eight tables as Parquet files and in all databases |
+//! | `ours`, `peer` | running SQL on Freestone and on other engines, which are processes |
+//! | `engine`, `venv` | the other engines' scripts and packages, and where these come from |
+//! | `pair`, `compare` | alternating runs, medians, whether results agree |
 //! | `report` | rows, bars, tables, JSON |
 //! | `sections` | what is measured |
 
 mod bench;
+mod compare;
 mod data;
+mod engine;
 mod ours;
 mod pair;
 mod peer;
@@ -42,7 +45,7 @@ static ALLOCATOR: freestone_allocator::Allocator = freestone_allocator::Allocato
 /// Whatever stops a measurement, in words.
 pub type Result<T> = std::result::Result<T, Box<dyn std::error::Error + Send + Sync>>;
 
-/// Compare Freestone with DuckDB: same data, same machine, same run
+/// Compare Freestone with DuckDB and others: same data, same machine, same run
 #[derive(Debug, Parser)]
 #[command(name = "freestone-bench", version)]
 struct Arguments {
@@ -52,7 +55,7 @@ struct Arguments {
     /// TPC-H scale factor
     #[arg(long, value_name = "FACTOR", default_value_t = 1.0, value_parser = scale)]
     scale: f64,
-    /// Only these sections
+    /// Only these sections; all but `rows`, which takes many minutes, when none is named
     #[arg(long, value_enum, value_name = "SECTION,…", value_delimiter = ',')]
     only: Vec<SectionName>,
     /// Runs on each side, in turn; their median counts
@@ -81,10 +84,12 @@ fn run(arguments: &Arguments) -> Result<bool> {
     bench.memory_limit.clone_from(&arguments.memory_limit);
     let mut report = Report::new(arguments.scale, arguments.rounds.into(), bench.peer_name());
     println!("{}", report.heading());
-    for name in SectionName::ALL {
-        if !arguments.only.is_empty() && !arguments.only.contains(&name) {
-            continue;
-        }
+    let names = chosen(&arguments.only);
+    // What is missing is said before anything takes its time.
+    for engine in names.iter().flat_map(|name| name.engines()) {
+        bench.start(*engine);
+    }
+    for name in names {
         eprintln!("{name}: measuring");
         match sections::run(name, &mut bench) {
             Ok(section) => {
@@ -100,6 +105,15 @@ fn run(arguments: &Arguments) -> Result<bool> {
     println!("\n{}", report.summary());
     report.write(&arguments.db.join("bench-results.json"))?;
     Ok(report.is_good())
+}
+
+/// The sections of a run, in their order.
+fn chosen(only: &[SectionName]) -> Vec<SectionName> {
+    let is_chosen = |name: &SectionName| match only.is_empty() {
+        true => name.is_default(),
+        false => only.contains(name),
+    };
+    SectionName::ALL.into_iter().filter(is_chosen).collect()
 }
 
 fn scale(text: &str) -> std::result::Result<f64, String> {
@@ -118,6 +132,9 @@ mod tests {
         let arguments =
             Arguments::try_parse_from(["freestone-bench", "--only", "size,tpch"]).expect("valid");
         assert_eq!(arguments.only, [SectionName::Size, SectionName::Tpch]);
+        assert_eq!(chosen(&arguments.only), arguments.only);
+        assert_eq!(chosen(&[SectionName::Rows]), [SectionName::Rows]);
+        assert!(!chosen(&[]).contains(&SectionName::Rows));
         assert!(Arguments::try_parse_from(["freestone-bench", "--rounds", "0"]).is_err());
     }
 }

@@ -1,10 +1,14 @@
-//! The same query on both sides, in turn, and whether the results agree.
+//! The same query on all sides, in turn.
 
 use crate::Result;
 use crate::bench::Bench;
-use crate::ours::{self, Cells};
+use crate::compare::difference;
+use crate::ours;
+use crate::peer::Peer;
 use crate::report::Row;
+use arrow::array::RecordBatch;
 use freestone::Session;
+use tokio::runtime::Runtime;
 
 /// What a query took on each side.
 #[derive(Debug, Clone, Default)]
@@ -32,32 +36,106 @@ impl Pair {
 /// # Errors
 /// Those of Freestone; DuckDB's become the pair's problem.
 pub fn query(bench: &mut Bench, session: &Session, sql: &str) -> Result<Pair> {
-    let (mut ours, mut theirs) = (Vec::new(), Vec::new());
-    let mut pair = Pair::default();
-    for round in 0..=bench.rounds {
-        let (seconds, batches) = ours::run(&bench.runtime, session, sql)?;
-        ours.push(seconds);
-        let Some(peer) = bench.peer.as_mut().filter(|_| pair.problem.is_none()) else {
-            continue;
-        };
-        let answer = match round {
-            0 => peer.fetch(sql),
-            _ => peer.run(sql),
+    let turns = Turns {
+        runtime: &bench.runtime,
+        session,
+        rounds: bench.rounds,
+    };
+    let mut peers: Vec<&mut Peer> = bench.peer.iter_mut().collect();
+    let (ours, theirs) = turns.run(sql, &mut peers)?;
+    let theirs = theirs.first();
+    Ok(Pair {
+        ours,
+        theirs: theirs.and_then(Theirs::median),
+        problem: theirs.and_then(|theirs| theirs.problem.clone()),
+    })
+}
+
+/// How queries run in turn.
+#[derive(Clone, Copy)]
+pub struct Turns<'a> {
+    /// Runs the statements of Freestone.
+    pub runtime: &'a Runtime,
+    /// Where they run.
+    pub session: &'a Session,
+    /// Measured runs on each side.
+    pub rounds: usize,
+}
+
+impl Turns<'_> {
+    /// Runs a query once on each side without counting, then in turn; the median
+    /// seconds of Freestone, and what each peer did.
+    ///
+    /// # Errors
+    /// Those of Freestone; a peer's become its problem.
+    pub fn run(&self, sql: &str, peers: &mut [&mut Peer]) -> Result<(f64, Vec<Theirs>)> {
+        let mut ours = Vec::new();
+        let mut theirs: Vec<Theirs> = peers.iter().map(|_| Theirs::default()).collect();
+        for round in 0..=self.rounds {
+            let (seconds, batches) = ours::run(self.runtime, self.session, sql)?;
+            ours.push(seconds);
+            let first = (round == 0).then_some(batches.as_slice());
+            for (peer, theirs) in peers.iter_mut().zip(&mut theirs) {
+                theirs.turn(peer, sql, first)?;
+            }
+        }
+        // The first of each warmed up.
+        Ok((median(&ours[1..]).unwrap_or_default(), theirs))
+    }
+}
+
+/// What a query took on another side.
+#[derive(Debug, Default)]
+pub struct Theirs {
+    /// Of all runs, the first of which warmed up.
+    seconds: Vec<f64>,
+    /// Whether the last run was stopped.
+    pub timed_out: bool,
+    /// Where the results differ, or why there is none.
+    pub problem: Option<String>,
+}
+
+impl Theirs {
+    /// One more run, unless there was one that went wrong; the first is beside the
+    /// batches of ours, which it is compared with.
+    fn turn(&mut self, peer: &mut Peer, sql: &str, first: Option<&[RecordBatch]>) -> Result<()> {
+        if self.timed_out || self.problem.is_some() {
+            return Ok(());
+        }
+        let answer = match first {
+            Some(_) => peer.fetch(sql),
+            None => peer.run(sql),
         };
         match answer {
             Ok(answer) => {
-                theirs.extend(answer.seconds);
-                if let Some(cells) = answer.value {
-                    pair.problem = difference(&ours::cells(&batches)?, &cells);
+                self.seconds.extend(answer.seconds);
+                self.timed_out = answer.timed_out;
+                if let (Some(batches), Some(cells)) = (first, answer.value) {
+                    let name = peer.engine().to_string();
+                    self.problem = difference(&ours::cells(batches)?, &cells, &name);
                 }
             }
-            Err(error) => pair.problem = Some(error.to_string()),
+            Err(error) => self.problem = Some(error.to_string()),
+        }
+        Ok(())
+    }
+
+    /// Runs that all took as long.
+    #[cfg(test)]
+    pub fn of(seconds: f64) -> Theirs {
+        Theirs {
+            seconds: vec![seconds; 2],
+            ..Theirs::default()
         }
     }
-    // The first of each warmed up.
-    pair.ours = median(&ours[1..]).unwrap_or_default();
-    pair.theirs = median(theirs.get(1..).unwrap_or_default());
-    Ok(pair)
+
+    /// The median seconds of its runs; of one that was stopped, the seconds until then.
+    pub fn median(&self) -> Option<f64> {
+        match self.timed_out {
+            true => self.seconds.last().copied(),
+            false => median(self.seconds.get(1..).unwrap_or_default()),
+        }
+    }
 }
 
 /// The value in the middle; of an even count the mean of the two.
@@ -67,72 +145,6 @@ pub fn median(values: &[f64]) -> Option<f64> {
     let upper = sorted.get(sorted.len() / 2)?;
     let lower = sorted.get((sorted.len() - 1) / 2)?;
     Some((lower + upper) / 2.0)
-}
-
-/// The first difference, in words.
-fn difference(ours: &Cells, theirs: &Cells) -> Option<String> {
-    let different = different_row(ours, theirs)?;
-    // Rows that tie in their order may come either way; the column they are ordered by
-    // is then the same in every place.
-    let columns = ours.first().map_or(0, Vec::len);
-    let in_place = |column: usize| {
-        let mut pairs = ours.iter().zip(theirs);
-        pairs.all(|(ours, theirs)| ours.get(column) == theirs.get(column))
-    };
-    if !(0..columns).any(in_place) {
-        return Some(different);
-    }
-    let sorted = |cells: &Cells| {
-        let mut cells = cells.clone();
-        cells.sort();
-        cells
-    };
-    different_row(&sorted(ours), &sorted(theirs)).map(|_| different)
-}
-
-/// What is different about the first row that is.
-fn different_row(ours: &Cells, theirs: &Cells) -> Option<String> {
-    if ours.len() != theirs.len() {
-        return Some(format!(
-            "results differ: {} rows, DuckDB has {}",
-            ours.len(),
-            theirs.len()
-        ));
-    }
-    for (number, (ours, theirs)) in (1..).zip(ours.iter().zip(theirs)) {
-        let same = ours.len() == theirs.len()
-            && ours
-                .iter()
-                .zip(theirs)
-                .all(|(ours, theirs)| match (ours, theirs) {
-                    (Some(ours), Some(theirs)) => same(ours, theirs),
-                    (ours, theirs) => ours.is_none() && theirs.is_none(),
-                });
-        if !same {
-            let shown = |row: &[Option<String>]| {
-                let cells = row.iter().map(|cell| cell.as_deref().unwrap_or("NULL"));
-                cells.collect::<Vec<_>>().join(" | ")
-            };
-            return Some(format!(
-                "results differ in row {number}: {}, DuckDB has {}",
-                shown(ours),
-                shown(theirs)
-            ));
-        }
-    }
-    None
-}
-
-/// Equal text, or numbers that agree as far as the shorter one's digits go:
-/// averages are decimals on one side and floats on the other.
-fn same(ours: &str, theirs: &str) -> bool {
-    if ours == theirs {
-        return true;
-    }
-    let (Ok(a), Ok(b)) = (ours.parse::<f64>(), theirs.parse::<f64>()) else {
-        return false;
-    };
-    (a - b).abs() <= 1e-5 + a.abs() * 1e-12
 }
 
 #[cfg(test)]
@@ -147,32 +159,15 @@ mod tests {
     }
 
     #[test]
-    fn cells_agree_as_far_as_their_digits_go() {
-        assert!(same("25.522005", "25.522005853257337"));
-        assert!(same("380456", "380456.00"));
-        assert!(!same("380456", "380457"));
-        assert!(!same("1994-01-01", "1994-01-02"));
-        let row = |text: &str| vec![vec![Some(text.to_string()), None]];
-        assert_eq!(difference(&row("1"), &row("1.0")), None);
-        assert!(difference(&row("1"), &row("2")).is_some());
-        assert!(difference(&row("1"), &Vec::new()).is_some());
-    }
-
-    #[test]
-    fn rows_that_tie_may_come_either_way() {
-        let rows = |rows: &[[&str; 2]]| -> Cells {
-            let cells = |row: &[&str; 2]| row.iter().map(|cell| Some(cell.to_string())).collect();
-            rows.iter().map(cells).collect()
+    fn a_stopped_run_counts() {
+        let mut theirs = Theirs {
+            seconds: vec![9.0, 2.0, 1.0, 3.0],
+            ..Theirs::default()
         };
-        let (a, b) = (
-            rows(&[["1", "x"], ["2", "x"]]),
-            rows(&[["2", "x"], ["1", "x"]]),
-        );
-        assert_eq!(difference(&a, &b), None);
-        let (a, b) = (
-            rows(&[["1", "x"], ["2", "y"]]),
-            rows(&[["2", "y"], ["1", "x"]]),
-        );
-        assert!(difference(&a, &b).is_some());
+        assert_eq!(theirs.median(), Some(2.0));
+        theirs.seconds = vec![60.0];
+        assert_eq!(theirs.median(), None);
+        theirs.timed_out = true;
+        assert_eq!(theirs.median(), Some(60.0));
     }
 }

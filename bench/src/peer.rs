@@ -1,17 +1,20 @@
-//! DuckDB in a process of its own, asked in lines of JSON; see the script.
+//! Another engine in a process of its own, asked in lines of JSON; see its script.
 
-use crate::Result;
+use crate::engine::Engine;
 use crate::ours::Cells;
+use crate::schema::Table;
+use crate::{Result, venv};
 use serde::Deserialize;
 use serde_json::{Value, json};
 use std::io::{BufRead, BufReader, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
-
-const SCRIPT: &str = include_str!("../peers/duckdb_peer.py");
 
 /// A running peer.
 pub struct Peer {
+    engine: Engine,
+    /// Known once a database was opened.
+    version: String,
     child: Child,
     /// Taken at the end, and when its answers make no sense: a closed input is
     /// what stops the process.
@@ -31,43 +34,91 @@ pub struct Answer {
     pub rows: u64,
     /// The result, where asked for.
     pub value: Option<Cells>,
+    /// Whether the statement was stopped; its seconds are then what it was given.
+    pub timed_out: bool,
     /// Size of a file.
     pub bytes: u64,
+    /// The engine's, when it opens a database.
+    pub version: String,
+    /// What has to be installed before it can be used.
+    pub missing: Option<String>,
 }
 
 impl Peer {
-    /// Starts the script with an interpreter that has DuckDB.
+    /// Starts the engine's script with an interpreter that has its packages.
     ///
     /// # Errors
-    /// An interpreter that does not start.
-    pub fn start(python: &Path) -> Result<Peer> {
+    /// In words: what cannot be installed or started.
+    pub fn start(engine: Engine) -> Result<Peer> {
+        let python = venv::python(engine)?;
         let mut child = Command::new(python)
-            .args(["-u", "-c", SCRIPT])
+            // Isolated: nothing in the current folder stands in for a package.
+            .args(["-I", "-u", "-c", &engine.script()])
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .spawn()?;
         let input = child.stdin.take();
         let output = child.stdout.take().ok_or("the peer has no output")?;
-        Ok(Peer {
+        let mut peer = Peer {
+            engine,
+            version: String::new(),
             child,
             input,
             output: BufReader::new(output),
-        })
+        };
+        match peer.ask(&json!({"ready": true}))?.missing {
+            Some(missing) => Err(format!("{engine} is not installed: {missing}").into()),
+            None => Ok(peer),
+        }
+    }
+
+    /// What it speaks for.
+    pub fn engine(&self) -> Engine {
+        self.engine
+    }
+
+    /// The engine with its version, once a database was opened.
+    pub fn name(&self) -> String {
+        format!("{} {}", self.engine, self.version)
     }
 
     /// Opens a database file in place of the one that was open.
     ///
     /// # Errors
-    /// DuckDB's.
+    /// The engine's.
     pub fn open(&mut self, path: &Path, threads: usize) -> Result<()> {
-        self.ask(&json!({"open": path, "threads": threads}))?;
+        let answer = self.ask(&json!({"open": path, "threads": threads}))?;
+        self.version = answer.version;
+        Ok(())
+    }
+
+    /// Creates tables and fills them, with the keys and indexes that help the engine.
+    ///
+    /// # Errors
+    /// The engine's.
+    pub fn load(&mut self, tables: &[(Table, PathBuf)]) -> Result<()> {
+        let table = |(table, file): &(Table, PathBuf)| {
+            let (name, columns) = (table.name(), table.columns());
+            json!({"table": name, "columns": columns, "file": file})
+        };
+        let tables: Vec<Value> = tables.iter().map(table).collect();
+        self.ask(&json!({"load": tables}))?;
+        Ok(())
+    }
+
+    /// Seconds that each statement may take from now on.
+    ///
+    /// # Errors
+    /// The engine's.
+    pub fn limit(&mut self, seconds: u64) -> Result<()> {
+        self.ask(&json!({"timeout": seconds}))?;
         Ok(())
     }
 
     /// Closes the open database, if there is one.
     ///
     /// # Errors
-    /// DuckDB's.
+    /// The engine's.
     pub fn close(&mut self) -> Result<()> {
         self.ask(&json!({"close": true}))?;
         Ok(())
@@ -76,7 +127,7 @@ impl Peer {
     /// Runs a statement once.
     ///
     /// # Errors
-    /// DuckDB's.
+    /// The engine's.
     pub fn run(&mut self, sql: &str) -> Result<Answer> {
         self.ask(&json!({"sql": sql}))
     }
@@ -84,7 +135,7 @@ impl Peer {
     /// Runs a query once and fetches its result.
     ///
     /// # Errors
-    /// DuckDB's.
+    /// The engine's.
     pub fn fetch(&mut self, sql: &str) -> Result<Answer> {
         self.ask(&json!({"sql": sql, "fetch": true}))
     }
@@ -92,7 +143,7 @@ impl Peer {
     /// Runs a prepared statement once for each key.
     ///
     /// # Errors
-    /// DuckDB's.
+    /// The engine's.
     pub fn lookup(&mut self, sql: &str, keys: &[i64]) -> Result<Answer> {
         self.ask(&json!({"lookup": sql, "keys": keys}))
     }
@@ -116,7 +167,7 @@ impl Peer {
         match serde_json::from_str::<Answer>(&line) {
             Ok(Answer {
                 error: Some(error), ..
-            }) => Err(format!("DuckDB: {error}").into()),
+            }) => Err(format!("{}: {error}", self.engine).into()),
             Ok(answer) => Ok(answer),
             Err(error) => {
                 // The next line would answer this command, not the next.

@@ -10,7 +10,7 @@ use std::path::Path;
 #[derive(Debug, Clone, Copy, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Bar {
-    /// At most this part of DuckDB's number.
+    /// At most this part of the peer's number.
     Ratio(f64),
     /// At most this, whatever DuckDB does.
     AtMost(f64),
@@ -37,9 +37,9 @@ pub struct Row {
     pub unit: &'static str,
     /// Freestone's.
     pub freestone: f64,
-    /// DuckDB's, where it was measured.
+    /// The peer's, where it was measured.
     pub peer: Option<f64>,
-    /// Freestone's over DuckDB's; none beside an absolute bar, where the two did
+    /// Freestone's over the peer's; none beside an absolute bar, where the two did
     /// not do the same work.
     pub ratio: Option<f64>,
     /// What is to be reached.
@@ -65,7 +65,7 @@ impl Row {
         }
     }
 
-    /// With DuckDB's number.
+    /// With the peer's number.
     pub fn beside(mut self, peer: Option<f64>) -> Row {
         self.peer = peer;
         self
@@ -130,6 +130,8 @@ pub struct Section {
     pub name: String,
     /// What the numbers are.
     pub note: String,
+    /// Whose the numbers beside Freestone's are.
+    pub peer: &'static str,
     /// The numbers.
     pub rows: Vec<Row>,
 }
@@ -140,15 +142,22 @@ impl Section {
         Section {
             name: name.to_string(),
             note: note.to_string(),
+            peer: "DuckDB",
             rows: rows.into_iter().map(Row::judged).collect(),
         }
+    }
+
+    /// With other numbers beside Freestone's than DuckDB's.
+    pub fn beside(mut self, peer: &'static str) -> Section {
+        self.peer = peer;
+        self
     }
 }
 
 impl fmt::Display for Section {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(f, "{}: {}", self.name, self.note)?;
-        let heading = ["what", "Freestone", "DuckDB", "ratio", "bar", "met"];
+        let heading = ["what", "Freestone", self.peer, "ratio", "bar", "met"];
         let mut lines = vec![heading.map(String::from)];
         lines.extend(self.rows.iter().map(Row::cells));
         let width = |column: usize| lines.iter().map(|line| line[column].chars().count()).max();

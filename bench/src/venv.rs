@@ -1,52 +1,68 @@
-//! DuckDB from its released package, in an environment of its own that is made
-//! once and kept next to the build results.
+//! Packages of Python for the engines, in one environment that is made once and
+//! kept next to the build results.
 
 use crate::Result;
+use crate::engine::{Engine, Package};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-/// The version that is compared with.
-pub const DUCKDB: &str = "2.0.0";
-/// Results leave DuckDB as Arrow batches through this package.
-const PYARROW: &str = "26.0.1";
-
-/// The interpreter that has DuckDB; the environment is made if need be.
+/// The interpreter that has what an engine needs; it is installed if need be.
 ///
 /// # Errors
 /// In words: no Python, or no way to install into it.
-pub fn python() -> Result<PathBuf> {
+pub fn python(engine: Engine) -> Result<PathBuf> {
     let home = std::env::var_os("HOME").ok_or("HOME is not set")?;
     let folder = Path::new(&home).join(".cache/freestone/bench-venv");
     let python = folder.join("bin/python");
-    if has_duckdb(&python) {
+    let packages = engine.packages();
+    if has(&python, packages) {
         return Ok(python);
     }
-    eprintln!("installing DuckDB {DUCKDB} into {}", folder.display());
-    let mut make = Command::new("python3");
-    make.args(["-m", "venv", "--clear"]).arg(&folder);
-    done(make, "python3 with its module venv is needed")?;
+    let exact = packages
+        .iter()
+        .map(|package| format!("{}=={}", package.name, package.version));
+    let wanted: Vec<String> = exact.collect();
+    let names = wanted.join(", ");
+    eprintln!("installing {names} into {}", folder.display());
+    // What other engines have there stays.
+    if !has(&python, &[]) {
+        let mut make = Command::new("python3");
+        make.args(["-m", "venv", "--clear"]).arg(&folder);
+        done(make, "python3 with its module venv is needed")?;
+    }
     let mut install = Command::new(&python);
     install
         .args(["-m", "pip", "install", "--quiet"])
         .arg("--disable-pip-version-check")
-        .args([format!("duckdb=={DUCKDB}"), format!("pyarrow=={PYARROW}")]);
+        .args(wanted);
     done(install, "pip could not install it")?;
-    match has_duckdb(&python) {
+    match has(&python, packages) {
         true => Ok(python),
         false => Err("it was installed, but does not start".into()),
     }
 }
 
-fn has_duckdb(python: &Path) -> bool {
-    let ask = Command::new(python)
-        .args([
-            "-c",
-            "import duckdb, pyarrow; print(duckdb.__version__, pyarrow.__version__)",
-        ])
+/// Whether an interpreter starts and has the packages in the versions asked for.
+fn has(python: &Path, packages: &[Package]) -> bool {
+    let mut ask = String::from("from importlib.metadata import version\n");
+    let mut wanted = Vec::new();
+    for Package {
+        name,
+        module,
+        version,
+    } in packages
+    {
+        ask += &format!("import {module}; print(version('{name}'))\n");
+        wanted.push(*version);
+    }
+    let output = Command::new(python)
+        .args(["-I", "-c", &ask])
         .stderr(Stdio::null())
         .output();
-    let wanted = format!("{DUCKDB} {PYARROW}");
-    ask.is_ok_and(|output| String::from_utf8_lossy(&output.stdout).trim() == wanted)
+    output.is_ok_and(|output| {
+        let said = String::from_utf8_lossy(&output.stdout);
+        output.status.success() && said.lines().eq(wanted)
+    })
 }
 
 /// Runs to the end; `otherwise` says what a failure means.

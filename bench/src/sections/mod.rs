@@ -1,7 +1,9 @@
 //! What is measured; one module per section.
 
 mod aging;
+mod engines;
 mod frames;
+mod layouts;
 mod load;
 mod lookup;
 mod packed;
@@ -13,6 +15,7 @@ mod write;
 
 use crate::Result;
 use crate::bench::Bench;
+use crate::engine::Engine;
 use crate::report::Section;
 use clap::ValueEnum;
 use std::fmt;
@@ -40,11 +43,17 @@ pub enum SectionName {
     Tpch,
     /// The 13 queries of the Star Schema Benchmark
     Ssb,
+    /// TPC-H beside the better of DuckDB and Hyper
+    Hyper,
+    /// TPC-H as layout pax beside column
+    Layouts,
+    /// TPC-H as layout row beside PostgreSQL and SQLite; only when named, takes many minutes
+    Rows,
 }
 
 impl SectionName {
     /// All, in the order of a run.
-    pub const ALL: [SectionName; 10] = [
+    pub const ALL: [SectionName; 13] = [
         SectionName::Size,
         SectionName::Frames,
         SectionName::Load,
@@ -55,7 +64,24 @@ impl SectionName {
         SectionName::Aging,
         SectionName::Tpch,
         SectionName::Ssb,
+        SectionName::Hyper,
+        SectionName::Layouts,
+        SectionName::Rows,
     ];
+
+    /// Whether it runs when no section is named.
+    pub fn is_default(self) -> bool {
+        self != SectionName::Rows
+    }
+
+    /// What it needs beside DuckDB.
+    pub fn engines(self) -> &'static [Engine] {
+        match self {
+            SectionName::Hyper => &[Engine::Hyper],
+            SectionName::Rows => &[Engine::Postgres, Engine::Sqlite],
+            _ => &[],
+        }
+    }
 }
 
 impl fmt::Display for SectionName {
@@ -71,6 +97,9 @@ impl fmt::Display for SectionName {
             SectionName::Aging => "aging",
             SectionName::Tpch => "tpch",
             SectionName::Ssb => "ssb",
+            SectionName::Hyper => "hyper",
+            SectionName::Layouts => "layouts",
+            SectionName::Rows => "rows",
         })
     }
 }
@@ -91,5 +120,8 @@ pub fn run(name: SectionName, bench: &mut Bench) -> Result<Section> {
         SectionName::Aging => aging::measure(bench),
         SectionName::Tpch => tpch::measure(bench),
         SectionName::Ssb => ssb::measure(bench),
+        SectionName::Hyper => engines::hyper(bench),
+        SectionName::Layouts => layouts::measure(bench),
+        SectionName::Rows => engines::rows(bench),
     }
 }
