@@ -48,4 +48,4 @@ pub use form::ArrayForm;
 pub use gather::gather_fixed;
 pub use pick::pick;
 pub use translate::{CodeTest, translate};
-pub use views::Views;
+pub use views::{Views, coded as coded_array};

@@ -13,6 +13,7 @@ mod batch;
 mod deletes;
 mod fragment;
 mod keys;
+mod repeated;
 #[cfg(test)]
 mod tests;
 mod tuple;

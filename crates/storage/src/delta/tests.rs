@@ -1,8 +1,13 @@
 //! The table of bytes in `tuple`, by its example; sets of rows.
 
-use super::{RowBits, TupleShape};
+use super::{RowBits, TupleBatch, TupleShape};
+use crate::codec::ArrayForm;
 use crate::schema::{Column, ColumnType, TableSchema, Value};
+use arrow_array::cast::AsArray;
+use arrow_array::types::UInt32Type;
+use arrow_array::{ArrayRef, RecordBatch, StringViewArray};
 use arrow_buffer::BooleanBuffer;
+use std::sync::Arc;
 
 #[test]
 fn the_example_is_so() {
@@ -70,4 +75,38 @@ fn bits_are_a_set_of_rows_wherever_they_begin() {
         .collect();
     assert_eq!(left.set_indices().collect::<Vec<_>>(), expected);
     assert!(bits == bits.clone() && bits != RowBits::default());
+}
+
+/// Texts that repeat come as codes where that is asked for, others as they are.
+#[test]
+fn repeated_texts_come_as_codes() {
+    let column = Column {
+        name: "t".into(),
+        kind: ColumnType::Text,
+        nullable: true,
+        default: None,
+        identity: None,
+    };
+    let schema = TableSchema {
+        columns: vec![column],
+        ..TableSchema::default()
+    };
+    let shape = TupleShape::of(&schema);
+    // NULL stands for an empty text among the different ones.
+    for (rows, different, is_coded) in [(10, 2, false), (300, 255, true), (300, 256, false)] {
+        let text = |row: usize| (row != 5).then(|| format!("{:013}", row % different));
+        let texts: ArrayRef = Arc::new(StringViewArray::from_iter((0..rows).map(text)));
+        let batch = RecordBatch::try_new(schema.arrow(), vec![texts.clone()]).unwrap();
+        let tuples = TupleBatch::of(&schema, &shape, &batch).unwrap();
+        let plain = shape.column(tuples.iter(), 0, ArrayForm::Sql).unwrap();
+        assert_eq!(&plain, &texts);
+        let compact = shape.column(tuples.iter(), 0, ArrayForm::Compact).unwrap();
+        let coded = compact.as_dictionary_opt::<UInt32Type>();
+        assert_eq!(coded.is_some(), is_coded, "{rows} {different}");
+        for row in 0..coded.map_or(0, |coded| coded.len()) {
+            let key = coded.and_then(|coded| coded.key(row));
+            let entries = coded.unwrap().values().as_string_view();
+            assert_eq!(key.map(|key| entries.value(key).to_string()), text(row));
+        }
+    }
 }

@@ -9,6 +9,7 @@
 //! Example: (7 SMALLINT, NULL INTEGER, 'ab' TEXT) is `05`, `07 00`, `00 00 00 00`,
 //! `0d 00 00 00`, `61 62`.
 
+use super::repeated::repeated;
 use crate::codec::{ArrayForm, Dense, DenseData, Views, fixed_to_arrow, stored_value};
 use crate::error::{Error, Result};
 use crate::schema::{ColumnType, Physical, TableSchema, Value};
@@ -169,10 +170,15 @@ impl TupleShape {
         if let Some(width) = place.width {
             return place.offset..place.offset + width;
         }
+        self.start_of(column)(tuple)..end_at(tuple, place.offset)
+    }
+
+    /// Where the value of a column that varies begins in a tuple: after the one before.
+    fn start_of(&self, column: usize) -> impl Fn(&[u8]) -> usize + use<> {
         let mut before = self.columns[..column].iter();
         let before = before.rfind(|place| place.width.is_none());
-        let start = before.map_or(self.fixed, |place| end_at(tuple, place.offset));
-        start..end_at(tuple, place.offset)
+        let (before, fixed) = (before.map(|place| place.offset), self.fixed);
+        move |tuple| before.map_or(fixed, |offset| end_at(tuple, offset))
     }
 
     /// A column of some tuples as an array.
@@ -194,10 +200,18 @@ impl TupleShape {
         let offset = place.offset;
         let bytes = match (place.physical, place.width) {
             (Physical::Bytes { text }, _) => {
+                let start = self.start_of(column);
+                let value = |tuple: &'a [u8]| &tuple[start(tuple)..end_at(tuple, offset)];
+                if text && form == ArrayForm::Compact {
+                    let texts = tuples.clone().map(value);
+                    if let Some(array) = repeated(texts, nulls.clone())? {
+                        return Ok(array);
+                    }
+                }
                 let (mut bytes, mut places) = (Vec::with_capacity(16 * count), Vec::new());
                 for tuple in tuples {
                     let start = bytes.len();
-                    bytes.extend_from_slice(&tuple[self.place_of(tuple, column)]);
+                    bytes.extend_from_slice(value(tuple));
                     places.push(start..bytes.len());
                 }
                 let views = Views::new(Buffer::from_vec(bytes), places.into_iter(), text)?;
