@@ -6,9 +6,9 @@
 //! them, and their texts are kept without being looked up. One row to the contrary, and
 //! the whole key counts, in this statement and in later ones with the same plan.
 
-use crate::vector::{Kind, Values, Vector, same_array};
-use arrow_array::cast::AsArray;
-use arrow_array::{Array, ArrayRef, StringViewArray};
+use super::texts::Texts;
+use crate::Result;
+use crate::vector::{Kind, Values, Vector};
 use arrow_buffer::{BooleanBuffer, NullBuffer};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -88,107 +88,6 @@ enum Held {
     Texts(Texts),
 }
 
-/// Texts of groups, each of which is kept once for every code that it comes as.
-#[derive(Debug, Default)]
-struct Texts {
-    /// The number of each group's text.
-    numbers: Vec<u32>,
-    bytes: Vec<u8>,
-    ends: Vec<usize>,
-    /// Numbers plus one of the entries of the dictionary that was seen last.
-    known: Option<(ArrayRef, Vec<u32>)>,
-}
-
-impl Texts {
-    fn text(&self, number: u32) -> &[u8] {
-        let number = number as usize;
-        let start = number.checked_sub(1).map_or(0, |before| self.ends[before]);
-        &self.bytes[start..self.ends[number]]
-    }
-
-    fn push(&mut self, text: &[u8]) -> u32 {
-        self.bytes.extend_from_slice(text);
-        self.ends.push(self.bytes.len());
-        // In range: groups are numbered in 32 bits.
-        self.ends.len() as u32 - 1
-    }
-
-    /// Takes the numbers of a dictionary out, to be put back.
-    fn take_known(&mut self, entries: &ArrayRef) -> Vec<u32> {
-        let known = self.known.take();
-        let known = known.filter(|(last, _)| same_array(last, entries));
-        known.map_or_else(|| vec![0; entries.len()], |(_, known)| known)
-    }
-
-    fn add(&mut self, vector: &Vector, rows: &[u32]) {
-        match &vector.values {
-            Values::Coded { codes, entries } => {
-                let texts = entries.as_string_view();
-                let mut known = self.take_known(entries);
-                for row in rows.iter().map(|row| *row as usize) {
-                    if vector.is_null(row) {
-                        self.numbers.push(0);
-                        continue;
-                    }
-                    let code = codes[row] as usize;
-                    if known[code] == 0 {
-                        known[code] = self.push(texts.value(code).as_bytes()) + 1;
-                    }
-                    self.numbers.push(known[code] - 1);
-                }
-                self.known = Some((entries.clone(), known));
-            }
-            Values::Text(array) => {
-                let texts = array.as_string_view();
-                for row in rows.iter().map(|row| *row as usize) {
-                    let number = match vector.is_null(row) {
-                        true => 0,
-                        false => self.push(texts.value(row).as_bytes()),
-                    };
-                    self.numbers.push(number);
-                }
-            }
-            _ => {}
-        }
-    }
-
-    /// Whether the group of each row that is not NULL has its text.
-    fn are(&mut self, vector: &Vector, groups: &[u32]) -> bool {
-        let rows = (0..groups.len()).filter(|row| !vector.is_null(*row));
-        match &vector.values {
-            Values::Coded { codes, entries } => {
-                let texts = entries.as_string_view();
-                let mut known = self.take_known(entries);
-                let mut same = true;
-                for row in rows {
-                    let (number, code) = (self.numbers[groups[row] as usize], codes[row] as usize);
-                    if known[code] == number + 1 {
-                        continue;
-                    }
-                    if self.text(number) != texts.value(code).as_bytes() {
-                        same = false;
-                        break;
-                    }
-                    if known[code] == 0 {
-                        known[code] = number + 1;
-                    }
-                }
-                self.known = Some((entries.clone(), known));
-                same
-            }
-            Values::Text(array) => {
-                let texts = array.as_string_view();
-                let mut rows = rows;
-                rows.all(|row| {
-                    let number = self.numbers[groups[row] as usize];
-                    self.text(number) == texts.value(row).as_bytes()
-                })
-            }
-            _ => false,
-        }
-    }
-}
-
 impl Column {
     fn new(kind: Kind) -> Column {
         let held = match kind {
@@ -211,29 +110,16 @@ impl Column {
         }
     }
 
-    fn vector(self, groups: usize) -> Vector {
+    fn vector(self, groups: usize) -> Result<Vector> {
         let nulls = (!self.nulls.is_empty()).then(|| {
             let valid = |group| !self.is_null(group);
             NullBuffer::new(BooleanBuffer::collect_bool(groups, valid))
         });
         let values = match self.held {
             Held::Ints(values) => Values::Int(values.into()),
-            Held::Texts(mut texts) => {
-                if texts.ends.is_empty() {
-                    // The codes of NULLs must be codes of something.
-                    texts.push(b"");
-                }
-                let entries = (0..texts.ends.len() as u32).map(|number| texts.text(number));
-                // They were text when they came.
-                let entries = entries.map(|text| std::str::from_utf8(text).unwrap_or(""));
-                let entries: ArrayRef = Arc::new(StringViewArray::from_iter_values(entries));
-                Values::Coded {
-                    codes: std::mem::take(&mut texts.numbers).into(),
-                    entries,
-                }
-            }
+            Held::Texts(texts) => texts.values()?,
         };
-        Vector { values, nulls }
+        Ok(Vector { values, nulls })
     }
 }
 
@@ -248,10 +134,7 @@ impl Rest {
     pub fn bytes(&self) -> usize {
         let column = |column: &Column| match &column.held {
             Held::Ints(values) => values.capacity() * 8,
-            Held::Texts(texts) => {
-                let known = texts.known.as_ref().map_or(0, |(_, known)| known.len() * 4);
-                texts.bytes.capacity() + texts.ends.capacity() * 12 + known
-            }
+            Held::Texts(texts) => texts.memory(),
         };
         self.columns.iter().map(column).sum()
     }
@@ -320,18 +203,9 @@ impl Rest {
                     held.extend(new.iter().map(|(from, _)| others[*from as usize]));
                 }
                 (Held::Texts(texts), Held::Texts(others)) => {
-                    let mut known = vec![0; others.ends.len()];
-                    for (from, _) in &new {
-                        let number = others.numbers[*from as usize];
-                        if other.is_null(*from as usize) {
-                            texts.numbers.push(0);
-                            continue;
-                        }
-                        if known[number as usize] == 0 {
-                            known[number as usize] = texts.push(others.text(number)) + 1;
-                        }
-                        texts.numbers.push(known[number as usize] - 1);
-                    }
+                    let groups = new.iter().map(|(from, _)| *from);
+                    let groups = groups.map(|group| (group, other.is_null(group as usize)));
+                    texts.absorb(others, groups);
                 }
                 _ => same = false,
             }
@@ -345,7 +219,10 @@ impl Rest {
     }
 
     /// The columns.
-    pub fn vectors(self) -> Vec<Vector> {
+    ///
+    /// # Errors
+    /// Those of putting dictionaries together.
+    pub fn vectors(self) -> Result<Vec<Vector>> {
         let groups = self.groups;
         let columns = self.columns.into_iter();
         columns.map(|column| column.vector(groups)).collect()
@@ -361,9 +238,7 @@ impl Column {
         }
         match (&self.held, &other.held) {
             (Held::Ints(held), Held::Ints(others)) => held[group] == others[from],
-            (Held::Texts(texts), Held::Texts(others)) => {
-                texts.text(texts.numbers[group]) == others.text(others.numbers[from])
-            }
+            (Held::Texts(texts), Held::Texts(others)) => texts.of(group) == others.of(from),
             _ => false,
         }
     }

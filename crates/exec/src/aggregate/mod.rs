@@ -6,6 +6,7 @@ mod groups;
 mod lead;
 mod parting;
 mod states;
+mod texts;
 
 use self::accumulate::{Accumulator, count_all};
 use self::codes::CodeMap;
@@ -140,7 +141,7 @@ impl<'a> GroupTable<'a> {
         }
         let mut table = GroupTable::of_whole_keys(self.grouping)?;
         let batch = self.keys.columns(&self.groups.keys);
-        let keys = key_columns(batch.columns, self.led);
+        let keys = key_columns(batch.columns, self.led)?;
         table.find_whole(&keys, batch.rows)?;
         (table.rows, table.accumulators) = (self.rows, self.accumulators);
         Ok(table)
@@ -342,7 +343,7 @@ impl<'a> GroupTable<'a> {
     pub fn finish(self) -> Result<Batch> {
         let rows = self.groups.len();
         let keys = self.keys.columns(&self.groups.keys);
-        let columns = key_columns(keys.columns, self.led);
+        let columns = key_columns(keys.columns, self.led)?;
         let mut batch = Batch { columns, rows };
         for accumulator in self.accumulators {
             batch.columns.push(accumulator.finish(&self.rows)?);
@@ -352,11 +353,11 @@ impl<'a> GroupTable<'a> {
 }
 
 /// The columns of keys from those that groups are found by and the others.
-fn key_columns(mut found_by: Vec<Vector>, led: Option<(usize, Rest)>) -> Vec<Vector> {
+fn key_columns(mut found_by: Vec<Vector>, led: Option<(usize, Rest)>) -> Result<Vec<Vector>> {
     if let Some((column, rest)) = led {
-        let mut all = rest.vectors();
+        let mut all = rest.vectors()?;
         all.splice(column..column, found_by.drain(..));
-        return all;
+        return Ok(all);
     }
-    found_by
+    Ok(found_by)
 }

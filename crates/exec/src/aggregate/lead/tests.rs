@@ -2,7 +2,7 @@ use super::*;
 use crate::aggregate::{Aggregate, Function, GroupTable, Grouping, Parting};
 use crate::expression::Expression;
 use crate::vector::Batch;
-use arrow_array::{DictionaryArray, Int64Array, UInt32Array};
+use arrow_array::{Array, ArrayRef, DictionaryArray, Int64Array, StringViewArray, UInt32Array};
 use arrow_schema::DataType;
 use proptest::prelude::*;
 

@@ -79,6 +79,19 @@ pub fn bytes_in_range<'a>(
         return;
     }
     let span = high.min(largest) - low;
+    #[cfg(target_arch = "x86_64")]
+    if level == Level::Avx512 {
+        let mut at = 0;
+        for codes in pieces {
+            let count = (CHUNK - at).min(codes.len() / width.max(1));
+            let mut found = [0; CHUNK / 64];
+            // SAFETY: the level says that the CPU has these instructions.
+            unsafe { avx512::in_range(&codes[..count * width], width, low, span, &mut found) };
+            put(&found[..count.div_ceil(64)], at, mask);
+            at += count;
+        }
+        return;
+    }
     let mut flags = [0u8; CHUNK];
     let mut rest = flags.as_mut_slice();
     for codes in pieces {
@@ -92,6 +105,90 @@ pub fn bytes_in_range<'a>(
     mask.iter_mut()
         .zip(found)
         .for_each(|(mask, found)| *mask |= found);
+}
+
+/// Sets beside what a mask has the bits of `found` from bit `at` on.
+#[cfg(target_arch = "x86_64")]
+fn put(found: &[u64], at: usize, mask: &mut Mask) {
+    let (first, shift) = (at / 64, at % 64);
+    for (number, word) in found.iter().enumerate() {
+        mask[first + number] |= word << shift;
+        if let (Some(next), true) = (mask.get_mut(first + number + 1), shift > 0) {
+            *next |= word >> (64 - shift);
+        }
+    }
+}
+
+#[cfg(target_arch = "x86_64")]
+mod avx512 {
+    use super::Mask;
+    use std::arch::x86_64::*;
+
+    /// Which of at most a chunk's codes of `width` bytes lie in `low..=low + span`.
+    #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq")]
+    pub(super) fn in_range(codes: &[u8], width: usize, low: u64, span: u64, found: &mut Mask) {
+        match width {
+            1 => bytes(codes, low, span, found),
+            2 => words(codes, low, span, found),
+            4 => doubles(codes, low, span, found),
+            _ => quads(codes, low, span, found),
+        }
+    }
+
+    macro_rules! kernel {
+        ($name:ident, $type:ty, $mask:ty, $set:ident, $load:ident, $subtract:ident, $compare:ident) => {
+            #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq")]
+            fn $name(codes: &[u8], low: u64, span: u64, found: &mut Mask) {
+                const BYTES: usize = size_of::<$type>();
+                const LANES: usize = 64 / BYTES;
+                let (low, span) = ($set(low as $type as _), $set(span as $type as _));
+                for (place, lanes) in codes.chunks(64).enumerate() {
+                    let count = lanes.len() / BYTES;
+                    let there = <$mask>::MAX >> (LANES - count);
+                    // SAFETY: no lane beyond those that are there is read.
+                    let code = unsafe { $load(there, lanes.as_ptr().cast()) };
+                    let bits = u64::from($compare(there, $subtract(code, low), span));
+                    found[place * LANES / 64] |= bits << (place * LANES % 64);
+                }
+            }
+        };
+    }
+    kernel!(
+        bytes,
+        u8,
+        __mmask64,
+        _mm512_set1_epi8,
+        _mm512_maskz_loadu_epi8,
+        _mm512_sub_epi8,
+        _mm512_mask_cmple_epu8_mask
+    );
+    kernel!(
+        words,
+        u16,
+        __mmask32,
+        _mm512_set1_epi16,
+        _mm512_maskz_loadu_epi16,
+        _mm512_sub_epi16,
+        _mm512_mask_cmple_epu16_mask
+    );
+    kernel!(
+        doubles,
+        u32,
+        __mmask16,
+        _mm512_set1_epi32,
+        _mm512_maskz_loadu_epi32,
+        _mm512_sub_epi32,
+        _mm512_mask_cmple_epu32_mask
+    );
+    kernel!(
+        quads,
+        u64,
+        __mmask8,
+        _mm512_set1_epi64,
+        _mm512_maskz_loadu_epi64,
+        _mm512_sub_epi64,
+        _mm512_mask_cmple_epu64_mask
+    );
 }
 
 #[inline(always)]
