@@ -22,6 +22,7 @@
 
 mod alp;
 pub mod bits;
+pub mod code_source;
 mod codebook;
 mod dense;
 mod dictionary;

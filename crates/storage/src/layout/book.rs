@@ -3,7 +3,8 @@
 use super::SectionData;
 use super::column::test_chunks;
 use crate::codec::bits::CHUNK;
-use crate::codec::fields::{self, CodeSource, Fetched, FieldCodes, Fields, Rows};
+use crate::codec::code_source::{CodeSource, Fetched};
+use crate::codec::fields::{self, FieldCodes, Fields, Rows};
 use crate::codec::{ArrayForm, CodeTest, Codebook, Codes, DenseData, Encoded, constant, translate};
 use crate::error::{Error, Result};
 use crate::format::{Codec, SectionKind};

@@ -6,7 +6,8 @@
 
 use super::store::{Column, Contents, PaxStore};
 use crate::codec::bits::{Level, Mask, Target, bytes_in_range, widen};
-use crate::codec::fields::{CodeSource, Rows};
+use crate::codec::code_source::CodeSource;
+use crate::codec::fields::Rows;
 use crate::codec::{
     ArrayForm, CodeTest, Codebook, fixed_to_arrow, prefetch, stored_value, symbols_to_arrow,
 };

@@ -2,7 +2,8 @@
 
 use super::store::RowStore;
 use crate::codec::bits::Target;
-use crate::codec::fields::{CodeSource, Rows};
+use crate::codec::code_source::CodeSource;
+use crate::codec::fields::Rows;
 use crate::codec::{
     ArrayForm, CodeTest, Codebook, fixed_to_arrow, prefetch, stored_value, symbols_to_arrow,
 };
