@@ -185,3 +185,104 @@ pub(crate) fn hash_key(key: &[i64]) -> u64 {
         hash((state.rotate_left(9) ^ *word as u64) as i64)
     })
 }
+
+/// Values of a column in the width they come in.
+#[derive(Clone, Copy)]
+pub(crate) enum Integers<'a> {
+    Short(&'a [i32]),
+    Long(&'a [i64]),
+}
+
+/// Moves to the front the positions whose values lie in a range from `least` on and have
+/// their bit set, one of `bits` for each of the range; returns how many. `None`, and
+/// nothing is done, where the machine has no instructions for it or bits are missing.
+pub(crate) fn keep_where_set(
+    values: Integers<'_>,
+    (least, range): (i64, u64),
+    bits: &[u64],
+    positions: &mut [u32],
+) -> Option<usize> {
+    let count = match values {
+        Integers::Short(values) => values.len(),
+        Integers::Long(values) => values.len(),
+    };
+    if !has_avx512() || range / 64 >= bits.len() as u64 || count != positions.len() {
+        return None;
+    }
+    #[cfg(target_arch = "x86_64")]
+    {
+        // SAFETY: the machine has the instructions; there is a position for each value and
+        // a bit for each of the range.
+        Some(unsafe { set::keep(values, (least, range), bits, positions) })
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    None
+}
+
+#[cfg(target_arch = "x86_64")]
+mod set {
+    use super::Integers;
+    use std::arch::x86_64::*;
+
+    /// Values looked at at once.
+    const LANES: usize = 8;
+
+    /// See [`super::keep_where_set`].
+    #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,popcnt")]
+    pub(super) unsafe fn keep(
+        values: Integers<'_>,
+        (least, range): (i64, u64),
+        bits: &[u64],
+        positions: &mut [u32],
+    ) -> usize {
+        let (first, last) = (_mm512_set1_epi64(least), _mm512_set1_epi64(range as i64));
+        let (one, low) = (_mm512_set1_epi64(1), _mm512_set1_epi64(63));
+        let whole = positions.len() / LANES * LANES;
+        let mut kept = 0;
+        for place in (0..whole).step_by(LANES) {
+            let value = match values {
+                Integers::Short(values) => {
+                    // SAFETY: there are as many values as positions.
+                    let short = unsafe { _mm256_loadu_si256(values.as_ptr().add(place).cast()) };
+                    _mm512_cvtepi32_epi64(short)
+                }
+                Integers::Long(values) => {
+                    // SAFETY: as above.
+                    unsafe { _mm512_loadu_si512(values.as_ptr().add(place).cast()) }
+                }
+            };
+            let key = _mm512_sub_epi64(value, first);
+            let inside = _mm512_cmple_epu64_mask(key, last);
+            let word = _mm512_srli_epi64::<6>(key);
+            // SAFETY: words of keys within the range are there; others are not read.
+            let word = unsafe {
+                _mm512_mask_i64gather_epi64::<8>(
+                    _mm512_setzero_si512(),
+                    inside,
+                    word,
+                    bits.as_ptr().cast(),
+                )
+            };
+            let bit = _mm512_srlv_epi64(word, _mm512_and_si512(key, low));
+            let passes = _mm512_mask_test_epi64_mask(inside, bit, one);
+            // SAFETY: eight positions from `place` on are there, and from `kept` on, which
+            // is not beyond it: what is overwritten was read before.
+            unsafe {
+                let from = _mm256_loadu_si256(positions.as_ptr().add(place).cast());
+                let to = positions.as_mut_ptr().add(kept).cast();
+                _mm256_storeu_si256(to, _mm256_maskz_compress_epi32(passes, from));
+            }
+            kept += passes.count_ones() as usize;
+        }
+        for place in whole..positions.len() {
+            let value = match values {
+                Integers::Short(values) => values[place].into(),
+                Integers::Long(values) => values[place],
+            };
+            let key = value.wrapping_sub(least) as u64;
+            positions[kept] = positions[place];
+            kept += usize::from(key <= range && bits[(key / 64) as usize] >> (key % 64) & 1 == 1);
+        }
+        kept
+    }
+}

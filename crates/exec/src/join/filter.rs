@@ -1,6 +1,6 @@
 //! What the keys of a join say about the rows of the other side, before they are read.
 
-use crate::kernels::{bounds, hash};
+use crate::kernels::{Integers, bounds, hash, keep_where_set};
 use arrow_array::cast::AsArray;
 use arrow_array::types::*;
 use arrow_array::{Array, ArrayRef};
@@ -88,6 +88,25 @@ impl KeyTest {
                 })
             }
         };
+        self.note(positions, kept);
+    }
+
+    /// As [`KeyTest::retain_of`], several values at once; false if that cannot be done.
+    fn retain_at_once(&self, values: Integers<'_>, positions: &mut Vec<u32>) -> bool {
+        let range = self.greatest.wrapping_sub(self.least) as u64;
+        let of = (self.least, range);
+        if self.hashed {
+            return false;
+        }
+        let kept = keep_where_set(values, of, &self.bits, positions);
+        kept.is_some_and(|kept| {
+            self.note(positions, kept);
+            true
+        })
+    }
+
+    /// Leaves the first `kept` positions.
+    fn note(&self, positions: &mut Vec<u32>, kept: usize) {
         let seen = self
             .seen
             .fetch_add(positions.len() as u64, Ordering::Relaxed);
@@ -126,7 +145,9 @@ impl ValueTest for KeyTest {
             }
             DataType::Int32 => {
                 let values = values.as_primitive::<Int32Type>().values();
-                self.retain_of(|place| values[place].into(), positions);
+                if !self.retain_at_once(Integers::Short(values), positions) {
+                    self.retain_of(|place| values[place].into(), positions);
+                }
             }
             DataType::Date32 => {
                 let values = values.as_primitive::<Date32Type>().values();
@@ -134,7 +155,9 @@ impl ValueTest for KeyTest {
             }
             DataType::Int64 => {
                 let values = values.as_primitive::<Int64Type>().values();
-                self.retain_of(|place| values[place], positions);
+                if !self.retain_at_once(Integers::Long(values), positions) {
+                    self.retain_of(|place| values[place], positions);
+                }
             }
             _ => {}
         }
@@ -144,7 +167,7 @@ impl ValueTest for KeyTest {
 #[cfg(test)]
 mod tests {
     use super::KeyTest;
-    use arrow_array::{ArrayRef, Int64Array};
+    use arrow_array::{ArrayRef, Int32Array, Int64Array};
     use freestone_storage::ValueTest;
     use proptest::prelude::*;
     use std::sync::Arc;
@@ -167,7 +190,16 @@ mod tests {
                 keys.iter().copied().chain(others.into_iter().map(i64::from)).collect();
             let mut positions: Vec<u32> = (0..values.len() as u32).collect();
             let array: ArrayRef = Arc::new(Int64Array::from(values.clone()));
+            let mut one_by_one = positions.clone();
+            test.retain_of(|place| values[place], &mut one_by_one);
+            let short = values.iter().map(|value| i32::try_from(*value).ok());
+            if let Some(short) = short.collect::<Option<Vec<i32>>>() {
+                let mut positions = positions.clone();
+                test.retain(&(Arc::new(Int32Array::from(short)) as ArrayRef), &mut positions);
+                prop_assert_eq!(&positions, &one_by_one);
+            }
             test.retain(&array, &mut positions);
+            prop_assert_eq!(&positions, &one_by_one);
             for (place, value) in values.iter().enumerate() {
                 let kept = positions.contains(&(place as u32));
                 prop_assert!(kept || !keys.contains(value), "{value} was dropped");

@@ -32,6 +32,7 @@ struct Place {
     offset: usize,
     /// Bytes of a value; `None` where an end stands for it.
     width: Option<usize>,
+    nullable: bool,
 }
 
 impl TupleShape {
@@ -45,6 +46,7 @@ impl TupleShape {
                 physical,
                 offset,
                 width: physical.width(),
+                nullable: column.nullable,
             };
             offset += place.width.unwrap_or(4);
             place
@@ -194,7 +196,7 @@ impl TupleShape {
         let place = &self.columns[column];
         let count = tuples.len();
         let is_present = |tuple: &[u8]| tuple[column / 8] >> (column % 8) & 1 == 1;
-        let whole = tuples.clone().all(is_present);
+        let whole = !place.nullable || tuples.clone().all(is_present);
         let nulls = (!whole).then(|| tuples.clone().map(is_present).collect::<Vec<bool>>());
         let nulls = nulls.map(NullBuffer::from);
         let offset = place.offset;
