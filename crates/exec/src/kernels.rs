@@ -228,6 +228,10 @@ mod set {
     const LANES: usize = 8;
 
     /// See [`super::keep_where_set`].
+    ///
+    /// # Safety
+    /// There is a position for each value, and a bit for each of the range.
+    // SAFETY: its caller has looked at both.
     #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,popcnt")]
     pub(super) unsafe fn keep(
         values: Integers<'_>,
