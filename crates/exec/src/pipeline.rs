@@ -7,7 +7,7 @@ use crate::merge::Gatherer;
 use crate::plan::{Metrics, Node, Plan, Table};
 use crate::source::Source;
 use crate::step::{Step, flow};
-use crate::threads::on_threads;
+use crate::threads::Workers;
 use crate::vector::{Batch, Values};
 use crate::{Error, Result};
 use freestone_storage::{ArrayForm, CompareOp, Predicate, Scan, ScanRequest, Value};
@@ -39,7 +39,8 @@ pub struct Run<'a> {
 /// What any operator had to complain of first; `Cancelled` if it was stopped.
 pub fn run(plan: &Plan, run: &Run<'_>, out: &(dyn Fn(Batch) -> Result<()> + Sync)) -> Result<()> {
     let pipeline = run.open(plan, &[])?;
-    run.drive(&pipeline, || Ok(()), |_, batch| out(batch))?;
+    let workers = Workers::Waiting;
+    run.drive(&pipeline, workers, || Ok(()), |_, batch| out(batch))?;
     Ok(())
 }
 
@@ -81,6 +82,7 @@ impl Run<'_> {
                 let pipeline = self.open(input, &below)?;
                 let tables = self.drive(
                     &pipeline,
+                    Workers::Pooled,
                     || Gatherer::new(grouping, &self.space),
                     |gatherer, batch| {
                         let start = Instant::now();
@@ -201,6 +203,7 @@ impl Run<'_> {
         let builder = Builder::new(join);
         let rows = self.drive(
             &pipeline,
+            Workers::Pooled,
             || Ok(builder.rows(&self.space)),
             |rows: &mut BuildRows, batch| builder.push(rows, batch, &self.space),
         )?;
@@ -213,6 +216,7 @@ impl Run<'_> {
     fn drive<S: Send>(
         &self,
         pipeline: &Pipeline<'_>,
+        workers: Workers,
         make: impl Fn() -> Result<S>,
         push: impl Fn(&mut S, Batch) -> Result<()> + Sync,
     ) -> Result<Vec<S>> {
@@ -222,7 +226,8 @@ impl Run<'_> {
             false => pipeline.source.threads(self.threads),
         };
         let sinks = (0..threads.max(1)).map(|_| make());
-        let mut sinks = self.phase(sinks.collect::<Result<_>>()?, |sink, goes_on| {
+        let sinks = sinks.collect::<Result<_>>()?;
+        let mut sinks = self.phase(sinks, workers, |sink, goes_on| {
             let mut worker = pipeline.source.worker();
             while let Some(batch) = worker.next(self)? {
                 goes_on()?;
@@ -239,7 +244,7 @@ impl Run<'_> {
                 continue;
             }
             let (rest, queue) = (&pipeline.steps[at + 1..], Mutex::new(left));
-            sinks = self.phase(sinks, |sink, goes_on| {
+            sinks = self.phase(sinks, workers, |sink, goes_on| {
                 loop {
                     let Some(left) = queue.lock().pop() else {
                         return Ok(());
@@ -260,6 +265,7 @@ impl Run<'_> {
     fn phase<S: Send>(
         &self,
         sinks: Vec<S>,
+        workers: Workers,
         work: impl Fn(&mut S, &dyn Fn() -> Result<()>) -> Result<()> + Sync,
     ) -> Result<Vec<S>> {
         let failed = AtomicBool::new(false);
@@ -268,7 +274,7 @@ impl Run<'_> {
             false => Ok(()),
         };
         let sinks: Vec<Mutex<S>> = sinks.into_iter().map(Mutex::new).collect();
-        let outcomes = on_threads(sinks.len(), |number| {
+        let outcomes = workers.each(sinks.len(), |number| {
             let outcome = work(&mut *sinks[number].lock(), &goes_on);
             if outcome.is_err() {
                 failed.store(true, Ordering::Relaxed);

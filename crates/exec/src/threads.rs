@@ -62,6 +62,40 @@ fn stay(number: u64, first: Work) {
     }
 }
 
+/// Where a pipeline's threads come from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Workers {
+    /// The pool, whose threads must not wait: whoever they wait for might need one.
+    Pooled,
+    /// New ones, which may wait for whoever reads the result.
+    Waiting,
+}
+
+impl Workers {
+    /// What each of some threads, this one among them, makes of its number.
+    pub fn each<T: Send>(self, threads: usize, work: impl Fn(usize) -> T + Sync) -> Vec<T> {
+        match self {
+            Workers::Pooled => on_threads(threads, work),
+            Workers::Waiting => on_new_threads(threads, work),
+        }
+    }
+}
+
+fn on_new_threads<T: Send>(threads: usize, work: impl Fn(usize) -> T + Sync) -> Vec<T> {
+    let work = &work;
+    std::thread::scope(|scope| {
+        let others: Vec<_> = (1..threads)
+            .map(|number| scope.spawn(move || work(number)))
+            .collect();
+        let own = work(0);
+        let others = others.into_iter().map(|thread| match thread.join() {
+            Ok(outcome) => outcome,
+            Err(panic) => std::panic::resume_unwind(panic),
+        });
+        std::iter::once(own).chain(others).collect()
+    })
+}
+
 /// What each of some threads, this one among them, makes of its number. None of them
 /// waits for another.
 pub(crate) fn on_threads<T: Send>(threads: usize, work: impl Fn(usize) -> T + Sync) -> Vec<T> {
@@ -102,9 +136,11 @@ mod tests {
         drop(sender);
         let threads: std::collections::HashSet<_> = receiver.iter().collect();
         assert!(threads.len() < 25, "{}", threads.len());
-        let numbers = on_threads(9, |number| number * 2);
-        assert_eq!(numbers, (0..9).map(|number| number * 2).collect::<Vec<_>>());
-        let panic = std::panic::catch_unwind(|| on_threads(3, |number| assert!(number < 2)));
-        assert!(panic.is_err());
+        for workers in [Workers::Pooled, Workers::Waiting] {
+            let numbers = workers.each(9, |number| number * 2);
+            assert_eq!(numbers, (0..9).map(|number| number * 2).collect::<Vec<_>>());
+            let work = |number| assert!(number < 2);
+            assert!(std::panic::catch_unwind(|| workers.each(3, work)).is_err());
+        }
     }
 }

@@ -1,7 +1,8 @@
 //! Our operators give what DataFusion's give: generated queries, run on both.
 
-use crate::support::{LAYOUTS, Sql};
-use freestone::{Database, SessionOptions};
+use crate::support::{LAYOUTS, Sql, runtime};
+use freestone::{Database, Outcome, SessionOptions};
+use futures::StreamExt;
 
 /// Numbers that look random and are the same in every run.
 struct Dice(u64);
@@ -357,4 +358,26 @@ fn the_limit_of_memory_is_one_for_all_sessions() {
     assert_eq!(other.rows("SHOW memory_limit"), ["3 GiB"]);
     one.run("RESET memory_limit");
     assert_eq!(other.rows("SHOW memory_limit"), ["80%"]);
+}
+
+/// Results that are not read to their ends hold no thread that others need.
+#[test]
+fn results_that_wait_keep_nobody() {
+    let database = Database::in_memory();
+    let sql = Sql::on(&database);
+    sql.run("CREATE TABLE t WITH (block_bytes = '1MiB') AS SELECT value AS v, value % 7 AS k FROM generate_series(1, 1000000)");
+    let runtime = runtime();
+    let mut open = Vec::new();
+    for _ in 0..40 {
+        let session = database.session();
+        let query = session.execute("SELECT v, k + 1 FROM t WHERE v > 5");
+        let outcomes = runtime.block_on(query).unwrap();
+        let Some(Outcome::Rows(mut rows)) = outcomes.into_iter().next() else {
+            panic!("a query gives rows");
+        };
+        assert!(runtime.block_on(rows.stream.next()).is_some());
+        open.push((session, rows));
+    }
+    let joined = "SELECT count(*), sum(b.k) FROM t AS a JOIN t AS b ON a.v = b.v WHERE a.k = 3";
+    assert_eq!(sql.rows(joined), ["142857|428571"]);
 }
