@@ -209,11 +209,8 @@ impl Rest {
                 }
                 _ => same = false,
             }
-            let old = pairs.iter().filter(|(_, to)| (*to as usize) < before);
-            let column = &*column;
-            same &= old
-                .into_iter()
-                .all(|(from, to)| column.has(*to, other, *from));
+            let mut old = pairs.iter().filter(|(_, to)| (*to as usize) < before);
+            same &= old.all(|(from, to)| column.has(*to, other, *from));
         }
         same
     }

@@ -53,16 +53,22 @@ impl Texts {
         (0, self.ends.len() as u32 - 1)
     }
 
-    /// The number plus one of a dictionary; 0 if there are too many.
-    fn number(&mut self, entries: &ArrayRef) -> u32 {
+    /// The number plus one of a dictionary that is kept; 0 for others.
+    fn known(&self, entries: &ArrayRef) -> u32 {
         let mut known = self.dictionaries.iter();
         let number = known.position(|known| same_array(known, entries));
-        let number = number.or_else(|| {
-            let free = self.dictionaries.len() < DICTIONARIES;
-            free.then(|| self.dictionaries.push(entries.clone()))?;
-            Some(self.dictionaries.len() - 1)
-        });
         number.map_or(0, |number| number as u32 + 1)
+    }
+
+    /// The number plus one of a dictionary that is to be kept; 0 if there are too many.
+    fn number(&mut self, entries: &ArrayRef) -> u32 {
+        match self.known(entries) {
+            0 if self.dictionaries.len() < DICTIONARIES => {
+                self.dictionaries.push(entries.clone());
+                self.dictionaries.len() as u32
+            }
+            number => number,
+        }
     }
 
     /// Takes in the texts of new groups.
@@ -72,6 +78,10 @@ impl Texts {
             Values::Text(array) => (None, array),
             _ => return,
         };
+        if rows.is_empty() {
+            // A dictionary that no group needs is not kept.
+            return;
+        }
         let dictionary = codes.map_or(0, |_| self.number(array));
         let texts = array.as_string_view();
         for row in rows.iter().map(|row| *row as usize) {
@@ -87,13 +97,13 @@ impl Texts {
     }
 
     /// Whether the group of each row that is not NULL has its text.
-    pub fn are(&mut self, vector: &Vector, groups: &[u32]) -> bool {
+    pub fn are(&self, vector: &Vector, groups: &[u32]) -> bool {
         let (codes, array) = match &vector.values {
             Values::Coded { codes, entries } => (Some(codes), entries),
             Values::Text(array) => (None, array),
             _ => return false,
         };
-        let dictionary = codes.map_or(0, |_| self.number(array));
+        let dictionary = codes.map_or(0, |_| self.known(array));
         let texts = array.as_string_view();
         let mut rows = (0..groups.len()).filter(|row| !vector.is_null(*row));
         rows.all(|row| {

@@ -24,18 +24,6 @@ macro_rules! bytes {
 }
 bytes!(u8, u16, u32, u64);
 
-/// Calls a function for the lane of codes of `width` bytes.
-macro_rules! by_width {
-    ($width:expr, $function:ident($($argument:expr),*)) => {
-        match $width {
-            1 => $function::<u8>($($argument),*),
-            2 => $function::<u16>($($argument),*),
-            4 => $function::<u32>($($argument),*),
-            _ => $function::<u64>($($argument),*),
-        }
-    };
-}
-
 /// Appends `base + code` of all codes of `width` bytes in `bytes`.
 pub fn widen<D: Target>(level: Level, bytes: &[u8], width: usize, base: i64, out: &mut Vec<D>) {
     fn run<T: Bytes, D: Target>(level: Level, bytes: &[u8], base: i64, out: &mut [D]) {
@@ -97,7 +85,12 @@ pub fn bytes_in_range<'a>(
     for codes in pieces {
         let count = rest.len().min(codes.len() / width.max(1));
         let (here, later) = rest.split_at_mut(count);
-        by_width!(width, run(level, codes, low, span, here));
+        match width {
+            1 => run::<u8>(level, codes, low, span, here),
+            2 => run::<u16>(level, codes, low, span, here),
+            4 => run::<u32>(level, codes, low, span, here),
+            _ => run::<u64>(level, codes, low, span, here),
+        }
         rest = later;
     }
     let mut found = [0; CHUNK / 64];

@@ -78,8 +78,9 @@ impl Engine {
     /// From how many bytes on the delta of a table is moved.
     pub(super) fn delta_limit(&self) -> DeltaBytes {
         let memory = self.delta_memory.load(Ordering::Relaxed);
-        let tables = self.shown.read().catalog.all_tables().count();
-        DeltaBytes::of(memory, tables)
+        let catalog = self.shown.read().catalog.clone();
+        let tables = catalog.schemas.values().map(|entry| entry.tables.len());
+        DeltaBytes::of(memory, tables.sum())
     }
 
     /// Turns the rows of a table that are in no block into blocks; returns how many.
