@@ -9,7 +9,7 @@
 //! | `data` | the eight tables as Parquet files and in all databases |
 //! | `ours`, `peer` | running SQL on Freestone and on other engines, which are processes |
 //! | `engine`, `venv` | the other engines' scripts and packages, and where these come from |
-//! | `pair`, `compare` | alternating runs, medians, whether results agree |
+//! | `pair`, `compare` | alternating runs, their best and medians, whether results agree |
 //! | `report` | rows, bars, tables, JSON |
 //! | `sections` | what is measured |
 
@@ -58,7 +58,7 @@ struct Arguments {
     /// Only these sections; all but `rows`, which takes many minutes, when none is named
     #[arg(long, value_enum, value_name = "SECTION,…", value_delimiter = ',')]
     only: Vec<SectionName>,
-    /// Runs on each side, in turn; their median counts
+    /// Runs on each side, in turn; of queries the best counts, of others the median
     #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u16).range(1..))]
     rounds: u16,
     /// Memory of Freestone's queries, such as 1GB; the peer's stays as it is

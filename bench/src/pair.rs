@@ -13,9 +13,9 @@ use tokio::runtime::Runtime;
 /// What a query took on each side.
 #[derive(Debug, Clone, Default)]
 pub struct Pair {
-    /// Median seconds of Freestone.
+    /// Best seconds of Freestone.
     pub ours: f64,
-    /// Median seconds of DuckDB.
+    /// Best seconds of DuckDB.
     pub theirs: Option<f64>,
     /// Where the results differ, or why there is none.
     pub problem: Option<String>,
@@ -46,7 +46,7 @@ pub fn query(bench: &mut Bench, session: &Session, sql: &str) -> Result<Pair> {
     let theirs = theirs.first();
     Ok(Pair {
         ours,
-        theirs: theirs.and_then(Theirs::median),
+        theirs: theirs.and_then(Theirs::best),
         problem: theirs.and_then(|theirs| theirs.problem.clone()),
     })
 }
@@ -63,7 +63,7 @@ pub struct Turns<'a> {
 }
 
 impl Turns<'_> {
-    /// Runs a query once on each side without counting, then in turn; the median
+    /// Runs a query once on each side without counting, then in turn; the best
     /// seconds of Freestone, and what each peer did.
     ///
     /// # Errors
@@ -80,7 +80,7 @@ impl Turns<'_> {
             }
         }
         // The first of each warmed up.
-        Ok((median(&ours[1..]).unwrap_or_default(), theirs))
+        Ok((best(&ours[1..]).unwrap_or_default(), theirs))
     }
 }
 
@@ -129,13 +129,18 @@ impl Theirs {
         }
     }
 
-    /// The median seconds of its runs; of one that was stopped, the seconds until then.
-    pub fn median(&self) -> Option<f64> {
+    /// The best seconds of its runs; of one that was stopped, the seconds until then.
+    pub fn best(&self) -> Option<f64> {
         match self.timed_out {
             true => self.seconds.last().copied(),
-            false => median(self.seconds.get(1..).unwrap_or_default()),
+            false => best(self.seconds.get(1..).unwrap_or_default()),
         }
     }
+}
+
+/// The least value: what a query takes where nothing else disturbs it.
+pub fn best(values: &[f64]) -> Option<f64> {
+    values.iter().copied().min_by(f64::total_cmp)
 }
 
 /// The value in the middle; of an even count the mean of the two.
@@ -164,10 +169,10 @@ mod tests {
             seconds: vec![9.0, 2.0, 1.0, 3.0],
             ..Theirs::default()
         };
-        assert_eq!(theirs.median(), Some(2.0));
+        assert_eq!(theirs.best(), Some(1.0));
         theirs.seconds = vec![60.0];
-        assert_eq!(theirs.median(), None);
+        assert_eq!(theirs.best(), None);
         theirs.timed_out = true;
-        assert_eq!(theirs.median(), Some(60.0));
+        assert_eq!(theirs.best(), Some(60.0));
     }
 }

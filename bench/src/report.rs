@@ -227,8 +227,9 @@ impl Report {
             Some(peer) => format!("Freestone beside {peer}"),
             None => "Freestone alone: DuckDB is not there, nothing is compared".to_string(),
         };
-        let heading =
-            format!("{sides}; TPC-H scale {scale}, {threads} threads, median of {rounds} rounds");
+        let heading = format!(
+            "{sides}; TPC-H scale {scale}, {threads} threads, {rounds} rounds: the best of queries, the median of others"
+        );
         match self.busy_before {
             Some(busy) if busy > BUSY => {
                 format!(

@@ -11,7 +11,7 @@ use crate::{Result, queries};
 /// Seconds that a query of another engine may take; one that takes longer counts so.
 const LIMIT: u64 = 60;
 
-/// A query's median seconds of Freestone, and what each peer did.
+/// A query's best seconds of Freestone, and what each peer did.
 type Times = (f64, Vec<Theirs>);
 
 /// Measures the section `hyper`: the total beside the better of two at each query.
@@ -104,7 +104,7 @@ fn beside_each(times: &[Times], engines: &[Engine], bar: Option<Bar>) -> Vec<Row
                 true => ", stopped",
                 false => "",
             };
-            let mut row = milliseconds(*ours, theirs.and_then(Theirs::median));
+            let mut row = milliseconds(*ours, theirs.and_then(Theirs::best));
             row.what = format!("Q{query} beside {engine}{stopped}");
             row.problem = theirs.and_then(|theirs| theirs.problem.clone());
             row.bar = bar;
@@ -125,8 +125,8 @@ fn beside_each(times: &[Times], engines: &[Engine], bar: Option<Bar>) -> Vec<Row
 /// engines ran all of them.
 fn beside_better(times: &[Times]) -> Row {
     let better = |theirs: &[Theirs]| {
-        let medians: Option<Vec<f64>> = theirs.iter().map(Theirs::median).collect();
-        medians?.into_iter().min_by(f64::total_cmp)
+        let times: Option<Vec<f64>> = theirs.iter().map(Theirs::best).collect();
+        times?.into_iter().min_by(f64::total_cmp)
     };
     let row = |(ours, theirs): &Times| milliseconds(*ours, better(theirs));
     let rows: Vec<Row> = times.iter().map(row).collect();

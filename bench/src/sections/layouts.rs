@@ -3,7 +3,7 @@
 use super::tpch::totals;
 use crate::bench::Bench;
 use crate::compare::difference;
-use crate::pair::median;
+use crate::pair::best;
 use crate::report::{Bar, Row, Section};
 use crate::{Result, ours, queries};
 use freestone::Session;
@@ -49,7 +49,7 @@ fn query(bench: &Bench, sides: [&Session; 2], sql: &str) -> Result<Row> {
         seconds[0].push(took * 1e3);
         seconds[1].push(beside * 1e3);
     }
-    let [pax, column] = seconds.map(|seconds| median(&seconds));
+    let [pax, column] = seconds.map(|seconds| best(&seconds));
     let mut row = Row::new("", "ms", pax.unwrap_or_default()).beside(column);
     row.problem = problem;
     Ok(row)

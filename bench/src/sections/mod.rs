@@ -7,6 +7,7 @@ mod layouts;
 mod load;
 mod lookup;
 mod packed;
+mod planning;
 mod scan;
 mod size;
 mod ssb;
@@ -39,6 +40,8 @@ pub enum SectionName {
     Write,
     /// Tables that were changed beside fresh ones
     Aging,
+    /// From the text of a query to its plan
+    Planning,
     /// The 22 queries of TPC-H
     Tpch,
     /// The 13 queries of the Star Schema Benchmark
@@ -53,7 +56,7 @@ pub enum SectionName {
 
 impl SectionName {
     /// All, in the order of a run.
-    pub const ALL: [SectionName; 13] = [
+    pub const ALL: [SectionName; 14] = [
         SectionName::Size,
         SectionName::Frames,
         SectionName::Load,
@@ -62,6 +65,7 @@ impl SectionName {
         SectionName::Lookup,
         SectionName::Write,
         SectionName::Aging,
+        SectionName::Planning,
         SectionName::Tpch,
         SectionName::Ssb,
         SectionName::Hyper,
@@ -95,6 +99,7 @@ impl fmt::Display for SectionName {
             SectionName::Lookup => "lookup",
             SectionName::Write => "write",
             SectionName::Aging => "aging",
+            SectionName::Planning => "planning",
             SectionName::Tpch => "tpch",
             SectionName::Ssb => "ssb",
             SectionName::Hyper => "hyper",
@@ -118,6 +123,7 @@ pub fn run(name: SectionName, bench: &mut Bench) -> Result<Section> {
         SectionName::Lookup => lookup::measure(bench),
         SectionName::Write => write::measure(bench),
         SectionName::Aging => aging::measure(bench),
+        SectionName::Planning => planning::measure(bench),
         SectionName::Tpch => tpch::measure(bench),
         SectionName::Ssb => ssb::measure(bench),
         SectionName::Hyper => engines::hyper(bench),

@@ -25,7 +25,8 @@ pub(crate) struct Interner {
     known: Option<(ArrayRef, Vec<u32>)>,
 }
 
-fn hash_of(text: &[u8]) -> u64 {
+/// The hash of a text, which is the same in all interners.
+pub(crate) fn hash_of(text: &[u8]) -> u64 {
     let mut state = text.len() as u64;
     let mut words = text.chunks_exact(8);
     for word in &mut words {
@@ -94,6 +95,11 @@ impl Interner {
         }
     }
 
+    /// Lets go of the dictionary that was seen last.
+    pub fn forget(&mut self) {
+        self.known = None;
+    }
+
     /// The number of a text.
     pub fn number(&mut self, text: &[u8]) -> u32 {
         self.reserve(1);
@@ -102,19 +108,10 @@ impl Interner {
 
     /// The number of a text for which there is room.
     fn number_of(&mut self, text: &[u8], hash: u64) -> u32 {
-        let mask = self.slots.len() - 1;
-        let mut slot = hash as usize & mask;
-        loop {
-            let found = self.slots[slot];
-            if found == 0 {
-                break;
-            }
-            let number = found as u32 - 1;
-            if found == entry(number as usize, hash) && self.text(number as usize) == text {
-                return number;
-            }
-            slot = (slot + 1) & mask;
-        }
+        let slot = match self.look_up(text, hash) {
+            Ok(number) => return number,
+            Err(slot) => slot,
+        };
         let number = self.ends.len();
         self.bytes.extend_from_slice(text);
         self.ends.push(self.bytes.len());
@@ -123,32 +120,74 @@ impl Interner {
         number as u32
     }
 
+    /// The number of a text, or the slot where it would be. There must be slots.
+    fn look_up(&self, text: &[u8], hash: u64) -> std::result::Result<u32, usize> {
+        let mask = self.slots.len() - 1;
+        let mut slot = hash as usize & mask;
+        loop {
+            let found = self.slots[slot];
+            if found == 0 {
+                return Err(slot);
+            }
+            let number = found as u32 - 1;
+            if found == entry(number as usize, hash) && self.text(number as usize) == text {
+                return Ok(number);
+            }
+            slot = (slot + 1) & mask;
+        }
+    }
+
+    /// Hashes of at most [`AT_ONCE`] texts, and of those that are in their first slot
+    /// the number. There must be slots.
+    fn first_look(&self, texts: &[&[u8]]) -> ([u64; AT_ONCE], [Option<u32>; AT_ONCE]) {
+        let mask = self.slots.len() - 1;
+        let (mut hashes, mut found) = ([0; AT_ONCE], [0; AT_ONCE]);
+        for (hash, text) in hashes.iter_mut().zip(texts) {
+            *hash = hash_of(text);
+        }
+        for (found, hash) in found.iter_mut().zip(&hashes) {
+            *found = self.slots[*hash as usize & mask];
+        }
+        let mut places = [(0, 0); AT_ONCE];
+        for (place, found) in places.iter_mut().zip(&found) {
+            if let Some(number) = (*found as u32).checked_sub(1) {
+                *place = self.place(number as usize);
+            }
+        }
+        let mut numbers = [None; AT_ONCE];
+        for (at, text) in texts.iter().enumerate() {
+            let (found, (start, end)) = (found[at], places[at]);
+            let likely = found != 0 && found >> 32 == hashes[at] >> 32;
+            if likely && self.bytes[start..end] == **text {
+                numbers[at] = Some(found as u32 - 1);
+            }
+        }
+        (hashes, numbers)
+    }
+
     /// The numbers of some texts.
     fn number_all(&mut self, texts: &[&[u8]]) -> Vec<u32> {
         let mut numbers = Vec::with_capacity(texts.len());
         for texts in texts.chunks(AT_ONCE) {
             self.reserve(texts.len());
-            let mask = self.slots.len() - 1;
-            let (mut hashes, mut found) = ([0; AT_ONCE], [0; AT_ONCE]);
-            for (hash, text) in hashes.iter_mut().zip(texts) {
-                *hash = hash_of(text);
+            let (hashes, known) = self.first_look(texts);
+            for ((text, hash), known) in texts.iter().zip(hashes).zip(known) {
+                numbers.push(known.unwrap_or_else(|| self.number_of(text, hash)));
             }
-            for (found, hash) in found.iter_mut().zip(&hashes) {
-                *found = self.slots[*hash as usize & mask];
-            }
-            let mut places = [(0, 0); AT_ONCE];
-            for (place, found) in places.iter_mut().zip(&found) {
-                if let Some(number) = (*found as u32).checked_sub(1) {
-                    *place = self.place(number as usize);
-                }
-            }
-            for (at, text) in texts.iter().enumerate() {
-                let (found, (start, end)) = (found[at], places[at]);
-                let likely = found != 0 && found >> 32 == hashes[at] >> 32;
-                numbers.push(match likely && self.bytes[start..end] == **text {
-                    true => found as u32 - 1,
-                    false => self.number_of(text, hashes[at]),
-                });
+        }
+        numbers
+    }
+
+    /// The numbers of those of some texts that have one.
+    pub fn find_all(&self, texts: &[&[u8]]) -> Vec<Option<u32>> {
+        if self.slots.is_empty() {
+            return vec![None; texts.len()];
+        }
+        let mut numbers = Vec::with_capacity(texts.len());
+        for texts in texts.chunks(AT_ONCE) {
+            let (hashes, known) = self.first_look(texts);
+            for ((text, hash), known) in texts.iter().zip(hashes).zip(known) {
+                numbers.push(known.or_else(|| self.look_up(text, hash).ok()));
             }
         }
         numbers
@@ -239,6 +278,11 @@ mod tests {
                         prop_assert_eq!(i64::from(interner.number(text.as_bytes())), number);
                     }
                 }
+            }
+            let asked: Vec<String> = model.keys().cloned().chain(["c".into(), "abc d".into()]).collect();
+            let found = interner.find_all(&asked.iter().map(String::as_bytes).collect::<Vec<_>>());
+            for (text, found) in asked.iter().zip(found) {
+                prop_assert_eq!(found.map(i64::from), model.get(text).copied(), "{}", text);
             }
         }
     }

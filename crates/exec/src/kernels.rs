@@ -110,6 +110,23 @@ kernel! {
     }
 }
 
+/// Entries of a table that [`looked_up`] looks into.
+pub(crate) const TABLE: usize = 1 << 12;
+
+kernel! {
+    /// What a table has at each place, and the greatest of that; places beyond its end
+    /// begin again at its beginning.
+    pub(crate) fn looked_up(table: &[u32; TABLE], places: &[u32]) -> (Vec<u32>, u32) {
+        let mut greatest = 0;
+        let found = places.iter().map(|place| {
+            let found = table[*place as usize % TABLE];
+            greatest = greatest.max(found);
+            found
+        });
+        (found.collect(), greatest)
+    }
+}
+
 /// Bits of a test of each of some values, 64 at a time.
 #[inline(always)]
 fn bits(rows: usize, test: impl Fn(usize) -> bool) -> BooleanBuffer {

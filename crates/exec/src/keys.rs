@@ -82,7 +82,15 @@ impl Keys {
             return Ok(Vec::new());
         }
         let mut words = vec![0i64; rows * stride];
-        let mut place = 0;
+        self.write(columns, &mut words)?;
+        Ok(words)
+    }
+
+    /// Writes the words of the key of each row, one key after the other, to where there
+    /// are zeros.
+    pub fn write(&mut self, columns: &[Vector], words: &mut [i64]) -> Result<()> {
+        let (stride, mut place) = (self.stride, 0);
+        let rows = words.len() / stride;
         for (number, (kind, vector)) in self.kinds.iter().zip(columns).enumerate() {
             let mut put = |row: usize, word: i64| words[row * stride + place] = word;
             match (kind, &vector.values) {
@@ -135,7 +143,7 @@ impl Keys {
             }
             place += width;
         }
-        Ok(words)
+        Ok(())
     }
 
     /// Bits of a key that are the same whoever numbered its texts.

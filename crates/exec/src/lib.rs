@@ -2,30 +2,37 @@
 //!
 //! A [`Plan`] is run in pipelines: rows come from a scan or from what another pipeline
 //! has left, pass filters, projections and joins batch by batch, and end in a group
-//! table, the build side of a join, or with whoever asked. Threads take work from one
-//! queue. Knows nothing of SQL.
+//! table, the build side of a join, a sort, or with whoever asked. Threads take work from
+//! one queue. Knows nothing of SQL.
 
 mod aggregate;
+mod drive;
 mod error;
 pub mod expression;
 mod interner;
 mod join;
 mod kernels;
 mod keys;
+mod limit;
 mod memory;
 mod merge;
 mod pipeline;
 mod plan;
+mod sort;
 mod source;
 mod spill;
 mod step;
+#[cfg(test)]
+mod testing;
 mod threads;
 pub mod vector;
 
 pub use aggregate::{Aggregate, Function, Grouping, Lead};
 pub use error::{Error, Result};
 pub use join::{Join, JoinKind};
+pub use limit::Limit;
 pub use memory::{Memory, Space};
 pub use pipeline::{Run, run};
 pub use plan::{Node, Plan, Table};
+pub use sort::{SortKey, Sorting};
 pub use threads::begin;

@@ -45,6 +45,7 @@ impl Space {
         Reservation {
             memory: self.memory.clone(),
             bytes: 0,
+            most: 0,
         }
     }
 
@@ -78,6 +79,8 @@ impl Space {
 pub(crate) struct Reservation {
     memory: Arc<dyn Memory>,
     bytes: usize,
+    /// Most bytes that were needed and granted.
+    most: usize,
 }
 
 impl Reservation {
@@ -94,7 +97,13 @@ impl Reservation {
             self.memory.shrink(less);
             self.bytes -= less;
         }
+        self.most = self.most.max(bytes);
         true
+    }
+
+    /// Most bytes that it held, as they were asked for.
+    pub fn most(&self) -> usize {
+        self.most
     }
 }
 

@@ -87,6 +87,7 @@ impl Run<'_> {
         // Their result is made beside them.
         let groups: usize = all.iter().map(|one| one.table.len()).sum();
         let fits = held.hold(bytes) || groups <= LEAST;
+        metrics.held(held.most() + all.iter().map(|one| one.held.most()).sum::<usize>());
         if fits && all.iter().all(|one| one.aside.is_empty()) {
             let tables = all.into_iter().map(|one| (one.table, one.held)).unzip();
             let (tables, _held): (Vec<_>, Vec<_>) = tables;

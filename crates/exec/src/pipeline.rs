@@ -1,23 +1,25 @@
 //! Running a plan: pipelines over work that threads take from one queue.
 
+use crate::Result;
+use crate::drive::Pipeline;
 use crate::expression::Expression;
-use crate::join::{BuildRows, Builder, Built, Join, JoinTable, KeyTest, Probe, Waiting};
+use crate::join::{BuildRows, Builder, Built, Join, JoinKind, JoinTable, KeyTest, Probe, Waiting};
+use crate::limit::Limiter;
 use crate::memory::Space;
 use crate::merge::Gatherer;
 use crate::plan::{Metrics, Node, Plan, Table};
+use crate::sort::Sorter;
 use crate::source::Source;
-use crate::step::{Step, flow};
+use crate::step::Step;
 use crate::threads::Workers;
 use crate::vector::{Batch, Values};
-use crate::{Error, Result};
-use freestone_storage::{ArrayForm, CompareOp, Predicate, Scan, ScanRequest, Value};
-use parking_lot::Mutex;
+use freestone_storage::{ArrayForm, CompareOp, Predicate, Scan, ScanRequest, Value, ValueTest};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 
 /// Rows of a batch.
-const BATCH_ROWS: usize = 8192;
+pub(crate) const BATCH_ROWS: usize = 8192;
 
 /// How a plan is run.
 pub struct Run<'a> {
@@ -33,7 +35,8 @@ pub struct Run<'a> {
     pub space: Space,
 }
 
-/// Runs a plan and gives its rows to `out`, from several threads.
+/// Runs a plan and gives its rows to `out`, from several threads; those of a plan that
+/// [is ordered](Plan::is_ordered) one batch after the other, in order.
 ///
 /// # Errors
 /// What any operator had to complain of first; `Cancelled` if it was stopped.
@@ -44,22 +47,24 @@ pub fn run(plan: &Plan, run: &Run<'_>, out: &(dyn Fn(Batch) -> Result<()> + Sync
     Ok(())
 }
 
-/// Keys of a join, for a column of the plan below.
+/// What is asked of a column of the plan below.
 #[derive(Clone)]
-struct Filter {
+pub(crate) struct Filter {
     column: usize,
-    test: Arc<KeyTest>,
+    test: Test,
 }
 
-/// Where rows come from, and what they pass.
-struct Pipeline<'a> {
-    source: Source<'a>,
-    steps: Vec<(Step<'a>, &'a Metrics)>,
+#[derive(Clone)]
+enum Test {
+    /// To be among the keys of a join.
+    Keys(Arc<KeyTest>),
+    /// Not to lie behind the first rows of an order.
+    First(Arc<dyn ValueTest>),
 }
 
 impl Run<'_> {
     /// Does everything that must be done before the rows of a plan can flow.
-    fn open<'a>(&'a self, plan: &'a Plan, filters: &[Filter]) -> Result<Pipeline<'a>> {
+    pub(crate) fn open<'a>(&'a self, plan: &'a Plan, filters: &[Filter]) -> Result<Pipeline<'a>> {
         match &plan.node {
             Node::Table(table) => self.scan(table, &plan.metrics, filters),
             Node::Filter(input, condition) => {
@@ -78,7 +83,9 @@ impl Run<'_> {
                 Ok(pipeline)
             }
             Node::Aggregate(input, grouping) => {
-                let below = through(filters, grouping.keys.iter().map(|(key, _)| key));
+                let keys = grouping.keys.iter().map(|(key, _)| key);
+                // What is first among groups is not known before there are any.
+                let below = through(&by_keys(filters), keys);
                 let pipeline = self.open(input, &below)?;
                 let tables = self.drive(
                     &pipeline,
@@ -98,6 +105,49 @@ impl Run<'_> {
                 })
             }
             Node::Join(join) => self.join(join, &plan.metrics, filters),
+            Node::Sort(input, sorting) => {
+                let sorter = Sorter::new(sorting, input.types.len());
+                let first = sorter.test().map(|(column, test)| Filter {
+                    column,
+                    test: Test::First(test),
+                });
+                // Without a row that is dropped, another would be among the first.
+                let below = match sorting.keeps_all() {
+                    true => filters,
+                    false => first.as_slice(),
+                };
+                let pipeline = self.open(input, below)?;
+                let rows = self.drive(
+                    &pipeline,
+                    Workers::Pooled,
+                    || Ok(sorter.collected(&self.space)),
+                    |rows, batch| {
+                        let start = Instant::now();
+                        sorter.push(rows, batch, &self.space)?;
+                        plan.metrics.add(0, start);
+                        Ok(())
+                    },
+                )?;
+                drop(pipeline);
+                Ok(Pipeline {
+                    source: Source::Sorted(self.sorted(sorter, rows, &plan.metrics)?),
+                    steps: Vec::new(),
+                })
+            }
+            Node::Limit(input, limit) => {
+                let mut pipeline = self.open(input, &[])?;
+                let step = Step::Limit(Limiter::new(*limit));
+                pipeline.steps.push((step, &plan.metrics));
+                Ok(pipeline)
+            }
+            Node::Union(inputs) => Ok(Pipeline {
+                source: Source::Plans {
+                    plans: inputs,
+                    filters: filters.to_vec(),
+                    metrics: &plan.metrics,
+                },
+                steps: Vec::new(),
+            }),
         }
     }
 
@@ -128,9 +178,14 @@ impl Run<'_> {
                 let value = Value::Int(value.into());
                 within.push(Predicate::Compare { column, op, value });
             };
-            bound(CompareOp::GtEq, filter.test.least);
-            bound(CompareOp::LtEq, filter.test.greatest);
-            scan.filter_values(column, filter.test.clone());
+            match &filter.test {
+                Test::Keys(test) => {
+                    bound(CompareOp::GtEq, test.least);
+                    bound(CompareOp::LtEq, test.greatest);
+                    scan.filter_values(column, test.clone());
+                }
+                Test::First(test) => scan.filter_values(column, test.clone()),
+            }
         }
         if !within.is_empty() {
             scan.tighten(&Predicate::And(within))?;
@@ -149,15 +204,20 @@ impl Run<'_> {
         metrics: &'a Metrics,
         filters: &[Filter],
     ) -> Result<Pipeline<'a>> {
+        join.check()?;
         let width = join.probe.types.len();
         let pairs = join.kind.gives_pairs();
+        // A partner is missed where rows come without one, and NULL may be among the first.
+        let filters = match join.kind {
+            JoinKind::Inner => filters.to_vec(),
+            _ => by_keys(filters),
+        };
         let (to_probe, to_build): (Vec<Filter>, Vec<Filter>) = match pairs {
             true => filters
-                .iter()
-                .cloned()
+                .into_iter()
                 .partition(|filter| filter.column < width),
-            false if join.kind.gives_build_rows() => (Vec::new(), filters.to_vec()),
-            false => (filters.to_vec(), Vec::new()),
+            false if join.kind.gives_build_rows() => (Vec::new(), filters),
+            false => (filters, Vec::new()),
         };
         let to_build: Vec<Filter> = to_build
             .into_iter()
@@ -169,8 +229,9 @@ impl Run<'_> {
             .collect();
         let built = self.build(join, &to_build)?;
         let start = Instant::now();
-        let (table, keys) = JoinTable::new(join, &built.batches, built.held)?;
+        let (table, keys) = JoinTable::new(join, &built.batches, built.held, self.threads)?;
         drop(built.batches);
+        metrics.held(table.held());
         let mut to_probe = to_probe;
         // What was set aside is not among the keys.
         let all_here = built.aside.is_none();
@@ -179,7 +240,7 @@ impl Run<'_> {
                 if let (Expression::Column(column), Values::Int(values)) = (of_probe, &key.values) {
                     to_probe.push(Filter {
                         column: *column,
-                        test: Arc::new(KeyTest::new(values)),
+                        test: Test::Keys(Arc::new(KeyTest::new(values, self.threads))),
                     });
                 }
             }
@@ -191,6 +252,7 @@ impl Run<'_> {
             join,
             table: Arc::new(table),
             waiting: built.aside.map(Waiting::new),
+            contents: built.contents,
             space: &self.space,
         };
         pipeline.steps.push((Step::Probe(probe), metrics));
@@ -210,84 +272,6 @@ impl Run<'_> {
         drop(pipeline);
         builder.finish(rows, &self.space)
     }
-
-    /// Sends all rows of a pipeline to as many sinks as there are threads: first those
-    /// of the source, then what joins have left, one after the other.
-    fn drive<S: Send>(
-        &self,
-        pipeline: &Pipeline<'_>,
-        workers: Workers,
-        make: impl Fn() -> Result<S>,
-        push: impl Fn(&mut S, Batch) -> Result<()> + Sync,
-    ) -> Result<Vec<S>> {
-        let waits = |step: &Step<'_>| matches!(step, Step::Probe(probe) if probe.waiting.is_some());
-        let threads = match pipeline.steps.iter().any(|(step, _)| waits(step)) {
-            true => self.threads,
-            false => pipeline.source.threads(self.threads),
-        };
-        let sinks = (0..threads.max(1)).map(|_| make());
-        let sinks = sinks.collect::<Result<_>>()?;
-        let mut sinks = self.phase(sinks, workers, |sink, goes_on| {
-            let mut worker = pipeline.source.worker();
-            while let Some(batch) = worker.next(self)? {
-                goes_on()?;
-                flow(&pipeline.steps, batch, &mut |batch| push(sink, batch))?;
-            }
-            Ok(())
-        })?;
-        for (at, (step, metrics)) in pipeline.steps.iter().enumerate() {
-            let Step::Probe(probe) = step else {
-                continue;
-            };
-            let left = probe.left(metrics)?;
-            if left.is_empty() {
-                continue;
-            }
-            let (rest, queue) = (&pipeline.steps[at + 1..], Mutex::new(left));
-            sinks = self.phase(sinks, workers, |sink, goes_on| {
-                loop {
-                    let Some(left) = queue.lock().pop() else {
-                        return Ok(());
-                    };
-                    probe.finish(left, &queue, &mut |batch| {
-                        goes_on()?;
-                        metrics.rows.fetch_add(batch.rows as u64, Ordering::Relaxed);
-                        flow(rest, batch, &mut |batch| push(sink, batch))
-                    })?;
-                }
-            })?;
-        }
-        Ok(sinks)
-    }
-
-    /// Does some work with each sink, on a thread of its own; the work asks now and then
-    /// whether it is still wanted.
-    fn phase<S: Send>(
-        &self,
-        sinks: Vec<S>,
-        workers: Workers,
-        work: impl Fn(&mut S, &dyn Fn() -> Result<()>) -> Result<()> + Sync,
-    ) -> Result<Vec<S>> {
-        let failed = AtomicBool::new(false);
-        let goes_on = || match self.stop.load(Ordering::Relaxed) || failed.load(Ordering::Relaxed) {
-            true => Err(Error::Cancelled),
-            false => Ok(()),
-        };
-        let sinks: Vec<Mutex<S>> = sinks.into_iter().map(Mutex::new).collect();
-        let outcomes = workers.each(sinks.len(), |number| {
-            let outcome = work(&mut *sinks[number].lock(), &goes_on);
-            if outcome.is_err() {
-                failed.store(true, Ordering::Relaxed);
-            }
-            outcome
-        });
-        // An error counts before what it caused elsewhere.
-        let errors = outcomes.into_iter().filter_map(Result::err);
-        match errors.min_by_key(|error| matches!(error, Error::Cancelled)) {
-            Some(error) => Err(error),
-            None => Ok(sinks.into_iter().map(Mutex::into_inner).collect()),
-        }
-    }
 }
 
 /// A batch in pieces of usual size, none of them empty.
@@ -301,6 +285,13 @@ pub(crate) fn pieces(batch: Batch) -> Vec<Batch> {
     starts
         .map(|start| batch.slice(start, BATCH_ROWS.min(batch.rows - start)))
         .collect()
+}
+
+/// Those filters that are keys of a join.
+fn by_keys(filters: &[Filter]) -> Vec<Filter> {
+    let filters = filters.iter();
+    let keys = filters.filter(|filter| matches!(filter.test, Test::Keys(_)));
+    keys.cloned().collect()
 }
 
 /// Filters for the columns that some expressions are.
@@ -317,3 +308,6 @@ fn through<'e>(
     };
     filters.iter().filter_map(below).collect()
 }
+
+#[cfg(test)]
+mod tests;

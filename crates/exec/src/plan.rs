@@ -3,6 +3,8 @@
 use crate::aggregate::Grouping;
 use crate::expression::Expression;
 use crate::join::Join;
+use crate::limit::Limit;
+use crate::sort::Sorting;
 use crate::spill::Page;
 use arrow_schema::DataType;
 use freestone_storage::{Predicate, ReadView, ScanMetrics};
@@ -36,6 +38,12 @@ pub enum Node {
     Aggregate(Box<Plan>, Grouping),
     /// Pairs of rows.
     Join(Box<Join>),
+    /// Rows in an order, or the first of them.
+    Sort(Box<Plan>, Sorting),
+    /// Some of the rows; of an input in order the first.
+    Limit(Box<Plan>, Limit),
+    /// The rows of several plans, which have the same types.
+    Union(Vec<Plan>),
 }
 
 /// A table to be scanned.
@@ -58,6 +66,8 @@ pub struct Metrics {
     pub rows: AtomicU64,
     /// Nanoseconds that threads spent in it.
     pub nanoseconds: AtomicU64,
+    /// Bytes of memory that it held for rows and groups, the most of each thread together.
+    pub memory: AtomicU64,
     /// Bytes of rows that it has set aside for want of memory.
     pub aside: AtomicU64,
     /// What its scan has done, if it is one.
@@ -68,6 +78,10 @@ impl Metrics {
     pub(crate) fn set_aside<'p>(&self, pages: impl Iterator<Item = &'p Page>) {
         let bytes: usize = pages.map(Page::bytes).sum();
         self.aside.fetch_add(bytes as u64, Ordering::Relaxed);
+    }
+
+    pub(crate) fn held(&self, bytes: usize) {
+        self.memory.fetch_add(bytes as u64, Ordering::Relaxed);
     }
 
     pub(crate) fn add(&self, rows: usize, since: std::time::Instant) {
@@ -92,10 +106,28 @@ impl Plan {
     pub fn inputs(&self) -> Vec<&Plan> {
         match &self.node {
             Node::Table(_) => Vec::new(),
-            Node::Filter(input, _) | Node::Project(input, _) | Node::Aggregate(input, _) => {
-                vec![input.as_ref()]
-            }
+            Node::Filter(input, _)
+            | Node::Project(input, _)
+            | Node::Aggregate(input, _)
+            | Node::Sort(input, _)
+            | Node::Limit(input, _) => vec![input.as_ref()],
             Node::Join(join) => vec![&join.build, &join.probe],
+            Node::Union(inputs) => inputs.iter().collect(),
+        }
+    }
+
+    /// Whether its rows come in an order, that of the sort nearest to it: [`run`] gives
+    /// them to `out` batch by batch in that order, one call after the other, though not
+    /// always from the same thread.
+    ///
+    /// [`run`]: crate::run
+    pub fn is_ordered(&self) -> bool {
+        match &self.node {
+            Node::Sort(..) => true,
+            Node::Filter(input, _) | Node::Project(input, _) | Node::Limit(input, _) => {
+                input.is_ordered()
+            }
+            Node::Table(_) | Node::Aggregate(..) | Node::Join(_) | Node::Union(_) => false,
         }
     }
 }

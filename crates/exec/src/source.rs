@@ -3,8 +3,9 @@
 use crate::aggregate::Grouping;
 use crate::memory::Reservation;
 use crate::merge::GroupPart;
-use crate::pipeline::Run;
-use crate::plan::Metrics;
+use crate::pipeline::{Filter, Run};
+use crate::plan::{Metrics, Plan};
+use crate::sort::{Sorted, Ticket};
 use crate::vector::{Batch, Vector};
 use crate::{Error, Result};
 use freestone_storage::{Scan, ScanWorker};
@@ -23,6 +24,14 @@ pub(crate) enum Source<'a> {
     },
     /// Groups that were set aside.
     Groups(Mutex<Vec<GroupPart>>, &'a Grouping, &'a Metrics),
+    /// Rows in order.
+    Sorted(Sorted<'a>),
+    /// Those of several plans, which are run one after the other.
+    Plans {
+        plans: &'a [Plan],
+        filters: Vec<Filter>,
+        metrics: &'a Metrics,
+    },
 }
 
 /// What one thread takes rows from.
@@ -35,6 +44,11 @@ pub(crate) enum Worker<'s, 'a> {
         metrics: &'a Metrics,
         ready: std::vec::IntoIter<Batch>,
     },
+    Sorted {
+        rows: &'s Sorted<'a>,
+        ticket: Option<Ticket<'s>>,
+    },
+    Nothing,
 }
 
 impl<'a> Source<'a> {
@@ -54,6 +68,8 @@ impl<'a> Source<'a> {
             Source::Scan(scan, _) => scan.pieces().min(most),
             Source::Batches { batches, .. } => batches.lock().len().min(most),
             Source::Groups(parts, ..) => parts.lock().len().min(most),
+            Source::Sorted(rows) => rows.threads(most),
+            Source::Plans { .. } => most,
         }
     }
 
@@ -67,6 +83,8 @@ impl<'a> Source<'a> {
                 metrics,
                 ready: Vec::new().into_iter(),
             },
+            Source::Sorted(rows) => Worker::Sorted { rows, ticket: None },
+            Source::Plans { .. } => Worker::Nothing,
         }
     }
 }
@@ -103,6 +121,26 @@ impl Worker<'_, '_> {
                 metrics.add(batches.iter().map(|batch| batch.rows).sum(), start);
                 *ready = batches.into_iter();
             },
+            Worker::Sorted { rows, ticket } => {
+                let next = rows.next()?;
+                Ok(next.map(|(batch, of_batch)| {
+                    *ticket = Some(of_batch);
+                    batch
+                }))
+            }
+            Worker::Nothing => Ok(None),
+        }
+    }
+
+    /// Does some work with the rows that came last, where they are in an order when it is
+    /// their turn.
+    pub fn in_turn(&mut self, work: impl FnOnce() -> Result<()>) -> Result<()> {
+        match self {
+            Worker::Sorted { ticket, .. } => match ticket.take() {
+                Some(ticket) => ticket.in_turn(work),
+                None => work(),
+            },
+            _ => work(),
         }
     }
 }

@@ -1,10 +1,11 @@
 //! What rows pass on their way through a pipeline.
 
-use crate::Result;
 use crate::expression::{Expression, positions};
 use crate::join::Probe;
+use crate::limit::Limiter;
 use crate::plan::Metrics;
 use crate::vector::Batch;
+use crate::{Error, Result};
 use std::time::Instant;
 
 /// One thing done to every batch.
@@ -12,9 +13,17 @@ pub(crate) enum Step<'a> {
     Filter(&'a Expression),
     Project(&'a [Expression]),
     Probe(Probe<'a>),
+    Limit(Limiter),
 }
 
-/// Sends a batch through the steps of a pipeline.
+impl Step<'_> {
+    /// Whether nothing passes any more.
+    pub fn is_full(&self) -> bool {
+        matches!(self, Step::Limit(limiter) if limiter.is_full())
+    }
+}
+
+/// Sends a batch through the steps of a pipeline; `Cancelled` at a limit that is full.
 pub(crate) fn flow(
     steps: &[(Step<'_>, &Metrics)],
     batch: Batch,
@@ -58,5 +67,13 @@ pub(crate) fn flow(
             metrics.add(0, since);
             Ok(())
         }
+        Step::Limit(limiter) => match limiter.pass(batch) {
+            Some(batch) => {
+                metrics.add(batch.rows, start);
+                flow(rest, batch, sink)
+            }
+            None if limiter.is_full() => Err(Error::Cancelled),
+            None => Ok(()),
+        },
     }
 }

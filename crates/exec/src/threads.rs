@@ -120,6 +120,33 @@ pub(crate) fn on_threads<T: Send>(threads: usize, work: impl Fn(usize) -> T + Sy
     outcomes.filter_map(Mutex::into_inner).collect()
 }
 
+/// What some threads, this one among them, make of some items, in order; each item goes
+/// to the next that is free.
+pub(crate) fn on_items<I: Send, T: Send>(
+    threads: usize,
+    items: Vec<I>,
+    work: impl Fn(I) -> T + Sync,
+) -> Vec<T> {
+    if threads <= 1 || items.len() <= 1 {
+        return items.into_iter().map(work).collect();
+    }
+    let threads = threads.min(items.len());
+    let queue = Mutex::new(items.into_iter().enumerate());
+    let outcomes = on_threads(threads, |_| {
+        let mut outcomes = Vec::new();
+        loop {
+            let next = queue.lock().next();
+            let Some((number, item)) = next else {
+                return outcomes;
+            };
+            outcomes.push((number, work(item)));
+        }
+    });
+    let mut outcomes: Vec<(usize, T)> = outcomes.into_iter().flatten().collect();
+    outcomes.sort_unstable_by_key(|(number, _)| *number);
+    outcomes.into_iter().map(|(_, outcome)| outcome).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -141,6 +168,10 @@ mod tests {
             assert_eq!(numbers, (0..9).map(|number| number * 2).collect::<Vec<_>>());
             let work = |number| assert!(number < 2);
             assert!(std::panic::catch_unwind(|| workers.each(3, work)).is_err());
+        }
+        for threads in 0..4 {
+            let squares = on_items(threads, (0..50).collect(), |number: usize| number * number);
+            assert_eq!(squares, (0..50).map(|n| n * n).collect::<Vec<_>>());
         }
     }
 }

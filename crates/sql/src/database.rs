@@ -17,6 +17,7 @@ use crate::plan::names::Name;
 use crate::plan::relations::unknown_table;
 use crate::progress::Progress;
 use crate::session::{KnownPlans, Session, SessionOptions, template};
+use crate::statement::KnownTexts;
 
 /// How often a load passes its counts on.
 const REPORT_EVERY: Duration = Duration::from_millis(50);
@@ -39,6 +40,7 @@ pub struct Database {
     /// Functions and options that every session starts with.
     template: Arc<SessionState>,
     plans: Arc<KnownPlans>,
+    texts: Arc<KnownTexts>,
     memory: Arc<Broker>,
 }
 
@@ -80,6 +82,7 @@ impl Database {
             template: Arc::new(template(Some(Arc::clone(&memory)))),
             memory,
             plans: Arc::default(),
+            texts: Arc::default(),
         }
     }
 
@@ -96,6 +99,11 @@ impl Database {
     /// Plans of queries that were seen before.
     pub(crate) fn plans(&self) -> &KnownPlans {
         &self.plans
+    }
+
+    /// Texts that were parsed before.
+    pub(crate) fn texts(&self) -> &KnownTexts {
+        &self.texts
     }
 
     /// The memory of all its queries.

@@ -1,9 +1,14 @@
 //! Statements: SQL text, split and parsed.
 
+use std::collections::HashMap;
+use std::sync::Arc;
+
 use datafusion::sql::sqlparser::ast::Statement as Ast;
 use datafusion::sql::sqlparser::dialect::PostgreSqlDialect;
 use datafusion::sql::sqlparser::parser::Parser;
 use datafusion::sql::sqlparser::tokenizer::{Location, Token, TokenWithSpan, Tokenizer};
+
+use parking_lot::Mutex;
 
 use crate::dialect;
 use crate::error::{Error, Result, parser as syntax_error};
@@ -14,8 +19,8 @@ const NESTING: usize = 400;
 /// One parsed SQL statement. It can be run by any session, any number of times.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Statement {
-    pub(crate) ast: Ast,
-    text: String,
+    pub(crate) ast: Arc<Ast>,
+    text: Arc<str>,
 }
 
 impl Statement {
@@ -26,20 +31,22 @@ impl Statement {
 
     /// A statement that was part of another.
     pub(crate) fn of(ast: Ast) -> Self {
-        let text = ast.to_string();
+        let text = ast.to_string().into();
+        let ast = Arc::new(ast);
         Self { ast, text }
     }
 
     /// The same statement with values in the places of its parameters.
     pub(crate) fn with(&self, ast: Ast) -> Self {
-        let text = self.text.clone();
+        let text = Arc::clone(&self.text);
+        let ast = Arc::new(ast);
         Self { ast, text }
     }
 
     /// Whether it is a query (SELECT, VALUES, EXPLAIN, SHOW, DESCRIBE, TABLE), or
     /// changes rows and returns them.
     pub fn returns_rows(&self) -> bool {
-        let returning = match &self.ast {
+        let returning = match self.ast.as_ref() {
             Ast::Insert(insert) => insert.returning.is_some(),
             Ast::Update(update) => update.returning.is_some(),
             Ast::Delete(delete) => delete.returning.is_some(),
@@ -49,7 +56,7 @@ impl Statement {
             return true;
         }
         matches!(
-            self.ast,
+            self.ast.as_ref(),
             Ast::Query(_)
                 | Ast::Explain { .. }
                 | Ast::ExplainTable { .. }
@@ -109,8 +116,47 @@ pub(crate) fn parse(sql: &str) -> Result<Vec<Statement>> {
         };
         let behind = (next.token != Token::EOF).then_some(next.span.start);
         dialect::mark(&mut ast, &overridings, first.span.start, behind);
-        let text = sql.get(start..end).unwrap_or(sql).trim().to_owned();
+        let text = sql.get(start..end).unwrap_or(sql).trim().into();
+        let ast = Arc::new(ast);
         statements.push(Statement { ast, text });
+    }
+}
+
+/// Most bytes of texts that are kept; what is made of them takes some fifty times as many.
+const TEXT_BYTES: usize = 256 << 10;
+/// Longer texts are not kept.
+const LONG: usize = 16 << 10;
+
+/// Queries that were parsed before.
+#[derive(Debug, Default)]
+pub(crate) struct KnownTexts(Mutex<Texts>);
+
+#[derive(Debug, Default)]
+struct Texts {
+    bytes: usize,
+    statements: HashMap<Box<str>, Vec<Statement>>,
+}
+
+impl KnownTexts {
+    /// As [`parse`], which is asked only for what was not seen before.
+    ///
+    /// # Errors
+    /// Those of [`parse`].
+    pub(crate) fn parse(&self, sql: &str) -> Result<Vec<Statement>> {
+        if let Some(known) = self.0.lock().statements.get(sql) {
+            return Ok(known.clone());
+        }
+        let statements = parse(sql)?;
+        let is_query = |statement: &Statement| matches!(*statement.ast, Ast::Query(_));
+        if sql.len() <= LONG && statements.iter().all(is_query) {
+            let mut texts = self.0.lock();
+            if texts.bytes + sql.len() > TEXT_BYTES {
+                *texts = Texts::default();
+            }
+            texts.bytes += sql.len();
+            texts.statements.insert(sql.into(), statements.clone());
+        }
+        Ok(statements)
     }
 }
 
@@ -140,7 +186,7 @@ fn tokens(dialect: &PostgreSqlDialect, sql: &str) -> Result<Vec<TokenWithSpan>> 
 pub(crate) fn parse_one(sql: &str) -> Result<Ast> {
     let mut all = parse(sql)?;
     match (all.pop(), all.is_empty()) {
-        (Some(statement), true) => Ok(statement.ast),
+        (Some(statement), true) => Ok(Arc::unwrap_or_clone(statement.ast)),
         _ => Err(Error::new("42601", "expected exactly one statement")),
     }
 }

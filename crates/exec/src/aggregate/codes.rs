@@ -1,20 +1,28 @@
 //! Groups of rows whose keys are codes of small dictionaries, found without their texts.
 
 use super::groups::NO_GROUP;
+use crate::kernels::{TABLE, looked_up};
 use crate::vector::{Values, Vector, same_array};
 use arrow_array::{Array, ArrayRef};
 
-/// Combinations of codes that are told apart so.
-const MOST: usize = 1 << 12;
 /// Stands for a group that is about to be found.
 const SOON: u32 = NO_GROUP - 1;
 
 /// The group of each combination of codes.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct CodeMap {
     /// The dictionaries the codes are of.
     entries: Vec<ArrayRef>,
-    groups: Vec<u32>,
+    groups: Box<[u32; TABLE]>,
+}
+
+impl Default for CodeMap {
+    fn default() -> CodeMap {
+        CodeMap {
+            entries: Vec::new(),
+            groups: Box::new([NO_GROUP; TABLE]),
+        }
+    }
 }
 
 impl CodeMap {
@@ -30,7 +38,7 @@ impl CodeMap {
             size = size.checked_mul(entries.len().max(1))?;
             coded.push((codes, entries));
         }
-        if size > MOST {
+        if size > TABLE {
             return None;
         }
         let mut pairs = self.entries.iter().zip(&coded);
@@ -39,13 +47,17 @@ impl CodeMap {
                 .iter()
                 .map(|(_, entries)| ArrayRef::clone(entries))
                 .collect();
-            self.groups = vec![NO_GROUP; size];
+            self.groups.fill(NO_GROUP);
         }
-        let mut places = vec![0; rows];
+        let mut coded = coded.into_iter();
+        let mut places = match coded.next() {
+            Some((codes, _)) => codes.to_vec(),
+            None => vec![0; rows],
+        };
         for (codes, entries) in coded {
             let width = entries.len() as u32;
             for (place, code) in places.iter_mut().zip(codes.iter()) {
-                // Below MOST.
+                // Below TABLE.
                 *place = *place * width + code;
             }
         }
@@ -72,11 +84,9 @@ impl CodeMap {
         }
     }
 
-    /// The group of each place.
-    pub fn groups(&self, mut places: Vec<u32>) -> Vec<u32> {
-        places
-            .iter_mut()
-            .for_each(|place| *place = self.groups[*place as usize]);
-        places
+    /// The group of each place; `None` if some place has none so far.
+    pub fn groups(&self, places: &[u32]) -> Option<Vec<u32>> {
+        let (groups, greatest) = looked_up(&self.groups, places);
+        (greatest != NO_GROUP).then_some(groups)
     }
 }

@@ -5,7 +5,9 @@ use crate::kernels::{bounds, hash_key};
 /// Stands for "no group".
 pub(super) const NO_GROUP: u32 = u32::MAX;
 /// Entries of a direct table that is made whatever the keys are.
-const DIRECT: u64 = 1 << 16;
+const DIRECT: u64 = 1 << 20;
+/// Keys that are looked up at once, as far as memory is concerned.
+const AT_ONCE: usize = 1024;
 
 /// Groups in the order in which their keys came first.
 #[derive(Debug)]
@@ -21,6 +23,8 @@ pub(super) struct Groups {
 /// Finds the number of a key, plus one; 0 stands for none.
 #[derive(Debug)]
 enum Finder {
+    /// Keys of one word came in order so far: one is that of the last group, or new.
+    Ordered,
     /// By the place of the key among all that lie in a small box.
     Direct(Direct),
     /// By hash, whose upper half is kept beside the number.
@@ -89,7 +93,10 @@ impl Groups {
         Groups {
             stride,
             keys: Vec::new(),
-            finder: Finder::Direct(Direct::default()),
+            finder: match stride {
+                1 => Finder::Ordered,
+                _ => Finder::Direct(Direct::default()),
+            },
             expected: 0,
         }
     }
@@ -99,9 +106,15 @@ impl Groups {
         self.keys.len() / self.stride
     }
 
+    /// Whether groups are numbered in the order of their keys, of one word each.
+    pub fn is_ordered(&self) -> bool {
+        matches!(self.finder, Finder::Ordered)
+    }
+
     /// Bytes of memory that it takes.
     pub fn bytes(&self) -> usize {
         let slots = match &self.finder {
+            Finder::Ordered => 0,
             Finder::Direct(direct) => direct.slots.capacity() * 4,
             Finder::Hashed(slots) => slots.capacity() * 8,
         };
@@ -135,6 +148,12 @@ impl Groups {
         let stride = if N == 0 { self.stride } else { N };
         let mut found = Vec::with_capacity(words.len() / stride);
         let mut start = 0;
+        if self.is_ordered() {
+            if self.follow(words, &mut found) {
+                return found;
+            }
+            self.finder = self.without_order();
+        }
         while let Finder::Direct(direct) = &mut self.finder {
             // Before the first key there is no box to look in.
             let inside = if direct.slots.is_empty() {
@@ -158,10 +177,47 @@ impl Groups {
             }
             self.widen(&words[start..]);
         }
-        for batch in words[start..].chunks(1024 * stride) {
+        for batch in words[start..].chunks(AT_ONCE * stride) {
             self.find_hashed::<N>(batch, &mut found);
         }
         found
+    }
+
+    /// The groups of keys that go on in order; false if they do not.
+    fn follow(&mut self, words: &[i64], found: &mut Vec<u32>) -> bool {
+        let Some(first) = words.first() else {
+            return true;
+        };
+        if !words.is_sorted() || self.keys.last().is_some_and(|last| last > first) {
+            return false;
+        }
+        let mut last = match self.keys.last() {
+            Some(_) => self.keys.len() - 1,
+            None => 0,
+        };
+        self.keys.resize(last + 1 + words.len(), *first);
+        found.extend(words.iter().map(|word| {
+            last += usize::from(self.keys[last] != *word);
+            self.keys[last] = *word;
+            // In range: groups are numbered in 32 bits.
+            last as u32
+        }));
+        self.keys.truncate(last + 1);
+        true
+    }
+
+    /// What finds the groups that came in order from now on.
+    fn without_order(&self) -> Finder {
+        let (Some(least), Some(last)) = (self.keys.first(), self.keys.last()) else {
+            return Finder::Direct(Direct::default());
+        };
+        match u64::try_from(i128::from(*last) - i128::from(*least) + 1) {
+            Ok(width) => Finder::Direct(Direct {
+                sides: vec![(*least, width)],
+                slots: Vec::new(),
+            }),
+            Err(_) => Finder::Hashed(Vec::new()),
+        }
     }
 
     /// Makes the table larger, or one of hashes.
@@ -192,9 +248,22 @@ impl Groups {
         };
         let mask = slots.len() - 1;
         let hashes: Vec<u64> = words.chunks_exact(stride).map(hash_key).collect();
-        for (key, hash) in words.chunks_exact(stride).zip(hashes) {
+        // Slots and keys are fetched for all before any is compared.
+        let known = hashes.iter().map(|hash| slots[*hash as usize & mask]);
+        let known: Vec<u64> = known.collect();
+        let first = |known: &u64| match (*known as u32).checked_sub(1) {
+            Some(group) => self.keys[group as usize * stride],
+            None => 0,
+        };
+        let firsts: Vec<i64> = known.iter().map(first).collect();
+        let fetched = known.into_iter().zip(firsts);
+        for ((key, hash), (known, first)) in words.chunks_exact(stride).zip(hashes).zip(fetched) {
             // The upper half tells keys apart that share a slot.
             let tag = hash >> 32 << 32;
+            if N == 1 && known != 0 && known >> 32 << 32 == tag && first == key[0] {
+                found.push(known as u32 - 1);
+                continue;
+            }
             let mut slot = hash as usize & mask;
             loop {
                 let known = slots[slot];
@@ -253,6 +322,35 @@ mod tests {
     use std::collections::HashMap;
 
     proptest! {
+        /// Keys in order are found without a table, and still when others come later.
+        #[test]
+        fn keys_in_order_are_those_of_a_map(
+            steps in proptest::collection::vec(0i64..3, 0..400),
+            start in prop_oneof![Just(i64::MIN), Just(i64::MAX - 800), -9i64..9],
+            others in proptest::collection::vec(any::<u8>(), 0..60),
+            cut in 1usize..100,
+        ) {
+            let mut key = start;
+            let ascending = steps.iter().map(|step| {
+                key += step;
+                key
+            });
+            let ascending: Vec<i64> = ascending.collect();
+            let later = others.iter().map(|other| i64::from(*other));
+            let later: Vec<i64> = later.collect();
+            let mut groups = Groups::new(1);
+            let mut model: HashMap<i64, u32> = HashMap::new();
+            for words in ascending.chunks(cut).chain(later.chunks(cut)) {
+                let found = groups.find(words);
+                for (key, found) in words.iter().zip(found) {
+                    let next = model.len() as u32;
+                    prop_assert_eq!(*model.entry(*key).or_insert(next), found);
+                }
+                prop_assert!(groups.is_ordered() || !later.is_empty());
+            }
+            prop_assert_eq!(groups.len(), model.len());
+        }
+
         /// Groups are numbered as a map would: by the first key of each, whatever batches
         /// the keys come in and wherever they lie.
         #[test]

@@ -4,6 +4,7 @@ mod accumulate;
 mod codes;
 mod groups;
 mod lead;
+mod ordered;
 mod parting;
 mod states;
 mod texts;
@@ -13,11 +14,12 @@ use self::codes::CodeMap;
 use self::groups::{Groups, NO_GROUP};
 pub use self::lead::Lead;
 use self::lead::Rest;
+use self::ordered::slices;
 pub(crate) use self::parting::Parting;
-use crate::Result;
 use crate::expression::Expression;
 use crate::keys::Keys;
 use crate::vector::{Batch, Kind, Values, Vector};
+use crate::{Error, Result};
 use arrow_schema::DataType;
 
 /// What is computed of the rows of a group.
@@ -235,14 +237,16 @@ impl<'a> GroupTable<'a> {
             return Ok(vec![0; rows]);
         }
         if let Some(places) = self.codes.places(keys, rows) {
-            let new = self.codes.unknown(&places);
-            if !new.is_empty() {
-                let keys = keys.iter().map(|key| key.take(&new));
-                let keys = keys.collect::<Result<Vec<Vector>>>()?;
-                let words = self.keys.words(&keys, new.len())?;
-                self.codes.learn(&places, &new, &self.groups.find(&words));
+            if let Some(groups) = self.codes.groups(&places) {
+                return Ok(groups);
             }
-            return Ok(self.codes.groups(places));
+            let new = self.codes.unknown(&places);
+            let keys = keys.iter().map(|key| key.take(&new));
+            let keys = keys.collect::<Result<Vec<Vector>>>()?;
+            let words = self.keys.words(&keys, new.len())?;
+            self.codes.learn(&places, &new, &self.groups.find(&words));
+            let groups = self.codes.groups(&places);
+            return groups.ok_or_else(|| Error::internal("a group that was not found"));
         }
         if keys.iter().any(|key| key.nulls.is_some()) {
             self.allow_nulls();
@@ -297,7 +301,13 @@ impl<'a> GroupTable<'a> {
         };
         let groups: usize = tables.iter().map(GroupTable::len).sum();
         all.groups.expected = groups / parting.parts();
-        for table in tables {
+        let in_order = slices(tables, parting, part).unwrap_or_default();
+        for (table, groups) in &in_order {
+            if !all.absorb_groups(table, groups.clone().collect()) {
+                return Ok(None);
+            }
+        }
+        for table in tables.iter().filter(|_| in_order.is_empty()) {
             if !all.absorb(table, parting, part) {
                 return Ok(None);
             }
@@ -308,10 +318,13 @@ impl<'a> GroupTable<'a> {
     /// Takes in one part of the groups of another table that is like this one; false,
     /// and no use, if groups of the same lead contradict each other.
     pub fn absorb(&mut self, table: &GroupTable<'a>, parting: &Parting, part: usize) -> bool {
+        self.absorb_groups(table, parting.groups(table, part))
+    }
+
+    fn absorb_groups(&mut self, table: &GroupTable<'a>, from: Vec<u32>) -> bool {
         if table.keys.is_nullable() && !self.grouping.keys.is_empty() {
             self.allow_nulls();
         }
-        let from = parting.groups(table, part);
         let stride = table.keys.stride;
         let mut keys = Vec::with_capacity(from.len() * self.keys.stride);
         for group in &from {

@@ -1,6 +1,7 @@
 //! Which groups of several threads' tables are put together by which thread.
 
 use super::GroupTable;
+use std::ops::Range;
 
 /// Keys looked at in each table.
 const SAMPLE: usize = 512;
@@ -47,6 +48,20 @@ impl Parting {
         }
     }
 
+    /// Where the keys of a part lie among keys in order, if it is a range of keys.
+    pub fn range(&self, keys: &[i64], part: usize) -> Option<Range<usize>> {
+        match self {
+            Parting::Whole => Some(0..keys.len()),
+            Parting::Hashes(_) => None,
+            Parting::Ranges(points) => {
+                let (from, to) = bounds(points, part);
+                let start = keys.partition_point(|key| *key < from);
+                let end = to.map_or(keys.len(), |to| keys.partition_point(|key| *key < to));
+                Some(start..end.max(start))
+            }
+        }
+    }
+
     /// The groups of a table that belong to a part.
     pub fn groups(&self, table: &GroupTable<'_>, part: usize) -> Vec<u32> {
         let keys = table.groups.keys.chunks_exact(table.keys.stride);
@@ -60,12 +75,17 @@ impl Parting {
                 mine.map(|(group, _)| group).collect()
             }
             Parting::Ranges(points) => {
-                let from = part.checked_sub(1).and_then(|before| points.get(before));
-                let (from, to) = (from.copied().unwrap_or(i64::MIN), points.get(part).copied());
+                let (from, to) = bounds(points, part);
                 let mine = |key: i64| key >= from && to.is_none_or(|to| key < to);
                 let mine = numbered.filter(|(_, key)| mine(key[0]));
                 mine.map(|(group, _)| group).collect()
             }
         }
     }
+}
+
+/// The least key of a part, and the first beyond it.
+fn bounds(points: &[i64], part: usize) -> (i64, Option<i64>) {
+    let from = part.checked_sub(1).and_then(|before| points.get(before));
+    (from.copied().unwrap_or(i64::MIN), points.get(part).copied())
 }

@@ -5,7 +5,7 @@ use crate::kernels;
 use crate::vector::{Batch, Values, Vector};
 use crate::{Error, Result};
 use arrow_array::{ArrayRef, BooleanArray, Datum, Float64Array, Scalar, StringViewArray};
-use arrow_buffer::{BooleanBuffer, NullBuffer};
+use arrow_buffer::{BooleanBuffer, NullBuffer, ScalarBuffer};
 use arrow_schema::DataType;
 
 /// How two values are compared.
@@ -89,9 +89,10 @@ fn with_constant(comparison: Comparison, vector: &Vector, constant: &Constant) -
             BooleanBuffer::collect_bool(values.len(), holds)
         }
         (Values::Float(values), Constant::Float(constant)) => {
+            let constant = if *constant == 0.0 { 0.0 } else { *constant };
             let (values, one) = (
-                Float64Array::new(values.clone(), None),
-                Scalar::new(Float64Array::from(vec![*constant])),
+                Float64Array::new(with_one_zero(values), None),
+                Scalar::new(Float64Array::from(vec![constant])),
             );
             comparison.arrays(&values, &one)?.values().clone()
         }
@@ -140,8 +141,8 @@ fn both(comparison: Comparison, a: &Vector, b: &Vector) -> Result<Vector> {
         }
         (Values::Float(a), Values::Float(b)) => {
             let (a, b) = (
-                Float64Array::new(a.clone(), None),
-                Float64Array::new(b.clone(), None),
+                Float64Array::new(with_one_zero(a), None),
+                Float64Array::new(with_one_zero(b), None),
             );
             comparison.arrays(&a, &b)?.values().clone()
         }
@@ -177,6 +178,51 @@ pub(super) fn one_of(vector: &Vector, list: &[i64]) -> Result<Vector> {
     })
 }
 
+/// Floats whose zeros have no sign: Arrow tells them apart, SQL does not.
+fn with_one_zero(values: &ScalarBuffer<f64>) -> ScalarBuffer<f64> {
+    let is_negative = |value: &f64| value.to_bits() == (-0.0f64).to_bits();
+    if !values.iter().any(is_negative) {
+        return values.clone();
+    }
+    let values = values.iter();
+    let values = values.map(|value| if is_negative(value) { 0.0 } else { *value });
+    values.collect::<Vec<f64>>().into()
+}
+
 fn mismatch() -> Error {
     Error::internal("a comparison of values of different kinds")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn zeros_of_either_sign_are_equal() {
+        let column = |values: [f64; 5]| Vector::of(Values::Float(values.to_vec().into()));
+        let batch = Batch {
+            columns: vec![
+                column([0.0, -0.0, -0.0, f64::NAN, 1.0]),
+                column([-0.0, -0.0, 0.0, f64::NAN, -0.0]),
+            ],
+            rows: 5,
+        };
+        let passing = |comparison, right: Expression| {
+            let left = Box::new(Expression::Column(0));
+            let compare = Expression::Compare(comparison, left, Box::new(right));
+            let bits = compare.passing(&batch).unwrap();
+            bits.iter().collect::<Vec<bool>>()
+        };
+        let (equal, less) = (Comparison::Equal, Comparison::Less);
+        let zero = |zero: f64| Expression::Constant(Constant::Float(zero));
+        assert_eq!(
+            passing(equal, Expression::Column(1)),
+            [true, true, true, true, false]
+        );
+        assert_eq!(passing(less, Expression::Column(1)), [false; 5]);
+        for sign in [0.0, -0.0] {
+            assert_eq!(passing(equal, zero(sign)), [true, true, true, false, false]);
+            assert_eq!(passing(less, zero(sign)), [false; 5]);
+        }
+    }
 }

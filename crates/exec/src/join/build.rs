@@ -5,22 +5,36 @@
 //! threads; the others stay in memory and are joined as if nothing had happened.
 
 use super::Join;
-use super::table::hashes;
+use super::keys::{hashes, kinds};
 use crate::Result;
 use crate::expression::Expression;
 use crate::memory::{Reservation, Space};
 use crate::spill::{LEAST, PARTS, Page, PartWriter, parted};
-use crate::vector::Batch;
-use std::sync::atomic::{AtomicU32, Ordering};
+use crate::vector::{Batch, Kind, Values, Vector};
+use arrow_array::cast::AsArray;
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
-/// Bytes of a row in the table, beside its values.
-const ROW: usize = 32;
+/// Bytes of a row in the table, beside its values, while several threads make it.
+const ROW: usize = 40;
 
 /// What all threads share.
 pub(crate) struct Builder<'a> {
     join: &'a Join,
     /// A bit for each partition that is set aside.
     aside: AtomicU32,
+    /// Whether there is a row, and whether one has a NULL in its key, if that is asked.
+    any: AtomicBool,
+    null: AtomicBool,
+}
+
+/// What all rows of the build side have among them, wherever they are; nothing unless
+/// the kind of join asks.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Contents {
+    /// A row.
+    pub any: bool,
+    /// A row with a NULL in its key.
+    pub null: bool,
 }
 
 /// The rows of one thread.
@@ -54,6 +68,7 @@ pub(crate) struct Built {
     pub batches: Vec<Batch>,
     pub held: Reservation,
     pub aside: Option<Aside>,
+    pub contents: Contents,
 }
 
 impl<'a> Builder<'a> {
@@ -61,6 +76,8 @@ impl<'a> Builder<'a> {
         Builder {
             join,
             aside: AtomicU32::new(0),
+            any: AtomicBool::new(false),
+            null: AtomicBool::new(false),
         }
     }
 
@@ -78,8 +95,11 @@ impl<'a> Builder<'a> {
     /// Takes some rows.
     pub fn push(&self, rows: &mut BuildRows, batch: Batch, space: &Space) -> Result<()> {
         rows.rows += batch.rows;
+        if self.join.kind.is_null_aware() {
+            self.note(&batch)?;
+        }
         if rows.parts.is_empty() {
-            rows.bytes += batch.bytes();
+            rows.bytes += self.bytes(&batch);
             rows.whole.push(batch);
         } else {
             self.part(rows, batch, space)?;
@@ -91,6 +111,27 @@ impl<'a> Builder<'a> {
             }
         }
         Ok(())
+    }
+
+    fn note(&self, batch: &Batch) -> Result<()> {
+        for (key, _, _) in &self.join.keys {
+            let nulls = key.evaluate(batch)?.nulls;
+            if nulls.is_some_and(|nulls| nulls.null_count() > 0) {
+                self.null.store(true, Ordering::Relaxed);
+            }
+        }
+        self.any.fetch_or(batch.rows > 0, Ordering::Relaxed);
+        Ok(())
+    }
+
+    /// Bytes of some rows, and of the texts of their keys, of which the table has a copy.
+    fn bytes(&self, batch: &Batch) -> usize {
+        let keys = self.join.keys.iter().zip(kinds(self.join));
+        let texts = keys.map(|((key, _, _), kind)| match key {
+            Expression::Column(column) if kind == Kind::Text => batch.columns.get(*column),
+            _ => None,
+        });
+        batch.bytes() + texts.flatten().map(text_bytes).sum::<usize>()
     }
 
     /// Puts rows to their partitions.
@@ -107,7 +148,7 @@ impl<'a> Builder<'a> {
                 part.writer.push(batch, space)?;
                 continue;
             }
-            let bytes = batch.bytes();
+            let bytes = self.bytes(&batch);
             part.bytes += bytes;
             rows.bytes += bytes;
             part.rows.push(batch);
@@ -203,7 +244,29 @@ impl<'a> Builder<'a> {
                 mask,
                 pages: writers,
             }),
+            contents: Contents {
+                any: self.any.into_inner(),
+                null: self.null.into_inner(),
+            },
         })
+    }
+}
+
+/// Bytes of texts; where they are codes, those of all entries at most.
+fn text_bytes(vector: &Vector) -> usize {
+    // The lower half of a view is the length of its text.
+    let len = |view: &u128| *view as u32 as usize;
+    match &vector.values {
+        Values::Text(array) => array.as_string_view().views().iter().map(len).sum(),
+        Values::Coded { codes, entries } => {
+            let views = entries.as_string_view().views();
+            if views.len() <= codes.len() {
+                return views.iter().map(len).sum();
+            }
+            let views = codes.iter().map(|code| views.get(*code as usize));
+            views.flatten().map(len).sum()
+        }
+        _ => 0,
     }
 }
 
@@ -215,6 +278,6 @@ pub(super) fn partitions<'e>(
     level: u32,
 ) -> Result<Vec<Vec<u32>>> {
     let keys = keys.map(|key| key.evaluate(batch));
-    let hashes = hashes(join, &keys.collect::<Result<Vec<_>>>()?, batch.rows)?;
+    let hashes = hashes(join, keys.collect::<Result<_>>()?, batch.rows)?;
     Ok(parted(hashes.into_iter(), level))
 }

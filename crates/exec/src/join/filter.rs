@@ -1,6 +1,8 @@
 //! What the keys of a join say about the rows of the other side, before they are read.
 
+use super::fill::{ALONE, PARTS, PIECES, transposed};
 use crate::kernels::{Integers, bounds, hash, keep_where_set};
+use crate::threads::on_items;
 use arrow_array::cast::AsArray;
 use arrow_array::types::*;
 use arrow_array::{Array, ArrayRef};
@@ -30,8 +32,8 @@ pub(crate) struct KeyTest {
 }
 
 impl KeyTest {
-    /// A test for `keys`.
-    pub fn new(keys: &[i64]) -> KeyTest {
+    /// A test for `keys`, made by up to so many threads.
+    pub fn new(keys: &[i64], threads: usize) -> KeyTest {
         let (least, greatest) = bounds(keys);
         let range = (i128::from(greatest) - i128::from(least) + 1).max(0);
         let range = u64::try_from(range).unwrap_or(u64::MAX);
@@ -43,25 +45,29 @@ impl KeyTest {
         let mut test = KeyTest {
             least,
             greatest: if keys.is_empty() { least - 1 } else { greatest },
-            bits: vec![0; words],
+            bits: Vec::new(),
             hashed,
             seen: AtomicU64::new(0),
             passed: AtomicU64::new(0),
         };
-        for key in keys {
-            let (word, mask) = test.place(*key);
-            test.bits[word] |= mask;
+        let mut bits = vec![0; words];
+        match hashed && keys.len() > ALONE {
+            true => set_together(&mut bits, keys, threads),
+            false => keys.iter().for_each(|key| {
+                let (word, mask) = test.place(*key, words);
+                bits[word] |= mask;
+            }),
         }
+        test.bits = bits;
         test
     }
 
-    /// The word of a key and its bits in it.
+    /// The word of a key among so many, and its bits in it.
     #[inline(always)]
-    fn place(&self, key: i64) -> (usize, u64) {
+    fn place(&self, key: i64, words: usize) -> (usize, u64) {
         if self.hashed {
             let hash = hash(key);
-            let mask = 1 << (hash & 63) | 1 << (hash >> 6 & 63);
-            return ((hash >> 12) as usize & (self.bits.len() - 1), mask);
+            return ((hash >> 12) as usize & (words - 1), mask_of(hash));
         }
         let place = key.wrapping_sub(self.least) as u64;
         (place as usize / 64, 1 << (place % 64))
@@ -70,7 +76,7 @@ impl KeyTest {
     #[inline(always)]
     fn passes(&self, key: i64) -> bool {
         let inside = key >= self.least && key <= self.greatest;
-        let (word, mask) = self.place(key);
+        let (word, mask) = self.place(key, self.bits.len());
         inside && self.bits.get(word).is_some_and(|bits| bits & mask == mask)
     }
 
@@ -115,6 +121,38 @@ impl KeyTest {
         }
         positions.truncate(kept);
     }
+}
+
+/// The bits of a hash in its word.
+#[inline(always)]
+fn mask_of(hash: u64) -> u64 {
+    1 << (hash & 63) | 1 << (hash >> 6 & 63)
+}
+
+/// Sets the bits of hashes of keys, of which there are more than a cache holds: hashes
+/// are listed by the part of the words they are in, then each part is done at once. The
+/// number of words is a power of two.
+fn set_together(bits: &mut [u64], keys: &[i64], threads: usize) {
+    let width = (bits.len() / PARTS).max(1);
+    let (words, parts) = (bits.len(), bits.len() / width);
+    let pieces = keys.chunks(keys.len().div_ceil(threads.max(1) * PIECES));
+    let lists = on_items(threads, pieces.collect(), |keys: &[i64]| {
+        let mut lists = vec![Vec::with_capacity(keys.len() / parts * 9 / 8); parts];
+        for hash in keys.iter().map(|key| hash(*key)) {
+            lists[((hash >> 12) as usize & (words - 1)) / width].push(hash);
+        }
+        lists
+    });
+    let parts = bits.chunks_mut(width).zip(transposed(lists)).collect();
+    on_items(
+        threads,
+        parts,
+        |(bits, lists): (&mut [u64], Vec<Vec<u64>>)| {
+            for hash in lists.into_iter().flatten() {
+                bits[(hash >> 12) as usize & (width - 1)] |= mask_of(hash);
+            }
+        },
+    );
 }
 
 /// Moves the positions that pass to the front; returns how many.
@@ -166,6 +204,7 @@ impl ValueTest for KeyTest {
 
 #[cfg(test)]
 mod tests {
+    use super::super::fill::ALONE;
     use super::KeyTest;
     use arrow_array::{ArrayRef, Int32Array, Int64Array};
     use freestone_storage::ValueTest;
@@ -185,7 +224,7 @@ mod tests {
                 false => i64::from(*value) << shift,
             };
             let keys: Vec<i64> = keys.iter().map(key).collect();
-            let test = KeyTest::new(&keys);
+            let test = KeyTest::new(&keys, 1);
             let values: Vec<i64> =
                 keys.iter().copied().chain(others.into_iter().map(i64::from)).collect();
             let mut positions: Vec<u32> = (0..values.len() as u32).collect();
@@ -204,6 +243,24 @@ mod tests {
                 let kept = positions.contains(&(place as u32));
                 prop_assert!(kept || !keys.contains(value), "{value} was dropped");
                 prop_assert!(!narrow || !kept || keys.contains(value), "{value} was kept");
+            }
+        }
+    }
+
+    #[test]
+    fn several_threads_make_the_same() {
+        for (hashed, factor) in [(false, 32), (true, 1 << 30)] {
+            let numbers = 0..2 * ALONE as i64;
+            let keys: Vec<i64> = numbers.map(|n| n * n % 1_000_003 * factor).collect();
+            let test = KeyTest::new(&keys, 1);
+            assert_eq!(test.hashed, hashed);
+            let mut bits = vec![0; test.bits.len()];
+            for key in &keys {
+                let (word, mask) = test.place(*key, bits.len());
+                bits[word] |= mask;
+            }
+            for threads in 1..5 {
+                assert!(KeyTest::new(&keys, threads).bits == bits);
             }
         }
     }

@@ -117,11 +117,12 @@ impl Probe<'_> {
             return Ok(());
         }
         let batches = build.iter().map(Page::read).collect::<Result<Vec<_>>>()?;
-        let (table, _) = JoinTable::new(self.join, &batches, held)?;
+        let (table, _) = JoinTable::new(self.join, &batches, held, 1)?;
         let part = Probe {
             join: self.join,
             table: Arc::new(table),
             waiting: None,
+            contents: self.contents,
             space: self.space,
         };
         for page in &probe {

@@ -1,11 +1,12 @@
 //! The side of a join that asks.
 
+use super::build::Contents;
 use super::{Join, JoinKind, JoinTable, Waiting};
 use crate::Result;
 use crate::expression::positions;
 use crate::memory::Space;
 use crate::vector::{Batch, NO_ROW, Values, Vector};
-use arrow_buffer::BooleanBuffer;
+use arrow_buffer::{BooleanBuffer, NullBuffer};
 use std::sync::Arc;
 
 /// Pairs are handed on when there are so many.
@@ -18,6 +19,8 @@ pub(crate) struct Probe<'a> {
     pub table: Arc<JoinTable>,
     /// Rows that wait until all others have passed.
     pub waiting: Option<Waiting>,
+    /// What the whole build side has.
+    pub contents: Contents,
     pub space: &'a Space,
 }
 
@@ -34,7 +37,7 @@ impl Probe<'_> {
         };
         let kind = self.join.kind;
         let keys = self.join.keys.iter().map(|(_, key, _)| key.evaluate(batch));
-        let keys = keys.collect::<Result<Vec<Vector>>>()?;
+        let keys = self.table.keys.look_up(keys.collect::<Result<_>>()?)?;
         let mut pairs = (
             Vec::with_capacity(batch.rows),
             Vec::with_capacity(batch.rows),
@@ -46,8 +49,8 @@ impl Probe<'_> {
             _ => vec![false; batch.rows],
         };
         // A first partner is enough where nothing else is asked of it.
-        let one = JoinKind::ProbeSemi == kind || JoinKind::ProbeAnti == kind;
-        let first = (one || kind == JoinKind::ProbeMark) && self.join.filter.is_none();
+        let one = !hits.is_empty() && !kind.gives_pairs();
+        let first = one && self.join.filter.is_none();
         let mut failed = Ok(());
         self.table.find(&keys, batch.rows, first, |row, partner| {
             pairs.0.push(row);
@@ -58,7 +61,8 @@ impl Probe<'_> {
         })?;
         failed?;
         self.hand_on(batch, &mut pairs, &mut hits, out)?;
-        self.rest(batch, &hits, out)
+        let nulls = keys.first().and_then(|key| key.nulls.as_ref());
+        self.rest(batch, &hits, nulls, out)
     }
 
     /// Checks pairs and gives those that the kind of join gives.
@@ -135,11 +139,13 @@ impl Probe<'_> {
         Ok(all)
     }
 
-    /// Rows of the probe side that come with no partner.
+    /// Rows of the probe side that come with no partner; `nulls` are those of the first
+    /// column of keys.
     fn rest(
         &self,
         batch: &Batch,
         hits: &[bool],
+        nulls: Option<&NullBuffer>,
         out: &mut dyn FnMut(Batch) -> Result<()>,
     ) -> Result<()> {
         let some = |wanted: bool| -> Vec<u32> {
@@ -150,13 +156,26 @@ impl Probe<'_> {
             0 => Ok(()),
             _ => out(batch),
         };
-        match self.join.kind {
+        let kind = self.join.kind;
+        match kind {
             JoinKind::ProbeSemi => give(batch.take(&some(true))?),
             JoinKind::ProbeAnti => give(batch.take(&some(false))?),
-            JoinKind::ProbeMark => {
+            JoinKind::ProbeNotIn => {
+                let known = self.is_known(nulls);
+                let rows = (0..batch.rows).filter(|row| !hits[*row] && known(*row));
+                give(batch.take(&rows.map(|row| row as u32).collect::<Vec<u32>>())?)
+            }
+            JoinKind::ProbeMark | JoinKind::ProbeMarkIn => {
                 let bits = BooleanBuffer::collect_bool(batch.rows, |row| hits[row]);
+                let mut mark = Vector::of(Values::Bool(bits));
+                if kind == JoinKind::ProbeMarkIn {
+                    let known = self.is_known(nulls);
+                    let valid = |row: usize| hits[row] || known(row);
+                    let valid = BooleanBuffer::collect_bool(batch.rows, valid);
+                    mark.nulls = Some(NullBuffer::new(valid)).filter(|n| n.null_count() > 0);
+                }
                 let mut all = batch.clone();
-                all.columns.push(Vector::of(Values::Bool(bits)));
+                all.columns.push(mark);
                 give(all)
             }
             JoinKind::ProbeOuter | JoinKind::Full => {
@@ -170,6 +189,13 @@ impl Probe<'_> {
             }
             _ => Ok(()),
         }
+    }
+
+    /// Whether it is known of a row without partner that its key is not among those of
+    /// the build side: NULL might be any value.
+    fn is_known(&self, nulls: Option<&NullBuffer>) -> impl Fn(usize) -> bool {
+        let Contents { any, null } = self.contents;
+        move |row| !any || (!null && nulls.is_none_or(|nulls| nulls.is_valid(row)))
     }
 
     /// Rows of the build side that come at the end, with NULLs for the probe side.

@@ -1,11 +1,14 @@
 //! The side of a join that is kept.
 
 use super::Join;
+use super::fill::{ALONE, fill};
+use super::keys::{JoinKeys, Words};
 use crate::Result;
 use crate::kernels::{bounds, hash_key};
-use crate::keys::Keys;
 use crate::memory::Reservation;
-use crate::vector::{Batch, Kind, Values, Vector, concat};
+use crate::threads::on_items;
+use crate::vector::{Batch, Values, Vector, concat};
+use arrow_buffer::ScalarBuffer;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 /// A table over integers is dense if it has at most so many entries for each row,
@@ -18,13 +21,13 @@ const SMALL: u64 = 1 << 16;
 pub(crate) struct JoinTable {
     /// The rows.
     pub batch: Batch,
-    words: Vec<i64>,
+    /// What keys are, and the texts among them.
+    pub(super) keys: JoinKeys,
+    words: ScalarBuffer<i64>,
     stride: usize,
-    kinds: Vec<Kind>,
     finder: Finder,
     /// The next row with the same place, plus one; empty if no place has two.
     next: Vec<u32>,
-    null_equal: bool,
     /// Which rows have found a partner, if that is asked.
     pub matched: Vec<AtomicBool>,
     /// The memory it takes.
@@ -42,13 +45,17 @@ enum Finder {
 
 impl JoinTable {
     /// A table of all rows of some batches, and the columns of their keys; `held` is to
-    /// be its reservation.
+    /// be its reservation. Up to so many threads make it.
     pub fn new(
         join: &Join,
         batches: &[Batch],
         held: Reservation,
+        threads: usize,
     ) -> Result<(JoinTable, Vec<Vector>)> {
-        let columns = (0..join.build.types.len()).map(|column| {
+        let rows: usize = batches.iter().map(|batch| batch.rows).sum();
+        let threads = if rows > ALONE { threads } else { 1 };
+        let columns = (0..join.build.types.len()).collect();
+        let columns = on_items(threads, columns, |column: usize| {
             let parts: Vec<&Vector> = batches.iter().map(|batch| &batch.columns[column]).collect();
             match parts.is_empty() {
                 true => {
@@ -57,21 +64,26 @@ impl JoinTable {
                 false => concat(&parts),
             }
         });
-        let batch = Batch {
-            columns: columns.collect::<Result<_>>()?,
-            rows: batches.iter().map(|batch| batch.rows).sum(),
+        let columns = columns.into_iter().collect::<Result<_>>()?;
+        let batch = Batch { columns, rows };
+        let columns = join.keys.iter().map(|(key, _, _)| key.evaluate(&batch));
+        let columns = columns.collect::<Result<Vec<Vector>>>()?;
+        let mut keys = JoinKeys::new(join);
+        let words = keys.number(columns.clone())?;
+        let words = keys.words(&words, rows, threads)?;
+        let mut finder = finder(&words, rows, threads);
+        let threads = if is_in_order(&finder, &words.words) {
+            1
+        } else {
+            threads
         };
-        let kinds = kinds(join);
-        let keys = join.keys.iter().map(|(key, _, _)| key.evaluate(&batch));
-        let keys = keys.collect::<Result<Vec<Vector>>>()?;
-        let (words, stride, left_out) = words_of(&kinds, &keys, batch.rows, join.null_equal)?;
+        let next = finder.fill(&words, rows, threads);
         let mut table = JoinTable {
-            finder: finder(&words, stride, batch.rows),
-            next: Vec::new(),
-            words,
-            stride,
-            kinds,
-            null_equal: join.null_equal,
+            finder,
+            next,
+            words: words.words,
+            stride: words.stride,
+            keys,
             matched: match join.kind.gives_build_rows() {
                 true => (0..batch.rows).map(|_| AtomicBool::new(false)).collect(),
                 false => Vec::new(),
@@ -79,45 +91,36 @@ impl JoinTable {
             batch,
             held,
         };
-        table.fill(&left_out);
-        let slots = match &table.finder {
-            Finder::Dense(_, slots) | Finder::Hashed(slots) => slots.len(),
-        };
-        let numbers = (slots + table.next.len()) * 4 + table.words.len() * 8;
         // It is there already, so that a refusal would come too late.
-        table
-            .held
-            .hold(table.batch.bytes() + numbers + table.matched.len());
-        Ok((table, keys))
+        let bytes = table.bytes();
+        table.held.hold(bytes);
+        Ok((table, columns))
     }
 
-    /// Puts in every row that can have a partner, the first of equal ones in front.
-    fn fill(&mut self, left_out: &[bool]) {
-        let rows = self.batch.rows;
-        for row in (0..rows).rev() {
-            if left_out.get(row) == Some(&true) {
-                continue;
-            }
-            let key = &self.words[row * self.stride..(row + 1) * self.stride];
-            let slot = match &mut self.finder {
-                Finder::Dense(least, slots) => &mut slots[key[0].wrapping_sub(*least) as usize],
-                Finder::Hashed(slots) => {
-                    let mask = slots.len() - 1;
-                    &mut slots[hash_key(key) as usize & mask]
-                }
-            };
-            if *slot != 0 {
-                if self.next.is_empty() {
-                    self.next = vec![0; rows];
-                }
-                self.next[row] = *slot;
-            }
-            *slot = row as u32 + 1;
-        }
+    /// Most bytes of memory that it held, with the rows that it was made of.
+    pub fn held(&self) -> usize {
+        self.held.most()
+    }
+
+    /// Bytes of memory that it takes.
+    fn bytes(&self) -> usize {
+        let slots = match &self.finder {
+            Finder::Dense(_, slots) | Finder::Hashed(slots) => slots.len(),
+        };
+        let words = self.words.inner();
+        let mut columns = self.batch.columns.iter();
+        let shared = columns.any(|column| match &column.values {
+            Values::Int(values) => values.inner().ptr_eq(words),
+            _ => false,
+        });
+        let words = if shared { 0 } else { words.len() };
+        let numbers = (slots + self.next.len()) * 4 + words + self.matched.len();
+        self.batch.bytes() + numbers + self.keys.bytes()
     }
 
     /// Calls `pair` for every row of a batch of the probe side and each row here with
-    /// the same key, in order; with `first` only for one of those.
+    /// the same key, in order; with `first` only for one of those. Keys are as
+    /// [`JoinKeys::look_up`] gives them.
     pub fn find(
         &self,
         keys: &[Vector],
@@ -148,9 +151,10 @@ impl JoinTable {
             }
             return Ok(());
         }
-        let (words, stride, left_out) = words_of(&self.kinds, keys, rows, self.null_equal)?;
-        for (row, key) in words.chunks_exact(stride).enumerate() {
-            if left_out.get(row) == Some(&true) {
+        let asked = self.keys.words(keys, rows, 1)?;
+        let (stride, words) = (self.stride, &self.words[..]);
+        for (row, key) in asked.words.chunks_exact(stride).enumerate() {
+            if !asked.is_able(row) {
                 continue;
             }
             let mut found = match &self.finder {
@@ -162,7 +166,7 @@ impl JoinTable {
             };
             while found != 0 {
                 let place = (found as usize - 1) * stride;
-                if (0..stride).all(|word| self.words[place + word] == key[word]) {
+                if (0..stride).all(|word| words[place + word] == key[word]) {
                     pair(row as u32, found - 1);
                     if first {
                         break;
@@ -189,55 +193,50 @@ impl JoinTable {
     }
 }
 
-fn kinds(join: &Join) -> Vec<Kind> {
-    join.keys
-        .iter()
-        .map(|(_, _, kind)| Kind::of(kind))
-        .collect()
+impl Finder {
+    /// Puts in every row that can have a partner, the first of equal ones in front;
+    /// gives what comes after each.
+    fn fill(&mut self, keys: &Words, rows: usize, threads: usize) -> Vec<u32> {
+        let (words, stride) = (&keys.words[..], keys.stride);
+        match self {
+            Finder::Dense(least, slots) => fill(slots, rows, threads, |row| {
+                let place = words[row].wrapping_sub(*least) as usize;
+                keys.is_able(row).then_some(place)
+            }),
+            Finder::Hashed(slots) => {
+                let mask = slots.len() - 1;
+                fill(slots, rows, threads, |row| {
+                    let key = &words[row * stride..(row + 1) * stride];
+                    keys.is_able(row).then(|| hash_key(key) as usize & mask)
+                })
+            }
+        }
+    }
 }
 
-/// Hashes of the keys of some rows of either side.
-pub(super) fn hashes(join: &Join, keys: &[Vector], rows: usize) -> Result<Vec<u64>> {
-    let (words, stride, _) = words_of(&kinds(join), keys, rows, join.null_equal)?;
-    Ok(words.chunks_exact(stride).map(hash_key).collect())
-}
-
-/// Words of keys, words of each, and which rows can have no partner (none if empty).
-fn words_of(
-    kinds: &[Kind],
-    keys: &[Vector],
-    rows: usize,
-    null_equal: bool,
-) -> Result<(Vec<i64>, usize, Vec<bool>)> {
-    let any_null = keys.iter().any(|key| key.nulls.is_some());
-    if let ([Kind::Int], [key], false) = (kinds, keys, null_equal)
-        && let Values::Int(values) = &key.values
-    {
-        let left_out = match &key.nulls {
-            Some(nulls) => nulls.iter().map(|valid| !valid).collect(),
-            None => Vec::new(),
-        };
-        return Ok((values.to_vec(), 1, left_out));
-    }
-    let mut all = Keys::new(kinds)?;
-    if null_equal {
-        all.allow_nulls();
-        return Ok((all.words(keys, rows)?, all.stride, Vec::new()));
-    }
-    let is_null = |row| keys.iter().any(|key| key.is_null(row));
-    let left_out = match any_null {
-        true => (0..rows).map(is_null).collect(),
-        false => Vec::new(),
+/// Whether rows that follow each other mostly have slots that do, too: then one thread
+/// is done with them before others have parted theirs.
+fn is_in_order(finder: &Finder, words: &[i64]) -> bool {
+    let Finder::Dense(_, slots) = finder else {
+        return false;
     };
-    // Rows with a NULL are left out, so that keys need no word for it.
-    let bare = keys.iter().map(|key| Vector::of(key.values.clone()));
-    let words = all.words(&bare.collect::<Vec<Vector>>(), rows)?;
-    Ok((words, all.stride, left_out))
+    let pieces = words.chunks(1024).map(bounds);
+    let (count, reach) = pieces.fold((0, 0), |(count, reach), (least, greatest)| {
+        (
+            count + 1,
+            reach + greatest.wrapping_sub(least) as u64 as u128,
+        )
+    });
+    reach < count * slots.len() as u128 / 8
 }
 
-fn finder(words: &[i64], stride: usize, rows: usize) -> Finder {
-    if stride == 1 && rows > 0 {
-        let (least, greatest) = bounds(words);
+fn finder(keys: &Words, rows: usize, threads: usize) -> Finder {
+    if keys.stride == 1 && rows > 0 {
+        let pieces = keys.words.chunks(rows.div_ceil(threads.max(1))).collect();
+        let bounds = on_items(threads, pieces, bounds).into_iter();
+        let (least, greatest) = bounds.fold((i64::MAX, i64::MIN), |all, piece| {
+            (all.0.min(piece.0), all.1.max(piece.1))
+        });
         let range = i128::from(greatest) - i128::from(least) + 1;
         if let Ok(range) = u64::try_from(range)
             && range <= SMALL.max(SPARSE * rows as u64)
@@ -247,3 +246,6 @@ fn finder(words: &[i64], stride: usize, rows: usize) -> Finder {
     }
     Finder::Hashed(vec![0; (rows * 2).next_power_of_two().max(16)])
 }
+
+#[cfg(test)]
+mod tests;

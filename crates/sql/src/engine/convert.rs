@@ -64,6 +64,9 @@ impl Converter<'_> {
             }
             LogicalPlan::Aggregate(aggregate) => self.aggregate(aggregate),
             LogicalPlan::Join(join) => self.join(join, plan),
+            LogicalPlan::Sort(sort) => self.sort(sort),
+            LogicalPlan::Limit(limit) => self.limit(limit),
+            LogicalPlan::Union(union) => self.union(union),
             _ => None,
         }
     }

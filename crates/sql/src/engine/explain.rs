@@ -37,6 +37,19 @@ fn level(plan: &Plan, depth: usize, f: &mut fmt::Formatter<'_>) -> fmt::Result {
             write!(f, "aggregate {aggregates} by {keys} keys")?;
         }
         Node::Join(join) => write!(f, "join {:?} on {} keys", join.kind, join.keys.len())?,
+        Node::Sort(_, sorting) => {
+            write!(f, "sort by {} keys", sorting.keys.len())?;
+            cut(
+                sorting.skip,
+                sorting.fetch.map(|last| last.saturating_sub(sorting.skip)),
+                f,
+            )?;
+        }
+        Node::Limit(_, limit) => {
+            write!(f, "limit")?;
+            cut(limit.skip, limit.fetch, f)?;
+        }
+        Node::Union(inputs) => write!(f, "union of {}", inputs.len())?,
     }
     write!(f, "  (about {:.0} rows", plan.estimate)?;
     let rows = plan.metrics.rows.load(Ordering::Relaxed);
@@ -44,9 +57,14 @@ fn level(plan: &Plan, depth: usize, f: &mut fmt::Formatter<'_>) -> fmt::Result {
     if spent > 0 {
         write!(f, "; {rows} in {:.3} ms", spent as f64 / 1e6)?;
     }
-    let aside = plan.metrics.aside.load(Ordering::Relaxed);
-    if aside > 0 {
-        write!(f, ", {aside} bytes set aside")?;
+    for (bytes, what) in [
+        (&plan.metrics.memory, "bytes of memory"),
+        (&plan.metrics.aside, "bytes set aside"),
+    ] {
+        let bytes = bytes.load(Ordering::Relaxed);
+        if bytes > 0 {
+            write!(f, ", {bytes} {what}")?;
+        }
     }
     if let Some(scan) = &*plan.metrics.scan.lock() {
         for (name, value) in ScanCounts::of(scan).entries() {
@@ -57,4 +75,15 @@ fn level(plan: &Plan, depth: usize, f: &mut fmt::Formatter<'_>) -> fmt::Result {
     plan.inputs()
         .into_iter()
         .try_for_each(|input| level(input, depth + 1, f))
+}
+
+/// Which rows come out.
+fn cut(skip: usize, fetch: Option<usize>, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    if skip > 0 {
+        write!(f, ", without the first {skip}")?;
+    }
+    match fetch {
+        Some(fetch) => write!(f, ", {fetch} rows"),
+        None => Ok(()),
+    }
 }

@@ -147,7 +147,10 @@ impl Converter<'_> {
 
     /// A join whose sides keep their roles.
     fn bound(&self, join: &LogicalJoin, plan: &LogicalPlan) -> Option<Converted> {
-        if join.null_aware {
+        // NOT IN with what NULLs mean there.
+        if join.null_aware
+            && (join.join_type, join.on.len(), &join.filter) != (JoinType::LeftAnti, 1, &None)
+        {
             return None;
         }
         let (left, right) = (self.convert(&join.left)?, self.convert(&join.right)?);
@@ -161,6 +164,7 @@ impl Converter<'_> {
             JoinType::Full => (JoinKind::Full, smaller),
             JoinType::LeftSemi if smaller => (JoinKind::BuildSemi, true),
             JoinType::LeftSemi => (JoinKind::ProbeSemi, false),
+            JoinType::LeftAnti if join.null_aware => (JoinKind::ProbeNotIn, false),
             JoinType::LeftAnti if smaller => (JoinKind::BuildAnti, true),
             JoinType::LeftAnti => (JoinKind::ProbeAnti, false),
             JoinType::LeftMark => (JoinKind::ProbeMark, false),
@@ -273,7 +277,7 @@ pub(super) fn joined(
     if kind.gives_pairs() {
         types.extend(build.types.iter().cloned());
     }
-    if kind == JoinKind::ProbeMark {
+    if matches!(kind, JoinKind::ProbeMark | JoinKind::ProbeMarkIn) {
         types.push(DataType::Boolean);
     }
     let mut join = Join {
@@ -291,7 +295,7 @@ pub(super) fn joined(
 /// The type of two sides of an equality, if they can be a key.
 fn key_kind(from: &Scope<'_>, a: &Expr, to: &Scope<'_>, b: &Expr) -> Option<DataType> {
     let (a, b) = (from.kind_of(a)?, to.kind_of(b)?);
-    let known = matches!(Kind::of(&a), Kind::Int | Kind::Bool | Kind::Wide);
+    let known = !matches!(Kind::of(&a), Kind::Other);
     let same = match (&a, &b) {
         (DataType::Decimal128(p, s), DataType::Decimal128(q, t)) => {
             s == t && (*p <= 18) == (*q <= 18)

@@ -3,8 +3,8 @@
 //! Of an optimised logical plan every largest part that our operators can do becomes one
 //! node (`node`), which DataFusion's planner takes for a leaf; the rest stays
 //! DataFusion's. `convert` turns plans into ours, `expression` expressions, `scalar`
-//! conditions with sub-queries; `order` decides in which order tables are joined and
-//! `tree` makes the plan of that.
+//! conditions with sub-queries, `sort` orders, limits and unions; `order` decides in which
+//! order tables are joined and `tree` makes the plan of that.
 //! `SET freestone.engine = 'datafusion'` turns all of it off.
 
 mod aggregate;
@@ -15,6 +15,7 @@ mod join;
 mod node;
 mod order;
 mod scalar;
+mod sort;
 mod tree;
 
 use std::sync::Arc;
@@ -41,11 +42,15 @@ pub(crate) fn replaced(plan: LogicalPlan, state: &SessionState) -> DfResult<Logi
         return Ok(plan);
     }
     let converter = Converter { state };
+    let mut root = true;
     let plan = plan.transform_down_with_subqueries(|plan| {
+        let is_root = std::mem::take(&mut root);
         if !is_worthwhile(&plan) {
             return Ok(Transformed::no(plan));
         }
-        let Some(ours) = converter.plan(&plan) else {
+        // Above an order of ours, DataFusion's plans would not know that there is one.
+        let ours = converter.plan(&plan);
+        let Some(ours) = ours.filter(|ours| is_root || !ours.is_ordered()) else {
             return Ok(Transformed::no(plan));
         };
         let node = PipelineNode::new(ours, Arc::clone(plan.schema()));
@@ -64,6 +69,9 @@ fn is_worthwhile(plan: &LogicalPlan) -> bool {
         LogicalPlan::Projection(projection) => is_worthwhile(&projection.input),
         LogicalPlan::Filter(filter) => is_worthwhile(&filter.input),
         LogicalPlan::SubqueryAlias(alias) => is_worthwhile(&alias.input),
+        LogicalPlan::Sort(sort) => is_worthwhile(&sort.input),
+        LogicalPlan::Limit(limit) => is_worthwhile(&limit.input),
+        LogicalPlan::Union(union) => union.inputs.iter().any(|input| is_worthwhile(input)),
         _ => false,
     }
 }

@@ -54,6 +54,20 @@ impl PipelineNode {
             schema,
         }
     }
+
+    fn exec(&self) -> Arc<dyn ExecutionPlan> {
+        let schema: SchemaRef = Arc::clone(self.schema.inner());
+        Arc::new(PipelineExec {
+            plan: Arc::clone(&self.plan),
+            properties: Arc::new(PlanProperties::new(
+                EquivalenceProperties::new(Arc::clone(&schema)),
+                Partitioning::UnknownPartitioning(1),
+                EmissionType::Incremental,
+                Boundedness::Bounded,
+            )),
+            schema,
+        })
+    }
 }
 
 impl PartialEq for PipelineNode {
@@ -113,6 +127,12 @@ impl QueryPlanner for Planner {
         plan: &LogicalPlan,
         session: &dyn Session,
     ) -> DfResult<Arc<dyn ExecutionPlan>> {
+        // What is ours from the top on needs none of the rules for DataFusion's operators.
+        if let LogicalPlan::Extension(whole) = plan
+            && let Some(node) = whole.node.as_any().downcast_ref::<PipelineNode>()
+        {
+            return Ok(node.exec());
+        }
         let planner = DefaultPhysicalPlanner::with_extension_planners(vec![Arc::new(Pipelines)]);
         planner.create_physical_plan(plan, session).await
     }
@@ -134,18 +154,7 @@ impl ExtensionPlanner for Pipelines {
         let Some(node) = node.as_any().downcast_ref::<PipelineNode>() else {
             return Ok(None);
         };
-        let schema: SchemaRef = Arc::clone(node.schema.inner());
-        let exec = PipelineExec {
-            plan: Arc::clone(&node.plan),
-            properties: Arc::new(PlanProperties::new(
-                EquivalenceProperties::new(Arc::clone(&schema)),
-                Partitioning::UnknownPartitioning(1),
-                EmissionType::Incremental,
-                Boundedness::Bounded,
-            )),
-            schema,
-        };
-        Ok(Some(Arc::new(exec)))
+        Ok(Some(node.exec()))
     }
 }
 

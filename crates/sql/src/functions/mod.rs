@@ -20,9 +20,11 @@ mod sum;
 use std::sync::Arc;
 
 use datafusion::common::DFSchema;
+use datafusion::common::tree_node::{TreeNode, TreeNodeRecursion};
+use datafusion::error::Result as DfResult;
 use datafusion::execution::session_state::SessionStateBuilder;
-use datafusion::logical_expr::Expr;
 use datafusion::logical_expr::planner::ExprPlanner;
+use datafusion::logical_expr::{Expr, LogicalPlan};
 use datafusion::optimizer::Analyzer;
 
 use crate::error::Result;
@@ -42,6 +44,22 @@ pub(crate) fn install(builder: &mut SessionStateBuilder) {
     aggregates.push(sum::checked_sum());
     let planners = builder.expr_planners().get_or_insert_with(Vec::new);
     planners.insert(0, Arc::new(convert::Literals) as Arc<dyn ExprPlanner>);
+}
+
+/// Whether something in the expressions of a node is wanted.
+///
+/// # Errors
+/// Those of the walk.
+pub(crate) fn any_expression(plan: &LogicalPlan, wanted: impl Fn(&Expr) -> bool) -> DfResult<bool> {
+    let mut found = false;
+    plan.apply_expressions(|expr| {
+        found |= expr.exists(|expr| Ok(wanted(expr)))?;
+        Ok(match found {
+            true => TreeNodeRecursion::Stop,
+            false => TreeNodeRecursion::Continue,
+        })
+    })?;
+    Ok(found)
 }
 
 /// The expression with operands brought together; to be called before its types are

@@ -20,6 +20,7 @@ use datafusion::logical_expr::utils::merge_schema;
 use datafusion::logical_expr::{Between, Expr, ExprSchemable, LogicalPlan};
 use datafusion::optimizer::AnalyzerRule;
 
+use super::any_expression;
 use super::convert::read_literal;
 
 /// See the module.
@@ -37,6 +38,9 @@ impl AnalyzerRule for Operands {
 }
 
 fn rewrite_plan(plan: LogicalPlan) -> DfResult<Transformed<LogicalPlan>> {
+    if !any_expression(&plan, has_operands)? {
+        return Ok(Transformed::no(plan));
+    }
     let mut schema = merge_schema(&plan.inputs());
     if let LogicalPlan::TableScan(scan) = &plan {
         schema.merge(&DFSchema::try_from_qualified_schema(
@@ -54,6 +58,14 @@ fn rewrite_plan(plan: LogicalPlan) -> DfResult<Transformed<LogicalPlan>> {
     } else {
         Ok(changed)
     }
+}
+
+/// Whether an expression has operands that are brought together here.
+fn has_operands(expr: &Expr) -> bool {
+    matches!(
+        expr,
+        Expr::BinaryExpr(_) | Expr::Between(_) | Expr::InList(_) | Expr::Case(_)
+    )
 }
 
 /// Brings operands together in one expression.

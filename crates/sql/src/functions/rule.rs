@@ -6,7 +6,7 @@
 use std::sync::Arc;
 
 use datafusion::common::config::ConfigOptions;
-use datafusion::common::tree_node::{Transformed, TreeNode, TreeNodeRecursion};
+use datafusion::common::tree_node::{Transformed, TreeNode};
 use datafusion::common::{DFSchema, ExprSchema};
 use datafusion::error::Result as DfResult;
 use datafusion::logical_expr::expr::{BinaryExpr, Cast, ScalarFunction};
@@ -15,6 +15,7 @@ use datafusion::logical_expr::utils::merge_schema;
 use datafusion::logical_expr::{Expr, ExprSchemable, LogicalPlan, ScalarUDF};
 use datafusion::optimizer::AnalyzerRule;
 
+use super::any_expression;
 use super::arithmetic::{checked_negation, checked_operator};
 use super::convert::conversion;
 
@@ -33,7 +34,7 @@ impl AnalyzerRule for PostgresSemantics {
 }
 
 fn rewrite_plan(plan: LogicalPlan) -> DfResult<Transformed<LogicalPlan>> {
-    if !concerned(&plan)? {
+    if !any_expression(&plan, is_concerned)? {
         return Ok(Transformed::no(plan));
     }
     let mut schema = merge_schema(&plan.inputs());
@@ -55,23 +56,12 @@ fn rewrite_plan(plan: LogicalPlan) -> DfResult<Transformed<LogicalPlan>> {
     }
 }
 
-/// Whether any expression of the node could need the rule at all.
-fn concerned(plan: &LogicalPlan) -> DfResult<bool> {
-    let mut found = false;
-    plan.apply_expressions(|expr| {
-        expr.apply(|expr| {
-            found |= matches!(
-                expr,
-                Expr::BinaryExpr(_) | Expr::Negative(_) | Expr::Cast(_)
-            );
-            Ok(if found {
-                TreeNodeRecursion::Stop
-            } else {
-                TreeNodeRecursion::Continue
-            })
-        })
-    })?;
-    Ok(found)
+/// Whether an expression could be replaced here.
+fn is_concerned(expr: &Expr) -> bool {
+    matches!(
+        expr,
+        Expr::BinaryExpr(_) | Expr::Negative(_) | Expr::Cast(_)
+    )
 }
 
 /// Replaces unchecked operations in one expression.

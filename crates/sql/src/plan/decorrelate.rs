@@ -30,7 +30,7 @@ use datafusion::logical_expr::{
 };
 use datafusion::optimizer::AnalyzerRule;
 
-use crate::functions::{single_value, value_of_single};
+use crate::functions::{any_expression, single_value, value_of_single};
 
 /// See the module.
 #[derive(Debug, Default)]
@@ -56,6 +56,9 @@ impl Decorrelate {
             LogicalPlan::Filter(node) => Arc::clone(&node.input),
             _ => return Ok(Transformed::no(plan)),
         };
+        if !any_expression(&plan, |expr| matches!(expr, Expr::ScalarSubquery(_)))? {
+            return Ok(Transformed::no(plan));
+        }
         let names = NamePreserver::new(&plan);
         plan.map_expressions(|expr| {
             let name = names.save(&expr);
@@ -227,19 +230,6 @@ fn outer_columns(expr: &Expr) -> DfResult<Vec<Column>> {
         Ok(TreeNodeRecursion::Continue)
     })?;
     Ok(columns)
-}
-
-fn any_expression(plan: &LogicalPlan, found: impl Fn(&Expr) -> bool) -> DfResult<bool> {
-    let mut any = false;
-    plan.apply_expressions(|expr| {
-        any |= expr.exists(|expr| Ok(found(expr)))?;
-        Ok(if any {
-            TreeNodeRecursion::Stop
-        } else {
-            TreeNodeRecursion::Continue
-        })
-    })?;
-    Ok(any)
 }
 
 fn refers_outside(plan: &LogicalPlan) -> DfResult<bool> {

@@ -6,6 +6,7 @@ pub(crate) mod files;
 mod information_schema;
 pub(crate) mod names;
 pub(crate) mod naming;
+pub(crate) mod optimize;
 pub(crate) mod relations;
 pub(crate) mod rewrite;
 pub(crate) mod rows;

@@ -72,7 +72,7 @@ impl Run<'_> {
         });
         let query = select(changed, &values.collect::<Vec<_>>(), Vec::new(), selection);
         let plan = self.plan_of_change(changed, &query).await?;
-        let parts = collect_partitioned(plan, self.state().task_ctx()).await?;
+        let parts = collect_partitioned(plan, self.session.task_context()).await?;
         let batches = parts.into_iter().flatten();
         let answers = batches
             .map(|batch| answer(table, &columns, &batch))

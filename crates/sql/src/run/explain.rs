@@ -17,6 +17,7 @@ use super::Run;
 use crate::engine::INDENT;
 use crate::error::{Error, Result};
 use crate::plan::names::{position, table_name};
+use crate::plan::optimize::optimized;
 use crate::plan::rows::{Values, batch};
 use crate::session::Outcome;
 
@@ -67,18 +68,13 @@ impl Run<'_> {
     async fn explain_query(&self, ast: &Ast, wanted: &Wanted) -> Result<Outcome> {
         let begin = Instant::now();
         let plan = self.logical(ast).await?;
-        let optimized = self.state().optimize(&plan)?;
         let physical = self.physical(&plan).await?;
         let planned = begin.elapsed();
         let mut lines = Vec::new();
         if wanted.verbose {
-            lines.extend(
-                optimized
-                    .display_indent_schema()
-                    .to_string()
-                    .lines()
-                    .map(str::to_owned),
-            );
+            let optimized = optimized(&plan, self.state())?;
+            let shown = optimized.display_indent_schema().to_string();
+            lines.extend(shown.lines().map(str::to_owned));
             lines.push(String::new());
         }
         if wanted.analyze {
@@ -102,7 +98,7 @@ impl Run<'_> {
     }
 
     async fn drain(&self, physical: &Arc<dyn ExecutionPlan>) -> Result<usize> {
-        let mut stream = execute_stream(Arc::clone(physical), self.state().task_ctx())?;
+        let mut stream = execute_stream(Arc::clone(physical), self.session.task_context())?;
         let mut rows = 0;
         while let Some(batch) = stream.next().await {
             rows += batch?.num_rows();

@@ -16,6 +16,7 @@ use futures::StreamExt;
 use super::Run;
 use crate::error::Result;
 use crate::plan::naming::result_names;
+use crate::plan::optimize::optimized;
 use crate::session::{KnownPlan, Outcome, Rows, is_lasting, panicked};
 
 impl Run<'_> {
@@ -23,7 +24,7 @@ impl Run<'_> {
     pub(crate) async fn query(&self, ast: &Ast) -> Result<Outcome> {
         self.session.database().memory().look_at_delta();
         let KnownPlan { physical, names } = self.planned(ast).await?;
-        let stream = execute_stream(physical, self.state().task_ctx())?;
+        let stream = execute_stream(physical, self.session.task_context())?;
         Ok(Outcome::Rows(renamed(guarded(stream), &names)))
     }
 
@@ -51,7 +52,7 @@ impl Run<'_> {
     /// `53200` if `memory_limit` has no room for them; those of the plan.
     pub(super) async fn collected(&self, plan: Arc<dyn ExecutionPlan>) -> Result<Vec<RecordBatch>> {
         self.session.database().memory().look_at_delta();
-        let context = self.state().task_ctx();
+        let context = self.session.task_context();
         let held = MemoryConsumer::new("collecting changed rows").register(context.memory_pool());
         let mut stream = execute_stream(plan, context)?;
         let mut batches = Vec::new();
@@ -66,7 +67,7 @@ impl Run<'_> {
 
     pub(crate) async fn physical(&self, plan: &LogicalPlan) -> Result<Arc<dyn ExecutionPlan>> {
         let state = self.state();
-        let plan = crate::engine::replaced(state.optimize(plan)?, state)?;
+        let plan = crate::engine::replaced(optimized(plan, state)?, state)?;
         Ok(state
             .query_planner()
             .create_physical_plan(&plan, state)

@@ -193,7 +193,7 @@ impl Run<'_> {
         let ast = parse_one(query)?;
         let plan = self.logical(&ast).await?;
         let physical = self.physical(&plan).await?;
-        let found = collect(physical, self.state().task_ctx()).await?;
+        let found = collect(physical, self.session.task_context()).await?;
         Ok(found.iter().any(|batch| batch.num_rows() > 0))
     }
 

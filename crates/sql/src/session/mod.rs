@@ -14,9 +14,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use datafusion::arrow::array::RecordBatch;
 use datafusion::arrow::datatypes::SchemaRef;
-use datafusion::execution::SendableRecordBatchStream;
 use datafusion::execution::session_state::SessionState;
+use datafusion::execution::{SendableRecordBatchStream, TaskContext};
 use datafusion::physical_plan::memory::MemoryStream;
+use datafusion::prelude::SessionConfig;
 use freestone_exec::Memory;
 use freestone_storage::Transaction;
 use futures::{FutureExt, TryStreamExt};
@@ -26,7 +27,7 @@ use crate::database::Database;
 use crate::error::{Error, Result};
 use crate::progress::Progress;
 use crate::run;
-use crate::statement::{Statement, parse};
+use crate::statement::Statement;
 
 pub(crate) use numbers::TakenNumbers;
 pub(crate) use plans::{KnownPlan, KnownPlans, PlanSettings, is_lasting};
@@ -153,7 +154,7 @@ impl Session {
     /// # Errors
     /// `42601` with the position in `sql`.
     pub fn parse(&self, sql: &str) -> Result<Vec<Statement>> {
-        parse(sql)
+        self.database.texts().parse(sql)
     }
 
     /// Runs one statement. Dropping the future, or the rows, cancels it.
@@ -281,11 +282,33 @@ impl Session {
     pub(crate) fn statement_state(&self) -> SessionState {
         let mut state = self.state.read().clone();
         state.mark_start_execution();
-        // What DataFusion's sorts hold back for merging their runs is made for large limits.
-        let kept = &mut state.config_mut().options_mut().execution;
-        let share = self.database.memory().limit() / SORT_SHARE;
-        kept.sort_spill_reservation_bytes = kept.sort_spill_reservation_bytes.min(share);
+        self.limit_sorts(state.config_mut());
         state
+    }
+
+    /// What a plan runs with; functions are in the plan already.
+    pub(crate) fn task_context(&self) -> Arc<TaskContext> {
+        let state = self.state.read();
+        let mut config = state.config().clone();
+        self.limit_sorts(&mut config);
+        Arc::new(TaskContext::new(
+            None,
+            state.session_id().to_owned(),
+            config,
+            HashMap::new(),
+            HashMap::new(),
+            HashMap::new(),
+            HashMap::new(),
+            Arc::clone(state.runtime_env()),
+        ))
+    }
+
+    /// What DataFusion's sorts hold back for merging their runs is made for large limits.
+    fn limit_sorts(&self, config: &mut SessionConfig) {
+        let share = self.database.memory().limit() / SORT_SHARE;
+        if config.options().execution.sort_spill_reservation_bytes > share {
+            config.options_mut().execution.sort_spill_reservation_bytes = share;
+        }
     }
 
     /// Changes the settings for the statements that follow.

@@ -5,6 +5,7 @@
 //! runs, such as `now()`, or on anything but tables.
 
 use std::collections::HashMap;
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Weak};
 
@@ -58,13 +59,27 @@ struct Plans {
     /// The database that they were made for.
     catalog: Weak<Catalog>,
     timestamp: u64,
-    by_statement: HashMap<(PlanSettings, Ast), KnownPlan>,
+    /// By the hash of their statements, which need not be copied to be looked up.
+    by_statement: HashMap<u64, Vec<Known>>,
+    count: usize,
+}
+
+#[derive(Debug)]
+struct Known {
+    settings: PlanSettings,
+    ast: Ast,
+    plan: KnownPlan,
 }
 
 impl Plans {
     fn fit(&self, snapshot: &Snapshot) -> bool {
         self.timestamp == snapshot.timestamp()
             && std::ptr::eq(self.catalog.as_ptr(), Arc::as_ptr(snapshot.catalog()))
+    }
+
+    fn clear(&mut self) {
+        self.by_statement.clear();
+        self.count = 0;
     }
 }
 
@@ -80,9 +95,11 @@ impl KnownPlans {
         if !plans.fit(snapshot) {
             return None;
         }
-        let known = plans.by_statement.get(&(settings, ast.clone()))?;
-        let physical = reset_plan_states(Arc::clone(&known.physical)).ok()?;
-        let names = known.names.clone();
+        let mut alike = plans.by_statement.get(&hash(settings, ast))?.iter();
+        let known = alike.find(|known| known.settings == settings && known.ast == *ast)?;
+        let KnownPlan { physical, names } = known.plan.clone();
+        drop(plans);
+        let physical = reset_plan_states(physical).ok()?;
         Some(KnownPlan { physical, names })
     }
 
@@ -95,19 +112,31 @@ impl KnownPlans {
         snapshot: &Snapshot,
     ) {
         let mut plans = self.plans.lock();
-        if !plans.fit(snapshot) || plans.by_statement.len() >= PLANS {
-            plans.by_statement.clear();
+        if !plans.fit(snapshot) || plans.count >= PLANS {
+            plans.clear();
             plans.catalog = Arc::downgrade(snapshot.catalog());
             plans.timestamp = snapshot.timestamp();
         }
-        let key = (settings, ast.clone());
-        plans.by_statement.insert(key, plan.clone());
+        plans.count += 1;
+        let alike = plans.by_statement.entry(hash(settings, ast)).or_default();
+        alike.push(Known {
+            settings,
+            ast: ast.clone(),
+            plan: plan.clone(),
+        });
     }
 
     /// Forgets all plans, which keep what they read from going.
     pub(crate) fn clear(&self) {
-        self.plans.lock().by_statement.clear();
+        self.plans.lock().clear();
     }
+}
+
+fn hash(settings: PlanSettings, ast: &Ast) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    settings.hash(&mut hasher);
+    ast.hash(&mut hasher);
+    hasher.finish()
 }
 
 /// Whether a plan gives the same rows whenever it runs on the same tables.

@@ -128,7 +128,7 @@ impl Prepared {
     /// The rows with one key; `None` if that is not what is asked for, or a
     /// transaction is open, whose statements come one after the other.
     fn rows_at_point(&self, session: &Session, values: &[Parameter]) -> Result<Option<Vec<Row>>> {
-        let Ast::Query(query) = &self.statement.ast else {
+        let Ast::Query(query) = self.statement.ast.as_ref() else {
             return Ok(None);
         };
         if values.len() != self.parameters || session.in_transaction() {

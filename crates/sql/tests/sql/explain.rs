@@ -73,6 +73,24 @@ fn analyze_counts_blocks() {
 }
 
 #[test]
+fn operators_say_what_memory_they_held() {
+    let sql = filled();
+    let query = "SELECT t.b, count(*) FROM t JOIN t AS u ON t.a = u.a GROUP BY t.b ORDER BY t.b";
+    let text = plan(&sql, &format!("ANALYZE {query}"));
+    for operator in ["sort by", "aggregate", "join Inner"] {
+        let line = text.lines().find(|line| line.contains(operator)).unwrap();
+        let (before, _) = line.split_once(" bytes of memory").expect(&text);
+        let bytes = before
+            .rsplit(' ')
+            .next()
+            .and_then(|bytes| bytes.parse::<u64>().ok());
+        // 40,000 keys of eight bytes at least.
+        assert!(bytes.unwrap() > 320_000, "{text}");
+    }
+    assert!(!plan(&sql, query).contains("bytes of memory"));
+}
+
+#[test]
 fn counts_come_from_statistics() {
     let sql = filled();
     for query in ["SELECT count(*) FROM t", "SELECT min(a), max(a) FROM t"] {

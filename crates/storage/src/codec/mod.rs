@@ -24,6 +24,7 @@ mod alp;
 pub mod bits;
 pub mod code_source;
 mod codebook;
+mod compacted;
 mod dense;
 mod dictionary;
 mod distinct;
@@ -42,6 +43,7 @@ mod tests;
 
 pub use bits::prefetch;
 pub use codebook::{Codebook, Fetch, constant, symbols_to_arrow};
+pub use compacted::compacted;
 pub use dense::{Dense, DenseData, fixed_to_arrow, stored_value};
 pub use dictionary::{Dictionary, build_whole as dictionary_of};
 pub use encode::{Codes, Encoded, encode};

@@ -119,12 +119,11 @@ impl RowBits {
     /// `passing` without the rows that are set; its first bit is row `first`,
     /// which begins a word.
     pub fn taken_from(&self, passing: &BooleanBuffer, first: usize) -> BooleanBuffer {
-        let words = passing
-            .bit_chunks()
-            .iter_padded()
-            .enumerate()
-            .map(|(number, word)| word & !self.word(first / 64 + number));
-        let words: Vec<u64> = words.collect();
+        let mut words: Vec<u64> = passing.bit_chunks().iter_padded().collect();
+        let start = first / 64;
+        let here = words.iter_mut().skip(self.first.saturating_sub(start));
+        let gone = self.words.iter().skip(start.saturating_sub(self.first));
+        here.zip(gone).for_each(|(word, gone)| *word &= !gone);
         BooleanBuffer::new(Buffer::from_vec(words), 0, passing.len())
     }
 }

@@ -1,11 +1,13 @@
 //! A fragment of the delta: tuples one after the other, with when they came and went.
 
 use super::deletes::{Deletes, RowBits};
+use super::kept::KeptColumns;
 use super::tuple::TupleShape;
 use crate::codec::ArrayForm;
 use crate::error::Result;
 use crate::schema::TableSchema;
-use arrow_array::ArrayRef;
+use arrow_array::{ArrayRef, UInt32Array};
+use arrow_select::take::take;
 use parking_lot::{RwLock, RwLockReadGuard};
 use std::sync::Arc;
 
@@ -13,6 +15,8 @@ use std::sync::Arc;
 pub const FRAGMENT_ROWS: usize = crate::format::ZONE_ROWS;
 /// A fragment takes no more rows when its tuples pass so many bytes.
 const FRAGMENT_BYTES: usize = 4 << 20;
+/// Less than one row in so many is few.
+const FEW: usize = 4;
 
 /// Some rows of a table that are in no block.
 #[derive(Debug)]
@@ -22,6 +26,7 @@ pub struct Fragment {
     schema: Arc<TableSchema>,
     shape: TupleShape,
     rows: RwLock<Rows>,
+    columns: KeptColumns,
     /// Rows that were deleted.
     pub deletes: Deletes,
 }
@@ -44,6 +49,7 @@ impl Fragment {
             schema,
             shape,
             rows: RwLock::default(),
+            columns: KeptColumns::default(),
             deletes: Deletes::default(),
         }
     }
@@ -78,10 +84,10 @@ impl Fragment {
         self.len() == 0
     }
 
-    /// Bytes of its tuples, their ends and their times.
+    /// Bytes of its tuples, their ends and their times, and of columns that are kept.
     pub fn bytes(&self) -> usize {
         let rows = self.rows.read();
-        rows.tuples.len() + 16 * rows.ends.len()
+        rows.tuples.len() + 16 * rows.ends.len() + self.columns.bytes()
     }
 
     /// Whether further rows belong into another fragment.
@@ -108,6 +114,7 @@ impl Fragment {
         rows.created.truncate(len);
         let bytes = rows.ends.last().copied().unwrap_or(0);
         rows.tuples.truncate(bytes);
+        self.columns.clear();
     }
 
     /// The rows from number `first` on as a fragment of their own, if there are any.
@@ -147,6 +154,9 @@ impl Fragment {
                 .partition_point(|created| *created <= timestamp) as u32
         };
         let deleted = self.deletes.at(timestamp);
+        if deleted.is_none() && own.is_none() {
+            return (0..count).collect();
+        }
         let gone = |bits: Option<&RowBits>, row| bits.is_some_and(|bits| bits.contains(row));
         let rows = (0..count).filter(|row| !gone(deleted.as_deref(), *row) && !gone(own, *row));
         rows.collect()
@@ -201,5 +211,31 @@ impl Tuples<'_> {
     pub fn column(&self, column: usize, rows: &[u32], form: ArrayForm) -> Result<ArrayRef> {
         let tuples = rows.iter().map(|row| self.tuple(*row));
         self.fragment.shape.column(tuples, column, form)
+    }
+    /// As [`Tuples::column`], of ascending rows; the column is kept for further calls
+    /// unless few of its rows are asked for.
+    ///
+    /// # Errors
+    /// As [`Tuples::column`].
+    pub fn kept_column(&self, column: usize, rows: &[u32], form: ArrayForm) -> Result<ArrayRef> {
+        let needed = rows.last().map_or(0, |last| *last as usize + 1);
+        let columns = &self.fragment.columns;
+        let all = match columns.get(column, form, needed) {
+            Some(all) => all,
+            None if FEW * rows.len() < self.len() as usize => {
+                return self.column(column, rows, form);
+            }
+            None => {
+                let every: Vec<u32> = (0..self.len()).collect();
+                let all = self.column(column, &every, form)?;
+                columns.keep(column, form, &all);
+                all.slice(0, needed)
+            }
+        };
+        if rows.len() == needed {
+            return Ok(all);
+        }
+        let places = UInt32Array::from(rows.to_vec());
+        Ok(take(&all, &places, None)?)
     }
 }

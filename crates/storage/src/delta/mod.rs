@@ -12,6 +12,7 @@
 mod batch;
 mod deletes;
 mod fragment;
+mod kept;
 mod keys;
 mod repeated;
 #[cfg(test)]

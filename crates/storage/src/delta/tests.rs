@@ -1,23 +1,26 @@
 //! The table of bytes in `tuple`, by its example; sets of rows.
 
-use super::{RowBits, TupleBatch, TupleShape};
+use super::{Fragment, RowBits, TupleBatch, TupleShape};
 use crate::codec::ArrayForm;
 use crate::schema::{Column, ColumnType, TableSchema, Value};
 use arrow_array::cast::AsArray;
-use arrow_array::types::UInt32Type;
+use arrow_array::types::{Int32Type, UInt32Type};
 use arrow_array::{ArrayRef, RecordBatch, StringViewArray};
 use arrow_buffer::BooleanBuffer;
 use std::sync::Arc;
 
-#[test]
-fn the_example_is_so() {
-    let column = |name: &str, kind| Column {
+fn column(name: &str, kind: ColumnType) -> Column {
+    Column {
         name: name.into(),
         kind,
         nullable: true,
         default: None,
         identity: None,
-    };
+    }
+}
+
+#[test]
+fn the_example_is_so() {
     let schema = TableSchema {
         columns: vec![
             column("a", ColumnType::SmallInt),
@@ -80,15 +83,8 @@ fn bits_are_a_set_of_rows_wherever_they_begin() {
 /// Texts that repeat come as codes where that is asked for, others as they are.
 #[test]
 fn repeated_texts_come_as_codes() {
-    let column = Column {
-        name: "t".into(),
-        kind: ColumnType::Text,
-        nullable: true,
-        default: None,
-        identity: None,
-    };
     let schema = TableSchema {
-        columns: vec![column],
+        columns: vec![column("t", ColumnType::Text)],
         ..TableSchema::default()
     };
     let shape = TupleShape::of(&schema);
@@ -103,10 +99,75 @@ fn repeated_texts_come_as_codes() {
         let compact = shape.column(tuples.iter(), 0, ArrayForm::Compact).unwrap();
         let coded = compact.as_dictionary_opt::<UInt32Type>();
         assert_eq!(coded.is_some(), is_coded, "{rows} {different}");
-        for row in 0..coded.map_or(0, |coded| coded.len()) {
-            let key = coded.and_then(|coded| coded.key(row));
-            let entries = coded.unwrap().values().as_string_view();
-            assert_eq!(key.map(|key| entries.value(key).to_string()), text(row));
-        }
+        assert_eq!(values(&compact), (0..rows).map(text).collect::<Vec<_>>());
     }
+}
+
+/// The values of an array of texts, coded or not, or of integers.
+fn values(array: &ArrayRef) -> Vec<Option<String>> {
+    if let Some(coded) = array.as_dictionary_opt::<UInt32Type>() {
+        let entries = coded.values().as_string_view();
+        let entry = |key: Option<u32>| key.map(|key| entries.value(key as usize).to_string());
+        return coded.keys().iter().map(entry).collect();
+    }
+    match array.as_primitive_opt::<Int32Type>() {
+        Some(numbers) => numbers
+            .iter()
+            .map(|number| number.map(|number| number.to_string()))
+            .collect(),
+        None => array
+            .as_string_view()
+            .iter()
+            .map(|text| text.map(str::to_string))
+            .collect(),
+    }
+}
+
+#[test]
+fn kept_columns_are_those_of_the_tuples() {
+    let schema = Arc::new(TableSchema {
+        columns: vec![
+            column("number", ColumnType::Integer),
+            column("text", ColumnType::Text),
+        ],
+        ..TableSchema::default()
+    });
+    let fragment = Fragment::new(0, schema);
+    let push = |from: i32, to: i32, times: i32| {
+        for number in from..to {
+            let text = (number % 7 != 0).then(|| format!("text {}", number * times % 5));
+            let values = [
+                Some(number.wrapping_mul(times).to_le_bytes().to_vec()),
+                text.map(String::into_bytes),
+            ];
+            let mut tuple = Vec::new();
+            fragment.shape().encode_stored(&values, &mut tuple).unwrap();
+            fragment.push(&tuple, 1);
+        }
+    };
+    let check = || {
+        let tuples = fragment.read();
+        let every: Vec<u32> = (0..tuples.len()).collect();
+        let most: Vec<u32> = every.iter().copied().filter(|row| row % 9 != 4).collect();
+        let last = &every[every.len() - 1..];
+        for rows in [&every[..], &most, &every[..every.len() / 2], last, &[]] {
+            for form in [ArrayForm::Sql, ArrayForm::Compact] {
+                for number in 0..2 {
+                    let kept = tuples.kept_column(number, rows, form).unwrap();
+                    let read = tuples.column(number, rows, form).unwrap();
+                    assert_eq!(values(&kept), values(&read));
+                }
+            }
+        }
+    };
+    push(0, 300, 1);
+    let before = fragment.bytes();
+    check();
+    assert!(fragment.bytes() > before, "what is kept is counted");
+    push(300, 500, 3);
+    check();
+    fragment.truncate(250);
+    assert!(fragment.bytes() < before);
+    push(250, 400, 2);
+    check();
 }

@@ -3,12 +3,12 @@
 use super::Scan;
 use super::fragments::{Columns, row_ids};
 use super::worker::BlockScan;
+use crate::codec::compacted;
 use crate::codec::fields::Rows;
 use crate::delta::RowHome;
 use crate::error::Result;
-use arrow_array::{ArrayRef, BooleanArray, RecordBatch, RecordBatchOptions};
+use arrow_array::{ArrayRef, RecordBatch, RecordBatchOptions};
 use arrow_buffer::BooleanBuffer;
-use arrow_select::filter::FilterBuilder;
 use std::ops::Range;
 use std::sync::atomic::Ordering;
 
@@ -102,8 +102,8 @@ impl BlockScan {
         scan: &Scan,
         rows: Range<usize>,
         which: BooleanBuffer,
+        count: usize,
     ) -> Result<Option<Columns>> {
-        let count = which.count_set_bits();
         let granted = scan.reserve(count);
         let mut positions = Vec::new();
         if granted < count || scan.row_ids {
@@ -112,13 +112,7 @@ impl BlockScan {
         }
         let mut columns = match granted < count {
             true => self.read(scan, &Rows::Positions(&positions))?,
-            false => {
-                let which = BooleanArray::new(which, None);
-                let which = FilterBuilder::new(&which).optimize().build();
-                let columns = self.read(scan, &Rows::Range(rows))?.into_iter();
-                let columns = columns.map(|column| which.filter(&column));
-                columns.collect::<std::result::Result<_, _>>()?
-            }
+            false => compacted(&self.read(scan, &Rows::Range(rows))?, &which)?,
         };
         if scan.row_ids {
             columns.push(row_ids(self.home(), positions.into_iter()));

@@ -21,10 +21,16 @@ pub(super) fn read(scan: &Scan, home: RowHome, fragment: &Fragment) -> Result<Ve
         .rows_in_delta
         .fetch_add(looked_at, Ordering::Relaxed);
     let tuples = fragment.read();
+    // What asks for compact arrays is a query, which will come again; others, such as
+    // the tuple mover, read rows that are about to go.
+    let column = |column: usize, rows: &[u32], form| match scan.form {
+        ArrayForm::Compact => tuples.kept_column(column, rows, form),
+        ArrayForm::Sql => tuples.column(column, rows, form),
+    };
     let rows = match &scan.predicate {
         Some(predicate) if !visible.is_empty() => {
-            let bits = predicate.evaluate(visible.len(), &mut |column, leaf| {
-                evaluate_leaf(leaf, &tuples.column(column, &visible, ArrayForm::Sql)?)
+            let bits = predicate.evaluate(visible.len(), &mut |number, leaf| {
+                evaluate_leaf(leaf, &column(number, &visible, ArrayForm::Sql)?)
             })?;
             bits.set_indices().map(|place| visible[place]).collect()
         }
@@ -34,7 +40,7 @@ pub(super) fn read(scan: &Scan, home: RowHome, fragment: &Fragment) -> Result<Ve
         let columns = scan
             .projection
             .iter()
-            .map(|column| tuples.column(*column, rows, scan.form));
+            .map(|number| column(*number, rows, scan.form));
         let mut columns = columns.collect::<Result<Vec<ArrayRef>>>()?;
         if scan.row_ids {
             columns.push(row_ids(home, rows.iter().copied()));

@@ -68,11 +68,12 @@ impl BlockScan {
     fn keep_range(&mut self, scan: &Scan, rows: Range<usize>, bits: Option<&BooleanBuffer>) {
         for start in rows.clone().step_by(scan.batch_rows) {
             let part = start..rows.end.min(start + scan.batch_rows);
-            let which = bits.map(|bits| bits.slice(start - rows.start, part.len()));
-            if which
-                .as_ref()
-                .is_none_or(|which| which.count_set_bits() > 0)
-            {
+            let which = bits.map(|bits| {
+                let which = bits.slice(start - rows.start, part.len());
+                let count = which.count_set_bits();
+                (which, count)
+            });
+            if which.as_ref().is_none_or(|(_, count)| *count > 0) {
                 self.whole.push_back(Passed { rows: part, which });
             }
         }

@@ -60,8 +60,8 @@ pub(super) struct BlockScan {
 #[derive(Debug)]
 pub(super) struct Passed {
     pub rows: Range<usize>,
-    /// Which of them did; `None` for all.
-    pub which: Option<BooleanBuffer>,
+    /// Which of them did, and how many; `None` for all.
+    pub which: Option<(BooleanBuffer, usize)>,
 }
 
 impl ScanWorker {
@@ -212,7 +212,7 @@ impl BlockScan {
             if let Some(Passed { rows, which }) = self.whole.pop_front() {
                 return match which {
                     None => self.emit_whole(scan, rows),
-                    Some(which) => self.emit_most(scan, rows, which),
+                    Some((which, count)) => self.emit_most(scan, rows, which, count),
                 };
             }
             if done {

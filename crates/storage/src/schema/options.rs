@@ -122,7 +122,7 @@ impl Default for TableOptions {
             layout: Layout::Column,
             sort_by: None,
             block_bytes: 16 << 20,
-            page_bytes: 8 << 10,
+            page_bytes: 32 << 10,
             reorganise_percent: 5,
             slotted: false,
             fill_percent: full(),

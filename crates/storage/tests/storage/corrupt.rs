@@ -79,6 +79,7 @@ impl Patient {
         };
         let mut options = TableOptions {
             layout,
+            page_bytes: 8192,
             ..TableOptions::default()
         };
         options.set("codec", codec).unwrap();

@@ -21,6 +21,7 @@
 //! arm64) and chosen at run time; `tests` hold them equal.
 
 mod bytes;
+mod compact;
 mod level;
 mod pack;
 mod prefetch;
@@ -28,6 +29,7 @@ mod range;
 mod unpack;
 
 pub use bytes::{bytes_in_range, widen};
+pub use compact::compact;
 pub use level::Level;
 pub use pack::{bytes_for, get, pack, place_of, width_for};
 pub use prefetch::prefetch;

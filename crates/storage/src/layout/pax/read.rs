@@ -21,6 +21,12 @@ use arrow_array::ArrayRef;
 use arrow_buffer::{BooleanBuffer, MutableBuffer, NullBuffer};
 use std::ops::Range;
 
+/// So many pages ahead minipages are fetched: each begins elsewhere, where the
+/// processor does not look by itself.
+const AHEAD: usize = 4;
+/// Where one row in so many is read, most lines of a minipage are.
+const DENSE: usize = 16;
+
 impl TupleStore for PaxStore {
     fn read_as(&self, column: usize, rows: &Rows<'_>, form: ArrayForm) -> Result<ArrayRef> {
         let Contents { nulls, views } = self.contents(column)?;
@@ -190,6 +196,7 @@ impl PaxStore {
         let mut page = self.page_of(rows.start);
         let mut row = rows.start;
         while row < rows.end {
+            self.fetch(column, page + AHEAD);
             let on_page = self.rows(page);
             let end = on_page.end.min(rows.end);
             let (here, later) = rest.split_at_mut(N * (end - row));
@@ -230,6 +237,9 @@ impl PaxStore {
             let on_page = self.rows(page);
             let (here, later) =
                 rest.split_at(rest.partition_point(|row| (*row as usize) < on_page.end));
+            if here.len() * DENSE >= on_page.len() {
+                self.fetch(column, page + AHEAD);
+            }
             let values = self.minipage(column, page).as_chunks::<N>().0;
             let (mut counted, mut before) = (on_page.start, 0);
             for (row, place) in here.iter().map(|row| *row as usize).zip(&mut places) {
@@ -273,6 +283,7 @@ impl MinipageCodes<'_> {
             let on_page = self.store.rows(page);
             let end = on_page.end.min(rows.end);
             let piece = width * (row - on_page.start)..width * (end - on_page.start);
+            self.store.fetch(self.column, page + AHEAD);
             let piece = &self.store.minipage(self.column, page)[piece];
             (row, page) = (end, page + 1);
             Some(piece)

@@ -8,7 +8,7 @@
 use super::check::{check_end, check_present, read_header};
 use super::code_bytes;
 use super::page::{ends, is_present};
-use crate::codec::Views;
+use crate::codec::{Views, prefetch};
 use crate::error::Result;
 use crate::format::SectionKind;
 use crate::layout::book::{Book, BookSections, Form, open_books};
@@ -152,6 +152,16 @@ impl PaxStore {
     pub(super) fn minipage(&self, column: &Column, page: usize) -> &[u8] {
         let place = self.place(column, page);
         &self.pages[place.begin as usize..place.end as usize]
+    }
+
+    /// Begins to fetch a minipage that will be read soon, if there is one.
+    pub(super) fn fetch(&self, column: &Column, page: usize) {
+        if page + 1 < self.firsts.len() {
+            let minipage = self.minipage(column, page);
+            for line in (0..minipage.len()).step_by(64) {
+                prefetch(minipage, line);
+            }
+        }
     }
 
     /// What is known of a column; its minipages are checked the first time.
