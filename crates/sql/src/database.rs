@@ -77,11 +77,18 @@ impl Database {
 
     fn of(store: Arc<Store>) -> Self {
         let memory = Broker::new(&store);
+        let plans = Arc::<KnownPlans>::default();
+        let kept = Arc::downgrade(&plans);
+        store.on_waiting_files(move |now| {
+            if let Some(plans) = kept.upgrade() {
+                plans.forget_outdated(now);
+            }
+        });
         Self {
             store,
             template: Arc::new(template(Some(Arc::clone(&memory)))),
             memory,
-            plans: Arc::default(),
+            plans,
             texts: Arc::default(),
         }
     }

@@ -126,6 +126,15 @@ impl KnownPlans {
         });
     }
 
+    /// Forgets plans that were not made for `now`: nobody will use them again, and they
+    /// keep what they read from going.
+    pub(crate) fn forget_outdated(&self, now: &Snapshot) {
+        let mut plans = self.plans.lock();
+        if !plans.fit(now) {
+            plans.clear();
+        }
+    }
+
     /// Forgets all plans, which keep what they read from going.
     pub(crate) fn clear(&self) {
         self.plans.lock().clear();

@@ -78,7 +78,7 @@ use std::collections::HashSet;
 use std::ops::Deref;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, LazyLock};
+use std::sync::{Arc, LazyLock, OnceLock};
 
 /// Bytes of memory of this machine, asked once; 8 GiB where that cannot be learnt.
 pub fn machine_memory() -> usize {
@@ -168,9 +168,20 @@ pub struct Engine {
     checkpointed: Mutex<Option<u64>>,
     mover: Mover,
     flusher: Flusher,
+    /// What lets go of earlier states that are kept for speed.
+    release: OnceLock<Release>,
     writable: bool,
     /// None for a store that writes its own log, or stays as it is.
     following: Option<Mutex<Following>>,
+}
+
+/// Called with the database as it is now.
+struct Release(Box<dyn Fn(&Snapshot) + Send + Sync>);
+
+impl std::fmt::Debug for Release {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Release")
+    }
 }
 
 impl Deref for Store {
@@ -201,6 +212,13 @@ impl Store {
     /// that rows are written as blocks.
     pub fn set_delta_bytes(&self, bytes: u64) {
         self.delta_memory.store(bytes, Ordering::Relaxed);
+    }
+
+    /// Sets what is called, once, when files that no table needs wait for readers: it
+    /// is given the database as it is now, and lets go of what it keeps of earlier
+    /// states.
+    pub fn on_waiting_files(&self, release: impl Fn(&Snapshot) + Send + Sync + 'static) {
+        let _ = self.release.set(Release(Box::new(release)));
     }
 
     /// Bytes of memory that the deltas of all tables take now.
@@ -240,7 +258,7 @@ impl Engine {
     }
 
     /// Removes the files of retired blocks that no snapshot reads; whether some
-    /// are left.
+    /// are left, which the mover looks at again.
     fn discard_retired(&self) -> bool {
         let mut free = Vec::new();
         let left = {
@@ -255,7 +273,7 @@ impl Engine {
             !retired.is_empty()
         };
         free.iter().for_each(|id| self.place.discard(*id));
-        self.mover.forget_blocks(&free);
+        self.mover.cleared(&free, left);
         left
     }
 }

@@ -16,8 +16,8 @@ use crate::wal::{Wal, WalOptions};
 use parking_lot::{Mutex, RwLock};
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
+use std::sync::{Arc, OnceLock};
 
 const FORMAT: &str = "FORMAT";
 const FORMAT_TEXT: &str = "freestone 2\n";
@@ -173,6 +173,7 @@ impl Store {
             checkpointed: Mutex::new(segment),
             mover: Mover::default(),
             flusher: Flusher::default(),
+            release: OnceLock::new(),
             writable: opened.writable,
             following: opened.following.map(Mutex::new),
         });

@@ -171,12 +171,16 @@ impl Mover {
         self.state.lock().settled.clone()
     }
 
-    /// Forgets blocks whose files are gone.
-    pub fn forget_blocks(&self, gone: &[BlockId]) {
+    /// Forgets blocks whose files are gone; `left` if others wait for snapshots.
+    pub fn cleared(&self, gone: &[BlockId], left: bool) {
         let mut state = self.state.lock();
         gone.iter().for_each(|block| {
             state.settled.remove(block);
         });
+        if left && !state.retired {
+            self.bell.notify_all();
+        }
+        state.retired = left;
     }
 
     /// Forgets tables that were dropped.
@@ -245,10 +249,8 @@ fn run(engine: &Arc<Engine>) {
             let outcome = engine.noted_step(*table, Effort::Background);
             !matches!(outcome, Ok(Progress::Nothing))
         });
-        let left = engine.clear_up();
-        let mut state = mover.state.lock();
-        state.waiting.extend(again);
-        state.retired = left;
+        engine.clear_up();
+        mover.state.lock().waiting.extend(again);
     }
 }
 

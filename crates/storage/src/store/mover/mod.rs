@@ -147,10 +147,15 @@ impl Engine {
         outcome
     }
 
-    /// Removes what no snapshot needs any more; whether something is left.
-    fn clear_up(&self) -> bool {
+    /// Removes what no snapshot needs any more.
+    fn clear_up(&self) {
         self.locks.forget(self.oldest());
-        self.discard_retired()
+        if self.discard_retired()
+            && let Some(release) = self.release.get()
+        {
+            (release.0)(&self.snapshot());
+            self.discard_retired();
+        }
     }
 }
 
