@@ -96,7 +96,7 @@ impl BlockScan {
         Ok(finish(scan, columns, granted))
     }
 
-    /// Reads all of `rows` and keeps those that passed.
+    /// Reads all of `rows` and keeps those that passed, or says which those are.
     pub(super) fn emit_most(
         &mut self,
         scan: &Scan,
@@ -105,6 +105,13 @@ impl BlockScan {
         count: usize,
     ) -> Result<Option<Columns>> {
         let granted = scan.reserve(count);
+        if self.selecting && granted == count && !scan.row_ids {
+            let rows_there = rows.len();
+            let columns = self.read(scan, &Rows::Range(rows))?;
+            self.which = Some(which);
+            let passed = finish(scan, columns, count);
+            return Ok(passed.map(|(columns, _)| (columns, rows_there)));
+        }
         let mut positions = Vec::new();
         if granted < count || scan.row_ids {
             add_positions(&which, rows.start, count, &mut positions);

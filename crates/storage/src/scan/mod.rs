@@ -63,6 +63,9 @@ pub struct ScanRequest {
     pub row_ids: bool,
     /// In which arrays [`ScanWorker::next_columns`] gives values.
     pub form: ArrayForm,
+    /// Where several scans count together, if it does not count alone; `blocks_total` is
+    /// then left to whoever makes the scans.
+    pub metrics: Option<Arc<ScanMetrics>>,
 }
 
 /// A test that a join's keys make of the other side's values.
@@ -201,10 +204,12 @@ impl Scan {
         if let Some(predicate) = &predicate {
             predicate.columns(&mut columns);
         }
-        let metrics = Arc::new(ScanMetrics::default());
-        metrics
-            .blocks_total
-            .store(blocks.len() as u64, Ordering::Relaxed);
+        let metrics = request.metrics.clone().unwrap_or_else(|| {
+            let alone = ScanMetrics::default();
+            let total = blocks.len() as u64;
+            alone.blocks_total.store(total, Ordering::Relaxed);
+            Arc::new(alone)
+        });
         Ok(Arc::new(Scan {
             table,
             blocks,

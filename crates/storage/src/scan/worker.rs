@@ -27,6 +27,8 @@ pub struct ScanWorker {
     current: Option<BlockScan>,
     /// Batches of rows that are in no block.
     ready: VecDeque<Columns>,
+    /// Whether rows may be given that did not pass, see [`ScanWorker::selecting`].
+    selecting: bool,
     failed: bool,
 }
 
@@ -54,6 +56,10 @@ pub(super) struct BlockScan {
     pub(super) pending: Vec<u32>,
     /// Ranges of which all rows or most have passed, to be returned after `pending`.
     pub(super) whole: VecDeque<Passed>,
+    /// Whether rows that have not passed may be returned with others,
+    pub(super) selecting: bool,
+    /// and which of those returned last have.
+    pub(super) which: Option<BooleanBuffer>,
 }
 
 /// Rows that passed, next to each other.
@@ -70,7 +76,18 @@ impl ScanWorker {
             scan,
             current: None,
             ready: VecDeque::new(),
+            selecting: false,
             failed: false,
+        }
+    }
+
+    /// The same worker, which may give rows that did not pass among those that did, and
+    /// says which: whoever computes with them need not wait until the others are dropped.
+    #[must_use]
+    pub fn selecting(self) -> Self {
+        ScanWorker {
+            selecting: true,
+            ..self
         }
     }
 
@@ -86,7 +103,9 @@ impl ScanWorker {
                 match self.scan.next_work()? {
                     None => return Ok(None),
                     Some(Work::Block(block, all)) => {
-                        self.current = Some(BlockScan::new(&self.scan, block, all)?);
+                        let mut current = BlockScan::new(&self.scan, block, all)?;
+                        current.selecting = self.selecting;
+                        self.current = Some(current);
                     }
                     Some(Work::Fragment(home, fragment)) => {
                         self.ready = fragments::read(&self.scan, home, &fragment)?;
@@ -116,6 +135,13 @@ impl ScanWorker {
         self.failed = matches!(next, Some(Err(_)));
         next
     }
+
+    /// As [`ScanWorker::next_columns`], with which of the rows have passed; `None` for all.
+    pub fn next_selected(&mut self) -> Option<Result<(Columns, Option<BooleanBuffer>)>> {
+        let next = self.next_columns()?;
+        let which = self.current.as_mut().and_then(|block| block.which.take());
+        Some(next.map(|columns| (columns, which)))
+    }
 }
 
 impl Iterator for ScanWorker {
@@ -143,6 +169,8 @@ impl BlockScan {
                 .deleted(RowHome::Block(block.id()), block.deletes()),
             pending: Vec::new(),
             whole: VecDeque::new(),
+            selecting: false,
+            which: None,
             block,
         };
         let metrics = &scan.metrics;

@@ -1,5 +1,9 @@
 //! A table at one moment: columns, options and the blocks that hold its rows.
 
+mod sample;
+
+pub use sample::Sample;
+
 use crate::block::{Block, Sketch};
 use crate::delta::{Delta, Fragment, ReadView};
 use crate::error::Result;
@@ -31,6 +35,7 @@ pub struct Table {
     /// Columns of blocks that are older than today's.
     former: Arc<Vec<FormerColumns>>,
     statistics: OnceLock<TableStatistics>,
+    sample: OnceLock<Sample>,
     /// The schema in Arrow's form, made once.
     arrow: OnceLock<SchemaRef>,
     /// Per column, the bounds of each block; see [`Table::bounds`].
@@ -82,6 +87,7 @@ impl Table {
             places: OnceLock::new(),
             former: Arc::default(),
             statistics: OnceLock::new(),
+            sample: OnceLock::new(),
             arrow: OnceLock::new(),
         }
     }
@@ -331,6 +337,11 @@ impl Table {
             columns: columns.collect::<Result<_>>()?,
         };
         Ok(self.statistics.get_or_init(|| statistics))
+    }
+
+    /// Some of its rows; chosen once per snapshot.
+    pub fn sample(&self) -> &Sample {
+        self.sample.get_or_init(|| Sample::of(self))
     }
 
     fn column_statistics(&self, column: usize, sketch: &Sketch) -> Result<ColumnStatistics> {

@@ -209,6 +209,37 @@ fn check_tighten(table: &Table, model: &Model, dice: &mut Dice) {
     }
 }
 
+/// Predicates are TRUE of the rows of a sample that they are TRUE of, and a sample that
+/// is whole has all rows.
+fn check_sample(table: &Table, model: &Model, dice: &mut Dice) {
+    let (sample, rows) = (table.sample(), model.batch.num_rows());
+    assert_eq!(sample.is_whole(), rows <= 1024);
+    match sample.is_whole() {
+        true => assert_eq!(sample.rows(), rows),
+        // Those of some of the blocks, which may be small.
+        false => assert!((1..=1024).contains(&sample.rows())),
+    }
+    let predicate = model.predicate(dice, 2);
+    let passing = sample.passing(&predicate).unwrap();
+    let passing: Vec<u32> = passing.set_indices_u32().collect();
+    if rows > 0 {
+        let columns = (0..model.schema.columns.len()).map(|column| sample.column(column));
+        let columns = columns.map(|column| column.unwrap().clone()).collect();
+        let batch = RecordBatch::try_new(model.batch.schema(), columns).unwrap();
+        let sampled = Model::new(model.schema.clone(), batch);
+        assert_eq!(
+            passing,
+            sampled.positions(Some(&predicate)),
+            "{predicate:?}"
+        );
+    }
+    if sample.is_whole() {
+        // Tables that are sorted have them in another order.
+        let all = model.positions(Some(&predicate));
+        assert_eq!(passing.len(), all.len(), "{predicate:?}");
+    }
+}
+
 /// Row counts, NULL counts and bounds say what is so.
 fn check_statistics(table: &Table, model: &Model) {
     let statistics = table.statistics().unwrap();
@@ -275,6 +306,7 @@ fn check_everything(table: &Table, model: &Model, dice: &mut Dice, predicates: u
         check_tighten(table, model, dice);
     }
     check_statistics(table, model);
+    check_sample(table, model, dice);
 }
 
 /// Every layout × every codec × every type × every pattern of NULLs.
@@ -409,6 +441,7 @@ proptest! {
             }
         }
         check_statistics(&table, &model);
+        check_sample(&table, &model, &mut dice);
     }
 
     /// A table rewritten into another layout answers as before; so does an old snapshot.
