@@ -1,12 +1,13 @@
 //! Driving pipelines: threads take rows from the source of one and send them through its
 //! steps to sinks of their own.
 
-use crate::pipeline::Run;
+use crate::context::Context;
+use crate::expression::Expression;
 use crate::plan::Metrics;
 use crate::source::Source;
 use crate::step::{Step, flow};
 use crate::threads::Workers;
-use crate::vector::Batch;
+use crate::vector::Selected;
 use crate::{Error, Result};
 use parking_lot::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -16,23 +17,43 @@ use std::time::Instant;
 pub(crate) struct Pipeline<'a> {
     pub source: Source<'a>,
     pub steps: Vec<(Step<'a>, &'a Metrics)>,
+    /// Whether rows that do not count may come among others, see [`Selected`].
+    pub selects: bool,
 }
 
-impl Pipeline<'_> {
+impl<'a> Pipeline<'a> {
+    /// The rows of a source.
+    pub fn of(source: Source<'a>) -> Pipeline<'a> {
+        Pipeline {
+            source,
+            steps: Vec::new(),
+            selects: false,
+        }
+    }
+
+    /// Lets rows come that do not count, if nothing on the way would mind.
+    pub fn select(&mut self) {
+        let calm = |step: &Step<'_>| match step {
+            Step::Project(expressions) => !expressions.iter().any(Expression::is_risky),
+            _ => false,
+        };
+        self.selects = self.steps.iter().all(|(step, _)| calm(step));
+    }
+
     /// Whether nothing that enters the step `from` comes out of the last any more.
-    fn is_full(&self, from: usize) -> bool {
+    pub fn is_full(&self, from: usize) -> bool {
         self.steps[from..].iter().any(|(step, _)| step.is_full())
     }
 }
 
 /// Where the rows of a pipeline go.
-struct Target<'t, S> {
-    push: &'t (dyn Fn(&mut S, Batch) -> Result<()> + Sync),
+pub(crate) struct Target<'t, S> {
+    pub push: &'t (dyn Fn(&mut S, Selected) -> Result<()> + Sync),
     /// Whether no row is wanted any more.
-    is_full: &'t (dyn Fn() -> bool + Sync),
+    pub is_full: &'t (dyn Fn() -> bool + Sync),
 }
 
-impl Run<'_> {
+impl Context<'_> {
     /// Sends all rows of a pipeline to as many sinks as there are threads: first those
     /// of the source, then what joins have left, one after the other.
     pub(crate) fn drive<S: Send>(
@@ -40,7 +61,7 @@ impl Run<'_> {
         pipeline: &Pipeline<'_>,
         workers: Workers,
         make: impl Fn() -> Result<S>,
-        push: impl Fn(&mut S, Batch) -> Result<()> + Sync,
+        push: impl Fn(&mut S, Selected) -> Result<()> + Sync,
     ) -> Result<Vec<S>> {
         let waits = |step: &Step<'_>| matches!(step, Step::Probe(probe) if probe.waiting.is_some());
         let threads = match pipeline.steps.iter().any(|(step, _)| waits(step)) {
@@ -57,7 +78,7 @@ impl Run<'_> {
     }
 
     /// Does that with sinks that are there.
-    fn fill<S: Send>(
+    pub(crate) fn fill<S: Send>(
         &self,
         pipeline: &Pipeline<'_>,
         workers: Workers,
@@ -66,21 +87,20 @@ impl Run<'_> {
     ) -> Result<Vec<S>> {
         let steps = &pipeline.steps;
         let is_full = |from: usize| (target.is_full)() || pipeline.is_full(from);
-        // Rows that a limit stops have ended like others.
-        let ended = |from: usize, outcome: Result<()>| match outcome {
-            Err(Error::Cancelled) if is_full(from) && !self.stop.load(Ordering::Relaxed) => Ok(()),
-            outcome => outcome,
-        };
+        let ended = |from: usize, outcome| self.ended(outcome, &|| is_full(from));
         let mut sinks = match &pipeline.source {
             Source::Plans { .. } => self.fill_of_each(pipeline, workers, sinks, target)?,
+            Source::Ranges(ranges) => {
+                self.fill_of_ranges(ranges, pipeline, workers, sinks, target)?
+            }
             source => self.phase(sinks, workers, |sink, goes_on| {
-                let mut worker = source.worker();
+                let mut worker = source.worker(pipeline.selects);
                 while !is_full(0)
-                    && let Some(batch) = worker.next(self)?
+                    && let Some(rows) = worker.next(self)?
                 {
                     goes_on()?;
-                    let outcome = worker
-                        .in_turn(|| flow(steps, batch, &mut |batch| (target.push)(sink, batch)));
+                    let outcome =
+                        worker.in_turn(|| flow(steps, rows, &mut |rows| (target.push)(sink, rows)));
                     ended(0, outcome)?;
                 }
                 Ok(())
@@ -106,7 +126,7 @@ impl Run<'_> {
                     let outcome = probe.finish(left, &queue, &mut |batch| {
                         goes_on()?;
                         metrics.rows.fetch_add(batch.rows as u64, Ordering::Relaxed);
-                        flow(rest, batch, &mut |batch| (target.push)(sink, batch))
+                        flow(rest, batch.into(), &mut |rows| (target.push)(sink, rows))
                     });
                     ended(at + 1, outcome)?;
                 }
@@ -114,6 +134,15 @@ impl Run<'_> {
             })?;
         }
         Ok(sinks)
+    }
+
+    /// What comes of work that may have been given up because nothing more is wanted: rows
+    /// that a limit stops have ended like others.
+    pub(crate) fn ended(&self, outcome: Result<()>, is_full: &dyn Fn() -> bool) -> Result<()> {
+        match outcome {
+            Err(Error::Cancelled) if is_full() && !self.stop.load(Ordering::Relaxed) => Ok(()),
+            outcome => outcome,
+        }
     }
 
     /// Does that with the rows of each plan that the pipeline reads, one after the other.
@@ -133,11 +162,9 @@ impl Run<'_> {
             return Ok(sinks);
         };
         let target = Target {
-            push: &|sink: &mut S, batch: Batch| {
-                metrics.add(batch.rows, Instant::now());
-                flow(&pipeline.steps, batch, &mut |batch| {
-                    (target.push)(sink, batch)
-                })
+            push: &|sink: &mut S, rows: Selected| {
+                metrics.add(rows.rows(), Instant::now());
+                flow(&pipeline.steps, rows, &mut |rows| (target.push)(sink, rows))
             },
             is_full: &|| (target.is_full)() || pipeline.is_full(0),
         };
@@ -153,16 +180,19 @@ impl Run<'_> {
 
     /// Does some work with each sink, on a thread of its own; the work asks now and then
     /// whether it is still wanted.
-    fn phase<S: Send>(
+    pub(crate) fn phase<S: Send>(
         &self,
         sinks: Vec<S>,
         workers: Workers,
-        work: impl Fn(&mut S, &dyn Fn() -> Result<()>) -> Result<()> + Sync,
+        work: impl Fn(&mut S, &(dyn Fn() -> Result<()> + Sync)) -> Result<()> + Sync,
     ) -> Result<Vec<S>> {
         let failed = AtomicBool::new(false);
-        let goes_on = || match self.stop.load(Ordering::Relaxed) || failed.load(Ordering::Relaxed) {
-            true => Err(Error::Cancelled),
-            false => Ok(()),
+        let goes_on = || {
+            let given_up = self.stop.load(Ordering::Relaxed) || failed.load(Ordering::Relaxed);
+            match given_up || (self.is_unwanted)() {
+                true => Err(Error::Cancelled),
+                false => Ok(()),
+            }
         };
         let sinks: Vec<Mutex<S>> = sinks.into_iter().map(Mutex::new).collect();
         let outcomes = workers.each(sinks.len(), |number| {

@@ -69,6 +69,20 @@ kernel! {
 }
 
 kernel! {
+    /// Whether no value is less than the one before it.
+    pub(crate) fn is_ascending(values: &[i64]) -> bool {
+        // Without a branch for each, up to a number of them.
+        const AT_ONCE: usize = 64;
+        let after = values.get(1..).unwrap_or_default();
+        let mut pieces = values.chunks(AT_ONCE).zip(after.chunks(AT_ONCE));
+        pieces.all(|(values, after)| {
+            let pairs = values.iter().zip(after);
+            pairs.fold(true, |so_far, (value, next)| so_far & (value <= next))
+        })
+    }
+}
+
+kernel! {
     /// a + b, which nothing leaves.
     pub(crate) fn add(a: &[i64], b: &[i64]) -> Vec<i64> {
         a.iter().zip(b).map(|(a, b)| a.wrapping_add(*b)).collect()

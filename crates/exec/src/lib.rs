@@ -6,6 +6,7 @@
 //! one queue. Knows nothing of SQL.
 
 mod aggregate;
+mod context;
 mod drive;
 mod error;
 pub mod expression;
@@ -18,6 +19,9 @@ mod memory;
 mod merge;
 mod pipeline;
 mod plan;
+mod ranges;
+mod scan;
+mod shared;
 mod sort;
 mod source;
 mod spill;
@@ -34,5 +38,6 @@ pub use limit::Limit;
 pub use memory::{Memory, Space};
 pub use pipeline::{Run, run};
 pub use plan::{Node, Plan, Table};
+pub use ranges::Ranges;
 pub use sort::{SortKey, Sorting};
 pub use threads::begin;

@@ -101,6 +101,15 @@ impl Reservation {
         true
     }
 
+    /// One of nothing yet, of the same memory.
+    pub fn another(&self) -> Reservation {
+        Reservation {
+            memory: self.memory.clone(),
+            bytes: 0,
+            most: 0,
+        }
+    }
+
     /// Most bytes that it held, as they were asked for.
     pub fn most(&self) -> usize {
         self.most

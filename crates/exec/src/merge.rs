@@ -1,13 +1,14 @@
 //! Group tables of several threads become one result, in memory or part by part.
 
 use crate::aggregate::{GroupTable, Grouping, Parting};
+use crate::context::Context;
 use crate::memory::{Reservation, Space};
-use crate::pipeline::{Run, pieces};
+use crate::pipeline::pieces;
 use crate::plan::Metrics;
 use crate::source::Source;
 use crate::spill::{LEAST, LEVELS, PARTS, Page};
 use crate::threads::on_threads;
-use crate::vector::Batch;
+use crate::vector::{Batch, Selected};
 use crate::{Error, Result};
 use parking_lot::Mutex;
 use std::time::Instant;
@@ -41,8 +42,8 @@ impl<'a> Gatherer<'a> {
     }
 
     /// Takes in some rows; without memory for their groups all are set aside.
-    pub fn add(&mut self, batch: &Batch, space: &Space) -> Result<()> {
-        self.table.add(batch)?;
+    pub fn add(&mut self, rows: Selected, space: &Space) -> Result<()> {
+        self.table.add(rows)?;
         if !self.held.hold(self.table.bytes()) && self.table.len() > LEAST {
             self.set_aside(space)?;
         }
@@ -73,7 +74,7 @@ fn write_parts(
     Ok(())
 }
 
-impl Run<'_> {
+impl Context<'_> {
     /// The groups of all threads, as a source of rows.
     pub(crate) fn merge<'a>(
         &self,
@@ -87,7 +88,10 @@ impl Run<'_> {
         // Their result is made beside them.
         let groups: usize = all.iter().map(|one| one.table.len()).sum();
         let fits = held.hold(bytes) || groups <= LEAST;
-        metrics.held(held.most() + all.iter().map(|one| one.held.most()).sum::<usize>());
+        self.held(
+            metrics,
+            held.most() + all.iter().map(|one| one.held.most()).sum::<usize>(),
+        );
         if fits && all.iter().all(|one| one.aside.is_empty()) {
             let tables = all.into_iter().map(|one| (one.table, one.held)).unzip();
             let (tables, _held): (Vec<_>, Vec<_>) = tables;
@@ -97,7 +101,7 @@ impl Run<'_> {
         }
         drop(held);
         for one in &mut all {
-            one.set_aside(&self.space)?;
+            one.set_aside(self.space)?;
         }
         let parts = (0..PARTS).map(|part| GroupPart {
             level: 1,
@@ -171,10 +175,10 @@ impl Run<'_> {
                 return Err(self.space.refused("GROUP BY", bytes));
             }
             let mut parted = vec![Vec::new(); PARTS];
-            write_parts(all, part.level, &self.space, &mut parted)?;
+            write_parts(all, part.level, self.space, &mut parted)?;
             for page in pages {
                 let table = GroupTable::restored(grouping, &page.read()?)?;
-                write_parts(table, part.level, &self.space, &mut parted)?;
+                write_parts(table, part.level, self.space, &mut parted)?;
             }
             let smaller = parted.into_iter().filter(|pages| !pages.is_empty());
             parts.lock().extend(smaller.map(|pages| GroupPart {

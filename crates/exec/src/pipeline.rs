@@ -1,19 +1,22 @@
 //! Running a plan: pipelines over work that threads take from one queue.
 
 use crate::Result;
+use crate::context::{Context, Counters};
 use crate::drive::Pipeline;
 use crate::expression::Expression;
 use crate::join::{BuildRows, Builder, Built, Join, JoinKind, JoinTable, KeyTest, Probe, Waiting};
 use crate::limit::Limiter;
 use crate::memory::Space;
 use crate::merge::Gatherer;
-use crate::plan::{Metrics, Node, Plan, Table};
+use crate::plan::{Metrics, Node, Plan};
+use crate::scan::{Filter, Test, by_keys, through};
+use crate::shared::SharedPlans;
 use crate::sort::Sorter;
 use crate::source::Source;
 use crate::step::Step;
 use crate::threads::Workers;
 use crate::vector::{Batch, Values};
-use freestone_storage::{ArrayForm, CompareOp, Predicate, Scan, ScanRequest, Value, ValueTest};
+use freestone_storage::Scan;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Instant;
@@ -29,7 +32,8 @@ pub struct Run<'a> {
     pub batch_rows: usize,
     /// Set by whoever does not want the result any more.
     pub stop: &'a AtomicBool,
-    /// Told of every scan before it begins.
+    /// Told of every scan before it begins; where a table is scanned range by range, only of
+    /// the first, with which all others count together.
     pub watch: &'a (dyn Fn(&Arc<Scan>) + Sync),
     /// The memory it may use.
     pub space: Space,
@@ -41,28 +45,16 @@ pub struct Run<'a> {
 /// # Errors
 /// What any operator had to complain of first; `Cancelled` if it was stopped.
 pub fn run(plan: &Plan, run: &Run<'_>, out: &(dyn Fn(Batch) -> Result<()> + Sync)) -> Result<()> {
-    let pipeline = run.open(plan, &[])?;
+    let counters = Counters::new(run.watch);
+    let shared = SharedPlans::default();
+    let context = Context::of(run, &counters, &shared);
+    let pipeline = context.open(plan, &[])?;
     let workers = Workers::Waiting;
-    run.drive(&pipeline, workers, || Ok(()), |_, batch| out(batch))?;
+    context.drive(&pipeline, workers, || Ok(()), |_, rows| out(rows.whole()?))?;
     Ok(())
 }
 
-/// What is asked of a column of the plan below.
-#[derive(Clone)]
-pub(crate) struct Filter {
-    column: usize,
-    test: Test,
-}
-
-#[derive(Clone)]
-enum Test {
-    /// To be among the keys of a join.
-    Keys(Arc<KeyTest>),
-    /// Not to lie behind the first rows of an order.
-    First(Arc<dyn ValueTest>),
-}
-
-impl Run<'_> {
+impl Context<'_> {
     /// Does everything that must be done before the rows of a plan can flow.
     pub(crate) fn open<'a>(&'a self, plan: &'a Plan, filters: &[Filter]) -> Result<Pipeline<'a>> {
         match &plan.node {
@@ -86,23 +78,23 @@ impl Run<'_> {
                 let keys = grouping.keys.iter().map(|(key, _)| key);
                 // What is first among groups is not known before there are any.
                 let below = through(&by_keys(filters), keys);
-                let pipeline = self.open(input, &below)?;
+                let mut pipeline = self.open(input, &below)?;
+                if grouping.takes_selected() {
+                    pipeline.select();
+                }
                 let tables = self.drive(
                     &pipeline,
                     Workers::Pooled,
-                    || Gatherer::new(grouping, &self.space),
-                    |gatherer, batch| {
+                    || Gatherer::new(grouping, self.space),
+                    |gatherer, rows| {
                         let start = Instant::now();
-                        gatherer.add(&batch, &self.space)?;
+                        gatherer.add(rows, self.space)?;
                         plan.metrics.add(0, start);
                         Ok(())
                     },
                 )?;
                 drop(pipeline);
-                Ok(Pipeline {
-                    source: self.merge(tables, grouping, &plan.metrics)?,
-                    steps: Vec::new(),
-                })
+                Ok(Pipeline::of(self.merge(tables, grouping, &plan.metrics)?))
             }
             Node::Join(join) => self.join(join, &plan.metrics, filters),
             Node::Sort(input, sorting) => {
@@ -120,19 +112,17 @@ impl Run<'_> {
                 let rows = self.drive(
                     &pipeline,
                     Workers::Pooled,
-                    || Ok(sorter.collected(&self.space)),
-                    |rows, batch| {
+                    || Ok(sorter.collected(self.space)),
+                    |sorted, rows| {
                         let start = Instant::now();
-                        sorter.push(rows, batch, &self.space)?;
+                        sorter.push(sorted, rows.whole()?, self.space)?;
                         plan.metrics.add(0, start);
                         Ok(())
                     },
                 )?;
                 drop(pipeline);
-                Ok(Pipeline {
-                    source: Source::Sorted(self.sorted(sorter, rows, &plan.metrics)?),
-                    steps: Vec::new(),
-                })
+                let sorted = self.sorted(sorter, rows, &plan.metrics)?;
+                Ok(Pipeline::of(Source::Sorted(sorted)))
             }
             Node::Limit(input, limit) => {
                 let mut pipeline = self.open(input, &[])?;
@@ -140,62 +130,14 @@ impl Run<'_> {
                 pipeline.steps.push((step, &plan.metrics));
                 Ok(pipeline)
             }
-            Node::Union(inputs) => Ok(Pipeline {
-                source: Source::Plans {
-                    plans: inputs,
-                    filters: filters.to_vec(),
-                    metrics: &plan.metrics,
-                },
-                steps: Vec::new(),
-            }),
+            Node::Union(inputs) => Ok(Pipeline::of(Source::Plans {
+                plans: inputs,
+                filters: filters.to_vec(),
+                metrics: &plan.metrics,
+            })),
+            Node::Ranges(input, ranges) => self.ranges(input, ranges, &plan.metrics, filters),
+            Node::Shared(input) => self.shared(input, &plan.metrics, filters),
         }
-    }
-
-    fn scan<'a>(
-        &self,
-        table: &'a Table,
-        metrics: &'a Metrics,
-        filters: &[Filter],
-    ) -> Result<Pipeline<'a>> {
-        let scan = table.table.scan(&ScanRequest {
-            projection: table.projection.clone(),
-            predicate: table.predicate.clone(),
-            batch_rows: if self.batch_rows == 0 {
-                BATCH_ROWS
-            } else {
-                self.batch_rows
-            },
-            view: table.view.clone(),
-            form: ArrayForm::Compact,
-            ..ScanRequest::default()
-        })?;
-        let mut within = Vec::new();
-        for filter in filters {
-            let Some(column) = table.projection.get(filter.column).copied() else {
-                continue;
-            };
-            let mut bound = |op, value: i64| {
-                let value = Value::Int(value.into());
-                within.push(Predicate::Compare { column, op, value });
-            };
-            match &filter.test {
-                Test::Keys(test) => {
-                    bound(CompareOp::GtEq, test.least);
-                    bound(CompareOp::LtEq, test.greatest);
-                    scan.filter_values(column, test.clone());
-                }
-                Test::First(test) => scan.filter_values(column, test.clone()),
-            }
-        }
-        if !within.is_empty() {
-            scan.tighten(&Predicate::And(within))?;
-        }
-        (self.watch)(&scan);
-        *metrics.scan.lock() = Some(scan.metrics().clone());
-        Ok(Pipeline {
-            source: Source::Scan(scan, metrics),
-            steps: Vec::new(),
-        })
     }
 
     fn join<'a>(
@@ -231,7 +173,7 @@ impl Run<'_> {
         let start = Instant::now();
         let (table, keys) = JoinTable::new(join, &built.batches, built.held, self.threads)?;
         drop(built.batches);
-        metrics.held(table.held());
+        self.held(metrics, table.held());
         let mut to_probe = to_probe;
         // What was set aside is not among the keys.
         let all_here = built.aside.is_none();
@@ -253,7 +195,7 @@ impl Run<'_> {
             table: Arc::new(table),
             waiting: built.aside.map(Waiting::new),
             contents: built.contents,
-            space: &self.space,
+            space: self.space,
         };
         pipeline.steps.push((Step::Probe(probe), metrics));
         Ok(pipeline)
@@ -266,11 +208,11 @@ impl Run<'_> {
         let rows = self.drive(
             &pipeline,
             Workers::Pooled,
-            || Ok(builder.rows(&self.space)),
-            |rows: &mut BuildRows, batch| builder.push(rows, batch, &self.space),
+            || Ok(builder.rows(self.space)),
+            |built: &mut BuildRows, rows| builder.push(built, rows.whole()?, self.space),
         )?;
         drop(pipeline);
-        builder.finish(rows, &self.space)
+        builder.finish(rows, self.space)
     }
 }
 
@@ -285,28 +227,6 @@ pub(crate) fn pieces(batch: Batch) -> Vec<Batch> {
     starts
         .map(|start| batch.slice(start, BATCH_ROWS.min(batch.rows - start)))
         .collect()
-}
-
-/// Those filters that are keys of a join.
-fn by_keys(filters: &[Filter]) -> Vec<Filter> {
-    let filters = filters.iter();
-    let keys = filters.filter(|filter| matches!(filter.test, Test::Keys(_)));
-    keys.cloned().collect()
-}
-
-/// Filters for the columns that some expressions are.
-fn through<'e>(
-    filters: &[Filter],
-    expressions: impl Iterator<Item = &'e Expression> + Clone,
-) -> Vec<Filter> {
-    let below = |filter: &Filter| match expressions.clone().nth(filter.column)? {
-        Expression::Column(column) => Some(Filter {
-            column: *column,
-            test: filter.test.clone(),
-        }),
-        _ => None,
-    };
-    filters.iter().filter_map(below).collect()
 }
 
 #[cfg(test)]

@@ -4,6 +4,7 @@ use crate::aggregate::Grouping;
 use crate::expression::Expression;
 use crate::join::Join;
 use crate::limit::Limit;
+use crate::ranges::Ranges;
 use crate::sort::Sorting;
 use crate::spill::Page;
 use arrow_schema::DataType;
@@ -44,6 +45,14 @@ pub enum Node {
     Limit(Box<Plan>, Limit),
     /// The rows of several plans, which have the same types.
     Union(Vec<Plan>),
+    /// The rows of a plan, computed for one range of a column's values after the other.
+    Ranges(Box<Plan>, Ranges),
+    /// The rows of a plan that stands in several places, in no order. The first place that
+    /// is run has all of them computed and kept until the run ends, for every other; if
+    /// there is no memory for them, each place runs the plan for itself, and may then have
+    /// others of its rows where a limit without an order takes any. Below [`Node::Ranges`],
+    /// rows are kept for each range anew.
+    Shared(Arc<Plan>),
 }
 
 /// A table to be scanned.
@@ -66,11 +75,12 @@ pub struct Metrics {
     pub rows: AtomicU64,
     /// Nanoseconds that threads spent in it.
     pub nanoseconds: AtomicU64,
-    /// Bytes of memory that it held for rows and groups, the most of each thread together.
+    /// Bytes of memory that it held for rows and groups, the most of each thread together;
+    /// where a thread computes one range after the other, that of its largest.
     pub memory: AtomicU64,
     /// Bytes of rows that it has set aside for want of memory.
     pub aside: AtomicU64,
-    /// What its scan has done, if it is one.
+    /// What its scan has done, if it is one; that of all ranges together.
     pub scan: Mutex<Option<Arc<ScanMetrics>>>,
 }
 
@@ -110,9 +120,20 @@ impl Plan {
             | Node::Project(input, _)
             | Node::Aggregate(input, _)
             | Node::Sort(input, _)
-            | Node::Limit(input, _) => vec![input.as_ref()],
+            | Node::Limit(input, _)
+            | Node::Ranges(input, _) => vec![input.as_ref()],
+            Node::Shared(input) => vec![input.as_ref()],
             Node::Join(join) => vec![&join.build, &join.probe],
             Node::Union(inputs) => inputs.iter().collect(),
+        }
+    }
+
+    /// The tables it reads, in the order of a walk that comes to a plan before its
+    /// [inputs](Plan::inputs); those of a shared plan at each of its places.
+    pub fn tables(&self) -> Vec<&Table> {
+        match &self.node {
+            Node::Table(table) => vec![table],
+            _ => self.inputs().into_iter().flat_map(Plan::tables).collect(),
         }
     }
 
@@ -127,7 +148,12 @@ impl Plan {
             Node::Filter(input, _) | Node::Project(input, _) | Node::Limit(input, _) => {
                 input.is_ordered()
             }
-            Node::Table(_) | Node::Aggregate(..) | Node::Join(_) | Node::Union(_) => false,
+            Node::Table(_)
+            | Node::Aggregate(..)
+            | Node::Join(_)
+            | Node::Union(_)
+            | Node::Ranges(..)
+            | Node::Shared(_) => false,
         }
     }
 }

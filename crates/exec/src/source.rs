@@ -1,16 +1,20 @@
 //! Where the rows of a pipeline come from.
 
 use crate::aggregate::Grouping;
+use crate::context::Context;
 use crate::memory::Reservation;
 use crate::merge::GroupPart;
-use crate::pipeline::{Filter, Run};
 use crate::plan::{Metrics, Plan};
+use crate::ranges::PlanRanges;
+use crate::scan::Filter;
+use crate::shared::Kept;
 use crate::sort::{Sorted, Ticket};
-use crate::vector::{Batch, Vector};
+use crate::vector::{Batch, Selected, Vector};
 use crate::{Error, Result};
 use freestone_storage::{Scan, ScanWorker};
 use parking_lot::Mutex;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Instant;
 
 /// Rows for several threads.
@@ -22,6 +26,8 @@ pub(crate) enum Source<'a> {
         batches: Mutex<std::vec::IntoIter<Batch>>,
         _held: Reservation,
     },
+    /// Those of a shared plan, which others read as well.
+    Kept(Arc<Kept>, AtomicUsize, &'a Metrics),
     /// Groups that were set aside.
     Groups(Mutex<Vec<GroupPart>>, &'a Grouping, &'a Metrics),
     /// Rows in order.
@@ -32,12 +38,15 @@ pub(crate) enum Source<'a> {
         filters: Vec<Filter>,
         metrics: &'a Metrics,
     },
+    /// Those of a plan, which is run for one range after the other by each thread.
+    Ranges(PlanRanges<'a>),
 }
 
 /// What one thread takes rows from.
 pub(crate) enum Worker<'s, 'a> {
     Scan(Box<ScanWorker>, &'a Metrics),
     Batches(&'s Mutex<std::vec::IntoIter<Batch>>),
+    Kept(&'s Kept, &'s AtomicUsize, &'a Metrics),
     Groups {
         parts: &'s Mutex<Vec<GroupPart>>,
         grouping: &'a Grouping,
@@ -67,16 +76,25 @@ impl<'a> Source<'a> {
         match self {
             Source::Scan(scan, _) => scan.pieces().min(most),
             Source::Batches { batches, .. } => batches.lock().len().min(most),
+            Source::Kept(kept, ..) => kept.batches.len().min(most),
             Source::Groups(parts, ..) => parts.lock().len().min(most),
             Source::Sorted(rows) => rows.threads(most),
             Source::Plans { .. } => most,
+            Source::Ranges(ranges) => ranges.count().min(most),
         }
     }
 
-    pub fn worker(&self) -> Worker<'_, 'a> {
+    /// Where one thread takes its rows from; with `selects` from a scan also some that do
+    /// not count.
+    pub fn worker(&self, selects: bool) -> Worker<'_, 'a> {
         match self {
-            Source::Scan(scan, metrics) => Worker::Scan(Box::new(scan.worker()), metrics),
+            Source::Scan(scan, metrics) => {
+                let worker = scan.worker();
+                let worker = if selects { worker.selecting() } else { worker };
+                Worker::Scan(Box::new(worker), metrics)
+            }
             Source::Batches { batches, .. } => Worker::Batches(batches),
+            Source::Kept(kept, next, metrics) => Worker::Kept(kept, next, metrics),
             Source::Groups(parts, grouping, metrics) => Worker::Groups {
                 parts,
                 grouping,
@@ -84,25 +102,34 @@ impl<'a> Source<'a> {
                 ready: Vec::new().into_iter(),
             },
             Source::Sorted(rows) => Worker::Sorted { rows, ticket: None },
-            Source::Plans { .. } => Worker::Nothing,
+            Source::Plans { .. } | Source::Ranges(_) => Worker::Nothing,
         }
     }
 }
 
 impl Worker<'_, '_> {
-    pub fn next(&mut self, run: &Run<'_>) -> Result<Option<Batch>> {
+    pub fn next(&mut self, context: &Context<'_>) -> Result<Option<Selected>> {
         match self {
-            Worker::Batches(batches) => Ok(batches.lock().next()),
+            Worker::Batches(batches) => Ok(batches.lock().next().map(Selected::from)),
+            Worker::Kept(kept, next, metrics) => {
+                let number = next.fetch_add(1, Ordering::Relaxed);
+                let batch = kept.batches.get(number).cloned();
+                let rows = batch.as_ref().map_or(0, |batch| batch.rows);
+                metrics.add(rows, Instant::now());
+                Ok(batch.map(Selected::from))
+            }
             Worker::Scan(worker, metrics) => {
                 let start = Instant::now();
-                let Some(next) = worker.next_columns() else {
+                let Some(next) = worker.next_selected() else {
                     return Ok(None);
                 };
-                let (columns, rows) = next.map_err(Error::from)?;
+                let ((columns, rows), which) = next.map_err(Error::from)?;
                 let columns = columns.iter().map(Vector::from_arrow);
                 let columns = columns.collect::<Result<_>>()?;
-                metrics.add(rows, start);
-                Ok(Some(Batch { columns, rows }))
+                let batch = Batch { columns, rows };
+                let rows = Selected { batch, which };
+                metrics.add(rows.rows(), start);
+                Ok(Some(rows))
             }
             Worker::Groups {
                 parts,
@@ -111,13 +138,13 @@ impl Worker<'_, '_> {
                 ready,
             } => loop {
                 if let Some(batch) = ready.next() {
-                    return Ok(Some(batch));
+                    return Ok(Some(batch.into()));
                 }
                 let start = Instant::now();
                 let Some(part) = parts.lock().pop() else {
                     return Ok(None);
                 };
-                let batches = run.merge_part(part, grouping, parts)?;
+                let batches = context.merge_part(part, grouping, parts)?;
                 metrics.add(batches.iter().map(|batch| batch.rows).sum(), start);
                 *ready = batches.into_iter();
             },
@@ -125,7 +152,7 @@ impl Worker<'_, '_> {
                 let next = rows.next()?;
                 Ok(next.map(|(batch, of_batch)| {
                     *ticket = Some(of_batch);
-                    batch
+                    batch.into()
                 }))
             }
             Worker::Nothing => Ok(None),

@@ -4,7 +4,7 @@ use crate::expression::{Expression, positions};
 use crate::join::Probe;
 use crate::limit::Limiter;
 use crate::plan::Metrics;
-use crate::vector::Batch;
+use crate::vector::{Batch, Selected};
 use crate::{Error, Result};
 use std::time::Instant;
 
@@ -23,18 +23,19 @@ impl Step<'_> {
     }
 }
 
-/// Sends a batch through the steps of a pipeline; `Cancelled` at a limit that is full.
+/// Sends rows through the steps of a pipeline; `Cancelled` at a limit that is full.
 pub(crate) fn flow(
     steps: &[(Step<'_>, &Metrics)],
-    batch: Batch,
-    sink: &mut dyn FnMut(Batch) -> Result<()>,
+    rows: Selected,
+    sink: &mut dyn FnMut(Selected) -> Result<()>,
 ) -> Result<()> {
     let Some(((step, metrics), rest)) = steps.split_first() else {
-        return sink(batch);
+        return sink(rows);
     };
     let start = Instant::now();
     match step {
         Step::Filter(condition) => {
+            let batch = rows.whole()?;
             let bits = condition.passing(&batch)?;
             let passing = bits.count_set_bits();
             let batch = match passing {
@@ -43,37 +44,47 @@ pub(crate) fn flow(
                 _ => batch.take(&positions(&bits))?,
             };
             metrics.add(passing, start);
-            flow(rest, batch, sink)
+            flow(rest, batch.into(), sink)
         }
         Step::Project(expressions) => {
-            let columns = expressions
-                .iter()
-                .map(|expression| expression.evaluate(&batch));
-            let batch = Batch {
-                columns: columns.collect::<Result<_>>()?,
-                rows: batch.rows,
-            };
-            metrics.add(batch.rows, start);
-            flow(rest, batch, sink)
+            let projected = projected(expressions, rows)?;
+            metrics.add(projected.rows(), start);
+            flow(rest, projected, sink)
         }
         Step::Probe(probe) => {
             let mut since = start;
-            probe.push(&batch, &mut |batch| {
+            probe.push(&rows.whole()?, &mut |batch| {
                 metrics.add(batch.rows, since);
-                flow(rest, batch, sink)?;
+                flow(rest, batch.into(), sink)?;
                 since = Instant::now();
                 Ok(())
             })?;
             metrics.add(0, since);
             Ok(())
         }
-        Step::Limit(limiter) => match limiter.pass(batch) {
+        Step::Limit(limiter) => match limiter.pass(rows.whole()?) {
             Some(batch) => {
                 metrics.add(batch.rows, start);
-                flow(rest, batch, sink)
+                flow(rest, batch.into(), sink)
             }
             None if limiter.is_full() => Err(Error::Cancelled),
             None => Ok(()),
         },
+    }
+}
+
+fn projected(expressions: &[Expression], rows: Selected) -> Result<Selected> {
+    let of = |batch: &Batch| -> Result<Batch> {
+        let columns = expressions.iter().map(|one| one.evaluate(batch));
+        Ok(Batch {
+            columns: columns.collect::<Result<_>>()?,
+            rows: batch.rows,
+        })
+    };
+    match of(&rows.batch) {
+        Ok(batch) => Ok(Selected { batch, ..rows }),
+        // Maybe of a row that does not count.
+        Err(_) if rows.which.is_some() => Ok(of(&rows.whole()?)?.into()),
+        Err(error) => Err(error),
     }
 }

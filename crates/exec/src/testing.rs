@@ -3,7 +3,7 @@
 use crate::memory::{Memory, Space};
 use crate::pipeline::{Run, run};
 use crate::plan::{Node, Plan, Table};
-use crate::vector::{Batch, concat};
+use crate::vector::{Batch, Values, Vector, concat};
 use crate::{Error, Result};
 use arrow_array::{ArrayRef, RecordBatch, new_empty_array};
 use freestone_storage::{Column, ColumnType, DEFAULT_SCHEMA, Store, TableOptions, TableSchema};
@@ -75,6 +75,15 @@ pub(crate) const ALONE: How = How {
 
 /// A scan of a table whose blocks have some columns of some types.
 pub(crate) fn table(kinds: &[ColumnType], blocks: &[Vec<ArrayRef>]) -> Plan {
+    table_with_delta(kinds, blocks, &[])
+}
+
+/// The same with more rows in its delta.
+pub(crate) fn table_with_delta(
+    kinds: &[ColumnType],
+    blocks: &[Vec<ArrayRef>],
+    delta: &[Vec<ArrayRef>],
+) -> Plan {
     let columns = kinds.iter().enumerate().map(|(number, kind)| Column {
         name: format!("c{number}"),
         kind: *kind,
@@ -98,7 +107,14 @@ pub(crate) fn table(kinds: &[ColumnType], blocks: &[Vec<ArrayRef>]) -> Plan {
         let id = edit.create_table(DEFAULT_SCHEMA, "t", (*schema).clone(), options)?;
         edit.append(id, new).map(|_| id)
     });
-    let (id, snapshot) = (id.unwrap(), store.snapshot());
+    let id = id.unwrap();
+    for rows in delta {
+        let rows = RecordBatch::try_new(schema.arrow(), rows.clone()).unwrap();
+        let mut transaction = store.begin().unwrap();
+        transaction.insert(id, &rows).unwrap();
+        transaction.commit().unwrap();
+    }
+    let snapshot = store.snapshot();
     let table = Table {
         table: snapshot.table_by_id(id).unwrap().clone(),
         view: snapshot.read_view(id),
@@ -156,4 +172,26 @@ pub(crate) fn columns(plan: &Plan, how: How) -> Result<Vec<ArrayRef>> {
         concat(&parts)?.to_arrow(kind)
     });
     columns.collect()
+}
+
+/// The rows that a plan gives, sorted; its columns are of integers and truth values.
+pub(crate) fn rows(plan: &Plan, how: How) -> Result<Vec<Vec<Option<i64>>>> {
+    let value = |vector: &Vector, row: usize| {
+        (!vector.is_null(row)).then(|| match &vector.values {
+            Values::Int(values) => values[row],
+            Values::Wide(values) => i64::try_from(values[row]).unwrap(),
+            Values::Bool(bits) => bits.value(row).into(),
+            _ => panic!("a column that is no number"),
+        })
+    };
+    let batches = batches(plan, how)?;
+    let rows = batches.iter().flat_map(|batch| {
+        (0..batch.rows).map(move |row| {
+            let columns = batch.columns.iter();
+            columns.map(|column| value(column, row)).collect()
+        })
+    });
+    let mut rows: Vec<Vec<Option<i64>>> = rows.collect();
+    rows.sort_unstable();
+    Ok(rows)
 }

@@ -64,17 +64,17 @@ impl CodeMap {
         Some(places)
     }
 
-    /// The first row of each combination that has no group so far.
-    pub fn unknown(&mut self, places: &[u32]) -> Vec<u32> {
-        let mut rows = Vec::new();
-        for (row, place) in places.iter().enumerate() {
-            let group = &mut self.groups[*place as usize];
+    /// Of some rows the first of each combination that has no group so far.
+    pub fn unknown(&mut self, places: &[u32], rows: impl Iterator<Item = usize>) -> Vec<u32> {
+        let mut unknown = Vec::new();
+        for row in rows {
+            let group = &mut self.groups[places[row] as usize];
             if *group == NO_GROUP {
                 *group = SOON;
-                rows.push(row as u32);
+                unknown.push(row as u32);
             }
         }
-        rows
+        unknown
     }
 
     /// Learns the groups of some rows.
@@ -84,9 +84,10 @@ impl CodeMap {
         }
     }
 
-    /// The group of each place; `None` if some place has none so far.
-    pub fn groups(&self, places: &[u32]) -> Option<Vec<u32>> {
+    /// The group of each place, [`NO_GROUP`] where it has none so far, and whether all
+    /// have one.
+    pub fn groups(&self, places: &[u32]) -> (Vec<u32>, bool) {
         let (groups, greatest) = looked_up(&self.groups, places);
-        (greatest != NO_GROUP).then_some(groups)
+        (groups, greatest != NO_GROUP)
     }
 }

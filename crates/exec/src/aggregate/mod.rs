@@ -1,7 +1,9 @@
 //! Hash aggregation (H6, Q8): a table per thread, merged at the end by parts of the keys.
 
 mod accumulate;
+mod add;
 mod codes;
+mod find;
 mod groups;
 mod lead;
 mod ordered;
@@ -9,17 +11,17 @@ mod parting;
 mod states;
 mod texts;
 
-use self::accumulate::{Accumulator, count_all};
+use self::accumulate::Accumulator;
 use self::codes::CodeMap;
-use self::groups::{Groups, NO_GROUP};
+use self::groups::Groups;
 pub use self::lead::Lead;
 use self::lead::Rest;
 use self::ordered::slices;
 pub(crate) use self::parting::Parting;
+use crate::Result;
 use crate::expression::Expression;
 use crate::keys::Keys;
-use crate::vector::{Batch, Kind, Values, Vector};
-use crate::{Error, Result};
+use crate::vector::{Batch, Kind, Vector};
 use arrow_schema::DataType;
 
 /// What is computed of the rows of a group.
@@ -67,6 +69,19 @@ pub struct Grouping {
 }
 
 impl Grouping {
+    /// Whether groups may be computed of rows of which some do not count: their keys may
+    /// be codes, and nothing is evaluated that minds.
+    pub(crate) fn takes_selected(&self) -> bool {
+        let texts = self
+            .keys
+            .iter()
+            .all(|(_, kind)| Kind::of(kind) == Kind::Text);
+        let keys = self.keys.iter().map(|(key, _)| key);
+        let aggregates = self.aggregates.iter();
+        let inputs = aggregates.flat_map(|one| one.argument.iter().chain(&one.filter));
+        texts && !keys.chain(inputs).any(Expression::is_risky)
+    }
+
     fn kinds(&self) -> Vec<Kind> {
         let kinds = self.keys.iter().map(|(_, kind)| Kind::of(kind));
         kinds.collect()
@@ -147,119 +162,6 @@ impl<'a> GroupTable<'a> {
         table.find_whole(&keys, batch.rows)?;
         (table.rows, table.accumulators) = (self.rows, self.accumulators);
         Ok(table)
-    }
-
-    /// Takes in some rows.
-    pub fn add(&mut self, batch: &Batch) -> Result<()> {
-        let keys = self
-            .grouping
-            .keys
-            .iter()
-            .map(|(key, _)| key.evaluate(batch));
-        let keys = keys.collect::<Result<Vec<Vector>>>()?;
-        if self.led.is_none() && self.groups.len() == 0 {
-            let kinds = self.grouping.kinds();
-            if let Some(column) = self.grouping.lead.guess(&kinds, &keys, batch.rows) {
-                *self = GroupTable::led_by(self.grouping, column)?;
-            }
-        }
-        let ids = self.find(&keys, batch.rows)?;
-        let count = self.groups.len();
-        self.rows.resize(count, 0);
-        for (aggregate, accumulator) in self.grouping.aggregates.iter().zip(&mut self.accumulators)
-        {
-            accumulator.resize(count);
-            let argument = aggregate.argument.as_ref();
-            let vector = argument
-                .map(|argument| argument.evaluate(batch))
-                .transpose()?;
-            let nulls = vector.as_ref().and_then(|vector| vector.nulls.as_ref());
-            let wanted = aggregate.filter.as_ref();
-            let wanted = wanted.map(|filter| filter.passing(batch)).transpose()?;
-            if nulls.is_none() && wanted.is_none() {
-                accumulator.add(vector.as_ref(), &ids, count, None)?;
-                continue;
-            }
-            let left = |row: usize| {
-                nulls.is_none_or(|nulls| nulls.is_valid(row))
-                    && wanted.as_ref().is_none_or(|wanted| wanted.value(row))
-            };
-            let some = ids.iter().enumerate();
-            let some: Vec<u32> = some
-                .map(|(row, id)| if left(row) { *id } else { NO_GROUP })
-                .collect();
-            accumulator.add(vector.as_ref(), &some, count, Some(&self.rows))?;
-        }
-        count_all(&mut self.rows, &ids, count);
-        Ok(())
-    }
-
-    /// The group of each row.
-    fn find(&mut self, keys: &[Vector], rows: usize) -> Result<Vec<u32>> {
-        if let Some((column, rest)) = &mut self.led {
-            let column = *column;
-            // A lead that is NULL, or of another form, leads nowhere.
-            if matches!(
-                &keys[column],
-                Vector {
-                    values: Values::Int(_),
-                    nulls: None
-                }
-            ) {
-                let words = self.keys.words(&keys[column..=column], rows)?;
-                let ids = self.groups.find(&words);
-                let others = keys.iter().enumerate();
-                let others = others.filter(|(number, _)| *number != column);
-                if rest.add(others.map(|(_, key)| key), &ids, self.groups.len()) {
-                    return Ok(ids);
-                }
-                self.complete();
-            }
-            self.grouping.lead.give_up();
-            let empty = GroupTable::of_whole_keys(self.grouping)?;
-            *self = std::mem::replace(self, empty).whole()?;
-        }
-        self.find_whole(keys, rows)
-    }
-
-    /// Lets every group have its row count and states, of no rows so far.
-    fn complete(&mut self) {
-        let count = self.groups.len();
-        self.rows.resize(count, 0);
-        self.accumulators
-            .iter_mut()
-            .for_each(|accumulator| accumulator.resize(count));
-    }
-
-    /// The group of each row, by its whole key.
-    fn find_whole(&mut self, keys: &[Vector], rows: usize) -> Result<Vec<u32>> {
-        if keys.is_empty() {
-            return Ok(vec![0; rows]);
-        }
-        if let Some(places) = self.codes.places(keys, rows) {
-            if let Some(groups) = self.codes.groups(&places) {
-                return Ok(groups);
-            }
-            let new = self.codes.unknown(&places);
-            let keys = keys.iter().map(|key| key.take(&new));
-            let keys = keys.collect::<Result<Vec<Vector>>>()?;
-            let words = self.keys.words(&keys, new.len())?;
-            self.codes.learn(&places, &new, &self.groups.find(&words));
-            let groups = self.codes.groups(&places);
-            return groups.ok_or_else(|| Error::internal("a group that was not found"));
-        }
-        if keys.iter().any(|key| key.nulls.is_some()) {
-            self.allow_nulls();
-        }
-        let words = self.keys.words(keys, rows)?;
-        Ok(self.groups.find(&words))
-    }
-
-    fn allow_nulls(&mut self) {
-        if !self.keys.is_nullable() {
-            self.keys.allow_nulls();
-            self.groups.lengthen();
-        }
     }
 
     /// How many groups.

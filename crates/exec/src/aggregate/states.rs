@@ -234,9 +234,9 @@ mod tests {
             let mut whole = GroupTable::new(&grouping).unwrap();
             let mut again = GroupTable::new(&grouping).unwrap();
             for rows in &batches {
-                whole.add(&batch(rows)).unwrap();
+                whole.add(batch(rows).into()).unwrap();
                 let mut table = GroupTable::new(&grouping).unwrap();
-                table.add(&batch(rows)).unwrap();
+                table.add(batch(rows).into()).unwrap();
                 for part in table.parted(level).unwrap() {
                     let part = GroupTable::restored(&grouping, &part).unwrap();
                     prop_assert!(again.absorb(&part, &Parting::Whole, 0));

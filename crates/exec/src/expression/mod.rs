@@ -157,7 +157,7 @@ impl Expression {
     }
 
     /// Whether it must not be evaluated for rows that a condition keeps from it.
-    fn is_risky(&self) -> bool {
+    pub(crate) fn is_risky(&self) -> bool {
         match self {
             Expression::Column(_) | Expression::Constant(_) | Expression::Null(_) => false,
             Expression::Foreign(_) => true,

@@ -1,10 +1,13 @@
-//! Hash joins: one side is kept in a table, the other asks it row by row.
+//! Joins: one side is kept in a table, the other asks it row by row. Rows that are kept in
+//! the order of their keys are merged with those that ask in order.
 
 mod build;
+mod chains;
 mod fill;
 mod filter;
 mod keys;
 mod left;
+mod merge;
 mod probe;
 mod table;
 

@@ -1,8 +1,10 @@
 //! The side of a join that is kept.
 
 use super::Join;
-use super::fill::{ALONE, fill};
+use super::chains::{Chains, entry};
+use super::fill::ALONE;
 use super::keys::{JoinKeys, Words};
+use super::merge::{Sorted, in_order, merge};
 use crate::Result;
 use crate::kernels::{bounds, hash_key};
 use crate::memory::Reservation;
@@ -26,21 +28,21 @@ pub(crate) struct JoinTable {
     words: ScalarBuffer<i64>,
     stride: usize,
     finder: Finder,
-    /// The next row with the same place, plus one; empty if no place has two.
-    next: Vec<u32>,
     /// Which rows have found a partner, if that is asked.
     pub matched: Vec<AtomicBool>,
     /// The memory it takes.
     held: Reservation,
 }
 
-/// Numbers of rows plus one; 0 for none.
+/// What finds rows.
 #[derive(Debug)]
 enum Finder {
-    /// By key.
-    Dense(i64, Vec<u32>),
+    /// By key, the least one first.
+    Dense(i64, Chains),
     /// By hash.
-    Hashed(Vec<u32>),
+    Hashed(Chains),
+    /// In the order of their keys.
+    Sorted(Sorted),
 }
 
 impl JoinTable {
@@ -53,6 +55,9 @@ impl JoinTable {
         threads: usize,
     ) -> Result<(JoinTable, Vec<Vector>)> {
         let rows: usize = batches.iter().map(|batch| batch.rows).sum();
+        let in_order = in_order(join, batches);
+        let is_sorted = in_order.is_some();
+        let batches = in_order.unwrap_or_else(|| batches.iter().collect());
         let threads = if rows > ALONE { threads } else { 1 };
         let columns = (0..join.build.types.len()).collect();
         let columns = on_items(threads, columns, |column: usize| {
@@ -71,16 +76,11 @@ impl JoinTable {
         let mut keys = JoinKeys::new(join);
         let words = keys.number(columns.clone())?;
         let words = keys.words(&words, rows, threads)?;
-        let mut finder = finder(&words, rows, threads);
-        let threads = if is_in_order(&finder, &words.words) {
-            1
-        } else {
-            threads
-        };
-        let next = finder.fill(&words, rows, threads);
         let mut table = JoinTable {
-            finder,
-            next,
+            finder: match is_sorted {
+                true => Finder::Sorted(Sorted::new(held.another())),
+                false => finder(&words, rows, threads),
+            },
             words: words.words,
             stride: words.stride,
             keys,
@@ -97,15 +97,22 @@ impl JoinTable {
         Ok((table, columns))
     }
 
+    /// Whether rows that ask in order are merged.
+    #[cfg(test)]
+    pub fn is_merged(&self) -> bool {
+        matches!(self.finder, Finder::Sorted(_))
+    }
+
     /// Most bytes of memory that it held, with the rows that it was made of.
     pub fn held(&self) -> usize {
         self.held.most()
     }
 
-    /// Bytes of memory that it takes.
+    /// Bytes of memory that it takes; a table that is made later has its own.
     fn bytes(&self) -> usize {
-        let slots = match &self.finder {
-            Finder::Dense(_, slots) | Finder::Hashed(slots) => slots.len(),
+        let chains = match &self.finder {
+            Finder::Dense(_, chains) | Finder::Hashed(chains) => chains.bytes(),
+            Finder::Sorted(_) => 0,
         };
         let words = self.words.inner();
         let mut columns = self.batch.columns.iter();
@@ -114,7 +121,7 @@ impl JoinTable {
             _ => false,
         });
         let words = if shared { 0 } else { words.len() };
-        let numbers = (slots + self.next.len()) * 4 + words + self.matched.len();
+        let numbers = chains + words + self.matched.len();
         self.batch.bytes() + numbers + self.keys.bytes()
     }
 
@@ -128,9 +135,8 @@ impl JoinTable {
         first: bool,
         mut pair: impl FnMut(u32, u32),
     ) -> Result<()> {
-        let next = |row: u32| self.next.get(row as usize).copied().unwrap_or(0);
         if let (
-            Finder::Dense(least, slots),
+            Finder::Dense(least, chains),
             [
                 Vector {
                     values: Values::Int(values),
@@ -139,31 +145,45 @@ impl JoinTable {
             ],
         ) = (&self.finder, keys)
         {
+            let (slots, next) = chains.parts();
             for (row, value) in values.iter().enumerate() {
                 let place = value.wrapping_sub(*least) as u64 as usize;
-                let mut found = slots.get(place).copied().unwrap_or(0);
+                let mut found = entry(slots, place);
                 if found != 0 && nulls.as_ref().is_none_or(|nulls| nulls.is_valid(row)) {
                     while found != 0 {
                         pair(row as u32, found - 1);
-                        found = if first { 0 } else { next(found - 1) };
+                        found = match first {
+                            true => 0,
+                            false => entry(next, found as usize - 1),
+                        };
                     }
                 }
             }
             return Ok(());
         }
         let asked = self.keys.words(keys, rows, 1)?;
+        let (least, chains) = match &self.finder {
+            Finder::Dense(least, chains) => (Some(*least), chains),
+            Finder::Hashed(chains) => (None, chains),
+            Finder::Sorted(sorted) => match sorted.table_for(&asked, &self.words) {
+                Some(chains) => (None, chains),
+                None => {
+                    merge(&self.words, &asked, first, pair);
+                    return Ok(());
+                }
+            },
+        };
+        let (slots, next) = chains.parts();
         let (stride, words) = (self.stride, &self.words[..]);
         for (row, key) in asked.words.chunks_exact(stride).enumerate() {
             if !asked.is_able(row) {
                 continue;
             }
-            let mut found = match &self.finder {
-                Finder::Dense(least, slots) => slots
-                    .get(key[0].wrapping_sub(*least) as u64 as usize)
-                    .copied()
-                    .unwrap_or(0),
-                Finder::Hashed(slots) => slots[hash_key(key) as usize & (slots.len() - 1)],
+            let place = match least {
+                Some(least) => key[0].wrapping_sub(least) as u64 as usize,
+                None => hash_key(key) as usize & (slots.len() - 1),
             };
+            let mut found = entry(slots, place);
             while found != 0 {
                 let place = (found as usize - 1) * stride;
                 if (0..stride).all(|word| words[place + word] == key[word]) {
@@ -172,7 +192,7 @@ impl JoinTable {
                         break;
                     }
                 }
-                found = next(found - 1);
+                found = entry(next, found as usize - 1);
             }
         }
         Ok(())
@@ -193,33 +213,18 @@ impl JoinTable {
     }
 }
 
-impl Finder {
-    /// Puts in every row that can have a partner, the first of equal ones in front;
-    /// gives what comes after each.
-    fn fill(&mut self, keys: &Words, rows: usize, threads: usize) -> Vec<u32> {
-        let (words, stride) = (&keys.words[..], keys.stride);
-        match self {
-            Finder::Dense(least, slots) => fill(slots, rows, threads, |row| {
-                let place = words[row].wrapping_sub(*least) as usize;
-                keys.is_able(row).then_some(place)
-            }),
-            Finder::Hashed(slots) => {
-                let mask = slots.len() - 1;
-                fill(slots, rows, threads, |row| {
-                    let key = &words[row * stride..(row + 1) * stride];
-                    keys.is_able(row).then(|| hash_key(key) as usize & mask)
-                })
-            }
-        }
-    }
+/// Places of a table by key, unless too few of them would have a row.
+pub(super) fn places(least: i64, greatest: i64, rows: usize) -> Option<usize> {
+    let range = i128::from(greatest) - i128::from(least) + 1;
+    let most = SMALL.max(SPARSE * rows as u64);
+    usize::try_from(range)
+        .ok()
+        .filter(|range| *range as u64 <= most)
 }
 
-/// Whether rows that follow each other mostly have slots that do, too: then one thread
+/// Whether rows that follow each other mostly have places that do, too: then one thread
 /// is done with them before others have parted theirs.
-fn is_in_order(finder: &Finder, words: &[i64]) -> bool {
-    let Finder::Dense(_, slots) = finder else {
-        return false;
-    };
+fn is_in_order(places: usize, words: &[i64]) -> bool {
     let pieces = words.chunks(1024).map(bounds);
     let (count, reach) = pieces.fold((0, 0), |(count, reach), (least, greatest)| {
         (
@@ -227,7 +232,7 @@ fn is_in_order(finder: &Finder, words: &[i64]) -> bool {
             reach + greatest.wrapping_sub(least) as u64 as u128,
         )
     });
-    reach < count * slots.len() as u128 / 8
+    reach < count * places as u128 / 8
 }
 
 fn finder(keys: &Words, rows: usize, threads: usize) -> Finder {
@@ -237,14 +242,15 @@ fn finder(keys: &Words, rows: usize, threads: usize) -> Finder {
         let (least, greatest) = bounds.fold((i64::MAX, i64::MIN), |all, piece| {
             (all.0.min(piece.0), all.1.max(piece.1))
         });
-        let range = i128::from(greatest) - i128::from(least) + 1;
-        if let Ok(range) = u64::try_from(range)
-            && range <= SMALL.max(SPARSE * rows as u64)
-        {
-            return Finder::Dense(least, vec![0; range as usize]);
+        if let Some(places) = places(least, greatest, rows) {
+            let in_order = is_in_order(places, &keys.words);
+            let threads = if in_order { 1 } else { threads };
+            let place = |key: &[i64]| key[0].wrapping_sub(least) as usize;
+            let chains = Chains::new(places, keys, (rows, threads), place);
+            return Finder::Dense(least, chains);
         }
     }
-    Finder::Hashed(vec![0; (rows * 2).next_power_of_two().max(16)])
+    Finder::Hashed(Chains::by_hash(keys, rows, threads))
 }
 
 #[cfg(test)]

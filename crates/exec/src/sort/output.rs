@@ -3,8 +3,9 @@
 use super::collect::{Collected, MOST, Sorter};
 use super::order::Order;
 use super::runs::{Merge, Run as Pages};
+use crate::context::Context;
 use crate::memory::Reservation;
-use crate::pipeline::{BATCH_ROWS, Run};
+use crate::pipeline::BATCH_ROWS;
 use crate::plan::Metrics;
 use crate::threads::on_threads;
 use crate::vector::{Batch, Vector, concat};
@@ -35,7 +36,7 @@ enum Rows<'a> {
     Aside(Mutex<(Merge, usize)>, Sorter<'a>),
 }
 
-impl Run<'_> {
+impl Context<'_> {
     /// The rows of all threads in order.
     pub(crate) fn sorted<'a>(
         &self,
@@ -50,16 +51,16 @@ impl Run<'_> {
             true => self.in_memory(&sorter, all)?,
             false => {
                 for one in &mut all {
-                    sorter.set_aside(one, &self.space)?;
+                    sorter.set_aside(one, self.space)?;
                 }
                 let runs: Vec<Pages> = all.into_iter().flat_map(|one| one.runs).collect();
                 metrics.set_aside(runs.iter().flatten());
-                let merge = Merge::new(&sorter, runs, &self.space)?;
+                let merge = Merge::new(&sorter, runs, self.space)?;
                 Rows::Aside(Mutex::new((merge, 0)), sorter)
             }
         };
         if let Rows::Here { held, .. } = &rows {
-            metrics.held(held.iter().map(Reservation::most).sum());
+            self.held(metrics, held.iter().map(Reservation::most).sum());
         }
         let first = match &rows {
             Rows::Here { next, .. } => next.load(Ordering::Relaxed),

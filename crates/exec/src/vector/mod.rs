@@ -2,9 +2,11 @@
 
 mod arrow;
 mod concat;
+mod selected;
 
 pub(crate) use arrow::narrowed;
 pub use concat::concat;
+pub(crate) use selected::Selected;
 
 use crate::Result;
 use arrow_array::cast::AsArray;

@@ -1,6 +1,7 @@
 //! Plans of the bulk engine as EXPLAIN shows them.
 
 use std::fmt;
+use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use freestone_exec::{Node, Plan};
@@ -13,10 +14,17 @@ pub(crate) const INDENT: char = '\t';
 
 /// Writes a plan, one operator a line, after the line that is begun.
 pub(super) fn write(plan: &Plan, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-    level(plan, 1, f)
+    level(plan, 1, &mut Vec::new(), f)
 }
 
-fn level(plan: &Plan, depth: usize, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+/// A shared plan is shown at the first of its places.
+fn level(
+    plan: &Plan,
+    depth: usize,
+    shared: &mut Vec<*const Plan>,
+    f: &mut fmt::Formatter<'_>,
+) -> fmt::Result {
+    let mut shown = false;
     // EXPLAIN puts the indent of the line before in the place of the mark.
     write!(f, "\n{INDENT}{:width$}", "", width = 2 * depth)?;
     match &plan.node {
@@ -50,6 +58,17 @@ fn level(plan: &Plan, depth: usize, f: &mut fmt::Formatter<'_>) -> fmt::Result {
             cut(limit.skip, limit.fetch, f)?;
         }
         Node::Union(inputs) => write!(f, "union of {}", inputs.len())?,
+        Node::Ranges(_, ranges) => write!(f, "in {} ranges", ranges.count())?,
+        Node::Shared(input) => {
+            let input = Arc::as_ptr(input);
+            let place = shared.iter().position(|known| *known == input);
+            shown = place.is_some();
+            let number = place.unwrap_or_else(|| {
+                shared.push(input);
+                shared.len() - 1
+            });
+            write!(f, "shared plan {}", number + 1)?;
+        }
     }
     write!(f, "  (about {:.0} rows", plan.estimate)?;
     let rows = plan.metrics.rows.load(Ordering::Relaxed);
@@ -72,9 +91,12 @@ fn level(plan: &Plan, depth: usize, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         }
     }
     write!(f, ")")?;
+    if shown {
+        return Ok(());
+    }
     plan.inputs()
         .into_iter()
-        .try_for_each(|input| level(input, depth + 1, f))
+        .try_for_each(|input| level(input, depth + 1, shared, f))
 }
 
 /// Which rows come out.

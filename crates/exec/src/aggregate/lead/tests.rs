@@ -92,7 +92,7 @@ fn grouped(grouping: &Grouping, threads: &[Vec<Rows>], parts: usize) -> Vec<Stri
     let table = |batches: &Vec<Rows>| {
         let mut table = GroupTable::new(grouping).unwrap();
         for (rows, coded) in batches {
-            table.add(&batch(rows, *coded)).unwrap();
+            table.add(batch(rows, *coded).into()).unwrap();
         }
         table
     };

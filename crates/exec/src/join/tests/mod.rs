@@ -4,13 +4,16 @@ pub(crate) mod model;
 
 use super::{Join, JoinKind};
 use crate::Error;
+use crate::context::{Context, Counters};
 use crate::expression::{Comparison, Constant, Expression};
 use crate::pipeline::{Run, run};
 use crate::plan::{Node, Plan};
+use crate::shared::SharedPlans;
+use crate::step::Step;
 use crate::vector::{Batch, Values};
 use arrow_schema::DataType;
 use freestone_storage::ColumnType;
-use model::{KINDS, Shape, Side, expected, join, nothing, space};
+use model::{KINDS, Order, Shape, Side, expected, join, nothing, space};
 use parking_lot::Mutex;
 use proptest::prelude::*;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -45,17 +48,21 @@ fn way() -> impl Strategy<Value = Way> {
     })
 }
 
-/// The values of some columns, in order of rows.
-fn found(plan: &Plan, way: Way, columns: &[usize]) -> crate::Result<Vec<Vec<Option<i64>>>> {
-    let (rows, stop) = (Mutex::new(Vec::new()), AtomicBool::new(false));
-    let way = Run {
+fn run_of(way: Way) -> Run<'static> {
+    static STOP: AtomicBool = AtomicBool::new(false);
+    Run {
         threads: way.threads,
         batch_rows: way.batch_rows,
-        stop: &stop,
+        stop: &STOP,
         watch: &|_| {},
         space: space(way.memory),
-    };
-    run(plan, &way, &|batch: Batch| {
+    }
+}
+
+/// The values of some columns, in order of rows.
+fn found(plan: &Plan, way: Way, columns: &[usize]) -> crate::Result<Vec<Vec<Option<i64>>>> {
+    let rows = Mutex::new(Vec::new());
+    run(plan, &run_of(way), &|batch: Batch| {
         let value = |column: &usize, row: usize| {
             let vector = &batch.columns[*column];
             (!vector.is_null(row)).then(|| match &vector.values {
@@ -103,6 +110,7 @@ fn shape() -> impl Strategy<Value = Shape> {
         values,
         nulls,
         far,
+        order: Order::None,
     })
 }
 
@@ -154,6 +162,64 @@ proptest! {
                 let aside = plan.metrics.aside.load(Ordering::Relaxed);
                 let must = way.memory == 0 && build.rows > 1024 && way.threads == 1;
                 prop_assert!(aside > 0 || !must, "{way:?} sets nothing aside");
+            }
+        }
+    }
+}
+
+/// Whether the build side of a join is in order, so that rows are merged with it.
+fn is_merged(plan: &Plan, way: Way) -> bool {
+    let run = run_of(way);
+    let (counters, shared) = (Counters::new(run.watch), SharedPlans::default());
+    let context = Context::of(&run, &counters, &shared);
+    let pipeline = context.open(plan, &[]).unwrap();
+    let mut steps = pipeline.steps.iter();
+    steps.any(|(step, _)| matches!(step, Step::Probe(probe) if probe.table.is_merged()))
+}
+
+fn order() -> impl Strategy<Value = Order> {
+    prop_oneof![
+        3 => Just(Order::Ascending),
+        2 => Just(Order::Mostly),
+        1 => Just(Order::None),
+    ]
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(100))]
+    /// Rows in order are merged in every kind of join, whichever thread gives them and
+    /// whatever order others ask in, and give the rows that nested loops give.
+    #[test]
+    fn merges_are_nested_loops(
+        (build, probe) in (shape(), shape()),
+        (build_order, probe_order) in (order(), order()),
+        filtered in any::<bool>(),
+        ways in proptest::collection::vec(way(), 2),
+    ) {
+        let few = |shape: Shape| shape.rows.min(build.values as usize * 90);
+        let rows = few(probe);
+        let probe = Shape { values: build.values, far: true, rows, order: probe_order, ..probe };
+        let rows = few(build);
+        let build = Shape { far: true, rows, order: build_order, ..build };
+        let in_order = build.order == Order::Ascending && !build.nulls && build.rows > 1;
+        let (build, probe) = (Side::new(build), Side::new(probe));
+        let plans = (build.plan(), probe.plan());
+        for kind in JOINS.into_iter().chain([JoinKind::ProbeNotIn, JoinKind::ProbeMarkIn]) {
+            let mut join = join(kind, plans.clone(), vec![key(1)]);
+            let filtered = filtered && !kind.is_null_aware();
+            let filter = [0, KINDS.len()].map(|id| Box::new(Expression::Column(id)));
+            let [a, b] = filter;
+            join.filter = filtered.then(|| Expression::Compare(Comparison::LessOrEqual, a, b));
+            let equal = |row: usize, partner: usize| {
+                let (a, b) = (probe.values[1][row], build.values[1][partner]);
+                a == b && a.is_some() && (!filtered || row <= partner)
+            };
+            let expected = expected(kind, (&build, &probe), 1, equal);
+            for way in &ways {
+                let plan = plan_of(&join);
+                prop_assert!(!in_order || way.memory < usize::MAX / 2 || is_merged(&plan, *way));
+                let found = found(&plan, *way, &ids(kind)).unwrap();
+                prop_assert!(found == expected, "{kind:?}, {way:?}: {} rows, not {}", found.len(), expected.len());
             }
         }
     }

@@ -89,8 +89,18 @@ pub(crate) struct Shape {
     pub values: u64,
     /// Whether some are NULL.
     pub nulls: bool,
-    /// Whether integers lie far from each other.
+    /// Whether integers lie far from each other, the first and the last at the ends.
     pub far: bool,
+    /// The order of the first column after the id.
+    pub order: Order,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Order {
+    None,
+    Ascending,
+    /// Ascending but for some stretches.
+    Mostly,
 }
 
 impl Side {
@@ -99,7 +109,15 @@ impl Side {
             let of_row = hash(shape.seed ^ hash(row as i64) as i64);
             let own = hash((of_row as i64).wrapping_add(column as i64));
             // Columns of a row mostly agree, so that keys of several columns find partners.
-            let value = of_row % shape.values + u64::from(own.is_multiple_of(5));
+            let ascending = match shape.order {
+                Order::None => false,
+                Order::Ascending => column == 1,
+                Order::Mostly => column == 1 && row / 300 % 3 != 1,
+            };
+            let value = match ascending {
+                true => row as u64 * (shape.values + 1) / shape.rows as u64,
+                false => of_row % shape.values + u64::from(own.is_multiple_of(5)),
+            };
             let null = shape.nulls && column > 0 && own >> 40 & 7 == 0;
             (!null).then_some(if column == 0 {
                 row as i64
@@ -112,7 +130,7 @@ impl Side {
             .map(|number| column(number).collect())
             .collect();
         let arrays = KINDS.iter().zip(&mut values).enumerate();
-        let arrays = arrays.map(|(number, (kind, values))| array(number, *kind, values, shape.far));
+        let arrays = arrays.map(|(number, (kind, values))| array(number, *kind, values, shape));
         Side {
             rows: shape.rows,
             arrays: arrays.collect(),
@@ -158,7 +176,7 @@ impl Side {
 }
 
 /// An array of values, which become those that are the same for equal ones.
-fn array(number: usize, kind: ColumnType, values: &mut [Option<i64>], far: bool) -> ArrayRef {
+fn array(number: usize, kind: ColumnType, values: &mut [Option<i64>], shape: Shape) -> ArrayRef {
     let rows = values.iter().copied();
     match kind {
         ColumnType::Text if number == 2 => {
@@ -190,8 +208,14 @@ fn array(number: usize, kind: ColumnType, values: &mut [Option<i64>], far: bool)
             Arc::new(rows.collect::<BooleanArray>())
         }
         _ => {
-            let factor = if far && number > 0 { 1 << 40 } else { 1 };
-            Arc::new(Int64Array::from_iter(rows.map(|v| v.map(|v| v * factor))))
+            let last = shape.values as i64;
+            let far = |v: i64| match v {
+                0 => i64::MIN,
+                v if v == last => i64::MAX,
+                v => v << 40,
+            };
+            let value = |v: i64| if shape.far && number > 0 { far(v) } else { v };
+            Arc::new(Int64Array::from_iter(rows.map(|v| v.map(value))))
         }
     }
 }
@@ -206,6 +230,7 @@ pub(crate) fn nothing() -> Plan {
             values: 1,
             nulls: false,
             far: false,
+            order: Order::None,
         })
         .plan()
     });
