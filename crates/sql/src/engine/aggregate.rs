@@ -7,53 +7,126 @@ use freestone_exec::vector::Kind;
 use freestone_exec::{Function, Grouping, Lead, Node, Plan};
 
 use super::convert::{Converted, Converter, places};
+use super::early::{Early, early};
 use super::expression::Scope;
+use super::join::{Cluster, RELATIONS, joins};
+use super::order::ordered;
+use super::ranges::ranges;
 
 impl Converter<'_> {
     pub(super) fn aggregate(&self, aggregate: &Aggregate) -> Option<Converted> {
         if answered_by_statistics(aggregate) {
             return None;
         }
-        let input = self.convert(&aggregate.input)?;
-        let places = places(input.plan.types.len());
-        let scope = Scope {
-            schema: aggregate.input.schema(),
-            places: &places,
-            state: self.state,
-        };
         let types: Vec<DataType> = aggregate
             .schema
             .fields()
             .iter()
             .map(|field| field.data_type().clone())
             .collect();
-        let mut keys = Vec::with_capacity(aggregate.group_expr.len());
-        let mut groups = 1.0;
-        let mut distinct = Vec::with_capacity(types.len());
-        for (expr, kind) in aggregate.group_expr.iter().zip(&types) {
-            if matches!(expr, Expr::GroupingSet(_)) || Kind::of(kind) == Kind::Other {
+        if joins(&aggregate.input) {
+            let mut cluster = Cluster::default();
+            let columns = self.gather(&aggregate.input, &mut cluster)?;
+            if cluster.relations.len() > RELATIONS {
                 return None;
             }
-            let key = scope.expr(expr)?;
-            distinct.push(input.distinct_of(&key));
-            groups *= input.distinct_of(&key);
-            keys.push((key, kind.clone()));
+            let grouping = self.grouping(aggregate, &columns, &types)?;
+            let Early { cluster, grouping } = early(cluster, grouping)?;
+            return of_cluster(cluster, grouping, types);
         }
-        let results = types.get(keys.len()..)?;
+        let input = self.convert(&aggregate.input)?;
+        let places = places(input.plan.types.len());
+        let grouping = self.grouping(aggregate, &places, &types)?;
+        Some(grouped(input, grouping, types))
+    }
+
+    fn grouping(
+        &self,
+        aggregate: &Aggregate,
+        places: &[usize],
+        types: &[DataType],
+    ) -> Option<Grouping> {
+        let scope = Scope {
+            schema: aggregate.input.schema(),
+            places,
+            state: self.state,
+        };
+        let keys = aggregate.group_expr.iter().zip(types);
+        let keys = keys.map(|(expr, kind)| {
+            let known = !matches!(expr, Expr::GroupingSet(_)) && Kind::of(kind) != Kind::Other;
+            let key = scope.expr(expr).filter(|_| known)?;
+            Some((key, kind.clone()))
+        });
+        let results = types.get(aggregate.group_expr.len()..)?;
         let aggregates = aggregate.aggr_expr.iter().zip(results);
         let aggregates = aggregates.map(|(expr, kind)| one(&scope, expr, kind));
-        let grouping = Grouping {
-            lead: Lead::default(),
+        Some(Grouping {
+            keys: keys.collect::<Option<_>>()?,
             aggregates: aggregates.collect::<Option<_>>()?,
-            keys,
-        };
-        let rows = groups.min(input.plan.estimate).max(1.0);
-        distinct.resize(types.len(), rows);
-        let node = Node::Aggregate(Box::new(input.plan), grouping);
-        Some(Converted {
-            plan: Plan::new(node, types, rows),
-            distinct,
+            lead: Lead::default(),
         })
+    }
+}
+
+/// Groups of the rows of a cluster.
+pub(super) fn of_cluster(
+    cluster: Cluster,
+    grouping: Grouping,
+    types: Vec<DataType>,
+) -> Option<Converted> {
+    let mut wanted = Vec::new();
+    read(&grouping, &mut |column| wanted.push(column));
+    wanted.sort_unstable();
+    wanted.dedup();
+    let of_wanted = wanted.iter().map(|column| cluster.type_of(*column));
+    let of_wanted = of_wanted.collect::<Option<Vec<_>>>()?;
+    let input = ordered(cluster, &wanted, of_wanted)?;
+    let place = |column: usize| wanted.binary_search(&column).unwrap_or(usize::MAX);
+    Some(grouped(input, moved(grouping, &place), types))
+}
+
+/// Tells the columns that keys and aggregates read.
+fn read(grouping: &Grouping, visit: &mut dyn FnMut(usize)) {
+    let inputs = grouping.aggregates.iter();
+    let inputs = inputs.flat_map(|one| one.argument.iter().chain(&one.filter));
+    let keys = grouping.keys.iter().map(|(key, _)| key);
+    keys.chain(inputs).for_each(|part| part.columns(visit));
+}
+
+/// The same over columns at other places.
+fn moved(grouping: Grouping, to: &dyn Fn(usize) -> usize) -> Grouping {
+    let keys = grouping.keys.into_iter();
+    let aggregates = grouping.aggregates.into_iter();
+    Grouping {
+        keys: keys.map(|(key, kind)| (key.moved(to), kind)).collect(),
+        aggregates: aggregates
+            .map(|one| freestone_exec::Aggregate {
+                argument: one.argument.map(|argument| argument.moved(to)),
+                filter: one.filter.map(|filter| filter.moved(to)),
+                ..one
+            })
+            .collect(),
+        lead: Lead::default(),
+    }
+}
+
+/// Groups of the rows of a plan, as columns of some types.
+pub(super) fn grouped(input: Converted, grouping: Grouping, types: Vec<DataType>) -> Converted {
+    let keys = grouping.keys.iter();
+    let mut distinct: Vec<f64> = keys.map(|(key, _)| input.distinct_of(key)).collect();
+    let groups: f64 = distinct.iter().product();
+    let rows = groups.min(input.plan.estimate).max(1.0);
+    distinct.resize(types.len(), rows);
+    let ranges = ranges(&input.plan, &grouping, rows);
+    let node = Node::Aggregate(Box::new(input.plan), grouping);
+    let mut plan = Plan::new(node, types.clone(), rows);
+    if let Some(ranges) = ranges {
+        plan = Plan::new(Node::Ranges(Box::new(plan), ranges), types, rows);
+    }
+    Converted {
+        sampled: None,
+        plan,
+        distinct,
     }
 }
 

@@ -9,12 +9,18 @@ use freestone_exec::expression::Expression;
 use freestone_exec::{Node, Plan, Table};
 
 use super::expression::Scope;
+use super::sampled::Sampled;
 use super::scalar::has_subquery;
-use crate::scan::StoredTable;
+use super::shared::Repeated;
+use crate::scan::{StoredTable, selectivity};
 
 /// Turns plans into ours.
 pub(super) struct Converter<'a> {
     pub(super) state: &'a SessionState,
+    /// Whether estimates decide anything, as they do for joins.
+    pub(super) weighs: bool,
+    /// What stands in the plan more than once.
+    pub(super) repeated: Repeated,
 }
 
 /// A plan with what is known of its columns, which are those of the logical plan.
@@ -22,7 +28,12 @@ pub(super) struct Converted {
     pub(super) plan: Plan,
     /// About how many different values each has.
     pub(super) distinct: Vec<f64>,
+    /// What it leaves of the sample of its table, if it is one with conditions.
+    pub(super) sampled: Option<Sampled>,
 }
+
+/// Share of rows that a condition leaves of which nothing is known.
+const GUESS: f64 = 0.2;
 
 impl Converted {
     /// About how many different values an expression has.
@@ -62,7 +73,9 @@ impl Converter<'_> {
             LogicalPlan::Projection(projection) => {
                 self.projected(&projection.input, &projection.expr, plan)
             }
-            LogicalPlan::Aggregate(aggregate) => self.aggregate(aggregate),
+            LogicalPlan::Aggregate(aggregate) => {
+                self.repeated.once(plan, || self.aggregate(aggregate))
+            }
             LogicalPlan::Join(join) => self.join(join, plan),
             LogicalPlan::Sort(sort) => self.sort(sort),
             LogicalPlan::Limit(limit) => self.limit(limit),
@@ -85,9 +98,19 @@ impl Converter<'_> {
             state: self.state,
         };
         let condition = scope.expr(condition)?;
-        let rows = (input.plan.estimate * 0.2).max(1.0);
+        let before = input.plan.estimate;
+        let sampled = input.sampled.as_ref();
+        let sampled = sampled.and_then(|sampled| Some((sampled, sampled.filtered(&condition)?)));
+        let rows = match &sampled {
+            Some((before_it, after)) => {
+                before * (after.share(GUESS) / before_it.share(1.0)).min(1.0)
+            }
+            None => before * GUESS,
+        };
+        let rows = rows.max(1.0);
         let types = input.plan.types.clone();
         Some(Converted {
+            sampled: sampled.map(|(_, after)| after),
             plan: Plan::new(Node::Filter(Box::new(input.plan), condition), types, rows),
             distinct: input
                 .distinct
@@ -116,6 +139,7 @@ impl Converter<'_> {
         let types = types_of(plan);
         let rows = input.plan.estimate;
         Some(Converted {
+            sampled: None,
             plan: Plan::new(
                 Node::Project(Box::new(input.plan), expressions),
                 types,
@@ -139,7 +163,16 @@ impl Converter<'_> {
         }
         let predicate = stored.predicate_of(&scan.filters)?;
         let facts = table.statistics().ok()?;
-        let rows = stored.estimate(facts, predicate.as_ref()).max(1.0);
+        let sampled = match self.weighs {
+            true => Sampled::of(table, &projection, predicate.as_ref()),
+            false => None,
+        };
+        let guess = predicate.as_ref().map_or(1.0, |p| selectivity(facts, p));
+        let share = sampled
+            .as_ref()
+            .map_or(guess, |sampled| sampled.share(guess));
+        let all = facts.rows + table.delta().rows();
+        let rows = (all as f64 * share).max(1.0);
         let distinct = projection.iter().map(|column| {
             let known = facts.columns.get(*column);
             known
@@ -158,6 +191,7 @@ impl Converter<'_> {
             predicate,
         });
         Some(Converted {
+            sampled,
             plan: Plan::new(node, types, rows),
             distinct,
         })

@@ -19,6 +19,9 @@ use super::scalar::has_subquery;
 /// pairs at most.
 const PAIRS: f64 = 1e8;
 
+/// Most relations that are joined in any order.
+pub(super) const RELATIONS: usize = 60;
+
 /// Relations that are joined in any order, and what must be true of their rows. Columns
 /// are numbered through all relations.
 #[derive(Default)]
@@ -30,8 +33,21 @@ pub(super) struct Cluster {
 }
 
 impl Cluster {
+    /// The number of the next column.
+    pub(super) fn columns(&self) -> usize {
+        self.columns
+    }
+
+    /// The type of a column.
+    pub(super) fn type_of(&self, column: usize) -> Option<DataType> {
+        let of = |relation: &&Relation| relation.columns.contains(&column);
+        let relation = self.relations.iter().find(of)?;
+        let types = &relation.converted.plan.types;
+        types.get(column - relation.columns.start).cloned()
+    }
+
     /// Which relations an expression reads.
-    fn relations_of(&self, expression: &Expression) -> u64 {
+    pub(super) fn relations_of(&self, expression: &Expression) -> u64 {
         let mut set = 0;
         expression.columns(&mut |column| {
             let of = self
@@ -57,7 +73,7 @@ impl Converter<'_> {
         if is_free(join) {
             let mut cluster = Cluster::default();
             let columns = self.gather(plan, &mut cluster)?;
-            if cluster.relations.len() > 60 {
+            if cluster.relations.len() > RELATIONS {
                 return None;
             }
             return ordered(cluster, &columns, types_of(plan));
@@ -66,7 +82,7 @@ impl Converter<'_> {
     }
 
     /// Adds what a plan joins to a cluster; returns the numbers of its columns.
-    fn gather(&self, plan: &LogicalPlan, cluster: &mut Cluster) -> Option<Vec<usize>> {
+    pub(super) fn gather(&self, plan: &LogicalPlan, cluster: &mut Cluster) -> Option<Vec<usize>> {
         match plan {
             LogicalPlan::Join(join) if is_free(join) => {
                 let left = self.gather(&join.left, cluster)?;
@@ -245,6 +261,7 @@ impl Converter<'_> {
         distinct.resize(types.len(), rows);
         if !(kind.gives_pairs() && build_left) {
             return Some(Converted {
+                sampled: None,
                 plan: Plan { types, ..joined },
                 distinct,
             });
@@ -254,6 +271,7 @@ impl Converter<'_> {
             .map(|place| Expression::Column(*place))
             .collect();
         Some(Converted {
+            sampled: None,
             plan: Plan::new(Node::Project(Box::new(joined), expressions), types, rows),
             distinct: both.iter().map(|place| distinct[*place]).collect(),
         })
@@ -311,7 +329,7 @@ fn is_free(join: &LogicalJoin) -> bool {
 }
 
 /// Whether a plan is a free join, with nothing above but a choice of columns.
-fn joins(plan: &LogicalPlan) -> bool {
+pub(super) fn joins(plan: &LogicalPlan) -> bool {
     match plan {
         LogicalPlan::Join(join) => is_free(join),
         LogicalPlan::SubqueryAlias(alias) => joins(&alias.input),

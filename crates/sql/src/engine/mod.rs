@@ -3,30 +3,36 @@
 //! Of an optimised logical plan every largest part that our operators can do becomes one
 //! node (`node`), which DataFusion's planner takes for a leaf; the rest stays
 //! DataFusion's. `convert` turns plans into ours, `expression` expressions, `scalar`
-//! conditions with sub-queries, `sort` orders, limits and unions; `order` decides in which
-//! order tables are joined and `tree` makes the plan of that.
+//! conditions with sub-queries, `sort` orders, limits and unions; `sampled` says how many
+//! rows conditions leave, `shared` what is computed once for several places, `order` decides in which order tables are joined, and `tree`
+//! makes the plan of that.
 //! `SET freestone.engine = 'datafusion'` turns all of it off.
 
 mod aggregate;
 mod convert;
+mod early;
 mod explain;
 mod expression;
 mod join;
 mod node;
 mod order;
+mod ranges;
+mod sampled;
 mod scalar;
+mod shared;
 mod sort;
 mod tree;
 
 use std::sync::Arc;
 
-use datafusion::common::tree_node::{Transformed, TreeNodeRecursion};
+use datafusion::common::tree_node::{Transformed, TreeNode, TreeNodeRecursion};
 use datafusion::error::Result as DfResult;
 use datafusion::execution::session_state::SessionState;
 use datafusion::logical_expr::{Extension, LogicalPlan};
 
 use self::convert::Converter;
 use self::node::PipelineNode;
+use self::shared::Repeated;
 use crate::session::OwnOptions;
 
 pub(crate) use explain::INDENT;
@@ -41,7 +47,12 @@ pub(crate) fn replaced(plan: LogicalPlan, state: &SessionState) -> DfResult<Logi
     if own.is_some_and(|own| own.engine == "datafusion") {
         return Ok(plan);
     }
-    let converter = Converter { state };
+    let weighs = plan.exists(|node| Ok(matches!(node, LogicalPlan::Join(_))))?;
+    let converter = Converter {
+        state,
+        weighs,
+        repeated: Repeated::of(&plan)?,
+    };
     let mut root = true;
     let plan = plan.transform_down_with_subqueries(|plan| {
         let is_root = std::mem::take(&mut root);
@@ -69,9 +80,23 @@ fn is_worthwhile(plan: &LogicalPlan) -> bool {
         LogicalPlan::Projection(projection) => is_worthwhile(&projection.input),
         LogicalPlan::Filter(filter) => is_worthwhile(&filter.input),
         LogicalPlan::SubqueryAlias(alias) => is_worthwhile(&alias.input),
-        LogicalPlan::Sort(sort) => is_worthwhile(&sort.input),
+        // The first rows of a scan DataFusion finds in blocks that are sorted or have an index.
+        LogicalPlan::Sort(sort) => {
+            is_worthwhile(&sort.input) || sort.fetch.is_none() && is_scan(&sort.input)
+        }
         LogicalPlan::Limit(limit) => is_worthwhile(&limit.input),
         LogicalPlan::Union(union) => union.inputs.iter().any(|input| is_worthwhile(input)),
+        _ => false,
+    }
+}
+
+/// Whether a plan reads one table.
+fn is_scan(plan: &LogicalPlan) -> bool {
+    match plan {
+        LogicalPlan::TableScan(_) => true,
+        LogicalPlan::Projection(projection) => is_scan(&projection.input),
+        LogicalPlan::Filter(filter) => is_scan(&filter.input),
+        LogicalPlan::SubqueryAlias(alias) => is_scan(&alias.input),
         _ => false,
     }
 }

@@ -47,7 +47,7 @@ pub(super) struct Condition {
 /// The best tree that is known for some relations.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Best {
-    cost: f64,
+    pub(super) cost: f64,
     pub(super) rows: f64,
     /// Build and probe side.
     pub(super) sides: Option<(u64, u64)>,
@@ -60,7 +60,7 @@ pub(super) fn ordered(
     types: Vec<DataType>,
 ) -> Option<Converted> {
     imply(&mut cluster);
-    let best = Search::new(&cluster).best()?;
+    let best = Search::new(&cluster).best();
     let all = (1u64 << cluster.relations.len()) - 1;
     let distinct: Vec<f64> = wanted
         .iter()
@@ -88,6 +88,7 @@ pub(super) fn ordered(
         }
     };
     Some(Converted {
+        sampled: None,
         plan,
         distinct: distinct
             .into_iter()
@@ -96,7 +97,8 @@ pub(super) fn ordered(
     })
 }
 
-fn distinct_of(cluster: &Cluster, column: usize) -> f64 {
+/// About how many different values a column has.
+pub(super) fn distinct_of(cluster: &Cluster, column: usize) -> f64 {
     let of = cluster
         .relations
         .iter()
@@ -107,7 +109,7 @@ fn distinct_of(cluster: &Cluster, column: usize) -> f64 {
 }
 
 /// Adds the equalities of columns that follow from others: a = b and b = c give a = c.
-fn imply(cluster: &mut Cluster) {
+pub(super) fn imply(cluster: &mut Cluster) {
     let mut classes: Vec<Vec<(usize, u64)>> = Vec::new();
     let mut kinds = Vec::new();
     for equality in &cluster.equalities {
@@ -163,7 +165,7 @@ fn imply(cluster: &mut Cluster) {
 }
 
 /// Looks for the best tree.
-struct Search<'a> {
+pub(super) struct Search<'a> {
     cluster: &'a Cluster,
     /// Distinct values of both sides of each equality.
     distinct: Vec<[f64; 2]>,
@@ -171,7 +173,7 @@ struct Search<'a> {
 }
 
 impl<'a> Search<'a> {
-    fn new(cluster: &'a Cluster) -> Self {
+    pub(super) fn new(cluster: &'a Cluster) -> Self {
         let distinct = cluster.equalities.iter().map(|equality| {
             [0, 1].map(|side| {
                 let mut product = 1.0;
@@ -196,14 +198,34 @@ impl<'a> Search<'a> {
         }
     }
 
-    fn best(mut self) -> Option<HashMap<u64, Best>> {
-        let count = self.cluster.relations.len();
-        if count > EXHAUSTIVE {
+    pub(super) fn best(mut self) -> HashMap<u64, Best> {
+        if self.cluster.relations.len() > EXHAUSTIVE {
             self.greedy();
-            return Some(self.known);
+        } else {
+            self.weigh_all(0);
         }
-        for set in 1u64..1 << count {
-            if set.count_ones() < 2 {
+        self.known
+    }
+
+    /// The best tree when some relations are one, which gives so many rows.
+    pub(super) fn best_around(mut self, one: u64, rows: f64) -> Option<Best> {
+        self.known.retain(|set, _| set & one == 0);
+        let groups = Best {
+            cost: 0.0,
+            rows,
+            sides: None,
+        };
+        self.known.insert(one, groups);
+        self.weigh_all(one);
+        let all = (1u64 << self.cluster.relations.len()) - 1;
+        self.known.get(&all).copied()
+    }
+
+    /// Weighs every tree of every set of relations that has all of `one` or nothing.
+    fn weigh_all(&mut self, one: u64) {
+        for set in 1u64..1 << self.cluster.relations.len() {
+            let cuts = set & one != 0 && set & one != one;
+            if set.count_ones() < 2 || cuts || set == one {
                 continue;
             }
             let mut crossed = None;
@@ -219,7 +241,6 @@ impl<'a> Search<'a> {
                 self.known.insert(set, best);
             }
         }
-        Some(self.known)
     }
 
     /// Joins the pair that costs least until all are one.

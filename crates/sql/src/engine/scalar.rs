@@ -93,6 +93,7 @@ impl Converter<'_> {
         let node = Node::Project(Box::new(filtered.plan), columns.collect());
         let distinct = distinct.iter().map(|distinct| distinct.min(rows));
         Some(Converted {
+            sampled: None,
             distinct: distinct.collect(),
             plan: Plan::new(node, types, rows),
         })

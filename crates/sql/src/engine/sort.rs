@@ -77,6 +77,7 @@ impl Converter<'_> {
         let distinct = places(types.len()).into_iter().map(of).collect();
         let plans = inputs.into_iter().map(|input| input.plan).collect();
         Some(Converted {
+            sampled: None,
             plan: Plan::new(Node::Union(plans), types, rows),
             distinct,
         })
@@ -90,11 +91,12 @@ fn cut(
     last: Option<usize>,
     node: impl FnOnce(Box<Plan>) -> Node,
 ) -> Converted {
-    let Converted { plan, distinct } = input;
+    let Converted { plan, distinct, .. } = input;
     let most = last.map_or(plan.estimate, |last| plan.estimate.min(last as f64));
     let rows = (most - skip as f64).max(1.0);
     let types = plan.types.clone();
     Converted {
+        sampled: None,
         plan: Plan::new(node(Box::new(plan)), types, rows),
         distinct: distinct
             .into_iter()

@@ -4,6 +4,7 @@ pub(crate) mod decorrelate;
 pub(crate) mod expression;
 pub(crate) mod files;
 mod information_schema;
+pub(crate) mod membership;
 pub(crate) mod names;
 pub(crate) mod naming;
 pub(crate) mod optimize;

@@ -18,7 +18,7 @@ mod top;
 
 pub(crate) use logical::describe;
 pub(crate) use provider::{ROW_ID, StoredTable};
-pub(crate) use statistics::scalar_of;
+pub(crate) use statistics::{scalar_of, selectivity};
 pub(crate) use top::TopOfScan;
 
 /// `column IN (values)` of the column's own type, when storage can decide it.

@@ -9,12 +9,11 @@ use datafusion::common::{Constraint, Constraints};
 use datafusion::error::Result as DfResult;
 use datafusion::logical_expr::{Expr, TableProviderFilterPushDown, TableType};
 use datafusion::physical_plan::ExecutionPlan;
-use freestone_storage::{Predicate, ReadView, Table, TableStatistics};
+use freestone_storage::{Predicate, ReadView, Table};
 
 use super::exec::FreestoneScan;
 use super::logical::predicate;
 use super::source::ScanSource;
-use super::statistics::selectivity;
 use crate::error::Error;
 
 /// One table in one snapshot.
@@ -54,13 +53,6 @@ impl StoredTable {
             1 => terms.pop(),
             _ => Some(Predicate::And(terms)),
         })
-    }
-
-    /// About how many rows a predicate leaves.
-    pub(crate) fn estimate(&self, facts: &TableStatistics, predicate: Option<&Predicate>) -> f64 {
-        let kept = predicate.map_or(1.0, |predicate| selectivity(facts, predicate));
-        let rows = facts.rows + self.table.delta().rows();
-        rows as f64 * kept
     }
 
     /// The table with its row ids as one column more.

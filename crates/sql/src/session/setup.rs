@@ -11,6 +11,7 @@ use crate::engine::Planner;
 use crate::functions;
 use crate::memory::Broker;
 use crate::plan::decorrelate::Decorrelate;
+use crate::plan::membership::Membership;
 use crate::plan::names::{CATALOG, DEFAULT_SCHEMA};
 use crate::scan::TopOfScan;
 use crate::types::Types;
@@ -66,6 +67,7 @@ pub(crate) fn template(memory: Option<Arc<Broker>>) -> SessionState {
         .with_physical_optimizer_rule(Arc::new(TopOfScan));
     functions::install(&mut builder);
     let rules = builder.analyzer_rules().get_or_insert_with(Vec::new);
+    rules.push(Arc::new(Membership));
     rules.push(Arc::new(Decorrelate::default()));
     builder.build()
 }

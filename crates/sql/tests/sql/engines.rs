@@ -1,6 +1,6 @@
 //! Our operators give what DataFusion's give: generated queries, run on both.
 
-use crate::support::{LAYOUTS, Sql, runtime};
+use crate::support::{LAYOUTS, Sql, comparable, rounded, runtime};
 use freestone::{Database, Outcome, SessionOptions};
 use futures::StreamExt;
 
@@ -203,24 +203,6 @@ fn query(dice: &mut Dice) -> String {
     }
 }
 
-/// Rows with floats cut to what the order of sums leaves the same.
-fn comparable(rows: Vec<String>) -> Vec<String> {
-    let mut rows = rounded(rows);
-    rows.sort();
-    rows
-}
-
-fn rounded(rows: Vec<String>) -> Vec<String> {
-    let cell = |cell: &str| match cell.parse::<f64>() {
-        Ok(value) if cell.contains(['e', '.']) && cell.len() > 15 && value.fract() != 0.0 => {
-            format!("{value:.9e}")
-        }
-        _ => cell.to_owned(),
-    };
-    let row = |row: String| row.split('|').map(cell).collect::<Vec<_>>().join("|");
-    rows.into_iter().map(row).collect()
-}
-
 /// The query with its rows in an order that leaves nothing open, or some of them.
 fn in_order(dice: &mut Dice, query: &str) -> String {
     let (mut depth, mut count) = (0, 1);
@@ -296,7 +278,11 @@ fn generated_queries_give_the_same_on_both_engines() {
         for query in found.chain(generated) {
             let expected = comparable(theirs.rows(&query));
             for sql in &sessions {
-                assert_eq!(comparable(sql.rows(&query)), expected, "{layout}: {query}");
+                assert_eq!(
+                    comparable(sql.rows_of_one_engine(&query)),
+                    expected,
+                    "{layout}: {query}"
+                );
             }
             let plan = sessions[0].rows(&format!("EXPLAIN {query}")).join("\n");
             ours += usize::from(plan.contains("FreestonePipelines"));
@@ -306,7 +292,11 @@ fn generated_queries_give_the_same_on_both_engines() {
             let query = in_order(&mut dice, &query);
             let expected = rounded(theirs.rows(&query));
             for sql in &sessions {
-                assert_eq!(rounded(sql.rows(&query)), expected, "{layout}: {query}");
+                assert_eq!(
+                    rounded(sql.rows_of_one_engine(&query)),
+                    expected,
+                    "{layout}: {query}"
+                );
             }
             let plan = sessions[0].rows(&format!("EXPLAIN {query}")).join("\n");
             sorts += usize::from(plan.contains("sort by"));
@@ -401,10 +391,14 @@ fn queries_do_with_little_memory() {
     let mut aside = 0;
     for query in LARGE {
         sql.run("SET memory_limit = '80%'");
-        let expected = comparable(sql.rows(query));
+        let expected = comparable(sql.rows_of_one_engine(query));
         for limit in ["64MB", "2MiB"] {
             sql.run(&format!("SET memory_limit = '{limit}'"));
-            assert_eq!(comparable(sql.rows(query)), expected, "{limit}: {query}");
+            assert_eq!(
+                comparable(sql.rows_of_one_engine(query)),
+                expected,
+                "{limit}: {query}"
+            );
         }
         let plan = sql.rows(&format!("EXPLAIN ANALYZE {query}")).join("\n");
         aside += usize::from(plan.contains("bytes set aside"));
@@ -414,9 +408,9 @@ fn queries_do_with_little_memory() {
                 FROM big) q WHERE n % 3 = 0";
     assert_eq!(sql.state(sort), "53200");
     sql.run("RESET memory_limit");
-    let expected = sql.rows(sort);
+    let expected = sql.rows_of_one_engine(sort);
     sql.run("SET memory_limit = '12MB'");
-    assert_eq!(sql.rows(sort), expected);
+    assert_eq!(sql.rows_of_one_engine(sort), expected);
     assert!(aside >= 9, "only {aside} queries have set rows aside");
 }
 

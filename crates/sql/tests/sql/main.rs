@@ -8,6 +8,7 @@
 
 mod alter;
 mod arithmetic;
+mod benchmarks;
 mod bulk;
 mod catalog;
 mod change;
@@ -20,12 +21,17 @@ mod explain;
 mod indexes;
 mod insert;
 mod load;
+mod plans;
 mod point_change;
 mod prepared;
 mod queries;
 mod sargable;
 mod sequences;
 mod support;
+#[path = "../../../cli/src/tpch/queries.rs"]
+mod tpch_queries;
+#[path = "../../../cli/src/tpch/schema.rs"]
+mod tpch_schema;
 mod transactions;
 mod types;
 mod upsert;

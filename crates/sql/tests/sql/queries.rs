@@ -138,6 +138,43 @@ fn limits_joins_and_subqueries() {
     );
 }
 
+/// NULL is no member, nor is it none.
+#[test]
+fn members_among_nulls() {
+    let sql = Sql::new();
+    sql.run("CREATE TABLE s (x INT); INSERT INTO s VALUES (1), (2), (NULL)");
+    sql.run("CREATE TABLE m (y INT, k INT); INSERT INTO m VALUES (1, 1), (NULL, 1), (3, 2)");
+    let known = "SELECT y FROM m WHERE y IS NOT NULL";
+    let cases: [(String, &[&str]); 10] = [
+        ("x NOT IN (SELECT y FROM m)".into(), &[]),
+        ("x NOT IN (SELECT y FROM m) OR x > 100".into(), &[]),
+        (format!("x NOT IN ({known}) OR x > 100"), &["2"]),
+        (
+            "x NOT IN (SELECT y FROM m WHERE k > 9) OR x > 100".into(),
+            &["1", "2", "NULL"],
+        ),
+        ("NOT (x IN (SELECT y FROM m) OR x = 2)".into(), &[]),
+        (format!("NOT (x IN ({known}) OR x = 7)"), &["2"]),
+        ("(x IN (SELECT y FROM m)) IS NULL".into(), &["2", "NULL"]),
+        ("x IN (SELECT y FROM m) OR x = 2".into(), &["1", "2"]),
+        (
+            "x NOT IN (SELECT y FROM m WHERE k = s.x)".into(),
+            &["2", "NULL"],
+        ),
+        (
+            "x NOT IN (SELECT y FROM m WHERE k = s.x) OR x > 100".into(),
+            &["2", "NULL"],
+        ),
+    ];
+    for engine in ["freestone", "datafusion"] {
+        sql.run(&format!("SET freestone.engine = '{engine}'"));
+        for (condition, expected) in &cases {
+            let query = format!("SELECT x FROM s WHERE {condition}");
+            assert_eq!(sql.sorted(&query), *expected, "{engine}: {condition}");
+        }
+    }
+}
+
 /// Conditions that are simplified after the scan was asked for them.
 #[test]
 fn anti_joins_on_not_null_columns() {

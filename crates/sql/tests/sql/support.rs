@@ -48,9 +48,23 @@ impl Sql {
         }
     }
 
-    /// The rows of a query, each as `a|b|c`.
+    /// The rows of a query, each as `a|b|c`. If our operators run it, DataFusion's must
+    /// give the same.
     #[track_caller]
     pub fn rows(&self, sql: &str) -> Vec<String> {
+        let rows = self.rows_of_one_engine(sql);
+        if is_settled(sql) && self.rows_of_one_engine("SHOW freestone.engine") == ["freestone"] {
+            self.run("SET freestone.engine = 'datafusion'");
+            let theirs = self.rows_of_one_engine(sql);
+            self.run("SET freestone.engine = 'freestone'");
+            assert_eq!(comparable(rows.clone()), comparable(theirs), "{sql}");
+        }
+        rows
+    }
+
+    /// The rows of a query by the engine that is set.
+    #[track_caller]
+    pub fn rows_of_one_engine(&self, sql: &str) -> Vec<String> {
         match self.runtime.block_on(self.session.query(sql)) {
             Ok(batches) => batches.iter().flat_map(lines).collect(),
             Err(error) => panic!("{sql}\n{error}"),
@@ -102,6 +116,42 @@ impl Sql {
     pub fn state(&self, sql: &str) -> String {
         self.error(sql).sqlstate
     }
+}
+
+/// Whether a query gives the same rows whenever it is asked.
+fn is_settled(sql: &str) -> bool {
+    let sql = sql.trim_start().to_lowercase();
+    let changing = [
+        "limit",
+        "offset",
+        "random",
+        "val(",
+        "now(",
+        "current_",
+        "freestone_",
+        "::float4",
+    ];
+    let is_query = sql.starts_with("select") || sql.starts_with("with");
+    is_query && !sql.contains(';') && !changing.iter().any(|word| sql.contains(word))
+}
+
+/// Rows in one order, with floats cut to what the order of sums leaves the same.
+pub fn comparable(rows: Vec<String>) -> Vec<String> {
+    let mut rows = rounded(rows);
+    rows.sort();
+    rows
+}
+
+/// Rows with floats cut to what the order of sums leaves the same.
+pub fn rounded(rows: Vec<String>) -> Vec<String> {
+    let cell = |cell: &str| match cell.parse::<f64>() {
+        Ok(value) if cell.contains(['e', '.']) && cell.len() > 15 && value.fract() != 0.0 => {
+            format!("{value:.9e}")
+        }
+        _ => cell.to_owned(),
+    };
+    let row = |row: String| row.split('|').map(cell).collect::<Vec<_>>().join("|");
+    rows.into_iter().map(row).collect()
 }
 
 fn lines(batch: &RecordBatch) -> Vec<String> {

@@ -1,0 +1,149 @@
+//! What the planner makes of estimates, and that it changes no answer.
+
+use crate::support::Sql;
+
+fn plan(sql: &Sql, query: &str) -> String {
+    sql.rows(&format!("EXPLAIN {query}")).join("\n")
+}
+
+/// Asks both engines.
+#[track_caller]
+fn both(sql: &Sql, query: &str) -> Vec<String> {
+    sql.run("SET freestone.engine = 'datafusion'");
+    let expected = sql.sorted(query);
+    sql.run("SET freestone.engine = 'freestone'");
+    assert_eq!(sql.sorted(query), expected, "{query}");
+    expected
+}
+
+/// The estimate of the first operator that begins so.
+fn estimate(plan: &str, operator: &str) -> f64 {
+    let line = plan.lines().find(|line| line.contains(operator));
+    let rows = line.and_then(|line| line.split("(about ").nth(1));
+    let rows = rows.and_then(|rows| rows.split(' ').next());
+    rows.and_then(|rows| rows.parse().ok())
+        .unwrap_or_else(|| panic!("no {operator} in {plan}"))
+}
+
+#[test]
+fn conditions_are_tried_on_a_sample() {
+    let sql = Sql::new();
+    sql.run("CREATE TABLE s (k INTEGER, t TEXT, a INTEGER, b INTEGER)");
+    // Half of the texts have a seven in them; b says what a says.
+    sql.run(
+        "INSERT INTO s SELECT v, CASE WHEN v % 2 = 0 THEN 'x7x' ELSE 'none' END, v % 10, v % 10 \
+         FROM generate_series(1, 40000) AS g(v)",
+    );
+    sql.run("CREATE TABLE o AS SELECT * FROM s WHERE k % 100 = 0");
+    for (condition, rows) in [
+        ("s.t LIKE '%7%'", 20_000.0),
+        ("s.t NOT LIKE '%7%'", 20_000.0),
+        ("s.a = 3 AND s.b = 3", 4000.0),
+        ("s.a = 3 AND s.b = 4", 20.0),
+        ("s.a * 2 < s.b + 5 AND s.t LIKE 'x%'", 12_000.0),
+        ("s.k = 77", 1.0),
+    ] {
+        let query = format!("SELECT count(*) FROM s JOIN o ON s.k = o.k WHERE {condition}");
+        let plan = plan(&sql, &query);
+        let operator = if condition.contains('*') {
+            "filter"
+        } else {
+            "scan s "
+        };
+        let found = estimate(&plan, operator);
+        assert!(
+            found <= rows * 1.3 && (found >= rows * 0.7 || rows < 100.0),
+            "{condition}: {found}\n{plan}"
+        );
+        both(&sql, &query);
+    }
+}
+
+#[test]
+fn groups_are_made_before_joins_that_they_make_cheaper() {
+    let sql = Sql::new();
+    sql.run("CREATE TABLE f (k INTEGER, g INTEGER, v BIGINT, p DECIMAL(12,2))");
+    sql.run(
+        "INSERT INTO f SELECT v % 500, v % 3, v, CASE WHEN v % 7 = 0 THEN NULL ELSE v / 4.0 END \
+         FROM generate_series(1, 150000) AS g(v)",
+    );
+    // Some keys have no row here, some several.
+    sql.run("CREATE TABLE d (k INTEGER, name TEXT, c INTEGER)");
+    sql.run(
+        "INSERT INTO d SELECT v % 400, CASE WHEN v % 11 = 0 THEN NULL ELSE 'n' || (v % 13) END, v % 4 \
+         FROM generate_series(1, 2000) AS g(v)",
+    );
+    sql.run("CREATE TABLE e AS SELECT c, 'e' || c AS label FROM (SELECT DISTINCT c FROM d) AS q");
+    for (query, early) in [
+        (
+            "SELECT name, count(*), sum(v), min(p), max(v), count(p), sum(p) FROM f JOIN d ON f.k = d.k GROUP BY name",
+            true,
+        ),
+        (
+            "SELECT name, g, sum(v) FROM f JOIN d ON f.k = d.k GROUP BY name, g",
+            true,
+        ),
+        (
+            "SELECT label, name, sum(p) FILTER (WHERE v % 2 = 0), count(*) FROM f JOIN d ON f.k = d.k JOIN e ON d.c = e.c GROUP BY label, name",
+            true,
+        ),
+        (
+            "SELECT name, sum(v) FROM f JOIN d ON f.k = d.k AND f.g < d.c GROUP BY name",
+            true,
+        ),
+        // Both sides are read, or the rows of a group are few.
+        (
+            "SELECT name, sum(v + d.c) FROM f JOIN d ON f.k = d.k GROUP BY name",
+            false,
+        ),
+        (
+            "SELECT name, v, count(*) FROM f JOIN d ON f.k = d.k WHERE v < 9000 GROUP BY name, v",
+            false,
+        ),
+        ("SELECT count(*), sum(v) FROM f JOIN d ON f.k = d.k", false),
+    ] {
+        let plan = plan(&sql, query);
+        let count = plan.matches("aggregate ").count();
+        assert_eq!(count, 1 + usize::from(early), "{query}\n{plan}");
+        both(&sql, query);
+    }
+    // Parts that leave the type of the whole, which does not.
+    sql.run("DELETE FROM f; INSERT INTO f SELECT v % 2, 0, CASE WHEN v % 2 = 0 THEN 9000000000000 ELSE -9000000000000 END * 90, 0 FROM generate_series(1, 100000) AS g(v)");
+    sql.run("DELETE FROM d; INSERT INTO d VALUES (0, 'all', 1), (1, 'all', 1)");
+    let query = "SELECT name, sum(v) FROM f JOIN d ON f.k = d.k GROUP BY name";
+    assert_eq!(plan(&sql, query).matches("aggregate ").count(), 2);
+    assert_eq!(sql.one(query), "all|0");
+}
+
+#[test]
+fn groups_of_a_table_in_order_come_range_by_range() {
+    let sql = Sql::new();
+    sql.run("CREATE TABLE r (k BIGINT NOT NULL, v INTEGER, n BIGINT) WITH (block_bytes = 262144)");
+    sql.run(
+        "INSERT INTO r SELECT v / 2, v % 1000, (v * 7919) % 700001 FROM generate_series(0, 699999) AS g(v) ORDER BY v",
+    );
+    let groups = |key: &str| {
+        format!(
+            "SELECT count(*), sum(c), max(s), min(k) FROM \
+             (SELECT {key} AS k, count(*) AS c, sum(v) AS s FROM r WHERE v < 990 GROUP BY {key} HAVING sum(v) > 3) AS q"
+        )
+    };
+    let ranges = |sql: &Sql, key: &str| plan(sql, &groups(key)).contains(" ranges");
+    assert!(ranges(&sql, "k"), "{}", plan(&sql, &groups("k")));
+    assert!(!ranges(&sql, "n"));
+    both(&sql, &groups("k"));
+    sql.run("DELETE FROM r WHERE k % 1000 = 7; UPDATE r SET k = k + 350000 WHERE k % 500 = 3");
+    assert!(ranges(&sql, "k"), "{}", plan(&sql, &groups("k")));
+    both(&sql, &groups("k"));
+    let query = "SELECT k, count(*), sum(n) FROM r GROUP BY k";
+    let expected = both(&sql, query);
+    sql.run("SET memory_limit = '4MB'");
+    let mut rows = sql.rows_of_one_engine(query);
+    rows.sort();
+    assert_eq!(rows, expected);
+    let analyzed = sql.rows(&format!("EXPLAIN ANALYZE {query}")).join("\n");
+    assert!(
+        analyzed.contains(" ranges") && !analyzed.contains("set aside"),
+        "{analyzed}"
+    );
+}
