@@ -137,7 +137,7 @@ fn groups_of_a_table_in_order_come_range_by_range() {
     both(&sql, &groups("k"));
     let query = "SELECT k, count(*), sum(n) FROM r GROUP BY k";
     let expected = both(&sql, query);
-    sql.run("SET memory_limit = '4MB'");
+    sql.run("SET memory_limit = '16MB'");
     let mut rows = sql.rows_of_one_engine(query);
     rows.sort();
     assert_eq!(rows, expected);
@@ -173,11 +173,11 @@ fn few_keys_of_a_join_are_looked_up_in_an_index() {
         ask();
         let analyzed = sql.rows(&format!("EXPLAIN ANALYZE {}", queries[0]));
         let analyzed = analyzed.join("\n");
-        let by_index = analyzed.contains("blocks_by_index=")
-            && !analyzed.contains(
-                "blocks_by_index=0, blocks_by_both=0, zones_pruned=0, rows_scanned=200000",
-            );
-        assert!(by_index, "{layout}: {analyzed}");
+        let mut counts = analyzed.split("blocks_by_index=").skip(1);
+        assert!(
+            counts.any(|count| !count.starts_with('0')),
+            "{layout}: {analyzed}"
+        );
         sql.run("DELETE FROM f WHERE v % 7 = 1; INSERT INTO f VALUES (977, 5), (1954, 6)");
         ask();
     }
