@@ -6,7 +6,7 @@ use crate::engine::Engine;
 use crate::pair::{Theirs, Turns};
 use crate::peer::Peer;
 use crate::report::{Bar, Row, Section};
-use crate::{Result, ours, queries};
+use crate::{Result, queries};
 
 /// Seconds that a query of another engine may take; one that takes longer counts so.
 const LIMIT: u64 = 60;
@@ -41,17 +41,6 @@ pub fn hyper(bench: &mut Bench) -> Result<Section> {
     Ok(Section::new("hyper", &note, rows).beside("other"))
 }
 
-/// Foreign keys that the others have indexes on, too (`peers/`).
-const INDEXES: [(&str, &str); 7] = [
-    ("nation", "n_regionkey"),
-    ("supplier", "s_nationkey"),
-    ("customer", "c_nationkey"),
-    ("partsupp", "ps_suppkey"),
-    ("orders", "o_custkey"),
-    ("lineitem", "l_partkey"),
-    ("lineitem", "l_suppkey"),
-];
-
 /// Measures the section `rows`: layout `row` beside engines that store rows.
 ///
 /// # Errors
@@ -76,10 +65,6 @@ fn beside_rows(bench: &mut Bench, mut others: Vec<Peer>) -> Result<(String, Vec<
     let place = "freestone-row";
     let (database, _) = bench.load_ours(place, "layout = 'row'")?;
     let session = bench.session_on(&database)?;
-    for (table, column) in INDEXES {
-        let sql = format!("CREATE INDEX {table}_{column} ON {table} ({column})");
-        ours::run(&bench.runtime, &session, &sql)?;
-    }
     let turns = Turns {
         runtime: &bench.runtime,
         session: &session,

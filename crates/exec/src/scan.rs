@@ -11,9 +11,7 @@ use crate::join::KeyTest;
 use crate::pipeline::BATCH_ROWS;
 use crate::plan::{Metrics, Table};
 use crate::source::Source;
-use freestone_storage::{
-    ArrayForm, CompareOp, IndexKind, Predicate, ScanRequest, Value, ValueTest,
-};
+use freestone_storage::{ArrayForm, CompareOp, Predicate, ScanRequest, Value, ValueTest};
 use std::sync::Arc;
 
 /// What is asked of a column of the plan below.
@@ -42,7 +40,7 @@ impl Context<'_> {
         let counters = self.counters.begin(table);
         let scan = table.table.scan(&ScanRequest {
             projection: table.projection.clone(),
-            predicate: self.predicate(table, filters),
+            predicate: self.predicate(table),
             batch_rows: if self.batch_rows == 0 {
                 BATCH_ROWS
             } else {
@@ -79,22 +77,9 @@ impl Context<'_> {
         Ok(Pipeline::of(Source::Scan(scan, metrics)))
     }
 
-    /// Which rows of a table are wanted. Few keys of a join are named where an index can
-    /// find them: blocks decide for themselves whether it does.
-    fn predicate(&self, table: &Table, filters: &[Filter]) -> Option<Predicate> {
+    /// Which rows of a table are wanted.
+    fn predicate(&self, table: &Table) -> Option<Predicate> {
         let mut terms: Vec<Predicate> = table.predicate.iter().cloned().collect();
-        for filter in filters {
-            if let (Test::Keys(test), Some(column)) =
-                (&filter.test, table.projection.get(filter.column))
-                && let Some(few) = test.few.as_ref().filter(|_| is_indexed(table, *column))
-            {
-                terms.push(Predicate::In {
-                    column: *column,
-                    values: few.iter().map(|key| Value::Int((*key).into())).collect(),
-                    negated: false,
-                });
-            }
-        }
         if let Some(bounds) = self.bounds {
             bounds.add_terms(table, &mut terms);
         }
@@ -103,12 +88,6 @@ impl Context<'_> {
             _ => Some(Predicate::And(terms)),
         }
     }
-}
-
-/// Whether an index finds rows by a column alone.
-fn is_indexed(table: &Table, column: usize) -> bool {
-    let mut indexes = table.table.schema.indexes.iter();
-    indexes.any(|index| index.kind != IndexKind::Bloom && index.columns == [column])
 }
 
 /// Those filters that are keys of a join.

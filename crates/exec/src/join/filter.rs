@@ -14,20 +14,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 const EXACT: u64 = 1 << 26;
 /// unless it has more than so many for each key.
 const SPARSE: u64 = 64;
-/// So few keys may be looked up in an index.
-const FEW: usize = 1024;
 /// Values after which a test that drops few of them is given up.
 const TRIAL: u64 = 1 << 16;
-
-fn few(keys: &[i64]) -> Option<Vec<i64>> {
-    if keys.len() > FEW {
-        return None;
-    }
-    let mut few = keys.to_vec();
-    few.sort_unstable();
-    few.dedup();
-    Some(few)
-}
 
 /// The integers that the build side of a join has as keys.
 #[derive(Debug)]
@@ -36,8 +24,6 @@ pub(crate) struct KeyTest {
     pub least: i64,
     /// The greatest.
     pub greatest: i64,
-    /// The keys, each once, if they are few.
-    pub few: Option<Vec<i64>>,
     /// One bit for each value of the range, or, if `hashed`, some for each hash.
     bits: Vec<u64>,
     hashed: bool,
@@ -59,7 +45,6 @@ impl KeyTest {
         let mut test = KeyTest {
             least,
             greatest: if keys.is_empty() { least - 1 } else { greatest },
-            few: few(keys),
             bits: Vec::new(),
             hashed,
             seen: AtomicU64::new(0),
