@@ -16,6 +16,7 @@ use freestone_storage::delta::{arrays, stored_key};
 use freestone_storage::row::cell;
 use freestone_storage::{Column, ColumnType, Row, TableSchema, Value};
 
+use super::increment::Increment;
 use super::key::column_of;
 use super::literal::{Literal, literal};
 use crate::error::Result;
@@ -32,6 +33,8 @@ pub(super) enum Source {
     Parameter(usize),
     /// The row as it was, and parameters.
     Computed(Formula),
+    /// As `Computed`, where it is a sum that is exact and fits.
+    Sum(Increment, Formula),
 }
 
 /// Arithmetic over columns and parameters, ready to be computed: nothing in it
@@ -136,18 +139,23 @@ impl Source {
             }
             ControlFlow::Continue(())
         });
+        let increment = Increment::of(expr, target, schema, called);
         let target = &schema.columns[target];
         let schema = Arc::new(Schema::new(fields));
         let reference = TableReference::bare(called);
         let names = DFSchema::try_from_qualified_schema(reference, &schema)?;
         let expr = expressions.compiled(&named, &names)?;
         check_assignable(&expr.data_type(&schema)?, target)?;
-        Ok(Some(Source::Computed(Formula {
+        let formula = Formula {
             expr,
             schema,
             columns,
             parameters,
-        })))
+        };
+        Ok(Some(match increment {
+            Some(increment) => Source::Sum(increment, formula),
+            None => Source::Computed(formula),
+        }))
     }
 
     /// A value that needs no computation; `None` if it does, or may not fit.
@@ -155,7 +163,7 @@ impl Source {
         match self {
             Source::Given(value) => Some(value.clone()),
             Source::Parameter(number) => storable(parameters.get(*number)?, column),
-            Source::Computed(_) => None,
+            Source::Computed(_) | Source::Sum(..) => None,
         }
     }
 
@@ -173,6 +181,10 @@ impl Source {
         let column = &schema.columns[column];
         match self {
             Source::Computed(formula) => formula.value(column, row, parameters),
+            Source::Sum(increment, formula) => match increment.value(column, row, parameters) {
+                Some(value) => Ok(Some(value)),
+                None => formula.value(column, row, parameters),
+            },
             plain => Ok(plain.plain(column, parameters)),
         }
     }

@@ -21,6 +21,7 @@ mod drop;
 mod explain;
 mod formula;
 mod identity;
+mod increment;
 mod index;
 mod insert;
 mod key;
