@@ -14,6 +14,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 const EXACT: u64 = 1 << 26;
 /// unless it has more than so many for each key.
 const SPARSE: u64 = 64;
+/// So many keys can be looked up in an index.
+const FEW: usize = 1 << 12;
 /// Values after which a test that drops few of them is given up.
 const TRIAL: u64 = 1 << 16;
 
@@ -26,6 +28,8 @@ pub(crate) struct KeyTest {
     pub greatest: i64,
     /// One bit for each value of the range, or, if `hashed`, some for each hash.
     bits: Vec<u64>,
+    /// All keys, each once, if they are few.
+    few: Vec<i64>,
     hashed: bool,
     seen: AtomicU64,
     passed: AtomicU64,
@@ -46,6 +50,7 @@ impl KeyTest {
             least,
             greatest: if keys.is_empty() { least - 1 } else { greatest },
             bits: Vec::new(),
+            few: few(keys),
             hashed,
             seen: AtomicU64::new(0),
             passed: AtomicU64::new(0),
@@ -166,7 +171,22 @@ fn kept(positions: &mut [u32], passes: impl Fn(usize) -> bool) -> usize {
     kept
 }
 
+/// Each key once, unless there are too many to look each up.
+fn few(keys: &[i64]) -> Vec<i64> {
+    if keys.len() > FEW {
+        return Vec::new();
+    }
+    let mut few = keys.to_vec();
+    few.sort_unstable();
+    few.dedup();
+    few
+}
+
 impl ValueTest for KeyTest {
+    fn wanted(&self) -> &[i64] {
+        &self.few
+    }
+
     fn is_worthwhile(&self) -> bool {
         let seen = self.seen.load(Ordering::Relaxed);
         seen < TRIAL || self.passed.load(Ordering::Relaxed) * 10 < seen.min(2 * TRIAL) * 8

@@ -11,11 +11,11 @@
 //! columns 0.43, 8.8 and 3.7 for two conditions; PAX 0.65, 8.8 and 58; rows
 //! 5.6, 8.9 and 14). They decide speed, never answers.
 
-use super::{Scan, Top};
+use super::{Scan, Top, ValueFilter};
 use crate::block::{Block, BlockIndex, Conditions, Found};
 use crate::error::Result;
 use crate::predicate::value_at;
-use crate::schema::{IndexKind, Layout, TableSchema, Value};
+use crate::schema::{IndexDefinition, IndexKind, Layout, TableSchema, Value};
 use std::ops::{Bound, Range};
 
 /// What a condition costs on one row.
@@ -37,6 +37,9 @@ fn costs(layout: Layout) -> Costs {
 
 /// Bringing one row that an index gave into order.
 const ORDER: f64 = 8.8;
+
+/// Finding one value in an index.
+const PROBE: f64 = 150.0;
 
 /// How the rows of one block are come by.
 #[derive(Debug, PartialEq)]
@@ -242,6 +245,55 @@ fn by_index(
             let others = found.positions()?;
             known.retain(|row| others.binary_search(row).is_ok());
         }
+    }
+    Ok(best)
+}
+
+/// The rows with values that a join wants, if those are few and an index leads to their
+/// rows for less than testing all of the block. The rows pass `tests` conditions later.
+pub(super) fn by_wanted(
+    table: &TableSchema,
+    block: &Block,
+    filters: &[ValueFilter],
+    tests: usize,
+) -> Result<Option<Vec<u32>>> {
+    let Costs { test, check } = costs(block.layout());
+    let each = ORDER + tests as f64 * check;
+    let (mut best, mut least) = (None, block.rows() as f64 * test);
+    for filter in filters {
+        let wanted = filter.test.wanted();
+        let probes = wanted.len() as f64 * PROBE;
+        // Rows with a NULL in another column of the index are not in it.
+        let whole = |columns: &[usize]| {
+            columns
+                .iter()
+                .all(|column| !table.columns[*column].nullable)
+        };
+        let leads = |index: &&IndexDefinition| {
+            index.kind == IndexKind::Csb
+                && matches!(&index.columns[..], [first, others @ ..]
+                    if *first == filter.column && whole(others))
+        };
+        let index = table.indexes.iter().find(leads);
+        let Some(definition) = index.filter(|_| !wanted.is_empty() && probes < least) else {
+            continue;
+        };
+        let Some(index) = block.index(definition)? else {
+            continue;
+        };
+        let mut positions = Vec::new();
+        let found = wanted.iter().all(|value| {
+            let found = index.equal(&[Value::Int((*value).into())]);
+            positions.extend_from_slice(found.map_or(&[], |(positions, _)| positions));
+            found.is_some() && probes + positions.len() as f64 * each < least
+        });
+        if found {
+            least = probes + positions.len() as f64 * each;
+            best = Some(positions);
+        }
+    }
+    if let Some(positions) = &mut best {
+        positions.sort_unstable();
     }
     Ok(best)
 }

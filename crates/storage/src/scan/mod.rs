@@ -75,6 +75,12 @@ pub trait ValueTest: Send + Sync + std::fmt::Debug {
 
     /// Drops the positions of values that nobody wants; `values` has one for each.
     fn retain(&self, values: &ArrayRef, positions: &mut Vec<u32>);
+
+    /// All values that are wanted, each once, if they are few enough to be looked up;
+    /// else none.
+    fn wanted(&self) -> &[i64] {
+        &[]
+    }
 }
 
 #[derive(Debug)]

@@ -153,6 +153,19 @@ impl Iterator for ScanWorker {
     }
 }
 
+/// The rows with values that joins want, if indexes lead to them.
+fn by_wanted(scan: &Scan, block: &Block, all: bool) -> Result<Option<Access>> {
+    let predicate = scan.predicate.as_ref().filter(|_| !all);
+    let tests = predicate.map_or(0, |predicate| Conditions::of(predicate).count());
+    let filters = scan.filters.read();
+    let found = access::by_wanted(&scan.table, block, &filters, tests)?;
+    Ok(found.map(|positions| Access::Positions {
+        positions,
+        searched: false,
+        exact: predicate.is_none(),
+    }))
+}
+
 impl BlockScan {
     /// Chooses how the block's rows are come by.
     fn new(scan: &Scan, block: Arc<Block>, all: bool) -> Result<BlockScan> {
@@ -178,12 +191,25 @@ impl BlockScan {
         let access = match (&scan.top, &scan.predicate) {
             // The rows that come first are not known where some are deleted.
             (Some(top), _) if all && new.gone.is_none() => {
-                access::first_rows(scan, &new.block, top)?
+                Some(access::first_rows(scan, &new.block, top)?)
             }
             (_, Some(predicate)) if !all => {
-                access::choose(&scan.table, &new.block, &Conditions::of(predicate))?
+                let conditions = Conditions::of(predicate);
+                Some(access::choose(&scan.table, &new.block, &conditions)?)
             }
-            _ => return Ok(new),
+            _ => None,
+        };
+        let access = match access {
+            None
+            | Some(Access::Range {
+                searched: false,
+                exact: false,
+                ..
+            }) => by_wanted(scan, &new.block, all)?.or(access),
+            chosen => chosen,
+        };
+        let Some(access) = access else {
+            return Ok(new);
         };
         match access {
             Access::Range {

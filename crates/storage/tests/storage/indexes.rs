@@ -11,7 +11,7 @@ use freestone_storage::{
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 
-fn create(home: &Home, name: &str, kind: IndexKind, columns: &[usize]) {
+pub fn create(home: &Home, name: &str, kind: IndexKind, columns: &[usize]) {
     let seen = home.table();
     let index = home
         .store

@@ -53,4 +53,5 @@ mod sparse;
 mod tables;
 mod transactions;
 mod transfers;
+mod wanted;
 mod world;
