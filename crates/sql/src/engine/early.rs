@@ -62,6 +62,10 @@ fn best(cluster: &Cluster, grouping: &Grouping) -> Option<Inside> {
     {
         return None;
     }
+    let many = |relation: &Relation| relation.converted.plan.estimate >= MANY;
+    if !cluster.relations.iter().any(many) {
+        return None;
+    }
     let known = Search::new(cluster).best();
     let all = (1u64 << count) - 1;
     let whole = known.get(&all)?;
