@@ -1,6 +1,7 @@
 //! What is measured; one module per section.
 
 mod aging;
+mod clients;
 mod engines;
 mod frames;
 mod layouts;
@@ -38,6 +39,8 @@ pub enum SectionName {
     Lookup,
     /// Single rows and many, changed
     Write,
+    /// Durable commits by one client and by many
+    Clients,
     /// Tables that were changed beside fresh ones
     Aging,
     /// From the text of a query to its plan
@@ -56,7 +59,7 @@ pub enum SectionName {
 
 impl SectionName {
     /// All, in the order of a run.
-    pub const ALL: [SectionName; 14] = [
+    pub const ALL: [SectionName; 15] = [
         SectionName::Size,
         SectionName::Frames,
         SectionName::Load,
@@ -64,6 +67,7 @@ impl SectionName {
         SectionName::Packed,
         SectionName::Lookup,
         SectionName::Write,
+        SectionName::Clients,
         SectionName::Aging,
         SectionName::Planning,
         SectionName::Tpch,
@@ -98,6 +102,7 @@ impl fmt::Display for SectionName {
             SectionName::Packed => "packed",
             SectionName::Lookup => "lookup",
             SectionName::Write => "write",
+            SectionName::Clients => "clients",
             SectionName::Aging => "aging",
             SectionName::Planning => "planning",
             SectionName::Tpch => "tpch",
@@ -122,6 +127,7 @@ pub fn run(name: SectionName, bench: &mut Bench) -> Result<Section> {
         SectionName::Packed => packed::measure(),
         SectionName::Lookup => lookup::measure(bench),
         SectionName::Write => write::measure(bench),
+        SectionName::Clients => clients::measure(bench),
         SectionName::Aging => aging::measure(bench),
         SectionName::Planning => planning::measure(bench),
         SectionName::Tpch => tpch::measure(bench),

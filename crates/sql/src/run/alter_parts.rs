@@ -122,7 +122,7 @@ impl<'a> Run<'a> {
             }
             let implicit = Implicit::begin(self.session)?;
             let done = match self.each(name, operations).await {
-                Ok(()) => implicit.commit(),
+                Ok(()) => implicit.commit().await,
                 Err(error) => Err(error),
             };
             match done {
@@ -161,10 +161,10 @@ impl<'a> Implicit<'a> {
         Ok(Self { session })
     }
 
-    fn commit(self) -> Result<()> {
+    async fn commit(self) -> Result<()> {
         let ended = self.session.transaction().end()?;
         let transaction = ended.ok_or_else(|| Error::internal("a statement failed unnoticed"))?;
-        self.session.commit(transaction)
+        self.session.commit(transaction).await
     }
 }
 

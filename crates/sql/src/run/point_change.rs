@@ -86,12 +86,13 @@ impl PointChange {
         };
         match &self.work {
             Work::Insert(values) => {
-                let columns = self.schema.columns.iter();
-                let values = values.iter().zip(columns);
-                let row: Option<Row> = values
-                    .map(|(source, column)| source.plain(column, parameters))
-                    .collect();
-                let Some(row) = row else { return Ok(None) };
+                let mut row = Row::with_capacity(values.len());
+                for (source, column) in values.iter().zip(&self.schema.columns) {
+                    let Some(value) = source.plain(column, parameters) else {
+                        return Ok(None);
+                    };
+                    row.push(value);
+                }
                 let first = transaction.insert_rows(table.id, &[row])?;
                 transaction.check_keys(table.id, first)?;
                 Ok(Some(1))

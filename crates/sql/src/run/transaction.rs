@@ -27,8 +27,13 @@ const UPSERTS: usize = 4;
 /// # Errors
 /// Those of the statement; nothing has changed then.
 pub(super) async fn run(session: &Session, ast: &Ast) -> Result<Outcome> {
-    if let Some(outcome) = control(session, ast)? {
-        return Ok(outcome);
+    match control(session, ast)? {
+        Control::Done(tag) => return Ok(Outcome::done(tag)),
+        Control::Commit(transaction) => {
+            session.commit(transaction).await?;
+            return Ok(Outcome::done("COMMIT"));
+        }
+        Control::Other => {}
     }
     if changes_rows(ast)
         && let Some(change) = PointChange::of(session, ast, &[])
@@ -109,7 +114,7 @@ async fn alone(session: &Session, ast: &Ast) -> Result<Outcome> {
     let run = Run::new(session, own.snapshot(), Some(own));
     let outcome = run.dispatch(ast).await?;
     if let Some(own) = run.own.into_inner() {
-        session.commit(own)?;
+        session.commit(own).await?;
     }
     Ok(outcome)
 }
@@ -134,7 +139,7 @@ pub(crate) async fn at_point(
     }
     session.must_write()?;
     for attempt in 1.. {
-        match point_alone(session, change, parameters) {
+        match point_alone(session, change, parameters).await {
             Err(error) if error.sqlstate == "40001" && attempt < ATTEMPTS => pause(attempt).await,
             done => return done,
         }
@@ -142,7 +147,7 @@ pub(crate) async fn at_point(
     Ok(None)
 }
 
-fn point_alone(
+async fn point_alone(
     session: &Session,
     change: &PointChange,
     parameters: &[Parameter],
@@ -154,7 +159,7 @@ fn point_alone(
     let Some(rows) = change.apply(&mut own, parameters)? else {
         return Ok(None);
     };
-    session.commit(own)?;
+    session.commit(own).await?;
     Ok(Some(change.outcome(rows)))
 }
 
@@ -166,8 +171,17 @@ pub(crate) fn changes_rows(ast: &Ast) -> bool {
     )
 }
 
-/// A statement about transactions, done; `None` for any other.
-fn control(session: &Session, ast: &Ast) -> Result<Option<Outcome>> {
+/// What becomes of a statement about transactions.
+enum Control {
+    /// It is done, and has this tag.
+    Done(&'static str),
+    Commit(Transaction),
+    /// It is about something else.
+    Other,
+}
+
+/// Does what a statement about transactions asks, but for the wait of COMMIT.
+fn control(session: &Session, ast: &Ast) -> Result<Control> {
     let mut open = session.transaction();
     let about_transactions = matches!(
         ast,
@@ -199,10 +213,7 @@ fn control(session: &Session, ast: &Ast) -> Result<Option<Outcome>> {
             "BEGIN"
         }
         Ast::Commit { chain: false, .. } => match open.end()? {
-            Some(transaction) => {
-                session.commit(transaction)?;
-                "COMMIT"
-            }
+            Some(transaction) => return Ok(Control::Commit(transaction)),
             None => "ROLLBACK",
         },
         Ast::Rollback {
@@ -243,9 +254,9 @@ fn control(session: &Session, ast: &Ast) -> Result<Option<Outcome>> {
             }
             "SET"
         }
-        _ => return Ok(None),
+        _ => return Ok(Control::Other),
     };
-    Ok(Some(Outcome::done(tag)))
+    Ok(Control::Done(tag))
 }
 
 /// What a list of modes asks: SERIALIZABLE or a lower level, and READ ONLY or READ

@@ -245,11 +245,11 @@ impl Session {
     ///
     /// # Errors
     /// Those of storage.
-    pub(crate) fn commit(&self, mut transaction: Transaction) -> Result<()> {
+    pub(crate) async fn commit(&self, mut transaction: Transaction) -> Result<()> {
         if self.relaxed.load(Ordering::Relaxed) {
             transaction.relax();
         }
-        Ok(transaction.commit()?)
+        Ok(transaction.commit_async().await?)
     }
 
     /// Refuses to change anything outside of a transaction in a read-only session.

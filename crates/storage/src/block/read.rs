@@ -124,11 +124,12 @@ impl Block {
                 Part::Index(_) => {}
             }
         }
-        let values = columns.iter().enumerate().map(|(number, column)| {
+        let mut values = Vec::with_capacity(columns.len());
+        for (number, column) in columns.iter().enumerate() {
             let part = &parts[if whole { 0 } else { number }];
-            self.own_value(*column, part, row)
-        });
-        values.collect()
+            values.push(self.own_value(*column, part, row)?);
+        }
+        Ok(values)
     }
 
     pub(super) fn own_value(&self, column: usize, part: &Part, row: u32) -> Result<Option<Value>> {

@@ -39,21 +39,31 @@ impl TupleBatch {
     /// 42804 for a value that is none of its column, 54000 for a row of over 2 GiB.
     pub fn of_rows(columns: &[Column], shape: &TupleShape, rows: &[Row]) -> Result<TupleBatch> {
         let mut tuples = TupleBatch::default();
+        tuples.ends.reserve_exact(rows.len());
+        let mut stored = Vec::with_capacity(columns.len());
         for row in rows {
-            let stored = row.iter().zip(columns).map(|(value, column)| match value {
-                None => Ok(None),
-                Some(value) => match stored_key(value, column.kind.physical()) {
-                    Some(bytes) => Ok(Some(bytes)),
-                    None => Err(Error::invalid(
-                        "42804",
-                        format!("column \"{}\" cannot hold {value}", column.name),
-                    )),
-                },
-            });
-            shape.encode_stored(&stored.collect::<Result<Vec<_>>>()?, &mut tuples.bytes)?;
+            stored.clear();
+            for (value, column) in row.iter().zip(columns) {
+                let Some(value) = value else {
+                    stored.push(None);
+                    continue;
+                };
+                let bytes = stored_key(value, column.kind.physical()).ok_or_else(|| {
+                    let message = format!("column \"{}\" cannot hold {value}", column.name);
+                    Error::invalid("42804", message)
+                })?;
+                stored.push(Some(bytes));
+            }
+            shape.encode_stored(&stored, &mut tuples.bytes)?;
             tuples.ends.push(tuples.bytes.len());
         }
         Ok(tuples)
+    }
+
+    /// Makes room for so many more tuples and bytes.
+    pub fn reserve(&mut self, tuples: usize, bytes: usize) {
+        self.ends.reserve_exact(tuples);
+        self.bytes.reserve_exact(bytes);
     }
 
     /// Appends one tuple.

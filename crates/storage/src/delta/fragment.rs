@@ -195,6 +195,11 @@ impl Tuples<'_> {
         self.rows.ends.len() as u32
     }
 
+    /// Bytes of all of them.
+    pub fn bytes(&self) -> usize {
+        self.rows.tuples.len()
+    }
+
     /// The tuple of a row that is there.
     pub fn tuple(&self, row: u32) -> &[u8] {
         let row = row as usize;

@@ -4,6 +4,7 @@ use super::tuple::TupleShape;
 use crate::schema::{Physical, TableSchema, Value};
 use parking_lot::RwLock;
 use std::collections::HashMap;
+use std::ops::Deref;
 use xxhash_rust::xxh3::Xxh3;
 
 /// Rows by the hash of their key; rows with a NULL in it are not there.
@@ -83,23 +84,52 @@ pub fn key_hash<'a>(values: impl Iterator<Item = Option<&'a [u8]>>) -> Option<u6
     Some(hasher.digest())
 }
 
+/// The stored form of a value.
+#[derive(Clone, Copy, Debug)]
+pub enum Stored<'a> {
+    /// So many bytes of these.
+    Fixed([u8; 16], usize),
+    /// All of these.
+    Bytes(&'a [u8]),
+}
+
+impl<const N: usize> From<[u8; N]> for Stored<'_> {
+    /// Of a value of at most 16 bytes.
+    fn from(bytes: [u8; N]) -> Self {
+        let mut all = [0; 16];
+        all[..N].copy_from_slice(&bytes);
+        Stored::Fixed(all, N)
+    }
+}
+
+impl Deref for Stored<'_> {
+    type Target = [u8];
+
+    fn deref(&self) -> &[u8] {
+        match self {
+            Stored::Fixed(bytes, len) => &bytes[..*len],
+            Stored::Bytes(bytes) => bytes,
+        }
+    }
+}
+
 /// The stored form of a value; `None` for one that a column of this kind cannot have.
-pub fn stored_key(value: &Value, physical: Physical) -> Option<Vec<u8>> {
+pub fn stored_key(value: &Value, physical: Physical) -> Option<Stored<'_>> {
     Some(match (value, physical) {
-        (Value::Bool(value), Physical::Bool) => vec![u8::from(*value)],
-        (Value::Int(value), Physical::I16) => i16::try_from(*value).ok()?.to_le_bytes().to_vec(),
-        (Value::Int(value), Physical::I32) => i32::try_from(*value).ok()?.to_le_bytes().to_vec(),
-        (Value::Int(value), Physical::I64) => i64::try_from(*value).ok()?.to_le_bytes().to_vec(),
-        (Value::Int(value), Physical::I128) => value.to_le_bytes().to_vec(),
+        (Value::Bool(value), Physical::Bool) => [u8::from(*value)].into(),
+        (Value::Int(value), Physical::I16) => i16::try_from(*value).ok()?.to_le_bytes().into(),
+        (Value::Int(value), Physical::I32) => i32::try_from(*value).ok()?.to_le_bytes().into(),
+        (Value::Int(value), Physical::I64) => i64::try_from(*value).ok()?.to_le_bytes().into(),
+        (Value::Int(value), Physical::I128) => value.to_le_bytes().into(),
         (Value::Float(value), Physical::F32) => {
             let single = *value as f32;
             let same = f64::from(single).to_bits() == value.to_bits();
-            same.then(|| single.to_le_bytes().to_vec())?
+            same.then(|| single.to_le_bytes().into())?
         }
-        (Value::Float(value), Physical::F64) => value.to_le_bytes().to_vec(),
-        (Value::Bytes(bytes), Physical::Bytes { .. }) => bytes.clone(),
+        (Value::Float(value), Physical::F64) => value.to_le_bytes().into(),
+        (Value::Bytes(bytes), Physical::Bytes { .. }) => Stored::Bytes(bytes),
         (Value::Bytes(bytes), Physical::Bytes16 | Physical::Interval) if bytes.len() == 16 => {
-            bytes.clone()
+            Stored::Bytes(bytes)
         }
         _ => return None,
     })

@@ -23,7 +23,7 @@ mod view;
 pub use batch::{TupleBatch, arrays};
 pub use deletes::{Deletes, RowBits};
 pub use fragment::{FRAGMENT_ROWS, Fragment, Tuples};
-pub use keys::{KeyMap, key_hash, stored_key};
+pub use keys::{KeyMap, Stored, key_hash, stored_key};
 pub use tuple::TupleShape;
 pub use view::{LATEST, OwnChanges, ReadView, RowHome};
 

@@ -1,6 +1,6 @@
 //! The table of bytes in `tuple`, by its example; sets of rows.
 
-use super::{Fragment, RowBits, TupleBatch, TupleShape};
+use super::{Fragment, RowBits, Stored, TupleBatch, TupleShape};
 use crate::codec::ArrayForm;
 use crate::schema::{Column, ColumnType, TableSchema, Value};
 use arrow_array::cast::AsArray;
@@ -31,7 +31,7 @@ fn the_example_is_so() {
     };
     let shape = TupleShape::of(&schema);
     let mut tuple = Vec::new();
-    let values = [Some(vec![7, 0]), None, Some(b"ab".to_vec())];
+    let values = [Some([7, 0].into()), None, Some(Stored::Bytes(b"ab"))];
     shape.encode_stored(&values, &mut tuple).unwrap();
     let hex: Vec<String> = tuple.iter().map(|byte| format!("{byte:02x}")).collect();
     assert_eq!(hex.join(" "), "05 07 00 00 00 00 00 0d 00 00 00 61 62");
@@ -137,8 +137,8 @@ fn kept_columns_are_those_of_the_tuples() {
         for number in from..to {
             let text = (number % 7 != 0).then(|| format!("text {}", number * times % 5));
             let values = [
-                Some(number.wrapping_mul(times).to_le_bytes().to_vec()),
-                text.map(String::into_bytes),
+                Some(number.wrapping_mul(times).to_le_bytes().into()),
+                text.as_ref().map(|text| Stored::Bytes(text.as_bytes())),
             ];
             let mut tuple = Vec::new();
             fragment.shape().encode_stored(&values, &mut tuple).unwrap();

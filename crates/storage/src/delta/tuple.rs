@@ -9,6 +9,7 @@
 //! Example: (7 SMALLINT, NULL INTEGER, 'ab' TEXT) is `05`, `07 00`, `00 00 00 00`,
 //! `0d 00 00 00`, `61 62`.
 
+use super::keys::Stored;
 use super::repeated::repeated;
 use crate::codec::{ArrayForm, Dense, DenseData, Views, fixed_to_arrow, stored_value};
 use crate::error::{Error, Result};
@@ -87,7 +88,11 @@ impl TupleShape {
     ///
     /// # Errors
     /// As [`TupleShape::encode`].
-    pub fn encode_stored(&self, values: &[Option<Vec<u8>>], out: &mut Vec<u8>) -> Result<()> {
+    pub fn encode_stored(&self, values: &[Option<Stored<'_>>], out: &mut Vec<u8>) -> Result<()> {
+        let vary = values.iter().zip(&self.columns);
+        let vary = vary.filter(|(_, place)| place.width.is_none());
+        let vary = vary.map(|(value, _)| value.as_ref().map_or(0, |bytes| bytes.len()));
+        out.reserve(self.fixed + vary.sum::<usize>());
         self.write(out, |column| values[column].as_deref())
     }
 

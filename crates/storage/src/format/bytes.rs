@@ -73,6 +73,11 @@ macro_rules! write_integer {
 impl Writer {
     write_integer!(u8: u8, u16: u16, u32: u32, u64: u64, i128: i128);
 
+    /// Makes room for so many more bytes.
+    pub fn reserve(&mut self, bytes: usize) {
+        self.bytes.reserve_exact(bytes);
+    }
+
     /// Appends bytes as they are.
     pub fn put(&mut self, bytes: &[u8]) {
         self.bytes.extend_from_slice(bytes);

@@ -6,7 +6,7 @@
 
 use super::look_up::{LookUp, in_block, in_delta, look_up};
 use crate::block::{Block, Conditions, RUN_MAX};
-use crate::delta::{Fragment, ReadView, RowHome, key_hash, stored_key};
+use crate::delta::{Fragment, ReadView, RowHome, Stored, key_hash, stored_key};
 use crate::error::{Error, Result};
 use crate::ids::RowId;
 use crate::predicate::{BoundPredicate, CompareOp, Predicate};
@@ -129,7 +129,7 @@ impl KeyLookUp {
     }
 
     /// The values as they are stored; `None` where equal values may differ there.
-    fn stored(&self, key: &[Value]) -> Option<Vec<Vec<u8>>> {
+    fn stored<'a>(&self, key: &'a [Value]) -> Option<Vec<Stored<'a>>> {
         let values = key.iter().zip(&self.kinds).map(|(value, kind)| {
             let float = matches!(kind, Physical::F32 | Physical::F64);
             (!float).then(|| stored_key(value, *kind))?
@@ -237,7 +237,7 @@ impl KeyLookUp {
         &self,
         place: &LookUp<'_>,
         view: &ReadView,
-        stored: &[Vec<u8>],
+        stored: &[Stored<'_>],
         rows: &mut Vec<(RowId, Row)>,
     ) -> Result<bool> {
         let Some(map) = place.delta.map(&self.key) else {
@@ -248,7 +248,7 @@ impl KeyLookUp {
         if own.as_ref().is_some_and(|(_, map)| map.is_none()) {
             return Ok(false);
         }
-        let hash = key_hash(stored.iter().map(|value| Some(value.as_slice())));
+        let hash = key_hash(stored.iter().map(|value| Some(&**value)));
         // No value is NULL.
         let Some(hash) = hash else { return Ok(true) };
         let mut add = |home: RowHome, fragment: &Fragment, row: u32| {

@@ -168,7 +168,7 @@ fn by_key(
         });
         // A value that the column cannot have is in no row.
         if let Some(values) = values.collect::<Option<Vec<_>>>() {
-            let hash = key_hash(values.iter().map(|value| Some(value.as_slice())))?;
+            let hash = key_hash(values.iter().map(|value| Some(&**value)))?;
             numbers.extend(map.candidates(hash));
             own_numbers.extend(own_map.map(|map| map.candidates(hash)).unwrap_or_default());
         }

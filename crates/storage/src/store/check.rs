@@ -25,7 +25,9 @@ pub(super) fn own_rows(table: &Table, own: &OwnChanges) -> Result<TupleBatch> {
         }
         let deleted = own.deleted.get(&RowHome::Own(fragment.first()));
         let tuples = fragment.read();
-        for row in fragment.visible(LATEST, deleted) {
+        let visible = fragment.visible(LATEST, deleted);
+        rows.reserve(visible.len(), tuples.bytes());
+        for row in visible {
             rows.push(tuples.tuple(row));
         }
     }

@@ -18,6 +18,7 @@ use super::merge::merge;
 use super::mover::Changed;
 use super::overlay;
 use super::references;
+use super::show::{Committed, Unseen};
 use super::snapshot::Snapshot;
 use super::transaction::Transaction;
 use super::writer::NewBlock;
@@ -116,13 +117,17 @@ impl Store {
         let before = latest.catalog.clone();
         let timestamp = self.install(&mut latest, change)?;
         let changed = changed_blocks(&before, &latest.catalog);
-        self.finish(latest, timestamp)?;
+        drop(latest);
+        self.finish(Unseen::durable(timestamp))?;
         self.after_commit(&changed);
         Ok(answer)
     }
 
-    /// Commits; returns which tables were changed, for [`Store::after_commit`].
-    pub(super) fn commit_transaction(&self, transaction: &mut Transaction) -> Result<Vec<Changed>> {
+    /// Puts a transaction into the log; it is seen when that is [`Committed::finish`]ed.
+    pub(super) fn commit_transaction(
+        self: &Arc<Self>,
+        mut transaction: Transaction,
+    ) -> Result<Committed> {
         let mut latest = self.latest.lock();
         let (base, draft) = (transaction.base.catalog(), &transaction.catalog);
         let began = transaction.base.timestamp();
@@ -179,30 +184,39 @@ impl Store {
             rows,
             moved: None,
         };
-        let touched = change
-            .rows
-            .iter()
-            .map(|(id, _, deleted)| (*id, blocks_of(deleted)));
-        let touched: Vec<(TableId, Vec<BlockId>)> = touched.collect();
+        let touched = change.rows.iter().map(|(id, inserted, deleted)| {
+            let (rows, bytes) = (inserted.len() as u64, inserted.bytes() as u64);
+            (*id, blocks_of(deleted), rows, bytes)
+        });
+        let touched: Vec<_> = touched.collect();
         let before = latest.catalog.clone();
         // What changes the catalog may remove files, and is never relaxed.
         let relaxed = transaction.relaxed && change.catalog.is_none();
         let full = latest.full;
         let timestamp = self.install(&mut latest, change)?;
         let mut changed = changed_blocks(&before, &latest.catalog);
-        changed.extend(touched.into_iter().filter_map(|(id, blocks)| {
+        changed.extend(touched.into_iter().filter_map(|(id, blocks, rows, bytes)| {
             let table = latest.catalog.table_by_id(id)?.clone();
-            let blocks = Some(blocks);
-            Some(Changed { table, blocks })
+            let end = table.delta().next();
+            Some(Changed {
+                table,
+                blocks: Some(blocks),
+                rows: end.saturating_sub(rows)..end,
+                bytes,
+            })
         }));
+        let mut unseen = Unseen::durable(timestamp);
         if relaxed {
-            latest.full = full;
-            self.finish_relaxed(latest, timestamp)?;
+            (latest.full, unseen.after) = (full, full);
             self.engine.flush_soon();
-        } else {
-            self.finish(latest, timestamp)?;
         }
-        Ok(changed)
+        drop(latest);
+        Ok(Committed {
+            store: self.clone(),
+            transaction: Some(transaction),
+            unseen: Some(unseen),
+            changed,
+        })
     }
 
     /// What follows a commit; it stands, whatever becomes of this.
@@ -211,8 +225,11 @@ impl Store {
         if changed.iter().any(|changed| changed.blocks.is_none()) {
             self.discard_retired();
         }
-        self.consider(changed);
-        self.shorten_log();
+        let limit = self.delta_limit();
+        self.consider(changed, limit);
+        if changed.iter().any(|changed| changed.is_due(limit)) {
+            self.shorten_log();
+        }
     }
 }
 
@@ -331,7 +348,6 @@ impl Engine {
         }
         let all: Vec<&Part> = parts.iter().chain(&carried).collect();
         let payload = log::encode(change.as_ref(), &all)?;
-        wal.reserve(payload.len())?;
         wal.append(timestamp, &payload)
     }
 }
@@ -366,6 +382,8 @@ fn changed_blocks(before: &Arc<Catalog>, after: &Arc<Catalog>) -> Vec<Changed> {
         .map(|table| Changed {
             table,
             blocks: None,
+            rows: 0..0,
+            bytes: 0,
         })
         .collect()
 }

@@ -180,7 +180,11 @@ pub(super) fn encode(change: Option<&CatalogChange>, parts: &[&Part]) -> Result<
         Some(change) => serde_json::to_vec(change)
             .map_err(|error| Error::corrupt(format!("the catalog cannot be written: {error}")))?,
     };
+    let part_bytes = |part: &&Part| {
+        24 + 4 * part.inserted.len() + part.inserted.bytes() + 8 * part.deleted.len()
+    };
     let mut writer = Writer::default();
+    writer.reserve(8 + json.len() + parts.iter().map(part_bytes).sum::<usize>());
     let length = |len: usize| {
         u32::try_from(len).map_err(|_| Error::invalid("54000", "a transaction is too large"))
     };

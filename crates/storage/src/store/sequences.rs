@@ -15,6 +15,7 @@
 use super::catalog::{Catalog, SchemaEntry};
 use super::edit::CatalogEdit;
 use super::log::{self, CatalogChange};
+use super::show::Unseen;
 use super::{Engine, Store};
 use crate::error::{Error, Result};
 use crate::ids::{SequenceId, TableId};
@@ -190,7 +191,8 @@ impl Engine {
         (latest.timestamp, latest.full) = (timestamp, timestamp);
         let shown = (timestamp, latest.catalog.clone());
         self.shown.write().pending.push_back(shown);
-        self.finish(latest, timestamp)
+        drop(latest);
+        self.finish(Unseen::durable(timestamp))
     }
 }
 

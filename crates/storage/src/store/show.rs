@@ -1,35 +1,89 @@
 //! Showing commits, in the order of their timestamps, when they may be seen.
 
-use super::Engine;
-use super::commit::Latest;
+use super::mover::Changed;
+use super::transaction::Transaction;
+use super::{Engine, Store};
 use crate::error::Result;
-use parking_lot::MutexGuard;
 use std::sync::Arc;
 
-impl Engine {
-    /// Waits until a commit is durable and shows it.
-    pub(super) fn finish(&self, latest: MutexGuard<'_, Latest>, timestamp: u64) -> Result<()> {
-        drop(latest);
-        if let Some(wal) = &self.wal {
-            wal.flush(timestamp)?;
+/// A commit that is in the log and that nobody sees yet.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Unseen {
+    pub timestamp: u64,
+    /// The commit that has to be durable before: this one, or, if it is relaxed, an
+    /// older one.
+    pub after: u64,
+}
+
+/// A transaction whose changes are in the log: it cannot be taken back any more.
+/// Dropped, it waits for the disk like [`Transaction::commit`].
+#[derive(Debug)]
+pub(super) struct Committed {
+    pub store: Arc<Store>,
+    pub transaction: Option<Transaction>,
+    pub unseen: Option<Unseen>,
+    pub changed: Vec<Changed>,
+}
+
+impl Committed {
+    /// Waits until it is durable, and shows it.
+    pub fn finish(mut self) -> Result<()> {
+        if let Some(unseen) = self.unseen.take() {
+            self.store.finish(unseen)?;
         }
-        self.show_up_to(timestamp);
+        self.end();
         Ok(())
     }
 
-    /// Shows a commit that is written, when all before it that have to be are durable.
-    pub(super) fn finish_relaxed(
-        &self,
-        latest: MutexGuard<'_, Latest>,
-        timestamp: u64,
-    ) -> Result<()> {
-        let full = latest.full;
-        drop(latest);
+    /// As [`Committed::finish`], without blocking a thread for longer than a sync.
+    pub async fn finish_async(mut self) -> Result<()> {
+        // Taken when it is done: given up before, it is finished by `drop`.
+        if let Some(unseen) = self.unseen {
+            let flushed = match &self.store.wal {
+                Some(wal) => wal.flushed(unseen.after).await,
+                None => Ok(()),
+            };
+            self.unseen = None;
+            flushed?;
+            self.store.reveal(unseen)?;
+        }
+        self.end();
+        Ok(())
+    }
+
+    fn end(&mut self) {
+        // Its rows are free for others while the mover is thought of.
+        drop(self.transaction.take());
+        self.store.after_commit(&self.changed);
+    }
+}
+
+impl Drop for Committed {
+    fn drop(&mut self) {
+        if let Some(unseen) = self.unseen.take() {
+            // Nobody is there to hear of a failure; the log remembers it.
+            let _ = self.store.finish(unseen);
+        }
+    }
+}
+
+impl Engine {
+    /// Waits until a commit is durable and shows it; the caller holds no lock.
+    pub(super) fn finish(&self, unseen: Unseen) -> Result<()> {
         if let Some(wal) = &self.wal {
-            wal.flush(full)?;
+            wal.flush(unseen.after)?;
+        }
+        self.reveal(unseen)
+    }
+
+    /// Shows a commit, when all before it that has to be is durable.
+    fn reveal(&self, unseen: Unseen) -> Result<()> {
+        if unseen.after < unseen.timestamp
+            && let Some(wal) = &self.wal
+        {
             wal.write()?;
         }
-        self.show_up_to(timestamp);
+        self.show_up_to(unseen.timestamp);
         Ok(())
     }
 
@@ -52,6 +106,16 @@ impl Engine {
         if replaced.is_some() {
             drop(replaced);
             self.discard_retired();
+        }
+    }
+}
+
+impl Unseen {
+    /// A commit that is shown when it is durable.
+    pub fn durable(timestamp: u64) -> Unseen {
+        Unseen {
+            timestamp,
+            after: timestamp,
         }
     }
 }

@@ -205,16 +205,25 @@ impl Transaction {
     /// # Errors
     /// `Conflict` if others changed the same things first, 23505 for a key that
     /// another transaction took, `Full` or `Io`.
-    pub fn commit(mut self) -> Result<()> {
+    pub fn commit(self) -> Result<()> {
         if self.is_unchanged() {
             return Ok(());
         }
         let store = self.store.clone();
-        let changed = store.commit_transaction(&mut self)?;
-        // Its rows are free for others while the mover is thought of.
-        drop(self);
-        store.after_commit(&changed);
-        Ok(())
+        store.commit_transaction(self)?.finish()
+    }
+
+    /// As [`Transaction::commit`]; many that wait for the disk need few threads.
+    /// Given up while it waits, it is committed all the same.
+    ///
+    /// # Errors
+    /// As [`Transaction::commit`].
+    pub async fn commit_async(self) -> Result<()> {
+        if self.is_unchanged() {
+            return Ok(());
+        }
+        let store = self.store.clone();
+        store.commit_transaction(self)?.finish_async().await
     }
 }
 

@@ -3,13 +3,13 @@
 use super::record::{HEAD_BYTES, Head, record_bytes};
 use super::segments::{self, Blank, DIRECTORY, Older, Shelf};
 use super::state::State;
+use super::wait::wake;
 use crate::error::{Error, Result};
 use crate::io::Files;
 use parking_lot::{Condvar, Mutex, MutexGuard};
 use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::thread::{self, Thread};
 
 /// A log that is open for writing; one process at a time has it, by the
 /// database's lock. The directory `wal` must exist.
@@ -59,36 +59,6 @@ impl Wal {
             ));
         }
         state.append(timestamp, payload);
-        Ok(())
-    }
-
-    /// Waits until everything up to `timestamp` that was appended is written and
-    /// synced. Whoever comes first syncs for all that have appended by then; the
-    /// others wait.
-    ///
-    /// # Errors
-    /// 58030 if that failed, now or before: the records may be lost or not.
-    pub fn flush(&self, timestamp: u64) -> Result<()> {
-        let mut goal = timestamp;
-        while self.durable() < goal {
-            let mut state = self.state.lock();
-            goal = goal.min(state.appended);
-            if self.durable() >= goal {
-                break;
-            }
-            if let Err(failure) = state.check() {
-                wake(&mut state);
-                return Err(failure);
-            }
-            if !state.syncing {
-                self.sync(&mut state)?;
-                continue;
-            }
-            // Woken without a lock to queue for: of many, each can go on at once.
-            state.waiting.push((goal, thread::current()));
-            drop(state);
-            thread::park();
-        }
         Ok(())
     }
 
@@ -182,7 +152,7 @@ impl Wal {
     }
 
     /// Writes everything and syncs it, the lock being free meanwhile.
-    fn sync(&self, state: &mut MutexGuard<'_, State>) -> Result<()> {
+    pub(super) fn sync(&self, state: &mut MutexGuard<'_, State>) -> Result<()> {
         let (file, reached) = (state.file.clone(), state.appended);
         let (offset, buffer) = state.take();
         state.syncing = true;
@@ -202,7 +172,7 @@ impl Wal {
     }
 
     /// Goes on in a new segment whose file has at least `bytes`; nobody is syncing.
-    fn begin_segment(&self, state: &mut State, bytes: u64) -> Result<()> {
+    fn begin_segment(&self, state: &mut MutexGuard<'_, State>, bytes: u64) -> Result<()> {
         // Everything that needs room comes first.
         let blank = self
             .shelf
@@ -210,17 +180,18 @@ impl Wal {
             .blank(&*self.files, self.segment_bytes, bytes)?;
         let replaced = self.replace(state, &blank);
         let replaced = replaced.map_err(|error| state.fail(&error));
-        state.woken().iter().for_each(Thread::unpark);
-        replaced?;
-        self.shelf.lock().push(Older {
-            number: state.number,
-            records: state.written - HEAD_BYTES,
-            file: state.file.len(),
-        });
-        state.number += 1;
-        state.file = blank.file;
-        state.written = HEAD_BYTES;
-        Ok(())
+        if replaced.is_ok() {
+            self.shelf.lock().push(Older {
+                number: state.number,
+                records: state.written - HEAD_BYTES,
+                file: state.file.len(),
+            });
+            state.number += 1;
+            state.file = blank.file;
+            state.written = HEAD_BYTES;
+        }
+        wake(state);
+        replaced
     }
 
     /// Ends the current segment and makes `blank` the next one.
@@ -234,14 +205,6 @@ impl Wal {
             previous_newest: state.appended,
         };
         segments::publish(&*self.files, blank, &head)
-    }
-}
-
-/// Wakes those who need not wait any longer, the lock being free meanwhile.
-fn wake(state: &mut MutexGuard<'_, State>) {
-    let woken = state.woken();
-    if !woken.is_empty() {
-        MutexGuard::unlocked(state, || woken.iter().for_each(Thread::unpark));
     }
 }
 

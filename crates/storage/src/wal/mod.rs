@@ -59,9 +59,11 @@ mod record;
 mod replay;
 mod segments;
 mod state;
+mod wait;
 
 pub use follow::{Follower, Polled};
 pub use log::Wal;
+pub use wait::Flush;
 
 use crate::error::{Error, Result};
 use crate::io::Files;

@@ -79,6 +79,8 @@ impl Wal {
                 proven: found.logged,
                 syncing: false,
                 waiting: Vec::new(),
+                served: 0,
+                waits: 0,
                 failure: None,
             }),
             synced: Condvar::new(),

@@ -1,11 +1,11 @@
 //! What the writer's threads share.
 
 use super::record::{Place, Record};
+use super::wait::Waiter;
 use crate::error::{Error, Result};
 use crate::io::LogFile;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::thread::Thread;
 
 /// Bytes that the buffer of records keeps when it is empty.
 const BUFFER_BYTES: usize = 1 << 20;
@@ -27,7 +27,11 @@ pub(super) struct State {
     /// Whether a thread is syncing the file, without holding the lock.
     pub(super) syncing: bool,
     /// Who waits for which timestamp to be durable.
-    pub(super) waiting: Vec<(u64, Thread)>,
+    pub(super) waiting: Vec<(u64, Waiter)>,
+    /// Records that the last sync made durable.
+    pub(super) served: u64,
+    /// How many have waited.
+    pub(super) waits: u64,
     /// Why nothing can be written any more.
     pub(super) failure: Option<String>,
 }
@@ -60,28 +64,21 @@ impl State {
     /// Notes that records up to `timestamp` are durable.
     pub(super) fn reach(&mut self, timestamp: u64) {
         self.durable.store(timestamp, Ordering::Release);
+        self.served = timestamp.saturating_sub(self.proven);
         self.proven = timestamp;
     }
 
     /// Whoever need not wait any longer, and first of all one who is to sync for
     /// the others; after a failure all.
-    pub(super) fn woken(&mut self) -> Vec<Thread> {
+    pub(super) fn woken(&mut self) -> Vec<Waiter> {
         let durable = self.durable.load(Ordering::Relaxed);
         let failed = self.failure.is_some();
-        let mut next = !failed;
-        let mut woken = Vec::new();
-        self.waiting.retain(|(goal, thread)| {
-            if failed || *goal <= durable {
-                woken.push(thread.clone());
-                return false;
-            }
-            if std::mem::take(&mut next) {
-                woken.insert(0, thread.clone());
-                return false;
-            }
-            true
-        });
-        woken
+        let served = |(goal, _): &mut (u64, Waiter)| failed || *goal <= durable;
+        let mut woken: Vec<(u64, Waiter)> = self.waiting.extract_if(.., served).collect();
+        if !self.waiting.is_empty() {
+            woken.insert(0, self.waiting.remove(0));
+        }
+        woken.into_iter().map(|(_, waiter)| waiter).collect()
     }
 
     /// Refuses to go on after a failure.

@@ -296,8 +296,8 @@ fn keys_of_the_delta() {
     let tuple = |key: Option<i32>, text: &str| {
         let mut bytes = Vec::new();
         let values = [
-            key.map(|key| key.to_le_bytes().to_vec()),
-            Some(text.as_bytes().to_vec()),
+            key.map(|key| key.to_le_bytes().into()),
+            Some(freestone_storage::delta::Stored::Bytes(text.as_bytes())),
         ];
         shape.encode_stored(&values, &mut bytes).unwrap();
         shape.check(&bytes).unwrap();

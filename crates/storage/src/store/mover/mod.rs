@@ -19,11 +19,15 @@ use super::{Engine, Store};
 use crate::error::{Error, Result};
 use crate::ids::{BlockId, TableId};
 use crate::table::Table;
+use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 /// Steps that are begun again when a table changed too much meanwhile.
 const ATTEMPTS: usize = 10;
+
+/// Added rows after which a table is looked at, in commits of few.
+const SOME_ROWS: u64 = 64;
 
 impl Store {
     /// Keeps the mover from steps on a table while somebody is about to exchange
@@ -38,8 +42,7 @@ impl Store {
 
     /// Wakes the mover if tables that a commit has changed need it. Beyond measure
     /// the caller, who has just committed, does a step.
-    pub(super) fn consider(&self, changed: &[Changed]) {
-        let limit = self.delta_limit();
+    pub(super) fn consider(&self, changed: &[Changed], limit: DeltaBytes) {
         for Changed { table, .. } in changed.iter().filter(|changed| changed.may_need(limit)) {
             let (rows, bytes) = (table.delta().rows(), table.delta().bytes() as u64);
             if limit.is_behind(rows, bytes) && self.mover.may_go(table.id) {
@@ -52,13 +55,25 @@ impl Store {
 }
 
 /// A table that a commit has changed.
+#[derive(Debug)]
 pub(super) struct Changed {
     pub table: Arc<Table>,
     /// Blocks of which it deleted rows; `None` if it changed which blocks there are.
     pub blocks: Option<Vec<BlockId>>,
+    /// The rows that it added, and their bytes.
+    pub rows: Range<u64>,
+    pub bytes: u64,
 }
 
 impl Changed {
+    /// Whether it is time to look how large the delta and the log are: after some
+    /// rows, or many bytes. What adds no row is looked at as well.
+    pub(super) fn is_due(&self, limit: DeltaBytes) -> bool {
+        self.rows.is_empty()
+            || self.rows.start / SOME_ROWS != self.rows.end / SOME_ROWS
+            || self.bytes * SOME_ROWS >= limit.bytes()
+    }
+
     /// Whether the policy could find something to do, as far as that is quickly told.
     fn may_need(&self, limit: DeltaBytes) -> bool {
         let (table, delta) = (&self.table, self.table.delta());
@@ -66,7 +81,7 @@ impl Changed {
             let block = table.block(*id);
             block.is_some_and(|block| block.deletes().count() as u64 * 4 > block.rows())
         };
-        limit.is_due(delta.rows(), delta.bytes() as u64)
+        self.is_due(limit) && limit.is_due(delta.rows(), delta.bytes() as u64)
             || match &self.blocks {
                 Some(blocks) => blocks.iter().any(deleted),
                 None => table.blocks().len() > 2,

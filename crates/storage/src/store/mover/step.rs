@@ -15,6 +15,7 @@ use crate::scan::{Scan, ScanRequest};
 use crate::schema::{Layout, TableOptions};
 use crate::store::Engine;
 use crate::store::commit::{Change, Latest};
+use crate::store::show::Unseen;
 use crate::store::snapshot::Snapshot;
 use crate::store::writer::{BlockWriter, NewBlock, concatenated, sort_order};
 use crate::table::Table;
@@ -210,7 +211,8 @@ impl Engine {
         let change = Change::moved(&latest, sources.exchanged(&now, new), blocks, hops);
         let timestamp = self.install(&mut latest, change)?;
         drop(now);
-        self.finish(latest, timestamp)?;
+        drop(latest);
+        self.finish(Unseen::durable(timestamp))?;
         Ok(Progress::Done(done))
     }
 

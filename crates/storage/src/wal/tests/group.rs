@@ -84,7 +84,7 @@ impl ReadFile for CountingFile {
 const THREADS: u64 = 8;
 const COMMITS: u64 = 60;
 
-fn counting() -> (Arc<Faulty>, Arc<Counts>, Wal) {
+pub(super) fn counting() -> (Arc<Faulty>, Arc<Counts>, Wal) {
     let (faulty, counts) = (Arc::new(Faulty::default()), Arc::new(Counts::default()));
     let files = Counting {
         files: faulty.clone(),

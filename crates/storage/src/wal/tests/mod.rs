@@ -8,6 +8,7 @@ mod crash;
 mod damage;
 mod follow;
 mod group;
+mod tasks;
 
 type Records = Vec<(u64, Vec<u8>)>;
 
