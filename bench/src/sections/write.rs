@@ -326,7 +326,7 @@ fn beside(bench: &Bench, database: &Database, keys: &[i64]) -> Result<Row> {
         let (busy, rate) = std::thread::scope(|scope| {
             let start = Instant::now();
             let update = || updates(database, keys, &stop, &done);
-            let writer = scope.spawn(|| update().map_err(|error| error.to_string()));
+            let writer = scope.spawn(move || update().map_err(|error| error.to_string()));
             let busy = query();
             stop.store(true, Ordering::Relaxed);
             let rate = done.load(Ordering::Relaxed) as f64 / start.elapsed().as_secs_f64();

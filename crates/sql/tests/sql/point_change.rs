@@ -290,3 +290,67 @@ fn transactions_go_on_or_fail_as_with_any_statement() {
     sql.run("ROLLBACK");
     assert_eq!(sql.one("SELECT s FROM direct WHERE k = 3"), "9");
 }
+
+/// Sums that are added up in place of being computed, and those that look like them.
+#[test]
+fn sums_are_those_of_the_expression() {
+    let sql = Sql::new();
+    tables(&sql, "row");
+    both(
+        &sql,
+        "INSERT INTO {} (k, s, m) VALUES (-1, NULL, -0.01)",
+        &[],
+    );
+    let sums = [
+        "s = s + 1",
+        "s = s - 70",
+        "s = 1 + s",
+        "s = 5 - s",
+        "s = s + -3",
+        "s = s - -3",
+        "s = s + 40000",
+        "s = s + 0.5",
+        "s = s + NULL",
+        "m = m + 1",
+        "m = m + 0.25",
+        "m = m - 0.1",
+        "m = m + 0.005",
+        "m = m - 0.005",
+        "m = m + 1e2",
+        "m = m + 999999",
+        "m = m - 999999.99",
+        "m = m + .5",
+        "m = m + '2'",
+        "s = k + 1",
+        "m = s + 1",
+        "k = k + 9223372036854775807",
+        "f = f + 1",
+        "s = s + 1, m = m + 1",
+        "s = s + 1, m = m + 9999999",
+    ];
+    for sum in sums {
+        for key in [-1, 12, 99] {
+            let update = format!("UPDATE {{}} SET {sum} WHERE k = $1");
+            for _ in 0..2 {
+                both(&sql, &update, &[key.into()]);
+            }
+        }
+    }
+    let given: [Parameter; 7] = [
+        3.into(),
+        (-3).into(),
+        i64::MAX.into(),
+        0.5.into(),
+        "7".into(),
+        Parameter::Null,
+        true.into(),
+    ];
+    for column in ["s", "m", "k", "f"] {
+        for value in &given {
+            let update = format!("UPDATE {{}} SET {column} = {column} + $2 WHERE k = $1");
+            both(&sql, &update, &[40.into(), value.clone()]);
+            let update = format!("UPDATE {{}} SET {column} = $2 - {column} WHERE k = $1");
+            both(&sql, &update, &[41.into(), value.clone()]);
+        }
+    }
+}

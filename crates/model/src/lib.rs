@@ -1,0 +1,20 @@
+//! The analytical model of rows and columns (H9), and CODB's (C6).
+//!
+//! A query's input arrives at the lesser of two rates: that of the disks, and that of
+//! scanners and operators one after the other. Scanners wait for memory besides. All
+//! rates are tuples a second; "disk" and "processor" are all disks and all cores that a
+//! query has.
+
+mod codb;
+mod disk;
+mod error;
+mod machine;
+mod query;
+mod rate;
+
+pub use codb::Traits;
+pub use disk::File;
+pub use error::{Error, Result};
+pub use machine::Machine;
+pub use query::{Bound, Prediction, Query, speed_up};
+pub use rate::{Rate, Scanner};
