@@ -69,14 +69,17 @@ impl State {
     }
 
     /// Whoever need not wait any longer, and first of all one who is to sync for
-    /// the others; after a failure all.
+    /// the others, of tasks all that may; after a failure all.
     pub(super) fn woken(&mut self) -> Vec<Waiter> {
         let durable = self.durable.load(Ordering::Relaxed);
         let failed = self.failure.is_some();
         let served = |(goal, _): &mut (u64, Waiter)| failed || *goal <= durable;
         let mut woken: Vec<(u64, Waiter)> = self.waiting.extract_if(.., served).collect();
-        if !self.waiting.is_empty() {
-            woken.insert(0, self.waiting.remove(0));
+        let is_thread = |(_, waiter): &(u64, Waiter)| matches!(waiter, Waiter::Thread(_));
+        match self.waiting.iter().position(is_thread) {
+            Some(thread) => woken.insert(0, self.waiting.remove(thread)),
+            // Whoever polls a task may be busy, even with waiting for this log.
+            None => woken.append(&mut self.waiting),
         }
         woken.into_iter().map(|(_, waiter)| waiter).collect()
     }

@@ -118,3 +118,32 @@ fn a_failed_sync_fails_all_tasks() {
     });
     assert_eq!(wal.durable(), 0);
 }
+
+/// A task that is next to sync may belong to a thread that waits for the log itself.
+#[test]
+fn tasks_that_nobody_polls_keep_no_thread_waiting() {
+    let (_, _, wal) = counting();
+    let waited = AtomicBool::new(false);
+    for round in 0..20 {
+        let first = 3 * round + 1;
+        wal.append(first, b"x").unwrap();
+        let both = || {
+            while !wal.state.lock().syncing && wal.durable() < first {
+                std::hint::spin_loop();
+            }
+            wal.append(first + 1, b"x").unwrap();
+            let flush = pin!(wal.flushed(first + 1));
+            let polled = flush.poll(&mut Context::from_waker(Waker::noop()));
+            waited.fetch_or(polled.is_pending(), Ordering::Relaxed);
+            wal.append(first + 2, b"x").unwrap();
+            wal.flush(first + 2).unwrap();
+        };
+        thread::scope(|scope| {
+            scope.spawn(|| wal.flush(first).unwrap());
+            // Not on this thread, which the end of the other would wake.
+            scope.spawn(both);
+        });
+        assert!(wal.durable() >= first + 2);
+    }
+    assert!(waited.into_inner());
+}
