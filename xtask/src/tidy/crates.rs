@@ -38,6 +38,7 @@ const ALLOWED: [(&str, &[&str]); 14] = [
             "freestone-allocator",
             "freestone-exec",
             "freestone-storage",
+            "freestone-lab",
             "freestone-model",
             "freestone-server",
         ],

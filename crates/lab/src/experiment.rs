@@ -1,0 +1,31 @@
+//! What an experiment is.
+
+use crate::error::Result;
+use crate::outcome::Outcome;
+use crate::setting::Setting;
+
+/// One figure or table of a document, or several that are measured together.
+#[derive(Clone, Copy, Debug)]
+pub struct Experiment {
+    /// Its name on the command line: the document's letter and the figure, as `h6`.
+    pub id: &'static str,
+    /// Where it is from, as `H, figure 6`.
+    pub source: &'static str,
+    /// What it shows, in a few words.
+    pub title: &'static str,
+    /// What it needs of the machine; asked before anything runs.
+    pub need: fn(&Setting) -> Need,
+    /// Measures.
+    pub run: fn(&Setting) -> Result<Outcome>,
+}
+
+/// What an experiment needs of a machine.
+#[derive(Clone, Debug, Default)]
+pub struct Need {
+    /// Bytes of memory.
+    pub memory: u64,
+    /// Bytes on disk.
+    pub disk: u64,
+    /// Programs that have to be installed, as `valgrind`.
+    pub programs: Vec<&'static str>,
+}
