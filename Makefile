@@ -6,7 +6,7 @@ BIN := $(CARGO_TARGET_DIR)/release
 # dependencies, and build DataFusion a second time.
 CARGO_BUILD := cargo build --release --locked --workspace
 
-.PHONY: demo test bench soak fuzz lint clean setup build
+.PHONY: demo test bench lab soak fuzz lint clean setup build
 
 demo: build            ## TPC-H at scale factor 1: generate, load, query, verify
 	$(BIN)/freestone tpch --scale 1 --db ./demo-db
@@ -19,6 +19,11 @@ bench: setup           ## Freestone beside DataFusion on Parquet, then beside Du
 	$(CARGO_BUILD) --bin freestone --bin freestone-bench
 	$(BIN)/freestone tpch --scale 1 --db ./demo-db --compare --runs 5
 	$(BIN)/freestone-bench --scale 1 --db ./bench-db
+
+lab: build             ## the papers' experiments at a small scale, and a page of what they found
+	FREESTONE_COMMIT=$$(git rev-parse --short HEAD 2>/dev/null) \
+	  $(BIN)/freestone lab run all --quick --out ./lab-results
+	$(BIN)/freestone lab report --from ./lab-results --out ./lab.html
 
 soak: build            ## longer: 250 kills, crashes, transfers, orders of threads
 	$(CARGO_BUILD) --bin kill
@@ -39,9 +44,10 @@ lint: setup            ## format, house rules, clippy, licences
 	 else echo "cargo-deny is not installed: licences and sources not checked"; fi
 
 clean:                 ## the databases and our own build results, not the dependencies'
-	rm -rf ./demo-db ./bench-db
+	rm -rf ./demo-db ./bench-db ./lab-results ./lab.html
 	cargo clean --release --package freestone --package freestone-bench \
 	  --package freestone-allocator --package freestone-binder --package freestone-cli \
+	  --package freestone-calibrate --package freestone-lab --package freestone-model \
 	  --package freestone-exec --package freestone-storage --package freestone-testkit --package xtask
 
 build: setup

@@ -35,6 +35,10 @@ pub enum Command {
     Salvage(SalvageArguments),
     /// Generate TPC-H, load it, run the 22 queries and check every answer
     Tpch(TpchArguments),
+    /// Measure what this machine's clock, memory, disk and scans cost, for the model
+    Calibrate(CalibrateArguments),
+    /// Repeat the experiments of the papers that Freestone is built on
+    Lab(LabArguments),
 }
 
 /// Options of the shell and of scripts.
@@ -142,6 +146,65 @@ pub struct TpchArguments {
     /// Run every query on DataFusion over Parquet, too, and compare
     #[arg(long)]
     pub compare: bool,
+}
+
+/// `freestone calibrate`.
+#[derive(Debug, Args)]
+pub struct CalibrateArguments {
+    /// The machine file that is written
+    #[arg(long, value_name = "FILE", default_value = "machine.json")]
+    pub out: PathBuf,
+    /// What the machine is called in it
+    #[arg(long, default_value = "this machine")]
+    pub name: String,
+    /// Measure nothing, take this machine file
+    #[arg(long, value_name = "FILE", conflicts_with = "out")]
+    pub from: Option<PathBuf>,
+    /// Then draw so many queries, run each on every layout, hot and cold, and compare
+    #[arg(long, value_name = "QUERIES", default_value_t = 0)]
+    pub check: usize,
+    /// Directory for files that are read, on the disk that counts [default: that of temporary files]
+    #[arg(long, value_name = "DIR")]
+    pub scratch: Option<PathBuf>,
+}
+
+/// `freestone lab`.
+#[derive(Debug, Args)]
+pub struct LabArguments {
+    /// What to do
+    #[command(subcommand)]
+    pub command: LabCommand,
+}
+
+/// What the lab does.
+#[derive(Debug, Subcommand)]
+pub enum LabCommand {
+    /// List the experiments
+    List,
+    /// Run experiments and keep what they find
+    Run {
+        /// Names of experiments, or all
+        #[arg(required = true, value_name = "ID")]
+        ids: Vec<String>,
+        /// Small tables and few repetitions
+        #[arg(long)]
+        quick: bool,
+        /// Seed of everything that is drawn
+        #[arg(long, default_value_t = 1)]
+        seed: u64,
+        /// Directory for what is found, a file for each experiment
+        #[arg(long, value_name = "DIR", default_value = "lab")]
+        out: PathBuf,
+    },
+    /// Make one page of what was found
+    Report {
+        /// Directory of what was found
+        #[arg(long, value_name = "DIR", default_value = "lab")]
+        from: PathBuf,
+        /// The page
+        #[arg(long, value_name = "FILE", default_value = "lab.html")]
+        out: PathBuf,
+    },
 }
 
 fn positive(text: &str) -> Result<usize, String> {

@@ -1,4 +1,4 @@
-//! The `freestone` program: shell, scripts, inspect, verify, tpch.
+//! The `freestone` program: shell, scripts, inspect, verify, tpch, calibrate, lab.
 //!
 //! It knows nothing about storage or SQL that the libraries below do not tell
 //! it: it reads arguments and lines, and shows results. One module per concern:
@@ -12,12 +12,16 @@
 //! | `render` | results as table, csv, json, jsonl, markdown, line |
 //! | `inspect`, `verify`, `salvage` | bytes by name; checksums; what is left of a damaged database |
 //! | `tpch` | the benchmark: data, queries, answers, comparison |
+//! | `calibrate` | what this machine costs: the machine file |
+//! | `lab` | the papers' experiments, and the page of what they found |
 
 mod args;
 mod batch;
+mod calibrate;
 mod client;
 mod failure;
 mod inspect;
+mod lab;
 mod lexer;
 mod output;
 mod progress;
@@ -56,6 +60,8 @@ fn main() -> ExitCode {
         Some(Command::Verify(arguments)) => verify::run(arguments),
         Some(Command::Salvage(arguments)) => salvage::run(arguments),
         Some(Command::Tpch(arguments)) => tpch::run(arguments),
+        Some(Command::Calibrate(arguments)) => calibrate::run(arguments),
+        Some(Command::Lab(arguments)) => lab::run(arguments),
     };
     match outcome {
         Ok(()) => ExitCode::SUCCESS,

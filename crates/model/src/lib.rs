@@ -5,14 +5,20 @@
 //! rates are tuples a second; "disk" and "processor" are all disks and all cores that a
 //! query has.
 
+mod calibration;
 mod codb;
+mod costs;
+mod curve;
 mod disk;
 mod error;
 mod machine;
 mod query;
 mod rate;
 
+pub use calibration::Calibration;
 pub use codb::Traits;
+pub use costs::{ColdCosts, ColumnCosts, Costs, LayoutCosts, Selection, Used};
+pub use curve::Curve;
 pub use disk::File;
 pub use error::{Error, Result};
 pub use machine::Machine;

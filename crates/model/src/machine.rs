@@ -1,6 +1,6 @@
-//! A machine in numbers, and the file in which it is told to others.
+//! A machine in numbers.
 
-use crate::error::{Error, Result, positive};
+use crate::error::{Result, positive};
 use serde::{Deserialize, Serialize};
 
 /// What a query has of a machine: all cores and all disks together.
@@ -50,37 +50,22 @@ impl Machine {
         }
     }
 
-    /// Reads a machine file.
+    /// Whether its numbers can be a machine's.
     ///
     /// # Errors
-    /// If it is none, or a number in it is not above zero.
-    pub fn read(text: &str) -> Result<Machine> {
-        let machine: Machine = serde_json::from_str(text).map_err(|error| Error {
-            message: format!("this is no machine file: {error}"),
-            hint: "`freestone calibrate` writes one",
-        })?;
+    /// If one is not above zero.
+    pub fn check(&self) -> Result<()> {
         let numbers = [
-            ("clock", machine.clock),
-            ("memory_bytes_per_cycle", machine.memory_bytes_per_cycle),
-            ("miss_cycles", machine.miss_cycles),
-            ("disk_bandwidth", machine.disk_bandwidth),
-            ("seek_seconds", machine.seek_seconds),
+            ("clock", self.clock),
+            ("memory_bytes_per_cycle", self.memory_bytes_per_cycle),
+            ("miss_cycles", self.miss_cycles),
+            ("disk_bandwidth", self.disk_bandwidth),
+            ("seek_seconds", self.seek_seconds),
         ];
         for (name, value) in numbers {
             positive(name, value)?;
         }
-        Ok(machine)
-    }
-
-    /// The machine file.
-    ///
-    /// # Errors
-    /// If a number cannot be written, as infinity.
-    pub fn written(&self) -> Result<String> {
-        serde_json::to_string_pretty(self).map_err(|error| Error {
-            message: format!("machine \"{}\" cannot be written: {error}", self.name),
-            hint: "measure it again",
-        })
+        Ok(())
     }
 }
 
@@ -102,25 +87,15 @@ mod tests {
     }
 
     #[test]
-    fn machine_files_are_read_as_they_were_written() {
+    fn numbers_are_above_zero() {
         let machine = Machine::of_the_paper();
-        assert_eq!(Machine::read(&machine.written().unwrap()), Ok(machine));
-    }
-
-    #[test]
-    fn wrong_machine_files_are_refused() {
-        let written = Machine::of_the_paper().written().unwrap();
-        for (from, to, says) in [
-            ("3200000000.0", "0.0", "clock is 0"),
-            ("3200000000.0", "-1", "clock is -1"),
-            ("3200000000.0", "\"fast\"", "no machine file"),
-            ("clock", "clocks", "no machine file"),
-            ("{", "", "no machine file"),
-        ] {
-            let text = written.replacen(from, to, 1);
-            assert_ne!(text, written);
-            let error = Machine::read(&text).unwrap_err();
-            assert!(error.message.contains(says), "{error}");
+        assert_eq!(machine.check(), Ok(()));
+        for clock in [0.0, -1.0, f64::NAN] {
+            let wrong = Machine {
+                clock,
+                ..machine.clone()
+            };
+            assert!(wrong.check().unwrap_err().message.contains("clock"));
         }
     }
 }

@@ -5,7 +5,7 @@ use super::{File, Finding};
 
 /// A crate and the crates of this workspace it may depend on. Crates that do
 /// not exist yet are listed, so that the order is fixed before they arrive.
-const ALLOWED: [(&str, &[&str]); 14] = [
+const ALLOWED: [(&str, &[&str]); 15] = [
     ("freestone-storage", &[]),
     ("freestone-model", &[]),
     // DataFusion's planner, compiled once; knows nothing of ours.
@@ -13,6 +13,11 @@ const ALLOWED: [(&str, &[&str]); 14] = [
     // The programs' allocator.
     ("freestone-allocator", &[]),
     ("freestone-exec", &["freestone-storage"]),
+    // Measures a machine for the model.
+    (
+        "freestone-calibrate",
+        &["freestone-storage", "freestone-model"],
+    ),
     (
         "freestone",
         &[
@@ -36,6 +41,7 @@ const ALLOWED: [(&str, &[&str]); 14] = [
         &[
             "freestone",
             "freestone-allocator",
+            "freestone-calibrate",
             "freestone-exec",
             "freestone-storage",
             "freestone-lab",
@@ -47,6 +53,7 @@ const ALLOWED: [(&str, &[&str]); 14] = [
         "freestone-lab",
         &[
             "freestone",
+            "freestone-calibrate",
             "freestone-exec",
             "freestone-storage",
             "freestone-model",

@@ -1,0 +1,238 @@
+//! How far off the model is, on selections that nothing was fitted on.
+
+use crate::cold::forget_all;
+use crate::columns::{Recipe, Values, recipes};
+use crate::scans::name;
+use crate::tables::{Plan, Sample};
+use crate::timer::least;
+use crate::{Dice, Result};
+use freestone_model::{Costs, Machine, Selection};
+use freestone_storage::{CodecChoice, CodecName, ColumnScanner, Layout};
+use std::path::Path;
+use std::time::Instant;
+
+/// A selection, as predicted and as measured.
+#[derive(Clone, Debug)]
+pub struct Checked {
+    /// Selections of the same number ask the same of the same rows.
+    pub query: usize,
+    /// What was selected.
+    pub what: String,
+    /// Layout and scanner.
+    pub layout: String,
+    /// Whether blocks came from disk.
+    pub cold: bool,
+    /// Seconds that the model gives.
+    pub predicted: f64,
+    /// Seconds that it took, the least of some runs.
+    pub measured: f64,
+}
+
+/// How far off predictions are.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Errors {
+    /// Half of the predictions are off by no more, as a share of what was measured.
+    pub median: f64,
+    /// Nine of ten are.
+    pub ninth: f64,
+    /// Pairs of layouts for one query that differ by more than a fifth.
+    pub pairs: usize,
+    /// Those of them of which the faster one was named.
+    pub named: usize,
+}
+
+impl Errors {
+    /// Errors of selections.
+    pub fn of(checked: &[Checked]) -> Errors {
+        let mut errors: Vec<f64> = checked.iter().map(Checked::error).collect();
+        errors.sort_by(f64::total_cmp);
+        let at = |share: f64| {
+            let place = ((errors.len() as f64 * share).ceil() as usize).max(1) - 1;
+            errors.get(place).copied().unwrap_or_default()
+        };
+        let (mut pairs, mut named) = (0, 0);
+        for (number, one) in checked.iter().enumerate() {
+            let others = checked[number + 1..].iter();
+            for other in others.filter(|other| other.query == one.query && other.cold == one.cold) {
+                let ratio = one.measured / other.measured;
+                if !(1.0 / 1.2..=1.2).contains(&ratio) {
+                    pairs += 1;
+                    let predicted = one.predicted / other.predicted;
+                    named += usize::from((predicted > 1.0) == (ratio > 1.0));
+                }
+            }
+        }
+        Errors {
+            median: at(0.5),
+            ninth: at(0.9),
+            pairs,
+            named,
+        }
+    }
+}
+
+impl Checked {
+    /// How far off the prediction is, as a share of what was measured.
+    pub fn error(&self) -> f64 {
+        (self.predicted / self.measured - 1.0).abs()
+    }
+}
+
+/// Draws queries, runs each on every layout, from memory and from the files of a
+/// table in `directory`; `each` sees them one by one.
+///
+/// # Errors
+/// Those of making and reading tables.
+pub fn check(
+    machine: &Machine,
+    costs: &Costs,
+    queries: usize,
+    seed: u64,
+    directory: &Path,
+    each: &mut dyn FnMut(&Checked),
+) -> Result<Vec<Checked>> {
+    let mut dice = Dice(seed);
+    let mut all = Vec::new();
+    for query in 0..queries {
+        let drawn = Drawn::new(&mut dice);
+        for layout in Layout::ALL {
+            let place = tempfile::tempdir_in(directory)?;
+            let sample = Sample::make(&drawn.plan(layout), Some(place.path()))?;
+            let mut scanners = vec![ColumnScanner::Single];
+            if layout == Layout::Column {
+                scanners.push(ColumnScanner::Pipelined);
+            }
+            let new = |scanner, cold, seconds, sample: &Sample| Checked {
+                query,
+                what: drawn.what(sample),
+                layout: name(layout, scanner),
+                cold,
+                predicted: drawn.predicted(machine, costs, scanner, cold, sample),
+                measured: seconds,
+            };
+            for scanner in &scanners {
+                let mut outcome = Ok(0);
+                let seconds = least(3, || {
+                    outcome = sample.select(*scanner, drawn.share, &drawn.projection);
+                });
+                outcome?;
+                all.push(new(*scanner, false, seconds, &sample));
+                all.last().into_iter().for_each(&mut *each);
+            }
+            let (mut sample, mut seconds) = (sample, f64::MAX);
+            for _ in 0..3 {
+                sample = sample.reopened(place.path())?;
+                forget_all(place.path())?;
+                let start = Instant::now();
+                sample.select(ColumnScanner::Single, drawn.share, &drawn.projection)?;
+                seconds = seconds.min(start.elapsed().as_secs_f64());
+            }
+            all.push(new(ColumnScanner::Single, true, seconds, &sample));
+            all.last().into_iter().for_each(&mut *each);
+        }
+    }
+    Ok(all)
+}
+
+/// A query over a table, both drawn.
+struct Drawn {
+    recipes: Vec<Recipe>,
+    selector: CodecChoice,
+    rows: usize,
+    block_rows: usize,
+    seed: u64,
+    share: f64,
+    /// Positions in the table of columns that are read.
+    projection: Vec<usize>,
+}
+
+impl Drawn {
+    /// Up to 50 columns of every kind, tuples of 4 to some hundred bytes, selectivities
+    /// from 0.01 % to all.
+    fn new(dice: &mut Dice) -> Drawn {
+        let kinds = recipes();
+        // As many narrow tables as wide ones.
+        let columns = (50f64.powf(dice.part()).round() as usize).max(1);
+        let narrow =
+            |recipe: &&Recipe| !matches!(recipe.values, Values::Texts(100) | Values::Words(100, _));
+        let few: Vec<&Recipe> = kinds.iter().filter(narrow).collect();
+        let draw = |dice: &mut Dice| match columns > 8 {
+            true => *few[dice.below(few.len() as u64) as usize],
+            false => kinds[dice.below(kinds.len() as u64) as usize],
+        };
+        let recipes: Vec<Recipe> = (0..columns).map(|_| draw(dice)).collect();
+        let share = 10f64.powf(-4.0 * dice.part()).min(1.0);
+        let selectors = [
+            CodecChoice::Auto,
+            CodecChoice::None,
+            CodecChoice::Named(CodecName::Bitpack),
+            CodecChoice::Named(CodecName::Truncation),
+        ];
+        let wanted = 1 + dice.below(columns as u64);
+        let mut projection: Vec<usize> = (0..columns).collect();
+        while projection.len() > wanted as usize {
+            projection.remove(dice.below(projection.len() as u64) as usize);
+        }
+        let rows = 100_000 + dice.below(200_000) as usize;
+        Drawn {
+            recipes,
+            selector: selectors[dice.below(4) as usize],
+            rows,
+            block_rows: rows / (1 + dice.below(4) as usize),
+            seed: dice.next(),
+            // One query in eight asks for all.
+            share: if dice.below(8) == 0 { 1.0 } else { share },
+            projection,
+        }
+    }
+
+    fn plan(&self, layout: Layout) -> Plan<'_> {
+        Plan {
+            layout,
+            selector: self.selector,
+            recipes: &self.recipes,
+            rows: self.rows,
+            block_rows: self.block_rows,
+            seed: self.seed,
+        }
+    }
+
+    fn what(&self, sample: &Sample) -> String {
+        format!(
+            "{} of {} columns, {:.0} bytes, {:.2} % of {} rows",
+            self.projection.len(),
+            self.recipes.len(),
+            sample.tuple_bytes,
+            self.share * 100.0,
+            self.rows
+        )
+    }
+
+    fn predicted(
+        &self,
+        machine: &Machine,
+        costs: &Costs,
+        scanner: ColumnScanner,
+        cold: bool,
+        sample: &Sample,
+    ) -> f64 {
+        let used = |column: &usize| sample.columns[*column].clone();
+        let selection = Selection {
+            layout: name(sample.layout, scanner),
+            blocks: sample.blocks() as f64,
+            rows: self.rows as f64,
+            tuple_bytes: sample.tuple_bytes,
+            tested: match self.share < 1.0 {
+                true => vec![(used(&sample.selector()), 1.0)],
+                false => Vec::new(),
+            },
+            share: self.share,
+            read: self.projection.iter().map(used).collect(),
+        };
+        let hot = costs.seconds(machine, &selection).unwrap_or_default();
+        match cold {
+            false => hot,
+            true => hot + costs.cold_seconds(machine, &selection).unwrap_or_default(),
+        }
+    }
+}

@@ -1,0 +1,183 @@
+//! Columns to measure: one for each type and codec that matter.
+
+use crate::{Dice, Error, Result};
+use arrow_array::builder::StringViewBuilder;
+use arrow_array::{ArrayRef, Decimal128Array, Float64Array, Int32Array, Int64Array};
+use freestone_storage::{CodecChoice, CodecName, ColumnType, Physical, Value};
+use std::sync::Arc;
+
+/// What values a column has.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Values {
+    /// Integers below a limit, each as likely.
+    Below(u64),
+    /// Integers that ascend by steps below a limit.
+    Ascending(u64),
+    /// Integers in runs of about so many.
+    Runs(u64),
+    /// Of so many integers that lie far apart.
+    Few(u64),
+    /// Prices: two digits after the point.
+    Prices,
+    /// Floats without pattern.
+    Floats,
+    /// Texts of about so many bytes, of so many words.
+    Words(usize, u64),
+    /// Texts of about so many bytes, all different.
+    Texts(usize),
+}
+
+/// A column to measure.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Recipe {
+    pub kind: ColumnType,
+    pub codec: CodecChoice,
+    pub values: Values,
+}
+
+const WIDE: ColumnType = ColumnType::Decimal {
+    precision: 38,
+    scale: 2,
+};
+
+/// Every stored type with every codec that suits it.
+pub(crate) fn recipes() -> Vec<Recipe> {
+    use CodecName::{Alp, Bitpack, Constant, Dictionary, For, ForDelta, Rle, Symbols, Truncation};
+    let mut recipes = Vec::new();
+    let mut add = |kind, codec, values| {
+        recipes.push(Recipe {
+            kind,
+            codec,
+            values,
+        });
+    };
+    for (kind, far) in [
+        (ColumnType::Integer, 1 << 12),
+        (ColumnType::BigInt, 1 << 40),
+    ] {
+        add(kind, CodecChoice::None, Values::Below(far));
+        for (codec, values) in [
+            (Bitpack, Values::Below(far)),
+            (For, Values::Below(far)),
+            (ForDelta, Values::Ascending(16)),
+            (Rle, Values::Runs(32)),
+            (Dictionary, Values::Few(500)),
+            (Truncation, Values::Below(far)),
+            (Constant, Values::Below(1)),
+        ] {
+            add(kind, CodecChoice::Named(codec), values);
+        }
+    }
+    add(WIDE, CodecChoice::None, Values::Below(1 << 40));
+    add(WIDE, CodecChoice::Auto, Values::Below(1 << 40));
+    add(ColumnType::Double, CodecChoice::None, Values::Floats);
+    add(ColumnType::Double, CodecChoice::Named(Alp), Values::Prices);
+    for bytes in [8, 32, 100] {
+        add(ColumnType::Text, CodecChoice::None, Values::Texts(bytes));
+        add(
+            ColumnType::Text,
+            CodecChoice::Named(Dictionary),
+            Values::Words(bytes, 300),
+        );
+        add(
+            ColumnType::Text,
+            CodecChoice::Named(Symbols),
+            Values::Texts(bytes),
+        );
+    }
+    recipes
+}
+
+/// The name that the model knows a stored type and a codec by.
+pub fn kind_of(kind: &ColumnType, codec: &str) -> String {
+    let physical = match kind.physical() {
+        Physical::Bool | Physical::I16 | Physical::I32 | Physical::F32 => "narrow",
+        Physical::I64 => "i64",
+        Physical::F64 => "f64",
+        Physical::Bytes { .. } => "text",
+        _ => "wide",
+    };
+    format!("{physical} {codec}")
+}
+
+impl Values {
+    /// A constant that few values are below, if that costs what such a test does.
+    pub fn threshold(self) -> Option<Value> {
+        match self {
+            Values::Below(limit) if limit >= 1 << 12 => Some(Value::Int(i128::from(limit >> 12))),
+            Values::Ascending(_) | Values::Below(_) => None,
+            Values::Runs(_) => Some(Value::Int(40)),
+            Values::Few(_) => Some(Value::Int(1_000)),
+            Values::Prices => Some(Value::Float(5.0)),
+            Values::Floats => Some(Value::Float(0.02)),
+            Values::Words(..) | Values::Texts(_) => Some(Value::Bytes(b"aa".to_vec())),
+        }
+    }
+
+    /// So many of them.
+    pub fn array(self, kind: &ColumnType, rows: usize, dice: &mut Dice) -> Result<ArrayRef> {
+        let mut last = 0;
+        let integers = |dice: &mut Dice, last: &mut i64| match self {
+            Values::Below(limit) => dice.below(limit) as i64,
+            Values::Ascending(step) => {
+                *last += dice.below(step) as i64;
+                *last
+            }
+            Values::Runs(length) => {
+                if dice.below(length) == 0 {
+                    *last = dice.below(1 << 16) as i64;
+                }
+                *last
+            }
+            Values::Few(count) => (dice.below(count) as i64) * 1_000_003,
+            Values::Prices | Values::Floats | Values::Words(..) | Values::Texts(_) => 0,
+        };
+        Ok(match (self, kind) {
+            (Values::Prices, _) => Arc::new(Float64Array::from_iter_values(
+                (0..rows).map(|_| dice.below(1_000_000) as f64 / 100.0),
+            )),
+            (Values::Floats, _) => Arc::new(Float64Array::from_iter_values(
+                (0..rows).map(|_| dice.part().sqrt()),
+            )),
+            (Values::Words(bytes, count), _) => {
+                texts((0..rows).map(|_| (bytes, dice.below(count))))
+            }
+            (Values::Texts(bytes), _) => texts((0..rows).map(|_| (bytes, dice.next()))),
+            (_, ColumnType::Integer) => Arc::new(Int32Array::from_iter_values(
+                (0..rows).map(|_| integers(dice, &mut last) as i32),
+            )),
+            (_, ColumnType::BigInt) => Arc::new(Int64Array::from_iter_values(
+                (0..rows).map(|_| integers(dice, &mut last)),
+            )),
+            (_, ColumnType::Decimal { precision, scale }) => {
+                let values = (0..rows).map(|_| i128::from(integers(dice, &mut last)) << 60);
+                let array = Decimal128Array::from_iter_values(values)
+                    .with_precision_and_scale(*precision, *scale)
+                    .map_err(|error| Error::Arrow(error.to_string()))?;
+                Arc::new(array)
+            }
+            (_, kind) => return Err(Error::Arrow(format!("no values for {kind}"))),
+        })
+    }
+}
+
+/// Texts of words, from their length and a number that each is made of.
+fn texts(seeds: impl Iterator<Item = (usize, u64)>) -> ArrayRef {
+    const SYLLABLES: [&str; 16] = [
+        "ka", "lo", "mi", "ren", "sta", "to", "vel", "da", "nor", "qui", "es", "ba", "tor", "an",
+        "fe", " ",
+    ];
+    let mut builder = StringViewBuilder::new();
+    let mut text = String::new();
+    for (bytes, seed) in seeds {
+        text.clear();
+        let mut dice = Dice(seed);
+        // A fifth shorter or longer.
+        let wanted = bytes - bytes / 5 + dice.below((bytes as u64 / 5) * 2 + 1) as usize;
+        while text.len() < wanted {
+            text.push_str(SYLLABLES[dice.below(16) as usize]);
+        }
+        builder.append_value(&text);
+    }
+    Arc::new(builder.finish())
+}

@@ -1,0 +1,83 @@
+//! Clock and memory of a machine.
+
+use crate::disk;
+use crate::timer::least;
+use crate::{Dice, Result};
+use freestone_model::Machine;
+use std::hint::black_box;
+use std::path::Path;
+use std::time::Instant;
+
+/// Bytes that no cache holds.
+const BYTES: usize = 256 << 20;
+/// Bytes of a cache line.
+const LINE: usize = 64;
+
+/// Measures a machine; files are written to `directory` and removed.
+///
+/// # Errors
+/// Those of writing and reading the files.
+pub fn machine(name: &str, directory: &Path) -> Result<Machine> {
+    let clock = clock();
+    let disk = disk::measure(directory)?;
+    Ok(Machine {
+        name: name.to_owned(),
+        clock,
+        memory_bytes_per_cycle: bandwidth() / clock,
+        miss_cycles: miss() * clock,
+        disk_bandwidth: disk.bandwidth,
+        seek_seconds: disk.seek,
+    })
+}
+
+/// Cycles a second, by a chain of operations of one cycle each: the quickest of many
+/// short runs.
+pub fn clock() -> f64 {
+    const STEPS: u64 = 200_000;
+    let run = |_| {
+        let start = Instant::now();
+        let mut value = black_box(1u64);
+        for _ in 0..STEPS {
+            // No closed form, so that no compiler leaves the loop out.
+            value = value.rotate_left(1).wrapping_add(0x9e37);
+        }
+        black_box(value);
+        2.0 * STEPS as f64 / start.elapsed().as_secs_f64()
+    };
+    (0..500).map(run).fold(0.0, f64::max)
+}
+
+/// Bytes a second from memory to one core, in sequence.
+pub fn bandwidth() -> f64 {
+    let words: Vec<u64> = (0..(BYTES / 8) as u64).collect();
+    let seconds = least(5, || {
+        let sum = words.iter().fold(0u64, |sum, word| sum.wrapping_add(*word));
+        black_box(sum);
+    });
+    BYTES as f64 / seconds
+}
+
+/// Seconds until a line at a random place is there.
+fn miss() -> f64 {
+    const PER_LINE: usize = LINE / 4;
+    let lines = BYTES / LINE;
+    // One cycle through all lines, in random order (Sattolo).
+    let mut order: Vec<u32> = (0..lines as u32).collect();
+    let mut dice = Dice(1);
+    for last in (1..lines).rev() {
+        order.swap(last, dice.below(last as u64) as usize);
+    }
+    let mut next = vec![0u32; lines * PER_LINE];
+    for (line, follower) in order.iter().enumerate() {
+        next[line * PER_LINE] = *follower;
+    }
+    let steps = 1_000_000;
+    let mut at = 0;
+    let seconds = least(3, || {
+        for _ in 0..steps {
+            at = next[at as usize * PER_LINE];
+        }
+        black_box(at);
+    });
+    seconds / f64::from(steps)
+}

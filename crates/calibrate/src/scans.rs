@@ -1,0 +1,179 @@
+//! What scans of each layout cost: the constants of the model.
+
+use crate::Result;
+use crate::cold;
+use crate::columns::{Recipe, Values, recipes};
+use crate::tables::{Plan, Sample};
+use crate::timer::least;
+use freestone_model::{ColumnCosts, Costs, Curve, LayoutCosts, Machine};
+use freestone_storage::{CodecChoice, ColumnScanner, ColumnType, Layout, Value};
+use std::path::Path;
+
+/// Rows of the tables that are measured.
+const ROWS: usize = 1 << 18;
+/// Columns of a kind that are read together.
+const COLUMNS: usize = 4;
+/// Series of runs of which the fastest counts.
+const RUNS: usize = 3;
+/// Shares of the rows that are selected.
+const SHARES: [f64; 8] = [0.0001, 0.001, 0.01, 0.05, 0.2, 0.5, 0.9, 1.0];
+/// The share for tests alone.
+const FEW: f64 = 0.00001;
+/// Columns of eight bytes that make tuples wider.
+const FILLERS: [usize; 5] = [0, 2, 6, 14, 30];
+
+/// Measures every layout, in memory and on files in `directory`; `progress` hears how much of the work is done, from 0 to 1.
+///
+/// # Errors
+/// Those of making and reading tables.
+pub fn costs(machine: &Machine, directory: &Path, progress: &dyn Fn(f64)) -> Result<Costs> {
+    let mut ways: Vec<_> = Layout::ALL
+        .map(|layout| (layout, ColumnScanner::Single))
+        .into();
+    ways.push((Layout::Column, ColumnScanner::Pipelined));
+    let count = ways.len() as f64;
+    let mut layouts = Vec::new();
+    for (number, (layout, scanner)) in ways.into_iter().enumerate() {
+        let step = |part: f64| progress((number as f64 + part) / count);
+        layouts.push(layout_costs(machine, (layout, scanner), directory, &step)?);
+    }
+    Ok(Costs { layouts })
+}
+
+/// The name by which the model knows a layout and a scanner.
+pub(crate) fn name(layout: Layout, scanner: ColumnScanner) -> String {
+    match scanner {
+        ColumnScanner::Single => layout.to_string(),
+        ColumnScanner::Pipelined => format!("{layout} pipelined"),
+    }
+}
+
+/// Measures cycles a row of one layout.
+struct Meter {
+    clock: f64,
+    scanner: ColumnScanner,
+}
+
+impl Meter {
+    /// Cycles of a select, for each row of the table.
+    fn cycles(&self, sample: &Sample, share: f64, projection: &[usize]) -> Result<f64> {
+        let mut outcome = Ok(0);
+        let seconds = least(RUNS, || {
+            outcome = sample.select(self.scanner, share, projection)
+        });
+        outcome?;
+        Ok(seconds * self.clock / sample.rows as f64)
+    }
+
+    /// The same for rows whose value in a column is below a constant, and their share.
+    fn condition(&self, sample: &Sample, column: usize, value: &Value) -> Result<(f64, f64)> {
+        let mut outcome = Ok(0);
+        let seconds = least(RUNS, || {
+            outcome = sample.select_below(self.scanner, Some((column, value.clone())), &[]);
+        });
+        let rows = sample.rows as f64;
+        Ok((seconds * self.clock / rows, outcome? as f64 / rows))
+    }
+}
+
+fn plan(layout: Layout, recipes: &[Recipe]) -> Plan<'_> {
+    Plan {
+        layout,
+        selector: CodecChoice::Auto,
+        recipes,
+        rows: ROWS,
+        block_rows: ROWS,
+        seed: 7,
+    }
+}
+
+fn layout_costs(
+    machine: &Machine,
+    (layout, scanner): (Layout, ColumnScanner),
+    directory: &Path,
+    step: &dyn Fn(f64),
+) -> Result<LayoutCosts> {
+    let meter = Meter {
+        clock: machine.clock,
+        scanner,
+    };
+    let filler = Recipe {
+        kind: ColumnType::BigInt,
+        codec: CodecChoice::None,
+        values: Values::Below(1 << 60),
+    };
+    let mut widths = Vec::new();
+    let mut rows = Curve::default();
+    for count in FILLERS {
+        let recipes = vec![filler; count];
+        let sample = Sample::make(&plan(layout, &recipes), None)?;
+        widths.push((sample.tuple_bytes, meter.cycles(&sample, FEW, &[])?));
+        if count == 0 {
+            let test = widths[0].1;
+            let cost =
+                |share: f64| Ok((share, (meter.cycles(&sample, share, &[])? - test).max(0.0)));
+            rows = Curve::through(SHARES.into_iter().map(cost).collect::<Result<Vec<_>>>()?);
+        }
+    }
+    let narrow = Sample::make(&plan(layout, &[]), None)?;
+    let many = Plan {
+        block_rows: 1 << 10,
+        ..plan(layout, &[])
+    };
+    let many = Sample::make(&many, None)?;
+    let apart = meter.cycles(&many, FEW, &[0])? - meter.cycles(&narrow, FEW, &[0])?;
+    let block = (apart * ROWS as f64 / (many.blocks() - 1) as f64).max(0.0);
+    let kinds = recipes();
+    let mut columns = Vec::new();
+    for (number, recipe) in kinds.iter().enumerate() {
+        columns.push(column_costs(&meter, layout, recipe, &rows, &widths)?);
+        step((number + 1) as f64 / kinds.len() as f64);
+    }
+    Ok(LayoutCosts {
+        layout: name(layout, scanner),
+        block,
+        rows,
+        cold: cold::costs(layout, directory)?,
+        columns,
+    })
+}
+
+/// Measures several columns of a kind, read together, beside none of them.
+fn column_costs(
+    meter: &Meter,
+    layout: Layout,
+    recipe: &Recipe,
+    rows: &Curve,
+    widths: &[(f64, f64)],
+) -> Result<ColumnCosts> {
+    let recipes = [*recipe; COLUMNS];
+    let sample = Sample::make(&plan(layout, &recipes), None)?;
+    let all: Vec<usize> = (0..COLUMNS).collect();
+    let own_test = meter.cycles(&sample, FEW, &[])?;
+    // Tuples of other widths cost as much more or less as they do for the column that
+    // selects.
+    let more = match recipe.values.threshold() {
+        Some(value) => {
+            let (cycles, share) = meter.condition(&sample, 0, &value)?;
+            cycles - rows.at(share) - own_test
+        }
+        None => 0.0,
+    };
+    let wider = widths
+        .iter()
+        .map(|(bytes, cycles)| (*bytes, (cycles + more).max(0.0)));
+    let test = Curve::through(wider);
+    let mut points = Vec::new();
+    for share in SHARES {
+        let tested = if share < 1.0 { own_test } else { 0.0 };
+        let read = meter.cycles(&sample, share, &all)? - tested - rows.at(share);
+        points.push((share, read.max(0.0) / COLUMNS as f64));
+    }
+    let used = &sample.columns[0];
+    Ok(ColumnCosts {
+        kind: used.kind.clone(),
+        bytes: used.bytes,
+        test,
+        read: Curve::through(points),
+    })
+}

@@ -1,0 +1,193 @@
+//! Tables to measure scans on: columns, and last one that selects.
+
+use crate::columns::{Recipe, kind_of};
+use crate::{Dice, Error, Result};
+use arrow_array::{ArrayRef, Int32Array, RecordBatch};
+use freestone_model::Used;
+use freestone_storage::{
+    ArrayForm, CodecChoice, Column, ColumnScanner, ColumnType, CompareOp, DEFAULT_SCHEMA, Layout,
+    OpenMode, Predicate, ScanRequest, Store, Table, TableOptions, TableSchema, Value,
+};
+use std::hint::black_box;
+use std::path::Path;
+use std::sync::Arc;
+
+/// Values of the column that selects are below this.
+const SELECTORS: u64 = 1 << 20;
+
+/// A table and what it consists of.
+pub(crate) struct Sample {
+    /// Open as long as the table is read.
+    _store: Arc<Store>,
+    table: Arc<Table>,
+    pub rows: usize,
+    pub layout: Layout,
+    /// Each column as a query uses it; the last is the one that selects.
+    pub columns: Vec<Used>,
+    /// Bytes of a row as stored.
+    pub tuple_bytes: f64,
+}
+
+/// How a table is made.
+pub(crate) struct Plan<'a> {
+    pub layout: Layout,
+    /// Codec of the column that selects.
+    pub selector: CodecChoice,
+    pub recipes: &'a [Recipe],
+    pub rows: usize,
+    pub block_rows: usize,
+    pub seed: u64,
+}
+
+impl Sample {
+    /// Makes a table in memory, or in a directory that is empty.
+    pub fn make(plan: &Plan<'_>, directory: Option<&Path>) -> Result<Sample> {
+        let store = match directory {
+            None => Store::in_memory(),
+            Some(directory) => Store::open(directory, OpenMode::Create)?,
+        };
+        let column = |name: String, kind| Column {
+            name,
+            kind,
+            nullable: false,
+            default: None,
+            identity: None,
+        };
+        let mut options = TableOptions {
+            layout: plan.layout,
+            block_bytes: 256 << 20,
+            ..TableOptions::default()
+        };
+        let mut columns = Vec::new();
+        for (number, recipe) in plan.recipes.iter().enumerate() {
+            let name = format!("c{number}");
+            options.column_codecs.insert(name.clone(), recipe.codec);
+            columns.push(column(name, recipe.kind));
+        }
+        options.column_codecs.insert("s".into(), plan.selector);
+        columns.push(column("s".into(), ColumnType::Integer));
+        let schema = TableSchema {
+            columns,
+            ..TableSchema::default()
+        };
+        let blocks = blocks(&store, &schema, &options, plan)?;
+        store.commit(|edit| {
+            let id = edit.create_table(DEFAULT_SCHEMA, "t", schema.clone(), options.clone())?;
+            edit.append(id, blocks)
+        })?;
+        Sample::of(store, plan.rows)
+    }
+
+    /// The same table, opened anew: nothing of it is in memory.
+    pub fn reopened(self, directory: &Path) -> Result<Sample> {
+        let rows = self.rows;
+        drop(self);
+        Sample::of(Store::open(directory, OpenMode::ReadOnly)?, rows)
+    }
+
+    fn of(store: Arc<Store>, rows: usize) -> Result<Sample> {
+        let snapshot = store.snapshot();
+        let table = snapshot.table(DEFAULT_SCHEMA, "t").cloned();
+        let table = table.ok_or_else(|| Error::Arrow("the table is gone".to_owned()))?;
+        let mut columns: Vec<Used> = Vec::new();
+        let first = table.blocks().first();
+        let facts = first.map(|block| block.columns()).transpose()?;
+        let (block_rows, facts) = (
+            first.map_or(1.0, |block| block.rows() as f64),
+            facts.unwrap_or_default(),
+        );
+        for (column, facts) in table.schema.columns.iter().zip(facts) {
+            columns.push(Used {
+                kind: kind_of(&column.kind, facts.codec),
+                bytes: facts.raw_bytes as f64 / block_rows,
+                stored: facts.bytes as f64 / block_rows,
+            });
+        }
+        let tuple_bytes = columns.iter().map(|column| column.stored).sum();
+        Ok(Sample {
+            _store: store,
+            layout: table.options.layout,
+            table,
+            rows,
+            columns,
+            tuple_bytes,
+        })
+    }
+
+    /// Position of the column that selects.
+    pub fn selector(&self) -> usize {
+        self.columns.len() - 1
+    }
+
+    /// Blocks of the table.
+    pub fn blocks(&self) -> usize {
+        self.table.blocks().len()
+    }
+
+    /// Selects a share of the rows and reads columns of them; how many rows it were.
+    pub fn select(
+        &self,
+        scanner: ColumnScanner,
+        share: f64,
+        projection: &[usize],
+    ) -> Result<usize> {
+        let below = (share * SELECTORS as f64).round() as i128;
+        // All rows are not asked for a condition that rules out none.
+        let condition = (share < 1.0).then_some((self.selector(), Value::Int(below)));
+        self.select_below(scanner, condition, projection)
+    }
+
+    /// Selects rows whose value in a column is below a constant.
+    pub fn select_below(
+        &self,
+        scanner: ColumnScanner,
+        condition: Option<(usize, Value)>,
+        projection: &[usize],
+    ) -> Result<usize> {
+        let scan = self.table.scan(&ScanRequest {
+            projection: projection.to_vec(),
+            predicate: condition.map(|(column, value)| Predicate::Compare {
+                column,
+                op: CompareOp::Lt,
+                value,
+            }),
+            scanner,
+            form: ArrayForm::Compact,
+            ..ScanRequest::default()
+        })?;
+        let mut worker = scan.worker();
+        let mut rows = 0;
+        while let Some(columns) = worker.next_columns() {
+            let columns = columns?;
+            rows += columns.1;
+            black_box(&columns);
+        }
+        Ok(rows)
+    }
+}
+
+fn blocks(
+    store: &Arc<Store>,
+    schema: &TableSchema,
+    options: &TableOptions,
+    plan: &Plan<'_>,
+) -> Result<Vec<freestone_storage::NewBlock>> {
+    let shared = Arc::new(schema.clone());
+    let mut dice = Dice(plan.seed);
+    let mut blocks = Vec::new();
+    for start in (0..plan.rows).step_by(plan.block_rows) {
+        let rows = plan.block_rows.min(plan.rows - start);
+        let mut arrays: Vec<ArrayRef> = Vec::new();
+        for recipe in plan.recipes {
+            arrays.push(recipe.values.array(&recipe.kind, rows, &mut dice)?);
+        }
+        let selectors = (0..rows).map(|_| dice.below(SELECTORS) as i32);
+        arrays.push(Arc::new(Int32Array::from_iter_values(selectors)));
+        let batch = RecordBatch::try_new(shared.arrow(), arrays)
+            .map_err(|error| Error::Arrow(error.to_string()))?;
+        let mut writer = store.writer(&shared, options)?;
+        writer.push(&batch)?;
+        blocks.extend(writer.finish()?);
+    }
+    Ok(blocks)
+}

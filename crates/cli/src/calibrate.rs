@@ -1,0 +1,138 @@
+//! `freestone calibrate`: measures this machine and writes a machine file.
+
+use crate::args::CalibrateArguments;
+use crate::client::size;
+use crate::failure::{Failure, Result};
+use crate::output::Output;
+use freestone_calibrate::{Checked, Errors};
+use freestone_model::{Calibration, Machine};
+use indicatif::{ProgressBar, ProgressStyle};
+use std::fs;
+use std::path::Path;
+
+/// Seed of the selections that are checked; none of them was measured for the constants.
+const SEED: u64 = 2006;
+
+/// Measures, or reads what was measured, and checks it if that is asked for.
+///
+/// # Errors
+/// If files cannot be written or read.
+pub fn run(arguments: &CalibrateArguments) -> Result<()> {
+    let scratch = arguments.scratch.clone().unwrap_or_else(std::env::temp_dir);
+    let mut output = Output::stdout(0);
+    let calibration = match &arguments.from {
+        Some(file) => read(file)?,
+        None => measure(arguments, &scratch)?,
+    };
+    describe(&calibration.machine, &mut output)?;
+    if arguments.from.is_none() {
+        let text = calibration.written().map_err(|error| message(&error))?;
+        let what = format!("cannot write {}", arguments.out.display());
+        fs::write(&arguments.out, text + "\n").map_err(|error| Failure::io(what, error))?;
+        output.line(&format!("written to {}", arguments.out.display()))?;
+    }
+    match arguments.check {
+        0 => Ok(()),
+        queries => check(&calibration, queries, &scratch, &mut output),
+    }
+}
+
+fn message(error: &impl ToString) -> Failure {
+    Failure::Message(error.to_string())
+}
+
+fn read(file: &Path) -> Result<Calibration> {
+    let what = format!("cannot read {}", file.display());
+    let text = fs::read_to_string(file).map_err(|error| Failure::io(what, error))?;
+    let read = Calibration::read(&text);
+    read.map_err(|error| Failure::Message(format!("{}: {error}", file.display())))
+}
+
+fn measure(arguments: &CalibrateArguments, scratch: &Path) -> Result<Calibration> {
+    let bar = ProgressBar::new(1000);
+    if let Ok(style) = ProgressStyle::with_template("{msg:28} {bar:30} {percent:>3} % {eta}") {
+        bar.set_style(style);
+    }
+    bar.set_message("clock, memory and disk");
+    let machine = freestone_calibrate::machine(&arguments.name, scratch);
+    let machine = machine.map_err(|error| message(&error))?;
+    bar.set_message("layouts, codecs and scanners");
+    let progress = |part: f64| bar.set_position((part * 1000.0) as u64);
+    let costs = freestone_calibrate::costs(&machine, scratch, &progress);
+    bar.finish_and_clear();
+    Ok(Calibration {
+        machine,
+        costs: costs.map_err(|error| message(&error))?,
+    })
+}
+
+fn describe(machine: &Machine, output: &mut Output) -> Result<()> {
+    let bandwidth = machine.memory_bytes_per_cycle * machine.clock;
+    let lines = [
+        format!("machine   {}", machine.name),
+        format!("clock     {:.2} GHz", machine.clock / 1e9),
+        format!(
+            "memory    {}/s to one core, {:.0} cycles for a random line",
+            size(bandwidth as u64),
+            machine.miss_cycles
+        ),
+        format!(
+            "disk      {}/s, {:.0} µs for a random page",
+            size(machine.disk_bandwidth as u64),
+            machine.seek_seconds * 1e6
+        ),
+        format!("cpdb      {:.1} cycles per disk byte", machine.cpdb()),
+    ];
+    lines.iter().try_for_each(|line| output.line(line))
+}
+
+/// Draws queries that nothing was fitted on, runs them and compares.
+fn check(
+    calibration: &Calibration,
+    queries: usize,
+    scratch: &Path,
+    output: &mut Output,
+) -> Result<()> {
+    let Calibration { machine, costs } = calibration;
+    output.line(&format!(
+        "\n{:<17} {:<4} {:>10} {:>10} {:>7}  selection",
+        "layout", "", "predicted", "measured", "off by"
+    ))?;
+    let mut shown = Ok(());
+    let mut each = |checked: &Checked| {
+        if shown.is_ok() {
+            shown = output.line(&line(checked));
+        }
+    };
+    let all = freestone_calibrate::check(machine, costs, queries, SEED, scratch, &mut each);
+    let all = all.map_err(|error| message(&error))?;
+    shown?;
+    let part = |cold| all.iter().filter(move |one| one.cold == cold).cloned();
+    let (hot, cold): (Vec<_>, Vec<_>) = (part(false).collect(), part(true).collect());
+    output.line("")?;
+    for (name, some) in [("hot", &hot), ("cold", &cold), ("all", &all)] {
+        let errors = Errors::of(some);
+        output.line(&format!(
+            "{name:<5} {:>4} predictions: half within {:.0} %, nine of ten within {:.0} %; \
+             faster layout named in {} of {} pairs that differ by a fifth",
+            some.len(),
+            errors.median * 100.0,
+            errors.ninth * 100.0,
+            errors.named,
+            errors.pairs
+        ))?;
+    }
+    Ok(())
+}
+
+fn line(checked: &Checked) -> String {
+    format!(
+        "{:<17} {:<4} {:>7.2} ms {:>7.2} ms {:>+6.0}%  {}",
+        checked.layout,
+        if checked.cold { "cold" } else { "hot" },
+        checked.predicted * 1e3,
+        checked.measured * 1e3,
+        (checked.predicted / checked.measured - 1.0) * 100.0,
+        checked.what
+    )
+}

@@ -1,0 +1,212 @@
+//! What scans cost on a machine: measured constants, and selections priced by them.
+//!
+//! A scan's time is taken apart the way scanners work: for each block something; for
+//! each row a test of conditions; for each selected column its values, which cost
+//! more for each the fewer are wanted. All are cycles, so that a machine with another
+//! clock can be asked about.
+
+use crate::curve::Curve;
+use crate::machine::Machine;
+use crate::rate::Scanner;
+use serde::{Deserialize, Serialize};
+
+/// Measured constants of one way to lay out blocks and scan them.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct LayoutCosts {
+    /// Layout, with the scanner if it is not the usual one: `column`, `column pipelined`.
+    pub layout: String,
+    /// Cycles to begin a block.
+    pub block: f64,
+    /// Cycles of each row of a block to find and hand over those that are selected, by
+    /// their share.
+    pub rows: Curve,
+    /// What reading from disk adds.
+    pub cold: ColdCosts,
+    /// What columns cost.
+    pub columns: Vec<ColumnCosts>,
+}
+
+/// Seconds that blocks take which are not in memory.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct ColdCosts {
+    /// To open a block.
+    pub block: f64,
+    /// To fetch a part of it that is stored apart, a column or all tuples.
+    pub part: f64,
+    /// For each byte.
+    pub byte: f64,
+}
+
+/// Cycles of one column, in the rows of a block.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ColumnCosts {
+    /// Its stored type and codec, as `i32 bitpack`.
+    pub kind: String,
+    /// Bytes of a value before it is coded.
+    pub bytes: f64,
+    /// Cycles of each row to test one condition, by the bytes of its tuple.
+    pub test: Curve,
+    /// Cycles of each row of the block to read the values of those rows that are
+    /// selected, by their share.
+    pub read: Curve,
+}
+
+/// A column as a query uses it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Used {
+    /// Its stored type and codec.
+    pub kind: String,
+    /// Bytes of a value before it is coded.
+    pub bytes: f64,
+    /// Bytes that a row of it takes as stored.
+    pub stored: f64,
+}
+
+/// One select over blocks of one layout: the rows whose zones may have any that pass.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Selection {
+    /// Layout, as in [`LayoutCosts::layout`].
+    pub layout: String,
+    /// Blocks that are begun.
+    pub blocks: f64,
+    /// Rows that are tested.
+    pub rows: f64,
+    /// Bytes of a tuple as stored.
+    pub tuple_bytes: f64,
+    /// Columns with conditions, each with the share of the rows that reaches it.
+    pub tested: Vec<(Used, f64)>,
+    /// Share of the rows that is selected.
+    pub share: f64,
+    /// Columns whose values are wanted.
+    pub read: Vec<Used>,
+}
+
+/// What all scans cost on one machine.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Costs {
+    /// One for each layout.
+    pub layouts: Vec<LayoutCosts>,
+}
+
+impl Costs {
+    /// Cycles and bytes of each row; nothing for a layout that was not measured.
+    pub fn scanner(&self, selection: &Selection) -> Option<Scanner> {
+        let costs = self.of(&selection.layout)?;
+        let rows = selection.rows.max(1.0);
+        let tests = selection.tested.iter().map(|(used, reached)| {
+            let column = costs.column(used);
+            match *reached >= 1.0 {
+                true => column(&|column| column.test.at(selection.tuple_bytes)),
+                // Of rows that an earlier condition left, values are fetched.
+                false => column(&|column| column.read.at(*reached)),
+            }
+        });
+        let reads = selection.read.iter().map(|used| {
+            let column = costs.column(used);
+            column(&|column| column.read.at(selection.share))
+        });
+        let user_cycles = costs.block * selection.blocks / rows
+            + costs.rows.at(selection.share)
+            + tests.sum::<f64>()
+            + reads.sum::<f64>();
+        Some(Scanner {
+            system_cycles: 0.0,
+            user_cycles,
+            bytes: selection.touched(),
+        })
+    }
+
+    /// Seconds that are added if the blocks have to come from disk: opened, and the
+    /// whole of those that keep tuples together read, else the columns that are used.
+    pub fn cold_seconds(&self, machine: &Machine, selection: &Selection) -> Option<f64> {
+        let cold = &self.of(&selection.layout)?.cold;
+        let (parts, bytes) = selection.stored();
+        let byte = cold.byte.max(1.0 / machine.disk_bandwidth);
+        Some(selection.blocks * (cold.block + parts * cold.part) + bytes * byte)
+    }
+
+    fn of(&self, layout: &str) -> Option<&LayoutCosts> {
+        self.layouts.iter().find(|costs| costs.layout == layout)
+    }
+
+    /// Seconds of a selection by one thread whose blocks are in memory.
+    pub fn seconds(&self, machine: &Machine, selection: &Selection) -> Option<f64> {
+        let scanner = self.scanner(selection)?;
+        Some(scanner.rate(machine).seconds(selection.rows))
+    }
+}
+
+impl LayoutCosts {
+    /// Asks about a column: of its kind those of nearest size, else of any kind.
+    fn column<'a>(&'a self, used: &'a Used) -> impl Fn(&dyn Fn(&ColumnCosts) -> f64) -> f64 + 'a {
+        move |ask| {
+            let mut same: Vec<&ColumnCosts> = self.of_kind(&used.kind);
+            same.sort_by(|one, other| one.bytes.total_cmp(&other.bytes));
+            let above = same.iter().position(|column| column.bytes >= used.bytes);
+            match (above, same.as_slice()) {
+                (_, []) => 0.0,
+                (None, [.., last]) => ask(last),
+                (Some(0), [first, ..]) => ask(first),
+                (Some(at), columns) => {
+                    let (low, high) = (columns[at - 1], columns[at]);
+                    let part = (used.bytes - low.bytes) / (high.bytes - low.bytes);
+                    ask(low) + (ask(high) - ask(low)) * part
+                }
+            }
+        }
+    }
+
+    fn of_kind(&self, kind: &str) -> Vec<&ColumnCosts> {
+        let physical = |kind: &str| kind.split(' ').next().unwrap_or_default().to_owned();
+        let mut same: Vec<_> = self.columns.iter().filter(|c| c.kind == kind).collect();
+        if same.is_empty() {
+            let wanted = physical(kind);
+            let alike = |column: &&ColumnCosts| physical(&column.kind) == wanted;
+            same = self.columns.iter().filter(alike).collect();
+        }
+        match same.is_empty() {
+            true => self.columns.iter().collect(),
+            false => same,
+        }
+    }
+}
+
+impl Selection {
+    /// Parts of each block that are read from disk, and bytes of them in all blocks.
+    pub fn stored(&self) -> (f64, f64) {
+        let together = self.layout.starts_with("row") || self.layout.starts_with("pax");
+        let tested = self.tested.iter().map(|(used, _)| used);
+        let used = tested.chain(&self.read);
+        match together {
+            true => (1.0, self.tuple_bytes * self.rows),
+            false => used.fold((0.0, 0.0), |(parts, bytes), used| {
+                (parts + 1.0, bytes + used.stored * self.rows)
+            }),
+        }
+    }
+
+    /// Bytes that come from memory for each row: of tuples that lie together all of
+    /// the lines that are touched, of columns their own.
+    fn touched(&self) -> f64 {
+        let columns = self.tested.iter().map(|(used, reached)| (used, *reached));
+        let read = self.read.iter().map(|used| (used, self.share));
+        let apart: f64 = columns
+            .chain(read)
+            .map(|(used, share)| used.stored * lines(used.stored, share))
+            .sum();
+        match self.layout.starts_with("row") {
+            true => self.tuple_bytes.min(LINE.max(apart)),
+            false => apart,
+        }
+    }
+}
+
+/// Bytes of a cache line.
+const LINE: f64 = 64.0;
+
+/// Share of the lines of a column that are touched if a share of its rows is wanted
+/// here and there.
+fn lines(stored: f64, share: f64) -> f64 {
+    let a_line = (LINE / stored.max(0.125)).max(1.0);
+    1.0 - (1.0 - share.clamp(0.0, 1.0)).powf(a_line)
+}
