@@ -1,0 +1,344 @@
+//! From values to places along an axis, and where its ticks are.
+
+use super::number::{raised, tick};
+use crate::outcome::Axis;
+
+/// A tick: a value and its label; minor ticks have none.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Tick {
+    /// Where it is.
+    pub value: f64,
+    /// What stands beside it; empty for minor ticks.
+    pub label: String,
+}
+
+/// How an axis maps values to the unit interval.
+#[derive(Clone, Debug)]
+pub struct Scale {
+    low: f64,
+    high: f64,
+    logarithmic: bool,
+    /// Ticks, ascending.
+    pub ticks: Vec<Tick>,
+}
+
+/// Larger numbers leave no room to compute with; nothing measured comes near.
+const LARGEST: f64 = 1e290;
+
+/// Whether an axis can show that value.
+pub fn shows(axis: &Axis, value: f64) -> bool {
+    let place = value.is_finite() && value.abs() < LARGEST;
+    match axis.logarithmic && axis.names.is_empty() {
+        true => place && value > 1.0 / LARGEST,
+        false => place,
+    }
+}
+
+/// What an axis has room for.
+#[derive(Clone, Copy, Debug)]
+pub struct Room {
+    /// At about how many labels to aim.
+    pub labels: usize,
+    /// Whether the axis ends at a tick and starts at zero rather than cut a scale off.
+    pub whole: bool,
+}
+
+impl Scale {
+    /// The scale for values, each of which the axis [`shows`].
+    pub fn of(axis: &Axis, values: &[f64], room: Room) -> Scale {
+        let low = values.iter().copied().fold(f64::INFINITY, f64::min);
+        let high = values.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+        if !axis.names.is_empty() {
+            return Scale::named(&axis.names, low, high);
+        }
+        match (low <= high, axis.logarithmic) {
+            (false, logarithmic) => Scale::empty(logarithmic),
+            (true, true) => Scale::logarithmic(low, high, values, room),
+            (true, false) => Scale::linear(low, high, room),
+        }
+    }
+
+    /// Where a value is, from 0 to 1 for what lies inside.
+    pub fn place(&self, value: f64) -> f64 {
+        let map = |value: f64| match self.logarithmic {
+            true => value.max(f64::MIN_POSITIVE).log10(),
+            false => value,
+        };
+        let (low, high) = (map(self.low), map(self.high));
+        ((map(value) - low) / (high - low)).clamp(0.0, 1.0)
+    }
+
+    fn empty(logarithmic: bool) -> Scale {
+        Scale {
+            low: if logarithmic { 1.0 } else { 0.0 },
+            high: 10.0,
+            logarithmic,
+            ticks: Vec::new(),
+        }
+    }
+
+    fn named(names: &[String], low: f64, high: f64) -> Scale {
+        let ticks = (0..).zip(names).map(|(place, name)| Tick {
+            value: f64::from(place),
+            label: name.clone(),
+        });
+        // Points beside the names would be a mistake, but are not hidden.
+        Scale {
+            low: low.min(0.0) - 0.5,
+            high: high.max(names.len() as f64 - 1.0) + 0.5,
+            logarithmic: false,
+            ticks: ticks.collect(),
+        }
+    }
+
+    fn linear(low: f64, high: f64, room: Room) -> Scale {
+        let (mut low, mut high) = apart(low, high);
+        // A scale that starts above zero makes small differences look large.
+        let near_zero = room.whole || low <= (high - low) * 0.5;
+        if low > 0.0 && near_zero {
+            low = 0.0;
+        }
+        if high < 0.0 && near_zero {
+            high = 0.0;
+        }
+        let step = round_step((high - low) / room.labels.max(1) as f64);
+        if room.whole {
+            low = (low / step + 1e-9).floor() * step;
+            high = (high / step - 1e-9).ceil() * step;
+        }
+        let first = (low / step - 1e-9).ceil();
+        let count = ((high / step + 1e-9).floor() - first).clamp(0.0, 50.0) as u32;
+        let ticks = (0..=count).map(|at| {
+            let value = (first + f64::from(at)) * step;
+            Tick {
+                value,
+                label: tick(value),
+            }
+        });
+        Scale {
+            low,
+            high,
+            logarithmic: false,
+            ticks: ticks.collect(),
+        }
+    }
+
+    fn logarithmic(low: f64, high: f64, values: &[f64], room: Room) -> Scale {
+        let (low, high) = match low == high {
+            true => (low / 2.0, high * 2.0),
+            false => (low, high),
+        };
+        let (low, high) = match room.whole {
+            true => (round_down(low), round_up(high)),
+            false => (low, high),
+        };
+        let ticks = match doublings(values) {
+            Some(ticks) => thinned(ticks, room.labels),
+            None => decades(low, high, room.labels),
+        };
+        Scale {
+            low,
+            high,
+            logarithmic: true,
+            ticks,
+        }
+    }
+}
+
+/// Ends of a scale that differ enough to compute with.
+fn apart(low: f64, high: f64) -> (f64, f64) {
+    let size = low.abs().max(high.abs());
+    match high - low > size * 1e-9 && high - low > 1e-290 {
+        true => (low, high),
+        false if size < 1e-280 => (0.0, 1.0),
+        false => (low - size * 0.1, high + size * 0.1),
+    }
+}
+
+/// The step of that size or the next larger one among 1, 2 and 5 times powers of ten.
+fn round_step(step: f64) -> f64 {
+    let power = 10f64.powf(step.log10().floor());
+    let steps = [1.0, 2.0, 5.0, 10.0].map(|round| round * power);
+    let enough = steps.into_iter().find(|&round| round >= step * 0.999);
+    enough.unwrap_or(power * 10.0)
+}
+
+fn round_up(value: f64) -> f64 {
+    round_step(value)
+}
+
+fn round_down(value: f64) -> f64 {
+    let power = 10f64.powf(value.log10().floor());
+    let steps = [5.0, 2.0, 1.0].map(|round| round * power);
+    let below = steps.into_iter().find(|&round| round <= value * 1.001);
+    below.unwrap_or(power)
+}
+
+/// Ticks at the values, if all are powers of two and there are several.
+fn doublings(values: &[f64]) -> Option<Vec<Tick>> {
+    let mut powers = Vec::new();
+    for value in values {
+        let power = value.log2().round();
+        if value.log2() != power {
+            return None;
+        }
+        powers.push(power as i32);
+    }
+    powers.sort_unstable();
+    powers.dedup();
+    let large = powers.last().is_some_and(|&power| power >= 20);
+    let tick_at = |power: i32| {
+        let value = 2f64.powi(power);
+        let label = match large {
+            true => format!("2{}", raised(power)),
+            false => tick(value),
+        };
+        Tick { value, label }
+    };
+    (powers.len() > 2).then(|| powers.into_iter().map(tick_at).collect())
+}
+
+/// Every second or third of too many ticks.
+fn thinned(ticks: Vec<Tick>, labels: usize) -> Vec<Tick> {
+    let stride = ticks.len().div_ceil(labels.max(2)).max(1);
+    ticks.into_iter().step_by(stride).collect()
+}
+
+/// Ticks of a logarithmic axis: powers of ten, and what is round between few of them.
+fn decades(low: f64, high: f64, labels: usize) -> Vec<Tick> {
+    let inside = |value: f64| value >= low * 0.999 && value <= high * 1.001;
+    let exponents = low.log10().floor() as i32..=high.log10().ceil() as i32;
+    let at = |digits: &[u8]| -> Vec<f64> {
+        let power = |exponent| 10f64.powi(exponent);
+        let decade = |exponent| {
+            digits
+                .iter()
+                .map(move |&digit| f64::from(digit) * power(exponent))
+        };
+        exponents
+            .clone()
+            .flat_map(decade)
+            .filter(|&value| inside(value))
+            .collect()
+    };
+    let labelled = |values: Vec<f64>| {
+        let tick_at = |value| Tick {
+            value,
+            label: tick(value),
+        };
+        values.into_iter().map(tick_at).collect::<Vec<_>>()
+    };
+    for digits in [&[1, 2, 3, 4, 5, 6, 7, 8, 9][..], &[1, 2, 5], &[1, 3]] {
+        let values = at(digits);
+        if values.len() >= 2 && values.len() <= labels.max(3) {
+            return labelled(values);
+        }
+    }
+    let powers = at(&[1]);
+    if powers.len() < 2 {
+        // Less than a decade, and too little for round digits: as if it were linear.
+        let room = Room {
+            labels: labels.min(5),
+            whole: false,
+        };
+        let ticks = Scale::linear(low, high, room).ticks.into_iter();
+        return ticks.filter(|tick| inside(tick.value)).collect();
+    }
+    let few = powers.len() <= labels.max(3);
+    let mut ticks = thinned(labelled(powers), labels);
+    if few {
+        let minor = at(&[2, 3, 4, 5, 6, 7, 8, 9]).into_iter();
+        ticks.extend(minor.map(|value| Tick {
+            value,
+            label: String::new(),
+        }));
+        ticks.sort_by(|a, b| a.value.total_cmp(&b.value));
+    }
+    ticks
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const WHOLE: Room = Room {
+        labels: 5,
+        whole: true,
+    };
+
+    fn axis(logarithmic: bool) -> Axis {
+        Axis {
+            logarithmic,
+            ..Axis::default()
+        }
+    }
+
+    fn labels(scale: &Scale) -> Vec<&str> {
+        let labels = scale.ticks.iter().map(|tick| tick.label.as_str());
+        labels.filter(|label| !label.is_empty()).collect()
+    }
+
+    #[test]
+    fn linear_axes_start_at_zero_and_end_at_a_round_number() {
+        let scale = Scale::of(&axis(false), &[3.1, 9.7], WHOLE);
+        assert_eq!(labels(&scale), ["0", "2", "4", "6", "8", "10"]);
+        assert!((scale.place(3.1) - 0.31).abs() < 1e-9);
+        let scale = Scale::of(&axis(false), &[-0.4, 0.0], WHOLE);
+        assert_eq!(labels(&scale), ["−0.4", "−0.3", "−0.2", "−0.1", "0"]);
+    }
+
+    #[test]
+    fn logarithmic_axes_have_powers_of_ten() {
+        let scale = Scale::of(&axis(true), &[0.02, 30_000.0], WHOLE);
+        assert_eq!(labels(&scale), ["0.1", "10", "1000"]);
+        let scale = Scale::of(&axis(true), &[1.0, 100.0], WHOLE);
+        assert!(
+            labels(&scale).starts_with(&["1", "3", "10"]),
+            "{:?}",
+            labels(&scale)
+        );
+        assert_eq!(scale.place(10.0), 0.5);
+    }
+
+    #[test]
+    fn powers_of_two_are_shown_as_such() {
+        let values = [2.0, 4.0, 8.0, 16.0, 64.0];
+        let scale = Scale::of(
+            &axis(true),
+            &values,
+            Room {
+                labels: 8,
+                whole: false,
+            },
+        );
+        assert_eq!(labels(&scale), ["2", "4", "8", "16", "64"]);
+        let scale = Scale::of(&axis(true), &[131_072.0, 1048576.0, 2097152.0], WHOLE);
+        assert_eq!(labels(&scale), ["2¹⁷", "2²⁰", "2²¹"]);
+    }
+
+    #[test]
+    fn one_value_and_none_have_a_scale() {
+        for logarithmic in [false, true] {
+            for values in [&[][..], &[5.0], &[1e-280], &[1e289]] {
+                let scale = Scale::of(&axis(logarithmic), values, WHOLE);
+                let place = scale.place(5.0);
+                assert!((0.0..=1.0).contains(&place), "{values:?} {scale:?}");
+                assert!(scale.ticks.len() < 60);
+            }
+        }
+        assert!(!shows(&axis(true), 0.0) && shows(&axis(false), 0.0));
+        assert!(!shows(&axis(false), f64::NAN) && !shows(&axis(false), f64::INFINITY));
+    }
+
+    #[test]
+    fn names_stand_in_the_middle_of_their_places() {
+        let names = ["row", "column"].map(String::from).to_vec();
+        let axis = Axis {
+            names,
+            ..Axis::default()
+        };
+        let scale = Scale::of(&axis, &[0.0, 1.0], WHOLE);
+        assert_eq!((scale.place(0.0), scale.place(1.0)), (0.25, 0.75));
+        assert_eq!(labels(&scale), ["row", "column"]);
+    }
+}
