@@ -152,7 +152,7 @@ fn existing(directory: &Path) -> PathBuf {
 
 /// Bytes that may still be written below a directory; none if the system does not say.
 fn free_space(directory: &Path) -> Option<u64> {
-    let disk = rustix::fs::statvfs(&existing(directory)).ok()?;
+    let disk = rustix::fs::statvfs(existing(directory)).ok()?;
     disk.f_bavail.checked_mul(disk.f_frsize)
 }
 

@@ -12,13 +12,16 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// A setting for this machine: all its threads, half of the memory that is free, and
-/// the system's directory for temporary files.
-pub fn setting(quick: bool, seed: u64) -> Setting {
+/// files beside the records.
+///
+/// The system's directory for temporary files is often in memory, where there is
+/// nothing to learn about disks.
+pub fn setting(quick: bool, seed: u64, directory: &Path) -> Setting {
     const UNKNOWN: u64 = 2 << 30;
     Setting {
         scale: if quick { Scale::Quick } else { Scale::Full },
         seed,
-        scratch: std::env::temp_dir(),
+        scratch: directory.join("scratch"),
         threads: std::thread::available_parallelism().map_or(1, usize::from),
         memory: available_memory().map_or(UNKNOWN, |free| free / 2),
     }
@@ -54,7 +57,10 @@ pub fn run(
 ) -> Result<Summary> {
     let chosen = check::prepare(ids, known, setting)?;
     writable(directory)?;
-    run::run(&chosen, setting, directory, &Program::here(commit), tell)
+    let summary = run::run(&chosen, setting, directory, &Program::here(commit), tell);
+    // Fails if others have files there, which then stay.
+    let _ = fs::remove_dir(&setting.scratch);
+    summary
 }
 
 /// An hour of measuring must not end with a directory that cannot be written.

@@ -1,6 +1,8 @@
 //! The frame of the lab, from running experiments to the page: with two small
 //! experiments made up here.
 
+#![allow(clippy::unwrap_used, reason = "in tests, the panic is the report")]
+
 mod support;
 
 use freestone_lab::{
@@ -315,4 +317,17 @@ fn nothing_runs_if_something_is_in_the_way() {
     assert!(!records.exists());
     let report = command::report(&records, &[&CURVES], &folder.path().join("lab.html"));
     assert!(report.unwrap_err().hint.contains("freestone lab run"));
+}
+
+#[test]
+fn the_setting_is_of_this_machine() {
+    let folder = tempfile::tempdir().unwrap();
+    let setting = command::setting(true, 3, folder.path());
+    assert_eq!((setting.scale, setting.seed), (Scale::Quick, 3));
+    assert!(setting.threads >= 1 && setting.memory > 1 << 20);
+    let ids = ["Q12".to_string()];
+    let run = command::run(&ids, &[&TABLES], &setting, folder.path(), None, &mut |_| ());
+    assert_eq!(run.unwrap().tally().hold, 1);
+    let left: Vec<_> = fs::read_dir(folder.path()).unwrap().flatten().collect();
+    assert_eq!(left.len(), 1, "only the record: {left:?}");
 }

@@ -3,7 +3,7 @@
 use super::frame::Frame;
 use super::number::significant;
 use super::text::escape;
-use super::{COLOURS, error_bar, is_shown, shown};
+use super::{COLOURS, error_bar, is_shown, named, shown};
 use crate::outcome::{Plot, Point, Series};
 use std::fmt::Write;
 
@@ -77,11 +77,7 @@ fn shift(place: usize, plot: &Plot, frame: &Frame) -> f64 {
 
 /// A point in words.
 fn said(plot: &Plot, point: &Point) -> String {
-    let name = (point.x >= 0.0)
-        .then(|| plot.x.names.get(point.x as usize))
-        .flatten();
-    let x = name.cloned().unwrap_or_else(|| significant(point.x, 6));
-    let y = significant(point.mean, 4);
+    let (x, y) = (named(&plot.x, point.x), named(&plot.y, point.mean));
     match error_bar(point) {
         Some(_) => format!("{y} ± {} at {x}", significant(point.deviation, 2)),
         None => format!("{y} at {x}"),

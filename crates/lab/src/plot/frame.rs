@@ -18,9 +18,9 @@ const GAP: f64 = 6.0;
 /// Lines of a name below its place.
 const NAME_LINES: usize = 3;
 /// Names that do not fit below their places stand as steep as this, in degrees.
-const STEEP: f64 = 60.0;
+const STEEP: f64 = 70.0;
 /// And are at most so long.
-const STEEP_WIDTH: f64 = 96.0;
+const STEEP_WIDTH: f64 = 124.0;
 
 /// Axes and their place in the drawing.
 pub struct Frame {
@@ -176,11 +176,7 @@ impl Names {
                 .any(|word| width(word, SIZE) > room)
         };
         if lines.iter().any(|lines| lines.len() > NAME_LINES) || labels().any(broken) {
-            return Names::Steep(
-                labels()
-                    .map(|label| shorten(label, SIZE, STEEP_WIDTH))
-                    .collect(),
-            );
+            return Names::Steep(labels().map(str::to_string).collect());
         }
         Names::Lines(lines)
     }
@@ -190,7 +186,7 @@ impl Names {
             Names::Lines(lines) => LINE * lines.iter().map(Vec::len).max().unwrap_or(0) as f64,
             Names::Steep(labels) => {
                 let widths = labels.iter().map(|label| width(label, SIZE));
-                widths.fold(0.0, f64::max) * STEEP.to_radians().sin() + LINE / 2.0
+                widths.fold(0.0, f64::max).min(STEEP_WIDTH) * STEEP.to_radians().sin() + LINE / 2.0
             }
         }
     }
@@ -203,14 +199,15 @@ impl Names {
                 }
             }
             Names::Steep(labels) => {
-                let label = labels
-                    .get(place)
-                    .map(|label| escape(label))
-                    .unwrap_or_default();
+                let label = labels.get(place).map_or("", String::as_str);
                 let (x, y) = (x + 4.0, y + 8.0);
+                // It must not leave the drawing to the left.
+                let room = STEEP_WIDTH.min(x / STEEP.to_radians().cos());
+                let (short, label) = (escape(&shorten(label, SIZE, room)), escape(label));
                 let _ = write!(
                     out,
-                    "<text text-anchor=\"end\" transform=\"translate({x:.1} {y:.1}) rotate(-{STEEP})\">{label}</text>"
+                    "<text text-anchor=\"end\" transform=\"translate({x:.1} {y:.1}) rotate(-{STEEP})\">\
+                     <title>{label}</title>{short}</text>"
                 );
             }
         }

@@ -15,7 +15,7 @@ mod text;
 #[cfg(test)]
 mod tests;
 
-use crate::outcome::{Plot, Point, Series};
+use crate::outcome::{Axis, Plot, Point, Series};
 use frame::Frame;
 use std::fmt::Write;
 
@@ -50,7 +50,9 @@ fn draw(plot: &Plot, id: &str, style: &str) -> String {
     let id = escape(id);
     let frame = Frame::of(plot);
     let legend = legend::Legend::of(&plot.series);
-    let (width, height) = (WIDTH, frame.bottom() + legend.height());
+    let hidden = hidden(plot);
+    let note = if hidden.is_empty() { 0.0 } else { 18.0 };
+    let (width, height) = (WIDTH, frame.bottom() + legend.height() + note);
     let mut out = String::new();
     // Writing to a string does not fail.
     let _ = write!(
@@ -66,6 +68,13 @@ fn draw(plot: &Plot, id: &str, style: &str) -> String {
         curves::draw(series, place, plot, &frame, &mut out);
     }
     legend.draw(frame.bottom(), &mut out);
+    if !hidden.is_empty() {
+        let y = height - 6.0;
+        let _ = write!(
+            out,
+            "<text class=\"note\" x=\"8\" y=\"{y:.1}\">{hidden}</text>"
+        );
+    }
     out.push_str("</svg>\n");
     out
 }
@@ -83,41 +92,48 @@ fn is_shown(plot: &Plot, point: &Point) -> bool {
 /// Ends of a point's error bar, of which the lower may lie below a logarithmic axis.
 fn error_bar(point: &Point) -> Option<(f64, f64)> {
     let deviates = point.deviation > 0.0 && point.deviation < 1e290;
-    deviates.then(|| (point.mean - point.deviation, point.mean + point.deviation))
+    deviates.then_some((point.mean - point.deviation, point.mean + point.deviation))
+}
+
+/// A value, or its name if its axis has names.
+pub(crate) fn named(axis: &Axis, value: f64) -> String {
+    let place = (value >= 0.0 && value.fract() == 0.0).then_some(value as usize);
+    let name = place.and_then(|place| axis.names.get(place)).cloned();
+    name.unwrap_or_else(|| significant(value, 4))
+}
+
+/// Says how many points are not shown, if any, as zeros on a logarithmic axis.
+fn hidden(plot: &Plot) -> String {
+    let points = plot.series.iter().flat_map(|series| &series.points);
+    match points.filter(|point| !is_shown(plot, point)).count() {
+        0 => String::new(),
+        1 => "1 point cannot be shown on these axes.".to_string(),
+        many => format!("{many} points cannot be shown on these axes."),
+    }
 }
 
 /// The plot in words, for those who hear it.
 fn description(plot: &Plot) -> String {
     let mut text = format!("{} over {}.", plot.y.label, plot.x.label);
-    let name_of = |axis: &crate::outcome::Axis, value: f64| {
-        let name = (value >= 0.0)
-            .then(|| axis.names.get(value as usize))
-            .flatten();
-        name.cloned().unwrap_or_else(|| significant(value, 4))
+    let at = |point: &Point| {
+        let (x, y) = (named(&plot.x, point.x), named(&plot.y, point.mean));
+        format!("{y} at {x}")
     };
-    let mut hidden = 0;
     for series in &plot.series {
         let points: Vec<Point> = shown(plot, series).collect();
-        hidden += series.points.len() - points.len();
-        if let [first, .., last] = points[..] {
-            let at = |point: &Point| {
-                let (x, y) = (name_of(&plot.x, point.x), name_of(&plot.y, point.mean));
-                format!("{y} at {x}")
-            };
-            let _ = write!(
-                text,
-                " {}: from {} to {}.",
-                series.name,
-                at(&first),
-                at(&last)
-            );
-        } else if let [only] = points[..] {
-            let (x, y) = (name_of(&plot.x, only.x), name_of(&plot.y, only.mean));
-            let _ = write!(text, " {}: {y} at {x}.", series.name);
-        }
+        let _ = match &points[..] {
+            [] => write!(text, " {}: nothing.", series.name),
+            [only] => write!(text, " {}: {}.", series.name, at(only)),
+            [first, .., last] => {
+                write!(
+                    text,
+                    " {}: from {} to {}.",
+                    series.name,
+                    at(first),
+                    at(last)
+                )
+            }
+        };
     }
-    if hidden > 0 {
-        let _ = write!(text, " {hidden} points cannot be shown on these axes.");
-    }
-    text
+    format!("{text} {}", hidden(plot)).trim_end().to_string()
 }

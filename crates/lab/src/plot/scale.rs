@@ -133,7 +133,8 @@ impl Scale {
             false => (low, high),
         };
         let ticks = match doublings(values) {
-            Some(ticks) => thinned(ticks, room.labels),
+            // Short numbers at even distances may stand closer.
+            Some(ticks) => thinned(ticks, room.labels + 2),
             None => decades(low, high, room.labels),
         };
         Scale {

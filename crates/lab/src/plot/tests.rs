@@ -134,7 +134,7 @@ fn many_long_names_stand_steep_and_inside() {
         &plot(x, axis("bits", false), vec![series("s", points)]),
         "p",
     );
-    assert_eq!(svg.matches("rotate(-60)").count(), 16);
+    assert_eq!(svg.matches("rotate(-70)").count(), 16);
 }
 
 #[test]
@@ -150,6 +150,15 @@ fn nothing_to_show_is_said() {
         assert!(svg.contains("no points"), "{svg}");
         assert!(!svg.contains("NaN") && !svg.contains("inf"), "{svg}");
     }
+    let some = vec![zero, Point::exact(2.0, 1.0)];
+    let some = svg(
+        &plot(axis("x", true), axis("y", true), vec![series("s", some)]),
+        "p",
+    );
+    assert!(
+        some.contains(">1 point cannot be shown") && !some.contains("no points"),
+        "{some}"
+    );
     let empty = svg(&Plot::default(), "p");
     assert!(empty.contains("no points"));
 }

@@ -33,7 +33,7 @@ const DOCUMENTS: [Document; 5] = [
     },
     Document {
         letter: "M",
-        title: "A comparison of column storage for PostgreSQL with bulk processing",
+        title: "MonetDB beside cstore_fdw and PostgreSQL",
         by: "the MonetDB team",
     },
 ];

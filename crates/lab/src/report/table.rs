@@ -1,7 +1,7 @@
 //! Tables, each in a box of its own in which it can be moved sideways.
 
-use crate::outcome::{Axis, Plot, Table};
-use crate::plot::{escape, significant};
+use crate::outcome::{Plot, Table};
+use crate::plot::{escape, named, significant};
 
 /// A table of an outcome, with its title.
 pub fn table(table: &Table) -> String {
@@ -39,13 +39,6 @@ pub fn numbers(plot: &Plot) -> String {
     };
     let rows: Vec<Vec<String>> = places.iter().map(row).collect();
     boxed(&format!("Numbers of {}", plot.title), &columns, &rows)
-}
-
-fn named(axis: &Axis, value: f64) -> String {
-    let name = (value >= 0.0 && value.fract() == 0.0).then(|| axis.names.get(value as usize));
-    name.flatten()
-        .cloned()
-        .unwrap_or_else(|| significant(value, 4))
 }
 
 /// A box can be reached and moved with the keyboard, for which it needs a name.
@@ -90,7 +83,7 @@ fn is_number_column(column: usize, rows: &[Vec<String>]) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::outcome::{Point, Series};
+    use crate::outcome::{Axis, Point, Series};
 
     #[test]
     fn numbers_stand_to_the_right() {
