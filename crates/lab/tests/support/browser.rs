@@ -50,6 +50,8 @@ pub struct Width {
     pub scroll: u32,
     /// Elements outside of boxes that scroll by themselves, which reach too far right.
     pub beyond: String,
+    /// Texts of drawings that reach out of them or touch each other.
+    pub clashes: String,
 }
 
 /// Lays out a page at several widths.
@@ -93,14 +95,13 @@ pub fn widths(browser: &Path, page: &str, widths: &[u32], folder: &Path) -> Vec<
     let (_, measured) = dom.split_once("measured:").expect("the script ran");
     let (measured, _) = measured.split_once(";end").expect("the script ended");
     let width = |line: &str| {
-        let mut parts = line.splitn(3, ',');
-        let mut number = || parts.next().unwrap().parse().unwrap();
-        let (window, scroll) = (number(), number());
-        let beyond = parts.next().unwrap_or("").to_string();
+        let mut parts = line.split('|');
+        let mut next = || parts.next().unwrap_or_default().to_string();
         Width {
-            window,
-            scroll,
-            beyond,
+            window: next().parse().unwrap(),
+            scroll: next().parse().unwrap(),
+            beyond: next(),
+            clashes: next(),
         }
     };
     measured
@@ -135,7 +136,26 @@ window.onload = () => {
       if (element.getBoundingClientRect().right > view.innerWidth + 0.5)
         beyond.push(element.tagName + '.' + element.getAttribute('class'));
     }
-    text += view.innerWidth + ',' + page.documentElement.scrollWidth + ',' + beyond.slice(0, 5).join(' ') + ';';
+    const clashes = [];
+    for (const svg of page.querySelectorAll('svg')) {
+      const box = svg.getBoundingClientRect();
+      // Boxes of text that stands steep are larger than the text.
+      const texts = [...svg.querySelectorAll('text:not([transform])')];
+      const boxes = texts.map(text => text.getBoundingClientRect());
+      boxes.forEach((a, i) => {
+        if (a.left < box.left || a.right > box.right || a.top < box.top || a.bottom > box.bottom)
+          clashes.push(texts[i].textContent + ' outside');
+        boxes.slice(0, i).forEach((b, j) => {
+          // Lines stand closer than the boxes of their fonts are high.
+          const deep = Math.min(a.bottom, b.bottom) - Math.max(a.top, b.top);
+          if (a.left < b.right && b.left < a.right && deep > a.height / 3)
+            clashes.push(texts[i].textContent + ' on ' + texts[j].textContent);
+        });
+      });
+    }
+    const report = [view.innerWidth, page.documentElement.scrollWidth];
+    report.push(beyond.slice(0, 5).join(' '), clashes.slice(0, 5).join(', '));
+    text += report.join('|') + ';';
   }
   document.getElementById('out').textContent = text + 'end';
 };
