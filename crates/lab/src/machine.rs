@@ -63,6 +63,12 @@ pub fn available_memory() -> Option<u64> {
     values(&text, "MemAvailable").find_map(size)
 }
 
+/// How many threads wanted to run in the last minute, on average.
+pub fn load() -> Option<f64> {
+    let text = fs::read_to_string("/proc/loadavg").ok()?;
+    text.split_whitespace().next()?.parse().ok()
+}
+
 /// Values of lines of the form `key : value`.
 fn values<'a>(text: &'a str, key: &'a str) -> impl Iterator<Item = &'a str> {
     let pairs = text.lines().filter_map(|line| line.split_once(':'));

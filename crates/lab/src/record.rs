@@ -71,6 +71,8 @@ pub struct Record {
     pub repetitions: usize,
     /// Threads of experiments that use several.
     pub threads: usize,
+    /// How many threads wanted to run in the minute before the first experiment of its run.
+    pub load: Option<f64>,
     /// How long all of it took.
     pub seconds: f64,
     /// What should be known of the record itself.
@@ -105,6 +107,7 @@ impl Record {
             },
             repetitions: setting.repetitions(),
             threads: setting.threads,
+            load: None,
             seconds,
             remarks: Vec::new(),
             found,
@@ -114,6 +117,12 @@ impl Record {
             record.remarks.extend(plots.filter_map(without_non_numbers));
         }
         record
+    }
+
+    /// Whether other work kept the machine busy when the run began, so that times say little.
+    pub fn is_disturbed(&self) -> bool {
+        const BUSY: f64 = 0.5;
+        self.load.is_some_and(|load| load > BUSY)
     }
 
     /// What was measured, if anything.

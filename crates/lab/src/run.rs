@@ -2,7 +2,7 @@
 
 use crate::error::{Error, Result};
 use crate::experiment::Experiment;
-use crate::machine::Machine;
+use crate::machine::{self, Machine};
 use crate::outcome::Outcome;
 use crate::plot::seconds;
 use crate::record::{Found, Program, Record};
@@ -121,6 +121,8 @@ pub fn run(
 ) -> Result<Summary> {
     let begin = Instant::now();
     let machine = Machine::here();
+    // Later, it would be our own.
+    let load = machine::load();
     let of = experiments.len();
     let mut records = Vec::new();
     for (place, experiment) in (1..).zip(experiments) {
@@ -135,7 +137,8 @@ pub fn run(
             Err(error) => Found::Failure(error.to_string()),
         };
         let took = clock.elapsed().as_secs_f64();
-        let record = Record::new(experiment, setting, program, &machine, start, took, found);
+        let mut record = Record::new(experiment, setting, program, &machine, start, took, found);
+        record.load = load;
         record.write(directory)?;
         tell(Event::Ends {
             place,

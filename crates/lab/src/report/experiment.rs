@@ -107,6 +107,9 @@ fn provenance(record: &Record, one_machine: bool) -> String {
         date.clone(),
         format!("Freestone {}, commit {}", program.version, program.commit),
     ];
+    if let (Some(load), true) = (record.load, record.is_disturbed()) {
+        parts.push(format!("disturbed by other work (load {load})"));
+    }
     if !one_machine {
         parts.push(super::summary::machine_in_words(&record.machine));
     }

@@ -72,14 +72,16 @@ pub fn page(records: &Records, known: &[&Experiment]) -> String {
     )
 }
 
+/// All records on the page.
+fn records<'a>(chapters: &[Chapter<'a>]) -> impl Iterator<Item = &'a Record> {
+    let entries = chapters.iter().flat_map(|chapter| &chapter.entries);
+    entries.filter_map(|entry| entry.record)
+}
+
 /// Different machines among the records.
 fn machines<'a>(chapters: &[Chapter<'a>]) -> Vec<&'a Machine> {
     let mut found: Vec<&Machine> = Vec::new();
-    for record in chapters
-        .iter()
-        .flat_map(|chapter| &chapter.entries)
-        .filter_map(|entry| entry.record)
-    {
+    for record in records(chapters) {
         if !found.contains(&&record.machine) {
             found.push(&record.machine);
         }

@@ -6,7 +6,7 @@ use crate::error::Error;
 use crate::machine::Machine;
 use crate::outcome::{Claim, Verdict};
 use crate::plot::{bytes, escape};
-use crate::record::Found;
+use crate::record::{Found, Record};
 
 /// The summary of all chapters.
 pub fn summary(chapters: &[Chapter<'_>], damaged: &[Error]) -> String {
@@ -14,6 +14,7 @@ pub fn summary(chapters: &[Chapter<'_>], damaged: &[Error]) -> String {
     let mut html = tiles(&tally);
     html += &share(&tally);
     html += &machines(chapters);
+    html += &reservations(chapters);
     html += &in_the_way(chapters, damaged);
     html += &contents(chapters);
     html += &disagreements(chapters);
@@ -111,6 +112,29 @@ fn machines(chapters: &[Chapter<'_>]) -> String {
             many.join("; ")
         ),
     }
+}
+
+/// Why the numbers may differ from those of another run.
+fn reservations(chapters: &[Chapter<'_>]) -> String {
+    let records: Vec<&Record> = super::records(chapters).collect();
+    let count = |is: fn(&Record) -> bool| records.iter().filter(|record| is(record)).count();
+    let quick = count(|record| record.scale == "quick");
+    let disturbed = count(Record::is_disturbed);
+    let of = records.len();
+    let mut html = String::new();
+    if quick > 0 {
+        html += &format!(
+            "<p class=\"machine\">{quick} of {of} at quick scale, with less data and fewer repetitions than \
+             the documents have.</p>\n"
+        );
+    }
+    if disturbed > 0 {
+        html += &format!(
+            "<p class=\"missing\">{disturbed} of {of} began while other work kept the machine busy: \
+             their times say little.</p>\n"
+        );
+    }
+    html
 }
 
 /// What is missing, failed or damaged.

@@ -105,6 +105,19 @@ fn the_setting_is_told() {
 }
 
 #[test]
+fn what_speaks_against_the_numbers_is_told() {
+    let mut disturbed = record(&RUN, Found::Outcome(outcome()));
+    disturbed.load = Some(3.5);
+    let page = page_of(vec![disturbed, record(&FAILED, Found::Outcome(outcome()))]);
+    assert!(page.contains("2 of 2 at quick scale"));
+    assert!(page.contains("1 of 2 began while other work kept the machine busy"));
+    assert_eq!(
+        page.matches("disturbed by other work (load 3.5)").count(),
+        1
+    );
+}
+
+#[test]
 fn what_is_missing_is_named() {
     let failure = Found::Failure("no <disk>".to_string());
     let page = page_of(vec![
