@@ -1,5 +1,10 @@
 //! What one run of one experiment found, kept as a JSON file.
 
+mod directory;
+
+#[cfg(test)]
+mod tests;
+
 use crate::error::{Error, Result};
 use crate::experiment::Experiment;
 use crate::machine::Machine;
@@ -9,6 +14,8 @@ use serde::{Deserialize, Serialize};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
+
+pub use directory::Records;
 
 /// The form of the files; programs read those of their own form and of earlier ones.
 const FORM: u32 = 1;
@@ -189,50 +196,6 @@ struct Form {
     form: u32,
 }
 
-/// All records of a directory.
-#[derive(Debug, Default)]
-pub struct Records {
-    /// Those that can be read, by the names of their files.
-    pub whole: Vec<Record>,
-    /// What is wrong with the others.
-    pub damaged: Vec<Error>,
-}
-
-impl Records {
-    /// Reads every `.json` file of a directory.
-    ///
-    /// # Errors
-    /// If the directory cannot be read or has no such file. Damaged files are no error here.
-    pub fn read(directory: &Path) -> Result<Records> {
-        let hint = "`freestone lab run all --quick` makes records; --out says where";
-        let name = directory.display();
-        let entries = fs::read_dir(directory).map_err(|error| {
-            Error::new(format!("cannot read the directory {name}: {error}"), hint)
-        })?;
-        let paths = entries.flatten().map(|entry| entry.path());
-        let is_json = |path: &PathBuf| {
-            path.extension()
-                .is_some_and(|extension| extension == "json")
-        };
-        let mut paths: Vec<PathBuf> = paths.filter(is_json).collect();
-        paths.sort();
-        if paths.is_empty() {
-            return Err(Error::new(
-                format!("{name} has no records of experiments"),
-                hint,
-            ));
-        }
-        let mut records = Records::default();
-        for path in paths {
-            match Record::read(&path) {
-                Ok(record) => records.whole.push(record),
-                Err(error) => records.damaged.push(error),
-            }
-        }
-        Ok(records)
-    }
-}
-
 /// Drops points that JSON has no number for, and says how many, if any.
 fn without_non_numbers(plot: &mut Plot) -> Option<String> {
     let mut dropped = 0;
@@ -260,134 +223,4 @@ fn date(moment: SystemTime) -> String {
     let date = chrono::DateTime::from_timestamp(seconds, 0);
     date.map(|date| date.to_string())
         .unwrap_or_else(|| "unknown".to_string())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::experiment::Need;
-    use crate::outcome::{Axis, Claim, Point, Series, Table};
-    use std::time::Duration;
-
-    const EXPERIMENT: Experiment = Experiment {
-        id: "t1",
-        source: "T, figure 1",
-        title: "test",
-        need: |_| Need::default(),
-        run: |_| Ok(Outcome::default()),
-    };
-
-    fn record(found: Found) -> Record {
-        let setting = Setting {
-            scale: Scale::Quick,
-            seed: u64::MAX,
-            scratch: std::env::temp_dir(),
-            threads: 2,
-            memory: 1,
-        };
-        let start = SystemTime::UNIX_EPOCH + Duration::from_secs(1_700_000_000);
-        let program = Program::here(Some("abc"));
-        Record::new(
-            &EXPERIMENT,
-            &setting,
-            &program,
-            &Machine::here(),
-            start,
-            1.5,
-            found,
-        )
-    }
-
-    fn outcome() -> Outcome {
-        let points = vec![
-            Point::of(0.1, &[1.0, 2.0]),
-            Point::exact(f64::NAN, 1.0),
-            Point::exact(1.0, f64::INFINITY),
-        ];
-        let series = vec![Series {
-            name: "s".to_string(),
-            points,
-        }];
-        let plot = Plot {
-            title: "p".to_string(),
-            x: Axis::default(),
-            y: Axis::default(),
-            series,
-        };
-        let rows = vec![vec!["1".to_string()]];
-        let table = Table {
-            title: "t".to_string(),
-            columns: vec!["c".to_string()],
-            rows,
-        };
-        let claims = vec![Claim::tested("a", true, "b"), Claim::untested("c", "d")];
-        Outcome {
-            setup: "quick".to_string(),
-            plots: vec![plot],
-            tables: vec![table],
-            claims,
-        }
-    }
-
-    #[test]
-    fn a_record_is_read_as_it_was_written() {
-        let folder = tempfile::tempdir().unwrap();
-        for found in [
-            Found::Outcome(outcome()),
-            Found::Failure("no disk".to_string()),
-        ] {
-            let record = record(found);
-            let path = record.write(&folder.path().join("new")).unwrap();
-            assert!(path.ends_with("new/t1.json"));
-            assert_eq!(Record::read(&path).unwrap(), record);
-        }
-    }
-
-    #[test]
-    fn points_that_are_no_numbers_are_left_out_and_counted() {
-        let record = record(Found::Outcome(outcome()));
-        assert_eq!(
-            record.remarks,
-            ["2 points of “p” were no numbers and were left out"]
-        );
-        assert_eq!(record.outcome().unwrap().plots[0].series[0].points.len(), 1);
-        assert_eq!(record.date, "2023-11-14 22:13:20 UTC");
-    }
-
-    #[test]
-    fn damaged_records_are_named() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = record(Found::Outcome(outcome()))
-            .write(folder.path())
-            .unwrap();
-        let text = fs::read_to_string(&path).unwrap();
-        fs::write(folder.path().join("t2.json"), &text[..text.len() / 2]).unwrap();
-        fs::write(
-            folder.path().join("t3.json"),
-            text.replace("\"form\": 1", "\"form\": 9"),
-        )
-        .unwrap();
-        fs::write(folder.path().join("notes.txt"), "not a record").unwrap();
-        let records = Records::read(folder.path()).unwrap();
-        assert_eq!((records.whole.len(), records.damaged.len()), (1, 2));
-        let said: Vec<String> = records.damaged.iter().map(Error::to_string).collect();
-        assert!(said[0].contains("t2.json is damaged: EOF"), "{said:?}");
-        assert!(
-            said[0].contains("run `freestone lab run t2` again, or remove"),
-            "{said:?}"
-        );
-        assert!(
-            said[1].contains("t3.json was written by a newer program"),
-            "{said:?}"
-        );
-    }
-
-    #[test]
-    fn a_directory_without_records_says_how_to_make_them() {
-        let folder = tempfile::tempdir().unwrap();
-        for directory in [folder.path().to_path_buf(), folder.path().join("absent")] {
-            let error = Records::read(&directory).unwrap_err();
-            assert!(error.hint.contains("freestone lab run"), "{error}");
-        }
-    }
 }

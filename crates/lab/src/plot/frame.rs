@@ -1,5 +1,6 @@
 //! The axes of a plot: where they are, their ticks and their labels.
 
+use super::names::{Names, centred};
 use super::scale::{Room, Scale};
 use super::text::{escape, shorten, width, wrap};
 use super::{WIDTH, error_bar, shown};
@@ -15,12 +16,6 @@ const EDGE: f64 = 8.0;
 const WIDEST: f64 = 130.0;
 /// Between an axis and its labels.
 const GAP: f64 = 6.0;
-/// Lines of a name below its place.
-const NAME_LINES: usize = 3;
-/// Names that do not fit below their places stand as steep as this, in degrees.
-const STEEP: f64 = 70.0;
-/// And are at most so long.
-const STEEP_WIDTH: f64 = 124.0;
 
 /// Axes and their place in the drawing.
 pub struct Frame {
@@ -87,11 +82,22 @@ impl Frame {
 
     /// Draws grid, axes, ticks and labels.
     pub fn draw(&self, plot: &Plot, out: &mut String) {
-        let bottom = self.top + HEIGHT;
+        self.draw_vertical(out);
+        self.draw_horizontal(out);
+        let mut series = plot.series.iter();
+        if series.all(|series| shown(plot, series).next().is_none()) {
+            let (x, y) = ((self.left + self.right) / 2.0, self.top + HEIGHT / 2.0);
+            let note = "no points that these axes can show";
+            centred(x, y, note, " class=\"note\"", out);
+        }
+        out.push('\n');
+    }
+
+    /// The vertical axis is its grid; its heading stands above it, easier to read so.
+    fn draw_vertical(&self, out: &mut String) {
         let (left, right) = (self.left, self.right);
         for (line, text) in (1..).zip(&self.y_label) {
-            let y = 4.0 + LINE * f64::from(line);
-            let text = escape(text);
+            let (y, text) = (4.0 + LINE * f64::from(line), escape(text));
             let _ = write!(
                 out,
                 "<text class=\"label\" x=\"{EDGE}\" y=\"{y:.1}\">{text}</text>"
@@ -99,25 +105,25 @@ impl Frame {
         }
         for tick in &self.y.ticks {
             let y = self.y(tick.value);
-            let class = if tick.label.is_empty() {
-                "minor"
-            } else {
-                "grid"
-            };
+            let is_minor = tick.label.is_empty();
+            let class = if is_minor { "minor" } else { "grid" };
             let _ = write!(
                 out,
                 "<path class=\"{class}\" d=\"M{left:.1} {y:.1}H{right:.1}\"/>"
             );
-            if tick.label.is_empty() {
-                continue;
+            if !is_minor {
+                let label = escape(&shorten(&tick.label, SIZE, WIDEST));
+                let (x, y) = (left - GAP, y + 4.0);
+                let _ = write!(
+                    out,
+                    "<text x=\"{x:.1}\" y=\"{y:.1}\" text-anchor=\"end\">{label}</text>"
+                );
             }
-            let label = escape(&shorten(&tick.label, SIZE, WIDEST));
-            let (x, y) = (left - GAP, y + 4.0);
-            let _ = write!(
-                out,
-                "<text x=\"{x:.1}\" y=\"{y:.1}\" text-anchor=\"end\">{label}</text>"
-            );
         }
+    }
+
+    fn draw_horizontal(&self, out: &mut String) {
+        let (left, right, bottom) = (self.left, self.right, self.top + HEIGHT);
         for (place, tick) in self.x.ticks.iter().enumerate() {
             let x = self.x(tick.value);
             let long = if tick.label.is_empty() { 3.0 } else { 5.0 };
@@ -136,96 +142,7 @@ impl Frame {
             let y = below + LINE * f64::from(line);
             centred((left + right) / 2.0, y, text, " class=\"label\"", out);
         }
-        if plot
-            .series
-            .iter()
-            .all(|series| shown(plot, series).next().is_none())
-        {
-            let (x, y) = ((left + right) / 2.0, self.top + HEIGHT / 2.0);
-            centred(
-                x,
-                y,
-                "no points that these axes can show",
-                " class=\"note\"",
-                out,
-            );
-        }
-        out.push('\n');
     }
-}
-
-/// Labels of the horizontal ticks.
-enum Names {
-    /// In lines below their ticks.
-    Lines(Vec<Vec<String>>),
-    /// Too long for that: they rise towards their ticks.
-    Steep(Vec<String>),
-}
-
-impl Names {
-    fn of(scale: &Scale, named: bool, wide: f64) -> Names {
-        let labels = || scale.ticks.iter().map(|tick| tick.label.as_str());
-        if !named {
-            return Names::Lines(labels().map(|label| vec![label.to_string()]).collect());
-        }
-        let room = wide / scale.ticks.len().max(1) as f64 - 4.0;
-        let lines: Vec<_> = labels().map(|label| wrap(label, SIZE, room)).collect();
-        let broken = |label: &str| {
-            label
-                .split_whitespace()
-                .any(|word| width(word, SIZE) > room)
-        };
-        if lines.iter().any(|lines| lines.len() > NAME_LINES) || labels().any(broken) {
-            return Names::Steep(labels().map(str::to_string).collect());
-        }
-        Names::Lines(lines)
-    }
-
-    fn height(&self) -> f64 {
-        match self {
-            Names::Lines(lines) => LINE * lines.iter().map(Vec::len).max().unwrap_or(0) as f64,
-            Names::Steep(labels) => {
-                let widths = labels.iter().map(|label| width(label, SIZE));
-                widths.fold(0.0, f64::max).min(STEEP_WIDTH) * STEEP.to_radians().sin() + LINE / 2.0
-            }
-        }
-    }
-
-    fn draw(&self, place: usize, x: f64, y: f64, out: &mut String) {
-        match self {
-            Names::Lines(lines) => {
-                for (line, text) in (1..).zip(lines.get(place).into_iter().flatten()) {
-                    centred(x, y + LINE * f64::from(line), text, "", out);
-                }
-            }
-            Names::Steep(labels) => {
-                let label = labels.get(place).map_or("", String::as_str);
-                let (x, y) = (x + 4.0, y + 8.0);
-                // It must not leave the drawing to the left.
-                let room = STEEP_WIDTH.min(x / STEEP.to_radians().cos());
-                let (short, label) = (escape(&shorten(label, SIZE, room)), escape(label));
-                let _ = write!(
-                    out,
-                    "<text text-anchor=\"end\" transform=\"translate({x:.1} {y:.1}) rotate(-{STEEP})\">\
-                     <title>{label}</title>{short}</text>"
-                );
-            }
-        }
-    }
-}
-
-/// Text around `x`, moved inwards where it would leave the drawing.
-fn centred(x: f64, y: f64, text: &str, class: &str, out: &mut String) {
-    if text.is_empty() {
-        return;
-    }
-    let half = width(text, SIZE) / 2.0;
-    let x = x.min(WIDTH - 2.0 - half).max(half + 2.0);
-    let text = escape(text);
-    let _ = write!(
-        out,
-        "<text{class} x=\"{x:.1}\" y=\"{y:.1}\" text-anchor=\"middle\">{text}</text>"
-    );
 }
 
 /// The horizontal scale, with as many ticks as their labels leave room for.

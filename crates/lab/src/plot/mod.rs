@@ -8,9 +8,11 @@
 mod curves;
 mod frame;
 mod legend;
+mod names;
 mod number;
 mod scale;
 mod text;
+mod ticks;
 
 #[cfg(test)]
 mod tests;
