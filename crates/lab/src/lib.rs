@@ -5,14 +5,25 @@
 //! it holds here. The rest of the crate runs them, keeps what they found as JSON,
 //! and makes one page of it.
 
+mod check;
+pub mod command;
 mod error;
 mod experiment;
+mod machine;
 mod outcome;
+pub mod plot;
+mod record;
 mod registry;
+mod report;
+mod run;
 mod setting;
 
 pub use error::{Error, Result};
 pub use experiment::{Experiment, Need};
+pub use machine::Machine;
 pub use outcome::{Axis, Claim, Outcome, Plot, Point, Series, Table, Verdict};
+pub use record::{Found, Program, Record, Records};
 pub use registry::{all, find};
+pub use report::Tally;
+pub use run::{Event, Summary};
 pub use setting::{Scale, Setting};

@@ -1,0 +1,4 @@
+//! What tests of the frame share.
+
+pub mod browser;
+pub mod markup;
