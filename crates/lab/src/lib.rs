@@ -7,6 +7,7 @@
 
 mod error;
 mod experiment;
+mod h;
 mod outcome;
 mod registry;
 mod setting;

@@ -1,0 +1,239 @@
+//! Figure 9: attributes of compressed ORDERS, with FOR-delta or FOR for the order key.
+
+use super::claims::{balance, cpu_share, shares, waits_for_disks};
+use super::disks::{Conditions, PAPER_CPDB, disks};
+use super::setup::{Bench, nanoseconds, need, percent, rows};
+use super::stored::{Scanner, Stored, both_layouts};
+use super::sweep::{Curve, Subject, compute_plot, crossover, plot, subjects, sweep};
+use super::tables::{TableName, orders_z, plain};
+use crate::error::Result;
+use crate::experiment::Experiment;
+use crate::outcome::{Claim, Outcome, Table};
+use crate::setting::Setting;
+use freestone_storage::CodecName;
+
+const TABLE: TableName = TableName::Orders;
+
+/// The experiment.
+pub const EXPERIMENT: Experiment = Experiment {
+    id: "h9",
+    source: "H, figure 9",
+    title: "Rows and columns of compressed ORDERS, FOR-delta and FOR",
+    need: |setting| need(TABLE, tuples(setting), 6),
+    run,
+};
+
+fn tuples(setting: &Setting) -> u64 {
+    rows(setting, TABLE, 1 << 20, 6)
+}
+
+/// What was measured, by name.
+struct Measured {
+    rows: Curve,
+    delta: Curve,
+    frame: Curve,
+    /// ORDERS without codecs: rows, pipelined columns, single iterator.
+    plain: Vec<Curve>,
+}
+
+fn run(setting: &Setting) -> Result<Outcome> {
+    let bench = Bench::new();
+    let count = tuples(setting);
+    let all = [
+        plain(),
+        orders_z(CodecName::ForDelta),
+        orders_z(CodecName::For),
+    ];
+    let all: Vec<_> = all.iter().flat_map(both_layouts).collect();
+    let tables = Stored::make(TABLE, count, setting.seed, &all)?;
+    let subject = |name, table: usize, scanner| Subject {
+        name,
+        table: &tables[table],
+        scanner,
+    };
+    let mut measured = vec![
+        subject("rows", 2, Scanner::Rows),
+        subject("columns, FOR-delta", 3, Scanner::Pipelined),
+        subject("columns, FOR", 5, Scanner::Pipelined),
+        subject("columns, FOR-delta, single iterator", 3, Scanner::Single),
+        subject("columns, FOR, single iterator", 5, Scanner::Single),
+    ];
+    measured.extend(subjects(&tables[0], &tables[1]));
+    let mut curves = sweep(&measured, TABLE.threshold(0.1), setting.repetitions())?;
+    let plain = curves.split_off(5);
+    let widths = TABLE.widths();
+    let until = |k: usize| {
+        widths[..k]
+            .iter()
+            .map(|bytes| f64::from(*bytes))
+            .sum::<f64>()
+    };
+    let places: Vec<f64> = (1..=widths.len()).map(until).collect();
+    let title = "ORDERS-Z, 10 % selectivity: elapsed and CPU time";
+    let label = "bytes of selected attributes per tuple before compression";
+    let plots = vec![
+        plot(title, label, &places, &curves, &bench.disks),
+        compute_plot("ORDERS-Z, 10 % selectivity: CPU time", &curves),
+    ];
+    let measured = Measured {
+        rows: curves[0].clone(),
+        delta: curves[1].clone(),
+        frame: curves[2].clone(),
+        plain,
+    };
+    let tables = vec![widths_of(&tables), balances(&curves, &bench)];
+    Ok(Outcome {
+        setup: bench.describe(count, setting)
+            + ". ORDERS-Z has the codecs of figure 5. FOR-delta and FOR begin anew every 1,024 \
+               values in columns; FOR has one base for all of a block of 131,072 rows in rows.",
+        plots,
+        tables,
+        claims: claims(&measured, &curves, &bench),
+    })
+}
+
+fn claims(measured: &Measured, curves: &[Curve], bench: &Bench) -> Vec<Claim> {
+    vec![
+        columns_compute(measured, curves, bench),
+        moves_left(measured, bench),
+        rows_decompress(measured),
+        jump(measured),
+        frame_is_larger(measured),
+        one_disk(measured, bench),
+    ]
+}
+
+/// Bytes per tuple of each table.
+fn widths_of(tables: &[Stored]) -> Table {
+    let names = ["ORDERS", "ORDERS-Z, FOR-delta", "ORDERS-Z, FOR"];
+    let row = |(name, pair): (&str, &[Stored])| {
+        let bytes = |table: &Stored| {
+            let bytes = table.bytes_per_tuple(table.attributes());
+            bytes.map_or_else(|error| error.to_string(), |bytes| format!("{bytes:.1}"))
+        };
+        vec![name.to_owned(), bytes(&pair[0]), bytes(&pair[1])]
+    };
+    Table {
+        title: "Bytes per tuple".to_owned(),
+        columns: ["table", "rows", "columns"].map(str::to_owned).to_vec(),
+        rows: names.into_iter().zip(tables.chunks(2)).map(row).collect(),
+    }
+}
+
+fn balances(curves: &[Curve], bench: &Bench) -> Table {
+    let row = |curve: &Curve| {
+        let share = percent(cpu_share(curve, bench));
+        vec![
+            curve.name.clone(),
+            share,
+            format!("{:.1}", balance(curve, bench)),
+        ]
+    };
+    Table {
+        title: "Where scans of ORDERS-Z begin to wait for the CPU".to_owned(),
+        columns: [
+            "scan",
+            "largest share of elapsed time that is CPU time",
+            "cycles per disk byte below which it waits for the CPU",
+        ]
+        .map(str::to_owned)
+        .to_vec(),
+        rows: curves.iter().map(row).collect(),
+    }
+}
+
+fn columns_compute(measured: &Measured, curves: &[Curve], bench: &Bench) -> Claim {
+    let columns = waits_for_disks(&measured.delta, bench);
+    let rows = waits_for_disks(&measured.rows, bench);
+    let all = measured.delta.attributes();
+    Claim::tested(
+        "Compressed columns are bound by the CPU (CPU time is at least 90 % of elapsed time for \
+         some number of attributes), while rows still wait for disks",
+        !columns && rows,
+        format!(
+            "{} Columns with FOR-delta take {} per tuple for all attributes, rows {}; the table \
+             gives the cycles per disk byte from which on disks decide.",
+            shares(curves, bench),
+            nanoseconds(measured.delta.compute(all)),
+            nanoseconds(measured.rows.compute(all)),
+        ),
+    )
+}
+
+fn moves_left(measured: &Measured, bench: &Bench) -> Claim {
+    let usual = Conditions::default();
+    let plain = crossover(&measured.plain[0], &measured.plain[1], &bench.disks, usual);
+    let packed = crossover(&measured.rows, &measured.delta, &bench.disks, usual);
+    let place = |share: Option<f64>| share.unwrap_or(1.0);
+    let says = |share: Option<f64>| share.map_or_else(|| "nowhere".to_owned(), percent);
+    Claim::tested(
+        "Compression moves the crossover to the left, since columns wait for the CPU (here: by \
+         more than 2 % of the tuple's bytes)",
+        place(packed) < place(plain) - 0.02,
+        format!(
+            "Columns begin to take longer than rows at {} of the bytes of ORDERS, {} of those of \
+             ORDERS-Z.",
+            says(plain),
+            says(packed)
+        ),
+    )
+}
+
+fn rows_decompress(measured: &Measured) -> Claim {
+    let all = measured.rows.attributes();
+    let added = |curve: &Curve| curve.compute(all) - curve.compute(1);
+    let (packed, plain) = (added(&measured.rows), added(&measured.plain[0]));
+    Claim::tested(
+        "From one attribute to all, compressed rows need more CPU time, for decompression (here: \
+         more is added than to rows without codecs)",
+        packed > 0.0 && packed > plain,
+        format!(
+            "Six more attributes add {} per tuple to compressed rows, {} to rows without codecs.",
+            nanoseconds(packed),
+            nanoseconds(plain)
+        ),
+    )
+}
+
+/// CPU time that the second attribute, the order key, adds.
+fn second(curve: &Curve) -> f64 {
+    curve.compute(2) - curve.compute(1)
+}
+
+fn jump(measured: &Measured) -> Claim {
+    let (delta, frame) = (second(&measured.delta), second(&measured.frame));
+    Claim::tested(
+        "FOR-delta makes the second attribute's CPU time jump, since all values before one have \
+         to be read; FOR does not (here: at least twice as much)",
+        delta > 2.0 * frame.max(0.0),
+        format!(
+            "The order key adds {} per tuple with FOR-delta, {} with FOR.",
+            nanoseconds(delta),
+            nanoseconds(frame)
+        ),
+    )
+}
+
+fn frame_is_larger(measured: &Measured) -> Claim {
+    let bits = |curve: &Curve| 8.0 * curve.file_bytes[1];
+    let (delta, frame) = (bits(&measured.delta), bits(&measured.frame));
+    Claim::tested(
+        "FOR needs more space for the order key than FOR-delta: 16 bits and 8 in the document",
+        frame > 1.5 * delta,
+        format!("Here FOR takes {frame:.1} bits per key, FOR-delta {delta:.1}."),
+    )
+}
+
+fn one_disk(measured: &Measured, bench: &Bench) -> Claim {
+    let slow = disks(bench.clock, 3.0 * PAPER_CPDB);
+    let at = |curve: &Curve| curve.elapsed(&slow, 2, Conditions::default());
+    let (delta, frame) = (at(&measured.delta), at(&measured.frame));
+    Claim::tested(
+        "With a third of the bandwidth, FOR-delta's smaller file offsets its CPU time",
+        delta <= frame,
+        format!(
+            "At 54 cycles per disk byte two attributes take {delta:.1} s with FOR-delta, \
+             {frame:.1} s with FOR."
+        ),
+    )
+}
