@@ -9,8 +9,10 @@ pub const PAPER_CPDB: f64 = 18.0;
 pub const UNIT_BYTES: u64 = 128 << 10;
 /// The prefetch depth of all experiments but figures 10 and 11.
 pub const DEPTH: u64 = 48;
-/// The middle of the 5 to 10 ms that H gives for a seek.
-pub const SEEK_SECONDS: f64 = 7.5e-3;
+/// The middle of the 5 to 10 ms that H gives for a seek, on a machine with
+pub const PAPER_SEEK: f64 = 7.5e-3;
+/// this clock, cycles a second.
+const PAPER_CLOCK: f64 = 3.2e9;
 
 /// A table's files and the time that it takes to compute with them.
 #[derive(Clone, Debug, Default)]
@@ -43,13 +45,19 @@ impl Default for Conditions {
     }
 }
 
-/// Three disks that give a machine of `clock` cycles a second so many cycles per byte.
+/// Three disks that give a machine of `clock` cycles a second so many cycles per byte, and
+/// as many cycles per seek as H's machine had.
 pub fn disks(clock: f64, cpdb: f64) -> Sim {
     Sim {
         disks: 3,
         bytes_per_second: clock / cpdb / 3.0,
-        seek_seconds: SEEK_SECONDS,
+        seek_seconds: seek_of(PAPER_SEEK, clock),
     }
+}
+
+/// What a seek of H's machine is to one of `clock` cycles a second: as many cycles.
+pub fn seek_of(seek_seconds: f64, clock: f64) -> f64 {
+    seek_seconds * PAPER_CLOCK / clock
 }
 
 impl Reading {

@@ -169,8 +169,9 @@ fn slow_as_rows(scans: &Scans<'_>) -> Claim {
     let why = match apart.is_empty() {
         true => String::new(),
         false => format!(
-            " They are further apart at depth {}, where seven buffers share the turns that rows \
-             have for one, and each turn brings half a buffer or little more.",
+            " They are further apart at depth {}: half a buffer is one unit there, so that most \
+             of their turns bring one, while a scan of a single file has asked for two next to \
+             each other by its turn.",
             apart.join(", ")
         ),
     };

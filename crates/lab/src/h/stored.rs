@@ -1,5 +1,6 @@
 //! Tables whose blocks are in memory, and scans of them.
 
+use super::machine::CpuTimer;
 use super::tables::{Generator, TableName};
 use crate::error::Result;
 use arrow_schema::SchemaRef;
@@ -11,7 +12,6 @@ use freestone_storage::{
 };
 use std::hint::black_box;
 use std::sync::Arc;
-use std::time::Instant;
 
 /// Rows of a block.
 const BLOCK_ROWS: u64 = 1 << 17;
@@ -139,17 +139,17 @@ impl Stored {
         )?)
     }
 
-    /// Runs a scan whose tuples nobody needs: seconds for each tuple of the table.
+    /// Runs a scan whose tuples nobody needs: CPU seconds for each tuple of the table.
     ///
     /// # Errors
     /// Those of scans.
     pub fn seconds_per_tuple(&self, query: Query, scanner: Scanner) -> Result<f64> {
-        let start = Instant::now();
+        let timer = CpuTimer::start();
         let mut worker = self.scan(query, scanner)?.worker();
         while let Some(columns) = worker.next_columns() {
             black_box(columns?);
         }
-        Ok(start.elapsed().as_secs_f64() / self.rows as f64)
+        Ok(timer.elapsed().as_secs_f64() / self.rows as f64)
     }
 
     /// Bytes that a tuple's first `attributes` take in the file: those of all in a layout
