@@ -125,8 +125,8 @@ fn grows(rows: &Curve, columns: &Curve) -> Claim {
     let (one, many) = (columns.compute(1), columns.compute(all));
     let (row_mean, column_mean) = (rows.mean_compute(), columns.mean_compute());
     Claim::tested(
-        "Columns need more CPU for each attribute, and on average about as much as rows or \
-         slightly less (tolerance: 10 %)",
+        "Columns need more CPU for each attribute, and on average slightly less than rows (here: \
+         at most 10 % more)",
         many > one && column_mean <= 1.1 * row_mean,
         format!(
             "Pipelined columns take {} of CPU per tuple for one attribute and {} for all; on \

@@ -4,6 +4,7 @@ use super::disks::{Conditions, PAPER_CPDB, Reading, disks};
 use super::machine;
 use super::setup::{Bench, need, rows};
 use super::stored::{Query, Scanner, Stored, both_layouts};
+use super::sweep::quickest;
 use super::tables::{TUPLES, TableName, orders_z, plain};
 use crate::error::Result;
 use crate::experiment::Experiment;
@@ -40,14 +41,13 @@ fn measured(setting: &Setting, table: &Stored, query: Query) -> Result<Reading> 
             seconds.push(one);
         }
     }
-    seconds.sort_by(f64::total_cmp);
     let mut until = vec![0.0];
     for attributes in 1..=query.attributes {
         until.push(table.bytes_per_tuple(attributes)?);
     }
     Ok(Reading {
         file_bytes: until.windows(2).map(|pair| pair[1] - pair[0]).collect(),
-        compute: seconds[seconds.len() / 2],
+        compute: quickest(&seconds),
     })
 }
 

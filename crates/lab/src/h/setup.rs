@@ -32,16 +32,16 @@ impl Bench {
     /// What `setup` says of times.
     pub fn describe(&self, rows: u64, setting: &Setting) -> String {
         format!(
-            "CPU time is measured, of the scanning thread: Freestone's row scanner and both of its column scanners over \
-             {rows} tuples whose blocks are in memory and open, without codecs unless said, one \
-             thread, the median of {} repetitions in turns after one to warm up, scaled to 60 million tuples. \
-             Disk time is virtual: three disks of {:.0} MB/s each, so that this machine's {:.2} \
-             GHz make {PAPER_CPDB} cycles per disk byte, seeks of {:.1} ms, as many cycles as 7.5 \
-             ms at 3.2 GHz, I/O units of 128 KB per disk, 48 of them in each file's buffer unless \
-             said; files have the bytes that \
-             Freestone's blocks have, where a text takes 4 bytes more than in the document. \
-             Elapsed time is what a simulation of both makes of them. System time is missing: \
-             no request costs the CPU anything",
+            "CPU time is measured, of the scanning thread: Freestone's row scanner and both of \
+             its column scanners over {rows} tuples whose blocks are in memory and open, without \
+             codecs unless said, one thread, {} repetitions in turns after one to warm up, of \
+             which plots show mean and deviation and claims use the quickest, scaled to 60 \
+             million tuples. Disk time is virtual: three disks of {:.0} MB/s each, so that this \
+             machine's {:.2} GHz make {PAPER_CPDB} cycles per disk byte, seeks of {:.1} ms, as \
+             many cycles as 7.5 ms at 3.2 GHz, I/O units of 128 KB per disk, 48 of them in each \
+             file's buffer unless said; files have the bytes that Freestone's blocks have, where \
+             a text takes 4 bytes more than in the document. Elapsed time is what a simulation \
+             of both makes of them. System time is missing: no request costs the CPU anything",
             repetitions(setting),
             self.disks.bytes_per_second / 1e6,
             self.clock / 1e9,
