@@ -264,3 +264,26 @@ fn run(setting: &Setting) -> Result<Outcome> {
         claims: trends.iter().map(Trend::claim).collect(),
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn trend(expected: [i8; 3], after: Times) -> Trend {
+        Trend {
+            parameter: "Something",
+            expected,
+            before: [1.0, 2.0, 4.0],
+            after,
+        }
+    }
+
+    #[test]
+    fn trends_hold_where_all_three_parts_agree() {
+        assert!(trend([1, 0, -1], [1.5, 2.0, 3.0]).holds());
+        assert!(trend([1, 0, 2], [1.5, 2.05, 9.0]).holds());
+        assert!(!trend([1, 0, -1], [1.01, 2.0, 3.0]).holds());
+        assert!(!trend([1, 0, -1], [1.5, 2.5, 3.0]).holds());
+        assert!(!trend([-1, 0, -1], [1.5, 2.0, 3.0]).holds());
+    }
+}

@@ -34,3 +34,51 @@ pub const EXPERIMENTS: &[&Experiment] = &[
     &h10::EXPERIMENT,
     &h11::EXPERIMENT,
 ];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::outcome::{Outcome, Verdict};
+    use crate::setting::{Scale, Setting};
+
+    /// Runs an experiment with hardly any tuples.
+    fn tiny(experiment: &Experiment) -> Outcome {
+        let setting = Setting {
+            scale: Scale::Quick,
+            seed: 1,
+            scratch: std::env::temp_dir(),
+            threads: 1,
+            memory: 1 << 20,
+        };
+        assert!((experiment.need)(&setting).memory < 2 << 20);
+        (experiment.run)(&setting).unwrap()
+    }
+
+    /// What disks decide does not depend on how long this machine computes.
+    #[test]
+    fn prefetching_and_competition_are_as_in_the_paper() {
+        for experiment in [&h10::EXPERIMENT, &h11::EXPERIMENT] {
+            let outcome = tiny(experiment);
+            for claim in outcome.claims.iter().take(2) {
+                assert_eq!(claim.verdict, Verdict::Holds, "{claim:?}");
+            }
+            for plot in &outcome.plots {
+                assert!(plot.series.iter().all(|series| series.points.len() == 7));
+            }
+        }
+    }
+
+    #[test]
+    fn tables_have_a_cell_for_each_column() {
+        for experiment in [&h2::EXPERIMENT, &ht1::EXPERIMENT] {
+            let outcome = tiny(experiment);
+            for table in &outcome.tables {
+                let columns = table.columns.len();
+                assert!(
+                    table.rows.iter().all(|row| row.len() == columns),
+                    "{table:?}"
+                );
+            }
+        }
+    }
+}
