@@ -25,9 +25,7 @@ mod unsynced;
 pub use disk::{Disk, Lock};
 pub use faulty::{Faulty, Moment};
 pub use memory::Memory;
-pub use sim::{
-    Sim, SimAsking, SimDiskReport, SimFile, SimReport, SimScan, SimScanReport,
-};
+pub use sim::{Sim, SimAsking, SimDiskReport, SimFile, SimReport, SimScan, SimScanReport};
 pub use unsynced::{SECTOR_BYTES, Survival, Unsynced};
 
 use crate::error::{Error, Result};
