@@ -5,13 +5,18 @@
 //! it holds here. The rest of the crate runs them, keeps what they found as JSON,
 //! and makes one page of it.
 
+pub mod c;
+pub mod cache;
 mod check;
 pub mod command;
 mod error;
 mod experiment;
+mod h;
 mod machine;
 mod outcome;
+mod p;
 pub mod plot;
+mod q;
 mod record;
 mod registry;
 mod report;

@@ -4,7 +4,12 @@ use crate::experiment::Experiment;
 
 /// All experiments, in the order of documents and figures.
 pub fn all() -> Vec<&'static Experiment> {
-    let documents: [&[&Experiment]; 0] = [];
+    let documents: [&[&Experiment]; 4] = [
+        crate::h::EXPERIMENTS,
+        crate::c::EXPERIMENTS,
+        crate::q::EXPERIMENTS,
+        crate::p::EXPERIMENTS,
+    ];
     documents.concat()
 }
 

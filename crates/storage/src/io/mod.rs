@@ -11,17 +11,21 @@
 //!
 //! Files of the write-ahead log ([`Files::log`]) are the exception: their length
 //! is fixed when they are created, and they are written by position within it.
+//!
+//! [`Sim`] holds no bytes: it says how long disks in numbers would take to read files.
 
 mod disk;
 mod disk_log;
 mod faulty;
 mod faulty_log;
 mod memory;
+mod sim;
 mod unsynced;
 
 pub use disk::{Disk, Lock};
 pub use faulty::{Faulty, Moment};
 pub use memory::Memory;
+pub use sim::{Sim, SimAsking, SimDiskReport, SimFile, SimReport, SimScan, SimScanReport};
 pub use unsynced::{SECTOR_BYTES, Survival, Unsynced};
 
 use crate::error::{Error, Result};

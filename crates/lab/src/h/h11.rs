@@ -1,0 +1,207 @@
+//! Figure 11: ORDERS beside another scan, and columns that ask for one file at a time.
+
+use super::disks::Conditions;
+use super::setup::{Bench, measure, need, rows};
+use super::sweep::Curve;
+use super::tables::TableName;
+use crate::error::Result;
+use crate::experiment::Experiment;
+use crate::outcome::{Axis, Claim, Outcome, Plot, Series};
+use crate::setting::Setting;
+use freestone_storage::io::SimAsking;
+
+const TABLE: TableName = TableName::Orders;
+/// Prefetch depths of both scans, one graph for each.
+const DEPTHS: [u64; 3] = [48, 8, 2];
+
+/// The experiment.
+pub const EXPERIMENT: Experiment = Experiment {
+    id: "h11",
+    source: "H, figure 11",
+    title: "ORDERS beside a scan of LINEITEM",
+    need: |setting| need(TABLE, tuples(setting), 2),
+    run,
+};
+
+fn tuples(setting: &Setting) -> u64 {
+    rows(setting, TABLE, 1 << 20, 2)
+}
+
+fn beside(depth: u64, asking: SimAsking) -> Conditions {
+    Conditions {
+        depth,
+        asking,
+        beside: TableName::Lineitem.stored_bytes() as f64,
+    }
+}
+
+/// What was measured, and where it is replayed.
+struct Scans<'a> {
+    rows: &'a Curve,
+    columns: &'a Curve,
+    bench: &'a Bench,
+}
+
+impl Scans<'_> {
+    /// Elapsed time of rows, columns and slow columns.
+    fn times(&self, depth: u64, attributes: usize) -> [f64; 3] {
+        let time = |curve: &Curve, asking| {
+            curve.elapsed(&self.bench.disks, attributes, beside(depth, asking))
+        };
+        [
+            time(self.rows, SimAsking::Ahead),
+            time(self.columns, SimAsking::Ahead),
+            time(self.columns, SimAsking::OneFile),
+        ]
+    }
+
+    fn plot(&self, depth: u64) -> Plot {
+        let places = self.columns.places();
+        let series = |curve: &Curve, asking, name: &str| Series {
+            name: format!("{}{name}", curve.name),
+            ..curve.elapsed_series(&self.bench.disks, &places, beside(depth, asking))
+        };
+        Plot {
+            title: format!("ORDERS beside a scan of LINEITEM, prefetch depth {depth}"),
+            x: Axis {
+                label: "bytes of selected attributes per tuple".to_owned(),
+                ..Axis::default()
+            },
+            y: Axis {
+                label: "seconds of virtual time for 60 million tuples".to_owned(),
+                ..Axis::default()
+            },
+            series: vec![
+                series(self.rows, SimAsking::Ahead, ""),
+                series(self.columns, SimAsking::Ahead, ""),
+                series(self.columns, SimAsking::OneFile, ", slow"),
+            ],
+        }
+    }
+}
+
+fn run(setting: &Setting) -> Result<Outcome> {
+    let bench = Bench::new();
+    let count = tuples(setting);
+    let curves = measure(setting, TABLE, count, 0.1)?;
+    let scans = Scans {
+        rows: &curves[0],
+        columns: &curves[1],
+        bench: &bench,
+    };
+    Ok(Outcome {
+        setup: bench.describe(count, setting)
+            + ". Meanwhile 60 million tuples of LINEITEM are read as rows with the same depth by \
+               a scan that computes nothing; each scan has a processor of its own. Disks serve \
+               requests in the order in which they are made.",
+        plots: DEPTHS.map(|depth| scans.plot(depth)).to_vec(),
+        tables: Vec::new(),
+        claims: vec![
+            columns_win(&scans),
+            slow_lose(&scans),
+            slow_as_rows(&scans),
+            suffers(&scans),
+        ],
+    })
+}
+
+fn columns_win(scans: &Scans<'_>) -> Claim {
+    let all = scans.rows.attributes();
+    let wins = |depth: u64| {
+        (1..=all).all(|k| {
+            let [rows, columns, _] = scans.times(depth, k);
+            columns < rows
+        })
+    };
+    let shown = |depth: u64| {
+        let [rows, columns, _] = scans.times(depth, all);
+        format!("{columns:.1} and {rows:.1} s at depth {depth}")
+    };
+    Claim::tested(
+        "Beside another scan columns are faster than rows at depths 48, 8 and 2, even for all \
+         attributes, since they ask ahead for several files",
+        DEPTHS.iter().all(|depth| wins(*depth)),
+        format!(
+            "For all attributes columns and rows take {}.",
+            DEPTHS.map(shown).join(", ")
+        ),
+    )
+}
+
+/// Elapsed time of columns and slow columns as multiples of that of rows, for all
+/// attributes at each depth.
+fn multiples(scans: &Scans<'_>) -> [(u64, f64, f64); 3] {
+    let all = scans.rows.attributes();
+    DEPTHS.map(|depth| {
+        let [rows, columns, slow] = scans.times(depth, all);
+        (depth, columns / rows, slow / rows)
+    })
+}
+
+fn shown(multiples: [(u64, f64, f64); 3]) -> String {
+    let shown = multiples.map(|(depth, columns, slow)| {
+        format!("{slow:.2} times at depth {depth} (others {columns:.2} times)")
+    });
+    shown.join(", ")
+}
+
+fn slow_lose(scans: &Scans<'_>) -> Claim {
+    let multiples = multiples(scans);
+    Claim::tested(
+        "Columns that ask for one file at a time lose that advantage: for all attributes they \
+         are slower than other columns, and not faster than rows",
+        multiples
+            .iter()
+            .all(|(_, columns, slow)| slow > columns && *slow > 0.98),
+        format!(
+            "For all attributes they take, as multiples of rows, {}.",
+            shown(multiples)
+        ),
+    )
+}
+
+fn slow_as_rows(scans: &Scans<'_>) -> Claim {
+    let multiples = multiples(scans);
+    let depths = multiples
+        .iter()
+        .filter(|(_, _, slow)| (slow - 1.0).abs() >= 0.25);
+    let apart: Vec<String> = depths.map(|(depth, ..)| depth.to_string()).collect();
+    let why = match apart.is_empty() {
+        true => String::new(),
+        false => format!(
+            " They are further apart at depth {}: half a buffer is one unit there, so that most \
+             of their turns bring one, while a scan of a single file has asked for two next to \
+             each other by its turn.",
+            apart.join(", ")
+        ),
+    };
+    Claim::tested(
+        "Such columns come close to what was expected of columns beside another scan, the time \
+         of rows (here: within 25 % for all attributes)",
+        apart.is_empty(),
+        format!(
+            "For all attributes they take, as multiples of rows, {}.{why}",
+            shown(multiples)
+        ),
+    )
+}
+
+fn suffers(scans: &Scans<'_>) -> Claim {
+    let alone = |depth| {
+        let conditions = Conditions {
+            depth,
+            ..Conditions::default()
+        };
+        scans.rows.elapsed(&scans.bench.disks, 1, conditions)
+    };
+    let ratios = DEPTHS.map(|depth| scans.times(depth, 1)[0] / alone(depth));
+    let shown: Vec<String> = ratios.iter().map(|ratio| format!("{ratio:.1}")).collect();
+    Claim::tested(
+        "Beside another scan rows, too, depend on prefetching: the less, the slower",
+        ratios.is_sorted() && ratios[2] > 1.5 * ratios[0],
+        format!(
+            "Beside the other scan rows take {} times as long as alone at depths 48, 8 and 2.",
+            shown.join(", ")
+        ),
+    )
+}

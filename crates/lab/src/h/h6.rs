@@ -1,0 +1,160 @@
+//! Figure 6: more and more attributes of LINEITEM at 10 % selectivity.
+
+use super::claims::bound_by_disks;
+use super::disks::{Conditions, seek_of};
+use super::setup::{Bench, measure, nanoseconds, need, percent, rows};
+use super::sweep::{Curve, compute_plot, crossover, plot};
+use super::tables::TableName;
+use crate::error::Result;
+use crate::experiment::Experiment;
+use crate::outcome::{Claim, Outcome, Table};
+use crate::setting::Setting;
+use freestone_storage::io::Sim;
+
+const TABLE: TableName = TableName::Lineitem;
+/// Places of the three long texts: SHIPINSTRUCT, SHIPMODE, COMMENT.
+const TEXTS: std::ops::Range<usize> = 8..11;
+
+/// The experiment.
+pub const EXPERIMENT: Experiment = Experiment {
+    id: "h6",
+    source: "H, figure 6",
+    title: "Rows and columns of LINEITEM, 10 % selectivity",
+    need: |setting| need(TABLE, tuples(setting), 2),
+    run,
+};
+
+fn tuples(setting: &Setting) -> u64 {
+    rows(setting, TABLE, 1 << 19, 2)
+}
+
+fn run(setting: &Setting) -> Result<Outcome> {
+    let bench = Bench::new();
+    let count = tuples(setting);
+    let curves = measure(setting, TABLE, count, 0.1)?;
+    let [rows, columns, ..] = curves.as_slice() else {
+        return Ok(Outcome::default());
+    };
+    let title = "LINEITEM, 10 % selectivity: elapsed and CPU time";
+    let label = "bytes of selected attributes per tuple";
+    Ok(Outcome {
+        setup: bench.describe(count, setting) + ".",
+        plots: vec![
+            plot(title, label, &columns.places(), &curves, &bench.disks),
+            compute_plot("LINEITEM, 10 % selectivity: CPU time", &curves),
+        ],
+        tables: vec![crossovers(rows, columns, &bench)],
+        claims: vec![
+            flat(rows, &bench.disks),
+            crosses(rows, columns, &bench.disks),
+            bound_by_disks(&curves, &bench),
+            grows(rows, columns),
+            strings(columns),
+            Claim::untested(
+                "CPU time divides into system time, micro-operations, and stalls for the first \
+                 and second cache",
+                "The scans read blocks in memory, so that no system time arises, and hardware \
+                 counters are not used.",
+            ),
+        ],
+    })
+}
+
+/// The crossover with the seeks that H gives, and without.
+fn crossovers(rows: &Curve, columns: &Curve, bench: &Bench) -> Table {
+    let row = |seek: f64| {
+        let disks = Sim {
+            seek_seconds: seek_of(seek, bench.clock),
+            ..bench.disks
+        };
+        let found = crossover(rows, columns, &disks, Conditions::default());
+        vec![
+            format!("{} ms", 1e3 * seek),
+            found.map_or_else(|| "never".to_owned(), percent),
+        ]
+    };
+    Table {
+        title: "Share of a tuple's bytes from which on columns take longer than rows".to_owned(),
+        columns: vec!["seek, at 3.2 GHz".to_owned(), "crossover".to_owned()],
+        rows: [0.0, 5e-3, 7.5e-3, 10e-3].map(row).to_vec(),
+    }
+}
+
+fn flat(rows: &Curve, disks: &Sim) -> Claim {
+    let at = |attributes| rows.elapsed(disks, attributes, Conditions::default());
+    let (one, all) = (at(1), at(rows.attributes()));
+    Claim::tested(
+        "The row store does not care how many attributes are selected (tolerance: 2 %)",
+        (all / one - 1.0).abs() < 0.02,
+        format!("Rows take {one:.1} s for one attribute, {all:.1} s for all."),
+    )
+}
+
+fn crosses(rows: &Curve, columns: &Curve, disks: &Sim) -> Claim {
+    let found = crossover(rows, columns, disks, Conditions::default());
+    let all = columns.attributes();
+    let at = |curve: &Curve, attributes| curve.elapsed(disks, attributes, Conditions::default());
+    let ends = format!(
+        "For one attribute columns take {:.1} s and rows {:.1} s, for all {:.1} s and {:.1} s.",
+        at(columns, 1),
+        at(rows, 1),
+        at(columns, all),
+        at(rows, all)
+    );
+    let (holds, because) = match found {
+        None => (false, "Columns are never slower.".to_owned()),
+        Some(share) => (
+            (0.78..=0.95).contains(&share),
+            format!(
+                "The lines cross at {} of the bytes; the table gives it for other seeks.",
+                percent(share)
+            ),
+        ),
+    };
+    Claim::tested(
+        "Columns win until more than 85 % of a tuple's bytes are selected, where seeks between \
+         columns cost more than the bytes that are not read (here: the lines cross between 78 \
+         and 95 %)",
+        holds,
+        format!("{because} {ends}"),
+    )
+}
+
+fn grows(rows: &Curve, columns: &Curve) -> Claim {
+    let all = columns.attributes();
+    let (one, many) = (columns.compute(1), columns.compute(all));
+    let (row_mean, column_mean) = (rows.mean_compute(), columns.mean_compute());
+    Claim::tested(
+        "Columns need more CPU for each attribute, and on average slightly less than rows (here: \
+         at most 10 % more)",
+        many > one && column_mean <= 1.1 * row_mean,
+        format!(
+            "Pipelined columns take {} of CPU per tuple for one attribute and {} for all; on \
+             average {}, rows {}.",
+            nanoseconds(one),
+            nanoseconds(many),
+            nanoseconds(column_mean),
+            nanoseconds(row_mean)
+        ),
+    )
+}
+
+fn strings(columns: &Curve) -> Claim {
+    let added = |attribute: usize| columns.compute(attribute + 1) - columns.compute(attribute);
+    let mean = |range: std::ops::Range<usize>| {
+        let count = range.len() as f64;
+        range.map(added).sum::<f64>() / count
+    };
+    let texts = mean(TEXTS);
+    let integers = mean(TEXTS.end..columns.attributes());
+    Claim::tested(
+        "The long texts, attributes 9 to 11, add much more CPU time than the integers after \
+         them (here: at least 1.5 times as much each)",
+        texts > 1.5 * integers,
+        format!(
+            "Each of the three texts adds {} per tuple, each of the five integers after them {}.",
+            nanoseconds(texts),
+            nanoseconds(integers)
+        ),
+    )
+}
