@@ -8,6 +8,7 @@
 mod error;
 mod experiment;
 mod outcome;
+mod q;
 mod registry;
 mod setting;
 
