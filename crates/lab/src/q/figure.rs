@@ -2,7 +2,7 @@
 
 use super::organisation::Cut;
 use super::race::{Lab, Sweep};
-use crate::outcome::{Axis, Plot};
+use crate::outcome::{Axis, Claim, Plot};
 use crate::setting::Setting;
 
 /// Selectivities of the paper.
@@ -15,6 +15,28 @@ pub const INDEXED: [f64; 4] = [0.001, 0.01, 0.1, 0.5];
 /// (section 4.1), and 4 MB of small tables, which would else have fewer than ten.
 pub fn blocks(setting: &Setting, lab: &Lab) -> Cut {
     Cut::Blocks(lab.rows_of(setting.by_scale(4 << 20, 16 << 20)))
+}
+
+/// A claim that was put to the test, with a reason if it does not hold.
+pub fn tested(
+    says: impl Into<String>,
+    holds: bool,
+    measured: impl Into<String>,
+    why_not: &str,
+) -> Claim {
+    let mut because = measured.into();
+    if !holds {
+        because.push(' ');
+        because.push_str(why_not);
+    }
+    Claim::tested(says, holds, because)
+}
+
+/// What one column more costs each row of the result, in nanoseconds of a thread, by the
+/// times of the narrowest and the widest projection; `share` of the rows match.
+pub fn nanoseconds_per_value(lab: &Lab, sweep: &Sweep, contender: &str, share: f64) -> f64 {
+    let rows = lab.rows as f64 * share / lab.threads as f64;
+    sweep.slope(contender) * 1e9 / rows
 }
 
 /// Widths of projections as values of an axis.

@@ -246,25 +246,33 @@ impl Sweep {
             .collect()
     }
 
-    /// The median times of `contender` over those of `other`, value by value; not a
-    /// number for one that is not there.
+    /// The median times of a contender by value; none if it is not there.
+    pub fn medians(&self, contender: &str) -> Vec<(f64, f64)> {
+        let number = self.names.iter().position(|known| known == contender);
+        let times = number.and_then(|number| self.times.get(number));
+        let medians = times.into_iter().flatten().map(Times::median);
+        self.xs.iter().copied().zip(medians).collect()
+    }
+
+    /// The median times of `contender` over those of `other`, value by value.
     pub fn ratios(&self, contender: &str, other: &str) -> Ratios {
-        let find = |name: &str| {
-            let number = self.names.iter().position(|known| known == name);
-            number.and_then(|number| self.times.get(number))
-        };
-        let ratio = |number: usize| {
-            let median = |name| {
-                let times = find(name).and_then(|times| times.get(number));
-                times.map_or(f64::NAN, Times::median)
-            };
-            median(contender) / median(other)
-        };
+        let pairs = self.medians(contender).into_iter().zip(self.medians(other));
         Ratios(
-            (0..self.xs.len())
-                .map(|number| (self.xs[number], ratio(number)))
+            pairs
+                .map(|((x, mine), (_, theirs))| (x, mine / theirs))
                 .collect(),
         )
+    }
+
+    /// Seconds that a contender takes more for each step of one, from the first value
+    /// that is not 0 to the last.
+    pub fn slope(&self, contender: &str) -> f64 {
+        let medians = self.medians(contender);
+        let first = medians.iter().find(|(x, _)| *x > 0.0);
+        match (first, medians.last()) {
+            (Some((x, low)), Some((y, high))) if y > x => (high - low) / (y - x),
+            _ => f64::NAN,
+        }
     }
 }
 
@@ -330,6 +338,7 @@ mod tests {
         assert!(ratios.at_most(1.0) && !ratios.at_most(0.9));
         assert!(ratios.of(|x| x > 1.0).about_one(0.0) && !ratios.about_one(0.5));
         assert_eq!(ratios.to_string(), "0.50 at 1, 1.00 at 2");
-        assert!(!sweep.ratios("a", "c").at_most(9.0));
+        assert_eq!(sweep.ratios("a", "c").0, []);
+        assert_eq!(sweep.slope("b"), -1.0);
     }
 }

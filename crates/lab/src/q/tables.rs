@@ -146,9 +146,13 @@ impl Generator {
 
     /// An integer of the table.
     pub fn integer(self, column: usize, row: u64) -> i32 {
-        let largest = self.kind.largest(column) as u64;
-        let below = (u128::from(self.bits(column, row)) * u128::from(largest)) >> 64;
-        below as i32 + 1
+        self.up_to(self.kind.largest(column), column, row)
+    }
+
+    /// The same where the largest of the column is known.
+    fn up_to(self, largest: i32, column: usize, row: u64) -> i32 {
+        let bits = u128::from(self.bits(column, row));
+        ((bits * largest as u128) >> 64) as i32 + 1
     }
 
     /// A string of the table.
@@ -165,7 +169,8 @@ impl Generator {
     /// A column at some rows.
     pub fn column(self, column: usize, rows: impl Iterator<Item = u64>) -> ArrayRef {
         if self.kind != TableKind::Strings {
-            let values = rows.map(|row| self.integer(column, row));
+            let largest = self.kind.largest(column);
+            let values = rows.map(|row| self.up_to(largest, column, row));
             return Arc::new(Int32Array::from_iter_values(values));
         }
         let mut strings = StringViewBuilder::new().with_fixed_block_size(1 << 20);
