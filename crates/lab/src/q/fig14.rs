@@ -1,6 +1,6 @@
 //! The smallest value of each of 100 groups (Q, figure 14).
 
-use super::figure::blocks;
+use super::figure::{blocks, tested};
 use super::organisation::{Cut, Organisation, Stored};
 use super::query::{Access, Query, scans, timed};
 use super::race::{Contender, Lab, Times, memory};
@@ -215,19 +215,21 @@ fn claims(groups: &[Times], scans: &[Times], rows_of_thread: f64) -> Vec<Claim> 
                 columns[0], columns[1]
             ),
         ),
-        Claim::tested(
+        tested(
             "Section 4.7: aggregation takes about as long as a scan with two conditions and no \
              output (holds if within a factor of 1.5 in blocks, of rows and of columns).",
             [0, 1]
                 .iter()
                 .all(|number| (1.0 / 1.5..=1.5).contains(&ratio(*number))),
             format!(
-                "Aggregate over scan: {:.2} with rows, {:.2} with columns. A thread takes {:.1} and \
-                 {:.1} ns for a row of the aggregate, {:.1} and {:.1} ns for one of the scan, whose \
-                 conditions are tested on packed values of a column, many at once; the hash table \
-                 takes them one by one.",
+                "Aggregate over scan: {:.2} with rows, {:.2} with columns.",
                 ratio(0),
-                ratio(1),
+                ratio(1)
+            ),
+            &format!(
+                "A thread takes {:.1} and {:.1} ns for a row of the aggregate, {:.1} and {:.1} ns \
+                 for one of the scan, whose conditions are tested on packed values of a column, many \
+                 at once; the hash table takes them one by one.",
                 each(0, groups),
                 each(1, groups),
                 each(0, scans),

@@ -208,11 +208,6 @@ fn claims(cases: &[Case]) -> Vec<Claim> {
                 costs(cases)
             ),
         ),
-        Claim::untested(
-            "Section 4.4.1: sorting the rows that an index finds before reading them does not pay.",
-            "Freestone reads rows of a block in ascending order only, so there is nothing to \
-             compare with.",
-        ),
     ]
 }
 

@@ -72,6 +72,13 @@ pub fn by_share(title: &str, sweep: &Sweep) -> Plot {
     plot
 }
 
+/// Time by the number of rows that are worked on at once.
+pub fn by_rows(title: &str, sweep: &Sweep) -> Plot {
+    let mut plot = plot(title, "rows at once", true, sweep);
+    plot.y.label = "time in ms".into();
+    plot
+}
+
 /// Response time by the size of blocks.
 pub fn by_size(title: &str, sweep: &Sweep) -> Plot {
     plot(title, "block size in KB of raw tuples", true, sweep)

@@ -4,6 +4,7 @@
 //! [`tables`] makes the tables, [`organisation`] stores them, [`query`] and [`output`]
 //! select from them, [`race`] measures; the figures are a file each.
 
+mod alone;
 mod fig1;
 mod fig10;
 mod fig12;
@@ -17,6 +18,7 @@ mod fig8;
 mod figure;
 mod index_build;
 mod load;
+mod ordering;
 mod organisation;
 mod output;
 mod query;
@@ -40,4 +42,5 @@ pub const EXPERIMENTS: &[&Experiment] = &[
     &fig15::WIDE,
     &load::EXPERIMENT,
     &index_build::EXPERIMENT,
+    &ordering::EXPERIMENT,
 ];

@@ -48,7 +48,7 @@ impl Output {
     /// Adds `rows` rows, whose columns are of one type.
     pub fn append(&mut self, columns: &[ArrayRef], rows: usize) {
         self.answer.rows += rows as u64;
-        let Some(first) = columns.first() else {
+        let Some(first) = columns.first().filter(|_| rows > 0) else {
             return;
         };
         let (start, end) = (self.used, self.used + rows * columns.len());

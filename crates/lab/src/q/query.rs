@@ -15,8 +15,8 @@ use freestone_storage::scan::BATCH_ROWS;
 use freestone_storage::{
     Block, CompareOp, IndexDefinition, Predicate, Scan, ScanRequest, TableSchema, Value,
 };
-use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Barrier};
 use std::time::{Duration, Instant};
 
 /// How rows are found.
@@ -70,7 +70,7 @@ fn at_least(column: usize, value: &Value) -> Predicate {
 /// Work that several threads share until nothing is left.
 enum Work {
     Scan(Arc<Scan>),
-    Index(IndexWork),
+    Index(Box<IndexWork>),
 }
 
 /// Blocks whose rows an index finds.
@@ -86,7 +86,7 @@ struct IndexWork {
 }
 
 /// Runs a query once with `threads` threads; each puts its rows into its own output.
-/// The time is from when all threads are there until the last one is done.
+/// The time is that of [`timed`].
 ///
 /// # Errors
 /// Those of reading blocks.
@@ -121,22 +121,18 @@ pub fn run(
     Ok((elapsed, answers.fold(Answer::default(), Answer::and)))
 }
 
-/// Does each part in a thread of its own; the time from when all of them are there until
-/// the last one is done.
+/// Does each part in a thread of its own, all at once; the time of the thread that works
+/// longest. That one thread is woken later than another is not in it.
 ///
 /// # Errors
 /// The first that a part gives.
 pub fn timed<P: Send>(parts: Vec<P>, work: impl Fn(P) -> Result<()> + Sync) -> Result<Duration> {
-    let (ready, all) = (AtomicUsize::new(0), parts.len());
-    let one = |part: P| -> Result<(Instant, Instant)> {
-        // Not a barrier of the operating system, which wakes one thread after the other.
-        ready.fetch_add(1, Ordering::AcqRel);
-        while ready.load(Ordering::Acquire) < all {
-            std::thread::yield_now();
-        }
+    let ready = Barrier::new(parts.len());
+    let one = |part: P| -> Result<Duration> {
+        ready.wait();
         let start = Instant::now();
         work(part)?;
-        Ok((start, Instant::now()))
+        Ok(start.elapsed())
     };
     let one = &one;
     let times = std::thread::scope(|scope| {
@@ -144,18 +140,14 @@ pub fn timed<P: Send>(parts: Vec<P>, work: impl Fn(P) -> Result<()> + Sync) -> R
             .into_iter()
             .map(|part| scope.spawn(move || one(part)))
             .collect();
+        // All are waited for, whatever becomes of the first.
+        let ends: Vec<_> = threads.into_iter().map(|thread| thread.join()).collect();
         let died = || Error::new("a thread of the experiment died", "");
-        threads
-            .into_iter()
-            .map(|thread| thread.join().map_err(|_| died())?)
-            .collect::<Result<Vec<(Instant, Instant)>>>()
+        ends.into_iter()
+            .map(|end| end.map_err(|_| died())?)
+            .collect::<Result<Vec<Duration>>>()
     })?;
-    let start = times.iter().map(|(start, _)| *start).min();
-    let end = times.iter().map(|(_, end)| *end).max();
-    Ok(match (start, end) {
-        (Some(start), Some(end)) => end - start,
-        _ => Duration::ZERO,
-    })
+    Ok(times.into_iter().max().unwrap_or_default())
 }
 
 /// A scan of the table without its indexes, for each of its queues.
@@ -191,7 +183,7 @@ fn work(stored: &Stored, query: &Query, access: Access, blocks: Vec<Arc<Block>>)
             });
             let definition = table.schema.indexes.first().cloned();
             let missing = || Error::new("the table has no index", "");
-            return Ok(Work::Index(IndexWork {
+            return Ok(Work::Index(Box::new(IndexWork {
                 blocks,
                 next: AtomicUsize::new(0),
                 definition: definition.ok_or_else(missing)?,
@@ -199,7 +191,7 @@ fn work(stored: &Stored, query: &Query, access: Access, blocks: Vec<Arc<Block>>)
                 predicate: bind(&predicate)?,
                 terms: terms.collect::<Result<_>>()?,
                 projection: query.projection.clone(),
-            }));
+            })));
         }
     };
     let scan = Scan::new(schema, table.arrow(), blocks, Vec::new(), &request)?;
