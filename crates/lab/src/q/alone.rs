@@ -1,8 +1,8 @@
 //! Sorting, and building trees, by themselves: on plain arrays, without what else a
 //! block of Freestone is made of, and over as many rows at once as there are.
 
+use super::clock::timed;
 use super::figure::by_rows;
-use super::query::timed;
 use super::race::{Lab, Sweep, Times};
 use super::tables::Generator;
 use crate::error::Result;

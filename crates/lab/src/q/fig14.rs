@@ -1,8 +1,9 @@
 //! The smallest value of each of 100 groups (Q, figure 14).
 
+use super::clock::timed;
 use super::figure::{blocks, tested};
 use super::organisation::{Cut, Organisation, Stored};
-use super::query::{Access, Query, scans, timed};
+use super::query::{Access, Query, scans};
 use super::race::{Contender, Lab, Times, memory};
 use super::tables::{GROUPS, TableKind};
 use crate::error::{Error, Result};

@@ -5,6 +5,7 @@
 //! select from them, [`race`] measures; the figures are a file each.
 
 mod alone;
+mod clock;
 mod fig1;
 mod fig10;
 mod fig12;

@@ -4,8 +4,8 @@
 //! and of columns with CSB+-trees over them, of a block's size and of a file's.
 
 use super::alone::{columns, shares, tree};
+use super::clock::timed;
 use super::figure::by_share;
-use super::query::timed;
 use super::race::{Lab, Sweep, Times, memory};
 use super::tables::TableKind;
 use crate::error::{Error, Result};

@@ -5,6 +5,7 @@
 //! that a block of Freestone holds: a sort and an index reach over 2^20 rows instead
 //! of the paper's 37 million.
 
+use super::clock::Clock;
 use super::tables::{Generator, TableKind};
 use crate::error::{Error, Result};
 use arrow_array::RecordBatch;
@@ -14,7 +15,6 @@ use freestone_storage::{
 };
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Instant;
 
 /// Most rows of a block.
 pub const ROWS_MAX: usize = 1 << 20;
@@ -153,10 +153,10 @@ impl Stored {
             };
             let batch = RecordBatch::try_new(shared.arrow(), columns)
                 .map_err(|error| Error::new(error.to_string(), ""))?;
-            let start = Instant::now();
+            let clock = Clock::start();
             let mut writer = store.writer(&shared, &options)?;
             writer.push(&batch)?;
-            Ok((writer.finish()?, start.elapsed().as_secs_f64()))
+            Ok((writer.finish()?, clock.elapsed().as_secs_f64()))
         };
         let (blocks, load_seconds) = written(&pieces, threads, &write)?;
         let table = store.commit(|edit| {

@@ -5,6 +5,7 @@
 //! part of what the paper shows. That last path is put together here from the block's
 //! own parts, one block at a time, as Freestone does it.
 
+use super::clock::timed;
 use super::organisation::Stored;
 use super::output::{Answer, Output};
 use super::tables::TableKind;
@@ -15,9 +16,9 @@ use freestone_storage::scan::BATCH_ROWS;
 use freestone_storage::{
     Block, CompareOp, IndexDefinition, Predicate, Scan, ScanRequest, TableSchema, Value,
 };
+use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Barrier};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// How rows are found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -119,35 +120,6 @@ pub fn run(
     })?;
     let answers = outputs.iter().map(Output::answer);
     Ok((elapsed, answers.fold(Answer::default(), Answer::and)))
-}
-
-/// Does each part in a thread of its own, all at once; the time of the thread that works
-/// longest. That one thread is woken later than another is not in it.
-///
-/// # Errors
-/// The first that a part gives.
-pub fn timed<P: Send>(parts: Vec<P>, work: impl Fn(P) -> Result<()> + Sync) -> Result<Duration> {
-    let ready = Barrier::new(parts.len());
-    let one = |part: P| -> Result<Duration> {
-        ready.wait();
-        let start = Instant::now();
-        work(part)?;
-        Ok(start.elapsed())
-    };
-    let one = &one;
-    let times = std::thread::scope(|scope| {
-        let threads: Vec<_> = parts
-            .into_iter()
-            .map(|part| scope.spawn(move || one(part)))
-            .collect();
-        // All are waited for, whatever becomes of the first.
-        let ends: Vec<_> = threads.into_iter().map(|thread| thread.join()).collect();
-        let died = || Error::new("a thread of the experiment died", "");
-        ends.into_iter()
-            .map(|end| end.map_err(|_| died())?)
-            .collect::<Result<Vec<Duration>>>()
-    })?;
-    Ok(times.into_iter().max().unwrap_or_default())
 }
 
 /// A scan of the table without its indexes, for each of its queues.

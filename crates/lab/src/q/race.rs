@@ -173,8 +173,9 @@ impl Lab {
     pub fn setup(&self, more: &str) -> String {
         format!(
             "{:?}, {} rows (the paper has {}), {} threads, {} samples for each point, each the \
-             best of up to {RUNS} runs after one to warm up; columns to project are drawn anew \
-             for each sample. {more}",
+             best of up to {RUNS} runs after one to warm up, of the thread that works longest, \
+             without what it waits for a core; columns to project are drawn anew for each sample. \
+             {more}",
             self.kind,
             self.rows,
             self.kind.paper_rows(),
