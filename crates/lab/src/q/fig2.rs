@@ -1,0 +1,123 @@
+//! Files, blocks and partitions where the sorted column is asked (Q, figure 2).
+
+use super::figure::{blocks, by_width, widths};
+use super::organisation::{Cut, Organisation};
+use super::query::{Access, Query};
+use super::race::{Contender, Lab, Sweep, memory};
+use super::tables::TableKind;
+use crate::error::Result;
+use crate::experiment::{Experiment, Need};
+use crate::outcome::{Claim, Outcome};
+use crate::setting::Setting;
+use freestone_storage::Layout;
+
+/// Figure 2: files against blocks, sorted column.
+pub const EXPERIMENT: Experiment = Experiment {
+    id: "q2",
+    source: "Q, figure 2",
+    title: "Files, blocks and partitions: sorted column",
+    need,
+    run,
+};
+
+const KIND: TableKind = TableKind::NarrowU;
+
+fn need(setting: &Setting) -> Need {
+    Need {
+        memory: memory(setting, KIND, 3),
+        ..Need::default()
+    }
+}
+
+fn run(setting: &Setting) -> Result<Outcome> {
+    let mut lab = Lab::new(setting, KIND, 3);
+    let cut = blocks(setting, &lab);
+    let parts = match cut {
+        Cut::Blocks(rows) => Cut::Partitions(rows),
+        other => other,
+    };
+    let load = |cut| lab.load(&Organisation::plain(Layout::Column, cut).sorted(0));
+    let (files, blocks, parts) = (load(Cut::Files)?, load(cut)?, load(parts)?);
+    let contenders = [
+        Contender::new("files", &files, Access::Chosen),
+        Contender::new("blocks", &blocks, Access::Chosen),
+        Contender::new("16 partitions of blocks", &parts, Access::Chosen),
+    ];
+    let generator = lab.generator();
+    let widths = widths(&lab);
+    let sweep = lab.sweep(&contenders, &widths, |width, turn| {
+        let projection = generator.projection(width as usize, turn as u64);
+        Query::of(KIND, projection, 0, 0.1)
+    })?;
+    let setup = lab.setup(
+        "10 % of the rows match, found by binary search in each block. A file is the part of one \
+         thread, in blocks of 2^20 rows, the most that there can be.",
+    );
+    Ok(Outcome {
+        setup,
+        plots: vec![by_width(
+            "Column store, predicate on the sorted column, 10 %",
+            &sweep,
+        )],
+        claims: claims(&sweep),
+        ..Outcome::default()
+    })
+}
+
+fn claims(sweep: &Sweep) -> Vec<Claim> {
+    let ratios = sweep.ratios("blocks", "files");
+    let (narrow, wide) = (ratios.of(|x| x > 0.0 && x < 5.0), ratios.of(|x| x >= 5.0));
+    let parts = sweep.ratios("16 partitions of blocks", "blocks");
+    vec![
+        Claim::tested(
+            "Observation 3: on the sorted column of a column store, blocks and files take nearly \
+             the same time for narrow projections (holds if within 20 % of each other).",
+            narrow.about_one(0.2),
+            format!("Blocks' time over that of files: {narrow} columns."),
+        ),
+        Claim::tested(
+            "Observation 3: for wide projections blocks tend to be faster (holds if they are at 5 \
+             and 10 columns together).",
+            wide.mean() < 1.0,
+            format!("Blocks' time over that of files: {wide} columns."),
+        ),
+        Claim::tested(
+            "Section 3.3.1: partitioned on the column that is asked, only the partitions with \
+             matches are worked on (holds if this takes no more than 10 % longer than searching \
+             every block, over all widths).",
+            parts.mean() <= 1.1,
+            format!("Partitions' time over that of blocks: {parts} columns."),
+        ),
+    ]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::race::Times;
+    use super::*;
+    use crate::outcome::Verdict::{DoesNotHold, Holds};
+
+    #[test]
+    fn claims_follow_the_times() {
+        let verdicts = |blocks: [f64; 5]| {
+            let sweep = Sweep {
+                names: ["files", "blocks", "16 partitions of blocks"]
+                    .map(String::from)
+                    .to_vec(),
+                xs: vec![0.0, 1.0, 3.0, 5.0, 10.0],
+                times: [[1.0; 5], blocks, blocks]
+                    .map(|times| times.map(|time| Times(vec![time])).to_vec())
+                    .to_vec(),
+            };
+            claims(&sweep)
+                .iter()
+                .map(|claim| claim.verdict)
+                .collect::<Vec<_>>()
+        };
+        assert_eq!(verdicts([9.0, 1.1, 0.9, 1.0, 0.9]), [Holds, Holds, Holds]);
+        assert_eq!(
+            verdicts([1.0, 1.3, 1.0, 1.1, 1.0]),
+            [DoesNotHold, DoesNotHold, Holds]
+        );
+    }
+}

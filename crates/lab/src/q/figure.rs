@@ -1,0 +1,85 @@
+//! What figures have in common: axes, block sizes, explanations.
+
+use super::organisation::Cut;
+use super::race::{Lab, Sweep};
+use crate::outcome::{Axis, Claim, Plot};
+use crate::setting::Setting;
+
+/// Selectivities of the paper.
+pub const SHARES: [f64; 5] = [0.001, 0.01, 0.1, 0.5, 1.0];
+
+/// Those at which an index is asked: where all rows match, none is.
+pub const INDEXED: [f64; 4] = [0.001, 0.01, 0.1, 0.5];
+
+/// Blocks of the size that experiments use unless they vary it: 16 MB as in the paper
+/// (section 4.1), and 4 MB of small tables, which would else have fewer than ten.
+pub fn blocks(setting: &Setting, lab: &Lab) -> Cut {
+    Cut::Blocks(lab.rows_of(setting.by_scale(4 << 20, 16 << 20)))
+}
+
+/// A claim that was put to the test, with a reason if it does not hold.
+pub fn tested(
+    says: impl Into<String>,
+    holds: bool,
+    measured: impl Into<String>,
+    why_not: &str,
+) -> Claim {
+    let mut because = measured.into();
+    if !holds {
+        because.push(' ');
+        because.push_str(why_not);
+    }
+    Claim::tested(says, holds, because)
+}
+
+/// What one column more costs each row of the result, in nanoseconds of a thread, by the
+/// times of the narrowest and the widest projection; `share` of the rows match.
+pub fn nanoseconds_per_value(lab: &Lab, sweep: &Sweep, contender: &str, share: f64) -> f64 {
+    let rows = lab.rows as f64 * share / lab.threads as f64;
+    sweep.slope(contender) * 1e9 / rows
+}
+
+/// Widths of projections as values of an axis.
+pub fn widths(lab: &Lab) -> Vec<f64> {
+    lab.kind.widths().map(|width| width as f64).to_vec()
+}
+
+fn plot(title: &str, label: &str, logarithmic: bool, sweep: &Sweep) -> Plot {
+    Plot {
+        title: title.into(),
+        x: Axis {
+            label: label.into(),
+            logarithmic,
+            names: Vec::new(),
+        },
+        y: Axis {
+            label: "response time in ms".into(),
+            ..Axis::default()
+        },
+        series: sweep.series(),
+    }
+}
+
+/// Response time by the number of projected columns.
+pub fn by_width(title: &str, sweep: &Sweep) -> Plot {
+    plot(title, "projected columns", false, sweep)
+}
+
+/// Response time by the share of rows that match.
+pub fn by_share(title: &str, sweep: &Sweep) -> Plot {
+    let mut plot = plot(title, "share of rows that match", true, sweep);
+    plot.y.logarithmic = true;
+    plot
+}
+
+/// Time by the number of rows that are worked on at once.
+pub fn by_rows(title: &str, sweep: &Sweep) -> Plot {
+    let mut plot = plot(title, "rows at once", true, sweep);
+    plot.y.label = "time in ms".into();
+    plot
+}
+
+/// Response time by the size of blocks.
+pub fn by_size(title: &str, sweep: &Sweep) -> Plot {
+    plot(title, "block size in KB of raw tuples", true, sweep)
+}
