@@ -5,9 +5,11 @@
 //! it holds here. The rest of the crate runs them, keeps what they found as JSON,
 //! and makes one page of it.
 
+pub mod cache;
 mod error;
 mod experiment;
 mod outcome;
+mod p;
 mod registry;
 mod setting;
 
