@@ -5,6 +5,7 @@
 //! it holds here. The rest of the crate runs them, keeps what they found as JSON,
 //! and makes one page of it.
 
+pub mod c;
 pub mod cache;
 mod error;
 mod experiment;

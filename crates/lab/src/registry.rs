@@ -4,7 +4,7 @@ use crate::experiment::Experiment;
 
 /// All experiments, in the order of documents and figures.
 pub fn all() -> Vec<&'static Experiment> {
-    let documents: [&[&Experiment]; 1] = [crate::p::EXPERIMENTS];
+    let documents: [&[&Experiment]; 2] = [crate::c::EXPERIMENTS, crate::p::EXPERIMENTS];
     documents.concat()
 }
 

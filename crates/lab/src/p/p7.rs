@@ -39,8 +39,7 @@ fn run(setting: &Setting) -> Result<Outcome> {
     let (paper, ours) = (&curves[0], &curves[1]);
     Ok(Outcome {
         setup: format!(
-            "R of {} records with 8 attributes of 8 bytes on pages of 8 KiB; the average of one \
-             attribute where another lies in a range, more than a line apart. {OF_THE_MODEL} \
+            "R of {} records with 8 attributes of 8 bytes on pages of 8 KiB; the average of one attribute where another lies in a range, 32 bytes apart, so that they never share a line of the paper's. {OF_THE_MODEL} \
              Caches: {}; {}. A miss of the first cache alone counts {FIRST_PENALTY} cycles, of \
              the second {SECOND_PENALTY}, as the paper says of its processor.",
             bench.rows(),
@@ -57,7 +56,7 @@ fn curve(bench: &Bench, machine: CacheMachine) -> Curve {
     let misses = |model| {
         let points = SELECTIVITIES.iter();
         let points = points.map(|selectivity| {
-            let selection = Selection::new(&[0], &[7], selectivity / 100.0);
+            let selection = Selection::apart(selectivity / 100.0);
             bench.misses(model, &selection, &machine)
         });
         points.collect()

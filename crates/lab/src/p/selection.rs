@@ -39,6 +39,13 @@ impl Selection {
         }
     }
 
+    /// The selection of one attribute by another that is half a record away, so that in
+    /// a record of NSM and the next they are 32 bytes apart or more: no line of the
+    /// paper's caches has both.
+    pub fn apart(share: f64) -> Selection {
+        Selection::new(&[4], &[0], share)
+    }
+
     /// Its predicate.
     pub fn predicate(&self) -> Predicate {
         let compare = |column, op, value: i64| Predicate::Compare {
