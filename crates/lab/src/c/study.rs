@@ -1,0 +1,246 @@
+//! The factors of tables I to III, one varied at a time.
+
+use super::run::{Report, codb};
+use super::workload::{Entropy, Workload};
+use crate::error::Result;
+use crate::outcome::Table;
+use crate::setting::Setting;
+
+/// What a variant changes, by the names of the tables.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Variant {
+    /// The document's defaults: hot, half of the requests read, low entropy, two columns.
+    Default,
+    Cold,
+    OnlyReads,
+    OnlyWrites,
+    HighEntropy,
+    OneColumn,
+}
+
+impl Variant {
+    pub const ALL: [Variant; 6] = [
+        Variant::Default,
+        Variant::Cold,
+        Variant::OnlyReads,
+        Variant::OnlyWrites,
+        Variant::HighEntropy,
+        Variant::OneColumn,
+    ];
+
+    /// The workload of the variant.
+    pub fn of(self, default: &Workload) -> Workload {
+        let mut workload = default.clone();
+        match self {
+            Variant::Default => {}
+            Variant::Cold => workload.warm_up = 0,
+            Variant::OnlyReads => workload.reads = 1.0,
+            Variant::OnlyWrites => workload.reads = 0.0,
+            Variant::HighEntropy => workload.entropy = Entropy::Unlimited,
+            Variant::OneColumn => workload.columns = 1,
+        }
+        workload
+    }
+}
+
+/// Rows of the tables: factor, its value, and the variant that has it.
+const ROWS: [(&str, &str, Variant); 10] = [
+    ("allocator", "of this program", Variant::Default),
+    ("state", "hot", Variant::Default),
+    ("state", "cold", Variant::Cold),
+    ("reads and writes", "only reads", Variant::OnlyReads),
+    ("reads and writes", "50 % writes", Variant::Default),
+    ("reads and writes", "only writes", Variant::OnlyWrites),
+    ("entropy", "low", Variant::Default),
+    ("entropy", "high", Variant::HighEntropy),
+    ("several columns", "yes", Variant::Default),
+    ("several columns", "no", Variant::OneColumn),
+];
+
+/// Least, most, mean and standard deviation of some numbers.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(super) struct Spread {
+    pub least: f64,
+    pub most: f64,
+    /// The mean without the least and the largest tenth.
+    pub trimmed: f64,
+    pub mean: f64,
+    pub deviation: f64,
+}
+
+impl Spread {
+    pub fn of(numbers: &[f64]) -> Spread {
+        let point = crate::outcome::Point::of(0.0, numbers);
+        let least = numbers.iter().copied().fold(f64::INFINITY, f64::min);
+        let most = numbers.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+        Spread {
+            least,
+            most,
+            trimmed: trimmed(numbers),
+            mean: point.mean,
+            deviation: point.deviation,
+        }
+    }
+}
+
+/// The mean of some numbers without the least and the largest tenth of them.
+fn trimmed(numbers: &[f64]) -> f64 {
+    let mut sorted = numbers.to_vec();
+    sorted.sort_by(f64::total_cmp);
+    let tenth = sorted.len() / 10;
+    let middle = &sorted[tenth..sorted.len() - tenth];
+    middle.iter().sum::<f64>() / middle.len().max(1) as f64
+}
+
+/// What each variant gave.
+#[derive(Debug)]
+pub(super) struct Study {
+    reports: Vec<(Variant, Report)>,
+}
+
+/// The document's protocol, or a tenth of it.
+pub(super) fn protocol(setting: &Setting) -> Workload {
+    Workload {
+        requests: setting.by_scale(5_000, 50_000),
+        warm_up: setting.by_scale(500, 1_000),
+        runs: setting.by_scale(3, 4),
+        records: setting.by_scale(20_000, 50_000),
+        seed: setting.seed,
+        ..Workload::default()
+    }
+}
+
+impl Study {
+    /// Runs all variants, one run of each in turn, so that what disturbs one run does not
+    /// disturb one variant alone.
+    pub fn new(setting: &Setting) -> Result<Study> {
+        let default = protocol(setting);
+        let mut reports: Vec<(Variant, Report)> = Variant::ALL
+            .iter()
+            .map(|variant| (*variant, Report::default()))
+            .collect();
+        for run in 0..default.runs {
+            for (variant, report) in &mut reports {
+                let workload = Workload {
+                    runs: 1,
+                    seed: setting.seed + run as u64,
+                    ..variant.of(&default)
+                };
+                let found = codb(&workload, &setting.scratch, &mut std::io::sink())?;
+                report.requests.extend(found.requests);
+                report.looks.extend(found.looks);
+            }
+        }
+        Ok(Study { reports })
+    }
+
+    fn report(&self, variant: Variant) -> Option<&Report> {
+        let found = self.reports.iter().find(|(known, _)| *known == variant);
+        found.map(|(_, report)| report)
+    }
+
+    /// Milliseconds of requests.
+    pub fn response(&self, variant: Variant) -> Spread {
+        let requests = self.report(variant).map(|report| &report.requests);
+        let times = requests.into_iter().flatten();
+        let times: Vec<f64> = times.map(|request| request.milliseconds).collect();
+        Spread::of(&times)
+    }
+
+    /// Milliseconds of reads alone, or of writes.
+    pub fn response_of(&self, variant: Variant, read: bool) -> Spread {
+        let requests = self.report(variant).map(|report| &report.requests);
+        let times = requests.into_iter().flatten();
+        let times = times.filter(|request| request.read == read);
+        let times: Vec<f64> = times.map(|request| request.milliseconds).collect();
+        Spread::of(&times)
+    }
+
+    /// Megabytes of memory.
+    pub fn memory(&self, variant: Variant) -> Spread {
+        let looks = self.report(variant).map(|report| &report.looks);
+        let looks = looks.into_iter().flatten();
+        let megabytes: Vec<f64> = looks.map(|look| look.megabytes).collect();
+        Spread::of(&megabytes)
+    }
+
+    /// Requests a second.
+    pub fn throughput(&self, variant: Variant) -> Spread {
+        let looks = self.report(variant).map(|report| &report.looks);
+        let looks = looks.into_iter().flatten();
+        let throughput: Vec<f64> = looks.map(|look| look.throughput).collect();
+        Spread::of(&throughput)
+    }
+}
+
+/// One of the three tables.
+pub(super) fn table(
+    title: &str,
+    unit: &str,
+    digits: usize,
+    spread: impl Fn(Variant) -> Spread,
+) -> Table {
+    let default = spread(Variant::Default);
+    let row = |(factor, value, variant): &(&str, &str, Variant)| {
+        let spread = spread(*variant);
+        let Spread {
+            least,
+            most,
+            trimmed,
+            mean,
+            deviation,
+        } = spread;
+        let numbers = [least, most, mean, deviation, trimmed];
+        let numbers = numbers.map(|number| format!("{number:.digits$}"));
+        let beside = format!("{:.2}", trimmed / default.trimmed);
+        let names = [factor.to_string(), value.to_string()].into_iter();
+        names.chain(numbers).chain([beside]).collect()
+    };
+    let names = ["factor", "value"].map(String::from).into_iter();
+    let measures = ["least", "most", "mean", "deviation", "trimmed mean"]
+        .map(|name| format!("{name} ({unit})"));
+    let beside = "trimmed mean beside the default".to_string();
+    Table {
+        title: title.into(),
+        columns: names.chain(measures).chain([beside]).collect(),
+        rows: ROWS.iter().map(row).collect(),
+    }
+}
+
+/// What all three tables say of their measurements.
+pub(super) fn setup(setting: &Setting) -> String {
+    let workload = protocol(setting);
+    format!(
+        "{} runs of {} requests by one thread after {} for warming up, on a family of {} records \
+         in Freestone's `dsm` layout on disk, entries of 32 bytes; by default hot, half of the \
+         requests reading a record by its key and half adding one, entries drawn from 10 (low \
+         entropy) or all different (high), two columns. Commits do not wait for the disk, as \
+         CODB's do not. Variants take turns, run by run; claims are decided by trimmed means, without the least and the largest tenth, since \
+         whatever else the machine does makes few requests very long, and with them the mean. Memory is what Freestone's delta and \
+         opened blocks take; the document measures the heap of a Java virtual machine, garbage \
+         included.",
+        workload.runs, workload.requests, workload.warm_up, workload.records
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn spreads_and_tables() {
+        let spread = Spread::of(&[1.0, 2.0, 6.0]);
+        assert_eq!((spread.least, spread.most, spread.mean), (1.0, 6.0, 3.0));
+        let skewed = [vec![2.0; 9], vec![100.0]].concat();
+        assert_eq!(Spread::of(&skewed).trimmed, 2.0);
+        let table = table("t", "ms", 1, |variant| match variant {
+            Variant::OnlyReads => Spread::of(&[1.5]),
+            _ => Spread::of(&[3.0]),
+        });
+        assert_eq!(table.columns.len(), 8);
+        assert_eq!(
+            table.rows[3][1..],
+            ["only reads", "1.5", "1.5", "1.5", "0.0", "1.5", "0.50"]
+        );
+    }
+}

@@ -1,0 +1,149 @@
+//! P, section 7.5: single records by an index, NSM beside PAX.
+
+use super::bench::rows;
+use super::measure::{in_turns, ratio, timed};
+use super::plots::{listed, plot, series};
+use super::random::Random;
+use super::relation::{PAGE_BYTES, Relation, batch, schema};
+use super::table::{Model, load};
+use crate::error::{Error, Result};
+use crate::experiment::{Experiment, Need};
+use crate::outcome::{Claim, Outcome, Point};
+use crate::setting::Setting;
+use freestone_storage::{Key, KeyLookUp, ReadView, Store, Table, Value};
+use std::sync::Arc;
+
+/// Section 7.5.
+pub static EXPERIMENT: Experiment = Experiment {
+    id: "plookup",
+    source: "P, section 7.5",
+    title: "Look-ups of single records by projectivity",
+    need: |setting| Need {
+        memory: rows(setting) as u64 * 64 * 10,
+        ..Need::default()
+    },
+    run,
+};
+
+const DEGREE: usize = 8;
+const MODELS: [Model; 2] = [Model::Nsm, Model::Pax];
+
+/// R with a key, in NSM and PAX.
+struct Keyed {
+    tables: Vec<Arc<Table>>,
+    view: ReadView,
+    rows: u64,
+    _store: Arc<Store>,
+}
+
+impl Keyed {
+    fn new(rows: usize, seed: u64) -> Result<Keyed> {
+        let relation = Relation::new(rows, DEGREE, seed);
+        let names = (0..=DEGREE).map(|number| format!("a{number}"));
+        let mut schema = schema(names);
+        schema.keys.push(Key {
+            name: "keys".into(),
+            columns: vec![0],
+            primary: true,
+        });
+        let mut columns = vec![(0..rows as i64).collect()];
+        columns.extend(relation.attributes);
+        let (store, batch) = (Store::in_memory(), batch(&schema, &columns)?);
+        let table = |model: &Model| {
+            let options = model.options(PAGE_BYTES);
+            load(&store, &model.to_string(), &schema, &options, &batch)
+        };
+        Ok(Keyed {
+            tables: MODELS.iter().map(table).collect::<Result<_>>()?,
+            view: ReadView::at(store.snapshot().timestamp()),
+            rows: rows as u64,
+            _store: store,
+        })
+    }
+
+    /// Looks up records at random, `projected` attributes of each; returns the sum of
+    /// all values.
+    fn look_up(&self, table: usize, projected: usize, count: usize, seed: u64) -> Result<i128> {
+        let table = &self.tables[table];
+        let columns: Vec<usize> = (1..=projected).collect();
+        let prepared = KeyLookUp::prepare(&table.schema, &[0], &columns)?;
+        let (mut random, mut sum) = (Random::new(seed, 77), 0);
+        for _ in 0..count {
+            let key = Value::Int(random.below(self.rows).into());
+            let found = table.find(&self.view, &prepared, &[key])?;
+            let [(_, row)] = found.as_slice() else {
+                return Err(Error::new("a key without its record", ""));
+            };
+            let values = row.iter().flatten();
+            sum += values
+                .map(|value| match value {
+                    Value::Int(value) => *value,
+                    _ => 0,
+                })
+                .sum::<i128>();
+        }
+        Ok(sum)
+    }
+}
+
+fn run(setting: &Setting) -> Result<Outcome> {
+    let keyed = Keyed::new(rows(setting), setting.seed)?;
+    let count = setting.by_scale(20_000, 200_000);
+    let variants: Vec<usize> = (0..MODELS.len()).collect();
+    // By projectivity, layout and turn.
+    let times = (1..=DEGREE).map(|projected| {
+        in_turns(setting.repetitions(), &variants, |table| {
+            let looked_up = timed(|| keyed.look_up(*table, projected, count, setting.seed))?;
+            Ok(1e9 * looked_up.1 / count as f64)
+        })
+    });
+    let times = times.collect::<Result<Vec<Vec<Vec<f64>>>>>()?;
+    let curves = MODELS.iter().enumerate().map(|(model, name)| {
+        let points = (1..).zip(&times);
+        let points = points.map(|(x, times)| Point::of(f64::from(x), &times[model]));
+        series(name.to_string(), points)
+    });
+    let (title, x) = ("Time of a look-up", "attributes projected");
+    Ok(Outcome {
+        setup: format!(
+            "R of {} records with a key and {DEGREE} attributes of 8 bytes, on pages of 8 KiB in \
+             memory, without codecs; {count} records at random, each found by the CSB+-tree of \
+             its block; one thread's processor time, {} repetitions in turns. No page is pinned \
+             and no record locked.",
+            keyed.rows,
+            setting.repetitions()
+        ),
+        plots: vec![plot(title, x, "nanoseconds", curves.collect())],
+        tables: Vec::new(),
+        claims: vec![claim(&times)],
+    })
+}
+
+fn claim(times: &[Vec<Vec<f64>>]) -> Claim {
+    let ratios = times.iter().map(|times| ratio(&times[1], &times[0]));
+    let ratios: Vec<f64> = ratios.collect();
+    Claim::tested(
+        "Single records by an index take as long with PAX as with NSM, whatever is projected.",
+        ratios.iter().all(|ratio| (0.85..=1.15).contains(ratio)),
+        format!(
+            "Counted as within 15 %: PAX takes {} times as long as NSM for one to eight \
+             attributes. With PAX each attribute is on a line of its own, though all are asked for \
+             before the first is read. Nothing else is done for a record here: no page is \
+             read, pinned or locked, which hides the difference in the paper.",
+            listed(&ratios)
+        ),
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn both_layouts_give_the_same_records() {
+        let keyed = Keyed::new(5_000, 1).unwrap();
+        let sum = |table, projected| keyed.look_up(table, projected, 300, 2).unwrap();
+        assert_eq!(sum(0, 8), sum(1, 8));
+        assert!(sum(0, 2) < sum(0, 8));
+    }
+}
