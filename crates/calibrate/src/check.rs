@@ -5,7 +5,7 @@ use crate::columns::{Recipe, Values, recipes};
 use crate::scans::name;
 use crate::tables::{Plan, Sample};
 use crate::timer::least;
-use crate::{Dice, Result};
+use crate::{Random, Result};
 use freestone_model::{Costs, Machine, Selection};
 use freestone_storage::{CodecChoice, CodecName, ColumnScanner, Layout};
 use std::path::Path;
@@ -91,10 +91,10 @@ pub fn check(
     directory: &Path,
     each: &mut dyn FnMut(&Checked),
 ) -> Result<Vec<Checked>> {
-    let mut dice = Dice(seed);
+    let mut random = Random::new(seed);
     let mut all = Vec::new();
     for query in 0..queries {
-        let drawn = Drawn::new(&mut dice);
+        let drawn = Drawn::new(&mut random);
         for layout in Layout::ALL {
             let place = tempfile::tempdir_in(directory)?;
             let sample = Sample::make(&drawn.plan(layout), Some(place.path()))?;
@@ -149,39 +149,39 @@ struct Drawn {
 impl Drawn {
     /// Up to 50 columns of every kind, tuples of 4 to some hundred bytes, selectivities
     /// from 0.01 % to all.
-    fn new(dice: &mut Dice) -> Drawn {
+    fn new(random: &mut Random) -> Drawn {
         let kinds = recipes();
         // As many narrow tables as wide ones.
-        let columns = (50f64.powf(dice.part()).round() as usize).max(1);
+        let columns = (50f64.powf(random.share()).round() as usize).max(1);
         let narrow =
             |recipe: &&Recipe| !matches!(recipe.values, Values::Texts(100) | Values::Words(100, _));
         let few: Vec<&Recipe> = kinds.iter().filter(narrow).collect();
-        let draw = |dice: &mut Dice| match columns > 8 {
-            true => *few[dice.below(few.len() as u64) as usize],
-            false => kinds[dice.below(kinds.len() as u64) as usize],
+        let draw = |random: &mut Random| match columns > 8 {
+            true => *few[random.below(few.len() as u64) as usize],
+            false => kinds[random.below(kinds.len() as u64) as usize],
         };
-        let recipes: Vec<Recipe> = (0..columns).map(|_| draw(dice)).collect();
-        let share = 10f64.powf(-4.0 * dice.part()).min(1.0);
+        let recipes: Vec<Recipe> = (0..columns).map(|_| draw(random)).collect();
+        let share = 10f64.powf(-4.0 * random.share()).min(1.0);
         let selectors = [
             CodecChoice::Auto,
             CodecChoice::None,
             CodecChoice::Named(CodecName::Bitpack),
             CodecChoice::Named(CodecName::Truncation),
         ];
-        let wanted = 1 + dice.below(columns as u64);
+        let wanted = 1 + random.below(columns as u64);
         let mut projection: Vec<usize> = (0..columns).collect();
         while projection.len() > wanted as usize {
-            projection.remove(dice.below(projection.len() as u64) as usize);
+            projection.remove(random.below(projection.len() as u64) as usize);
         }
-        let rows = 100_000 + dice.below(200_000) as usize;
+        let rows = 100_000 + random.below(200_000) as usize;
         Drawn {
             recipes,
-            selector: selectors[dice.below(4) as usize],
+            selector: selectors[random.below(4) as usize],
             rows,
-            block_rows: rows / (1 + dice.below(4) as usize),
-            seed: dice.next(),
+            block_rows: rows / (1 + random.below(4) as usize),
+            seed: random.bits(),
             // One query in eight asks for all.
-            share: if dice.below(8) == 0 { 1.0 } else { share },
+            share: if random.below(8) == 0 { 1.0 } else { share },
             projection,
         }
     }

@@ -1,6 +1,6 @@
 //! Columns to measure: one for each type and codec that matter.
 
-use crate::{Dice, Error, Result};
+use crate::{Error, Random, Result};
 use arrow_array::builder::StringViewBuilder;
 use arrow_array::{ArrayRef, Decimal128Array, Float64Array, Int32Array, Int64Array};
 use freestone_storage::{CodecChoice, CodecName, ColumnType, Physical, Value};
@@ -115,42 +115,42 @@ impl Values {
     }
 
     /// So many of them.
-    pub fn array(self, kind: &ColumnType, rows: usize, dice: &mut Dice) -> Result<ArrayRef> {
+    pub fn array(self, kind: &ColumnType, rows: usize, random: &mut Random) -> Result<ArrayRef> {
         let mut last = 0;
-        let integers = |dice: &mut Dice, last: &mut i64| match self {
-            Values::Below(limit) => dice.below(limit) as i64,
+        let integers = |random: &mut Random, last: &mut i64| match self {
+            Values::Below(limit) => random.below(limit) as i64,
             Values::Ascending(step) => {
-                *last += dice.below(step) as i64;
+                *last += random.below(step) as i64;
                 *last
             }
             Values::Runs(length) => {
-                if dice.below(length) == 0 {
-                    *last = dice.below(1 << 16) as i64;
+                if random.below(length) == 0 {
+                    *last = random.below(1 << 16) as i64;
                 }
                 *last
             }
-            Values::Few(count) => (dice.below(count) as i64) * 1_000_003,
+            Values::Few(count) => (random.below(count) as i64) * 1_000_003,
             Values::Prices | Values::Floats | Values::Words(..) | Values::Texts(_) => 0,
         };
         Ok(match (self, kind) {
             (Values::Prices, _) => Arc::new(Float64Array::from_iter_values(
-                (0..rows).map(|_| dice.below(1_000_000) as f64 / 100.0),
+                (0..rows).map(|_| random.below(1_000_000) as f64 / 100.0),
             )),
             (Values::Floats, _) => Arc::new(Float64Array::from_iter_values(
-                (0..rows).map(|_| dice.part().sqrt()),
+                (0..rows).map(|_| random.share().sqrt()),
             )),
             (Values::Words(bytes, count), _) => {
-                texts((0..rows).map(|_| (bytes, dice.below(count))))
+                texts((0..rows).map(|_| (bytes, random.below(count))))
             }
-            (Values::Texts(bytes), _) => texts((0..rows).map(|_| (bytes, dice.next()))),
+            (Values::Texts(bytes), _) => texts((0..rows).map(|_| (bytes, random.bits()))),
             (_, ColumnType::Integer) => Arc::new(Int32Array::from_iter_values(
-                (0..rows).map(|_| integers(dice, &mut last) as i32),
+                (0..rows).map(|_| integers(random, &mut last) as i32),
             )),
             (_, ColumnType::BigInt) => Arc::new(Int64Array::from_iter_values(
-                (0..rows).map(|_| integers(dice, &mut last)),
+                (0..rows).map(|_| integers(random, &mut last)),
             )),
             (_, ColumnType::Decimal { precision, scale }) => {
-                let values = (0..rows).map(|_| i128::from(integers(dice, &mut last)) << 60);
+                let values = (0..rows).map(|_| i128::from(integers(random, &mut last)) << 60);
                 let array = Decimal128Array::from_iter_values(values)
                     .with_precision_and_scale(*precision, *scale)
                     .map_err(|error| Error::Arrow(error.to_string()))?;
@@ -171,11 +171,11 @@ fn texts(seeds: impl Iterator<Item = (usize, u64)>) -> ArrayRef {
     let mut text = String::new();
     for (bytes, seed) in seeds {
         text.clear();
-        let mut dice = Dice(seed);
+        let mut random = Random::new(seed);
         // A fifth shorter or longer.
-        let wanted = bytes - bytes / 5 + dice.below((bytes as u64 / 5) * 2 + 1) as usize;
+        let wanted = bytes - bytes / 5 + random.below((bytes as u64 / 5) * 2 + 1) as usize;
         while text.len() < wanted {
-            text.push_str(SYLLABLES[dice.below(16) as usize]);
+            text.push_str(SYLLABLES[random.below(16) as usize]);
         }
         builder.append_value(&text);
     }

@@ -1,6 +1,6 @@
 //! The disk that a directory is on.
 
-use crate::{Dice, Result};
+use crate::{Random, Result};
 use rustix::fs::{Advice, fadvise};
 use std::fs::File;
 use std::io::Write;
@@ -28,9 +28,9 @@ pub(crate) struct Disk {
 /// Measures by a file that the system does not remember.
 pub(crate) fn measure(directory: &Path) -> Result<Disk> {
     let mut file = tempfile::tempfile_in(directory)?;
-    let mut dice = Dice(2);
+    let mut random = Random::new(2);
     let part: Vec<u8> = (0..STRIDE / 8)
-        .flat_map(|_| dice.next().to_le_bytes())
+        .flat_map(|_| random.bits().to_le_bytes())
         .collect();
     for _ in 0..BYTES / STRIDE as u64 {
         file.write_all(&part)?;
@@ -47,7 +47,7 @@ pub(crate) fn measure(directory: &Path) -> Result<Disk> {
     fadvise(&file, 0, None, Advice::Random).map_err(std::io::Error::from)?;
     let start = Instant::now();
     for _ in 0..PLACES {
-        let at = dice.below(BYTES / PAGE as u64) * PAGE as u64;
+        let at = random.below(BYTES / PAGE as u64) * PAGE as u64;
         file.read_exact_at(&mut buffer[..PAGE], at)?;
     }
     let seek = start.elapsed().as_secs_f64() / PLACES as f64;

@@ -2,7 +2,7 @@
 
 use crate::disk;
 use crate::timer::least;
-use crate::{Dice, Result};
+use crate::{Random, Result};
 use freestone_model::Machine;
 use std::hint::black_box;
 use std::path::Path;
@@ -63,9 +63,9 @@ fn miss() -> f64 {
     let lines = BYTES / LINE;
     // One cycle through all lines, in random order (Sattolo).
     let mut order: Vec<u32> = (0..lines as u32).collect();
-    let mut dice = Dice(1);
+    let mut random = Random::new(1);
     for last in (1..lines).rev() {
-        order.swap(last, dice.below(last as u64) as usize);
+        order.swap(last, random.below(last as u64) as usize);
     }
     let mut next = vec![0u32; lines * PER_LINE];
     for (line, follower) in order.iter().enumerate() {
@@ -80,4 +80,17 @@ fn miss() -> f64 {
         black_box(at);
     });
     seconds / f64::from(steps)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Processors of the last decades have clocks from 1 to 6 GHz; a debug build takes
+    /// more than two cycles a step.
+    #[test]
+    fn the_clock_is_one_of_a_processor() {
+        let found = clock();
+        assert!((1e8..6.5e9).contains(&found), "{found}");
+    }
 }

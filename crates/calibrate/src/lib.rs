@@ -9,6 +9,7 @@ mod cold;
 mod columns;
 mod disk;
 mod hardware;
+mod random;
 mod scans;
 mod tables;
 mod timer;
@@ -16,6 +17,7 @@ mod timer;
 pub use check::{Checked, Errors, check};
 pub use columns::kind_of;
 pub use hardware::{bandwidth, clock, machine};
+pub use random::Random;
 pub use scans::costs;
 pub use timer::{CpuTimer, least};
 
@@ -56,28 +58,5 @@ impl From<freestone_storage::Error> for Error {
 impl From<std::io::Error> for Error {
     fn from(error: std::io::Error) -> Error {
         Error::Io(error)
-    }
-}
-
-/// Splitmix64: numbers that look random and are the same every time.
-#[derive(Clone, Debug)]
-pub(crate) struct Dice(pub u64);
-
-impl Dice {
-    pub fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mixed = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        mixed ^ (mixed >> 31)
-    }
-
-    /// A number below `limit`, which is not 0.
-    pub fn below(&mut self, limit: u64) -> u64 {
-        self.next() % limit
-    }
-
-    /// A number from 0 to 1.
-    pub fn part(&mut self) -> f64 {
-        (self.next() >> 11) as f64 / (1u64 << 53) as f64
     }
 }

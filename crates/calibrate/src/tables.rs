@@ -1,7 +1,7 @@
 //! Tables to measure scans on: columns, and last one that selects.
 
 use crate::columns::{Recipe, kind_of};
-use crate::{Dice, Error, Result};
+use crate::{Error, Random, Result};
 use arrow_array::{ArrayRef, Int32Array, RecordBatch};
 use freestone_model::Used;
 use freestone_storage::{
@@ -173,15 +173,15 @@ fn blocks(
     plan: &Plan<'_>,
 ) -> Result<Vec<freestone_storage::NewBlock>> {
     let shared = Arc::new(schema.clone());
-    let mut dice = Dice(plan.seed);
+    let mut random = Random::new(plan.seed);
     let mut blocks = Vec::new();
     for start in (0..plan.rows).step_by(plan.block_rows) {
         let rows = plan.block_rows.min(plan.rows - start);
         let mut arrays: Vec<ArrayRef> = Vec::new();
         for recipe in plan.recipes {
-            arrays.push(recipe.values.array(&recipe.kind, rows, &mut dice)?);
+            arrays.push(recipe.values.array(&recipe.kind, rows, &mut random)?);
         }
-        let selectors = (0..rows).map(|_| dice.below(SELECTORS) as i32);
+        let selectors = (0..rows).map(|_| random.below(SELECTORS) as i32);
         arrays.push(Arc::new(Int32Array::from_iter_values(selectors)));
         let batch = RecordBatch::try_new(shared.arrow(), arrays)
             .map_err(|error| Error::Arrow(error.to_string()))?;

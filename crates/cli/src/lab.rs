@@ -24,7 +24,7 @@ pub fn run(arguments: &LabArguments) -> Result<()> {
             seed,
             out,
         } => {
-            let setting = command::setting(*quick, *seed);
+            let setting = command::setting(*quick, *seed, out);
             let commit = std::env::var(COMMIT).ok();
             let tell = &mut |event: freestone_lab::Event<'_>| eprintln!("{event}");
             let summary = command::run(ids, &known, &setting, out, commit.as_deref(), tell);

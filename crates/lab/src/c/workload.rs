@@ -1,7 +1,7 @@
 //! The workload generator of CODB (C, section III).
 
 use crate::error::{Error, Result};
-use crate::p::random::Random;
+use freestone_calibrate::Random;
 
 /// What requests are made (C4).
 #[derive(Clone, Debug, PartialEq)]
@@ -114,7 +114,7 @@ impl Requests {
     pub fn new(workload: &Workload, stream: u64) -> Requests {
         Requests {
             workload: workload.clone(),
-            random: Random::new(workload.seed, stream),
+            random: Random::stream(workload.seed, stream),
         }
     }
 
@@ -122,9 +122,9 @@ impl Requests {
     pub fn entry(&mut self) -> Vec<u8> {
         let which = match self.workload.entropy {
             Entropy::Distinct(count) => self.random.below(count.max(1)),
-            Entropy::Unlimited => self.random.next(),
+            Entropy::Unlimited => self.random.bits(),
         };
-        let mut letters = Random::new(which, 1);
+        let mut letters = Random::stream(which, 1);
         let bytes = match self.workload.size {
             EntrySize::Fixed(bytes) => bytes,
             EntrySize::Random(least, most) => {
@@ -141,7 +141,7 @@ impl Iterator for Requests {
 
     fn next(&mut self) -> Option<Request> {
         Some(match self.random.share() < self.workload.reads {
-            true => Request::Read(self.random.next()),
+            true => Request::Read(self.random.bits()),
             false => Request::Write((0..self.workload.columns).map(|_| self.entry()).collect()),
         })
     }

@@ -2,7 +2,6 @@
 //! of the model with CPU costs measured here.
 
 use super::disks::{Conditions, PAPER_CPDB, PAPER_SEEK, Reading, disks, seek_of};
-use super::machine;
 use super::setup::{need, rows};
 use super::stored::{Query, Scanner, Stored, both_layouts};
 use super::sweep::quickest;
@@ -98,11 +97,11 @@ fn predicted(machine: &Machine, costs: &Costs, seconds: f64, cpdb: f64) -> f64 {
 }
 
 fn run(setting: &Setting) -> Result<Outcome> {
-    let clock = machine::clock();
+    let clock = freestone_calibrate::clock();
     let machine = Machine {
         name: "this machine".to_owned(),
         clock,
-        memory_bytes_per_cycle: machine::memory_bandwidth() / clock,
+        memory_bytes_per_cycle: freestone_calibrate::bandwidth() / clock,
         // The model's equations have no place for it.
         miss_cycles: Machine::of_the_paper().miss_cycles,
         disk_bandwidth: clock / PAPER_CPDB,

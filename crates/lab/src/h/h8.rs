@@ -2,7 +2,6 @@
 
 use super::claims::bound_by_disks;
 use super::disks::Conditions;
-use super::machine;
 use super::setup::{Bench, measure_at, nanoseconds, need, rows};
 use super::sweep::{Curve, compute_plot, crossover, plot};
 use super::tables::TableName;
@@ -81,7 +80,7 @@ fn as_before(curves: &[Curve], bench: &Bench) -> Claim {
 }
 
 fn memory_keeps_up(curves: &[Curve], bench: &Bench) -> Claim {
-    let bandwidth = machine::memory_bandwidth();
+    let bandwidth = freestone_calibrate::bandwidth();
     let share = |curve: &Curve| {
         let all = curve.attributes();
         let bytes: f64 = curve.reading(all, 0.0).bytes();

@@ -1,7 +1,6 @@
 //! Table 1: what each parameter does to the time of disks, memory and CPU.
 
 use super::disks::{Conditions, PAPER_CPDB, Reading, disks};
-use super::machine;
 use super::setup::{Bench, need, rows};
 use super::stored::{Query, Scanner, Stored, both_layouts};
 use super::sweep::quickest;
@@ -138,7 +137,7 @@ impl Runs {
         let orders = |table: &Stored| measured(setting, table, query(NARROW, 7, 0.1));
         Ok(Runs {
             bench: Bench::new(),
-            bandwidth: machine::memory_bandwidth(),
+            bandwidth: freestone_calibrate::bandwidth(),
             one: columns(1, 0.1)?,
             all: columns(16, 0.1)?,
             few: columns(16, 0.001)?,

@@ -14,8 +14,6 @@ mod h7;
 mod h8;
 mod h9;
 mod ht1;
-mod machine;
-mod random;
 mod setup;
 mod stored;
 mod sweep;

@@ -1,7 +1,6 @@
 //! What all experiments of H have in common: how they are set up, and how they say it.
 
 use super::disks::{PAPER_CPDB, disks};
-use super::machine;
 use super::stored::{Stored, both_layouts};
 use super::sweep::{Curve, subjects, sweep};
 use super::tables::{TableName, plain};
@@ -22,7 +21,7 @@ pub struct Bench {
 impl Bench {
     /// Measures the clock.
     pub fn new() -> Bench {
-        let clock = machine::clock();
+        let clock = freestone_calibrate::clock();
         Bench {
             clock,
             disks: disks(clock, PAPER_CPDB),

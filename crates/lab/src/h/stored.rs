@@ -1,9 +1,9 @@
 //! Tables whose blocks are in memory, and scans of them.
 
-use super::machine::CpuTimer;
 use super::tables::{Generator, TableName};
 use crate::error::Result;
 use arrow_schema::SchemaRef;
+use freestone_calibrate::CpuTimer;
 use freestone_storage::block::{Cache, build, file_name};
 use freestone_storage::io::{Files, Memory};
 use freestone_storage::{

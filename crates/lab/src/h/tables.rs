@@ -4,9 +4,9 @@
 //! orders of 1 to 7 lines, 8 of each 32 order keys in use, texts of fixed length. Decimals
 //! and dates are integers of 4 bytes, as in H.
 
-use super::random::Random;
 use crate::error::{Error, Result};
 use arrow_array::{ArrayRef, Int32Array, RecordBatch, StringViewArray};
+use freestone_calibrate::Random;
 use freestone_storage::{CodecChoice, CodecName, Column, ColumnType, TableOptions, TableSchema};
 use std::sync::Arc;
 

@@ -1,10 +1,10 @@
 //! Rows with the columns, types and lengths of TPC-H's LINEITEM.
 
-use super::random::Random;
 use crate::error::{Error, Result};
 use arrow_array::{
     ArrayRef, Date32Array, Decimal128Array, Int32Array, Int64Array, RecordBatch, StringViewArray,
 };
+use freestone_calibrate::Random;
 use freestone_storage::{Column, ColumnType, TableSchema};
 use std::sync::Arc;
 
@@ -72,11 +72,11 @@ pub(super) fn schema() -> TableSchema {
 /// `rows` of it: values are drawn as `dbgen` does, comments have 10 to 43 characters.
 pub(super) fn rows(rows: usize, seed: u64) -> Result<RecordBatch> {
     let draw = |column: u64, least: i64, most: i64| {
-        let mut random = Random::new(seed, column);
+        let mut random = Random::stream(seed, column);
         (0..rows).map(move |_| least + random.below((most - least + 1) as u64) as i64)
     };
     let of = |column: u64, values: &'static [&'static str]| -> ArrayRef {
-        let mut random = Random::new(seed, column);
+        let mut random = Random::stream(seed, column);
         let values = (0..rows).map(|_| values[random.below(values.len() as u64) as usize]);
         Arc::new(StringViewArray::from_iter_values(values))
     };
@@ -93,7 +93,7 @@ pub(super) fn rows(rows: usize, seed: u64) -> Result<RecordBatch> {
         let array = Decimal128Array::from_iter_values(values).with_precision_and_scale(15, 2);
         Ok(Arc::new(array.map_err(wrong)?))
     };
-    let mut comments = Random::new(seed, 15);
+    let mut comments = Random::stream(seed, 15);
     let comments = (0..rows).map(|_| {
         let start = comments.below(26) as usize;
         &WORDS[start..start + 10 + comments.below(34) as usize]

@@ -3,13 +3,13 @@
 use super::bench::rows;
 use super::measure::{in_turns, ratio, timed};
 use super::plots::{listed, plot, series};
-use super::random::Random;
 use super::relation::{PAGE_BYTES, Relation, batch, schema};
 use super::table::{Model, load};
 use crate::error::{Error, Result};
 use crate::experiment::{Experiment, Need};
 use crate::outcome::{Claim, Outcome, Point};
 use crate::setting::Setting;
+use freestone_calibrate::Random;
 use freestone_storage::{Key, KeyLookUp, ReadView, Store, Table, Value};
 use std::sync::Arc;
 
@@ -67,7 +67,7 @@ impl Keyed {
         let table = &self.tables[table];
         let columns: Vec<usize> = (1..=projected).collect();
         let prepared = KeyLookUp::prepare(&table.schema, &[0], &columns)?;
-        let (mut random, mut sum) = (Random::new(seed, 77), 0);
+        let (mut random, mut sum) = (Random::stream(seed, 77), 0);
         for _ in 0..count {
             let key = Value::Int(random.below(self.rows).into());
             let found = table.find(&self.view, &prepared, &[key])?;

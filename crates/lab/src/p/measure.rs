@@ -1,29 +1,14 @@
 //! Time of one thread, variants in turns, and what is made of their samples.
 
 use crate::error::Result;
-use std::fs;
-use std::time::Instant;
-
-/// Seconds that the processor worked for this thread so far; `None` where the system
-/// does not tell. A thread that gives way is accounted for first.
-fn on_processor() -> Option<f64> {
-    std::thread::yield_now();
-    let text = fs::read_to_string("/proc/thread-self/schedstat").ok()?;
-    let nanoseconds = text.split_whitespace().next()?.parse::<u64>().ok()?;
-    Some(nanoseconds as f64 / 1e9)
-}
+use freestone_calibrate::CpuTimer;
 
 /// Runs `work` and returns what it gives and the seconds that the processor worked for
-/// it, so that other programs on the machine count less; of the clock where the system
-/// does not tell.
+/// it, so that other programs on the machine count less.
 pub(crate) fn timed<T>(work: impl FnOnce() -> Result<T>) -> Result<(T, f64)> {
-    let (clock, before) = (Instant::now(), on_processor());
+    let timer = CpuTimer::start();
     let answer = work()?;
-    let seconds = match (before, on_processor()) {
-        (Some(before), Some(after)) if after > before => after - before,
-        _ => clock.elapsed().as_secs_f64(),
-    };
-    Ok((answer, seconds))
+    Ok((answer, timer.elapsed().as_secs_f64()))
 }
 
 /// Runs all variants in turns, so that what disturbs one disturbs the others: once

@@ -2,7 +2,6 @@
 
 use super::bench::OF_THE_MODEL;
 use super::places::Places;
-use super::random::Random;
 use super::relation::Relation;
 use super::table::Model;
 use crate::cache::CacheMachine;
@@ -10,6 +9,7 @@ use crate::error::Result;
 use crate::experiment::{Experiment, Need};
 use crate::outcome::{Claim, Outcome, Table};
 use crate::setting::Setting;
+use freestone_calibrate::Random;
 use freestone_storage::Store;
 
 /// Table 1.
@@ -79,7 +79,7 @@ fn characterise(model: Model, places: &Places, machine: &CacheMachine, seed: u64
             .for_each(|row| caches.read(part.value(row, 0), 8));
     }
     let scanned = caches.counts().from_memory() as f64 / rows as f64;
-    let (mut caches, mut random) = (machine.caches(), Random::new(seed, 99));
+    let (mut caches, mut random) = (machine.caches(), Random::stream(seed, 99));
     let mut pages = 0;
     for _ in 0..RECORDS {
         let row = random.below(rows as u64) as usize;

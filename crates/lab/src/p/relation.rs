@@ -1,9 +1,9 @@
 //! The paper's relation R: attributes of 8 bytes with uniform values (P, section 6.1).
 
-use super::random::Random;
 use super::table::{Model, load};
 use crate::error::{Error, Result};
 use arrow_array::{ArrayRef, Int64Array, RecordBatch};
+use freestone_calibrate::Random;
 use freestone_storage::{Column, ColumnType, Store, Table, TableSchema};
 use std::sync::Arc;
 
@@ -22,7 +22,7 @@ impl Relation {
     /// R with `degree` attributes; every value is as likely as the others.
     pub fn new(rows: usize, degree: usize, seed: u64) -> Relation {
         let attribute = |number| {
-            let mut random = Random::new(seed, number);
+            let mut random = Random::stream(seed, number);
             (0..rows)
                 .map(|_| 1 + random.below(VALUES as u64) as i64)
                 .collect()
