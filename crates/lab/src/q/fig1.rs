@@ -104,11 +104,10 @@ fn run(setting: &Setting) -> Result<Outcome> {
         }
     }
     claims.extend(untested());
-    let setup = format!(
-        "{} Blocks of Freestone have at most 2^20 rows, so that 40 MB is the largest here and 64 to \
+    let setup = lab.setup(
+        "Blocks of Freestone have at most 2^20 rows, so that 40 MB is the largest here and 64 to \
          256 MB cannot be; each size is a power of two in rows of 40 bytes. Three columns are \
          projected.",
-        lab.setup("")
     );
     Ok(Outcome {
         setup,

@@ -138,8 +138,8 @@ fn claims(cases: &[Case]) -> Vec<Claim> {
             )
         });
         format!(
-            "Without output, {each}: a scan tests packed values, many at once, where the paper's \
-             tests one after the other."
+            "Without output, {each}: a scan of columns tests packed values, many at once; the \
+             paper's tests one after the other."
         )
     };
     let (in_blocks, in_files) = cases.split_at(2.min(cases.len()));

@@ -65,8 +65,9 @@ fn run(setting: &Setting) -> Result<Outcome> {
     }
     let raw = lab.rows * KIND.row_bytes() as u64;
     let setup = format!(
-        "{KIND:?}, {} rows, {} threads, {} samples. The seconds are of the busiest thread in \
-         sorting, encoding, checksums and zone maps; making the rows is not among them. A file is \
+        "{KIND:?}, {} rows, {} threads, {} samples. The seconds are of sorting, \
+         encoding, checksums and zone maps, the mean of all threads; making the rows is not among \
+         them. A file is \
          the part of one thread, in blocks of 2^20 rows, the most that there can be.",
         lab.rows, lab.threads, lab.turns
     );

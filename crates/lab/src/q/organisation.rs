@@ -123,8 +123,8 @@ pub struct Stored {
     pub organisation: Organisation,
     /// The table.
     pub table: Arc<Table>,
-    /// Seconds of the busiest thread in sorting, encoding, indexing and writing; making
-    /// the rows is not among them.
+    /// Seconds of all threads in sorting, encoding, indexing and writing, divided by their
+    /// number; making the rows is not among them.
     pub load_seconds: f64,
     /// Keeps the blocks.
     pub store: Arc<Store>,
@@ -232,8 +232,8 @@ fn pieces(
     }
 }
 
-/// Writes all pieces with several threads; the blocks in order, and the seconds of the
-/// busiest thread.
+/// Writes all pieces with several threads; the blocks in order, and the seconds of all
+/// threads, divided by their number.
 fn written(
     pieces: &[Piece],
     threads: usize,
@@ -257,7 +257,7 @@ fn written(
             done.0.push((number, blocks));
         }
         let mut done = done.lock().unwrap_or_else(PoisonError::into_inner);
-        done.1 = f64::max(done.1, seconds);
+        done.1 += seconds / threads.max(1) as f64;
     };
     std::thread::scope(|scope| {
         (1..threads).for_each(|_| drop(scope.spawn(work)));

@@ -173,8 +173,8 @@ impl Lab {
     pub fn setup(&self, more: &str) -> String {
         format!(
             "{:?}, {} rows (the paper has {}), {} threads, {} samples for each point, each the \
-             best of up to {RUNS} runs after one to warm up, of the thread that works longest, \
-             without what it waits for a core; columns to project are drawn anew for each sample. \
+             best of up to {RUNS} runs after one to warm up, the mean of what \
+             its threads work, without what they wait for a core; columns to project are drawn anew for each sample. \
              {more}",
             self.kind,
             self.rows,
