@@ -52,7 +52,7 @@ fn claims(study: &Study) -> Vec<Claim> {
                 .iter()
                 .all(|other| writes.trimmed < other.trimmed),
             format!(
-                "Beside half of them: {}.",
+                "Beside half of them: {}. A write costs about what a read does, see table I.",
                 beside(writes.trimmed, default.trimmed)
             ),
         ),

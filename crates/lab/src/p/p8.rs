@@ -62,6 +62,7 @@ fn run(setting: &Setting) -> Result<Outcome> {
         Ok(Times(selections.iter().map(point).collect::<Result<_>>()?))
     };
     let all: Vec<usize> = (0..MOST).collect();
+    let cached = cached(setting)?;
     let projected = (1..=MOST).map(|count| Selection::new(&all[..count], &[MOST], SHARE));
     let tested = (1..=MOST).map(|count| Selection::new(&[MOST], &all[..count], SHARE));
     let projected = measure(projected.collect())?;
@@ -82,8 +83,21 @@ fn run(setting: &Setting) -> Result<Outcome> {
             drawn("attributes in the predicate", &tested),
         ],
         tables: Vec::new(),
-        claims: claims(&projected, &tested),
+        claims: claims(&projected, &tested, cached),
     })
+}
+
+/// How many times as long NSM takes as PAX where no line has to come from memory: for an
+/// R of 4,000 records, 64 bytes each, asked again and again.
+fn cached(setting: &Setting) -> Result<f64> {
+    const AGAIN: usize = 100;
+    let bench = Bench::new(4_000, MOST + 1, setting.seed)?;
+    let selection = Selection::new(&[0], &[MOST], SHARE);
+    let times = in_turns(setting.repetitions(), &[Model::Nsm, Model::Pax], |model| {
+        let runs = (0..AGAIN).map(|_| bench.nanoseconds(*model, &selection));
+        Ok(median(&runs.collect::<Result<Vec<f64>>>()?))
+    })?;
+    Ok(ratio(&times[0], &times[1]))
 }
 
 fn drawn(x: &str, times: &Times) -> Plot {
@@ -98,7 +112,7 @@ fn drawn(x: &str, times: &Times) -> Plot {
     plot
 }
 
-fn claims(projected: &Times, tested: &Times) -> Vec<Claim> {
+fn claims(projected: &Times, tested: &Times, cached: f64) -> Vec<Claim> {
     const NSM: usize = 0;
     const PAX: usize = 1;
     const DSM: usize = 2;
@@ -124,10 +138,13 @@ fn claims(projected: &Times, tested: &Times) -> Vec<Claim> {
             saved >= 0.17,
             format!(
                 "Counted as at least 17 % with one projected attribute and one predicate: {} \
-                 less. Where it is more than 25 %, less is done here beside reading values: no \
-                 page is pinned and no operator called for each record, which is most of \
-                 the time in the paper and the same for both.",
-                percent(saved)
+                 less. More than 25 % is not the caches' doing: an R of 256 KB, which they hold, \
+                 takes {cached:.2} times as long with NSM as with PAX, where all of R takes \
+                 {:.2} times as long. Values side by side are copied and compared by vector \
+                 instructions, those of records one by one; and no page is pinned and no operator \
+                 called for each record, which both layouts pay for in the paper.",
+                percent(saved),
+                by_projected[0]
             ),
         ),
         Claim::tested(
@@ -193,7 +210,7 @@ mod tests {
             ]
         };
         let times = Times((1..=7).map(|count| point(f64::from(count))).collect());
-        let verdicts = claims(&times, &times);
+        let verdicts = claims(&times, &times, 2.0);
         let holds = |number: usize| verdicts[number].verdict == crate::outcome::Verdict::Holds;
         assert!(holds(0) && holds(1) && holds(2) && holds(4) && holds(5));
         assert!(!holds(3), "PAX doubles");
