@@ -196,6 +196,8 @@ pub enum LabCommand {
         #[arg(long, value_name = "DIR", default_value = "lab")]
         out: PathBuf,
     },
+    /// Run a workload of CODB's generator: a line of CSV for each request
+    Codb(CodbArguments),
     /// Make one page of what was found
     Report {
         /// Directory of what was found
@@ -205,6 +207,41 @@ pub enum LabCommand {
         #[arg(long, value_name = "FILE", default_value = "lab.html")]
         out: PathBuf,
     },
+}
+
+/// `freestone lab codb`.
+#[derive(Debug, Args)]
+pub struct CodbArguments {
+    /// Share of requests that read, 0 to 1; the others add a record
+    #[arg(long, value_name = "SHARE", default_value_t = 0.5)]
+    pub read_ratio: f64,
+    /// Bytes of an entry: so many, or LEAST-MOST, each as likely
+    #[arg(long, value_name = "BYTES", default_value = "32")]
+    pub entry_size: String,
+    /// How many different entries there are, 0 for any number
+    #[arg(long, value_name = "N", default_value_t = 10)]
+    pub entropy: u64,
+    /// Columns that each request touches
+    #[arg(long, value_name = "N", default_value_t = 2)]
+    pub columns: usize,
+    /// Requests of a run that are measured
+    #[arg(long, value_name = "N", default_value_t = 50_000)]
+    pub requests: usize,
+    /// Requests before them that are not
+    #[arg(long, value_name = "N", default_value_t = 1_000)]
+    pub warm_up: usize,
+    /// Threads that make requests at once
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub threads: usize,
+    /// How often all of it is done
+    #[arg(long, value_name = "N", default_value_t = 4)]
+    pub runs: usize,
+    /// Seed of everything that is drawn
+    #[arg(long, default_value_t = 42)]
+    pub seed: u64,
+    /// Directory for the database [default: that of temporary files]
+    #[arg(long, value_name = "DIR")]
+    pub scratch: Option<PathBuf>,
 }
 
 fn positive(text: &str) -> Result<usize, String> {

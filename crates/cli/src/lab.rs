@@ -1,8 +1,9 @@
 //! `freestone lab`: the documents' experiments, on this machine.
 
-use crate::args::{LabArguments, LabCommand};
+use crate::args::{CodbArguments, LabArguments, LabCommand};
 use crate::failure::{Failure, Result};
 use crate::output::Output;
+use freestone_lab::c::{Entropy, EntrySize, Workload, codb};
 use freestone_lab::command;
 
 /// Names the commit that the program was built from, for the records.
@@ -35,6 +36,7 @@ pub fn run(arguments: &LabArguments) -> Result<()> {
                 None => Ok(()),
             }
         }
+        LabCommand::Codb(arguments) => requests(arguments),
         LabCommand::Report { from, out } => {
             let written = command::report(from, &known, out);
             let written = written.map_err(|error| Failure::Message(error.to_string()))?;
@@ -47,6 +49,58 @@ pub fn run(arguments: &LabArguments) -> Result<()> {
                 known.len(),
                 written.path.display()
             ))
+        }
+    }
+}
+
+/// Writes what each request took to standard output.
+fn requests(arguments: &CodbArguments) -> Result<()> {
+    let size = entry_size(&arguments.entry_size).ok_or_else(|| {
+        Failure::Message(format!(
+            "--entry-size cannot be \"{}\": give bytes, or the least and the most as 16-64",
+            arguments.entry_size
+        ))
+    })?;
+    let workload = Workload {
+        reads: arguments.read_ratio,
+        size,
+        entropy: match arguments.entropy {
+            0 => Entropy::Unlimited,
+            count => Entropy::Distinct(count),
+        },
+        columns: arguments.columns,
+        requests: arguments.requests,
+        warm_up: arguments.warm_up,
+        threads: arguments.threads,
+        runs: arguments.runs,
+        seed: arguments.seed,
+        ..Workload::default()
+    };
+    let scratch = arguments.scratch.clone().unwrap_or_else(std::env::temp_dir);
+    let mut csv = std::io::BufWriter::new(std::io::stdout().lock());
+    let ran = codb(&workload, &scratch, &mut csv);
+    ran.map(drop)
+        .map_err(|error| Failure::Message(error.to_string()))
+}
+
+/// Reads `32` or `16-64`.
+fn entry_size(text: &str) -> Option<EntrySize> {
+    match text.split_once('-') {
+        None => text.parse().ok().map(EntrySize::Fixed),
+        Some((least, most)) => Some(EntrySize::Random(least.parse().ok()?, most.parse().ok()?)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sizes_are_one_or_two() {
+        assert_eq!(entry_size("32"), Some(EntrySize::Fixed(32)));
+        assert_eq!(entry_size("16-64"), Some(EntrySize::Random(16, 64)));
+        for wrong in ["", "-", "16-", "-64", "many"] {
+            assert_eq!(entry_size(wrong), None, "{wrong}");
         }
     }
 }
