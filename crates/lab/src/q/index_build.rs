@@ -83,7 +83,7 @@ fn run(setting: &Setting) -> Result<Outcome> {
         .collect();
     let setup = format!(
         "{KIND:?}, {} rows, {} threads, {} samples. Blocks never change: each is written again with \
-         its index, which is in the time. A file is the part of one thread, in blocks of 2^20 rows, \
+         its index, which is in the time; times are by the clock, waiting for a core included. A file is the part of one thread, in blocks of 2^20 rows, \
          the most that there can be.",
         lab.rows, lab.threads, lab.turns
     );
