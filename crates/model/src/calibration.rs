@@ -141,6 +141,20 @@ mod tests {
         assert_eq!(costs.seconds(&machine, &unknown), None);
     }
 
+    /// Of 1,000 rows of 2 bytes a tested column comes from memory, and a plain one whose
+    /// values are all wanted does not.
+    #[test]
+    fn whole_plain_columns_are_not_touched() {
+        let Calibration { costs, .. } = calibration();
+        let bytes = |kind, share| {
+            let selection = selection(share, vec![used(kind, 8.0)]);
+            costs.scanner(&selection).unwrap().bytes
+        };
+        assert_eq!(bytes("text plain", 1.0), 2.0);
+        assert_eq!(bytes("i64 bitpack", 1.0), 4.0);
+        assert!(bytes("text plain", 0.9) > 3.9);
+    }
+
     /// 2 blocks, each of 2 columns; 4,000 bytes at the disk's 180 MB/s, which is slower
     /// than what was measured.
     #[test]

@@ -189,12 +189,16 @@ impl Selection {
     /// the lines that are touched, of columns their own.
     fn touched(&self) -> f64 {
         let columns = self.tested.iter().map(|(used, reached)| (used, *reached));
-        let read = self.read.iter().map(|used| (used, self.share));
+        // What is stored as it is wanted is handed over whole where it lies.
+        let rows = self.layout.starts_with("row");
+        let as_it_lies = |used: &&Used| !rows && self.share >= 1.0 && used.kind.ends_with(" plain");
+        let read = self.read.iter().filter(|used| !as_it_lies(used));
+        let read = read.map(|used| (used, self.share));
         let apart: f64 = columns
             .chain(read)
             .map(|(used, share)| used.stored * lines(used.stored, share))
             .sum();
-        match self.layout.starts_with("row") {
+        match rows {
             true => self.tuple_bytes.min(LINE.max(apart)),
             false => apart,
         }
