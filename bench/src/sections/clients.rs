@@ -66,7 +66,8 @@ pub fn measure(bench: &mut Bench) -> Result<Section> {
         row(
             format!("commits a second, {CLIENTS} threads over one"),
             threads,
-        ),
+        )
+        .bar(Bar::AtLeast(5.0)),
     ];
     let note =
         "orders, layout row; each commit updates a row by key and waits until that is durable";
