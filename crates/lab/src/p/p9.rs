@@ -102,9 +102,9 @@ fn claims(misses: &[Vec<Misses>; 2], times: &[Vec<Vec<f64>>]) -> Vec<Claim> {
     vec![
         Claim::tested(
             "With NSM each record that qualifies costs one more miss.",
-            (nsm - 1.0).abs() <= 1.0 / 3.0,
+            (0.8..=1.5).contains(&nsm),
             format!(
-                "Counted as within a third of one, between a selectivity of 0.1 and of 100 %: \
+                "Counted as 0.8 to 1.5, between a selectivity of 0.1 and of 100 %: \
                  {nsm:.2} more misses a record. Records of Freestone have 65 bytes: for one in \
                  five the line of the projected value is that of the next record's predicate, too."
             ),

@@ -181,13 +181,13 @@ fn claims(found: &[Found], pages: &[usize]) -> Vec<Claim> {
             format!("Counted as at most 55 %: {counts}."),
         ),
         Claim::tested(
-            "Loading PAX costs no more than 10.1, 4.9 and 0.8 % beside NSM.",
+            "Loading PAX takes 10.1, 4.9 and 0.8 % longer than NSM.",
             [none, five, ten]
                 .iter()
                 .zip(THRESHOLDS)
-                .all(|(found, (.., paper))| found.penalty <= paper + 2.0),
+                .all(|(found, (.., paper))| (found.penalty - paper).abs() <= 2.0),
             format!(
-                "Counted as at most two percent more than that: {:+.1}, {:+.1} and {:+.1} % \
+                "Counted as within two percent of that: {:+.1}, {:+.1} and {:+.1} % \
                  beside NSM, for filling pages alone. Here PAX is filled by runs of tuples, column \
                  by column, and NSM record by record, value by value.",
                 none.penalty, five.penalty, ten.penalty
