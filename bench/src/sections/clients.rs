@@ -9,7 +9,7 @@ use freestone::Database;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
-use tokio::runtime::Builder;
+use tokio::runtime::{Builder, Runtime};
 
 /// Clients that commit at once.
 const CLIENTS: usize = 64;
@@ -45,9 +45,9 @@ pub fn measure(bench: &mut Bench) -> Result<Section> {
     drop((session, batches));
     let (mut alone, mut tasks, mut threads) = (Vec::new(), Vec::new(), Vec::new());
     for _ in 0..bench.rounds.min(3) {
-        alone.push(clients.rate(|clients| clients.threads(1))?);
-        tasks.push(clients.rate(|clients| clients.tasks(CLIENTS))?);
-        threads.push(clients.rate(|clients| clients.threads(CLIENTS))?);
+        alone.push(clients.rate(&bench.runtime, |clients| clients.threads(1))?);
+        tasks.push(clients.rate(&bench.runtime, |clients| clients.tasks(CLIENTS))?);
+        threads.push(clients.rate(&bench.runtime, |clients| clients.threads(CLIENTS))?);
     }
     let middle = |rates: &[f64]| crate::pair::median(rates).unwrap_or_default();
     let (alone, tasks, threads) = (middle(&alone), middle(&tasks), middle(&threads));
@@ -75,8 +75,10 @@ pub fn measure(bench: &mut Bench) -> Result<Section> {
 }
 
 impl Clients {
-    /// Commits a second of those that `run` lets run until they are to stop.
-    fn rate(&self, run: impl FnOnce(&Clients) -> Result<()>) -> Result<f64> {
+    /// Commits a second of those that `run` lets run until they are to stop. What others
+    /// left to the tuple mover is done before.
+    fn rate(&self, runtime: &Runtime, run: impl FnOnce(&Clients) -> Result<()>) -> Result<f64> {
+        ours::run(runtime, &self.database.session(), "VACUUM orders")?;
         self.stop.store(false, Ordering::Relaxed);
         self.done.store(0, Ordering::Relaxed);
         let start = Instant::now();

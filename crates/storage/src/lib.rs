@@ -42,4 +42,4 @@ pub use store::{
     MoverStatus, NewBlock, NewColumns, OpenMode, SalvageReport, Savepoint, Sequence, Snapshot,
     Store, TableMoves, Transaction, VerifyReport, View, machine_memory,
 };
-pub use table::{ColumnStatistics, Sample, Table, TableStatistics};
+pub use table::{Activity, ColumnStatistics, Counted, Sample, Table, TableStatistics};

@@ -247,6 +247,11 @@ impl Scan {
         ScanWorker::new(self.clone())
     }
 
+    /// The columns of the table that is scanned.
+    pub fn table(&self) -> &Arc<TableSchema> {
+        &self.table
+    }
+
     /// What has happened so far.
     pub fn metrics(&self) -> &Arc<ScanMetrics> {
         &self.metrics

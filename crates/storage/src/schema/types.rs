@@ -105,6 +105,19 @@ impl Physical {
 }
 
 impl ColumnType {
+    /// Its stored type and a codec, as `i64 bitpack`: what the costs of its values are
+    /// known by.
+    pub fn stored_as(&self, codec: &str) -> String {
+        let physical = match self.physical() {
+            Physical::Bool | Physical::I16 | Physical::I32 | Physical::F32 => "narrow",
+            Physical::I64 => "i64",
+            Physical::F64 => "f64",
+            Physical::Bytes { .. } => "text",
+            _ => "wide",
+        };
+        format!("{physical} {codec}")
+    }
+
     /// The Arrow type of arrays that hold this column.
     pub fn arrow(&self) -> DataType {
         match self {

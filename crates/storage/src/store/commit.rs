@@ -27,9 +27,15 @@ use crate::delta::TupleBatch;
 use crate::error::{Error, Result};
 use crate::ids::{BlockId, RowId, RowPlace, TableId};
 use crate::table::Table;
+use parking_lot::MutexGuard;
 use std::collections::{HashMap, VecDeque};
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Weak};
+
+/// How often a commit lets others run before it queues for the newest state, and how
+/// often it looks before it does so: whoever has the state and runs is done by then.
+const PATIENCE: usize = 16;
+const LOOKS: usize = 100;
 
 /// A log of more bytes is followed by a checkpoint.
 const LOG_BYTES: u64 = 64 << 20;
@@ -128,7 +134,7 @@ impl Store {
         self: &Arc<Self>,
         mut transaction: Transaction,
     ) -> Result<Committed> {
-        let mut latest = self.latest.lock();
+        let mut latest = self.latest_soon();
         let (base, draft) = (transaction.base.catalog(), &transaction.catalog);
         let began = transaction.base.timestamp();
         let changed = |table: TableId| latest.changed.get(&table).is_some_and(|last| *last > began);
@@ -255,6 +261,22 @@ impl Engine {
     pub(super) fn oldest(&self) -> u64 {
         let shown = self.shown.read().timestamp;
         self.active.oldest(shown)
+    }
+
+    /// The newest state, behind its lock. Others are let run a few times before the
+    /// caller queues: whoever has it needs microseconds, and a queue costs everybody in
+    /// it a wake-up, also those that come after.
+    fn latest_soon(&self) -> MutexGuard<'_, Latest> {
+        for _ in 0..PATIENCE {
+            for _ in 0..LOOKS {
+                if let Some(latest) = self.latest.try_lock() {
+                    return latest;
+                }
+                std::hint::spin_loop();
+            }
+            std::thread::yield_now();
+        }
+        self.latest.lock()
     }
 
     /// Logs a change that holds and makes it part of the newest state.

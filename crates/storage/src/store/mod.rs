@@ -251,7 +251,7 @@ impl Engine {
     fn must_be_writable(&self) -> Result<()> {
         if self.writable {
             // A log that failed once takes nothing more.
-            return self.wal.as_ref().map_or(Ok(()), |wal| wal.reserve(0));
+            return self.wal.as_ref().map_or(Ok(()), Wal::check);
         }
         Err(Error::invalid("25006", "the database is open read-only")
             .with_hint("Open it without the read-only option."))

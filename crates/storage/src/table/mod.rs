@@ -1,7 +1,9 @@
 //! A table at one moment: columns, options and the blocks that hold its rows.
 
+mod activity;
 mod sample;
 
+pub use activity::{Activity, Counted};
 pub use sample::Sample;
 
 use crate::block::{Block, Sketch};
@@ -36,6 +38,7 @@ pub struct Table {
     former: Arc<Vec<FormerColumns>>,
     statistics: OnceLock<TableStatistics>,
     sample: OnceLock<Sample>,
+    activity: Arc<Activity>,
     /// The schema in Arrow's form, made once.
     arrow: OnceLock<SchemaRef>,
     /// Per column, the bounds of each block; see [`Table::bounds`].
@@ -80,6 +83,7 @@ impl Table {
             id,
             name,
             bounds,
+            activity: Arc::new(Activity::new(schema.columns.len())),
             delta: Arc::new(Delta::new(schema.clone(), 1)),
             schema,
             options,
@@ -97,6 +101,7 @@ impl Table {
         Table {
             former: self.former.clone(),
             delta: self.delta.clone(),
+            activity: self.activity.clone(),
             ..Table::new(
                 self.id,
                 name.to_string(),
@@ -147,6 +152,11 @@ impl Table {
             delta: Arc::new(delta),
             ..Table::new(self.id, name, schema, options, blocks)
         }
+    }
+
+    /// What is done to its rows.
+    pub fn activity(&self) -> &Activity {
+        &self.activity
     }
 
     /// Numbers of the blocks, in order.

@@ -9,7 +9,7 @@ use crate::io::Files;
 use parking_lot::{Condvar, Mutex, MutexGuard};
 use std::fmt;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 /// A log that is open for writing; one process at a time has it, by the
 /// database's lock. The directory `wal` must exist.
@@ -23,6 +23,13 @@ pub struct Wal {
     pub(super) state: Mutex<State>,
     /// The newest timestamp that is durable.
     pub(super) durable: Arc<AtomicU64>,
+    /// Whether a thread is syncing the file, without holding the state's lock; changes
+    /// with the lock only.
+    pub(super) syncing: AtomicBool,
+    /// Whether the last sync made several records durable.
+    pub(super) crowded: AtomicBool,
+    /// Set once nothing can be written any more.
+    pub(super) failed: Arc<AtomicBool>,
     /// Rung when a sync has ended, for those who need the file for themselves.
     pub(super) synced: Condvar,
     /// Taken after `state`, where both are needed.
@@ -40,6 +47,22 @@ impl Wal {
     /// 58030 after a failure.
     pub fn reserve(&self, payload_bytes: usize) -> Result<()> {
         self.room(record_bytes(payload_bytes)?).map(drop)
+    }
+
+    /// Whether it takes records still; asks for no lock unless it has failed.
+    ///
+    /// # Errors
+    /// 58030 after a failure.
+    pub fn check(&self) -> Result<()> {
+        match self.failed.load(Ordering::Relaxed) {
+            false => Ok(()),
+            true => self.state.lock().check(),
+        }
+    }
+
+    /// Whether a thread is syncing; certain for who holds the state's lock.
+    pub(super) fn syncing(&self) -> bool {
+        self.syncing.load(Ordering::Relaxed)
     }
 
     /// Puts a record into the buffer; it is durable after [`Wal::flush`]. The
@@ -70,7 +93,7 @@ impl Wal {
     /// 58030 if that failed, now or before.
     pub fn write(&self) -> Result<()> {
         let mut state = self.state.lock();
-        while state.syncing {
+        while self.syncing() {
             self.synced.wait(&mut state);
         }
         state.check()?;
@@ -94,7 +117,7 @@ impl Wal {
     /// `Full` or `Io`, and nothing has changed; 58030 after a failure.
     pub fn rotate(&self) -> Result<u64> {
         let mut state = self.state.lock();
-        while state.syncing {
+        while self.syncing() {
             self.synced.wait(&mut state);
         }
         state.check()?;
@@ -144,7 +167,7 @@ impl Wal {
             if state.end() + bytes <= state.file.len() {
                 return Ok(state);
             }
-            match state.syncing {
+            match self.syncing() {
                 true => self.synced.wait(&mut state),
                 false => self.begin_segment(&mut state, HEAD_BYTES + bytes)?,
             }
@@ -155,13 +178,14 @@ impl Wal {
     pub(super) fn sync(&self, state: &mut MutexGuard<'_, State>) -> Result<()> {
         let (file, reached) = (state.file.clone(), state.appended);
         let (offset, buffer) = state.take();
-        state.syncing = true;
+        self.syncing.store(true, Ordering::Relaxed);
         let synced = MutexGuard::unlocked(state, || file.write_durably(offset, &buffer));
-        state.syncing = false;
+        self.syncing.store(false, Ordering::Relaxed);
         state.give_back(buffer);
         let outcome = match synced {
             Ok(()) => {
-                state.reach(reached);
+                let served = state.reach(reached);
+                self.crowded.store(served > 1, Ordering::Relaxed);
                 Ok(())
             }
             Err(error) => Err(state.fail(&error)),

@@ -10,7 +10,7 @@ use crate::io::{Files, LogFile};
 use parking_lot::{Condvar, Mutex};
 use std::ops::Range;
 use std::sync::Arc;
-use std::sync::atomic::AtomicU64;
+use std::sync::atomic::{AtomicBool, AtomicU64};
 
 /// Bytes that are written at once over records and remains of records.
 const AT_ONCE: u64 = 1 << 20;
@@ -65,6 +65,7 @@ impl Wal {
             }
         };
         let durable = Arc::new(AtomicU64::new(newest));
+        let failed = Arc::new(AtomicBool::new(false));
         let wal = Wal {
             files,
             durable: durable.clone(),
@@ -77,12 +78,14 @@ impl Wal {
                 appended: newest,
                 durable,
                 proven: found.logged,
-                syncing: false,
                 waiting: Vec::new(),
-                served: 0,
                 waits: 0,
+                failed: failed.clone(),
                 failure: None,
             }),
+            syncing: AtomicBool::new(false),
+            crowded: AtomicBool::new(false),
+            failed,
             synced: Condvar::new(),
             shelf: Mutex::new(Shelf::new(found.older)),
         };

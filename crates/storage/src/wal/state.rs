@@ -5,7 +5,7 @@ use super::wait::Waiter;
 use crate::error::{Error, Result};
 use crate::io::LogFile;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 /// Bytes that the buffer of records keeps when it is empty.
 const BUFFER_BYTES: usize = 1 << 20;
@@ -24,14 +24,12 @@ pub(super) struct State {
     /// As `durable`, but known from the log alone: what a checkpoint knows
     /// beyond it is no proof that records are missing.
     pub(super) proven: u64,
-    /// Whether a thread is syncing the file, without holding the lock.
-    pub(super) syncing: bool,
     /// Who waits for which timestamp to be durable.
     pub(super) waiting: Vec<(u64, Waiter)>,
-    /// Records that the last sync made durable.
-    pub(super) served: u64,
     /// How many have waited.
     pub(super) waits: u64,
+    /// Set with `failure`, and read without the lock.
+    pub(super) failed: Arc<AtomicBool>,
     /// Why nothing can be written any more.
     pub(super) failure: Option<String>,
 }
@@ -61,11 +59,11 @@ impl State {
         self.appended = timestamp;
     }
 
-    /// Notes that records up to `timestamp` are durable.
-    pub(super) fn reach(&mut self, timestamp: u64) {
+    /// Notes that records up to `timestamp` are durable, and returns how many became so.
+    pub(super) fn reach(&mut self, timestamp: u64) -> u64 {
         self.durable.store(timestamp, Ordering::Release);
-        self.served = timestamp.saturating_sub(self.proven);
-        self.proven = timestamp;
+        let before = std::mem::replace(&mut self.proven, timestamp);
+        timestamp.saturating_sub(before)
     }
 
     /// Whoever need not wait any longer, and first of all one who is to sync for
@@ -93,6 +91,7 @@ impl State {
 
     /// Notes a failure, if it is the first, and returns the error for it.
     pub(super) fn fail(&mut self, error: &Error) -> Error {
+        self.failed.store(true, Ordering::Relaxed);
         refusal(self.failure.get_or_insert_with(|| error.to_string()))
     }
 

@@ -5,6 +5,7 @@ use super::state::State;
 use crate::error::Result;
 use parking_lot::MutexGuard;
 use std::pin::Pin;
+use std::sync::atomic::Ordering;
 use std::task::{Context, Poll, Waker};
 use std::thread::{self, Thread};
 
@@ -42,9 +43,14 @@ pub struct Flush<'a> {
     goal: u64,
     /// Its number among those that wait, if it does.
     number: Option<u64>,
-    /// Whether others may come first once more.
-    let_others: bool,
+    /// How often others may still come first.
+    patience: u8,
 }
+
+/// How often whoever waits lets others run before it is put to sleep. Where clients
+/// are more than cores, it has been served when its turn comes, and nobody had to be
+/// woken; where they are not, this is over before a sync is.
+const PATIENCE: u8 = 8;
 
 /// What came of looking whether records are durable.
 enum Attempt {
@@ -63,10 +69,10 @@ impl Wal {
     /// # Errors
     /// 58030 if that failed, now or before: the records may be lost or not.
     pub fn flush(&self, timestamp: u64) -> Result<()> {
-        let (mut goal, mut let_others) = (timestamp, true);
+        let (mut goal, mut patience) = (timestamp, PATIENCE);
         loop {
             let waiter = |_| Waiter::Thread(thread::current());
-            match self.attempt(&mut goal, &mut let_others, waiter)? {
+            match self.attempt(&mut goal, &mut patience, waiter)? {
                 Attempt::Durable => return Ok(()),
                 // Woken without a lock to queue for: of many, each can go on at once.
                 Attempt::Waits => thread::park(),
@@ -83,21 +89,28 @@ impl Wal {
             wal: self,
             goal: timestamp,
             number: None,
-            let_others: true,
+            patience: PATIENCE,
         }
     }
 
     /// Whether all up to `goal` is durable; syncs if nobody does, else has `waiter`,
     /// made from a number that nobody else has, woken after the next sync. Where
     /// syncs have come to serve several, the caller is first asked to let others
-    /// append, once: fewer and longer writes leave more time for everything else.
+    /// run: fewer and longer writes leave more time for everything else.
     fn attempt(
         &self,
         goal: &mut u64,
-        let_others: &mut bool,
+        patience: &mut u8,
         waiter: impl FnOnce(u64) -> Waiter,
     ) -> Result<Attempt> {
         while self.durable() < *goal {
+            if *patience > 0 && self.crowded.load(Ordering::Relaxed) {
+                // Whoever would sync lets others run once, to sync for them, too.
+                if *patience == PATIENCE || self.syncing() {
+                    *patience -= 1;
+                    return Ok(Attempt::LetsOthers);
+                }
+            }
             let mut state = self.state.lock();
             *goal = (*goal).min(state.appended);
             if self.durable() >= *goal {
@@ -107,14 +120,11 @@ impl Wal {
                 wake(&mut state);
                 return Err(failure);
             }
-            if state.syncing {
+            if self.syncing() {
                 state.waits += 1;
                 let waiter = waiter(state.waits);
                 state.waiting.push((*goal, waiter));
                 return Ok(Attempt::Waits);
-            }
-            if state.served > 1 && std::mem::take(let_others) {
-                return Ok(Attempt::LetsOthers);
             }
             self.sync(&mut state)?;
         }
@@ -148,9 +158,9 @@ impl Future for Flush<'_> {
             wal,
             goal,
             number,
-            let_others,
+            patience,
         } = &mut *self;
-        let done = wal.attempt(goal, let_others, |given| {
+        let done = wal.attempt(goal, patience, |given| {
             *number = Some(given);
             Waiter::Task(given, context.waker().clone())
         });
@@ -158,6 +168,8 @@ impl Future for Flush<'_> {
             Ok(Attempt::Durable) => Poll::Ready(Ok(())),
             Ok(Attempt::Waits) => Poll::Pending,
             Ok(Attempt::LetsOthers) => {
+                // Others may be threads as well as tasks of this one.
+                thread::yield_now();
                 context.waker().wake_by_ref();
                 Poll::Pending
             }

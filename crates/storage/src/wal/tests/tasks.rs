@@ -128,7 +128,7 @@ fn tasks_that_nobody_polls_keep_no_thread_waiting() {
         let first = 3 * round + 1;
         wal.append(first, b"x").unwrap();
         let both = || {
-            while !wal.state.lock().syncing && wal.durable() < first {
+            while !wal.syncing() && wal.durable() < first {
                 std::hint::spin_loop();
             }
             wal.append(first + 1, b"x").unwrap();
