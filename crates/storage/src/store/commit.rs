@@ -27,15 +27,9 @@ use crate::delta::TupleBatch;
 use crate::error::{Error, Result};
 use crate::ids::{BlockId, RowId, RowPlace, TableId};
 use crate::table::Table;
-use parking_lot::MutexGuard;
 use std::collections::{HashMap, VecDeque};
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Weak};
-
-/// How often a commit lets others run before it queues for the newest state, and how
-/// often it looks before it does so: whoever has the state and runs is done by then.
-const PATIENCE: usize = 16;
-const LOOKS: usize = 100;
 
 /// A log of more bytes is followed by a checkpoint.
 const LOG_BYTES: u64 = 64 << 20;
@@ -261,22 +255,6 @@ impl Engine {
     pub(super) fn oldest(&self) -> u64 {
         let shown = self.shown.read().timestamp;
         self.active.oldest(shown)
-    }
-
-    /// The newest state, behind its lock. Others are let run a few times before the
-    /// caller queues: whoever has it needs microseconds, and a queue costs everybody in
-    /// it a wake-up, also those that come after.
-    fn latest_soon(&self) -> MutexGuard<'_, Latest> {
-        for _ in 0..PATIENCE {
-            for _ in 0..LOOKS {
-                if let Some(latest) = self.latest.try_lock() {
-                    return latest;
-                }
-                std::hint::spin_loop();
-            }
-            std::thread::yield_now();
-        }
-        self.latest.lock()
     }
 
     /// Logs a change that holds and makes it part of the newest state.

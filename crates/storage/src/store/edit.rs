@@ -5,7 +5,7 @@ use super::catalog::{Catalog, SchemaEntry, View};
 use super::writer::NewBlock;
 use crate::block::Block;
 use crate::error::{Error, Result};
-use crate::ids::TableId;
+use crate::ids::{BlockId, TableId};
 use crate::schema::{COLUMNS_MAX, TableOptions, TableSchema};
 use crate::table::Table;
 use std::sync::Arc;
@@ -262,15 +262,49 @@ impl CatalogEdit {
         options.check(&seen.schema)?;
         let blocks = self.adopt(blocks);
         self.change(table, |table| {
-            let mut blocks_now = table.blocks().iter();
-            let changed = blocks_now.any(|block| block.deletes().changed_since(timestamp));
-            if changed || table.delta().rows() > 0 || table.block_ids() != seen.block_ids() {
-                return Err(Error::Conflict {
-                    message: format!("table \"{}\" was changed meanwhile", table.name),
-                });
+            let same = table.delta().rows() == 0 && table.block_ids() == seen.block_ids();
+            if !same || any_changed(table.blocks(), timestamp) {
+                return Err(changed_meanwhile(table));
             }
             check_written(table, &blocks)?;
             Ok(table.with(&table.name, options, blocks))
+        })
+    }
+
+    /// Puts `blocks`, which have the same rows, in the place of the blocks `gone` as they
+    /// were at `timestamp`; they come where the first of those was.
+    ///
+    /// # Errors
+    /// `Conflict` when one of those is not there any more, or has lost rows since.
+    pub fn exchange(
+        &mut self,
+        table: TableId,
+        timestamp: u64,
+        gone: &[BlockId],
+        blocks: Vec<NewBlock>,
+    ) -> Result<()> {
+        let blocks = self.adopt(blocks);
+        self.change(table, |table| {
+            let is_gone = |block: &Arc<Block>| gone.contains(&block.id());
+            let old: Vec<Arc<Block>> = table
+                .blocks()
+                .iter()
+                .filter(|b| is_gone(b))
+                .cloned()
+                .collect();
+            if old.len() != gone.len() || any_changed(&old, timestamp) {
+                return Err(changed_meanwhile(table));
+            }
+            check_written(table, &blocks)?;
+            let mut blocks = Some(blocks);
+            let mut all = Vec::with_capacity(table.blocks().len());
+            for block in table.blocks() {
+                match is_gone(block) {
+                    true => all.extend(blocks.take().into_iter().flatten()),
+                    false => all.push(block.clone()),
+                }
+            }
+            Ok(table.with(&table.name, table.options.clone(), all))
         })
     }
 
@@ -283,6 +317,18 @@ impl CatalogEdit {
             options.check(&table.schema)?;
             Ok(table.with(&table.name, options, table.blocks().to_vec()))
         })
+    }
+}
+
+/// Whether a block has lost rows since.
+fn any_changed(blocks: &[Arc<Block>], timestamp: u64) -> bool {
+    let mut blocks = blocks.iter();
+    blocks.any(|block| block.deletes().changed_since(timestamp))
+}
+
+fn changed_meanwhile(table: &Table) -> Error {
+    Error::Conflict {
+        message: format!("table \"{}\" was changed meanwhile", table.name),
     }
 }
 

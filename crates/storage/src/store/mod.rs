@@ -73,12 +73,17 @@ use crate::io::{Files, Lock};
 use crate::manifest::Manifest;
 use crate::schema::{TableOptions, TableSchema};
 use crate::wal::Wal;
-use parking_lot::{Mutex, RwLock};
+use parking_lot::{Mutex, MutexGuard, RwLock};
 use std::collections::HashSet;
 use std::ops::Deref;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, LazyLock, OnceLock};
+
+/// How often a commit lets others run before it queues for the newest state, and how
+/// often it looks before it does so: whoever has the state and runs is done by then.
+const PATIENCE: usize = 16;
+const LOOKS: usize = 100;
 
 /// Bytes of memory of this machine, asked once; 8 GiB where that cannot be learnt.
 pub fn machine_memory() -> usize {
@@ -246,6 +251,22 @@ impl Engine {
             schema.clone(),
             options.clone(),
         ))
+    }
+
+    /// The newest state, behind its lock. Others are let run a few times before the
+    /// caller queues: whoever has it needs microseconds, and a queue costs everybody in
+    /// it a wake-up, also those that come after.
+    fn latest_soon(&self) -> MutexGuard<'_, Latest> {
+        for _ in 0..PATIENCE {
+            for _ in 0..LOOKS {
+                if let Some(latest) = self.latest.try_lock() {
+                    return latest;
+                }
+                std::hint::spin_loop();
+            }
+            std::thread::yield_now();
+        }
+        self.latest.lock()
     }
 
     fn must_be_writable(&self) -> Result<()> {

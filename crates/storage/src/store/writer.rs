@@ -54,7 +54,8 @@ impl NewBlock {
         self.handle.id()
     }
 
-    pub(super) fn handle(&self) -> Arc<Block> {
+    /// The block, to be read before it is part of a table.
+    pub fn handle(&self) -> Arc<Block> {
         self.handle.clone()
     }
 

@@ -112,6 +112,14 @@ impl Table {
         }
     }
 
+    /// Blocks of the table alone, without any row that is in no block.
+    #[must_use]
+    pub fn of_blocks(&self, blocks: Vec<Arc<Block>>) -> Table {
+        let delta = Arc::new(Delta::new(self.schema.clone(), 1));
+        let table = self.with(&self.name, self.options.clone(), blocks);
+        table.with_delta(delta)
+    }
+
     /// The same table with another delta.
     #[must_use]
     pub fn with_delta(self, delta: Arc<Delta>) -> Table {

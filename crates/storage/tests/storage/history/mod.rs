@@ -9,7 +9,8 @@ use effects::{Effect, apply, lasting};
 use freestone_storage::io::Faulty;
 use freestone_storage::wal::WalOptions;
 use freestone_storage::{
-    DEFAULT_SCHEMA, Error, Layout, Result, Savepoint, Store, TableId, TableOptions, Transaction,
+    DEFAULT_SCHEMA, Error, Layout, Result, Savepoint, ScanRequest, Store, TableId, TableOptions,
+    Transaction,
 };
 use std::sync::Arc;
 
@@ -137,7 +138,8 @@ impl History {
         match self.dice.below(24) {
             0 => self.store.checkpoint(),
             1 => self.move_rows(),
-            2 => self.rewrite(),
+            2 if self.dice.once_in(2) => self.rewrite(),
+            2 => self.exchange(),
             3 if self.dice.once_in(3) => self.reopen(),
             4..=9 => self.end_one(),
             _ => self.change_one(),
@@ -191,6 +193,37 @@ impl History {
             history
                 .store
                 .commit(|edit| edit.rewrite(table.id, &table, timestamp, options, blocks))
+        })
+    }
+
+    /// Writes some blocks again, as rows or columns.
+    fn exchange(&mut self) -> Result<()> {
+        let Some(name) = self.any_table() else {
+            return Ok(());
+        };
+        let options = options(&mut self.dice);
+        let snapshot = self.store.snapshot();
+        let table = snapshot.table(DEFAULT_SCHEMA, &name).unwrap().clone();
+        let mut blocks = table.blocks().to_vec();
+        blocks.retain(|_| self.dice.once_in(2));
+        let gone: Vec<_> = blocks.iter().map(|block| block.id()).collect();
+        let request = ScanRequest {
+            projection: (0..table.schema.columns.len()).collect(),
+            view: snapshot.read_view(table.id),
+            ..ScanRequest::default()
+        };
+        let scan = table.of_blocks(blocks).scan(&request)?;
+        let timestamp = snapshot.timestamp();
+        drop(snapshot);
+        self.tolerate(|history| {
+            let mut writer = history.store.writer(&table.schema, &options)?;
+            for rows in scan.worker() {
+                writer.push(&rows?)?;
+            }
+            let blocks = writer.finish()?;
+            history
+                .store
+                .commit(|edit| edit.exchange(table.id, timestamp, &gone, blocks))
         })
     }
 
