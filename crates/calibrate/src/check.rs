@@ -3,7 +3,7 @@
 use crate::cold::forget_all;
 use crate::columns::{Recipe, Values, recipes};
 use crate::scans::name;
-use crate::tables::{Plan, Sample};
+use crate::tables::{Plan, Sample, selected};
 use crate::timer::least;
 use crate::{Random, Result};
 use freestone_model::{Costs, Machine, Selection};
@@ -226,7 +226,7 @@ impl Drawn {
                 true => vec![(used(&sample.selector()), 1.0)],
                 false => Vec::new(),
             },
-            share: self.share,
+            share: selected(self.share),
             read: self.projection.iter().map(used).collect(),
         };
         let hot = costs.seconds(machine, &selection).unwrap_or_default();

@@ -12,64 +12,84 @@ use std::time::Instant;
 
 /// Runs of which the fastest counts.
 const RUNS: usize = 3;
-/// Blocks of a table that has many.
+/// Small blocks of a table that has many, and their rows.
 const BLOCKS: usize = 32;
+const SMALL: usize = 1 << 10;
 /// Columns of a table that has many, and how far apart those are that are read.
 const COLUMNS: usize = 32;
 const APART: usize = 4;
-/// Rows of small blocks.
-const SMALL: usize = 1 << 10;
-/// Rows of a large block, of few columns and of many.
-const LARGE: usize = 1 << 19;
-const WIDE: usize = 1 << 16;
+/// Rows of a large block.
+const LARGE: usize = 1 << 18;
+/// Columns of a kind that are read together.
+const ALIKE: usize = 2;
 
 /// What reading a table took longer than from memory.
 struct Added {
     seconds: f64,
-    /// Parts that were read, and their bytes.
+    /// Parts that were read, and the bytes of all tuples.
     parts: f64,
     bytes: f64,
 }
 
-/// Measures a layout by tables of many blocks, of many columns and of many bytes.
-pub(crate) fn costs(layout: Layout, directory: &Path) -> Result<ColdCosts> {
-    let filler = Recipe {
-        kind: ColumnType::BigInt,
-        codec: CodecChoice::None,
-        values: Values::Below(1 << 60),
-    };
-    let (few, many) = ([filler; APART], [filler; COLUMNS]);
-    let plan = |recipes, rows, block_rows| Plan {
+fn plan(layout: Layout, recipes: &[Recipe], rows: usize, block_rows: usize) -> Plan<'_> {
+    Plan {
         layout,
         selector: CodecChoice::Auto,
         recipes,
         rows,
         block_rows,
         seed: 11,
+    }
+}
+
+/// Measures a layout: blocks and their parts by small blocks, of which one column is read
+/// and then several; bytes of tuples by a large one.
+pub(crate) fn costs(layout: Layout, directory: &Path) -> Result<ColdCosts> {
+    let filler = Recipe {
+        kind: ColumnType::BigInt,
+        codec: CodecChoice::None,
+        values: Values::Below(1 << 60),
     };
-    let blocks = added(&plan(&few[..1], BLOCKS * SMALL, SMALL), 1, directory)?;
-    let wide = added(&plan(&many, WIDE, WIDE), APART, directory)?;
-    let large = added(&plan(&few, LARGE, LARGE), 1, directory)?;
-    // Two equations for a part and a byte; blocks are the rest of the third.
-    let over = wide.parts * large.bytes - large.parts * wide.bytes;
-    let byte = match layout.keeps_tuples() {
-        true => large.seconds / large.bytes,
-        false => (wide.parts * large.seconds - large.parts * wide.seconds) / over,
-    };
-    let byte = byte.max(0.0);
-    let part = match layout.keeps_tuples() {
-        true => 0.0,
-        false => ((wide.seconds - byte * wide.bytes) / wide.parts).max(0.0),
-    };
-    let block = (blocks.seconds - byte * blocks.bytes) / BLOCKS as f64 - part;
+    let wide = [filler; COLUMNS];
+    let small = plan(layout, &wide, BLOCKS * SMALL, SMALL);
+    let one = added(&small, COLUMNS, directory)?;
+    if layout.keeps_tuples() {
+        let large = added(&plan(layout, &wide[..APART], LARGE, LARGE), 1, directory)?;
+        let byte = large.seconds / large.bytes;
+        return Ok(ColdCosts {
+            block: ((one.seconds - byte * one.bytes) / BLOCKS as f64).max(0.0),
+            part: 0.0,
+            byte,
+        });
+    }
+    let some = added(&small, APART, directory)?;
+    let part = (some.seconds - one.seconds) / (some.parts - one.parts) / BLOCKS as f64;
+    let part = part.max(0.0);
     Ok(ColdCosts {
-        block: block.max(0.0),
+        block: (one.seconds / BLOCKS as f64 - part).max(0.0),
         part,
-        byte,
+        byte: 0.0,
     })
 }
 
-/// Reads each of so many columns of a table, cold and hot.
+/// Seconds of each row to fetch and check a column of a kind that is stored apart, beyond
+/// what its block and part cost.
+pub(crate) fn column(
+    layout: Layout,
+    recipe: &Recipe,
+    cold: &ColdCosts,
+    directory: &Path,
+) -> Result<f64> {
+    if layout.keeps_tuples() {
+        return Ok(0.0);
+    }
+    let recipes = [*recipe; ALIKE];
+    let added = added(&plan(layout, &recipes, LARGE, LARGE), 1, directory)?;
+    let seconds = added.seconds - cold.block - added.parts * cold.part;
+    Ok((seconds / (LARGE * ALIKE) as f64).max(0.0))
+}
+
+/// Reads one of so many columns of a table each, cold and hot.
 fn added(plan: &Plan<'_>, apart: usize, directory: &Path) -> Result<Added> {
     let place = tempfile::tempdir_in(directory)?;
     let mut sample = Sample::make(plan, Some(place.path()))?;
@@ -86,15 +106,10 @@ fn added(plan: &Plan<'_>, apart: usize, directory: &Path) -> Result<Added> {
         cold = cold.min(time(&sample)?);
         hot = hot.min(time(&sample)?);
     }
-    let stored = read.iter().map(|column| sample.columns[*column].stored);
-    let row = match plan.layout.keeps_tuples() {
-        true => sample.tuple_bytes,
-        false => stored.sum(),
-    };
     Ok(Added {
         seconds: (cold - hot).max(0.0),
         parts: read.len() as f64,
-        bytes: row * plan.rows as f64,
+        bytes: sample.tuple_bytes * plan.rows as f64,
     })
 }
 

@@ -3,7 +3,7 @@
 use crate::{Error, Random, Result};
 use arrow_array::builder::StringViewBuilder;
 use arrow_array::{ArrayRef, Decimal128Array, Float64Array, Int32Array, Int64Array};
-use freestone_storage::{CodecChoice, CodecName, ColumnType, Physical, Value};
+use freestone_storage::{CodecChoice, CodecName, ColumnType, Value};
 use std::sync::Arc;
 
 /// What values a column has.
@@ -88,25 +88,13 @@ pub(crate) fn recipes() -> Vec<Recipe> {
     recipes
 }
 
-/// The name that the model knows a stored type and a codec by.
-pub fn kind_of(kind: &ColumnType, codec: &str) -> String {
-    let physical = match kind.physical() {
-        Physical::Bool | Physical::I16 | Physical::I32 | Physical::F32 => "narrow",
-        Physical::I64 => "i64",
-        Physical::F64 => "f64",
-        Physical::Bytes { .. } => "text",
-        _ => "wide",
-    };
-    format!("{physical} {codec}")
-}
-
 impl Values {
     /// A constant that few values are below, if that costs what such a test does.
     pub fn threshold(self) -> Option<Value> {
         match self {
             Values::Below(limit) if limit >= 1 << 12 => Some(Value::Int(i128::from(limit >> 12))),
             Values::Ascending(_) | Values::Below(_) => None,
-            Values::Runs(_) => Some(Value::Int(40)),
+            Values::Runs(_) => Some(Value::Int(512)),
             Values::Few(_) => Some(Value::Int(1_000)),
             Values::Prices => Some(Value::Float(5.0)),
             Values::Floats => Some(Value::Float(0.02)),

@@ -15,7 +15,6 @@ mod tables;
 mod timer;
 
 pub use check::{Checked, Errors, check};
-pub use columns::kind_of;
 pub use hardware::{bandwidth, clock, machine};
 pub use random::Random;
 pub use scans::costs;

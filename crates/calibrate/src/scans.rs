@@ -3,9 +3,9 @@
 use crate::Result;
 use crate::cold;
 use crate::columns::{Recipe, Values, recipes};
-use crate::tables::{Plan, Sample};
+use crate::tables::{Plan, Sample, selected};
 use crate::timer::least;
-use freestone_model::{ColumnCosts, Costs, Curve, LayoutCosts, Machine};
+use freestone_model::{ColdCosts, ColumnCosts, Costs, Curve, LayoutCosts, Machine};
 use freestone_storage::{CodecChoice, ColumnScanner, ColumnType, Layout, Value};
 use std::path::Path;
 
@@ -13,8 +13,9 @@ use std::path::Path;
 const ROWS: usize = 1 << 18;
 /// Columns of a kind that are read together.
 const COLUMNS: usize = 4;
-/// Series of runs of which the fastest counts.
-const RUNS: usize = 3;
+/// Series of runs of which the fastest counts; of what all else is the difference to, more.
+const RUNS: usize = 5;
+const BASE_RUNS: usize = 15;
 /// Shares of the rows that are selected.
 const SHARES: [f64; 8] = [0.0001, 0.001, 0.01, 0.05, 0.2, 0.5, 0.9, 1.0];
 /// The share for tests alone.
@@ -32,10 +33,19 @@ pub fn costs(machine: &Machine, directory: &Path, progress: &dyn Fn(f64)) -> Res
         .into();
     ways.push((Layout::Column, ColumnScanner::Pipelined));
     let count = ways.len() as f64;
-    let mut layouts = Vec::new();
+    let mut layouts: Vec<LayoutCosts> = Vec::new();
     for (number, (layout, scanner)) in ways.into_iter().enumerate() {
         let step = |part: f64| progress((number as f64 + part) / count);
-        layouts.push(layout_costs(machine, (layout, scanner), directory, &step)?);
+        let mut costs = layout_costs(machine, (layout, scanner), &step)?;
+        // The scanner makes no difference to the disk.
+        match layouts
+            .iter()
+            .find(|known| known.layout == layout.to_string())
+        {
+            Some(known) => costs.read_as(known),
+            None => cold_costs(&mut costs, layout, directory)?,
+        }
+        layouts.push(costs);
     }
     Ok(Costs { layouts })
 }
@@ -52,13 +62,14 @@ pub(crate) fn name(layout: Layout, scanner: ColumnScanner) -> String {
 struct Meter {
     clock: f64,
     scanner: ColumnScanner,
+    runs: usize,
 }
 
 impl Meter {
     /// Cycles of a select, for each row of the table.
     fn cycles(&self, sample: &Sample, share: f64, projection: &[usize]) -> Result<f64> {
         let mut outcome = Ok(0);
-        let seconds = least(RUNS, || {
+        let seconds = least(self.runs, || {
             outcome = sample.select(self.scanner, share, projection)
         });
         outcome?;
@@ -68,7 +79,7 @@ impl Meter {
     /// The same for rows whose value in a column is below a constant, and their share.
     fn condition(&self, sample: &Sample, column: usize, value: &Value) -> Result<(f64, f64)> {
         let mut outcome = Ok(0);
-        let seconds = least(RUNS, || {
+        let seconds = least(self.runs, || {
             outcome = sample.select_below(self.scanner, Some((column, value.clone())), &[]);
         });
         let rows = sample.rows as f64;
@@ -90,12 +101,12 @@ fn plan(layout: Layout, recipes: &[Recipe]) -> Plan<'_> {
 fn layout_costs(
     machine: &Machine,
     (layout, scanner): (Layout, ColumnScanner),
-    directory: &Path,
     step: &dyn Fn(f64),
 ) -> Result<LayoutCosts> {
     let meter = Meter {
         clock: machine.clock,
         scanner,
+        runs: BASE_RUNS,
     };
     let filler = Recipe {
         kind: ColumnType::BigInt,
@@ -110,8 +121,12 @@ fn layout_costs(
         widths.push((sample.tuple_bytes, meter.cycles(&sample, FEW, &[])?));
         if count == 0 {
             let test = widths[0].1;
-            let cost =
-                |share: f64| Ok((share, (meter.cycles(&sample, share, &[])? - test).max(0.0)));
+            let cost = |share: f64| {
+                Ok((
+                    selected(share),
+                    (meter.cycles(&sample, share, &[])? - test).max(0.0),
+                ))
+            };
             rows = Curve::through(SHARES.into_iter().map(cost).collect::<Result<Vec<_>>>()?);
         }
     }
@@ -123,6 +138,10 @@ fn layout_costs(
     let many = Sample::make(&many, None)?;
     let apart = meter.cycles(&many, FEW, &[0])? - meter.cycles(&narrow, FEW, &[0])?;
     let block = (apart * ROWS as f64 / (many.blocks() - 1) as f64).max(0.0);
+    let meter = Meter {
+        runs: RUNS,
+        ..meter
+    };
     let kinds = recipes();
     let mut columns = Vec::new();
     for (number, recipe) in kinds.iter().enumerate() {
@@ -133,9 +152,18 @@ fn layout_costs(
         layout: name(layout, scanner),
         block,
         rows,
-        cold: cold::costs(layout, directory)?,
+        cold: ColdCosts::default(),
         columns,
     })
+}
+
+/// Measures what blocks cost that are not in memory.
+fn cold_costs(costs: &mut LayoutCosts, layout: Layout, directory: &Path) -> Result<()> {
+    costs.cold = cold::costs(layout, directory)?;
+    for (column, recipe) in costs.columns.iter_mut().zip(recipes()) {
+        column.cold = cold::column(layout, &recipe, &costs.cold, directory)?;
+    }
+    Ok(())
 }
 
 /// Measures several columns of a kind, read together, beside none of them.
@@ -166,8 +194,9 @@ fn column_costs(
     let mut points = Vec::new();
     for share in SHARES {
         let tested = if share < 1.0 { own_test } else { 0.0 };
-        let read = meter.cycles(&sample, share, &all)? - tested - rows.at(share);
-        points.push((share, read.max(0.0) / COLUMNS as f64));
+        let found = selected(share);
+        let read = meter.cycles(&sample, share, &all)? - tested - rows.at(found);
+        points.push((found, read.max(0.0) / COLUMNS as f64));
     }
     let used = &sample.columns[0];
     Ok(ColumnCosts {
@@ -175,5 +204,6 @@ fn column_costs(
         bytes: used.bytes,
         test,
         read: Curve::through(points),
+        cold: 0.0,
     })
 }

@@ -1,9 +1,10 @@
 //! Tables to measure scans on: columns, and last one that selects.
 
-use crate::columns::{Recipe, kind_of};
+use crate::columns::Recipe;
 use crate::{Error, Random, Result};
 use arrow_array::{ArrayRef, Int32Array, RecordBatch};
 use freestone_model::Used;
+use freestone_storage::format::ZONE_ROWS;
 use freestone_storage::{
     ArrayForm, CodecChoice, Column, ColumnScanner, ColumnType, CompareOp, DEFAULT_SCHEMA, Layout,
     OpenMode, Predicate, ScanRequest, Store, Table, TableOptions, TableSchema, Value,
@@ -12,8 +13,14 @@ use std::hint::black_box;
 use std::path::Path;
 use std::sync::Arc;
 
-/// Values of the column that selects are below this.
+/// Values of the column that selects are below this; the first of each zone is 0, so
+/// that no zone is ruled out.
 const SELECTORS: u64 = 1 << 20;
+
+/// Share of the rows that are selected if a share of the values is.
+pub(crate) fn selected(share: f64) -> f64 {
+    (share + 1.0 / ZONE_ROWS as f64).min(1.0)
+}
 
 /// A table and what it consists of.
 pub(crate) struct Sample {
@@ -98,7 +105,7 @@ impl Sample {
         );
         for (column, facts) in table.schema.columns.iter().zip(facts) {
             columns.push(Used {
-                kind: kind_of(&column.kind, facts.codec),
+                kind: column.kind.stored_as(facts.codec),
                 bytes: facts.raw_bytes as f64 / block_rows,
                 stored: facts.bytes as f64 / block_rows,
             });
@@ -181,7 +188,10 @@ fn blocks(
         for recipe in plan.recipes {
             arrays.push(recipe.values.array(&recipe.kind, rows, &mut random)?);
         }
-        let selectors = (0..rows).map(|_| random.below(SELECTORS) as i32);
+        let selectors = (0..rows).map(|row| match row % ZONE_ROWS {
+            0 => 0,
+            _ => random.below(SELECTORS) as i32,
+        });
         arrays.push(Arc::new(Int32Array::from_iter_values(selectors)));
         let batch = RecordBatch::try_new(shared.arrow(), arrays)
             .map_err(|error| Error::Arrow(error.to_string()))?;

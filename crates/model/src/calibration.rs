@@ -29,6 +29,15 @@ impl Calibration {
         Ok(found)
     }
 
+    /// Constants of the machine that Freestone was made on, for databases whose machine
+    /// was not measured.
+    ///
+    /// # Errors
+    /// None; as [`Calibration::read`].
+    pub fn reference() -> Result<Calibration> {
+        Calibration::read(include_str!("reference.json"))
+    }
+
     /// The machine file.
     ///
     /// # Errors
@@ -64,6 +73,7 @@ mod tests {
             bytes,
             test: Curve::flat(test),
             read: Curve::through([(0.01, read / 10.0), (1.0, read)]),
+            cold: 1e-9,
         };
         let layout = LayoutCosts {
             layout: "column".to_owned(),
@@ -115,6 +125,21 @@ mod tests {
         );
     }
 
+    #[test]
+    fn the_reference_knows_every_layout() {
+        let known = Calibration::reference().unwrap().costs.layouts;
+        for layout in [
+            "row",
+            "column",
+            "pax",
+            "dsm",
+            "inverted",
+            "column pipelined",
+        ] {
+            assert!(known.iter().any(|costs| costs.layout == layout), "{layout}");
+        }
+    }
+
     /// Two blocks of 1,000 cycles over 1,000 rows, one cycle for rows, a test of a half.
     #[test]
     fn parts_of_a_scan_add_up() {
@@ -156,7 +181,7 @@ mod tests {
     }
 
     /// 2 blocks, each of 2 columns; 4,000 bytes at the disk's 180 MB/s, which is slower
-    /// than what was measured.
+    /// than a nanosecond a value.
     #[test]
     fn cold_blocks_wait_for_the_disk() {
         let Calibration { machine, costs } = calibration();

@@ -33,7 +33,7 @@ pub struct ColdCosts {
     pub block: f64,
     /// To fetch a part of it that is stored apart, a column or all tuples.
     pub part: f64,
-    /// For each byte.
+    /// For each byte of tuples that lie together.
     pub byte: f64,
 }
 
@@ -49,6 +49,10 @@ pub struct ColumnCosts {
     /// Cycles of each row of the block to read the values of those rows that are
     /// selected, by their share.
     pub read: Curve,
+    /// Seconds of each row of the block to fetch it from disk and check it, where columns
+    /// are stored apart.
+    #[serde(default)]
+    pub cold: f64,
 }
 
 /// A column as a query uses it.
@@ -119,10 +123,22 @@ impl Costs {
     /// Seconds that are added if the blocks have to come from disk: opened, and the
     /// whole of those that keep tuples together read, else the columns that are used.
     pub fn cold_seconds(&self, machine: &Machine, selection: &Selection) -> Option<f64> {
-        let cold = &self.of(&selection.layout)?.cold;
+        let costs = self.of(&selection.layout)?;
+        let cold = &costs.cold;
         let (parts, bytes) = selection.stored();
-        let byte = cold.byte.max(1.0 / machine.disk_bandwidth);
-        Some(selection.blocks * (cold.block + parts * cold.part) + bytes * byte)
+        let disk = bytes / machine.disk_bandwidth;
+        let read: f64 = match selection.keeps_tuples() {
+            true => bytes * cold.byte,
+            false => {
+                let columns = selection.used().map(|used| costs.column(used));
+                columns
+                    .map(|column| column(&|column| column.cold))
+                    .sum::<f64>()
+                    * selection.rows
+            }
+        };
+        let opened = selection.blocks * (cold.block + parts * cold.part);
+        Some(opened + read.max(disk))
     }
 
     fn of(&self, layout: &str) -> Option<&LayoutCosts> {
@@ -137,6 +153,14 @@ impl Costs {
 }
 
 impl LayoutCosts {
+    /// Takes over what another costs that is not in memory.
+    pub fn read_as(&mut self, other: &LayoutCosts) {
+        self.cold = other.cold;
+        for (column, known) in self.columns.iter_mut().zip(&other.columns) {
+            column.cold = known.cold;
+        }
+    }
+
     /// Asks about a column: of its kind those of nearest size, else of any kind.
     fn column<'a>(&'a self, used: &'a Used) -> impl Fn(&dyn Fn(&ColumnCosts) -> f64) -> f64 + 'a {
         move |ask| {
@@ -174,15 +198,22 @@ impl LayoutCosts {
 impl Selection {
     /// Parts of each block that are read from disk, and bytes of them in all blocks.
     pub fn stored(&self) -> (f64, f64) {
-        let together = self.layout.starts_with("row") || self.layout.starts_with("pax");
-        let tested = self.tested.iter().map(|(used, _)| used);
-        let used = tested.chain(&self.read);
-        match together {
+        match self.keeps_tuples() {
             true => (1.0, self.tuple_bytes * self.rows),
-            false => used.fold((0.0, 0.0), |(parts, bytes), used| {
+            false => self.used().fold((0.0, 0.0), |(parts, bytes), used| {
                 (parts + 1.0, bytes + used.stored * self.rows)
             }),
         }
+    }
+
+    /// Columns that are tested or read.
+    fn used(&self) -> impl Iterator<Item = &Used> {
+        let tested = self.tested.iter().map(|(used, _)| used);
+        tested.chain(&self.read)
+    }
+
+    fn keeps_tuples(&self) -> bool {
+        self.layout.starts_with("row") || self.layout.starts_with("pax")
     }
 
     /// Bytes that come from memory for each row: of tuples that lie together all of

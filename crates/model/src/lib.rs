@@ -5,6 +5,7 @@
 //! rates are tuples a second; "disk" and "processor" are all disks and all cores that a
 //! query has.
 
+mod advisor;
 mod calibration;
 mod codb;
 mod costs;
@@ -12,9 +13,15 @@ mod curve;
 mod disk;
 mod error;
 mod machine;
+mod operators;
 mod query;
 mod rate;
 
+pub use advisor::{
+    Candidate, Change, ColumnUse, Design, Gain, HALF_LIFE, Index, Price, QUERIES, Run, Runs,
+    Stored, Test, Tested, Total, Tried, USAGES, Usage, Workload, gains, missing, price, search,
+    total,
+};
 pub use calibration::Calibration;
 pub use codb::Traits;
 pub use costs::{ColdCosts, ColumnCosts, Costs, LayoutCosts, Selection, Used};
@@ -22,5 +29,6 @@ pub use curve::Curve;
 pub use disk::File;
 pub use error::{Error, Result};
 pub use machine::Machine;
+pub use operators::Learnt;
 pub use query::{Bound, Prediction, Query, speed_up};
 pub use rate::{Rate, Scanner};

@@ -1,0 +1,90 @@
+//! Physical designs of a table, and what the table is under one of them.
+
+use super::usage::Usage;
+use crate::costs::Used;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use std::fmt;
+
+/// How a table is stored. Two are the same if their statements would be.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct Design {
+    /// Layout of its blocks, by the name that `CREATE TABLE` knows.
+    pub layout: String,
+    /// Column that blocks are sorted on.
+    pub sort_by: Option<String>,
+    /// Codecs of its columns: `auto` or `none`.
+    pub codec: String,
+    /// Indexes besides those of its keys.
+    pub indexes: Vec<Index>,
+}
+
+/// An index over one column.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct Index {
+    /// Its kind, by the name that `CREATE INDEX` knows.
+    pub kind: String,
+    /// The column.
+    pub column: String,
+}
+
+impl fmt::Display for Design {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "layout {}", self.layout)?;
+        if self.codec != "auto" {
+            write!(f, ", codec {}", self.codec)?;
+        }
+        if let Some(column) = &self.sort_by {
+            write!(f, ", sorted by {column}")?;
+        }
+        for index in &self.indexes {
+            write!(f, ", index ({}) on {}", index.kind, index.column)?;
+        }
+        Ok(())
+    }
+}
+
+/// What a table is, or would be, under a design: learnt from its blocks, or from some
+/// rows that were written so to see.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Stored {
+    /// The design.
+    pub design: Design,
+    /// Rows of the table.
+    pub rows: f64,
+    /// Its blocks.
+    pub blocks: f64,
+    /// Its columns by name.
+    pub columns: BTreeMap<String, Used>,
+    /// Bytes of a row in its blocks, indexes included.
+    pub row_bytes: f64,
+    /// Seconds to write a row into a block.
+    pub write_seconds: f64,
+    /// Seconds to fetch all columns of a row whose place is known.
+    pub fetch_seconds: f64,
+    /// Whether rows lie in the order in which they do now.
+    pub in_order: bool,
+    /// What some usages took on the rows that were written to see.
+    pub tried: Option<Tried>,
+}
+
+/// Usages that were run on a trial.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Tried {
+    /// Rows of the trial, in one block.
+    pub rows: f64,
+    /// Seconds of one run of each, by one thread.
+    pub seconds: Vec<(Usage, f64)>,
+}
+
+impl Stored {
+    /// Bytes of all its blocks.
+    pub fn bytes(&self) -> f64 {
+        self.rows * self.row_bytes
+    }
+
+    /// Bytes of a tuple, of all columns.
+    pub(super) fn tuple_bytes(&self) -> f64 {
+        self.columns.values().map(|used| used.stored).sum()
+    }
+}

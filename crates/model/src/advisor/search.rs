@@ -1,0 +1,223 @@
+//! The search for the design that a workload costs least under.
+
+use super::design::{Design, Index, Stored};
+use super::price::{Price, Total, price, total};
+use super::usage::{Runs, Test, Usage};
+use super::workload::Workload;
+use crate::calibration::Calibration;
+use std::collections::BTreeMap;
+
+/// Columns that blocks are tried sorted on, besides the present one.
+const SORTS: usize = 3;
+/// Columns that an index is tried on.
+const INDEXES: usize = 3;
+/// Choices of codecs that are tried besides `auto`.
+const CODECS: [&str; 2] = ["fast", "none"];
+/// An index has to save this share of the whole, to be worth its name.
+const WORTH: f64 = 0.02;
+/// Of designs that cost about the same, this share apart, the smallest is taken.
+const ALIKE: f64 = 0.03;
+/// A design may take so many times the space of the present one: time is not all.
+const WASTE: f64 = 2.0;
+/// Queries that have to be known before anything is advised.
+pub const QUERIES: f64 = 20.0;
+
+/// A design and what the workload costs under it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Candidate {
+    /// The table under the design.
+    pub stored: Stored,
+    /// What the workload costs.
+    pub total: Total,
+}
+
+/// What a query gains by another design.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Gain {
+    /// The query's use of the table.
+    pub usage: Usage,
+    /// Its runs.
+    pub runs: Runs,
+    /// One run now, and under the other design.
+    pub before: Price,
+    /// See `before`.
+    pub after: Price,
+}
+
+/// How many more queries have to be recorded before there is advice; 0 if there are
+/// enough. Statements that write rows or look them up count, too.
+pub fn missing(workload: &Workload) -> u64 {
+    let known = workload.queries() + workload.statements;
+    (QUERIES - known).ceil().max(0.0) as u64
+}
+
+/// Tries designs and prices them, the cheapest first; `trial` tells what the table is
+/// under one. The present design is among them.
+///
+/// # Errors
+/// Those of `trial`.
+pub fn search<E>(
+    calibration: &Calibration,
+    workload: &Workload,
+    present: &Stored,
+    trial: &mut dyn FnMut(&Design) -> Result<Stored, E>,
+) -> Result<Vec<Candidate>, E> {
+    let priced = |stored: Stored| Candidate {
+        total: total(calibration, &stored, workload),
+        stored,
+    };
+    let mut all = vec![priced(present.clone())];
+    let layouts = calibration.costs.layouts.iter().map(|costs| &costs.layout);
+    // A layout with a scanner of its own is no layout of its own.
+    let layouts: Vec<&String> = layouts.filter(|name| !name.contains(' ')).collect();
+    for sort_by in sorts(present, workload) {
+        for layout in &layouts {
+            let design = Design {
+                layout: (*layout).clone(),
+                sort_by: sort_by.clone(),
+                codec: "auto".to_owned(),
+                indexes: Vec::new(),
+            };
+            all.push(priced(trial(&design)?));
+        }
+    }
+    all.sort_by(|one, two| one.total.seconds().total_cmp(&two.total.seconds()));
+    for near in all.iter().take(2).cloned().collect::<Vec<_>>() {
+        for codec in CODECS {
+            let design = Design {
+                codec: codec.to_owned(),
+                ..near.stored.design.clone()
+            };
+            all.push(priced(trial(&design)?));
+        }
+    }
+    let room = present.row_bytes * WASTE;
+    let mut best = cheapest(&all, room).cloned();
+    while let Some(found) = &best {
+        let mut better: Option<Candidate> = None;
+        for index in indexes(&found.stored.design, present, workload) {
+            let mut design = found.stored.design.clone();
+            design.indexes.push(index);
+            design.indexes.sort();
+            let with = priced(trial(&design)?);
+            let limit = found.total.seconds() * (1.0 - WORTH);
+            let limit = better.as_ref().map_or(limit, |known| known.total.seconds());
+            if with.total.seconds() < limit {
+                better = Some(with);
+            }
+        }
+        all.extend(better.clone());
+        best = better;
+    }
+    all.sort_by(|one, two| one.total.seconds().total_cmp(&two.total.seconds()));
+    if let Some(first) = cheapest(&all, room).cloned() {
+        all.retain(|candidate| *candidate != first);
+        all.insert(0, first);
+    }
+    Ok(all)
+}
+
+/// The smallest of those that cost the least and have `room` for a row.
+fn cheapest(all: &[Candidate], room: f64) -> Option<&Candidate> {
+    let fitting = || all.iter().filter(|one| one.stored.row_bytes <= room);
+    let seconds = fitting().map(|candidate| candidate.total.seconds());
+    let least = seconds.fold(f64::INFINITY, f64::min);
+    let alike = fitting().filter(|one| one.total.seconds() <= least * (1.0 + ALIKE));
+    alike.min_by(|one, two| one.stored.row_bytes.total_cmp(&two.stored.row_bytes))
+}
+
+/// What each query gains, the one that gains most first.
+pub fn gains(
+    calibration: &Calibration,
+    workload: &Workload,
+    (before, after): (&Stored, &Stored),
+) -> Vec<Gain> {
+    let gains = workload.usages.iter().filter_map(|(usage, runs)| {
+        let mean = runs.mean();
+        Some(Gain {
+            before: price(calibration, before, usage, &mean)?,
+            after: price(calibration, after, usage, &mean)?,
+            usage: usage.clone(),
+            runs: runs.clone(),
+        })
+    });
+    let mut gains: Vec<Gain> = gains.collect();
+    gains.sort_by(|one, two| two.saved().total_cmp(&one.saved()));
+    gains
+}
+
+impl Gain {
+    /// Seconds of one whole run now and under the other design, whose scans `threads`
+    /// share: what it did besides stays.
+    pub fn whole(&self, threads: f64) -> (f64, f64) {
+        let (before, after) = (
+            self.before.with_plan(threads),
+            self.after.with_plan(threads),
+        );
+        let rest = (self.runs.mean().seconds - before).max(0.0);
+        (before + rest, after + rest)
+    }
+
+    /// Seconds that all runs save.
+    pub fn saved(&self) -> f64 {
+        (self.before.with_plan(1.0) - self.after.with_plan(1.0)) * self.runs.count
+    }
+}
+
+/// Columns to sort on: none, the present one, and those by whose conditions most rows
+/// would not have to be looked at.
+fn sorts(present: &Stored, workload: &Workload) -> Vec<Option<String>> {
+    let worth = weights(present, workload, |test| test != Test::Other);
+    let mut sorts = vec![None, present.design.sort_by.clone()];
+    sorts.extend(worth.into_iter().take(SORTS).map(Some));
+    let mut seen = Vec::new();
+    sorts.retain(|sort| {
+        let new = !seen.contains(sort);
+        seen.push(sort.clone());
+        new
+    });
+    sorts
+}
+
+/// Indexes that a design has not, and that could find rows.
+fn indexes(design: &Design, present: &Stored, workload: &Workload) -> Vec<Index> {
+    let mut worth = weights(present, workload, |test| test == Test::Equal);
+    worth.truncate(INDEXES);
+    let known = present.design.indexes.iter().cloned();
+    let new = worth.into_iter().map(|column| Index {
+        kind: "csb".to_owned(),
+        column,
+    });
+    let mut all: Vec<Index> = known.chain(new).collect();
+    all.sort();
+    all.dedup_by(|one, two| one.column == two.column);
+    let has = |index: &Index| {
+        design
+            .indexes
+            .iter()
+            .any(|known| known.column == index.column)
+    };
+    all.retain(|index| !has(index) && design.sort_by.as_ref() != Some(&index.column));
+    all
+}
+
+/// Columns with conditions, the one first that leaves the most rows of the most runs out.
+fn weights(present: &Stored, workload: &Workload, wanted: impl Fn(Test) -> bool) -> Vec<String> {
+    let mut worth: BTreeMap<&String, f64> = BTreeMap::new();
+    for (usage, runs) in &workload.usages {
+        let mean = runs.mean();
+        for (tested, share) in usage.tested.iter().zip(&mean.shares) {
+            if wanted(tested.test) && present.columns.contains_key(&tested.column) {
+                let left_out = (mean.scanned - share).max(0.0);
+                *worth.entry(&tested.column).or_default() += runs.count * left_out;
+            }
+        }
+    }
+    let mut worth: Vec<(&String, f64)> = worth.into_iter().collect();
+    worth.retain(|(_, worth)| *worth > 0.0);
+    worth.sort_by(|one, two| two.1.total_cmp(&one.1));
+    worth
+        .into_iter()
+        .map(|(column, _)| column.clone())
+        .collect()
+}

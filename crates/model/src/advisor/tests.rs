@@ -1,0 +1,200 @@
+//! Workloads whose best design is plain.
+
+use super::*;
+use crate::calibration::Calibration;
+use crate::costs::{ColdCosts, ColumnCosts, Costs, LayoutCosts, Used};
+use crate::curve::Curve;
+use crate::machine::Machine;
+use std::convert::Infallible;
+
+const COLUMNS: usize = 20;
+const ROWS: f64 = 1e6;
+
+/// Of rows a test or a value costs more the wider they are; of columns a value costs the
+/// same in any table.
+fn calibration() -> Calibration {
+    let layout = |name: &str, test: Curve, read: Curve| LayoutCosts {
+        layout: name.to_owned(),
+        block: 1000.0,
+        rows: Curve::flat(0.5),
+        cold: ColdCosts::default(),
+        columns: vec![ColumnCosts {
+            kind: "i64 plain".to_owned(),
+            bytes: 8.0,
+            test,
+            read,
+            cold: 0.0,
+        }],
+    };
+    let rows = Curve::through([(8.0, 2.0), (200.0, 20.0)]);
+    let read = Curve::through([(0.0001, 0.01), (1.0, 4.0)]);
+    let columns = Curve::through([(0.0001, 0.01), (1.0, 1.0)]);
+    Calibration {
+        machine: Machine::of_the_paper(),
+        costs: Costs {
+            layouts: vec![
+                layout("row", rows, read),
+                layout("column", Curve::flat(1.0), columns.clone()),
+                layout("column pipelined", Curve::flat(0.0), columns),
+            ],
+        },
+    }
+}
+
+fn design(layout: &str) -> Design {
+    Design {
+        layout: layout.to_owned(),
+        sort_by: None,
+        codec: "auto".to_owned(),
+        indexes: Vec::new(),
+    }
+}
+
+/// Columns take half when they are coded; a row costs as much to fetch from columns as
+/// it has.
+fn stored(design: &Design) -> Stored {
+    let stored = if design.codec == "auto" { 4.0 } else { 8.0 };
+    let column = |number| {
+        let used = Used {
+            kind: "i64 plain".to_owned(),
+            bytes: 8.0,
+            stored,
+        };
+        (format!("c{number}"), used)
+    };
+    let by_column = design.layout == "column";
+    let indexes = design.indexes.len() as f64;
+    Stored {
+        design: design.clone(),
+        rows: ROWS,
+        blocks: 10.0,
+        columns: (0..COLUMNS).map(column).collect(),
+        row_bytes: COLUMNS as f64 * stored + 8.0 * indexes,
+        write_seconds: if by_column { 2e-6 } else { 1e-6 } + 5e-7 * indexes,
+        fetch_seconds: if by_column { 4e-6 } else { 1e-6 },
+        in_order: design.sort_by.is_none(),
+        tried: None,
+    }
+}
+
+fn usage(read: usize, test: Test) -> Usage {
+    Usage {
+        read: (0..read).map(|number| format!("c{number}")).collect(),
+        tested: vec![Tested {
+            column: "c7".to_owned(),
+            test,
+        }],
+        ..Usage::default()
+    }
+}
+
+fn run(share: f64) -> Run {
+    Run {
+        seconds: 0.01,
+        selected: share,
+        scanned: 1.0,
+        shares: vec![share],
+    }
+}
+
+fn best(workload: &Workload, present: &str) -> Candidate {
+    let mut trial = |design: &Design| Ok::<Stored, Infallible>(stored(design));
+    let Ok(all) = search(
+        &calibration(),
+        workload,
+        &stored(&design(present)),
+        &mut trial,
+    );
+    assert!(all.iter().any(|one| one.stored.design == design(present)));
+    all[0].clone()
+}
+
+#[test]
+fn few_columns_of_many_are_columns() {
+    let mut workload = Workload::default();
+    (0..50).for_each(|_| workload.query(usage(2, Test::Other), &run(0.5)));
+    let found = best(&workload, "row");
+    assert_eq!(found.stored.design.layout, "column");
+    assert_eq!(found.stored.design.sort_by, None);
+    let (row, column) = (stored(&design("row")), found.stored);
+    let gains = gains(&calibration(), &workload, (&row, &column));
+    assert!(gains[0].saved() > 0.0 && gains.len() == 1);
+}
+
+#[test]
+fn look_ups_and_changes_are_rows() {
+    let mut workload = Workload::default();
+    workload.change(Change::LookUp, 900.0);
+    workload.change(Change::Update, 900.0);
+    assert_eq!(best(&workload, "column").stored.design.layout, "row");
+}
+
+#[test]
+fn ranges_are_sorted() {
+    let mut workload = Workload::default();
+    (0..50).for_each(|_| workload.query(usage(3, Test::Range), &run(0.01)));
+    let found = best(&workload, "column").stored.design;
+    assert_eq!(found.sort_by.as_deref(), Some("c7"));
+    assert_eq!(found.layout, "column");
+}
+
+/// Rows by a value are found by an index where the order is taken by a range.
+#[test]
+fn single_values_are_indexed() {
+    let mut workload = Workload::default();
+    let mut single = usage(2, Test::Equal);
+    single.tested[0].column = "c9".to_owned();
+    (0..50).for_each(|_| workload.query(usage(10, Test::Range), &run(0.001)));
+    (0..50).for_each(|_| workload.query(single.clone(), &run(1e-6)));
+    let found = best(&workload, "column").stored.design;
+    assert_eq!(found.sort_by.as_deref(), Some("c7"));
+    let index = Index {
+        kind: "csb".to_owned(),
+        column: "c9".to_owned(),
+    };
+    assert_eq!(found.indexes, [index.clone()]);
+    assert_eq!(
+        found.to_string(),
+        "layout column, sorted by c7, index (csb) on c9"
+    );
+    // Beside many writes it does not pay.
+    workload.change(Change::Insert, 1e8);
+    assert_eq!(best(&workload, "column").stored.design.indexes, []);
+}
+
+/// What was tried is believed more than the model.
+#[test]
+fn trials_correct_the_model() {
+    let workload = |usage: &Usage| {
+        let mut workload = Workload::default();
+        (0..50).for_each(|_| workload.query(usage.clone(), &run(0.5)));
+        workload
+    };
+    let few = usage(2, Test::Other);
+    let mut trial = |design: &Design| {
+        let seconds = if design.layout == "row" { 1e-4 } else { 2e-3 };
+        let tried = Tried {
+            rows: 1e5,
+            seconds: vec![(few.clone(), seconds)],
+        };
+        Ok::<Stored, Infallible>(Stored {
+            tried: Some(tried),
+            ..stored(design)
+        })
+    };
+    let present = trial(&design("column"));
+    let Ok(present) = present;
+    let Ok(all) = search(&calibration(), &workload(&few), &present, &mut trial);
+    assert_eq!(all[0].stored.design.layout, "row");
+}
+
+/// What is not better by more than the designs are alike stays as it is, or is smaller.
+#[test]
+fn nothing_to_gain_is_nothing_to_do() {
+    let mut workload = Workload::default();
+    (0..50).for_each(|_| workload.query(usage(2, Test::Other), &run(0.5)));
+    let found = best(&workload, "column").stored;
+    assert_eq!(found.design, design("column"));
+    assert_eq!(missing(&workload), 0);
+    assert_eq!(missing(&Workload::default()), QUERIES as u64);
+}
