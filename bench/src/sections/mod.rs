@@ -1,5 +1,6 @@
 //! What is measured; one module per section.
 
+mod advisor;
 mod aging;
 mod clients;
 mod engines;
@@ -43,6 +44,8 @@ pub enum SectionName {
     Clients,
     /// Tables that were changed beside fresh ones
     Aging,
+    /// Designs that the advisor picks beside the best ones
+    Advisor,
     /// From the text of a query to its plan
     Planning,
     /// The 22 queries of TPC-H
@@ -59,7 +62,7 @@ pub enum SectionName {
 
 impl SectionName {
     /// All, in the order of a run.
-    pub const ALL: [SectionName; 15] = [
+    pub const ALL: [SectionName; 16] = [
         SectionName::Size,
         SectionName::Frames,
         SectionName::Load,
@@ -69,6 +72,7 @@ impl SectionName {
         SectionName::Write,
         SectionName::Clients,
         SectionName::Aging,
+        SectionName::Advisor,
         SectionName::Planning,
         SectionName::Tpch,
         SectionName::Ssb,
@@ -104,6 +108,7 @@ impl fmt::Display for SectionName {
             SectionName::Write => "write",
             SectionName::Clients => "clients",
             SectionName::Aging => "aging",
+            SectionName::Advisor => "advisor",
             SectionName::Planning => "planning",
             SectionName::Tpch => "tpch",
             SectionName::Ssb => "ssb",
@@ -129,6 +134,7 @@ pub fn run(name: SectionName, bench: &mut Bench) -> Result<Section> {
         SectionName::Write => write::measure(bench),
         SectionName::Clients => clients::measure(bench),
         SectionName::Aging => aging::measure(bench),
+        SectionName::Advisor => advisor::measure(bench),
         SectionName::Planning => planning::measure(bench),
         SectionName::Tpch => tpch::measure(bench),
         SectionName::Ssb => ssb::measure(bench),

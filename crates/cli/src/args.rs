@@ -154,6 +154,9 @@ pub struct CalibrateArguments {
     /// The machine file that is written
     #[arg(long, value_name = "FILE", default_value = "machine.json")]
     pub out: PathBuf,
+    /// Keep it in this database, too, whose queries are predicted by it
+    #[arg(long, value_name = "DIR")]
+    pub db: Option<PathBuf>,
     /// What the machine is called in it
     #[arg(long, default_value = "this machine")]
     pub name: String,

@@ -31,6 +31,13 @@ pub fn run(arguments: &CalibrateArguments) -> Result<()> {
         fs::write(&arguments.out, text + "\n").map_err(|error| Failure::io(what, error))?;
         output.line(&format!("written to {}", arguments.out.display()))?;
     }
+    if let Some(place) = &arguments.db {
+        let text = calibration.written().map_err(|error| message(&error))?;
+        let database = freestone::Database::open_existing(place);
+        let kept = database.and_then(|database| database.keep_machine(&text));
+        kept.map_err(|error| message(&error))?;
+        output.line(&format!("kept in {}", place.display()))?;
+    }
     match arguments.check {
         0 => Ok(()),
         queries => check(&calibration, queries, &scratch, &mut output),

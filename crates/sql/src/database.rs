@@ -9,6 +9,7 @@ use datafusion::arrow::array::RecordBatch;
 use datafusion::execution::session_state::SessionState;
 use freestone_storage::{OpenMode, Store};
 
+use crate::advisor::Record;
 use crate::error::{Error, Result};
 use crate::ingest::{self, Checks};
 use crate::memory::Broker;
@@ -42,6 +43,7 @@ pub struct Database {
     plans: Arc<KnownPlans>,
     texts: Arc<KnownTexts>,
     memory: Arc<Broker>,
+    record: Arc<Record>,
 }
 
 impl Database {
@@ -51,7 +53,10 @@ impl Database {
     /// `58030` when the disk refuses, others when the directory holds something
     /// else, a newer format, or a database that another process writes.
     pub fn open(path: impl AsRef<Path>) -> Result<Self> {
-        Ok(Self::of(Store::open(path.as_ref(), OpenMode::Create)?))
+        Ok(Self::of(
+            Store::open(path.as_ref(), OpenMode::Create)?,
+            true,
+        ))
     }
 
     /// Opens a database that must exist.
@@ -59,7 +64,10 @@ impl Database {
     /// # Errors
     /// As [`Database::open`], and when there is none.
     pub fn open_existing(path: impl AsRef<Path>) -> Result<Self> {
-        Ok(Self::of(Store::open(path.as_ref(), OpenMode::ReadWrite)?))
+        Ok(Self::of(
+            Store::open(path.as_ref(), OpenMode::ReadWrite)?,
+            true,
+        ))
     }
 
     /// Opens a database for reading, next to any other readers and one writer.
@@ -67,15 +75,19 @@ impl Database {
     /// # Errors
     /// As [`Database::open_existing`].
     pub fn open_read_only(path: impl AsRef<Path>) -> Result<Self> {
-        Ok(Self::of(Store::open(path.as_ref(), OpenMode::ReadOnly)?))
+        Ok(Self::of(
+            Store::open(path.as_ref(), OpenMode::ReadOnly)?,
+            false,
+        ))
     }
 
     /// A database in memory, gone with its last clone.
     pub fn in_memory() -> Self {
-        Self::of(Store::in_memory())
+        Self::of(Store::in_memory(), true)
     }
 
-    fn of(store: Arc<Store>) -> Self {
+    fn of(store: Arc<Store>, writable: bool) -> Self {
+        let record = Record::open(store.path(), writable);
         let memory = Broker::new(&store);
         let plans = Arc::<KnownPlans>::default();
         let kept = Arc::downgrade(&plans);
@@ -90,6 +102,7 @@ impl Database {
             memory,
             plans,
             texts: Arc::default(),
+            record: Arc::new(record),
         }
     }
 
@@ -118,6 +131,23 @@ impl Database {
         &self.memory
     }
 
+    /// What it remembers of its queries.
+    pub(crate) fn record(&self) -> &Arc<Record> {
+        &self.record
+    }
+
+    /// Keeps a machine file, as `freestone calibrate` writes it, in the database: its
+    /// queries are predicted by it from now on.
+    ///
+    /// # Errors
+    /// `22023` for a text that is none, `25006` if the database is open read-only, `55000`
+    /// of one in memory, `58030` when the disk refuses.
+    pub fn keep_machine(&self, text: &str) -> Result<()> {
+        self.record.keep_machine(self.store.path(), text)?;
+        self.plans.clear();
+        Ok(())
+    }
+
     /// The storage below.
     pub fn store(&self) -> &Arc<Store> {
         &self.store
@@ -138,11 +168,7 @@ impl Database {
         sources: Vec<Box<dyn Iterator<Item = Result<RecordBatch>> + Send>>,
         progress: &Progress,
     ) -> Result<u64> {
-        let name = Name {
-            schema: schema.to_owned(),
-            name: table.to_owned(),
-            position: None,
-        };
+        let name = Name::new(schema, table);
         let snapshot = self.store.snapshot();
         let target = snapshot
             .table(schema, table)

@@ -26,6 +26,7 @@
 //! the scan are ours. Where DataFusion and PostgreSQL differ, PostgreSQL's
 //! behaviour is what we aim at; `docs/` lists what is left.
 
+mod advisor;
 mod copy;
 mod database;
 mod dialect;

@@ -10,6 +10,7 @@ use datafusion::sql::sqlparser::tokenizer::{Location, Token, TokenWithSpan, Toke
 
 use parking_lot::Mutex;
 
+use crate::advisor;
 use crate::dialect;
 use crate::error::{Error, Result, parser as syntax_error};
 
@@ -46,6 +47,9 @@ impl Statement {
     /// Whether it is a query (SELECT, VALUES, EXPLAIN, SHOW, DESCRIBE, TABLE), or
     /// changes rows and returns them.
     pub fn returns_rows(&self) -> bool {
+        if let Some(asked) = advisor::Asked::of(&self.ast) {
+            return asked.returns_rows();
+        }
         let returning = match self.ast.as_ref() {
             Ast::Insert(insert) => insert.returning.is_some(),
             Ast::Update(update) => update.returning.is_some(),
@@ -96,8 +100,9 @@ pub(crate) fn parse(sql: &str) -> Result<Vec<Statement>> {
             return Ok(statements);
         }
         let start = lines.offset(sql, first.span.start);
-        let mut ast = parser
-            .parse_statement()
+        let own = advisor::parse(&mut parser).transpose();
+        let mut ast = own
+            .unwrap_or_else(|| parser.parse_statement())
             .map_err(|error| syntax_error(&error))?;
         let next = parser.peek_token();
         let end = match &next.token {

@@ -36,7 +36,7 @@ use self::shared::Repeated;
 use crate::session::OwnOptions;
 
 pub(crate) use explain::INDENT;
-pub(crate) use node::Planner;
+pub(crate) use node::{Planner, pipelines};
 
 /// The plan with its parts that our operators can do replaced by nodes of theirs.
 ///

@@ -140,6 +140,11 @@ impl QueryPlanner for Planner {
 
 struct Pipelines;
 
+/// The plan of our operators in a node of a physical plan, if it is theirs.
+pub(crate) fn pipelines(plan: &Arc<dyn ExecutionPlan>) -> Option<&Arc<Plan>> {
+    Some(&plan.downcast_ref::<PipelineExec>()?.plan)
+}
+
 #[async_trait]
 impl ExtensionPlanner for Pipelines {
     async fn plan_extension(

@@ -187,6 +187,7 @@ pub(crate) fn append(
         })?;
     keys.check_against(now, &newest(view))?;
     let appended = edit.append(seen.id, blocks)?;
+    seen.activity().inserted(appended);
     // Parents may be among the rows themselves.
     references.check(edit.catalog(), &name.name, &|table| newest(&parents(table)))?;
     debug_assert_eq!(appended, rows);

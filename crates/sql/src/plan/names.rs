@@ -29,6 +29,17 @@ pub(crate) struct Name {
     pub(crate) position: Option<Position>,
 }
 
+impl Name {
+    /// The name of something that is there, not written in a statement.
+    pub(crate) fn new(schema: &str, name: &str) -> Self {
+        Self {
+            schema: schema.to_owned(),
+            name: name.to_owned(),
+            position: None,
+        }
+    }
+}
+
 impl std::fmt::Display for Name {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         if self.schema == DEFAULT_SCHEMA {

@@ -1,6 +1,7 @@
 //! `freestone_blocks('t')` and `freestone_columns('t')`: the blocks of a table,
 //! and what each column of each block looks like inside; `freestone_mover()`: what
-//! the tuple mover has done and will do.
+//! the tuple mover has done and will do; `freestone_ledger()`, `freestone_workload()` and
+//! `freestone_advice()`: what the advisor knows.
 
 use std::sync::Arc;
 
@@ -11,11 +12,19 @@ use freestone_storage::{Store, Table, TableMoves};
 use super::names::named;
 use super::relations::Relations;
 use super::rows::{Values, batch, table as rows_table};
+use crate::advisor::{self, Record};
 use crate::error::{Error, Result};
 use crate::scan::scalar_of;
 
 /// The functions offered here.
-pub(crate) const NAMES: [&str; 3] = ["freestone_blocks", "freestone_columns", "freestone_mover"];
+pub(crate) const NAMES: [&str; 6] = [
+    "freestone_blocks",
+    "freestone_columns",
+    "freestone_mover",
+    "freestone_ledger",
+    "freestone_workload",
+    "freestone_advice",
+];
 
 /// The result of a table function, or `None` when it is not one of ours.
 ///
@@ -30,10 +39,12 @@ pub(crate) fn table(
     let make = match name {
         "freestone_blocks" => blocks,
         "freestone_columns" => columns,
-        "freestone_mover" if args.is_empty() => return mover(relations).map(Some),
-        "freestone_mover" => {
-            let message = "function freestone_mover takes no arguments";
-            return Err(Error::new("42883", message));
+        "freestone_mover" | "freestone_ledger" | "freestone_workload" | "freestone_advice" => {
+            if !args.is_empty() {
+                let message = format!("function {name} takes no arguments");
+                return Err(Error::new("42883", message));
+            }
+            return whole(relations, name).map(Some);
         }
         _ => return Ok(None),
     };
@@ -49,6 +60,18 @@ pub(crate) fn table(
         .table(&target.schema, &target.name)
         .ok_or_else(|| relations.unknown(&target))?;
     Ok(Some(rows_table(make(table)?)?))
+}
+
+/// A table about the whole database.
+fn whole(relations: &Relations<'_>, name: &str) -> Result<Arc<dyn TableProvider>> {
+    let record = relations.state.config().get_extension::<Record>();
+    let record = record.ok_or_else(|| Error::internal("a session without a record"))?;
+    rows_table(match name {
+        "freestone_ledger" => advisor::ledger(&record)?,
+        "freestone_workload" => advisor::workload(&record, relations.snapshot.catalog())?,
+        "freestone_advice" => advisor::advice(&record)?,
+        _ => return mover(relations),
+    })
 }
 
 /// What the tuple mover has done to each table since the database was opened.

@@ -92,6 +92,7 @@ impl Run<'_> {
         };
         let written = self.write_all(table, &columns, &answers, work, &mut single)?;
         let rows = answers.iter().map(|answer| answer.ids.len() as u64).sum();
+        table.activity().updated(rows, &columns);
         if !written.is_empty()
             && !self.change(|transaction| Ok(transaction.lay_over(table.id, written)?))?
         {

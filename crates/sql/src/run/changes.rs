@@ -7,7 +7,7 @@ use datafusion::arrow::array::{Array, ArrayRef, BooleanArray, RecordBatch, UInt6
 use datafusion::arrow::compute::filter_record_batch;
 use datafusion::arrow::datatypes::{Field, Schema};
 use freestone_storage::delta::arrays;
-use freestone_storage::{Column, Row, RowId, Table, TableId};
+use freestone_storage::{Activity, Column, Row, RowId, Table, TableId};
 
 use super::Run;
 use crate::error::{Error, Result};
@@ -104,6 +104,7 @@ impl Run<'_> {
             Ok(first)
         })?;
         touched.add(table.id, first.unwrap_or(u64::MAX));
+        count(table, changes);
         self.follow(&followers, &moved, touched)?;
         let inserted = changes.inserted.iter().map(RecordBatch::num_rows);
         let changed: usize = gone.iter().map(Vec::len).chain(inserted).sum();
@@ -134,6 +135,26 @@ impl Run<'_> {
             let column = &table.schema.columns[column].name;
             bad.error.with_detail(format!("column \"{column}\""))
         })
+    }
+}
+
+/// Counts changes for the workload record.
+fn count(table: &Table, changes: &Changes) {
+    let rows = |batches: &[RecordBatch]| batches.iter().map(RecordBatch::num_rows).sum::<usize>();
+    let activity = table.activity();
+    for (rows, count) in [
+        (
+            rows(&changes.inserted),
+            Activity::inserted as fn(&Activity, u64),
+        ),
+        (rows(&changes.deleted), Activity::deleted),
+        (rows(&changes.updated), |activity, rows| {
+            activity.updated(rows, &[])
+        }),
+    ] {
+        if rows > 0 {
+            count(activity, rows as u64);
+        }
     }
 }
 

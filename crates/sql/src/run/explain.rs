@@ -14,6 +14,7 @@ use datafusion::sql::sqlparser::ast::{CopySource, DescribeAlias, Statement as As
 use futures::StreamExt;
 
 use super::Run;
+use crate::advisor::Watched;
 use crate::engine::INDENT;
 use crate::error::{Error, Result};
 use crate::plan::names::{position, table_name};
@@ -92,6 +93,12 @@ impl Run<'_> {
         } else {
             let shown = DisplayableExecutionPlan::new(physical.as_ref());
             lines.extend(aligned(&shown.indent(wanted.verbose).to_string()));
+        }
+        let database = self.session.database();
+        let threads = self.session.threads();
+        let watched = Watched::of(database, (&physical, ast.to_string()), threads)?;
+        if !watched.uses().is_empty() {
+            lines.push(watched.to_string());
         }
         let lines = lines.into_iter().map(Some).collect();
         Outcome::batch(batch(vec![("QUERY PLAN", Values::Text(lines))])?)

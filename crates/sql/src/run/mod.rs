@@ -83,10 +83,18 @@ pub(crate) async fn statement(session: &Session, statement: &Statement) -> Resul
     if let Some(outcome) = prepare::run(session, &statement.ast).await? {
         return Ok(outcome);
     }
+    if let Some(outcome) = crate::advisor::run(session, &statement.ast).await? {
+        return Ok(outcome);
+    }
     transaction::run(session, &statement.ast).await
 }
 
 impl<'a> Run<'a> {
+    /// A run that only reads, outside of any transaction.
+    pub(crate) fn over(session: &'a Session, snapshot: Snapshot) -> Self {
+        Self::new(session, snapshot, None)
+    }
+
     fn new(session: &'a Session, snapshot: Snapshot, own: Option<Transaction>) -> Self {
         Self {
             session,

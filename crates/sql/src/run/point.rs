@@ -100,6 +100,7 @@ impl PointQuery {
             None => return Ok(None),
             Some(KeyValues::Null) => Vec::new(),
             Some(KeyValues::Some(key)) => {
+                table.activity().looked_up(1);
                 table.find(&snapshot.read_view(table.id), &self.look_up, &key)?
             }
         };

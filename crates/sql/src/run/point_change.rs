@@ -95,6 +95,7 @@ impl PointChange {
                 }
                 let first = transaction.insert_rows(table.id, &[row])?;
                 transaction.check_keys(table.id, first)?;
+                table.activity().inserted(1);
                 Ok(Some(1))
             }
             Work::Update(sought, columns, sources) => {
@@ -114,6 +115,7 @@ impl PointChange {
                     }
                 }
                 let count = rows.len() as u64;
+                table.activity().updated(count, columns);
                 if let Some(first) = transaction.update(table.id, rows, columns)? {
                     transaction.check_keys(table.id, first)?;
                 }
@@ -127,6 +129,7 @@ impl PointChange {
                     return Ok(None);
                 };
                 let ids: Vec<RowId> = rows.into_iter().map(|(id, _)| id).collect();
+                table.activity().deleted(ids.len() as u64);
                 Ok(Some(transaction.delete(table.id, &ids)?))
             }
         }

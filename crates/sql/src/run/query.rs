@@ -2,6 +2,7 @@
 
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
+use std::time::Instant;
 
 use datafusion::arrow::array::{RecordBatch, RecordBatchOptions};
 use datafusion::arrow::datatypes::{Schema, SchemaRef};
@@ -14,6 +15,7 @@ use datafusion::sql::sqlparser::ast::Statement as Ast;
 use futures::StreamExt;
 
 use super::Run;
+use crate::advisor::{self, Watched};
 use crate::error::Result;
 use crate::plan::naming::result_names;
 use crate::plan::optimize::optimized;
@@ -23,9 +25,19 @@ impl Run<'_> {
     /// Starts a query.
     pub(crate) async fn query(&self, ast: &Ast) -> Result<Outcome> {
         self.session.database().memory().look_at_delta();
-        let KnownPlan { physical, names } = self.planned(ast).await?;
-        let stream = execute_stream(physical, self.session.task_context())?;
-        Ok(Outcome::Rows(renamed(guarded(stream), &names)))
+        let begin = Instant::now();
+        let KnownPlan {
+            physical,
+            names,
+            watched,
+        } = self.planned(ast).await?;
+        let plan = Arc::clone(&physical);
+        let mut stream = guarded(execute_stream(physical, self.session.task_context())?);
+        if let Some(watched) = watched {
+            let database = self.session.database();
+            stream = advisor::watched(stream, (database, plan), watched, begin);
+        }
+        Ok(Outcome::Rows(renamed(stream, &names)))
     }
 
     /// The plan of a query: the one of last time, if nothing has changed since.
@@ -39,11 +51,28 @@ impl Run<'_> {
         let plan = self.logical(ast).await?;
         let names = result_names(ast, &plan);
         let physical = self.physical(&plan).await?;
-        let planned = KnownPlan { physical, names };
+        let watched = self.watched(&physical, ast);
+        let planned = KnownPlan {
+            physical,
+            names,
+            watched,
+        };
         if shared && is_lasting(&plan) {
             known.keep(settings, ast, &planned, &self.snapshot);
         }
         Ok(planned)
+    }
+
+    /// What is predicted of a plan that reads tables, if queries are recorded.
+    fn watched(&self, plan: &Arc<dyn ExecutionPlan>, ast: &Ast) -> Option<Arc<Watched>> {
+        let database = self.session.database();
+        if !database.record().is_recording() {
+            return None;
+        }
+        // Who cannot predict can run it all the same.
+        let watched =
+            Watched::of(database, (plan, ast.to_string()), self.session.threads()).ok()?;
+        (!watched.uses().is_empty()).then(|| Arc::new(watched))
     }
 
     /// All rows of a plan; the statement keeps the memory that they are counted with.

@@ -13,7 +13,7 @@ use crate::error::{Error, Result};
 use crate::plan::files::open_all;
 use crate::plan::names::{file_name, table_name};
 use crate::plan::rows::{Values, batch};
-use crate::session::{MEMORY, MOVER, Outcome, Setting, all_settings, current};
+use crate::session::{MEMORY, MOVER, Outcome, Setting, WORKLOAD, all_settings, current};
 use crate::types::sql_name;
 
 /// Schema, name and, for tables, what it stands for.
@@ -73,6 +73,8 @@ impl Run<'_> {
         match name {
             MOVER if self.store().is_mover_paused() => "paused".to_owned(),
             MOVER => "running".to_owned(),
+            WORKLOAD if self.session.database().record().is_recording() => "on".to_owned(),
+            WORKLOAD => "off".to_owned(),
             MEMORY | "freestone.memory_limit" => self.session.database().memory().shown(),
             _ => value,
         }

@@ -40,7 +40,7 @@ use datafusion::physical_plan::projection::ProjectionExec;
 use datafusion::physical_plan::{
     DisplayAs, DisplayFormatType, ExecutionPlan, Partitioning, PlanProperties, StatisticsArgs,
 };
-use freestone_storage::{Predicate, Scan, ScanRequest, Top};
+use freestone_storage::{Predicate, Scan, ScanRequest, Table, Top};
 
 use super::logical::describe;
 use super::source::ScanSource;
@@ -123,6 +123,21 @@ impl FreestoneScan {
             top: Some(top(column)),
             ..self.fresh()
         })
+    }
+
+    /// The table, its columns that are read, and the condition.
+    pub(crate) fn reads(&self) -> (&Arc<Table>, &[usize], Option<&Predicate>) {
+        (
+            &self.source.table,
+            &self.projection,
+            self.predicate.as_ref(),
+        )
+    }
+
+    /// What the scan has counted, if it was begun.
+    pub(crate) fn counted(&self) -> Option<ScanCounts> {
+        let scan = self.running.get()?.as_ref().ok()?;
+        Some(ScanCounts::of(scan.metrics()))
     }
 
     /// Where the row id is to stand, if it is asked for; storage gives it last.

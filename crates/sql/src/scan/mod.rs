@@ -16,6 +16,7 @@ mod statistics;
 mod stream;
 mod top;
 
+pub(crate) use exec::FreestoneScan;
 pub(crate) use logical::describe;
 pub(crate) use provider::{ROW_ID, StoredTable};
 pub(crate) use statistics::{scalar_of, selectivity};

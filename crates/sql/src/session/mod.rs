@@ -32,7 +32,9 @@ use crate::statement::Statement;
 pub(crate) use numbers::TakenNumbers;
 pub(crate) use plans::{KnownPlan, KnownPlans, PlanSettings, is_lasting};
 pub use prepared::Prepared;
-pub(crate) use settings::{MEMORY, MOVER, Setting, all_settings, change, current, option_of};
+pub(crate) use settings::{
+    MEMORY, MOVER, Setting, WORKLOAD, all_settings, change, current, option_of,
+};
 pub(crate) use setup::{OwnOptions, template};
 pub(crate) use transaction::{Block, Open};
 
@@ -129,6 +131,7 @@ impl Session {
         let config = state.config_mut();
         config.set_extension(Arc::clone(&progress));
         config.set_extension(Arc::clone(database.store()));
+        config.set_extension(Arc::clone(database.record()));
         let numbers = Arc::new(TakenNumbers::new(database.store()));
         config.set_extension(Arc::clone(&numbers));
         if let Some(threads) = options.threads {
@@ -263,6 +266,11 @@ impl Session {
         }
     }
 
+    /// Threads that a statement may use.
+    pub(crate) fn threads(&self) -> usize {
+        self.state.read().config().target_partitions()
+    }
+
     /// Which known plans were made with its settings.
     pub(crate) fn plan_settings(&self) -> PlanSettings {
         *self.plan_settings.lock()
@@ -323,6 +331,10 @@ impl Session {
         let relaxed = own.is_some_and(|own| own.durability == "relaxed");
         self.relaxed.store(relaxed, Ordering::Relaxed);
         *self.plan_settings.lock() = PlanSettings::own();
+        if setting.name.eq_ignore_ascii_case(WORKLOAD) {
+            let on = own.is_none_or(|own| own.workload != "off");
+            self.database.record().set_recording(on);
+        }
         if setting.name.eq_ignore_ascii_case(MOVER) {
             match own.is_some_and(|own| own.mover == "paused") {
                 true => self.database.store().pause_mover(),

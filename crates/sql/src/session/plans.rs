@@ -19,6 +19,7 @@ use datafusion::sql::sqlparser::ast::Statement as Ast;
 use freestone_storage::{Catalog, Snapshot};
 use parking_lot::Mutex;
 
+use crate::advisor::Watched;
 use crate::scan::StoredTable;
 
 /// Most plans that are kept.
@@ -46,6 +47,8 @@ impl PlanSettings {
 pub(crate) struct KnownPlan {
     pub(crate) physical: Arc<dyn ExecutionPlan>,
     pub(crate) names: Vec<String>,
+    /// What was predicted of it.
+    pub(crate) watched: Option<Arc<Watched>>,
 }
 
 /// Plans of queries of one database.
@@ -97,10 +100,18 @@ impl KnownPlans {
         }
         let mut alike = plans.by_statement.get(&hash(settings, ast))?.iter();
         let known = alike.find(|known| known.settings == settings && known.ast == *ast)?;
-        let KnownPlan { physical, names } = known.plan.clone();
+        let KnownPlan {
+            physical,
+            names,
+            watched,
+        } = known.plan.clone();
         drop(plans);
         let physical = reset_plan_states(physical).ok()?;
-        Some(KnownPlan { physical, names })
+        Some(KnownPlan {
+            physical,
+            names,
+            watched,
+        })
     }
 
     /// Keeps a plan that was made for `snapshot`.

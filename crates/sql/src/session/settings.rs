@@ -9,6 +9,7 @@
 //! | `freestone.engine` | whose operators run queries: `freestone` (where they can) or `datafusion` |
 //! | `memory_limit` | what queries and the cache of blocks may take, for the whole database: a size or a share of the machine's |
 //! | `freestone.mover` | `running` or `paused`: the tuple mover in the background, for the whole database |
+//! | `freestone.workload` | `on` or `off`: whether queries are recorded for ADVISE, for the whole database |
 //! | `timezone` | zone in which TIMESTAMP WITH TIME ZONE is read and shown |
 //! | `datafusion.…` | every option of DataFusion, unchanged |
 //!
@@ -39,13 +40,14 @@ const FIXED: [(&str, &str); 7] = [
 ];
 
 /// Our own settings and the DataFusion options behind them.
-const OWN: [(&str, &str); 8] = [
+const OWN: [(&str, &str); 9] = [
     ("threads", "datafusion.execution.target_partitions"),
     ("freestone.batch_rows", "datafusion.execution.batch_size"),
     ("timezone", "datafusion.execution.time_zone"),
     (COLUMN_SCANNER, COLUMN_SCANNER),
     ("durability", DURABILITY),
     (MOVER, MOVER),
+    (WORKLOAD, WORKLOAD),
     (MEMORY, "freestone.memory_limit"),
     (ENGINE, ENGINE),
 ];
@@ -59,7 +61,8 @@ const ENGINE: &str = "freestone.engine";
 /// One of the whole database, which every session shows as it is.
 pub(crate) const MOVER: &str = "freestone.mover";
 
-/// Another one of the whole database.
+/// Others of the whole database.
+pub(crate) const WORKLOAD: &str = "freestone.workload";
 pub(crate) const MEMORY: &str = "memory_limit";
 
 pub(crate) fn option_of(name: &str) -> Option<&'static str> {
@@ -124,6 +127,9 @@ pub(crate) fn change(state: &mut SessionState, setting: &Setting) -> Result<()> 
     }
     if option == MOVER && value != "running" && value != "paused" {
         return Err(refuse(&value, "give 'running' or 'paused'"));
+    }
+    if option == WORKLOAD && value != "on" && value != "off" {
+        return Err(refuse(&value, "give 'on' or 'off'"));
     }
     state
         .config_mut()

@@ -28,6 +28,8 @@ datafusion::common::extensions_options! {
         pub(crate) durability: String, default = "full".to_owned()
         /// Whether the tuple mover works in the background: running or paused.
         pub(crate) mover: String, default = "running".to_owned()
+        /// Whether queries are recorded for ADVISE: on or off.
+        pub(crate) workload: String, default = "on".to_owned()
         /// Whose operators run queries: freestone or datafusion.
         pub(crate) engine: String, default = "freestone".to_owned()
         /// What queries and the cache may take; the database's own limit counts.

@@ -6,6 +6,7 @@
 
 #![allow(clippy::unwrap_used, missing_docs)]
 
+mod advisor;
 mod alter;
 mod arithmetic;
 mod benchmarks;

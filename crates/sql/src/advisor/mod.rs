@@ -1,0 +1,29 @@
+//! The advisor: what queries ask of tables, how long they will take, and which design
+//! would suit a table better.
+//!
+//! ```text
+//! plan ─ uses ─┬─ predict ─ EXPLAIN, ledger
+//!              └─ watch ─ record ─ workload ┐
+//! table ─ trial (some rows in each design) ─┴─ search ─ advice ─ PILOT, APPLY, UNDO
+//! ```
+//!
+//! Prices and the search are in `freestone-model`, which knows no tables.
+
+mod advice;
+mod pilot;
+mod predict;
+mod present;
+mod record;
+mod report;
+mod statements;
+mod syntax;
+mod timing;
+mod trial;
+mod uses;
+mod watch;
+
+pub(crate) use record::Record;
+pub(crate) use report::{advice, ledger, workload};
+pub(crate) use statements::run;
+pub(crate) use syntax::{Asked, parse};
+pub(crate) use watch::{Watched, watched};

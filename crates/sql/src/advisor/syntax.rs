@@ -1,0 +1,222 @@
+//! ADVISE, PILOT, APPLY and UNDO ADVICE, RESET WORKLOAD: statements that no parser knows.
+//!
+//! They are read here and stand in the tree as a CALL of a procedure that nobody else
+//! can name.
+
+use datafusion::sql::sqlparser::ast::{
+    Expr, Function, FunctionArg, FunctionArgExpr, FunctionArguments, ObjectName, Statement as Ast,
+    Value,
+};
+use datafusion::sql::sqlparser::dialect::PostgreSqlDialect;
+use datafusion::sql::sqlparser::keywords::Keyword;
+use datafusion::sql::sqlparser::parser::{Parser, ParserError};
+use datafusion::sql::sqlparser::tokenizer::Token;
+
+/// A name that an identifier of a user cannot be: it is not in quotes.
+const PROCEDURE: &str = "advise it";
+
+/// A statement of the advisor's.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Asked {
+    /// Of all tables, by their recorded workloads.
+    Everything,
+    /// Of one table, written as in SQL.
+    Table(String),
+    /// For some queries, whatever was recorded.
+    Queries(Vec<String>),
+    /// To try advice on some blocks.
+    Pilot(u64),
+    /// To do what was advised.
+    Apply(u64),
+    /// To take it back.
+    Undo(u64),
+    /// To forget what was recorded.
+    Reset,
+}
+
+/// Reads one of the statements, if the next one is one.
+///
+/// # Errors
+/// What is wrong with it.
+pub(crate) fn parse(parser: &mut Parser<'_>) -> Result<Option<Ast>, ParserError> {
+    let words = (word(parser, 0), word(parser, 1));
+    let (Some(first), second) = (words.0.as_deref(), words.1.as_deref()) else {
+        return Ok(None);
+    };
+    let asked = match (first, second) {
+        ("ADVISE", _) => {
+            parser.next_token();
+            advise(parser)?
+        }
+        ("RESET", Some("WORKLOAD")) => {
+            (parser.next_token(), parser.next_token());
+            Asked::Reset
+        }
+        ("PILOT" | "APPLY" | "UNDO", Some("ADVICE")) => {
+            let first = first.to_owned();
+            (parser.next_token(), parser.next_token());
+            let number = parser.parse_literal_uint()?;
+            match first.as_str() {
+                "PILOT" => Asked::Pilot(number),
+                "APPLY" => Asked::Apply(number),
+                _ => Asked::Undo(number),
+            }
+        }
+        _ => return Ok(None),
+    };
+    asked.in_tree().map(Some)
+}
+
+fn advise(parser: &mut Parser<'_>) -> Result<Asked, ParserError> {
+    if parser.parse_keyword(Keyword::TABLE) {
+        return Ok(Asked::Table(parser.parse_object_name(false)?.to_string()));
+    }
+    if !parser.parse_keyword(Keyword::FOR) {
+        return Ok(Asked::Everything);
+    }
+    parser.expect_token(&Token::LParen)?;
+    let mut queries = Vec::new();
+    loop {
+        queries.push(parser.parse_query()?.to_string());
+        let more = parser.consume_token(&Token::SemiColon);
+        if parser.consume_token(&Token::RParen) {
+            return Ok(Asked::Queries(queries));
+        }
+        if !more {
+            return parser.expected("; or )", parser.peek_token());
+        }
+    }
+}
+
+/// The word at a distance, in upper case.
+fn word(parser: &Parser<'_>, distance: usize) -> Option<String> {
+    match parser.peek_nth_token(distance).token {
+        Token::Word(word) if word.quote_style.is_none() => Some(word.value.to_uppercase()),
+        _ => None,
+    }
+}
+
+impl Asked {
+    /// Its place in a tree.
+    fn in_tree(&self) -> Result<Ast, ParserError> {
+        let words: Vec<String> = match self {
+            Self::Everything => vec!["everything".into()],
+            Self::Table(name) => vec!["table".into(), name.clone()],
+            Self::Queries(queries) => {
+                let queries = queries.iter().cloned();
+                std::iter::once("queries".into()).chain(queries).collect()
+            }
+            Self::Pilot(number) => vec!["pilot".into(), number.to_string()],
+            Self::Apply(number) => vec!["apply".into(), number.to_string()],
+            Self::Undo(number) => vec!["undo".into(), number.to_string()],
+            Self::Reset => vec!["reset".into()],
+        };
+        let quoted = words
+            .iter()
+            .map(|word| format!("'{}'", word.replace('\'', "''")));
+        let text = format!("CALL p({})", quoted.collect::<Vec<_>>().join(", "));
+        let mut parsed = Parser::parse_sql(&PostgreSqlDialect {}, &text)?;
+        match parsed.pop() {
+            Some(Ast::Call(mut call)) => {
+                call.name = ObjectName::from(vec![PROCEDURE.into()]);
+                Ok(Ast::Call(call))
+            }
+            _ => Err(ParserError::ParserError("a CALL was expected".to_owned())),
+        }
+    }
+
+    /// The statement in a tree, if it is one of them.
+    pub(crate) fn of(ast: &Ast) -> Option<Self> {
+        let Ast::Call(call) = ast else { return None };
+        let words = words(call)?;
+        let rest = words.get(1).cloned();
+        let number = || rest.as_ref()?.parse().ok();
+        Some(match words.first()?.as_str() {
+            "everything" => Self::Everything,
+            "table" => Self::Table(rest?),
+            "queries" => Self::Queries(words[1..].to_vec()),
+            "pilot" => Self::Pilot(number()?),
+            "apply" => Self::Apply(number()?),
+            "undo" => Self::Undo(number()?),
+            _ => Self::Reset,
+        })
+    }
+
+    /// Whether it answers with rows.
+    pub(crate) fn returns_rows(&self) -> bool {
+        !matches!(self, Self::Apply(_) | Self::Undo(_) | Self::Reset)
+    }
+}
+
+fn words(call: &Function) -> Option<Vec<String>> {
+    let [name] = call.name.0.as_slice() else {
+        return None;
+    };
+    let name = name.as_ident()?;
+    if name.value != PROCEDURE || name.quote_style.is_some() {
+        return None;
+    }
+    let FunctionArguments::List(list) = &call.args else {
+        return None;
+    };
+    let word = |argument: &FunctionArg| match argument {
+        FunctionArg::Unnamed(FunctionArgExpr::Expr(Expr::Value(value))) => match &value.value {
+            Value::SingleQuotedString(text) => Some(text.clone()),
+            _ => None,
+        },
+        _ => None,
+    };
+    list.args.iter().map(word).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::statement::parse;
+
+    fn asked(sql: &str) -> Option<Asked> {
+        let parsed = parse(sql).unwrap();
+        assert_eq!(parsed.len(), 1, "{sql}");
+        Asked::of(&parsed[0].ast)
+    }
+
+    #[test]
+    fn statements_of_the_advisor_are_read() {
+        assert_eq!(asked("ADVISE"), Some(Asked::Everything));
+        assert_eq!(
+            asked("advise table \"T\".a;"),
+            Some(Asked::Table("\"T\".a".into()))
+        );
+        let queries = Asked::Queries(vec!["SELECT 'it''s'".into(), "SELECT a FROM t".into()]);
+        assert_eq!(
+            asked("ADVISE FOR (SELECT 'it''s'; SELECT a FROM t;)"),
+            Some(queries)
+        );
+        assert_eq!(asked("PILOT ADVICE 2"), Some(Asked::Pilot(2)));
+        assert_eq!(asked("apply advice 3"), Some(Asked::Apply(3)));
+        assert_eq!(asked("UNDO ADVICE 3"), Some(Asked::Undo(3)));
+        assert_eq!(asked("RESET WORKLOAD"), Some(Asked::Reset));
+    }
+
+    #[test]
+    fn nobody_else_can_call_it() {
+        assert_eq!(asked("CALL \"advise it\"('everything')"), None);
+        assert_eq!(asked("CALL advise('everything')"), None);
+        assert_eq!(asked("RESET threads"), None);
+    }
+
+    #[test]
+    fn errors_say_where() {
+        for wrong in [
+            "ADVISE FOR SELECT 1",
+            "ADVISE FOR (SELECT 1",
+            "APPLY ADVICE x",
+            "ADVISE it",
+        ] {
+            let error = parse(wrong).unwrap_err();
+            assert_eq!(error.sqlstate, "42601", "{wrong}: {error:?}");
+        }
+        // Two statements, the second of which begins with a semicolon of its own.
+        assert_eq!(parse("ADVISE; SELECT 1").unwrap().len(), 2);
+    }
+}

@@ -1,0 +1,193 @@
+//! Some rows of a table written in another design, to see what they become.
+
+use std::hint::black_box;
+use std::sync::Arc;
+use std::time::Instant;
+
+use datafusion::arrow::array::RecordBatch;
+use freestone_model::{Design, Stored, Tried, Usage, Workload};
+use freestone_storage::{
+    DEFAULT_SCHEMA, IndexDefinition, IndexKind, Layout, RowId, ScanRequest, Store, Table,
+    TableOptions, TableSchema,
+};
+
+use super::present::{Sums, is_of_key};
+use super::timing::{asked, seconds};
+use crate::error::{Error, Result};
+
+/// Rows that are written in each design, and blocks that they come from.
+const ROWS: usize = 1 << 16;
+const BLOCKS: usize = 4;
+/// Rows that are fetched one by one.
+const FETCHED: u32 = 200;
+
+/// Rows of a table, from several places.
+pub(super) struct Rows {
+    table: Arc<Table>,
+    batches: Vec<RecordBatch>,
+    count: usize,
+    /// What is timed in each design.
+    asked: Vec<(Usage, f64, ScanRequest)>,
+}
+
+/// Rows in a design of their own, in memory.
+struct Written {
+    /// Holds the blocks.
+    _store: Arc<Store>,
+    table: Arc<Table>,
+    seconds: f64,
+}
+
+impl Rows {
+    /// Reads rows that are next to each other from each of some blocks.
+    ///
+    /// # Errors
+    /// `Corrupt` or `Io`; `55000` if the table has no blocks.
+    pub(super) fn of(table: &Arc<Table>, workload: &Workload) -> Result<Self> {
+        let blocks = table.blocks();
+        let some = blocks.len().min(BLOCKS);
+        let (mut batches, mut count) = (Vec::new(), 0);
+        for number in 0..some {
+            let block = Arc::clone(&blocks[number * blocks.len() / some]);
+            let one = table.of_blocks(vec![block]);
+            let scan = one.scan(&all(&table.schema))?;
+            let mut taken = 0;
+            for batch in scan.worker() {
+                let batch = batch?;
+                let left = (ROWS / some).saturating_sub(taken);
+                let batch = batch.slice(0, batch.num_rows().min(left));
+                taken += batch.num_rows();
+                batches.push(batch);
+                if taken >= ROWS / some {
+                    break;
+                }
+            }
+            count += taken;
+        }
+        if count == 0 {
+            let message = format!("table \"{}\" has no rows in blocks", table.name);
+            return Err(Error::new("55000", message)
+                .with_hint("VACUUM turns rows that were just written into blocks."));
+        }
+        Ok(Self {
+            table: Arc::clone(table),
+            batches,
+            count,
+            asked: asked(table, workload)?,
+        })
+    }
+
+    /// What the whole table would be in a design.
+    ///
+    /// # Errors
+    /// `Corrupt` or `Io`; `22023` for a design that cannot be.
+    pub(super) fn in_design(&self, design: &Design) -> Result<Stored> {
+        let (schema, options) = declared(&self.table, design)?;
+        let written = self.written(schema, options)?;
+        let fetch_seconds = fetched(&written.table)?;
+        let asked = self.asked.iter();
+        let seconds =
+            asked.map(|(usage, _, request)| Ok((usage.clone(), seconds(&written.table, request)?)));
+        let tried = Tried {
+            rows: self.count as f64,
+            seconds: seconds.collect::<Result<_>>()?,
+        };
+        let mut sums = Sums::default();
+        for block in written.table.blocks() {
+            sums.add(&written.table, block)?;
+        }
+        let as_now = self.table.options.sort_by == design.sort_by;
+        let rows = self.table.rows() as f64;
+        Ok(Stored {
+            design: design.clone(),
+            rows,
+            blocks: (self.table.blocks().len() as f64).max(1.0),
+            row_bytes: sums.bytes / sums.rows.max(1.0),
+            columns: sums.columns(),
+            write_seconds: written.seconds / self.count as f64,
+            fetch_seconds,
+            in_order: as_now || design.sort_by.is_none(),
+            tried: Some(tried),
+        })
+    }
+
+    fn written(&self, schema: TableSchema, options: TableOptions) -> Result<Written> {
+        let store = Store::in_memory();
+        let shared = Arc::new(schema.clone());
+        let begin = Instant::now();
+        let mut writer = store.writer(&shared, &options)?;
+        for batch in &self.batches {
+            writer.push(batch)?;
+        }
+        let blocks = writer.finish()?;
+        let seconds = begin.elapsed().as_secs_f64();
+        store.commit(|edit| {
+            let id = edit.create_table(DEFAULT_SCHEMA, "t", schema, options)?;
+            edit.append(id, blocks)
+        })?;
+        let snapshot = store.snapshot();
+        let table = snapshot.table(DEFAULT_SCHEMA, "t").cloned();
+        Ok(Written {
+            _store: store,
+            table: table.ok_or_else(|| Error::internal("a trial without a table"))?,
+            seconds,
+        })
+    }
+}
+
+/// All columns of all rows.
+fn all(schema: &TableSchema) -> ScanRequest {
+    ScanRequest {
+        projection: (0..schema.columns.len()).collect(),
+        ..ScanRequest::default()
+    }
+}
+
+/// Schema and options of a table in a design, without what only its names and other
+/// tables need.
+pub(super) fn declared(table: &Table, design: &Design) -> Result<(TableSchema, TableOptions)> {
+    let mut options = table.options.clone();
+    options.layout = design.layout.parse::<Layout>()?;
+    options.slotted &= options.layout == Layout::Row;
+    options.sort_by.clone_from(&design.sort_by);
+    options.codec = design.codec.parse()?;
+    let mut schema = (*table.schema).clone();
+    schema.foreign_keys.clear();
+    schema.checks.clear();
+    let is_kept = |index: &IndexDefinition| index.columns.len() != 1 || is_of_key(table, index);
+    schema.indexes.retain(is_kept);
+    for index in &design.indexes {
+        let column = schema.index_of(&index.column);
+        let column = column.ok_or_else(|| Error::internal("an index without a column"))?;
+        schema.indexes.push(IndexDefinition {
+            number: 0,
+            name: format!("{}_{}", index.column, index.kind),
+            kind: index.kind.parse::<IndexKind>()?,
+            columns: vec![column],
+        });
+    }
+    Ok((schema, options))
+}
+
+/// Seconds to fetch all columns of a row, from here and there.
+fn fetched(table: &Table) -> Result<f64> {
+    let view = Default::default();
+    let columns: Vec<usize> = (0..table.schema.columns.len()).collect();
+    let blocks = table.blocks();
+    let place = |number: u32| -> Option<RowId> {
+        let block = blocks.get(number as usize % blocks.len().max(1))?;
+        let row = u64::from(number.wrapping_mul(2_654_435_761)) % block.rows().max(1);
+        Some(RowId::in_block(block.id(), u32::try_from(row).ok()?))
+    };
+    let fetch = || -> Result<()> {
+        for id in (0..FETCHED).filter_map(place) {
+            black_box(table.row(&view, id, &columns)?);
+        }
+        Ok(())
+    };
+    // Once to open what is opened once.
+    fetch()?;
+    let begin = Instant::now();
+    fetch()?;
+    Ok(begin.elapsed().as_secs_f64() / f64::from(FETCHED))
+}

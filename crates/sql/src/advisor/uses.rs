@@ -1,0 +1,205 @@
+//! What a plan asks of each table: the usages that the workload record keeps, and that
+//! predictions are made of.
+
+use std::sync::Arc;
+
+use datafusion::physical_plan::ExecutionPlan;
+use freestone_exec::expression::Expression;
+use freestone_exec::{Node, Plan};
+use freestone_model::{Run, Test, Tested, Usage};
+use freestone_storage::{CompareOp, Predicate, Table};
+
+use crate::engine::pipelines;
+use crate::scan::{FreestoneScan, selectivity};
+
+/// What a plan asks of a table at one of its places.
+#[derive(Clone, Debug)]
+pub(crate) struct Use {
+    pub(crate) table: Arc<Table>,
+    pub(crate) usage: Usage,
+    /// What the planner expects of a run; its seconds are not known.
+    pub(crate) expected: Run,
+}
+
+/// Everything that a physical plan reads from tables.
+pub(crate) fn uses(plan: &Arc<dyn ExecutionPlan>) -> Vec<Use> {
+    let mut found = Vec::new();
+    add(plan, &mut found);
+    found
+}
+
+fn add(plan: &Arc<dyn ExecutionPlan>, found: &mut Vec<Use>) {
+    if let Some(ours) = pipelines(plan) {
+        trace(ours, found);
+    } else if let Some(scan) = plan.downcast_ref::<FreestoneScan>() {
+        let (table, projection, predicate) = scan.reads();
+        found.push(Use::of(table, projection, predicate));
+    }
+    for child in plan.children() {
+        add(child, found);
+    }
+}
+
+impl Use {
+    fn of(table: &Arc<Table>, projection: &[usize], predicate: Option<&Predicate>) -> Self {
+        let columns = &table.schema.columns;
+        let name = |column: usize| columns.get(column).map(|column| column.name.clone());
+        let mut read: Vec<String> = projection.iter().filter_map(|at| name(*at)).collect();
+        read.sort();
+        read.dedup();
+        let mut used = Self {
+            table: Arc::clone(table),
+            usage: Usage {
+                read,
+                ..Usage::default()
+            },
+            expected: Run {
+                selected: 1.0,
+                scanned: 1.0,
+                ..Run::default()
+            },
+        };
+        let facts = table.statistics().ok();
+        let share = |term: &Predicate| facts.map_or(1.0, |facts| selectivity(facts, term));
+        for (column, test, term) in predicate.map(conditions).unwrap_or_default() {
+            let Some(column) = name(column) else { continue };
+            used.usage.tested.push(Tested { column, test });
+            used.expected.shares.push(share(&term));
+        }
+        if let Some(predicate) = predicate {
+            used.expected.selected = share(predicate);
+        }
+        used
+    }
+}
+
+/// The conditions of a conjunction by column, those of one column as one.
+fn conditions(predicate: &Predicate) -> Vec<(usize, Test, Predicate)> {
+    let mut found: Vec<(usize, Test, Predicate)> = Vec::new();
+    let terms = match predicate {
+        Predicate::And(terms) => terms.as_slice(),
+        one => std::slice::from_ref(one),
+    };
+    for term in terms {
+        let mut columns = Vec::new();
+        term.columns(&mut columns);
+        let test = match columns.as_slice() {
+            [_] => test_of(term),
+            _ => Test::Other,
+        };
+        for column in columns {
+            match found.iter_mut().find(|(known, _, _)| *known == column) {
+                Some((_, kind, all)) => {
+                    *kind = together(*kind, test);
+                    *all = Predicate::And(vec![all.clone(), term.clone()]);
+                }
+                None => found.push((column, test, term.clone())),
+            }
+        }
+    }
+    found.sort_by_key(|(column, _, _)| *column);
+    found
+}
+
+/// Two conditions on one column: the one that finds fewer rows leads.
+fn together(one: Test, other: Test) -> Test {
+    match (one, other) {
+        (Test::Equal, _) | (_, Test::Equal) => Test::Equal,
+        (Test::Range, _) | (_, Test::Range) => Test::Range,
+        _ => Test::Other,
+    }
+}
+
+/// What a condition on one column asks of it.
+fn test_of(term: &Predicate) -> Test {
+    match term {
+        Predicate::Compare { op, .. } => match op {
+            CompareOp::Eq => Test::Equal,
+            CompareOp::NotEq => Test::Other,
+            _ => Test::Range,
+        },
+        Predicate::In { negated: false, .. } => Test::Equal,
+        Predicate::Prefix { .. } => Test::Range,
+        _ => Test::Other,
+    }
+}
+
+/// Where a column of a plan comes from: a use, and a column of its table.
+type Origin = Option<(usize, usize)>;
+
+/// Adds the uses of a plan of our operators; returns where its columns come from.
+fn trace(plan: &Plan, found: &mut Vec<Use>) -> Vec<Origin> {
+    match &plan.node {
+        Node::Table(table) => {
+            let place = found.len();
+            let predicate = table.predicate.as_ref();
+            found.push(Use::of(&table.table, &table.projection, predicate));
+            let columns = table.projection.iter();
+            columns.map(|column| Some((place, *column))).collect()
+        }
+        Node::Filter(input, _) | Node::Limit(input, _) | Node::Ranges(input, _) => {
+            trace(input, found)
+        }
+        Node::Shared(input) => trace(input, found),
+        Node::Project(input, expressions) => {
+            let below = trace(input, found);
+            let origin = |expression: &Expression| column_of(expression, &below);
+            expressions.iter().map(origin).collect()
+        }
+        Node::Aggregate(input, grouping) => {
+            let below = trace(input, found);
+            let keys = grouping.keys.iter().map(|(key, _)| column_of(key, &below));
+            let mut origins: Vec<Origin> = keys.collect();
+            note(found, &origins, |usage| &mut usage.grouped);
+            origins.resize(plan.types.len(), None);
+            origins
+        }
+        Node::Sort(input, sorting) => {
+            let below = trace(input, found);
+            let keys = sorting.keys.iter();
+            let keys = keys.map(|key| column_of(&key.expression, &below));
+            note(found, &keys.collect::<Vec<_>>(), |usage| &mut usage.sorted);
+            below
+        }
+        Node::Join(join) => {
+            let build = trace(&join.build, found);
+            let probe = trace(&join.probe, found);
+            for (left, right, _) in &join.keys {
+                let both = [column_of(left, &build), column_of(right, &probe)];
+                note(found, &both, |usage| &mut usage.joined);
+            }
+            let mut origins = match join.kind.gives_pairs() {
+                true => probe.into_iter().chain(build).collect(),
+                false if plan.types.len() == build.len() => build,
+                false => probe,
+            };
+            origins.resize(plan.types.len(), None);
+            origins
+        }
+        Node::Union(inputs) => {
+            for input in inputs {
+                trace(input, found);
+            }
+            vec![None; plan.types.len()]
+        }
+    }
+}
+
+fn column_of(expression: &Expression, below: &[Origin]) -> Origin {
+    match expression {
+        Expression::Column(place) => below.get(*place).copied().flatten(),
+        _ => None,
+    }
+}
+
+/// Adds columns to a list of the usages that they belong to.
+fn note(found: &mut [Use], origins: &[Origin], list: fn(&mut Usage) -> &mut Vec<String>) {
+    for (place, column) in origins.iter().flatten() {
+        let used = &mut found[*place];
+        let name = &used.table.schema.columns[*column].name;
+        let list = list(&mut used.usage);
+        if !list.contains(name) {
+            list.push(name.clone());
+        }
+    }
+}

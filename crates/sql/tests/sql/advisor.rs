@@ -1,0 +1,220 @@
+//! ADVISE and what it is made of: predictions, the ledger, the workload record.
+
+use crate::support::Sql;
+use freestone::Database;
+
+/// Twelve columns in rows, of which queries read two.
+fn wide() -> Sql {
+    filled(Sql::new())
+}
+
+fn filled(sql: Sql) -> Sql {
+    let columns: Vec<String> = (0..12).map(|number| format!("c{number} BIGINT")).collect();
+    let values: Vec<String> = (0..12)
+        .map(|number| format!("value * {} % 1000", number * 7 + 1))
+        .collect();
+    sql.run(&format!(
+        "CREATE TABLE t (k INT PRIMARY KEY, {}) WITH (layout = 'row', block_bytes = '2MiB');
+         INSERT INTO t SELECT value, {} FROM generate_series(1, 100000)",
+        columns.join(", "),
+        values.join(", ")
+    ));
+    sql
+}
+
+fn ask(sql: &Sql, times: usize) {
+    for number in 0..times {
+        sql.rows_of_one_engine(&format!(
+            "SELECT sum(c1), max(c2) FROM t WHERE c3 < {}",
+            300 + number
+        ));
+    }
+}
+
+fn layouts(sql: &Sql) -> Vec<String> {
+    sql.rows_of_one_engine("SELECT DISTINCT layout FROM freestone_blocks('t')")
+}
+
+#[test]
+fn explain_predicts_and_the_ledger_tells() {
+    let sql = wide();
+    let plan = sql
+        .rows_of_one_engine("EXPLAIN SELECT sum(c1) FROM t")
+        .join("\n");
+    assert!(
+        plan.contains("Predicted time: ") && plan.contains("bound by "),
+        "{plan}"
+    );
+    assert!(plan.contains("constants of another machine"), "{plan}");
+    assert!(
+        !sql.rows_of_one_engine("EXPLAIN SELECT 1")
+            .join("\n")
+            .contains("Predicted")
+    );
+    ask(&sql, 3);
+    let ledger =
+        "SELECT count(*), min(predicted_ms) > 0, min(actual_ms) > 0, min(error_percent) >= 0
+                  FROM freestone_ledger() WHERE statement LIKE '%max(c2)%'";
+    assert_eq!(sql.rows_of_one_engine(ledger), ["3|true|true|true"]);
+    assert_eq!(sql.state("SELECT * FROM freestone_ledger('t')"), "42883");
+}
+
+#[test]
+fn what_queries_use_is_recorded_by_column() {
+    let sql = wide();
+    ask(&sql, 4);
+    sql.rows_of_one_engine("SELECT c4, count(*) FROM t GROUP BY c4 ORDER BY c4");
+    sql.run("UPDATE t SET c5 = 0 WHERE k = 7; UPDATE t SET c5 = 1 WHERE k IN (8, 9)");
+    sql.rows_of_one_engine("SELECT * FROM t WHERE k = 5");
+    let used = |column: &str| {
+        let query = format!(
+            "SELECT round(read), round(filtered), round(selectivity, 1), round(grouped), round(sorted), round(updated), round(table_looked_up)
+             FROM freestone_workload() WHERE column_name = '{column}'"
+        );
+        sql.rows_of_one_engine(&query).join("")
+    };
+    assert_eq!(used("c1"), "4.0|0.0|NULL|0.0|0.0|0.0|1.0");
+    assert_eq!(used("c3"), "0.0|4.0|0.3|0.0|0.0|0.0|1.0");
+    assert_eq!(used("c4"), "1.0|0.0|NULL|1.0|1.0|0.0|1.0");
+    assert!(used("c5").contains("|0.0|0.0|3.0|1.0"), "{}", used("c5"));
+    assert_eq!(sql.run("RESET WORKLOAD"), "RESET WORKLOAD");
+    assert_eq!(used("c1"), "");
+    sql.run("SET freestone.workload = 'off'");
+    assert_eq!(sql.one("SHOW freestone.workload"), "off");
+    ask(&sql, 2);
+    assert_eq!(used("c1"), "");
+    assert_eq!(sql.state("SET freestone.workload = 'perhaps'"), "22023");
+}
+
+#[test]
+fn advice_is_given_applied_and_undone() {
+    let sql = wide();
+    ask(&sql, 5);
+    let thin = sql.rows_of_one_engine("ADVISE TABLE t").join("\n");
+    assert!(thin.contains("more are needed"), "{thin}");
+    sql.run("RESET WORKLOAD");
+    ask(&sql, 30);
+    let sum = "SELECT sum(c1), sum(c11), count(*) FROM t";
+    let before = sql.rows_of_one_engine(sum);
+    assert_eq!(layouts(&sql), ["row"]);
+    let advice = sql.rows_of_one_engine("ADVISE").join("\n");
+    assert!(
+        advice.starts_with("1|t|ALTER TABLE main.t SET ("),
+        "{advice}"
+    );
+    assert!(
+        advice.contains("layout = '") && advice.contains("times as fast"),
+        "{advice}"
+    );
+    let gains = "SELECT state, query, ms_now > ms_then FROM freestone_advice()";
+    let gains = sql.rows_of_one_engine(gains).join("\n");
+    assert!(
+        gains.starts_with("given|read c1, c2") && gains.contains("where c3|true"),
+        "{gains}"
+    );
+    assert_eq!(sql.run("APPLY ADVICE 1"), "APPLY ADVICE");
+    assert_ne!(layouts(&sql), ["row"]);
+    assert_eq!(sql.rows_of_one_engine(sum), before);
+    assert_eq!(sql.state("APPLY ADVICE 1"), "55000");
+    let state = "SELECT DISTINCT state FROM freestone_advice()";
+    assert_eq!(sql.rows_of_one_engine(state), ["applied"]);
+    assert_eq!(sql.run("UNDO ADVICE 1"), "UNDO ADVICE");
+    assert_eq!(layouts(&sql), ["row"]);
+    assert_eq!(sql.rows_of_one_engine(sum), before);
+}
+
+#[test]
+fn a_pilot_keeps_what_is_faster() {
+    let sql = wide();
+    ask(&sql, 30);
+    sql.run("DELETE FROM t WHERE k % 1000 = 0");
+    sql.run("INSERT INTO t (k, c1, c11) VALUES (1000001, 5, 6), (1000002, 7, 8)");
+    let sum = "SELECT sum(c1), sum(c11), count(*) FROM t";
+    let before = sql.rows_of_one_engine(sum);
+    sql.rows_of_one_engine("ADVISE TABLE t");
+    let pilot = sql.rows_of_one_engine("PILOT ADVICE 1").join("\n");
+    assert!(pilot.contains("kept in 1 of the table's blocks"), "{pilot}");
+    assert_eq!(
+        sql.rows_of_one_engine("SELECT count(DISTINCT layout) FROM freestone_blocks('t')"),
+        ["2"]
+    );
+    assert_eq!(sql.rows_of_one_engine(sum), before);
+    assert_eq!(
+        sql.rows_of_one_engine("SELECT c1 FROM t WHERE k = 77"),
+        [(77 * 8 % 1000).to_string()]
+    );
+}
+
+#[test]
+fn queries_that_never_ran_can_be_asked_about() {
+    let sql = wide();
+    sql.run("RESET WORKLOAD");
+    let advice = "ADVISE FOR (SELECT c1 FROM t WHERE c2 BETWEEN 10 AND 20; SELECT sum(c1) FROM t;)";
+    let advice = sql.rows_of_one_engine(advice).join("\n");
+    assert!(advice.starts_with("1|t|ALTER TABLE"), "{advice}");
+    assert_eq!(sql.state("ADVISE FOR (SELECT nothing FROM t)"), "42703");
+    assert_eq!(sql.state("ADVISE FOR (SELECT 1"), "42601");
+}
+
+#[test]
+fn what_cannot_be_advised_is_refused() {
+    let sql = wide();
+    assert_eq!(sql.state("APPLY ADVICE 7"), "42704");
+    assert_eq!(sql.state("ADVISE TABLE nowhere"), "42P01");
+    ask(&sql, 30);
+    sql.rows_of_one_engine("ADVISE TABLE t");
+    assert_eq!(sql.state("UNDO ADVICE 1"), "55000");
+    assert_eq!(sql.state("BEGIN; APPLY ADVICE 1"), "25001");
+    sql.run("ROLLBACK; DROP TABLE t");
+    assert_eq!(sql.state("APPLY ADVICE 1"), "55000");
+    assert_eq!(sql.state("PILOT ADVICE 1"), "55000");
+}
+
+#[test]
+fn the_record_outlives_the_process() {
+    let place = tempfile::tempdir().unwrap();
+    let path = place.path().join("db");
+    let open = || Sql::on(&Database::open(&path).unwrap());
+    let sql = filled(open());
+    ask(&sql, 30);
+    sql.rows_of_one_engine("ADVISE TABLE t");
+    drop(sql);
+    let sql = open();
+    let known = "SELECT round(read) FROM freestone_workload() WHERE column_name = 'c1'";
+    assert_eq!(sql.rows_of_one_engine(known), ["30.0"]);
+    assert_eq!(sql.run("APPLY ADVICE 1"), "APPLY ADVICE");
+    drop(sql);
+    // Damaged, it is begun anew, and the database opens.
+    std::fs::write(path.join("advisor/workload.json"), "{ not json").unwrap();
+    let sql = open();
+    assert_eq!(sql.rows_of_one_engine(known), Vec::<String>::new());
+    assert_eq!(sql.rows_of_one_engine("SELECT count(*) FROM t"), ["100000"]);
+    drop(sql);
+    // A machine file is kept, and queries are predicted by it.
+    let machine = include_str!("../../../model/src/reference.json");
+    let database = Database::open(&path).unwrap();
+    assert_eq!(database.keep_machine("{}").unwrap_err().sqlstate, "22023");
+    database.keep_machine(machine).unwrap();
+    let plan = Sql::on(&database).rows_of_one_engine("EXPLAIN SELECT sum(c1) FROM t");
+    let last = plan.last().unwrap();
+    assert!(
+        last.contains("Predicted") && !last.contains("another machine"),
+        "{last}"
+    );
+    drop(database);
+    assert_eq!(
+        Database::in_memory()
+            .keep_machine(machine)
+            .unwrap_err()
+            .sqlstate,
+        "55000"
+    );
+    // A machine file that is none is said so where it is asked for.
+    std::fs::write(path.join("advisor/machine.json"), "{}").unwrap();
+    let sql = open();
+    assert_eq!(sql.state("EXPLAIN SELECT c1 FROM t"), "22023");
+    assert_eq!(
+        sql.rows_of_one_engine("SELECT count(c1) FROM t"),
+        ["100000"]
+    );
+}
