@@ -92,22 +92,22 @@ pub fn search<E>(
         }
     }
     let room = present.row_bytes * WASTE;
-    let mut best = cheapest(&all, room).cloned();
-    while let Some(found) = &best {
-        let mut better: Option<Candidate> = None;
-        for index in indexes(&found.stored.design, present, workload) {
-            let mut design = found.stored.design.clone();
-            design.indexes.push(index);
-            design.indexes.sort();
-            let with = priced(trial(&design)?);
-            let limit = found.total.seconds() * (1.0 - WORTH);
-            let limit = better.as_ref().map_or(limit, |known| known.total.seconds());
-            if with.total.seconds() < limit {
-                better = Some(with);
-            }
+    let unsorted = all.iter().filter(|one| one.stored.design.sort_by.is_none());
+    let unsorted: Vec<Candidate> = unsorted.cloned().collect();
+    // An index may do what the order does, or what is left.
+    let starts = [
+        cheapest(&all, room).cloned(),
+        cheapest(&unsorted, room).cloned(),
+    ];
+    for start in starts.into_iter().flatten() {
+        let mut best = Some(start);
+        while let Some(found) = &best {
+            let better = indexed(&found.clone(), present, workload, &mut |design| {
+                Ok(priced(trial(design)?))
+            })?;
+            all.extend(better.clone());
+            best = better;
         }
-        all.extend(better.clone());
-        best = better;
     }
     all.sort_by(|one, two| one.total.seconds().total_cmp(&two.total.seconds()));
     if let Some(first) = cheapest(&all, room).cloned() {
@@ -115,6 +115,28 @@ pub fn search<E>(
         all.insert(0, first);
     }
     Ok(all)
+}
+
+/// A design with one more index, the one that saves most; none if none is worth it.
+fn indexed<E>(
+    found: &Candidate,
+    present: &Stored,
+    workload: &Workload,
+    priced: &mut dyn FnMut(&Design) -> Result<Candidate, E>,
+) -> Result<Option<Candidate>, E> {
+    let mut better: Option<Candidate> = None;
+    for index in indexes(&found.stored.design, present, workload) {
+        let mut design = found.stored.design.clone();
+        design.indexes.push(index);
+        design.indexes.sort();
+        let with = priced(&design)?;
+        let limit = found.total.seconds() * (1.0 - WORTH);
+        let limit = better.as_ref().map_or(limit, |known| known.total.seconds());
+        if with.total.seconds() < limit {
+            better = Some(with);
+        }
+    }
+    Ok(better)
 }
 
 /// The smallest of those that cost the least and have `room` for a row.
@@ -197,7 +219,7 @@ fn indexes(design: &Design, present: &Stored, workload: &Workload) -> Vec<Index>
             .iter()
             .any(|known| known.column == index.column)
     };
-    all.retain(|index| !has(index) && design.sort_by.as_ref() != Some(&index.column));
+    all.retain(|index| !has(index));
     all
 }
 

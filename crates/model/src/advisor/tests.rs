@@ -152,7 +152,7 @@ fn single_values_are_indexed() {
         kind: "csb".to_owned(),
         column: "c9".to_owned(),
     };
-    assert_eq!(found.indexes, [index.clone()]);
+    assert_eq!(found.indexes, std::slice::from_ref(&index));
     assert_eq!(
         found.to_string(),
         "layout column, sorted by c7, index (csb) on c9"
@@ -160,6 +160,17 @@ fn single_values_are_indexed() {
     // Beside many writes it does not pay.
     workload.change(Change::Insert, 1e8);
     assert_eq!(best(&workload, "column").stored.design.indexes, []);
+}
+
+/// An index that needs no plan beats an order that finds the rows as quickly.
+#[test]
+fn an_index_is_tried_without_the_order_too() {
+    let mut workload = Workload::default();
+    let mut single = usage(2, Test::Equal);
+    single.tested[0].column = "c9".to_owned();
+    (0..50).for_each(|_| workload.query(single.clone(), &run(1e-6)));
+    let found = best(&workload, "column").stored.design;
+    assert_eq!(found.indexes.len(), 1);
 }
 
 /// What was tried is believed more than the model.

@@ -198,8 +198,9 @@ pub(crate) fn described(usage: &Usage) -> String {
 fn listed(columns: &[String]) -> String {
     match columns {
         [] => "no column".to_owned(),
-        [few @ ..] if few.len() <= 6 => few.join(", "),
-        [first, second, rest @ ..] => format!("{first}, {second} and {} more", rest.len()),
-        [one] => one.clone(),
+        [first, second, rest @ ..] if rest.len() > 4 => {
+            format!("{first}, {second} and {} more", rest.len())
+        }
+        few => few.join(", "),
     }
 }

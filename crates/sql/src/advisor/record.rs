@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use freestone_model::{Bound, Calibration, Change, Learnt, Run, Stored, Usage, Workload};
-use freestone_storage::{Catalog, Counted, Table, TableId};
+use freestone_storage::{BlockId, Catalog, Counted, Table, TableId, TableOptions, TableSchema};
 use parking_lot::Mutex;
 use serde::{Deserialize, Serialize};
 
@@ -49,8 +49,17 @@ pub(crate) struct Record {
     recording: AtomicBool,
     kept: Mutex<Kept>,
     calibration: Mutex<Option<Arc<Known>>>,
-    /// Tables in the terms of the model, by their present version.
-    stored: Mutex<HashMap<TableId, (Arc<Table>, Arc<Stored>)>>,
+    /// Tables in the terms of the model.
+    stored: Mutex<HashMap<TableId, Seen>>,
+}
+
+/// A table as it was looked at last. It keeps no block: files of blocks that left the
+/// table have to go.
+struct Seen {
+    schema: Arc<TableSchema>,
+    options: TableOptions,
+    blocks: Vec<BlockId>,
+    stored: Arc<Stored>,
 }
 
 /// Constants, and where they come from.
@@ -72,6 +81,15 @@ struct Kept {
     saved: Option<Instant>,
     #[serde(skip)]
     unsaved: bool,
+}
+
+impl Seen {
+    /// Whether a table is still what it was.
+    fn is(&self, table: &Table) -> bool {
+        Arc::ptr_eq(&self.schema, &table.schema)
+            && self.options == table.options
+            && self.blocks == table.block_ids()
+    }
 }
 
 impl Record {
@@ -163,14 +181,19 @@ impl Record {
     /// # Errors
     /// `Corrupt` or `Io`.
     pub(crate) fn stored(&self, table: &Arc<Table>) -> Result<Arc<Stored>> {
-        if let Some((known, stored)) = self.stored.lock().get(&table.id)
-            && (Arc::ptr_eq(known, table) || known.block_ids() == table.block_ids())
+        if let Some(seen) = self.stored.lock().get(&table.id)
+            && seen.is(table)
         {
-            return Ok(Arc::clone(stored));
+            return Ok(Arc::clone(&seen.stored));
         }
         let stored = Arc::new(present::stored(table)?);
-        let mut all = self.stored.lock();
-        all.insert(table.id, (Arc::clone(table), Arc::clone(&stored)));
+        let seen = Seen {
+            schema: Arc::clone(&table.schema),
+            options: table.options.clone(),
+            blocks: table.block_ids(),
+            stored: Arc::clone(&stored),
+        };
+        self.stored.lock().insert(table.id, seen);
         Ok(stored)
     }
 

@@ -49,12 +49,14 @@ pub(crate) fn parse(parser: &mut Parser<'_>) -> Result<Option<Ast>, ParserError>
             advise(parser)?
         }
         ("RESET", Some("WORKLOAD")) => {
-            (parser.next_token(), parser.next_token());
+            parser.next_token();
+            parser.next_token();
             Asked::Reset
         }
         ("PILOT" | "APPLY" | "UNDO", Some("ADVICE")) => {
             let first = first.to_owned();
-            (parser.next_token(), parser.next_token());
+            parser.next_token();
+            parser.next_token();
             let number = parser.parse_literal_uint()?;
             match first.as_str() {
                 "PILOT" => Asked::Pilot(number),
