@@ -28,12 +28,13 @@ struct Timed {
 /// them, and as they were if not.
 ///
 /// # Errors
-/// `55000` if the table is gone or has no blocks; `40001` if its rows keep changing.
+/// `55000` if the table is gone or has no blocks; `25006` in a session that only reads; `40001` if its rows keep changing.
 pub(super) fn run(session: &Session, advice: &Advice) -> Result<Outcome> {
     if session.in_transaction() {
         let message = "PILOT ADVICE cannot run inside a transaction block";
         return Err(Error::new("25001", message));
     }
+    session.must_write()?;
     let store = session.database().store();
     let _hold = store.hold_mover(advice.table_id());
     let snapshot = store.snapshot();

@@ -262,7 +262,12 @@ impl Record {
         with(&mut self.kept.lock().learnt)
     }
 
-    /// The advice that was given last, to be read or changed.
+    /// The advice that was given last.
+    pub(crate) fn given(&self) -> Vec<Advice> {
+        self.kept.lock().advice.clone()
+    }
+
+    /// Changes it, and keeps that.
     pub(crate) fn advice<T>(&self, with: impl FnOnce(&mut Vec<Advice>) -> T) -> T {
         let mut kept = self.kept.lock();
         let answer = with(&mut kept.advice);

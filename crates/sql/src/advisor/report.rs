@@ -93,7 +93,7 @@ pub(super) fn answer(lines: &[Line]) -> Result<Outcome> {
 
 /// `freestone_advice()`: what each recorded query gains by the advice that was given last.
 pub(crate) fn advice(record: &Record) -> Result<RecordBatch> {
-    let all = record.advice(|all| all.clone());
+    let all = record.given();
     let rows: Vec<_> = all
         .iter()
         .flat_map(|advice| advice.queries.iter().map(move |query| (advice, query)))

@@ -86,8 +86,10 @@ fn table_of(snapshot: &Snapshot, name: &Name) -> Result<Arc<Table>> {
 }
 
 fn given(record: &Record, number: u64) -> Result<Advice> {
-    let all = record.advice(|all| all.clone());
-    let found = all.into_iter().find(|advice| advice.number == number);
+    let found = record
+        .given()
+        .into_iter()
+        .find(|advice| advice.number == number);
     found.ok_or_else(|| {
         Error::new("42704", format!("there is no advice number {number}"))
             .with_hint("ADVISE gives some.")

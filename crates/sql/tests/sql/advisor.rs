@@ -165,7 +165,10 @@ fn what_cannot_be_advised_is_refused() {
     sql.rows_of_one_engine("ADVISE TABLE t");
     assert_eq!(sql.state("UNDO ADVICE 1"), "55000");
     assert_eq!(sql.state("BEGIN; APPLY ADVICE 1"), "25001");
-    sql.run("ROLLBACK; DROP TABLE t");
+    sql.run("ROLLBACK; SET SESSION CHARACTERISTICS AS TRANSACTION READ ONLY");
+    assert_eq!(sql.state("PILOT ADVICE 1"), "25006");
+    assert_eq!(sql.state("APPLY ADVICE 1"), "25006");
+    sql.run("SET SESSION CHARACTERISTICS AS TRANSACTION READ WRITE; DROP TABLE t");
     assert_eq!(sql.state("APPLY ADVICE 1"), "55000");
     assert_eq!(sql.state("PILOT ADVICE 1"), "55000");
 }
