@@ -147,6 +147,7 @@ impl Block {
         let store = RowStore::open(&self.schema, self.info.rows as usize, tuples, heap, &books)
             .map_err(self.blame(Some(SectionKind::Tuples.name())))?;
         let memory = store.memory();
+        let store = store.with_full(full(opened));
         Ok((Part::Tuples(Arc::new(store)), (bytes + memory) as u64))
     }
 
@@ -160,6 +161,7 @@ impl Block {
             RowStore::open_slotted(&self.schema, rows, page_bytes, pages, &directory, &books)
                 .map_err(self.blame(Some(SectionKind::SlottedPages.name())))?;
         let memory = store.memory();
+        let store = store.with_full(full(opened));
         Ok((Part::Tuples(Arc::new(store)), (bytes + memory) as u64))
     }
 
@@ -297,4 +299,9 @@ impl Block {
         }
         Ok(())
     }
+}
+
+/// Which columns have no NULLs.
+fn full(opened: &Opened) -> Vec<bool> {
+    opened.zones.iter().map(|zone| zone.nulls == 0).collect()
 }

@@ -12,7 +12,10 @@ pub trait CodeSource {
 
     /// Adds to `mask` which of `rows`, up to a chunk, have codes in a range, which is
     /// not empty.
-    fn in_range(&self, rows: Range<usize>, (low, high): (u64, u64), mask: &mut Mask) {
+    fn in_range(&self, rows: Range<usize>, codes: (u64, u64), mask: &mut Mask);
+
+    /// As [`CodeSource::in_range`], for codes that can only be read one by one.
+    fn read_and_compare(&self, rows: Range<usize>, (low, high): (u64, u64), mask: &mut Mask) {
         let mut codes: Vec<u64> = Vec::with_capacity(CHUNK);
         self.read(&Rows::Range(rows), 0, &mut codes);
         for (bits, codes) in mask.iter_mut().zip(codes.chunks(64)) {

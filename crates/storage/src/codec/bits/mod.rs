@@ -26,6 +26,7 @@ mod level;
 mod pack;
 mod prefetch;
 mod range;
+mod strided;
 mod unpack;
 
 pub use bytes::{bytes_in_range, widen};
@@ -34,6 +35,7 @@ pub use level::Level;
 pub use pack::{bytes_for, get, pack, place_of, width_for};
 pub use prefetch::prefetch;
 pub use range::{Mask, in_range};
+pub use strided::Strided;
 pub use unpack::{Target, unpack};
 
 /// Codes in a chunk.

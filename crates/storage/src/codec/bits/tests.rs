@@ -85,6 +85,57 @@ fn ranges_are_found_at_every_level() {
     }
 }
 
+/// Tuples of fields of one width behind `before` bits, the last as short as it may be.
+fn tuples(width: u8, before: usize, codes: &[u64]) -> (Vec<u8>, usize) {
+    let stride = (before + usize::from(width)).div_ceil(8).max(1);
+    let mut tuples = vec![0xff; stride * codes.len()];
+    for (tuple, code) in tuples.chunks_exact_mut(stride).zip(codes) {
+        let ones = u128::MAX.checked_shr(128 - u32::from(width)).unwrap_or(0);
+        let place = ones << (before % 8);
+        let code = u128::from(*code) << (before % 8);
+        for (byte, at) in tuple[before / 8..].iter_mut().zip((0..).step_by(8)) {
+            *byte = *byte & !((place >> at) as u8) | (code >> at) as u8;
+        }
+    }
+    (tuples, stride)
+}
+
+#[test]
+fn fields_of_tuples_are_read_at_every_level() {
+    for width in 0..=64u8 {
+        let offsets = if width > 56 { [0, 8, 64] } else { [1, 14, 67] };
+        for (before, count) in offsets.into_iter().zip([CHUNK, 77, 3]) {
+            let codes = codes(width, count, u64::from(width) << 10 | 1);
+            let (tuples, stride) = tuples(width, before, &codes);
+            let field = Strided::new(&tuples, stride, before, width);
+            let one_by_one: Vec<u64> = (0..count).map(|row| field.code(row)).collect();
+            assert_eq!(one_by_one, codes, "width {width}");
+            let positions: Vec<u32> = (0..count as u32).step_by(3).collect();
+            let mut some: Vec<u64> = Vec::new();
+            field.take(&positions, 0, &mut some);
+            assert_eq!(some, codes.iter().copied().step_by(3).collect::<Vec<u64>>());
+            for level in Level::available() {
+                let mut all: Vec<i64> = Vec::new();
+                field.read(level, 1..count, -3, &mut all);
+                let expected = codes[1..].iter().map(|code| (*code as i64).wrapping_sub(3));
+                assert_eq!(
+                    all,
+                    expected.collect::<Vec<i64>>(),
+                    "width {width} {level:?}"
+                );
+                let (low, high) = (codes[1].min(codes[2]), codes[1].max(codes[2]));
+                let mut mask = [0; CHUNK / 64];
+                field.in_range(level, 0..count, low, high, &mut mask);
+                for row in 0..CHUNK {
+                    let found = mask[row / 64] >> (row % 64) & 1 == 1;
+                    let passes = |code: &u64| (low..=high).contains(code);
+                    assert_eq!(found, codes.get(row).is_some_and(passes), "{width} {row}");
+                }
+            }
+        }
+    }
+}
+
 proptest! {
     #[test]
     fn unaligned_and_short_bytes_are_read_as_far_as_they_go(

@@ -1,7 +1,7 @@
 //! Reading values from opened tuples.
 
 use super::store::RowStore;
-use crate::codec::bits::Target;
+use crate::codec::bits::{Level, Mask, Strided, Target};
 use crate::codec::code_source::CodeSource;
 use crate::codec::fields::Rows;
 use crate::codec::{
@@ -16,15 +16,6 @@ use crate::schema::Value;
 use arrow_array::ArrayRef;
 use arrow_buffer::{BooleanBuffer, Buffer, MutableBuffer, NullBuffer};
 use std::ops::Range;
-
-/// Where a column's codes lie in a tuple.
-#[derive(Clone, Copy)]
-struct Field {
-    /// Bits before it.
-    offset: usize,
-    /// As many ones as it has bits.
-    mask: u64,
-}
 
 /// Bits of a column's codes.
 fn code_width(book: &Book) -> u8 {
@@ -84,7 +75,7 @@ impl TupleStore for RowStore {
             (Form::Variable, _) => Value::Bytes(self.bytes(row as usize, column).to_vec()),
             (Form::Code(_) | Form::Nothing, _) => {
                 let codes = self.codes(column);
-                book.value(row, || self.code(row, codes.field), &codes)?
+                book.value(row, || codes.code(row), &codes)?
             }
         };
         Ok(Some(value))
@@ -109,6 +100,9 @@ impl TupleStore for RowStore {
 
 impl RowStore {
     fn nulls(&self, column: usize, rows: &Rows<'_>) -> Option<NullBuffer> {
+        if self.full.get(column) == Some(&true) {
+            return None;
+        }
         let rows = rows.iter();
         let count = rows.len();
         let mut all = true;
@@ -123,66 +117,101 @@ impl RowStore {
         (!all && count > 0).then(|| NullBuffer::from(bits))
     }
 
-    fn field(&self, column: usize) -> Field {
-        let width = code_width(&self.books[column]);
-        Field {
-            offset: self.shape.offsets[column],
-            mask: if width == 0 {
-                0
-            } else {
-                u64::MAX >> (64 - width)
-            },
-        }
-    }
-
-    /// The code of a column in one row.
-    #[inline]
-    fn code(&self, row: u32, field: Field) -> u64 {
-        let tuples = self.tuples.as_slice();
-        let at = self.at(row as usize) + field.offset / 8;
-        let word = match tuples.get(at..at + 8) {
-            Some(bytes) => {
-                let mut word = [0; 8];
-                word.copy_from_slice(bytes);
-                u64::from_le_bytes(word)
-            }
-            None => tuples[at.min(tuples.len())..]
-                .iter()
-                .rev()
-                .fold(0, |word, byte| word << 8 | u64::from(*byte)),
-        };
-        word >> (field.offset % 8) & field.mask
-    }
-
     fn codes(&self, column: usize) -> TupleCodes<'_> {
-        let field = self.field(column);
-        TupleCodes { store: self, field }
+        let width = code_width(&self.books[column]);
+        let field = |stride, offset| Strided::new(&self.tuples, stride, offset, width);
+        let offset = self.shape.offsets[column];
+        match self.begins() {
+            None => TupleCodes::Dense(field(self.shape.width, offset)),
+            // The tuples begin at any byte.
+            Some(begins) => TupleCodes::Slotted(begins, offset / 8, field(1, offset % 8)),
+        }
     }
 
     fn fixed(&self, column: usize, width: usize, rows: &Rows<'_>) -> Buffer {
-        let mut bytes = MutableBuffer::new(rows.count() * width);
-        let offset = self.shape.offsets[column] / 8;
-        for row in rows.iter() {
-            let at = self.at(row as usize) + offset;
-            bytes.extend_from_slice(&self.tuples[at..at + width]);
+        match width {
+            1 => self.fixed_of::<1>(column, rows),
+            2 => self.fixed_of::<2>(column, rows),
+            4 => self.fixed_of::<4>(column, rows),
+            8 => self.fixed_of::<8>(column, rows),
+            _ => self.fixed_of::<16>(column, rows),
         }
-        bytes.into()
+    }
+
+    fn fixed_of<const N: usize>(&self, column: usize, rows: &Rows<'_>) -> Buffer {
+        let mut values = MutableBuffer::from_len_zeroed(N * rows.count());
+        let (places, _) = values.as_slice_mut().as_chunks_mut::<N>();
+        let offset = self.shape.offsets[column] / 8;
+        let fields = &self.tuples[offset..];
+        let at = |begin: usize| fields.get(begin..).and_then(<[u8]>::first_chunk::<N>);
+        let width = self.shape.width;
+        match (self.begins(), rows) {
+            (None, Rows::Range(rows)) => {
+                let fields = fields.get(rows.start * width..).unwrap_or_default();
+                put(places, fields.chunks(width).map(<[u8]>::first_chunk::<N>));
+            }
+            (None, Rows::Positions(rows)) => {
+                put(places, rows.iter().map(|row| at(*row as usize * width)));
+            }
+            (Some(begins), rows) => {
+                put(
+                    places,
+                    rows.iter().map(|row| at(begins[row as usize] as usize)),
+                );
+            }
+        }
+        values.into()
+    }
+}
+
+/// Fills places with the values that are there.
+fn put<'a, const N: usize>(
+    places: &mut [[u8; N]],
+    values: impl Iterator<Item = Option<&'a [u8; N]>>,
+) {
+    for (place, value) in places.iter_mut().zip(values) {
+        *place = value.copied().unwrap_or([0; N]);
     }
 }
 
 /// The codes of a column in all tuples.
-struct TupleCodes<'a> {
-    store: &'a RowStore,
-    field: Field,
+enum TupleCodes<'a> {
+    Dense(Strided<'a>),
+    /// Where tuples begin, bytes before the byte in which the field begins, and the
+    /// field in tuples of one byte.
+    Slotted(&'a [u32], usize, Strided<'a>),
+}
+
+impl TupleCodes<'_> {
+    #[inline]
+    fn code(&self, row: u32) -> u64 {
+        match self {
+            TupleCodes::Dense(field) => field.code(row as usize),
+            TupleCodes::Slotted(begins, byte, field) => {
+                field.code(begins[row as usize] as usize + byte)
+            }
+        }
+    }
 }
 
 impl CodeSource for TupleCodes<'_> {
     fn read<D: Target>(&self, rows: &Rows<'_>, base: i64, out: &mut Vec<D>) {
-        let code = |row| D::from_code(base, self.store.code(row, self.field));
-        match rows {
-            // In range: a block has at most 2^20 rows.
-            Rows::Range(rows) => out.extend((rows.start as u32..rows.end as u32).map(code)),
-            Rows::Positions(positions) => out.extend(positions.iter().copied().map(code)),
+        match (self, rows) {
+            (TupleCodes::Dense(field), Rows::Range(rows)) => {
+                field.read(Level::best(), rows.clone(), base, out)
+            }
+            (TupleCodes::Dense(field), Rows::Positions(rows)) => field.take(rows, base, out),
+            (TupleCodes::Slotted(..), rows) => {
+                let codes = rows.iter().map(|row| self.code(row));
+                out.extend(codes.map(|code| D::from_code(base, code)));
+            }
+        }
+    }
+
+    fn in_range(&self, rows: Range<usize>, (low, high): (u64, u64), mask: &mut Mask) {
+        match self {
+            TupleCodes::Dense(field) => field.in_range(Level::best(), rows, low, high, mask),
+            TupleCodes::Slotted(..) => self.read_and_compare(rows, (low, high), mask),
         }
     }
 }

@@ -26,6 +26,8 @@ pub struct RowStore {
     variable: Vec<usize>,
     /// Per column; only those whose bytes are values.
     pub(super) views: Vec<Option<Views>>,
+    /// Which columns are known to have no NULLs; none if that is not known.
+    pub(super) full: Vec<bool>,
 }
 
 /// Where tuples begin.
@@ -79,6 +81,7 @@ impl RowStore {
             begins: Begins::Dense,
             values: heap,
             views: Vec::new(),
+            full: Vec::new(),
         };
         store.views = store.open_views(|_| 0..store.values.len())?;
         Ok(store)
@@ -112,6 +115,7 @@ impl RowStore {
             begins: Begins::Slotted(begins),
             values: pages,
             views: Vec::new(),
+            full: Vec::new(),
         };
         let width = store.shape.width;
         store.views = store.open_views(|row| {
@@ -159,6 +163,20 @@ impl RowStore {
             }
         }
         Ok(views)
+    }
+
+    /// The same tuples, of which is known which columns have no NULLs.
+    #[must_use]
+    pub fn with_full(self, full: Vec<bool>) -> RowStore {
+        RowStore { full, ..self }
+    }
+
+    /// Where tuples begin, if they are not next to each other.
+    pub(super) fn begins(&self) -> Option<&[u32]> {
+        match &self.begins {
+            Begins::Dense => None,
+            Begins::Slotted(begins) => Some(begins),
+        }
     }
 
     /// Where a tuple begins.
