@@ -3,10 +3,11 @@
 use crate::cold::forget_all;
 use crate::columns::{Recipe, Values, recipes};
 use crate::scans::name;
-use crate::tables::{Plan, Sample, selected};
+use crate::tables::{Plan, Sample};
 use crate::timer::least;
 use crate::{Random, Result};
 use freestone_model::{Costs, Machine, Selection};
+use freestone_storage::format::ZONE_ROWS;
 use freestone_storage::{CodecChoice, CodecName, ColumnScanner, Layout};
 use std::path::Path;
 use std::time::Instant;
@@ -193,6 +194,7 @@ impl Drawn {
             recipes: &self.recipes,
             rows: self.rows,
             block_rows: self.block_rows,
+            every_zone: false,
             seed: self.seed,
         }
     }
@@ -217,16 +219,18 @@ impl Drawn {
         sample: &Sample,
     ) -> f64 {
         let used = |column: &usize| sample.columns[*column].clone();
+        // Zones without a row that is selected are ruled out by their bounds.
+        let left = 1.0 - (1.0 - self.share).powf(ZONE_ROWS as f64);
         let selection = Selection {
             layout: name(sample.layout, scanner),
             blocks: sample.blocks() as f64,
-            rows: self.rows as f64,
+            rows: self.rows as f64 * left,
             tuple_bytes: sample.tuple_bytes,
             tested: match self.share < 1.0 {
                 true => vec![(used(&sample.selector()), 1.0)],
                 false => Vec::new(),
             },
-            share: selected(self.share),
+            share: (self.share / left).min(1.0),
             read: self.projection.iter().map(used).collect(),
         };
         let hot = costs.seconds(machine, &selection).unwrap_or_default();

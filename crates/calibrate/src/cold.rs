@@ -38,6 +38,7 @@ fn plan(layout: Layout, recipes: &[Recipe], rows: usize, block_rows: usize) -> P
         recipes,
         rows,
         block_rows,
+        every_zone: true,
         seed: 11,
     }
 }

@@ -94,6 +94,7 @@ fn plan(layout: Layout, recipes: &[Recipe]) -> Plan<'_> {
         recipes,
         rows: ROWS,
         block_rows: ROWS,
+        every_zone: true,
         seed: 7,
     }
 }

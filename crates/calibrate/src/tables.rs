@@ -13,11 +13,11 @@ use std::hint::black_box;
 use std::path::Path;
 use std::sync::Arc;
 
-/// Values of the column that selects are below this; the first of each zone is 0, so
-/// that no zone is ruled out.
+/// Values of the column that selects are below this.
 const SELECTORS: u64 = 1 << 20;
 
-/// Share of the rows that are selected if a share of the values is.
+/// Share of the rows that are selected if a share of the values is, and the first row of
+/// each zone.
 pub(crate) fn selected(share: f64) -> f64 {
     (share + 1.0 / ZONE_ROWS as f64).min(1.0)
 }
@@ -43,6 +43,8 @@ pub(crate) struct Plan<'a> {
     pub recipes: &'a [Recipe],
     pub rows: usize,
     pub block_rows: usize,
+    /// Whether the first row of each zone is selected, so that no zone is ruled out.
+    pub every_zone: bool,
     pub seed: u64,
 }
 
@@ -189,7 +191,7 @@ fn blocks(
             arrays.push(recipe.values.array(&recipe.kind, rows, &mut random)?);
         }
         let selectors = (0..rows).map(|row| match row % ZONE_ROWS {
-            0 => 0,
+            0 if plan.every_zone => 0,
             _ => random.below(SELECTORS) as i32,
         });
         arrays.push(Arc::new(Int32Array::from_iter_values(selectors)));
