@@ -17,6 +17,9 @@ use crate::scan::FreestoneScan;
 /// Seconds that every query takes, to be begun and to hand over its rows.
 const BEGIN: f64 = 100e-6;
 
+/// What scans are called among the operators.
+const SCAN: &str = "scan";
+
 /// What is expected of a query.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Predicted {
@@ -83,7 +86,7 @@ pub(crate) struct Step {
     /// and seconds of all threads.
     rows: f64,
     seconds: f64,
-    /// Of a scan, rows that its last run has looked at and given.
+    /// Of a scan, rows that its last run has looked at and given; none if it never ran.
     pub(crate) scan: Option<(f64, f64)>,
 }
 
@@ -100,7 +103,7 @@ fn add(plan: &Arc<dyn ExecutionPlan>, found: &mut Vec<Step>) {
         walk(ours, found);
     } else if let Some(scan) = plan.downcast_ref::<FreestoneScan>() {
         found.push(Step {
-            name: "scan",
+            name: SCAN,
             expected: 0.0,
             rows: 0.0,
             seconds: 0.0,
@@ -134,7 +137,7 @@ fn looked_at(counts: &ScanCounts) -> (f64, f64) {
 
 fn name_of(node: &Node) -> &'static str {
     match node {
-        Node::Table(_) => "scan",
+        Node::Table(_) => SCAN,
         Node::Filter(..) => "filter",
         Node::Project(..) => "project",
         Node::Aggregate(..) => "aggregate",
@@ -164,9 +167,13 @@ pub(crate) fn spent<'a>(
 }
 
 impl Step {
+    pub(crate) fn is_scan(&self) -> bool {
+        self.name == SCAN
+    }
+
     /// Notes what an operator other than a scan cost, if it had enough to do.
     pub(crate) fn teach(&self, learnt: &mut Learnt, rows: f64, seconds: f64) {
-        if self.scan.is_none() && rows >= 1000.0 && seconds > 0.0 {
+        if !self.is_scan() && rows >= 1000.0 && seconds > 0.0 {
             learnt.operator(self.name, rows, seconds);
         }
     }

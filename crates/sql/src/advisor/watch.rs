@@ -78,8 +78,12 @@ impl Watched {
     /// Notes a run that has ended.
     fn note(&self, record: &Record, before: &[Step], after: &[Step], seconds: f64) {
         let mut runs = Vec::new();
-        let scans = spent(before, after).filter_map(|(step, _, spent)| Some((step.scan?, spent)));
-        for (used, ((scanned, selected), spent)) in self.uses.iter().zip(scans) {
+        let scans = spent(before, after).filter(|(step, ..)| step.is_scan());
+        for (used, (step, _, spent)) in self.uses.iter().zip(scans) {
+            // Nobody may have asked for its rows.
+            let Some((scanned, selected)) = step.scan else {
+                continue;
+            };
             let rows = (used.table.rows() as f64).max(1.0);
             let mut run = Run {
                 seconds,
