@@ -14,6 +14,7 @@ use parking_lot::Mutex;
 use std::collections::hash_map::Entry;
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// In a hop, the place of a row that was deleted before the move.
 pub(super) const GONE: u32 = u32::MAX;
@@ -42,6 +43,8 @@ pub(super) type Hop = (RowId, Went);
 #[derive(Debug, Default)]
 pub(super) struct RowLocks {
     state: Mutex<State>,
+    /// Whether there are hops; changed with the lock only.
+    hops: AtomicBool,
 }
 
 #[derive(Debug, Default)]
@@ -270,6 +273,7 @@ impl RowLocks {
             return;
         }
         let mut state = self.state.lock();
+        self.hops.store(true, Ordering::Relaxed);
         let hops = hops.into_iter();
         state
             .hops
@@ -288,9 +292,11 @@ impl RowLocks {
 
     /// Forgets the hops that no snapshot needs; `oldest` is the oldest in use.
     pub fn forget(&self, oldest: u64) {
-        let mut state = self.state.lock();
-        if !state.hops.is_empty() {
-            state.hops.retain(|_, (timestamp, _)| *timestamp > oldest);
+        // Seldom any, and then a commit has no lock to wait for.
+        if self.hops.load(Ordering::Relaxed) {
+            let hops = &mut self.state.lock().hops;
+            hops.retain(|_, (timestamp, _)| *timestamp > oldest);
+            self.hops.store(!hops.is_empty(), Ordering::Relaxed);
         }
     }
 }
