@@ -5,23 +5,28 @@ use crate::cold;
 use crate::columns::{Recipe, Values, recipes};
 use crate::tables::{Plan, Sample, selected};
 use crate::timer::least;
-use freestone_model::{ColdCosts, ColumnCosts, Costs, Curve, LayoutCosts, Machine};
+use freestone_model::{
+    ColdCosts, ColumnCosts, Costs, Curve, FEW_COLUMNS, LayoutCosts, MANY_COLUMNS, Machine,
+    Selection,
+};
 use freestone_storage::{CodecChoice, ColumnScanner, ColumnType, Layout, Value};
 use std::path::Path;
 
 /// Rows of the tables that are measured.
 const ROWS: usize = 1 << 18;
-/// Columns of a kind that are read together.
-const COLUMNS: usize = 4;
 /// Series of runs of which the fastest counts; of what all else is the difference to, more.
 const RUNS: usize = 5;
 const BASE_RUNS: usize = 15;
 /// Shares of the rows that are selected.
 const SHARES: [f64; 8] = [0.0001, 0.001, 0.01, 0.05, 0.2, 0.5, 0.9, 1.0];
+/// Those at which many columns are read together.
+const CROWDED: [f64; 5] = [0.001, 0.01, 0.1, 0.5, 1.0];
 /// The share for tests alone.
 const FEW: f64 = 0.00001;
 /// Columns of eight bytes that make tuples wider.
 const FILLERS: [usize; 5] = [0, 2, 6, 14, 30];
+/// As many of them take a cache line.
+const LINE_COLUMNS: usize = 8;
 
 /// Measures every layout, in memory and on files in `directory`; `progress` hears how much of the work is done, from 0 to 1.
 ///
@@ -99,6 +104,15 @@ fn plan(layout: Layout, recipes: &[Recipe]) -> Plan<'_> {
     }
 }
 
+/// A column of eight bytes.
+fn filler() -> Recipe {
+    Recipe {
+        kind: ColumnType::BigInt,
+        codec: CodecChoice::None,
+        values: Values::Below(1 << 60),
+    }
+}
+
 fn layout_costs(
     machine: &Machine,
     (layout, scanner): (Layout, ColumnScanner),
@@ -109,15 +123,10 @@ fn layout_costs(
         scanner,
         runs: BASE_RUNS,
     };
-    let filler = Recipe {
-        kind: ColumnType::BigInt,
-        codec: CodecChoice::None,
-        values: Values::Below(1 << 60),
-    };
     let mut widths = Vec::new();
     let mut rows = Curve::default();
     for count in FILLERS {
-        let recipes = vec![filler; count];
+        let recipes = vec![filler(); count];
         let sample = Sample::make(&plan(layout, &recipes), None)?;
         widths.push((sample.tuple_bytes, meter.cycles(&sample, FEW, &[])?));
         if count == 0 {
@@ -149,13 +158,82 @@ fn layout_costs(
         columns.push(column_costs(&meter, layout, recipe, &rows, &widths)?);
         step((number + 1) as f64 / kinds.len() as f64);
     }
-    Ok(LayoutCosts {
+    let lines = match layout {
+        Layout::Row => lines(&meter, &rows, &columns)?,
+        _ => Curve::default(),
+    };
+    let mut costs = LayoutCosts {
         layout: name(layout, scanner),
         block,
         rows,
+        lines,
+        crowd: Curve::default(),
         cold: ColdCosts::default(),
         columns,
-    })
+    };
+    costs.crowd = crowd(&meter, machine, layout, &costs)?;
+    Ok(costs)
+}
+
+/// Measures many columns of all kinds, read together, beside what few of each cost.
+fn crowd(meter: &Meter, machine: &Machine, layout: Layout, few: &LayoutCosts) -> Result<Curve> {
+    let kinds = recipes();
+    let all = kinds.iter().cycle().take(MANY_COLUMNS).copied();
+    let all: Vec<Recipe> = all.collect();
+    let sample = Sample::make(&plan(layout, &all), None)?;
+    let projection: Vec<usize> = (0..all.len()).collect();
+    let costs = Costs {
+        layouts: vec![few.clone()],
+    };
+    let cost = |share: f64| {
+        let found = selected(share);
+        let whole = Selection {
+            layout: few.layout.clone(),
+            blocks: sample.blocks() as f64,
+            rows: sample.rows as f64,
+            tuple_bytes: sample.tuple_bytes,
+            stride: Selection::stride(&few.layout, sample.columns.iter()),
+            tested: match share < 1.0 {
+                true => vec![(sample.columns[sample.selector()].clone(), 1.0)],
+                false => Vec::new(),
+            },
+            share: found,
+            read: sample.columns[..all.len()].to_vec(),
+        };
+        let without = Selection {
+            read: Vec::new(),
+            ..whole.clone()
+        };
+        let predicted = |selection| costs.seconds(machine, selection).unwrap_or_default();
+        let (whole, without) = (predicted(&whole), predicted(&without));
+        let taken = meter.cycles(&sample, share, &projection)? * sample.rows as f64 / meter.clock;
+        let times = (taken - without) / (whole - without).max(1e-9);
+        Ok((found, times.clamp(0.5, 4.0)))
+    };
+    let points = CROWDED.into_iter().map(cost);
+    Ok(Curve::through(points.collect::<Result<Vec<_>>>()?))
+}
+
+/// Measures columns that are a cache line apart in wide tuples, beside what they cost in
+/// narrow ones.
+fn lines(meter: &Meter, rows: &Curve, columns: &[ColumnCosts]) -> Result<Curve> {
+    let recipes = vec![filler(); FILLERS[FILLERS.len() - 1]];
+    let sample = Sample::make(&plan(Layout::Row, &recipes), None)?;
+    let used = &sample.columns[0];
+    let narrow = columns.iter().find(|column| column.kind == used.kind);
+    let read = narrow.map(|column| column.read.clone()).unwrap_or_default();
+    let apart: Vec<usize> = (0..recipes.len()).step_by(LINE_COLUMNS).collect();
+    let count = apart.len() as f64;
+    let test = meter.cycles(&sample, FEW, &[])?;
+    let cost = |share: f64| {
+        let found = selected(share);
+        let tested = if share < 1.0 { test } else { 0.0 };
+        let cycles = meter.cycles(&sample, share, &apart)?;
+        let more = cycles - tested - rows.at(found) - count * read.at(found);
+        Ok((found, (more / (count - 1.0)).max(0.0)))
+    };
+    let points = SHARES.into_iter().map(cost);
+    Ok(Curve::through(points.collect::<Result<Vec<_>>>()?))
 }
 
 /// Measures what blocks cost that are not in memory.
@@ -175,9 +253,9 @@ fn column_costs(
     rows: &Curve,
     widths: &[(f64, f64)],
 ) -> Result<ColumnCosts> {
-    let recipes = [*recipe; COLUMNS];
+    let recipes = [*recipe; FEW_COLUMNS];
     let sample = Sample::make(&plan(layout, &recipes), None)?;
-    let all: Vec<usize> = (0..COLUMNS).collect();
+    let all: Vec<usize> = (0..FEW_COLUMNS).collect();
     let own_test = meter.cycles(&sample, FEW, &[])?;
     // Tuples of other widths cost as much more or less as they do for the column that
     // selects.
@@ -197,7 +275,7 @@ fn column_costs(
         let tested = if share < 1.0 { own_test } else { 0.0 };
         let found = selected(share);
         let read = meter.cycles(&sample, share, &all)? - tested - rows.at(found);
-        points.push((found, read.max(0.0) / COLUMNS as f64));
+        points.push((found, read.max(0.0) / FEW_COLUMNS as f64));
     }
     let used = &sample.columns[0];
     Ok(ColumnCosts {

@@ -79,6 +79,8 @@ mod tests {
             layout: "column".to_owned(),
             block: 1000.0,
             rows: Curve::flat(1.0),
+            lines: Curve::default(),
+            crowd: Curve::default(),
             cold: ColdCosts {
                 block: 1e-4,
                 part: 1e-5,
@@ -104,6 +106,7 @@ mod tests {
             blocks: 2.0,
             rows: 1000.0,
             tuple_bytes: 100.0,
+            stride: 100.0,
             tested: vec![(used("i64 bitpack", 8.0), 1.0)],
             share,
             read,

@@ -20,11 +20,25 @@ pub struct LayoutCosts {
     /// Cycles of each row of a block to find and hand over those that are selected, by
     /// their share.
     pub rows: Curve,
+    /// Cycles of each row for each cache line of its tuple, besides the first, that
+    /// selected values are on, by their share; where tuples lie together.
+    #[serde(default)]
+    pub lines: Curve,
+    /// How many times what they cost among few columns values cost when
+    /// [`MANY_COLUMNS`] are read together, by the share of the rows: what they are written
+    /// to is more than the caches hold.
+    #[serde(default)]
+    pub crowd: Curve,
     /// What reading from disk adds.
     pub cold: ColdCosts,
     /// What columns cost.
     pub columns: Vec<ColumnCosts>,
 }
+
+/// Columns that are few, and many, when they are read together.
+pub const FEW_COLUMNS: usize = 4;
+/// See [`FEW_COLUMNS`].
+pub const MANY_COLUMNS: usize = 32;
 
 /// Seconds that blocks take which are not in memory.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -77,6 +91,8 @@ pub struct Selection {
     pub rows: f64,
     /// Bytes of a tuple as stored.
     pub tuple_bytes: f64,
+    /// Bytes from one tuple to the next, see [`Selection::stride`].
+    pub stride: f64,
     /// Columns with conditions, each with the share of the rows that reaches it.
     pub tested: Vec<(Used, f64)>,
     /// Share of the rows that is selected.
@@ -100,7 +116,7 @@ impl Costs {
         let tests = selection.tested.iter().map(|(used, reached)| {
             let column = costs.column(used);
             match *reached >= 1.0 {
-                true => column(&|column| column.test.at(selection.tuple_bytes)),
+                true => column(&|column| column.test.at(selection.stride)),
                 // Of rows that an earlier condition left, values are fetched.
                 false => column(&|column| column.read.at(*reached)),
             }
@@ -112,7 +128,8 @@ impl Costs {
         let user_cycles = costs.block * selection.blocks / rows
             + costs.rows.at(selection.share)
             + tests.sum::<f64>()
-            + reads.sum::<f64>();
+            + reads.sum::<f64>() * costs.crowded(selection)
+            + costs.lines.at(selection.share) * (selection.lines() - 1.0).max(0.0);
         Some(Scanner {
             system_cycles: 0.0,
             user_cycles,
@@ -161,6 +178,17 @@ impl LayoutCosts {
         }
     }
 
+    /// How many times what they cost alone the columns of a selection cost together.
+    fn crowded(&self, selection: &Selection) -> f64 {
+        let many = self.crowd.at(selection.share);
+        if many <= 0.0 {
+            return 1.0;
+        }
+        let (few, columns) = (FEW_COLUMNS as f64, selection.read.len() as f64);
+        let part = (columns / few).ln() / (MANY_COLUMNS as f64 / few).ln();
+        1.0 + (many - 1.0) * part.clamp(0.0, 1.5)
+    }
+
     /// Asks about a column: of its kind those of nearest size, else of any kind.
     fn column<'a>(&'a self, used: &'a Used) -> impl Fn(&dyn Fn(&ColumnCosts) -> f64) -> f64 + 'a {
         move |ask| {
@@ -195,7 +223,28 @@ impl LayoutCosts {
     }
 }
 
+impl Used {
+    /// Bytes in the part of a tuple that has the same width in all rows: of texts, where
+    /// they end.
+    fn in_tuple(&self) -> f64 {
+        let apart = ["text plain", "text symbols"].contains(&self.kind.as_str());
+        if apart { 4.0 } else { self.stored }
+    }
+}
+
 impl Selection {
+    /// Bytes from one tuple of `columns` to the next in a layout. Texts of rows lie apart.
+    pub fn stride<'a>(layout: &str, columns: impl Iterator<Item = &'a Used>) -> f64 {
+        let rows = layout.starts_with("row");
+        let bytes = columns.map(|used| if rows { used.in_tuple() } else { used.stored });
+        bytes.sum()
+    }
+
+    /// Lines of a tuple that the values are on that are read.
+    fn lines(&self) -> f64 {
+        (self.read.len() as f64).min((self.stride / LINE).ceil())
+    }
+
     /// Parts of each block that are read from disk, and bytes of them in all blocks.
     pub fn stored(&self) -> (f64, f64) {
         match self.keeps_tuples() {
@@ -227,10 +276,17 @@ impl Selection {
         let read = read.map(|used| (used, self.share));
         let apart: f64 = columns
             .chain(read)
-            .map(|(used, share)| used.stored * lines(used.stored, share))
+            .map(|(used, share)| {
+                // A view of a text that lies as it is touches nothing of it.
+                let bytes = match rows && used.kind == "text plain" {
+                    true => used.in_tuple(),
+                    false => used.stored,
+                };
+                bytes * lines(bytes, share)
+            })
             .sum();
         match rows {
-            true => self.tuple_bytes.min(LINE.max(apart)),
+            true => self.stride.max(apart).min(LINE.max(apart)),
             false => apart,
         }
     }

@@ -18,13 +18,15 @@ mod query;
 mod rate;
 
 pub use advisor::{
-    Candidate, Change, ColumnUse, Design, Gain, HALF_LIFE, Index, Price, QUERIES, Run, Runs,
-    Stored, Test, Tested, Total, Tried, USAGES, Usage, Workload, gains, missing, price, search,
-    total,
+    BlockUse, Candidate, Change, ColumnUse, Design, Gain, HALF_LIFE, Index, Price, QUERIES, Run,
+    Runs, Stored, Test, Tested, Total, Tried, USAGES, Usage, Workload, block_designs, gains,
+    missing, price, search, total,
 };
 pub use calibration::Calibration;
 pub use codb::Traits;
-pub use costs::{ColdCosts, ColumnCosts, Costs, LayoutCosts, Selection, Used};
+pub use costs::{
+    ColdCosts, ColumnCosts, Costs, FEW_COLUMNS, LayoutCosts, MANY_COLUMNS, Selection, Used,
+};
 pub use curve::Curve;
 pub use disk::File;
 pub use error::{Error, Result};

@@ -8,6 +8,7 @@
 //! All of it computes with numbers alone: what a table is under a design is told by
 //! whoever has the table.
 
+mod blocks;
 mod design;
 mod price;
 mod search;
@@ -16,6 +17,7 @@ mod tests;
 mod usage;
 mod workload;
 
+pub use blocks::{BlockUse, block_designs};
 pub use design::{Design, Index, Stored, Tried};
 pub use price::{Price, Total, price, total};
 pub use search::{Candidate, Gain, QUERIES, gains, missing, search};

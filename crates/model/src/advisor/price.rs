@@ -236,6 +236,7 @@ fn selection(
         blocks,
         rows,
         tuple_bytes: stored.tuple_bytes(),
+        stride: Selection::stride(&stored.design.layout, stored.columns.values()),
         tested,
         share: (wanted / rows).clamp(0.0, 1.0),
         read: usage.read.iter().filter_map(used).collect(),

@@ -18,6 +18,8 @@ fn calibration() -> Calibration {
         block: 1000.0,
         rows: Curve::flat(0.5),
         cold: ColdCosts::default(),
+        lines: Curve::default(),
+        crowd: Curve::default(),
         columns: vec![ColumnCosts {
             kind: "i64 plain".to_owned(),
             bytes: 8.0,
@@ -127,6 +129,47 @@ fn look_ups_and_changes_are_rows() {
     workload.change(Change::LookUp, 900.0);
     workload.change(Change::Update, 900.0);
     assert_eq!(best(&workload, "column").stored.design.layout, "row");
+}
+
+/// Designs of three blocks, the first of which has `heat`, and of new rows.
+fn by_block(looked_up: f64, heat: f64, present: Option<usize>) -> (Vec<usize>, usize) {
+    let mut workload = Workload::default();
+    (0..50).for_each(|_| workload.query(usage(2, Test::Other), &run(0.5)));
+    workload.change(Change::LookUp, looked_up);
+    let designs = [stored(&design("row")), stored(&design("column"))];
+    let block = |heat| BlockUse {
+        rows: ROWS / 3.0,
+        heat,
+        design: present,
+    };
+    let blocks = [block(heat), block(0.0), block(0.0)];
+    block_designs(&calibration(), &workload, &designs, &blocks).unwrap()
+}
+
+#[test]
+fn a_hot_block_is_rows_among_columns_and_goes_back_to_columns() {
+    let (row, column) = (0, 1);
+    let saved = |looked_up: f64| looked_up * 3e-6;
+    let reading = |layout: &str| {
+        let mut workload = Workload::default();
+        (0..50).for_each(|_| workload.query(usage(2, Test::Other), &run(0.5)));
+        total(&calibration(), &stored(&design(layout)), &workload).reading
+    };
+    // Rows cost a third of this more for one block's share of the scans.
+    let scans = (reading("row") - reading("column")) / 3.0;
+    let many = 3.0 * scans / 3e-6;
+    assert!(saved(many) > 2.0 * scans);
+    assert_eq!(by_block(many, 9.0, Some(column)).0, [row, column, column]);
+    assert_eq!(
+        by_block(many, 0.0, Some(column)).0,
+        [column; 3],
+        "of all alike"
+    );
+    assert_eq!(by_block(0.0, 9.0, Some(row)), (vec![column; 3], column));
+    // What saves little is not worth writing a block.
+    let few = 1.05 * scans / 3e-6;
+    assert_eq!(by_block(few, 9.0, Some(column)).0, [column; 3]);
+    assert_eq!(by_block(20.0 * many, 9.0, None).1, row, "new rows");
 }
 
 #[test]

@@ -1,0 +1,71 @@
+//! Layouts block by block: of one table, blocks whose rows are asked for one by one may
+//! lie as rows, and those that are only scanned as columns.
+
+use super::design::Stored;
+use super::price::total;
+use super::search::with_space;
+use super::workload::Workload;
+use crate::calibration::Calibration;
+
+/// A block keeps its layout unless another saves this share of what it costs: it has to
+/// be written for that.
+const KEPT: f64 = 0.2;
+
+/// A block in numbers.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct BlockUse {
+    /// Its rows.
+    pub rows: f64,
+    /// How often rows of it were asked for one by one, on the same scale for all blocks.
+    pub heat: f64,
+    /// Which of the designs it has, if it has one of them.
+    pub design: Option<usize>,
+}
+
+/// For each of `blocks` the number of the design that it should have, and last the one
+/// that new rows should get; `None` without designs.
+///
+/// `designs` are the table under one layout each. Scans cost every block by its rows;
+/// what is done to single rows costs a block by its heat.
+pub fn block_designs(
+    calibration: &Calibration,
+    workload: &Workload,
+    designs: &[Stored],
+    blocks: &[BlockUse],
+) -> Option<(Vec<usize>, usize)> {
+    let totals = designs.iter().map(|one| total(calibration, one, workload));
+    let totals: Vec<_> = totals.collect();
+    let row_bytes = designs.iter().map(|one| one.row_bytes);
+    let smallest = row_bytes.fold(f64::INFINITY, f64::min);
+    let cost = |number: usize, rows: f64, heat: f64| {
+        let total = &totals[number];
+        // Nothing is asked of a layout that was never measured.
+        let scans = if total.reading > 0.0 || workload.usages.is_empty() {
+            total.reading
+        } else {
+            f64::INFINITY
+        };
+        let seconds = rows * scans + heat * (total.looking_up + total.writing);
+        with_space(seconds, designs[number].row_bytes, smallest)
+    };
+    let best = |rows: f64, heat: f64| {
+        let numbers = 0..designs.len();
+        numbers.min_by(|one, two| cost(*one, rows, heat).total_cmp(&cost(*two, rows, heat)))
+    };
+    let all_rows = blocks.iter().map(|block| block.rows).sum::<f64>().max(1.0);
+    let all_heat = blocks.iter().map(|block| block.heat).sum::<f64>();
+    let chosen = blocks.iter().map(|block| {
+        let rows = block.rows / all_rows;
+        let heat = if all_heat > 0.0 {
+            block.heat / all_heat
+        } else {
+            rows
+        };
+        let found = best(rows, heat)?;
+        let kept = block
+            .design
+            .filter(|present| cost(found, rows, heat) > (1.0 - KEPT) * cost(*present, rows, heat));
+        Some(kept.unwrap_or(found))
+    });
+    Some((chosen.collect::<Option<_>>()?, best(1.0, 1.0)?))
+}
