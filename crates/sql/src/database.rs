@@ -9,7 +9,7 @@ use datafusion::arrow::array::RecordBatch;
 use datafusion::execution::session_state::SessionState;
 use freestone_storage::{OpenMode, Store};
 
-use crate::advisor::Record;
+use crate::advisor::{Keeper, Record};
 use crate::error::{Error, Result};
 use crate::ingest::{self, Checks};
 use crate::memory::Broker;
@@ -37,6 +37,8 @@ const REPORT_EVERY: Duration = Duration::from_millis(50);
 /// ```
 #[derive(Clone)]
 pub struct Database {
+    /// Ends before the store does.
+    keeper: Arc<Keeper>,
     store: Arc<Store>,
     /// Functions and options that every session starts with.
     template: Arc<SessionState>,
@@ -96,13 +98,19 @@ impl Database {
                 plans.forget_outdated(now);
             }
         });
+        let keeper = Keeper::default();
+        let record = Arc::new(record);
+        if writable {
+            keeper.begin(&store, &record);
+        }
         Self {
+            keeper: Arc::new(keeper),
             store,
             template: Arc::new(template(Some(Arc::clone(&memory)))),
             memory,
             plans,
             texts: Arc::default(),
-            record: Arc::new(record),
+            record,
         }
     }
 
@@ -134,6 +142,11 @@ impl Database {
     /// What it remembers of its queries.
     pub(crate) fn record(&self) -> &Arc<Record> {
         &self.record
+    }
+
+    /// Sees to tables whose layout is automatic; called when one may have become so.
+    pub(crate) fn keep_layouts(&self) {
+        self.keeper.begin(&self.store, &self.record);
     }
 
     /// Keeps a machine file, as `freestone calibrate` writes it, in the database: its

@@ -4,12 +4,14 @@
 //! ```text
 //! plan ─ uses ─┬─ predict ─ EXPLAIN, ledger
 //!              └─ watch ─ record ─ workload ┐
-//! table ─ trial (some rows in each design) ─┴─ search ─ advice ─ PILOT, APPLY, UNDO
+//! table ─ trial (some rows in each design) ─┼─ search ─ advice ─ PILOT, APPLY, UNDO
+//!                        heat of its blocks ─┴─ automatic ─ wishes ─ tuple mover
 //! ```
 //!
 //! Prices and the search are in `freestone-model`, which knows no tables.
 
 mod advice;
+mod automatic;
 mod pilot;
 mod predict;
 mod present;
@@ -22,6 +24,7 @@ mod trial;
 mod uses;
 mod watch;
 
+pub(crate) use automatic::{Keeper, follow};
 pub(crate) use record::Record;
 pub(crate) use report::{advice, ledger, workload};
 pub(crate) use statements::run;

@@ -61,6 +61,9 @@ impl Watched {
         let record = database.record();
         let known = record.known(database.store().path())?;
         let uses = uses(plan);
+        if uses.iter().any(|used| used.table.options.auto_layout) {
+            database.keep_layouts();
+        }
         let predicted = predict(record, &known, plan, &uses, threads)?;
         Ok(Self {
             known,

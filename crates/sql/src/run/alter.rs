@@ -69,6 +69,7 @@ impl Run<'_> {
         if !rewrite {
             let id = table.id;
             self.edit(|edit| Ok(edit.set_options(id, options)?))?;
+            self.session.database().keep_layouts();
             return Ok(Outcome::done("ALTER TABLE"));
         }
         for attempt in 1.. {
@@ -76,6 +77,7 @@ impl Run<'_> {
                 Err(error) if error.sqlstate == "40001" && attempt < ATTEMPTS => {}
                 done => {
                     done?;
+                    self.session.database().keep_layouts();
                     break;
                 }
             }
@@ -123,7 +125,8 @@ fn changed(
     schema: &TableSchema,
     written: &[(String, String)],
 ) -> Result<(TableOptions, bool)> {
-    let mut options = options.clone();
+    let before = options;
+    let mut options = before.clone();
     let mut rewrite = true;
     for (name, value) in written {
         if name == "rewrite" {
@@ -143,5 +146,7 @@ fn changed(
         }
     }
     options.check(schema)?;
-    Ok((options, rewrite))
+    // Blocks get their layouts by and by where those are automatic.
+    let by_and_by = options.auto_layout && options.writes_as(before);
+    Ok((options, rewrite && !by_and_by))
 }

@@ -126,7 +126,7 @@ impl Run<'_> {
         options: TableOptions,
         blocks: Vec<freestone_storage::NewBlock>,
     ) -> Result<u64> {
-        self.edit(|edit| {
+        let rows = self.edit(|edit| {
             let exists = edit.catalog().table(&name.schema, &name.name).is_some();
             if exists && create.or_replace {
                 edit.drop_table(&name.schema, &name.name, false)?;
@@ -141,7 +141,9 @@ impl Run<'_> {
             }
             let id = edit.create_table(&name.schema, &name.name, schema, options)?;
             Ok(edit.append(id, blocks)?)
-        })
+        })?;
+        self.session.database().keep_layouts();
+        Ok(rows)
     }
 
     pub(super) fn create_schema(&self, ast: &Ast) -> Result<Outcome> {

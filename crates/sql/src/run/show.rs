@@ -128,7 +128,7 @@ impl Run<'_> {
             ("bytes", long(Table::bytes)),
             (
                 "layout",
-                text(|row| row.2.map(|table| table.options.layout.to_string())),
+                text(|row| row.2.map(|table| table.options.layout_text())),
             ),
         ])?)
     }

@@ -6,6 +6,7 @@ use freestone_storage::{Table, TableId};
 use super::Run;
 use super::change::Changed;
 use super::changes::row_ids;
+use crate::advisor;
 use crate::error::{Error, Result};
 use crate::plan::names::{Name, quoted, table_name};
 use crate::scan::ROW_ID;
@@ -91,7 +92,15 @@ impl Run<'_> {
                 .map(|(_, table)| table.id)
                 .collect(),
         };
+        let database = self.session.database();
+        let now = self.store().snapshot();
+        database.record().settle(now.catalog());
         for table in tables {
+            let known = now.catalog().table_by_id(table);
+            if let Some(known) = known.filter(|table| table.options.auto_layout) {
+                // Blocks that cannot be tried stay as they are.
+                let _ = advisor::follow(self.store(), database.record(), known, &|| true);
+            }
             self.store().vacuum(table)?;
         }
         Ok(Outcome::done("VACUUM"))

@@ -221,3 +221,38 @@ fn the_record_outlives_the_process() {
         ["100000"]
     );
 }
+
+/// What is asked for one by one becomes rows, block by block, and columns again.
+#[test]
+fn automatic_layouts_follow_both_ways() {
+    let sql = wide();
+    assert_eq!(layouts(&sql), ["row"]);
+    let blocks = "SELECT string_agg(CAST(id AS TEXT), ' ') FROM freestone_blocks('t')";
+    let before = sql.rows_of_one_engine(blocks);
+    sql.run("ALTER TABLE t SET (layout = 'auto')");
+    assert_eq!(sql.rows_of_one_engine(blocks), before, "nothing is written");
+    let shown = sql.rows_of_one_engine("SHOW TABLES").join("");
+    assert!(shown.ends_with("|auto"), "{shown}");
+    // Nothing is known of it yet.
+    sql.run("VACUUM t");
+    assert_eq!(layouts(&sql), ["row"]);
+    ask(&sql, 60);
+    sql.run("VACUUM t");
+    let columns = layouts(&sql);
+    assert!(columns != ["row"], "{columns:?}");
+    sql.run("RESET WORKLOAD");
+    for number in 0..4000 {
+        sql.rows_of_one_engine(&format!("SELECT * FROM t WHERE k = {}", number % 500 + 1));
+    }
+    sql.run("VACUUM t");
+    let now = sql.rows_of_one_engine(
+        "SELECT layout, count(*) > 1 FROM freestone_blocks('t') GROUP BY layout ORDER BY count(*)",
+    );
+    assert_eq!(now.len(), 2, "{now:?}");
+    assert_eq!(now[0], "row|false", "one hot block");
+    sql.run("RESET WORKLOAD");
+    ask(&sql, 60);
+    sql.run("VACUUM t");
+    assert_eq!(layouts(&sql), columns, "back again");
+    assert_eq!(sql.rows_of_one_engine("SELECT count(*) FROM t"), ["100000"]);
+}

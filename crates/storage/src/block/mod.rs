@@ -41,6 +41,7 @@ use crate::predicate::Zone;
 use crate::schema::{Layout, TableSchema};
 use arrow_buffer::Buffer;
 use serde::{Deserialize, Serialize};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 
 /// Bytes read at first: enough for header and directory of most blocks.
@@ -82,6 +83,8 @@ pub struct Block {
     cache: Arc<Cache>,
     /// Shared by all handles of the same rows.
     deletes: Arc<Deletes>,
+    /// How often single rows were asked for; shared like `deletes`.
+    heat: Arc<AtomicU64>,
     /// Shared by all handles of the same file: while it lives, the file is needed.
     needed: Arc<()>,
     overlays: Vec<Overlay>,
@@ -119,6 +122,7 @@ impl Block {
             files,
             cache,
             deletes: Arc::default(),
+            heat: Arc::default(),
             needed: Arc::default(),
             overlays: Vec::new(),
             opened: OnceLock::new(),
@@ -130,6 +134,7 @@ impl Block {
     pub fn beside(self, other: &Block) -> Block {
         Block {
             deletes: other.deletes.clone(),
+            heat: other.heat.clone(),
             needed: other.needed.clone(),
             ..self
         }
@@ -143,6 +148,24 @@ impl Block {
     /// Rows that were deleted since the block was written.
     pub fn deletes(&self) -> &Arc<Deletes> {
         &self.deletes
+    }
+
+    /// How often single rows of it were asked for by key; half of it is forgotten each
+    /// time that [`Block::cool`] is called.
+    pub fn heat(&self) -> u64 {
+        self.heat.load(Ordering::Relaxed)
+    }
+
+    /// Forgets half of its heat.
+    pub fn cool(&self) {
+        let _ = self
+            .heat
+            .fetch_update(Ordering::Relaxed, Ordering::Relaxed, |heat| Some(heat / 2));
+    }
+
+    /// Single rows of it, or of blocks that it came of, were asked for.
+    pub(crate) fn warm(&self, times: u64) {
+        self.heat.fetch_add(times, Ordering::Relaxed);
     }
 
     /// The same block for a table with other columns.
@@ -169,6 +192,7 @@ impl Block {
         let (files, cache) = (self.files.clone(), self.cache.clone());
         Block {
             deletes: self.deletes.clone(),
+            heat: self.heat.clone(),
             overlays: self.overlays.clone(),
             ..Block::new(info, schema, places, files, cache)
         }

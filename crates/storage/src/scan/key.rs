@@ -227,6 +227,7 @@ impl KeyLookUp {
                 return Ok(());
             }
         }
+        block.warm(1);
         rows.push((home.row(row), block.row(&self.columns, row)?));
         Ok(())
     }

@@ -83,7 +83,7 @@ impl FromStr for Layout {
             .ok_or_else(|| {
                 let names: Vec<String> = Layout::ALL.iter().map(Layout::to_string).collect();
                 Error::invalid("22023", format!("unknown layout \"{text}\""))
-                    .with_hint(format!("Valid layouts: {}.", names.join(", ")))
+                    .with_hint(format!("Valid layouts: {}, {AUTO}.", names.join(", ")))
             })
     }
 }
@@ -93,6 +93,9 @@ impl FromStr for Layout {
 pub struct TableOptions {
     /// Layout of new blocks.
     pub layout: Layout,
+    /// Whether that, and the layout of each block, follows what is done to the table.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub auto_layout: bool,
     /// Column that each block is sorted on.
     pub sort_by: Option<String>,
     /// Target size of a block in bytes of raw tuples.
@@ -120,6 +123,7 @@ impl Default for TableOptions {
     fn default() -> Self {
         TableOptions {
             layout: Layout::Column,
+            auto_layout: false,
             sort_by: None,
             block_bytes: 16 << 20,
             page_bytes: 32 << 10,
@@ -131,6 +135,9 @@ impl Default for TableOptions {
         }
     }
 }
+
+/// The layout that is none of its own.
+const AUTO: &str = "auto";
 
 const NAMES: &str =
     "layout, sort_by, block_bytes, page_bytes, reorganise_percent, slotted, fill_percent, codec";
@@ -157,7 +164,12 @@ impl TableOptions {
     /// 22023 for an unknown option or value; the hint lists the valid ones.
     pub fn set(&mut self, key: &str, value: &str) -> Result<()> {
         match key.to_ascii_lowercase().as_str() {
-            "layout" => self.layout = value.parse()?,
+            "layout" => {
+                self.auto_layout = value.eq_ignore_ascii_case(AUTO);
+                if !self.auto_layout {
+                    self.layout = value.parse()?;
+                }
+            }
             "sort_by" => {
                 let name = value.trim().trim_matches('"');
                 self.sort_by = (!name.is_empty()).then(|| name.to_string());
@@ -214,6 +226,23 @@ impl TableOptions {
         Ok(())
     }
 
+    /// The layout as [`TableOptions::set`] reads it.
+    pub fn layout_text(&self) -> String {
+        match self.auto_layout {
+            true => AUTO.to_owned(),
+            false => self.layout.to_string(),
+        }
+    }
+
+    /// Whether the same blocks would be written with other options.
+    pub fn writes_as(&self, other: &TableOptions) -> bool {
+        let plain = |options: &TableOptions| TableOptions {
+            auto_layout: false,
+            ..options.clone()
+        };
+        plain(self) == plain(other)
+    }
+
     /// Whether blocks consist of pages of `page_bytes`.
     pub fn has_pages(&self) -> bool {
         self.layout == Layout::Pax || (self.layout == Layout::Row && self.slotted)
@@ -259,7 +288,7 @@ impl TableOptions {
 
     /// The options as `(name, value)` in the form that [`TableOptions::set`] reads.
     pub fn entries(&self) -> Vec<(&'static str, String)> {
-        let mut entries = vec![("layout", self.layout.to_string())];
+        let mut entries = vec![("layout", self.layout_text())];
         if let Some(name) = &self.sort_by {
             entries.push(("sort_by", name.clone()));
         }
@@ -398,7 +427,7 @@ mod tests {
         let error = TableOptions::default().set("layout", "rows").unwrap_err();
         assert_eq!(
             error.hint().unwrap(),
-            "Valid layouts: row, column, pax, dsm, inverted."
+            "Valid layouts: row, column, pax, dsm, inverted, auto."
         );
     }
 }

@@ -6,7 +6,7 @@ use super::writer::NewBlock;
 use crate::block::Block;
 use crate::error::{Error, Result};
 use crate::ids::{BlockId, TableId};
-use crate::schema::{COLUMNS_MAX, TableOptions, TableSchema};
+use crate::schema::{COLUMNS_MAX, Layout, TableOptions, TableSchema};
 use crate::table::Table;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -305,6 +305,22 @@ impl CatalogEdit {
                 }
             }
             Ok(table.with(&table.name, table.options.clone(), all))
+        })
+    }
+
+    /// Changes the layout of new blocks of a table whose layout is automatic; others
+    /// keep theirs.
+    ///
+    /// # Errors
+    /// `Conflict` if the table is gone.
+    pub fn set_automatic_layout(&mut self, table: TableId, layout: Layout) -> Result<()> {
+        self.change(table, |table| {
+            let mut options = table.options.clone();
+            if options.auto_layout {
+                options.slotted &= layout == Layout::Row;
+                options.layout = layout;
+            }
+            Ok(table.with(&table.name, options, table.blocks().to_vec()))
         })
     }
 

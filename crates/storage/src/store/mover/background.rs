@@ -5,7 +5,9 @@ use super::status::Tally;
 use super::step::{Done, Progress};
 use crate::error::{Error, Result};
 use crate::ids::{BlockId, TableId};
+use crate::schema::Layout;
 use crate::store::Engine;
+use crate::table::Table;
 use parking_lot::{Condvar, Mutex, MutexGuard};
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
@@ -42,6 +44,8 @@ pub(super) struct State {
     pub tallies: HashMap<TableId, Tally>,
     /// Blocks that merging makes no fewer.
     settled: HashSet<BlockId>,
+    /// Layouts that blocks should have, by table; those of an earlier wish are forgotten.
+    wishes: HashMap<TableId, HashMap<BlockId, Layout>>,
     pub paused: bool,
     /// Whether the thread is at work.
     pub running: bool,
@@ -171,6 +175,17 @@ impl Mover {
         self.state.lock().settled.clone()
     }
 
+    /// The layouts that are wished for a table's blocks.
+    pub(super) fn wishes(&self, table: &Table) -> HashMap<BlockId, Layout> {
+        let state = self.state.lock();
+        state.wishes.get(&table.id).cloned().unwrap_or_default()
+    }
+
+    /// Remembers them, in the place of those before.
+    pub(super) fn wish(&self, table: TableId, layouts: HashMap<BlockId, Layout>) {
+        self.state.lock().wishes.insert(table, layouts);
+    }
+
     /// Forgets blocks whose files are gone; `left` if others wait for snapshots.
     pub fn cleared(&self, gone: &[BlockId], left: bool) {
         let mut state = self.state.lock();
@@ -190,6 +205,7 @@ impl Mover {
             state.waiting.remove(table);
             state.rests.remove(table);
             state.tallies.remove(table);
+            state.wishes.remove(table);
         }
     }
 

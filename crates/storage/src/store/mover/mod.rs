@@ -18,7 +18,9 @@ use self::step::Progress;
 use super::{Engine, Store};
 use crate::error::{Error, Result};
 use crate::ids::{BlockId, TableId};
+use crate::schema::Layout;
 use crate::table::Table;
+use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -38,6 +40,14 @@ impl Store {
         // Whoever is past the question whether it is held, ends first.
         drop(self.latest.lock());
         hold
+    }
+
+    /// Has the tuple mover write blocks of a table in other layouts, when nothing else is
+    /// to be done to it. Wishes for blocks that are gone by then are forgotten; what was
+    /// wished for the table before is not wished any more.
+    pub fn wish_layouts(&self, table: TableId, layouts: HashMap<BlockId, Layout>) {
+        self.mover.wish(table, layouts);
+        self.mover.wake(&self.engine, table);
     }
 
     /// Wakes the mover if tables that a commit has changed need it. Beyond measure

@@ -2,7 +2,8 @@
 //!
 //! A delta that is large enough becomes blocks; blocks without rows go; blocks of
 //! which many rows are deleted are written again, with small neighbours; and
-//! small neighbours become one block. Blocks only merge when that at least
+//! small neighbours become one block; then blocks get the layout that is wished for them.
+//! Blocks only merge when that at least
 //! doubles them or fills one, so a row is written again a logarithmic number of
 //! times, however small the blocks are that it comes in.
 
@@ -86,6 +87,8 @@ pub struct BlockFacts {
     pub settled: bool,
     /// Whether columns were laid over it.
     pub laid_over: bool,
+    /// The layout that it should have instead of its own.
+    pub wished: Option<Layout>,
 }
 
 /// How much is to be done.
@@ -106,6 +109,8 @@ pub enum Step {
     Drop(Vec<BlockId>),
     /// Neighbouring blocks are written again, without their deleted rows.
     Rewrite(Vec<BlockId>),
+    /// A block is written again in another layout.
+    LayOut(BlockId, Layout),
 }
 
 impl fmt::Display for Step {
@@ -114,6 +119,7 @@ impl fmt::Display for Step {
             Step::MoveDelta => f.write_str("move the delta"),
             Step::Drop(blocks) => write!(f, "drop {} blocks", blocks.len()),
             Step::Rewrite(blocks) => write!(f, "rewrite {} blocks", blocks.len()),
+            Step::LayOut(_, layout) => write!(f, "write a block as {layout}"),
         }
     }
 }
@@ -175,7 +181,8 @@ pub fn next_step(facts: &TableFacts, effort: Effort) -> Option<Step> {
         }
         start = end.max(start + 1);
     }
-    None
+    let wished = |block: &BlockFacts| Some(Step::LayOut(block.id, block.wished?));
+    facts.blocks.iter().find_map(wished)
 }
 
 /// The end of the neighbours from `start` on that could be written again together.

@@ -57,6 +57,8 @@ struct Sources {
     timestamp: u64,
     blocks: Vec<Arc<Block>>,
     fragments: Vec<Arc<Fragment>>,
+    /// Layout of the new blocks, if it is another than that of the old.
+    layout: Option<Layout>,
     /// Number of the first row of the delta that stays, if it is moved.
     rest: Option<u64>,
 }
@@ -109,11 +111,20 @@ impl Sources {
     /// How new blocks are written: those of other blocks keep their layout.
     fn options(&self) -> TableOptions {
         let mut options = self.table.options.clone();
-        if let Some(block) = self.blocks.first() {
-            options.layout = block.layout();
+        let first = self.blocks.first().map(|block| block.layout());
+        if let Some(layout) = self.layout.or(first) {
+            options.layout = layout;
             options.slotted &= options.layout == Layout::Row;
         }
         options
+    }
+
+    /// The new blocks are as hot as those that they came of.
+    fn warm(&self, new: &[Arc<Block>]) {
+        let heat: u64 = self.blocks.iter().map(|block| block.heat()).sum();
+        for block in new {
+            block.warm(heat / new.len() as u64);
+        }
     }
 
     /// The table after the step.
@@ -141,6 +152,7 @@ impl Engine {
     /// The table in numbers.
     pub(super) fn facts(&self, table: &Table) -> TableFacts {
         let settled = self.mover.settled_blocks();
+        let wishes = self.mover.wishes(table);
         let block = |block: &Arc<Block>| {
             let raw_bytes = block.raw_bytes();
             BlockFacts {
@@ -152,6 +164,10 @@ impl Engine {
                 raw_bytes: raw_bytes.unwrap_or_else(|_| block.bytes()),
                 layout: block.layout(),
                 laid_over: block.overlays().next().is_some(),
+                wished: wishes
+                    .get(&block.id())
+                    .copied()
+                    .filter(|wished| *wished != block.layout()),
             }
         };
         TableFacts {
@@ -207,7 +223,8 @@ impl Engine {
             settled: ids.filter(|_| fruitless).collect(),
         };
         let hops = carried.hops(&blocks, sources.timestamp);
-        let new = blocks.iter().map(NewBlock::handle).collect();
+        let new: Vec<Arc<Block>> = blocks.iter().map(NewBlock::handle).collect();
+        sources.warm(&new);
         let change = Change::moved(&latest, sources.exchanged(&now, new), blocks, hops);
         let timestamp = self.install(&mut latest, change)?;
         drop(now);
@@ -231,12 +248,18 @@ impl Engine {
                 let blocks = blocks.iter().map(|id| table.block(*id).cloned());
                 (blocks.collect::<Option<Vec<Arc<Block>>>>()?, false)
             }
+            Step::LayOut(block, _) => (vec![table.block(*block)?.clone()], false),
         };
         let fragments = match delta {
             true => table.delta().seal(),
             false => Vec::new(),
         };
+        let layout = match step {
+            Step::LayOut(_, layout) => Some(*layout),
+            _ => None,
+        };
         Some(Sources {
+            layout,
             rest: delta.then(|| table.delta().next()),
             timestamp: latest.timestamp,
             _snapshot: snapshot,

@@ -1,6 +1,8 @@
 //! Moves among everything else, at random and side by side.
 
+use super::layouts::wishes;
 use super::*;
+use freestone_storage::Layout;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 /// A random mixture of everything, against a model, with power losses.
@@ -59,6 +61,11 @@ fn any_mixture_survives() {
                     // A key of a new row that another took.
                     Err(error) => assert_eq!(error.sqlstate(), "23505", "{error}"),
                 }
+            }
+            if dice.once_in(10) {
+                let turn = dice.below(Layout::ALL.len());
+                let layout = |number: usize| Layout::ALL[(number + turn) % Layout::ALL.len()];
+                store.wish_layouts(table, wishes(&table_of(&store), layout));
             }
             match dice.below(8) {
                 0 => drop(store.move_delta(table).unwrap()),
@@ -140,6 +147,8 @@ fn rows_change_while_they_move() {
         let writers = [writer(0), writer(1)];
         let mut number = 0;
         while began.elapsed() < Duration::from_secs(2) {
+            let layout = |block: usize| Layout::ALL[(number + block) % Layout::ALL.len()];
+            store.wish_layouts(table, wishes(&table_of(&store), layout));
             match number % 4 {
                 0 | 2 => drop(store.move_delta(table).unwrap()),
                 1 => store.vacuum(table).unwrap(),

@@ -2,6 +2,7 @@
 
 mod background;
 mod follow;
+mod layouts;
 mod measure;
 mod mixture;
 mod space;

@@ -13,6 +13,7 @@ fn block(id: u64, rows: u64, deleted: u64) -> BlockFacts {
         laid_over: false,
         layout: Layout::Column,
         settled: false,
+        wished: None,
     }
 }
 
@@ -46,6 +47,19 @@ fn row(rows: &[u64]) -> Vec<BlockFacts> {
 }
 
 const FULL_ROWS: u64 = FULL / ROW;
+
+#[test]
+fn layouts_come_after_all_else() {
+    let mut facts = table(row(&[10, 10, FULL_ROWS]));
+    facts.blocks[2].wished = Some(Layout::Row);
+    assert_eq!(vacuum(&facts), rewrite(&[1, 2]));
+    assert_eq!(
+        background(&facts),
+        Some(Step::LayOut(BlockId(3), Layout::Row))
+    );
+    facts.blocks[2].wished = None;
+    assert_eq!(background(&facts), None);
+}
 
 #[test]
 fn a_large_delta_is_moved_first() {
