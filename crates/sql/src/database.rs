@@ -98,11 +98,9 @@ impl Database {
                 plans.forget_outdated(now);
             }
         });
-        let keeper = Keeper::default();
+        let keeper = Keeper::new(writable);
         let record = Arc::new(record);
-        if writable {
-            keeper.begin(&store, &record);
-        }
+        keeper.begin(&store, &record);
         Self {
             keeper: Arc::new(keeper),
             store,

@@ -24,10 +24,12 @@ const REST: Duration = Duration::from_secs(10);
 const REST_MAX: Duration = Duration::from_secs(640);
 
 /// Keeps automatic layouts. The thread ends before the last handle of its database does.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct Keeper {
     shared: Arc<Shared>,
     thread: Mutex<Option<JoinHandle<()>>>,
+    /// Of a database that is only read others keep them.
+    may_write: bool,
 }
 
 #[derive(Debug, Default)]
@@ -37,16 +39,25 @@ struct Shared {
 }
 
 impl Keeper {
+    /// One that does nothing yet, and never will if it may not write.
+    pub(crate) fn new(may_write: bool) -> Self {
+        Self {
+            shared: Arc::default(),
+            thread: Mutex::default(),
+            may_write,
+        }
+    }
+
     /// Begins to keep the layouts of a database, if that has not begun and there are
     /// any to keep.
     pub(crate) fn begin(&self, store: &Arc<Store>, record: &Arc<Record>) {
-        let snapshot = store.snapshot();
-        let mut tables = snapshot.catalog().all_tables();
-        if !tables.any(|(_, table)| table.options.auto_layout) {
+        let mut thread = self.thread.lock();
+        if thread.is_some() || !self.may_write {
             return;
         }
-        let mut thread = self.thread.lock();
-        if thread.is_none() {
+        let snapshot = store.snapshot();
+        let mut tables = snapshot.catalog().all_tables();
+        if tables.any(|(_, table)| table.options.auto_layout) {
             let (store, record) = (Arc::downgrade(store), Arc::downgrade(record));
             let shared = Arc::clone(&self.shared);
             let named = std::thread::Builder::new().name("automatic-layout".into());

@@ -95,12 +95,15 @@ impl Run<'_> {
         let database = self.session.database();
         let now = self.store().snapshot();
         database.record().settle(now.catalog());
+        let known = tables
+            .iter()
+            .filter_map(|id| now.catalog().table_by_id(*id));
+        for table in known.filter(|table| table.options.auto_layout) {
+            // Blocks that cannot be tried stay as they are.
+            let _ = advisor::follow(self.store(), database.record(), table, &|| true);
+        }
+        drop(now);
         for table in tables {
-            let known = now.catalog().table_by_id(table);
-            if let Some(known) = known.filter(|table| table.options.auto_layout) {
-                // Blocks that cannot be tried stay as they are.
-                let _ = advisor::follow(self.store(), database.record(), known, &|| true);
-            }
             self.store().vacuum(table)?;
         }
         Ok(Outcome::done("VACUUM"))

@@ -9,6 +9,7 @@ mod build;
 mod cache;
 mod conditions;
 mod describe;
+mod heat;
 mod index_part;
 mod order;
 mod overlay;
@@ -41,7 +42,7 @@ use crate::predicate::Zone;
 use crate::schema::{Layout, TableSchema};
 use arrow_buffer::Buffer;
 use serde::{Deserialize, Serialize};
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, OnceLock};
 
 /// Bytes read at first: enough for header and directory of most blocks.
@@ -148,24 +149,6 @@ impl Block {
     /// Rows that were deleted since the block was written.
     pub fn deletes(&self) -> &Arc<Deletes> {
         &self.deletes
-    }
-
-    /// How often single rows of it were asked for by key; half of it is forgotten each
-    /// time that [`Block::cool`] is called.
-    pub fn heat(&self) -> u64 {
-        self.heat.load(Ordering::Relaxed)
-    }
-
-    /// Forgets half of its heat.
-    pub fn cool(&self) {
-        let _ = self
-            .heat
-            .fetch_update(Ordering::Relaxed, Ordering::Relaxed, |heat| Some(heat / 2));
-    }
-
-    /// Single rows of it, or of blocks that it came of, were asked for.
-    pub(crate) fn warm(&self, times: u64) {
-        self.heat.fetch_add(times, Ordering::Relaxed);
     }
 
     /// The same block for a table with other columns.
