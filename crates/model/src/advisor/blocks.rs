@@ -64,7 +64,7 @@ pub fn block_designs(
         let found = best(rows, heat)?;
         let kept = block
             .design
-            .filter(|present| cost(found, rows, heat) > (1.0 - KEPT) * cost(*present, rows, heat));
+            .filter(|present| cost(found, rows, heat) >= (1.0 - KEPT) * cost(*present, rows, heat));
         Some(kept.unwrap_or(found))
     });
     Some((chosen.collect::<Option<_>>()?, best(1.0, 1.0)?))

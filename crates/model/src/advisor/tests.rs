@@ -170,6 +170,22 @@ fn a_hot_block_is_rows_among_columns_and_goes_back_to_columns() {
     let few = 1.05 * scans / 3e-6;
     assert_eq!(by_block(few, 9.0, Some(column)).0, [column; 3]);
     assert_eq!(by_block(20.0 * many, 9.0, None).1, row, "new rows");
+    // Of a block that nobody asks for anything no layout is better than the one it has.
+    let mut workload = Workload::default();
+    workload.change(Change::LookUp, 1000.0);
+    let designs = [stored(&design("row")), stored(&design("column"))];
+    let block = |heat| BlockUse {
+        rows: ROWS / 2.0,
+        heat,
+        design: Some(column),
+    };
+    let found = block_designs(
+        &calibration(),
+        &workload,
+        &designs,
+        &[block(5.0), block(0.0)],
+    );
+    assert_eq!(found.unwrap().0, [row, column]);
 }
 
 #[test]
