@@ -2,7 +2,7 @@
 //! lie as rows, and those that are only scanned as columns.
 
 use super::design::Stored;
-use super::price::total;
+use super::price::{price, total};
 use super::search::with_space;
 use super::workload::Workload;
 use crate::calibration::Calibration;
@@ -35,17 +35,21 @@ pub fn block_designs(
 ) -> Option<(Vec<usize>, usize)> {
     let totals = designs.iter().map(|one| total(calibration, one, workload));
     let totals: Vec<_> = totals.collect();
+    // Without plans, which cost the same whatever the layout.
+    let scans = designs.iter().map(|one| {
+        let priced = workload.usages.iter().map(|(usage, runs)| {
+            let price = price(calibration, one, usage, &runs.mean());
+            // Nothing is asked of a layout that was never measured.
+            price.map_or(f64::INFINITY, |price| price.seconds * runs.count)
+        });
+        priced.sum::<f64>()
+    });
+    let scans: Vec<f64> = scans.collect();
     let row_bytes = designs.iter().map(|one| one.row_bytes);
     let smallest = row_bytes.fold(f64::INFINITY, f64::min);
     let cost = |number: usize, rows: f64, heat: f64| {
         let total = &totals[number];
-        // Nothing is asked of a layout that was never measured.
-        let scans = if total.reading > 0.0 || workload.usages.is_empty() {
-            total.reading
-        } else {
-            f64::INFINITY
-        };
-        let seconds = rows * scans + heat * (total.looking_up + total.writing);
+        let seconds = rows * scans[number] + heat * (total.looking_up + total.writing);
         with_space(seconds, designs[number].row_bytes, smallest)
     };
     let best = |rows: f64, heat: f64| {

@@ -105,7 +105,7 @@ fn keep(shared: &Shared, store: &Weak<Store>, record: &Weak<Record>) {
                 continue;
             }
             let goes_on = || !*shared.ended.lock();
-            // A table that cannot be tried now is tried the next time.
+            // A table that cannot be tried is tried again when its record has changed.
             changed |= follow(&store, &record, table, &goes_on).unwrap_or(false);
             known.insert(table.id, workload);
         }

@@ -45,10 +45,11 @@ impl<'a> Strided<'a> {
         out.extend(codes.map(|code| D::from_code(base, code)));
     }
 
-    /// Adds to `mask` which of `rows`, a chunk at most, have codes in `low..=high`, which
-    /// is not empty.
+    /// Adds to `mask` which of `rows`, a chunk at most, have codes in `low..=high`.
     pub fn in_range(&self, level: Level, rows: Range<usize>, low: u64, high: u64, mask: &mut Mask) {
-        let (field, span) = (self, high - low);
+        let (field, Some(span)) = (self, high.checked_sub(low)) else {
+            return;
+        };
         dispatch!(level, in_range::<>(field: &Strided<'_>, rows: Range<usize>, low: u64, span: u64, mask: &mut Mask));
     }
 

@@ -142,7 +142,7 @@ impl RowStore {
         let mut values = MutableBuffer::from_len_zeroed(N * rows.count());
         let (places, _) = values.as_slice_mut().as_chunks_mut::<N>();
         let offset = self.shape.offsets[column] / 8;
-        let fields = &self.tuples[offset..];
+        let fields = self.tuples.get(offset..).unwrap_or_default();
         let at = |begin: usize| fields.get(begin..).and_then(<[u8]>::first_chunk::<N>);
         let width = self.shape.width;
         match (self.begins(), rows) {
