@@ -32,6 +32,38 @@ pub fn tested(
     Claim::tested(says, holds, because)
 }
 
+/// A claim of the paper about its own program, judged on the replica; what it comes to
+/// for Freestone stands beside it. `sides` is what is known of each, the replica first,
+/// and `why` what is known where the claim does not hold.
+pub fn judged<T>(
+    says: impl Into<String>,
+    sides: &[T; 2],
+    find: impl Fn(&T) -> (bool, String),
+    why: [&str; 2],
+) -> Claim {
+    let [(holds, replica), (own_holds, own)] = [find(&sides[0]), find(&sides[1])];
+    let reason = |holds: bool, why: &str| match holds || why.is_empty() {
+        true => String::new(),
+        false => format!(" {why}"),
+    };
+    let because = format!(
+        "As in the paper: {replica}{} With Freestone it {}: {own}{}",
+        reason(holds, why[0]),
+        if own_holds { "holds" } else { "does not hold" },
+        reason(own_holds, why[1]),
+    );
+    Claim::tested(says, holds, because)
+}
+
+/// What a row of the result costs a thread, in nanoseconds; `share` of the rows match.
+pub fn nanoseconds_per_row(lab: &Lab, sweep: &Sweep, contender: &str, x: f64, share: f64) -> f64 {
+    let medians = sweep.medians(contender).into_iter();
+    let seconds = medians
+        .filter(|(at, _)| *at == x)
+        .map(|(_, seconds)| seconds);
+    seconds.sum::<f64>() * lab.threads as f64 * 1e9 / (lab.rows as f64 * share)
+}
+
 /// What one column more costs each row of the result, in nanoseconds of a thread, by the
 /// times of the narrowest and the widest projection; `share` of the rows match.
 pub fn nanoseconds_per_value(lab: &Lab, sweep: &Sweep, contender: &str, share: f64) -> f64 {

@@ -2,7 +2,8 @@
 //! Read-Optimized Main Memory Databases" (VLDB 2013): the document Q.
 //!
 //! [`tables`] makes the tables, [`organisation`] stores them, [`query`] and [`output`]
-//! select from them, [`race`] measures; the figures are a file each.
+//! select from them, [`replica`] does both as the paper's own program does, [`race`]
+//! measures; the figures are a file each.
 
 mod alone;
 mod clock;
@@ -24,6 +25,8 @@ mod organisation;
 mod output;
 mod query;
 mod race;
+mod replica;
+mod sweep;
 mod tables;
 
 use crate::experiment::Experiment;

@@ -158,7 +158,8 @@ impl Stored {
             writer.push(&batch)?;
             Ok((writer.finish()?, clock.elapsed().as_secs_f64()))
         };
-        let (blocks, load_seconds) = written(&pieces, threads, &write)?;
+        let (blocks, load_seconds) = in_parallel(&pieces, threads, &write)?;
+        let blocks: Vec<NewBlock> = blocks.into_iter().flatten().collect();
         let table = store.commit(|edit| {
             let id = edit.create_table(DEFAULT_SCHEMA, "t", schema, options)?;
             edit.append(id, blocks)?;
@@ -232,42 +233,44 @@ fn pieces(
     }
 }
 
-/// Writes all pieces with several threads; the blocks in order, and the seconds of all
-/// threads, divided by their number.
-fn written(
-    pieces: &[Piece],
+/// Does the same with each piece, with several threads; what comes of them in their
+/// order, and the seconds of all threads, divided by their number.
+///
+/// # Errors
+/// The first that a piece gives.
+pub fn in_parallel<P: Sync, T: Send>(
+    pieces: &[P],
     threads: usize,
-    write: &(impl Fn(&Piece) -> Result<(Vec<NewBlock>, f64)> + Sync),
-) -> Result<(Vec<NewBlock>, f64)> {
-    type Written = Result<Vec<NewBlock>>;
+    work: &(impl Fn(&P) -> Result<(T, f64)> + Sync),
+) -> Result<(Vec<T>, f64)> {
+    type Done<T> = (Vec<(usize, Result<T>)>, f64);
     let next = AtomicUsize::new(0);
-    let done: Mutex<(Vec<(usize, Written)>, f64)> = Mutex::default();
-    let work = || {
+    let done: Mutex<Done<T>> = Mutex::new((Vec::new(), 0.0));
+    let thread = || {
         let mut seconds = 0.0;
         loop {
             let number = next.fetch_add(1, Ordering::Relaxed);
             let Some(piece) = pieces.get(number) else {
                 break;
             };
-            let blocks = write(piece).map(|(blocks, taken)| {
+            let result = work(piece).map(|(result, taken)| {
                 seconds += taken;
-                blocks
+                result
             });
             let mut done = done.lock().unwrap_or_else(PoisonError::into_inner);
-            done.0.push((number, blocks));
+            done.0.push((number, result));
         }
         let mut done = done.lock().unwrap_or_else(PoisonError::into_inner);
         done.1 += seconds / threads.max(1) as f64;
     };
     std::thread::scope(|scope| {
-        (1..threads).for_each(|_| drop(scope.spawn(work)));
-        work();
+        (1..threads).for_each(|_| drop(scope.spawn(thread)));
+        thread();
     });
-    let (mut blocks, seconds) = done.into_inner().unwrap_or_else(PoisonError::into_inner);
-    blocks.sort_by_key(|(number, _)| *number);
-    let blocks = blocks.into_iter().map(|(_, blocks)| blocks);
-    let blocks = blocks.collect::<Result<Vec<Vec<NewBlock>>>>()?;
-    Ok((blocks.into_iter().flatten().collect(), seconds))
+    let (mut results, seconds) = done.into_inner().unwrap_or_else(PoisonError::into_inner);
+    results.sort_by_key(|(number, _)| *number);
+    let results = results.into_iter().map(|(_, result)| result);
+    Ok((results.collect::<Result<Vec<T>>>()?, seconds))
 }
 
 #[cfg(test)]

@@ -30,6 +30,9 @@ pub enum Access {
     Scan,
     /// By the table's first index, after such a search if there is one.
     Index,
+    /// The same, with the rows brought into the order in which they lie before any is
+    /// read: what Freestone always does, and the paper does not.
+    IndexInOrder,
 }
 
 /// What a selection asks for.
@@ -148,7 +151,7 @@ fn work(stored: &Stored, query: &Query, access: Access, blocks: Vec<Arc<Block>>)
     let schema = match access {
         Access::Chosen => table.schema.clone(),
         Access::Scan => Arc::new(stored.unindexed()),
-        Access::Index => {
+        Access::Index | Access::IndexInOrder => {
             let bind = |predicate: &Predicate| BoundPredicate::bind(predicate, &table.schema);
             let terms = query.conditions.iter().map(|(column, value)| {
                 Ok((*column, value.clone(), bind(&at_least(*column, value))?))

@@ -4,9 +4,11 @@
 use super::organisation::{Organisation, Stored};
 use super::output::{Answer, Output};
 use super::query::{Access, Query, run};
+use super::replica::{Destination, Replica};
+use super::sweep::AS_IN_THE_PAPER;
+pub use super::sweep::{Ratios, Sweep, Times};
 use super::tables::{Generator, TableKind};
 use crate::error::{Error, Result};
-use crate::outcome::{Point, Series};
 use crate::setting::Setting;
 
 /// A table and a way to find rows in it.
@@ -15,9 +17,18 @@ pub struct Contender<'a> {
     /// What the legend calls it.
     pub name: String,
     /// The table.
-    pub stored: &'a Stored,
+    pub table: Held<'a>,
     /// How rows are found.
     pub access: Access,
+}
+
+/// A table, and whose it is.
+#[derive(Clone, Copy, Debug)]
+pub enum Held<'a> {
+    /// Freestone's.
+    Freestone(&'a Stored),
+    /// The paper's.
+    Replica(&'a Replica),
 }
 
 impl<'a> Contender<'a> {
@@ -25,7 +36,16 @@ impl<'a> Contender<'a> {
     pub fn new(name: &str, stored: &'a Stored, access: Access) -> Contender<'a> {
         Contender {
             name: name.into(),
-            stored,
+            table: Held::Freestone(stored),
+            access,
+        }
+    }
+
+    /// The same of the paper's own program.
+    pub fn paper(name: &str, replica: &'a Replica, access: Access) -> Contender<'a> {
+        Contender {
+            name: format!("{name}{AS_IN_THE_PAPER}"),
+            table: Held::Replica(replica),
             access,
         }
     }
@@ -45,6 +65,7 @@ pub struct Lab {
     /// Turns: each is a sample.
     pub turns: usize,
     outputs: Vec<Output>,
+    destinations: Vec<Destination>,
 }
 
 /// Most runs of a sample: the quickest of them counts.
@@ -66,6 +87,7 @@ impl Lab {
             threads: setting.threads.max(1),
             turns: setting.repetitions(),
             outputs: Vec::new(),
+            destinations: Vec::new(),
         }
     }
 
@@ -85,6 +107,14 @@ impl Lab {
         Stored::load(self.generator(), self.rows, organisation, self.threads)
     }
 
+    /// Its table, as the paper keeps it.
+    ///
+    /// # Errors
+    /// An organisation that the paper does not have.
+    pub fn replica(&self, organisation: &Organisation) -> Result<Replica> {
+        Replica::load(self.generator(), self.rows, organisation, self.threads)
+    }
+
     /// Rows of a block of so many bytes of raw tuples.
     pub fn rows_of(&self, bytes: usize) -> usize {
         bytes / self.kind.row_bytes()
@@ -100,8 +130,9 @@ impl Lab {
         threads: usize,
         query: impl Fn(usize) -> Query,
     ) -> Result<Vec<Times>> {
-        self.outputs
-            .resize_with(threads.max(self.outputs.len()), Output::default);
+        let room = threads.max(self.outputs.len());
+        self.outputs.resize_with(room, Output::default);
+        self.destinations.resize_with(room, Destination::default);
         let mut times = vec![Times(Vec::new()); contenders.len()];
         for turn in 0..self.turns {
             let query = query(turn);
@@ -129,8 +160,11 @@ impl Lab {
         threads: usize,
         query: &Query,
     ) -> Result<(Answer, f64)> {
-        let (stored, access) = (contender.stored, contender.access);
-        let mut once = || run(stored, query, access, threads, &mut self.outputs);
+        let access = contender.access;
+        let mut once = || match contender.table {
+            Held::Freestone(stored) => run(stored, query, access, threads, &mut self.outputs),
+            Held::Replica(replica) => replica.run(query, access, threads, &mut self.destinations),
+        };
         let (_, answer) = once()?;
         let (mut best, mut spent) = (f64::INFINITY, 0.0);
         for number in 0..RUNS {
@@ -199,147 +233,4 @@ fn full_rows(setting: &Setting, kind: TableKind, tables: u64) -> u64 {
 pub fn memory(setting: &Setting, kind: TableKind, tables: u64) -> u64 {
     let rows = Lab::new(setting, kind, tables).rows;
     rows * kind.row_bytes() as u64 * 5 / 2 * tables
-}
-
-/// Seconds, a sample for each turn.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Times(pub Vec<f64>);
-
-impl Times {
-    /// The middle one.
-    pub fn median(&self) -> f64 {
-        let mut sorted = self.0.clone();
-        sorted.sort_by(f64::total_cmp);
-        sorted.get(sorted.len() / 2).copied().unwrap_or(f64::NAN)
-    }
-
-    /// As a point, in milliseconds.
-    pub fn point(&self, x: f64) -> Point {
-        let samples: Vec<f64> = self.0.iter().map(|seconds| seconds * 1e3).collect();
-        Point::of(x, &samples)
-    }
-}
-
-/// Times of several contenders over several values of one parameter.
-#[derive(Clone, Debug, Default)]
-pub struct Sweep {
-    /// The contenders.
-    pub names: Vec<String>,
-    /// The values.
-    pub xs: Vec<f64>,
-    /// Times by contender, then by value.
-    pub times: Vec<Vec<Times>>,
-}
-
-impl Sweep {
-    /// The curves, in milliseconds.
-    pub fn series(&self) -> Vec<Series> {
-        let series = self.names.iter().zip(&self.times);
-        series
-            .map(|(name, times)| Series {
-                name: name.clone(),
-                points: times
-                    .iter()
-                    .zip(&self.xs)
-                    .map(|(times, x)| times.point(*x))
-                    .collect(),
-            })
-            .collect()
-    }
-
-    /// The median times of a contender by value; none if it is not there.
-    pub fn medians(&self, contender: &str) -> Vec<(f64, f64)> {
-        let number = self.names.iter().position(|known| known == contender);
-        let times = number.and_then(|number| self.times.get(number));
-        let medians = times.into_iter().flatten().map(Times::median);
-        self.xs.iter().copied().zip(medians).collect()
-    }
-
-    /// The median times of `contender` over those of `other`, value by value.
-    pub fn ratios(&self, contender: &str, other: &str) -> Ratios {
-        let pairs = self.medians(contender).into_iter().zip(self.medians(other));
-        Ratios(
-            pairs
-                .map(|((x, mine), (_, theirs))| (x, mine / theirs))
-                .collect(),
-        )
-    }
-
-    /// Seconds that a contender takes more for each step of one, from the first value
-    /// that is not 0 to the last.
-    pub fn slope(&self, contender: &str) -> f64 {
-        let medians = self.medians(contender);
-        let first = medians.iter().find(|(x, _)| *x > 0.0);
-        match (first, medians.last()) {
-            (Some((x, low)), Some((y, high))) if y > x => (high - low) / (y - x),
-            _ => f64::NAN,
-        }
-    }
-}
-
-/// How long one takes as a share of another's time, by the value of a parameter.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Ratios(pub Vec<(f64, f64)>);
-
-impl Ratios {
-    /// Those of some values.
-    pub fn of(&self, wanted: impl Fn(f64) -> bool) -> Ratios {
-        let some = self.0.iter().copied().filter(|(x, _)| wanted(*x));
-        Ratios(some.collect())
-    }
-
-    /// Whether all are at most this.
-    pub fn at_most(&self, most: f64) -> bool {
-        self.0.iter().all(|(_, ratio)| *ratio <= most)
-    }
-
-    /// Whether all are at least this.
-    pub fn at_least(&self, least: f64) -> bool {
-        self.0.iter().all(|(_, ratio)| *ratio >= least)
-    }
-
-    /// Whether all are within `tolerance` of 1, either way.
-    pub fn about_one(&self, tolerance: f64) -> bool {
-        self.at_most(1.0 + tolerance) && self.at_least(1.0 / (1.0 + tolerance))
-    }
-
-    /// Their geometric mean.
-    pub fn mean(&self) -> f64 {
-        let sum: f64 = self.0.iter().map(|(_, ratio)| ratio.ln()).sum();
-        (sum / self.0.len().max(1) as f64).exp()
-    }
-}
-
-impl std::fmt::Display for Ratios {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        for (number, (x, ratio)) in self.0.iter().enumerate() {
-            let comma = if number == 0 { "" } else { ", " };
-            write!(f, "{comma}{ratio:.2} at {x}")?;
-        }
-        Ok(())
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn ratios_are_of_medians() {
-        let sweep = Sweep {
-            names: vec!["a".into(), "b".into()],
-            xs: vec![1.0, 2.0],
-            times: vec![
-                vec![Times(vec![9.0, 2.0, 1.0]), Times(vec![3.0])],
-                vec![Times(vec![4.0, 4.0, 5.0]), Times(vec![3.0])],
-            ],
-        };
-        let ratios = sweep.ratios("a", "b");
-        assert_eq!(ratios, Ratios(vec![(1.0, 0.5), (2.0, 1.0)]));
-        assert!(ratios.at_most(1.0) && !ratios.at_most(0.9));
-        assert!(ratios.of(|x| x > 1.0).about_one(0.0) && !ratios.about_one(0.5));
-        assert_eq!(ratios.to_string(), "0.50 at 1, 1.00 at 2");
-        assert_eq!(sweep.ratios("a", "c").0, []);
-        assert_eq!(sweep.slope("b"), -1.0);
-    }
 }
