@@ -1,9 +1,10 @@
 //! Compression on and off (Q, figures 10 and 11).
 
-use super::figure::{SHARES, blocks, by_share, tested};
+use super::figure::{SHARES, blocks, by_share, judged, nanoseconds_per_row, tested};
 use super::organisation::{Organisation, Stored};
 use super::query::{Access, Query};
 use super::race::{Contender, Lab, Ratios, Sweep, memory};
+use super::replica::Replica;
 use super::tables::TableKind;
 use crate::error::Result;
 use crate::experiment::{Experiment, Need};
@@ -67,16 +68,17 @@ const WAYS: [(&str, Layout, bool, Access); 5] = [
 
 fn need(setting: &Setting) -> Need {
     Need {
-        memory: memory(setting, KIND, 3),
+        memory: memory(setting, KIND, 5),
         ..Need::default()
     }
 }
 
 fn run(setting: &Setting) -> Result<Outcome> {
-    let mut lab = Lab::new(setting, KIND, 3);
+    let mut lab = Lab::new(setting, KIND, 5);
     let cut = blocks(setting, &lab);
     let generator = lab.generator();
-    let (mut plots, mut found, mut sizes) = (Vec::new(), Vec::new(), Vec::new());
+    let (mut plots, mut sizes) = (Vec::new(), Vec::new());
+    let mut sides = [Vec::new(), Vec::new()];
     for (layout, sorted) in [
         (Layout::Column, false),
         (Layout::Row, false),
@@ -91,6 +93,10 @@ fn run(setting: &Setting) -> Result<Outcome> {
         };
         let tables = CODECS.map(|(_, codec)| lab.load(&organise(codec)));
         let tables = tables.into_iter().collect::<Result<Vec<Stored>>>()?;
+        let replicas = CODECS[..2]
+            .iter()
+            .map(|(_, codec)| lab.replica(&organise(*codec)));
+        let replicas = replicas.collect::<Result<Vec<Replica>>>()?;
         if !sorted {
             sizes.push((
                 layout,
@@ -103,9 +109,10 @@ fn run(setting: &Setting) -> Result<Outcome> {
         let ways = WAYS.iter().filter(|way| (way.1, way.2) == (layout, sorted));
         for (title, _, _, access) in ways {
             let named = CODECS.iter().zip(&tables);
-            let contenders: Vec<Contender<'_>> = named
-                .map(|((name, _), stored)| Contender::new(name, stored, *access))
-                .collect();
+            let named = named.map(|((name, _), stored)| Contender::new(name, stored, *access));
+            let papers = CODECS.iter().zip(&replicas);
+            let papers = papers.map(|((name, _), table)| Contender::paper(name, table, *access));
+            let contenders: Vec<Contender<'_>> = named.chain(papers).collect();
             // Where all rows match, no index is asked.
             let shares = match access {
                 Access::Index => &SHARES[..4],
@@ -115,14 +122,15 @@ fn run(setting: &Setting) -> Result<Outcome> {
                 Query::of(KIND, generator.projection(WIDTH, turn as u64), ASKED, share)
             })?;
             plots.push(by_share(&format!("{title}, {WIDTH} columns"), &sweep));
-            let [paper, own] = [PAPER, OWN].map(|codec| sweep.ratios(codec, NONE));
-            found.push(Found {
-                title,
-                paper,
-                own,
-                few: per_row(&lab, &sweep, 0.01),
-                half: per_row(&lab, &sweep, 0.5),
-            });
+            for (side, sweep) in sides.iter_mut().zip(sweep.sides()) {
+                side.push(Found {
+                    title,
+                    paper: sweep.ratios(PAPER, NONE),
+                    own: sweep.ratios(OWN, NONE),
+                    few: per_row(&lab, &sweep, 0.01),
+                    half: per_row(&lab, &sweep, 0.5),
+                });
+            }
         }
     }
     let raw = lab.rows * KIND.row_bytes() as u64;
@@ -133,7 +141,7 @@ fn run(setting: &Setting) -> Result<Outcome> {
         ),
         plots,
         tables: vec![size_table(&sizes, raw)],
-        claims: claims(&found, &sizes, raw),
+        claims: claims(&sides, &sizes, raw),
     })
 }
 
@@ -142,41 +150,44 @@ struct Found {
     title: &'static str,
     paper: Ratios,
     own: Ratios,
-    /// Nanoseconds of a thread for a row of the result: uncompressed, truncated and with
-    /// Freestone's codecs.
-    few: [f64; 3],
+    /// Nanoseconds of a thread for a row of the result: uncompressed, truncated and, by
+    /// Freestone, with its own codecs.
+    few: Vec<f64>,
     /// The same where half of the rows match.
-    half: [f64; 3],
+    half: Vec<f64>,
 }
 
 /// Nanoseconds of a thread for a row of the result, by codec.
-fn per_row(lab: &Lab, sweep: &Sweep, share: f64) -> [f64; 3] {
-    CODECS.map(|(name, _)| {
-        let medians = sweep.medians(name).into_iter();
-        let seconds = medians
-            .filter(|(x, _)| *x == share)
-            .map(|(_, seconds)| seconds);
-        seconds.sum::<f64>() * lab.threads as f64 * 1e9 / (lab.rows as f64 * share)
-    })
+fn per_row(lab: &Lab, sweep: &Sweep, share: f64) -> Vec<f64> {
+    let of = |name: &String| nanoseconds_per_row(lab, sweep, name, share, share);
+    sweep.names.iter().map(of).collect()
 }
 
-/// What rows of the result cost, way by way, to say why a claim does not hold.
-fn why(found: &[Found]) -> String {
+/// What rows of the result cost, way by way.
+fn costs(found: &[Found]) -> String {
     let each = found.iter().map(|found| {
-        let listed = |costs: [f64; 3]| costs.map(|cost| format!("{cost:.0}")).join(", ");
+        let listed = |costs: &[f64]| {
+            let each = costs.iter().map(|cost| format!("{cost:.0}"));
+            each.collect::<Vec<String>>().join(", ")
+        };
         format!(
             "{}: {} at 1 % and {} at 50 %",
             found.title,
-            listed(found.few),
-            listed(found.half)
+            listed(&found.few),
+            listed(&found.half)
         )
     });
+    each.collect::<Vec<String>>().join("; ")
+}
+
+/// Why a claim does not hold for Freestone.
+fn why(found: &[Found]) -> String {
     format!(
         "A row of the result takes so many ns of a thread, uncompressed, truncated, and with \
          Freestone's codecs: {}. Where rows are fetched singly, each value is decoded by itself, and \
          a search decodes each value that it meets; where many are read in order, decoding costs \
          less than is saved in testing codes and reading memory.",
-        each.collect::<Vec<String>>().join("; ")
+        costs(found)
     )
 }
 
@@ -212,65 +223,90 @@ fn size_table(sizes: &[(Layout, Vec<u64>)], raw: u64) -> Table {
     }
 }
 
-fn claims(found: &[Found], sizes: &[(Layout, Vec<u64>)], raw: u64) -> Vec<Claim> {
+/// Truncated time over uncompressed time, way by way.
+fn listed(found: &[Found]) -> String {
+    let each = found.iter();
+    let each = each.map(|found| format!("{}: {}", found.title, found.paper));
+    let each = each.collect::<Vec<String>>().join("; ");
+    format!("truncated over uncompressed is {each}.")
+}
+
+fn claims(sides: &[Vec<Found>; 2], sizes: &[(Layout, Vec<u64>)], raw: u64) -> Vec<Claim> {
     let low = |ratios: &Ratios| ratios.of(|share| share <= 0.1);
     let high = |ratios: &Ratios| ratios.of(|share| share >= 0.5);
-    let listed = |codec: &dyn Fn(&Found) -> &Ratios| {
-        let each = found
-            .iter()
-            .map(|found| format!("{}: {}", found.title, codec(found)));
-        each.collect::<Vec<String>>().join("; ")
-    };
-    let paper = || listed(&|found| &found.paper);
-    let own = || listed(&|found| &found.own);
-    let mut gains: Vec<(f64, &str)> = found
-        .iter()
-        .map(|found| (low(&found.paper).mean(), found.title))
-        .collect();
-    gains.sort_by(|a, b| a.0.total_cmp(&b.0));
-    let most = gains.first().map_or("", |(_, title)| title);
+    let [replica, own] = sides;
+    let why = [
+        format!(
+            "A row of the result takes so many ns of a thread, uncompressed and truncated: {}.",
+            costs(replica)
+        ),
+        why(own),
+    ];
+    let why = why.each_ref().map(String::as_str);
+    let mut claims = vec![
+        judged(
+            "Observation 11: truncated codes are faster when 10 % of the rows or fewer match, \
+             however rows are found (holds if the time over all shares up to 10 % is below that \
+             without compression in all five cases).",
+            sides,
+            |found| {
+                let holds = found.iter().all(|found| low(&found.paper).mean() < 1.0);
+                (holds, listed(found))
+            },
+            why,
+        ),
+        judged(
+            "Observation 11: they are slightly slower when 50 % or more match (holds if the time at \
+             50 and 100 % is 1 to 1.5 times that without compression in all five cases).",
+            sides,
+            |found| {
+                let slower = |found: &Found| (1.0..=1.5).contains(&high(&found.paper).mean());
+                (found.iter().all(slower), listed(found))
+            },
+            why,
+        ),
+        judged(
+            "Observation 11: they gain most where column stores are scanned (holds if figure 10 \
+             has the least time over the shares up to 10 %, relative to no compression).",
+            sides,
+            |found| {
+                let gains = found.iter();
+                let gains = gains.map(|found| (low(&found.paper).mean(), found.title));
+                let mut gains: Vec<(f64, &str)> = gains.collect();
+                gains.sort_by(|a, b| a.0.total_cmp(&b.0));
+                let most = gains.first().map_or("", |(_, title)| title);
+                let each = gains
+                    .iter()
+                    .map(|(ratio, title)| format!("{title}: {ratio:.2}"));
+                let each = each.collect::<Vec<String>>().join("; ");
+                (most.starts_with("Figure 10"), format!("{each}."))
+            },
+            ["", ""],
+        ),
+    ];
+    claims.extend(of_own(own, sizes, raw));
+    claims
+}
+
+/// What is said of compression in general: judged on the codecs that Freestone chooses.
+fn of_own(found: &[Found], sizes: &[(Layout, Vec<u64>)], raw: u64) -> [Claim; 2] {
+    let low = |found: &Found| found.own.of(|share| share <= 0.1).mean();
+    let each = found.iter();
+    let each = each.map(|found| format!("{}: {}", found.title, found.own));
     let ratio = |codec: usize| {
         let column = sizes.iter().find(|(layout, _)| *layout == Layout::Column);
         column.map_or(f64::NAN, |(_, sizes)| sizes[codec] as f64 / raw as f64)
     };
-    vec![
-        tested(
-            "Observation 11: truncated codes are faster when 10 % of the rows or fewer match, \
-             however rows are found (holds if the time over all shares up to 10 % is below that \
-             without compression in all five cases).",
-            found.iter().all(|found| low(&found.paper).mean() < 1.0),
-            format!("Truncated over uncompressed: {}.", paper()),
-            &why(found),
-        ),
-        tested(
-            "Observation 11: they are slightly slower when 50 % or more match (holds if the time at \
-             50 and 100 % is 1 to 1.5 times that without compression in all five cases).",
-            found.iter().all(|found| {
-                let ratio = high(&found.paper).mean();
-                (1.0..=1.5).contains(&ratio)
-            }),
-            format!("Truncated over uncompressed: {}.", paper()),
-            &why(found),
-        ),
-        Claim::tested(
-            "Observation 11: they gain most where column stores are scanned (holds if figure 10 \
-             has the least time over the shares up to 10 %, relative to no compression).",
-            most.starts_with("Figure 10"),
-            format!(
-                "Most is gained by: {most}. {}.",
-                gains
-                    .iter()
-                    .map(|(ratio, title)| format!("{title}: {ratio:.2}"))
-                    .collect::<Vec<String>>()
-                    .join("; ")
-            ),
-        ),
+    [
         tested(
             "Insight 4: compression makes queries faster at 10 % and below (holds for the codecs \
              that Freestone chooses, if their time over all shares up to 10 % is below that without \
              in all five cases).",
-            found.iter().all(|found| low(&found.own).mean() < 1.0),
-            format!("Freestone's choice over uncompressed: {}.", own()),
+            found.iter().all(|found| low(found) < 1.0),
+            format!(
+                "Freestone's choice over uncompressed: {}.",
+                each.collect::<Vec<String>>().join("; ")
+            ),
             &why(found),
         ),
         Claim::tested(
