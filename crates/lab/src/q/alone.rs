@@ -69,7 +69,7 @@ fn sorted(columns: &Columns, rows: Range<usize>) -> Columns {
 }
 
 /// The stored form of a CSB+-tree over values that are not negative.
-pub fn tree(values: &[i32]) -> Vec<u8> {
+fn tree(values: &[i32]) -> Vec<u8> {
     let entries = values
         .iter()
         .zip(0..)
@@ -78,7 +78,7 @@ pub fn tree(values: &[i32]) -> Vec<u8> {
 }
 
 /// The columns of a thread's rows.
-pub fn columns(generator: Generator, count: usize, rows: Range<u64>) -> Columns {
+fn columns(generator: Generator, count: usize, rows: Range<u64>) -> Columns {
     let column = |column| {
         rows.clone()
             .map(|row| generator.integer(column, row))
@@ -88,7 +88,7 @@ pub fn columns(generator: Generator, count: usize, rows: Range<u64>) -> Columns 
 }
 
 /// The rows of each thread.
-pub fn shares(lab: &Lab) -> Vec<Range<u64>> {
+fn shares(lab: &Lab) -> Vec<Range<u64>> {
     let share = lab.rows.div_ceil(lab.threads as u64).max(1);
     let starts = (0..lab.rows).step_by(share as usize);
     starts
