@@ -63,7 +63,7 @@ fn the_replica_gives_the_rows_that_freestone_gives() {
                 let wanted = run(&stored, &query, Access::Scan, 2, &mut outputs)
                     .unwrap()
                     .1;
-                for access in [Access::Scan, Access::Index] {
+                for access in [Access::Scan, Access::Index, Access::IndexInOrder] {
                     let mut destinations = [Destination::default(), Destination::default()];
                     let found = replica.run(&query, access, 2, &mut destinations).unwrap().1;
                     assert_eq!(
@@ -82,11 +82,7 @@ fn tuples_are_copied_as_wholes_and_in_the_order_of_the_index() {
     let organisation = Organisation::plain(Layout::Row, Cut::Files).indexed(1);
     let replica = Replica::load(generator(kind), 1000, &organisation, 1).unwrap();
     let query = Query::of(kind, vec![1, 2], 1, 0.1);
-    let mut destinations = [Destination::default()];
-    replica
-        .run(&query, Access::Index, 1, &mut destinations)
-        .unwrap();
-    let mut wanted: Vec<(i32, i32)> = (0..1000)
+    let in_rows: Vec<(i32, i32)> = (0..1000)
         .map(|row| {
             [1, 2]
                 .map(|column| generator(kind).integer(column, row))
@@ -94,8 +90,14 @@ fn tuples_are_copied_as_wholes_and_in_the_order_of_the_index() {
         })
         .filter(|(asked, _)| *asked > 90_000_000)
         .collect();
-    wanted.sort_unstable();
-    assert_eq!(destinations[0].tuples(), wanted);
+    let mut by_index = in_rows.clone();
+    by_index.sort_unstable();
+    for (access, wanted) in [(Access::Index, by_index), (Access::IndexInOrder, in_rows)] {
+        let mut destinations = [Destination::default()];
+        let run = replica.run(&query, access, 1, &mut destinations);
+        assert_eq!(run.unwrap().1.rows, wanted.len() as u64);
+        assert_eq!(destinations[0].tuples(), wanted);
+    }
 }
 
 #[test]
