@@ -4,15 +4,17 @@
 //! to share the table. A [`block`] holds all its tuples in one stretch of memory, row by
 //! row or column by column, and answers one operation, [`select`](block::Block::select):
 //! it finds the tuples that match, as a list of their numbers, and copies what is
-//! projected into a destination, tuple by tuple. Predicates are any object that can test
-//! a tuple; a [`tree`] finds tuples in the order of its keys, and that is the order in
-//! which they are read. Nothing is vectorised, nor stored apart for planning.
+//! projected into a destination, tuple by tuple. Predicates are expressions, each part of
+//! them an object that is asked for its value of a tuple; a [`tree`] finds tuples in the
+//! order of its keys, and that is the order in which they are read. Nothing is
+//! vectorised, nor stored apart for planning.
 //!
 //! Where the paper is silent, the replica does as its published source does: matches are
 //! a list of numbers, sorts are of references to values, a comparison with a compressed
 //! column is a loop over its codes. That source makes an object of each value that it
-//! copies; the replica does not. Dictionaries are left out: no column of the paper's
-//! tables has shorter codes by one than by truncation.
+//! copies; the replica does not. Dictionaries are left out: none of the paper's columns
+//! takes less space with one than truncated. Blocks have as many tuples whether they are
+//! compressed or not.
 
 mod block;
 mod build;
