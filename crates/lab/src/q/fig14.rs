@@ -154,7 +154,7 @@ fn run(setting: &Setting) -> Result<Outcome> {
         ],
     };
     Ok(Outcome {
-        setup: lab.setup(
+        setup: lab.setup_alone(
             "A hash table for each thread, open addressing with linear probing, then one of all; \
              the merge of 100 groups and HAVING are not in the time. The last column is the group.",
         ),

@@ -3,7 +3,7 @@
 use super::alone::{Alone, trees};
 use super::figure::{blocks, judged};
 use super::organisation::{Cut, Organisation, Stored};
-use super::race::{Lab, Times, memory};
+use super::race::{Lab, REPLICA, Times, memory};
 use super::replica::Replica;
 use super::tables::TableKind;
 use crate::error::Result;
@@ -93,7 +93,7 @@ fn run(setting: &Setting) -> Result<Outcome> {
         "{KIND:?}, {} rows, {} threads, {} samples. Freestone's blocks never change: each is written \
          again with its index, which is in the time; its times are by the clock, waiting for a core \
          included. A file is the part of one thread; Freestone has it in blocks of 2^20 rows, the \
-         most that there can be.",
+         most that there can be. {REPLICA}",
         lab.rows, lab.threads, lab.turns
     );
     let alone = trees(&lab)?;

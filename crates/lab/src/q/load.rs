@@ -3,7 +3,7 @@
 use super::alone::{Alone, sorting};
 use super::figure::{blocks, judged};
 use super::organisation::{Cut, Organisation, Stored};
-use super::race::{Lab, Times, memory};
+use super::race::{Lab, REPLICA, Times, memory};
 use super::tables::TableKind;
 use crate::error::Result;
 use crate::experiment::{Experiment, Need};
@@ -81,7 +81,7 @@ fn run(setting: &Setting) -> Result<Outcome> {
         "{KIND:?}, {} rows, {} threads, {} samples. Times are of \
          sorting and, with Freestone, encoding, checksums and zone maps, the mean of all threads; \
          making the rows is not among them. A file is the part of one thread; Freestone has it in \
-         blocks of 2^20 rows, the most that there can be.",
+         blocks of 2^20 rows, the most that there can be. {REPLICA}",
         lab.rows, lab.threads, lab.turns
     );
     let alone = sorting(&lab)?;

@@ -68,6 +68,11 @@ pub struct Lab {
     destinations: Vec<Destination>,
 }
 
+/// What the replica is, for those who read what was measured.
+pub const REPLICA: &str = "As in the paper: a replica of its storage manager, in which predicates are \
+                           expressions of objects, numbers of tuples that match are listed and the \
+                           tuples copied one by one in that order, and sorts are of references.";
+
 /// Most runs of a sample: the quickest of them counts.
 const RUNS: usize = 5;
 /// Seconds after which a sample has no further runs, from the second on.
@@ -203,8 +208,13 @@ impl Lab {
         Ok(sweep)
     }
 
-    /// A sentence on what was measured.
+    /// What was measured, of Freestone and of the replica.
     pub fn setup(&self, more: &str) -> String {
+        format!("{} {REPLICA}", self.setup_alone(more))
+    }
+
+    /// What was measured, of Freestone alone.
+    pub fn setup_alone(&self, more: &str) -> String {
         format!(
             "{:?}, {} rows (the paper has {}), {} threads, {} samples for each point, each the \
              best of up to {RUNS} runs after one to warm up, the mean of what \
