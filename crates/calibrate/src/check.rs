@@ -1,17 +1,9 @@
 //! How far off the model is, on selections that nothing was fitted on.
 
-use crate::cold::forget_all;
-use crate::columns::{Recipe, Values, recipes};
-use crate::scans::name;
-use crate::tables::{Plan, Sample};
-use crate::timer::least;
+use crate::drawn::measured;
 use crate::{Random, Result};
-use freestone_model::{Costs, Machine, Selection};
-use freestone_storage::format::ZONE_ROWS;
-use freestone_storage::{CodecChoice, CodecName, ColumnScanner, Layout};
+use freestone_model::{Costs, Machine};
 use std::path::Path;
-use std::time::Instant;
-use tempfile::TempDir;
 
 /// Turns in which a query is run on all layouts; the fastest counts.
 const TURNS: usize = 5;
@@ -99,191 +91,21 @@ pub fn check(
     let mut random = Random::new(seed);
     let mut all = Vec::new();
     for query in 0..queries {
-        let drawn = Drawn::new(&mut random);
-        let mut cases = Vec::new();
-        for layout in Layout::ALL {
-            cases.push(Case::new(&drawn, layout, directory)?);
-        }
-        // In turns, so that what others do to the machine meets all alike.
-        for _ in 0..TURNS {
-            cases = cases
-                .into_iter()
-                .map(|case| case.run(&drawn))
-                .collect::<Result<_>>()?;
-        }
-        for Case { sample, ways, .. } in cases {
-            for (scanner, cold, measured) in ways {
-                let checked = Checked {
-                    query,
-                    what: drawn.what(&sample),
-                    layout: name(sample.layout, scanner),
-                    cold,
-                    predicted: drawn.predicted(machine, costs, (scanner, cold), &sample),
-                    measured,
-                };
-                each(&checked);
-                all.push(checked);
-            }
+        for measured in measured(&mut random, TURNS, directory)? {
+            let (hot, more) = measured.predicted(machine, costs);
+            let checked = Checked {
+                query,
+                predicted: hot + more,
+                what: measured.what,
+                layout: measured.selection.layout,
+                cold: measured.cold,
+                measured: measured.seconds,
+            };
+            each(&checked);
+            all.push(checked);
         }
     }
     Ok(all)
-}
-
-/// A query's table in one layout.
-struct Case {
-    sample: Sample,
-    place: TempDir,
-    /// By each scanner from memory, and from disk: the least seconds that it took.
-    ways: Vec<(ColumnScanner, bool, f64)>,
-}
-
-impl Case {
-    fn new(drawn: &Drawn, layout: Layout, directory: &Path) -> Result<Case> {
-        let place = tempfile::tempdir_in(directory)?;
-        let mut ways = vec![(ColumnScanner::Single, false, f64::MAX)];
-        if layout == Layout::Column {
-            ways.push((ColumnScanner::Pipelined, false, f64::MAX));
-        }
-        ways.push((ColumnScanner::Single, true, f64::MAX));
-        Ok(Case {
-            sample: Sample::make(&drawn.plan(layout), Some(place.path()))?,
-            place,
-            ways,
-        })
-    }
-
-    fn run(mut self, drawn: &Drawn) -> Result<Case> {
-        for (scanner, cold, seconds) in &mut self.ways {
-            let mut outcome = Ok(0);
-            let mut select = |sample: &Sample| {
-                outcome = sample.select(*scanner, drawn.share, &drawn.projection);
-            };
-            let taken = match cold {
-                false => least(1, || select(&self.sample)),
-                true => {
-                    self.sample = self.sample.reopened(self.place.path())?;
-                    forget_all(self.place.path())?;
-                    let start = Instant::now();
-                    select(&self.sample);
-                    start.elapsed().as_secs_f64()
-                }
-            };
-            outcome?;
-            *seconds = seconds.min(taken);
-        }
-        Ok(self)
-    }
-}
-
-/// A query over a table, both drawn.
-struct Drawn {
-    recipes: Vec<Recipe>,
-    selector: CodecChoice,
-    rows: usize,
-    block_rows: usize,
-    seed: u64,
-    share: f64,
-    /// Positions in the table of columns that are read.
-    projection: Vec<usize>,
-}
-
-impl Drawn {
-    /// Up to 50 columns of every kind, tuples of 4 to some hundred bytes, selectivities
-    /// from 0.01 % to all.
-    fn new(random: &mut Random) -> Drawn {
-        let kinds = recipes();
-        // As many narrow tables as wide ones.
-        let columns = (50f64.powf(random.share()).round() as usize).max(1);
-        let narrow =
-            |recipe: &&Recipe| !matches!(recipe.values, Values::Texts(100) | Values::Words(100, _));
-        let few: Vec<&Recipe> = kinds.iter().filter(narrow).collect();
-        let draw = |random: &mut Random| match columns > 8 {
-            true => *few[random.below(few.len() as u64) as usize],
-            false => kinds[random.below(kinds.len() as u64) as usize],
-        };
-        let recipes: Vec<Recipe> = (0..columns).map(|_| draw(random)).collect();
-        let share = 10f64.powf(-4.0 * random.share()).min(1.0);
-        let selectors = [
-            CodecChoice::Auto,
-            CodecChoice::None,
-            CodecChoice::Named(CodecName::Bitpack),
-            CodecChoice::Named(CodecName::Truncation),
-        ];
-        let wanted = 1 + random.below(columns as u64);
-        let mut projection: Vec<usize> = (0..columns).collect();
-        while projection.len() > wanted as usize {
-            projection.remove(random.below(projection.len() as u64) as usize);
-        }
-        let rows = 100_000 + random.below(200_000) as usize;
-        Drawn {
-            recipes,
-            selector: selectors[random.below(4) as usize],
-            rows,
-            block_rows: rows / (1 + random.below(4) as usize),
-            seed: random.bits(),
-            // One query in eight asks for all.
-            share: if random.below(8) == 0 { 1.0 } else { share },
-            projection,
-        }
-    }
-
-    fn plan(&self, layout: Layout) -> Plan<'_> {
-        Plan {
-            layout,
-            selector: self.selector,
-            recipes: &self.recipes,
-            rows: self.rows,
-            block_rows: self.block_rows,
-            every_zone: false,
-            seed: self.seed,
-        }
-    }
-
-    fn what(&self, sample: &Sample) -> String {
-        format!(
-            "{} of {} columns, {:.0} bytes, {:.2} % of {} rows",
-            self.projection.len(),
-            self.recipes.len(),
-            sample.tuple_bytes,
-            self.share * 100.0,
-            self.rows
-        )
-    }
-
-    fn predicted(
-        &self,
-        machine: &Machine,
-        costs: &Costs,
-        (scanner, cold): (ColumnScanner, bool),
-        sample: &Sample,
-    ) -> f64 {
-        let used = |column: &usize| sample.columns[*column].clone();
-        // Zones without a row that is selected are ruled out by their bounds.
-        let left = 1.0 - (1.0 - self.share).powf(ZONE_ROWS as f64);
-        let selection = Selection {
-            layout: name(sample.layout, scanner),
-            blocks: sample.blocks() as f64,
-            rows: self.rows as f64 * left,
-            tuple_bytes: sample.tuple_bytes,
-            stride: Selection::stride(&sample.layout.to_string(), sample.columns.iter()),
-            tested: match self.share < 1.0 {
-                true => vec![(used(&sample.selector()), 1.0)],
-                false => Vec::new(),
-            },
-            share: (self.share / left).min(1.0),
-            read: self.projection.iter().map(used).collect(),
-        };
-        let hot = costs.seconds(machine, &selection).unwrap_or_default();
-        if !cold {
-            return hot;
-        }
-        // What comes from disk comes whole.
-        let whole = Selection {
-            rows: self.rows as f64,
-            ..selection
-        };
-        hot + costs.cold_seconds(machine, &whole).unwrap_or_default()
-    }
 }
 
 #[cfg(test)]
@@ -318,29 +140,5 @@ mod tests {
         assert!((errors.ninth - 1.0).abs() < 1e-9, "{errors:?}");
         assert_eq!((errors.pairs, errors.named), (2, 1));
         assert_eq!(Errors::of(&[]).pairs, 0);
-    }
-
-    /// A query asks the same of every layout, and finds as many rows as its share says.
-    #[test]
-    fn layouts_give_the_same_rows() {
-        let mut random = Random::new(3);
-        for _ in 0..3 {
-            let drawn = Drawn {
-                rows: 5_000,
-                block_rows: 1_300,
-                share: 0.25,
-                ..Drawn::new(&mut random)
-            };
-            let mut found = Vec::new();
-            for layout in Layout::ALL {
-                let sample = Sample::make(&drawn.plan(layout), None).unwrap();
-                assert_eq!((sample.blocks(), sample.layout), (4, layout));
-                let count = sample.select(ColumnScanner::Single, 0.25, &drawn.projection);
-                found.push(count.unwrap());
-                assert!(sample.tuple_bytes > 0.0);
-            }
-            assert!((1_100..1_400).contains(&found[0]), "{found:?}");
-            assert!(found.iter().all(|count| *count == found[0]), "{found:?}");
-        }
     }
 }

@@ -3,17 +3,22 @@
 use crate::Result;
 use crate::cold;
 use crate::columns::{Recipe, Values, recipes};
+use crate::refine::refined;
 use crate::tables::{Plan, Sample, selected};
 use crate::timer::least;
 use freestone_model::{
-    ColdCosts, ColumnCosts, Costs, Curve, FEW_COLUMNS, LayoutCosts, MANY_COLUMNS, Machine,
-    Selection,
+    ColdCosts, ColumnCosts, Correction, Costs, Curve, FEW_COLUMNS, LayoutCosts, MANY_COLUMNS,
+    Machine, Selection,
 };
 use freestone_storage::{CodecChoice, ColumnScanner, ColumnType, Layout, Value};
 use std::path::Path;
 
+/// The part of the time that costs are measured, before their sums are corrected.
+const MEASURING: f64 = 0.6;
 /// Rows of the tables that are measured.
 const ROWS: usize = 1 << 18;
+/// Rows of a table whose scan is little else than begun.
+const FEWEST: usize = 16;
 /// Series of runs of which the fastest counts; of what all else is the difference to, more.
 const RUNS: usize = 5;
 const BASE_RUNS: usize = 15;
@@ -25,6 +30,8 @@ const CROWDED: [f64; 5] = [0.001, 0.01, 0.1, 0.5, 1.0];
 const FEW: f64 = 0.00001;
 /// Columns of eight bytes that make tuples wider.
 const FILLERS: [usize; 5] = [0, 2, 6, 14, 30];
+/// As many of them are read in each of many blocks.
+const PARTS: usize = 8;
 /// As many of them take a cache line.
 const LINE_COLUMNS: usize = 8;
 
@@ -37,10 +44,12 @@ pub fn costs(machine: &Machine, directory: &Path, progress: &dyn Fn(f64)) -> Res
         .map(|layout| (layout, ColumnScanner::Single))
         .into();
     ways.push((Layout::Column, ColumnScanner::Pipelined));
+    let progress_of = |from: f64, to: f64| move |part: f64| progress(from + (to - from) * part);
+    let measuring = progress_of(0.0, MEASURING);
     let count = ways.len() as f64;
     let mut layouts: Vec<LayoutCosts> = Vec::new();
     for (number, (layout, scanner)) in ways.into_iter().enumerate() {
-        let step = |part: f64| progress((number as f64 + part) / count);
+        let step = |part: f64| measuring((number as f64 + part) / count);
         let mut costs = layout_costs(machine, (layout, scanner), &step)?;
         // The scanner makes no difference to the disk.
         match layouts
@@ -52,7 +61,8 @@ pub fn costs(machine: &Machine, directory: &Path, progress: &dyn Fn(f64)) -> Res
         }
         layouts.push(costs);
     }
-    Ok(Costs { layouts })
+    let refining = progress_of(MEASURING, 1.0);
+    refined(machine, Costs { layouts }, directory, &refining)
 }
 
 /// The name by which the model knows a layout and a scanner.
@@ -132,22 +142,15 @@ fn layout_costs(
         if count == 0 {
             let test = widths[0].1;
             let cost = |share: f64| {
-                Ok((
-                    selected(share),
-                    (meter.cycles(&sample, share, &[])? - test).max(0.0),
-                ))
+                // Nothing is tested where all rows are wanted.
+                let tested = if share < 1.0 { test } else { 0.0 };
+                let cycles = meter.cycles(&sample, share, &[])? - tested;
+                Ok((selected(share), cycles.max(0.0)))
             };
             rows = Curve::through(SHARES.into_iter().map(cost).collect::<Result<Vec<_>>>()?);
         }
     }
-    let narrow = Sample::make(&plan(layout, &[]), None)?;
-    let many = Plan {
-        block_rows: 1 << 10,
-        ..plan(layout, &[])
-    };
-    let many = Sample::make(&many, None)?;
-    let apart = meter.cycles(&many, FEW, &[0])? - meter.cycles(&narrow, FEW, &[0])?;
-    let block = (apart * ROWS as f64 / (many.blocks() - 1) as f64).max(0.0);
+    let begun = Begun::measured(&meter, layout)?;
     let meter = Meter {
         runs: RUNS,
         ..meter
@@ -164,7 +167,11 @@ fn layout_costs(
     };
     let mut costs = LayoutCosts {
         layout: name(layout, scanner),
-        block,
+        scan: begun.scan,
+        block: begun.block,
+        part: begun.part,
+        hot_correction: Correction::default(),
+        cold_correction: Correction::default(),
         rows,
         lines,
         crowd: Curve::default(),
@@ -173,6 +180,46 @@ fn layout_costs(
     };
     costs.crowd = crowd(&meter, machine, layout, &costs)?;
     Ok(costs)
+}
+
+/// Cycles to begin something.
+struct Begun {
+    scan: f64,
+    block: f64,
+    /// A column of a block.
+    part: f64,
+}
+
+impl Begun {
+    /// Measures a table of many small blocks beside one of a single block, and one of
+    /// hardly any rows.
+    fn measured(meter: &Meter, layout: Layout) -> Result<Begun> {
+        let some = vec![filler(); PARTS];
+        let one = Sample::make(&plan(layout, &some), None)?;
+        let many = Plan {
+            block_rows: 1 << 10,
+            ..plan(layout, &some)
+        };
+        let many = Sample::make(&many, None)?;
+        // One row of each block is found.
+        let apart = |columns: &[usize]| -> Result<f64> {
+            let more = meter.cycles(&many, FEW, columns)? - meter.cycles(&one, FEW, columns)?;
+            Ok((more * ROWS as f64 / (many.blocks() - 1) as f64).max(0.0))
+        };
+        let all: Vec<usize> = (0..PARTS).collect();
+        let block = apart(&[])?;
+        let few = Plan {
+            rows: FEWEST,
+            block_rows: FEWEST,
+            ..plan(layout, &[])
+        };
+        let whole = meter.cycles(&Sample::make(&few, None)?, 1.0, &[])? * FEWEST as f64;
+        Ok(Begun {
+            scan: (whole - block).max(0.0),
+            block,
+            part: (apart(&all)? - block).max(0.0) / PARTS as f64,
+        })
+    }
 }
 
 /// Measures many columns of all kinds, read together, beside what few of each cost.

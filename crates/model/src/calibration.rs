@@ -56,6 +56,7 @@ impl Calibration {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::correction::Correction;
     use crate::costs::{ColdCosts, ColumnCosts, LayoutCosts, Selection, Used};
     use crate::curve::Curve;
 
@@ -81,6 +82,10 @@ mod tests {
             rows: Curve::flat(1.0),
             lines: Curve::default(),
             crowd: Curve::default(),
+            scan: 0.0,
+            part: 0.0,
+            hot_correction: Correction::default(),
+            cold_correction: Correction::default(),
             cold: ColdCosts {
                 block: 1e-4,
                 part: 1e-5,

@@ -5,6 +5,7 @@
 //! more for each the fewer are wanted. All are cycles, so that a machine with another
 //! clock can be asked about.
 
+use crate::correction::Correction;
 use crate::curve::Curve;
 use crate::machine::Machine;
 use crate::rate::Scanner;
@@ -15,8 +16,14 @@ use serde::{Deserialize, Serialize};
 pub struct LayoutCosts {
     /// Layout, with the scanner if it is not the usual one: `column`, `column pipelined`.
     pub layout: String,
+    /// Cycles to begin a scan, whatever it reads.
+    #[serde(default)]
+    pub scan: f64,
     /// Cycles to begin a block.
     pub block: f64,
+    /// Cycles to begin to read a column of a block, for all rows at once.
+    #[serde(default)]
+    pub part: f64,
     /// Cycles of each row of a block to find and hand over those that are selected, by
     /// their share.
     pub rows: Curve,
@@ -31,6 +38,12 @@ pub struct LayoutCosts {
     pub crowd: Curve,
     /// What reading from disk adds.
     pub cold: ColdCosts,
+    /// What the sum of all this is off by, in memory,
+    #[serde(default)]
+    pub hot_correction: Correction,
+    /// and what reading from disk adds.
+    #[serde(default)]
+    pub cold_correction: Correction,
     /// What columns cost.
     pub columns: Vec<ColumnCosts>,
 }
@@ -125,14 +138,16 @@ impl Costs {
             let column = costs.column(used);
             column(&|column| column.read.at(selection.share))
         });
-        let user_cycles = costs.block * selection.blocks / rows
+        let parts = selection.read.len() as f64;
+        let begun = costs.scan + (costs.block + costs.part * parts) * selection.blocks;
+        let user_cycles = begun / rows
             + costs.rows.at(selection.share)
             + tests.sum::<f64>()
             + reads.sum::<f64>() * costs.crowded(selection)
             + costs.lines.at(selection.share) * (selection.lines() - 1.0).max(0.0);
         Some(Scanner {
             system_cycles: 0.0,
-            user_cycles,
+            user_cycles: user_cycles * costs.hot_correction.factor(selection),
             bytes: selection.touched(),
         })
     }
@@ -155,7 +170,7 @@ impl Costs {
             }
         };
         let opened = selection.blocks * (cold.block + parts * cold.part);
-        Some(opened + read.max(disk))
+        Some((opened + read.max(disk)) * costs.cold_correction.factor(selection))
     }
 
     fn of(&self, layout: &str) -> Option<&LayoutCosts> {
@@ -173,6 +188,7 @@ impl LayoutCosts {
     /// Takes over what another costs that is not in memory.
     pub fn read_as(&mut self, other: &LayoutCosts) {
         self.cold = other.cold;
+        self.cold_correction = other.cold_correction;
         for (column, known) in self.columns.iter_mut().zip(&other.columns) {
             column.cold = known.cold;
         }

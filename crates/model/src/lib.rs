@@ -8,6 +8,7 @@
 mod advisor;
 mod calibration;
 mod codb;
+mod correction;
 mod costs;
 mod curve;
 mod disk;
@@ -24,6 +25,7 @@ pub use advisor::{
 };
 pub use calibration::Calibration;
 pub use codb::Traits;
+pub use correction::Correction;
 pub use costs::{
     ColdCosts, ColumnCosts, Costs, FEW_COLUMNS, LayoutCosts, MANY_COLUMNS, Selection, Used,
 };

@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::calibration::Calibration;
+use crate::correction::Correction;
 use crate::costs::{ColdCosts, ColumnCosts, Costs, LayoutCosts, Used};
 use crate::curve::Curve;
 use crate::machine::Machine;
@@ -20,6 +21,10 @@ fn calibration() -> Calibration {
         cold: ColdCosts::default(),
         lines: Curve::default(),
         crowd: Curve::default(),
+        scan: 0.0,
+        part: 0.0,
+        hot_correction: Correction::default(),
+        cold_correction: Correction::default(),
         columns: vec![ColumnCosts {
             kind: "i64 plain".to_owned(),
             bytes: 8.0,
