@@ -1,10 +1,13 @@
 //! Advice: another design for a table, as SQL, with what it gains and costs.
 
+use std::sync::Arc;
+
 use freestone_model::{Candidate, Design, Gain, Total, Usage};
-use freestone_storage::{Table, TableId};
+use freestone_storage::{Snapshot, Table, TableId};
 use serde::{Deserialize, Serialize};
 
 use super::present::is_of_key;
+use crate::error::{Error, Result};
 use crate::plan::names::{Name, quoted};
 
 /// Advice that was given. Seconds are those of one thread.
@@ -19,6 +22,9 @@ pub(crate) struct Advice {
     pub(crate) apply: Vec<String>,
     pub(crate) undo: Vec<String>,
     pub(crate) applied: bool,
+    /// Blocks that a trial left in the design.
+    #[serde(default)]
+    pub(crate) piloted: Vec<u64>,
     pub(crate) reads: Change,
     /// To look one row up by its key.
     pub(crate) look_up: Change,
@@ -60,6 +66,7 @@ impl Advice {
             apply: Vec::new(),
             undo: Vec::new(),
             applied: false,
+            piloted: Vec::new(),
             reads: change(0.0, 0.0),
             look_up: change(before.fetch_seconds, after.fetch_seconds),
             write: change(before.write_seconds, after.write_seconds),
@@ -100,7 +107,29 @@ impl Advice {
 
     /// Whether it was applied, in a word.
     pub(crate) fn state(&self) -> &'static str {
-        if self.applied { "applied" } else { "given" }
+        match (self.applied, self.piloted.is_empty()) {
+            (true, _) => "applied",
+            (false, false) => "piloted",
+            (false, true) => "given",
+        }
+    }
+
+    /// Whether there is something that UNDO takes back.
+    pub(super) fn is_undoable(&self) -> bool {
+        self.applied || !self.piloted.is_empty()
+    }
+
+    /// The table, as long as it is the one that was advised.
+    ///
+    /// # Errors
+    /// `55000` if it is not.
+    pub(super) fn table_in<'a>(&self, snapshot: &'a Snapshot) -> Result<&'a Arc<Table>> {
+        let table = snapshot.table(&self.schema, &self.table);
+        let table = table.filter(|table| table.id == self.table_id());
+        table.ok_or_else(|| {
+            let message = format!("table \"{}\" is not the one that was advised", self.table);
+            Error::new("55000", message)
+        })
     }
 
     pub(crate) fn table_id(&self) -> TableId {

@@ -12,6 +12,7 @@
 
 mod advice;
 mod automatic;
+mod exchange;
 mod pilot;
 mod predict;
 mod present;

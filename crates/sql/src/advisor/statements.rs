@@ -7,12 +7,12 @@ use freestone_model::{Candidate, HALF_LIFE, Workload, gains, missing, search};
 use freestone_storage::{Snapshot, Table};
 
 use super::advice::Advice;
-use super::pilot;
 use super::record::Record;
 use super::report::{Line, answer};
 use super::syntax::Asked;
 use super::trial::Rows;
 use super::uses::uses;
+use super::{exchange, pilot};
 use crate::error::{Error, Result};
 use crate::plan::names::{Name, named};
 use crate::plan::relations::unknown_table;
@@ -23,7 +23,7 @@ use crate::session::{Outcome, Session};
 const WORTH: f64 = 0.05;
 /// How far off predictions are taken to be while the ledger is too short to tell: what
 /// `freestone calibrate --check` has shown.
-const ERROR: f64 = 0.25;
+const ERROR: f64 = 0.2;
 
 /// Runs a statement of the advisor's; `None` for any other.
 ///
@@ -58,14 +58,8 @@ pub(crate) async fn run(session: &Session, ast: &Ast) -> Result<Option<Outcome>>
             advise(session, planned)?
         }
         Asked::Pilot(number) => pilot::run(session, &given(record, number)?)?,
-        Asked::Apply(number) => {
-            let advice = given(record, number)?;
-            exchange(session, &advice, true).await?
-        }
-        Asked::Undo(number) => {
-            let advice = given(record, number)?;
-            exchange(session, &advice, false).await?
-        }
+        Asked::Apply(number) => exchange::apply(session, &given(record, number)?).await?,
+        Asked::Undo(number) => exchange::undo(session, &given(record, number)?).await?,
         Asked::Reset => {
             record.reset(snapshot.catalog());
             Outcome::done("RESET WORKLOAD")
@@ -165,7 +159,7 @@ fn advise(session: &Session, tables: Vec<Advised>) -> Result<Outcome> {
     }
     record.advice(|kept| {
         // What was applied can still be undone.
-        kept.retain(|advice| advice.applied);
+        kept.retain(Advice::is_undoable);
         let mut next = kept.iter().map(|advice| advice.number).max().unwrap_or(0);
         for advice in &mut all {
             next += 1;
@@ -198,45 +192,4 @@ fn searched(
         (Some(now), Some(best)) => Ok((now, best)),
         _ => Err(Error::internal("a search without designs")),
     }
-}
-
-/// Applies advice, or takes it back.
-async fn exchange(session: &Session, advice: &Advice, apply: bool) -> Result<Outcome> {
-    let (statements, tag) = match apply {
-        true => (advice.apply.clone(), "APPLY ADVICE"),
-        // The last one first.
-        false => (advice.undo.iter().rev().cloned().collect(), "UNDO ADVICE"),
-    };
-    if session.in_transaction() {
-        let message = format!("{tag} cannot run inside a transaction block");
-        return Err(Error::new("25001", message));
-    }
-    if advice.applied == apply {
-        let state = if apply {
-            "was applied already"
-        } else {
-            "is not applied"
-        };
-        return Err(Error::new(
-            "55000",
-            format!("advice {} {state}", advice.number),
-        ));
-    }
-    let snapshot = session.database().store().snapshot();
-    let found = snapshot.table(&advice.schema, &advice.table);
-    if found.is_none_or(|table| table.id != advice.table_id()) {
-        let message = format!("table \"{}\" is not the one that was advised", advice.table);
-        return Err(Error::new("55000", message));
-    }
-    drop(snapshot);
-    for statement in statements {
-        for parsed in session.parse(&statement)? {
-            Box::pin(crate::run::statement(session, &parsed)).await?;
-        }
-    }
-    session.database().record().advice(|all| {
-        let known = all.iter_mut().find(|known| known.number == advice.number);
-        known.into_iter().for_each(|known| known.applied = apply);
-    });
-    Ok(Outcome::done(tag))
 }

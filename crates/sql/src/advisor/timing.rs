@@ -12,7 +12,7 @@ use crate::error::Result;
 /// Usages that are timed, those first that took the most time.
 const QUERIES: usize = 8;
 /// Runs of which the fastest counts.
-const RUNS: usize = 3;
+const RUNS: usize = 5;
 
 /// The usages of a workload that take the most time, how often they ran, and a scan of
 /// each with constants that find as many rows of the table.

@@ -3,16 +3,17 @@
 use crate::support::Sql;
 use freestone::Database;
 
-/// Twelve columns in rows, of which queries read two.
+/// Twelve narrow columns and as many wide ones in rows; queries read two of the narrow.
 fn wide() -> Sql {
     filled(Sql::new())
 }
 
 fn filled(sql: Sql) -> Sql {
-    let columns: Vec<String> = (0..12).map(|number| format!("c{number} BIGINT")).collect();
-    let values: Vec<String> = (0..12)
-        .map(|number| format!("value * {} % 1000", number * 7 + 1))
-        .collect();
+    let columns = |name: &'static str| (0..12).map(move |number| format!("{name}{number} BIGINT"));
+    let columns: Vec<String> = columns("c").chain(columns("w")).collect();
+    let narrow = (0..12).map(|number| format!("value * {} % 1000", number * 7 + 1));
+    let wide = (0..12).map(|number| format!("value * {} % 1000000000039", number + 1_000_003));
+    let values: Vec<String> = narrow.chain(wide).collect();
     sql.run(&format!(
         "CREATE TABLE t (k INT PRIMARY KEY, {}) WITH (layout = 'row', block_bytes = '2MiB');
          INSERT INTO t SELECT value, {} FROM generate_series(1, 100000)",
@@ -143,6 +144,28 @@ fn a_pilot_keeps_what_is_faster() {
         sql.rows_of_one_engine("SELECT c1 FROM t WHERE k = 77"),
         ["616"]
     );
+    let state = "SELECT DISTINCT state FROM freestone_advice()";
+    assert_eq!(sql.rows_of_one_engine(state), ["piloted"]);
+    assert_eq!(sql.run("UNDO ADVICE 1"), "UNDO ADVICE");
+    assert_eq!(layouts(&sql), ["row"]);
+    assert_eq!(sql.rows_of_one_engine(sum), before);
+    assert_eq!(sql.rows_of_one_engine(state), ["given"]);
+    assert_eq!(sql.state("UNDO ADVICE 1"), "55000");
+}
+
+#[test]
+fn advice_is_applied_as_a_whole() {
+    let sql = wide();
+    // No query needs it: the advice is to drop it.
+    sql.run("CREATE INDEX needless ON t USING csb (c9)");
+    ask(&sql, 30);
+    let advice = sql.rows_of_one_engine("ADVISE TABLE t").join("\n");
+    assert!(advice.contains("DROP INDEX main.needless"), "{advice}");
+    sql.run("DROP INDEX needless");
+    assert_eq!(sql.state("APPLY ADVICE 1"), "42704");
+    assert_eq!(layouts(&sql), ["row"], "what was done is taken back");
+    let state = "SELECT DISTINCT state FROM freestone_advice()";
+    assert_eq!(sql.rows_of_one_engine(state), ["given"]);
 }
 
 #[test]
