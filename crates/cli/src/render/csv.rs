@@ -1,9 +1,10 @@
 //! RFC 4180 with PostgreSQL's rule for NULL: NULL is empty, an empty string is
 //! two quotes.
 
-use super::{Renderer, value::Cells};
+use super::Renderer;
 use arrow::array::RecordBatch;
 use arrow::datatypes::SchemaRef;
+use freestone::Cells;
 use std::io::{self, Write};
 
 /// The CSV renderer: a line buffer, nothing else.

@@ -4,9 +4,10 @@
 //! booleans and NULL are themselves; lists are arrays and structs are objects;
 //! everything else is the string that the other formats show.
 
-use super::{Renderer, value::Cells};
+use super::Renderer;
 use arrow::array::{Array, AsArray, RecordBatch};
 use arrow::datatypes::{DataType, Float32Type, Float64Type, SchemaRef};
+use freestone::Cells;
 use std::io::{self, Write};
 
 /// The JSON renderer.

@@ -1,8 +1,9 @@
 //! One line per value, a rule per row: psql's `\x`.
 
-use super::{Renderer, count_of, printable, value::Cells};
+use super::{Renderer, count_of, printable};
 use arrow::array::RecordBatch;
 use arrow::datatypes::SchemaRef;
+use freestone::Cells;
 use std::io::{self, Write};
 
 /// The line renderer.

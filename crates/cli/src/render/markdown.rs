@@ -1,8 +1,9 @@
 //! A Markdown table; cells are not padded, so rows are written as they come.
 
-use super::{Renderer, value};
+use super::Renderer;
 use arrow::array::RecordBatch;
 use arrow::datatypes::SchemaRef;
+use freestone::Cells;
 use std::io::{self, Write};
 
 /// The Markdown renderer.
@@ -15,7 +16,7 @@ impl Renderer for Markdown {
         let rules = schema
             .fields()
             .iter()
-            .map(|field| match value::is_number(field.data_type()) {
+            .map(|field| match field.data_type().is_numeric() {
                 true => "---:",
                 false => "---",
             });
@@ -23,11 +24,7 @@ impl Renderer for Markdown {
     }
 
     fn batch(&mut self, out: &mut dyn Write, batch: &RecordBatch) -> io::Result<()> {
-        let columns: Vec<_> = batch
-            .columns()
-            .iter()
-            .map(|c| value::Cells::new(c))
-            .collect();
+        let columns: Vec<_> = batch.columns().iter().map(|c| Cells::new(c)).collect();
         for row in 0..batch.num_rows() {
             let cells = columns.iter().map(|column| match column.text(row) {
                 Some(text) => escape(&text),

@@ -9,7 +9,6 @@ mod json;
 mod line;
 mod markdown;
 mod table;
-pub mod value;
 
 use arrow::array::RecordBatch;
 use arrow::datatypes::SchemaRef;

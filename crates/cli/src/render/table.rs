@@ -6,13 +6,14 @@
 //! later windows keep them as minimum, so that a result of any size is written
 //! with the memory of one window.
 
-use super::{Renderer, Target, count_of, printable, value};
+use super::{Renderer, Target, count_of, printable};
 use arrow::array::RecordBatch;
 use arrow::datatypes::SchemaRef;
 use comfy_table::{
     Cell, CellAlignment, ColumnConstraint, ContentArrangement, Table as Drawing, Width,
     modifiers::UTF8_ROUND_CORNERS, presets::UTF8_FULL_CONDENSED,
 };
+use freestone::Cells;
 use std::io::{self, Write};
 
 /// Rows held to find the widths of columns.
@@ -106,18 +107,12 @@ impl Renderer for Table {
             .map(|f| printable(f.name()))
             .collect();
         let fields = schema.fields().iter();
-        self.right = fields
-            .map(|field| value::is_number(field.data_type()))
-            .collect();
+        self.right = fields.map(|field| field.data_type().is_numeric()).collect();
         Ok(())
     }
 
     fn batch(&mut self, out: &mut dyn Write, batch: &RecordBatch) -> io::Result<()> {
-        let columns: Vec<_> = batch
-            .columns()
-            .iter()
-            .map(|c| value::Cells::new(c))
-            .collect();
+        let columns: Vec<_> = batch.columns().iter().map(|c| Cells::new(c)).collect();
         self.rows += batch.num_rows() as u64;
         for row in 0..batch.num_rows() {
             if self

@@ -1,4 +1,5 @@
-//! Values on their way into a table: from text, and from arrays of other types.
+//! Values on their way into a table, from text and from arrays of other types, and out
+//! of a result as text.
 //!
 //! One set of rules serves INSERT, COPY from CSV and Parquet, and CREATE TABLE AS:
 //! PostgreSQL's input functions for text and its assignment casts for the rest.
@@ -8,12 +9,14 @@
 
 mod assign;
 mod builder;
+mod cells;
 mod text;
 
 use crate::error::Error;
 
 pub(crate) use assign::{assign, check_assignable, show, text_of_bytes};
 pub(crate) use builder::ColumnBuilder;
+pub use cells::Cells;
 pub(crate) use text::{parse_bytea, parse_uuid};
 
 /// A value that cannot be stored in its column.

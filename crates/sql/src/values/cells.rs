@@ -9,18 +9,18 @@
 //! What no column can store but a query may produce (lists, structs) is written
 //! by Arrow.
 
-use arrow::array::{Array, AsArray};
-use arrow::datatypes::{
+use datafusion::arrow::array::{Array, AsArray};
+use datafusion::arrow::datatypes::{
     DataType, Date32Type, Decimal128Type, Float32Type, Float64Type, Int8Type, Int16Type, Int32Type,
     Int64Type, IntervalDayTimeType, IntervalMonthDayNanoType, IntervalYearMonthType,
     Time64MicrosecondType, Time64NanosecondType, TimeUnit, TimestampMicrosecondType,
     TimestampMillisecondType, TimestampNanosecondType, TimestampSecondType, UInt8Type, UInt16Type,
     UInt32Type, UInt64Type,
 };
-use arrow::util::display::{ArrayFormatter, FormatOptions};
+use datafusion::arrow::util::display::{ArrayFormatter, FormatOptions};
 use std::fmt::Write;
 
-type Writer<'a> = Box<dyn Fn(usize, &mut String) + 'a>;
+type Writer<'a> = Box<dyn Fn(usize, &mut String) + Send + Sync + 'a>;
 
 /// Writes the cells of one array as text.
 pub struct Cells<'a> {
@@ -55,11 +55,6 @@ impl<'a> Cells<'a> {
         self.write(row, &mut out);
         Some(out)
     }
-}
-
-/// Whether a column of this type is aligned to the right.
-pub fn is_number(kind: &DataType) -> bool {
-    kind.is_numeric()
 }
 
 /// Writing to a `String` cannot fail.
@@ -201,7 +196,7 @@ fn temporal<'a>(array: &'a dyn Array) -> Writer<'a> {
 }
 
 fn intervals<'a>(array: &'a dyn Array) -> Writer<'a> {
-    use arrow::datatypes::IntervalUnit;
+    use datafusion::arrow::datatypes::IntervalUnit;
     match array.data_type() {
         DataType::Interval(IntervalUnit::YearMonth) => {
             let values = array.as_primitive::<IntervalYearMonthType>();
@@ -227,13 +222,13 @@ fn intervals<'a>(array: &'a dyn Array) -> Writer<'a> {
 /// Lists, structs, maps and whatever else a query may return.
 fn other<'a>(array: &'a dyn Array) -> Writer<'a> {
     const NO_OPTIONS: FormatOptions<'static> = FormatOptions::new().with_null("NULL");
-    match ArrayFormatter::try_new(array, &NO_OPTIONS) {
-        Ok(formatter) => Box::new(move |row, out| put!(out, "{}", formatter.value(row))),
-        Err(error) => {
-            let text = format!("<{error}>");
-            Box::new(move |_, out| out.push_str(&text))
-        }
-    }
+    // One for each cell, as it cannot go from thread to thread.
+    Box::new(
+        move |row, out| match ArrayFormatter::try_new(array, &NO_OPTIONS) {
+            Ok(formatter) => put!(out, "{}", formatter.value(row)),
+            Err(error) => put!(out, "<{error}>"),
+        },
+    )
 }
 
 /// Shortest digits that read back as the same number; an exponent below 1e-4
@@ -273,7 +268,7 @@ fn float(scientific: String, digits: i32, out: &mut String) {
 }
 
 /// `value` × 10^-`scale`, with exactly `scale` digits after the point.
-pub fn decimal(value: i128, scale: i8, out: &mut String) {
+fn decimal(value: i128, scale: i8, out: &mut String) {
     if value < 0 {
         out.push('-');
     }
@@ -387,5 +382,5 @@ fn interval(months: i32, days: i32, micros: i64, out: &mut String) {
 }
 
 #[cfg(test)]
-#[path = "value_tests.rs"]
+#[path = "cells_tests.rs"]
 mod tests;

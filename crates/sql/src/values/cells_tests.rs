@@ -1,12 +1,12 @@
 //! What PostgreSQL 15 prints for the same values.
 
 use super::*;
-use arrow::array::{
+use datafusion::arrow::array::{
     ArrayRef, BinaryViewArray, BooleanArray, Date32Array, Decimal128Array, FixedSizeBinaryArray,
     Float32Array, Float64Array, Int64Array, IntervalMonthDayNanoArray, NullArray, StringViewArray,
     Time64MicrosecondArray, TimestampMicrosecondArray,
 };
-use arrow::datatypes::IntervalMonthDayNano;
+use datafusion::arrow::datatypes::IntervalMonthDayNano;
 use std::sync::Arc;
 
 fn texts(array: impl Array + 'static) -> Vec<String> {
