@@ -45,10 +45,12 @@ mod statement;
 mod types;
 mod values;
 
+pub use copy::{CopyStream, Incoming, Outgoing, StreamFormat};
 pub use database::Database;
 pub use error::{Error, Position, Result};
 pub use freestone_storage::{Row, Value};
 pub use parameter::Parameter;
 pub use progress::{Progress, ScanCounts};
-pub use session::{Outcome, Prepared, Rows, Session, SessionOptions};
+pub use session::{Description, Outcome, Prepared, Rows, Session, SessionOptions};
 pub use statement::Statement;
+pub use values::Cells;

@@ -21,6 +21,8 @@ pub enum Parameter {
     Boolean(bool),
     /// A whole number.
     Integer(i64),
+    /// A decimal number, as its digits: `12.50`, `-3`.
+    Decimal(String),
     /// A number with a binary fraction.
     Double(f64),
     /// Text, or anything that can be read from it.
@@ -101,6 +103,16 @@ impl Parameter {
                 }))
             }
             Self::Integer(number) => value(Value::Number(number.to_string(), false)),
+            Self::Decimal(digits) => match digits.strip_prefix('-') {
+                Some(digits) => Expr::Nested(Box::new(Expr::UnaryOp {
+                    op: UnaryOperator::Minus,
+                    expr: Box::new(value(Value::Number(digits.to_owned(), false))),
+                })),
+                None => value(Value::Number(
+                    digits.trim_start_matches('+').to_owned(),
+                    false,
+                )),
+            },
             Self::Double(number) => cast(text(double(*number)), DataType::DoublePrecision),
             Self::Text(given) => text(given.clone()),
             Self::Bytes(bytes) => {

@@ -95,7 +95,9 @@ fn no_such_type(name: &str) -> Error {
 
 fn custom(name: &str) -> Result<ColumnType> {
     match name.to_lowercase().as_str() {
-        "bpchar" | "name" => Ok(ColumnType::Text),
+        "bpchar" | "name" | "\"char\"" | "regtype" | "regproc" | "regnamespace" | "regrole"
+        | "_text" | "text" => Ok(ColumnType::Text),
+        "oid" | "xid" => Ok(ColumnType::BigInt),
         _ => Err(no_such_type(name)),
     }
 }

@@ -6,6 +6,8 @@ pub(crate) mod fill;
 mod options;
 mod parquet_read;
 mod records;
+mod stream;
+mod text;
 mod write;
 
 use std::sync::Arc;
@@ -20,6 +22,7 @@ use crate::run::{Run, columns_named};
 use crate::session::Outcome;
 
 pub(crate) use options::CopyOptions;
+pub use stream::{CopyStream, Incoming, Outgoing, StreamFormat};
 
 /// Runs a COPY statement.
 ///
@@ -46,7 +49,7 @@ pub(crate) async fn run(run: &Run<'_>, ast: &Ast) -> Result<Outcome> {
     let CopyTarget::File { filename } = target else {
         return Err(
             Error::unsupported(format!("COPY … {target} is not supported"))
-                .with_hint("COPY reads and writes files: COPY t FROM 'file.csv'"),
+                .with_hint("here COPY reads and writes files: COPY t FROM 'file.csv'"),
         );
     };
     let options = CopyOptions::read(options, filename)?;
@@ -63,8 +66,21 @@ async fn copy_to(
     filename: &str,
     options: &CopyOptions,
 ) -> Result<Outcome> {
-    let ast = match source {
-        CopySource::Query(query) => Ast::Query(query.clone()),
+    let ast = query_of(source)?;
+    let Outcome::Rows(rows) = run.query(&ast).await? else {
+        return Err(Error::internal("a query without rows"));
+    };
+    let rows = write::write_file(rows, filename.as_ref(), options).await?;
+    Ok(Outcome::Done {
+        tag: format!("COPY {rows}"),
+        rows,
+    })
+}
+
+/// The query whose rows COPY … TO writes.
+fn query_of(source: &CopySource) -> Result<Ast> {
+    match source {
+        CopySource::Query(query) => Ok(Ast::Query(query.clone())),
         CopySource::Table {
             table_name: name,
             columns,
@@ -76,17 +92,9 @@ async fn copy_to(
             } else {
                 columns.join(", ")
             };
-            crate::statement::parse_one(&format!("SELECT {list} FROM {name}"))?
+            crate::statement::parse_one(&format!("SELECT {list} FROM {name}"))
         }
-    };
-    let Outcome::Rows(rows) = run.query(&ast).await? else {
-        return Err(Error::internal("a query without rows"));
-    };
-    let rows = write::write_file(rows, filename.as_ref(), options).await?;
-    Ok(Outcome::Done {
-        tag: format!("COPY {rows}"),
-        rows,
-    })
+    }
 }
 
 async fn copy_from(

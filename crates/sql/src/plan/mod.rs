@@ -8,6 +8,7 @@ pub(crate) mod membership;
 pub(crate) mod names;
 pub(crate) mod naming;
 pub(crate) mod optimize;
+pub(crate) mod pg_catalog;
 pub(crate) mod relations;
 pub(crate) mod rewrite;
 pub(crate) mod rows;

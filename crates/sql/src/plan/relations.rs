@@ -27,7 +27,8 @@ use datafusion::sql::planner::ParserOptions;
 use datafusion::sql::sqlparser::ast::Statement as Ast;
 use freestone_storage::{Catalog, Snapshot};
 
-use super::names::{INFORMATION_SCHEMA, Name, of_reference};
+use super::names::{DEFAULT_SCHEMA, INFORMATION_SCHEMA, Name, of_reference};
+use super::pg_catalog::{self, PG_CATALOG};
 use super::{information_schema, naming, rewrite, table_functions};
 use crate::error::{Error, Result, did_you_mean};
 use crate::functions::sequences;
@@ -105,6 +106,12 @@ impl<'a> Relations<'a> {
         }
         if name.schema == INFORMATION_SCHEMA
             && let Some(table) = information_schema::table(self, &name.name)?
+        {
+            return Ok(table);
+        }
+        // As in PostgreSQL, its catalog need not be named.
+        if (name.schema == PG_CATALOG || name.schema == DEFAULT_SCHEMA)
+            && let Some(table) = pg_catalog::table(self, &name.name)?
         {
             return Ok(table);
         }

@@ -7,6 +7,9 @@
 //! | `SELECT EXISTS (SELECT …)` | `SELECT (SELECT count(*) …) > 0` |
 //! | `SELECT x IN (SELECT …)` | `SELECT CASE … END` over counts of matches and NULLs |
 //!
+//! What clients of PostgreSQL ask about its catalog is put into other words by
+//! `pg_catalog`.
+//!
 //! DataFusion has EXISTS and IN with a sub-query in conditions only, hence the last
 //! two, which are made in SELECT lists.
 
@@ -20,6 +23,7 @@ use datafusion::sql::sqlparser::ast::{
 use datafusion::sql::sqlparser::dialect::PostgreSqlDialect;
 use datafusion::sql::sqlparser::parser::Parser;
 
+use super::pg_catalog;
 use crate::error::Result;
 use crate::statement::parse_one;
 
@@ -71,6 +75,15 @@ impl VisitorMut for Rewrite {
                     Err(error) => ControlFlow::Break(error),
                 })?;
             }
+        }
+        ControlFlow::Continue(())
+    }
+
+    fn pre_visit_expr(&mut self, expr: &mut Expr) -> ControlFlow<Self::Break> {
+        match pg_catalog::rewritten(expr) {
+            Ok(Some(other)) => *expr = other,
+            Ok(None) => {}
+            Err(error) => return ControlFlow::Break(error),
         }
         ControlFlow::Continue(())
     }

@@ -240,7 +240,9 @@ fn array_of(parameter: &Parameter) -> Option<ArrayRef> {
         Parameter::Integer(value) => Arc::new(Int64Array::from(vec![*value])),
         Parameter::Double(value) => Arc::new(Float64Array::from(vec![*value])),
         // Their types depend on what they are used with.
-        Parameter::Null | Parameter::Text(_) | Parameter::Bytes(_) => return None,
+        Parameter::Null | Parameter::Decimal(_) | Parameter::Text(_) | Parameter::Bytes(_) => {
+            return None;
+        }
     })
 }
 
@@ -261,6 +263,10 @@ fn storable(given: &Parameter, column: &Column) -> Option<Option<Value>> {
             Parameter::Integer(number),
             ColumnType::Real | ColumnType::Double | ColumnType::Decimal { .. },
         ) => read(&number.to_string(), kind)?,
+        (
+            Parameter::Decimal(digits),
+            ColumnType::Real | ColumnType::Double | ColumnType::Decimal { .. },
+        ) => read(digits, kind)?,
         (Parameter::Boolean(value), ColumnType::Boolean) => Value::Bool(*value),
         (Parameter::Double(value), ColumnType::Double) => Value::Float(*value),
         (Parameter::Text(text), _) => read(text, kind)?,

@@ -90,6 +90,16 @@ pub(crate) async fn statement(session: &Session, statement: &Statement) -> Resul
 }
 
 impl<'a> Run<'a> {
+    /// A run that only plans, on what the session's next statement would see.
+    ///
+    /// # Errors
+    /// `25P02` in a transaction that failed.
+    pub(crate) fn planning(session: &'a Session) -> Result<Self> {
+        let within = session.transaction().snapshot()?;
+        let snapshot = within.unwrap_or_else(|| session.database().store().snapshot());
+        Ok(Self::over(session, snapshot))
+    }
+
     /// A run that only reads, outside of any transaction.
     pub(crate) fn over(session: &'a Session, snapshot: Snapshot) -> Self {
         Self::new(session, snapshot, None)

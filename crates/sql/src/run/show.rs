@@ -63,8 +63,10 @@ impl Run<'_> {
     }
 
     fn show_one(&self, name: &str) -> Result<Outcome> {
-        let value = current(self.state(), name)?;
-        let value = self.as_it_is(&name.to_lowercase(), value);
+        let value = match self.session.client().get(name) {
+            Some(value) => value,
+            None => self.as_it_is(&name.to_lowercase(), current(self.state(), name)?),
+        };
         Outcome::batch(batch(vec![(name, Values::Text(vec![Some(value)]))])?)
     }
 
@@ -81,7 +83,10 @@ impl Run<'_> {
     }
 
     fn show_all(&self) -> Result<Outcome> {
-        let (names, values) = all_settings(self.state())
+        let mut all = all_settings(self.state());
+        all.extend(self.session.client().all());
+        all.sort();
+        let (names, values) = all
             .into_iter()
             .map(|(name, value)| {
                 let value = self.as_it_is(&name, value);

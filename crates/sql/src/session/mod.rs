@@ -1,5 +1,7 @@
 //! Sessions: one user's settings, and the way from a statement to its outcome.
 
+mod client;
+mod describe;
 mod numbers;
 mod plans;
 mod prepared;
@@ -11,6 +13,7 @@ use std::collections::HashMap;
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 
 use datafusion::arrow::array::RecordBatch;
 use datafusion::arrow::datatypes::SchemaRef;
@@ -29,6 +32,8 @@ use crate::progress::Progress;
 use crate::run;
 use crate::statement::Statement;
 
+pub(crate) use client::ClientSettings;
+pub use describe::Description;
 pub(crate) use numbers::TakenNumbers;
 pub(crate) use plans::{KnownPlan, KnownPlans, PlanSettings, is_lasting};
 pub use prepared::Prepared;
@@ -61,6 +66,7 @@ pub struct Session {
     /// Statements kept by PREPARE.
     prepared: Mutex<HashMap<String, Arc<Prepared>>>,
     numbers: Arc<TakenNumbers>,
+    client: ClientSettings,
     /// Which known plans were made with its settings.
     plan_settings: Mutex<PlanSettings>,
 }
@@ -149,6 +155,7 @@ impl Session {
             relaxed: AtomicBool::new(false),
             prepared: Mutex::default(),
             numbers,
+            client: ClientSettings::default(),
         }
     }
 
@@ -219,6 +226,33 @@ impl Session {
     /// What the session is in; held for a moment only.
     pub(crate) fn transaction(&self) -> MutexGuard<'_, Open> {
         self.transaction.lock()
+    }
+
+    /// Settings that concern its client.
+    pub(crate) fn client(&self) -> &ClientSettings {
+        &self.client
+    }
+
+    /// The value of a setting, as SHOW prints it.
+    ///
+    /// # Errors
+    /// `42704` for an unknown setting.
+    pub fn setting(&self, name: &str) -> Result<String> {
+        match self.client.get(name) {
+            Some(value) => Ok(value),
+            None => current(&self.state.read(), name),
+        }
+    }
+
+    /// The limit of time that a setting such as `statement_timeout` asks for; `None` if
+    /// there is none.
+    pub fn timeout(&self, setting: &str) -> Option<Duration> {
+        self.client.timeout(setting)
+    }
+
+    /// Whether a statement failed in the open transaction, so that only its end is left.
+    pub fn transaction_failed(&self) -> bool {
+        matches!(*self.transaction.lock(), Open::Failed(_))
     }
 
     /// Whether BEGIN has opened a transaction that has not ended.
@@ -321,6 +355,9 @@ impl Session {
 
     /// Changes the settings for the statements that follow.
     pub(crate) fn configure(&self, setting: &Setting) -> Result<()> {
+        if self.client.set(&setting.name, setting.value.as_deref())? {
+            return Ok(());
+        }
         let mut state = self.state.write();
         if option_of(&setting.name.to_lowercase()) == option_of(MEMORY) {
             let limit = setting.value.as_deref().unwrap_or(crate::memory::DEFAULT);

@@ -3,14 +3,16 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
-use datafusion::sql::sqlparser::ast::{Expr, Statement as Ast};
+use datafusion::sql::sqlparser::ast::{CastKind, DataType as SqlType, Expr, Statement as Ast};
+use datafusion::sql::sqlparser::dialect::PostgreSqlDialect;
+use datafusion::sql::sqlparser::parser::Parser;
 use freestone_storage::Row;
 use freestone_storage::row::cell;
 use futures::{FutureExt, TryStreamExt};
 use parking_lot::RwLock;
 
 use super::{Outcome, Session, panicked};
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, parser as syntax_error};
 use crate::parameter::{self, Parameter};
 use crate::run::{PointChange, PointQuery, at_point, changes_rows};
 use crate::statement::Statement;
@@ -19,8 +21,10 @@ use crate::statement::Statement;
 /// can run it; it remembers how to find rows of the table that it was last run on.
 #[derive(Debug)]
 pub struct Prepared {
-    statement: Statement,
+    pub(super) statement: Statement,
     parameters: usize,
+    /// The types of parameters that were declared.
+    pub(super) types: Vec<Option<SqlType>>,
     point: RwLock<Option<Arc<PointQuery>>>,
     change: RwLock<Option<Arc<PointChange>>>,
 }
@@ -34,9 +38,20 @@ impl Prepared {
         Ok(Self {
             parameters: parameter::count(&statement.ast)?,
             statement,
+            types: Vec::new(),
             point: RwLock::default(),
             change: RwLock::default(),
         })
+    }
+
+    /// The same with types for its parameters, as SQL writes them, where they are known.
+    ///
+    /// # Errors
+    /// `42601` for a name that is no type.
+    pub fn with_types(mut self, types: &[Option<&str>]) -> Result<Self> {
+        let types = types.iter().map(|name| name.map(parsed_type).transpose());
+        self.types = types.collect::<Result<_>>()?;
+        Ok(self)
     }
 
     /// The statement.
@@ -61,9 +76,25 @@ impl Prepared {
         if let Some(outcome) = at_point? {
             return Ok(outcome);
         }
-        let literals: Vec<Expr> = values.iter().map(Parameter::literal).collect();
+        let literals = values.iter().enumerate();
+        let literals = literals.map(|(number, value)| self.typed(number, value.literal()));
+        let literals: Vec<Expr> = literals.collect();
         // Apart, so that the way past the planner does not move its state about.
         Box::pin(self.run_with(session, &literals)).await
+    }
+
+    /// An expression for a parameter, of the type that it was declared with.
+    pub(super) fn typed(&self, number: usize, expr: Expr) -> Expr {
+        match self.types.get(number) {
+            Some(Some(data_type)) => Expr::Cast {
+                kind: CastKind::Cast,
+                expr: Box::new(expr),
+                data_type: data_type.clone(),
+                array: false,
+                format: None,
+            },
+            _ => expr,
+        }
     }
 
     /// Changes the row with one key, or adds one, without a plan; `None` if that is
@@ -210,6 +241,15 @@ impl Session {
         }
         Ok(())
     }
+}
+
+fn parsed_type(name: &str) -> Result<SqlType> {
+    let mut parser = Parser::new(&PostgreSqlDialect {})
+        .try_with_sql(name)
+        .map_err(|error| syntax_error(&error))?;
+    parser
+        .parse_data_type()
+        .map_err(|error| syntax_error(&error))
 }
 
 fn none(name: &str) -> Error {

@@ -14,7 +14,7 @@
 //! | `datafusion.…` | every option of DataFusion, unchanged |
 //!
 //! A few settings that PostgreSQL's clients send on connecting are accepted with
-//! the only value they have here.
+//! the only value they have here; those that concern a client are in `client`.
 
 use datafusion::common::config::ConfigEntry;
 use datafusion::execution::session_state::SessionState;
@@ -92,7 +92,7 @@ pub(crate) fn change(state: &mut SessionState, setting: &Setting) -> Result<()> 
     };
     if let Some((_, only)) = FIXED.iter().find(|(fixed, _)| *fixed == name) {
         return match &setting.value {
-            Some(value) if !same_word(value, only) => {
+            Some(value) if !same_word(value, only) && !only.starts_with(&value.to_uppercase()) => {
                 Err(refuse(value, &format!("the only value is '{only}'")))
             }
             _ => Ok(()),

@@ -1,0 +1,338 @@
+//! COPY … FROM STDIN and COPY … TO STDOUT: the rows come from a client, or go to one.
+//!
+//! What a client sends is kept in a file until it has sent all of it, so that rows
+//! beyond all memory are taken and a client that gives up has changed nothing. Its text
+//! format, tabs and backslashes, becomes CSV on the way in.
+
+use std::io::{BufWriter, Write};
+
+use datafusion::arrow::datatypes::SchemaRef;
+use datafusion::sql::sqlparser::ast::{
+    CopyLegacyCsvOption, CopyLegacyOption, CopyOption, CopySource, CopyTarget, Ident,
+    Statement as Ast,
+};
+use futures::StreamExt;
+use tempfile::NamedTempFile;
+
+use super::CopyOptions;
+use super::csv_write::CsvWriter;
+use super::text::{as_csv, lines};
+use crate::error::{Error, Result};
+use crate::plan::names::table_name;
+use crate::run::Run;
+use crate::session::{Outcome, Rows, Session};
+use crate::statement::Statement;
+
+/// How the rows of a stream are written.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum StreamFormat {
+    /// One line a row, columns apart by one byte, `\` before what means something.
+    Text {
+        /// Between columns.
+        delimiter: u8,
+        /// What stands for NULL.
+        null: String,
+    },
+    /// CSV, by the statement's options.
+    Csv,
+}
+
+/// A COPY between a table or a query and a client.
+#[derive(Debug)]
+pub struct CopyStream {
+    ast: Ast,
+    options: Vec<CopyOption>,
+    format: StreamFormat,
+    to_client: bool,
+}
+
+/// Rows that a client is sending.
+pub struct Incoming {
+    stream: CopyStream,
+    file: BufWriter<NamedTempFile>,
+    /// The beginning of a line whose end has not come.
+    line: Vec<u8>,
+    /// Whether the end was marked.
+    ended: bool,
+}
+
+/// Rows that a client receives.
+pub struct Outgoing {
+    rows: Rows,
+    format: StreamFormat,
+    options: CopyOptions,
+    headed: bool,
+    /// Rows so far.
+    pub count: u64,
+}
+
+impl CopyStream {
+    /// The COPY that a statement is; `None` for any other, and for one with a file.
+    ///
+    /// # Errors
+    /// `0A000` and `22023` for options that a stream has not.
+    pub fn of(statement: &Statement) -> Result<Option<CopyStream>> {
+        let Ast::Copy {
+            to,
+            target,
+            options,
+            legacy_options,
+            ..
+        } = statement.ast.as_ref()
+        else {
+            return Ok(None);
+        };
+        if !matches!(target, CopyTarget::Stdin | CopyTarget::Stdout) {
+            return Ok(None);
+        }
+        let mut options: Vec<CopyOption> = options.clone();
+        for option in legacy_options {
+            modern(option, &mut options)?;
+        }
+        let format = format_of(&mut options)?;
+        Ok(Some(CopyStream {
+            ast: Ast::clone(&statement.ast),
+            options,
+            format,
+            to_client: *to,
+        }))
+    }
+
+    /// Whether rows go to the client.
+    pub fn is_to_client(&self) -> bool {
+        self.to_client
+    }
+
+    /// Columns of the client's rows.
+    ///
+    /// # Errors
+    /// Those of names that are not there.
+    pub fn columns(&self, session: &Session) -> Result<usize> {
+        let Ast::Copy { source, .. } = &self.ast else {
+            return Ok(0);
+        };
+        match source {
+            CopySource::Table { columns, .. } if !columns.is_empty() => Ok(columns.len()),
+            CopySource::Table {
+                table_name: name, ..
+            } => {
+                let run = Run::planning(session)?;
+                Ok(run.stored_table(&table_name(name)?)?.schema.columns.len())
+            }
+            CopySource::Query(_) => Ok(0),
+        }
+    }
+
+    /// Begins to take rows.
+    ///
+    /// # Errors
+    /// `58030` if no file can be made.
+    pub fn receive(self) -> Result<Incoming> {
+        let file = NamedTempFile::new().map_err(|error| disk(&error))?;
+        Ok(Incoming {
+            stream: self,
+            file: BufWriter::new(file),
+            line: Vec::new(),
+            ended: false,
+        })
+    }
+
+    /// Begins to give rows.
+    ///
+    /// # Errors
+    /// Those of the query.
+    pub async fn send(self, session: &Session) -> Result<Outgoing> {
+        let Ast::Copy { source, .. } = &self.ast else {
+            return Err(Error::internal("not a COPY"));
+        };
+        let query = Statement::of(super::query_of(source)?);
+        let Outcome::Rows(rows) = session.run(&query).await? else {
+            return Err(Error::internal("a query without rows"));
+        };
+        Ok(Outgoing {
+            rows,
+            options: CopyOptions::read(&self.options, "stream.csv")?,
+            format: self.format,
+            headed: false,
+            count: 0,
+        })
+    }
+}
+
+impl Incoming {
+    /// Takes the next bytes, wherever they begin and end.
+    ///
+    /// # Errors
+    /// `58030` and `53100` of the disk.
+    pub fn push(&mut self, bytes: &[u8]) -> Result<()> {
+        let StreamFormat::Text { delimiter, null } = &self.stream.format else {
+            return self.file.write_all(bytes).map_err(|error| disk(&error));
+        };
+        let mut rest = bytes;
+        while let Some(end) = rest.iter().position(|byte| *byte == b'\n') {
+            self.line.extend_from_slice(&rest[..end]);
+            rest = &rest[end + 1..];
+            let slashes = self.line.iter().rev().take_while(|byte| **byte == b'\\');
+            if slashes.count() % 2 == 1 {
+                // The end of the line is part of a value.
+                self.line.push(b'\n');
+                continue;
+            }
+            if !self.ended {
+                self.ended = self.line == b"\\.";
+                if !self.ended {
+                    let line = as_csv(&self.line, *delimiter, null);
+                    self.file.write_all(&line).map_err(|error| disk(&error))?;
+                }
+            }
+            self.line.clear();
+        }
+        self.line.extend_from_slice(rest);
+        Ok(())
+    }
+
+    /// Puts all rows into the table.
+    ///
+    /// # Errors
+    /// As COPY from a file; nothing is copied then.
+    pub async fn finish(mut self, session: &Session) -> Result<Outcome> {
+        if !self.line.is_empty() {
+            self.push(b"\n")?;
+        }
+        let file = self.file.into_inner();
+        let file = file.map_err(|error| disk(error.error()))?;
+        let path = file.path().to_string_lossy().into_owned();
+        let mut ast = self.stream.ast;
+        if let Ast::Copy {
+            target,
+            options,
+            legacy_options,
+            ..
+        } = &mut ast
+        {
+            let filename = path.clone();
+            *target = CopyTarget::File { filename };
+            *options = self.stream.options;
+            legacy_options.clear();
+        }
+        let outcome = session.run(&Statement::of(ast)).await;
+        outcome.map_err(|mut error| {
+            let named = |text: &str| {
+                text.replace(&format!("\"{path}\""), "STDIN")
+                    .replace(&path, "STDIN")
+            };
+            error.message = named(&error.message);
+            error.detail = error.detail.as_deref().map(named);
+            error
+        })
+    }
+}
+
+impl Outgoing {
+    /// Columns of the rows.
+    pub fn schema(&self) -> &SchemaRef {
+        &self.rows.schema
+    }
+
+    /// Adds the next lines to `out`; whether there may be more.
+    ///
+    /// # Errors
+    /// Those of the query.
+    pub async fn next(&mut self, out: &mut Vec<u8>) -> Result<bool> {
+        let batch = self.rows.stream.next().await.transpose()?;
+        let begun = std::mem::replace(&mut self.headed, true);
+        match &self.format {
+            StreamFormat::Csv => {
+                let mut options = self.options.clone();
+                options.header &= !begun;
+                let mut writer = CsvWriter::new(std::mem::take(out), &options, &self.rows.schema)?;
+                if let Some(batch) = &batch {
+                    writer.write(batch)?;
+                }
+                *out = writer.into_inner();
+            }
+            StreamFormat::Text { delimiter, null } => {
+                if let Some(batch) = &batch {
+                    lines(batch, *delimiter, null, out);
+                }
+            }
+        }
+        self.count += batch.as_ref().map_or(0, |batch| batch.num_rows() as u64);
+        Ok(batch.is_some())
+    }
+}
+
+fn disk(error: &std::io::Error) -> Error {
+    Error::new("58030", format!("cannot keep the rows of COPY: {error}"))
+}
+
+/// An option as it was written before there were brackets.
+fn modern(option: &CopyLegacyOption, options: &mut Vec<CopyOption>) -> Result<()> {
+    match option {
+        CopyLegacyOption::Delimiter(byte) => options.push(CopyOption::Delimiter(*byte)),
+        CopyLegacyOption::Null(text) => options.push(CopyOption::Null(text.clone())),
+        CopyLegacyOption::Header => options.push(CopyOption::Header(true)),
+        CopyLegacyOption::Csv(details) => {
+            options.push(CopyOption::Format(Ident::new("csv")));
+            for detail in details {
+                options.push(match detail {
+                    CopyLegacyCsvOption::Header => CopyOption::Header(true),
+                    CopyLegacyCsvOption::Quote(byte) => CopyOption::Quote(*byte),
+                    CopyLegacyCsvOption::Escape(byte) => CopyOption::Escape(*byte),
+                    CopyLegacyCsvOption::ForceQuote(names) => CopyOption::ForceQuote(names.clone()),
+                    CopyLegacyCsvOption::ForceNotNull(names) => {
+                        CopyOption::ForceNotNull(names.clone())
+                    }
+                });
+            }
+        }
+        other => {
+            return Err(
+                Error::unsupported(format!("COPY … {other} is not supported"))
+                    .with_hint("a stream is text or csv: COPY t FROM STDIN (FORMAT csv)"),
+            );
+        }
+    }
+    Ok(())
+}
+
+/// The format that options ask for. Those of text are taken out and become those of the
+/// CSV that is made of it.
+fn format_of(options: &mut Vec<CopyOption>) -> Result<StreamFormat> {
+    // Rows are never kept in a form that a freeze would change.
+    options.retain(|option| !matches!(option, CopyOption::Freeze(_)));
+    let named = options.iter().find_map(|option| match option {
+        CopyOption::Format(name) => Some(name.value.to_lowercase()),
+        _ => None,
+    });
+    match named.as_deref() {
+        Some("csv") => return Ok(StreamFormat::Csv),
+        None | Some("text") => {}
+        Some(other) => {
+            return Err(
+                Error::unsupported(format!("COPY format \"{other}\" cannot be streamed"))
+                    .with_hint("a stream is text or csv: COPY t FROM STDIN (FORMAT csv)"),
+            );
+        }
+    }
+    let (mut delimiter, mut null) = (b'\t', "\\N".to_owned());
+    for option in std::mem::take(options) {
+        match option {
+            CopyOption::Format(_) => {}
+            CopyOption::Delimiter(byte) => {
+                let fits = |byte: &u8| byte.is_ascii() && !byte.is_ascii_alphanumeric();
+                let fits = |byte: &u8| fits(byte) && !b"\\.\n\r".contains(byte);
+                delimiter = u8::try_from(byte).ok().filter(fits).ok_or_else(|| {
+                    Error::new("22023", format!("COPY delimiter cannot be \"{byte}\""))
+                })?;
+            }
+            CopyOption::Null(text) => null = text,
+            other @ CopyOption::Encoding(_) => options.push(other),
+            other => {
+                return Err(Error::new("22023", format!("COPY {other} is for CSV only")));
+            }
+        }
+    }
+    options.push(CopyOption::Format(Ident::new("csv")));
+    Ok(StreamFormat::Text { delimiter, null })
+}

@@ -1,0 +1,241 @@
+//! PostgreSQL's functions about its catalog, its casts and operators by full names, in
+//! words that are understood here.
+//!
+//! | written | becomes |
+//! |---|---|
+//! | `pg_catalog.f(x)`, `x::pg_catalog.t` | `f(x)`, `x::t` |
+//! | `a OPERATOR(pg_catalog.~) b`, `a COLLATE "default"` | `a ~ b`, `a` |
+//! | `pg_get_constraintdef(x)` and others | a sub-query over `pg_catalog` |
+//! | `'t'::regclass`, `x::regclass` | the number of a table, its name |
+
+use datafusion::sql::sqlparser::ast::{
+    BinaryOperator, CastKind, DataType, Expr, Function, FunctionArg, FunctionArgExpr,
+    FunctionArguments, ObjectName, Value,
+};
+use datafusion::sql::sqlparser::dialect::PostgreSqlDialect;
+use datafusion::sql::sqlparser::parser::Parser;
+
+use super::PG_CATALOG;
+use super::types::names;
+use crate::error::Result;
+use crate::plan::names::fold_part;
+
+/// An expression in other words; `None` for one that stays as it is.
+///
+/// # Errors
+/// None but those of a bug in here.
+pub(crate) fn rewritten(expr: &mut Expr) -> Result<Option<Expr>> {
+    Ok(match expr {
+        Expr::Function(function) => {
+            unqualified(&mut function.name);
+            return called(function);
+        }
+        Expr::Collate { expr, collation } => {
+            let name = collation.0.last().and_then(fold_part).unwrap_or_default();
+            let plain = ["default", "C", "c", "POSIX", "posix"].contains(&name.as_str());
+            plain.then(|| (**expr).clone())
+        }
+        Expr::BinaryOp { op, .. } => {
+            if let BinaryOperator::PGCustomBinaryOperator(parts) = op
+                && let Some(meant) = parts.last().and_then(|name| operator(name))
+            {
+                *op = meant;
+            }
+            None
+        }
+        Expr::Cast {
+            kind: CastKind::Cast | CastKind::DoubleColon,
+            expr: inner,
+            data_type,
+            ..
+        } => {
+            if let DataType::Custom(name, _) = data_type {
+                unqualified(name);
+            }
+            match is_regclass(data_type) {
+                true => Some(parsed(&table_of(inner))?),
+                false => None,
+            }
+        }
+        _ => None,
+    })
+}
+
+/// Takes the schema from a name if it is this one.
+fn unqualified(name: &mut ObjectName) {
+    if let [schema, _] = name.0.as_slice()
+        && fold_part(schema).as_deref() == Some(PG_CATALOG)
+    {
+        name.0.remove(0);
+    }
+}
+
+fn operator(name: &str) -> Option<BinaryOperator> {
+    Some(match name {
+        "~" => BinaryOperator::PGRegexMatch,
+        "~*" => BinaryOperator::PGRegexIMatch,
+        "!~" => BinaryOperator::PGRegexNotMatch,
+        "!~*" => BinaryOperator::PGRegexNotIMatch,
+        "=" => BinaryOperator::Eq,
+        "<>" => BinaryOperator::NotEq,
+        _ => return None,
+    })
+}
+
+fn is_regclass(kind: &DataType) -> bool {
+    match kind {
+        DataType::Regclass => true,
+        DataType::Custom(name, _) => name.to_string().eq_ignore_ascii_case("regclass"),
+        _ => false,
+    }
+}
+
+/// A table's number if it is named, its name if its number is given.
+fn table_of(expr: &Expr) -> String {
+    let text = match expr {
+        Expr::Value(value) => match &value.value {
+            Value::SingleQuotedString(text) => Some(text),
+            _ => None,
+        },
+        _ => None,
+    };
+    match text {
+        Some(number) if number.parse::<i64>().is_ok() => format!("CAST({number} AS BIGINT)"),
+        Some(name) => {
+            let (schema, table) = name.split_once('.').unwrap_or(("", name));
+            let bare = |name: &str| match name.strip_prefix('"') {
+                Some(quoted) => quoted.trim_end_matches('"').to_owned(),
+                None => name.to_lowercase(),
+            };
+            let within = match schema {
+                "" => String::new(),
+                schema => format!(" AND \"n\" = '{}'", bare(schema).replace('\'', "''")),
+            };
+            format!(
+                "(SELECT \"o\" FROM (SELECT c.oid AS \"o\", relname AS \"r\", nspname AS \"n\" FROM \
+                 pg_catalog.pg_class AS c JOIN pg_catalog.pg_namespace AS n ON n.oid = relnamespace) \
+                 AS \"of\" WHERE \"r\" = '{}'{within} LIMIT 1)",
+                bare(table).replace('\'', "''")
+            )
+        }
+        None => lookup("relname", ("pg_class", "oid"), &expr.to_string()),
+    }
+}
+
+/// A sub-query for the column `wanted` of the row whose `key` is `value`.
+fn lookup(wanted: &str, (table, key): (&str, &str), value: &str) -> String {
+    format!(
+        "(SELECT max(\"w\") FROM (SELECT {wanted} AS \"w\", {key} AS \"k\" FROM pg_catalog.{table}) \
+         AS \"of\" WHERE \"k\" = ({value}))"
+    )
+}
+
+/// What a function about the catalog comes to.
+fn called(function: &mut Function) -> Result<Option<Expr>> {
+    let name = match function.name.0.as_slice() {
+        [name] => fold_part(name).unwrap_or_default(),
+        _ => return Ok(None),
+    };
+    if ["nextval", "currval", "setval"].contains(&name.as_str()) {
+        sequences(function);
+        return Ok(None);
+    }
+    let Some(arguments) = arguments(function) else {
+        return Ok(None);
+    };
+    let first = arguments.first().map(String::as_str).unwrap_or("NULL");
+    let text = match name.as_str() {
+        "pg_table_is_visible"
+        | "pg_type_is_visible"
+        | "pg_function_is_visible"
+        | "has_table_privilege"
+        | "has_schema_privilege"
+        | "has_database_privilege"
+        | "has_column_privilege" => "TRUE".to_owned(),
+        "pg_is_in_recovery" | "pg_is_other_temp_schema" => "FALSE".to_owned(),
+        "pg_my_temp_schema" | "pg_backend_pid" => "CAST(0 AS BIGINT)".to_owned(),
+        "pg_get_userbyid" => format!("'{}'", super::others::USER),
+        "session_user" | "current_user" if arguments.is_empty() => {
+            format!("'{}'", super::others::USER)
+        }
+        "pg_encoding_to_char" => "'UTF8'".to_owned(),
+        "pg_get_expr" => format!("({first})"),
+        "obj_description"
+        | "col_description"
+        | "shobj_description"
+        | "pg_tablespace_location"
+        | "pg_get_partkeydef"
+        | "pg_get_statisticsobjdef_columns"
+        | "pg_get_viewdef"
+        | "pg_get_ruledef"
+        | "pg_get_triggerdef"
+        | "pg_get_serial_sequence"
+        | "pg_relation_is_publishable" => "CAST(NULL AS TEXT)".to_owned(),
+        "pg_get_constraintdef" => lookup("definition", ("pg_constraint", "oid"), first),
+        "pg_get_indexdef" => match arguments.get(1).filter(|place| *place != "0") {
+            None => lookup("definition", ("pg_index", "indexrelid"), first),
+            Some(place) => format!(
+                "(SELECT max(\"w\") FROM (SELECT attname AS \"w\", attrelid AS \"k\", attnum AS \"p\" \
+                 FROM pg_catalog.pg_attribute) AS \"of\" WHERE \"k\" = ({first}) AND \"p\" = ({place}))"
+            ),
+        },
+        "format_type" => format_type(first, arguments.get(1).map_or("-1", String::as_str)),
+        _ => return Ok(None),
+    };
+    parsed(&text).map(Some)
+}
+
+/// The name of a type with its length or digits.
+fn format_type(number: &str, modifier: &str) -> String {
+    let each = names().map(|(known, name)| match known {
+        1042 | 1043 => format!(
+            "WHEN {known} THEN CASE WHEN ({modifier}) > 4 THEN '{name}(' || (({modifier}) - 4) || ')' \
+             ELSE '{name}' END"
+        ),
+        1700 => format!(
+            "WHEN {known} THEN CASE WHEN ({modifier}) > 4 THEN '{name}(' || ((({modifier}) - 4) / 65536) \
+             || ',' || ((({modifier}) - 4) % 65536) || ')' ELSE '{name}' END"
+        ),
+        _ => format!("WHEN {known} THEN '{name}'"),
+    });
+    let each: Vec<String> = each.collect();
+    format!("CASE ({number}) {} ELSE '???' END", each.join(" "))
+}
+
+/// The arguments of a call as text; `None` for one of another form.
+fn arguments(function: &Function) -> Option<Vec<String>> {
+    match &function.args {
+        FunctionArguments::None => Some(Vec::new()),
+        FunctionArguments::List(list) => {
+            let each = list.args.iter().map(|argument| match argument {
+                FunctionArg::Unnamed(FunctionArgExpr::Expr(expr)) => Some(expr.to_string()),
+                _ => None,
+            });
+            each.collect()
+        }
+        FunctionArguments::Subquery(_) => None,
+    }
+}
+
+/// Sequences are called by their names, whatever these are cast to.
+fn sequences(function: &mut Function) {
+    if let FunctionArguments::List(list) = &mut function.args {
+        for argument in &mut list.args {
+            if let FunctionArg::Unnamed(FunctionArgExpr::Expr(Expr::Cast {
+                expr, data_type, ..
+            })) = argument
+                && is_regclass(data_type)
+            {
+                let named = (**expr).clone();
+                *argument = FunctionArg::Unnamed(FunctionArgExpr::Expr(named));
+            }
+        }
+    }
+}
+
+fn parsed(text: &str) -> Result<Expr> {
+    Parser::new(&PostgreSqlDialect {})
+        .try_with_sql(text)
+        .and_then(|mut parser| parser.parse_expr())
+        .map_err(|error| crate::error::parser(&error))
+}

@@ -1,0 +1,194 @@
+//! Indexes and constraints.
+
+use freestone_storage::{ForeignAction, IndexDefinition, Table};
+
+use super::facts::Facts;
+use super::objects::{
+    BTREE, constraint_number, described, index_number, schema_number, table_number,
+};
+use crate::plan::names::quoted;
+use crate::plan::relations::Relations;
+
+/// Names of columns, as SQL lists them.
+fn listed(table: &Table, columns: &[usize]) -> String {
+    let names = columns
+        .iter()
+        .filter_map(|at| table.schema.columns.get(*at));
+    let names: Vec<String> = names.map(|column| quoted(&column.name)).collect();
+    names.join(", ")
+}
+
+fn numbers(columns: &[usize]) -> Vec<i32> {
+    columns.iter().map(|at| *at as i32 + 1).collect()
+}
+
+/// How an index would be made.
+fn text(schema: &str, table: &Table, index: &IndexDefinition) -> String {
+    let unique = if key_of(table, index).is_some() {
+        "UNIQUE "
+    } else {
+        ""
+    };
+    format!(
+        "CREATE {unique}INDEX {} ON {}.{} USING {} ({})",
+        quoted(&index.name),
+        quoted(schema),
+        quoted(&table.name),
+        index.kind,
+        listed(table, &index.columns)
+    )
+}
+
+/// The key that an index is of, and whether it is the primary one.
+fn key_of(table: &Table, index: &IndexDefinition) -> Option<bool> {
+    let keys = table.schema.keys.iter();
+    let mut of = keys.filter(|key| key.name == index.name || key.columns == index.columns);
+    of.next().map(|key| key.primary)
+}
+
+/// Indexes by their numbers.
+pub(super) fn indexes(relations: &Relations<'_>, facts: &mut Facts) {
+    for one in described(relations) {
+        let Some(table) = &one.table else { continue };
+        for index in &table.schema.indexes {
+            let key = key_of(table, index);
+            let columns: Vec<String> = numbers(&index.columns)
+                .iter()
+                .map(ToString::to_string)
+                .collect();
+            let count = index.columns.len() as i64;
+            facts.add([
+                ("indexrelid", index_number(table, index.number).into()),
+                ("indrelid", one.number.into()),
+                ("indnatts", count.into()),
+                ("indnkeyatts", count.into()),
+                ("indisunique", key.is_some().into()),
+                ("indisprimary", key.unwrap_or(false).into()),
+                ("indimmediate", true.into()),
+                ("indisvalid", true.into()),
+                ("indisready", true.into()),
+                ("indislive", true.into()),
+                ("indkey", columns.join(" ").into()),
+                ("indoption", vec!["0"; columns.len()].join(" ").into()),
+                ("definition", text(&one.schema, table, index).into()),
+            ]);
+        }
+    }
+}
+
+/// Indexes by their names, with how they would be made.
+pub(super) fn index_texts(relations: &Relations<'_>, facts: &mut Facts) {
+    for one in described(relations) {
+        let Some(table) = &one.table else { continue };
+        for index in &table.schema.indexes {
+            facts.add([
+                ("schemaname", one.schema.as_str().into()),
+                ("tablename", one.name.as_str().into()),
+                ("indexname", index.name.as_str().into()),
+                ("indexdef", text(&one.schema, table, index).into()),
+            ]);
+        }
+    }
+}
+
+/// Keys, checks and references.
+pub(super) fn constraints(relations: &Relations<'_>, facts: &mut Facts) {
+    for one in described(relations) {
+        let Some(table) = &one.table else { continue };
+        let namespace = schema_number(relations, &one.schema);
+        let schema = &table.schema;
+        let mut place = 0;
+        let mut next = || {
+            place += 1;
+            constraint_number(table, place - 1)
+        };
+        for key in &schema.keys {
+            let index = schema
+                .indexes
+                .iter()
+                .find(|index| index.columns == key.columns);
+            let word = if key.primary { "PRIMARY KEY" } else { "UNIQUE" };
+            facts.add([
+                ("oid", next().into()),
+                ("conname", key.name.as_str().into()),
+                ("connamespace", namespace.into()),
+                ("contype", if key.primary { "p" } else { "u" }.into()),
+                ("convalidated", true.into()),
+                ("conrelid", one.number.into()),
+                (
+                    "conindid",
+                    index
+                        .map_or(0, |index| index_number(table, index.number))
+                        .into(),
+                ),
+                ("conkey", numbers(&key.columns).into()),
+                ("conislocal", true.into()),
+                (
+                    "definition",
+                    format!("{word} ({})", listed(table, &key.columns)).into(),
+                ),
+            ]);
+        }
+        for check in &schema.checks {
+            facts.add([
+                ("oid", next().into()),
+                ("conname", check.name.as_str().into()),
+                ("connamespace", namespace.into()),
+                ("contype", "c".into()),
+                ("convalidated", true.into()),
+                ("conrelid", one.number.into()),
+                ("conkey", numbers(&check.columns).into()),
+                ("conislocal", true.into()),
+                ("definition", format!("CHECK ({})", check.condition).into()),
+            ]);
+        }
+        for foreign in &schema.foreign_keys {
+            let mut parents = relations.snapshot.all_tables();
+            let parent = parents.find(|(_, known)| known.id == foreign.parent);
+            let Some((parent_schema, parent)) = parent else {
+                continue;
+            };
+            let mut definition = format!(
+                "FOREIGN KEY ({}) REFERENCES {}.{}({})",
+                listed(table, &foreign.columns),
+                quoted(parent_schema),
+                quoted(&parent.name),
+                listed(parent, &foreign.parent_columns)
+            );
+            for (word, action) in [("UPDATE", foreign.on_update), ("DELETE", foreign.on_delete)] {
+                if let Some((_, what)) = action_of(action) {
+                    definition.push_str(&format!(" ON {word} {what}"));
+                }
+            }
+            let letter = |action| action_of(action).map_or("a", |(letter, _)| letter);
+            facts.add([
+                ("oid", next().into()),
+                ("conname", foreign.name.as_str().into()),
+                ("connamespace", namespace.into()),
+                ("contype", "f".into()),
+                ("convalidated", true.into()),
+                ("conrelid", one.number.into()),
+                ("confrelid", table_number(parent).into()),
+                ("confupdtype", letter(foreign.on_update).into()),
+                ("confdeltype", letter(foreign.on_delete).into()),
+                ("confmatchtype", "s".into()),
+                ("conkey", numbers(&foreign.columns).into()),
+                ("confkey", numbers(&foreign.parent_columns).into()),
+                ("conislocal", true.into()),
+                ("definition", definition.into()),
+            ]);
+        }
+    }
+}
+
+/// PostgreSQL's letter for an action, and the words; `None` for none.
+fn action_of(action: ForeignAction) -> Option<(&'static str, &'static str)> {
+    match action {
+        ForeignAction::Cascade => Some(("c", "CASCADE")),
+        ForeignAction::SetNull => Some(("n", "SET NULL")),
+        _ => None,
+    }
+}
+
+/// How rows are found, for `pg_am`.
+pub(super) const ACCESS: [(i64, &str, &str); 2] = [(2, "heap", "t"), (BTREE, "csb", "i")];

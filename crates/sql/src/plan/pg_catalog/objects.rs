@@ -1,0 +1,300 @@
+//! Schemas, tables, views, sequences and their columns.
+
+use std::sync::Arc;
+
+use datafusion::arrow::datatypes::DataType;
+use freestone_storage::{Column, ColumnType, Table};
+
+use super::PG_CATALOG;
+use super::facts::Facts;
+use super::types::{number_of, of_column};
+use crate::plan::names::{INFORMATION_SCHEMA, Name};
+use crate::plan::relations::Relations;
+
+/// The one owner of everything.
+pub(super) const OWNER: i64 = 10;
+/// Numbers from here on are those of objects that users have made.
+const FIRST: i64 = 16_384;
+/// Objects of a table: itself, then its indexes and constraints.
+const OBJECTS: i64 = 1_024;
+/// Constraints come after indexes.
+const CONSTRAINTS: i64 = 512;
+/// Views have no numbers of their own: they come after all tables, by their places.
+const VIEWS: i64 = 1 << 40;
+const SEQUENCES: i64 = 1 << 41;
+/// Table access by heap, and by an index.
+const HEAP: i64 = 2;
+pub(super) const BTREE: i64 = 403;
+
+/// A table's number.
+pub(super) fn table_number(table: &Table) -> i64 {
+    FIRST + table.id.0 as i64 * OBJECTS
+}
+
+/// An index' number, by its own in the table.
+pub(super) fn index_number(table: &Table, number: u32) -> i64 {
+    table_number(table) + 1 + i64::from(number) % (CONSTRAINTS - 1)
+}
+
+/// A constraint's number, by its place.
+pub(super) fn constraint_number(table: &Table, place: usize) -> i64 {
+    table_number(table) + CONSTRAINTS + place as i64
+}
+
+/// A schema's number.
+pub(super) fn schema_number(relations: &Relations<'_>, name: &str) -> i64 {
+    match name {
+        PG_CATALOG => 11,
+        INFORMATION_SCHEMA => 13_000,
+        name => {
+            let mut schemas = relations.snapshot.schemas();
+            2_200 + schemas.position(|known| known == name).unwrap_or(0) as i64
+        }
+    }
+}
+
+/// All schemas.
+pub(super) fn namespaces(relations: &Relations<'_>, facts: &mut Facts) {
+    let own = relations.snapshot.schemas();
+    for name in own.chain([PG_CATALOG, INFORMATION_SCHEMA]) {
+        facts.add([
+            ("oid", schema_number(relations, name).into()),
+            ("nspname", name.into()),
+            ("nspowner", OWNER.into()),
+        ]);
+    }
+}
+
+/// A table or a view, with its columns' names, types and the rest.
+pub(super) struct Described {
+    pub(super) number: i64,
+    pub(super) schema: String,
+    pub(super) name: String,
+    /// `None` for a view.
+    pub(super) table: Option<Arc<Table>>,
+    pub(super) columns: Vec<(String, DataType, Option<Column>)>,
+    pub(super) definition: Option<String>,
+}
+
+/// Tables and views of all schemas.
+pub(super) fn described(relations: &Relations<'_>) -> Vec<Described> {
+    let mut all = Vec::new();
+    for schema in relations.snapshot.schemas() {
+        for table in relations.snapshot.tables(schema) {
+            let columns = table.schema.columns.iter();
+            let columns = columns.map(|column| {
+                (
+                    column.name.clone(),
+                    column.kind.arrow(),
+                    Some(column.clone()),
+                )
+            });
+            all.push(Described {
+                number: table_number(table),
+                schema: schema.to_owned(),
+                name: table.name.clone(),
+                columns: columns.collect(),
+                table: Some(Arc::clone(table)),
+                definition: None,
+            });
+        }
+        for view in relations.snapshot.views(schema) {
+            let name = Name {
+                schema: schema.to_owned(),
+                name: view.name.clone(),
+                position: None,
+            };
+            // A view whose tables are gone has no columns to list.
+            let columns = relations.provider(&name).map(|provider| {
+                let schema = provider.schema();
+                let fields = schema.fields().iter();
+                fields
+                    .map(|field| (field.name().clone(), field.data_type().clone(), None))
+                    .collect()
+            });
+            all.push(Described {
+                number: VIEWS + all.len() as i64,
+                schema: schema.to_owned(),
+                name: view.name.clone(),
+                table: None,
+                columns: columns.unwrap_or_default(),
+                definition: Some(view.sql.clone()),
+            });
+        }
+    }
+    all
+}
+
+/// Tables, views, indexes and sequences.
+pub(super) fn classes(relations: &Relations<'_>, facts: &mut Facts) {
+    for one in described(relations) {
+        let namespace = schema_number(relations, &one.schema);
+        let stored = one.table.as_ref();
+        let schema = stored.map(|table| &table.schema);
+        let is_indexed = schema.is_some_and(|schema| !schema.indexes.is_empty());
+        facts.add([
+            ("oid", one.number.into()),
+            ("relname", one.name.as_str().into()),
+            ("relnamespace", namespace.into()),
+            ("relowner", OWNER.into()),
+            ("relam", if stored.is_some() { HEAP } else { 0 }.into()),
+            ("relkind", if stored.is_some() { "r" } else { "v" }.into()),
+            ("relnatts", (one.columns.len() as i64).into()),
+            (
+                "relchecks",
+                (schema.map_or(0, |schema| schema.checks.len()) as i64).into(),
+            ),
+            (
+                "reltuples",
+                (stored.map_or(0, |table| table.rows()) as i64).into(),
+            ),
+            (
+                "relpages",
+                (stored.map_or(0, |table| table.blocks().len()) as i64).into(),
+            ),
+            ("relhasindex", is_indexed.into()),
+            ("relpersistence", "p".into()),
+            ("relreplident", "d".into()),
+            ("relispopulated", true.into()),
+        ]);
+        let Some(table) = stored else { continue };
+        for index in &table.schema.indexes {
+            facts.add([
+                ("oid", index_number(table, index.number).into()),
+                ("relname", index.name.as_str().into()),
+                ("relnamespace", namespace.into()),
+                ("relowner", OWNER.into()),
+                ("relam", BTREE.into()),
+                ("relkind", "i".into()),
+                ("relnatts", (index.columns.len() as i64).into()),
+                ("relpersistence", "p".into()),
+                ("relreplident", "n".into()),
+                ("relispopulated", true.into()),
+            ]);
+        }
+    }
+    for (place, (schema, sequence)) in relations.snapshot.all_sequences().enumerate() {
+        facts.add([
+            ("oid", (SEQUENCES + place as i64).into()),
+            ("relname", sequence.name.as_str().into()),
+            ("relnamespace", schema_number(relations, schema).into()),
+            ("relowner", OWNER.into()),
+            ("relkind", "S".into()),
+            ("relpersistence", "p".into()),
+            ("relreplident", "n".into()),
+            ("relispopulated", true.into()),
+        ]);
+    }
+}
+
+/// Columns of tables, views and indexes.
+pub(super) fn attributes(relations: &Relations<'_>, facts: &mut Facts) {
+    for one in described(relations) {
+        for (place, (name, kind, column)) in one.columns.iter().enumerate() {
+            let (number, modifier) = match column {
+                Some(column) => of_column(&column.kind),
+                None => (number_of(kind), -1),
+            };
+            let identity = column.as_ref().and_then(|column| column.identity);
+            let identity = identity.map_or("", |one| if one.always { "a" } else { "d" });
+            let has_default = column
+                .as_ref()
+                .is_some_and(|column| column.default.is_some());
+            let nullable = column.as_ref().is_none_or(|column| column.nullable);
+            facts.add([
+                ("attrelid", one.number.into()),
+                ("attname", name.as_str().into()),
+                ("atttypid", number.into()),
+                ("attlen", super::types::size_of(number).into()),
+                ("attnum", (place as i64 + 1).into()),
+                ("atttypmod", modifier.into()),
+                ("attnotnull", (!nullable).into()),
+                ("atthasdef", has_default.into()),
+                ("attidentity", identity.into()),
+                ("attgenerated", "".into()),
+                ("attstorage", "p".into()),
+                ("attalign", "i".into()),
+                ("attcompression", "".into()),
+                ("attislocal", true.into()),
+                ("attstattarget", (-1).into()),
+            ]);
+        }
+        let Some(table) = &one.table else { continue };
+        for index in &table.schema.indexes {
+            for (place, at) in index.columns.iter().enumerate() {
+                let Some(column) = table.schema.columns.get(*at) else {
+                    continue;
+                };
+                let (number, modifier) = of_column(&column.kind);
+                facts.add([
+                    ("attrelid", index_number(table, index.number).into()),
+                    ("attname", column.name.as_str().into()),
+                    ("atttypid", number.into()),
+                    ("attlen", super::types::size_of(number).into()),
+                    ("attnum", (place as i64 + 1).into()),
+                    ("atttypmod", modifier.into()),
+                    ("attidentity", "".into()),
+                    ("attgenerated", "".into()),
+                    ("attstorage", "p".into()),
+                    ("attalign", "i".into()),
+                    ("attcompression", "".into()),
+                    ("attislocal", true.into()),
+                ]);
+            }
+        }
+    }
+}
+
+/// Defaults of columns, as SQL.
+pub(super) fn defaults(relations: &Relations<'_>, facts: &mut Facts) {
+    for one in described(relations) {
+        for (place, (_, _, column)) in one.columns.iter().enumerate() {
+            let default = column.as_ref().and_then(|column| column.default.as_ref());
+            if let Some(default) = default {
+                facts.add([
+                    ("oid", (one.number + place as i64).into()),
+                    ("adrelid", one.number.into()),
+                    ("adnum", (place as i64 + 1).into()),
+                    ("adbin", default.to_string().into()),
+                ]);
+            }
+        }
+    }
+}
+
+/// Tables by their names.
+pub(super) fn tables(relations: &Relations<'_>, facts: &mut Facts) {
+    for one in described(relations) {
+        if let Some(table) = &one.table {
+            facts.add([
+                ("schemaname", one.schema.as_str().into()),
+                ("tablename", one.name.as_str().into()),
+                ("tableowner", super::others::USER.into()),
+                ("hasindexes", (!table.schema.indexes.is_empty()).into()),
+            ]);
+        }
+    }
+}
+
+/// Views by their names.
+pub(super) fn views(relations: &Relations<'_>, facts: &mut Facts) {
+    for one in described(relations) {
+        if let Some(definition) = one.definition {
+            facts.add([
+                ("schemaname", one.schema.into()),
+                ("viewname", one.name.into()),
+                ("viewowner", super::others::USER.into()),
+                ("definition", definition.into()),
+            ]);
+        }
+    }
+}
+
+/// Whether a type is one of texts with a length.
+pub(super) fn has_length(kind: &ColumnType) -> Option<u32> {
+    match kind {
+        ColumnType::Varchar(length) => *length,
+        ColumnType::Char(length) => Some(*length),
+        _ => None,
+    }
+}

@@ -1,0 +1,121 @@
+//! Settings that concern a client and what it is sent, not how queries run.
+
+use std::time::Duration;
+
+use parking_lot::Mutex;
+
+use crate::error::{Error, Result};
+
+/// Their names and defaults.
+const DEFAULTS: [(&str, &str); 7] = [
+    ("application_name", ""),
+    ("client_min_messages", "notice"),
+    ("extra_float_digits", "1"),
+    ("idle_in_transaction_session_timeout", "0"),
+    ("idle_session_timeout", "0"),
+    ("lock_timeout", "0"),
+    ("statement_timeout", "0"),
+];
+
+/// Those of one session, in the order of [`DEFAULTS`]; `None` for the default.
+#[derive(Debug, Default)]
+pub(crate) struct ClientSettings(Mutex<[Option<String>; DEFAULTS.len()]>);
+
+impl ClientSettings {
+    /// The value of a setting; `None` if it is none of these.
+    pub(crate) fn get(&self, name: &str) -> Option<String> {
+        let place = place(name)?;
+        let set = self.0.lock()[place].clone();
+        Some(set.unwrap_or_else(|| DEFAULTS[place].1.to_owned()))
+    }
+
+    /// Sets one, or brings back its default; whether it is one of these.
+    ///
+    /// # Errors
+    /// `22023` for a value that it cannot have.
+    pub(crate) fn set(&self, name: &str, value: Option<&str>) -> Result<bool> {
+        let Some(place) = place(name) else {
+            return Ok(false);
+        };
+        if let Some(value) = value
+            && name.to_lowercase().ends_with("timeout")
+            && duration(value).is_none()
+        {
+            let message = format!("invalid value for parameter \"{name}\": \"{value}\"");
+            let hint = "give milliseconds, or a number with ms, s, min, h or d; 0 for no limit";
+            return Err(Error::new("22023", message).with_hint(hint));
+        }
+        self.0.lock()[place] = value.map(str::to_owned);
+        Ok(true)
+    }
+
+    /// All of them with their values.
+    pub(crate) fn all(&self) -> Vec<(String, String)> {
+        let set = self.0.lock();
+        let each = DEFAULTS.iter().zip(set.iter());
+        each.map(|((name, default), set)| {
+            let value = set.clone().unwrap_or_else(|| (*default).to_owned());
+            ((*name).to_owned(), value)
+        })
+        .collect()
+    }
+
+    /// A limit of time; `None` if there is none.
+    pub(crate) fn timeout(&self, name: &str) -> Option<Duration> {
+        let value = self.get(name)?;
+        duration(&value).filter(|limit| !limit.is_zero())
+    }
+}
+
+fn place(name: &str) -> Option<usize> {
+    DEFAULTS
+        .iter()
+        .position(|(known, _)| known.eq_ignore_ascii_case(name))
+}
+
+/// Milliseconds, or a number with its unit.
+fn duration(text: &str) -> Option<Duration> {
+    let text = text.trim();
+    let end = text
+        .find(|c: char| !c.is_ascii_digit())
+        .unwrap_or(text.len());
+    let number: u64 = text[..end].parse().ok()?;
+    let unit = match text[end..].trim() {
+        "" | "ms" => 1,
+        "s" => 1_000,
+        "min" => 60_000,
+        "h" => 3_600_000,
+        "d" => 86_400_000,
+        _ => return None,
+    };
+    Some(Duration::from_millis(number.checked_mul(unit)?))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn limits_have_units() {
+        let settings = ClientSettings::default();
+        assert_eq!(settings.timeout("statement_timeout"), None);
+        for (text, millis) in [("250", 250), ("3s", 3_000), ("2 min", 120_000)] {
+            settings.set("Statement_Timeout", Some(text)).unwrap();
+            let limit = settings.timeout("statement_timeout");
+            assert_eq!(limit, Some(Duration::from_millis(millis)));
+        }
+        for wrong in [
+            "",
+            "-1",
+            "soon",
+            "99999999999999999999",
+            "9999999999999999d",
+        ] {
+            let error = settings.set("statement_timeout", Some(wrong)).unwrap_err();
+            assert_eq!(error.sqlstate, "22023", "{wrong}");
+        }
+        settings.set("statement_timeout", None).unwrap();
+        assert_eq!(settings.get("statement_timeout").unwrap(), "0");
+        assert!(!settings.set("threads", Some("3")).unwrap());
+    }
+}

@@ -1,0 +1,319 @@
+//! What a prepared statement takes and gives, told before it runs.
+//!
+//! A query is planned with its parameters in it, and the planner tells what each is
+//! compared with. A statement that changes rows is described by queries over the same
+//! table: what it assigns, what it looks for, what it returns.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use datafusion::arrow::datatypes::{DataType, SchemaRef};
+use datafusion::sql::sqlparser::ast::{
+    Assignment, AssignmentTarget, ConflictTarget, Delete, Expr, FromTable, Insert,
+    OnConflictAction, OnInsert, SelectItem, SetExpr, Statement as Ast, TableObject, Update, Value,
+};
+use freestone_storage::Table;
+
+use super::{Outcome, Prepared, Session};
+use crate::error::Result;
+use crate::parameter;
+use crate::plan::names::{Name, fold_part, table_name};
+use crate::run::Run;
+use crate::statement::parse_one;
+
+/// What a prepared statement takes and gives.
+#[derive(Debug, Clone)]
+pub struct Description {
+    /// The type of each parameter, declared or told by its use; text where neither tells.
+    pub parameters: Vec<DataType>,
+    /// Columns of the result; `None` for a statement without one.
+    pub columns: Option<SchemaRef>,
+}
+
+/// What is known so far.
+struct Told {
+    types: HashMap<usize, DataType>,
+    columns: Option<SchemaRef>,
+}
+
+impl Prepared {
+    /// What it takes and gives in a session.
+    ///
+    /// # Errors
+    /// Those of planning it.
+    pub async fn describe(&self, session: &Session) -> Result<Description> {
+        let ast = self.statement.ast.as_ref();
+        let mut told = Told {
+            types: HashMap::new(),
+            columns: None,
+        };
+        match ast {
+            Ast::Query(_) => {
+                told.columns = Some(self.planned(session, ast, &mut told.types).await?);
+            }
+            Ast::Insert(insert) => self.insert(session, insert, &mut told).await?,
+            Ast::Update(update) => self.update(session, update, &mut told).await?,
+            Ast::Delete(delete) => self.delete(session, delete, &mut told).await?,
+            _ if self.statement.returns_rows() => {
+                if let Outcome::Rows(rows) = session.run(&self.statement).await? {
+                    told.columns = Some(rows.schema);
+                }
+            }
+            _ => {}
+        }
+        let mut parameters = Vec::new();
+        for number in 0..self.parameters() {
+            let declared = self.types.get(number).and_then(Option::as_ref);
+            let declared = declared.map(|declared| crate::types::column_type(declared));
+            parameters.push(match declared.transpose()? {
+                Some(kind) => kind.arrow(),
+                None => told.types.remove(&number).unwrap_or(DataType::Utf8View),
+            });
+        }
+        Ok(Description {
+            parameters,
+            columns: told.columns,
+        })
+    }
+
+    /// Plans a query; what it tells of parameters is added to `types`.
+    async fn planned(
+        &self,
+        session: &Session,
+        ast: &Ast,
+        types: &mut HashMap<usize, DataType>,
+    ) -> Result<SchemaRef> {
+        let holder = |number: usize| {
+            let text = format!("${}", number + 1);
+            self.typed(
+                number,
+                Expr::Value(Value::Placeholder(text).with_empty_span()),
+            )
+        };
+        let holders: Vec<Expr> = (0..self.parameters()).map(holder).collect();
+        let bound = parameter::bind(ast, self.parameters(), &holders)?;
+        let run = Run::planning(session)?;
+        let plan = match run.logical(&bound).await {
+            Ok(plan) => plan,
+            // Not every function takes what has no type: NULL it is for those.
+            Err(first) => {
+                let nulls = (0..self.parameters())
+                    .map(|number| self.typed(number, Expr::Value(Value::Null.with_empty_span())));
+                let bound = parameter::bind(ast, self.parameters(), &nulls.collect::<Vec<_>>())?;
+                run.logical(&bound).await.map_err(|_| first)?
+            }
+        };
+        for (name, kind) in plan.get_parameter_types().unwrap_or_default() {
+            let number = name.trim_start_matches('$').parse::<usize>();
+            if let (Ok(number @ 1..), Some(kind)) = (number, kind) {
+                types.entry(number - 1).or_insert(kind);
+            }
+        }
+        Ok(Arc::clone(plan.schema().inner()))
+    }
+
+    /// Plans `SELECT what FROM from`, for what that tells.
+    async fn selected(
+        &self,
+        session: &Session,
+        (what, from): (&str, &str),
+        types: &mut HashMap<usize, DataType>,
+    ) -> Result<SchemaRef> {
+        let ast = parse_one(&format!("SELECT {what} FROM {from}"))?;
+        self.planned(session, &ast, types).await
+    }
+
+    async fn insert(&self, session: &Session, insert: &Insert, told: &mut Told) -> Result<()> {
+        let TableObject::TableName(written) = &insert.table else {
+            return Ok(());
+        };
+        let (name, table) = table_of(session, table_name(written)?)?;
+        let all = table.schema.columns.iter();
+        let columns: Vec<String> = match insert.columns.is_empty() {
+            true => all.map(|column| column.name.clone()).collect(),
+            false => {
+                let last = |name: &datafusion::sql::sqlparser::ast::ObjectName| {
+                    name.0.last().and_then(fold_part).unwrap_or_default()
+                };
+                insert.columns.iter().map(last).collect()
+            }
+        };
+        if let Some(source) = &insert.source {
+            match source.body.as_ref() {
+                SetExpr::Values(values) => {
+                    for row in &values.rows {
+                        for (value, column) in row.content.iter().zip(&columns) {
+                            self.assigned(session, &table, (column, value), told)
+                                .await?;
+                        }
+                    }
+                }
+                SetExpr::Select(select) => {
+                    for (item, column) in select.projection.iter().zip(&columns) {
+                        if let SelectItem::UnnamedExpr(expr)
+                        | SelectItem::ExprWithAlias { expr, .. } = item
+                        {
+                            told.direct(&table, (column, expr));
+                        }
+                    }
+                    let query = Ast::Query(source.clone());
+                    self.planned(session, &query, &mut told.types).await?;
+                }
+                _ => {
+                    let query = Ast::Query(source.clone());
+                    self.planned(session, &query, &mut told.types).await?;
+                }
+            }
+        }
+        if let Some(OnInsert::OnConflict(conflict)) = &insert.on
+            && let OnConflictAction::DoUpdate(update) = &conflict.action
+            && !matches!(
+                conflict.conflict_target,
+                Some(ConflictTarget::OnConstraint(_))
+            )
+        {
+            for (column, value) in assignments(&update.assignments) {
+                told.direct(&table, (&column, value));
+            }
+        }
+        self.returned(session, &name, insert.returning.as_deref(), told)
+            .await
+    }
+
+    async fn update(&self, session: &Session, update: &Update, told: &mut Told) -> Result<()> {
+        let datafusion::sql::sqlparser::ast::TableFactor::Table { name: written, .. } =
+            &update.table.relation
+        else {
+            return Ok(());
+        };
+        let (_, table) = table_of(session, table_name(written)?)?;
+        for (column, value) in assignments(&update.assignments) {
+            told.direct(&table, (&column, value));
+        }
+        let mut from = update.table.to_string();
+        if let Some(others) = &update.from {
+            use datafusion::sql::sqlparser::ast::UpdateTableFromKind as Kind;
+            let (Kind::BeforeSet(others) | Kind::AfterSet(others)) = others;
+            others.iter().for_each(|other| {
+                from.push_str(", ");
+                from.push_str(&other.to_string());
+            });
+        }
+        let values = assignments(&update.assignments);
+        let values = values.filter(|(_, value)| parameter::number_of(value).is_none());
+        let mut what: Vec<String> = values.map(|(_, value)| value.to_string()).collect();
+        what.push("1".to_owned());
+        let place = place(&from, update.selection.as_ref());
+        let selected = (what.join(", "), place);
+        self.selected(session, (&selected.0, &selected.1), &mut told.types)
+            .await?;
+        if let Some(returning) = &update.returning {
+            let schema = self
+                .selected(session, (&listed(returning), &from), &mut told.types)
+                .await?;
+            told.columns = Some(schema);
+        }
+        Ok(())
+    }
+
+    async fn delete(&self, session: &Session, delete: &Delete, told: &mut Told) -> Result<()> {
+        let (FromTable::WithFromKeyword(tables) | FromTable::WithoutKeyword(tables)) = &delete.from;
+        let others = delete.using.iter().flatten();
+        let all: Vec<String> = tables
+            .iter()
+            .chain(others)
+            .map(ToString::to_string)
+            .collect();
+        let from = all.join(", ");
+        let place = place(&from, delete.selection.as_ref());
+        self.selected(session, ("1", &place), &mut told.types)
+            .await?;
+        if let Some(returning) = &delete.returning {
+            let schema = self
+                .selected(session, (&listed(returning), &from), &mut told.types)
+                .await?;
+            told.columns = Some(schema);
+        }
+        Ok(())
+    }
+
+    /// What a value that is assigned to a column tells.
+    async fn assigned(
+        &self,
+        session: &Session,
+        table: &Table,
+        (column, value): (&str, &Expr),
+        told: &mut Told,
+    ) -> Result<()> {
+        let is_plain = matches!(value, Expr::Value(_) | Expr::Identifier(_));
+        if !told.direct(table, (column, value)) && !is_plain {
+            let ast = parse_one(&format!("SELECT {value}"))?;
+            if parameter::count(&ast)? > 0 {
+                self.planned(session, &ast, &mut told.types).await?;
+            }
+        }
+        Ok(())
+    }
+
+    async fn returned(
+        &self,
+        session: &Session,
+        name: &Name,
+        returning: Option<&[SelectItem]>,
+        told: &mut Told,
+    ) -> Result<()> {
+        let Some(returning) = returning else {
+            return Ok(());
+        };
+        let from = format!(
+            "{}.{}",
+            crate::plan::names::quoted(&name.schema),
+            crate::plan::names::quoted(&name.name)
+        );
+        let schema = self
+            .selected(session, (&listed(returning), &from), &mut told.types)
+            .await?;
+        told.columns = Some(schema);
+        Ok(())
+    }
+}
+
+impl Told {
+    /// A parameter that is assigned as it is has the column's type.
+    fn direct(&mut self, table: &Table, (column, value): (&str, &Expr)) -> bool {
+        let number = parameter::number_of(value);
+        let place = table.schema.index_of(column);
+        if let (Some(number), Some(place)) = (number, place) {
+            let kind = table.schema.columns[place].kind.arrow();
+            self.types.entry(number).or_insert(kind);
+        }
+        number.is_some()
+    }
+}
+
+fn table_of(session: &Session, name: Name) -> Result<(Name, Arc<Table>)> {
+    let run = Run::planning(session)?;
+    let table = Arc::clone(run.stored_table(&name)?);
+    Ok((name, table))
+}
+
+fn assignments(all: &[Assignment]) -> impl Iterator<Item = (String, &Expr)> {
+    all.iter().filter_map(|one| match &one.target {
+        AssignmentTarget::ColumnName(name) => {
+            Some((name.0.last().and_then(fold_part)?, &one.value))
+        }
+        AssignmentTarget::Tuple(_) => None,
+    })
+}
+
+fn place(from: &str, selection: Option<&Expr>) -> String {
+    match selection {
+        Some(selection) => format!("{from} WHERE {selection}"),
+        None => from.to_owned(),
+    }
+}
+
+fn listed(items: &[SelectItem]) -> String {
+    let items: Vec<String> = items.iter().map(ToString::to_string).collect();
+    items.join(", ")
+}
