@@ -85,6 +85,14 @@ fn steps(root: &Path, extent: Extent) -> Vec<Step> {
             ],
         ),
     ];
+    let clients = "clients/rust/Cargo.toml";
+    let mut wire = step(
+        "clients",
+        &cargo,
+        &["test", "--release", "--locked", "--manifest-path", clients],
+    );
+    wire.command.env("FREESTONE", binaries.join("freestone"));
+    steps.push(wire);
     if extent == Extent::All {
         steps.push(step("sqllogictest", &binaries.join("slt"), &["data/slt"]));
         steps.push(step(

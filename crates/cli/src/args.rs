@@ -2,6 +2,7 @@
 
 use crate::render::Format;
 use clap::{Args, Parser, Subcommand, ValueEnum};
+use std::net::IpAddr;
 use std::path::PathBuf;
 
 const EXAMPLES: &str = "\
@@ -10,6 +11,7 @@ Examples:
   freestone sales                             the database in the directory 'sales'; created if new
   freestone -c \"SELECT count(*) FROM 'trips.parquet'\"
   freestone sales -f report.sql --format csv > report.csv
+  freestone serve sales                       serve it: psql -h 127.0.0.1
   freestone tpch --scale 1                    generate, load, query and verify TPC-H";
 
 /// A read-optimised embedded SQL database whose blocks each choose their own layout
@@ -27,6 +29,8 @@ pub struct Arguments {
 /// The other things the program does.
 #[derive(Debug, Subcommand)]
 pub enum Command {
+    /// Serve a database to clients of PostgreSQL
+    Serve(ServeArguments),
     /// Show tables, a table's blocks, or every byte range of a block
     Inspect(InspectArguments),
     /// Check every checksum of a database
@@ -64,6 +68,40 @@ pub struct ShellArguments {
     /// Rows of a table shown at a terminal, 0 for all
     #[arg(long, value_name = "N", default_value_t = 40)]
     pub max_rows: usize,
+}
+
+/// `freestone serve`.
+#[derive(Debug, Args)]
+pub struct ServeArguments {
+    /// Directory of the database, created if it is not there; without it a database in memory
+    pub db: Option<PathBuf>,
+    /// Address to listen on; beyond this machine it needs --users
+    #[arg(long, default_value = "127.0.0.1")]
+    pub host: IpAddr,
+    /// Port to listen on, 0 for any that is free
+    #[arg(long, default_value_t = 5432)]
+    pub port: u16,
+    /// File of those who may connect, name:password on each line; without it everybody may
+    #[arg(long, value_name = "FILE")]
+    pub users: Option<PathBuf>,
+    /// Certificate for TLS, in PEM
+    #[arg(long, value_name = "FILE", requires = "tls_key")]
+    pub tls_certificate: Option<PathBuf>,
+    /// Private key for TLS, in PEM
+    #[arg(long, value_name = "FILE", requires = "tls_certificate")]
+    pub tls_key: Option<PathBuf>,
+    /// Connections at a time
+    #[arg(long, value_name = "N", default_value_t = 100, value_parser = positive)]
+    pub connections: usize,
+    /// Seconds that a client may take to say who it is
+    #[arg(long, value_name = "N", default_value_t = 60)]
+    pub startup_seconds: u64,
+    /// Open the database for reading only
+    #[arg(long)]
+    pub read_only: bool,
+    /// Threads per query [default: one per core]
+    #[arg(long, value_name = "N", value_parser = positive)]
+    pub threads: Option<usize>,
 }
 
 /// `freestone inspect`.

@@ -1,4 +1,4 @@
-//! The `freestone` program: shell, scripts, inspect, verify, tpch, calibrate, lab.
+//! The `freestone` program: shell, scripts, serve, inspect, verify, tpch, calibrate, lab.
 //!
 //! It knows nothing about storage or SQL that the libraries below do not tell
 //! it: it reads arguments and lines, and shows results. One module per concern:
@@ -10,6 +10,7 @@
 //! | `batch`, `script`, `lexer` | statements from `-c`, files and pipes |
 //! | `client`, `progress`, `output` | running a statement, Ctrl-C, the bar, where results go |
 //! | `render` | results as table, csv, json, jsonl, markdown, line |
+//! | `serve` | the database over PostgreSQL's protocol |
 //! | `inspect`, `verify`, `salvage` | bytes by name; checksums; what is left of a damaged database |
 //! | `tpch` | the benchmark: data, queries, answers, comparison |
 //! | `calibrate` | what this machine costs: the machine file |
@@ -28,6 +29,7 @@ mod progress;
 mod render;
 mod salvage;
 mod script;
+mod serve;
 mod shell;
 mod tpch;
 mod verify;
@@ -56,6 +58,7 @@ fn main() -> ExitCode {
     };
     let outcome = match &arguments.command {
         None => open_shell(&arguments.shell, &matches),
+        Some(Command::Serve(arguments)) => serve::run(arguments),
         Some(Command::Inspect(arguments)) => inspect::run(arguments),
         Some(Command::Verify(arguments)) => verify::run(arguments),
         Some(Command::Salvage(arguments)) => salvage::run(arguments),

@@ -1,0 +1,9 @@
+//! The server, asked by a client that is not ours, and by bytes that no client sends.
+
+mod attacks;
+mod copy;
+mod queries;
+mod sessions;
+mod startup;
+mod support;
+mod types;

@@ -1,0 +1,64 @@
+//! `freestone serve`: a database over PostgreSQL's protocol, until it is told to stop.
+
+use std::net::SocketAddr;
+use std::time::Duration;
+
+use freestone_server::{Options, Server, TlsFiles, Users};
+use tokio::signal::unix::{SignalKind, signal};
+
+use crate::args::ServeArguments;
+use crate::failure::{Failure, Result};
+
+/// Serves until Ctrl-C or a request to terminate.
+///
+/// # Errors
+/// Those of opening the database, and of listening.
+pub fn run(arguments: &ServeArguments) -> Result<()> {
+    let runtime = crate::runtime(arguments.threads)?;
+    let database = crate::open(arguments.db.as_deref(), arguments.read_only)?;
+    for note in database.store().notes() {
+        eprintln!("note: {note}");
+    }
+    let users = arguments.users.as_deref().map(Users::read).transpose()?;
+    let files = arguments
+        .tls_certificate
+        .as_ref()
+        .zip(arguments.tls_key.as_ref());
+    let options = Options {
+        tls: files.map(|(certificate, key)| TlsFiles {
+            certificate: certificate.clone(),
+            key: key.clone(),
+        }),
+        users,
+        connections: arguments.connections,
+        startup: Duration::from_secs(arguments.startup_seconds),
+        ..Options::new(SocketAddr::new(arguments.host, arguments.port))
+    };
+    let shutdown = options.shutdown;
+    runtime.block_on(async {
+        let handler =
+            |kind| signal(kind).map_err(|error| Failure::io("cannot wait for signals", error));
+        let mut interrupted = handler(SignalKind::interrupt())?;
+        let mut terminated = handler(SignalKind::terminate())?;
+        let server = Server::listen(database, options).await?;
+        let address = server.address();
+        println!(
+            "listening on {address}: psql -h {} -p {}",
+            address.ip(),
+            address.port()
+        );
+        server
+            .serve(async {
+                tokio::select! {
+                    _ = interrupted.recv() => {}
+                    _ = terminated.recv() => {}
+                }
+                eprintln!(
+                    "stopping: statements that run have {} seconds",
+                    shutdown.as_secs()
+                );
+            })
+            .await;
+        Ok(())
+    })
+}

@@ -1,0 +1,187 @@
+//! One client: its messages, one after the other.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use freestone::{Error, Session};
+use pgwire::messages::PgWireBackendMessage as Backend;
+use pgwire::messages::response::{ReadyForQuery, TransactionStatus};
+use tokio::sync::watch;
+use tokio::time::timeout;
+
+use crate::cancel::Cancellable;
+use crate::failure::{Failure, response, violation};
+use crate::limits::{Limits, stopped};
+use crate::messages::Messages;
+use crate::portal::{Known, Portal};
+use crate::request::Request;
+use crate::startup::Guest;
+
+/// Statements and portals that a client may keep.
+const MOST_KEPT: usize = 10_000;
+
+/// A client that has said who it is.
+pub(crate) struct Connection {
+    pub(crate) messages: Messages,
+    pub(crate) session: Session,
+    pub(crate) limits: Limits,
+    pub(crate) statements: HashMap<String, Arc<Known>>,
+    pub(crate) portals: HashMap<String, Portal>,
+    /// The text that errors have places in.
+    pub(crate) sql: String,
+    /// Whether the server is about to stop: no more statements are begun.
+    closing: watch::Receiver<bool>,
+    _place: Cancellable,
+}
+
+/// What a message leads to.
+enum Next {
+    /// The next message.
+    More,
+    /// The client is told that it may go on.
+    Ready,
+    /// The client leaves.
+    Leave,
+}
+
+impl Connection {
+    pub(crate) fn new(
+        guest: Guest,
+        closing: watch::Receiver<bool>,
+        stopping: watch::Receiver<bool>,
+    ) -> Self {
+        Self {
+            messages: guest.messages,
+            limits: Limits::new(Arc::clone(&guest.cancellable.asked), stopping),
+            session: guest.session,
+            statements: HashMap::new(),
+            portals: HashMap::new(),
+            sql: String::new(),
+            closing,
+            _place: guest.cancellable,
+        }
+    }
+
+    /// Serves it until it leaves, or has to.
+    pub(crate) async fn serve(mut self) {
+        if let Err(failure) = self.talk().await
+            && let Failure::Fatal(error) | Failure::Told(error) = failure
+        {
+            let _ = self.messages.put(&response(&error, &self.sql, true));
+        }
+        self.messages.close().await;
+    }
+
+    async fn talk(&mut self) -> Result<(), Failure> {
+        self.ready()?;
+        // After an error all is left out up to the next Sync.
+        let mut skipping = false;
+        while let Some(request) = self.next().await? {
+            let extended = request.is_extended();
+            if skipping && extended && request != Request::Sync {
+                continue;
+            }
+            skipping &= extended && request != Request::Sync;
+            match self.answer(request).await {
+                Ok(Next::More) => {}
+                Ok(Next::Ready) => self.ready()?,
+                Ok(Next::Leave) => return Ok(()),
+                Err(Failure::Told(error)) => {
+                    self.messages.put(&response(&error, &self.sql, false))?;
+                    skipping = extended;
+                    if !extended {
+                        self.ready()?;
+                    }
+                }
+                Err(failure) => return Err(failure),
+            }
+        }
+        Ok(())
+    }
+
+    /// The next message, as long as the client takes no longer than it may.
+    async fn next(&mut self) -> Result<Option<Request>, Failure> {
+        let setting = match self.session.in_transaction() {
+            true => "idle_in_transaction_session_timeout",
+            false => "idle_session_timeout",
+        };
+        let limit = self.session.timeout(setting);
+        let closing = self.closing.wait_for(|closing| *closing);
+        tokio::select! {
+            biased;
+            message = timeout(limit.unwrap_or(Duration::MAX), self.messages.next()) => {
+                message.unwrap_or_else(|_| {
+                    let message = format!("terminating connection due to {}", setting.replace('_', "-"));
+                    Err(Failure::Fatal(Error::new(match setting {
+                        "idle_session_timeout" => "57P05",
+                        _ => "25P03",
+                    }, message)))
+                })
+            }
+            _ = closing => Err(Failure::Fatal(stopped())),
+        }
+    }
+
+    async fn answer(&mut self, request: Request) -> Result<Next, Failure> {
+        if self.statements.len() > MOST_KEPT || self.portals.len() > MOST_KEPT {
+            let message = format!("more than {MOST_KEPT} prepared statements or portals");
+            return Err(Failure::Fatal(Error::new("53400", message)));
+        }
+        match request {
+            Request::Query(sql) => {
+                self.portals.remove("");
+                self.sql.clone_from(&sql);
+                self.query(&sql).await?;
+                self.end_of_statement();
+                return Ok(Next::Ready);
+            }
+            Request::Parse { name, sql, types } => self.parse(name, sql, types)?,
+            Request::Bind {
+                portal,
+                statement,
+                formats,
+                values,
+                result_formats,
+            } => {
+                let values = (formats.as_slice(), values.as_slice());
+                self.bind(portal, &statement, values, result_formats)
+                    .await?;
+            }
+            Request::Describe(named) => self.describe(&named).await?,
+            Request::Execute { portal, most } => self.execute(portal, most).await?,
+            Request::Close(named) => self.close(&named)?,
+            Request::Flush => self.messages.flush().await?,
+            Request::Sync => {
+                self.end_of_statement();
+                return Ok(Next::Ready);
+            }
+            Request::Terminate => return Ok(Next::Leave),
+            // The rest of a COPY that failed.
+            Request::CopyData(_) | Request::CopyDone | Request::CopyFail(_) => {}
+            Request::Proof(_) => return Err(violation("nobody has asked for a password")),
+        }
+        Ok(Next::More)
+    }
+
+    /// Portals end with their transaction.
+    fn end_of_statement(&mut self) {
+        if !self.session.in_transaction() {
+            self.portals.clear();
+        }
+    }
+
+    /// Tells the client that it may go on, and in which state.
+    fn ready(&mut self) -> Result<(), Failure> {
+        let status = match (
+            self.session.in_transaction(),
+            self.session.transaction_failed(),
+        ) {
+            (_, true) => TransactionStatus::Error,
+            (true, false) => TransactionStatus::Transaction,
+            (false, false) => TransactionStatus::Idle,
+        };
+        let ready = ReadyForQuery::new(status);
+        self.messages.put(&Backend::ReadyForQuery(ready))
+    }
+}

@@ -1,0 +1,71 @@
+//! COPY with the client: rows come and go as data of the protocol.
+
+use freestone::{CopyStream, Error, Outcome};
+use pgwire::messages::PgWireBackendMessage as Backend;
+use pgwire::messages::copy::{CopyData, CopyDone, CopyInResponse, CopyOutResponse};
+
+use crate::connection::Connection;
+use crate::failure::{Failure, violation};
+use crate::portal::complete;
+use crate::request::Request;
+
+impl Connection {
+    /// Does a COPY as a whole.
+    ///
+    /// # Errors
+    /// That of the statement.
+    pub(crate) async fn copy(&mut self, copy: CopyStream) -> Result<(), Failure> {
+        match copy.is_to_client() {
+            true => self.copy_out(copy).await,
+            false => self.copy_in(copy).await,
+        }
+    }
+
+    async fn copy_out(&mut self, copy: CopyStream) -> Result<(), Failure> {
+        let mut outgoing = self.limits.wait(copy.send(&self.session)).await??;
+        let count = outgoing.schema().fields().len();
+        let response = CopyOutResponse::new(0, count as i16, vec![0; count]);
+        self.messages.put(&Backend::CopyOutResponse(response))?;
+        let mut lines = Vec::new();
+        loop {
+            let more = self.limits.wait(outgoing.next(&mut lines)).await??;
+            if !lines.is_empty() {
+                let data = CopyData::new(std::mem::take(&mut lines).into());
+                self.messages.put(&Backend::CopyData(data))?;
+                self.limits.wait(self.messages.flush_some()).await??;
+            }
+            if !more {
+                break;
+            }
+        }
+        self.messages.put(&Backend::CopyDone(CopyDone::new()))?;
+        complete(&mut self.messages, format!("COPY {}", outgoing.count))
+    }
+
+    async fn copy_in(&mut self, copy: CopyStream) -> Result<(), Failure> {
+        let count = copy.columns(&self.session)?;
+        let mut incoming = copy.receive()?;
+        let response = CopyInResponse::new(0, count as i16, vec![0; count]);
+        self.messages.put(&Backend::CopyInResponse(response))?;
+        loop {
+            let message = self.limits.wait(self.messages.next()).await??;
+            match message {
+                Some(Request::CopyData(data)) => incoming.push(&data)?,
+                Some(Request::CopyDone) => break,
+                Some(Request::CopyFail(why)) => {
+                    let message = format!("COPY from stdin failed: {why}");
+                    return Err(Error::new("57014", message).into());
+                }
+                // Clients may send these before they know that it is a COPY.
+                Some(Request::Flush | Request::Sync) => {}
+                Some(_) => return Err(violation("expected rows of a COPY")),
+                None => return Err(Failure::Gone),
+            }
+        }
+        let outcome = self.limits.wait(incoming.finish(&self.session)).await??;
+        match outcome {
+            Outcome::Done { tag, .. } => complete(&mut self.messages, tag),
+            Outcome::Rows(_) => Err(Error::internal("a COPY with a result").into()),
+        }
+    }
+}

@@ -1,0 +1,36 @@
+//! Freestone served over PostgreSQL's wire protocol, version 3.
+//!
+//! ```text
+//! listener ─ startup (TLS, authentication) ─ connection ┬ simple ──┐
+//!                                             │          └ extended ┴ portal ─ output
+//!                                             └ cancel, limits of time
+//! ```
+//!
+//! Messages are written, and passwords checked, by `pgwire`; reading them and what is done
+//! about them is ours: every connection has a session with real transactions, results are sent as they
+//! are computed, and whatever a client asks for can be cancelled or times out, also while
+//! its result is being sent.
+
+mod cancel;
+mod connection;
+mod copy;
+mod extended;
+mod failure;
+mod kinds;
+mod limits;
+mod listener;
+mod messages;
+mod numeric;
+mod options;
+mod output;
+mod parameters;
+mod portal;
+mod request;
+mod simple;
+mod startup;
+mod tls;
+mod users;
+
+pub use listener::Server;
+pub use options::{Options, TlsFiles};
+pub use users::Users;

@@ -1,0 +1,161 @@
+//! Accepts connections, as many as may be, until the server stops.
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::Duration;
+
+use freestone::{Database, Error, Result};
+use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
+use tokio::time::{sleep, timeout};
+
+use crate::cancel::Cancels;
+use crate::connection::Connection;
+use crate::failure::{Failure, response};
+use crate::options::Options;
+use crate::startup::Door;
+use crate::tls;
+
+/// How long to wait when the system has no more sockets to give.
+const PAUSE: Duration = Duration::from_millis(100);
+
+/// A server that listens.
+///
+/// # Example
+/// ```
+/// # #[tokio::main] async fn main() -> freestone::Result<()> {
+/// use freestone_server::{Options, Server};
+///
+/// let options = Options::new("127.0.0.1:0".parse().unwrap());
+/// let server = Server::listen(freestone::Database::in_memory(), options).await?;
+/// println!("listening on {}", server.address());
+/// server.serve(async {}).await;
+/// # Ok(()) }
+/// ```
+pub struct Server {
+    listener: TcpListener,
+    address: SocketAddr,
+    door: Arc<Door>,
+    options: Options,
+}
+
+impl Server {
+    /// Begins to listen.
+    ///
+    /// # Errors
+    /// `58030` if the address cannot be had, `F0000` if TLS cannot be set up, `28000` for
+    /// an address that others can reach if nobody is asked for a password.
+    pub async fn listen(database: Database, options: Options) -> Result<Server> {
+        if options.users.is_none() && !options.address.ip().is_loopback() {
+            let message = format!(
+                "{} can be reached by other machines, and nobody would be asked for a password",
+                options.address
+            );
+            let hint = "give a file with users and passwords, or listen on 127.0.0.1";
+            return Err(Error::new("28000", message).with_hint(hint));
+        }
+        let acceptor = options.tls.as_ref().map(tls::acceptor).transpose()?;
+        let refused = |error: std::io::Error| {
+            let message = format!("cannot listen on {}: {error}", options.address);
+            Error::new("58030", message).with_hint("choose another port, or stop who has it")
+        };
+        let listener = TcpListener::bind(options.address).await.map_err(refused)?;
+        Ok(Server {
+            address: listener.local_addr().map_err(refused)?,
+            listener,
+            door: Arc::new(Door {
+                database,
+                tls: acceptor,
+                users: options.users.clone(),
+                cancels: Arc::new(Cancels::default()),
+            }),
+            options,
+        })
+    }
+
+    /// Where it listens.
+    pub fn address(&self) -> SocketAddr {
+        self.address
+    }
+
+    /// Serves clients until `stop` is done. Statements that run then may come to their
+    /// end for as long as the options say; after that they are given up.
+    pub async fn serve(self, stop: impl Future<Output = ()>) {
+        let all = u32::try_from(self.options.connections).unwrap_or(u32::MAX);
+        let places = Arc::new(Semaphore::new(all as usize));
+        let (close, closing) = watch::channel(false);
+        let (halt, stopping) = watch::channel(false);
+        tokio::pin!(stop);
+        loop {
+            let accepted = tokio::select! {
+                () = &mut stop => break,
+                accepted = self.listener.accept() => accepted,
+            };
+            let Ok((stream, from)) = accepted else {
+                sleep(PAUSE).await;
+                continue;
+            };
+            let client = Client {
+                door: Arc::clone(&self.door),
+                startup: self.options.startup,
+                closing: closing.clone(),
+                stopping: stopping.clone(),
+            };
+            match Arc::clone(&places).try_acquire_owned() {
+                Ok(place) => drop(tokio::spawn(client.serve(stream, from, place))),
+                Err(_) => drop(tokio::spawn(refuse(stream, self.options.connections))),
+            }
+        }
+        drop(self.listener);
+        let _ = close.send(true);
+        if timeout(self.options.shutdown, places.acquire_many(all))
+            .await
+            .is_err()
+        {
+            let _ = halt.send(true);
+            let _ = timeout(self.options.shutdown, places.acquire_many(all)).await;
+        }
+    }
+}
+
+/// A connection from its first byte on.
+struct Client {
+    door: Arc<Door>,
+    startup: Duration,
+    closing: watch::Receiver<bool>,
+    stopping: watch::Receiver<bool>,
+}
+
+impl Client {
+    async fn serve(self, stream: TcpStream, from: SocketAddr, _place: OwnedSemaphorePermit) {
+        let _ = stream.set_nodelay(true);
+        let admitted = timeout(self.startup, self.door.admit(Box::new(stream), from));
+        match admitted.await {
+            Ok(Ok(Some(guest))) => {
+                Connection::new(guest, self.closing, self.stopping)
+                    .serve()
+                    .await;
+            }
+            Ok(Err((Failure::Told(error) | Failure::Fatal(error), Some(mut messages)))) => {
+                let _ = messages.put(&response(&error, "", true));
+                messages.close().await;
+            }
+            _ => {}
+        }
+    }
+}
+
+/// Tells a client that there is no place for it.
+async fn refuse(mut stream: TcpStream, most: usize) {
+    use tokio::io::{AsyncReadExt, AsyncWriteExt};
+    let message = format!("too many clients: at most {most} are served");
+    let error = Error::new("53300", message).with_hint("wait until others have left");
+    let mut bytes = bytes::BytesMut::new();
+    if response(&error, "", true).encode(&mut bytes).is_ok() {
+        // A client looks for an answer once it has said something.
+        let first = stream.read_u8();
+        let _ = timeout(PAUSE * 20, first).await;
+        let _ = stream.write_all(&bytes).await;
+        let _ = stream.shutdown().await;
+    }
+}

@@ -1,0 +1,157 @@
+//! Messages of one connection, in and out.
+
+use std::io;
+
+use bytes::{Buf, Bytes, BytesMut};
+use pgwire::messages::PgWireBackendMessage as Backend;
+use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
+
+use crate::failure::{Failure, violation};
+use crate::request::{Opening, Request};
+
+/// Bytes of the longest message of a client that has said who it is. Rows of COPY come in
+/// messages of some kilobytes; a statement this long would be parsed for minutes.
+const LONGEST: usize = 64 << 20;
+/// Bytes of the longest message before.
+const LONGEST_OF_STRANGERS: usize = 10_000;
+/// Bytes that are sent at once.
+const ENOUGH: usize = 64 << 10;
+/// Bytes of a length.
+const LENGTH: usize = 4;
+
+/// What bytes come and go through.
+pub(crate) trait Stream: AsyncRead + AsyncWrite + Send + Unpin {}
+
+impl<T: AsyncRead + AsyncWrite + Send + Unpin> Stream for T {}
+
+/// Messages of one connection.
+pub(crate) struct Messages {
+    stream: Box<dyn Stream>,
+    input: BytesMut,
+    /// What was not sent yet.
+    pub(crate) output: BytesMut,
+    /// Bytes of the longest message that is taken.
+    longest: usize,
+}
+
+impl Messages {
+    pub(crate) fn new(stream: Box<dyn Stream>) -> Self {
+        Self {
+            stream,
+            input: BytesMut::new(),
+            output: BytesMut::new(),
+            longest: LONGEST_OF_STRANGERS,
+        }
+    }
+
+    /// What they come through: encryption begins.
+    ///
+    /// # Errors
+    /// `Fatal` if the client has sent more than it should have: what comes before the
+    /// encryption must not be taken for what comes after it.
+    pub(crate) fn into_stream(self) -> Result<Box<dyn Stream>, Failure> {
+        match self.input.is_empty() {
+            true => Ok(self.stream),
+            false => Err(violation("bytes after the request for TLS")),
+        }
+    }
+
+    /// From now on longer messages are taken: the client has said who it is.
+    pub(crate) fn trust(&mut self) {
+        self.longest = LONGEST;
+    }
+
+    /// The first message, or one of them; `None` at the end.
+    ///
+    /// # Errors
+    /// `Gone` if the client is; `Fatal` for what is no message, or too long.
+    pub(crate) async fn opening(&mut self) -> Result<Option<Opening>, Failure> {
+        let Some((_, body)) = self.message(0).await? else {
+            return Ok(None);
+        };
+        let opening = Opening::read(body);
+        Ok(Some(opening.ok_or_else(|| {
+            violation("expected a message to start with")
+        })?))
+    }
+
+    /// The next message; `None` at the end. What waits to be sent is sent before anybody
+    /// is waited for.
+    ///
+    /// # Errors
+    /// As [`Messages::opening`].
+    pub(crate) async fn next(&mut self) -> Result<Option<Request>, Failure> {
+        let Some((kind, body)) = self.message(1).await? else {
+            return Ok(None);
+        };
+        let request = Request::read(kind, body);
+        Ok(Some(request.ok_or_else(|| {
+            violation(format!("bytes that are no message of kind {kind}"))
+        })?))
+    }
+
+    /// The kind of the next message, if it has one, and its bytes.
+    async fn message(&mut self, kind: usize) -> Result<Option<(u8, Bytes)>, Failure> {
+        loop {
+            if let Some(length) = self.input.get(kind..kind + LENGTH) {
+                let length = length
+                    .iter()
+                    .fold(0, |all, byte| all << 8 | usize::from(*byte));
+                if !(LENGTH..=self.longest).contains(&length) {
+                    let longest = self.longest;
+                    let message =
+                        format!("a message of {length} bytes; at most {longest} are taken");
+                    return Err(violation(message));
+                }
+                if self.input.len() >= kind + length {
+                    let name = self.input[0];
+                    let mut body = self.input.split_to(kind + length).freeze();
+                    body.advance(kind + LENGTH);
+                    return Ok(Some((name, body)));
+                }
+            }
+            self.flush().await?;
+            if self.stream.read_buf(&mut self.input).await? == 0 {
+                return Ok(None);
+            }
+        }
+    }
+
+    /// Adds a message to what is to be sent.
+    ///
+    /// # Errors
+    /// `Fatal` for a message that is too long.
+    pub(crate) fn put(&mut self, message: &Backend) -> Result<(), Failure> {
+        Ok(message.encode(&mut self.output)?)
+    }
+
+    /// Sends what there is if it is enough.
+    ///
+    /// # Errors
+    /// `Gone` if the client is.
+    pub(crate) async fn flush_some(&mut self) -> Result<(), Failure> {
+        match self.output.len() >= ENOUGH {
+            true => self.flush().await,
+            false => Ok(()),
+        }
+    }
+
+    /// Sends all there is. What was sent when this is given up is not sent again.
+    ///
+    /// # Errors
+    /// `Gone` if the client is.
+    pub(crate) async fn flush(&mut self) -> Result<(), Failure> {
+        while !self.output.is_empty() {
+            if self.stream.write_buf(&mut self.output).await? == 0 {
+                return Err(io::Error::from(io::ErrorKind::WriteZero).into());
+            }
+        }
+        Ok(self.stream.flush().await?)
+    }
+
+    /// Ends the connection as far as it can be told.
+    pub(crate) async fn close(&mut self) {
+        let _ = self.flush().await;
+        let _ = self.stream.shutdown().await;
+    }
+}

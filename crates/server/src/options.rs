@@ -1,0 +1,48 @@
+//! How a server is set up.
+
+use std::net::SocketAddr;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use crate::users::Users;
+
+/// How a server is set up.
+#[derive(Debug, Clone)]
+pub struct Options {
+    /// Where it listens; port 0 is any that is free.
+    pub address: SocketAddr,
+    /// Certificate and key; without them connections are not encrypted.
+    pub tls: Option<TlsFiles>,
+    /// Who may connect; `None` lets everybody in, which is refused unless `address` is of
+    /// this machine alone.
+    pub users: Option<Users>,
+    /// Connections at a time.
+    pub connections: usize,
+    /// How long a client may take to say who it is.
+    pub startup: Duration,
+    /// How long statements may go on when the server stops.
+    pub shutdown: Duration,
+}
+
+/// Files for TLS, in PEM.
+#[derive(Debug, Clone)]
+pub struct TlsFiles {
+    /// The certificate, then those that vouch for it.
+    pub certificate: PathBuf,
+    /// Its private key.
+    pub key: PathBuf,
+}
+
+impl Options {
+    /// Options for an address, with a hundred connections and nobody asked for a password.
+    pub fn new(address: SocketAddr) -> Self {
+        Self {
+            address,
+            tls: None,
+            users: None,
+            connections: 100,
+            startup: Duration::from_secs(60),
+            shutdown: Duration::from_secs(10),
+        }
+    }
+}

@@ -1,0 +1,241 @@
+//! Rows as messages.
+//!
+//! A batch's columns are looked at once; then each row is written straight into what is
+//! to be sent.
+
+use arrow::array::{Array, ArrayRef, AsArray, RecordBatch};
+use arrow::compute::cast;
+use arrow::datatypes::{
+    DataType, Date32Type, Decimal128Type, Float32Type, Float64Type, Int16Type, Int32Type,
+    Int64Type, IntervalMonthDayNanoType, IntervalUnit, SchemaRef, Time64MicrosecondType, TimeUnit,
+    TimestampMicrosecondType,
+};
+use bytes::{BufMut, BytesMut};
+use freestone::{Cells, Error, Result};
+use pgwire::messages::data::{FieldDescription, RowDescription};
+
+use crate::kinds::Oid;
+use crate::numeric;
+
+/// Days and microseconds from 1970, where Arrow counts from, to 2000.
+const DAYS: i32 = 10_957;
+const MICROS: i64 = DAYS as i64 * 86_400_000_000;
+
+/// Whether a value is sent as text or in binary.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Format {
+    Text,
+    Binary,
+}
+
+impl Format {
+    /// The format that a client's code names.
+    ///
+    /// # Errors
+    /// `08P01` for another.
+    pub(crate) fn of(code: i16) -> Result<Format> {
+        match code {
+            0 => Ok(Self::Text),
+            1 => Ok(Self::Binary),
+            code => Err(Error::new("08P01", format!("there is no format {code}"))),
+        }
+    }
+
+    /// The format of each of `count` values: one code for all, one for each, or none.
+    ///
+    /// # Errors
+    /// `08P01` for another number of codes.
+    pub(crate) fn each(codes: &[i16], count: usize) -> Result<Vec<Format>> {
+        match codes {
+            [] => Ok(vec![Self::Text; count]),
+            [code] => Ok(vec![Self::of(*code)?; count]),
+            codes if codes.len() == count => codes.iter().map(|code| Self::of(*code)).collect(),
+            codes => {
+                let message = format!("{} formats for {count} values", codes.len());
+                Err(Error::new("08P01", message))
+            }
+        }
+    }
+}
+
+/// What columns are, for a client.
+pub(crate) fn description(schema: &SchemaRef, formats: &[Format]) -> RowDescription {
+    let fields = schema.fields().iter().enumerate().map(|(place, field)| {
+        let oid = Oid::of(field.data_type());
+        let format = formats.get(place).copied().unwrap_or(Format::Text);
+        FieldDescription::new(
+            field.name().clone(),
+            0,
+            0,
+            oid.0,
+            oid.size(),
+            Oid::modifier(field.data_type()),
+            format as i16,
+        )
+    });
+    RowDescription::new(fields.collect())
+}
+
+type Writer<'a> = Box<dyn Fn(usize, &mut BytesMut) + Send + 'a>;
+
+/// The columns of a batch, ready to be written.
+pub(crate) struct Lines<'a> {
+    columns: Vec<(&'a dyn Array, Writer<'a>)>,
+}
+
+/// A batch whose columns are of types that have a binary form.
+///
+/// # Errors
+/// Those of a cast.
+pub(crate) fn sendable(batch: &RecordBatch, promised: &SchemaRef) -> Result<Vec<ArrayRef>> {
+    let pairs = batch.columns().iter().zip(promised.fields());
+    let columns = pairs.map(|(array, field)| {
+        let wanted = plain(field.data_type());
+        match *array.data_type() == wanted {
+            true => Ok(array.clone()),
+            false => cast(array, &wanted)
+                .map_err(|error| Error::internal(format!("cannot send a column: {error}"))),
+        }
+    });
+    columns.collect()
+}
+
+/// The type that stands for others of the same number.
+fn plain(kind: &DataType) -> DataType {
+    match (Oid::of(kind), kind) {
+        (Oid::INT2, _) => DataType::Int16,
+        (Oid::INT4, _) => DataType::Int32,
+        (Oid::INT8, _) => DataType::Int64,
+        (Oid::FLOAT4, _) => DataType::Float32,
+        (Oid::FLOAT8, _) => DataType::Float64,
+        (Oid::NUMERIC, DataType::Decimal128(precision, scale)) => {
+            DataType::Decimal128(*precision, *scale)
+        }
+        (Oid::NUMERIC, DataType::UInt64) => DataType::Decimal128(20, 0),
+        (Oid::DATE, _) => DataType::Date32,
+        (Oid::TIME, _) => DataType::Time64(TimeUnit::Microsecond),
+        (Oid::TIMESTAMP | Oid::TIMESTAMPTZ, DataType::Timestamp(_, zone)) => {
+            DataType::Timestamp(TimeUnit::Microsecond, zone.clone())
+        }
+        (Oid::INTERVAL, DataType::Interval(_)) => DataType::Interval(IntervalUnit::MonthDayNano),
+        (Oid::BYTEA, _) => DataType::BinaryView,
+        (_, DataType::Dictionary(_, values)) => plain(values),
+        (_, other) => other.clone(),
+    }
+}
+
+impl<'a> Lines<'a> {
+    /// Columns in their formats.
+    pub(crate) fn new(columns: &'a [ArrayRef], formats: &[Format]) -> Self {
+        let columns = columns.iter().enumerate().map(|(place, array)| {
+            let array: &dyn Array = array.as_ref();
+            let writer = match formats.get(place) {
+                Some(Format::Binary) => binary(array),
+                _ => text(array),
+            };
+            (array, writer)
+        });
+        Self {
+            columns: columns.collect(),
+        }
+    }
+
+    /// Adds a row to what is to be sent.
+    pub(crate) fn write(&self, row: usize, out: &mut BytesMut) {
+        out.put_u8(b'D');
+        let start = out.len();
+        out.put_i32(0);
+        out.put_i16(self.columns.len() as i16);
+        for (array, writer) in &self.columns {
+            if array.is_null(row) || *array.data_type() == DataType::Null {
+                out.put_i32(-1);
+                continue;
+            }
+            let place = out.len();
+            out.put_i32(0);
+            writer(row, out);
+            let length = (out.len() - place - 4) as i32;
+            out[place..place + 4].copy_from_slice(&length.to_be_bytes());
+        }
+        let length = (out.len() - start) as i32;
+        out[start..start + 4].copy_from_slice(&length.to_be_bytes());
+    }
+}
+
+fn text<'a>(array: &'a dyn Array) -> Writer<'a> {
+    match array.data_type() {
+        DataType::Boolean => {
+            let values = array.as_boolean();
+            Box::new(move |row, out| out.put_u8(if values.value(row) { b't' } else { b'f' }))
+        }
+        DataType::Utf8View => {
+            let values = array.as_string_view();
+            Box::new(move |row, out| out.put_slice(values.value(row).as_bytes()))
+        }
+        _ => {
+            let cells = Cells::new(array);
+            Box::new(move |row, out| {
+                let mut text = String::new();
+                cells.write(row, &mut text);
+                out.put_slice(text.as_bytes());
+            })
+        }
+    }
+}
+
+macro_rules! fixed {
+    ($array:expr, $kind:ty, $put:ident) => {{
+        let values = $array.as_primitive::<$kind>();
+        Box::new(move |row, out: &mut BytesMut| out.$put(values.value(row)))
+    }};
+}
+
+fn binary<'a>(array: &'a dyn Array) -> Writer<'a> {
+    match array.data_type() {
+        DataType::Boolean => {
+            let values = array.as_boolean();
+            Box::new(move |row, out| out.put_u8(values.value(row).into()))
+        }
+        DataType::Int16 => fixed!(array, Int16Type, put_i16),
+        DataType::Int32 => fixed!(array, Int32Type, put_i32),
+        DataType::Int64 => fixed!(array, Int64Type, put_i64),
+        DataType::Float32 => fixed!(array, Float32Type, put_f32),
+        DataType::Float64 => fixed!(array, Float64Type, put_f64),
+        DataType::Date32 => {
+            let values = array.as_primitive::<Date32Type>();
+            Box::new(move |row, out| out.put_i32(values.value(row).saturating_sub(DAYS)))
+        }
+        DataType::Time64(TimeUnit::Microsecond) => fixed!(array, Time64MicrosecondType, put_i64),
+        DataType::Timestamp(TimeUnit::Microsecond, _) => {
+            let values = array.as_primitive::<TimestampMicrosecondType>();
+            Box::new(move |row, out| out.put_i64(values.value(row).saturating_sub(MICROS)))
+        }
+        DataType::Interval(IntervalUnit::MonthDayNano) => {
+            let values = array.as_primitive::<IntervalMonthDayNanoType>();
+            Box::new(move |row, out| {
+                let value = values.value(row);
+                out.put_i64(value.nanoseconds / 1_000);
+                out.put_i32(value.days);
+                out.put_i32(value.months);
+            })
+        }
+        DataType::Decimal128(_, scale) => {
+            let (values, scale) = (array.as_primitive::<Decimal128Type>(), *scale);
+            Box::new(move |row, out| {
+                let mut bytes = Vec::new();
+                numeric::write(values.value(row), scale, &mut bytes);
+                out.put_slice(&bytes);
+            })
+        }
+        DataType::BinaryView => {
+            let values = array.as_binary_view();
+            Box::new(move |row, out| out.put_slice(values.value(row)))
+        }
+        DataType::FixedSizeBinary(16) => {
+            let values = array.as_fixed_size_binary();
+            Box::new(move |row, out| out.put_slice(values.value(row)))
+        }
+        // Of texts both forms are the same.
+        _ => text(array),
+    }
+}

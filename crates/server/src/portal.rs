@@ -1,0 +1,257 @@
+//! Statements bound to values, and how far their results have been sent.
+
+use std::sync::Arc;
+
+use arrow::array::RecordBatch;
+use arrow::datatypes::SchemaRef;
+use freestone::{CopyStream, Description, Error, Outcome, Parameter, Prepared, Rows, Session};
+use futures::StreamExt;
+use parking_lot::Mutex;
+use pgwire::messages::PgWireBackendMessage as Backend;
+use pgwire::messages::extendedquery::PortalSuspended;
+use pgwire::messages::response::{CommandComplete, EmptyQueryResponse};
+
+use crate::failure::Failure;
+use crate::kinds::Oid;
+use crate::limits::Limits;
+use crate::messages::Messages;
+use crate::output::{Format, Lines, sendable};
+
+/// A statement that a client has prepared.
+pub(crate) struct Known {
+    /// `None` for an empty text.
+    pub(crate) prepared: Option<Prepared>,
+    /// Its text, to show places in.
+    pub(crate) sql: String,
+    /// The types of its parameters that the client named.
+    pub(crate) named: Vec<Oid>,
+    described: Mutex<Option<Arc<Description>>>,
+}
+
+/// A statement with values, ready to run or running.
+pub(crate) struct Portal {
+    pub(crate) known: Arc<Known>,
+    pub(crate) values: Vec<Parameter>,
+    /// As the client gave them: for all columns, each, or none.
+    pub(crate) formats: Vec<i16>,
+    pub(crate) state: State,
+}
+
+/// How far it is.
+pub(crate) enum State {
+    Bound,
+    Sending(Sending),
+    Done,
+}
+
+/// A result that is being sent.
+pub(crate) struct Sending {
+    rows: Rows,
+    formats: Vec<Format>,
+    /// What is left of a batch that did not go as a whole.
+    rest: Option<(RecordBatch, usize)>,
+    /// Rows that were sent.
+    count: u64,
+    /// What the result is of: `SELECT`, or a change that returns rows.
+    verb: &'static str,
+}
+
+impl Known {
+    pub(crate) fn new(prepared: Option<Prepared>, sql: String, named: Vec<Oid>) -> Self {
+        Self {
+            prepared,
+            sql,
+            named,
+            described: Mutex::default(),
+        }
+    }
+
+    /// What it takes and gives; asked once.
+    ///
+    /// # Errors
+    /// Those of planning it.
+    pub(crate) async fn described(&self, session: &Session) -> Result<Arc<Description>, Error> {
+        if let Some(known) = self.described.lock().clone() {
+            return Ok(known);
+        }
+        let described = Arc::new(match &self.prepared {
+            Some(prepared) => prepared.describe(session).await?,
+            None => Description {
+                parameters: Vec::new(),
+                columns: None,
+            },
+        });
+        *self.described.lock() = Some(Arc::clone(&described));
+        Ok(described)
+    }
+
+    /// The type of each parameter: as the client named it, or as it is used.
+    ///
+    /// # Errors
+    /// As [`Known::described`].
+    pub(crate) async fn parameters(&self, session: &Session) -> Result<Vec<Oid>, Error> {
+        let count = self.prepared.as_ref().map_or(0, Prepared::parameters);
+        let named = |place: usize| {
+            let named = self.named.get(place).copied();
+            named.filter(|oid| ![Oid::UNKNOWN, Oid::UNKNOWN_TEXT].contains(oid))
+        };
+        if (0..count).all(|place| named(place).is_some()) {
+            return Ok((0..count).filter_map(named).collect());
+        }
+        let described = self.described(session).await?;
+        let each = described.parameters.iter().enumerate();
+        Ok(each
+            .map(|(place, kind)| named(place).unwrap_or_else(|| Oid::of(kind)))
+            .collect())
+    }
+
+    /// The COPY that it is, if it is one with the client.
+    ///
+    /// # Errors
+    /// Those of its options.
+    pub(crate) fn copy(&self) -> Result<Option<CopyStream>, Error> {
+        match &self.prepared {
+            Some(prepared) => CopyStream::of(prepared.statement()),
+            None => Ok(None),
+        }
+    }
+}
+
+impl Portal {
+    /// Runs it, or goes on, for `most` rows or all, and sends what there is.
+    ///
+    /// # Errors
+    /// Those of the statement, and what ends it.
+    pub(crate) async fn execute(
+        &mut self,
+        session: &Session,
+        messages: &mut Messages,
+        limits: &mut Limits,
+        most: Option<u64>,
+    ) -> Result<(), Failure> {
+        if let State::Bound = self.state {
+            let Some(prepared) = &self.known.prepared else {
+                return messages.put(&Backend::EmptyQueryResponse(EmptyQueryResponse::new()));
+            };
+            let outcome = limits.wait(prepared.run(session, &self.values)).await??;
+            self.state = match outcome {
+                Outcome::Rows(rows) => {
+                    let count = rows.schema.fields().len();
+                    State::Sending(Sending {
+                        formats: Format::each(&self.formats, count)?,
+                        rows,
+                        rest: None,
+                        count: 0,
+                        verb: verb(prepared.statement().text()),
+                    })
+                }
+                Outcome::Done { tag, .. } => {
+                    self.state = State::Done;
+                    return complete(messages, tag);
+                }
+            };
+        }
+        let State::Sending(sending) = &mut self.state else {
+            let error = Error::new("55000", "the portal has been run to its end");
+            return Err(error.into());
+        };
+        match sending.some(messages, limits, most).await {
+            Ok(true) => {
+                let tag = sending.tag();
+                self.state = State::Done;
+                complete(messages, tag)
+            }
+            Ok(false) => messages.put(&Backend::PortalSuspended(PortalSuspended::new())),
+            Err(failure) => {
+                self.state = State::Done;
+                Err(failure)
+            }
+        }
+    }
+}
+
+impl Sending {
+    /// A result all of whose columns go as text.
+    pub(crate) fn text(rows: Rows, sql: &str) -> Self {
+        Self {
+            formats: vec![Format::Text; rows.schema.fields().len()],
+            rows,
+            rest: None,
+            count: 0,
+            verb: verb(sql),
+        }
+    }
+
+    /// Its columns.
+    pub(crate) fn schema(&self) -> &SchemaRef {
+        &self.rows.schema
+    }
+
+    /// What the client is told at its end.
+    pub(crate) fn tag(&self) -> String {
+        match self.verb {
+            "INSERT" => format!("INSERT 0 {}", self.count),
+            "EXPLAIN" | "SHOW" => self.verb.to_owned(),
+            verb => format!("{verb} {}", self.count),
+        }
+    }
+
+    /// Sends `most` rows, or all; whether that was the end.
+    ///
+    /// # Errors
+    /// Those of the statement, and what ends it.
+    pub(crate) async fn some(
+        &mut self,
+        messages: &mut Messages,
+        limits: &mut Limits,
+        most: Option<u64>,
+    ) -> Result<bool, Failure> {
+        let mut left = most.unwrap_or(u64::MAX);
+        loop {
+            let (batch, start) = match self.rest.take() {
+                Some(rest) => rest,
+                None => match limits.wait(self.rows.stream.next()).await? {
+                    Some(batch) => (batch.map_err(Error::from)?, 0),
+                    None => return Ok(true),
+                },
+            };
+            let columns = sendable(&batch, &self.rows.schema)?;
+            let lines = Lines::new(&columns, &self.formats);
+            let rows = batch.num_rows() - start;
+            let now = usize::try_from(left).unwrap_or(usize::MAX).min(rows);
+            for row in start..start + now {
+                lines.write(row, &mut messages.output);
+                if row % 64 == 0 {
+                    limits.wait(messages.flush_some()).await??;
+                }
+            }
+            limits.wait(messages.flush_some()).await??;
+            self.count += now as u64;
+            left -= now as u64;
+            drop(lines);
+            if now < rows {
+                self.rest = Some((batch, start + now));
+            }
+            if left == 0 {
+                return Ok(false);
+            }
+        }
+    }
+}
+
+/// Tells a client that a statement is done.
+pub(crate) fn complete(messages: &mut Messages, tag: String) -> Result<(), Failure> {
+    messages.put(&Backend::CommandComplete(CommandComplete::new(tag)))
+}
+
+/// What a statement that returns rows is called when it is done.
+fn verb(sql: &str) -> &'static str {
+    let word = sql.trim_start_matches(['(', ' ', '\n', '\t', '\r']);
+    let end = word.find(|c: char| !c.is_ascii_alphabetic());
+    let word = word[..end.unwrap_or(word.len())].to_uppercase();
+    const VERBS: [&str; 7] = [
+        "INSERT", "UPDATE", "DELETE", "MERGE", "EXPLAIN", "SHOW", "EXECUTE",
+    ];
+    let found = VERBS.into_iter().find(|verb| *verb == word);
+    found.filter(|verb| *verb != "EXECUTE").unwrap_or("SELECT")
+}

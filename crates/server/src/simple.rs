@@ -1,0 +1,50 @@
+//! The simple query protocol: a text of statements, results as text.
+
+use freestone::{CopyStream, Error, Outcome, Statement};
+use pgwire::messages::PgWireBackendMessage as Backend;
+use pgwire::messages::response::EmptyQueryResponse;
+
+use crate::connection::Connection;
+use crate::failure::Failure;
+use crate::output::description;
+use crate::portal::{Sending, complete};
+
+impl Connection {
+    /// Runs all statements of a text, and stops at the first that fails.
+    ///
+    /// # Errors
+    /// That of the statement.
+    pub(crate) async fn query(&mut self, sql: &str) -> Result<(), Failure> {
+        let statements = self.session.parse(sql)?;
+        if statements.is_empty() {
+            let empty = Backend::EmptyQueryResponse(EmptyQueryResponse::new());
+            return self.messages.put(&empty);
+        }
+        for statement in statements {
+            let limit = self.session.timeout("statement_timeout");
+            self.limits.begin(limit);
+            match CopyStream::of(&statement)? {
+                Some(copy) => self.copy(copy).await?,
+                None => self.statement(&statement).await?,
+            }
+        }
+        Ok(())
+    }
+
+    async fn statement(&mut self, statement: &Statement) -> Result<(), Failure> {
+        let outcome = self.limits.wait(self.session.run(statement)).await??;
+        match outcome {
+            Outcome::Done { tag, .. } => complete(&mut self.messages, tag),
+            Outcome::Rows(rows) => {
+                let mut sending = Sending::text(rows, statement.text());
+                let columns = description(sending.schema(), &[]);
+                self.messages.put(&Backend::RowDescription(columns))?;
+                let sent = sending.some(&mut self.messages, &mut self.limits, None);
+                match sent.await? {
+                    true => complete(&mut self.messages, sending.tag()),
+                    false => Err(Error::internal("a result without an end").into()),
+                }
+            }
+        }
+    }
+}

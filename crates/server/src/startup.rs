@@ -1,0 +1,268 @@
+//! How a connection begins: encryption, who it is, what it wants to know first.
+
+use std::collections::BTreeMap;
+use std::net::SocketAddr;
+use std::sync::Arc;
+
+use freestone::{Database, Error, Session};
+use pgwire::api::DefaultClient;
+use pgwire::api::auth::mechanism::{AuthMechanism, AuthMechanismFactory, AuthState};
+use pgwire::api::auth::sasl::SaslMechanisms;
+use pgwire::api::auth::sasl::scram::ScramAuth;
+use pgwire::messages::PgWireBackendMessage as Backend;
+use pgwire::messages::startup::{
+    Authentication, BackendKeyData, NegotiateProtocolVersion, ParameterStatus,
+    PasswordMessageFamily as Answer, SASLInitialResponse, SASLResponse, SecretKey,
+};
+use tokio::io::AsyncWriteExt;
+use tokio_rustls::TlsAcceptor;
+
+use crate::cancel::{Cancellable, Cancels};
+use crate::failure::{Failure, violation};
+use crate::messages::{Messages, Stream};
+use crate::request::{Opening, Request, first_proof};
+use crate::users::Users;
+
+/// The PostgreSQL whose clients are served: they look at it to see what they may ask.
+pub(crate) const VERSION: &str = "15.0";
+
+/// Settings that clients are told of when they connect.
+const TOLD: [&str; 6] = [
+    "client_encoding",
+    "DateStyle",
+    "integer_datetimes",
+    "server_encoding",
+    "standard_conforming_strings",
+    "TimeZone",
+];
+
+/// What a client says when it starts.
+struct Start {
+    version: (u16, u16),
+    parameters: BTreeMap<String, String>,
+}
+
+/// What connections begin with.
+pub(crate) struct Door {
+    pub(crate) database: Database,
+    pub(crate) tls: Option<TlsAcceptor>,
+    pub(crate) users: Option<Users>,
+    pub(crate) cancels: Arc<Cancels>,
+}
+
+/// A client that has come in.
+pub(crate) struct Guest {
+    pub(crate) messages: Messages,
+    pub(crate) session: Session,
+    pub(crate) cancellable: Cancellable,
+}
+
+impl Door {
+    /// Lets a client in; `None` if it wanted something else, or left.
+    ///
+    /// # Errors
+    /// Why it must not come in.
+    pub(crate) async fn admit(
+        &self,
+        stream: Box<dyn Stream>,
+        from: SocketAddr,
+    ) -> Result<Option<Guest>, (Failure, Option<Messages>)> {
+        let Some((mut messages, start)) = self
+            .greet(stream)
+            .await
+            .map_err(|failure| (failure, None))?
+        else {
+            return Ok(None);
+        };
+        match self.authenticated(&mut messages, &start, from).await {
+            Ok(session) => {
+                let cancellable = self.cancels.enter();
+                let welcome = welcome(&mut messages, &session, &cancellable);
+                match welcome.await {
+                    Ok(()) => Ok(Some(Guest {
+                        messages,
+                        session,
+                        cancellable,
+                    })),
+                    Err(failure) => Err((failure, Some(messages))),
+                }
+            }
+            Err(failure) => Err((failure, Some(messages))),
+        }
+    }
+
+    /// Settles encryption; then the first message, if it is one to start.
+    async fn greet(&self, stream: Box<dyn Stream>) -> Result<Option<(Messages, Start)>, Failure> {
+        let mut messages = Messages::new(stream);
+        let mut encrypted = false;
+        while let Some(opening) = messages.opening().await? {
+            match (opening, &self.tls) {
+                (Opening::Tls, Some(acceptor)) if !encrypted => {
+                    let mut stream = messages.into_stream()?;
+                    stream.write_all(b"S").await?;
+                    stream.flush().await?;
+                    messages = Messages::new(Box::new(acceptor.accept(stream).await?));
+                    encrypted = true;
+                }
+                (Opening::Tls | Opening::Gss, _) => messages.output.extend_from_slice(b"N"),
+                (Opening::Cancel { number, secret }, _) => {
+                    self.cancels.cancel(number, &secret);
+                    return Ok(None);
+                }
+                (
+                    Opening::Start {
+                        version,
+                        parameters,
+                    },
+                    _,
+                ) => {
+                    let start = Start {
+                        version,
+                        parameters,
+                    };
+                    return Ok(Some((messages, start)));
+                }
+            }
+        }
+        Ok(None)
+    }
+
+    /// Finds out whether a client is who it says.
+    async fn authenticated(
+        &self,
+        messages: &mut Messages,
+        start: &Start,
+        from: SocketAddr,
+    ) -> Result<Session, Failure> {
+        agree(messages, start)?;
+        let parameter = |name: &str| start.parameters.get(name).map(String::as_str);
+        let user = parameter("user").unwrap_or_default();
+        if user.is_empty() {
+            return Err(Failure::Fatal(Error::new(
+                "28000",
+                "no user name was given",
+            )));
+        }
+        if let Some(users) = &self.users {
+            let mut client: DefaultClient<()> = DefaultClient::new(from, false);
+            for (name, value) in &start.parameters {
+                client.metadata.insert(name.clone(), value.clone());
+            }
+            let scram = ScramAuth::new(Arc::new(users.clone()));
+            let mechanism = SaslMechanisms::new(vec![Arc::new(scram)]).create();
+            prove(messages, mechanism, &client).await?;
+        }
+        messages.trust();
+        messages.put(&Backend::Authentication(Authentication::Ok))?;
+        let session = self.database.session();
+        for (name, value) in &start.parameters {
+            let own = ["user", "database", "replication", "options"].contains(&name.as_str());
+            if !own && !name.starts_with("_pq_.") {
+                set(&session, name, value).await?;
+            }
+        }
+        for (name, value) in options(parameter("options").unwrap_or_default()) {
+            set(&session, name, value).await?;
+        }
+        Ok(session)
+    }
+}
+
+/// Has a client prove that it knows its password.
+async fn prove(
+    messages: &mut Messages,
+    mut mechanism: Box<dyn AuthMechanism>,
+    client: &DefaultClient<()>,
+) -> Result<(), Failure> {
+    let mut state = mechanism.begin(client).await?;
+    let mut first = true;
+    loop {
+        match state {
+            AuthState::InProgress(asked) => messages.put(&Backend::Authentication(asked))?,
+            AuthState::Failed(error) => return Err(error.into()),
+            AuthState::Ok { final_message, .. } => {
+                if let Some(last) = final_message {
+                    messages.put(&Backend::Authentication(last))?;
+                }
+                return Ok(());
+            }
+        }
+        let proof = match messages.next().await? {
+            Some(Request::Proof(proof)) => proof,
+            Some(_) => return Err(violation("expected a password")),
+            None => return Err(Failure::Gone),
+        };
+        let answer = match std::mem::take(&mut first) {
+            true => {
+                let begun = first_proof(proof);
+                let (way, data) = begun.ok_or_else(|| violation("expected a way to prove it"))?;
+                Answer::SASLInitialResponse(SASLInitialResponse::new(way, data))
+            }
+            false => Answer::SASLResponse(SASLResponse::new(proof)),
+        };
+        state = mechanism.next(client, answer).await?;
+    }
+}
+
+/// Settles the version of the protocol: 3.0, whatever newer one is asked for.
+fn agree(messages: &mut Messages, start: &Start) -> Result<(), Failure> {
+    let (major, minor) = start.version;
+    if major != 3 {
+        let message = format!("protocol {major}.{minor} is not spoken here: version 3 is");
+        return Err(Failure::Fatal(Error::new("0A000", message)));
+    }
+    let unknown = start.parameters.keys();
+    let unknown: Vec<String> = unknown
+        .filter(|name| name.starts_with("_pq_."))
+        .cloned()
+        .collect();
+    if minor > 0 || !unknown.is_empty() {
+        let newest = NegotiateProtocolVersion::new(0, unknown);
+        messages.put(&Backend::NegotiateProtocolVersion(newest))?;
+    }
+    Ok(())
+}
+
+/// Settings of the form `-c name=value`, as the environment gives them.
+fn options(text: &str) -> impl Iterator<Item = (&str, &str)> {
+    text.split_whitespace().filter_map(|word| {
+        let word = word.strip_prefix("-c").unwrap_or(word);
+        word.strip_prefix("--").unwrap_or(word).split_once('=')
+    })
+}
+
+async fn set(session: &Session, name: &str, value: &str) -> Result<(), Failure> {
+    let quoted = |text: &str, mark: &str| text.replace(mark, &mark.repeat(2));
+    let name = name
+        .split('.')
+        .map(|part| format!("\"{}\"", quoted(part, "\"")));
+    let name: Vec<String> = name.collect();
+    let statement = format!("SET {} = '{}'", name.join("."), quoted(value, "'"));
+    let done = session.execute(&statement).await;
+    done.map(|_| ()).map_err(Failure::Fatal)
+}
+
+/// Tells a client what it should know before its first statement.
+async fn welcome(
+    messages: &mut Messages,
+    session: &Session,
+    cancellable: &Cancellable,
+) -> Result<(), Failure> {
+    let mut told = vec![("server_version".to_owned(), VERSION.to_owned())];
+    for name in TOLD.iter().chain(&["application_name"]) {
+        let value = session.setting(&name.to_lowercase());
+        told.push(((*name).to_owned(), value.map_err(Failure::Fatal)?));
+    }
+    for (name, value) in told {
+        let status = ParameterStatus::new(name, value);
+        messages.put(&Backend::ParameterStatus(status))?;
+    }
+    let secret = SecretKey::I32(
+        cancellable
+            .secret
+            .iter()
+            .fold(0, |all, byte| all << 8 | i32::from(*byte)),
+    );
+    let key = BackendKeyData::new(cancellable.number, secret);
+    messages.put(&Backend::BackendKeyData(key))
+}
