@@ -78,10 +78,15 @@ fn reads(study: &Study) -> (bool, String) {
         reads <= writes / 5.0,
         format!(
             "Counted as five times: {reads:.4} ms and {writes:.4} ms, {:.1} times; in a mixture \
-             a read takes {:.4} ms, a write {:.4}.",
+             a read takes {:.4} ms, a write {:.4}. {}",
             writes / reads,
             in_mixture(true),
-            in_mixture(false)
+            in_mixture(false),
+            study.note(
+                "Reads alone search files that are empty.",
+                "A write is appended to a log and to a table in memory; no storage file is \
+                 searched for the value, or for free space, before a block is made of many."
+            )
         ),
     )
 }
@@ -107,7 +112,7 @@ fn entropy(study: &Study) -> (bool, String) {
         high.trimmed <= low.trimmed && high.deviation <= low.deviation,
         format!(
             "{:.4} beside {:.4} ms, deviation {:.4} beside {:.4}, longest {:.2} beside {:.2} ms. \
-             Writes take {:.4} and {:.4} ms.",
+             Writes take {:.4} and {:.4} ms: {}",
             high.trimmed,
             low.trimmed,
             high.deviation,
@@ -115,7 +120,11 @@ fn entropy(study: &Study) -> (bool, String) {
             high.most,
             low.most,
             study.response_of(Variant::HighEntropy, false).trimmed,
-            study.response_of(Variant::Default, false).trimmed
+            study.response_of(Variant::Default, false).trimmed,
+            study.note(
+                "a value that is new is sought among all that are there.",
+                "new records are rows of a delta first, in which equal values are not sought."
+            )
         ),
     )
 }
@@ -125,8 +134,12 @@ fn one_column(study: &Study) -> (bool, String) {
     (
         (0.7..=1.0).contains(&(one / default)),
         format!(
-            "Counted as 0.7 to 1 times as long: {one:.4} beside {default:.4} ms, {:.2} times.",
-            one / default
+            "Counted as 0.7 to 1 times as long: {one:.4} beside {default:.4} ms, {:.2} times. {}",
+            one / default,
+            study.note(
+                "A request is nothing but searches of its columns, and no virtual machine is around.",
+                "A column less is one value less to find and to write."
+            )
         ),
     )
 }

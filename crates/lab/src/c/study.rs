@@ -96,6 +96,7 @@ fn trimmed(numbers: &[f64]) -> f64 {
 #[derive(Debug)]
 pub(super) struct Study {
     reports: Vec<(Variant, Report)>,
+    program: Program,
 }
 
 /// The document's program, and Freestone.
@@ -122,7 +123,8 @@ impl Studies {
     /// one run does not disturb one variant alone.
     pub fn new(setting: &Setting) -> Result<Studies> {
         let default = protocol(setting);
-        let [mut codb, mut freestone] = [Study::empty(), Study::empty()];
+        let mut codb = Study::new(Program::Codb);
+        let mut freestone = Study::new(Program::Freestone);
         for run in 0..default.runs {
             for variant in Variant::ALL {
                 let workload = Workload {
@@ -166,8 +168,9 @@ impl Studies {
 }
 
 impl Study {
-    fn empty() -> Study {
+    fn new(program: Program) -> Study {
         Study {
+            program,
             reports: Variant::ALL
                 .map(|variant| (variant, Report::default()))
                 .to_vec(),
@@ -180,6 +183,14 @@ impl Study {
                 report.requests.extend_from_slice(&found.requests);
                 report.looks.extend_from_slice(&found.looks);
             }
+        }
+    }
+
+    /// What is to be said of one program, or of the other.
+    pub fn note<'n>(&self, codb: &'n str, freestone: &'n str) -> &'n str {
+        match self.program {
+            Program::Codb => codb,
+            Program::Freestone => freestone,
         }
     }
 
