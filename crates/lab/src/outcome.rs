@@ -105,6 +105,22 @@ impl Claim {
         }
     }
 
+    /// A claim about the document's own program, put to the test on a replica of it, and
+    /// whether it would hold for Freestone: each with what was measured.
+    pub fn replicated(
+        says: impl Into<String>,
+        replica: (bool, String),
+        freestone: (bool, String),
+    ) -> Claim {
+        let ((holds, measured), (holds_too, of_freestone)) = (replica, freestone);
+        let for_it = match (holds, holds_too) {
+            (true, true) => "For Freestone it holds, too",
+            (false, true) => "For Freestone it would hold",
+            (_, false) => "For Freestone it would not hold",
+        };
+        Claim::tested(says, holds, format!("{measured} {for_it}: {of_freestone}"))
+    }
+
     /// A claim that cannot be tested here.
     pub fn untested(says: impl Into<String>, because: impl Into<String>) -> Claim {
         Claim {
@@ -141,6 +157,16 @@ impl Point {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn replicas_decide_claims() {
+        let claim = Claim::replicated("Says.", (true, "A.".into()), (false, "b.".into()));
+        assert_eq!(claim.verdict, Verdict::Holds);
+        assert_eq!(claim.because, "A. For Freestone it would not hold: b.");
+        let claim = Claim::replicated("Says.", (false, "A.".into()), (true, "b.".into()));
+        assert_eq!(claim.verdict, Verdict::DoesNotHold);
+        assert_eq!(claim.because, "A. For Freestone it would hold: b.");
+    }
 
     #[test]
     fn points_have_mean_and_deviation() {

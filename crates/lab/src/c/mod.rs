@@ -1,14 +1,16 @@
 //! C: a column store with explicit record ids, and what its performance depends on
 //! (Nowosielski, Kowalski and Kulczycki).
 //!
-//! The store is Freestone's layout `dsm`, where each column is a relation of record ids and
-//! values, absent values take no space, and columns come and go freely (C1).
+//! Freestone's layout `dsm` has a relation of record ids and values for each column, absent
+//! values take no space, and columns come and go freely (C1). The document's own program is
+//! measured beside it.
 
 mod cp;
 mod ct1;
 mod ct2;
 mod ct3;
 mod family;
+mod replica;
 mod run;
 mod study;
 mod workload;

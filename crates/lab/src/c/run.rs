@@ -1,6 +1,7 @@
 //! Runs of a workload: response times, throughput, and memory (C, section III).
 
 use super::family::Family;
+use super::replica::Codb;
 use super::workload::{Request, Requests, Workload};
 use crate::error::{Error, Result};
 use std::io::Write;
@@ -48,6 +49,45 @@ pub struct Report {
     pub looks: Vec<Look>,
 }
 
+/// A column family that serves requests.
+pub trait Records: Send + Sync {
+    /// Reads all columns of one of the records that are there, chosen by any number.
+    ///
+    /// # Errors
+    /// Those of storage.
+    fn read(&self, chosen: u64) -> Result<()>;
+
+    /// Adds a record, with an entry for each column.
+    ///
+    /// # Errors
+    /// Those of storage.
+    fn write(&self, entries: Vec<Vec<u8>>) -> Result<()>;
+
+    /// Bytes of memory that it takes.
+    ///
+    /// # Errors
+    /// Those of storage.
+    fn bytes(&self) -> Result<u64>;
+}
+
+/// The programs that have column families.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Program {
+    /// The document's, whose families begin empty.
+    Codb,
+    /// This one, whose families begin with the records of the workload.
+    Freestone,
+}
+
+impl Program {
+    fn family(self, directory: &Path, workload: &Workload) -> Result<Arc<dyn Records>> {
+        Ok(match self {
+            Program::Codb => Arc::new(Codb::new(directory, workload)?),
+            Program::Freestone => Arc::new(Family::new(directory, workload)?),
+        })
+    }
+}
+
 /// Runs a workload in directories of its own within `scratch`, and writes every request as
 /// a line of CSV: `run,thread,request,kind,response_ms,requests_per_second,peak_memory_mb`.
 /// The last two are those of the run so far,
@@ -56,6 +96,19 @@ pub struct Report {
 /// # Errors
 /// If the database or `csv` cannot be written.
 pub fn codb(workload: &Workload, scratch: &Path, csv: &mut dyn Write) -> Result<Report> {
+    runs(Program::Freestone, workload, scratch, csv)
+}
+
+/// The same of either program.
+///
+/// # Errors
+/// If its files or `csv` cannot be written.
+pub fn runs(
+    program: Program,
+    workload: &Workload,
+    scratch: &Path,
+    csv: &mut dyn Write,
+) -> Result<Report> {
     workload.check()?;
     let mut report = Report::default();
     writeln!(
@@ -63,7 +116,7 @@ pub fn codb(workload: &Workload, scratch: &Path, csv: &mut dyn Write) -> Result<
         "run,thread,request,kind,response_ms,requests_per_second,peak_memory_mb"
     )?;
     for run in 0..workload.runs {
-        let (mut requests, mut looks) = one_run(workload, scratch, run)?;
+        let (mut requests, mut looks) = one_run(program, workload, scratch, run)?;
         requests.sort_by(|a, b| a.at.total_cmp(&b.at));
         looks.sort_by(|a, b| a.at.total_cmp(&b.at));
         write_run(&requests, &looks, csv)?;
@@ -93,25 +146,30 @@ fn write_run(requests: &[Measured], looks: &[Look], csv: &mut dyn Write) -> Resu
 }
 
 /// Warms up if asked to, then measures with fresh records.
-fn one_run(workload: &Workload, scratch: &Path, run: usize) -> Result<(Vec<Measured>, Vec<Look>)> {
+fn one_run(
+    program: Program,
+    workload: &Workload,
+    scratch: &Path,
+    run: usize,
+) -> Result<(Vec<Measured>, Vec<Look>)> {
     if workload.warm_up > 0 {
         let place = tempfile::tempdir_in(scratch)?;
-        let family = Family::new(place.path(), workload)?;
+        let family = program.family(place.path(), workload)?;
         let stream = u64::MAX - 1 - run as u64;
         let requests = Requests::new(workload, stream).take(workload.warm_up);
         for request in requests {
-            serve(&family, request)?;
+            serve(family.as_ref(), request)?;
         }
     }
     let place = tempfile::tempdir_in(scratch)?;
-    let family = Arc::new(Family::new(place.path(), workload)?);
+    let family = program.family(place.path(), workload)?;
     let began = Instant::now();
     let threads = workload.threads.max(1);
     let parts: Vec<Result<(Vec<Measured>, Vec<Look>)>> = std::thread::scope(|scope| {
         let workers: Vec<_> = (0..threads)
             .map(|thread| {
                 let family = family.clone();
-                scope.spawn(move || one_thread(workload, &family, run, thread, began))
+                scope.spawn(move || one_thread(workload, family.as_ref(), run, thread, began))
             })
             .collect();
         let joined = workers.into_iter().map(|worker| {
@@ -132,7 +190,7 @@ fn one_run(workload: &Workload, scratch: &Path, run: usize) -> Result<(Vec<Measu
 /// The requests of one thread.
 fn one_thread(
     workload: &Workload,
-    family: &Family,
+    family: &dyn Records,
     run: usize,
     thread: usize,
     began: Instant,
@@ -163,7 +221,7 @@ fn one_thread(
                 run,
                 at: began.elapsed().as_secs_f64(),
                 throughput: (since * threads) as f64 / seconds.max(1e-9),
-                megabytes: family.bytes() as f64 / 1e6,
+                megabytes: family.bytes()? as f64 / 1e6,
             });
             looked = (number + 1, Instant::now());
         }
@@ -171,12 +229,9 @@ fn one_thread(
     Ok((measured, looks))
 }
 
-fn serve(family: &Family, request: Request) -> Result<()> {
+fn serve(family: &dyn Records, request: Request) -> Result<()> {
     match request {
-        Request::Read(chosen) => {
-            std::hint::black_box(family.read(chosen)?);
-            Ok(())
-        }
+        Request::Read(chosen) => family.read(chosen),
         Request::Write(entries) => family.write(entries),
     }
 }

@@ -1,9 +1,9 @@
 //! The factors of tables I to III, one varied at a time.
 
-use super::run::{Report, codb};
+use super::run::{Program, Report, runs};
 use super::workload::{Entropy, Workload};
 use crate::error::Result;
-use crate::outcome::Table;
+use crate::outcome::{Claim, Table};
 use crate::setting::Setting;
 
 /// What a variant changes, by the names of the tables.
@@ -92,16 +92,24 @@ fn trimmed(numbers: &[f64]) -> f64 {
     middle.iter().sum::<f64>() / middle.len().max(1) as f64
 }
 
-/// What each variant gave.
+/// What each variant gave, of one program.
 #[derive(Debug)]
 pub(super) struct Study {
     reports: Vec<(Variant, Report)>,
+    program: Program,
+}
+
+/// The document's program, and Freestone.
+#[derive(Debug)]
+pub(super) struct Studies {
+    pub codb: Study,
+    pub freestone: Study,
 }
 
 /// The document's protocol, or a tenth of it.
 pub(super) fn protocol(setting: &Setting) -> Workload {
     Workload {
-        requests: setting.by_scale(5_000, 50_000),
+        requests: setting.by_scale(10_000, 50_000),
         warm_up: setting.by_scale(500, 1_000),
         runs: setting.by_scale(3, 4),
         records: setting.by_scale(20_000, 50_000),
@@ -110,28 +118,80 @@ pub(super) fn protocol(setting: &Setting) -> Workload {
     }
 }
 
-impl Study {
-    /// Runs all variants, one run of each in turn, so that what disturbs one run does not
-    /// disturb one variant alone.
-    pub fn new(setting: &Setting) -> Result<Study> {
+impl Studies {
+    /// Runs all variants of both programs, one run of each in turn, so that what disturbs
+    /// one run does not disturb one variant alone.
+    pub fn new(setting: &Setting) -> Result<Studies> {
         let default = protocol(setting);
-        let mut reports: Vec<(Variant, Report)> = Variant::ALL
-            .iter()
-            .map(|variant| (*variant, Report::default()))
-            .collect();
+        let mut codb = Study::new(Program::Codb);
+        let mut freestone = Study::new(Program::Freestone);
         for run in 0..default.runs {
-            for (variant, report) in &mut reports {
+            for variant in Variant::ALL {
                 let workload = Workload {
                     runs: 1,
                     seed: setting.seed + run as u64,
                     ..variant.of(&default)
                 };
-                let found = codb(&workload, &setting.scratch, &mut std::io::sink())?;
-                report.requests.extend(found.requests);
-                report.looks.extend(found.looks);
+                let scratch = &setting.scratch;
+                let found = |program| runs(program, &workload, scratch, &mut std::io::sink());
+                codb.add(variant, found(Program::Codb)?);
+                freestone.add(variant, found(Program::Freestone)?);
             }
         }
-        Ok(Study { reports })
+        Ok(Studies { codb, freestone })
+    }
+
+    /// A claim that is decided by the document's program.
+    pub fn claim(&self, says: &str, of: impl Fn(&Study) -> (bool, String)) -> Claim {
+        Claim::replicated(says, of(&self.codb), of(&self.freestone))
+    }
+
+    /// The table of each program.
+    pub fn tables(
+        &self,
+        title: &str,
+        unit: &str,
+        digits: usize,
+        spread: fn(&Study, Variant) -> Spread,
+    ) -> Vec<Table> {
+        let programs = [
+            ("as in the document", &self.codb),
+            ("Freestone", &self.freestone),
+        ];
+        let of = |(program, study): (&str, &Study)| {
+            table(&format!("{title}, {program}"), unit, digits, |variant| {
+                spread(study, variant)
+            })
+        };
+        programs.map(of).to_vec()
+    }
+}
+
+impl Study {
+    fn new(program: Program) -> Study {
+        Study {
+            program,
+            reports: Variant::ALL
+                .map(|variant| (variant, Report::default()))
+                .to_vec(),
+        }
+    }
+
+    fn add(&mut self, variant: Variant, found: Report) {
+        for (known, report) in &mut self.reports {
+            if *known == variant {
+                report.requests.extend_from_slice(&found.requests);
+                report.looks.extend_from_slice(&found.looks);
+            }
+        }
+    }
+
+    /// What is to be said of one program, or of the other.
+    pub fn note<'n>(&self, codb: &'n str, freestone: &'n str) -> &'n str {
+        match self.program {
+            Program::Codb => codb,
+            Program::Freestone => freestone,
+        }
     }
 
     fn report(&self, variant: Variant) -> Option<&Report> {
@@ -174,12 +234,7 @@ impl Study {
 }
 
 /// One of the three tables.
-pub(super) fn table(
-    title: &str,
-    unit: &str,
-    digits: usize,
-    spread: impl Fn(Variant) -> Spread,
-) -> Table {
+fn table(title: &str, unit: &str, digits: usize, spread: impl Fn(Variant) -> Spread) -> Table {
     let default = spread(Variant::Default);
     let row = |(factor, value, variant): &(&str, &str, Variant)| {
         let spread = spread(*variant);
@@ -211,14 +266,19 @@ pub(super) fn table(
 pub(super) fn setup(setting: &Setting) -> String {
     let workload = protocol(setting);
     format!(
-        "{} runs of {} requests by one thread after {} for warming up, on a family of {} records \
-         in Freestone's `dsm` layout on disk, entries of 32 bytes; by default hot, half of the \
-         requests reading a record by its key and half adding one, entries drawn from 10 (low \
-         entropy) or all different (high), two columns. Commits do not wait for the disk, as \
-         CODB's do not. Variants take turns, run by run; claims are decided by trimmed means, without the least and the largest tenth, since \
-         whatever else the machine does makes few requests very long, and with them the mean. Memory is what Freestone's delta and \
-         opened blocks take; the document measures the heap of a Java virtual machine, garbage \
-         included.",
+        "{} runs of {} requests by one thread after {} for warming up, entries of 32 bytes; by \
+         default hot, half of the requests reading a record by its key and half adding one, \
+         entries drawn from 10 (low entropy) or all different (high), two columns. As in the \
+         document: for each column a file of values and one of keys by value hash, which requests \
+         search from the beginning; an entry of the latter is a counter and keys, and moves to \
+         where the storage map has space for it and another key unless there is space behind it. \
+         A family begins empty, since the document clears everything before it measures: reads \
+         alone find nothing. Claims are decided by it. Freestone: the `dsm` layout on disk, {} \
+         records at first. Neither waits for the disk. Programs and variants take turns, run by \
+         run; claims use trimmed means, without the least and the largest tenth, since whatever \
+         else the machine does makes few requests very long. Memory is what the document's \
+         program has in buffers and maps, and Freestone in delta and opened blocks; the document \
+         measures the heap of a Java virtual machine, garbage included.",
         workload.runs, workload.requests, workload.warm_up, workload.records
     )
 }

@@ -1,7 +1,7 @@
 //! Claims that several figures make, and how curves are judged.
 
 use super::disks::{Conditions, PAPER_CPDB};
-use super::setup::{Bench, percent};
+use super::setup::{Bench, Measured, percent};
 use super::sweep::Curve;
 use super::tables::TUPLES;
 use crate::outcome::Claim;
@@ -39,11 +39,21 @@ pub fn shares(curves: &[Curve], bench: &Bench) -> String {
 }
 
 /// All scans wait for disks.
-pub fn bound_by_disks(curves: &[Curve], bench: &Bench) -> Claim {
-    Claim::tested(
+pub fn bound_by_disks(measured: &Measured, bench: &Bench) -> Claim {
+    let of = |curves: &[Curve]| {
+        let holds = curves.iter().all(|curve| waits_for_disks(curve, bench));
+        (holds, shares(curves, bench))
+    };
+    Claim::replicated(
         "All scans are bound by disks: elapsed time is the time of I/O, and CPU time is hidden \
          behind it (here: less than 90 % of elapsed time)",
-        curves.iter().all(|curve| waits_for_disks(curve, bench)),
-        shares(curves, bench),
+        of(&measured.document),
+        of(&measured.freestone),
     )
+}
+
+/// Rows and columns of the document's program, or rows and pipelined columns of
+/// Freestone's.
+pub fn pair(curves: &[Curve]) -> (&Curve, &Curve) {
+    (&curves[0], &curves[1])
 }

@@ -1,7 +1,7 @@
 //! Figure 10: ORDERS with other prefetch depths.
 
 use super::disks::Conditions;
-use super::setup::{Bench, measure, need, rows};
+use super::setup::{Bench, measure_freestone, need, rows};
 use super::sweep::Curve;
 use super::tables::TableName;
 use crate::error::Result;
@@ -36,7 +36,7 @@ fn at_depth(depth: u64) -> Conditions {
 fn run(setting: &Setting) -> Result<Outcome> {
     let bench = Bench::new();
     let count = tuples(setting);
-    let curves = measure(setting, TABLE, count, 0.1)?;
+    let curves = measure_freestone(setting, TABLE, count)?;
     let places = curves[1].places();
     let mut series = Vec::new();
     for curve in &curves[..2] {
@@ -49,7 +49,7 @@ fn run(setting: &Setting) -> Result<Outcome> {
         }
     }
     Ok(Outcome {
-        setup: bench.describe(count, setting) + ".",
+        setup: bench.describe(count, setting, false) + ".",
         plots: vec![Plot {
             title: "ORDERS, 10 % selectivity: elapsed time by prefetch depth".to_owned(),
             x: Axis {

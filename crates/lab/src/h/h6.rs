@@ -1,8 +1,8 @@
 //! Figure 6: more and more attributes of LINEITEM at 10 % selectivity.
 
-use super::claims::bound_by_disks;
+use super::claims::{bound_by_disks, pair};
 use super::disks::{Conditions, seek_of};
-use super::setup::{Bench, measure, nanoseconds, need, percent, rows};
+use super::setup::{Bench, Measured, measure, nanoseconds, need, percent, rows};
 use super::sweep::{Curve, compute_plot, crossover, plot};
 use super::tables::TableName;
 use crate::error::Result;
@@ -20,36 +20,38 @@ pub const EXPERIMENT: Experiment = Experiment {
     id: "h6",
     source: "H, figure 6",
     title: "Rows and columns of LINEITEM, 10 % selectivity",
-    need: |setting| need(TABLE, tuples(setting), 2),
+    need: |setting| need(TABLE, tuples(setting), 4),
     run,
 };
 
 fn tuples(setting: &Setting) -> u64 {
-    rows(setting, TABLE, 1 << 19, 2)
+    rows(setting, TABLE, 1 << 19, 4)
 }
 
 fn run(setting: &Setting) -> Result<Outcome> {
     let bench = Bench::new();
     let count = tuples(setting);
-    let curves = measure(setting, TABLE, count, 0.1)?;
-    let [rows, columns, ..] = curves.as_slice() else {
+    let measured = measure(setting, TABLE, count, &[0.1])?;
+    let Some(measured) = measured.first() else {
         return Ok(Outcome::default());
     };
+    let all = measured.all();
+    let (rows, columns) = pair(&measured.document);
     let title = "LINEITEM, 10 % selectivity: elapsed and CPU time";
     let label = "bytes of selected attributes per tuple";
     Ok(Outcome {
-        setup: bench.describe(count, setting) + ".",
+        setup: bench.describe(count, setting, true) + ".",
         plots: vec![
-            plot(title, label, &columns.places(), &curves, &bench.disks),
-            compute_plot("LINEITEM, 10 % selectivity: CPU time", &curves),
+            plot(title, label, &columns.places(), &all, &bench.disks),
+            compute_plot("LINEITEM, 10 % selectivity: CPU time", &all),
         ],
         tables: vec![crossovers(rows, columns, &bench)],
         claims: vec![
-            flat(rows, &bench.disks),
-            crosses(rows, columns, &bench.disks),
-            bound_by_disks(&curves, &bench),
-            grows(rows, columns),
-            strings(columns),
+            flat(measured, &bench.disks),
+            crosses(measured, &bench.disks),
+            bound_by_disks(measured, &bench),
+            grows(measured),
+            strings(measured),
             Claim::untested(
                 "CPU time divides into system time, micro-operations, and stalls for the first \
                  and second cache",
@@ -80,81 +82,103 @@ fn crossovers(rows: &Curve, columns: &Curve, bench: &Bench) -> Table {
     }
 }
 
-fn flat(rows: &Curve, disks: &Sim) -> Claim {
-    let at = |attributes| rows.elapsed(disks, attributes, Conditions::default());
-    let (one, all) = (at(1), at(rows.attributes()));
-    Claim::tested(
+fn flat(measured: &Measured, disks: &Sim) -> Claim {
+    let of = |curves: &[Curve]| {
+        let rows = &curves[0];
+        let at = |attributes| rows.elapsed(disks, attributes, Conditions::default());
+        let (one, all) = (at(1), at(rows.attributes()));
+        (
+            (all / one - 1.0).abs() < 0.02,
+            format!("Rows take {one:.1} s for one attribute, {all:.1} s for all."),
+        )
+    };
+    Claim::replicated(
         "The row store does not care how many attributes are selected (tolerance: 2 %)",
-        (all / one - 1.0).abs() < 0.02,
-        format!("Rows take {one:.1} s for one attribute, {all:.1} s for all."),
+        of(&measured.document),
+        of(&measured.freestone),
     )
 }
 
-fn crosses(rows: &Curve, columns: &Curve, disks: &Sim) -> Claim {
-    let found = crossover(rows, columns, disks, Conditions::default());
-    let all = columns.attributes();
-    let at = |curve: &Curve, attributes| curve.elapsed(disks, attributes, Conditions::default());
-    let ends = format!(
-        "For one attribute columns take {:.1} s and rows {:.1} s, for all {:.1} s and {:.1} s.",
-        at(columns, 1),
-        at(rows, 1),
-        at(columns, all),
-        at(rows, all)
-    );
-    let (holds, because) = match found {
-        None => (false, "Columns are never slower.".to_owned()),
-        Some(share) => (
-            (0.78..=0.95).contains(&share),
-            format!(
-                "The lines cross at {} of the bytes; the table gives it for other seeks.",
-                percent(share)
+fn crosses(measured: &Measured, disks: &Sim) -> Claim {
+    let of = |curves: &[Curve]| {
+        let (rows, columns) = pair(curves);
+        let all = columns.attributes();
+        let at =
+            |curve: &Curve, attributes| curve.elapsed(disks, attributes, Conditions::default());
+        let (holds, because) = match crossover(rows, columns, disks, Conditions::default()) {
+            None => (false, "Columns are never slower.".to_owned()),
+            Some(share) => (
+                (0.78..=0.95).contains(&share),
+                format!("The lines cross at {} of the bytes.", percent(share)),
             ),
-        ),
+        };
+        let ends = format!(
+            "For one attribute columns take {:.1} s and rows {:.1} s, for all {:.1} s and {:.1} s.",
+            at(columns, 1),
+            at(rows, 1),
+            at(columns, all),
+            at(rows, all)
+        );
+        (holds, format!("{because} {ends}"))
     };
-    Claim::tested(
+    Claim::replicated(
         "Columns win until more than 85 % of a tuple's bytes are selected, where seeks between \
          columns cost more than the bytes that are not read (here: the lines cross between 78 \
-         and 95 %)",
-        holds,
-        format!("{because} {ends}"),
+         and 95 %; the table gives it for other seeks)",
+        of(&measured.document),
+        of(&measured.freestone),
     )
 }
 
-fn grows(rows: &Curve, columns: &Curve) -> Claim {
-    let all = columns.attributes();
-    let (one, many) = (columns.compute(1), columns.compute(all));
-    let (row_mean, column_mean) = (rows.mean_compute(), columns.mean_compute());
-    Claim::tested(
+fn grows(measured: &Measured) -> Claim {
+    let of = |curves: &[Curve]| {
+        let (rows, columns) = pair(curves);
+        let (one, many) = (columns.compute(1), columns.compute(columns.attributes()));
+        let (row_mean, column_mean) = (rows.mean_compute(), columns.mean_compute());
+        (
+            many > one && column_mean <= 1.1 * row_mean,
+            format!(
+                "Pipelined columns take {} of CPU per tuple for one attribute and {} for all; on \
+                 average {}, rows {}.",
+                nanoseconds(one),
+                nanoseconds(many),
+                nanoseconds(column_mean),
+                nanoseconds(row_mean)
+            ),
+        )
+    };
+    Claim::replicated(
         "Columns need more CPU for each attribute, and on average slightly less than rows (here: \
          at most 10 % more)",
-        many > one && column_mean <= 1.1 * row_mean,
-        format!(
-            "Pipelined columns take {} of CPU per tuple for one attribute and {} for all; on \
-             average {}, rows {}.",
-            nanoseconds(one),
-            nanoseconds(many),
-            nanoseconds(column_mean),
-            nanoseconds(row_mean)
-        ),
+        of(&measured.document),
+        of(&measured.freestone),
     )
 }
 
-fn strings(columns: &Curve) -> Claim {
-    let added = |attribute: usize| columns.compute(attribute + 1) - columns.compute(attribute);
-    let mean = |range: std::ops::Range<usize>| {
-        let count = range.len() as f64;
-        range.map(added).sum::<f64>() / count
+fn strings(measured: &Measured) -> Claim {
+    let of = |curves: &[Curve]| {
+        let (_, columns) = pair(curves);
+        let added = |attribute: usize| columns.compute(attribute + 1) - columns.compute(attribute);
+        let mean = |range: std::ops::Range<usize>| {
+            let count = range.len() as f64;
+            range.map(added).sum::<f64>() / count
+        };
+        let texts = mean(TEXTS);
+        let integers = mean(TEXTS.end..columns.attributes());
+        (
+            texts > 1.5 * integers,
+            format!(
+                "Each of the three texts adds {} per tuple, each of the five integers after them \
+                 {}.",
+                nanoseconds(texts),
+                nanoseconds(integers)
+            ),
+        )
     };
-    let texts = mean(TEXTS);
-    let integers = mean(TEXTS.end..columns.attributes());
-    Claim::tested(
+    Claim::replicated(
         "The long texts, attributes 9 to 11, add much more CPU time than the integers after \
          them (here: at least 1.5 times as much each)",
-        texts > 1.5 * integers,
-        format!(
-            "Each of the three texts adds {} per tuple, each of the five integers after them {}.",
-            nanoseconds(texts),
-            nanoseconds(integers)
-        ),
+        of(&measured.document),
+        of(&measured.freestone),
     )
 }

@@ -1,8 +1,8 @@
 //! Figure 8: attributes of ORDERS, whose tuples are narrow, at 10 % selectivity.
 
-use super::claims::bound_by_disks;
+use super::claims::{bound_by_disks, pair};
 use super::disks::Conditions;
-use super::setup::{Bench, measure_at, nanoseconds, need, rows};
+use super::setup::{Bench, Measured, measure, nanoseconds, need, rows};
 use super::sweep::{Curve, compute_plot, crossover, plot};
 use super::tables::TableName;
 use crate::error::Result;
@@ -17,37 +17,37 @@ pub const EXPERIMENT: Experiment = Experiment {
     id: "h8",
     source: "H, figure 8",
     title: "Rows and columns of ORDERS, 10 % selectivity",
-    need: |setting| need(TABLE, tuples(setting), 2),
+    need: |setting| need(TABLE, tuples(setting), 4),
     run,
 };
 
 fn tuples(setting: &Setting) -> u64 {
-    rows(setting, TABLE, 1 << 20, 2)
+    rows(setting, TABLE, 1 << 20, 4)
 }
 
 fn run(setting: &Setting) -> Result<Outcome> {
     let bench = Bench::new();
     let count = tuples(setting);
-    let measured = measure_at(setting, TABLE, count, &[0.1, 0.001])?;
-    let [curves, few] = measured.as_slice() else {
+    let measured = measure(setting, TABLE, count, &[0.1, 0.001])?;
+    let [some, few] = measured.as_slice() else {
         return Ok(Outcome::default());
     };
-    let places = curves[1].places();
+    let places = some.document[1].places();
     let title = "ORDERS, 10 % selectivity: elapsed and CPU time";
     let label = "bytes of selected attributes per tuple";
     Ok(Outcome {
-        setup: bench.describe(count, setting) + ".",
+        setup: bench.describe(count, setting, true) + ".",
         plots: vec![
-            plot(title, label, &places, curves, &bench.disks),
-            compute_plot("ORDERS, 10 % selectivity: CPU time", curves),
-            compute_plot("ORDERS, 0.1 % selectivity: CPU time", few),
+            plot(title, label, &places, &some.all(), &bench.disks),
+            compute_plot("ORDERS, 10 % selectivity: CPU time", &some.all()),
+            compute_plot("ORDERS, 0.1 % selectivity: CPU time", &few.all()),
         ],
         tables: Vec::new(),
         claims: vec![
-            bound_by_disks(curves, &bench),
-            as_before(curves, &bench),
-            memory_keeps_up(curves, &bench),
-            in_memory(curves),
+            bound_by_disks(some, &bench),
+            as_before(some, &bench),
+            memory_keeps_up(some, &bench),
+            in_memory(some),
             in_memory_few(few),
             Claim::untested(
                 "System time is a smaller share of CPU time than for LINEITEM",
@@ -57,48 +57,62 @@ fn run(setting: &Setting) -> Result<Outcome> {
     })
 }
 
-fn as_before(curves: &[Curve], bench: &Bench) -> Claim {
+fn as_before(measured: &Measured, bench: &Bench) -> Claim {
     let usual = Conditions::default();
-    let found = crossover(&curves[0], &curves[1], &bench.disks, usual);
-    let at = |curve: &Curve, k| curve.elapsed(&bench.disks, k, usual);
-    let all = curves[1].attributes();
-    let one = at(&curves[0], 1) / at(&curves[1], 1);
-    Claim::tested(
+    let of = |curves: &[Curve]| {
+        let (rows, columns) = pair(curves);
+        let found = crossover(rows, columns, &bench.disks, usual);
+        let at = |curve: &Curve, k| curve.elapsed(&bench.disks, k, usual);
+        let all = columns.attributes();
+        let one = at(rows, 1) / at(columns, 1);
+        (
+            one > 1.0 && found.is_none_or(|share| share > 0.7),
+            format!(
+                "For one attribute columns are {one:.1} times as fast as rows, for all {:.2} \
+                 times; the lines cross at {}.",
+                at(rows, all) / at(columns, all),
+                found.map_or_else(
+                    || "no number of attributes".to_owned(),
+                    |share| format!("{:.0} % of the bytes", 100.0 * share)
+                ),
+            ),
+        )
+    };
+    Claim::replicated(
         "Elapsed times behave as for LINEITEM: columns win until most of the tuple's bytes are \
          selected (here: lines cross above 70 %)",
-        one > 1.0 && found.is_none_or(|share| share > 0.7),
-        format!(
-            "For one attribute columns are {one:.1} times as fast as rows, for all {:.2} times; \
-             the lines cross at {}.",
-            at(&curves[0], all) / at(&curves[1], all),
-            found.map_or_else(
-                || "no number of attributes".to_owned(),
-                |share| format!("{:.0} % of the bytes", 100.0 * share)
-            ),
-        ),
+        of(&measured.document),
+        of(&measured.freestone),
     )
 }
 
-fn memory_keeps_up(curves: &[Curve], bench: &Bench) -> Claim {
+fn memory_keeps_up(measured: &Measured, bench: &Bench) -> Claim {
     let bandwidth = freestone_calibrate::bandwidth();
-    let share = |curve: &Curve| {
-        let all = curve.attributes();
-        let bytes: f64 = curve.reading(all, 0.0).bytes();
-        bytes / bandwidth / curve.compute(all)
+    let of = |curves: &[Curve]| {
+        let share = |curve: &Curve| {
+            let all = curve.attributes();
+            let bytes: f64 = curve.reading(all, 0.0).bytes();
+            bytes / bandwidth / curve.compute(all)
+        };
+        let (rows, columns) = pair(curves);
+        let shares = [share(rows), share(columns)];
+        (
+            shares.iter().all(|share| *share < 1.0),
+            format!(
+                "Read in sequence, memory delivers {:.1} GB/s, {:.2} bytes per cycle; to deliver \
+                 all attributes it needs {:.0} % of the CPU time of rows, {:.0} % of that of \
+                 pipelined columns.",
+                bandwidth / 1e9,
+                bandwidth / bench.clock,
+                100.0 * shares[0],
+                100.0 * shares[1],
+            ),
+        )
     };
-    let shares = [share(&curves[0]), share(&curves[1])];
-    Claim::tested(
+    Claim::replicated(
         "Memory delivers narrow tuples faster than the CPU can process them",
-        shares.iter().all(|share| *share < 1.0),
-        format!(
-            "Read in sequence, memory delivers {:.1} GB/s, {:.2} bytes per cycle; to deliver all \
-             attributes it needs {:.0} % of the CPU time of rows, {:.0} % of that of pipelined \
-             columns.",
-            bandwidth / 1e9,
-            bandwidth / bench.clock,
-            100.0 * shares[0],
-            100.0 * shares[1],
-        ),
+        of(&measured.document),
+        of(&measured.freestone),
     )
 }
 
@@ -113,40 +127,50 @@ fn shown(ratios: &[f64]) -> String {
     all.join(", ")
 }
 
-fn in_memory(curves: &[Curve]) -> Claim {
-    let (rows, columns, single) = (&curves[0], &curves[1], &curves[2]);
-    let pipelined = ratios(rows, columns);
-    let holds = pipelined.iter().all(|ratio| *ratio > 1.0);
-    let why = match holds {
-        true => "",
-        false => {
-            " The document's scanners take a value at a time out of pages; Freestone's test \
-             1,024 or more values of a column at once, which lie side by side in columns and \
-             apart in rows."
-        }
+fn in_memory(measured: &Measured) -> Claim {
+    let of = |curves: &[Curve]| {
+        let (rows, columns) = pair(curves);
+        let pipelined = ratios(rows, columns);
+        (
+            pipelined.iter().all(|ratio| *ratio > 1.0),
+            format!(
+                "For 1 to 7 attributes pipelined columns take {} times the CPU time of rows, \
+                 which take {} per tuple for one attribute, {} for all.",
+                shown(&pipelined),
+                nanoseconds(rows.compute(1)),
+                nanoseconds(rows.compute(rows.attributes())),
+            ),
+        )
     };
-    Claim::tested(
+    let (holds, mut freestone) = of(&measured.freestone);
+    freestone += &format!(
+        " It tests 1,024 or more values of a column at once, which lie side by side in columns \
+         and apart in rows. Its single iterator takes {} times.",
+        shown(&ratios(&measured.freestone[0], &measured.freestone[2])),
+    );
+    Claim::replicated(
         "In memory, columns would be worse than rows for any number of attributes",
-        holds,
-        format!(
-            "For 1 to 7 attributes pipelined columns take {} times the CPU time of rows (which \
-             take {} per tuple for one attribute), the single iterator {} times.{why}",
-            shown(&pipelined),
-            nanoseconds(rows.compute(1)),
-            shown(&ratios(rows, single)),
-        ),
+        of(&measured.document),
+        (holds, freestone),
     )
 }
 
-fn in_memory_few(few: &[Curve]) -> Claim {
-    let ratios = ratios(&few[0], &few[1]);
-    Claim::tested(
+fn in_memory_few(few: &Measured) -> Claim {
+    let of = |curves: &[Curve]| {
+        let (rows, columns) = pair(curves);
+        let ratios = ratios(rows, columns);
+        (
+            ratios.iter().all(|ratio| (1.0 / 1.5..1.5).contains(ratio)),
+            format!(
+                "For 1 to 7 attributes pipelined columns take {} times the CPU time of rows.",
+                shown(&ratios)
+            ),
+        )
+    };
+    Claim::replicated(
         "In memory and at 0.1 % selectivity both would perform similarly (here: within a factor \
          of 1.5)",
-        ratios.iter().all(|ratio| (1.0 / 1.5..1.5).contains(ratio)),
-        format!(
-            "For 1 to 7 attributes pipelined columns take {} times the CPU time of rows.",
-            shown(&ratios)
-        ),
+        of(&few.document),
+        of(&few.freestone),
     )
 }

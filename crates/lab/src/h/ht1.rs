@@ -2,7 +2,7 @@
 
 use super::disks::{Conditions, PAPER_CPDB, Reading, disks};
 use super::setup::{Bench, need, rows};
-use super::stored::{Query, Scanner, Stored, both_layouts};
+use super::stored::{Query, Scanner, Source, Stored, both_layouts};
 use super::sweep::quickest;
 use super::tables::{TUPLES, TableName, orders_z, plain};
 use crate::error::Result;
@@ -246,7 +246,7 @@ fn run(setting: &Setting) -> Result<Outcome> {
         "CPU in the document",
         "CPU here",
     ];
-    let setup = runs.bench.describe(tuples(setting), setting);
+    let setup = runs.bench.describe(tuples(setting), setting, false);
     Ok(Outcome {
         setup: format!(
             "{setup}. Numbers are times as multiples of those without the change, of pipelined \

@@ -13,8 +13,27 @@ use freestone_storage::{
 use std::hint::black_box;
 use std::sync::Arc;
 
-/// Rows of a block.
-const BLOCK_ROWS: u64 = 1 << 17;
+/// Rows of a block, and of a batch of the generator.
+pub const BLOCK_ROWS: u64 = 1 << 17;
+
+/// A table that is scanned: Freestone's, or one of the document's program.
+pub trait Source: std::fmt::Debug {
+    /// How many attributes it has.
+    fn attributes(&self) -> usize;
+
+    /// Bytes that a tuple's first `attributes` take in the file: those of all in a layout
+    /// that keeps tuples together.
+    ///
+    /// # Errors
+    /// Those of opening blocks.
+    fn bytes_per_tuple(&self, attributes: usize) -> Result<f64>;
+
+    /// Runs a scan whose tuples nobody needs: CPU seconds for each tuple of the table.
+    ///
+    /// # Errors
+    /// Those of scans.
+    fn seconds_per_tuple(&self, query: Query, scanner: Scanner) -> Result<f64>;
+}
 
 /// A table in one layout.
 #[derive(Debug)]
@@ -138,12 +157,10 @@ impl Stored {
             &request,
         )?)
     }
+}
 
-    /// Runs a scan whose tuples nobody needs: CPU seconds for each tuple of the table.
-    ///
-    /// # Errors
-    /// Those of scans.
-    pub fn seconds_per_tuple(&self, query: Query, scanner: Scanner) -> Result<f64> {
+impl Source for Stored {
+    fn seconds_per_tuple(&self, query: Query, scanner: Scanner) -> Result<f64> {
         let timer = CpuTimer::start();
         let mut worker = self.scan(query, scanner)?.worker();
         while let Some(columns) = worker.next_columns() {
@@ -152,12 +169,7 @@ impl Stored {
         Ok(timer.elapsed().as_secs_f64() / self.rows as f64)
     }
 
-    /// Bytes that a tuple's first `attributes` take in the file: those of all in a layout
-    /// that keeps tuples together.
-    ///
-    /// # Errors
-    /// Those of opening blocks.
-    pub fn bytes_per_tuple(&self, attributes: usize) -> Result<f64> {
+    fn bytes_per_tuple(&self, attributes: usize) -> Result<f64> {
         let whole = self
             .blocks
             .iter()
@@ -174,8 +186,7 @@ impl Stored {
         Ok(bytes as f64 / self.rows as f64)
     }
 
-    /// How many attributes it has.
-    pub fn attributes(&self) -> usize {
+    fn attributes(&self) -> usize {
         self.schema.columns.len()
     }
 }

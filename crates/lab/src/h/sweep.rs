@@ -1,7 +1,8 @@
 //! The measurement of figures 6 to 9: more and more attributes out of rows and columns.
 
 use super::disks::{Conditions, Reading};
-use super::stored::{Query, Scanner, Stored};
+use super::replica;
+use super::stored::{Query, Scanner, Source, Stored};
 use super::tables::TUPLES;
 use crate::error::Result;
 use crate::outcome::{Axis, Plot, Point, Series};
@@ -26,16 +27,18 @@ pub struct Subject<'a> {
     /// What the legend calls it.
     pub name: &'a str,
     /// The table.
-    pub table: &'a Stored,
+    pub table: &'a dyn Source,
     /// The scanner.
     pub scanner: Scanner,
 }
 
 /// All three scanners over a table as rows and as columns.
 pub fn subjects<'a>(rows: &'a Stored, columns: &'a Stored) -> Vec<Subject<'a>> {
-    let table = |scanner| match scanner {
-        Scanner::Rows => rows,
-        Scanner::Pipelined | Scanner::Single => columns,
+    let table = |scanner| -> &'a dyn Source {
+        match scanner {
+            Scanner::Rows => rows,
+            Scanner::Pipelined | Scanner::Single => columns,
+        }
     };
     let subject = |scanner: Scanner| Subject {
         name: scanner.name(),
@@ -43,6 +46,22 @@ pub fn subjects<'a>(rows: &'a Stored, columns: &'a Stored) -> Vec<Subject<'a>> {
         scanner,
     };
     Scanner::ALL.into_iter().map(subject).collect()
+}
+
+/// Both scanners of the document's program.
+pub fn replicas<'a>(rows: &'a replica::Rows, columns: &'a replica::Columns) -> [Subject<'a>; 2] {
+    [
+        Subject {
+            name: "rows, as in the document",
+            table: rows,
+            scanner: Scanner::Rows,
+        },
+        Subject {
+            name: "columns, as in the document",
+            table: columns,
+            scanner: Scanner::Pipelined,
+        },
+    ]
 }
 
 /// Measures all subjects, in turns, so that what disturbs one disturbs all.

@@ -106,6 +106,12 @@ impl TableName {
         attributes.map(|(_, text)| text.unwrap_or(4)).collect()
     }
 
+    /// Which attributes are numbers.
+    pub fn numbers(self) -> Vec<bool> {
+        let attributes = self.attributes().into_iter();
+        attributes.map(|(_, text)| text.is_none()).collect()
+    }
+
     /// About how many bytes a tuple takes here: four more for each text.
     pub fn stored_bytes(self) -> u64 {
         let attributes = self.attributes().into_iter();

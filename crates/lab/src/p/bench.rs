@@ -3,7 +3,7 @@
 use super::measure::timed;
 use super::places::Places;
 use super::relation::Relation;
-use super::selection::Selection;
+use super::selection::{Answer, Selection};
 use super::table::Model;
 use super::touched::{misses, per_record};
 use crate::cache::CacheMachine;
@@ -85,7 +85,12 @@ impl Bench {
     /// Nanoseconds of each record of R that one run of a selection takes.
     pub fn nanoseconds(&self, model: Model, selection: &Selection) -> Result<f64> {
         let table = self.table(model)?;
-        let (answer, seconds) = timed(|| selection.ask(table))?;
+        self.nanoseconds_of(|| selection.ask(table))
+    }
+
+    /// The same of any other way to ask.
+    pub fn nanoseconds_of(&self, ask: impl FnOnce() -> Result<Answer>) -> Result<f64> {
+        let (answer, seconds) = timed(ask)?;
         std::hint::black_box(answer);
         Ok(1e9 * seconds / self.rows())
     }
@@ -108,10 +113,11 @@ pub(super) fn rows(setting: &crate::setting::Setting) -> usize {
     setting.by_scale(400_000, 1_200_000)
 }
 
-/// What experiments over R need: the rows, in three tables, and places of values.
+/// What experiments over R need: the rows, in three tables of each program, and places of
+/// values.
 pub(super) fn need(setting: &crate::setting::Setting) -> crate::experiment::Need {
     crate::experiment::Need {
-        memory: rows(setting) as u64 * 64 * 10,
+        memory: rows(setting) as u64 * 64 * 20,
         ..crate::experiment::Need::default()
     }
 }

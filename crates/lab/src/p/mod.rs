@@ -19,8 +19,8 @@ mod plots;
 mod pt1;
 mod pt2;
 pub(crate) mod relation;
+mod replica;
 mod selection;
-mod surrogates;
 mod table;
 mod touched;
 
