@@ -1,5 +1,6 @@
 //! COPY with the client: rows come and go as data of the protocol.
 
+use bytes::Bytes;
 use freestone::{CopyStream, Error, Outcome};
 use pgwire::messages::PgWireBackendMessage as Backend;
 use pgwire::messages::copy::{CopyData, CopyDone, CopyInResponse, CopyOutResponse};
@@ -26,16 +27,11 @@ impl Connection {
         let count = outgoing.schema().fields().len();
         let response = CopyOutResponse::new(0, count as i16, vec![0; count]);
         self.messages.put(&Backend::CopyOutResponse(response))?;
-        let mut lines = Vec::new();
-        loop {
-            let more = self.limits.wait(outgoing.next(&mut lines)).await??;
-            if !lines.is_empty() {
-                let data = CopyData::new(std::mem::take(&mut lines).into());
+        while let Some(lines) = self.limits.wait(outgoing.next()).await?? {
+            for line in lines.iter() {
+                let data = CopyData::new(Bytes::copy_from_slice(line));
                 self.messages.put(&Backend::CopyData(data))?;
                 self.limits.wait(self.messages.flush_some()).await??;
-            }
-            if !more {
-                break;
             }
         }
         self.messages.put(&Backend::CopyDone(CopyDone::new()))?;

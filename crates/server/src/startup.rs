@@ -158,11 +158,11 @@ impl Door {
         for (name, value) in &start.parameters {
             let own = ["user", "database", "replication", "options"].contains(&name.as_str());
             if !own && !name.starts_with("_pq_.") {
-                set(&session, name, value).await?;
+                session.set(name, value).map_err(Failure::Fatal)?;
             }
         }
         for (name, value) in options(parameter("options").unwrap_or_default()) {
-            set(&session, name, value).await?;
+            session.set(name, value).map_err(Failure::Fatal)?;
         }
         Ok(session)
     }
@@ -231,17 +231,6 @@ fn options(text: &str) -> impl Iterator<Item = (&str, &str)> {
     })
 }
 
-async fn set(session: &Session, name: &str, value: &str) -> Result<(), Failure> {
-    let quoted = |text: &str, mark: &str| text.replace(mark, &mark.repeat(2));
-    let name = name
-        .split('.')
-        .map(|part| format!("\"{}\"", quoted(part, "\"")));
-    let name: Vec<String> = name.collect();
-    let statement = format!("SET {} = '{}'", name.join("."), quoted(value, "'"));
-    let done = session.execute(&statement).await;
-    done.map(|_| ()).map_err(Failure::Fatal)
-}
-
 /// Tells a client what it should know before its first statement.
 async fn welcome(
     messages: &mut Messages,
@@ -251,7 +240,12 @@ async fn welcome(
     let mut told = vec![("server_version".to_owned(), VERSION.to_owned())];
     for name in TOLD.iter().chain(&["application_name"]) {
         let value = session.setting(&name.to_lowercase());
-        told.push(((*name).to_owned(), value.map_err(Failure::Fatal)?));
+        let value = match value.map_err(Failure::Fatal)?.as_str() {
+            // Clients know zones by their names.
+            "+00:00" => "UTC".to_owned(),
+            value => value.to_owned(),
+        };
+        told.push(((*name).to_owned(), value));
     }
     for (name, value) in told {
         let status = ParameterStatus::new(name, value);

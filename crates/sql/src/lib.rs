@@ -45,7 +45,7 @@ mod statement;
 mod types;
 mod values;
 
-pub use copy::{CopyStream, Incoming, Outgoing, StreamFormat};
+pub use copy::{CopyStream, Incoming, Lines, Outgoing, StreamFormat};
 pub use database::Database;
 pub use error::{Error, Position, Result};
 pub use freestone_storage::{Row, Value};

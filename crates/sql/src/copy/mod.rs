@@ -22,7 +22,7 @@ use crate::run::{Run, columns_named};
 use crate::session::Outcome;
 
 pub(crate) use options::CopyOptions;
-pub use stream::{CopyStream, Incoming, Outgoing, StreamFormat};
+pub use stream::{CopyStream, Incoming, Lines, Outgoing, StreamFormat};
 
 /// Runs a COPY statement.
 ///

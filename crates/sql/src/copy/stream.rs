@@ -234,31 +234,62 @@ impl Outgoing {
         &self.rows.schema
     }
 
-    /// Adds the next lines to `out`; whether there may be more.
+    /// The next lines; `None` at the end.
     ///
     /// # Errors
     /// Those of the query.
-    pub async fn next(&mut self, out: &mut Vec<u8>) -> Result<bool> {
+    pub async fn next(&mut self) -> Result<Option<Lines>> {
         let batch = self.rows.stream.next().await.transpose()?;
         let begun = std::mem::replace(&mut self.headed, true);
+        let mut found = Lines::default();
         match &self.format {
             StreamFormat::Csv => {
                 let mut options = self.options.clone();
                 options.header &= !begun;
-                let mut writer = CsvWriter::new(std::mem::take(out), &options, &self.rows.schema)?;
+                let mut writer = CsvWriter::new(found, &options, &self.rows.schema)?;
                 if let Some(batch) = &batch {
                     writer.write(batch)?;
                 }
-                *out = writer.into_inner();
+                found = writer.into_inner();
             }
             StreamFormat::Text { delimiter, null } => {
                 if let Some(batch) = &batch {
-                    lines(batch, *delimiter, null, out);
+                    lines(batch, *delimiter, null, &mut found);
                 }
             }
         }
         self.count += batch.as_ref().map_or(0, |batch| batch.num_rows() as u64);
-        Ok(batch.is_some())
+        // An empty result may have a header.
+        Ok((batch.is_some() || !found.ends.is_empty()).then_some(found))
+    }
+}
+
+/// Lines, one for each row and perhaps one of names: clients want them one by one.
+#[derive(Debug, Default)]
+pub struct Lines {
+    pub(super) bytes: Vec<u8>,
+    pub(super) ends: Vec<usize>,
+}
+
+impl Lines {
+    /// Each with its line feed.
+    pub fn iter(&self) -> impl Iterator<Item = &[u8]> {
+        let starts = std::iter::once(&0).chain(&self.ends);
+        let each = starts.zip(&self.ends);
+        each.map(|(start, end)| &self.bytes[*start..*end])
+    }
+}
+
+/// A line is written at once.
+impl Write for Lines {
+    fn write(&mut self, line: &[u8]) -> std::io::Result<usize> {
+        self.bytes.extend_from_slice(line);
+        self.ends.push(self.bytes.len());
+        Ok(line.len())
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        Ok(())
     }
 }
 

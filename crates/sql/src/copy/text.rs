@@ -3,16 +3,18 @@
 use datafusion::arrow::array::RecordBatch;
 use datafusion::arrow::datatypes::DataType;
 
+use super::stream::Lines;
 use crate::values::Cells;
 
 /// Rows in PostgreSQL's text format.
-pub(super) fn lines(batch: &RecordBatch, delimiter: u8, null: &str, out: &mut Vec<u8>) {
+pub(super) fn lines(batch: &RecordBatch, delimiter: u8, null: &str, found: &mut Lines) {
     let columns: Vec<(Cells<'_>, bool)> = batch
         .columns()
         .iter()
         .map(|array| (Cells::new(array), *array.data_type() == DataType::Boolean))
         .collect();
     let mut text = String::new();
+    let out = &mut found.bytes;
     for row in 0..batch.num_rows() {
         for (number, (cells, boolean)) in columns.iter().enumerate() {
             if number > 0 {
@@ -43,6 +45,7 @@ pub(super) fn lines(batch: &RecordBatch, delimiter: u8, null: &str, out: &mut Ve
             }
         }
         out.push(b'\n');
+        found.ends.push(out.len());
     }
 }
 

@@ -14,7 +14,11 @@ use crate::plan::names::{CATALOG, DEFAULT_SCHEMA};
 
 /// All of them.
 pub(super) fn functions() -> Vec<Arc<ScalarUDF>> {
-    let version = format!("Freestone {}", env!("CARGO_PKG_VERSION"));
+    // Clients look for the version of PostgreSQL that they may take it for.
+    let version = format!(
+        "Freestone {}, with the ways of PostgreSQL 15.0",
+        env!("CARGO_PKG_VERSION")
+    );
     [
         ("current_schema", DEFAULT_SCHEMA.to_owned()),
         ("current_database", CATALOG.to_owned()),

@@ -244,6 +244,17 @@ impl Session {
         }
     }
 
+    /// Changes a setting, as SET does.
+    ///
+    /// # Errors
+    /// `42704` for an unknown setting, `22023` for a value that it cannot have.
+    pub fn set(&self, name: &str, value: &str) -> Result<()> {
+        self.configure(&Setting {
+            name: name.to_owned(),
+            value: Some(value.to_owned()),
+        })
+    }
+
     /// The limit of time that a setting such as `statement_timeout` asks for; `None` if
     /// there is none.
     pub fn timeout(&self, setting: &str) -> Option<Duration> {
