@@ -1,10 +1,6 @@
 //! Values that a client sends for the parameters of a statement.
 
-use arrow::array::{
-    Array, Date32Array, IntervalMonthDayNanoArray, Time64MicrosecondArray,
-    TimestampMicrosecondArray,
-};
-use arrow::datatypes::IntervalMonthDayNano;
+use arrow::array::{Array, Date32Array, Time64MicrosecondArray, TimestampMicrosecondArray};
 use freestone::{Cells, Error, Parameter, Result};
 
 use crate::kinds::Oid;
@@ -146,9 +142,14 @@ fn interval(bytes: &[u8]) -> Option<Parameter> {
     let micros = i64::from_be_bytes(bytes.get(..8)?.try_into().ok()?);
     let days = i32::from_be_bytes(bytes.get(8..12)?.try_into().ok()?);
     let months = i32::from_be_bytes(bytes.get(12..)?.try_into().ok()?);
-    let nanos = micros.checked_mul(1_000)?;
-    let value = IntervalMonthDayNano::new(months, days, nanos);
-    shown(&IntervalMonthDayNanoArray::from(vec![value]))
+    let sign = if micros < 0 { "-" } else { "" };
+    let (seconds, fraction) = (
+        micros.unsigned_abs() / 1_000_000,
+        micros.unsigned_abs() % 1_000_000,
+    );
+    Some(Parameter::Text(format!(
+        "{months} months {days} days {sign}{seconds}.{fraction:06} seconds"
+    )))
 }
 
 #[cfg(test)]
@@ -188,7 +189,7 @@ mod tests {
         bytes.extend_from_slice(&14_i32.to_be_bytes());
         assert_eq!(
             text(Oid::INTERVAL, &bytes),
-            "1 year 2 mons 3 days -00:00:01.5"
+            "14 months 3 days -1.500000 seconds"
         );
     }
 

@@ -171,6 +171,8 @@ fn called(function: &mut Function) -> Result<Option<Expr>> {
         | "pg_get_triggerdef"
         | "pg_get_serial_sequence"
         | "pg_relation_is_publishable" => "CAST(NULL AS TEXT)".to_owned(),
+        "to_regtype" => lookup("oid", ("pg_type", "typname"), first),
+        "to_regclass" => lookup("oid", ("pg_class", "relname"), first),
         "pg_get_constraintdef" => lookup("definition", ("pg_constraint", "oid"), first),
         "pg_get_indexdef" => match arguments.get(1).filter(|place| *place != "0") {
             None => lookup("definition", ("pg_index", "indexrelid"), first),

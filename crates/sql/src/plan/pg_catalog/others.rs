@@ -22,7 +22,7 @@ const TABLES: [(&str, &str); 44] = [
         "attrelid attname:t atttypid attstattarget attlen attnum attndims attcacheoff atttypmod \
          attbyval:b attstorage:t attalign:t attnotnull:b atthasdef:b atthasmissing:b attidentity:t \
          attgenerated:t attisdropped:b attislocal:b attinhcount attcollation attcompression:t \
-         attacl:t attoptions:t attfdwoptions:t attmissingval:t",
+         attacl:a attoptions:t attfdwoptions:t attmissingval:t",
     ),
     ("pg_auth_members", "roleid member grantor admin_option:b"),
     ("pg_authid", "oid rolname:t rolsuper:b"),
@@ -36,7 +36,7 @@ const TABLES: [(&str, &str); 44] = [
          relpages reltuples relallvisible reltoastrelid relhasindex:b relisshared:b relpersistence:t \
          relkind:t relnatts relchecks relhasrules:b relhastriggers:b relhassubclass:b \
          relrowsecurity:b relforcerowsecurity:b relispopulated:b relreplident:t relispartition:b \
-         relrewrite relacl:t reloptions:t relpartbound:t relhasoids:b",
+         relrewrite relacl:a reloptions:t relpartbound:t relhasoids:b",
     ),
     (
         "pg_collation",
@@ -51,9 +51,9 @@ const TABLES: [(&str, &str); 44] = [
     (
         "pg_database",
         "oid datname:t datdba encoding datlocprovider:t datistemplate:b datallowconn:b datconnlimit \
-         dattablespace datcollate:t datctype:t daticulocale:t datacl:t",
+         dattablespace datcollate:t datctype:t daticulocale:t datacl:a",
     ),
-    ("pg_db_role_setting", "setdatabase setrole setconfig:t"),
+    ("pg_db_role_setting", "setdatabase setrole setconfig:a"),
     (
         "pg_default_acl",
         "oid defaclrole defaclnamespace defaclobjtype:t",
@@ -93,7 +93,7 @@ const TABLES: [(&str, &str); 44] = [
         "pg_matviews",
         "schemaname:t matviewname:t matviewowner:t definition:t",
     ),
-    ("pg_namespace", "oid nspname:t nspowner nspacl:t"),
+    ("pg_namespace", "oid nspname:t nspowner nspacl:a"),
     (
         "pg_opclass",
         "oid opcname:t opcmethod opcnamespace opcintype opcdefault:b",
@@ -144,7 +144,7 @@ const TABLES: [(&str, &str); 44] = [
         "pg_type",
         "oid typname:t typnamespace typowner typlen typbyval:b typtype:t typcategory:t \
          typispreferred:b typisdefined:b typdelim:t typrelid typelem typarray typnotnull:b \
-         typbasetype typtypmod typndims typcollation typdefault:t typacl:t typinput:t typreceive:t",
+         typbasetype typtypmod typndims typcollation typdefault:t typacl:a typinput:t typreceive:t",
     ),
     (
         "pg_views",
