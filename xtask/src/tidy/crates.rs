@@ -71,6 +71,7 @@ const ALLOWED: [(&str, &[&str]); 15] = [
     // Fuzz targets, in a workspace of their own.
     ("freestone-fuzz", &["freestone-storage"]),
     ("commit-order", &[]),
+    ("freestone-clients", &[]),
     // Measures from outside, as a user's program would.
     (
         "freestone-bench",

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use parking_lot::Mutex;
 
+use super::{Session, Setting, current};
 use crate::error::{Error, Result};
 
 /// Their names and defaults.
@@ -89,6 +90,41 @@ fn duration(text: &str) -> Option<Duration> {
         _ => return None,
     };
     Some(Duration::from_millis(number.checked_mul(unit)?))
+}
+
+impl Session {
+    /// Settings that concern its client.
+    pub(crate) fn client(&self) -> &ClientSettings {
+        &self.client
+    }
+
+    /// The value of a setting, as SHOW prints it.
+    ///
+    /// # Errors
+    /// `42704` for an unknown setting.
+    pub fn setting(&self, name: &str) -> Result<String> {
+        match self.client.get(name) {
+            Some(value) => Ok(value),
+            None => current(&self.state.read(), name),
+        }
+    }
+
+    /// Changes a setting, as SET does.
+    ///
+    /// # Errors
+    /// `42704` for an unknown setting, `22023` for a value that it cannot have.
+    pub fn set(&self, name: &str, value: &str) -> Result<()> {
+        self.configure(&Setting {
+            name: name.to_owned(),
+            value: Some(value.to_owned()),
+        })
+    }
+
+    /// The limit of time that a setting such as `statement_timeout` asks for; `None` if
+    /// there is none.
+    pub fn timeout(&self, setting: &str) -> Option<Duration> {
+        self.client.timeout(setting)
+    }
 }
 
 #[cfg(test)]

@@ -13,7 +13,6 @@ use std::collections::HashMap;
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Duration;
 
 use datafusion::arrow::array::RecordBatch;
 use datafusion::arrow::datatypes::SchemaRef;
@@ -226,39 +225,6 @@ impl Session {
     /// What the session is in; held for a moment only.
     pub(crate) fn transaction(&self) -> MutexGuard<'_, Open> {
         self.transaction.lock()
-    }
-
-    /// Settings that concern its client.
-    pub(crate) fn client(&self) -> &ClientSettings {
-        &self.client
-    }
-
-    /// The value of a setting, as SHOW prints it.
-    ///
-    /// # Errors
-    /// `42704` for an unknown setting.
-    pub fn setting(&self, name: &str) -> Result<String> {
-        match self.client.get(name) {
-            Some(value) => Ok(value),
-            None => current(&self.state.read(), name),
-        }
-    }
-
-    /// Changes a setting, as SET does.
-    ///
-    /// # Errors
-    /// `42704` for an unknown setting, `22023` for a value that it cannot have.
-    pub fn set(&self, name: &str, value: &str) -> Result<()> {
-        self.configure(&Setting {
-            name: name.to_owned(),
-            value: Some(value.to_owned()),
-        })
-    }
-
-    /// The limit of time that a setting such as `statement_timeout` asks for; `None` if
-    /// there is none.
-    pub fn timeout(&self, setting: &str) -> Option<Duration> {
-        self.client.timeout(setting)
     }
 
     /// Whether a statement failed in the open transaction, so that only its end is left.
