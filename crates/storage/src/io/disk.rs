@@ -1,14 +1,16 @@
 //! A database directory on a file system.
 
+use super::aligned::{AlignedBuffer, whole_units};
 use super::{Files, LogFile, ReadFile, disk_log, past_the_end};
 use crate::error::{Error, Result};
 use arrow_buffer::{Buffer, MutableBuffer};
 use rustix::fs::FlockOperation;
 use std::fs::{self, File, OpenOptions};
-use std::io::{Read, Seek, SeekFrom, Write};
+use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::os::fd::{AsFd, BorrowedFd};
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 /// Files below one directory.
 #[derive(Debug)]
@@ -25,7 +27,9 @@ pub struct Lock {
 #[derive(Debug)]
 struct DiskFile {
     file: File,
-    name: String,
+    /// The same file for reads past the page cache, opened when the first one comes.
+    direct: OnceLock<Option<File>>,
+    path: PathBuf,
     len: u64,
 }
 
@@ -89,7 +93,7 @@ impl Files for Disk {
     fn open(&self, name: &str) -> Result<Arc<dyn ReadFile>> {
         let path = self.root.join(name);
         let file = File::open(&path).map_err(|e| match e.kind() {
-            std::io::ErrorKind::NotFound => {
+            io::ErrorKind::NotFound => {
                 Error::corrupt("the file is missing").at(&self.show(name), None, None)
             }
             _ => Error::io(format!("cannot open {}", path.display()), e),
@@ -100,14 +104,15 @@ impl Files for Disk {
             .len();
         Ok(Arc::new(DiskFile {
             file,
-            name: self.show(name),
+            direct: OnceLock::new(),
+            path,
             len,
         }))
     }
 
     fn write(&self, name: &str, parts: &[&[u8]]) -> Result<()> {
         let path = self.root.join(name);
-        let attempt = || -> std::io::Result<()> {
+        let attempt = || -> io::Result<()> {
             let mut file = OpenOptions::new()
                 .write(true)
                 .create(true)
@@ -142,7 +147,7 @@ impl Files for Disk {
     fn remove(&self, name: &str) -> Result<()> {
         let path = self.root.join(name);
         match fs::remove_file(&path) {
-            Err(e) if e.kind() != std::io::ErrorKind::NotFound => {
+            Err(e) if e.kind() != io::ErrorKind::NotFound => {
                 Err(Error::io(format!("cannot remove {}", path.display()), e))
             }
             _ => Ok(()),
@@ -153,7 +158,7 @@ impl Files for Disk {
         let path = self.root.join(directory);
         let context = |e| Error::io(format!("cannot list {}", path.display()), e);
         let entries = match fs::read_dir(&path) {
-            Err(e) if e.kind() == std::io::ErrorKind::NotFound => return Ok(Vec::new()),
+            Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
             other => other.map_err(context)?,
         };
         let mut names = Vec::new();
@@ -182,23 +187,85 @@ impl Files for Disk {
     }
 }
 
+impl DiskFile {
+    fn check(&self, offset: u64, len: usize) -> Result<()> {
+        match offset.checked_add(len as u64) {
+            Some(end) if end <= self.len => Ok(()),
+            _ => Err(past_the_end(&self.name(), offset, len, self.len)),
+        }
+    }
+
+    fn name(&self) -> String {
+        self.path.display().to_string()
+    }
+
+    /// The file past the page cache; file systems without that refuse to open it so.
+    #[cfg(target_os = "linux")]
+    fn direct(&self) -> Option<&File> {
+        use std::os::unix::fs::OpenOptionsExt;
+        let open = || {
+            let mut options = OpenOptions::new();
+            options.read(true);
+            options.custom_flags(rustix::fs::OFlags::DIRECT.bits() as i32);
+            options.open(&self.path).ok()
+        };
+        self.direct.get_or_init(open).as_ref()
+    }
+
+    #[cfg(not(target_os = "linux"))]
+    fn direct(&self) -> Option<&File> {
+        None
+    }
+
+    /// Reads whole units around `len` bytes at `offset`.
+    fn read_units(&self, file: &File, offset: u64, len: usize) -> io::Result<Buffer> {
+        let units = whole_units(offset, len);
+        let mut buffer = AlignedBuffer::new((units.end - units.start) as usize);
+        let before = (offset - units.start) as usize;
+        let mut read = 0;
+        // The last unit may go beyond the end of the file.
+        while read < before + len {
+            let rest = &mut buffer.as_mut_slice()[read..];
+            match file.read_at(rest, units.start + read as u64) {
+                Ok(0) => return Err(io::ErrorKind::UnexpectedEof.into()),
+                Ok(more) => read += more,
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(buffer.part(before, len))
+    }
+}
+
 impl ReadFile for DiskFile {
     fn read(&self, offset: u64, len: usize) -> Result<Buffer> {
-        let ends = offset.checked_add(len as u64);
-        if ends.is_none_or(|end| end > self.len) {
-            return Err(past_the_end(&self.name, offset, len, self.len));
-        }
+        self.check(offset, len)?;
         let mut buffer = MutableBuffer::from_len_zeroed(len);
         self.file
             .read_exact_at(buffer.as_slice_mut(), offset)
             .map_err(|e| match e.kind() {
-                std::io::ErrorKind::UnexpectedEof => {
-                    Error::corrupt("the file became shorter while it was open")
-                        .at(&self.name, None, None)
-                }
-                _ => Error::io(format!("cannot read {}", self.name), e),
+                io::ErrorKind::UnexpectedEof => Error::corrupt(
+                    "the file became shorter while it was open",
+                )
+                .at(&self.name(), None, None),
+                _ => Error::io(format!("cannot read {}", self.name()), e),
             })?;
         Ok(buffer.into())
+    }
+
+    fn read_directly(&self, offset: u64, len: usize) -> Result<Buffer> {
+        self.check(offset, len)?;
+        // Whatever is wrong, reading as usual says so or works.
+        let direct = self.direct();
+        match direct.map(|file| self.read_units(file, offset, len)) {
+            Some(Ok(bytes)) => Ok(bytes),
+            _ => self.read(offset, len),
+        }
+    }
+
+    fn descriptor(&self, direct: bool) -> Option<BorrowedFd<'_>> {
+        let other = if direct { self.direct() } else { None };
+        Some(other.unwrap_or(&self.file).as_fd())
     }
 
     fn len(&self) -> u64 {

@@ -1,6 +1,8 @@
 //! Storage as its users see it, held against models that are too plain to be wrong.
 //!
+//! - `ahead`: reading ahead changes nothing but when.
 //! - `choices`: codecs and ways in are those written down.
+//! - `cold` (ignored): scans of what is not in memory, measured.
 //! - `constants` (ignored): what ways are weighed by, measured.
 //! - `columns`: columns come and go, blocks stay.
 //! - `indexes`: whichever way rows are come by, they are the same.
@@ -27,7 +29,9 @@
 
 #![allow(clippy::unwrap_used, reason = "in tests, the panic is the report")]
 
+mod ahead;
 mod choices;
+mod cold;
 mod columns;
 mod conformance;
 mod constants;

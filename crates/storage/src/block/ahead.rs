@@ -1,0 +1,235 @@
+//! Asking for what will be needed of a block, before it is (H7).
+
+use super::cache::PartKey;
+use super::open::{FIRST_READ, holds_values};
+use super::{Block, Cache, FoundColumn, Opened};
+use crate::error::Result;
+use crate::format::{Section, SectionKind};
+use crate::io::{ALIGNMENT, PrefetchFile};
+use std::ops::Range;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+/// How much a scan may have asked for and not come to yet: so many I/O units, and a
+/// share of the cache.
+#[derive(Debug)]
+pub(crate) struct Window {
+    cache: Arc<Cache>,
+    unit_bytes: u64,
+    depth: usize,
+    used: AtomicUsize,
+}
+
+/// A part of a window that is taken.
+#[derive(Debug)]
+struct Share {
+    window: Arc<Window>,
+    bytes: u64,
+    units: usize,
+}
+
+impl Window {
+    /// A window as the options of the cache have it; `None` if nothing is to be read ahead.
+    pub fn of(cache: &Arc<Cache>) -> Option<Arc<Window>> {
+        let options = cache.prefetcher().options();
+        (options.depth > 0).then(|| {
+            Arc::new(Window {
+                cache: cache.clone(),
+                unit_bytes: options.unit_bytes as u64,
+                depth: options.depth,
+                used: AtomicUsize::new(0),
+            })
+        })
+    }
+
+    /// Whether a unit more may be asked for.
+    pub fn has_room(&self) -> bool {
+        self.used.load(Ordering::Relaxed) < self.depth
+    }
+
+    /// Room for so many bytes. What is larger than the window has it to itself.
+    fn take(self: &Arc<Self>, bytes: u64) -> Option<Share> {
+        let units = bytes.div_ceil(self.unit_bytes).max(1) as usize;
+        let fits = |used: usize| (used == 0 || used + units <= self.depth).then_some(used + units);
+        let order = Ordering::Relaxed;
+        self.used.fetch_update(order, order, fits).ok()?;
+        if !self.cache.reserve(bytes) {
+            self.used.fetch_sub(units, order);
+            return None;
+        }
+        Some(Share {
+            window: self.clone(),
+            bytes,
+            units,
+        })
+    }
+}
+
+impl Drop for Share {
+    fn drop(&mut self) {
+        self.window.cache.release(self.bytes);
+        self.window.used.fetch_sub(self.units, Ordering::Relaxed);
+    }
+}
+
+/// What was asked for of a block. What nobody has read when it is dropped is given up.
+#[derive(Debug, Default)]
+pub(crate) struct Ahead {
+    asked: Vec<Asked>,
+    /// Bytes of all of it.
+    pub bytes: u64,
+}
+
+#[derive(Debug)]
+struct Asked {
+    /// The column of the table that it was asked for, if for one.
+    column: Option<usize>,
+    file: Arc<PrefetchFile>,
+    number: u64,
+}
+
+impl Ahead {
+    /// Gives up what nobody has read; which columns somebody has, and which nobody.
+    pub fn end(mut self) -> Vec<(usize, bool)> {
+        let asked = std::mem::take(&mut self.asked).into_iter();
+        let ended = asked.filter_map(|asked| {
+            let unread = asked.file.forget(asked.number);
+            Some((asked.column?, !unread))
+        });
+        ended.collect()
+    }
+
+    fn ask(
+        &mut self,
+        column: Option<usize>,
+        file: &Arc<PrefetchFile>,
+        (bytes, reads): (Range<u64>, usize),
+        window: &Arc<Window>,
+    ) -> bool {
+        if file.is_coming(&bytes) {
+            return true;
+        }
+        let len = bytes.end - bytes.start;
+        let Some(share) = window.take(len) else {
+            return false;
+        };
+        if let Some(number) = file.prefetch(bytes, reads, Box::new(share)) {
+            self.bytes += len;
+            self.asked.push(Asked {
+                column,
+                file: file.clone(),
+                number,
+            });
+        }
+        true
+    }
+}
+
+impl Drop for Ahead {
+    fn drop(&mut self) {
+        for asked in &self.asked {
+            asked.file.forget(asked.number);
+        }
+    }
+}
+
+impl Block {
+    /// What keeps its parts.
+    pub(crate) fn cache(&self) -> &Arc<Cache> {
+        &self.cache
+    }
+
+    /// Whether all parts with these columns are in memory.
+    pub(crate) fn is_in_memory(&self, columns: &[usize]) -> bool {
+        let key = |column: &usize| self.key_of(*column);
+        self.cache.has(columns.iter().filter_map(key))
+    }
+
+    /// The part that has a column, if any does.
+    fn key_of(&self, column: usize) -> Option<PartKey> {
+        let FoundColumn::Own(own) = self.find_column(column).ok()? else {
+            return None;
+        };
+        let (block, own) = self.overlay(own).unwrap_or((self, own));
+        Some(block.part_key(u16::try_from(own).ok()?))
+    }
+
+    /// Asks for what opening the block will read.
+    ///
+    /// # Errors
+    /// `Corrupt` or `Io` if there is no such file.
+    pub(crate) fn ask_to_open(&self, window: &Arc<Window>, ahead: &mut Ahead) -> Result<()> {
+        if self.opened.get().is_some() || self.file.get().is_some() {
+            return Ok(());
+        }
+        let file = self.open_file()?;
+        let first = 0..FIRST_READ.min(file.len());
+        ahead.ask(None, &file, (first, 1), window);
+        // If somebody was quicker, it is given up with `ahead`.
+        let _ = self.file.set(file);
+        Ok(())
+    }
+
+    /// Asks for the part that has `column`, and for its zone maps; whether there was
+    /// room for all of it.
+    ///
+    /// # Errors
+    /// `Corrupt` or `Io` if the block cannot be opened.
+    pub(crate) fn ask_for(
+        &self,
+        column: usize,
+        with_zones: bool,
+        window: &Arc<Window>,
+        ahead: &mut Ahead,
+    ) -> Result<bool> {
+        let FoundColumn::Own(own) = self.find_column(column)? else {
+            return Ok(true);
+        };
+        let (block, own) = self.overlay(own).unwrap_or((self, own));
+        let Ok(number) = u16::try_from(own) else {
+            return Ok(true);
+        };
+        let opened = block.opened()?;
+        if with_zones
+            && opened
+                .fine
+                .get(own)
+                .is_some_and(|zones| zones.get().is_none())
+        {
+            let zones = block.find(opened, SectionKind::Zones, Some(number));
+            let bytes = zones.map(|section| section.offset..section.offset + section.len);
+            if let Some(bytes) = bytes
+                && !ahead.ask(None, &opened.file, (bytes, 1), window)
+            {
+                return Ok(false);
+            }
+        }
+        if block.cache.has(std::iter::once(block.part_key(number))) {
+            return Ok(true);
+        }
+        let mut spans = block.spans(opened, number).into_iter();
+        Ok(spans.all(|span| ahead.ask(Some(column), &opened.file, span, window)))
+    }
+
+    /// Where the sections of a part lie, neighbours together, and how many they are.
+    fn spans(&self, opened: &Opened, column: u16) -> Vec<(Range<u64>, usize)> {
+        let whole = self.info.layout.keeps_tuples();
+        let mine = |section: &&Section| {
+            holds_values(section) && section.len > 0 && (whole || section.column == Some(column))
+        };
+        let mut sections: Vec<&Section> = opened.sections.iter().filter(mine).collect();
+        sections.sort_by_key(|section| section.offset);
+        let mut spans: Vec<(Range<u64>, usize)> = Vec::new();
+        for section in sections {
+            let bytes = section.offset..section.offset + section.len;
+            match spans.last_mut() {
+                Some((span, reads)) if bytes.start < span.end + ALIGNMENT as u64 => {
+                    span.end = span.end.max(bytes.end);
+                    *reads += 1;
+                }
+                _ => spans.push((bytes, 1)),
+            }
+        }
+        spans
+    }
+}
