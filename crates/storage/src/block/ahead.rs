@@ -1,6 +1,6 @@
 //! Asking for what will be needed of a block, before it is (H7).
 
-use super::cache::PartKey;
+use super::cache::{PartKey, Reserved};
 use super::open::{FIRST_READ, holds_values};
 use super::{Block, Cache, FoundColumn, Opened};
 use crate::error::Result;
@@ -17,28 +17,27 @@ pub(crate) struct Window {
     cache: Arc<Cache>,
     unit_bytes: u64,
     depth: usize,
-    used: AtomicUsize,
+    /// Units that are taken.
+    used: Arc<AtomicUsize>,
 }
 
 /// A part of a window that is taken.
 #[derive(Debug)]
 struct Share {
-    window: Arc<Window>,
-    bytes: u64,
+    used: Arc<AtomicUsize>,
     units: usize,
+    memory: Option<Reserved>,
 }
 
 impl Window {
     /// A window as the options of the cache have it; `None` if nothing is to be read ahead.
-    pub fn of(cache: &Arc<Cache>) -> Option<Arc<Window>> {
+    pub fn of(cache: &Arc<Cache>) -> Option<Window> {
         let options = cache.prefetcher().options();
-        (options.depth > 0).then(|| {
-            Arc::new(Window {
-                cache: cache.clone(),
-                unit_bytes: options.unit_bytes as u64,
-                depth: options.depth,
-                used: AtomicUsize::new(0),
-            })
+        (options.depth > 0).then(|| Window {
+            cache: cache.clone(),
+            unit_bytes: options.unit_bytes as u64,
+            depth: options.depth,
+            used: Arc::default(),
         })
     }
 
@@ -48,27 +47,24 @@ impl Window {
     }
 
     /// Room for so many bytes. What is larger than the window has it to itself.
-    fn take(self: &Arc<Self>, bytes: u64) -> Option<Share> {
+    fn take(&self, bytes: u64) -> Option<Share> {
         let units = bytes.div_ceil(self.unit_bytes).max(1) as usize;
         let fits = |used: usize| (used == 0 || used + units <= self.depth).then_some(used + units);
         let order = Ordering::Relaxed;
         self.used.fetch_update(order, order, fits).ok()?;
-        if !self.cache.reserve(bytes) {
-            self.used.fetch_sub(units, order);
-            return None;
-        }
-        Some(Share {
-            window: self.clone(),
-            bytes,
+        // Refused memory, it gives the units back.
+        let share = Share {
+            used: self.used.clone(),
             units,
-        })
+            memory: self.cache.reserve(bytes),
+        };
+        share.memory.is_some().then_some(share)
     }
 }
 
 impl Drop for Share {
     fn drop(&mut self) {
-        self.window.cache.release(self.bytes);
-        self.window.used.fetch_sub(self.units, Ordering::Relaxed);
+        self.used.fetch_sub(self.units, Ordering::Relaxed);
     }
 }
 
@@ -104,7 +100,7 @@ impl Ahead {
         column: Option<usize>,
         file: &Arc<PrefetchFile>,
         (bytes, reads): (Range<u64>, usize),
-        window: &Arc<Window>,
+        window: &Window,
     ) -> bool {
         if file.is_coming(&bytes) {
             return true;
@@ -158,7 +154,7 @@ impl Block {
     ///
     /// # Errors
     /// `Corrupt` or `Io` if there is no such file.
-    pub(crate) fn ask_to_open(&self, window: &Arc<Window>, ahead: &mut Ahead) -> Result<()> {
+    pub(crate) fn ask_to_open(&self, window: &Window, ahead: &mut Ahead) -> Result<()> {
         if self.opened.get().is_some() || self.file.get().is_some() {
             return Ok(());
         }
@@ -179,7 +175,7 @@ impl Block {
         &self,
         column: usize,
         with_zones: bool,
-        window: &Arc<Window>,
+        window: &Window,
         ahead: &mut Ahead,
     ) -> Result<bool> {
         let FoundColumn::Own(own) = self.find_column(column)? else {
@@ -231,5 +227,40 @@ impl Block {
             }
         }
         spans
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Whoever reads in the background has shares: one that kept its reader would keep
+    /// itself.
+    #[test]
+    fn shares_keep_no_reader() {
+        let cache = Arc::new(Cache::new(1 << 30));
+        let reader = Arc::downgrade(cache.prefetcher());
+        let window = Window::of(&cache).unwrap();
+        let share = window.take(1000).unwrap();
+        assert_eq!(cache.bytes(), 1000);
+        drop((window, cache));
+        assert!(reader.upgrade().is_none());
+        drop(share);
+    }
+
+    #[test]
+    fn windows_end() {
+        let cache = Arc::new(Cache::new(40 << 20));
+        let window = Window::of(&cache).unwrap();
+        let all = window.take(6 << 20).unwrap();
+        assert!(!window.has_room() && window.take(1).is_none());
+        drop(all);
+        assert_eq!(cache.bytes(), 0);
+        // What is larger has it to itself, as far as memory goes.
+        assert!(window.take((10 << 20) + 1).is_none());
+        let large = window.take(10 << 20).unwrap();
+        assert!(window.take(1).is_none());
+        drop(large);
+        assert!(window.take(1).is_some() && window.has_room());
     }
 }

@@ -78,8 +78,21 @@ impl Hasher for Mix {
 /// Parts in memory, and what reads them ahead.
 #[derive(Debug)]
 pub struct Cache {
-    state: Mutex<State>,
+    state: Arc<Mutex<State>>,
     prefetcher: Arc<Prefetcher>,
+}
+
+/// Room for bytes that are read ahead. It keeps no cache: whoever reads has it.
+#[derive(Debug)]
+pub(crate) struct Reserved {
+    state: Arc<Mutex<State>>,
+    bytes: u64,
+}
+
+impl Drop for Reserved {
+    fn drop(&mut self) {
+        self.state.lock().ahead -= self.bytes;
+    }
 }
 
 #[derive(Debug)]
@@ -103,13 +116,13 @@ impl Cache {
     /// A cache of at most `limit` bytes.
     pub fn new(limit: u64) -> Self {
         Cache {
-            state: Mutex::new(State {
+            state: Arc::new(Mutex::new(State {
                 parts: HashMap::default(),
                 bytes: 0,
                 ahead: 0,
                 limit,
                 clock: 0,
-            }),
+            })),
             prefetcher: Arc::default(),
         }
     }
@@ -140,19 +153,18 @@ impl Cache {
 
     /// Makes room for bytes to be read ahead, if they and others of that kind take no
     /// more than a share of the limit.
-    pub fn reserve(&self, bytes: u64) -> bool {
+    pub(crate) fn reserve(&self, bytes: u64) -> Option<Reserved> {
         let mut state = self.state.lock();
-        let granted = state.ahead.saturating_add(bytes) <= state.limit / AHEAD_SHARE;
-        if granted {
-            state.ahead += bytes;
-            state.shrink();
+        let ahead = state.ahead.saturating_add(bytes);
+        if ahead > state.limit / AHEAD_SHARE {
+            return None;
         }
-        granted
-    }
-
-    /// Gives back what was reserved.
-    pub fn release(&self, bytes: u64) {
-        self.state.lock().ahead -= bytes;
+        state.ahead = ahead;
+        state.shrink();
+        Some(Reserved {
+            state: self.state.clone(),
+            bytes,
+        })
     }
 
     /// The part, if it is there.

@@ -21,7 +21,7 @@ const TO_OPEN: usize = 8;
 /// What a scan has asked for and not come to yet.
 #[derive(Debug)]
 pub(super) struct ReadAhead {
-    window: Arc<Window>,
+    window: Window,
     /// Whether a block was not in memory.
     cold: AtomicBool,
     state: Mutex<State>,
