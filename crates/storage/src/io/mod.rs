@@ -17,7 +17,9 @@
 //! [`Sim`] holds no bytes: it says how long disks in numbers would take to read files.
 
 mod aligned;
+mod directories;
 mod disk;
+mod disk_file;
 mod disk_log;
 mod faulty;
 mod faulty_log;

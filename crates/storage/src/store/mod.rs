@@ -1,7 +1,8 @@
 //! A database on disk or in memory: opening, snapshots, atomic changes.
 //!
 //! ```text
-//! FORMAT             "freestone 2"
+//! FORMAT             "freestone 2", or 3 with further directories
+//! DIRECTORIES        further directories with blocks, see `io`
 //! LOCK               process id of the writer
 //! manifest/N         see `manifest`
 //! wal/N.log          see `wal`

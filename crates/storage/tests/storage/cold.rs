@@ -128,7 +128,7 @@ fn ways() -> Vec<(String, ReadOptions)> {
             way(ReadMethod::IoUring, true, usual.depth),
         ),
     ];
-    for depth in [2, 8, 16, 192] {
+    for depth in [2, 8, 192] {
         for direct in [false, true] {
             let name = format!(
                 "io_uring{}, depth {depth}",
@@ -150,13 +150,13 @@ fn ways() -> Vec<(String, ReadOptions)> {
     ways
 }
 
-fn median(mut times: Vec<f64>) -> f64 {
-    times.sort_by(f64::total_cmp);
-    times[times.len() / 2]
+/// Whatever else runs on a machine only adds.
+fn least(times: &[f64]) -> f64 {
+    times.iter().copied().fold(f64::MAX, f64::min)
 }
 
-/// Prints medians of scans that find nothing in memory, and of scans that find all files
-/// in the page cache and none of it in the cache of blocks.
+/// Prints the fastest of scans that find nothing in memory, and of scans that find all
+/// files in the page cache and none of it in the cache of blocks.
 #[test]
 #[ignore = "measures; run alone"]
 fn cold_scans() {
@@ -205,7 +205,7 @@ fn cold_scans() {
             "{columns} of {COLUMNS} columns, {threads} threads: cold ms, MiB/s; in page cache ms"
         );
         for ((name, _), (cold, cached)) in ways().into_iter().zip(times) {
-            let (cold, cached) = (median(cold), median(cached));
+            let (cold, cached) = (least(&cold), least(&cached));
             let (ms, rate) = (cold * 1e3, mebibytes / cold);
             println!("{name:<36} {ms:8.1} {rate:8.0} {:8.1}", cached * 1e3);
         }

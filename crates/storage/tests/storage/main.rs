@@ -11,6 +11,7 @@
 //! - `corrupt`: each kind of damage gives its own error, with its place.
 //! - `flips`: no damaged byte gives a wrong answer or a panic.
 //! - `delta`: rows in no block and deleted rows, as of any moment.
+//! - `directories`: blocks in several of them.
 //! - `fixtures`: files of earlier format versions stay readable.
 //! - `mover`: rows that move are followed, and space comes back.
 //! - `overlay`: columns of whole blocks get new values, and blocks stay.
@@ -39,6 +40,7 @@ mod corrupt;
 mod crash;
 mod crash_model;
 mod delta;
+mod directories;
 mod durability;
 mod failures;
 mod fixtures;
