@@ -41,6 +41,11 @@ impl Window {
         })
     }
 
+    /// Units that may be asked for, at most.
+    pub fn depth(&self) -> usize {
+        self.depth
+    }
+
     /// Whether a unit more may be asked for.
     pub fn has_room(&self) -> bool {
         self.used.load(Ordering::Relaxed) < self.depth

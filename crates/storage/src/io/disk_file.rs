@@ -6,6 +6,7 @@ use crate::error::{Error, Result};
 use arrow_buffer::{Buffer, MutableBuffer};
 use std::fs::{File, OpenOptions};
 use std::io;
+use std::ops::Range;
 use std::os::fd::{AsFd, BorrowedFd};
 use std::os::unix::fs::FileExt;
 use std::path::PathBuf;
@@ -113,6 +114,18 @@ impl ReadFile for DiskFile {
     fn descriptor(&self, direct: bool) -> Option<BorrowedFd<'_>> {
         let other = if direct { self.direct() } else { None };
         Some(other.unwrap_or(&self.file).as_fd())
+    }
+
+    /// Asks for the first and the last byte, if nobody has to wait for them.
+    #[cfg(target_os = "linux")]
+    fn is_cached(&self, bytes: &Range<u64>) -> bool {
+        use rustix::io::{ReadWriteFlags, preadv2};
+        let at = |offset| {
+            let mut byte = [0];
+            let mut to = [io::IoSliceMut::new(&mut byte)];
+            preadv2(&self.file, &mut to, offset, ReadWriteFlags::NOWAIT) == Ok(1)
+        };
+        !bytes.is_empty() && at(bytes.start) && at(bytes.end - 1)
     }
 
     fn len(&self) -> u64 {

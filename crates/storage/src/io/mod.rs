@@ -67,6 +67,11 @@ pub trait ReadFile: Send + Sync + Debug {
         None
     }
 
+    /// Whether some bytes can be had without a disk, as far as the system says.
+    fn is_cached(&self, _bytes: &Range<u64>) -> bool {
+        false
+    }
+
     /// Bytes in the file.
     fn len(&self) -> u64;
 

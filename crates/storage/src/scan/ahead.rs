@@ -154,7 +154,9 @@ impl Scan {
     fn look_further(&self, ahead: &ReadAhead, state: &mut State) {
         let begin = self.next.load(Ordering::Relaxed);
         state.next = state.next.max(begin);
-        while ahead.window.has_room() && self.wants_more(state, begin) {
+        // Of what is in the page cache nothing is asked for: that has an end, too.
+        let end = begin.saturating_add(ahead.window.depth());
+        while ahead.window.has_room() && state.next < end && self.wants_more(state, begin) {
             let number = state.next;
             let Some(block) = self.blocks.get(number) else {
                 return;

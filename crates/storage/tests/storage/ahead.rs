@@ -31,6 +31,14 @@ fn ways() -> Vec<ReadOptions> {
     ways
 }
 
+/// What is in the page cache is read ahead, too.
+fn always() -> ReadOptions {
+    ReadOptions {
+        method: ReadMethod::IoUring,
+        ..ReadOptions::default()
+    }
+}
+
 /// The table `t`: `id`, a number and a text, in blocks of about 5,000 rows.
 fn model() -> Model {
     let recipe = |kind| Recipe {
@@ -102,6 +110,7 @@ fn rows_are_the_same() {
 #[test]
 fn what_is_in_memory_is_not_asked_for() {
     let home = filled(&model(), &[options(Layout::Column, 64 << 10)]).reopened();
+    home.store.set_read_options(always()).unwrap();
     let asked = || {
         let scan = home.table().scan(&request(None)).unwrap();
         one_worker(&scan);
@@ -193,6 +202,7 @@ fn memory_has_a_limit() {
 #[test]
 fn limits_ask_for_what_they_reach() {
     let home = filled(&model(), &[options(Layout::Column, 64 << 10)]).reopened();
+    home.store.set_read_options(always()).unwrap();
     let asked = |limit| {
         let limited = ScanRequest {
             limit,
@@ -216,7 +226,7 @@ fn what_blocks_do_not_use_is_not_asked_for() {
     let home = filled(&model(), &parts).reopened();
     let narrow = ReadOptions {
         depth: 6,
-        ..ReadOptions::default()
+        ..always()
     };
     home.store.set_read_options(narrow).unwrap();
     // Zone maps do not know that no value is one of these.
@@ -246,6 +256,7 @@ fn filters_rule_out_blocks_ahead() {
         .commit(|edit| edit.create_index(DEFAULT_SCHEMA, &seen, index));
     made.unwrap();
     let home = home.reopened();
+    home.store.set_read_options(always()).unwrap();
     let rare = Predicate::Compare {
         column: 1,
         op: CompareOp::Eq,

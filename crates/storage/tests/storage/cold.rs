@@ -110,6 +110,7 @@ fn ways() -> Vec<(String, ReadOptions)> {
     };
     let mut ways = vec![
         ("when needed".to_string(), way(ReadMethod::Auto, false, 0)),
+        ("auto".into(), usual),
         ("when needed, direct".into(), way(ReadMethod::Auto, true, 0)),
         (
             "threads".into(),

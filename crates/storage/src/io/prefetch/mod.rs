@@ -86,8 +86,9 @@ impl ReadOptions {
 /// Who reads in the background.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum ReadMethod {
-    /// io_uring where the system allows it, else threads; files in memory are not
-    /// read ahead.
+    /// io_uring where the system allows it, else threads. What is in memory, or in the
+    /// page cache if reads go through it, is not read ahead: copying it when it is
+    /// needed is quicker.
     #[default]
     Auto,
     /// io_uring; threads where the system does not allow it.
@@ -193,8 +194,9 @@ impl Prefetcher {
     /// wanted; `held` is dropped when the bytes are.
     pub fn start(&self, file: &Arc<dyn ReadFile>, span: Range<u64>, held: Held) -> Option<Pending> {
         let (options, backend) = self.backend();
-        let in_memory = options.method == ReadMethod::Auto && file.descriptor(false).is_none();
-        if options.depth == 0 || in_memory {
+        let at_hand =
+            || file.descriptor(false).is_none() || (!options.direct && file.is_cached(&span));
+        if options.depth == 0 || (options.method == ReadMethod::Auto && at_hand()) {
             return None;
         }
         let len = usize::try_from(span.end.checked_sub(span.start)?).ok()?;

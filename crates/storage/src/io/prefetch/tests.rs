@@ -245,6 +245,20 @@ fn files_in_memory_are_read_ahead_only_if_that_is_wanted() {
 }
 
 #[test]
+fn what_the_page_cache_has_is_not_read_ahead() {
+    let sample = sample(100_000);
+    sample.file.read(0, 100_000).unwrap();
+    // Some file systems do not say.
+    let known = sample.file.is_cached(&(0..100_000));
+    let start = |direct| {
+        let auto = prefetcher(ReadMethod::Auto, direct, 4096, 4);
+        auto.start(&sample.file, 0..100_000, Box::new(())).is_some()
+    };
+    assert_eq!(start(false), !known);
+    assert!(start(true));
+}
+
+#[test]
 fn options_have_bounds() {
     let prefetcher = Prefetcher::default();
     let usual = ReadOptions::default();
