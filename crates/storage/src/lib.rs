@@ -27,6 +27,7 @@ pub use codec::ArrayForm;
 pub use delta::{Delta, ReadView};
 pub use error::{Error, Result};
 pub use ids::{BlockId, RowId, RowPlace, SequenceId, TableId};
+pub use io::{ReadMethod, ReadOptions};
 pub use predicate::{Bounds, CompareOp, Predicate, Prune, Zone};
 pub use row::Row;
 pub use scan::{

@@ -3,15 +3,19 @@
 //! A part is one column of a block that stores columns apart, or the whole tuple
 //! store of another, read, checked against its checksum and validated once. When the
 //! limit is passed, the parts that were used longest ago go first; whoever
-//! still reads one keeps it alive until done.
+//! still reads one keeps it alive until done. Bytes that are read ahead count as well.
 
 use super::index_part::BlockIndex;
 use crate::ids::BlockId;
+use crate::io::Prefetcher;
 use crate::layout::{Stripe, TupleStore};
 use parking_lot::Mutex;
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
 use std::sync::Arc;
+
+/// Bytes that are read ahead take at most the limit divided by this.
+const AHEAD_SHARE: u64 = 4;
 
 /// An opened part of a block.
 #[derive(Clone, Debug)]
@@ -71,16 +75,32 @@ impl Hasher for Mix {
     }
 }
 
-/// Parts in memory.
+/// Parts in memory, and what reads them ahead.
 #[derive(Debug)]
 pub struct Cache {
-    state: Mutex<State>,
+    state: Arc<Mutex<State>>,
+    prefetcher: Arc<Prefetcher>,
+}
+
+/// Room for bytes that are read ahead. It keeps no cache: whoever reads has it.
+#[derive(Debug)]
+pub(crate) struct Reserved {
+    state: Arc<Mutex<State>>,
+    bytes: u64,
+}
+
+impl Drop for Reserved {
+    fn drop(&mut self) {
+        self.state.lock().ahead -= self.bytes;
+    }
 }
 
 #[derive(Debug)]
 struct State {
     parts: HashMap<PartKey, Entry, BuildHasherDefault<Mix>>,
     bytes: u64,
+    /// Bytes that were asked for and belong to no part yet.
+    ahead: u64,
     limit: u64,
     clock: u64,
 }
@@ -96,12 +116,14 @@ impl Cache {
     /// A cache of at most `limit` bytes.
     pub fn new(limit: u64) -> Self {
         Cache {
-            state: Mutex::new(State {
+            state: Arc::new(Mutex::new(State {
                 parts: HashMap::default(),
                 bytes: 0,
+                ahead: 0,
                 limit,
                 clock: 0,
-            }),
+            })),
+            prefetcher: Arc::default(),
         }
     }
 
@@ -112,9 +134,37 @@ impl Cache {
         state.shrink();
     }
 
-    /// Bytes held now.
+    /// Bytes held now, those that are read ahead included.
     pub fn bytes(&self) -> u64 {
-        self.state.lock().bytes
+        let state = self.state.lock();
+        state.bytes + state.ahead
+    }
+
+    /// What reads parts ahead.
+    pub fn prefetcher(&self) -> &Arc<Prefetcher> {
+        &self.prefetcher
+    }
+
+    /// Whether all these parts are there.
+    pub fn has(&self, mut keys: impl Iterator<Item = PartKey>) -> bool {
+        let state = self.state.lock();
+        keys.all(|key| state.parts.contains_key(&key))
+    }
+
+    /// Makes room for bytes to be read ahead, if they and others of that kind take no
+    /// more than a share of the limit.
+    pub(crate) fn reserve(&self, bytes: u64) -> Option<Reserved> {
+        let mut state = self.state.lock();
+        let ahead = state.ahead.saturating_add(bytes);
+        if ahead > state.limit / AHEAD_SHARE {
+            return None;
+        }
+        state.ahead = ahead;
+        state.shrink();
+        Some(Reserved {
+            state: self.state.clone(),
+            bytes,
+        })
     }
 
     /// The part, if it is there.
@@ -155,7 +205,7 @@ impl Cache {
 impl State {
     /// Drops the parts used longest ago until a tenth of the limit is free.
     fn shrink(&mut self) {
-        if self.bytes <= self.limit {
+        if self.bytes + self.ahead <= self.limit {
             return;
         }
         let mut order: Vec<(u64, PartKey)> = self
@@ -165,7 +215,7 @@ impl State {
             .collect();
         order.sort_unstable_by_key(|(used, _)| *used);
         for (_, key) in order {
-            if self.bytes <= self.limit - self.limit / 10 {
+            if self.bytes + self.ahead <= self.limit - self.limit / 10 {
                 break;
             }
             if let Some(entry) = self.parts.remove(&key) {

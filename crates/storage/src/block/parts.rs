@@ -1,7 +1,7 @@
 //! Opening the parts of a block that hold values.
 
 use super::build::{assemble, index_section};
-use super::cache::PartName;
+use super::cache::{PartKey, PartName};
 use super::index_part::{BlockIndex, IndexSource};
 use super::{Block, BlockBytes, FoundColumn, Opened, Part};
 use crate::codec::fields::Rows;
@@ -19,15 +19,9 @@ use std::sync::Arc;
 impl Block {
     /// The part that holds `column`, opened.
     pub(super) fn part(&self, column: usize) -> Result<Part> {
-        let whole = self.info.layout.keeps_tuples();
         let number =
             u16::try_from(column).map_err(|_| Error::corrupt(format!("no column {column}")))?;
-        let name = if whole {
-            PartName::Tuples
-        } else {
-            PartName::Column(number)
-        };
-        let key = (self.info.id, name);
+        let key = self.part_key(number);
         if let Some(part) = self.cache.get(key) {
             return Ok(part);
         }
@@ -35,6 +29,15 @@ impl Block {
         let (part, bytes) = self.open_part(opened, number)?;
         self.cache.put(key, part.clone(), bytes);
         Ok(part)
+    }
+
+    /// The part that holds a column.
+    pub(super) fn part_key(&self, column: u16) -> PartKey {
+        let name = match self.info.layout.keeps_tuples() {
+            true => PartName::Tuples,
+            false => PartName::Column(column),
+        };
+        (self.info.id, name)
     }
 
     /// The index sub-block of `definition`, if this block has one.
@@ -263,7 +266,8 @@ impl Block {
     /// # Errors
     /// `Corrupt` naming the section, or `Io`.
     pub fn verify(&self) -> Result<()> {
-        let opened = self.open().map_err(self.blame(Some("header")))?;
+        let opened = self.open_file().and_then(|file| self.open(file));
+        let opened = opened.map_err(self.blame(Some("header")))?;
         for section in &opened.sections {
             self.read_section(&opened, section)?;
         }

@@ -12,19 +12,26 @@
 //! Files of the write-ahead log ([`Files::log`]) are the exception: their length
 //! is fixed when they are created, and they are written by position within it.
 //!
+//! [`Prefetcher`] reads files in the background, past the page cache if wanted.
+//!
 //! [`Sim`] holds no bytes: it says how long disks in numbers would take to read files.
 
+mod aligned;
+mod directories;
 mod disk;
+mod disk_file;
 mod disk_log;
 mod faulty;
 mod faulty_log;
 mod memory;
+mod prefetch;
 mod sim;
 mod unsynced;
 
 pub use disk::{Disk, Lock};
 pub use faulty::{Faulty, Moment};
 pub use memory::Memory;
+pub use prefetch::{PrefetchFile, Prefetcher, ReadMethod, ReadOptions};
 pub use sim::{Sim, SimAsking, SimDiskReport, SimFile, SimReport, SimScan, SimScanReport};
 pub use unsynced::{SECTOR_BYTES, Survival, Unsynced};
 
@@ -32,6 +39,7 @@ use crate::error::{Error, Result};
 use arrow_buffer::Buffer;
 use std::fmt::Debug;
 use std::ops::Range;
+use std::os::fd::BorrowedFd;
 use std::sync::Arc;
 
 /// Alignment of sections within a file and of buffers in memory, bytes.
@@ -44,6 +52,25 @@ pub trait ReadFile: Send + Sync + Debug {
     /// # Errors
     /// `Corrupt` if the file ends before, `Io` if the system refuses.
     fn read(&self, offset: u64, len: usize) -> Result<Buffer>;
+
+    /// As [`ReadFile::read`], past the system's page cache where that is possible.
+    ///
+    /// # Errors
+    /// As [`ReadFile::read`].
+    fn read_directly(&self, offset: u64, len: usize) -> Result<Buffer> {
+        self.read(offset, len)
+    }
+
+    /// The system's name of the file, if it has one; with `direct` one for reads past the
+    /// page cache, where that is possible. Reads of whole units of 4 KiB do for both.
+    fn descriptor(&self, _direct: bool) -> Option<BorrowedFd<'_>> {
+        None
+    }
+
+    /// Whether some bytes can be had without a disk, as far as the system says.
+    fn is_cached(&self, _bytes: &Range<u64>) -> bool {
+        false
+    }
 
     /// Bytes in the file.
     fn len(&self) -> u64;

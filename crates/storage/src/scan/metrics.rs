@@ -29,6 +29,8 @@ pub struct ScanMetrics {
     pub rows_returned: AtomicU64,
     /// Bytes of the sections that the scan used, cached or not.
     pub bytes_read: AtomicU64,
+    /// Bytes that were asked for before the scan came to them.
+    pub bytes_ahead: AtomicU64,
 }
 
 impl ScanMetrics {

@@ -8,6 +8,7 @@
 //! delivered is read again.
 
 mod access;
+mod ahead;
 mod emit;
 mod filter;
 mod fragments;
@@ -24,6 +25,7 @@ pub use look_up::{BlockBounds, LookUp, look_up};
 pub use metrics::ScanMetrics;
 pub use worker::ScanWorker;
 
+use self::ahead::ReadAhead;
 use crate::block::{Block, Conditions};
 use crate::codec::ArrayForm;
 use crate::delta::{Fragment, ReadView, RowHome};
@@ -138,6 +140,8 @@ pub struct Scan {
     /// Rows in no block, after the blocks in the queue.
     fragments: Vec<(RowHome, Arc<Fragment>)>,
     next: AtomicUsize,
+    /// What is read before it is needed, if anything.
+    ahead: Option<ReadAhead>,
     projection: Vec<usize>,
     output: SchemaRef,
     predicate: Option<BoundPredicate>,
@@ -218,6 +222,7 @@ impl Scan {
         });
         Ok(Arc::new(Scan {
             table,
+            ahead: ReadAhead::of(&blocks),
             blocks,
             fragments,
             next: AtomicUsize::new(0),
@@ -304,10 +309,9 @@ impl Scan {
                 let fragment = self.fragments.get(number - self.blocks.len());
                 return Ok(fragment.map(|(home, fragment)| Work::Fragment(*home, fragment.clone())));
             };
-            let verdict = self.prune_block(block)?;
-            let by_bloom = verdict == Prune::Some || verdict == Prune::Unknown;
-            let by_bloom = by_bloom && self.ruled_out(block)?;
+            let (verdict, by_bloom) = self.verdict(block)?;
             if verdict == Prune::None || by_bloom {
+                self.is_done_with(block);
                 self.metrics.blocks_pruned.fetch_add(1, Ordering::Relaxed);
                 let bloomed = u64::from(by_bloom);
                 self.metrics
@@ -319,9 +323,18 @@ impl Scan {
             self.metrics
                 .bytes_read
                 .fetch_add(block.bytes_of(&self.columns)?, Ordering::Relaxed);
-            return Ok(Some(Work::Block(block.clone(), verdict == Prune::All)));
+            let all = verdict == Prune::All;
+            self.read_ahead(number, block, all);
+            return Ok(Some(Work::Block(block.clone(), all)));
         }
         Ok(None)
+    }
+
+    /// What zone maps say of a block, and whether Bloom filters rule it out.
+    fn verdict(&self, block: &Block) -> Result<(Prune, bool)> {
+        let verdict = self.prune_block(block)?;
+        let by_bloom = verdict == Prune::Some || verdict == Prune::Unknown;
+        Ok((verdict, by_bloom && self.ruled_out(block)?))
     }
 
     fn ruled_out(&self, block: &Block) -> Result<bool> {

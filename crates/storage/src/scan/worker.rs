@@ -116,9 +116,12 @@ impl ScanWorker {
             let Some(current) = &mut self.current else {
                 return Ok(None);
             };
-            match current.next(&self.scan)? {
-                Some(columns) => return Ok(Some(columns)),
-                None => self.current = None,
+            self.scan.read_further();
+            if let Some(columns) = current.next(&self.scan)? {
+                return Ok(Some(columns));
+            }
+            if let Some(done) = self.current.take() {
+                self.scan.is_done_with(&done.block);
             }
         }
     }

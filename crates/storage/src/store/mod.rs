@@ -1,7 +1,8 @@
 //! A database on disk or in memory: opening, snapshots, atomic changes.
 //!
 //! ```text
-//! FORMAT             "freestone 2"
+//! FORMAT             "freestone 2", or 3 with further directories
+//! DIRECTORIES        further directories with blocks, see `io`
 //! LOCK               process id of the writer
 //! manifest/N         see `manifest`
 //! wal/N.log          see `wal`
@@ -69,7 +70,7 @@ use self::snapshot::Active;
 use crate::block::{Block, Cache, file_name};
 use crate::error::{Error, Result};
 use crate::ids::BlockId;
-use crate::io::{Files, Lock};
+use crate::io::{Files, Lock, ReadOptions};
 use crate::manifest::Manifest;
 use crate::schema::{TableOptions, TableSchema};
 use crate::wal::Wal;
@@ -211,6 +212,25 @@ impl Store {
     /// Changes how much memory opened blocks may take.
     pub fn set_cache_bytes(&self, bytes: u64) {
         self.place.cache.set_limit(bytes);
+    }
+
+    /// How blocks are read that are not in memory.
+    pub fn read_options(&self) -> ReadOptions {
+        self.place.cache.prefetcher().options()
+    }
+
+    /// Changes how blocks are read that are not in memory, for scans that begin later.
+    ///
+    /// # Errors
+    /// 22023 naming the option that is out of its bounds.
+    pub fn set_read_options(&self, options: ReadOptions) -> Result<()> {
+        self.place.cache.prefetcher().set_options(options)
+    }
+
+    /// What reads ahead of scans here: `io_uring` where the system allows it, else
+    /// `threads`.
+    pub fn read_method(&self) -> &'static str {
+        self.place.cache.prefetcher().method()
     }
 
     /// Changes how much memory the deltas of all tables may take together. Beyond

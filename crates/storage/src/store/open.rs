@@ -21,15 +21,19 @@ use std::sync::{Arc, OnceLock};
 
 const FORMAT: &str = "FORMAT";
 const FORMAT_TEXT: &str = "freestone 2\n";
+/// The same with block files in further directories.
+const FORMAT_STRIPED: &str = "freestone 3\n";
 /// The format without a log: it may be opened, and becomes the newer one when written.
 const FORMAT_BEFORE: &str = "freestone 1\n";
 /// Bytes of a segment of the log.
 const SEGMENT_BYTES: u64 = 1 << 20;
 /// What may lie in a directory whose creation was interrupted.
-const OWN_NAMES: [&str; 6] = [
+const OWN_NAMES: [&str; 8] = [
     "FORMAT",
     "FORMAT.draft",
     "LOCK",
+    "DIRECTORIES",
+    "DIRECTORIES.draft",
     "manifest",
     "blocks",
     "wal",
@@ -51,16 +55,37 @@ impl Store {
     ///
     /// # Errors
     /// 3D000 if there is no database at `path`, 0A000 for a newer format, 55006
-    /// if another process writes it, `Corrupt` if manifest, checkpoint or log are
-    /// damaged, `Io`.
+    /// if another process writes it, 58P01 if a directory with some of its blocks is
+    /// missing, `Corrupt` if manifest, checkpoint or log are damaged, `Io`.
     pub fn open(path: &Path, mode: OpenMode) -> Result<Arc<Store>> {
+        Store::open_striped(path, mode, &[])
+    }
+
+    /// As [`Store::open`], with directories for block files beside the database's own:
+    /// new blocks go to each of them in turn. The database remembers them; those that it
+    /// knows already need not be given again. They are made if they are not there.
+    ///
+    /// # Errors
+    /// As [`Store::open`]; 22023 for a directory that belongs to another database, 25006
+    /// for new ones when opening for reading.
+    pub fn open_striped(
+        path: &Path,
+        mode: OpenMode,
+        directories: &[PathBuf],
+    ) -> Result<Arc<Store>> {
         let disk = Disk::new(path);
         let named = Some(path.to_path_buf());
         if mode == OpenMode::ReadOnly {
+            if !directories.is_empty() {
+                let message = "directories cannot be added to a database that is only read";
+                return Err(Error::invalid("25006", message)
+                    .with_hint("Open it without the read-only option."));
+            }
             check_format(&disk, path)?;
+            disk.find_directories()?;
             return Store::beside(Arc::new(disk), named);
         }
-        let lock = Some(prepare(&disk, path, mode)?);
+        let lock = Some(prepare(&disk, path, mode, directories)?);
         Store::over(Arc::new(disk), named, lock, (Access::Write, log_options()))
     }
 
@@ -217,7 +242,7 @@ fn publish_first(files: &dyn Files) -> Result<()> {
 }
 
 /// Creates what is missing if that is wanted, and takes the writer's lock.
-fn prepare(disk: &Disk, path: &Path, mode: OpenMode) -> Result<Lock> {
+fn prepare(disk: &Disk, path: &Path, mode: OpenMode, directories: &[PathBuf]) -> Result<Lock> {
     let names = disk.list("")?;
     let complete = names.iter().any(|name| name == FORMAT);
     if !complete
@@ -227,16 +252,20 @@ fn prepare(disk: &Disk, path: &Path, mode: OpenMode) -> Result<Lock> {
         return Err(no_database(path, path.exists()));
     }
     if complete {
-        let before = check_format(disk, path)?;
+        let format = check_format(disk, path)?;
         let lock = disk.lock()?;
-        if before {
+        disk.add_directories(directories)?;
+        if format == FORMAT_BEFORE {
             disk.create_directory("wal")?;
+        }
+        if format != format_of(disk) {
             write_format(disk)?;
         }
         return Ok(lock);
     }
     create_directories(disk)?;
     let lock = disk.lock()?;
+    disk.add_directories(directories)?;
     publish_first(disk)?;
     // FORMAT comes last: a directory with it is a whole database.
     write_format(disk)?;
@@ -256,7 +285,7 @@ fn create_directories(disk: &Disk) -> Result<()> {
 
 /// The format of a damaged database: what is wrong with it, if that is no reason
 /// to leave the database alone.
-pub(super) fn format_for_salvage(disk: &Disk, path: &Path) -> Result<Result<bool>> {
+pub(super) fn format_for_salvage(disk: &Disk, path: &Path) -> Result<Result<&'static str>> {
     match check_format(disk, path) {
         Err(error) if manifest::newest(disk)?.is_some() && error.sqlstate() != "0A000" => {
             Ok(Err(error))
@@ -272,8 +301,16 @@ pub(super) fn make_whole(disk: &Disk) -> Result<()> {
     write_format(disk)
 }
 
+/// The format that a database is written in.
+fn format_of(disk: &Disk) -> &'static str {
+    match disk.is_striped() {
+        true => FORMAT_STRIPED,
+        false => FORMAT_TEXT,
+    }
+}
+
 fn write_format(disk: &Disk) -> Result<()> {
-    disk.write("FORMAT.draft", &[FORMAT_TEXT.as_bytes()])?;
+    disk.write("FORMAT.draft", &[format_of(disk).as_bytes()])?;
     disk.rename("FORMAT.draft", FORMAT)?;
     disk.sync_directory("")
 }
@@ -293,16 +330,17 @@ fn no_database(path: &Path, exists: bool) -> Error {
     }
 }
 
-/// Checks that this program knows the format; whether it is the one before.
-fn check_format(disk: &Disk, path: &Path) -> Result<bool> {
+/// The format, which this program knows.
+fn check_format(disk: &Disk, path: &Path) -> Result<&'static str> {
     if !disk.list("")?.iter().any(|name| name == FORMAT) {
         return Err(no_database(path, path.exists()));
     }
     let file = disk.open(FORMAT)?;
     let text = file.read(0, file.len().min(64) as usize)?;
     let text = String::from_utf8_lossy(text.as_slice()).into_owned();
-    if text == FORMAT_TEXT || text == FORMAT_BEFORE {
-        return Ok(text == FORMAT_BEFORE);
+    let known = [FORMAT_BEFORE, FORMAT_TEXT, FORMAT_STRIPED];
+    if let Some(known) = known.into_iter().find(|known| *known == text) {
+        return Ok(known);
     }
     match text
         .trim()
@@ -312,7 +350,7 @@ fn check_format(disk: &Disk, path: &Path) -> Result<bool> {
         Some(version) => Err(Error::invalid(
             "0A000",
             format!(
-                "{} has database format {version}; this program knows formats up to 2",
+                "{} has database format {version}; this program knows formats up to 3",
                 path.display()
             ),
         )

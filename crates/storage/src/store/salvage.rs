@@ -49,6 +49,7 @@ impl Store {
             lock: Some(disk.lock()?),
             ..Opened::default()
         };
+        report.damage.extend(disk.salvage_directories(rewrite)?);
         if rewrite {
             make_whole(&disk)?;
         }

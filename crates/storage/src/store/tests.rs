@@ -116,10 +116,10 @@ fn other_directories_are_refused() {
         );
     }
     drop(Store::open(&missing, OpenMode::Create).unwrap());
-    std::fs::write(missing.join("FORMAT"), "freestone 3\n").unwrap();
+    std::fs::write(missing.join("FORMAT"), "freestone 4\n").unwrap();
     let error = Store::open(&missing, OpenMode::Create).unwrap_err();
     assert_eq!(error.sqlstate(), "0A000");
-    assert!(error.to_string().contains("format 3"), "{error}");
+    assert!(error.to_string().contains("format 4"), "{error}");
 }
 
 #[test]

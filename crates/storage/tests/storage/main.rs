@@ -1,6 +1,8 @@
 //! Storage as its users see it, held against models that are too plain to be wrong.
 //!
+//! - `ahead`: reading ahead changes nothing but when.
 //! - `choices`: codecs and ways in are those written down.
+//! - `cold` (ignored): scans of what is not in memory, measured.
 //! - `constants` (ignored): what ways are weighed by, measured.
 //! - `columns`: columns come and go, blocks stay.
 //! - `indexes`: whichever way rows are come by, they are the same.
@@ -9,6 +11,7 @@
 //! - `corrupt`: each kind of damage gives its own error, with its place.
 //! - `flips`: no damaged byte gives a wrong answer or a panic.
 //! - `delta`: rows in no block and deleted rows, as of any moment.
+//! - `directories`: blocks in several of them.
 //! - `fixtures`: files of earlier format versions stay readable.
 //! - `mover`: rows that move are followed, and space comes back.
 //! - `overlay`: columns of whole blocks get new values, and blocks stay.
@@ -27,7 +30,9 @@
 
 #![allow(clippy::unwrap_used, reason = "in tests, the panic is the report")]
 
+mod ahead;
 mod choices;
+mod cold;
 mod columns;
 mod conformance;
 mod constants;
@@ -35,6 +40,7 @@ mod corrupt;
 mod crash;
 mod crash_model;
 mod delta;
+mod directories;
 mod durability;
 mod failures;
 mod fixtures;
