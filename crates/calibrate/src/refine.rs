@@ -9,7 +9,7 @@ use std::path::Path;
 const QUERIES: usize = 30;
 const TURNS: usize = 3;
 /// Nobody else draws with this seed, so that a check meets other queries.
-const SEED: u64 = 0x5eed_0f_f17;
+const SEED: u64 = 0x5eed_0ff1_7000;
 
 /// Corrects costs by what drawn selections take, on tables in `directory`; `progress`
 /// hears how much of the work is done, from 0 to 1.

@@ -221,8 +221,9 @@ impl Incoming {
                 text.replace(&format!("\"{path}\""), "STDIN")
                     .replace(&path, "STDIN")
             };
-            error.message = named(&error.message);
-            error.detail = error.detail.as_deref().map(named);
+            for text in [Some(&mut error.message), error.detail.as_mut()] {
+                text.into_iter().for_each(|text| *text = named(text));
+            }
             error
         })
     }

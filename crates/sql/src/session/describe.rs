@@ -64,7 +64,7 @@ impl Prepared {
         let mut parameters = Vec::new();
         for number in 0..self.parameters() {
             let declared = self.types.get(number).and_then(Option::as_ref);
-            let declared = declared.map(|declared| crate::types::column_type(declared));
+            let declared = declared.map(crate::types::column_type);
             parameters.push(match declared.transpose()? {
                 Some(kind) => kind.arrow(),
                 None => told.types.remove(&number).unwrap_or(DataType::Utf8View),
