@@ -9,11 +9,14 @@ use tokio::sync::Notify;
 
 use crate::users::random;
 
+/// What a request has to know, and how its connection is told.
+type Known = (Vec<u8>, Arc<Notify>);
+
 /// Connections that can be asked to give up their statement, by number.
 #[derive(Debug, Default)]
 pub(crate) struct Cancels {
     next: AtomicI32,
-    known: Mutex<HashMap<i32, (Vec<u8>, Arc<Notify>)>>,
+    known: Mutex<HashMap<i32, Known>>,
 }
 
 /// A connection's place among them, as long as it lives.
