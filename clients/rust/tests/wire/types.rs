@@ -123,10 +123,11 @@ async fn parameters_are_what_they_were() {
         assert_eq!(back.get::<_, Raw>(0).0, wanted.0, "{written}");
     }
     let nothing: Option<i32> = None;
-    let row = client
-        .query_one("SELECT CAST($1 AS INT) IS NULL", &[&nothing])
+    let statement = client
+        .prepare_typed("SELECT CAST($1 AS INT) IS NULL", &[Type::INT4])
         .await
         .unwrap();
+    let row = client.query_one(&statement, &[&nothing]).await.unwrap();
     assert!(row.get::<_, bool>(0));
 }
 
