@@ -170,10 +170,9 @@ mod tests {
     #[test]
     fn times_are_read_from_their_bytes() {
         assert_eq!(text(Oid::DATE, &0_i32.to_be_bytes()), "2000-01-01");
-        assert_eq!(
-            text(Oid::DATE, &(-730_121_i32).to_be_bytes()),
-            "0001-01-01 BC"
-        );
+        let date = |days: i32| text(Oid::DATE, &days.to_be_bytes());
+        assert_eq!(date(-730_119), "0001-01-01");
+        assert_eq!(date(-730_120), "0001-12-31 BC");
         let micros = |micros: i64| micros.to_be_bytes();
         assert_eq!(
             text(Oid::TIMESTAMP, &micros(-1)),
