@@ -5,9 +5,6 @@ use crate::{Random, Result};
 use freestone_model::{Costs, Machine};
 use std::path::Path;
 
-/// Turns in which a query is run on all layouts; the fastest counts.
-const TURNS: usize = 5;
-
 /// A selection, as predicted and as measured.
 #[derive(Clone, Debug)]
 pub struct Checked {
@@ -91,7 +88,7 @@ pub fn check(
     let mut random = Random::new(seed);
     let mut all = Vec::new();
     for query in 0..queries {
-        for measured in measured(&mut random, TURNS, directory)? {
+        for measured in measured(&mut random, directory)? {
             let (hot, more) = measured.predicted(machine, costs);
             let checked = Checked {
                 query,

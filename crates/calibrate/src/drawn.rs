@@ -13,6 +13,10 @@ use std::path::Path;
 use std::time::Instant;
 use tempfile::TempDir;
 
+/// Turns of every query: as many when costs are corrected as when they are checked, since
+/// the least of more runs is less.
+const TURNS: usize = 5;
+
 /// A selection, and what it took.
 pub(crate) struct Measured {
     /// What was selected.
@@ -45,21 +49,17 @@ impl Measured {
 }
 
 /// Draws a query and runs it on every layout, from memory and from the files of a table
-/// in `directory`, in `turns`, so that what others do to the machine meets all alike.
+/// in `directory`, in turns, so that what others do to the machine meets all alike.
 ///
 /// # Errors
 /// Those of making and reading tables.
-pub(crate) fn measured(
-    random: &mut Random,
-    turns: usize,
-    directory: &Path,
-) -> Result<Vec<Measured>> {
+pub(crate) fn measured(random: &mut Random, directory: &Path) -> Result<Vec<Measured>> {
     let drawn = Drawn::new(random);
     let mut cases = Vec::new();
     for layout in Layout::ALL {
         cases.push(Case::new(&drawn, layout, directory)?);
     }
-    for _ in 0..turns {
+    for _ in 0..TURNS {
         cases = cases
             .into_iter()
             .map(|case| case.run(&drawn))

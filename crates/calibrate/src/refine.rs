@@ -5,9 +5,8 @@ use crate::{Random, Result};
 use freestone_model::{Correction, Costs, Machine};
 use std::path::Path;
 
-/// Queries that are drawn, each for all layouts, and turns in which they are run.
+/// Queries that are drawn, each for all layouts.
 const QUERIES: usize = 30;
-const TURNS: usize = 3;
 /// Nobody else draws with this seed, so that a check meets other queries.
 const SEED: u64 = 0x5eed_0ff1_7000;
 
@@ -25,7 +24,7 @@ pub(crate) fn refined(
     let mut random = Random::new(SEED);
     let mut all = Vec::new();
     for query in 0..QUERIES {
-        all.extend(measured(&mut random, TURNS, directory)?);
+        all.extend(measured(&mut random, directory)?);
         progress((query + 1) as f64 / QUERIES as f64);
     }
     correct(machine, &mut costs, &all);

@@ -13,6 +13,7 @@
 //! | 64 | | csb, inverted: [`KeyShape::seal`]; bloom: the filter |
 
 use super::conditions::Conditions;
+use super::positions::ascending;
 use crate::codec::{CodeTest, Dense, DenseData, stored_value};
 use crate::error::{Error, Result};
 use crate::format::checksum;
@@ -365,10 +366,6 @@ impl Found<'_> {
                 Body::Bloom(_) => {}
             }
         }
-        if !positions.is_sorted() {
-            positions.sort_unstable();
-        }
-        positions.dedup();
-        Ok(positions)
+        Ok(ascending(positions))
     }
 }

@@ -17,6 +17,7 @@ mod order;
 mod overlay;
 mod parts;
 mod places;
+mod positions;
 mod read;
 mod sketch;
 mod statistics;
@@ -31,6 +32,7 @@ pub use index_part::{BlockIndex, Found};
 pub use order::{RUN_MAX, SortedValues};
 pub use overlay::OverlayInfo;
 pub use places::{Places, SharedPlaces, to_hex};
+pub(crate) use positions::ascending;
 pub use sketch::Sketch;
 
 use overlay::Overlay;

@@ -6,37 +6,47 @@
 //! less than evaluating the predicate on all rows. A sorted block is searched
 //! first; what its index gives is then cut to the rows that the search left.
 //!
-//! The constants are nanoseconds, measured by the ignored test `constants` of
-//! this crate on a 2-core AMD EPYC (Zen 5) with AVX-512 (medians of three runs:
-//! columns 0.43, 8.8 and 3.7 for two conditions; PAX 0.65, 8.8 and 58; rows
-//! 5.6, 8.9 and 14). They decide speed, never answers.
+//! The constants are nanoseconds. Those of columns and of order are from queries over
+//! TPC-H and over integers of 27 bits, with an index and without, on two cores of an
+//! Intel Xeon of 2024; the others lie between that and an AMD EPYC (Zen 5), as the
+//! ignored test `constants` of this crate measures them. They decide speed, never
+//! answers.
 
 use super::{Scan, Top, ValueFilter};
-use crate::block::{Block, BlockIndex, Conditions, Found};
+use crate::block::{Block, BlockIndex, Conditions, Found, ascending};
 use crate::error::Result;
 use crate::predicate::value_at;
 use crate::schema::{IndexDefinition, IndexKind, Layout, TableSchema, Value};
 use std::ops::{Bound, Range};
 
-/// What a condition costs on one row.
-struct Costs {
-    /// Of all rows of a block, in order.
-    test: f64,
-    /// Of a row that an index gave.
-    check: f64,
+/// What a condition costs on each row of a block, in order.
+fn test(block: &Block, column: usize) -> Result<f64> {
+    Ok(match block.layout() {
+        Layout::Row => 4.6,
+        Layout::Pax => 0.9,
+        Layout::Inverted => 0.65,
+        // Codes are tested as they are packed: the more bits, the more there is to read.
+        Layout::Column | Layout::Dsm => {
+            let bits = 8.0 * block.bytes_of(&[column])? as f64 / block.rows().max(1) as f64;
+            0.2 + 0.03 * bits
+        }
+    })
 }
 
-fn costs(layout: Layout) -> Costs {
-    let (test, check) = match layout {
-        Layout::Row => (5.6, 7.0),
-        Layout::Pax => (0.65, 29.0),
-        Layout::Column | Layout::Dsm | Layout::Inverted => (0.43, 1.9),
-    };
-    Costs { test, check }
+/// What it costs on a row that an index gave.
+fn check(layout: Layout) -> f64 {
+    match layout {
+        Layout::Row => 4.6,
+        Layout::Pax => 24.0,
+        Layout::Column | Layout::Dsm | Layout::Inverted => 2.8,
+    }
 }
 
-/// Bringing one row that an index gave into order.
-const ORDER: f64 = 8.8;
+/// Coming by each of `count` rows of an index, and bringing them into order: by a sort if
+/// they are few of a block's `rows`, by a bitmap if they are many (see [`ascending`]).
+fn order(count: usize, rows: usize) -> f64 {
+    (6.0 + 0.35 * rows as f64 / count.max(1) as f64).min(14.0)
+}
 
 /// Finding one value in an index.
 const PROBE: f64 = 150.0;
@@ -218,8 +228,9 @@ fn by_index(
     let trees = indexes.filter(|index| index.kind != IndexKind::Bloom);
     let mut best: Option<(Vec<u32>, bool)> = None;
     let tests = conditions.count().max(1) as f64;
-    let Costs { test, check } = costs(block.layout());
-    let mut least = rows.len() as f64 * tests * test;
+    let check = tests * check(block.layout());
+    let all = block.rows() as usize;
+    let mut least = f64::MAX;
     for definition in trees.filter(|index| conditions.on(index.columns[0]).next().is_some()) {
         let Some(index) = block.index(definition)? else {
             continue;
@@ -232,12 +243,15 @@ fn by_index(
         let Some(found) = found else {
             continue;
         };
-        let cost = found.count as f64 * (ORDER + if found.exact { 0.0 } else { tests * check });
+        let each = order(found.count, all) + if found.exact { 0.0 } else { check };
+        let cost = found.count as f64 * each;
+        let scan = rows.len() as f64 * tests * test(block, definition.columns[0])?;
         // A second index pays if reading its rows costs less than checking the first's.
         let helps = best.as_ref().is_some_and(|(known, exact)| {
-            !exact && found.count as f64 * ORDER < known.len() as f64 * tests * check / 2.0
+            !exact
+                && found.count as f64 * order(found.count, all) < known.len() as f64 * check / 2.0
         });
-        if cost < least {
+        if cost < least.min(scan) {
             least = cost;
             let positions = found.positions()?;
             best = Some((positions, found.exact));
@@ -257,10 +271,11 @@ pub(super) fn by_wanted(
     filters: &[ValueFilter],
     tests: usize,
 ) -> Result<Option<Vec<u32>>> {
-    let Costs { test, check } = costs(block.layout());
-    let each = ORDER + tests as f64 * check;
-    let (mut best, mut least) = (None, block.rows() as f64 * test);
+    let rows = block.rows() as usize;
+    let each = |count| order(count, rows) + tests as f64 * check(block.layout());
+    let (mut best, mut lowest) = (None, f64::MAX);
     for filter in filters {
+        let least = lowest.min(rows as f64 * test(block, filter.column)?);
         let wanted = filter.test.wanted();
         let probes = wanted.len() as f64 * PROBE;
         // Rows with a NULL in another column of the index are not in it.
@@ -285,17 +300,14 @@ pub(super) fn by_wanted(
         let found = wanted.iter().all(|value| {
             let found = index.equal(&[Value::Int((*value).into())]);
             positions.extend_from_slice(found.map_or(&[], |(positions, _)| positions));
-            found.is_some() && probes + positions.len() as f64 * each < least
+            found.is_some() && probes + positions.len() as f64 * each(positions.len()) < least
         });
         if found {
-            least = probes + positions.len() as f64 * each;
+            lowest = probes + positions.len() as f64 * each(positions.len());
             best = Some(positions);
         }
     }
-    if let Some(positions) = &mut best {
-        positions.sort_unstable();
-    }
-    Ok(best)
+    Ok(best.map(ascending))
 }
 
 fn by_codes<'a>(
