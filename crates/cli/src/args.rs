@@ -2,7 +2,7 @@
 
 use crate::render::Format;
 use clap::{Args, Parser, Subcommand, ValueEnum};
-use std::net::IpAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::path::PathBuf;
 
 const EXAMPLES: &str = "\
@@ -45,11 +45,34 @@ pub enum Command {
     Lab(LabArguments),
 }
 
+/// Which database, and how it is opened.
+#[derive(Debug, Args)]
+pub struct DatabaseArguments {
+    /// Directory of the database, created if it is not there; without it a database in memory
+    pub db: Option<PathBuf>,
+    /// Keep blocks in this directory too, on another disk, say; may be given several times, and
+    /// is remembered
+    #[arg(
+        long,
+        value_name = "DIR",
+        requires = "db",
+        conflicts_with = "read_only"
+    )]
+    pub stripe: Vec<PathBuf>,
+    /// Open the database for reading only
+    #[arg(long)]
+    pub read_only: bool,
+    /// Threads per query [default: one per core]
+    #[arg(long, value_name = "N", value_parser = positive)]
+    pub threads: Option<usize>,
+}
+
 /// Options of the shell and of scripts.
 #[derive(Debug, Args)]
 pub struct ShellArguments {
-    /// Directory of the database, created if it is not there; without it a database in memory
-    pub db: Option<PathBuf>,
+    /// Which database
+    #[command(flatten)]
+    pub database: DatabaseArguments,
     /// Run this SQL and leave; may be given several times
     #[arg(short = 'c', long = "command", value_name = "SQL")]
     pub commands: Vec<String>,
@@ -59,12 +82,6 @@ pub struct ShellArguments {
     /// How results are written
     #[arg(long, value_enum, default_value_t = Format::Table)]
     pub format: Format,
-    /// Open the database for reading only
-    #[arg(long)]
-    pub read_only: bool,
-    /// Threads per query [default: one per core]
-    #[arg(long, value_name = "N", value_parser = positive)]
-    pub threads: Option<usize>,
     /// Rows of a table shown at a terminal, 0 for all
     #[arg(long, value_name = "N", default_value_t = 40)]
     pub max_rows: usize,
@@ -73,8 +90,9 @@ pub struct ShellArguments {
 /// `freestone serve`.
 #[derive(Debug, Args)]
 pub struct ServeArguments {
-    /// Directory of the database, created if it is not there; without it a database in memory
-    pub db: Option<PathBuf>,
+    /// Which database
+    #[command(flatten)]
+    pub database: DatabaseArguments,
     /// Address to listen on; beyond this machine it needs --users
     #[arg(long, default_value = "127.0.0.1")]
     pub host: IpAddr,
@@ -96,12 +114,26 @@ pub struct ServeArguments {
     /// Seconds that a client may take to say who it is
     #[arg(long, value_name = "N", default_value_t = 60)]
     pub startup_seconds: u64,
-    /// Open the database for reading only
-    #[arg(long)]
-    pub read_only: bool,
-    /// Threads per query [default: one per core]
-    #[arg(long, value_name = "N", value_parser = positive)]
-    pub threads: Option<usize>,
+    /// Show metrics for Prometheus at http://ADDRESS/metrics
+    #[arg(long, value_name = "ADDRESS")]
+    pub metrics: Option<SocketAddr>,
+    /// Tell of connections, errors and slow statements on standard error
+    #[arg(long, value_enum, default_value_t = LogArgument::Off)]
+    pub log: LogArgument,
+    /// Milliseconds from which on a statement is slow
+    #[arg(long, value_name = "N")]
+    pub log_slow: Option<u64>,
+}
+
+/// How a server's log is written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum LogArgument {
+    /// Nothing is told
+    Off,
+    /// Lines to read
+    Text,
+    /// A JSON object a line
+    Json,
 }
 
 /// `freestone inspect`.
@@ -313,7 +345,7 @@ mod tests {
     fn a_database_or_a_command() {
         let shell = Arguments::try_parse_from(["freestone", "sales", "-c", "a", "-c", "b"]);
         let shell = shell.expect("valid").shell;
-        assert_eq!(shell.db, Some(PathBuf::from("sales")));
+        assert_eq!(shell.database.db, Some(PathBuf::from("sales")));
         assert_eq!(shell.commands, ["a", "b"]);
         let tpch = ["freestone", "tpch", "--queries", "1,6", "--layout", "mixed"];
         match Arguments::try_parse_from(tpch).expect("valid").command {

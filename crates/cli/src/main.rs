@@ -34,7 +34,7 @@ mod shell;
 mod tpch;
 mod verify;
 
-use args::{Arguments, Command, ShellArguments};
+use args::{Arguments, Command, DatabaseArguments, ShellArguments};
 use clap::{ArgMatches, CommandFactory, FromArgMatches};
 use client::Client;
 use failure::{Failure, Result};
@@ -72,6 +72,10 @@ fn main() -> ExitCode {
     }
 }
 
+/// Bytes of a thread's stack: as much as the first thread of a process has. Deep statements
+/// take some of it.
+const STACK: usize = 8 << 20;
+
 /// A runtime for queries; one worker per thread that a query may use.
 ///
 /// # Errors
@@ -81,23 +85,25 @@ fn runtime(threads: Option<usize>) -> Result<Runtime> {
     if let Some(threads) = threads {
         builder.worker_threads(threads);
     }
+    builder.thread_stack_size(STACK);
     let runtime = builder.enable_all().thread_name("freestone").build();
     runtime.map_err(|error| Failure::io("cannot start threads", error))
 }
 
 fn open_shell(arguments: &ShellArguments, matches: &ArgMatches) -> Result<()> {
-    let runtime = runtime(arguments.threads)?;
-    let database = open(arguments.db.as_deref(), arguments.read_only)?;
+    let DatabaseArguments { db, threads, .. } = &arguments.database;
+    let runtime = runtime(*threads)?;
+    let database = open(&arguments.database)?;
     for note in database.store().notes() {
         eprintln!("note: {note}");
     }
     let inside = runtime.enter();
     let output = Output::stdout(arguments.max_rows);
-    let mut client = Client::new(database, arguments.threads, arguments.format, output)?;
+    let mut client = Client::new(database, *threads, arguments.format, output)?;
     drop(inside);
     let scripts = scripts(arguments, matches);
     if scripts.is_empty() && std::io::stdin().is_terminal() {
-        return shell::run(&runtime, &mut client, arguments.db.as_deref());
+        return shell::run(&runtime, &mut client, db.as_deref());
     }
     runtime.block_on(async {
         if scripts.is_empty() {
@@ -116,9 +122,9 @@ fn open_shell(arguments: &ShellArguments, matches: &ArgMatches) -> Result<()> {
     })
 }
 
-fn open(path: Option<&Path>, read_only: bool) -> Result<Database> {
-    match (path, read_only) {
-        (Some(path), false) => Ok(Database::open(path)?),
+fn open(arguments: &DatabaseArguments) -> Result<Database> {
+    match (&arguments.db, arguments.read_only) {
+        (Some(path), false) => Ok(Database::open_striped(path, &arguments.stripe)?),
         (Some(path), true) => Ok(Database::open_read_only(path)?),
         (None, false) => Ok(Database::in_memory()),
         (None, true) => Err(Failure::Message(

@@ -3,10 +3,10 @@
 use std::net::SocketAddr;
 use std::time::Duration;
 
-use freestone_server::{Options, Server, TlsFiles, Users};
+use freestone_server::{LogFormat, Options, Server, TlsFiles, Users};
 use tokio::signal::unix::{SignalKind, signal};
 
-use crate::args::ServeArguments;
+use crate::args::{LogArgument, ServeArguments};
 use crate::failure::{Failure, Result};
 
 /// Serves until Ctrl-C or a request to terminate.
@@ -14,8 +14,8 @@ use crate::failure::{Failure, Result};
 /// # Errors
 /// Those of opening the database, and of listening.
 pub fn run(arguments: &ServeArguments) -> Result<()> {
-    let runtime = crate::runtime(arguments.threads)?;
-    let database = crate::open(arguments.db.as_deref(), arguments.read_only)?;
+    let runtime = crate::runtime(arguments.database.threads)?;
+    let database = crate::open(&arguments.database)?;
     for note in database.store().notes() {
         eprintln!("note: {note}");
     }
@@ -32,6 +32,13 @@ pub fn run(arguments: &ServeArguments) -> Result<()> {
         users,
         connections: arguments.connections,
         startup: Duration::from_secs(arguments.startup_seconds),
+        metrics: arguments.metrics,
+        log: match arguments.log {
+            LogArgument::Off => LogFormat::Off,
+            LogArgument::Text => LogFormat::Text,
+            LogArgument::Json => LogFormat::Json,
+        },
+        slow: arguments.log_slow.map(Duration::from_millis),
         ..Options::new(SocketAddr::new(arguments.host, arguments.port))
     };
     let shutdown = options.shutdown;
@@ -47,6 +54,9 @@ pub fn run(arguments: &ServeArguments) -> Result<()> {
             address.ip(),
             address.port()
         );
+        if let Some(address) = server.metrics_address()? {
+            println!("metrics at http://{address}/metrics");
+        }
         server
             .serve(async {
                 tokio::select! {

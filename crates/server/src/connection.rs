@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use freestone::{Error, Session};
 use pgwire::messages::PgWireBackendMessage as Backend;
@@ -17,6 +17,7 @@ use crate::messages::Messages;
 use crate::portal::{Known, Portal};
 use crate::request::Request;
 use crate::startup::Guest;
+use crate::watch::Watched;
 
 /// Statements and portals that a client may keep.
 const MOST_KEPT: usize = 10_000;
@@ -32,6 +33,7 @@ pub(crate) struct Connection {
     pub(crate) sql: String,
     /// Whether the server is about to stop: no more statements are begun.
     closing: watch::Receiver<bool>,
+    watched: Watched,
     _place: Cancellable,
 }
 
@@ -59,6 +61,7 @@ impl Connection {
             portals: HashMap::new(),
             sql: String::new(),
             closing,
+            watched: guest.watched,
             _place: guest.cancellable,
         }
     }
@@ -68,9 +71,11 @@ impl Connection {
         if let Err(failure) = self.talk().await
             && let Failure::Fatal(error) | Failure::Told(error) = failure
         {
+            self.watched.error(&self.sql, &error);
             let _ = self.messages.put(&response(&error, &self.sql, true));
         }
         self.messages.close().await;
+        self.watched.count(&mut self.messages.traffic);
     }
 
     async fn talk(&mut self) -> Result<(), Failure> {
@@ -83,14 +88,24 @@ impl Connection {
                 continue;
             }
             skipping &= extended && request != Request::Sync;
-            match self.answer(request).await {
+            let runs = matches!(request, Request::Query(_) | Request::Execute { .. });
+            let began = Instant::now();
+            let answered = Box::pin(self.answer(request)).await;
+            if runs {
+                self.watched.statement(&self.sql, began.elapsed());
+                self.watched.count(&mut self.messages.traffic);
+            }
+            match answered {
                 Ok(Next::More) => {}
                 Ok(Next::Ready) => self.ready()?,
                 Ok(Next::Leave) => return Ok(()),
                 Err(Failure::Told(error)) => {
+                    self.watched.error(&self.sql, &error);
                     self.messages.put(&response(&error, &self.sql, false))?;
+                    self.session.fail();
                     skipping = extended;
                     if !extended {
+                        self.session.end_implicit().await?;
                         self.ready()?;
                     }
                 }
@@ -153,6 +168,9 @@ impl Connection {
             Request::Close(named) => self.close(&named)?,
             Request::Flush => self.messages.flush().await?,
             Request::Sync => {
+                if let Err(error) = self.session.end_implicit().await {
+                    self.messages.put(&response(&error, &self.sql, false))?;
+                }
                 self.end_of_statement();
                 return Ok(Next::Ready);
             }

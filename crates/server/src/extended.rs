@@ -130,6 +130,13 @@ impl Connection {
         self.sql.clone_from(&portal.known.sql);
         let limit = self.session.timeout("statement_timeout");
         self.limits.begin(limit);
+        // What comes before a Sync is done as one.
+        if !self.session.in_transaction() {
+            let follows = self.limits.wait(self.messages.sync_follows()).await??;
+            if !follows {
+                self.session.begin_implicit()?;
+            }
+        }
         if let State::Bound = portal.state
             && let Some(copy) = portal.known.copy()?
         {

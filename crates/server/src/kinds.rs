@@ -47,6 +47,20 @@ impl Oid {
         }
     }
 
+    /// Whether values of the other type can be sent as this one: numbers as wider numbers.
+    pub(crate) fn holds(self, other: Oid) -> bool {
+        const NUMBERS: [Oid; 6] = [
+            Oid::INT2,
+            Oid::INT4,
+            Oid::INT8,
+            Oid::NUMERIC,
+            Oid::FLOAT4,
+            Oid::FLOAT8,
+        ];
+        let rank = |oid| NUMBERS.iter().position(|number| *number == oid);
+        matches!((rank(self), rank(other)), (Some(own), Some(other)) if other <= own)
+    }
+
     /// Bytes of a value, -1 if they vary.
     pub(crate) fn size(self) -> i16 {
         match self {

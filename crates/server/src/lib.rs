@@ -3,7 +3,8 @@
 //! ```text
 //! listener ─ startup (TLS, authentication) ─ connection ┬ simple ──┐
 //!                                             │          └ extended ┴ portal ─ output
-//!                                             └ cancel, limits of time
+//!                                             ├ cancel, limits of time
+//!                                             └ watch ─ metrics, log
 //! ```
 //!
 //! Messages are written, and passwords checked, by `pgwire`; reading them and what is done
@@ -19,7 +20,9 @@ mod failure;
 mod kinds;
 mod limits;
 mod listener;
+mod log;
 mod messages;
+mod metrics;
 mod numeric;
 mod options;
 mod output;
@@ -30,7 +33,9 @@ mod simple;
 mod startup;
 mod tls;
 mod users;
+mod watch;
 
 pub use listener::Server;
+pub use log::LogFormat;
 pub use options::{Options, TlsFiles};
 pub use users::Users;

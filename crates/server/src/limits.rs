@@ -33,7 +33,8 @@ impl Limits {
     pub(crate) fn begin(&mut self, limit: Option<Duration>) {
         // What was asked before was about another one.
         let _ = self.asked.notified().now_or_never();
-        self.deadline = limit.map(|limit| Instant::now() + limit);
+        // A limit beyond all time is none.
+        self.deadline = limit.and_then(|limit| Instant::now().checked_add(limit));
     }
 
     /// Waits for `work`, unless something ends it.

@@ -12,9 +12,12 @@ use tokio::time::{sleep, timeout};
 use crate::cancel::Cancels;
 use crate::connection::Connection;
 use crate::failure::{Failure, response};
+use crate::log::Log;
+use crate::metrics;
 use crate::options::Options;
 use crate::startup::Door;
 use crate::tls;
+use crate::watch::Watch;
 
 /// How long to wait when the system has no more sockets to give.
 const PAUSE: Duration = Duration::from_millis(100);
@@ -36,6 +39,7 @@ pub struct Server {
     listener: TcpListener,
     address: SocketAddr,
     door: Arc<Door>,
+    metrics: Option<TcpListener>,
     options: Options,
 }
 
@@ -55,20 +59,28 @@ impl Server {
             return Err(Error::new("28000", message).with_hint(hint));
         }
         let acceptor = options.tls.as_ref().map(tls::acceptor).transpose()?;
-        let refused = |error: std::io::Error| {
-            let message = format!("cannot listen on {}: {error}", options.address);
-            Error::new("58030", message).with_hint("choose another port, or stop who has it")
+        let listener = bind(options.address).await?;
+        let metrics = match options.metrics {
+            Some(address) => Some(bind(address).await?),
+            None => None,
         };
-        let listener = TcpListener::bind(options.address).await.map_err(refused)?;
         Ok(Server {
-            address: listener.local_addr().map_err(refused)?,
+            address: at(&listener)?,
             listener,
             door: Arc::new(Door {
                 database,
                 tls: acceptor,
                 users: options.users.clone(),
                 cancels: Arc::new(Cancels::default()),
+                watch: Watch {
+                    metrics: Arc::default(),
+                    log: Log {
+                        format: options.log,
+                        slow: options.slow,
+                    },
+                },
             }),
+            metrics,
             options,
         })
     }
@@ -78,6 +90,14 @@ impl Server {
         self.address
     }
 
+    /// Where its metrics are, if they are anywhere.
+    ///
+    /// # Errors
+    /// `58030` if the system does not say.
+    pub fn metrics_address(&self) -> Result<Option<SocketAddr>> {
+        self.metrics.as_ref().map(at).transpose()
+    }
+
     /// Serves clients until `stop` is done. Statements that run then may come to their
     /// end for as long as the options say; after that they are given up.
     pub async fn serve(self, stop: impl Future<Output = ()>) {
@@ -85,6 +105,11 @@ impl Server {
         let places = Arc::new(Semaphore::new(all as usize));
         let (close, closing) = watch::channel(false);
         let (halt, stopping) = watch::channel(false);
+        let door = &self.door;
+        let metrics = self.metrics.map(|listener| {
+            let counts = Arc::clone(&door.watch.metrics);
+            tokio::spawn(metrics::answer(listener, counts, door.database.clone()))
+        });
         tokio::pin!(stop);
         loop {
             let accepted = tokio::select! {
@@ -103,7 +128,11 @@ impl Server {
             };
             match Arc::clone(&places).try_acquire_owned() {
                 Ok(place) => drop(tokio::spawn(client.serve(stream, from, place))),
-                Err(_) => drop(tokio::spawn(refuse(stream, self.options.connections))),
+                Err(_) => {
+                    let error = no_place(self.options.connections);
+                    self.door.watch.refused(from, &error);
+                    drop(tokio::spawn(refuse(stream, error)));
+                }
             }
         }
         drop(self.listener);
@@ -114,6 +143,9 @@ impl Server {
         {
             let _ = halt.send(true);
             let _ = timeout(self.options.shutdown, places.acquire_many(all)).await;
+        }
+        if let Some(metrics) = metrics {
+            metrics.abort();
         }
     }
 }
@@ -137,6 +169,7 @@ impl Client {
                     .await;
             }
             Ok(Err((Failure::Told(error) | Failure::Fatal(error), Some(mut messages)))) => {
+                self.door.watch.refused(from, &error);
                 let _ = messages.put(&response(&error, "", true));
                 messages.close().await;
             }
@@ -145,11 +178,28 @@ impl Client {
     }
 }
 
-/// Tells a client that there is no place for it.
-async fn refuse(mut stream: TcpStream, most: usize) {
-    use tokio::io::{AsyncReadExt, AsyncWriteExt};
+async fn bind(address: SocketAddr) -> Result<TcpListener> {
+    let bound = TcpListener::bind(address).await;
+    bound.map_err(|error| {
+        let message = format!("cannot listen on {address}: {error}");
+        Error::new("58030", message).with_hint("choose another port, or stop who has it")
+    })
+}
+
+/// Where a socket listens.
+fn at(listener: &TcpListener) -> Result<SocketAddr> {
+    let address = listener.local_addr();
+    address.map_err(|error| Error::new("58030", format!("a socket has no address: {error}")))
+}
+
+fn no_place(most: usize) -> Error {
     let message = format!("too many clients: at most {most} are served");
-    let error = Error::new("53300", message).with_hint("wait until others have left");
+    Error::new("53300", message).with_hint("wait until others have left")
+}
+
+/// Tells a client that there is no place for it.
+async fn refuse(mut stream: TcpStream, error: Error) {
+    use tokio::io::{AsyncReadExt, AsyncWriteExt};
     let mut bytes = bytes::BytesMut::new();
     if response(&error, "", true).encode(&mut bytes).is_ok() {
         // A client looks for an answer once it has said something.

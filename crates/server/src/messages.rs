@@ -8,6 +8,7 @@ use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 
 use crate::failure::{Failure, violation};
 use crate::request::{Opening, Request};
+use crate::watch::Traffic;
 
 /// Bytes of the longest message of a client that has said who it is. Rows of COPY come in
 /// messages of some kilobytes; a statement this long would be parsed for minutes.
@@ -16,6 +17,8 @@ const LONGEST: usize = 64 << 20;
 const LONGEST_OF_STRANGERS: usize = 10_000;
 /// Bytes that are sent at once.
 const ENOUGH: usize = 64 << 10;
+/// The kind of a Sync.
+const SYNC: u8 = b'S';
 /// Bytes of a length.
 const LENGTH: usize = 4;
 
@@ -32,6 +35,8 @@ pub(crate) struct Messages {
     pub(crate) output: BytesMut,
     /// Bytes of the longest message that is taken.
     longest: usize,
+    /// What went to and fro.
+    pub(crate) traffic: Traffic,
 }
 
 impl Messages {
@@ -41,6 +46,7 @@ impl Messages {
             input: BytesMut::new(),
             output: BytesMut::new(),
             longest: LONGEST_OF_STRANGERS,
+            traffic: Traffic::default(),
         }
     }
 
@@ -90,6 +96,20 @@ impl Messages {
         })?))
     }
 
+    /// Whether the next message is a Sync. A client waits for nothing before it has sent
+    /// that or another one.
+    ///
+    /// # Errors
+    /// `Gone` if the client is.
+    pub(crate) async fn sync_follows(&mut self) -> Result<bool, Failure> {
+        while self.input.is_empty() {
+            if !self.read().await? {
+                return Err(Failure::Gone);
+            }
+        }
+        Ok(self.input[0] == SYNC)
+    }
+
     /// The kind of the next message, if it has one, and its bytes.
     async fn message(&mut self, kind: usize) -> Result<Option<(u8, Bytes)>, Failure> {
         loop {
@@ -110,11 +130,19 @@ impl Messages {
                     return Ok(Some((name, body)));
                 }
             }
-            self.flush().await?;
-            if self.stream.read_buf(&mut self.input).await? == 0 {
+            if !self.read().await? {
                 return Ok(None);
             }
         }
+    }
+
+    /// Waits for more of what the client sends, having sent what waits for it; whether
+    /// there is more.
+    async fn read(&mut self) -> Result<bool, Failure> {
+        self.flush().await?;
+        let more = self.stream.read_buf(&mut self.input).await?;
+        self.traffic.received += more as u64;
+        Ok(more > 0)
     }
 
     /// Adds a message to what is to be sent.
@@ -142,9 +170,11 @@ impl Messages {
     /// `Gone` if the client is.
     pub(crate) async fn flush(&mut self) -> Result<(), Failure> {
         while !self.output.is_empty() {
-            if self.stream.write_buf(&mut self.output).await? == 0 {
+            let sent = self.stream.write_buf(&mut self.output).await?;
+            if sent == 0 {
                 return Err(io::Error::from(io::ErrorKind::WriteZero).into());
             }
+            self.traffic.sent += sent as u64;
         }
         Ok(self.stream.flush().await?)
     }

@@ -4,6 +4,7 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use crate::log::LogFormat;
 use crate::users::Users;
 
 /// How a server is set up.
@@ -22,6 +23,13 @@ pub struct Options {
     pub startup: Duration,
     /// How long statements may go on when the server stops.
     pub shutdown: Duration,
+    /// Where `/metrics` are for Prometheus, if they are to be. Nobody is asked for a
+    /// password there; they have no data.
+    pub metrics: Option<SocketAddr>,
+    /// How connections, errors and slow statements are told on standard error.
+    pub log: LogFormat,
+    /// Statements that take so long or longer are slow; none is if it is not set.
+    pub slow: Option<Duration>,
 }
 
 /// Files for TLS, in PEM.
@@ -43,6 +51,9 @@ impl Options {
             connections: 100,
             startup: Duration::from_secs(60),
             shutdown: Duration::from_secs(10),
+            metrics: None,
+            log: LogFormat::Off,
+            slow: None,
         }
     }
 }

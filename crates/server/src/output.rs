@@ -3,13 +3,16 @@
 //! A batch's columns are looked at once; then each row is written straight into what is
 //! to be sent.
 
+use std::sync::Arc;
+
 use arrow::array::{Array, ArrayRef, AsArray, RecordBatch};
-use arrow::compute::cast;
+use arrow::compute::{CastOptions, cast_with_options};
 use arrow::datatypes::{
     DataType, Date32Type, Decimal128Type, Float32Type, Float64Type, Int16Type, Int32Type,
-    Int64Type, IntervalMonthDayNanoType, IntervalUnit, SchemaRef, Time64MicrosecondType, TimeUnit,
-    TimestampMicrosecondType,
+    Int64Type, IntervalMonthDayNanoType, IntervalUnit, Schema, SchemaRef, Time64MicrosecondType,
+    TimeUnit, TimestampMicrosecondType,
 };
+use arrow::util::display::FormatOptions;
 use bytes::{BufMut, BytesMut};
 use freestone::{Cells, Error, Result};
 use pgwire::messages::data::{FieldDescription, RowDescription};
@@ -20,6 +23,12 @@ use crate::numeric;
 /// Days and microseconds from 1970, where Arrow counts from, to 2000.
 const DAYS: i32 = 10_957;
 const MICROS: i64 = DAYS as i64 * 86_400_000_000;
+
+/// Casts that fail rather than make NULLs.
+const EXACT: CastOptions<'_> = CastOptions {
+    safe: false,
+    format_options: FormatOptions::new(),
+};
 
 /// Whether a value is sent as text or in binary.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -93,11 +102,46 @@ pub(crate) fn sendable(batch: &RecordBatch, promised: &SchemaRef) -> Result<Vec<
         let wanted = plain(field.data_type());
         match *array.data_type() == wanted {
             true => Ok(array.clone()),
-            false => cast(array, &wanted)
-                .map_err(|error| Error::internal(format!("cannot send a column: {error}"))),
+            false => cast_with_options(array, &wanted, &EXACT)
+                .map_err(|error| Error::new("22003", format!("cannot send a column: {error}"))),
         }
     });
     columns.collect()
+}
+
+/// What a result is sent as: the columns that the client was told, as far as what comes can
+/// be made those. What was to be text is sent as text, whatever the format.
+///
+/// # Errors
+/// `0A000` if the statement gives other columns by now.
+pub(crate) fn agreed(
+    told: Option<&SchemaRef>,
+    comes: &SchemaRef,
+    formats: &mut [Format],
+) -> Result<SchemaRef> {
+    let Some(told) = told else {
+        return Ok(Arc::clone(comes));
+    };
+    let pairs = told.fields().iter().zip(comes.fields()).zip(formats);
+    let agreed = pairs.map(|((told, comes), format)| {
+        let (wanted, given) = (Oid::of(told.data_type()), Oid::of(comes.data_type()));
+        if wanted == Oid::TEXT {
+            *format = Format::Text;
+        }
+        if wanted == given || wanted == Oid::TEXT {
+            return Some(Arc::clone(comes));
+        }
+        let fits = wanted.holds(given) || *comes.data_type() == DataType::Null;
+        fits.then(|| Arc::clone(told))
+    });
+    let agreed: Option<Vec<_>> = agreed.collect();
+    match agreed.filter(|_| told.fields().len() == comes.fields().len()) {
+        Some(fields) => Ok(Arc::new(Schema::new(fields))),
+        None => Err(
+            Error::new("0A000", "cached plan must not change result type")
+                .with_hint("its tables have changed since: prepare the statement again"),
+        ),
+    }
 }
 
 /// The type that stands for others of the same number.

@@ -15,7 +15,7 @@ use crate::failure::Failure;
 use crate::kinds::Oid;
 use crate::limits::Limits;
 use crate::messages::Messages;
-use crate::output::{Format, Lines, sendable};
+use crate::output::{Format, Lines, agreed, sendable};
 
 /// A statement that a client has prepared.
 pub(crate) struct Known {
@@ -47,6 +47,8 @@ pub(crate) enum State {
 /// A result that is being sent.
 pub(crate) struct Sending {
     rows: Rows,
+    /// The columns as they are sent.
+    schema: SchemaRef,
     formats: Vec<Format>,
     /// What is left of a batch that did not go as a whole.
     rest: Option<(RecordBatch, usize)>,
@@ -83,6 +85,11 @@ impl Known {
         });
         *self.described.lock() = Some(Arc::clone(&described));
         Ok(described)
+    }
+
+    /// The columns that the client was told, if it asked.
+    fn told(&self) -> Option<SchemaRef> {
+        self.described.lock().as_ref()?.columns.clone()
     }
 
     /// The type of each parameter: as the client named it, or as it is used.
@@ -136,9 +143,12 @@ impl Portal {
             let outcome = limits.wait(prepared.run(session, &self.values)).await??;
             self.state = match outcome {
                 Outcome::Rows(rows) => {
-                    let count = rows.schema.fields().len();
+                    let told = self.known.told();
+                    let mut formats = Format::each(&self.formats, rows.schema.fields().len())?;
+                    let schema = agreed(told.as_ref(), &rows.schema, &mut formats)?;
                     State::Sending(Sending {
-                        formats: Format::each(&self.formats, count)?,
+                        formats,
+                        schema,
                         rows,
                         rest: None,
                         count: 0,
@@ -175,6 +185,7 @@ impl Sending {
     pub(crate) fn text(rows: Rows, sql: &str) -> Self {
         Self {
             formats: vec![Format::Text; rows.schema.fields().len()],
+            schema: Arc::clone(&rows.schema),
             rows,
             rest: None,
             count: 0,
@@ -184,7 +195,7 @@ impl Sending {
 
     /// Its columns.
     pub(crate) fn schema(&self) -> &SchemaRef {
-        &self.rows.schema
+        &self.schema
     }
 
     /// What the client is told at its end.
@@ -215,7 +226,7 @@ impl Sending {
                     None => return Ok(true),
                 },
             };
-            let columns = sendable(&batch, &self.rows.schema)?;
+            let columns = sendable(&batch, &self.schema)?;
             let lines = Lines::new(&columns, &self.formats);
             let rows = batch.num_rows() - start;
             let now = usize::try_from(left).unwrap_or(usize::MAX).min(rows);
@@ -227,6 +238,7 @@ impl Sending {
             }
             limits.wait(messages.flush_some()).await??;
             self.count += now as u64;
+            messages.traffic.rows += now as u64;
             left -= now as u64;
             drop(lines);
             if now < rows {

@@ -10,7 +10,8 @@ use crate::output::description;
 use crate::portal::{Sending, complete};
 
 impl Connection {
-    /// Runs all statements of a text, and stops at the first that fails.
+    /// Runs all statements of a text, several as one transaction, and stops at the first
+    /// that fails.
     ///
     /// # Errors
     /// That of the statement.
@@ -20,7 +21,11 @@ impl Connection {
             let empty = Backend::EmptyQueryResponse(EmptyQueryResponse::new());
             return self.messages.put(&empty);
         }
+        let several = statements.len() > 1;
         for statement in statements {
+            if several {
+                self.session.begin_implicit()?;
+            }
             let limit = self.session.timeout("statement_timeout");
             self.limits.begin(limit);
             match CopyStream::of(&statement)? {
@@ -28,7 +33,7 @@ impl Connection {
                 None => self.statement(&statement).await?,
             }
         }
-        Ok(())
+        Ok(self.session.end_implicit().await?)
     }
 
     async fn statement(&mut self, statement: &Statement) -> Result<(), Failure> {

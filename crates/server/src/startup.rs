@@ -22,6 +22,7 @@ use crate::failure::{Failure, violation};
 use crate::messages::{Messages, Stream};
 use crate::request::{Opening, Request, first_proof};
 use crate::users::Users;
+use crate::watch::{Watch, Watched};
 
 /// The PostgreSQL whose clients are served: they look at it to see what they may ask.
 pub(crate) const VERSION: &str = "15.0";
@@ -48,6 +49,7 @@ pub(crate) struct Door {
     pub(crate) tls: Option<TlsAcceptor>,
     pub(crate) users: Option<Users>,
     pub(crate) cancels: Arc<Cancels>,
+    pub(crate) watch: Watch,
 }
 
 /// A client that has come in.
@@ -55,6 +57,7 @@ pub(crate) struct Guest {
     pub(crate) messages: Messages,
     pub(crate) session: Session,
     pub(crate) cancellable: Cancellable,
+    pub(crate) watched: Watched,
 }
 
 impl Door {
@@ -79,11 +82,15 @@ impl Door {
                 let cancellable = self.cancels.enter();
                 let welcome = welcome(&mut messages, &session, &cancellable);
                 match welcome.await {
-                    Ok(()) => Ok(Some(Guest {
-                        messages,
-                        session,
-                        cancellable,
-                    })),
+                    Ok(()) => {
+                        let user = start.parameters.get("user").cloned().unwrap_or_default();
+                        Ok(Some(Guest {
+                            messages,
+                            session,
+                            cancellable,
+                            watched: self.watch.admitted(user, from),
+                        }))
+                    }
                     Err(failure) => Err((failure, Some(messages))),
                 }
             }

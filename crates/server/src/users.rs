@@ -54,7 +54,8 @@ impl Users {
     /// out.
     ///
     /// # Errors
-    /// `58P01` and `42501` of the file; `22023` for a line without a colon, or no users.
+    /// `58P01` and `42501` of the file; `22023` for a line without a name or a password, or no
+    /// users.
     pub fn read(path: &Path) -> Result<Self> {
         let shown = path.display();
         let text = std::fs::read_to_string(path).map_err(|error| {
@@ -68,7 +69,8 @@ impl Users {
             if line.trim().is_empty() || line.starts_with('#') {
                 continue;
             }
-            let pair = line.split_once(':').filter(|(name, _)| !name.is_empty());
+            let pair = line.split_once(':');
+            let pair = pair.filter(|(name, password)| !name.is_empty() && !password.is_empty());
             users.push(pair.ok_or_else(|| {
                 let message = format!("line {} of \"{shown}\" is no user", number + 1);
                 Error::new("22023", message).with_hint("write name:password")

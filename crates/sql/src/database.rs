@@ -1,6 +1,6 @@
 //! A database: its storage, shared by any number of sessions.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::time::Duration;
@@ -59,6 +59,17 @@ impl Database {
             Store::open(path.as_ref(), OpenMode::Create)?,
             true,
         ))
+    }
+
+    /// As [`Database::open`], with directories for blocks beside the database's own: new
+    /// blocks go to each of them in turn, and scans read them all at once. The database
+    /// remembers them; those that it knows need not be given again.
+    ///
+    /// # Errors
+    /// As [`Database::open`]; `22023` for a directory that belongs to another database.
+    pub fn open_striped(path: impl AsRef<Path>, directories: &[PathBuf]) -> Result<Self> {
+        let store = Store::open_striped(path.as_ref(), OpenMode::Create, directories)?;
+        Ok(Self::of(store, true))
     }
 
     /// Opens a database that must exist.

@@ -62,25 +62,28 @@ fn bytes_of(text: &str) -> Result<usize> {
         let message = format!("invalid value for parameter \"memory_limit\": \"{text}\"");
         Error::new("22023", message).with_hint(why.to_owned())
     };
-    let trimmed = text.trim();
-    let digits = trimmed.find(|c: char| !c.is_ascii_digit() && c != '.');
-    let (number, unit) = trimmed.split_at(digits.unwrap_or(trimmed.len()));
-    let unit = unit.trim();
     let usage =
         "give a size such as '4GB' or '512MiB', or a share of the machine's memory such as '80%'";
-    let number: f64 = number.parse().map_err(|_| refuse(usage))?;
-    let bytes = match unit {
-        "%" => number / 100.0 * machine_memory() as f64,
-        _ => {
-            let unit = UNITS
-                .iter()
-                .find(|(name, _)| name.eq_ignore_ascii_case(unit));
-            number * unit.ok_or_else(|| refuse(usage))?.1 as f64
-        }
-    };
+    let bytes = size(text).ok_or_else(|| refuse(usage))?;
     match bytes as usize {
         LEAST.. => Ok(bytes as usize),
         _ => Err(refuse("the least is '1MiB'")),
+    }
+}
+
+/// The bytes of a size, or of a share of the machine's memory; `None` for what is neither.
+pub(crate) fn size(text: &str) -> Option<f64> {
+    let trimmed = text.trim();
+    let digits = trimmed.find(|c: char| !c.is_ascii_digit() && c != '.');
+    let (number, unit) = trimmed.split_at(digits.unwrap_or(trimmed.len()));
+    let number: f64 = number.parse().ok()?;
+    match unit.trim() {
+        "%" => Some(number / 100.0 * machine_memory() as f64),
+        unit => {
+            let mut units = UNITS.iter();
+            let unit = units.find(|(name, _)| name.eq_ignore_ascii_case(unit))?;
+            Some(number * unit.1 as f64)
+        }
     }
 }
 

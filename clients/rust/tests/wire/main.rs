@@ -6,4 +6,5 @@ mod queries;
 mod sessions;
 mod startup;
 mod support;
+mod together;
 mod types;

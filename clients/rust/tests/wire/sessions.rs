@@ -1,10 +1,12 @@
 //! Limits, cancelling, and the end of a server.
 
+use std::process::Stdio;
 use std::time::{Duration, Instant};
 
+use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
 use tokio_postgres::NoTls;
 
-use crate::support::{Served, state};
+use crate::support::{Served, program, state};
 
 /// Takes far longer than any test.
 const LONG: &str = "SELECT count(*) FROM generate_series(1, 1000000000000) WHERE value % 7 = 8";
@@ -35,6 +37,11 @@ async fn statements_take_no_longer_than_they_may() {
         .unwrap();
     assert_eq!(state(client.query(LONG, &[]).await), "57014");
     assert_eq!(state(client.simple_query(LONG).await), "57014");
+    client
+        .batch_execute("SET statement_timeout = '18446744073709551615'")
+        .await
+        .unwrap();
+    assert_eq!(client.query("SELECT 1", &[]).await.unwrap().len(), 1);
     client
         .batch_execute("SET statement_timeout = 0")
         .await
@@ -90,4 +97,76 @@ async fn only_so_many_clients_are_served() {
         tokio::time::sleep(Duration::from_millis(20)).await;
     }
     panic!("the place of a client that left is not given again");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_happens_is_counted_and_told() {
+    let options = [
+        "--metrics",
+        "127.0.0.1:0",
+        "--log",
+        "json",
+        "--log-slow",
+        "0",
+    ];
+    let mut child = program()
+        .args(options)
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
+    let (first, second) = (lines.next_line().await, lines.next_line().await);
+    let first = first.unwrap().unwrap();
+    let address = first
+        .strip_prefix("listening on ")
+        .and_then(|rest| rest.split_once(": "))
+        .unwrap()
+        .0;
+    let second = second.unwrap().unwrap();
+    let place = second.strip_prefix("metrics at http://").unwrap();
+    let place = place.strip_suffix("/metrics").unwrap();
+    let served = Served {
+        address: address.parse().unwrap(),
+        child,
+    };
+    let client = served.client().await;
+    assert_eq!(client.query("SELECT 1", &[]).await.unwrap().len(), 1);
+    assert_eq!(state(client.simple_query("SELECT nothing").await), "42703");
+    let page = async |path: &str| {
+        let mut socket = tokio::net::TcpStream::connect(place).await.unwrap();
+        let request = format!("GET {path} HTTP/1.1\r\nHost: here\r\n\r\n");
+        socket.write_all(request.as_bytes()).await.unwrap();
+        let mut page = String::new();
+        socket.read_to_string(&mut page).await.unwrap();
+        page
+    };
+    let metrics = page("/metrics").await;
+    for line in [
+        "HTTP/1.1 200 OK",
+        "freestone_connections 1",
+        "freestone_rows_sent_total 1",
+        "freestone_statement_errors_total{sqlstate=\"42703\"} 1",
+        "freestone_statement_seconds_count 2",
+    ] {
+        assert!(
+            metrics.lines().any(|known| known == line),
+            "{line}\n{metrics}"
+        );
+    }
+    assert!(page("/").await.starts_with("HTTP/1.1 404"));
+    let mut served = served;
+    let mut told = BufReader::new(served.child.stderr.take().unwrap()).lines();
+    let mut events = Vec::new();
+    while events.len() < 4 {
+        let line = told.next_line().await.unwrap().unwrap();
+        events.push(line);
+    }
+    for (line, event) in events.iter().zip(["connected", "slow", "slow", "failed"]) {
+        assert!(
+            line.contains(&format!("\"event\":\"{event}\"")),
+            "{events:?}"
+        );
+    }
+    assert!(events[3].contains("42703"), "{events:?}");
 }

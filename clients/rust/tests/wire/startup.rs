@@ -19,7 +19,7 @@ pub async fn with_users(users: &str, options: &[&str]) -> (NamedTempFile, Served
 
 #[tokio::test(flavor = "multi_thread")]
 async fn passwords_are_asked_for() {
-    let (_file, served) = with_users("# who may\nann:sesame\nbob:\n", &[]).await;
+    let (_file, served) = with_users("# who may\nann:sesame\nbob:other\n", &[]).await;
     let connect = async |user: &str, password: &str| {
         let mut settings = served.settings();
         settings.user(user).password(password);
@@ -66,6 +66,13 @@ async fn a_server_that_would_not_be_safe_does_not_start() {
     assert!(
         broken.contains("F0000") && broken.contains("no-such.crt"),
         "{broken}"
+    );
+    let mut empty = NamedTempFile::new().unwrap();
+    empty.write_all(b"ann:sesame\nbob:\n").unwrap();
+    let empty = told(&["--users", empty.path().to_str().unwrap()]).await;
+    assert!(
+        empty.contains("22023") && empty.contains("line 2"),
+        "{empty}"
     );
     let nobody = told(&["--users", "no-such-users"]).await;
     assert!(

@@ -28,6 +28,6 @@ mod watch;
 pub(crate) use automatic::{Keeper, follow};
 pub(crate) use record::Record;
 pub(crate) use report::{advice, ledger, workload};
-pub(crate) use statements::run;
+pub(crate) use statements::{columns, run};
 pub(crate) use syntax::{Asked, parse};
 pub(crate) use watch::{Watched, watched};

@@ -3,6 +3,7 @@
 
 use std::sync::Arc;
 
+use datafusion::arrow::array::RecordBatch;
 use freestone_model::Workload;
 use freestone_storage::{Block, NewBlock, ScanRequest, Table, TableOptions};
 
@@ -70,7 +71,7 @@ pub(super) fn run(session: &Session, advice: &Advice) -> Result<Outcome> {
         rewritten.put_in_place(session)?;
         change(session, advice, |known| known.piloted.extend(ids));
     }
-    report(&timed, better, count)
+    Outcome::batch(report(&timed, better, count)?)
 }
 
 /// Writes what a trial left in another design as the table is declared.
@@ -142,14 +143,20 @@ fn timed(table: &Table, old: &Table, new: &Table, workload: &Workload) -> Result
     timed.collect()
 }
 
-fn report(timed: &[Timed], better: bool, blocks: usize) -> Result<Outcome> {
+/// The answer when nothing was timed, for its columns.
+pub(super) fn nothing() -> Result<RecordBatch> {
+    report(&[], false, 0)
+}
+
+/// The rows of the answer: what was timed, before and after.
+fn report(timed: &[Timed], better: bool, blocks: usize) -> Result<RecordBatch> {
     let number =
         |of: fn(&Timed) -> f64| Values::Double(timed.iter().map(|one| Some(of(one))).collect());
     let verdict = match better {
         true => format!("kept in {blocks} of the table's blocks"),
         false => format!("not faster on {blocks} of the table's blocks: they are as they were"),
     };
-    Outcome::batch(batch(vec![
+    batch(vec![
         (
             "query",
             Values::Text(timed.iter().map(|one| Some(one.what.clone())).collect()),
@@ -161,5 +168,5 @@ fn report(timed: &[Timed], better: bool, blocks: usize) -> Result<Outcome> {
             "verdict",
             Values::Text(timed.iter().map(|_| Some(verdict.clone())).collect()),
         ),
-    ])?)
+    ])
 }

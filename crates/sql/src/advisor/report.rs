@@ -5,7 +5,6 @@ use super::record::Record;
 use crate::error::Result;
 use crate::plan::names::Name;
 use crate::plan::rows::{Values, batch};
-use crate::session::Outcome;
 use datafusion::arrow::array::RecordBatch;
 use freestone_model::ColumnUse;
 use freestone_storage::Catalog;
@@ -68,7 +67,7 @@ fn saves(amount: f64) -> String {
 }
 
 /// All rows.
-pub(super) fn answer(lines: &[Line]) -> Result<Outcome> {
+pub(super) fn answer(lines: &[Line]) -> Result<RecordBatch> {
     let text = |of: &dyn Fn(&Line) -> Option<String>| Values::Text(lines.iter().map(of).collect());
     let number = |of: fn(&Advice) -> f64| {
         let of = |line: &Line| line.advice.as_ref().map(of);
@@ -77,7 +76,7 @@ pub(super) fn answer(lines: &[Line]) -> Result<Outcome> {
     let advice = lines.iter().map(|line| line.advice.as_ref());
     let numbers = advice.map(|advice| i64::try_from(advice?.number).ok());
     let statements = |line: &Line| Some(line.advice.as_ref()?.apply.join(";\n"));
-    Outcome::batch(batch(vec![
+    batch(vec![
         ("advice", Values::Long(numbers.collect())),
         ("table_name", text(&|line| Some(line.table.clone()))),
         ("statements", text(&statements)),
@@ -88,7 +87,7 @@ pub(super) fn answer(lines: &[Line]) -> Result<Outcome> {
         ("bytes_now", number(|advice| advice.bytes.now.round())),
         ("bytes_then", number(|advice| advice.bytes.then.round())),
         ("note", text(&|line| Some(line.note.clone()))),
-    ])?)
+    ])
 }
 
 /// `freestone_advice()`: what each recorded query gains by the advice that was given last.

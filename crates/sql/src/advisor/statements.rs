@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use datafusion::arrow::datatypes::SchemaRef;
 use datafusion::sql::sqlparser::ast::Statement as Ast;
 use freestone_model::{Candidate, HALF_LIFE, Workload, gains, missing, search};
 use freestone_storage::{Snapshot, Table};
@@ -65,6 +66,18 @@ pub(crate) async fn run(session: &Session, ast: &Ast) -> Result<Option<Outcome>>
             Outcome::done("RESET WORKLOAD")
         }
     }))
+}
+
+/// The columns of what a statement of the advisor's answers.
+///
+/// # Errors
+/// None but those of a bug in here.
+pub(crate) fn columns(asked: &Asked) -> Result<SchemaRef> {
+    let none = match asked {
+        Asked::Pilot(_) => pilot::nothing()?,
+        _ => answer(&[])?,
+    };
+    Ok(none.schema())
 }
 
 fn all_tables(snapshot: &Snapshot) -> Vec<(Name, Arc<Table>)> {
@@ -168,7 +181,7 @@ fn advise(session: &Session, tables: Vec<Advised>) -> Result<Outcome> {
         kept.extend(all.iter().cloned());
     });
     lines.extend(all.iter().map(Line::of));
-    answer(&lines)
+    Outcome::batch(answer(&lines)?)
 }
 
 /// The design of today and the best one that was found.

@@ -44,6 +44,9 @@ impl VisitorMut for Rewrite {
     type Break = crate::Error;
 
     fn pre_visit_query(&mut self, query: &mut Query) -> ControlFlow<Self::Break> {
+        if let Err(error) = pg_catalog::emptied(query) {
+            return ControlFlow::Break(error);
+        }
         if let SetExpr::Values(values) = query.body.as_ref()
             && values
                 .rows
@@ -110,6 +113,7 @@ pub(crate) fn has_query(expr: &Expr) -> bool {
 }
 
 /// EXISTS and IN in terms of scalar sub-queries; `None` for other expressions.
+#[inline(never)]
 fn counted(expr: &Expr) -> Result<Option<Expr>> {
     let text = match expr {
         Expr::Exists { subquery, negated } => {
@@ -180,6 +184,7 @@ fn may_aggregate(item: &SelectItem) -> bool {
 }
 
 /// Rows as SELECTs, whose columns are named as those of VALUES.
+#[inline(never)]
 fn selects(values: &Values) -> Result<SetExpr> {
     let mut all: Option<SetExpr> = None;
     for row in &values.rows {

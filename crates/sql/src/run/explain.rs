@@ -8,6 +8,8 @@
 use std::sync::Arc;
 use std::time::Instant;
 
+use datafusion::arrow::array::RecordBatch;
+use datafusion::arrow::datatypes::SchemaRef;
 use datafusion::physical_plan::display::DisplayableExecutionPlan;
 use datafusion::physical_plan::{ExecutionPlan, execute_stream};
 use datafusion::sql::sqlparser::ast::{CopySource, DescribeAlias, Statement as Ast, UtilityOption};
@@ -100,8 +102,7 @@ impl Run<'_> {
         if !watched.uses().is_empty() {
             lines.push(watched.to_string());
         }
-        let lines = lines.into_iter().map(Some).collect();
-        Outcome::batch(batch(vec![("QUERY PLAN", Values::Text(lines))])?)
+        Outcome::batch(answer(lines)?)
     }
 
     async fn drain(&self, physical: &Arc<dyn ExecutionPlan>) -> Result<usize> {
@@ -111,6 +112,30 @@ impl Run<'_> {
             rows += batch?.num_rows();
         }
         Ok(rows)
+    }
+}
+
+fn answer(lines: Vec<String>) -> Result<RecordBatch> {
+    let lines = lines.into_iter().map(Some).collect();
+    batch(vec![("QUERY PLAN", Values::Text(lines))])
+}
+
+/// The columns of what an EXPLAIN of a plan answers; `None` for any other statement.
+///
+/// # Errors
+/// None but those of a bug in here.
+pub(crate) fn columns(ast: &Ast) -> Result<Option<SchemaRef>> {
+    match ast {
+        Ast::Explain {
+            statement,
+            describe_alias,
+            ..
+        } if *describe_alias == DescribeAlias::Explain
+            || !matches!(statement.as_ref(), Ast::Query(_)) =>
+        {
+            Ok(Some(answer(Vec::new())?.schema()))
+        }
+        _ => Ok(None),
     }
 }
 

@@ -18,7 +18,7 @@ mod constraints;
 mod create;
 mod declare;
 mod drop;
-mod explain;
+pub(crate) mod explain;
 mod formula;
 mod identity;
 mod increment;
@@ -80,13 +80,13 @@ pub(crate) struct Run<'a> {
 /// # Errors
 /// Whatever is wrong with it; nothing has changed then.
 pub(crate) async fn statement(session: &Session, statement: &Statement) -> Result<Outcome> {
-    if let Some(outcome) = prepare::run(session, &statement.ast).await? {
+    if let Some(outcome) = Box::pin(prepare::run(session, &statement.ast)).await? {
         return Ok(outcome);
     }
-    if let Some(outcome) = crate::advisor::run(session, &statement.ast).await? {
+    if let Some(outcome) = Box::pin(crate::advisor::run(session, &statement.ast)).await? {
         return Ok(outcome);
     }
-    transaction::run(session, &statement.ast).await
+    Box::pin(transaction::run(session, &statement.ast)).await
 }
 
 impl<'a> Run<'a> {
@@ -122,6 +122,8 @@ impl Run<'_> {
         self.state.get_or_init(|| self.session.statement_state())
     }
 
+    /// Each kind of statement has its future apart, so that none takes the room of the
+    /// largest.
     async fn dispatch(&self, ast: &Ast) -> Result<Outcome> {
         if !matches!(ast, Ast::Query(_)) {
             self.session.database().plans().clear();
@@ -129,22 +131,22 @@ impl Run<'_> {
         match ast {
             Ast::Query(query) => match self.point(query)? {
                 Some(outcome) => Ok(outcome),
-                None => self.query(ast).await,
+                None => Box::pin(self.query(ast)).await,
             },
-            Ast::Explain { .. } => self.explain(ast).await,
-            Ast::Insert(insert) => self.insert(insert).await,
-            Ast::Update(update) => self.update(update).await,
-            Ast::Delete(delete) => self.delete(delete).await,
-            Ast::Merge(merge) => self.merge(merge).await,
-            Ast::Truncate(truncate) => self.truncate(truncate).await,
+            Ast::Explain { .. } => Box::pin(self.explain(ast)).await,
+            Ast::Insert(insert) => Box::pin(self.insert(insert)).await,
+            Ast::Update(update) => Box::pin(self.update(update)).await,
+            Ast::Delete(delete) => Box::pin(self.delete(delete)).await,
+            Ast::Merge(merge) => Box::pin(self.merge(merge)).await,
+            Ast::Truncate(truncate) => Box::pin(self.truncate(truncate)).await,
             Ast::Vacuum(vacuum) => self.vacuum(vacuum),
-            Ast::Copy { .. } => copy::run(self, ast).await,
-            Ast::CreateTable(create) => self.create_table(create).await,
+            Ast::Copy { .. } => Box::pin(copy::run(self, ast)).await,
+            Ast::CreateTable(create) => Box::pin(self.create_table(create)).await,
             Ast::CreateIndex(create) => self.create_index(create),
-            Ast::CreateView(view) => self.create_view(view).await,
+            Ast::CreateView(view) => Box::pin(self.create_view(view)).await,
             Ast::CreateSequence { .. } => self.create_sequence(ast),
             Ast::CreateSchema { .. } => self.create_schema(ast),
-            Ast::AlterTable(alter) => self.alter_table(alter).await,
+            Ast::AlterTable(alter) => Box::pin(self.alter_table(alter)).await,
             Ast::Drop { .. } => self.drop(ast),
             Ast::Set(set) => self.set(set),
             Ast::Reset(reset) => self.reset(reset),
@@ -154,7 +156,7 @@ impl Run<'_> {
             | Ast::ShowColumns { .. }
             | Ast::ShowVariable { .. }
             | Ast::ShowVariables { .. }
-            | Ast::ExplainTable { .. } => self.show(ast).await,
+            | Ast::ExplainTable { .. } => Box::pin(self.show(ast)).await,
             other => Err(refused(other)),
         }
     }

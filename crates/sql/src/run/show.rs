@@ -63,7 +63,8 @@ impl Run<'_> {
     }
 
     fn show_one(&self, name: &str) -> Result<Outcome> {
-        let value = match self.session.client().get(name) {
+        let own = self.session.client().get(name);
+        let value = match own.or_else(|| self.session.reading(name)) {
             Some(value) => value,
             None => self.as_it_is(&name.to_lowercase(), current(self.state(), name)?),
         };
@@ -85,6 +86,7 @@ impl Run<'_> {
     fn show_all(&self) -> Result<Outcome> {
         let mut all = all_settings(self.state());
         all.extend(self.session.client().all());
+        all.extend(self.session.all_reading());
         all.sort();
         let (names, values) = all
             .into_iter()

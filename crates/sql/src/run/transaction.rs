@@ -196,6 +196,11 @@ fn control(session: &Session, ast: &Ast) -> Result<Control> {
     }
     let tag = match ast {
         Ast::StartTransaction { modes, .. } => {
+            let (serializable, read_only) = modes_of(modes);
+            if let Some(block) = open.declare() {
+                block.set(serializable.unwrap_or_default(), read_only)?;
+                return Ok(Control::Done("BEGIN"));
+            }
             if open.running()?.is_some() {
                 return Err(Error::new(
                     "25001",
@@ -203,7 +208,6 @@ fn control(session: &Session, ast: &Ast) -> Result<Control> {
                 ));
             }
             let mut block = Block::new(session.database().store().begin()?);
-            let (serializable, read_only) = modes_of(modes);
             let (default, default_read_only) = session.modes();
             block.set(
                 serializable.unwrap_or(default),

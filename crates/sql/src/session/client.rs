@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use parking_lot::Mutex;
 
-use super::{Session, Setting, current};
+use super::{Block, Open, Session, Setting, current};
 use crate::error::{Error, Result};
 
 /// Their names and defaults.
@@ -103,7 +103,7 @@ impl Session {
     /// # Errors
     /// `42704` for an unknown setting.
     pub fn setting(&self, name: &str) -> Result<String> {
-        match self.client.get(name) {
+        match self.client.get(name).or_else(|| self.reading(name)) {
             Some(value) => Ok(value),
             None => current(&self.state.read(), name),
         }
@@ -118,6 +118,41 @@ impl Session {
             name: name.to_owned(),
             value: Some(value.to_owned()),
         })
+    }
+
+    /// Fails the open transaction, if there is one: its client did something wrong that no
+    /// statement has noticed.
+    pub fn fail(&self) {
+        self.transaction().leave(true);
+    }
+
+    /// Opens a transaction for statements that a client sends as one, unless there is one.
+    /// BEGIN makes it one that lasts, COMMIT and ROLLBACK end it.
+    ///
+    /// # Errors
+    /// Those of storage.
+    pub fn begin_implicit(&self) -> Result<()> {
+        let mut open = self.transaction();
+        if let Open::Nothing = *open {
+            let (serializable, read_only) = self.modes();
+            let mut block = Block::implicit(self.database().store().begin()?);
+            block.set(serializable, Some(read_only))?;
+            *open = Open::Going(block);
+        }
+        Ok(())
+    }
+
+    /// Commits what [`Session::begin_implicit`] has opened, or takes it back if a statement
+    /// has failed in it.
+    ///
+    /// # Errors
+    /// Those of a commit; nothing has changed then.
+    pub async fn end_implicit(&self) -> Result<()> {
+        let ended = self.transaction().end_implicit();
+        match ended {
+            Some(transaction) => self.commit(transaction).await,
+            None => Ok(()),
+        }
     }
 
     /// The limit of time that a setting such as `statement_timeout` asks for; `None` if

@@ -5,20 +5,23 @@
 //! table: what it assigns, what it looks for, what it returns.
 
 use std::collections::HashMap;
+use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use datafusion::arrow::datatypes::{DataType, SchemaRef};
 use datafusion::sql::sqlparser::ast::{
     Assignment, AssignmentTarget, ConflictTarget, Delete, Expr, FromTable, Insert,
     OnConflictAction, OnInsert, SelectItem, SetExpr, Statement as Ast, TableObject, Update, Value,
+    visit_expressions,
 };
 use freestone_storage::Table;
 
 use super::{Outcome, Prepared, Session};
+use crate::advisor;
 use crate::error::Result;
 use crate::parameter;
 use crate::plan::names::{Name, fold_part, table_name};
-use crate::run::Run;
+use crate::run::{Run, explain};
 use crate::statement::parse_one;
 
 /// What a prepared statement takes and gives.
@@ -42,9 +45,14 @@ impl Prepared {
     /// # Errors
     /// Those of planning it.
     pub async fn describe(&self, session: &Session) -> Result<Description> {
+        // Apart, as what planning keeps is large.
+        Box::pin(self.described(session)).await
+    }
+
+    async fn described(&self, session: &Session) -> Result<Description> {
         let ast = self.statement.ast.as_ref();
         let mut told = Told {
-            types: HashMap::new(),
+            types: casts(ast),
             columns: None,
         };
         match ast {
@@ -54,11 +62,7 @@ impl Prepared {
             Ast::Insert(insert) => self.insert(session, insert, &mut told).await?,
             Ast::Update(update) => self.update(session, update, &mut told).await?,
             Ast::Delete(delete) => self.delete(session, delete, &mut told).await?,
-            _ if self.statement.returns_rows() => {
-                if let Outcome::Rows(rows) = session.run(&self.statement).await? {
-                    told.columns = Some(rows.schema);
-                }
-            }
+            _ if self.statement.returns_rows() => told.columns = self.answered(session).await?,
             _ => {}
         }
         let mut parameters = Vec::new();
@@ -74,6 +78,22 @@ impl Prepared {
             parameters,
             columns: told.columns,
         })
+    }
+
+    /// The columns that a statement answers with that is no query. Nothing is changed or
+    /// measured to know them.
+    async fn answered(&self, session: &Session) -> Result<Option<SchemaRef>> {
+        let ast = self.statement.ast.as_ref();
+        if let Some(asked) = advisor::Asked::of(ast) {
+            return Ok(Some(advisor::columns(&asked)?));
+        }
+        if let Some(columns) = explain::columns(ast)? {
+            return Ok(Some(columns));
+        }
+        match session.run(&self.statement).await? {
+            Outcome::Rows(rows) => Ok(Some(rows.schema)),
+            Outcome::Done { .. } => Ok(None),
+        }
     }
 
     /// Plans a query; what it tells of parameters is added to `types`.
@@ -289,6 +309,23 @@ impl Told {
         }
         number.is_some()
     }
+}
+
+/// What parameters are cast to, as they are.
+fn casts(ast: &Ast) -> HashMap<usize, DataType> {
+    let mut types = HashMap::new();
+    let _: ControlFlow<()> = visit_expressions(ast, |expr| {
+        if let Expr::Cast {
+            expr, data_type, ..
+        } = expr
+            && let Some(number) = parameter::number_of(expr)
+            && let Ok(kind) = crate::types::column_type(data_type)
+        {
+            types.entry(number).or_insert(kind.arrow());
+        }
+        ControlFlow::Continue(())
+    });
+    types
 }
 
 fn table_of(session: &Session, name: Name) -> Result<(Name, Arc<Table>)> {

@@ -5,6 +5,7 @@ mod describe;
 mod numbers;
 mod plans;
 mod prepared;
+mod reading;
 mod settings;
 mod setup;
 mod transaction;
@@ -173,10 +174,11 @@ impl Session {
     /// that fails has changed nothing.
     pub async fn run(&self, statement: &Statement) -> Result<Outcome> {
         self.progress.reset();
-        AssertUnwindSafe(run::statement(self, statement))
-            .catch_unwind()
-            .await
-            .unwrap_or_else(|panic| Err(panicked(panic.as_ref())))
+        // Apart: what a statement may have to keep while it waits would be a part of every
+        // future around it, and be moved over the stack of its thread.
+        let work = Box::pin(run::statement(self, statement));
+        let outcome = AssertUnwindSafe(work).catch_unwind().await;
+        outcome.unwrap_or_else(|panic| Err(panicked(panic.as_ref())))
     }
 
     /// Parses and runs all statements of a text and collects their rows.
@@ -332,7 +334,8 @@ impl Session {
 
     /// Changes the settings for the statements that follow.
     pub(crate) fn configure(&self, setting: &Setting) -> Result<()> {
-        if self.client.set(&setting.name, setting.value.as_deref())? {
+        let (name, value) = (setting.name.as_str(), setting.value.as_deref());
+        if self.client.set(name, value)? || self.set_reading(name, value)? {
             return Ok(());
         }
         let mut state = self.state.write();

@@ -30,6 +30,8 @@ pub(crate) struct Block {
     begun: bool,
     /// Whether nothing may be changed.
     read_only: bool,
+    /// Whether nobody has said BEGIN: it lasts as long as what a client sent as one.
+    implicit: bool,
 }
 
 impl Block {
@@ -40,6 +42,15 @@ impl Block {
             busy: false,
             begun: false,
             read_only: false,
+            implicit: false,
+        }
+    }
+
+    /// The same, opened without a BEGIN.
+    pub(crate) fn implicit(transaction: Transaction) -> Self {
+        Self {
+            implicit: true,
+            ..Self::new(transaction)
         }
     }
 
@@ -111,6 +122,26 @@ impl Open {
         match self {
             Self::Going(block) | Self::Failed(block) => Some(block.read_only),
             Self::Nothing => None,
+        }
+    }
+
+    /// Makes a transaction that was opened without a BEGIN one that needs a COMMIT; `None`
+    /// if there is none of that kind.
+    pub(crate) fn declare(&mut self) -> Option<&mut Block> {
+        match self {
+            Self::Going(block) if block.implicit => {
+                block.implicit = false;
+                Some(block)
+            }
+            _ => None,
+        }
+    }
+
+    /// Ends a transaction that was opened without a BEGIN; what is to be committed of it.
+    pub(crate) fn end_implicit(&mut self) -> Option<Transaction> {
+        match self {
+            Self::Going(block) | Self::Failed(block) if block.implicit => self.end().ok().flatten(),
+            _ => None,
         }
     }
 
@@ -205,7 +236,12 @@ impl Open {
     /// `25P01` outside of a transaction, `25P02` in a failed one.
     pub(crate) fn save(&mut self, name: String) -> Result<()> {
         self.running()?;
-        let Self::Going(block) = self else {
+        let Self::Going(
+            block @ Block {
+                implicit: false, ..
+            },
+        ) = self
+        else {
             return Err(none_open());
         };
         let now = block.transaction.savepoint();

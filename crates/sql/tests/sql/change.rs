@@ -203,6 +203,48 @@ fn the_mover_says_what_it_has_done() {
     assert_eq!(sql.state("SELECT * FROM freestone_mover('t')"), "42883");
 }
 
+#[test]
+fn reading_is_set_for_the_whole_database() {
+    let folder = tempfile::tempdir().unwrap();
+    let other_disk = folder.path().join("other");
+    let database =
+        Database::open_striped(folder.path().join("own"), std::slice::from_ref(&other_disk));
+    let database = database.unwrap();
+    let (sql, other) = (Sql::on(&database), Sql::on(&database));
+    let settings = [
+        ("io_unit", "128KiB", "1 MiB", "1024KiB", "5000B"),
+        ("prefetch_depth", "48", "7", "7", "1025"),
+        ("direct_reads", "off", "on", "on", "perhaps"),
+        (
+            "read_method",
+            "auto",
+            "threads",
+            "threads",
+            "carrier pigeons",
+        ),
+    ];
+    sql.run("CREATE TABLE t (a INT, b TEXT) WITH (block_bytes = '128KiB')");
+    sql.run("INSERT INTO t SELECT i, 'x' || i FROM generate_series(1, 60000) AS g(i)");
+    sql.run("VACUUM t");
+    for (name, default, given, shown, wrong) in settings {
+        assert_eq!(other.one(&format!("SHOW freestone.{name}")), default);
+        sql.run(&format!("SET freestone.{name} = '{given}'"));
+        assert_eq!(other.one(&format!("SHOW freestone.{name}")), shown);
+        let refused = sql.state(&format!("SET freestone.{name} = '{wrong}'"));
+        assert_eq!(refused, "22023", "{name}");
+    }
+    assert_eq!(sql.one("SELECT sum(a), max(b) FROM t"), "1800030000|x9999");
+    for (name, default, ..) in settings {
+        sql.run(&format!("RESET freestone.{name}"));
+        assert_eq!(sql.one(&format!("SHOW freestone.{name}")), default);
+    }
+    // Blocks lie in both directories, and are found again.
+    assert!(other_disk.join("blocks").read_dir().unwrap().count() > 1);
+    drop((sql, other, database));
+    let again = Database::open(folder.path().join("own")).unwrap();
+    assert_eq!(Sql::on(&again).one("SELECT count(*) FROM t"), "60000");
+}
+
 /// Strings are printed and parsed again on their way; they stay what they are.
 #[test]
 fn text_is_text_whatever_is_in_it() {

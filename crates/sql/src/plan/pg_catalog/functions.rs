@@ -24,6 +24,8 @@ use crate::plan::names::fold_part;
 ///
 /// # Errors
 /// None but those of a bug in here.
+// Its callers are visitors, in which it would stand a hundred times.
+#[inline(never)]
 pub(crate) fn rewritten(expr: &mut Expr) -> Result<Option<Expr>> {
     Ok(match expr {
         Expr::Function(function) => {
@@ -140,10 +142,7 @@ fn called(function: &mut Function) -> Result<Option<Expr>> {
         sequences(function);
         return Ok(None);
     }
-    let Some(arguments) = arguments(function) else {
-        return Ok(None);
-    };
-    let first = arguments.first().map(String::as_str).unwrap_or("NULL");
+    let first = || argument(function, 0).unwrap_or_else(|| "NULL".to_owned());
     let text = match name.as_str() {
         "pg_table_is_visible"
         | "pg_type_is_visible"
@@ -154,12 +153,13 @@ fn called(function: &mut Function) -> Result<Option<Expr>> {
         | "has_column_privilege" => "TRUE".to_owned(),
         "pg_is_in_recovery" | "pg_is_other_temp_schema" => "FALSE".to_owned(),
         "pg_my_temp_schema" | "pg_backend_pid" => "CAST(0 AS BIGINT)".to_owned(),
+        "pg_partition_ancestors" => "CAST(NULL AS BIGINT)".to_owned(),
         "pg_get_userbyid" => format!("'{}'", super::others::USER),
-        "session_user" | "current_user" if arguments.is_empty() => {
+        "session_user" | "current_user" if argument(function, 0).is_none() => {
             format!("'{}'", super::others::USER)
         }
         "pg_encoding_to_char" => "'UTF8'".to_owned(),
-        "pg_get_expr" => format!("({first})"),
+        "pg_get_expr" => format!("({})", first()),
         "obj_description"
         | "col_description"
         | "shobj_description"
@@ -171,17 +171,21 @@ fn called(function: &mut Function) -> Result<Option<Expr>> {
         | "pg_get_triggerdef"
         | "pg_get_serial_sequence"
         | "pg_relation_is_publishable" => "CAST(NULL AS TEXT)".to_owned(),
-        "to_regtype" => lookup("oid", ("pg_type", "typname"), first),
-        "to_regclass" => lookup("oid", ("pg_class", "relname"), first),
-        "pg_get_constraintdef" => lookup("definition", ("pg_constraint", "oid"), first),
-        "pg_get_indexdef" => match arguments.get(1).filter(|place| *place != "0") {
-            None => lookup("definition", ("pg_index", "indexrelid"), first),
+        "to_regtype" => lookup("oid", ("pg_type", "typname"), &first()),
+        "to_regclass" => lookup("oid", ("pg_class", "relname"), &first()),
+        "pg_get_constraintdef" => lookup("definition", ("pg_constraint", "oid"), &first()),
+        "pg_get_indexdef" => match argument(function, 1).filter(|place| place != "0") {
+            None => lookup("definition", ("pg_index", "indexrelid"), &first()),
             Some(place) => format!(
                 "(SELECT max(\"w\") FROM (SELECT attname AS \"w\", attrelid AS \"k\", attnum AS \"p\" \
-                 FROM pg_catalog.pg_attribute) AS \"of\" WHERE \"k\" = ({first}) AND \"p\" = ({place}))"
+                 FROM pg_catalog.pg_attribute) AS \"of\" WHERE \"k\" = ({}) AND \"p\" = ({place}))",
+                first()
             ),
         },
-        "format_type" => format_type(first, arguments.get(1).map_or("-1", String::as_str)),
+        "format_type" => {
+            let modifier = argument(function, 1);
+            format_type(&first(), modifier.as_deref().unwrap_or("-1"))
+        }
         _ => return Ok(None),
     };
     parsed(&text).map(Some)
@@ -204,18 +208,14 @@ fn format_type(number: &str, modifier: &str) -> String {
     format!("CASE ({number}) {} ELSE '???' END", each.join(" "))
 }
 
-/// The arguments of a call as text; `None` for one of another form.
-fn arguments(function: &Function) -> Option<Vec<String>> {
-    match &function.args {
-        FunctionArguments::None => Some(Vec::new()),
-        FunctionArguments::List(list) => {
-            let each = list.args.iter().map(|argument| match argument {
-                FunctionArg::Unnamed(FunctionArgExpr::Expr(expr)) => Some(expr.to_string()),
-                _ => None,
-            });
-            each.collect()
-        }
-        FunctionArguments::Subquery(_) => None,
+/// An argument of a call as text; `None` if there is none, or one of another form.
+fn argument(function: &Function, place: usize) -> Option<String> {
+    let FunctionArguments::List(list) = &function.args else {
+        return None;
+    };
+    match list.args.get(place)? {
+        FunctionArg::Unnamed(FunctionArgExpr::Expr(expr)) => Some(expr.to_string()),
+        _ => None,
     }
 }
 

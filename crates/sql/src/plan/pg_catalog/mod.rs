@@ -3,6 +3,7 @@
 //! Object numbers are made from those of tables: they stay as long as the table does.
 //! Numbers of types are PostgreSQL's, as drivers know them.
 
+mod empty;
 mod facts;
 mod functions;
 mod keys;
@@ -19,6 +20,7 @@ use super::rows::table as rows_table;
 use crate::error::Result;
 use facts::Facts;
 
+pub(crate) use empty::emptied;
 pub(crate) use functions::rewritten;
 
 /// The schema.
