@@ -3,8 +3,10 @@
 use crate::args::{CodbArguments, LabArguments, LabCommand};
 use crate::failure::{Failure, Result};
 use crate::output::Output;
+use crate::tpch::Laboratory;
 use freestone_lab::c::{Entropy, EntrySize, Workload, codb};
 use freestone_lab::command;
+use std::sync::Arc;
 
 /// Names the commit that the program was built from, for the records.
 const COMMIT: &str = "FREESTONE_COMMIT";
@@ -25,7 +27,8 @@ pub fn run(arguments: &LabArguments) -> Result<()> {
             seed,
             out,
         } => {
-            let setting = command::setting(*quick, *seed, out);
+            let mut setting = command::setting(*quick, *seed, out);
+            setting.sql = Some(Arc::new(Laboratory::new()?));
             let commit = std::env::var(COMMIT).ok();
             let tell = &mut |event: freestone_lab::Event<'_>| eprintln!("{event}");
             let summary = command::run(ids, &known, &setting, out, commit.as_deref(), tell);

@@ -48,11 +48,31 @@ pub fn prepare<'a>(
     problems.extend(scratch(&setting.scratch));
     for experiment in &chosen {
         problems.extend(space(experiment, setting));
+        if (experiment.need)(setting).sql && setting.sql.is_none() {
+            let message = format!("`{}` asks by SQL, which this lab has not", experiment.id);
+            problems.push(Error::new(message, "run it as `freestone lab run`"));
+        }
     }
     problems.extend(programs(&chosen, setting, env::var_os("PATH").as_deref()));
     match together(problems) {
         Some(error) => Err(error),
         None => Ok(chosen),
+    }
+}
+
+/// What is not installed, and what would mend it: some claims cannot be tested without.
+pub fn lacking(chosen: &[&Experiment], setting: &Setting) -> Vec<String> {
+    let of_postgres = chosen
+        .iter()
+        .filter(|experiment| (experiment.need)(setting).postgres);
+    let ids: Vec<&str> = of_postgres.map(|experiment| experiment.id).collect();
+    match ids.is_empty() || crate::m::postgres().is_some() {
+        true => Vec::new(),
+        false => vec![format!(
+            "PostgreSQL is not installed: claims of `{}` about it will not be tested (on Debian, \
+             apt-get install postgresql)",
+            ids.join("`, `")
+        )],
     }
 }
 
@@ -208,6 +228,8 @@ mod tests {
         memory: setting.by_scale(0, 1 << 50),
         disk: setting.by_scale(0, u64::MAX),
         programs: vec!["a-program-that-nobody-has"],
+        sql: false,
+        postgres: false,
     });
 
     fn setting() -> Setting {
@@ -217,6 +239,7 @@ mod tests {
             scratch: env::temp_dir(),
             threads: 1,
             memory: 1 << 30,
+            sql: None,
         }
     }
 

@@ -24,6 +24,7 @@ pub fn setting(quick: bool, seed: u64, directory: &Path) -> Setting {
         scratch: directory.join("scratch"),
         threads: std::thread::available_parallelism().map_or(1, usize::from),
         memory: available_memory().map_or(UNKNOWN, |free| free / 2),
+        sql: None,
     }
 }
 
@@ -57,6 +58,9 @@ pub fn run(
 ) -> Result<Summary> {
     let chosen = check::prepare(ids, known, setting)?;
     writable(directory)?;
+    for lacking in check::lacking(&chosen, setting) {
+        tell(Event::Lacks(&lacking));
+    }
     let summary = run::run(&chosen, setting, directory, &Program::here(commit), tell);
     // Fails if others have files there, which then stay.
     let _ = fs::remove_dir(&setting.scratch);

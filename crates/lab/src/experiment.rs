@@ -28,4 +28,8 @@ pub struct Need {
     pub disk: u64,
     /// Programs that have to be installed, as `valgrind`.
     pub programs: Vec<&'static str>,
+    /// Whether it asks by SQL.
+    pub sql: bool,
+    /// Whether some of its claims are about PostgreSQL.
+    pub postgres: bool,
 }

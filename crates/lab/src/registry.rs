@@ -4,11 +4,12 @@ use crate::experiment::Experiment;
 
 /// All experiments, in the order of documents and figures.
 pub fn all() -> Vec<&'static Experiment> {
-    let documents: [&[&Experiment]; 4] = [
+    let documents: [&[&Experiment]; 5] = [
         crate::h::EXPERIMENTS,
         crate::c::EXPERIMENTS,
         crate::q::EXPERIMENTS,
         crate::p::EXPERIMENTS,
+        crate::m::EXPERIMENTS,
     ];
     documents.concat()
 }

@@ -16,6 +16,8 @@ use std::time::{Instant, SystemTime};
 /// What happens during a run, for a line or a progress bar; written out, it is a line.
 #[derive(Clone, Copy, Debug)]
 pub enum Event<'a> {
+    /// Something is not installed, so that some claims cannot be tested.
+    Lacks(&'a str),
     /// An experiment begins.
     Begins {
         /// Which of them, from 1.
@@ -39,6 +41,7 @@ pub enum Event<'a> {
 impl fmt::Display for Event<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
+            Event::Lacks(what) => f.write_str(what),
             Event::Begins {
                 place,
                 of,
@@ -218,6 +221,7 @@ mod tests {
             scratch: scratch.clone(),
             threads: 1,
             memory: 1,
+            sql: None,
         };
         let mut lines = Vec::new();
         let mut tell = |event: Event<'_>| lines.push(event.to_string());
@@ -264,6 +268,7 @@ mod tests {
             scratch: std::env::temp_dir(),
             threads: 1,
             memory: 1,
+            sql: None,
         };
         let error = run(
             &[&GOOD],

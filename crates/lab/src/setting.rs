@@ -1,6 +1,8 @@
 //! How large experiments are, and how often they measure.
 
+use crate::sql::Sql;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 /// How much an experiment does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -24,6 +26,8 @@ pub struct Setting {
     pub threads: usize,
     /// Bytes of memory that an experiment may fill.
     pub memory: u64,
+    /// What makes databases that are asked by SQL.
+    pub sql: Option<Arc<dyn Sql>>,
 }
 
 impl Setting {
@@ -37,6 +41,6 @@ impl Setting {
 
     /// How often each point is measured; the documents measure three to five times.
     pub fn repetitions(&self) -> usize {
-        self.by_scale(3, 5)
+        5
     }
 }

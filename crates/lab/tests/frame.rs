@@ -23,6 +23,7 @@ const CURVES: Experiment = Experiment {
         memory: 1 << 10,
         disk: 1 << 10,
         programs: Vec::new(),
+        ..Need::default()
     },
     run: curves,
 };
@@ -179,6 +180,7 @@ fn setting(folder: &Path) -> Setting {
         scratch: folder.join("scratch"),
         threads: 2,
         memory: 1 << 20,
+        sql: None,
     }
 }
 

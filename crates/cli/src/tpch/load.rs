@@ -136,7 +136,8 @@ async fn load(path: &Path, plan: Plan, interrupt: &Interrupt) -> Result<f64> {
     let mut rows = 0;
     for table in Table::ALL {
         interrupt.check()?;
-        create(&session, table, plan.layout.slices()[0]).await?;
+        let options = layout_option(plan.layout.slices()[0]);
+        create(&session, table, &options).await?;
         rows += fill(&database, &session, table, plan, &progress, interrupt).await?;
     }
     drop(bar);
@@ -165,13 +166,18 @@ pub fn empty(path: &Path) -> Result<Database> {
     Ok(Database::open(path)?)
 }
 
-/// Creates one of the tables.
+/// The option that gives a table its layout.
+pub fn layout_option(layout: &str) -> String {
+    format!("layout = '{layout}'")
+}
+
+/// Creates one of the tables, with options.
 ///
 /// # Errors
 /// Those of CREATE TABLE.
-pub async fn create(session: &Session, table: Table, layout: &str) -> Result<()> {
+pub async fn create(session: &Session, table: Table, options: &str) -> Result<()> {
     let (name, columns) = (table.name(), table.columns());
-    let sql = format!("CREATE TABLE {name} ({columns}) WITH (layout = '{layout}')");
+    let sql = format!("CREATE TABLE {name} ({columns}) WITH ({options})");
     session.execute(&sql).await?;
     Ok(())
 }

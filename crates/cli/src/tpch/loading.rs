@@ -6,7 +6,7 @@
 //! that mix layouts are measured in the layout `column`.
 
 use super::interrupt::Interrupt;
-use super::load::{Plan, create, empty, with_suffix};
+use super::load::{Plan, create, empty, layout_option, with_suffix};
 use super::parquet;
 use super::schema::Table;
 use crate::failure::{Failure, Result};
@@ -55,7 +55,8 @@ async fn from_memory(database: &Database, plan: Plan, interrupt: &Interrupt) -> 
     let mut time = Duration::ZERO;
     for table in Table::ALL {
         interrupt.check()?;
-        create(&session, table, plan.layout.of_one_piece()).await?;
+        let options = layout_option(plan.layout.of_one_piece());
+        create(&session, table, &options).await?;
         let database = database.clone();
         let work = move || -> Result<Duration> {
             let sources = generated(table, plan)?.into_iter().map(|batches| {
@@ -99,7 +100,8 @@ async fn from_parquet(
     let session = database.session();
     let mut time = Duration::ZERO;
     for table in Table::ALL {
-        create(&session, table, plan.layout.of_one_piece()).await?;
+        let options = layout_option(plan.layout.of_one_piece());
+        create(&session, table, &options).await?;
         let file = parquet::file(folder, table)
             .to_string_lossy()
             .replace('\'', "''");

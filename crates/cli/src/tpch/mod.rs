@@ -12,10 +12,12 @@
 //! | `engine` | running a query on Freestone or on DataFusion over Parquet |
 //! | `parquet`, `loading` | the files for that; how long loading alone takes |
 //! | `report` | table and JSON |
+//! | `laboratory` | the same tables and queries for the lab |
 
 mod answers;
 mod engine;
 mod interrupt;
+mod laboratory;
 mod load;
 mod loading;
 mod parquet;
@@ -33,6 +35,7 @@ use engine::Engine;
 use freestone::Cells;
 use freestone::{Progress, SessionOptions};
 use interrupt::Interrupt;
+pub use laboratory::Laboratory;
 use load::{Loaded, Plan, open_or_load, with_suffix};
 use report::{QueryResult, Report};
 use std::path::{Path, PathBuf};

@@ -104,6 +104,25 @@ fn read_only_means_it() {
 }
 
 #[test]
+fn blocks_may_lie_on_several_disks() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let place = |name: &str| folder.path().join(name).to_string_lossy().into_owned();
+    let (db, other) = (place("db"), place("other"));
+    let sql = "CREATE TABLE t AS SELECT i FROM generate_series(1, 50000) AS g(i);
+               CREATE TABLE u AS SELECT i FROM t";
+    run(&[&db, "--stripe", &other, "-c", sql]).ok();
+    let blocks = |name: &str| std::fs::read_dir(folder.path().join(name).join("blocks"));
+    assert!(blocks("db").expect("read").count() > 0);
+    assert!(blocks("other").expect("read").count() > 0);
+    let count = "SELECT count(*) AS n FROM u";
+    let out = run(&[&db, "--format", "csv", "-c", count]).ok();
+    assert_eq!(out, "n\n50000\n");
+    assert_eq!(run(&["--stripe", &other, "-c", "SELECT 1"]).code, 2);
+    let error = run(&[&place("new"), "--stripe", &other, "-c", "SELECT 1"]).failed();
+    assert!(error.contains("ERROR 22023: "), "{error}");
+}
+
+#[test]
 fn what_is_no_database_says_so() {
     let folder = tempfile::tempdir().expect("a folder");
     std::fs::write(folder.path().join("letter.txt"), "Dear").expect("written");

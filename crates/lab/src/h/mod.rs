@@ -49,6 +49,7 @@ mod tests {
             scratch: std::env::temp_dir(),
             threads: 1,
             memory: 1 << 20,
+            sql: None,
         };
         assert!((experiment.need)(&setting).memory < 2 << 20);
         (experiment.run)(&setting).unwrap()

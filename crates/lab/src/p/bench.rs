@@ -1,6 +1,5 @@
 //! R in all layouts, ready to be asked, and what a selection costs in each.
 
-use super::measure::timed;
 use super::places::Places;
 use super::relation::Relation;
 use super::selection::{Answer, Selection};
@@ -8,6 +7,7 @@ use super::table::Model;
 use super::touched::{misses, per_record};
 use crate::cache::CacheMachine;
 use crate::error::{Error, Result};
+use crate::measure::timed;
 use freestone_storage::{Store, Table};
 use std::sync::Arc;
 
@@ -99,8 +99,23 @@ impl Bench {
     pub fn misses(&self, model: Model, selection: &Selection, machine: &CacheMachine) -> Misses {
         let mut places = self.places.iter();
         let found = places.find(|(known, _)| *known == model);
-        let counts = found.map(|(_, places)| misses(&self.relation, places, selection, machine));
-        let counts = counts.unwrap_or_default();
+        let none = Misses {
+            first: 0.0,
+            second: 0.0,
+        };
+        found.map_or(none, |(_, places)| {
+            self.misses_at(places, selection, machine)
+        })
+    }
+
+    /// The same of R kept in other places.
+    pub fn misses_at(
+        &self,
+        places: &Places,
+        selection: &Selection,
+        machine: &CacheMachine,
+    ) -> Misses {
+        let counts = misses(&self.relation, places, selection, machine);
         Misses {
             first: per_record(&self.relation, &counts, 1),
             second: per_record(&self.relation, &counts, machine.levels.len()),

@@ -1,13 +1,13 @@
 //! P, section 7.5: single records by an index, NSM beside PAX.
 
 use super::bench::rows;
-use super::measure::{in_turns, ratio, timed};
 use super::plots::{listed, plot, series};
 use super::relation::{PAGE_BYTES, Relation, batch, schema};
 use super::replica;
 use super::table::{Model, load};
 use crate::error::{Error, Result};
 use crate::experiment::{Experiment, Need};
+use crate::measure::{in_turns, ratio, timed};
 use crate::outcome::{Claim, Outcome, Point};
 use crate::setting::Setting;
 use freestone_calibrate::Random;

@@ -5,7 +5,6 @@
 mod bench;
 mod lineitem;
 mod look_ups;
-pub(crate) mod measure;
 mod p10;
 mod p11;
 mod p12;
@@ -23,6 +22,7 @@ mod replica;
 mod selection;
 mod table;
 mod touched;
+mod tpch;
 
 use crate::experiment::Experiment;
 

@@ -1,7 +1,6 @@
 //! P, figure 10: how sensitive NSM and PAX are to the number of attributes of R.
 
 use super::bench::{Bench, Misses, OF_THE_MODEL, need, rows};
-use super::measure::{in_turns, ratio};
 use super::plots::{listed, plot, series};
 use super::replica::Replica;
 use super::selection::Selection;
@@ -9,6 +8,7 @@ use super::table::Model;
 use crate::cache::CacheMachine;
 use crate::error::Result;
 use crate::experiment::Experiment;
+use crate::measure::{in_turns, ratio};
 use crate::outcome::{Claim, Outcome, Point};
 use crate::setting::Setting;
 

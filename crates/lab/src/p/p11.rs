@@ -1,13 +1,13 @@
 //! P, figure 11: how long bulk-loading takes with each layout.
 
 use super::lineitem;
-use super::measure::{in_turns, percent, ratio, timed};
 use super::plots::{plot, series};
 use super::relation::PAGE_BYTES;
 use super::replica;
 use super::table::{Model, load};
 use crate::error::Result;
 use crate::experiment::{Experiment, Need};
+use crate::measure::{in_turns, percent, ratio, timed};
 use crate::outcome::{Claim, Outcome, Point};
 use crate::setting::Setting;
 use freestone_storage::{Store, TableOptions};

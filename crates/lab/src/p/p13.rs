@@ -1,7 +1,6 @@
 //! P, figure 13: updates in place, NSM beside PAX.
 
 use super::lineitem;
-use super::measure::{in_turns, median, ratio, timed};
 use super::places::sections;
 use super::plots::{listed, plot, series};
 use super::relation::PAGE_BYTES;
@@ -9,6 +8,7 @@ use super::replica;
 use super::table::Model;
 use crate::error::{Error, Result};
 use crate::experiment::{Experiment, Need};
+use crate::measure::{in_turns, median, ratio, timed};
 use crate::outcome::{Claim, Outcome, Plot, Point};
 use crate::setting::Setting;
 use freestone_storage::layout::{

@@ -1,13 +1,13 @@
 //! P, figure 7: what data misses cost with each record, NSM beside PAX.
 
 use super::bench::{Bench, FIRST_PENALTY, Misses, OF_THE_MODEL, SECOND_PENALTY, need, rows};
-use super::measure::percent;
 use super::plots::{plot, series};
 use super::selection::Selection;
 use super::table::Model;
 use crate::cache::{CacheMachine, here};
 use crate::error::Result;
 use crate::experiment::Experiment;
+use crate::measure::percent;
 use crate::outcome::{Claim, Outcome, Plot, Point};
 use crate::setting::Setting;
 

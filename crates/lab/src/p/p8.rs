@@ -1,13 +1,13 @@
 //! P, figure 8: time by projectivity and by the number of predicates.
 
 use super::bench::{Bench, need, rows};
-use super::measure::{in_turns, median, percent, ratio};
 use super::plots::{listed, plot, series};
 use super::replica::Replica;
 use super::selection::Selection;
 use super::table::Model;
 use crate::error::Result;
 use crate::experiment::Experiment;
+use crate::measure::{in_turns, median, percent, ratio};
 use crate::outcome::{Claim, Outcome, Plot, Point};
 use crate::setting::Setting;
 

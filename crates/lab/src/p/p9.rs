@@ -1,13 +1,14 @@
 //! P, figure 9: how sensitive NSM and PAX are to selectivity.
 
 use super::bench::{Bench, Misses, OF_THE_MODEL, SECOND_PENALTY, need, rows};
-use super::measure::{in_turns, ratio};
+use super::places::Places;
 use super::plots::{listed, plot, series};
 use super::selection::Selection;
 use super::table::Model;
 use crate::cache::{CacheMachine, here};
 use crate::error::Result;
 use crate::experiment::Experiment;
+use crate::measure::{in_turns, ratio};
 use crate::outcome::{Claim, Outcome, Plot, Point};
 use crate::setting::Setting;
 
@@ -35,6 +36,11 @@ fn run(setting: &Setting) -> Result<Outcome> {
         })
     };
     let (paper, ours) = (misses(&machines[0]), misses(&machines[1]));
+    let places = Places::tagged(&bench.relation);
+    let of_records = selections
+        .iter()
+        .map(|selection| bench.misses_at(&places, selection, &machines[0]));
+    let of_records: Vec<Misses> = of_records.collect();
     let times = selections.iter().map(|selection| {
         in_turns(setting.repetitions(), &MODELS, |model| {
             bench.nanoseconds(*model, selection)
@@ -54,7 +60,7 @@ fn run(setting: &Setting) -> Result<Outcome> {
     Ok(Outcome {
         setup: format!(
             "R of {} records as in figure 7: one attribute projected, another in the predicate, \
-             more than a line apart. {OF_THE_MODEL} Caches: {}; {}. Times: Freestone's scans, one \
+             more than a line apart. As in the document: records with a tag of 12 bytes. {OF_THE_MODEL} Caches: {}; {}. Times: Freestone's scans, one \
              thread, processor time, {} repetitions in turns.",
             bench.rows(),
             machines[0].described(),
@@ -75,7 +81,7 @@ fn run(setting: &Setting) -> Result<Outcome> {
             drawn("Time", "nanoseconds per record", &measured),
         ],
         tables: Vec::new(),
-        claims: claims(&paper, &times),
+        claims: claims(&paper, &of_records, &times),
     })
 }
 
@@ -87,7 +93,7 @@ fn drawn(title: &str, y: &str, point: &dyn Fn(usize, usize) -> Point) -> Plot {
     plot(title, "selectivity (%)", y, curves.collect())
 }
 
-fn claims(misses: &[Vec<Misses>; 2], times: &[Vec<Vec<f64>>]) -> Vec<Claim> {
+fn claims(misses: &[Vec<Misses>; 2], of_records: &[Misses], times: &[Vec<Vec<f64>>]) -> Vec<Claim> {
     let last = SELECTIVITIES.len() - 1;
     let more = |model: usize, from: usize, to: usize| {
         misses[model][to].second - misses[model][from].second
@@ -97,16 +103,26 @@ fn claims(misses: &[Vec<Misses>; 2], times: &[Vec<Vec<f64>>]) -> Vec<Claim> {
         |from: usize, to: usize| more(1, from, to) / (SELECTIVITIES[to] - SELECTIVITIES[from]);
     let (early, late) = (slope(1, 3), slope(4, last));
     let (nsm, pax) = (more(0, 0, last), more(1, 0, last));
+    let documents = of_records[last].second - of_records[0].second;
+    let one_more = |more: f64| (0.8..=1.5).contains(&more);
     let ratios = times.iter().map(|point| ratio(&point[0], &point[1]));
     let ratios: Vec<f64> = ratios.collect();
     vec![
-        Claim::tested(
+        Claim::replicated(
             "With NSM each record that qualifies costs one more miss.",
-            (0.8..=1.5).contains(&nsm),
-            format!(
-                "Counted as 0.8 to 1.5, between a selectivity of 0.1 and of 100 %: \
-                 {nsm:.2} more misses a record. Records of Freestone have 65 bytes: for one in \
-                 five the line of the projected value is that of the next record's predicate, too."
+            (
+                one_more(documents),
+                format!(
+                    "Counted as 0.8 to 1.5, between a selectivity of 0.1 and of 100 %: \
+                     {documents:.2} more misses a record."
+                ),
+            ),
+            (
+                one_more(nsm),
+                format!(
+                    "{nsm:.2}. Records of Freestone have 65 bytes: for one in five the line of \
+                     the projected value is that of the next record's predicate, too."
+                ),
             ),
         ),
         Claim::tested(

@@ -25,6 +25,9 @@ const HEADER: u64 = 16;
 const MINIPAGE_ENTRY: u64 = 6;
 /// Bytes of a slot, on pages of up to 64 KiB.
 const SLOT: u64 = 4;
+/// Bytes before a record's values in the document's program, and of a value of R.
+const TAG: u64 = 12;
+const VALUE: u64 = 8;
 
 /// Where the values of a relation lie.
 #[derive(Debug)]
@@ -72,6 +75,31 @@ impl Places {
             header: HEADER,
             slotted: true,
         })
+    }
+
+    /// Of records on slotted pages as the document's program has them: a tag before the
+    /// values (see [`super::replica`]).
+    pub fn tagged(relation: &Relation) -> Places {
+        let values = VALUE * relation.degree() as u64;
+        let record = TAG + values;
+        let page = u64::from(PAGE_BYTES);
+        // In range: a page has some hundred records.
+        let most = ((page - HEADER) / (record + SLOT)) as usize;
+        let parts = (0..relation.rows()).step_by(most).zip(0..);
+        let parts = parts.map(|(first, number)| {
+            let start = number * page;
+            let value = |attribute| (start + HEADER + TAG + VALUE * attribute, record);
+            Part {
+                rows: first..(first + most).min(relation.rows()),
+                bytes: start..start + page,
+                columns: (0..relation.degree() as u64).map(value).collect(),
+            }
+        });
+        Places {
+            parts: parts.collect(),
+            header: HEADER,
+            slotted: true,
+        }
     }
 
     /// Of minipages.

@@ -1,12 +1,12 @@
 //! P, table 2: when moving minipage boundaries is worth it.
 
 use super::lineitem;
-use super::measure::{in_turns, median, timed};
 use super::relation::PAGE_BYTES;
 use super::replica;
 use super::table::Model;
 use crate::error::Result;
 use crate::experiment::{Experiment, Need};
+use crate::measure::{in_turns, median, timed};
 use crate::outcome::{Claim, Outcome, Table};
 use crate::setting::Setting;
 use freestone_storage::codec::{Dense, Encoded};

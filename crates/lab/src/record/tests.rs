@@ -20,6 +20,7 @@ fn record(found: Found) -> Record {
         scratch: std::env::temp_dir(),
         threads: 2,
         memory: 1,
+        sql: None,
     };
     let start = SystemTime::UNIX_EPOCH + Duration::from_secs(1_700_000_000);
     let program = Program::here(Some("abc"));

@@ -30,6 +30,7 @@ fn record(experiment: &Experiment, found: Found) -> Record {
         scratch,
         threads: 2,
         memory: 1,
+        sql: None,
     };
     let machine = Machine {
         processor: Some("Fast 9".to_string()),
