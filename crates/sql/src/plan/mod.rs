@@ -10,6 +10,7 @@ pub(crate) mod naming;
 pub(crate) mod optimize;
 pub(crate) mod pg_catalog;
 pub(crate) mod relations;
+mod reserved;
 pub(crate) mod rewrite;
 pub(crate) mod rows;
 mod table_functions;

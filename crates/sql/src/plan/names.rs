@@ -10,6 +10,7 @@ use datafusion::sql::sqlparser::parser::Parser;
 
 use freestone_storage::Table;
 
+use super::reserved::is_reserved;
 use crate::error::{Error, Position, Result, parser};
 
 /// The only catalog.
@@ -171,7 +172,8 @@ pub(crate) fn quoted(name: &str) -> String {
     let plain = name
         .chars()
         .all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_')
-        && name.starts_with(|c: char| c.is_ascii_lowercase() || c == '_');
+        && name.starts_with(|c: char| c.is_ascii_lowercase() || c == '_')
+        && !is_reserved(name);
     if plain {
         name.to_owned()
     } else {

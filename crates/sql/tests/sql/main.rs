@@ -26,8 +26,10 @@ mod plans;
 mod point_change;
 mod prepared;
 mod queries;
+mod reserved;
 mod sargable;
 mod sequences;
+mod stacks;
 mod support;
 #[path = "../../../cli/src/tpch/queries.rs"]
 mod tpch_queries;

@@ -1,0 +1,159 @@
+//! Which words cannot be names without double quotes.
+
+use datafusion::sql::sqlparser::keywords::{
+    RESERVED_FOR_COLUMN_ALIAS, RESERVED_FOR_IDENTIFIER, RESERVED_FOR_TABLE_ALIAS,
+    RESERVED_FOR_TABLE_FACTOR,
+};
+
+/// What PostgreSQL reserves, and what the parser reads as something else than a name.
+const RESERVED: [&str; 103] = [
+    "all",
+    "analyse",
+    "analyze",
+    "and",
+    "any",
+    "array",
+    "as",
+    "asc",
+    "asymmetric",
+    "authorization",
+    "binary",
+    "both",
+    "case",
+    "cast",
+    "check",
+    "collate",
+    "collation",
+    "column",
+    "concurrently",
+    "constraint",
+    "create",
+    "cross",
+    "current_catalog",
+    "current_date",
+    "current_role",
+    "current_schema",
+    "current_time",
+    "current_timestamp",
+    "current_user",
+    "default",
+    "deferrable",
+    "desc",
+    "distinct",
+    "do",
+    "else",
+    "end",
+    "except",
+    "false",
+    "fetch",
+    "for",
+    "foreign",
+    "freeze",
+    "from",
+    "full",
+    "grant",
+    "group",
+    "having",
+    "ilike",
+    "in",
+    "initially",
+    "inner",
+    "intersect",
+    "into",
+    "is",
+    "isnull",
+    "join",
+    "lateral",
+    "leading",
+    "left",
+    "like",
+    "limit",
+    "localtime",
+    "localtimestamp",
+    "natural",
+    "not",
+    "notnull",
+    "null",
+    "offset",
+    "on",
+    "only",
+    "or",
+    "order",
+    "outer",
+    "overlaps",
+    "placing",
+    "primary",
+    "references",
+    "replace",
+    "returning",
+    "right",
+    "select",
+    "session_user",
+    "similar",
+    "some",
+    "symmetric",
+    "system_user",
+    "table",
+    "tablesample",
+    "then",
+    "to",
+    "trailing",
+    "true",
+    "union",
+    "unique",
+    "unnest",
+    "user",
+    "using",
+    "variadic",
+    "verbose",
+    "when",
+    "where",
+    "window",
+    "with",
+];
+
+/// Whether `name`, in lower case, needs double quotes to be a name anywhere.
+pub(super) fn is_reserved(name: &str) -> bool {
+    let lists = [
+        RESERVED_FOR_COLUMN_ALIAS,
+        RESERVED_FOR_IDENTIFIER,
+        RESERVED_FOR_TABLE_ALIAS,
+        RESERVED_FOR_TABLE_FACTOR,
+    ];
+    RESERVED.binary_search(&name).is_ok()
+        || lists
+            .iter()
+            .flat_map(|list| list.iter())
+            .any(|word| word.to_string().eq_ignore_ascii_case(name))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::plan::names::quoted;
+    use crate::statement::parse_one;
+    use datafusion::sql::sqlparser::keywords::ALL_KEYWORDS;
+
+    #[test]
+    fn the_list_is_sorted() {
+        assert!(RESERVED.is_sorted());
+    }
+
+    #[test]
+    fn every_word_is_a_name_where_names_are_written() {
+        for word in ALL_KEYWORDS {
+            let name = quoted(&word.to_lowercase());
+            for sql in [
+                format!("SELECT {name} FROM {name} WHERE {name} = 1 ORDER BY {name}"),
+                format!("SELECT {name} + 1 AS {name} FROM public.{name} AS {name}"),
+                format!("UPDATE {name} SET {name} = {name} + 1"),
+                format!("DELETE FROM {name} WHERE {name} IN (1)"),
+                format!("CREATE INDEX {name} ON {name}({name})"),
+                format!("ALTER TABLE {name} RENAME COLUMN {name} TO {name}"),
+            ] {
+                let parsed = parse_one(&sql).map(|statement| statement.to_string());
+                assert_eq!(parsed.ok(), Some(sql));
+            }
+        }
+    }
+}
