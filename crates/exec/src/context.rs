@@ -5,7 +5,7 @@ use crate::pipeline::Run;
 use crate::plan::{Metrics, Node, Plan, Table};
 use crate::ranges::Bounds;
 use crate::shared::SharedPlans;
-use freestone_storage::{Scan, ScanMetrics};
+use freestone_storage::{Scan, ScanMetrics, Snapshot};
 use parking_lot::Mutex;
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -20,6 +20,8 @@ pub(crate) struct Context<'r> {
     /// Whether whoever waits for this part of the run has no use for it any more.
     pub is_unwanted: &'r (dyn Fn() -> bool + Sync),
     pub space: &'r Space,
+    /// See [`Run::moment`].
+    pub moment: Option<&'r Snapshot>,
     pub counters: &'r Counters<'r>,
     /// The rows of shared plans, of this range if there is one.
     pub shared: &'r SharedPlans,
@@ -40,6 +42,7 @@ impl<'r> Context<'r> {
             stop: run.stop,
             is_unwanted: &|| false,
             space: &run.space,
+            moment: run.moment.as_ref(),
             counters,
             shared,
             bounds: None,

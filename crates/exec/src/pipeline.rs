@@ -16,7 +16,7 @@ use crate::source::Source;
 use crate::step::Step;
 use crate::threads::Workers;
 use crate::vector::{Batch, Values};
-use freestone_storage::Scan;
+use freestone_storage::{Scan, Snapshot};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Instant;
@@ -37,6 +37,8 @@ pub struct Run<'a> {
     pub watch: &'a (dyn Fn(&Arc<Scan>) + Sync),
     /// The memory it may use.
     pub space: Space,
+    /// What readers see, where that is not the moment that the plan was made for.
+    pub moment: Option<Snapshot>,
 }
 
 /// Runs a plan and gives its rows to `out`, from several threads; those of a plan that

@@ -46,7 +46,10 @@ impl Context<'_> {
             } else {
                 self.batch_rows
             },
-            view: table.view.clone(),
+            view: match self.moment {
+                Some(moment) => moment.read_view(table.table.id),
+                None => table.view.clone(),
+            },
             form: ArrayForm::Compact,
             metrics: Some(counters.clone()),
             ..ScanRequest::default()

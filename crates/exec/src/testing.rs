@@ -139,6 +139,7 @@ pub(crate) fn batches(plan: &Plan, how: How) -> Result<Vec<Batch>> {
         stop: &stop,
         watch: &|_| {},
         space: Space::new(memory.clone()),
+        moment: None,
     };
     let all = Mutex::new(Vec::new());
     run(plan, &run_of, &|batch| {

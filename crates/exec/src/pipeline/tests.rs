@@ -289,6 +289,7 @@ fn errors_of_who_reads_end_a_sorted_run() {
         stop: &AtomicBool::new(false),
         watch: &|_| {},
         space: crate::testing::space(),
+        moment: None,
     };
     let outcome = run(
         &plan,

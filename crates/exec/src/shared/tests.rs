@@ -142,6 +142,7 @@ fn runs_share_nothing_with_each_other() {
         stop: &AtomicBool::new(true),
         watch: &|_| {},
         space: crate::testing::space(),
+        moment: None,
     };
     let stopped = pipeline::run(&first, &run_of, &|_| Ok(()));
     assert!(matches!(stopped, Err(Error::Cancelled)), "{stopped:?}");

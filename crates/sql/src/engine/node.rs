@@ -31,6 +31,7 @@ use datafusion::physical_plan::{
 use datafusion::physical_planner::{DefaultPhysicalPlanner, ExtensionPlanner, PhysicalPlanner};
 use freestone_exec::vector::Batch;
 use freestone_exec::{Plan, Run, Space};
+use freestone_storage::Snapshot;
 
 use crate::error::Error;
 use crate::memory::Broker;
@@ -221,6 +222,7 @@ impl ExecutionPlan for PipelineExec {
         let (threads, batch_rows) = (config.target_partitions(), config.batch_size());
         let progress = config.get_extension::<Progress>();
         let memory = config.get_extension::<Broker>();
+        let moment = config.get_extension::<Snapshot>();
         let memory = memory.ok_or_else(|| Error::internal("a database without memory"))?;
         let (plan, schema) = (Arc::clone(&self.plan), Arc::clone(&self.schema));
         let (sender, receiver) = tokio::sync::mpsc::channel::<DfResult<RecordBatch>>(WAITING);
@@ -238,6 +240,7 @@ impl ExecutionPlan for PipelineExec {
                 stop: &stop,
                 watch: &watch,
                 space: Space::new(memory),
+                moment: moment.as_deref().cloned(),
             };
             let out = |batch: Batch| {
                 let batch = record(&batch, &plan, &schema)?;

@@ -12,6 +12,7 @@ use datafusion::logical_expr::LogicalPlan;
 use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
 use datafusion::physical_plan::{ExecutionPlan, execute_stream};
 use datafusion::sql::sqlparser::ast::Statement as Ast;
+use freestone_storage::Snapshot;
 use futures::StreamExt;
 
 use super::Run;
@@ -19,7 +20,7 @@ use crate::advisor::{self, Watched};
 use crate::error::Result;
 use crate::plan::naming::result_names;
 use crate::plan::optimize::optimized;
-use crate::session::{KnownPlan, Outcome, Rows, is_lasting, panicked};
+use crate::session::{KnownPlan, Outcome, Rows, lasting, panicked};
 
 impl Run<'_> {
     /// Starts a query.
@@ -32,7 +33,8 @@ impl Run<'_> {
             watched,
         } = self.planned(ast).await?;
         let plan = Arc::clone(&physical);
-        let mut stream = guarded(execute_stream(physical, self.session.task_context())?);
+        let context = self.session.task_context_at(&self.snapshot);
+        let mut stream = guarded(execute_stream(physical, context)?, &self.snapshot);
         if let Some(watched) = watched {
             let database = self.session.database();
             stream = advisor::watched(stream, (database, plan), watched, begin);
@@ -50,6 +52,8 @@ impl Run<'_> {
         }
         let plan = self.logical(ast).await?;
         let names = result_names(ast, &plan);
+        // Looked at before the plan is made of them.
+        let tables = if shared { lasting(&plan) } else { None };
         let physical = self.physical(&plan).await?;
         let watched = self.watched(&physical, ast);
         let planned = KnownPlan {
@@ -57,8 +61,8 @@ impl Run<'_> {
             names,
             watched,
         };
-        if shared && is_lasting(&plan) {
-            known.keep(settings, ast, &planned, &self.snapshot);
+        if let Some(tables) = tables {
+            known.keep((settings, ast), &planned, tables, &self.snapshot);
         }
         Ok(planned)
     }
@@ -104,12 +108,14 @@ impl Run<'_> {
     }
 }
 
-/// The stream with panics of operators turned into errors.
-fn guarded(stream: SendableRecordBatchStream) -> SendableRecordBatchStream {
-    let schema = stream.schema();
-    let stream = AssertUnwindSafe(stream)
-        .catch_unwind()
-        .map(|item| item.unwrap_or_else(|panic| Err(panicked(panic.as_ref()).into())));
+/// The stream with panics of operators turned into errors. It keeps what the statement sees:
+/// rows that are deleted while somebody reads are forgotten only when nobody sees them.
+fn guarded(stream: SendableRecordBatchStream, moment: &Snapshot) -> SendableRecordBatchStream {
+    let (schema, moment) = (stream.schema(), moment.clone());
+    let stream = AssertUnwindSafe(stream).catch_unwind().map(move |item| {
+        let _kept = &moment;
+        item.unwrap_or_else(|panic| Err(panicked(panic.as_ref()).into()))
+    });
     Box::pin(RecordBatchStreamAdapter::new(schema, stream))
 }
 

@@ -40,7 +40,7 @@ use datafusion::physical_plan::projection::ProjectionExec;
 use datafusion::physical_plan::{
     DisplayAs, DisplayFormatType, ExecutionPlan, Partitioning, PlanProperties, StatisticsArgs,
 };
-use freestone_storage::{Predicate, Scan, ScanRequest, Table, Top};
+use freestone_storage::{Predicate, Scan, ScanRequest, Snapshot, Table, Top};
 
 use super::logical::describe;
 use super::source::ScanSource;
@@ -160,6 +160,10 @@ impl FreestoneScan {
         let scanner = own.map_or("single", |own| own.column_scanner.as_str());
         let (batch_rows, scanner) = (config.batch_size(), scanner.parse().unwrap_or_default());
         let progress = config.get_extension::<Progress>();
+        let view = match config.get_extension::<Snapshot>() {
+            Some(moment) => moment.read_view(self.source.table.id),
+            None => self.source.view.clone(),
+        };
         let columns = self.source.table.schema.columns.len();
         let stored = self
             .projection
@@ -171,7 +175,7 @@ impl FreestoneScan {
             let scan = self.source.table.scan(&ScanRequest {
                 row_ids: stored.len() < self.projection.len(),
                 projection: stored,
-                view: self.source.view.clone(),
+                view,
                 predicate: self.predicate.clone(),
                 limit: self.limit,
                 batch_rows,

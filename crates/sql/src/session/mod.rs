@@ -22,7 +22,7 @@ use datafusion::execution::{SendableRecordBatchStream, TaskContext};
 use datafusion::physical_plan::memory::MemoryStream;
 use datafusion::prelude::SessionConfig;
 use freestone_exec::Memory;
-use freestone_storage::Transaction;
+use freestone_storage::{Snapshot, Transaction};
 use futures::{FutureExt, TryStreamExt};
 use parking_lot::{Mutex, MutexGuard, RwLock};
 
@@ -35,7 +35,7 @@ use crate::statement::Statement;
 pub(crate) use client::ClientSettings;
 pub use describe::Description;
 pub(crate) use numbers::TakenNumbers;
-pub(crate) use plans::{KnownPlan, KnownPlans, PlanSettings, is_lasting};
+pub(crate) use plans::{KnownPlan, KnownPlans, PlanSettings, lasting};
 pub use prepared::Prepared;
 pub(crate) use settings::{
     MEMORY, MOVER, Setting, WORKLOAD, all_settings, change, current, option_of,
@@ -309,8 +309,18 @@ impl Session {
 
     /// What a plan runs with; functions are in the plan already.
     pub(crate) fn task_context(&self) -> Arc<TaskContext> {
+        self.task_context_with(|_| {})
+    }
+
+    /// The same for scans that see `moment`, whatever they were planned for.
+    pub(crate) fn task_context_at(&self, moment: &Snapshot) -> Arc<TaskContext> {
+        self.task_context_with(|config| config.set_extension(Arc::new(moment.clone())))
+    }
+
+    fn task_context_with(&self, change: impl FnOnce(&mut SessionConfig)) -> Arc<TaskContext> {
         let state = self.state.read();
         let mut config = state.config().clone();
+        change(&mut config);
         self.limit_sorts(&mut config);
         Arc::new(TaskContext::new(
             None,

@@ -1,8 +1,11 @@
 //! Plans of queries that were seen before.
 //!
-//! A plan is used again while the database is as it was when the plan was made: the same
-//! catalog, and no commit in between. It is kept only if nothing in it depends on when it
-//! runs, such as `now()`, or on anything but tables.
+//! A plan is used again while the catalog is the one that it was made for; what commits of rows
+//! have changed since, its scans see, as they read what the statement sees. Two things of the
+//! rows may be in a plan: answers, where a table was as its blocks say (those are planned anew
+//! once it is not), and estimates (once there are many more rows outside of blocks). A plan is
+//! kept only if nothing in it depends on when it runs, such as `now()`, or on anything but
+//! tables.
 
 use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -16,7 +19,7 @@ use datafusion::logical_expr::{Expr, LogicalPlan, Volatility};
 use datafusion::physical_plan::ExecutionPlan;
 use datafusion::physical_plan::execution_plan::reset_plan_states;
 use datafusion::sql::sqlparser::ast::Statement as Ast;
-use freestone_storage::{Catalog, Snapshot};
+use freestone_storage::{Catalog, Snapshot, Table};
 use parking_lot::Mutex;
 
 use crate::advisor::Watched;
@@ -24,6 +27,10 @@ use crate::scan::StoredTable;
 
 /// Most plans that are kept.
 const PLANS: usize = 256;
+/// Rows outside of blocks that may come before estimates are out of date, and how many times
+/// as many as there were.
+const MORE_ROWS: u64 = 4096;
+const TIMES_ROWS: u64 = 2;
 
 /// Tells sessions with different settings apart.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -51,6 +58,30 @@ pub(crate) struct KnownPlan {
     pub(crate) watched: Option<Arc<Watched>>,
 }
 
+/// A table as it was when a plan was made.
+#[derive(Debug)]
+pub(crate) struct PlannedTable {
+    table: Arc<Table>,
+    settled: bool,
+    loose: u64,
+}
+
+impl PlannedTable {
+    fn of(table: &Arc<Table>) -> Self {
+        Self {
+            settled: table.is_settled(),
+            loose: table.delta().rows(),
+            table: Arc::clone(table),
+        }
+    }
+
+    /// Whether a plan that was made then is as good now.
+    fn holds(&self) -> bool {
+        let loose = self.table.delta().rows();
+        loose <= self.loose * TIMES_ROWS + MORE_ROWS && (!self.settled || self.table.is_settled())
+    }
+}
+
 /// Plans of queries of one database.
 #[derive(Debug, Default)]
 pub(crate) struct KnownPlans {
@@ -59,9 +90,8 @@ pub(crate) struct KnownPlans {
 
 #[derive(Debug, Default)]
 struct Plans {
-    /// The database that they were made for.
+    /// The catalog that they were made for.
     catalog: Weak<Catalog>,
-    timestamp: u64,
     /// By the hash of their statements, which need not be copied to be looked up.
     by_statement: HashMap<u64, Vec<Known>>,
     count: usize,
@@ -72,12 +102,12 @@ struct Known {
     settings: PlanSettings,
     ast: Ast,
     plan: KnownPlan,
+    tables: Vec<PlannedTable>,
 }
 
 impl Plans {
     fn fit(&self, snapshot: &Snapshot) -> bool {
-        self.timestamp == snapshot.timestamp()
-            && std::ptr::eq(self.catalog.as_ptr(), Arc::as_ptr(snapshot.catalog()))
+        std::ptr::eq(self.catalog.as_ptr(), Arc::as_ptr(snapshot.catalog()))
     }
 
     fn clear(&mut self) {
@@ -94,12 +124,19 @@ impl KnownPlans {
         ast: &Ast,
         snapshot: &Snapshot,
     ) -> Option<KnownPlan> {
-        let plans = self.plans.lock();
+        let mut plans = self.plans.lock();
         if !plans.fit(snapshot) {
             return None;
         }
-        let mut alike = plans.by_statement.get(&hash(settings, ast))?.iter();
-        let known = alike.find(|known| known.settings == settings && known.ast == *ast)?;
+        let alike = plans.by_statement.get_mut(&hash(settings, ast))?;
+        let same = |known: &Known| known.settings == settings && known.ast == *ast;
+        let place = alike.iter().position(same)?;
+        let known = &alike[place];
+        if !known.tables.iter().all(PlannedTable::holds) {
+            alike.swap_remove(place);
+            plans.count -= 1;
+            return None;
+        }
         let KnownPlan {
             physical,
             names,
@@ -114,19 +151,18 @@ impl KnownPlans {
         })
     }
 
-    /// Keeps a plan that was made for `snapshot`.
+    /// Keeps a plan that was made for `snapshot`, of tables as they were before.
     pub(crate) fn keep(
         &self,
-        settings: PlanSettings,
-        ast: &Ast,
+        (settings, ast): (PlanSettings, &Ast),
         plan: &KnownPlan,
+        tables: Vec<PlannedTable>,
         snapshot: &Snapshot,
     ) {
         let mut plans = self.plans.lock();
         if !plans.fit(snapshot) || plans.count >= PLANS {
             plans.clear();
             plans.catalog = Arc::downgrade(snapshot.catalog());
-            plans.timestamp = snapshot.timestamp();
         }
         plans.count += 1;
         let alike = plans.by_statement.entry(hash(settings, ast)).or_default();
@@ -134,6 +170,7 @@ impl KnownPlans {
             settings,
             ast: ast.clone(),
             plan: plan.clone(),
+            tables,
         });
     }
 
@@ -159,14 +196,17 @@ fn hash(settings: PlanSettings, ast: &Ast) -> u64 {
     hasher.finish()
 }
 
-/// Whether a plan gives the same rows whenever it runs on the same tables.
-pub(crate) fn is_lasting(plan: &LogicalPlan) -> bool {
-    let mut lasting = true;
+/// The tables of a plan that gives the same rows whenever it runs on the same rows of them;
+/// `None` for any other.
+pub(crate) fn lasting(plan: &LogicalPlan) -> Option<Vec<PlannedTable>> {
+    let (mut lasting, mut tables) = (true, Vec::new());
     let walked = plan.apply_with_subqueries(|node| {
         lasting &= match node {
             LogicalPlan::TableScan(scan) => {
-                let provider = source_as_provider(&scan.source);
-                provider.is_ok_and(|provider| provider.downcast_ref::<StoredTable>().is_some())
+                let provider = source_as_provider(&scan.source)?;
+                let stored = provider.downcast_ref::<StoredTable>();
+                tables.extend(stored.map(|stored| PlannedTable::of(stored.parts().0)));
+                stored.is_some()
             }
             LogicalPlan::Extension(_) => false,
             _ => true,
@@ -180,7 +220,7 @@ pub(crate) fn is_lasting(plan: &LogicalPlan) -> bool {
             false => TreeNodeRecursion::Stop,
         })
     });
-    lasting && walked.is_ok()
+    (lasting && walked.is_ok()).then_some(tables)
 }
 
 fn depends_on_time(expr: &Expr) -> DfResult<bool> {
@@ -191,4 +231,57 @@ fn depends_on_time(expr: &Expr) -> DfResult<bool> {
             _ => false,
         })
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::{Database, Session};
+
+    fn run(session: &Session, sql: &str) {
+        let runtime = tokio::runtime::Builder::new_multi_thread()
+            .enable_all()
+            .build()
+            .unwrap();
+        runtime.block_on(session.execute(sql)).unwrap();
+    }
+
+    /// Whether the plan of a query is known.
+    fn knows(session: &Session, sql: &str) -> bool {
+        let (database, settings) = (session.database(), session.plan_settings());
+        let ast = crate::statement::parse_one(sql).unwrap();
+        let snapshot = database.store().snapshot();
+        database.plans().find(settings, &ast, &snapshot).is_some()
+    }
+
+    #[test]
+    fn plans_outlive_changes_of_rows() {
+        let database = Database::in_memory();
+        let session = database.session();
+        let (all, some) = (
+            "SELECT count(*) FROM t",
+            "SELECT count(*) FROM t WHERE k > 3",
+        );
+        let table = "CREATE TABLE t AS SELECT value AS k FROM generate_series(1, 1000)";
+        run(&session, table);
+        run(&session, "VACUUM t");
+        run(&session, all);
+        assert!(knows(&session, all));
+        // The answer is in its plan, as long as all rows are in blocks.
+        run(&session, "INSERT INTO t VALUES (1001)");
+        assert!(!knows(&session, all));
+        for sql in [all, some] {
+            run(&session, sql);
+            run(&session, "UPDATE t SET k = k + 1 WHERE k = 7");
+            run(&session, "INSERT INTO t VALUES (1002)");
+            assert!(knows(&session, sql));
+        }
+        run(
+            &session,
+            "INSERT INTO t SELECT value FROM generate_series(1, 6000)",
+        );
+        assert!(!knows(&session, some));
+        run(&session, some);
+        run(&session, "ALTER TABLE t ADD COLUMN n INTEGER");
+        assert!(!knows(&session, some));
+    }
 }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use arrow::array::{ArrayRef, Int64Array, RecordBatch, StringArray};
+use arrow::array::{ArrayRef, AsArray, Int64Array, RecordBatch, StringArray};
 use freestone::{Database, Error, Progress, Result};
 
 use crate::support::{LAYOUTS, Sql};
@@ -100,4 +100,44 @@ fn readers_keep_their_snapshot() {
         batches.iter().map(RecordBatch::num_rows).sum()
     });
     assert_eq!(rows, 100_000);
+}
+
+#[test]
+fn a_result_that_is_read_late_shows_its_moment() {
+    use futures::StreamExt;
+    const ROWS: usize = 1_500_000;
+    for engine in ["freestone", "datafusion"] {
+        let database = Database::in_memory();
+        let (reader, writer) = (Sql::on(&database), Sql::on(&database));
+        writer.run(&format!(
+            "CREATE TABLE t WITH (layout = 'column', block_bytes = '256KiB') \
+             AS SELECT value AS k, CAST(1 AS BIGINT) AS v FROM generate_series(1, {ROWS})"
+        ));
+        reader.run(&format!("SET freestone.engine = '{engine}'"));
+        let runtime = crate::support::runtime();
+        let statement = reader.session.parse("SELECT k, v FROM t").unwrap();
+        let outcome = runtime.block_on(reader.session.run(&statement[0]));
+        let Ok(freestone::Outcome::Rows(mut rows)) = outcome else {
+            panic!("a query gives rows")
+        };
+        let mut found = Vec::new();
+        found.extend(runtime.block_on(rows.stream.next()));
+        // What the second deletes lets the first be forgotten, unless somebody sees it.
+        for rest in 7..10 {
+            let update = format!("UPDATE t SET v = v + 1 WHERE k % 1000 = {rest}");
+            assert_eq!(writer.run(&update), "UPDATE 1500");
+        }
+        found.extend(runtime.block_on(rows.stream.collect::<Vec<_>>()));
+        let batches: Vec<RecordBatch> = found.into_iter().map(|batch| batch.unwrap()).collect();
+        let count: usize = batches.iter().map(RecordBatch::num_rows).sum();
+        assert_eq!(count, ROWS, "{engine}");
+        let sums = batches.iter().map(|batch| {
+            arrow::compute::sum(
+                batch
+                    .column(1)
+                    .as_primitive::<arrow::datatypes::Int64Type>(),
+            )
+        });
+        assert_eq!(sums.flatten().sum::<i64>(), ROWS as i64, "{engine}");
+    }
 }

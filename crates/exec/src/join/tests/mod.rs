@@ -56,6 +56,7 @@ fn run_of(way: Way) -> Run<'static> {
         stop: &STOP,
         watch: &|_| {},
         space: space(way.memory),
+        moment: None,
     }
 }
 
