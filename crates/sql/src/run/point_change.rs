@@ -107,10 +107,14 @@ impl PointChange {
                     return Ok(None);
                 };
                 if let Some((_, row)) = rows.first_mut() {
-                    let before = row.clone();
+                    let mut values = Vec::with_capacity(columns.len());
                     for (column, source) in columns.iter().zip(sources) {
-                        let value = source.value(&self.schema, *column, &before, parameters)?;
+                        let value = source.value(&self.schema, *column, row, parameters)?;
                         let Some(value) = value else { return Ok(None) };
+                        values.push(value);
+                    }
+                    // All see the row as it was.
+                    for (column, value) in columns.iter().zip(values) {
                         row[*column] = value;
                     }
                 }

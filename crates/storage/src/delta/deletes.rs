@@ -231,11 +231,11 @@ impl Deletes {
 
     /// Marks rows that were not deleted before. Commits mark in order of their
     /// timestamps; `oldest` is that of the oldest snapshot in use.
-    pub fn mark(&self, rows: &[u32], timestamp: u64, oldest: u64) {
+    pub fn mark(&self, rows: Vec<u32>, timestamp: u64, oldest: u64) {
         let mut state = self.state.write();
-        state.set(rows);
+        state.set(&rows);
         state.recent.retain(|(when, _)| *when > oldest);
-        state.recent.push((timestamp, rows.to_vec()));
+        state.recent.push((timestamp, rows));
     }
 
     /// The deletes of commits after `timestamp`, oldest first.

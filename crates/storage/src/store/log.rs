@@ -261,38 +261,44 @@ fn replay_part(
 /// Marks rows of a table as deleted; those that are not there any more are
 /// passed over. `oldest` is the oldest snapshot in use.
 pub(super) fn mark(table: &Table, rows: &[RowId], timestamp: u64, oldest: u64) {
-    let mut blocks: HashMap<BlockId, Vec<u32>> = HashMap::new();
     let mut fragment: Option<(Arc<Fragment>, Vec<u32>)> = None;
     let mark_all = |known: Option<(Arc<Fragment>, Vec<u32>)>| {
         if let Some((fragment, rows)) = known {
-            fragment.deletes.mark(&rows, timestamp, oldest);
+            fragment.deletes.mark(rows, timestamp, oldest);
         }
     };
-    for row in rows {
-        match row.place() {
-            RowPlace::Block(block, row) => blocks.entry(block).or_default().push(row),
-            RowPlace::Delta(number) => {
-                let Some((found, row)) = table.delta().find(number) else {
-                    continue;
-                };
-                match &mut fragment {
-                    Some((known, rows)) if Arc::ptr_eq(known, &found) => rows.push(row),
-                    other => mark_all(other.replace((found, vec![row]))),
-                }
+    // Rows come in order: those of a block one after the other.
+    for together in rows.chunk_by(|one, next| block_of(one) == block_of(next)) {
+        if let Some(id) = together.first().and_then(block_of) {
+            if let Some(block) = table.block(id) {
+                let inside = together.iter().filter_map(|row| match row.place() {
+                    RowPlace::Block(_, row) if u64::from(row) < block.rows() => Some(row),
+                    _ => None,
+                });
+                block.deletes().mark(inside.collect(), timestamp, oldest);
             }
-            RowPlace::Own(_) => {}
+            continue;
+        }
+        for row in together {
+            let RowPlace::Delta(number) = row.place() else {
+                continue;
+            };
+            let Some((found, row)) = table.delta().find(number) else {
+                continue;
+            };
+            match &mut fragment {
+                Some((known, rows)) if Arc::ptr_eq(known, &found) => rows.push(row),
+                other => mark_all(other.replace((found, vec![row]))),
+            }
         }
     }
     mark_all(fragment);
-    if blocks.is_empty() {
-        return;
-    }
-    for block in table.blocks() {
-        if let Some(rows) = blocks.get(&block.id()) {
-            let inside = rows.iter().filter(|row| u64::from(**row) < block.rows());
-            let inside: Vec<u32> = inside.copied().collect();
-            block.deletes().mark(&inside, timestamp, oldest);
-        }
+}
+
+fn block_of(row: &RowId) -> Option<BlockId> {
+    match row.place() {
+        RowPlace::Block(block, _) => Some(block),
+        RowPlace::Delta(_) | RowPlace::Own(_) => None,
     }
 }
 

@@ -74,11 +74,11 @@ fn table(model: &Model, options: TableOptions, dice: &mut Dice) -> (Home, Arc<Ta
                 RowHome::Block(id) => {
                     let mut blocks = table.blocks().iter();
                     let block = blocks.find(|block| block.id() == id).unwrap();
-                    block.deletes().mark(&rows, deleting, 0);
+                    block.deletes().mark(rows, deleting, 0);
                 }
                 RowHome::Fragment(first) => {
                     let (fragment, _) = table.delta().find(first).unwrap();
-                    fragment.deletes.mark(&rows, deleting, 0);
+                    fragment.deletes.mark(rows, deleting, 0);
                 }
                 RowHome::Own(_) => unreachable!(),
             }
@@ -346,7 +346,7 @@ fn a_delta_goes_on_from_any_row() {
         delta.append(tuples(&model, 0, 20).iter(), 3);
         delta.append(tuples(&model, 20, 10).iter(), 5);
         let (fragment, _) = delta.find(1).unwrap();
-        fragment.deletes.mark(&[4, 25], 7, 0);
+        fragment.deletes.mark(vec![4, 25], 7, 0);
         let rest = delta.from(schema.clone(), first);
         assert_eq!(rest.rows(), 31 - first);
         let numbers = |timestamp| -> Vec<u64> {
