@@ -146,6 +146,18 @@ struct State {
 }
 
 impl State {
+    /// The deletes of commits after `timestamp`, oldest first.
+    fn after(&self, timestamp: u64) -> &[(u64, Vec<u32>)] {
+        let first = self.recent.partition_point(|(when, _)| *when <= timestamp);
+        &self.recent[first..]
+    }
+
+    /// Forgets when rows were deleted that every snapshot from `oldest` on sees as gone.
+    fn forget(&mut self, oldest: u64) {
+        let settled = self.recent.len() - self.after(oldest).len();
+        self.recent.drain(..settled);
+    }
+
     fn set(&mut self, rows: &[u32]) {
         let all = Arc::make_mut(self.all.get_or_insert_default());
         for row in rows {
@@ -194,15 +206,11 @@ impl Deletes {
     pub fn at(&self, timestamp: u64) -> Option<Arc<RowBits>> {
         let state = self.state.read();
         let all = state.all.as_ref()?;
-        if state
-            .recent
-            .last()
-            .is_none_or(|(last, _)| *last <= timestamp)
-        {
+        if state.after(timestamp).is_empty() {
             return Some(all.clone());
         }
         let mut seen = (**all).clone();
-        let later = state.recent.iter().filter(|(when, _)| *when > timestamp);
+        let later = state.after(timestamp).iter();
         later
             .flat_map(|(_, rows)| rows)
             .for_each(|row| seen.remove(*row));
@@ -221,11 +229,7 @@ impl Deletes {
         if !state.all.as_ref().is_some_and(|all| all.contains(row)) {
             return false;
         }
-        let mut later = state
-            .recent
-            .iter()
-            .rev()
-            .take_while(|(when, _)| *when > timestamp);
+        let mut later = state.after(timestamp).iter();
         !later.any(|(_, rows)| rows.contains(&row))
     }
 
@@ -234,15 +238,13 @@ impl Deletes {
     pub fn mark(&self, rows: Vec<u32>, timestamp: u64, oldest: u64) {
         let mut state = self.state.write();
         state.set(&rows);
-        state.recent.retain(|(when, _)| *when > oldest);
+        state.forget(oldest);
         state.recent.push((timestamp, rows));
     }
 
     /// The deletes of commits after `timestamp`, oldest first.
     pub fn after(&self, timestamp: u64) -> Vec<(u64, Vec<u32>)> {
-        let state = self.state.read();
-        let later = state.recent.iter().filter(|(when, _)| *when > timestamp);
-        later.cloned().collect()
+        self.state.read().after(timestamp).to_vec()
     }
 
     /// How many rows are deleted, by anyone who has committed.
