@@ -160,10 +160,8 @@ impl FreestoneScan {
         let scanner = own.map_or("single", |own| own.column_scanner.as_str());
         let (batch_rows, scanner) = (config.batch_size(), scanner.parse().unwrap_or_default());
         let progress = config.get_extension::<Progress>();
-        let view = match config.get_extension::<Snapshot>() {
-            Some(moment) => moment.read_view(self.source.table.id),
-            None => self.source.view.clone(),
-        };
+        let moment = config.get_extension::<Snapshot>();
+        let view = self.source.view_at(moment.as_deref());
         let columns = self.source.table.schema.columns.len();
         let stored = self
             .projection
