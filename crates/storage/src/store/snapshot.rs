@@ -30,7 +30,8 @@ struct Inner {
 pub(super) type Reads = Mutex<HashSet<TableId>>;
 
 impl Snapshot {
-    /// What readers of a table see.
+    /// What readers of a table see, as long as somebody holds the snapshot: after that, when
+    /// rows were deleted may be forgotten, and they are gone for readers of any moment.
     pub fn read_view(&self, table: TableId) -> ReadView {
         if let Some(reads) = &self.inner.reads {
             reads.lock().insert(table);
