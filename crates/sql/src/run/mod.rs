@@ -125,7 +125,10 @@ impl Run<'_> {
     /// Each kind of statement has its future apart, so that none takes the room of the
     /// largest.
     async fn dispatch(&self, ast: &Ast) -> Result<Outcome> {
-        if !matches!(ast, Ast::Query(_)) {
+        // Changes of rows leave plans as they are, see `KnownPlans`; all others may leave
+        // blocks that nobody but a plan needs.
+        let of_rows = changes_rows(ast) && !matches!(ast, Ast::Truncate(_));
+        if !matches!(ast, Ast::Query(_)) && !of_rows {
             self.session.database().plans().clear();
         }
         match ast {
