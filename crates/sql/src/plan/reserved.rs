@@ -1,5 +1,8 @@
 //! Which words cannot be names without double quotes.
 
+use std::collections::HashSet;
+use std::sync::LazyLock;
+
 use datafusion::sql::sqlparser::keywords::{
     RESERVED_FOR_COLUMN_ALIAS, RESERVED_FOR_IDENTIFIER, RESERVED_FOR_TABLE_ALIAS,
     RESERVED_FOR_TABLE_FACTOR,
@@ -112,19 +115,23 @@ const RESERVED: [&str; 103] = [
     "with",
 ];
 
-/// Whether `name`, in lower case, needs double quotes to be a name anywhere.
-pub(super) fn is_reserved(name: &str) -> bool {
+/// These words and those that the parser itself reserves in some places. Names are asked for
+/// by every statement that is written, and words are compared as text but once.
+static ALL: LazyLock<HashSet<String>> = LazyLock::new(|| {
     let lists = [
         RESERVED_FOR_COLUMN_ALIAS,
         RESERVED_FOR_IDENTIFIER,
         RESERVED_FOR_TABLE_ALIAS,
         RESERVED_FOR_TABLE_FACTOR,
     ];
-    RESERVED.binary_search(&name).is_ok()
-        || lists
-            .iter()
-            .flat_map(|list| list.iter())
-            .any(|word| word.to_string().eq_ignore_ascii_case(name))
+    let words = lists.into_iter().flatten();
+    let words = words.map(|word| word.to_string().to_lowercase());
+    words.chain(RESERVED.map(str::to_owned)).collect()
+});
+
+/// Whether `name`, in lower case, needs double quotes to be a name anywhere.
+pub(super) fn is_reserved(name: &str) -> bool {
+    ALL.contains(name)
 }
 
 #[cfg(test)]
