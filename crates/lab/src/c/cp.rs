@@ -39,7 +39,7 @@ const PROGRAMS: [(&str, Program); 2] = [
 fn run(setting: &Setting) -> Result<Outcome> {
     let (least, most) = range();
     let default = Workload {
-        runs: 1,
+        runs: setting.by_scale(4, 1),
         ..protocol(setting)
     };
     let mut found = PROGRAMS.map(|_| Vec::new());

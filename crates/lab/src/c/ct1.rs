@@ -27,7 +27,7 @@ pub(super) fn need(setting: &Setting) -> Need {
 }
 
 fn run(setting: &Setting) -> Result<Outcome> {
-    let studies = Studies::new(setting)?;
+    let studies = Studies::of(setting)?;
     Ok(Outcome {
         setup: setup(setting),
         plots: Vec::new(),

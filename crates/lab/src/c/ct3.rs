@@ -17,7 +17,7 @@ pub static EXPERIMENT: Experiment = Experiment {
 };
 
 fn run(setting: &Setting) -> Result<Outcome> {
-    let studies = Studies::new(setting)?;
+    let studies = Studies::of(setting)?;
     Ok(Outcome {
         setup: format!(
             "{} Throughput is that of each fiftieth of a run.",

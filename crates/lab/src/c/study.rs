@@ -1,10 +1,11 @@
 //! The factors of tables I to III, one varied at a time.
 
-use super::run::{Program, Report, runs};
+use super::run::{Look, Program, Report, runs};
 use super::workload::{Entropy, Workload};
 use crate::error::Result;
 use crate::outcome::{Claim, Table};
-use crate::setting::Setting;
+use crate::setting::{Scale, Setting};
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// What a variant changes, by the names of the tables.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -92,11 +93,24 @@ fn trimmed(numbers: &[f64]) -> f64 {
     middle.iter().sum::<f64>() / middle.len().max(1) as f64
 }
 
-/// What each variant gave, of one program.
+/// What each variant gave, of one program, in the order of [`Variant::ALL`].
 #[derive(Debug)]
 pub(super) struct Study {
-    reports: Vec<(Variant, Report)>,
+    found: Vec<Summary>,
     program: Program,
+}
+
+/// What the runs of a variant gave.
+#[derive(Clone, Copy, Debug)]
+struct Summary {
+    /// Milliseconds of requests,
+    response: Spread,
+    /// of those that read, and of those that write.
+    response_of: [Spread; 2],
+    /// Megabytes of memory.
+    memory: Spread,
+    /// Requests a second.
+    throughput: Spread,
 }
 
 /// The document's program, and Freestone.
@@ -106,39 +120,63 @@ pub(super) struct Studies {
     pub freestone: Study,
 }
 
-/// The document's protocol, or a tenth of it.
+/// The document's protocol, or a fifth of it with more runs.
 pub(super) fn protocol(setting: &Setting) -> Workload {
     Workload {
         requests: setting.by_scale(10_000, 50_000),
         warm_up: setting.by_scale(500, 1_000),
-        runs: setting.by_scale(3, 4),
+        runs: setting.by_scale(8, 4),
         records: setting.by_scale(20_000, 50_000),
         seed: setting.seed,
         ..Workload::default()
     }
 }
 
+/// Studies that were made, by seed and scale.
+static MADE: Mutex<Vec<((u64, Scale), Arc<Studies>)>> = Mutex::new(Vec::new());
+
 impl Studies {
+    /// The three tables are of the same runs, as the document's are: whichever is asked for
+    /// first makes them.
+    pub fn of(setting: &Setting) -> Result<Arc<Studies>> {
+        let mut made = MADE.lock().unwrap_or_else(PoisonError::into_inner);
+        let wanted = (setting.seed, setting.scale);
+        if let Some((_, studies)) = made.iter().find(|(of, _)| *of == wanted) {
+            return Ok(studies.clone());
+        }
+        let studies = Arc::new(Studies::new(setting)?);
+        made.push((wanted, studies.clone()));
+        Ok(studies)
+    }
+
     /// Runs all variants of both programs, one run of each in turn, so that what disturbs
     /// one run does not disturb one variant alone.
-    pub fn new(setting: &Setting) -> Result<Studies> {
+    fn new(setting: &Setting) -> Result<Studies> {
         let default = protocol(setting);
-        let mut codb = Study::new(Program::Codb);
-        let mut freestone = Study::new(Program::Freestone);
+        let mut reports = [(); 2].map(|()| vec![Report::default(); Variant::ALL.len()]);
+        let programs = [Program::Codb, Program::Freestone];
         for run in 0..default.runs {
-            for variant in Variant::ALL {
+            for (number, variant) in Variant::ALL.into_iter().enumerate() {
                 let workload = Workload {
                     runs: 1,
                     seed: setting.seed + run as u64,
                     ..variant.of(&default)
                 };
-                let scratch = &setting.scratch;
-                let found = |program| runs(program, &workload, scratch, &mut std::io::sink());
-                codb.add(variant, found(Program::Codb)?);
-                freestone.add(variant, found(Program::Freestone)?);
+                for (program, reports) in programs.into_iter().zip(&mut reports) {
+                    let found = runs(program, &workload, &setting.scratch, &mut std::io::sink())?;
+                    reports[number].requests.extend(found.requests);
+                    reports[number].looks.extend(found.looks);
+                }
             }
         }
-        Ok(Studies { codb, freestone })
+        let study = |program, reports: &[Report]| Study {
+            found: reports.iter().map(Summary::of).collect(),
+            program,
+        };
+        Ok(Studies {
+            codb: study(Program::Codb, &reports[0]),
+            freestone: study(Program::Freestone, &reports[1]),
+        })
     }
 
     /// A claim that is decided by the document's program.
@@ -167,25 +205,28 @@ impl Studies {
     }
 }
 
+impl Summary {
+    fn of(report: &Report) -> Summary {
+        let times = |wanted: &dyn Fn(bool) -> bool| {
+            let requests = report.requests.iter();
+            let requests = requests.filter(|request| wanted(request.read));
+            let times: Vec<f64> = requests.map(|request| request.milliseconds).collect();
+            Spread::of(&times)
+        };
+        let looks = |value: fn(&Look) -> f64| {
+            let values: Vec<f64> = report.looks.iter().map(value).collect();
+            Spread::of(&values)
+        };
+        Summary {
+            response: times(&|_| true),
+            response_of: [times(&|read| read), times(&|read| !read)],
+            memory: looks(|look| look.megabytes),
+            throughput: looks(|look| look.throughput),
+        }
+    }
+}
+
 impl Study {
-    fn new(program: Program) -> Study {
-        Study {
-            program,
-            reports: Variant::ALL
-                .map(|variant| (variant, Report::default()))
-                .to_vec(),
-        }
-    }
-
-    fn add(&mut self, variant: Variant, found: Report) {
-        for (known, report) in &mut self.reports {
-            if *known == variant {
-                report.requests.extend_from_slice(&found.requests);
-                report.looks.extend_from_slice(&found.looks);
-            }
-        }
-    }
-
     /// What is to be said of one program, or of the other.
     pub fn note<'n>(&self, codb: &'n str, freestone: &'n str) -> &'n str {
         match self.program {
@@ -194,42 +235,29 @@ impl Study {
         }
     }
 
-    fn report(&self, variant: Variant) -> Option<&Report> {
-        let found = self.reports.iter().find(|(known, _)| *known == variant);
-        found.map(|(_, report)| report)
+    fn summary(&self, variant: Variant) -> &Summary {
+        &self.found[variant as usize]
     }
 
     /// Milliseconds of requests.
     pub fn response(&self, variant: Variant) -> Spread {
-        let requests = self.report(variant).map(|report| &report.requests);
-        let times = requests.into_iter().flatten();
-        let times: Vec<f64> = times.map(|request| request.milliseconds).collect();
-        Spread::of(&times)
+        self.summary(variant).response
     }
 
     /// Milliseconds of reads alone, or of writes.
     pub fn response_of(&self, variant: Variant, read: bool) -> Spread {
-        let requests = self.report(variant).map(|report| &report.requests);
-        let times = requests.into_iter().flatten();
-        let times = times.filter(|request| request.read == read);
-        let times: Vec<f64> = times.map(|request| request.milliseconds).collect();
-        Spread::of(&times)
+        let [reads, writes] = self.summary(variant).response_of;
+        if read { reads } else { writes }
     }
 
     /// Megabytes of memory.
     pub fn memory(&self, variant: Variant) -> Spread {
-        let looks = self.report(variant).map(|report| &report.looks);
-        let looks = looks.into_iter().flatten();
-        let megabytes: Vec<f64> = looks.map(|look| look.megabytes).collect();
-        Spread::of(&megabytes)
+        self.summary(variant).memory
     }
 
     /// Requests a second.
     pub fn throughput(&self, variant: Variant) -> Spread {
-        let looks = self.report(variant).map(|report| &report.looks);
-        let looks = looks.into_iter().flatten();
-        let throughput: Vec<f64> = looks.map(|look| look.throughput).collect();
-        Spread::of(&throughput)
+        self.summary(variant).throughput
     }
 }
 
