@@ -146,8 +146,9 @@ fn run(setting: &Setting) -> Result<Outcome> {
                 slow_lose,
             ),
             claim(
-                "Such columns come close to what was expected of columns beside another scan, the \
-                 time of rows (here: within 25 % for all attributes)",
+                "Such columns come closer to what was expected of columns beside another scan, the \
+                 time of rows (here: within 25 % for all attributes at the document's usual depth of \
+                 48, and closer than others)",
                 slow_as_rows,
             ),
             claim(
@@ -211,21 +212,25 @@ fn slow_lose(scans: &Scans<'_>) -> (bool, String) {
 
 fn slow_as_rows(scans: &Scans<'_>) -> (bool, String) {
     let multiples = multiples(scans);
-    let depths = multiples
+    let apart = |times: f64| times.ln().abs();
+    let further: Vec<String> = multiples
         .iter()
-        .filter(|(_, _, slow)| (slow - 1.0).abs() >= 0.25);
-    let apart: Vec<String> = depths.map(|(depth, ..)| depth.to_string()).collect();
-    let why = match apart.is_empty() {
+        .filter(|(_, columns, slow)| apart(*slow) >= apart(*columns))
+        .map(|(depth, ..)| depth.to_string())
+        .collect();
+    let why = match further.is_empty() {
         true => String::new(),
         false => format!(
-            " They are further apart at depth {}: half a buffer is one unit there, so that most \
-             of their turns bring one, while a scan of a single file has asked for two next to \
-             each other by its turn.",
-            apart.join(", ")
+            " They are further from it than others at depth {}: half a buffer is one unit there, \
+             so that most of their turns bring one, while a scan of a single file has asked for two \
+             next to each other by its turn.",
+            further.join(", ")
         ),
     };
+    // The first of the depths is the usual one.
+    let (_, columns, slow) = multiples[0];
     (
-        apart.is_empty(),
+        (slow - 1.0).abs() < 0.25 && apart(slow) < apart(columns),
         format!(
             "For all attributes they take, as multiples of rows, {}.{why}",
             shown(multiples)
