@@ -1,6 +1,6 @@
 //! Compression on and off (Q, figures 10 and 11).
 
-use super::figure::{SHARES, blocks, by_share, judged, nanoseconds_per_row, tested};
+use super::figure::{SHARES, by_share, judged, large_blocks, nanoseconds_per_row, tested};
 use super::organisation::{Organisation, Stored};
 use super::query::{Access, Query};
 use super::race::{Contender, Lab, Ratios, Sweep, memory};
@@ -75,7 +75,7 @@ fn need(setting: &Setting) -> Need {
 
 fn run(setting: &Setting) -> Result<Outcome> {
     let mut lab = Lab::new(setting, KIND, 5);
-    let cut = blocks(setting, &lab);
+    let cut = large_blocks(&lab);
     let generator = lab.generator();
     let (mut plots, mut sizes) = (Vec::new(), Vec::new());
     let mut sides = [Vec::new(), Vec::new()];

@@ -1,6 +1,6 @@
 //! Wide columns and wide rows (Q, figures 15 and 16).
 
-use super::figure::{blocks, by_width, judged, nanoseconds_per_value, widths};
+use super::figure::{by_width, judged, large_blocks, nanoseconds_per_value, widths};
 use super::organisation::Organisation;
 use super::query::{Access, Query};
 use super::race::{Contender, Lab, Ratios, memory};
@@ -52,7 +52,7 @@ fn need(setting: &Setting, kind: TableKind) -> Need {
 
 fn run(setting: &Setting, kind: TableKind) -> Result<Outcome> {
     let mut lab = Lab::new(setting, kind, 4);
-    let cut = blocks(setting, &lab);
+    let cut = large_blocks(&lab);
     let asked = ASKED.min(kind.columns() - 1);
     let organised =
         [Layout::Row, Layout::Column].map(|layout| Organisation::plain(layout, cut).indexed(asked));
@@ -188,14 +188,14 @@ fn of_strings(sides: &[Vec<Found>; 2]) -> Vec<Claim> {
              stores for narrow projections (holds if they do with 1 and 3 columns).",
             sides,
             0..1,
-            |found| narrow(found).at_most(1.0),
+            |found| narrow(found).no_longer(),
         ),
         on(
             "Section 4.8: with an index at 1 and 10 %, row stores are still faster when more than \
              one column is projected (holds if they are with 3, 5 and 10 columns).",
             sides,
             1..3,
-            |found| several(found).at_least(1.0),
+            |found| several(found).no_shorter(),
         ),
     ]
 }
@@ -209,21 +209,21 @@ fn of_wide_rows(sides: &[Vec<Found>; 2]) -> Vec<Claim> {
              narrow projections (holds if it is with one column).",
             sides,
             0..1,
-            |found| at(found, 1.0).at_most(1.0),
+            |found| at(found, 1.0).no_longer(),
         ),
         on(
             "Section 4.9, figure 16: and a row store is faster for wide ones (holds if it is with \
              all 50 columns).",
             sides,
             0..1,
-            |found| at(found, 50.0).at_least(1.0),
+            |found| at(found, 50.0).no_shorter(),
         ),
         on(
             "Section 4.9: with an index at 1 and 10 %, a row store is faster at every width (holds \
              if it is with 1, 15, 25 and 50 columns).",
             sides,
             1..3,
-            |found| projecting(found).at_least(1.0),
+            |found| projecting(found).no_shorter(),
         ),
     ]
 }

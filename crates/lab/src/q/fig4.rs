@@ -1,6 +1,6 @@
 //! Sorted column stores against indexed row stores (Q, figures 4 and 5).
 
-use super::figure::{INDEXED, blocks, by_share, judged};
+use super::figure::{INDEXED, by_share, judged, large_blocks};
 use super::organisation::Organisation;
 use super::query::{Access, Query};
 use super::race::{Contender, Lab, Sweep, memory};
@@ -39,7 +39,7 @@ fn need(setting: &Setting) -> Need {
 
 fn run(setting: &Setting) -> Result<Outcome> {
     let mut lab = Lab::new(setting, KIND, 4);
-    let cut = blocks(setting, &lab);
+    let cut = large_blocks(&lab);
     let sorted = Organisation::plain(Layout::Column, cut).sorted(0);
     let indexed = Organisation::plain(Layout::Row, cut).indexed(0);
     let (columns, rows) = (lab.load(&sorted)?, lab.load(&indexed)?);
@@ -120,7 +120,7 @@ fn claims(lab: &Lab, sweeps: &Sweeps) -> Vec<Claim> {
         some.into_iter().all(|(_, sweep)| holds(sweep))
     };
     let below = |sweep: &Sweep| {
-        sweep.ratios(SORTED, INDEX).at_most(1.0) && sweep.ratios(SORTED, SCAN).at_most(1.0)
+        sweep.ratios(SORTED, INDEX).no_longer() && sweep.ratios(SORTED, SCAN).no_longer()
     };
     let equal = |sweep: &Sweep| sweep.ratios(SORTED, INDEX).about_one(0.25);
     let costs = |sweeps: &Sweeps| {

@@ -1,6 +1,6 @@
 //! Row stores against column stores where the column is not sorted (Q, figures 6 and 7).
 
-use super::figure::{blocks, by_width, judged, nanoseconds_per_value, tested, widths};
+use super::figure::{by_width, judged, large_blocks, nanoseconds_per_value, tested, widths};
 use super::organisation::{Cut, Organisation};
 use super::query::{Access, Query};
 use super::race::{Contender, Lab, Ratios, Sweep, memory};
@@ -60,7 +60,7 @@ fn title(cut: &str, (share, access): (f64, Access)) -> String {
 
 fn run(setting: &Setting) -> Result<Outcome> {
     let mut lab = Lab::new(setting, KIND, 8);
-    let cut = blocks(setting, &lab);
+    let cut = large_blocks(&lab);
     let load = |cut| {
         let [rows, columns] =
             [Layout::Row, Layout::Column].map(|layout| Organisation::plain(layout, cut).indexed(1));
@@ -210,7 +210,7 @@ fn claims(sides: &[Sides; 2]) -> Vec<Claim> {
              and 10 % with 3, 5 and 10 columns).",
             sides,
             |side| {
-                let faster = |found: &Found| several(found).at_most(1.0);
+                let faster = |found: &Found| several(found).no_longer();
                 (
                     indexed(side).iter().all(faster),
                     listed(indexed(side), &CASES),

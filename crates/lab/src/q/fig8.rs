@@ -1,6 +1,6 @@
 //! Index against scan (Q, figures 8 and 9).
 
-use super::figure::{blocks, by_share, judged, tested};
+use super::figure::{by_share, judged, large_blocks, tested};
 use super::organisation::{Cut, Organisation};
 use super::query::{Access, Query};
 use super::race::{Contender, Lab, Ratios, Sweep, memory};
@@ -54,7 +54,7 @@ struct Case {
 
 fn run(setting: &Setting) -> Result<Outcome> {
     let mut lab = Lab::new(setting, KIND, 2);
-    let cut = blocks(setting, &lab);
+    let cut = large_blocks(&lab);
     let organised = [
         (Layout::Row, cut),
         (Layout::Column, cut),
@@ -173,7 +173,7 @@ fn chosen(case: &Case) -> Ratios {
 }
 
 fn claims(sides: &[Vec<Case>; 2]) -> Vec<Claim> {
-    let faster = |case: &Case| ratios(case).of(|share| share <= 0.1).at_most(1.0);
+    let faster = |case: &Case| ratios(case).of(|share| share <= 0.1).no_longer();
     let [replica, own] = sides;
     let why = [
         format!(

@@ -1,7 +1,8 @@
 //! What figures have in common: axes, block sizes, explanations.
 
-use super::organisation::Cut;
+use super::organisation::{Cut, ROWS_MAX};
 use super::race::{Lab, Sweep};
+use crate::machine::Machine;
 use crate::outcome::{Axis, Claim, Plot};
 use crate::setting::Setting;
 
@@ -15,6 +16,20 @@ pub const INDEXED: [f64; 4] = [0.001, 0.01, 0.1, 0.5];
 /// (section 4.1), and 4 MB of small tables, which would else have fewer than ten.
 pub fn blocks(setting: &Setting, lab: &Lab) -> Cut {
     Cut::Blocks(lab.rows_of(setting.by_scale(4 << 20, 16 << 20)))
+}
+
+/// Bytes of the paper's blocks for a byte of a core's second-level cache, of 256 KB.
+const BLOCK_TO_CACHE: u64 = 64;
+
+/// Blocks that are as large beside this machine's second-level cache as the paper's are
+/// beside theirs, as far as a block of Freestone goes; of a table of which each thread has
+/// two at least. What lies in one cache line, or in several, counts for nothing
+/// where all columns of a block stay in the cache.
+pub fn large_blocks(lab: &Lab) -> Cut {
+    let cache = Machine::here().l2.unwrap_or(1 << 20);
+    let bytes = (BLOCK_TO_CACHE * cache).max(16 << 20) as usize;
+    let most = (lab.rows as usize).div_ceil(2 * lab.threads).min(ROWS_MAX);
+    Cut::Blocks(lab.rows_of(bytes).min(most))
 }
 
 /// A claim that was put to the test, with a reason if it does not hold.

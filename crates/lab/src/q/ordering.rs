@@ -3,7 +3,7 @@
 //! Freestone always does; the paper does not, and neither does the replica unless it is
 //! told to. Only the replica is measured.
 
-use super::figure::{blocks, by_share, nanoseconds_per_row, tested};
+use super::figure::{by_share, large_blocks, nanoseconds_per_row, tested};
 use super::organisation::{Cut, Organisation};
 use super::query::{Access, Query};
 use super::race::{Contender, Lab, Sweep, memory};
@@ -44,7 +44,7 @@ fn need(setting: &Setting) -> Need {
 
 fn run(setting: &Setting) -> Result<Outcome> {
     let mut lab = Lab::new(setting, KIND, 1);
-    let cut = blocks(setting, &lab);
+    let cut = large_blocks(&lab);
     let all: Vec<usize> = (0..KIND.columns()).collect();
     let (mut plots, mut sweeps) = (Vec::new(), Vec::new());
     for (name, layout, files) in CASES {
@@ -107,7 +107,7 @@ fn claims(lab: &Lab, sweeps: &[Sweep]) -> Vec<Claim> {
              10 % it does in all three cases).",
             [1, 2, 3]
                 .into_iter()
-                .all(|number| at_ten(number).at_least(1.0)),
+                .all(|number| at_ten(number).no_shorter()),
             listed(&[1, 2, 3]),
             &why,
         ),

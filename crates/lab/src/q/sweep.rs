@@ -110,6 +110,10 @@ impl Sweep {
     }
 }
 
+/// Times that are no further apart than by this factor count as alike: medians of the same
+/// program differ so much from run to run.
+const ALIKE: f64 = 1.05;
+
 /// How long one takes as a share of another's time, by the value of a parameter.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Ratios(pub Vec<(f64, f64)>);
@@ -124,6 +128,16 @@ impl Ratios {
     /// Whether all are at most this.
     pub fn at_most(&self, most: f64) -> bool {
         self.0.iter().all(|(_, ratio)| *ratio <= most)
+    }
+
+    /// Whether none takes longer: by no more than two runs of one program may differ.
+    pub fn no_longer(&self) -> bool {
+        self.at_most(ALIKE)
+    }
+
+    /// Whether none takes less time, in the same sense.
+    pub fn no_shorter(&self) -> bool {
+        self.at_least(1.0 / ALIKE)
     }
 
     /// Whether all are at least this.
@@ -185,6 +199,7 @@ mod tests {
         let ratios = sweep.ratios("a", "b");
         assert_eq!(ratios, Ratios(vec![(1.0, 0.5), (2.0, 1.0)]));
         assert!(ratios.at_most(1.0) && !ratios.at_most(0.9));
+        assert!(ratios.no_longer() && !ratios.no_shorter());
         assert!(ratios.of(|x| x > 1.0).about_one(0.0) && !ratios.about_one(0.5));
         assert_eq!(ratios.to_string(), "0.50 at 1, 1.00 at 2");
         assert_eq!(sweep.ratios("a", "c").0, []);
