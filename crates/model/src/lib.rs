@@ -19,9 +19,9 @@ mod query;
 mod rate;
 
 pub use advisor::{
-    BlockUse, Candidate, Change, ColumnUse, Design, Gain, HALF_LIFE, Index, Price, QUERIES, Run,
-    Runs, Stored, Test, Tested, Total, Tried, USAGES, Usage, Workload, block_designs, gains,
-    missing, price, search, total,
+    AUTO, BLOCK_BYTES, BlockUse, Candidate, Change, ColumnUse, Design, Gain, HALF_LIFE, Index,
+    Price, QUERIES, Run, Runs, Stored, Test, Tested, Total, Tried, USAGES, Usage, Workload,
+    block_designs, gains, missing, mixture, price, search, total,
 };
 pub use calibration::Calibration;
 pub use codb::Traits;

@@ -1,7 +1,7 @@
 //! Layouts block by block: of one table, blocks whose rows are asked for one by one may
 //! lie as rows, and those that are only scanned as columns.
 
-use super::design::Stored;
+use super::design::{Design, Stored};
 use super::price::{price, total};
 use super::search::with_space;
 use super::workload::Workload;
@@ -20,6 +20,53 @@ pub struct BlockUse {
     pub heat: f64,
     /// Which of the designs it has, if it has one of them.
     pub design: Option<usize>,
+}
+
+/// The layout whose blocks choose theirs.
+pub const AUTO: &str = "auto";
+
+/// The table with each block in the layout that costs it least; none if all should
+/// have the same. See [`block_designs`].
+pub fn mixture(
+    calibration: &Calibration,
+    workload: &Workload,
+    designs: &[Stored],
+    blocks: &[BlockUse],
+) -> Option<Stored> {
+    let fresh = blocks.iter().map(|block| BlockUse {
+        design: None,
+        ..*block
+    });
+    let fresh: Vec<BlockUse> = fresh.collect();
+    let (chosen, _) = block_designs(calibration, workload, designs, &fresh)?;
+    let shares = |of: fn(&BlockUse) -> f64| {
+        let all = blocks.iter().map(of).sum::<f64>().max(f64::MIN_POSITIVE);
+        let share = |number: usize| {
+            let having = chosen.iter().zip(blocks);
+            let having = having.filter(|(design, _)| **design == number);
+            having.map(|(_, block)| of(block)).sum::<f64>() / all
+        };
+        (0..designs.len()).map(share).collect::<Vec<f64>>()
+    };
+    let (rows, heat) = (shares(|block| block.rows), shares(|block| block.heat));
+    let used = rows.iter().zip(designs).filter(|(share, _)| **share > 0.0);
+    let mixture: Vec<(f64, Stored)> = used.map(|(share, one)| (*share, one.clone())).collect();
+    let largest = mixture.iter().max_by(|one, two| one.0.total_cmp(&two.0))?;
+    let mean = |shares: &[f64], of: fn(&Stored) -> f64| {
+        let parts = shares.iter().zip(designs);
+        parts.map(|(share, one)| share * of(one)).sum::<f64>()
+    };
+    (mixture.len() > 1).then(|| Stored {
+        design: Design {
+            layout: AUTO.to_owned(),
+            ..largest.1.design.clone()
+        },
+        row_bytes: mean(&rows, |one| one.row_bytes),
+        fetch_seconds: mean(&heat, |one| one.fetch_seconds),
+        write_seconds: mean(&heat, |one| one.write_seconds),
+        mixture: mixture.clone(),
+        ..largest.1.clone()
+    })
 }
 
 /// For each of `blocks` the number of the design that it should have, and last the one

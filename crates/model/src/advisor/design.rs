@@ -17,6 +17,22 @@ pub struct Design {
     pub codec: String,
     /// Indexes besides those of its keys.
     pub indexes: Vec<Index>,
+    /// Bytes of a block.
+    #[serde(default = "usual_block")]
+    pub block_bytes: u64,
+}
+
+/// Bytes of a block of tables that do not say.
+pub const BLOCK_BYTES: u64 = 16 << 20;
+/// Sizes that blocks may have.
+const BLOCK_SIZES: std::ops::RangeInclusive<u64> = 1 << 20..=256 << 20;
+/// Most rows of a block.
+const BLOCK_ROWS: f64 = (1 << 20) as f64;
+/// Blocks that a table keeps at least: threads share a table block by block.
+const BLOCKS: f64 = 16.0;
+
+fn usual_block() -> u64 {
+    BLOCK_BYTES
 }
 
 /// An index over one column.
@@ -36,6 +52,9 @@ impl fmt::Display for Design {
         }
         if let Some(column) = &self.sort_by {
             write!(f, ", sorted by {column}")?;
+        }
+        if self.block_bytes != BLOCK_BYTES {
+            write!(f, ", blocks of {} KiB", self.block_bytes >> 10)?;
         }
         for index in &self.indexes {
             write!(f, ", index ({}) on {}", index.kind, index.column)?;
@@ -66,6 +85,9 @@ pub struct Stored {
     pub in_order: bool,
     /// What some usages took on the rows that were written to see.
     pub tried: Option<Tried>,
+    /// Of a table whose blocks lie in several layouts: the share of the rows that have each,
+    /// and what the whole table would be in it.
+    pub mixture: Vec<(f64, Stored)>,
 }
 
 /// Usages that were run on a trial.
@@ -81,6 +103,26 @@ impl Stored {
     /// Bytes of all its blocks.
     pub fn bytes(&self) -> f64 {
         self.rows * self.row_bytes
+    }
+
+    /// The same in blocks of another size; none for one that cannot be, of which there
+    /// would be too few, or as many as now.
+    pub fn resized(&self, block_bytes: u64) -> Option<Stored> {
+        if !BLOCK_SIZES.contains(&block_bytes) {
+            return None;
+        }
+        let bytes = self.blocks * self.design.block_bytes as f64;
+        let least = BLOCKS.max(self.rows / BLOCK_ROWS);
+        let blocks = (bytes / block_bytes as f64).ceil();
+        let is_other = blocks >= least && blocks != self.blocks;
+        is_other.then(|| Stored {
+            design: Design {
+                block_bytes,
+                ..self.design.clone()
+            },
+            blocks,
+            ..self.clone()
+        })
     }
 
     /// Bytes of a tuple, of all columns.

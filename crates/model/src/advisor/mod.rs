@@ -17,8 +17,8 @@ mod tests;
 mod usage;
 mod workload;
 
-pub use blocks::{BlockUse, block_designs};
-pub use design::{Design, Index, Stored, Tried};
+pub use blocks::{AUTO, BlockUse, block_designs, mixture};
+pub use design::{BLOCK_BYTES, Design, Index, Stored, Tried};
 pub use price::{Price, Total, price, total};
 pub use search::{Candidate, Gain, QUERIES, gains, missing, search};
 pub use usage::{Run, Runs, Test, Tested, Usage};

@@ -67,6 +67,9 @@ pub fn price(
     usage: &Usage,
     run: &Run,
 ) -> Option<Price> {
+    if !stored.mixture.is_empty() {
+        return mixed(calibration, stored, usage, run);
+    }
     let modelled = modelled(calibration, stored, usage, run)?;
     let tried = stored.tried.as_ref();
     let tried = tried.and_then(|tried| {
@@ -91,6 +94,22 @@ pub fn price(
     Some(Price {
         seconds: modelled.seconds * factor.clamp(1.0 / CORRECTION, CORRECTION),
         ..modelled
+    })
+}
+
+/// The price of a table in several layouts: that of each for its share of the rows; held back
+/// by what holds back the largest share.
+fn mixed(calibration: &Calibration, stored: &Stored, usage: &Usage, run: &Run) -> Option<Price> {
+    let parts = stored.mixture.iter();
+    let parts = parts.map(|(share, part)| Some((*share, price(calibration, part, usage, run)?)));
+    let parts: Vec<(f64, Price)> = parts.collect::<Option<_>>()?;
+    let largest = parts.iter().max_by(|one, two| one.0.total_cmp(&two.0))?.1;
+    let sum = |of: fn(&Price) -> f64| parts.iter().map(|(share, price)| share * of(price)).sum();
+    Some(Price {
+        seconds: sum(|price| price.seconds),
+        disk_seconds: sum(|price| price.disk_seconds),
+        planned: parts.iter().any(|(_, price)| price.planned),
+        ..largest
     })
 }
 

@@ -13,15 +13,17 @@ const SORTS: usize = 3;
 const INDEXES: usize = 3;
 /// Choices of codecs that are tried besides `auto`.
 const CODECS: [&str; 2] = ["fast", "none"];
-/// An index has to save this share of the whole, to be worth its name.
+/// How much larger or smaller blocks are tried at once.
+const SIZES: [f64; 2] = [4.0, 0.25];
+/// An index, or blocks of another size, have to save this share of the whole, to be worth its name.
 const WORTH: f64 = 0.02;
 /// Of designs that cost about the same, this share apart, the smallest is taken.
 const ALIKE: f64 = 0.03;
 /// A design may take so many times the space of the present one: time is not all.
-const WASTE: f64 = 2.0;
+const WASTE: f64 = 4.0;
 /// Seconds are weighed with the space, beyond the present, to this power: who takes twice
-/// as much has to save a tenth.
-const SPACE: f64 = 0.15;
+/// as much has to save a fifteenth, who takes four times as much an eighth.
+const SPACE: f64 = 0.1;
 /// Queries that have to be known before anything is advised.
 pub const QUERIES: f64 = 20.0;
 
@@ -80,6 +82,7 @@ pub fn search<E>(
                 sort_by: sort_by.clone(),
                 codec: "auto".to_owned(),
                 indexes: Vec::new(),
+                block_bytes: present.design.block_bytes,
             };
             all.push(priced(trial(&design)?));
         }
@@ -111,12 +114,32 @@ pub fn search<E>(
             best = better;
         }
     }
+    if let Some(found) = cheapest(&all, present.row_bytes).cloned() {
+        for times in SIZES {
+            all.extend(resized(&found, times, &priced));
+        }
+    }
     all.sort_by(|one, two| one.total.seconds().total_cmp(&two.total.seconds()));
     if let Some(first) = cheapest(&all, present.row_bytes).cloned() {
         all.retain(|candidate| *candidate != first);
         all.insert(0, first);
     }
     Ok(all)
+}
+
+/// The same design in blocks so many times as large, and again, as long as that saves.
+fn resized(found: &Candidate, times: f64, priced: &dyn Fn(Stored) -> Candidate) -> Vec<Candidate> {
+    let mut better: Vec<Candidate> = Vec::new();
+    loop {
+        let best = better.last().unwrap_or(found);
+        let bytes = (best.stored.design.block_bytes as f64 * times) as u64;
+        let next = best.stored.resized(bytes).map(priced);
+        let limit = best.total.seconds() * (1.0 - WORTH);
+        match next.filter(|next| next.total.seconds() < limit) {
+            Some(next) => better.push(next),
+            None => return better,
+        }
+    }
 }
 
 /// A design with one more index, the one that saves most; none if none is worth it.

@@ -54,6 +54,7 @@ fn design(layout: &str) -> Design {
         sort_by: None,
         codec: "auto".to_owned(),
         indexes: Vec::new(),
+        block_bytes: BLOCK_BYTES,
     }
 }
 
@@ -81,6 +82,7 @@ fn stored(design: &Design) -> Stored {
         fetch_seconds: if by_column { 4e-6 } else { 1e-6 },
         in_order: design.sort_by.is_none(),
         tried: None,
+        mixture: Vec::new(),
     }
 }
 
@@ -191,6 +193,59 @@ fn a_hot_block_is_rows_among_columns_and_goes_back_to_columns() {
         &[block(5.0), block(0.0)],
     );
     assert_eq!(found.unwrap().0, [row, column]);
+}
+
+/// A table of which one block is looked up and all are scanned is a mixture, which costs
+/// less than either layout; one that is scanned alone is none.
+#[test]
+fn what_is_hot_in_one_place_is_a_mixture() {
+    let designs = [stored(&design("row")), stored(&design("column"))];
+    let block = |heat| BlockUse {
+        rows: ROWS / 3.0,
+        heat,
+        design: Some(1),
+    };
+    let blocks = [block(9.0), block(0.0), block(0.0)];
+    let mut workload = Workload::default();
+    (0..50).for_each(|_| workload.query(usage(2, Test::Other), &run(0.5)));
+    assert_eq!(mixture(&calibration(), &workload, &designs, &blocks), None);
+    let reading = |one: &Stored| total(&calibration(), one, &workload).reading;
+    let scans = (reading(&designs[0]) - reading(&designs[1])) / 3.0;
+    workload.change(Change::LookUp, 2.0 * scans / 3e-6);
+    let mixed = mixture(&calibration(), &workload, &designs, &blocks).unwrap();
+    assert_eq!(mixed.design.layout, AUTO);
+    assert_eq!(mixed.mixture.len(), 2);
+    let seconds = |one: &Stored| total(&calibration(), one, &workload).seconds();
+    assert!(seconds(&mixed) < seconds(&designs[0]).min(seconds(&designs[1])));
+}
+
+/// Each block has an index of its own: look-ups by value descend fewer of larger blocks.
+#[test]
+fn blocks_grow_for_many_indexes_and_no_further_than_they_may() {
+    let mut workload = Workload::default();
+    // One of the columns the table may be sorted on.
+    for column in ["c8", "c9"] {
+        let mut single = usage(2, Test::Equal);
+        single.tested[0].column = column.to_owned();
+        (0..50).for_each(|_| workload.query(single.clone(), &run(1e-8)));
+    }
+    let large = |design: &Design| Stored {
+        rows: 1e8,
+        blocks: 1000.0,
+        ..stored(design)
+    };
+    let present = large(&design("row"));
+    let mut trial = |design: &Design| Ok::<Stored, Infallible>(large(design));
+    let Ok(all) = search(&calibration(), &workload, &present, &mut trial);
+    let best = &all[0].stored;
+    assert_eq!(best.design.block_bytes, 64 << 20, "{}", best.design);
+    assert_eq!(best.blocks, 250.0);
+    // A block of 256 MiB would have more than 2^20 rows.
+    assert_eq!(best.resized(256 << 20), None);
+    assert_eq!(stored(&design("row")).resized(64 << 20), None, "too few");
+    let smaller = best.resized(16 << 20).unwrap();
+    assert_eq!(smaller.blocks, 1000.0);
+    assert!(best.design.to_string().contains("blocks of 65536 KiB"));
 }
 
 #[test]

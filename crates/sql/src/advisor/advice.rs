@@ -147,6 +147,11 @@ impl Advice {
                 &to.sort_by.clone().unwrap_or_default(),
             ),
             ("codec", &from.codec, &to.codec),
+            (
+                "block_bytes",
+                &from.block_bytes.to_string(),
+                &to.block_bytes.to_string(),
+            ),
         ]
         .map(|(name, from, to)| (name, from.replace('\'', "''"), to.replace('\'', "''")));
         let changed: Vec<_> = options.iter().filter(|(_, from, to)| from != to).collect();

@@ -9,13 +9,13 @@ use std::sync::{Arc, Weak};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-use freestone_model::{BlockUse, Design, Workload, block_designs, missing};
+use freestone_model::{Design, Workload, block_designs, missing};
 use freestone_storage::{BlockId, Layout, Store, Table, TableId};
 use parking_lot::{Condvar, Mutex};
 
 use super::present::design_of;
 use super::record::Record;
-use super::trial::Rows;
+use super::trial::{Rows, blocks_of};
 use crate::error::Result;
 
 /// How long the thread rests; twice as long each time that nothing was to be changed,
@@ -144,13 +144,7 @@ pub(crate) fn follow(
         };
         designs.push(rows.in_design(&design)?);
     }
-    let place = |layout: Layout| Layout::ALL.iter().position(|one| *one == layout);
-    let blocks = table.blocks().iter().map(|block| BlockUse {
-        rows: block.rows() as f64,
-        heat: block.heat() as f64,
-        design: place(block.layout()),
-    });
-    let blocks: Vec<BlockUse> = blocks.collect();
+    let blocks = blocks_of(table);
     let found = block_designs(&known.calibration, &workload, &designs, &blocks);
     let Some((chosen, new)) = found else {
         return Ok(false);

@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use datafusion::arrow::array::RecordBatch;
-use freestone_model::Workload;
+use freestone_model::{AUTO, Workload};
 use freestone_storage::{Block, NewBlock, ScanRequest, Table, TableOptions};
 
 use super::advice::{Advice, described};
@@ -39,11 +39,17 @@ struct Rewritten {
 /// them, and as they were if not.
 ///
 /// # Errors
-/// `55000` if the table is gone or has no blocks; `25006` in a session that only reads;
+/// `0A000` for layouts block by block; `55000` if the table is gone or has no blocks; `25006` in a session that only reads;
 /// `40001` if its rows keep changing.
 pub(super) fn run(session: &Session, advice: &Advice) -> Result<Outcome> {
     may_begin(session, "PILOT ADVICE")?;
     session.must_write()?;
+    if advice.design.layout == AUTO {
+        let message = "advice of layouts block by block cannot be tried on a few blocks";
+        return Err(Error::new("0A000", message).with_hint(
+            "APPLY ADVICE writes one block after the other; UNDO ADVICE takes it back.",
+        ));
+    }
     let _hold = session.database().store().hold_mover(advice.table_id());
     let rewritten = Rewritten::make(session, advice, |table| {
         let blocks = table.blocks();

@@ -38,6 +38,7 @@ pub(super) fn design_of(table: &Table) -> Design {
         sort_by: table.options.sort_by.clone(),
         codec: table.options.codec.to_string(),
         indexes,
+        block_bytes: table.options.block_bytes,
     }
 }
 
@@ -70,6 +71,7 @@ pub(super) fn stored(table: &Table) -> Result<Stored> {
         fetch_seconds: 0.0,
         in_order: true,
         tried: None,
+        mixture: Vec::new(),
     })
 }
 

@@ -66,11 +66,16 @@ fn saves(amount: f64) -> String {
     }
 }
 
+/// To a thousandth: milliseconds and microseconds are not known any better.
+fn rounded(number: f64) -> f64 {
+    (number * 1e3).round() / 1e3
+}
+
 /// All rows.
 pub(super) fn answer(lines: &[Line]) -> Result<RecordBatch> {
     let text = |of: &dyn Fn(&Line) -> Option<String>| Values::Text(lines.iter().map(of).collect());
     let number = |of: fn(&Advice) -> f64| {
-        let of = |line: &Line| line.advice.as_ref().map(of);
+        let of = |line: &Line| line.advice.as_ref().map(|advice| rounded(of(advice)));
         Values::Double(lines.iter().map(of).collect())
     };
     let advice = lines.iter().map(|line| line.advice.as_ref());
@@ -98,7 +103,7 @@ pub(crate) fn advice(record: &Record) -> Result<RecordBatch> {
         .flat_map(|advice| advice.queries.iter().map(move |query| (advice, query)))
         .collect();
     let number = |of: &dyn Fn(usize) -> f64| {
-        Values::Double((0..rows.len()).map(|row| Some(of(row))).collect())
+        Values::Double((0..rows.len()).map(|row| Some(rounded(of(row)))).collect())
     };
     let numbers = rows
         .iter()
@@ -147,7 +152,7 @@ pub(crate) fn advice(record: &Record) -> Result<RecordBatch> {
 pub(crate) fn ledger(record: &Record) -> Result<RecordBatch> {
     let all = record.ledger();
     let number = |of: fn(&super::record::Entry) -> f64| {
-        Values::Double(all.iter().map(|entry| Some(of(entry))).collect())
+        Values::Double(all.iter().map(|entry| Some(rounded(of(entry)))).collect())
     };
     batch(vec![
         ("at", number(|entry| entry.at)),

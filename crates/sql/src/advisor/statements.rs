@@ -4,14 +4,16 @@ use std::sync::Arc;
 
 use datafusion::arrow::datatypes::SchemaRef;
 use datafusion::sql::sqlparser::ast::Statement as Ast;
-use freestone_model::{Candidate, HALF_LIFE, Workload, gains, missing, search};
+use freestone_model::{
+    Candidate, Design, HALF_LIFE, Stored, Workload, gains, missing, mixture, search, total,
+};
 use freestone_storage::{Snapshot, Table};
 
 use super::advice::Advice;
 use super::record::Record;
 use super::report::{Line, answer};
 use super::syntax::Asked;
-use super::trial::Rows;
+use super::trial::{Rows, blocks_of};
 use super::uses::uses;
 use super::{exchange, pilot};
 use crate::error::{Error, Result};
@@ -201,8 +203,36 @@ fn searched(
     let mut trial = |design: &_| rows.in_design(design);
     let all = search(&known.calibration, workload, &present, &mut trial)?;
     let now = all.iter().find(|one| one.stored == present).cloned();
-    match (now, all.into_iter().next()) {
-        (Some(now), Some(best)) => Ok((now, best)),
-        _ => Err(Error::internal("a search without designs")),
+    let (Some(now), Some(best)) = (now, all.into_iter().next()) else {
+        return Err(Error::internal("a search without designs"));
+    };
+    let mixed = mixed(table, workload, &rows, &best.stored.design)?
+        .and_then(|designs| {
+            let blocks = blocks_of(table);
+            mixture(&known.calibration, workload, &designs, &blocks)
+        })
+        .map(|stored| Candidate {
+            total: total(&known.calibration, &stored, workload),
+            stored,
+        });
+    let limit = best.total.seconds() * (1.0 - WORTH);
+    let mixed = mixed.filter(|mixed| mixed.total.seconds() < limit);
+    Ok((now, mixed.unwrap_or(best)))
+}
+
+/// A design in every layout, if blocks could differ in what suits them: rows of some are
+/// asked for one by one, and of others not.
+fn mixed(
+    table: &Table,
+    workload: &Workload,
+    rows: &Rows,
+    design: &Design,
+) -> Result<Option<Vec<Stored>>> {
+    let single = workload.looked_up + workload.updated + workload.deleted;
+    let heat = table.blocks().iter().map(|block| block.heat());
+    let is_even = heat.clone().min() == heat.max();
+    if table.options.auto_layout || single == 0.0 || is_even {
+        return Ok(None);
     }
+    Ok(Some(rows.in_layouts(design)?))
 }
