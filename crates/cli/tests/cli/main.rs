@@ -5,6 +5,7 @@ mod choices;
 mod damage;
 mod formats;
 mod inspect;
+mod pages;
 mod shell;
 mod support;
 mod tpch;
