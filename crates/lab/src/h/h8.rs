@@ -162,8 +162,13 @@ fn in_memory_few(few: &Measured) -> Claim {
         (
             ratios.iter().all(|ratio| (1.0 / 1.5..1.5).contains(ratio)),
             format!(
-                "For 1 to 7 attributes pipelined columns take {} times the CPU time of rows.",
-                shown(&ratios)
+                "For 1 to 7 attributes pipelined columns take {} times the CPU time of rows: {} per \
+                 tuple for the attribute of the predicate alone, where rows take {}. Next to nothing \
+                 else is read; what differs is what testing one value costs, and rows do not wait \
+                 for memory, which is fetched ahead.",
+                shown(&ratios),
+                nanoseconds(columns.compute(1)),
+                nanoseconds(rows.compute(1)),
             ),
         )
     };

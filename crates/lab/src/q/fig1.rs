@@ -251,7 +251,11 @@ fn of_scans(sides: &[Sweep; 2]) -> Vec<Claim> {
                     format!("the slowest takes {spread:.2} times as long: {listed}."),
                 )
             },
-            ["", ""],
+            [
+                "Tuples of a block are listed before any of them is copied: of a block that no \
+                 cache of a core holds they come from memory, or the third cache, twice.",
+                "",
+            ],
         ),
         match gains(&sides[0]).is_empty() {
             true => Claim::untested(more_threads, "Only one thread is to be used."),
