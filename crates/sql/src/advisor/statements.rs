@@ -5,7 +5,7 @@ use std::sync::Arc;
 use datafusion::arrow::datatypes::SchemaRef;
 use datafusion::sql::sqlparser::ast::Statement as Ast;
 use freestone_model::{Candidate, HALF_LIFE, Workload, gains, missing, search};
-use freestone_storage::{Snapshot, Table};
+use freestone_storage::{RoleId, Snapshot, Table};
 
 use super::advice::Advice;
 use super::record::Record;
@@ -38,6 +38,15 @@ pub(crate) async fn run(session: &Session, ast: &Ast) -> Result<Option<Outcome>>
     let database = session.database();
     let record = database.record();
     let snapshot = database.store().snapshot();
+    let rights = session.identity().rights(&snapshot);
+    match asked {
+        Asked::Everything | Asked::Table(_) | Asked::Queries(_) => {
+            rights.member(RoleId::MONITOR, "ask for advice")?;
+        }
+        Asked::Pilot(_) | Asked::Apply(_) | Asked::Undo(_) | Asked::Reset => {
+            rights.superuser("take advice")?;
+        }
+    }
     record.settle(snapshot.catalog());
     Ok(Some(match asked {
         Asked::Everything => {

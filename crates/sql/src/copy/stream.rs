@@ -215,7 +215,9 @@ impl Incoming {
             *options = self.stream.options;
             legacy_options.clear();
         }
+        session.identity().receive(Some(path.clone().into()));
         let outcome = session.run(&Statement::of(ast)).await;
+        session.identity().receive(None);
         outcome.map_err(|mut error| {
             let named = |text: &str| {
                 text.replace(&format!("\"{path}\""), "STDIN")
