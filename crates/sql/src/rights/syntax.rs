@@ -15,6 +15,12 @@ pub(super) type Read<T> = Result<T, ParserError>;
 /// # Errors
 /// What is wrong with it.
 pub(crate) fn parse(parser: &mut Parser<'_>) -> Read<Option<Ast>> {
+    let known = [
+        "CREATE", "ALTER", "DROP", "REASSIGN", "GRANT", "REVOKE", "SET", "RESET",
+    ];
+    if !word(parser, 0).is_some_and(|first| known.contains(&first.as_str())) {
+        return Ok(None);
+    }
     let words = [0, 1, 2].map(|distance| word(parser, distance).unwrap_or_default());
     let [first, second, third] = words.each_ref().map(String::as_str);
     let is_role = ["ROLE", "USER", "GROUP"].contains(&second);

@@ -140,7 +140,7 @@ impl Run<'_> {
         // Changes of rows leave plans as they are, see `KnownPlans`; all others may leave
         // blocks that nobody but a plan needs.
         let of_rows = changes_rows(ast) && !matches!(ast, Ast::Truncate(_));
-        if !matches!(ast, Ast::Query(_)) && !of_rows {
+        if !matches!(ast, Ast::Query(_) | Ast::Call(_)) && !of_rows {
             self.session.database().plans().clear();
         }
         match ast {

@@ -55,7 +55,7 @@ impl Run<'_> {
     }
 
     /// What the session may do, by a catalog that is being changed.
-    pub(super) fn rights(&self, catalog: &Catalog) -> Rights {
+    pub(crate) fn rights(&self, catalog: &Catalog) -> Rights {
         self.identity().rights(catalog)
     }
 

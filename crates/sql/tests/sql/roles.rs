@@ -547,3 +547,39 @@ fn roles_have_memory_of_their_own() {
     owner.run("ALTER ROLE small SET memory_limit = '1GiB'");
     assert_eq!(small.rows_of_one_engine(large), ["7"]);
 }
+
+/// `--ignored --nocapture`: what rights cost a look-up by key.
+#[test]
+#[ignore = "measures"]
+fn look_ups_by_key_hardly_notice() {
+    let database = Database::in_memory();
+    let owner = Sql::on(&database);
+    owner.run(
+        "CREATE TABLE t (k BIGINT PRIMARY KEY, v TEXT) WITH (layout = 'row'); \
+         INSERT INTO t SELECT value, 'v' FROM generate_series(1, 100000); VACUUM t; \
+         CREATE ROLE ann; CREATE ROLE readers; GRANT readers TO ann; GRANT SELECT ON t TO readers",
+    );
+    let ann = Sql::on(&database);
+    ann.run("SET ROLE ann");
+    let runtime = runtime();
+    let prepared = owner
+        .session
+        .prepare("SELECT * FROM t WHERE k = $1")
+        .unwrap();
+    let measure = |sql: &Sql| {
+        let begin = std::time::Instant::now();
+        for round in 0..100_000_i64 {
+            let key = (round * 7_919) % 100_000 + 1;
+            let rows = runtime.block_on(prepared.rows(&sql.session, &[key.into()]));
+            assert_eq!(rows.unwrap().len(), 1);
+        }
+        begin.elapsed().as_secs_f64() / 1e5 * 1e6
+    };
+    let (mut all, mut limited) = (f64::MAX, f64::MAX);
+    for _ in 0..5 {
+        all = all.min(measure(&owner));
+        limited = limited.min(measure(&ann));
+    }
+    println!("a superuser {all:.2} µs, a role {limited:.2} µs");
+    assert!(limited < all * 2.0 + 1.0);
+}

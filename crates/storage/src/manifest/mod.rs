@@ -268,6 +268,27 @@ mod tests {
     }
 
     #[test]
+    fn a_manifest_with_roles_says_so() {
+        let line = |manifest: &Manifest| {
+            let files = Faulty::default();
+            publish(&files, manifest).unwrap();
+            assert_eq!(load(&files).unwrap(), *manifest);
+            let file = files.open(&name(manifest.version)).unwrap();
+            file.read(0, 20).unwrap().as_slice().to_vec()
+        };
+        let mut manifest = Manifest::first();
+        assert_eq!(line(&manifest), b"freestone manifest 2");
+        let view = Object::view("s", "v");
+        manifest
+            .access
+            .push((view, Access::of(crate::roles::RoleId(16_400))));
+        assert_eq!(line(&manifest), b"freestone manifest 3");
+        manifest.access.clear();
+        manifest.roles.insert("ann".into(), Role::default());
+        assert_eq!(line(&manifest), b"freestone manifest 3");
+    }
+
+    #[test]
     fn every_flip_and_every_cut_is_noticed() {
         let whole = published(1..=1);
         let len = whole.open(&name(1)).unwrap().len() as usize;
