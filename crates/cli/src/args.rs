@@ -93,15 +93,18 @@ pub struct ServeArguments {
     /// Which database
     #[command(flatten)]
     pub database: DatabaseArguments,
-    /// Address to listen on; beyond this machine it needs --users
+    /// Address to listen on; beyond this machine somebody needs a password
     #[arg(long, default_value = "127.0.0.1")]
     pub host: IpAddr,
     /// Port to listen on, 0 for any that is free
     #[arg(long, default_value_t = 5432)]
     pub port: u16,
-    /// File of those who may connect, name:password on each line; without it everybody may
+    /// File of users beside the database's roles, name:password on each line
     #[arg(long, value_name = "FILE")]
     pub users: Option<PathBuf>,
+    /// Folder whose files statements may name; several times for several
+    #[arg(long, value_name = "DIR")]
+    pub files: Vec<PathBuf>,
     /// Certificate for TLS, in PEM
     #[arg(long, value_name = "FILE", requires = "tls_key")]
     pub tls_certificate: Option<PathBuf>,

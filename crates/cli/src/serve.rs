@@ -30,6 +30,7 @@ pub fn run(arguments: &ServeArguments) -> Result<()> {
             key: key.clone(),
         }),
         users,
+        files: arguments.files.clone(),
         connections: arguments.connections,
         startup: Duration::from_secs(arguments.startup_seconds),
         metrics: arguments.metrics,

@@ -11,6 +11,7 @@ use tokio::sync::watch;
 use tokio::time::timeout;
 
 use crate::cancel::Cancellable;
+use crate::door::RolePlace;
 use crate::failure::{Failure, response, violation};
 use crate::limits::{Limits, stopped};
 use crate::messages::Messages;
@@ -35,6 +36,7 @@ pub(crate) struct Connection {
     closing: watch::Receiver<bool>,
     watched: Watched,
     _place: Cancellable,
+    _of_role: Option<RolePlace>,
 }
 
 /// What a message leads to.
@@ -63,6 +65,7 @@ impl Connection {
             closing,
             watched: guest.watched,
             _place: guest.cancellable,
+            _of_role: guest.place,
         }
     }
 

@@ -15,6 +15,7 @@
 mod cancel;
 mod connection;
 mod copy;
+mod door;
 mod extended;
 mod failure;
 mod kinds;

@@ -11,6 +11,7 @@ use tokio::time::{sleep, timeout};
 
 use crate::cancel::Cancels;
 use crate::connection::Connection;
+use crate::door::Keys;
 use crate::failure::{Failure, response};
 use crate::log::Log;
 use crate::metrics;
@@ -50,12 +51,14 @@ impl Server {
     /// `58030` if the address cannot be had, `F0000` if TLS cannot be set up, `28000` for
     /// an address that others can reach if nobody is asked for a password.
     pub async fn listen(database: Database, options: Options) -> Result<Server> {
-        if options.users.is_none() && !options.address.ip().is_loopback() {
+        let exposed = !options.address.ip().is_loopback();
+        if options.users.is_none() && exposed && !database.passwords().0 {
             let message = format!(
                 "{} can be reached by other machines, and nobody would be asked for a password",
                 options.address
             );
-            let hint = "give a file with users and passwords, or listen on 127.0.0.1";
+            let hint =
+                "ALTER ROLE freestone PASSWORD '…', or a file with users, or listen on 127.0.0.1";
             return Err(Error::new("28000", message).with_hint(hint));
         }
         let acceptor = options.tls.as_ref().map(tls::acceptor).transpose()?;
@@ -68,9 +71,9 @@ impl Server {
             address: at(&listener)?,
             listener,
             door: Arc::new(Door {
-                database,
+                keys: Keys::new(database, options.users.clone(), exposed),
+                folders: options.files.clone().into(),
                 tls: acceptor,
-                users: options.users.clone(),
                 cancels: Arc::new(Cancels::default()),
                 watch: Watch {
                     metrics: Arc::default(),
@@ -108,7 +111,11 @@ impl Server {
         let door = &self.door;
         let metrics = self.metrics.map(|listener| {
             let counts = Arc::clone(&door.watch.metrics);
-            tokio::spawn(metrics::answer(listener, counts, door.database.clone()))
+            tokio::spawn(metrics::answer(
+                listener,
+                counts,
+                door.keys.database.clone(),
+            ))
         });
         tokio::pin!(stop);
         loop {

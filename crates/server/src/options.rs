@@ -14,8 +14,9 @@ pub struct Options {
     pub address: SocketAddr,
     /// Certificate and key; without them connections are not encrypted.
     pub tls: Option<TlsFiles>,
-    /// Who may connect; `None` lets everybody in, which is refused unless `address` is of
-    /// this machine alone.
+    /// Users with passwords, beside the roles of the catalog: one that is no role there may
+    /// do everything. `None` asks for passwords only beyond this machine, of roles that have
+    /// one, and of everybody once a superuser has one.
     pub users: Option<Users>,
     /// Connections at a time.
     pub connections: usize,
@@ -30,6 +31,8 @@ pub struct Options {
     pub log: LogFormat,
     /// Statements that take so long or longer are slow; none is if it is not set.
     pub slow: Option<Duration>,
+    /// Folders whose files statements may name.
+    pub files: Vec<PathBuf>,
 }
 
 /// Files for TLS, in PEM.
@@ -54,6 +57,7 @@ impl Options {
             metrics: None,
             log: LogFormat::Off,
             slow: None,
+            files: Vec::new(),
         }
     }
 }

@@ -2,9 +2,10 @@
 
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
+use std::path::PathBuf;
 use std::sync::Arc;
 
-use freestone::{Database, Error, Session};
+use freestone::{Error, Session};
 use pgwire::api::DefaultClient;
 use pgwire::api::auth::mechanism::{AuthMechanism, AuthMechanismFactory, AuthState};
 use pgwire::api::auth::sasl::SaslMechanisms;
@@ -18,10 +19,10 @@ use tokio::io::AsyncWriteExt;
 use tokio_rustls::TlsAcceptor;
 
 use crate::cancel::{Cancellable, Cancels};
+use crate::door::{Keys, RolePlace};
 use crate::failure::{Failure, violation};
 use crate::messages::{Messages, Stream};
 use crate::request::{Opening, Request, first_proof};
-use crate::users::Users;
 use crate::watch::{Watch, Watched};
 
 /// The PostgreSQL whose clients are served: they look at it to see what they may ask.
@@ -45,9 +46,10 @@ struct Start {
 
 /// What connections begin with.
 pub(crate) struct Door {
-    pub(crate) database: Database,
+    pub(crate) keys: Keys,
+    /// Folders whose files statements may name.
+    pub(crate) folders: Arc<[PathBuf]>,
     pub(crate) tls: Option<TlsAcceptor>,
-    pub(crate) users: Option<Users>,
     pub(crate) cancels: Arc<Cancels>,
     pub(crate) watch: Watch,
 }
@@ -58,6 +60,7 @@ pub(crate) struct Guest {
     pub(crate) session: Session,
     pub(crate) cancellable: Cancellable,
     pub(crate) watched: Watched,
+    pub(crate) place: Option<RolePlace>,
 }
 
 impl Door {
@@ -78,7 +81,7 @@ impl Door {
             return Ok(None);
         };
         match self.authenticated(&mut messages, &start, from).await {
-            Ok(session) => {
+            Ok((session, place)) => {
                 let cancellable = self.cancels.enter();
                 let welcome = welcome(&mut messages, &session, &cancellable);
                 match welcome.await {
@@ -89,6 +92,7 @@ impl Door {
                             session,
                             cancellable,
                             watched: self.watch.admitted(user, from),
+                            place,
                         }))
                     }
                     Err(failure) => Err((failure, Some(messages))),
@@ -140,7 +144,7 @@ impl Door {
         messages: &mut Messages,
         start: &Start,
         from: SocketAddr,
-    ) -> Result<Session, Failure> {
+    ) -> Result<(Session, Option<RolePlace>), Failure> {
         agree(messages, start)?;
         let parameter = |name: &str| start.parameters.get(name).map(String::as_str);
         let user = parameter("user").unwrap_or_default();
@@ -150,18 +154,21 @@ impl Door {
                 "no user name was given",
             )));
         }
-        if let Some(users) = &self.users {
+        let caller = self.keys.caller(user);
+        if caller.asked {
             let mut client: DefaultClient<()> = DefaultClient::new(from, false);
             for (name, value) in &start.parameters {
                 client.metadata.insert(name.clone(), value.clone());
             }
-            let scram = ScramAuth::new(Arc::new(users.clone()));
+            let scram = ScramAuth::new(Arc::new(self.keys.secret(&caller)));
             let mechanism = SaslMechanisms::new(vec![Arc::new(scram)]).create();
             prove(messages, mechanism, &client).await?;
         }
+        let (login, place) = self.keys.admit(caller).map_err(Failure::Fatal)?;
         messages.trust();
         messages.put(&Backend::Authentication(Authentication::Ok))?;
-        let session = self.database.session();
+        let session = self.keys.database.session_of(&login, &self.folders);
+        let session = session.map_err(Failure::Fatal)?;
         for (name, value) in &start.parameters {
             let own = ["user", "database", "replication", "options"].contains(&name.as_str());
             if !own && !name.starts_with("_pq_.") {
@@ -171,7 +178,7 @@ impl Door {
         for (name, value) in options(parameter("options").unwrap_or_default()) {
             session.set(name, value).map_err(Failure::Fatal)?;
         }
-        Ok(session)
+        Ok((session, place))
     }
 }
 

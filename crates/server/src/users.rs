@@ -5,11 +5,8 @@ use std::fmt;
 use std::path::Path;
 use std::sync::Arc;
 
-use async_trait::async_trait;
 use freestone::{Error, Result};
-use pgwire::api::auth::sasl::scram::gen_salted_password;
-use pgwire::api::auth::{AuthSource, LoginInfo, Password};
-use pgwire::error::PgWireResult;
+use pgwire::api::auth::sasl::scram::{ScramSecret, gen_salted_password};
 
 /// Rounds that a password is salted with, as PostgreSQL does.
 const ITERATIONS: usize = 4096;
@@ -17,7 +14,7 @@ const ITERATIONS: usize = 4096;
 const SALT: usize = 16;
 
 /// Users and their passwords, which are kept salted.
-#[derive(Clone, Default)]
+#[derive(Clone)]
 pub struct Users {
     salted: Arc<HashMap<String, Salted>>,
     /// Makes answers about users that do not exist look like those about others.
@@ -33,6 +30,12 @@ struct Salted {
 impl fmt::Debug for Users {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_list().entries(self.salted.keys()).finish()
+    }
+}
+
+impl Default for Users {
+    fn default() -> Self {
+        Self::new([])
     }
 }
 
@@ -84,19 +87,22 @@ impl Users {
     }
 }
 
-#[async_trait]
-impl AuthSource for Users {
-    async fn get_password(&self, login: &LoginInfo) -> PgWireResult<Password> {
-        let name = login.user().unwrap_or_default();
-        Ok(match self.salted.get(name) {
-            Some(known) => Password::new(Some(known.salt.clone()), known.password.clone()),
-            None => {
-                // The same salt each time, and no password that fits.
-                let mut salt = gen_salted_password(name, &self.nobody, 1);
-                salt.truncate(SALT);
-                Password::new(Some(salt), random(32))
-            }
-        })
+impl Users {
+    /// What a user's password is checked against.
+    pub(crate) fn secret(&self, name: &str) -> Option<ScramSecret> {
+        let known = self.salted.get(name)?;
+        let (salt, password) = (known.salt.clone(), known.password.clone());
+        Some(ScramSecret::verifier_from_salted_password(
+            salt, password, ITERATIONS,
+        ))
+    }
+
+    /// The same for somebody who is not there: the same salt each time, and no password
+    /// that fits.
+    pub(crate) fn nobody(&self, name: &str) -> ScramSecret {
+        let mut salt = gen_salted_password(name, &self.nobody, 1);
+        salt.truncate(SALT);
+        ScramSecret::verifier_from_salted_password(salt, random(32), ITERATIONS)
     }
 }
 

@@ -1,5 +1,6 @@
 //! A database: its storage, shared by any number of sessions.
 
+use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::mpsc::{self, RecvTimeoutError};
@@ -7,7 +8,8 @@ use std::time::Duration;
 
 use datafusion::arrow::array::RecordBatch;
 use datafusion::execution::session_state::SessionState;
-use freestone_storage::{OpenMode, Store};
+use freestone_storage::{OpenMode, RoleId, Store};
+use parking_lot::Mutex;
 
 use crate::advisor::{Keeper, Record};
 use crate::error::{Error, Result};
@@ -17,6 +19,7 @@ use crate::plan::expression::Expressions;
 use crate::plan::names::Name;
 use crate::plan::relations::unknown_table;
 use crate::progress::Progress;
+use crate::rights::Login;
 use crate::session::{KnownPlans, Session, SessionOptions, template};
 use crate::statement::KnownTexts;
 
@@ -45,6 +48,8 @@ pub struct Database {
     plans: Arc<KnownPlans>,
     texts: Arc<KnownTexts>,
     memory: Arc<Broker>,
+    /// Parts of it, of roles that may have so much and no more.
+    of_roles: Arc<Mutex<HashMap<RoleId, Arc<Broker>>>>,
     record: Arc<Record>,
 }
 
@@ -117,6 +122,7 @@ impl Database {
             store,
             template: Arc::new(template(Some(Arc::clone(&memory)))),
             memory,
+            of_roles: Arc::default(),
             plans,
             texts: Arc::default(),
             record,
@@ -131,6 +137,37 @@ impl Database {
     /// A session with options of its own.
     pub fn session_with(&self, options: SessionOptions) -> Session {
         Session::new(self.clone(), SessionState::clone(&self.template), &options)
+    }
+
+    /// The session of somebody who has connected from elsewhere. Its statements name files
+    /// in `folders` only.
+    ///
+    /// # Errors
+    /// `22023` for a limit of memory that the machine cannot have.
+    pub fn session_of(&self, login: &Login, folders: &Arc<[PathBuf]>) -> Result<Session> {
+        let session = self.session();
+        session.enter(login, Arc::clone(folders))?;
+        Ok(session)
+    }
+
+    /// The memory of a role's queries.
+    pub(crate) fn role_memory(&self, role: RoleId, limit: &str) -> Result<Arc<Broker>> {
+        let mut known = self.of_roles.lock();
+        if let Some(broker) = known.get(&role) {
+            broker.set_limit(limit)?;
+            return Ok(Arc::clone(broker));
+        }
+        let broker = Broker::of_role(&self.memory, limit)?;
+        known.insert(role, Arc::clone(&broker));
+        Ok(broker)
+    }
+
+    /// Gives queries of a role that run another limit; without one the database's counts.
+    pub(crate) fn limit_role(&self, role: RoleId, limit: Option<&str>) -> Result<()> {
+        match self.of_roles.lock().get(&role) {
+            Some(broker) => broker.set_limit(limit.unwrap_or(crate::memory::DEFAULT)),
+            None => Ok(()),
+        }
     }
 
     /// Plans of queries that were seen before.

@@ -51,13 +51,15 @@ pub(crate) struct Broker {
     store: Weak<Store>,
     /// Where rows are set aside; the system's folder if there is none.
     folder: Option<PathBuf>,
+    /// The database's own, of which a role's is a part.
+    whole: Option<Arc<Broker>>,
 }
 
 /// The bytes that a setting means.
 ///
 /// # Errors
 /// `22023` for what is no size, or too small a one.
-fn bytes_of(text: &str) -> Result<usize> {
+pub(crate) fn bytes_of(text: &str) -> Result<usize> {
     let refuse = |why: &str| {
         let message = format!("invalid value for parameter \"memory_limit\": \"{text}\"");
         Error::new("22023", message).with_hint(why.to_owned())
@@ -98,9 +100,27 @@ impl Broker {
             delta: AtomicUsize::new(0),
             store: Arc::downgrade(store),
             folder: store.path().map(Into::into),
+            whole: None,
         };
         broker.limit_delta();
         Arc::new(broker)
+    }
+
+    /// The broker of a role, whose queries take of the whole at most `limit` together.
+    ///
+    /// # Errors
+    /// `22023` for what is no size.
+    pub(crate) fn of_role(whole: &Arc<Self>, limit: &str) -> Result<Arc<Self>> {
+        Ok(Arc::new(Self {
+            used: AtomicUsize::new(0),
+            limit: AtomicUsize::new(bytes_of(limit)?),
+            text: Mutex::new(limit.trim().to_owned()),
+            cache: AtomicU64::new(u64::MAX),
+            delta: AtomicUsize::new(0),
+            store: Weak::new(),
+            folder: whole.folder.clone(),
+            whole: Some(Arc::clone(whole)),
+        }))
     }
 
     /// Sets the limit.
@@ -145,6 +165,9 @@ impl Broker {
     /// Lets the cache have what operators do not hold; without `now` only if that is
     /// much more or less than it has.
     fn tell_cache(&self, now: bool) {
+        if self.whole.is_some() {
+            return;
+        }
         let limit = self.limit.load(Ordering::Relaxed);
         let share = self
             .left()
@@ -166,6 +189,15 @@ impl Broker {
             .used
             .fetch_update(Ordering::Relaxed, Ordering::Relaxed, more)
             .is_ok();
+        let more = || match &self.whole {
+            Some(whole) if most == usize::MAX => whole.take(bytes, most),
+            Some(whole) => whole.take(bytes, whole.most()),
+            None => true,
+        };
+        if taken && !more() {
+            self.used.fetch_sub(bytes, Ordering::Relaxed);
+            return false;
+        }
         if taken {
             self.tell_cache(false);
         }
@@ -174,12 +206,18 @@ impl Broker {
 
     fn give_back(&self, bytes: usize) {
         self.used.fetch_sub(bytes, Ordering::Relaxed);
+        if let Some(whole) = &self.whole {
+            whole.give_back(bytes);
+        }
         self.tell_cache(false);
     }
 
     /// What all operators may have together.
     fn most(&self) -> usize {
         let limit = self.limit.load(Ordering::Relaxed);
+        if self.whole.is_some() {
+            return limit;
+        }
         let delta = self.delta.load(Ordering::Relaxed).min(limit / DELTA_SHARE);
         limit - limit / CACHE_SHARE - delta
     }
@@ -195,7 +233,11 @@ impl freestone_exec::Memory for Broker {
     }
 
     fn limit(&self) -> usize {
-        self.limit.load(Ordering::Relaxed)
+        let own = self.limit.load(Ordering::Relaxed);
+        let whole = self.whole.as_ref();
+        whole.map_or(own, |whole| {
+            own.min(freestone_exec::Memory::limit(&**whole))
+        })
     }
 
     fn file(&self) -> std::io::Result<File> {

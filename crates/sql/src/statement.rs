@@ -13,6 +13,7 @@ use parking_lot::Mutex;
 use crate::advisor;
 use crate::dialect;
 use crate::error::{Error, Result, parser as syntax_error};
+use crate::rights;
 
 /// Brackets inside brackets, at most; deeper text is refused, not overflowed on.
 const NESTING: usize = 400;
@@ -101,6 +102,7 @@ pub(crate) fn parse(sql: &str) -> Result<Vec<Statement>> {
         }
         let start = lines.offset(sql, first.span.start);
         let own = advisor::parse(&mut parser).transpose();
+        let own = own.or_else(|| rights::parse(&mut parser).transpose());
         let mut ast = own
             .unwrap_or_else(|| parser.parse_statement())
             .map_err(|error| syntax_error(&error))?;

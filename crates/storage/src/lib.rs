@@ -15,6 +15,7 @@ pub mod layout;
 pub mod manifest;
 pub mod postings;
 pub mod predicate;
+pub mod roles;
 pub mod row;
 pub mod scan;
 pub mod schema;
@@ -29,6 +30,7 @@ pub use error::{Error, Result};
 pub use ids::{BlockId, RowId, RowPlace, SequenceId, TableId};
 pub use io::{ReadMethod, ReadOptions};
 pub use predicate::{Bounds, CompareOp, Predicate, Prune, Zone};
+pub use roles::{Access, FIRST_ROLE, Object, Privileges, Role, RoleId, Roles, Verifier};
 pub use row::Row;
 pub use scan::{
     ColumnScanner, KeyLookUp, Scan, ScanMetrics, ScanRequest, ScanWorker, Top, ValueTest,

@@ -16,6 +16,7 @@ const ORDER: &[&str] = &[
     "format",
     "postings",
     "predicate",
+    "roles",
     "row",
     "codec",
     "layout",

@@ -3,6 +3,7 @@
 mod attacks;
 mod copy;
 mod queries;
+mod roles;
 mod sessions;
 mod startup;
 mod support;

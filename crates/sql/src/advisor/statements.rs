@@ -7,7 +7,7 @@ use datafusion::sql::sqlparser::ast::Statement as Ast;
 use freestone_model::{
     Candidate, Design, HALF_LIFE, Stored, Workload, gains, missing, mixture, search, total,
 };
-use freestone_storage::{Snapshot, Table};
+use freestone_storage::{RoleId, Snapshot, Table};
 
 use super::advice::Advice;
 use super::record::Record;
@@ -40,6 +40,15 @@ pub(crate) async fn run(session: &Session, ast: &Ast) -> Result<Option<Outcome>>
     let database = session.database();
     let record = database.record();
     let snapshot = database.store().snapshot();
+    let rights = session.identity().rights(&snapshot);
+    match asked {
+        Asked::Everything | Asked::Table(_) | Asked::Queries(_) => {
+            rights.member(RoleId::MONITOR, "ask for advice")?;
+        }
+        Asked::Pilot(_) | Asked::Apply(_) | Asked::Undo(_) | Asked::Reset => {
+            rights.superuser("take advice")?;
+        }
+    }
     record.settle(snapshot.catalog());
     Ok(Some(match asked {
         Asked::Everything => {

@@ -16,8 +16,9 @@ use datafusion::sql::sqlparser::ast::{CopySource, CopyTarget, Statement as Ast};
 
 use crate::error::{Error, Result};
 use crate::ingest::{self, nullable};
-use crate::plan::files::{FileKind, existing};
+use crate::plan::files::FileKind;
 use crate::plan::names::{fold, quoted, table_name};
+use crate::rights::{readable, writable};
 use crate::run::{Run, columns_named};
 use crate::session::Outcome;
 
@@ -66,11 +67,13 @@ async fn copy_to(
     filename: &str,
     options: &CopyOptions,
 ) -> Result<Outcome> {
+    let identity = run.session.identity();
+    let path = writable(identity, run.snapshot.catalog(), filename)?;
     let ast = query_of(source)?;
     let Outcome::Rows(rows) = run.query(&ast).await? else {
         return Err(Error::internal("a query without rows"));
     };
-    let rows = write::write_file(rows, filename.as_ref(), options).await?;
+    let rows = write::write_file(rows, &path, options).await?;
     Ok(Outcome::Done {
         tag: format!("COPY {rows}"),
         rows,
@@ -118,7 +121,7 @@ async fn copy_from(
         let names: Vec<String> = columns.iter().map(fold).collect();
         columns_named(&table.schema, &name, &names)?
     };
-    let path = existing(filename)?;
+    let path = readable(run.session.identity(), run.snapshot.catalog(), filename)?;
     let fill = Arc::new(fill::Fill::new(run, &table.schema, columns)?);
     let threads = run.state().config().target_partitions();
     let progress = run.session.progress();

@@ -112,12 +112,18 @@ impl CopyStream {
             return Ok(0);
         };
         match source {
-            CopySource::Table { columns, .. } if !columns.is_empty() => Ok(columns.len()),
             CopySource::Table {
-                table_name: name, ..
+                table_name: name,
+                columns,
             } => {
                 let run = Run::planning(session)?;
-                Ok(run.stored_table(&table_name(name)?)?.schema.columns.len())
+                let catalog = run.snapshot.catalog();
+                run.rights(catalog).check(catalog, &self.ast)?;
+                let table = run.stored_table(&table_name(name)?)?;
+                Ok(match columns.len() {
+                    0 => table.schema.columns.len(),
+                    some => some,
+                })
             }
             CopySource::Query(_) => Ok(0),
         }
@@ -215,7 +221,9 @@ impl Incoming {
             *options = self.stream.options;
             legacy_options.clear();
         }
+        session.identity().receive(Some(path.clone().into()));
         let outcome = session.run(&Statement::of(ast)).await;
+        session.identity().receive(None);
         outcome.map_err(|mut error| {
             let named = |text: &str| {
                 text.replace(&format!("\"{path}\""), "STDIN")

@@ -12,6 +12,7 @@ mod arithmetic;
 mod convert;
 mod info;
 mod operands;
+pub(crate) mod roles;
 mod rule;
 pub(crate) mod sequences;
 mod single;

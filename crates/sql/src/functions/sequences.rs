@@ -14,11 +14,12 @@ use datafusion::error::Result as DfResult;
 use datafusion::logical_expr::{
     ColumnarValue, ScalarFunctionArgs, ScalarUDF, ScalarUDFImpl, Signature, Volatility,
 };
-use freestone_storage::{Catalog, Sequence};
+use freestone_storage::{Catalog, Column, Object, Privileges, Sequence};
 
 use crate::error::{Error, Result};
 use crate::plan::names::{Name, named};
 use crate::plan::relations::unknown_sequence;
+use crate::rights::{Rights, denied};
 use crate::session::TakenNumbers;
 
 /// Their names.
@@ -27,7 +28,7 @@ pub(crate) const NAMES: [&str; 4] = ["nextval", "currval", "lastval", "setval"];
 /// The function of that name over a catalog; `None` if it is not one of these.
 pub(crate) fn function(
     name: &str,
-    catalog: &Arc<Catalog>,
+    (catalog, rights): (&Arc<Catalog>, Rights),
     numbers: impl FnOnce() -> Option<Arc<TakenNumbers>>,
 ) -> Option<Arc<ScalarUDF>> {
     let name = NAMES.into_iter().find(|known| *known == name)?;
@@ -38,6 +39,7 @@ pub(crate) fn function(
     Some(Arc::new(ScalarUDF::from(SequenceFunction {
         name,
         catalog: Arc::clone(catalog),
+        rights,
         numbers: numbers()?,
         signature,
     })))
@@ -54,6 +56,28 @@ pub(crate) fn sequence_named<'a>(catalog: &'a Catalog, text: &str) -> Result<&'a
         .ok_or_else(|| no_sequence(catalog, &name))
 }
 
+/// Whether one of some privileges on a sequence is there. Whoever may add rows to a table
+/// may take numbers for its identity columns.
+pub(crate) fn may_take(
+    rights: &Rights,
+    catalog: &Catalog,
+    sequence: &Sequence,
+    any: &[Privileges],
+) -> bool {
+    let object = Object::Sequence(sequence.id);
+    if any.iter().any(|one| rights.may(&object, *one)) {
+        return true;
+    }
+    let takes = |column: &Column| {
+        column
+            .identity
+            .is_some_and(|own| own.sequence == sequence.id)
+    };
+    let mut tables = catalog.all_tables();
+    let table = tables.find(|(_, table)| table.schema.columns.iter().any(takes));
+    table.is_some_and(|(_, table)| rights.may(&table.id.into(), Privileges::INSERT))
+}
+
 /// Why there is no such sequence.
 pub(crate) fn no_sequence(catalog: &Catalog, name: &Name) -> Error {
     let other = catalog.table(&name.schema, &name.name).is_some()
@@ -67,11 +91,28 @@ pub(crate) fn no_sequence(catalog: &Catalog, name: &Name) -> Error {
 struct SequenceFunction {
     name: &'static str,
     catalog: Arc<Catalog>,
+    rights: Rights,
     numbers: Arc<TakenNumbers>,
     signature: Signature,
 }
 
 impl SequenceFunction {
+    /// The sequence of that name, if the function may be called on it.
+    fn sequence(&self, text: &str) -> Result<&Arc<Sequence>> {
+        let name = named(text)?;
+        self.rights.use_schema(&self.catalog, &name.schema)?;
+        let sequence = sequence_named(&self.catalog, text)?;
+        let any: &[Privileges] = match self.name {
+            "nextval" => &[Privileges::USAGE, Privileges::UPDATE],
+            "currval" => &[Privileges::USAGE, Privileges::SELECT],
+            _ => &[Privileges::UPDATE],
+        };
+        match may_take(&self.rights, &self.catalog, sequence, any) {
+            true => Ok(sequence),
+            false => Err(denied("sequence", &sequence.name)),
+        }
+    }
+
     fn value(&self, sequence: &Sequence) -> Result<i64> {
         match self.name {
             "currval" => self.numbers.current(sequence),
@@ -87,7 +128,7 @@ impl SequenceFunction {
     fn of_names(&self, names: &ArrayRef) -> Result<ArrayRef> {
         let names = cast(names, &DataType::Utf8View)?;
         let values = names.as_string_view().iter().map(|name| {
-            let sequence = name.map(|name| sequence_named(&self.catalog, name));
+            let sequence = name.map(|name| self.sequence(name));
             sequence
                 .transpose()?
                 .map(|known| self.value(known))
@@ -99,7 +140,7 @@ impl SequenceFunction {
 
     /// `nextval` or `currval` of one name for many rows.
     fn of_name(&self, name: &str, rows: usize) -> Result<ArrayRef> {
-        let sequence = sequence_named(&self.catalog, name)?;
+        let sequence = self.sequence(name)?;
         let values = match self.name {
             "currval" => vec![self.numbers.current(sequence)?; rows],
             _ => self.numbers.next(sequence, rows)?,
@@ -124,7 +165,7 @@ impl SequenceFunction {
         for row in 0..rows {
             if names.is_valid(row) && numbers.is_valid(row) {
                 let given = given.is_none_or(|given| given.value(row));
-                let sequence = sequence_named(&self.catalog, names.value(row))?;
+                let sequence = self.sequence(names.value(row))?;
                 self.numbers.set(sequence, numbers.value(row), given)?;
             }
         }

@@ -19,10 +19,12 @@ use datafusion::datasource::listing::{
 };
 use datafusion::execution::session_state::SessionState;
 use datafusion::sql::sqlparser::ast::{Statement as Ast, visit_relations};
+use freestone_storage::Catalog;
 use parquet::file::metadata::ParquetMetaDataReader;
 
 use super::names::file_name;
 use crate::error::{Error, Result};
+use crate::rights::{Identity, readable};
 
 /// What a file's name says it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -52,6 +54,7 @@ impl FileKind {
 /// `22P04` when it is damaged.
 pub(crate) async fn open_all(
     state: &SessionState,
+    (identity, catalog): (&Identity, &Catalog),
     ast: &Ast,
 ) -> Result<HashMap<String, Arc<dyn TableProvider>>> {
     let mut names = Vec::new();
@@ -63,7 +66,8 @@ pub(crate) async fn open_all(
     names.sort();
     names.dedup();
     for name in names {
-        let table = open(state, &name).await?;
+        let path = readable(identity, catalog, &name)?;
+        let table = open(state, &name, path).await?;
         files.insert(name, table);
     }
     Ok(files)
@@ -82,8 +86,7 @@ pub(crate) fn existing(name: &str) -> Result<PathBuf> {
     Ok(found)
 }
 
-async fn open(state: &SessionState, name: &str) -> Result<Arc<dyn TableProvider>> {
-    let path = existing(name)?;
+async fn open(state: &SessionState, name: &str, path: PathBuf) -> Result<Arc<dyn TableProvider>> {
     if FileKind::of(&path) == Some(FileKind::Parquet) {
         check_parquet(&path, name)?;
     }

@@ -6,9 +6,12 @@
 use std::sync::Arc;
 
 use datafusion::catalog::TableProvider;
-use freestone_storage::{Column, ColumnType, Identity, Sequence, SequenceDefinition};
+use freestone_storage::{
+    Column, ColumnType, Identity, Object, Sequence, SequenceDefinition, Table, View,
+};
 
 use super::names::{CATALOG, INFORMATION_SCHEMA, Name};
+use super::privileges;
 use super::relations::Relations;
 use super::rows::{Values, batch, table as rows_table};
 use crate::error::Result;
@@ -28,9 +31,27 @@ pub(crate) fn table(
         "columns" => columns(relations)?,
         "views" => views(relations)?,
         "sequences" => sequences(relations)?,
-        _ => return Ok(None),
+        name => match privileges::table(relations, name)? {
+            Some(batch) => batch,
+            None => return Ok(None),
+        },
     };
     Ok(Some(rows_table(batch)?))
+}
+
+/// The tables of a schema that one may do anything with: others are not told of.
+fn seen_tables<'a>(relations: &'a Relations<'_>, schema: &str) -> Vec<&'a Arc<Table>> {
+    let rights = relations.own_rights();
+    let mut tables = relations.snapshot.tables(schema);
+    tables.retain(|table| rights.sees(&table.id.into()));
+    tables
+}
+
+fn seen_views<'a>(relations: &'a Relations<'_>, schema: &str) -> Vec<&'a View> {
+    let rights = relations.own_rights();
+    let mut views = relations.snapshot.views(schema);
+    views.retain(|view| rights.sees(&Object::view(schema, &view.name)));
+    views
 }
 
 type Batch = datafusion::arrow::array::RecordBatch;
@@ -53,10 +74,10 @@ fn schemata(relations: &Relations<'_>) -> Result<Batch> {
 fn tables(relations: &Relations<'_>) -> Result<Batch> {
     let mut rows: Vec<(String, String, &str)> = Vec::new();
     for schema in relations.snapshot.schemas() {
-        for table in relations.snapshot.tables(schema) {
+        for table in seen_tables(relations, schema) {
             rows.push((schema.to_owned(), table.name.clone(), "BASE TABLE"));
         }
-        for view in relations.snapshot.views(schema) {
+        for view in seen_views(relations, schema) {
             rows.push((schema.to_owned(), view.name.clone(), "VIEW"));
         }
     }
@@ -75,7 +96,7 @@ fn tables(relations: &Relations<'_>) -> Result<Batch> {
 fn views(relations: &Relations<'_>) -> Result<Batch> {
     let mut rows = Vec::new();
     for schema in relations.snapshot.schemas() {
-        for view in relations.snapshot.views(schema) {
+        for view in seen_views(relations, schema) {
             rows.push((schema.to_owned(), view.name.clone(), view.sql.clone()));
         }
     }
@@ -109,7 +130,7 @@ struct Described {
 fn columns(relations: &Relations<'_>) -> Result<Batch> {
     let mut rows = Vec::new();
     for schema in relations.snapshot.schemas() {
-        for table in relations.snapshot.tables(schema) {
+        for table in seen_tables(relations, schema) {
             for (column, position) in table.schema.columns.iter().zip(1..) {
                 rows.push(stored(schema, &table.name, column, position));
             }

@@ -9,6 +9,7 @@ pub(crate) mod names;
 pub(crate) mod naming;
 pub(crate) mod optimize;
 pub(crate) mod pg_catalog;
+mod privileges;
 pub(crate) mod relations;
 mod reserved;
 pub(crate) mod rewrite;

@@ -25,13 +25,14 @@ use datafusion::optimizer::simplify_expressions::ExprSimplifier;
 use datafusion::sql::parser::Statement as DfStatement;
 use datafusion::sql::planner::ParserOptions;
 use datafusion::sql::sqlparser::ast::Statement as Ast;
-use freestone_storage::{Catalog, Snapshot};
+use freestone_storage::{Catalog, Object, Privileges, Snapshot};
 
 use super::names::{DEFAULT_SCHEMA, INFORMATION_SCHEMA, Name, of_reference};
 use super::pg_catalog::{self, PG_CATALOG};
 use super::{information_schema, naming, rewrite, table_functions};
 use crate::error::{Error, Result, did_you_mean};
-use crate::functions::sequences;
+use crate::functions::{roles, sequences};
+use crate::rights::{Identity, Rights, denied};
 use crate::scan::StoredTable;
 use crate::session::TakenNumbers;
 use crate::statement::parse_one;
@@ -50,11 +51,16 @@ pub(crate) struct Relations<'a> {
     pub(crate) row_ids: Option<(String, String)>,
     /// Names of the views being expanded.
     open_views: RefCell<Vec<String>>,
+    /// What the session may do, then the owner of each of those views.
+    rights: RefCell<Vec<Rights>>,
 }
 
 impl<'a> Relations<'a> {
     pub(crate) fn new(state: &'a SessionState, snapshot: Snapshot) -> Self {
+        let identity = state.config().get_extension::<Identity>();
+        let own = identity.map_or_else(Rights::none, |identity| identity.rights(&snapshot));
         Self {
+            rights: RefCell::new(vec![own]),
             state,
             snapshot,
             files: HashMap::new(),
@@ -90,6 +96,8 @@ impl<'a> Relations<'a> {
 
     /// The table or view of that name.
     pub(crate) fn provider(&self, name: &Name) -> Result<Arc<dyn TableProvider>> {
+        let rights = self.rights();
+        rights.use_schema(&self.snapshot, &name.schema)?;
         if let Some(table) = self.snapshot.table(&name.schema, &name.name) {
             let view = self.snapshot.read_view(table.id);
             let mut stored = StoredTable::new(table, &name.schema, view);
@@ -98,10 +106,24 @@ impl<'a> Relations<'a> {
             {
                 stored = stored.with_row_ids();
             }
+            // A statement says itself what it needs of the table that it changes.
+            let is_changed = stored.has_row_ids() && self.open_views.borrow().is_empty();
+            if !is_changed {
+                rights.table(name, table, Privileges::SELECT)?;
+            }
             return Ok(Arc::new(stored));
         }
         if let Some(view) = self.snapshot.view(&name.schema, &name.name) {
-            let plan = self.view_plan(name, &view.sql)?;
+            let object = Object::view(&name.schema, &name.name);
+            if !rights.may(&object, Privileges::SELECT) {
+                return Err(denied("view", &name.name).at(name.position));
+            }
+            // What is in it, its owner must be able to read.
+            let owner = Rights::of_owner(&self.snapshot, &object);
+            self.rights.borrow_mut().push(owner);
+            let plan = self.view_plan(name, &view.sql);
+            self.rights.borrow_mut().pop();
+            let plan = plan?;
             return Ok(Arc::new(ViewTable::new(plan, Some(view.sql.clone()))));
         }
         if name.schema == INFORMATION_SCHEMA
@@ -140,6 +162,18 @@ impl<'a> Relations<'a> {
             error.position = None;
             error.with_detail(format!("in view \"{name}\""))
         })
+    }
+
+    /// What may be done with what is named now.
+    pub(crate) fn rights(&self) -> Rights {
+        let rights = self.rights.borrow();
+        rights.last().cloned().unwrap_or_else(Rights::none)
+    }
+
+    /// What the session may do, in views too.
+    pub(crate) fn own_rights(&self) -> Rights {
+        let rights = self.rights.borrow();
+        rights.first().cloned().unwrap_or_else(Rights::none)
     }
 
     /// "does not exist", with the nearest name that does.
@@ -252,8 +286,13 @@ impl ContextProvider for Relations<'_> {
 
     fn get_function_meta(&self, name: &str) -> Option<Arc<ScalarUDF>> {
         let numbers = || self.state.config().get_extension::<TakenNumbers>();
-        let own = sequences::function(name, self.snapshot.catalog(), numbers);
-        own.or_else(|| self.state.scalar_functions().get(name).cloned())
+        let own = sequences::function(name, (self.snapshot.catalog(), self.own_rights()), numbers);
+        let about = || {
+            let identity = self.state.config().get_extension::<Identity>()?;
+            roles::function(name, &self.snapshot, &identity)
+        };
+        own.or_else(about)
+            .or_else(|| self.state.scalar_functions().get(name).cloned())
     }
 
     fn get_higher_order_meta(&self, name: &str) -> Option<Arc<HigherOrderUDF>> {

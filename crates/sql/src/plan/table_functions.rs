@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use datafusion::catalog::TableProvider;
 use datafusion::logical_expr::Expr;
-use freestone_storage::{Store, Table, TableMoves};
+use freestone_storage::{Privileges, RoleId, Store, Table, TableMoves};
 
 use super::names::named;
 use super::relations::Relations;
@@ -59,11 +59,15 @@ pub(crate) fn table(
         .snapshot
         .table(&target.schema, &target.name)
         .ok_or_else(|| relations.unknown(&target))?;
+    let rights = relations.rights();
+    rights.table(&target, table, Privileges::SELECT)?;
     Ok(Some(rows_table(make(table)?)?))
 }
 
 /// A table about the whole database.
 fn whole(relations: &Relations<'_>, name: &str) -> Result<Arc<dyn TableProvider>> {
+    let rights = relations.rights();
+    rights.member(RoleId::MONITOR, &format!("read {name}"))?;
     let record = relations.state.config().get_extension::<Record>();
     let record = record.ok_or_else(|| Error::internal("a session without a record"))?;
     rows_table(match name {

@@ -13,14 +13,16 @@ use datafusion::sql::sqlparser::ast::{
     SequenceOptions, visit_expressions,
 };
 use freestone_storage::{
-    CatalogEdit, Column, ColumnType, Identity, Sequence, SequenceDefinition, Table, TableSchema,
+    CatalogEdit, Column, ColumnType, Identity, Privileges, Sequence, SequenceDefinition, Table,
+    TableSchema,
 };
 
 use super::Run;
 use super::sequence::{definition, is_whole, nextval_of};
 use crate::error::{Error, Result};
-use crate::functions::sequences::sequence_named;
+use crate::functions::sequences::{may_take, sequence_named};
 use crate::plan::names::{DEFAULT_SCHEMA, Name, quoted};
+use crate::rights::denied;
 use crate::types::column_type;
 use crate::values::assign;
 
@@ -205,7 +207,18 @@ impl Run<'_> {
                 let expr = crate::plan::expression::parse_expr(text)?;
                 let name = nextval_of(&expr);
                 let known = name.map(|name| sequence_named(self.snapshot.catalog(), name).cloned());
-                known.transpose()
+                let known = known.transpose()?;
+                let any = [Privileges::USAGE, Privileges::UPDATE];
+                match &known {
+                    Some(sequence) if self.identity().is_limited() => {
+                        let catalog = self.snapshot.catalog();
+                        match may_take(&self.rights(catalog), catalog, sequence, &any) {
+                            true => Ok(known),
+                            false => Err(denied("sequence", &sequence.name)),
+                        }
+                    }
+                    _ => Ok(known),
+                }
             }
             _ => Ok(None),
         }

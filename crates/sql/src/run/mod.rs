@@ -20,6 +20,8 @@ mod declare;
 mod drop;
 pub(crate) mod explain;
 mod formula;
+mod grant;
+mod granted;
 mod identity;
 mod increment;
 mod index;
@@ -34,6 +36,7 @@ mod query;
 mod redeclare;
 mod reference;
 mod returning;
+mod role;
 mod sequence;
 mod show;
 mod transaction;
@@ -54,6 +57,7 @@ use crate::error::{Error, Result};
 use crate::plan::files::open_all;
 use crate::plan::names::{INFORMATION_SCHEMA, Name};
 use crate::plan::relations::{Relations, unknown_table};
+use crate::rights::RoleStatement;
 use crate::session::{Outcome, Session};
 use crate::statement::Statement;
 
@@ -73,6 +77,8 @@ pub(crate) struct Run<'a> {
     own: transaction::Own,
     /// Memory of rows that are to be changed.
     held: Mutex<Vec<MemoryReservation>>,
+    /// The statement, if it has to be looked at again when it changes the catalog.
+    checked: OnceLock<Ast>,
 }
 
 /// Runs a statement.
@@ -112,6 +118,7 @@ impl<'a> Run<'a> {
             snapshot,
             own: transaction::Own::new(own),
             held: Mutex::default(),
+            checked: OnceLock::new(),
         }
     }
 }
@@ -125,10 +132,15 @@ impl Run<'_> {
     /// Each kind of statement has its future apart, so that none takes the room of the
     /// largest.
     async fn dispatch(&self, ast: &Ast) -> Result<Outcome> {
+        if self.identity().is_limited() {
+            let catalog = self.snapshot.catalog();
+            self.rights(catalog).check(catalog, ast)?;
+            let _ = self.checked.set(ast.clone());
+        }
         // Changes of rows leave plans as they are, see `KnownPlans`; all others may leave
         // blocks that nobody but a plan needs.
         let of_rows = changes_rows(ast) && !matches!(ast, Ast::Truncate(_));
-        if !matches!(ast, Ast::Query(_)) && !of_rows {
+        if !matches!(ast, Ast::Query(_) | Ast::Call(_)) && !of_rows {
             self.session.database().plans().clear();
         }
         match ast {
@@ -151,6 +163,10 @@ impl Run<'_> {
             Ast::CreateSchema { .. } => self.create_schema(ast),
             Ast::AlterTable(alter) => Box::pin(self.alter_table(alter)).await,
             Ast::Drop { .. } => self.drop(ast),
+            Ast::Call(call) => match RoleStatement::of(call) {
+                Some(statement) => self.role_statement(&statement),
+                None => Err(refused(ast)),
+            },
             Ast::Set(set) => self.set(set),
             Ast::Reset(reset) => self.reset(reset),
             Ast::ShowTables { .. }
@@ -166,7 +182,8 @@ impl Run<'_> {
 
     /// The names a query of this statement may use, with its files opened.
     pub(crate) async fn relations(&self, ast: &Ast) -> Result<Relations<'_>> {
-        let files = open_all(self.state(), ast).await?;
+        let catalog = self.snapshot.catalog();
+        let files = open_all(self.state(), (self.identity(), catalog), ast).await?;
         let mut relations = Relations::new(self.state(), self.snapshot.clone());
         relations.files = files;
         Ok(relations)

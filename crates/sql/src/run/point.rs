@@ -12,7 +12,7 @@ use datafusion::sql::sqlparser::ast::{
     Expr, Query, SelectItem, SetExpr, Statement as Ast, TableFactor,
 };
 use freestone_storage::delta::arrays;
-use freestone_storage::{KeyLookUp, Row, RowId, Snapshot, Table, TableSchema};
+use freestone_storage::{KeyLookUp, Privileges, Row, RowId, Snapshot, Table, TableSchema};
 
 use super::Run;
 use super::changes::with_ids;
@@ -20,7 +20,7 @@ use super::key::{KeyCondition, KeyValues, column_of};
 use crate::error::Result;
 use crate::parameter::Parameter;
 use crate::plan::names::{Name, fold, table_name};
-use crate::session::Outcome;
+use crate::session::{Outcome, Session};
 use crate::statement::parse_one;
 
 /// A SELECT of columns of one table by a key.
@@ -84,6 +84,15 @@ impl PointQuery {
     pub(crate) fn table<'a>(&self, snapshot: &'a Snapshot) -> Option<&'a Arc<Table>> {
         let table = snapshot.table(&self.name.schema, &self.name.name);
         table.filter(|table| Arc::ptr_eq(&table.schema, &self.schema))
+    }
+
+    /// Whether the session may read the table; if not, the general way says why.
+    pub(crate) fn is_allowed(&self, session: &Session, snapshot: &Snapshot, table: &Table) -> bool {
+        if !session.identity().is_limited() {
+            return true;
+        }
+        let rights = session.identity().rights(snapshot);
+        rights.within(&self.name.schema, &table.id.into(), Privileges::SELECT)
     }
 
     /// The rows; `None` if a parameter has a type that the column does not.
@@ -191,6 +200,9 @@ impl Run<'_> {
         let Some(table) = point.table(&self.snapshot) else {
             return Ok(None);
         };
+        if !point.is_allowed(self.session, &self.snapshot, table) {
+            return Ok(None);
+        }
         match point.rows(&self.snapshot, table, &[])? {
             None => Ok(None),
             Some(rows) => Ok(Some(Outcome::batch(point.batch(&rows)?)?)),

@@ -10,7 +10,9 @@ use datafusion::sql::sqlparser::ast::{
     AssignmentTarget, Delete, Expr, FromTable, Insert, SetExpr, Statement as Ast, TableObject,
     Update,
 };
-use freestone_storage::{KeyLookUp, Row, RowId, Snapshot, Table, TableSchema, Transaction};
+use freestone_storage::{
+    Catalog, KeyLookUp, Privileges, Row, RowId, Snapshot, Table, TableSchema, Transaction,
+};
 
 use super::change::Changed;
 use super::clauses::refuse_clauses;
@@ -65,6 +67,21 @@ impl PointChange {
             Ast::Delete(delete) => deletion(&snapshot, delete),
             _ => None,
         }
+    }
+
+    /// Whether the session may make the change; if not, the general way says why.
+    pub(crate) fn is_allowed(&self, session: &Session, catalog: &Catalog) -> bool {
+        if !session.identity().is_limited() {
+            return true;
+        }
+        let asked = match self.work {
+            Work::Insert(_) => Privileges::INSERT,
+            Work::Update(..) => Privileges::UPDATE | Privileges::SELECT,
+            Work::Delete(_) => Privileges::DELETE | Privileges::SELECT,
+        };
+        let rights = session.identity().rights(catalog);
+        let table = catalog.table(&self.name.schema, &self.name.name);
+        table.is_some_and(|table| rights.within(&self.name.schema, &table.id.into(), asked))
     }
 
     /// Makes the change; returns the number of rows. `None` if the table is

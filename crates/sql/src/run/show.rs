@@ -143,7 +143,8 @@ impl Run<'_> {
     async fn describe(&self, name: &ObjectName) -> Result<Outcome> {
         if let Some(file) = file_name(name) {
             let ast = crate::statement::parse_one(&format!("SELECT * FROM {name}"))?;
-            let files = open_all(self.state(), &ast).await?;
+            let catalog = self.snapshot.catalog();
+            let files = open_all(self.state(), (self.identity(), catalog), &ast).await?;
             return match files.get(file) {
                 Some(table) => described(&table.schema()),
                 None => Err(Error::internal("the file was not opened")),

@@ -130,6 +130,9 @@ pub(crate) async fn at_point(
     parameters: &[Parameter],
 ) -> Result<Option<Outcome>> {
     let within = session.transaction().at_once(|transaction| {
+        if !change.is_allowed(session, transaction.catalog()) {
+            return Ok(None);
+        }
         let rows = change.apply(transaction, parameters)?;
         transaction.settle()?;
         Ok(rows)
@@ -155,6 +158,9 @@ async fn point_alone(
     let mut own = session.database().store().begin()?;
     if session.modes().0 {
         own.make_serializable();
+    }
+    if !change.is_allowed(session, own.catalog()) {
+        return Ok(None);
     }
     let Some(rows) = change.apply(&mut own, parameters)? else {
         return Ok(None);
@@ -305,6 +311,15 @@ impl Run<'_> {
     /// # Errors
     /// The closure's own, unchanged, and those of storage.
     pub(crate) fn edit<T>(&self, edit: impl FnOnce(&mut CatalogEdit) -> Result<T>) -> Result<T> {
+        let owner = self.identity().current().owner();
+        let edit = |draft: &mut CatalogEdit| {
+            // The catalog may be a newer one than that the statement began with.
+            if let Some(ast) = self.checked.get() {
+                self.rights(draft.catalog()).check(draft.catalog(), ast)?;
+            }
+            draft.make_for(owner);
+            edit(draft)
+        };
         let mut open = self.session.transaction();
         match open.changing()? {
             None => {

@@ -47,7 +47,8 @@ impl Run<'_> {
                     return Ok(());
                 }
                 if view.or_replace {
-                    edit.drop_view(&name.schema, &name.name)?;
+                    edit.replace_view(&name.schema, &name.name, &sql)?;
+                    return Ok(());
                 }
             }
             Ok(edit.create_view(&name.schema, &name.name, &sql)?)

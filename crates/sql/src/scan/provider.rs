@@ -55,6 +55,14 @@ impl StoredTable {
         })
     }
 
+    /// Whether its row ids are a column of it.
+    pub(crate) fn has_row_ids(&self) -> bool {
+        self.schema
+            .fields()
+            .iter()
+            .any(|field| field.name() == ROW_ID)
+    }
+
     /// The table with its row ids as one column more.
     pub(crate) fn with_row_ids(self) -> Self {
         let mut fields = self.schema.fields().to_vec();

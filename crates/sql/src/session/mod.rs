@@ -2,6 +2,7 @@
 
 mod client;
 mod describe;
+mod entry;
 mod numbers;
 mod plans;
 mod prepared;
@@ -22,13 +23,15 @@ use datafusion::execution::{SendableRecordBatchStream, TaskContext};
 use datafusion::physical_plan::memory::MemoryStream;
 use datafusion::prelude::SessionConfig;
 use freestone_exec::Memory;
-use freestone_storage::{Snapshot, Transaction};
+use freestone_storage::{RoleId, Snapshot, Transaction};
 use futures::{FutureExt, TryStreamExt};
 use parking_lot::{Mutex, MutexGuard, RwLock};
 
 use crate::database::Database;
 use crate::error::{Error, Result};
+use crate::memory::Broker;
 use crate::progress::Progress;
+use crate::rights::Identity;
 use crate::run;
 use crate::statement::Statement;
 
@@ -69,6 +72,7 @@ pub struct Session {
     client: ClientSettings,
     /// Which known plans were made with its settings.
     plan_settings: Mutex<PlanSettings>,
+    identity: Arc<Identity>,
 }
 
 /// What a statement came to.
@@ -138,6 +142,8 @@ impl Session {
         config.set_extension(Arc::clone(&progress));
         config.set_extension(Arc::clone(database.store()));
         config.set_extension(Arc::clone(database.record()));
+        let identity = Arc::<Identity>::default();
+        config.set_extension(Arc::clone(&identity));
         let numbers = Arc::new(TakenNumbers::new(database.store()));
         config.set_extension(Arc::clone(&numbers));
         if let Some(threads) = options.threads {
@@ -156,6 +162,7 @@ impl Session {
             prepared: Mutex::default(),
             numbers,
             client: ClientSettings::default(),
+            identity,
         }
     }
 
@@ -284,9 +291,9 @@ impl Session {
         self.state.read().config().target_partitions()
     }
 
-    /// Which known plans were made with its settings.
-    pub(crate) fn plan_settings(&self) -> PlanSettings {
-        *self.plan_settings.lock()
+    /// Which known plans were made with its settings, and for its rights.
+    pub(crate) fn plan_settings(&self) -> (PlanSettings, RoleId) {
+        (*self.plan_settings.lock(), self.identity.planned_for())
     }
 
     /// The numbers of sequences.
@@ -336,7 +343,9 @@ impl Session {
 
     /// What DataFusion's sorts hold back for merging their runs is made for large limits.
     fn limit_sorts(&self, config: &mut SessionConfig) {
-        let share = self.database.memory().limit() / SORT_SHARE;
+        let own = config.get_extension::<Broker>();
+        let limit = own.map_or_else(|| self.database.memory().limit(), |own| own.limit());
+        let share = limit / SORT_SHARE;
         if config.options().execution.sort_spill_reservation_bytes > share {
             config.options_mut().execution.sort_spill_reservation_bytes = share;
         }
@@ -345,6 +354,7 @@ impl Session {
     /// Changes the settings for the statements that follow.
     pub(crate) fn configure(&self, setting: &Setting) -> Result<()> {
         let (name, value) = (setting.name.as_str(), setting.value.as_deref());
+        self.may_set(name)?;
         if self.client.set(name, value)? || self.set_reading(name, value)? {
             return Ok(());
         }

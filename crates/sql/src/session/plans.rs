@@ -19,7 +19,7 @@ use datafusion::logical_expr::{Expr, LogicalPlan, Volatility};
 use datafusion::physical_plan::ExecutionPlan;
 use datafusion::physical_plan::execution_plan::reset_plan_states;
 use datafusion::sql::sqlparser::ast::Statement as Ast;
-use freestone_storage::{Catalog, Snapshot, Table};
+use freestone_storage::{Catalog, RoleId, Snapshot, Table};
 use parking_lot::Mutex;
 
 use crate::advisor::Watched;
@@ -40,6 +40,10 @@ pub(crate) enum PlanSettings {
     /// Those of one session after a change.
     Own(u64),
 }
+
+/// Settings, and the role whose rights were asked for: no other may use the plan. What the
+/// role may do is in the catalog, so that plans are out of date when that changes.
+pub(crate) type PlannedFor = (PlanSettings, RoleId);
 
 impl PlanSettings {
     /// Settings that nobody else has.
@@ -99,7 +103,7 @@ struct Plans {
 
 #[derive(Debug)]
 struct Known {
-    settings: PlanSettings,
+    settings: PlannedFor,
     ast: Ast,
     plan: KnownPlan,
     tables: Vec<PlannedTable>,
@@ -120,7 +124,7 @@ impl KnownPlans {
     /// The plan of a statement, ready to run.
     pub(crate) fn find(
         &self,
-        settings: PlanSettings,
+        settings: PlannedFor,
         ast: &Ast,
         snapshot: &Snapshot,
     ) -> Option<KnownPlan> {
@@ -154,7 +158,7 @@ impl KnownPlans {
     /// Keeps a plan that was made for `snapshot`, of tables as they were before.
     pub(crate) fn keep(
         &self,
-        (settings, ast): (PlanSettings, &Ast),
+        (settings, ast): (PlannedFor, &Ast),
         plan: &KnownPlan,
         tables: Vec<PlannedTable>,
         snapshot: &Snapshot,
@@ -189,7 +193,7 @@ impl KnownPlans {
     }
 }
 
-fn hash(settings: PlanSettings, ast: &Ast) -> u64 {
+fn hash(settings: PlannedFor, ast: &Ast) -> u64 {
     let mut hasher = DefaultHasher::new();
     settings.hash(&mut hasher);
     ast.hash(&mut hasher);

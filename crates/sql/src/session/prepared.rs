@@ -181,6 +181,7 @@ impl Prepared {
         };
         match point.table(&snapshot) {
             None => Ok(None),
+            Some(table) if !point.is_allowed(session, &snapshot, table) => Ok(None),
             Some(table) => point.rows(&snapshot, table, values),
         }
     }

@@ -78,6 +78,23 @@ pub(crate) fn option_of(name: &str) -> Option<&'static str> {
         .map(|(_, option)| *option)
 }
 
+/// Whether a setting concerns more than the session: those of the whole database, and all
+/// that DataFusion has.
+pub(crate) fn of_all(name: &str) -> bool {
+    const OTHERS: [&str; 4] = [
+        "freestone.io_unit",
+        "freestone.prefetch_depth",
+        "freestone.direct_reads",
+        "freestone.read_method",
+    ];
+    let own = option_of(name);
+    name.starts_with("datafusion.")
+        || OTHERS.contains(&name)
+        || [MOVER, WORKLOAD, "freestone.memory_limit"]
+            .iter()
+            .any(|shared| own == Some(*shared))
+}
+
 /// Applies a change.
 ///
 /// # Errors

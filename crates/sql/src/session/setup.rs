@@ -41,6 +41,17 @@ impl ConfigExtension for OwnOptions {
     const PREFIX: &'static str = "freestone";
 }
 
+/// A state whose queries take their memory of a broker of their own.
+pub(super) fn limited(state: &SessionState, memory: Arc<Broker>) -> SessionState {
+    let mut runtime = RuntimeEnv::clone(state.runtime_env());
+    runtime.memory_pool = Arc::clone(&memory) as _;
+    let mut state = SessionStateBuilder::new_from_existing(state.clone())
+        .with_runtime_env(Arc::new(runtime))
+        .build();
+    state.config_mut().set_extension(memory);
+    state
+}
+
 /// The state that sessions are copied from.
 pub(crate) fn template(memory: Option<Arc<Broker>>) -> SessionState {
     let mut runtime = RuntimeEnv::default();

@@ -27,6 +27,8 @@ mod point_change;
 mod prepared;
 mod queries;
 mod reserved;
+mod roles;
+mod roles_attacks;
 mod sargable;
 mod sequences;
 mod stacks;

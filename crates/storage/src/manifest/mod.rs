@@ -4,13 +4,14 @@
 //! sync, rename, sync the directory. The newest one is the truth; the one before
 //! it is kept for the case that it is damaged. A manifest is a line
 //! `freestone manifest 2 <checksum, 16 hex digits>` and JSON, so that a person
-//! can read what a database consists of.
+//! can read what a database consists of. One with roles says 3 instead.
 
 use crate::block::BlockInfo;
 use crate::error::{Error, Result};
 use crate::format::checksum;
 use crate::ids::{SequenceId, TableId};
 use crate::io::Files;
+use crate::roles::{Access, Object, Role};
 use crate::schema::{
     FormerColumns, SequenceDefinition, SequencePosition, TableOptions, TableSchema,
 };
@@ -20,6 +21,9 @@ use std::collections::BTreeMap;
 /// Version of the manifest's own format: 2 may have overlays and sequences, which a
 /// program that does not know them must not pass over.
 pub const MANIFEST_VERSION: u32 = 2;
+/// Version of a manifest with roles or grants, which a program that does not know them
+/// would lose.
+pub const ROLES_VERSION: u32 = 3;
 /// The oldest that is read.
 const OLDEST_VERSION: u32 = 1;
 const DIRECTORY: &str = "manifest";
@@ -48,6 +52,12 @@ pub struct Manifest {
     pub log: Option<u64>,
     /// Schemas by name.
     pub schemas: BTreeMap<String, ManifestSchema>,
+    /// Roles by name, but for those that are as in every database.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub roles: BTreeMap<String, Role>,
+    /// Owners and grants of objects that have others than by default.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub access: Vec<(Object, Access)>,
 }
 
 /// A schema as stored.
@@ -178,10 +188,10 @@ fn decode(bytes: &[u8], version: u64) -> Result<Manifest> {
     let format = words.next().unwrap_or_default();
     let known = format
         .parse()
-        .is_ok_and(|format: u32| (OLDEST_VERSION..=MANIFEST_VERSION).contains(&format));
+        .is_ok_and(|format: u32| (OLDEST_VERSION..=ROLES_VERSION).contains(&format));
     if !known {
         return Err(Error::corrupt(format!(
-            "manifest format {format}; this program reads {OLDEST_VERSION} to {MANIFEST_VERSION}"
+            "manifest format {format}; this program reads {OLDEST_VERSION} to {ROLES_VERSION}"
         )));
     }
     if words.next() != Some(format!("{:016x}", checksum(json)).as_str()) {
@@ -205,10 +215,11 @@ fn decode(bytes: &[u8], version: u64) -> Result<Manifest> {
 pub fn publish(files: &dyn Files, manifest: &Manifest) -> Result<()> {
     let json =
         serde_json::to_vec(manifest).map_err(|error| Error::invalid("XX000", error.to_string()))?;
-    let line = format!(
-        "freestone manifest {MANIFEST_VERSION} {:016x}\n",
-        checksum(&json)
-    );
+    let format = match manifest.roles.is_empty() && manifest.access.is_empty() {
+        true => MANIFEST_VERSION,
+        false => ROLES_VERSION,
+    };
+    let line = format!("freestone manifest {format} {:016x}\n", checksum(&json));
     let (target, draft) = (name(manifest.version), format!("{DIRECTORY}/draft"));
     files.write(&draft, &[line.as_bytes(), &json])?;
     files.rename(&draft, &target)?;
@@ -254,6 +265,27 @@ mod tests {
         files.corrupt(&name(3), |bytes| bytes[70] ^= 1);
         assert_eq!(load(&files).unwrap_err().sqlstate(), "XX001");
         assert_eq!(read(&files, 2).unwrap().version, 2);
+    }
+
+    #[test]
+    fn a_manifest_with_roles_says_so() {
+        let line = |manifest: &Manifest| {
+            let files = Faulty::default();
+            publish(&files, manifest).unwrap();
+            assert_eq!(load(&files).unwrap(), *manifest);
+            let file = files.open(&name(manifest.version)).unwrap();
+            file.read(0, 20).unwrap().as_slice().to_vec()
+        };
+        let mut manifest = Manifest::first();
+        assert_eq!(line(&manifest), b"freestone manifest 2");
+        let view = Object::view("s", "v");
+        manifest
+            .access
+            .push((view, Access::of(crate::roles::RoleId(16_400))));
+        assert_eq!(line(&manifest), b"freestone manifest 3");
+        manifest.access.clear();
+        manifest.roles.insert("ann".into(), Role::default());
+        assert_eq!(line(&manifest), b"freestone manifest 3");
     }
 
     #[test]

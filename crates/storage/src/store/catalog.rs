@@ -7,6 +7,7 @@ use crate::delta::Delta;
 use crate::error::{Error, Result};
 use crate::ids::{BlockId, TableId};
 use crate::manifest::{Manifest, ManifestSchema, ManifestTable};
+use crate::roles::Roles;
 use crate::schema::{Column, FormerColumns, TableSchema};
 use crate::table::Table;
 use std::collections::{BTreeMap, HashMap};
@@ -18,6 +19,7 @@ pub struct Catalog {
     pub(super) version: u64,
     pub(super) next_table: u64,
     pub(super) schemas: BTreeMap<String, SchemaEntry>,
+    pub(super) roles: Arc<Roles>,
 }
 
 /// The tables and views of one schema.
@@ -44,6 +46,11 @@ impl Catalog {
     /// Counts changes of the catalog.
     pub fn version(&self) -> u64 {
         self.version
+    }
+
+    /// Roles, owners and grants. The same as long as none of them changes.
+    pub fn roles(&self) -> &Arc<Roles> {
+        &self.roles
     }
 
     /// Names of the schemas.
@@ -148,6 +155,10 @@ impl Catalog {
             version: manifest.catalog.max(manifest.version),
             next_table: manifest.next_table,
             schemas: schemas.collect::<Result<_>>()?,
+            roles: Arc::new(Roles {
+                roles: manifest.roles,
+                access: manifest.access.into_iter().collect(),
+            }),
         })
     }
 
@@ -183,6 +194,8 @@ impl Catalog {
             next_table: self.next_table,
             next_block,
             schemas: schemas.collect(),
+            roles: self.roles.roles.clone(),
+            access: self.roles.access.clone().into_iter().collect(),
         }
     }
 }

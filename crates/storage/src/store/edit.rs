@@ -1,11 +1,12 @@
 //! Changes to the catalog, collected and published together.
 
 use super::DEFAULT_SCHEMA;
-use super::catalog::{Catalog, SchemaEntry, View};
+use super::catalog::{Catalog, SchemaEntry};
 use super::writer::NewBlock;
 use crate::block::Block;
 use crate::error::{Error, Result};
 use crate::ids::{BlockId, TableId};
+use crate::roles::{FIRST_ROLE, Object, RoleId};
 use crate::schema::{COLUMNS_MAX, Layout, TableOptions, TableSchema};
 use crate::table::Table;
 use std::sync::Arc;
@@ -19,12 +20,15 @@ pub struct CatalogEdit {
     pub(super) changed: bool,
     /// Number of the next table, of this catalog and of all drafts beside it.
     next_table: Arc<AtomicU64>,
+    /// Who owns what is made.
+    pub(super) owner: RoleId,
 }
 
 impl CatalogEdit {
     pub(super) fn new(catalog: Catalog, next_table: Arc<AtomicU64>) -> Self {
         CatalogEdit {
             next_table,
+            owner: FIRST_ROLE,
             catalog,
             added: Vec::new(),
             changed: false,
@@ -77,6 +81,7 @@ impl CatalogEdit {
         self.catalog
             .schemas
             .insert(name.to_string(), SchemaEntry::default());
+        self.made(Object::schema(name));
         Ok(())
     }
 
@@ -104,7 +109,14 @@ impl CatalogEdit {
         for table in tables {
             self.drop_table(name, &table, cascade)?;
         }
-        self.catalog.schemas.remove(name);
+        if let Some(gone) = self.catalog.schemas.remove(name) {
+            let sequences = gone.sequences.values();
+            let sequences = sequences.map(|sequence| Object::from(sequence.id));
+            let views = gone.views.keys().map(|view| Object::view(name, view));
+            let all: Vec<Object> = sequences.chain(views).collect();
+            all.iter().for_each(|object| self.forget(object));
+        }
+        self.forget(&Object::schema(name));
         Ok(())
     }
 
@@ -130,6 +142,7 @@ impl CatalogEdit {
         let entry = self.free_name(schema, name)?;
         let table = Table::new(id, name.to_string(), Arc::new(columns), options, Vec::new());
         entry.tables.insert(name.to_string(), Arc::new(table));
+        self.made(id.into());
         Ok(id)
     }
 
@@ -152,6 +165,7 @@ impl CatalogEdit {
         let table = self.remove(schema, name)?;
         let id = table.id;
         self.remove_sequences_of(&table.schema.columns);
+        self.forget(&id.into());
         for child in children {
             self.change(child.id, |child| {
                 let mut schema = (*child.schema).clone();
@@ -175,35 +189,6 @@ impl CatalogEdit {
         let tables = &mut self.schema(schema)?.tables;
         tables.insert(table.name.clone(), Arc::new(table));
         Ok(())
-    }
-
-    /// Adds a view.
-    ///
-    /// # Errors
-    /// 3F000, 42P07.
-    pub fn create_view(&mut self, schema: &str, name: &str, sql: &str) -> Result<()> {
-        let view = View {
-            name: name.to_string(),
-            sql: sql.to_string(),
-        };
-        self.free_name(schema, name)?
-            .views
-            .insert(name.to_string(), view);
-        Ok(())
-    }
-
-    /// Removes a view.
-    ///
-    /// # Errors
-    /// 3F000, 42P01.
-    pub fn drop_view(&mut self, schema: &str, name: &str) -> Result<()> {
-        match self.schema(schema)?.views.remove(name) {
-            Some(_) => Ok(()),
-            None => Err(Error::invalid(
-                "42P01",
-                format!("view \"{name}\" does not exist"),
-            )),
-        }
     }
 
     /// Replaces a table by what `change` makes of it.

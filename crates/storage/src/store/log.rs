@@ -20,6 +20,7 @@ use crate::error::{Error, Result};
 use crate::format::{Reader, Writer};
 use crate::ids::{BlockId, RowId, RowPlace, SequenceId, TableId};
 use crate::manifest::{ManifestSequence, ManifestTable};
+use crate::roles::{Access, Object, Role, Roles};
 use crate::schema::SequencePosition;
 use crate::table::Table;
 use serde::{Deserialize, Serialize};
@@ -45,6 +46,10 @@ pub(super) struct CatalogChange {
     /// Sequences that go on behind numbers that may have been given.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     positions: Vec<(SequenceId, SequencePosition)>,
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    roles: BTreeMap<String, Option<Role>>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    access: Vec<(Object, Option<Access>)>,
 }
 
 #[derive(Debug, Default, Serialize, Deserialize)]
@@ -58,14 +63,14 @@ struct SchemaChange {
 }
 
 /// What is new or other in `after`, and, as `None`, what is no more.
-fn changed<T, U>(
-    before: &BTreeMap<String, T>,
-    after: &BTreeMap<String, T>,
+fn changed<K: Ord + Clone, T, U>(
+    before: &BTreeMap<K, T>,
+    after: &BTreeMap<K, T>,
     same: impl Fn(&T, &T) -> bool,
     stored: impl Fn(Option<&T>, &T) -> U,
-) -> BTreeMap<String, Option<U>> {
+) -> BTreeMap<K, Option<U>> {
     let gone = before.keys().filter(|name| !after.contains_key(*name));
-    let mut changes: BTreeMap<String, Option<U>> = gone.map(|name| (name.clone(), None)).collect();
+    let mut changes: BTreeMap<K, Option<U>> = gone.map(|name| (name.clone(), None)).collect();
     for (name, value) in after {
         let known = before.get(name);
         if !known.is_some_and(|known| same(known, value)) {
@@ -73,6 +78,28 @@ fn changed<T, U>(
         }
     }
     changes
+}
+
+/// What has changed of roles, or of grants.
+fn changes_of<K: Ord + Clone, T: PartialEq + Clone>(
+    before: &Arc<Roles>,
+    after: &Arc<Roles>,
+    part: impl Fn(&Roles) -> &BTreeMap<K, T>,
+) -> BTreeMap<K, Option<T>> {
+    if Arc::ptr_eq(before, after) {
+        return BTreeMap::new();
+    }
+    let same = |a: &T, b: &T| a == b;
+    changed(part(before), part(after), same, |_, now| now.clone())
+}
+
+fn apply<K: Ord, T>(all: &mut BTreeMap<K, T>, changes: impl IntoIterator<Item = (K, Option<T>)>) {
+    for (key, change) in changes {
+        match change {
+            Some(value) => all.insert(key, value),
+            None => all.remove(&key),
+        };
+    }
 }
 
 impl CatalogChange {
@@ -105,6 +132,10 @@ impl CatalogChange {
             next_block,
             schemas: changed(&before.schemas, &after.schemas, |_, _| false, schema),
             positions: Vec::new(),
+            roles: changes_of(&before.roles, &after.roles, |roles| &roles.roles),
+            access: changes_of(&before.roles, &after.roles, |roles| &roles.access)
+                .into_iter()
+                .collect(),
         }
     }
 
@@ -120,6 +151,7 @@ impl CatalogChange {
             next_block,
             schemas: BTreeMap::new(),
             positions: vec![position],
+            ..CatalogChange::default()
         }
     }
 
@@ -162,6 +194,11 @@ impl CatalogChange {
                     }
                 };
             }
+        }
+        if !self.roles.is_empty() || !self.access.is_empty() {
+            let roles = Arc::make_mut(&mut catalog.roles);
+            apply(&mut roles.roles, self.roles);
+            apply(&mut roles.access, self.access);
         }
         for (id, position) in self.positions {
             // One that is not there any more was dropped meanwhile.

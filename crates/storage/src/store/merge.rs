@@ -9,6 +9,7 @@ use super::catalog::{Catalog, SchemaEntry};
 use crate::block::Block;
 use crate::error::{Error, Result};
 use crate::ids::{BlockId, TableId};
+use crate::roles::Roles;
 use crate::table::Table;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
@@ -62,7 +63,43 @@ pub(super) fn merge(
         }
         merged.schemas.remove(name);
     }
+    if !Arc::ptr_eq(&base.roles, &draft.roles) {
+        merged.roles = Arc::new(merge_roles(&base.roles, &draft.roles, &latest.roles)?);
+    }
     Ok(merged)
+}
+
+/// Roles, and owners and grants of objects, of which each was changed by one only.
+fn merge_roles(base: &Roles, draft: &Roles, latest: &Roles) -> Result<Roles> {
+    let mut merged = latest.clone();
+    let role = |name: &String| conflict(&format!("role \"{name}\""));
+    merge_each(&base.roles, &draft.roles, &mut merged.roles, role)?;
+    let access = |_: &_| conflict("a privilege");
+    merge_each(&base.access, &draft.access, &mut merged.access, access)?;
+    Ok(merged)
+}
+
+fn merge_each<K: Ord + Clone, V: Clone + PartialEq>(
+    base: &BTreeMap<K, V>,
+    draft: &BTreeMap<K, V>,
+    latest: &mut BTreeMap<K, V>,
+    conflict: impl Fn(&K) -> Error,
+) -> Result<()> {
+    let gone = base.keys().filter(|key| !draft.contains_key(*key));
+    for key in draft.keys().chain(gone) {
+        let (before, after) = (base.get(key), draft.get(key));
+        if before == after {
+            continue;
+        }
+        if latest.get(key) != before {
+            return Err(conflict(key));
+        }
+        match after {
+            Some(value) => latest.insert(key.clone(), value.clone()),
+            None => latest.remove(key),
+        };
+    }
+    Ok(())
 }
 
 /// Whether a table is as it was, but for the places of its rows.

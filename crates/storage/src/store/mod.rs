@@ -33,6 +33,7 @@ mod merge;
 mod mover;
 mod open;
 mod overlay;
+mod owners;
 mod recover;
 mod references;
 mod relaxed;
@@ -45,6 +46,7 @@ mod show;
 mod snapshot;
 mod transaction;
 mod verify;
+mod views;
 mod writer;
 
 pub use crate::manifest::DEFAULT_SCHEMA;

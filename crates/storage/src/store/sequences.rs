@@ -260,6 +260,7 @@ impl CatalogEdit {
         let entry = self.free_name(schema, name)?;
         let sequence = Sequence::new(id, name, definition);
         entry.sequences.insert(name.to_string(), Arc::new(sequence));
+        self.made(id.into());
         Ok(id)
     }
 
@@ -281,6 +282,7 @@ impl CatalogEdit {
             }
         }
         self.schema(schema)?.sequences.remove(name);
+        self.forget(&id.into());
         Ok(())
     }
 
@@ -329,6 +331,7 @@ impl CatalogEdit {
             for entry in self.catalog.schemas.values_mut() {
                 entry.sequences.retain(|_, known| !ids.contains(&known.id));
             }
+            ids.iter().for_each(|id| self.forget(&(*id).into()));
         }
     }
 }

@@ -25,6 +25,7 @@
 //! - `readers`: stores that follow one that writes.
 //! - `salvage`: any damage is refused or accounted for.
 //! - `sequences`: no number is given twice.
+//! - `roles`: owners and grants come and go with their objects.
 //! - `regressions`: the smallest forms of what random histories found.
 //! - `history`, `world`: random transactions, and the model they are held against.
 
@@ -53,6 +54,7 @@ mod mover;
 mod overlay;
 mod readers;
 mod regressions;
+mod roles;
 mod salvage;
 mod sequences;
 mod sparse;

@@ -16,10 +16,11 @@ use crate::plan::names::{fold_part, quoted};
 use crate::statement::parse_one;
 
 /// Tables that have rows.
-const FILLED: [&str; 15] = [
+const FILLED: [&str; 17] = [
     "pg_am",
     "pg_attrdef",
     "pg_attribute",
+    "pg_auth_members",
     "pg_authid",
     "pg_class",
     "pg_constraint",
@@ -31,6 +32,7 @@ const FILLED: [&str; 15] = [
     "pg_settings",
     "pg_tables",
     "pg_type",
+    "pg_user",
     "pg_views",
 ];
 

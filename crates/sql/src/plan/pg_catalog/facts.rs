@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use datafusion::arrow::array::{
     ArrayRef, BooleanArray, Int32Builder, Int64Array, ListBuilder, RecordBatch, StringViewArray,
+    StringViewBuilder,
 };
 use datafusion::arrow::datatypes::{Field, Schema};
 
@@ -16,6 +17,7 @@ pub(super) enum Fact {
     Text(String),
     Truth(bool),
     Numbers(Vec<i32>),
+    Texts(Vec<String>),
 }
 
 impl From<i64> for Fact {
@@ -42,6 +44,12 @@ impl From<bool> for Fact {
     }
 }
 
+impl From<Vec<String>> for Fact {
+    fn from(texts: Vec<String>) -> Self {
+        Self::Texts(texts)
+    }
+}
+
 impl From<Vec<i32>> for Fact {
     fn from(numbers: Vec<i32>) -> Self {
         Self::Numbers(numbers)
@@ -50,7 +58,8 @@ impl From<Vec<i32>> for Fact {
 
 /// A table that is being filled.
 pub(super) struct Facts {
-    /// Names, each perhaps with `:t` for text, `:b` for truth, `:a` for a list; numbers
+    /// Names, each perhaps with `:t` for text, `:b` for truth, `:a` for a list of
+    /// numbers, `:l` for one of texts, which is NULL if it is empty; numbers
     /// else.
     columns: Vec<(&'static str, char)>,
     rows: Vec<Vec<Option<Fact>>>,
@@ -110,6 +119,20 @@ fn array<'a>(kind: char, facts: impl Iterator<Item = Option<&'a Fact>>) -> Array
                     lists.values().append_slice(numbers);
                 }
                 lists.append(matches!(fact, Some(Fact::Numbers(_))));
+            }
+            Arc::new(lists.finish())
+        }
+        'l' => {
+            let mut lists = ListBuilder::new(StringViewBuilder::new());
+            for fact in facts {
+                let texts = match fact {
+                    Some(Fact::Texts(texts)) => texts.as_slice(),
+                    _ => &[],
+                };
+                texts
+                    .iter()
+                    .for_each(|text| lists.values().append_value(text));
+                lists.append(!texts.is_empty());
             }
             Arc::new(lists.finish())
         }

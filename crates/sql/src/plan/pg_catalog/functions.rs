@@ -147,16 +147,14 @@ fn called(function: &mut Function) -> Result<Option<Expr>> {
         "pg_table_is_visible"
         | "pg_type_is_visible"
         | "pg_function_is_visible"
-        | "has_table_privilege"
-        | "has_schema_privilege"
-        | "has_database_privilege"
-        | "has_column_privilege" => "TRUE".to_owned(),
+        | "has_database_privilege" => "TRUE".to_owned(),
         "pg_is_in_recovery" | "pg_is_other_temp_schema" => "FALSE".to_owned(),
         "pg_my_temp_schema" | "pg_backend_pid" => "CAST(0 AS BIGINT)".to_owned(),
         "pg_partition_ancestors" => "CAST(NULL AS BIGINT)".to_owned(),
-        "pg_get_userbyid" => format!("'{}'", super::others::USER),
-        "session_user" | "current_user" if argument(function, 0).is_none() => {
-            format!("'{}'", super::others::USER)
+        "pg_get_userbyid" => lookup("rolname", ("pg_roles", "oid"), &first()),
+        "session_user" if argument(function, 0).is_none() => "freestone_session_user()".to_owned(),
+        "current_user" | "current_role" | "user" if argument(function, 0).is_none() => {
+            "freestone_current_user()".to_owned()
         }
         "pg_encoding_to_char" => "'UTF8'".to_owned(),
         "pg_get_expr" => format!("({})", first()),

@@ -9,6 +9,7 @@ mod functions;
 mod keys;
 mod objects;
 mod others;
+mod roles;
 mod types;
 
 use std::sync::Arc;
@@ -22,6 +23,7 @@ use facts::Facts;
 
 pub(crate) use empty::emptied;
 pub(crate) use functions::rewritten;
+pub(crate) use roles::{object_numbered, schema_numbered};
 
 /// The schema.
 pub(crate) const PG_CATALOG: &str = "pg_catalog";
@@ -38,6 +40,9 @@ pub(crate) fn table(
         return Ok(None);
     };
     let mut facts = Facts::new(columns);
+    if roles::fill(relations, name, &mut facts)? {
+        return Ok(Some(rows_table(facts.batch()?)?));
+    }
     match name {
         "pg_namespace" => objects::namespaces(relations, &mut facts),
         "pg_class" => objects::classes(relations, &mut facts),

@@ -3,10 +3,11 @@
 use std::sync::Arc;
 
 use datafusion::arrow::datatypes::DataType;
-use freestone_storage::{Column, ColumnType, Table};
+use freestone_storage::{Catalog, Column, ColumnType, Object, Table};
 
 use super::PG_CATALOG;
 use super::facts::Facts;
+use super::roles::{grants, owner, owner_name};
 use super::types::{number_of, of_column};
 use crate::plan::names::{INFORMATION_SCHEMA, Name};
 use crate::plan::relations::Relations;
@@ -20,8 +21,8 @@ const OBJECTS: i64 = 1_024;
 /// Constraints come after indexes.
 const CONSTRAINTS: i64 = 512;
 /// Views have no numbers of their own: they come after all tables, by their places.
-const VIEWS: i64 = 1 << 40;
-const SEQUENCES: i64 = 1 << 41;
+pub(super) const VIEWS: i64 = 1 << 40;
+pub(super) const SEQUENCES: i64 = 1 << 41;
 /// Table access by heap, and by an index.
 const HEAP: i64 = 2;
 pub(super) const BTREE: i64 = 403;
@@ -43,11 +44,15 @@ pub(super) fn constraint_number(table: &Table, place: usize) -> i64 {
 
 /// A schema's number.
 pub(super) fn schema_number(relations: &Relations<'_>, name: &str) -> i64 {
+    numbered_schema(&relations.snapshot, name)
+}
+
+pub(super) fn numbered_schema(catalog: &Catalog, name: &str) -> i64 {
     match name {
         PG_CATALOG => 11,
         INFORMATION_SCHEMA => 13_000,
         name => {
-            let mut schemas = relations.snapshot.schemas();
+            let mut schemas = catalog.schemas();
             2_200 + schemas.position(|known| known == name).unwrap_or(0) as i64
         }
     }
@@ -60,7 +65,8 @@ pub(super) fn namespaces(relations: &Relations<'_>, facts: &mut Facts) {
         facts.add([
             ("oid", schema_number(relations, name).into()),
             ("nspname", name.into()),
-            ("nspowner", OWNER.into()),
+            ("nspowner", owner(relations, &Object::schema(name)).into()),
+            ("nspacl", grants(relations, &Object::schema(name)).into()),
         ]);
     }
 }
@@ -74,6 +80,16 @@ pub(super) struct Described {
     pub(super) table: Option<Arc<Table>>,
     pub(super) columns: Vec<(String, DataType, Option<Column>)>,
     pub(super) definition: Option<String>,
+}
+
+impl Described {
+    /// What rights are about.
+    fn object(&self) -> Object {
+        match &self.table {
+            Some(table) => table.id.into(),
+            None => Object::view(&self.schema, &self.name),
+        }
+    }
 }
 
 /// Tables and views of all schemas.
@@ -136,7 +152,8 @@ pub(super) fn classes(relations: &Relations<'_>, facts: &mut Facts) {
             ("oid", one.number.into()),
             ("relname", one.name.as_str().into()),
             ("relnamespace", namespace.into()),
-            ("relowner", OWNER.into()),
+            ("relowner", owner(relations, &one.object()).into()),
+            ("relacl", grants(relations, &one.object()).into()),
             ("relam", if stored.is_some() { HEAP } else { 0 }.into()),
             ("relkind", if stored.is_some() { "r" } else { "v" }.into()),
             ("relnatts", (one.columns.len() as i64).into()),
@@ -163,7 +180,7 @@ pub(super) fn classes(relations: &Relations<'_>, facts: &mut Facts) {
                 ("oid", index_number(table, index.number).into()),
                 ("relname", index.name.as_str().into()),
                 ("relnamespace", namespace.into()),
-                ("relowner", OWNER.into()),
+                ("relowner", owner(relations, &table.id.into()).into()),
                 ("relam", BTREE.into()),
                 ("relkind", "i".into()),
                 ("relnatts", (index.columns.len() as i64).into()),
@@ -178,7 +195,8 @@ pub(super) fn classes(relations: &Relations<'_>, facts: &mut Facts) {
             ("oid", (SEQUENCES + place as i64).into()),
             ("relname", sequence.name.as_str().into()),
             ("relnamespace", schema_number(relations, schema).into()),
-            ("relowner", OWNER.into()),
+            ("relowner", owner(relations, &sequence.id.into()).into()),
+            ("relacl", grants(relations, &sequence.id.into()).into()),
             ("relkind", "S".into()),
             ("relpersistence", "p".into()),
             ("relreplident", "n".into()),
@@ -269,7 +287,7 @@ pub(super) fn tables(relations: &Relations<'_>, facts: &mut Facts) {
             facts.add([
                 ("schemaname", one.schema.as_str().into()),
                 ("tablename", one.name.as_str().into()),
-                ("tableowner", super::others::USER.into()),
+                ("tableowner", owner_name(relations, &table.id.into()).into()),
                 ("hasindexes", (!table.schema.indexes.is_empty()).into()),
             ]);
         }
@@ -279,11 +297,12 @@ pub(super) fn tables(relations: &Relations<'_>, facts: &mut Facts) {
 /// Views by their names.
 pub(super) fn views(relations: &Relations<'_>, facts: &mut Facts) {
     for one in described(relations) {
+        let object = one.object();
         if let Some(definition) = one.definition {
             facts.add([
                 ("schemaname", one.schema.into()),
                 ("viewname", one.name.into()),
-                ("viewowner", super::others::USER.into()),
+                ("viewowner", owner_name(relations, &object).into()),
                 ("definition", definition.into()),
             ]);
         }

@@ -7,13 +7,11 @@ use crate::plan::names::CATALOG;
 use crate::plan::relations::Relations;
 use crate::session::all_settings;
 
-/// The one user.
-pub(super) const USER: &str = "freestone";
 /// UTF-8.
 const ENCODING: i64 = 6;
 
 /// Each table with its columns, as [`Facts::new`] reads them.
-const TABLES: [(&str, &str); 44] = [
+const TABLES: [(&str, &str); 45] = [
     ("pg_aggregate", "aggfnoid aggkind:t"),
     ("pg_am", "oid amname:t amhandler:t amtype:t"),
     ("pg_attrdef", "oid adrelid adnum adbin:t"),
@@ -36,7 +34,7 @@ const TABLES: [(&str, &str); 44] = [
          relpages reltuples relallvisible reltoastrelid relhasindex:b relisshared:b relpersistence:t \
          relkind:t relnatts relchecks relhasrules:b relhastriggers:b relhassubclass:b \
          relrowsecurity:b relforcerowsecurity:b relispopulated:b relreplident:t relispartition:b \
-         relrewrite relacl:a reloptions:t relpartbound:t relhasoids:b",
+         relrewrite relacl:l reloptions:t relpartbound:t relhasoids:b",
     ),
     (
         "pg_collation",
@@ -93,7 +91,7 @@ const TABLES: [(&str, &str); 44] = [
         "pg_matviews",
         "schemaname:t matviewname:t matviewowner:t definition:t",
     ),
-    ("pg_namespace", "oid nspname:t nspowner nspacl:a"),
+    ("pg_namespace", "oid nspname:t nspowner nspacl:l"),
     (
         "pg_opclass",
         "oid opcname:t opcmethod opcnamespace opcintype opcdefault:b",
@@ -147,6 +145,10 @@ const TABLES: [(&str, &str); 44] = [
          typbasetype typtypmod typndims typcollation typdefault:t typacl:a typinput:t typreceive:t",
     ),
     (
+        "pg_user",
+        "usename:t usesysid usecreatedb:b usesuper:b userepl:b usebypassrls:b passwd:t valuntil:t",
+    ),
+    (
         "pg_views",
         "schemaname:t viewname:t viewowner:t definition:t",
     ),
@@ -170,11 +172,6 @@ pub(super) fn fill(relations: &Relations<'_>, name: &str, facts: &mut Facts) {
                 ]);
             }
         }
-        "pg_authid" => facts.add([
-            ("oid", OWNER.into()),
-            ("rolname", USER.into()),
-            ("rolsuper", true.into()),
-        ]),
         "pg_database" => facts.add([
             ("oid", 5.into()),
             ("datname", CATALOG.into()),
@@ -185,16 +182,6 @@ pub(super) fn fill(relations: &Relations<'_>, name: &str, facts: &mut Facts) {
             ("datconnlimit", (-1).into()),
             ("datcollate", "C".into()),
             ("datctype", "C".into()),
-        ]),
-        "pg_roles" => facts.add([
-            ("oid", OWNER.into()),
-            ("rolname", USER.into()),
-            ("rolsuper", true.into()),
-            ("rolinherit", true.into()),
-            ("rolcreaterole", true.into()),
-            ("rolcreatedb", true.into()),
-            ("rolcanlogin", true.into()),
-            ("rolconnlimit", (-1).into()),
         ]),
         "pg_settings" => {
             for (name, value) in all_settings(relations.state) {

@@ -1,0 +1,149 @@
+//! Roles, memberships, owners and grants.
+
+use freestone_storage::{Access, Catalog, Object, Privileges, Role, RoleId};
+
+use super::facts::Facts;
+use super::objects::{SEQUENCES, VIEWS, numbered_schema, table_number};
+use crate::error::Result;
+use crate::plan::relations::Relations;
+
+/// What clients see of a password.
+const HIDDEN: &str = "********";
+
+/// Fills one of the tables about roles; whether it is one.
+///
+/// # Errors
+/// `42501` of those with passwords.
+pub(super) fn fill(relations: &Relations<'_>, name: &str, facts: &mut Facts) -> Result<bool> {
+    match name {
+        "pg_roles" => {
+            for (name, role) in relations.snapshot.roles().all() {
+                add_role(facts, &name, &role);
+            }
+        }
+        "pg_authid" => {
+            relations.rights().superuser("read pg_authid")?;
+            for (name, role) in relations.snapshot.roles().all() {
+                facts.add([
+                    ("oid", number(role.id).into()),
+                    ("rolname", name.into()),
+                    ("rolsuper", role.superuser.into()),
+                ]);
+            }
+        }
+        "pg_user" => {
+            let all = relations.snapshot.roles().all();
+            for (name, role) in all.into_iter().filter(|(_, role)| role.login) {
+                facts.add([
+                    ("usename", name.into()),
+                    ("usesysid", number(role.id).into()),
+                    ("usesuper", role.superuser.into()),
+                    ("passwd", HIDDEN.into()),
+                ]);
+            }
+        }
+        "pg_auth_members" => {
+            for (_, role) in relations.snapshot.roles().all() {
+                for (group, admin) in &role.member_of {
+                    facts.add([
+                        ("roleid", number(*group).into()),
+                        ("member", number(role.id).into()),
+                        ("grantor", super::objects::OWNER.into()),
+                        ("admin_option", (*admin).into()),
+                    ]);
+                }
+            }
+        }
+        _ => return Ok(false),
+    }
+    Ok(true)
+}
+
+fn add_role(facts: &mut Facts, name: &str, role: &Role) {
+    facts.add([
+        ("oid", number(role.id).into()),
+        ("rolname", name.into()),
+        ("rolsuper", role.superuser.into()),
+        ("rolinherit", role.inherit.into()),
+        ("rolcreaterole", role.superuser.into()),
+        ("rolcreatedb", role.superuser.into()),
+        ("rolcanlogin", role.login.into()),
+        (
+            "rolconnlimit",
+            role.connections.map_or(-1, i64::from).into(),
+        ),
+    ]);
+}
+
+/// A role's number.
+pub(super) fn number(role: RoleId) -> i64 {
+    i64::try_from(role.0).unwrap_or(i64::MAX)
+}
+
+/// The number of an object's owner.
+pub(super) fn owner(relations: &Relations<'_>, object: &Object) -> i64 {
+    number(relations.snapshot.roles().access(object).owner)
+}
+
+/// The name of an object's owner.
+pub(super) fn owner_name(relations: &Relations<'_>, object: &Object) -> String {
+    let roles = relations.snapshot.roles();
+    let owner = roles.access(object).owner;
+    roles.name(owner).unwrap_or_default().to_owned()
+}
+
+/// Owner and grants of an object as PostgreSQL writes them: `owner=arwdDx/owner`; nothing if
+/// they are those by default.
+pub(super) fn grants(relations: &Relations<'_>, object: &Object) -> Vec<String> {
+    let roles = relations.snapshot.roles();
+    let access = roles.access(object);
+    if access == Access::by_default(object) && !matches!(object, Object::Schema(_)) {
+        return Vec::new();
+    }
+    let all = match object {
+        Object::Schema(_) => Privileges::OF_SCHEMAS,
+        Object::Sequence(_) => Privileges::OF_SEQUENCES,
+        Object::Table(_) | Object::View(..) => Privileges::OF_TABLES,
+    };
+    let name = |id: RoleId| roles.name(id).unwrap_or_default().to_owned();
+    let owner = name(access.owner);
+    let own = format!("{owner}={all}/{owner}");
+    let others = access
+        .grants
+        .iter()
+        .map(|(role, privileges)| format!("{}={privileges}/{owner}", name(*role)));
+    std::iter::once(own).chain(others).collect()
+}
+
+/// The object of a number in `pg_class`.
+pub(crate) fn object_numbered(catalog: &Catalog, number: i64) -> Option<Object> {
+    if number >= SEQUENCES {
+        let place = usize::try_from(number - SEQUENCES).ok()?;
+        let (_, sequence) = catalog.all_sequences().nth(place)?;
+        return Some(sequence.id.into());
+    }
+    if number < VIEWS {
+        let mut tables = catalog.all_tables();
+        let table = tables.find(|(_, table)| table_number(table) == number);
+        return table.map(|(_, table)| table.id.into());
+    }
+    // Views are numbered by their places among tables and views.
+    let mut place = VIEWS;
+    for schema in catalog.schemas() {
+        place += catalog.tables(schema).len() as i64;
+        for view in catalog.views(schema) {
+            if place == number {
+                return Some(Object::view(schema, &view.name));
+            }
+            place += 1;
+        }
+    }
+    None
+}
+
+/// The schema of a number in `pg_namespace`.
+pub(crate) fn schema_numbered(catalog: &Catalog, number: i64) -> Option<Object> {
+    let mut schemas = catalog.schemas();
+    let found = schemas.find(|name| numbered_schema(catalog, name) == number);
+    found.map(Object::schema)
+}

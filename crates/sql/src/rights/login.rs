@@ -1,0 +1,91 @@
+//! Who wants to connect, for servers.
+
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use freestone_storage::{Role, RoleId};
+
+use super::Who;
+use crate::database::Database;
+
+/// Somebody who wants to connect.
+#[derive(Clone, Debug)]
+pub struct Login {
+    pub(crate) who: Who,
+    role: Option<Role>,
+}
+
+impl Login {
+    /// A superuser whom the catalog does not know.
+    pub fn superuser(name: &str) -> Self {
+        Self {
+            who: Who::Anybody(name.into()),
+            role: None,
+        }
+    }
+
+    /// Whether the role may connect at all.
+    pub fn may_connect(&self) -> bool {
+        self.role.as_ref().is_none_or(|role| role.login)
+    }
+
+    /// What its password is checked against, while the password is good: rounds, salt,
+    /// stored key and server key.
+    pub fn verifier(&self) -> Option<(u32, &[u8], &[u8], &[u8])> {
+        let role = self.role.as_ref()?;
+        let verifier = role.password.as_ref()?;
+        (!expired(role)).then_some((
+            verifier.iterations,
+            &verifier.salt,
+            &verifier.stored_key,
+            &verifier.server_key,
+        ))
+    }
+
+    /// Whether it has a password, be it good or not.
+    pub fn has_password(&self) -> bool {
+        let role = self.role.as_ref();
+        role.is_some_and(|role| role.password.is_some())
+    }
+
+    /// A number of its own, and its most connections at a time.
+    pub fn connection_limit(&self) -> Option<(u64, u32)> {
+        let role = self.role.as_ref()?;
+        Some((role.id.0, role.connections?))
+    }
+
+    /// What its queries may take together, as SQL writes it.
+    pub(crate) fn memory_limit(&self) -> Option<(RoleId, String)> {
+        let role = self.role.as_ref()?;
+        Some((role.id, role.memory_limit.clone()?))
+    }
+}
+
+fn expired(role: &Role) -> bool {
+    let now = SystemTime::now().duration_since(UNIX_EPOCH);
+    let now = now.map_or(0, |since| since.as_micros());
+    role.valid_until
+        .is_some_and(|until| until < 0 || now >= until as u128)
+}
+
+impl Database {
+    /// The role of that name, as somebody who wants to connect.
+    pub fn login(&self, name: &str) -> Option<Login> {
+        let role = self.store().snapshot().roles().role(name)?;
+        Some(Login {
+            who: Who::role(role.id),
+            role: Some(role),
+        })
+    }
+
+    /// Whether a role that may connect has a password, and whether one of those may do
+    /// everything.
+    pub fn passwords(&self) -> (bool, bool) {
+        let snapshot = self.store().snapshot();
+        let all = snapshot.roles().all();
+        let with: Vec<&Role> = all
+            .values()
+            .filter(|role| role.login && role.password.is_some())
+            .collect();
+        (!with.is_empty(), with.iter().any(|role| role.superuser))
+    }
+}

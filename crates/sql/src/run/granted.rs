@@ -1,0 +1,188 @@
+//! Objects that statements about rights name.
+
+use freestone_storage::{Catalog, Object, Privileges, RoleId};
+
+use super::create::unknown_schema;
+use crate::error::{Error, Result};
+use crate::functions::sequences::no_sequence;
+use crate::plan::names::{Name, named};
+use crate::plan::relations::unknown_table;
+use crate::rights::{Kind, On};
+
+/// An object that was found, and how messages call it.
+pub(super) struct Found {
+    pub(super) kind: Kind,
+    pub(super) name: String,
+    pub(super) object: Object,
+}
+
+/// A table with the sequences of its identity columns.
+pub(super) fn with_sequences(catalog: &Catalog, object: Object) -> Vec<Object> {
+    let table = match &object {
+        Object::Table(id) => catalog.table_by_id(*id),
+        _ => None,
+    };
+    let columns = table.iter().flat_map(|table| &table.schema.columns);
+    let sequences = columns.filter_map(|column| column.identity);
+    let sequences: Vec<Object> = sequences.map(|one| one.sequence.into()).collect();
+    std::iter::once(object).chain(sequences).collect()
+}
+
+impl Found {
+    pub(super) fn word(&self) -> &'static str {
+        match self.kind {
+            Kind::Table => "table",
+            Kind::View => "view",
+            Kind::Sequence => "sequence",
+            Kind::Schema => "schema",
+        }
+    }
+
+    /// The privileges of that name that such an object has.
+    pub(super) fn privileges(&self, names: Option<&[String]>) -> Result<Privileges> {
+        let own = match self.kind {
+            Kind::Table | Kind::View => Privileges::OF_TABLES,
+            Kind::Sequence => Privileges::OF_SEQUENCES,
+            Kind::Schema => Privileges::OF_SCHEMAS,
+        };
+        let Some(names) = names else {
+            return Ok(own);
+        };
+        let mut all = Privileges::NONE;
+        for name in names {
+            let known = Privileges::named(name).filter(|known| own.contains(*known));
+            all = all
+                | known.ok_or_else(|| {
+                    let message = format!("invalid privilege type {name} for {}", self.word());
+                    Error::new("0LP01", message)
+                })?;
+        }
+        Ok(all)
+    }
+}
+
+/// The objects that are granted on.
+pub(super) fn objects(catalog: &Catalog, on: &On) -> Result<Vec<Found>> {
+    match on {
+        On::Named(kind, names) => {
+            let found = names.iter().map(|name| find(catalog, *kind, name));
+            found.collect()
+        }
+        On::AllIn(kind, schemas) => {
+            let mut all = Vec::new();
+            for schema in schemas {
+                let schema = named(schema)?.name;
+                if !catalog.has_schema(&schema) {
+                    return Err(unknown_schema(catalog, &schema));
+                }
+                match kind {
+                    Kind::Sequence => {
+                        let mine = catalog.all_sequences().filter(|(of, _)| *of == schema);
+                        all.extend(mine.map(|(_, sequence)| {
+                            (Kind::Sequence, sequence.name.clone(), sequence.id.into())
+                        }));
+                    }
+                    _ => {
+                        let tables = catalog.tables(&schema).into_iter();
+                        all.extend(
+                            tables.map(|table| (Kind::Table, table.name.clone(), table.id.into())),
+                        );
+                        let views = catalog.views(&schema).into_iter();
+                        all.extend(views.map(|view| {
+                            (
+                                Kind::View,
+                                view.name.clone(),
+                                Object::view(&schema, &view.name),
+                            )
+                        }));
+                    }
+                }
+            }
+            let found = all
+                .into_iter()
+                .map(|(kind, name, object)| Found { kind, name, object });
+            Ok(found.collect())
+        }
+    }
+}
+
+pub(super) fn find(catalog: &Catalog, kind: Kind, text: &str) -> Result<Found> {
+    let name = named(text)?;
+    let (schema, called) = (&name.schema, &name.name);
+    let found = |kind: Kind, object: Object| {
+        Ok(Found {
+            kind,
+            name: called.clone(),
+            object,
+        })
+    };
+    let table = catalog.table(schema, called).map(|table| table.id);
+    let view = catalog.view(schema, called).is_some();
+    let sequence = catalog.sequence(schema, called).map(|one| one.id);
+    match (kind, table, view, sequence) {
+        (Kind::Schema, ..) if catalog.has_schema(called) => found(kind, Object::schema(called)),
+        (Kind::Schema, ..) => Err(unknown_schema(catalog, called)),
+        (Kind::Table, Some(table), ..) => found(kind, table.into()),
+        (Kind::Table | Kind::View, _, true, _) => found(Kind::View, Object::view(schema, called)),
+        (Kind::Table | Kind::Sequence, _, _, Some(sequence)) => {
+            found(Kind::Sequence, sequence.into())
+        }
+        (Kind::View, Some(_), ..) => Err(Error::new("42809", format!("\"{name}\" is not a view"))),
+        (Kind::Sequence, ..) => Err(no_sequence(catalog, &name)),
+        (Kind::Table | Kind::View, ..) => Err(missing(catalog, &name)),
+    }
+}
+
+fn missing(catalog: &Catalog, name: &Name) -> Error {
+    unknown_table(catalog, name)
+}
+
+/// The schema that an object is in.
+pub(super) fn schema_of(catalog: &Catalog, object: &Object) -> Option<String> {
+    match object {
+        Object::Schema(name) => Some(name.clone()),
+        Object::View(schema, _) => Some(schema.clone()),
+        Object::Table(id) => {
+            let mut all = catalog.all_tables();
+            all.find(|(_, table)| table.id == *id)
+                .map(|(schema, _)| schema.to_owned())
+        }
+        Object::Sequence(id) => {
+            let found = catalog.sequence_by_id(*id);
+            found.map(|(schema, _)| schema.to_owned())
+        }
+    }
+}
+
+/// How messages call an object.
+fn described(catalog: &Catalog, object: &Object) -> Option<String> {
+    Some(match object {
+        Object::Schema(name) => format!("schema {name}"),
+        Object::View(schema, name) => format!("view {}", Name::new(schema, name)),
+        Object::Table(id) => {
+            let table = catalog.table_by_id(*id)?;
+            let schema = schema_of(catalog, object)?;
+            format!("table {}", Name::new(&schema, &table.name))
+        }
+        Object::Sequence(id) => {
+            let (schema, sequence) = catalog.sequence_by_id(*id)?;
+            format!("sequence {}", Name::new(schema, &sequence.name))
+        }
+    })
+}
+
+/// What a role owns and was granted.
+pub(super) fn uses(catalog: &Catalog, role: RoleId) -> Vec<String> {
+    let mut uses = Vec::new();
+    for (object, access) in catalog.roles().objects() {
+        let Some(described) = described(catalog, object) else {
+            continue;
+        };
+        if access.owner == role {
+            uses.push(format!("owner of {described}"));
+        } else if access.grants.contains_key(&role) {
+            uses.push(format!("privileges for {described}"));
+        }
+    }
+    uses
+}

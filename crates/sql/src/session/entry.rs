@@ -1,0 +1,48 @@
+//! Whose a session is, and what follows from that for its settings.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use super::Session;
+use super::settings::of_all;
+use super::setup::limited;
+use crate::error::{Error, Result};
+use crate::rights::{Identity, Login};
+
+impl Session {
+    /// Who it is.
+    pub(crate) fn identity(&self) -> &Identity {
+        &self.identity
+    }
+
+    /// Makes it the session of somebody who has connected. Its statements may name files
+    /// in `folders` only, and have what that role's queries may take together.
+    pub(crate) fn enter(&self, login: &Login, folders: Arc<[PathBuf]>) -> Result<()> {
+        self.identity.confine(folders);
+        if let Some((role, limit)) = login.memory_limit() {
+            let broker = self.database.role_memory(role, &limit)?;
+            let mut state = self.state.write();
+            *state = limited(&state, broker);
+        }
+        self.identity.enter(&login.who);
+        Ok(())
+    }
+
+    /// Refuses to change a setting that concerns others, to whom that is not allowed.
+    ///
+    /// # Errors
+    /// `42501`.
+    pub(super) fn may_set(&self, name: &str) -> Result<()> {
+        if !self.identity.is_limited() || !of_all(&name.to_lowercase()) {
+            return Ok(());
+        }
+        let rights = self.identity.rights(&self.database.store().snapshot());
+        match rights.is_superuser() {
+            true => Ok(()),
+            false => {
+                let message = format!("permission denied to set parameter \"{name}\"");
+                Err(Error::new("42501", message))
+            }
+        }
+    }
+}

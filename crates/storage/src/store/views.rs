@@ -1,0 +1,53 @@
+//! Views that come, change and go.
+
+use super::catalog::View;
+use super::edit::CatalogEdit;
+use crate::error::{Error, Result};
+use crate::roles::Object;
+
+impl CatalogEdit {
+    /// Adds a view.
+    ///
+    /// # Errors
+    /// 3F000, 42P07.
+    pub fn create_view(&mut self, schema: &str, name: &str, sql: &str) -> Result<()> {
+        let view = View {
+            name: name.to_string(),
+            sql: sql.to_string(),
+        };
+        self.free_name(schema, name)?
+            .views
+            .insert(name.to_string(), view);
+        self.made(Object::view(schema, name));
+        Ok(())
+    }
+
+    /// Gives a view another query; its owner and what others were granted stay.
+    ///
+    /// # Errors
+    /// 3F000, 42P01.
+    pub fn replace_view(&mut self, schema: &str, name: &str, sql: &str) -> Result<()> {
+        let view = self.schema(schema)?.views.get_mut(name);
+        let view = view.ok_or_else(|| no_view(name))?;
+        view.sql = sql.to_string();
+        Ok(())
+    }
+
+    /// Removes a view.
+    ///
+    /// # Errors
+    /// 3F000, 42P01.
+    pub fn drop_view(&mut self, schema: &str, name: &str) -> Result<()> {
+        match self.schema(schema)?.views.remove(name) {
+            Some(_) => {
+                self.forget(&Object::view(schema, name));
+                Ok(())
+            }
+            None => Err(no_view(name)),
+        }
+    }
+}
+
+fn no_view(name: &str) -> Error {
+    Error::invalid("42P01", format!("view \"{name}\" does not exist"))
+}
