@@ -31,7 +31,7 @@ use super::names::{DEFAULT_SCHEMA, INFORMATION_SCHEMA, Name, of_reference};
 use super::pg_catalog::{self, PG_CATALOG};
 use super::{information_schema, naming, rewrite, table_functions};
 use crate::error::{Error, Result, did_you_mean};
-use crate::functions::sequences;
+use crate::functions::{sequences, settings};
 use crate::scan::StoredTable;
 use crate::session::TakenNumbers;
 use crate::statement::parse_one;
@@ -253,6 +253,7 @@ impl ContextProvider for Relations<'_> {
     fn get_function_meta(&self, name: &str) -> Option<Arc<ScalarUDF>> {
         let numbers = || self.state.config().get_extension::<TakenNumbers>();
         let own = sequences::function(name, self.snapshot.catalog(), numbers);
+        let own = own.or_else(|| settings::function(name, self.state));
         own.or_else(|| self.state.scalar_functions().get(name).cloned())
     }
 
@@ -278,7 +279,8 @@ impl ContextProvider for Relations<'_> {
 
     fn udf_names(&self) -> Vec<String> {
         let names = self.state.scalar_functions().keys().cloned();
-        names.chain(sequences::NAMES.map(str::to_owned)).collect()
+        let own = sequences::NAMES.into_iter().chain(settings::NAMES);
+        names.chain(own.map(str::to_owned)).collect()
     }
 
     fn higher_order_function_names(&self) -> Vec<String> {

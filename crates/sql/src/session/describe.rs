@@ -20,7 +20,7 @@ use super::{Outcome, Prepared, Session};
 use crate::advisor;
 use crate::error::Result;
 use crate::parameter;
-use crate::plan::names::{Name, fold_part, table_name};
+use crate::plan::names::{Name, fold, fold_part, table_name};
 use crate::run::{Run, explain};
 use crate::statement::parse_one;
 
@@ -62,6 +62,17 @@ impl Prepared {
             Ast::Insert(insert) => self.insert(session, insert, &mut told).await?,
             Ast::Update(update) => self.update(session, update, &mut told).await?,
             Ast::Delete(delete) => self.delete(session, delete, &mut told).await?,
+            Ast::Declare { stmts } => {
+                for query in stmts.iter().filter_map(|one| one.for_query.as_ref()) {
+                    let query = Ast::Query(query.clone());
+                    self.planned(session, &query, &mut told.types).await?;
+                }
+            }
+            Ast::Fetch { name, .. } => {
+                if self.statement.returns_rows() {
+                    told.columns = Some(session.cursors().schema(&fold(name))?);
+                }
+            }
             _ if self.statement.returns_rows() => told.columns = self.answered(session).await?,
             _ => {}
         }

@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use datafusion::arrow::array::{
-    ArrayRef, BooleanArray, Int32Builder, Int64Array, ListBuilder, RecordBatch, StringViewArray,
+    ArrayRef, BooleanArray, Int32Builder, Int64Array, ListBuilder, RecordBatch, StringBuilder,
+    StringViewArray,
 };
 use datafusion::arrow::datatypes::{Field, Schema};
 
@@ -50,8 +51,8 @@ impl From<Vec<i32>> for Fact {
 
 /// A table that is being filled.
 pub(super) struct Facts {
-    /// Names, each perhaps with `:t` for text, `:b` for truth, `:a` for a list; numbers
-    /// else.
+    /// Names, each perhaps with `:t` for text, `:b` for truth, `:a` for a list, `:l` for one
+    /// of texts; numbers else.
     columns: Vec<(&'static str, char)>,
     rows: Vec<Vec<Option<Fact>>>,
 }
@@ -111,6 +112,11 @@ fn array<'a>(kind: char, facts: impl Iterator<Item = Option<&'a Fact>>) -> Array
                 }
                 lists.append(matches!(fact, Some(Fact::Numbers(_))));
             }
+            Arc::new(lists.finish())
+        }
+        'l' => {
+            let mut lists = ListBuilder::new(StringBuilder::new());
+            facts.for_each(|_| lists.append(false));
             Arc::new(lists.finish())
         }
         _ => Arc::new(Int64Array::from_iter_values(facts.map(|fact| match fact {
