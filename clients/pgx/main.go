@@ -204,7 +204,7 @@ func pool(ctx context.Context, _ *pgx.Conn) error {
 		go func() {
 			defer wait.Done()
 			var twice int32
-			err := pool.QueryRow(ctx, "SELECT $1::int * 2", number).Scan(&twice)
+			err := pool.QueryRow(ctx, "SELECT $1::int * 2::int", number).Scan(&twice)
 			failures <- errors.Join(err, same(twice, int32(number*2)))
 		}()
 	}

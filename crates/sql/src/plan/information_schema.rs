@@ -1,4 +1,5 @@
-//! `information_schema`: schemata, tables, columns, views, sequences.
+//! `information_schema`: schemata, tables, columns, views, sequences; constraints are in
+//! `information_constraints`.
 //!
 //! The columns are those of the SQL standard that have a meaning here; types are
 //! named as in PostgreSQL.
@@ -8,6 +9,7 @@ use std::sync::Arc;
 use datafusion::catalog::TableProvider;
 use freestone_storage::{Column, ColumnType, Identity, Sequence, SequenceDefinition};
 
+use super::information_constraints;
 use super::names::{CATALOG, INFORMATION_SCHEMA, Name};
 use super::relations::Relations;
 use super::rows::{Values, batch, table as rows_table};
@@ -28,7 +30,10 @@ pub(crate) fn table(
         "columns" => columns(relations)?,
         "views" => views(relations)?,
         "sequences" => sequences(relations)?,
-        _ => return Ok(None),
+        other => match information_constraints::view(relations, other)? {
+            Some(batch) => batch,
+            None => return Ok(None),
+        },
     };
     Ok(Some(rows_table(batch)?))
 }
@@ -60,7 +65,8 @@ fn tables(relations: &Relations<'_>) -> Result<Batch> {
             rows.push((schema.to_owned(), view.name.clone(), "VIEW"));
         }
     }
-    for name in ["columns", "schemata", "sequences", "tables", "views"] {
+    let own = ["columns", "schemata", "sequences", "tables", "views"];
+    for name in own.into_iter().chain(information_constraints::NAMES) {
         rows.push((INFORMATION_SCHEMA.to_owned(), name.to_owned(), "VIEW"));
     }
     rows.sort();

@@ -4,6 +4,7 @@ mod arrays;
 pub(crate) mod decorrelate;
 pub(crate) mod expression;
 pub(crate) mod files;
+mod information_constraints;
 mod information_schema;
 pub(crate) mod membership;
 pub(crate) mod names;
