@@ -6,7 +6,7 @@ BIN := $(CARGO_TARGET_DIR)/release
 # dependencies, and build DataFusion a second time.
 CARGO_BUILD := cargo build --release --locked --workspace
 
-.PHONY: demo test bench lab clients soak fuzz lint clean setup build
+.PHONY: demo test bench bench-clients lab clients soak fuzz lint clean setup build
 
 demo: build            ## TPC-H at scale factor 1: generate, load, query, verify
 	$(BIN)/freestone tpch --scale 1 --db ./demo-db
@@ -25,8 +25,11 @@ lab: build             ## the papers' experiments at a small scale, and a page o
 	  $(BIN)/freestone lab run all --quick --out ./lab-results
 	$(BIN)/freestone lab report --from ./lab-results --out ./lab.html
 
-clients: build         ## psql, psycopg, asyncpg and SQLAlchemy against the server
+clients: build         ## psql, Python, node, Go, Java, pgbench, pg_dump, SQLAlchemy's suite
 	clients/run.sh $(BIN)/freestone
+
+bench-clients: build   ## pgbench's key look-ups, Freestone and PostgreSQL in turns
+	clients/pgbench.sh $(BIN)/freestone
 
 soak: build            ## longer: 250 kills, crashes, transfers, orders of threads
 	$(CARGO_BUILD) --bin kill

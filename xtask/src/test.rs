@@ -94,6 +94,11 @@ fn steps(root: &Path, extent: Extent) -> Vec<Step> {
     wire.command.env("FREESTONE", binaries.join("freestone"));
     steps.push(wire);
     if extent == Extent::All {
+        let program = binaries.join("freestone");
+        let run = root.join("clients/run.sh");
+        let mut drivers = step("clients from registries", &run, &[]);
+        drivers.command.arg(program);
+        steps.push(drivers);
         steps.push(step("sqllogictest", &binaries.join("slt"), &["data/slt"]));
         steps.push(step(
             "kill, 5 moments",

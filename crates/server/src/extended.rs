@@ -95,6 +95,14 @@ impl Connection {
     /// # Errors
     /// `26000`, `34000`; those of planning.
     pub(crate) async fn describe(&mut self, named: &Named) -> Result<(), Failure> {
+        // What DECLARE has opened is described as a portal, too.
+        if let Named::Portal(name) = named
+            && !self.portals.contains_key(name)
+            && let Some(schema) = self.session.cursor(name)
+        {
+            let columns = description(&schema, &[]);
+            return self.messages.put(&Backend::RowDescription(columns));
+        }
         let (known, codes) = match named {
             Named::Statement(name) => (self.known(name)?, Vec::new()),
             Named::Portal(name) => {

@@ -19,7 +19,38 @@ oids! {
     TIMESTAMPTZ 1184 INTERVAL 1186 NUMERIC 1700 UUID 2950 JSONB 3802
 }
 
+/// Types, those of arrays of them, and how SQL writes these.
+const ARRAYS: [(Oid, u32, &str); 16] = [
+    (Oid::BOOL, 1000, "BOOLEAN[]"),
+    (Oid::BYTEA, 1001, "BYTEA[]"),
+    (Oid::INT2, 1005, "SMALLINT[]"),
+    (Oid::INT4, 1007, "INTEGER[]"),
+    (Oid::TEXT, 1009, "TEXT[]"),
+    (Oid::BPCHAR, 1014, "TEXT[]"),
+    (Oid::VARCHAR, 1015, "TEXT[]"),
+    (Oid::INT8, 1016, "BIGINT[]"),
+    (Oid::FLOAT4, 1021, "REAL[]"),
+    (Oid::FLOAT8, 1022, "DOUBLE PRECISION[]"),
+    (Oid::TIMESTAMP, 1115, "TIMESTAMP[]"),
+    (Oid::DATE, 1182, "DATE[]"),
+    (Oid::TIME, 1183, "TIME[]"),
+    (Oid::TIMESTAMPTZ, 1185, "TIMESTAMP WITH TIME ZONE[]"),
+    (Oid::NUMERIC, 1231, "DECIMAL(38,10)[]"),
+    (Oid::UUID, 2951, "UUID[]"),
+];
+
 impl Oid {
+    /// The type of arrays of this one; that of texts if there is none.
+    fn array(self) -> Oid {
+        let found = ARRAYS.iter().find(|(element, ..)| *element == self);
+        Oid(found.map_or(Self::TEXT.0, |(_, number, _)| *number))
+    }
+
+    /// Whether it is one of arrays.
+    pub(crate) fn is_array(self) -> bool {
+        ARRAYS.iter().any(|(_, number, _)| *number == self.0)
+    }
+
     /// The type of a column.
     pub(crate) fn of(kind: &DataType) -> Oid {
         match kind {
@@ -43,6 +74,9 @@ impl Oid {
             DataType::Timestamp(_, Some(_)) => Self::TIMESTAMPTZ,
             DataType::Interval(_) | DataType::Duration(_) => Self::INTERVAL,
             DataType::Dictionary(_, values) => Self::of(values),
+            DataType::List(item) | DataType::LargeList(item) | DataType::FixedSizeList(item, _) => {
+                Self::of(item.data_type()).array()
+            }
             _ => Self::TEXT,
         }
     }
@@ -109,6 +143,10 @@ impl Oid {
             }
             // "char", name
             Oid(18 | 19) => return Ok(None),
+            other if other.is_array() => {
+                let found = ARRAYS.iter().find(|(_, number, _)| *number == other.0);
+                return Ok(found.map(|(_, _, written)| *written));
+            }
             Oid(number) => {
                 let message = format!("a parameter of the type number {number} is not supported");
                 return Err(

@@ -12,9 +12,11 @@
 //! are computed, and whatever a client asks for can be cancelled or times out, also while
 //! its result is being sent.
 
+mod arrays;
 mod cancel;
 mod connection;
 mod copy;
+mod copy_binary;
 mod door;
 mod extended;
 mod failure;

@@ -17,6 +17,7 @@ use bytes::{BufMut, BytesMut};
 use freestone::{Cells, Error, Result};
 use pgwire::messages::data::{FieldDescription, RowDescription};
 
+use crate::arrays;
 use crate::kinds::Oid;
 use crate::numeric;
 
@@ -85,7 +86,7 @@ pub(crate) fn description(schema: &SchemaRef, formats: &[Format]) -> RowDescript
     RowDescription::new(fields.collect())
 }
 
-type Writer<'a> = Box<dyn Fn(usize, &mut BytesMut) + Send + 'a>;
+pub(crate) type Writer<'a> = Box<dyn Fn(usize, &mut BytesMut) + Send + 'a>;
 
 /// The columns of a batch, ready to be written.
 pub(crate) struct Lines<'a> {
@@ -164,6 +165,14 @@ fn plain(kind: &DataType) -> DataType {
         (Oid::INTERVAL, DataType::Interval(_)) => DataType::Interval(IntervalUnit::MonthDayNano),
         (Oid::BYTEA, _) => DataType::BinaryView,
         (_, DataType::Dictionary(_, values)) => plain(values),
+        (
+            oid,
+            DataType::List(item) | DataType::LargeList(item) | DataType::FixedSizeList(item, _),
+        ) if oid.is_array() => {
+            let item = item.as_ref().clone();
+            let kind = plain(item.data_type());
+            DataType::List(Arc::new(item.with_data_type(kind)))
+        }
         (_, other) => other.clone(),
     }
 }
@@ -206,7 +215,7 @@ impl<'a> Lines<'a> {
     }
 }
 
-fn text<'a>(array: &'a dyn Array) -> Writer<'a> {
+pub(crate) fn text<'a>(array: &'a dyn Array) -> Writer<'a> {
     match array.data_type() {
         DataType::Boolean => {
             let values = array.as_boolean();
@@ -215,6 +224,9 @@ fn text<'a>(array: &'a dyn Array) -> Writer<'a> {
         DataType::Utf8View => {
             let values = array.as_string_view();
             Box::new(move |row, out| out.put_slice(values.value(row).as_bytes()))
+        }
+        DataType::List(_) if Oid::of(array.data_type()).is_array() => {
+            arrays::as_text(array).unwrap_or_else(|| Box::new(|_, _| {}))
         }
         _ => {
             let cells = Cells::new(array);
@@ -234,7 +246,7 @@ macro_rules! fixed {
     }};
 }
 
-fn binary<'a>(array: &'a dyn Array) -> Writer<'a> {
+pub(crate) fn binary<'a>(array: &'a dyn Array) -> Writer<'a> {
     match array.data_type() {
         DataType::Boolean => {
             let values = array.as_boolean();
@@ -278,6 +290,9 @@ fn binary<'a>(array: &'a dyn Array) -> Writer<'a> {
         DataType::FixedSizeBinary(16) => {
             let values = array.as_fixed_size_binary();
             Box::new(move |row, out| out.put_slice(values.value(row)))
+        }
+        DataType::List(_) if Oid::of(array.data_type()).is_array() => {
+            arrays::as_binary(array).unwrap_or_else(|| Box::new(|_, _| {}))
         }
         // Of texts both forms are the same.
         _ => text(array),

@@ -3,6 +3,7 @@
 use arrow::array::{Array, Date32Array, Time64MicrosecondArray, TimestampMicrosecondArray};
 use freestone::{Cells, Error, Parameter, Result};
 
+use crate::arrays;
 use crate::kinds::Oid;
 use crate::numeric;
 use crate::output::Format;
@@ -63,7 +64,10 @@ fn is_number(text: &str) -> bool {
 }
 
 /// `None` for bytes that are no value of the type.
-fn binary(bytes: &[u8], oid: Oid) -> Result<Option<Parameter>> {
+///
+/// # Errors
+/// Those of the elements of an array.
+pub(crate) fn binary(bytes: &[u8], oid: Oid) -> Result<Option<Parameter>> {
     let int = || -> Option<i64> {
         let value = match bytes.len() {
             2 => i16::from_be_bytes(bytes.try_into().ok()?).into(),
@@ -119,6 +123,7 @@ fn binary(bytes: &[u8], oid: Oid) -> Result<Option<Parameter>> {
                 .map(|text| Parameter::Text(text.to_owned())),
             _ => None,
         },
+        oid if oid.is_array() => arrays::read(bytes)?,
         _ => string(),
     })
 }

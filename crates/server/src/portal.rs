@@ -261,8 +261,8 @@ fn verb(sql: &str) -> &'static str {
     let word = sql.trim_start_matches(['(', ' ', '\n', '\t', '\r']);
     let end = word.find(|c: char| !c.is_ascii_alphabetic());
     let word = word[..end.unwrap_or(word.len())].to_uppercase();
-    const VERBS: [&str; 7] = [
-        "INSERT", "UPDATE", "DELETE", "MERGE", "EXPLAIN", "SHOW", "EXECUTE",
+    const VERBS: [&str; 8] = [
+        "INSERT", "UPDATE", "DELETE", "MERGE", "EXPLAIN", "SHOW", "EXECUTE", "FETCH",
     ];
     let found = VERBS.into_iter().find(|verb| *verb == word);
     found.filter(|verb| *verb != "EXECUTE").unwrap_or("SELECT")

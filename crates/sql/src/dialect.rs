@@ -1,7 +1,10 @@
 //! What PostgreSQL's grammar has and the parser does not: brought into what it knows.
 //!
 //! The parser takes the options of a sequence in one order only, and knows no
-//! OVERRIDING. The tokens are put in order, or taken out and noted, before it runs.
+//! OVERRIDING. The tokens are put in order, or taken out and noted, before it runs; those
+//! of VACUUM, ANALYZE and COPY in `maintenance`.
+
+mod maintenance;
 
 use datafusion::sql::sqlparser::ast::{Expr, Ident, Insert, Statement as Ast};
 use datafusion::sql::sqlparser::tokenizer::{Location, Token, TokenWithSpan};
@@ -16,6 +19,7 @@ pub(crate) type Overridings = Vec<(Location, &'static str)>;
 /// Changes the tokens of a text to what the parser understands.
 pub(crate) fn adapt(tokens: &mut Vec<TokenWithSpan>) -> Overridings {
     order_sequence_options(tokens);
+    maintenance::adapt(tokens);
     take_overriding(tokens)
 }
 

@@ -14,6 +14,7 @@ use crate::advisor;
 use crate::dialect;
 use crate::error::{Error, Result, parser as syntax_error};
 use crate::rights;
+use crate::run::cursor;
 
 /// Brackets inside brackets, at most; deeper text is refused, not overflowed on.
 const NESTING: usize = 400;
@@ -50,6 +51,9 @@ impl Statement {
     pub fn returns_rows(&self) -> bool {
         if let Some(asked) = advisor::Asked::of(&self.ast) {
             return asked.returns_rows();
+        }
+        if let Ast::Fetch { into, .. } = self.ast.as_ref() {
+            return cursor::gives_rows(into.as_ref());
         }
         let returning = match self.ast.as_ref() {
             Ast::Insert(insert) => insert.returning.is_some(),
@@ -103,6 +107,7 @@ pub(crate) fn parse(sql: &str) -> Result<Vec<Statement>> {
         let start = lines.offset(sql, first.span.start);
         let own = advisor::parse(&mut parser).transpose();
         let own = own.or_else(|| rights::parse(&mut parser).transpose());
+        let own = own.or_else(|| cursor::parse(&mut parser).transpose());
         let mut ast = own
             .unwrap_or_else(|| parser.parse_statement())
             .map_err(|error| syntax_error(&error))?;

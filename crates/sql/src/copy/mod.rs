@@ -7,6 +7,7 @@ mod options;
 mod parquet_read;
 mod records;
 mod stream;
+mod stream_options;
 mod text;
 mod write;
 

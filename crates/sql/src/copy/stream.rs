@@ -6,19 +6,18 @@
 
 use std::io::{BufWriter, Write};
 
-use datafusion::arrow::datatypes::SchemaRef;
-use datafusion::sql::sqlparser::ast::{
-    CopyLegacyCsvOption, CopyLegacyOption, CopyOption, CopySource, CopyTarget, Ident,
-    Statement as Ast,
-};
+use datafusion::arrow::array::RecordBatch;
+use datafusion::arrow::datatypes::{DataType, SchemaRef};
+use datafusion::sql::sqlparser::ast::{CopyOption, CopySource, CopyTarget, Statement as Ast};
 use futures::StreamExt;
 use tempfile::NamedTempFile;
 
 use super::CopyOptions;
 use super::csv_write::CsvWriter;
+use super::stream_options::{format_of, modern};
 use super::text::{as_csv, lines};
 use crate::error::{Error, Result};
-use crate::plan::names::table_name;
+use crate::plan::names::{fold, table_name};
 use crate::run::Run;
 use crate::session::{Outcome, Rows, Session};
 use crate::statement::Statement;
@@ -35,6 +34,9 @@ pub enum StreamFormat {
     },
     /// CSV, by the statement's options.
     Csv,
+    /// PostgreSQL's binary form. Who speaks its protocol reads and writes it; rows that come
+    /// are given here as the text they stand for.
+    Binary,
 }
 
 /// A COPY between a table or a query and a client.
@@ -101,6 +103,43 @@ impl CopyStream {
     /// Whether rows go to the client.
     pub fn is_to_client(&self) -> bool {
         self.to_client
+    }
+
+    /// Whether rows go in PostgreSQL's binary form.
+    pub fn is_binary(&self) -> bool {
+        self.format == StreamFormat::Binary
+    }
+
+    /// The types of the columns that a client sends.
+    ///
+    /// # Errors
+    /// `42703` and those of names that are not there.
+    pub fn kinds(&self, session: &Session) -> Result<Vec<DataType>> {
+        let Ast::Copy {
+            source:
+                CopySource::Table {
+                    table_name: name,
+                    columns,
+                },
+            ..
+        } = &self.ast
+        else {
+            return Err(Error::internal("rows come for a table"));
+        };
+        let run = Run::planning(session)?;
+        let table = run.stored_table(&table_name(name)?)?;
+        let all = &table.schema.columns;
+        if columns.is_empty() {
+            return Ok(all.iter().map(|column| column.kind.arrow()).collect());
+        }
+        let kinds = columns.iter().map(|column| {
+            let place = table.schema.index_of(&fold(column)).ok_or_else(|| {
+                let message = format!("column \"{column}\" of \"{name}\" does not exist");
+                Error::new("42703", message)
+            })?;
+            Ok(all[place].kind.arrow())
+        });
+        kinds.collect()
     }
 
     /// Columns of the client's rows.
@@ -171,8 +210,10 @@ impl Incoming {
     /// # Errors
     /// `58030` and `53100` of the disk.
     pub fn push(&mut self, bytes: &[u8]) -> Result<()> {
-        let StreamFormat::Text { delimiter, null } = &self.stream.format else {
-            return self.file.write_all(bytes).map_err(|error| disk(&error));
+        let (delimiter, null) = match &self.stream.format {
+            StreamFormat::Text { delimiter, null } => (*delimiter, null.as_str()),
+            StreamFormat::Binary => (b'\t', "\\N"),
+            StreamFormat::Csv => return self.file.write_all(bytes).map_err(|error| disk(&error)),
         };
         let mut rest = bytes;
         while let Some(end) = rest.iter().position(|byte| *byte == b'\n') {
@@ -187,7 +228,7 @@ impl Incoming {
             if !self.ended {
                 self.ended = self.line == b"\\.";
                 if !self.ended {
-                    let line = as_csv(&self.line, *delimiter, null);
+                    let line = as_csv(&self.line, delimiter, null);
                     self.file.write_all(&line).map_err(|error| disk(&error))?;
                 }
             }
@@ -243,6 +284,16 @@ impl Outgoing {
         &self.rows.schema
     }
 
+    /// The next rows as they are, for who writes them otherwise; `None` at the end.
+    ///
+    /// # Errors
+    /// Those of the query.
+    pub async fn next_batch(&mut self) -> Result<Option<RecordBatch>> {
+        let batch = self.rows.stream.next().await.transpose()?;
+        self.count += batch.as_ref().map_or(0, |batch| batch.num_rows() as u64);
+        Ok(batch)
+    }
+
     /// The next lines; `None` at the end.
     ///
     /// # Errors
@@ -261,6 +312,7 @@ impl Outgoing {
                 }
                 found = writer.into_inner();
             }
+            StreamFormat::Binary => return Err(Error::internal("binary rows are no lines")),
             StreamFormat::Text { delimiter, null } => {
                 if let Some(batch) = &batch {
                     lines(batch, *delimiter, null, &mut found);
@@ -304,75 +356,4 @@ impl Write for Lines {
 
 fn disk(error: &std::io::Error) -> Error {
     Error::new("58030", format!("cannot keep the rows of COPY: {error}"))
-}
-
-/// An option as it was written before there were brackets.
-fn modern(option: &CopyLegacyOption, options: &mut Vec<CopyOption>) -> Result<()> {
-    match option {
-        CopyLegacyOption::Delimiter(byte) => options.push(CopyOption::Delimiter(*byte)),
-        CopyLegacyOption::Null(text) => options.push(CopyOption::Null(text.clone())),
-        CopyLegacyOption::Header => options.push(CopyOption::Header(true)),
-        CopyLegacyOption::Csv(details) => {
-            options.push(CopyOption::Format(Ident::new("csv")));
-            for detail in details {
-                options.push(match detail {
-                    CopyLegacyCsvOption::Header => CopyOption::Header(true),
-                    CopyLegacyCsvOption::Quote(byte) => CopyOption::Quote(*byte),
-                    CopyLegacyCsvOption::Escape(byte) => CopyOption::Escape(*byte),
-                    CopyLegacyCsvOption::ForceQuote(names) => CopyOption::ForceQuote(names.clone()),
-                    CopyLegacyCsvOption::ForceNotNull(names) => {
-                        CopyOption::ForceNotNull(names.clone())
-                    }
-                });
-            }
-        }
-        other => {
-            return Err(
-                Error::unsupported(format!("COPY … {other} is not supported"))
-                    .with_hint("a stream is text or csv: COPY t FROM STDIN (FORMAT csv)"),
-            );
-        }
-    }
-    Ok(())
-}
-
-/// The format that options ask for. Those of text are taken out and become those of the
-/// CSV that is made of it.
-fn format_of(options: &mut Vec<CopyOption>) -> Result<StreamFormat> {
-    // Rows are never kept in a form that a freeze would change.
-    options.retain(|option| !matches!(option, CopyOption::Freeze(_)));
-    let named = options.iter().find_map(|option| match option {
-        CopyOption::Format(name) => Some(name.value.to_lowercase()),
-        _ => None,
-    });
-    match named.as_deref() {
-        Some("csv") => return Ok(StreamFormat::Csv),
-        None | Some("text") => {}
-        Some(other) => {
-            return Err(
-                Error::unsupported(format!("COPY format \"{other}\" cannot be streamed"))
-                    .with_hint("a stream is text or csv: COPY t FROM STDIN (FORMAT csv)"),
-            );
-        }
-    }
-    let (mut delimiter, mut null) = (b'\t', "\\N".to_owned());
-    for option in std::mem::take(options) {
-        match option {
-            CopyOption::Format(_) => {}
-            CopyOption::Delimiter(byte) => {
-                let fits = |byte: &u8| byte.is_ascii() && !byte.is_ascii_alphanumeric();
-                let fits = |byte: &u8| fits(byte) && !b"\\.\n\r".contains(byte);
-                delimiter = u8::try_from(byte).ok().filter(fits).ok_or_else(|| {
-                    Error::new("22023", format!("COPY delimiter cannot be \"{byte}\""))
-                })?;
-            }
-            CopyOption::Null(text) => null = text,
-            other @ CopyOption::Encoding(_) => options.push(other),
-            other => {
-                return Err(Error::new("22023", format!("COPY {other} is for CSV only")));
-            }
-        }
-    }
-    options.push(CopyOption::Format(Ident::new("csv")));
-    Ok(StreamFormat::Text { delimiter, null })
 }

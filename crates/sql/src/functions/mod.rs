@@ -6,7 +6,7 @@
 //! check or round (`arithmetic`, `convert`, `sum`); decimals, which DataFusion
 //! checks itself, are left alone. Another (`operands`), run before, brings operands
 //! of different types together. `info` has a few functions that clients call,
-//! `sequences` those of sequences.
+//! `sequences` those of sequences, `settings` those of settings.
 
 mod arithmetic;
 mod convert;
@@ -15,6 +15,7 @@ mod operands;
 pub(crate) mod roles;
 mod rule;
 pub(crate) mod sequences;
+pub(crate) mod settings;
 mod single;
 mod sum;
 
@@ -41,6 +42,7 @@ pub(crate) fn install(builder: &mut SessionStateBuilder) {
     *builder.analyzer() = Some(Analyzer::with_rules(rules));
     let scalars = builder.scalar_functions().get_or_insert_with(Vec::new);
     scalars.extend(info::functions());
+    scalars.push(settings::SizePretty::function());
     let aggregates = builder.aggregate_functions().get_or_insert_with(Vec::new);
     aggregates.push(sum::checked_sum());
     let planners = builder.expr_planners().get_or_insert_with(Vec::new);

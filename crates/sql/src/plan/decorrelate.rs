@@ -13,6 +13,8 @@
 //!
 //! A sub-query that is no aggregate becomes one of its only value.
 //!
+//! Conditions on the outer row alone are taken out before (`outer_conditions`).
+//!
 //! An outer NULL finds no partner in the second form, so the condition must
 //! refuse NULL in every outer column; otherwise the plan is left as it was.
 
@@ -30,6 +32,7 @@ use datafusion::logical_expr::{
 };
 use datafusion::optimizer::AnalyzerRule;
 
+use super::outer_conditions::taken_out;
 use crate::functions::{any_expression, single_value, value_of_single};
 
 /// See the module.
@@ -64,12 +67,18 @@ impl Decorrelate {
             let name = names.save(&expr);
             let changed = expr.transform_up(|expr| match expr {
                 Expr::ScalarSubquery(subquery) if !subquery.outer_ref_columns.is_empty() => {
-                    let (subquery, counted) = of_one_row(subquery)?;
+                    let taken = taken_out(&subquery, input.schema())?;
+                    let left = taken.as_ref().map(|taken| taken.subquery.clone());
+                    let (subquery, counted) = of_one_row(left.unwrap_or(subquery))?;
                     let rewritten = self.rewrite_subquery(&subquery, &input)?;
                     let value = Expr::ScalarSubquery(rewritten.unwrap_or(subquery));
-                    Ok(Transformed::yes(match counted {
+                    let value = match counted {
                         true => value_of_single(value),
                         false => value,
+                    };
+                    Ok(Transformed::yes(match taken {
+                        Some(taken) => taken.put(value)?,
+                        None => value,
                     }))
                 }
                 other => Ok(Transformed::no(other)),

@@ -1,4 +1,5 @@
-//! `information_schema`: schemata, tables, columns, views, sequences.
+//! `information_schema`: schemata, tables, columns, views, sequences; constraints are in
+//! `information_constraints`.
 //!
 //! The columns are those of the SQL standard that have a meaning here; types are
 //! named as in PostgreSQL.
@@ -10,6 +11,7 @@ use freestone_storage::{
     Column, ColumnType, Identity, Object, Sequence, SequenceDefinition, Table, View,
 };
 
+use super::information_constraints;
 use super::names::{CATALOG, INFORMATION_SCHEMA, Name};
 use super::privileges;
 use super::relations::Relations;
@@ -31,7 +33,10 @@ pub(crate) fn table(
         "columns" => columns(relations)?,
         "views" => views(relations)?,
         "sequences" => sequences(relations)?,
-        name => match privileges::table(relations, name)? {
+        other => match information_constraints::view(relations, other)?.map_or_else(
+            || privileges::table(relations, other),
+            |batch| Ok(Some(batch)),
+        )? {
             Some(batch) => batch,
             None => return Ok(None),
         },
@@ -81,7 +86,8 @@ fn tables(relations: &Relations<'_>) -> Result<Batch> {
             rows.push((schema.to_owned(), view.name.clone(), "VIEW"));
         }
     }
-    for name in ["columns", "schemata", "sequences", "tables", "views"] {
+    let own = ["columns", "schemata", "sequences", "tables", "views"];
+    for name in own.into_iter().chain(information_constraints::NAMES) {
         rows.push((INFORMATION_SCHEMA.to_owned(), name.to_owned(), "VIEW"));
     }
     rows.sort();

@@ -1,17 +1,21 @@
 //! From syntax tree to logical plan: names, views, files, column names.
 
+mod arrays;
 pub(crate) mod decorrelate;
 pub(crate) mod expression;
 pub(crate) mod files;
+mod information_constraints;
 mod information_schema;
 pub(crate) mod membership;
 pub(crate) mod names;
 pub(crate) mod naming;
 pub(crate) mod optimize;
+mod outer_conditions;
 pub(crate) mod pg_catalog;
 mod privileges;
 pub(crate) mod relations;
 mod reserved;
 pub(crate) mod rewrite;
 pub(crate) mod rows;
+mod spelling;
 mod table_functions;

@@ -19,6 +19,9 @@ pub(crate) const CATALOG: &str = "freestone";
 /// The schema of names without one.
 pub(crate) const DEFAULT_SCHEMA: &str = "main";
 
+/// What PostgreSQL calls the schema of names without one: the default one, here.
+pub(crate) const PUBLIC: &str = "public";
+
 /// The schema that describes the others.
 pub(crate) const INFORMATION_SCHEMA: &str = "information_schema";
 
@@ -88,10 +91,10 @@ pub(crate) fn table_name(name: &ObjectName) -> Result<Name> {
     let position = parts.first().and_then(|ident| position(ident));
     let (schema, name) = match parts.as_slice() {
         [name] => (DEFAULT_SCHEMA.to_owned(), fold(name)),
-        [schema, name] => (fold(schema), fold(name)),
+        [schema, name] => (schema_of(schema), fold(name)),
         [catalog, schema, name] => {
             check_catalog(&fold(catalog))?;
-            (fold(schema), fold(name))
+            (schema_of(schema), fold(name))
         }
         _ => {
             return Err(Error::new(
@@ -107,16 +110,24 @@ pub(crate) fn table_name(name: &ObjectName) -> Result<Name> {
     })
 }
 
+fn schema_of(ident: &Ident) -> String {
+    let name = fold(ident);
+    match name == PUBLIC {
+        true => DEFAULT_SCHEMA.to_owned(),
+        false => name,
+    }
+}
+
 /// Resolves a written schema name.
 ///
 /// # Errors
 /// As [`table_name`].
 pub(crate) fn schema_name(name: &ObjectName) -> Result<String> {
     match idents(name)?.as_slice() {
-        [schema] => Ok(fold(schema)),
+        [schema] => Ok(schema_of(schema)),
         [catalog, schema] => {
             check_catalog(&fold(catalog))?;
-            Ok(fold(schema))
+            Ok(schema_of(schema))
         }
         _ => Err(Error::new("42601", format!("improper schema name: {name}"))),
     }
@@ -127,8 +138,9 @@ pub(crate) fn of_reference(reference: &TableReference) -> Result<Name> {
     if let Some(catalog) = reference.catalog() {
         check_catalog(catalog)?;
     }
+    let schema = reference.schema().filter(|schema| *schema != PUBLIC);
     Ok(Name {
-        schema: reference.schema().unwrap_or(DEFAULT_SCHEMA).to_owned(),
+        schema: schema.unwrap_or(DEFAULT_SCHEMA).to_owned(),
         name: reference.table().to_owned(),
         position: None,
     })

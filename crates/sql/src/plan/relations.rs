@@ -31,7 +31,7 @@ use super::names::{DEFAULT_SCHEMA, INFORMATION_SCHEMA, Name, of_reference};
 use super::pg_catalog::{self, PG_CATALOG};
 use super::{information_schema, naming, rewrite, table_functions};
 use crate::error::{Error, Result, did_you_mean};
-use crate::functions::{roles, sequences};
+use crate::functions::{roles, sequences, settings};
 use crate::rights::{Identity, Rights, denied};
 use crate::scan::StoredTable;
 use crate::session::TakenNumbers;
@@ -292,6 +292,7 @@ impl ContextProvider for Relations<'_> {
             roles::function(name, &self.snapshot, &identity)
         };
         own.or_else(about)
+            .or_else(|| settings::function(name, self.state))
             .or_else(|| self.state.scalar_functions().get(name).cloned())
     }
 
@@ -317,7 +318,8 @@ impl ContextProvider for Relations<'_> {
 
     fn udf_names(&self) -> Vec<String> {
         let names = self.state.scalar_functions().keys().cloned();
-        names.chain(sequences::NAMES.map(str::to_owned)).collect()
+        let own = sequences::NAMES.into_iter().chain(settings::NAMES);
+        names.chain(own.map(str::to_owned)).collect()
     }
 
     fn higher_order_function_names(&self) -> Vec<String> {

@@ -8,7 +8,7 @@
 //! | `SELECT x IN (SELECT …)` | `SELECT CASE … END` over counts of matches and NULLs |
 //!
 //! What clients of PostgreSQL ask about its catalog is put into other words by
-//! `pg_catalog`.
+//! `pg_catalog`, arrays by `arrays`, a few operators by `spelling`.
 //!
 //! DataFusion has EXISTS and IN with a sub-query in conditions only, hence the last
 //! two, which are made in SELECT lists.
@@ -23,7 +23,7 @@ use datafusion::sql::sqlparser::ast::{
 use datafusion::sql::sqlparser::dialect::PostgreSqlDialect;
 use datafusion::sql::sqlparser::parser::Parser;
 
-use super::pg_catalog;
+use super::{arrays, pg_catalog, spelling};
 use crate::error::Result;
 use crate::statement::parse_one;
 
@@ -84,6 +84,16 @@ impl VisitorMut for Rewrite {
 
     fn pre_visit_expr(&mut self, expr: &mut Expr) -> ControlFlow<Self::Break> {
         match pg_catalog::rewritten(expr) {
+            Ok(Some(other)) => *expr = other,
+            Ok(None) => {}
+            Err(error) => return ControlFlow::Break(error),
+        }
+        match arrays::rewritten(expr) {
+            Ok(Some(other)) => *expr = other,
+            Ok(None) => {}
+            Err(error) => return ControlFlow::Break(error),
+        }
+        match spelling::rewritten(expr) {
             Ok(Some(other)) => *expr = other,
             Ok(None) => {}
             Err(error) => return ControlFlow::Break(error),

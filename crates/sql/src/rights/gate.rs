@@ -46,7 +46,18 @@ impl Rights {
             | Ast::ShowColumns { .. }
             | Ast::ShowVariable { .. }
             | Ast::ShowVariables { .. }
-            | Ast::ExplainTable { .. } => Ok(()),
+            | Ast::ExplainTable { .. }
+            // The query of a cursor says for itself what it needs.
+            | Ast::Declare { .. }
+            | Ast::Fetch { .. }
+            | Ast::Close { .. }
+            | Ast::Analyze(_)
+            | Ast::Discard { .. }
+            | Ast::UNLISTEN { .. } => Ok(()),
+            Ast::Lock(lock) => {
+                let mut tables = lock.tables.iter();
+                tables.try_for_each(|one| self.on_table(catalog, &one.name, Privileges::SELECT))
+            }
             other => alter::check(self, catalog, other),
         }
     }

@@ -258,10 +258,21 @@ fn table_options(create: &CreateTable, schema: &TableSchema) -> Result<TableOpti
     };
     let mut options = TableOptions::default();
     for (name, value) in written {
-        options.set(&name, &value)?;
+        if !is_of_pages(&name) {
+            options.set(&name, &value)?;
+        }
     }
     options.check(schema)?;
     Ok(options)
+}
+
+/// Whether an option says how PostgreSQL keeps and cleans its pages, of which there are
+/// none here; tools that make tables for it give them.
+fn is_of_pages(name: &str) -> bool {
+    ["fillfactor", "parallel_workers", "user_catalog_table"].contains(&name)
+        || ["autovacuum_", "toast_", "toast."]
+            .iter()
+            .any(|of| name.starts_with(of))
 }
 
 /// `name = value` pairs of WITH (…) and SET (…).

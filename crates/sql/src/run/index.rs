@@ -3,22 +3,62 @@
 //! Blocks are indexed in parallel beside the old ones, and exchanged in one
 //! commit; when the table changed meanwhile, the build starts again.
 
-use datafusion::sql::sqlparser::ast::{CreateIndex, Expr, IndexColumn, IndexType};
+use datafusion::sql::sqlparser::ast::{
+    CreateIndex, Expr, IndexColumn, IndexType, Statement as Ast,
+};
 use freestone_storage::{Catalog, IndexKind, Table};
 
 use super::Run;
+use super::redeclare::written;
 use crate::error::{Error, Result};
-use crate::plan::names::{Name, fold, position, table_name};
+use crate::plan::names::{Name, fold, position, quoted, table_name};
 use crate::session::Outcome;
+use crate::statement::parse_one;
 
 /// Builds begun before giving up on a table that keeps changing.
 const ATTEMPTS: usize = 5;
 
 impl Run<'_> {
-    pub(super) fn create_index(&self, create: &CreateIndex) -> Result<Outcome> {
+    pub(super) async fn create_index(&self, create: &CreateIndex) -> Result<Outcome> {
         refuse_clauses(create)?;
         let name = table_name(&create.table_name)?;
+        if create.unique {
+            return self.create_unique(&name, create).await;
+        }
         self.absorbed(&name)?.create_index_on(&name, create)
+    }
+
+    /// CREATE UNIQUE INDEX: a key, which has an index of its name.
+    async fn create_unique(&self, name: &Name, create: &CreateIndex) -> Result<Outcome> {
+        if kind_of(create.using.as_ref())? != IndexKind::Csb {
+            return Err(Error::unsupported("a unique index is of the kind csb"));
+        }
+        let table = self.stored_table(name)?;
+        let columns = columns_of(table, &create.columns)?;
+        let index = self.index_name(create, table, &columns, &name.schema)?;
+        if taken(&self.store().snapshot(), &name.schema, &index) {
+            if create.if_not_exists {
+                return Ok(Outcome::done("CREATE INDEX"));
+            }
+            let message = format!("relation \"{index}\" already exists");
+            return Err(Error::new("42P07", message));
+        }
+        let columns = columns.iter().map(|column| {
+            let column = &table.schema.columns[*column];
+            quoted(&column.name)
+        });
+        let columns: Vec<String> = columns.collect();
+        let text = format!(
+            "ALTER TABLE {} ADD CONSTRAINT {} UNIQUE ({})",
+            written(name),
+            quoted(&index),
+            columns.join(", ")
+        );
+        let Ast::AlterTable(alter) = parse_one(&text)? else {
+            return Err(Error::internal("a unique index is no constraint"));
+        };
+        self.alter_table(&alter).await?;
+        Ok(Outcome::done("CREATE INDEX"))
     }
 
     fn create_index_on(&self, name: &Name, create: &CreateIndex) -> Result<Outcome> {
@@ -121,12 +161,6 @@ fn columns_of(table: &Table, written: &[IndexColumn]) -> Result<Vec<usize>> {
 
 fn refuse_clauses(create: &CreateIndex) -> Result<()> {
     let refuse = |what: &str, hint: &str| Err(Error::unsupported(what).with_hint(hint));
-    if create.unique {
-        return refuse(
-            "CREATE UNIQUE INDEX is not supported yet",
-            "declare UNIQUE or PRIMARY KEY in CREATE TABLE",
-        );
-    }
     if create.predicate.is_some() {
         return refuse(
             "an index with WHERE is not supported",

@@ -16,6 +16,7 @@ mod columns;
 mod conflict;
 mod constraints;
 mod create;
+pub(crate) mod cursor;
 mod declare;
 mod drop;
 pub(crate) mod explain;
@@ -28,6 +29,7 @@ mod index;
 mod insert;
 mod key;
 mod literal;
+mod maintenance;
 mod merge;
 mod point;
 mod point_change;
@@ -140,7 +142,15 @@ impl Run<'_> {
         // Changes of rows leave plans as they are, see `KnownPlans`; all others may leave
         // blocks that nobody but a plan needs.
         let of_rows = changes_rows(ast) && !matches!(ast, Ast::Truncate(_));
-        if !matches!(ast, Ast::Query(_) | Ast::Call(_)) && !of_rows {
+        let reads = matches!(
+            ast,
+            Ast::Query(_)
+                | Ast::Call(_)
+                | Ast::Declare { .. }
+                | Ast::Fetch { .. }
+                | Ast::Close { .. }
+        );
+        if !reads && !of_rows {
             self.session.database().plans().clear();
         }
         match ast {
@@ -157,7 +167,7 @@ impl Run<'_> {
             Ast::Vacuum(vacuum) => self.vacuum(vacuum),
             Ast::Copy { .. } => Box::pin(copy::run(self, ast)).await,
             Ast::CreateTable(create) => Box::pin(self.create_table(create)).await,
-            Ast::CreateIndex(create) => self.create_index(create),
+            Ast::CreateIndex(create) => Box::pin(self.create_index(create)).await,
             Ast::CreateView(view) => Box::pin(self.create_view(view)).await,
             Ast::CreateSequence { .. } => self.create_sequence(ast),
             Ast::CreateSchema { .. } => self.create_schema(ast),
@@ -167,6 +177,19 @@ impl Run<'_> {
                 Some(statement) => self.role_statement(&statement),
                 None => Err(refused(ast)),
             },
+            Ast::Declare { stmts } => Box::pin(self.declare_cursor(stmts)).await,
+            Ast::Fetch {
+                name,
+                direction,
+                into,
+                ..
+            } => Box::pin(self.fetch(name, direction, into.as_ref())).await,
+            Ast::Close { cursor } => self.close_cursor(cursor),
+            Ast::Analyze(analyze) => self.analyze(analyze),
+            Ast::Lock(lock) => self.lock(lock),
+            Ast::Discard { object_type } => self.discard(object_type),
+            // Nobody is ever listened to.
+            Ast::UNLISTEN { .. } => Ok(Outcome::done("UNLISTEN")),
             Ast::Set(set) => self.set(set),
             Ast::Reset(reset) => self.reset(reset),
             Ast::ShowTables { .. }

@@ -203,8 +203,10 @@ impl Run<'_> {
                 })?;
                 Ok(Outcome::done("RESET"))
             }
-            Reset::ALL => Err(Error::unsupported("RESET ALL is not supported")
-                .with_hint("RESET one parameter at a time")),
+            Reset::ALL => {
+                self.session.reset_all()?;
+                Ok(Outcome::done("RESET"))
+            }
         }
     }
 }

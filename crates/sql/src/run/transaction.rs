@@ -28,9 +28,16 @@ const UPSERTS: usize = 4;
 /// Those of the statement; nothing has changed then.
 pub(super) async fn run(session: &Session, ast: &Ast) -> Result<Outcome> {
     match control(session, ast)? {
-        Control::Done(tag) => return Ok(Outcome::done(tag)),
+        Control::Done(tag) => {
+            if !session.in_transaction() {
+                session.cursors().end_transaction(false);
+            }
+            return Ok(Outcome::done(tag));
+        }
         Control::Commit(transaction) => {
-            session.commit(transaction).await?;
+            let done = session.commit(transaction).await;
+            session.cursors().end_transaction(done.is_ok());
+            done?;
             return Ok(Outcome::done("COMMIT"));
         }
         Control::Other => {}

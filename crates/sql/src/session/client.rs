@@ -6,16 +6,40 @@ use parking_lot::Mutex;
 
 use super::{Block, Open, Session, Setting, current};
 use crate::error::{Error, Result};
+use crate::plan::names::{DEFAULT_SCHEMA, PUBLIC};
 
 /// Their names and defaults.
-const DEFAULTS: [(&str, &str); 7] = [
+const DEFAULTS: [(&str, &str); 17] = [
     ("application_name", ""),
+    ("check_function_bodies", "on"),
     ("client_min_messages", "notice"),
+    ("default_table_access_method", "heap"),
+    ("escape_string_warning", "on"),
     ("extra_float_digits", "1"),
     ("idle_in_transaction_session_timeout", "0"),
     ("idle_session_timeout", "0"),
+    ("jit", "off"),
     ("lock_timeout", "0"),
+    ("quote_all_identifiers", "off"),
+    ("row_security", "on"),
+    (SEARCH_PATH, "main"),
     ("statement_timeout", "0"),
+    ("synchronize_seqscans", "on"),
+    ("synchronous_commit", "on"),
+    ("transaction_timeout", "0"),
+];
+
+/// Where names without a schema are looked up.
+const SEARCH_PATH: &str = "search_path";
+/// What it may list: the one default schema under its names, and those of the system.
+const SEARCHED: [&str; 7] = [
+    "",
+    "$user",
+    DEFAULT_SCHEMA,
+    PUBLIC,
+    "pg_catalog",
+    "pg_temp",
+    "information_schema",
 ];
 
 /// Those of one session, in the order of [`DEFAULTS`]; `None` for the default.
@@ -46,8 +70,23 @@ impl ClientSettings {
             let hint = "give milliseconds, or a number with ms, s, min, h or d; 0 for no limit";
             return Err(Error::new("22023", message).with_hint(hint));
         }
+        if let Some(value) = value
+            && DEFAULTS[place].0 == SEARCH_PATH
+        {
+            let mut names = value.split(',').map(|name| name.trim().trim_matches('"'));
+            if let Some(other) = names.find(|name| !SEARCHED.contains(name)) {
+                let message = format!("names are not looked up in the schema \"{other}\"");
+                let hint = "names without a schema are of main: write schema.table for others";
+                return Err(Error::new("0A000", message).with_hint(hint));
+            }
+        }
         self.0.lock()[place] = value.map(str::to_owned);
         Ok(true)
+    }
+
+    /// Brings back all defaults.
+    fn reset(&self) {
+        *self.0.lock() = Default::default();
     }
 
     /// All of them with their values.
@@ -109,6 +148,21 @@ impl Session {
         }
     }
 
+    /// Brings back the defaults of the settings that concern a session alone.
+    ///
+    /// # Errors
+    /// Those of [`Session::set`].
+    pub(crate) fn reset_all(&self) -> Result<()> {
+        self.client.reset();
+        for name in ["timezone", "threads", "durability", "freestone.engine"] {
+            self.configure(&Setting {
+                name: name.to_owned(),
+                value: None,
+            })?;
+        }
+        Ok(())
+    }
+
     /// Changes a setting, as SET does.
     ///
     /// # Errors
@@ -149,10 +203,18 @@ impl Session {
     /// Those of a commit; nothing has changed then.
     pub async fn end_implicit(&self) -> Result<()> {
         let ended = self.transaction().end_implicit();
-        match ended {
-            Some(transaction) => self.commit(transaction).await,
-            None => Ok(()),
+        let (done, committed) = match ended {
+            Some(transaction) => {
+                let done = self.commit(transaction).await;
+                let committed = done.is_ok();
+                (done, committed)
+            }
+            None => (Ok(()), false),
+        };
+        if !self.in_transaction() {
+            self.cursors().end_transaction(committed);
         }
+        done
     }
 
     /// The limit of time that a setting such as `statement_timeout` asks for; `None` if

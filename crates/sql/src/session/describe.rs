@@ -10,9 +10,9 @@ use std::sync::Arc;
 
 use datafusion::arrow::datatypes::{DataType, SchemaRef};
 use datafusion::sql::sqlparser::ast::{
-    Assignment, AssignmentTarget, ConflictTarget, Delete, Expr, FromTable, Insert,
-    OnConflictAction, OnInsert, SelectItem, SetExpr, Statement as Ast, TableObject, Update, Value,
-    visit_expressions,
+    ArrayElemTypeDef, Assignment, AssignmentTarget, ConflictTarget, DataType as SqlType, Delete,
+    Expr, FromTable, Insert, OnConflictAction, OnInsert, SelectItem, SetExpr, Statement as Ast,
+    TableObject, Update, Value, visit_expressions,
 };
 use freestone_storage::Table;
 
@@ -20,7 +20,7 @@ use super::{Outcome, Prepared, Session};
 use crate::advisor;
 use crate::error::Result;
 use crate::parameter;
-use crate::plan::names::{Name, fold_part, table_name};
+use crate::plan::names::{Name, fold, fold_part, table_name};
 use crate::run::{Run, explain};
 use crate::statement::parse_one;
 
@@ -62,15 +62,26 @@ impl Prepared {
             Ast::Insert(insert) => self.insert(session, insert, &mut told).await?,
             Ast::Update(update) => self.update(session, update, &mut told).await?,
             Ast::Delete(delete) => self.delete(session, delete, &mut told).await?,
+            Ast::Declare { stmts } => {
+                for query in stmts.iter().filter_map(|one| one.for_query.as_ref()) {
+                    let query = Ast::Query(query.clone());
+                    self.planned(session, &query, &mut told.types).await?;
+                }
+            }
+            Ast::Fetch { name, .. } => {
+                if self.statement.returns_rows() {
+                    told.columns = Some(session.cursors().schema(&fold(name))?);
+                }
+            }
             _ if self.statement.returns_rows() => told.columns = self.answered(session).await?,
             _ => {}
         }
         let mut parameters = Vec::new();
         for number in 0..self.parameters() {
             let declared = self.types.get(number).and_then(Option::as_ref);
-            let declared = declared.map(crate::types::column_type);
+            let declared = declared.map(parameter_type);
             parameters.push(match declared.transpose()? {
-                Some(kind) => kind.arrow(),
+                Some(kind) => kind,
                 None => told.types.remove(&number).unwrap_or(DataType::Utf8View),
             });
         }
@@ -319,13 +330,22 @@ fn casts(ast: &Ast) -> HashMap<usize, DataType> {
             expr, data_type, ..
         } = expr
             && let Some(number) = parameter::number_of(expr)
-            && let Ok(kind) = crate::types::column_type(data_type)
+            && let Ok(kind) = parameter_type(data_type)
         {
-            types.entry(number).or_insert(kind.arrow());
+            types.entry(number).or_insert(kind);
         }
         ControlFlow::Continue(())
     });
     types
+}
+
+/// The type of a parameter that is cast: one of columns, or an array of it.
+fn parameter_type(written: &SqlType) -> Result<DataType> {
+    if let SqlType::Array(ArrayElemTypeDef::SquareBracket(element, _)) = written {
+        let element = crate::types::column_type(element)?.arrow();
+        return Ok(DataType::new_list(element, true));
+    }
+    Ok(crate::types::column_type(written)?.arrow())
 }
 
 fn table_of(session: &Session, name: Name) -> Result<(Name, Arc<Table>)> {

@@ -1,6 +1,7 @@
 //! Sessions: one user's settings, and the way from a statement to its outcome.
 
 mod client;
+mod cursors;
 mod describe;
 mod entry;
 mod numbers;
@@ -36,6 +37,7 @@ use crate::run;
 use crate::statement::Statement;
 
 pub(crate) use client::ClientSettings;
+pub(crate) use cursors::{Cursors, Move};
 pub use describe::Description;
 pub(crate) use numbers::TakenNumbers;
 pub(crate) use plans::{KnownPlan, KnownPlans, PlanSettings, lasting};
@@ -69,7 +71,8 @@ pub struct Session {
     /// Statements kept by PREPARE.
     prepared: Mutex<HashMap<String, Arc<Prepared>>>,
     numbers: Arc<TakenNumbers>,
-    client: ClientSettings,
+    client: Arc<ClientSettings>,
+    cursors: Cursors,
     /// Which known plans were made with its settings.
     plan_settings: Mutex<PlanSettings>,
     identity: Arc<Identity>,
@@ -146,6 +149,8 @@ impl Session {
         config.set_extension(Arc::clone(&identity));
         let numbers = Arc::new(TakenNumbers::new(database.store()));
         config.set_extension(Arc::clone(&numbers));
+        let client = Arc::new(ClientSettings::default());
+        config.set_extension(Arc::clone(&client));
         if let Some(threads) = options.threads {
             config.options_mut().execution.target_partitions = threads.max(1);
         }
@@ -161,7 +166,8 @@ impl Session {
             relaxed: AtomicBool::new(false),
             prepared: Mutex::default(),
             numbers,
-            client: ClientSettings::default(),
+            client,
+            cursors: Cursors::default(),
             identity,
         }
     }

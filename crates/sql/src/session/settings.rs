@@ -30,14 +30,20 @@ pub(crate) struct Setting {
 }
 
 /// Settings with one value, known from PostgreSQL.
-const FIXED: [(&str, &str); 7] = [
+const FIXED: [(&str, &str); 13] = [
+    ("bytea_output", "hex"),
     ("client_encoding", "UTF8"),
     ("datestyle", "ISO, MDY"),
+    ("default_tablespace", ""),
     ("integer_datetimes", "on"),
-    ("search_path", "main"),
+    ("intervalstyle", "postgres"),
+    ("max_identifier_length", "63"),
     ("server_encoding", "UTF8"),
+    ("server_version", "15.0"),
+    ("server_version_num", "150000"),
     ("standard_conforming_strings", "on"),
     ("transaction_isolation", "repeatable read"),
+    ("xmloption", "content"),
 ];
 
 /// Our own settings and the DataFusion options behind them.

@@ -141,6 +141,9 @@ pub(crate) fn parse_date(text: &str) -> Result<i32> {
     if let Some(days) = iso_date(trimmed.as_bytes()).or_else(|| Date32Type::parse(trimmed)) {
         return Ok(days);
     }
+    if let Some(days) = without_zone(trimmed).and_then(|date| iso_date(date.as_bytes())) {
+        return Ok(days);
+    }
     let micros = instant(trimmed).ok_or_else(|| invalid("date", text))?;
     i32::try_from(micros.div_euclid(86_400_000_000)).map_err(|_| invalid("date", text))
 }
@@ -196,7 +199,18 @@ pub(crate) fn parse_timestamp(kind: &str, text: &str) -> Result<i64> {
     if let Some(days) = iso_date(trimmed.as_bytes()) {
         return Ok(i64::from(days) * 86_400_000_000);
     }
-    instant(trimmed).ok_or_else(|| invalid(kind, text))
+    // What has no zone is as it is written, whatever zone that names.
+    let local = without_zone(trimmed).filter(|_| kind == "timestamp");
+    instant(local.unwrap_or(trimmed)).ok_or_else(|| invalid(kind, text))
+}
+
+/// The text before a zone such as `+02` or `-05:30` behind a date or a time.
+fn without_zone(text: &str) -> Option<&str> {
+    let (before, zone) = text.split_at_checked(text.rfind(['+', '-'])?)?;
+    let zone = &zone[1..];
+    let is_zone = zone.len() >= 2 && zone.chars().all(|c| c.is_ascii_digit() || c == ':');
+    let behind = before.ends_with(' ') || before.contains(':');
+    (is_zone && behind).then(|| before.trim_end())
 }
 
 fn instant(text: &str) -> Option<i64> {

@@ -13,6 +13,7 @@ mod benchmarks;
 mod bulk;
 mod catalog;
 mod change;
+mod clients;
 mod constraints;
 mod copy;
 mod ddl;

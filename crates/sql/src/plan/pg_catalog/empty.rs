@@ -5,8 +5,8 @@
 use std::ops::ControlFlow;
 
 use datafusion::sql::sqlparser::ast::{
-    Expr, GroupByExpr, JoinOperator, Query, Select, SelectItem, SetExpr, Statement as Ast,
-    TableFactor, TableWithJoins, Visit, Visitor,
+    Expr, FunctionArg, FunctionArgExpr, GroupByExpr, JoinOperator, ObjectName, Query, Select,
+    SelectItem, SetExpr, Statement as Ast, TableFactor, TableWithJoins, Visit, Visitor,
 };
 
 use super::PG_CATALOG;
@@ -16,7 +16,7 @@ use crate::plan::names::{fold_part, quoted};
 use crate::statement::parse_one;
 
 /// Tables that have rows.
-const FILLED: [&str; 17] = [
+const FILLED: [&str; 19] = [
     "pg_am",
     "pg_attrdef",
     "pg_attribute",
@@ -29,8 +29,10 @@ const FILLED: [&str; 17] = [
     "pg_indexes",
     "pg_namespace",
     "pg_roles",
+    "pg_sequence",
     "pg_settings",
     "pg_tables",
+    "pg_tablespace",
     "pg_type",
     "pg_user",
     "pg_views",
@@ -125,12 +127,12 @@ fn is_empty(tables: &TableWithJoins) -> bool {
 }
 
 fn is_empty_table(table: &TableFactor) -> bool {
-    let TableFactor::Table {
-        name, args: None, ..
-    } = table
-    else {
+    let TableFactor::Table { name, args, .. } = table else {
         return false;
     };
+    if let Some(args) = args {
+        return is_of_nothing(name, &args.args);
+    }
     let parts: Option<Vec<String>> = name.0.iter().map(fold_part).collect();
     let parts = parts.unwrap_or_default();
     let name = match parts.iter().map(String::as_str).collect::<Vec<_>>()[..] {
@@ -139,6 +141,36 @@ fn is_empty_table(table: &TableFactor) -> bool {
         _ => return false,
     };
     columns(&name).is_some() && !FILLED.contains(&name.as_str())
+}
+
+/// Columns of the catalog that are NULL in every row.
+const NULLS: [&str; 8] = [
+    "attacl",
+    "attfdwoptions",
+    "attoptions",
+    "datacl",
+    "nspacl",
+    "relacl",
+    "reloptions",
+    "typacl",
+];
+
+/// Whether a function makes rows of a list that is NULL in every row of the catalog.
+fn is_of_nothing(name: &ObjectName, args: &[FunctionArg]) -> bool {
+    let parts: Option<Vec<String>> = name.0.iter().map(fold_part).collect();
+    let parts = parts.unwrap_or_default();
+    let ([schema, function], [FunctionArg::Unnamed(FunctionArgExpr::Expr(list))]) =
+        (parts.as_slice(), args)
+    else {
+        return false;
+    };
+    let column = match list {
+        Expr::CompoundIdentifier(names) => names.last(),
+        _ => None,
+    };
+    schema == PG_CATALOG
+        && ["aclexplode", "unnest"].contains(&function.as_str())
+        && column.is_some_and(|column| NULLS.contains(&column.value.as_str()))
 }
 
 /// Whether a SELECT gives a row of no rows, or might.

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use datafusion::arrow::array::{
-    ArrayRef, BooleanArray, Int32Builder, Int64Array, ListBuilder, RecordBatch, StringViewArray,
-    StringViewBuilder,
+    ArrayRef, BooleanArray, Int32Builder, Int64Array, ListBuilder, RecordBatch, StringBuilder,
+    StringViewArray,
 };
 use datafusion::arrow::datatypes::{Field, Schema};
 
@@ -123,7 +123,7 @@ fn array<'a>(kind: char, facts: impl Iterator<Item = Option<&'a Fact>>) -> Array
             Arc::new(lists.finish())
         }
         'l' => {
-            let mut lists = ListBuilder::new(StringViewBuilder::new());
+            let mut lists = ListBuilder::new(StringBuilder::new());
             for fact in facts {
                 let texts = match fact {
                     Some(Fact::Texts(texts)) => texts.as_slice(),

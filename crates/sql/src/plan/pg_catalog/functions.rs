@@ -146,7 +146,17 @@ fn called(function: &mut Function) -> Result<Option<Expr>> {
     let text = match name.as_str() {
         "pg_table_is_visible"
         | "pg_type_is_visible"
+        | "pg_collation_is_visible"
+        | "pg_conversion_is_visible"
         | "pg_function_is_visible"
+        | "pg_opclass_is_visible"
+        | "pg_operator_is_visible"
+        | "pg_opfamily_is_visible"
+        | "pg_statistics_obj_is_visible"
+        | "pg_ts_config_is_visible"
+        | "pg_ts_dict_is_visible"
+        | "pg_ts_parser_is_visible"
+        | "pg_ts_template_is_visible"
         | "has_database_privilege" => "TRUE".to_owned(),
         "pg_is_in_recovery" | "pg_is_other_temp_schema" => "FALSE".to_owned(),
         "pg_my_temp_schema" | "pg_backend_pid" => "CAST(0 AS BIGINT)".to_owned(),
@@ -157,10 +167,26 @@ fn called(function: &mut Function) -> Result<Option<Expr>> {
             "freestone_current_user()".to_owned()
         }
         "pg_encoding_to_char" => "'UTF8'".to_owned(),
+        "gen_random_uuid" => "CAST(uuid() AS UUID)".to_owned(),
+        "pg_table_size" | "pg_relation_size" | "pg_total_relation_size" => {
+            format!(
+                "coalesce({}, 0)",
+                lookup("relbytes", ("pg_class", "oid"), &first())
+            )
+        }
+        // Indexes are parts of their tables' blocks.
+        "pg_indexes_size" => "CAST(0 AS BIGINT)".to_owned(),
+        "pg_database_size" | "pg_tablespace_size" => {
+            "(SELECT coalesce(CAST(sum(relbytes) AS BIGINT), 0) FROM pg_catalog.pg_class)"
+                .to_owned()
+        }
         "pg_get_expr" => format!("({})", first()),
         "obj_description"
         | "col_description"
         | "shobj_description"
+        | "pg_advisory_unlock_all"
+        | "inet_client_addr"
+        | "inet_server_addr"
         | "pg_tablespace_location"
         | "pg_get_partkeydef"
         | "pg_get_statisticsobjdef_columns"

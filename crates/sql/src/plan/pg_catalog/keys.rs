@@ -186,6 +186,7 @@ fn action_of(action: ForeignAction) -> Option<(&'static str, &'static str)> {
     match action {
         ForeignAction::Cascade => Some(("c", "CASCADE")),
         ForeignAction::SetNull => Some(("n", "SET NULL")),
+        ForeignAction::SetDefault => Some(("d", "SET DEFAULT")),
         _ => None,
     }
 }

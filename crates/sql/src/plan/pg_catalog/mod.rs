@@ -48,6 +48,7 @@ pub(crate) fn table(
         "pg_class" => objects::classes(relations, &mut facts),
         "pg_attribute" => objects::attributes(relations, &mut facts),
         "pg_attrdef" => objects::defaults(relations, &mut facts),
+        "pg_sequence" => objects::sequences(relations, &mut facts),
         "pg_tables" => objects::tables(relations, &mut facts),
         "pg_views" => objects::views(relations, &mut facts),
         "pg_indexes" => keys::index_texts(relations, &mut facts),

@@ -169,6 +169,10 @@ pub(super) fn classes(relations: &Relations<'_>, facts: &mut Facts) {
                 "relpages",
                 (stored.map_or(0, |table| table.blocks().len()) as i64).into(),
             ),
+            (
+                "relbytes",
+                (stored.map_or(0, |table| table.bytes()) as i64).into(),
+            ),
             ("relhasindex", is_indexed.into()),
             ("relpersistence", "p".into()),
             ("relreplident", "d".into()),
@@ -201,6 +205,23 @@ pub(super) fn classes(relations: &Relations<'_>, facts: &mut Facts) {
             ("relpersistence", "p".into()),
             ("relreplident", "n".into()),
             ("relispopulated", true.into()),
+        ]);
+    }
+}
+
+/// Sequences with their numbers.
+pub(super) fn sequences(relations: &Relations<'_>, facts: &mut Facts) {
+    for (place, (_, sequence)) in relations.snapshot.all_sequences().enumerate() {
+        let definition = &sequence.definition;
+        facts.add([
+            ("seqrelid", (SEQUENCES + place as i64).into()),
+            ("seqtypid", of_column(&definition.kind).0.into()),
+            ("seqstart", definition.start.into()),
+            ("seqincrement", definition.increment.into()),
+            ("seqmax", definition.max.into()),
+            ("seqmin", definition.min.into()),
+            ("seqcache", (definition.cache as i64).into()),
+            ("seqcycle", definition.cycle.into()),
         ]);
     }
 }

@@ -10,20 +10,35 @@ use crate::session::all_settings;
 /// UTF-8.
 const ENCODING: i64 = 6;
 
+/// The directory of the database.
+const TABLESPACE: i64 = 1663;
+
 /// Each table with its columns, as [`Facts::new`] reads them.
-const TABLES: [(&str, &str); 45] = [
+const TABLES: [(&str, &str); 79] = [
     ("pg_aggregate", "aggfnoid aggkind:t"),
     ("pg_am", "oid amname:t amhandler:t amtype:t"),
+    (
+        "pg_amop",
+        "oid amopfamily amoplefttype amoprighttype amopstrategy amopmethod amopopr",
+    ),
+    (
+        "pg_amproc",
+        "oid amprocfamily amproclefttype amprocrighttype amprocnum amproc",
+    ),
     ("pg_attrdef", "oid adrelid adnum adbin:t"),
     (
         "pg_attribute",
         "attrelid attname:t atttypid attstattarget attlen attnum attndims attcacheoff atttypmod \
          attbyval:b attstorage:t attalign:t attnotnull:b atthasdef:b atthasmissing:b attidentity:t \
          attgenerated:t attisdropped:b attislocal:b attinhcount attcollation attcompression:t \
-         attacl:a attoptions:t attfdwoptions:t attmissingval:t",
+         attacl:l attoptions:l attfdwoptions:l attmissingval:t",
     ),
     ("pg_auth_members", "roleid member grantor admin_option:b"),
     ("pg_authid", "oid rolname:t rolsuper:b"),
+    (
+        "pg_available_extensions",
+        "name:t default_version:t installed_version:t comment:t",
+    ),
     (
         "pg_cast",
         "oid castsource casttarget castfunc castcontext:t castmethod:t",
@@ -34,7 +49,7 @@ const TABLES: [(&str, &str); 45] = [
          relpages reltuples relallvisible reltoastrelid relhasindex:b relisshared:b relpersistence:t \
          relkind:t relnatts relchecks relhasrules:b relhastriggers:b relhassubclass:b \
          relrowsecurity:b relforcerowsecurity:b relispopulated:b relreplident:t relispartition:b \
-         relrewrite relacl:l reloptions:t relpartbound:t relhasoids:b",
+         relrewrite relacl:l reloptions:l relpartbound:t relhasoids:b relbytes",
     ),
     (
         "pg_collation",
@@ -47,9 +62,17 @@ const TABLES: [(&str, &str); 45] = [
          conislocal:b coninhcount connoinherit:b conkey:a confkey:a conbin:t definition:t",
     ),
     (
+        "pg_conversion",
+        "oid conname:t connamespace conowner conforencoding contoencoding conproc condefault:b",
+    ),
+    (
+        "pg_cursors",
+        "name:t statement:t is_holdable:b is_binary:b is_scrollable:b",
+    ),
+    (
         "pg_database",
         "oid datname:t datdba encoding datlocprovider:t datistemplate:b datallowconn:b datconnlimit \
-         dattablespace datcollate:t datctype:t daticulocale:t datacl:a",
+         dattablespace datcollate:t datctype:t daticulocale:t datacl:l",
     ),
     ("pg_db_role_setting", "setdatabase setrole setconfig:a"),
     (
@@ -70,6 +93,7 @@ const TABLES: [(&str, &str); 45] = [
     ("pg_foreign_data_wrapper", "oid fdwname:t"),
     ("pg_foreign_server", "oid srvname:t srvfdw"),
     ("pg_foreign_table", "ftrelid ftserver ftoptions:t"),
+    ("pg_group", "groname:t grosysid grolist:a"),
     (
         "pg_index",
         "indexrelid indrelid indnatts indnkeyatts indisunique:b indnullsnotdistinct:b indisprimary:b \
@@ -85,7 +109,12 @@ const TABLES: [(&str, &str); 45] = [
         "pg_inherits",
         "inhrelid inhparent inhseqno inhdetachpending:b",
     ),
+    (
+        "pg_init_privs",
+        "objoid classoid objsubid privtype:t initprivs:l",
+    ),
     ("pg_language", "oid lanname:t"),
+    ("pg_largeobject_metadata", "oid lomowner lomacl:l"),
     ("pg_locks", "locktype:t pid mode:t granted:b"),
     (
         "pg_matviews",
@@ -96,11 +125,25 @@ const TABLES: [(&str, &str); 45] = [
         "pg_opclass",
         "oid opcname:t opcmethod opcnamespace opcintype opcdefault:b",
     ),
+    (
+        "pg_operator",
+        "oid oprname:t oprnamespace oprowner oprkind:t oprleft oprright oprresult oprcode",
+    ),
+    (
+        "pg_opfamily",
+        "oid opfmethod opfname:t opfnamespace opfowner",
+    ),
+    ("pg_parameter_acl", "oid parname:t paracl:l"),
     ("pg_partitioned_table", "partrelid partstrat:t partnatts"),
     (
         "pg_policy",
         "oid polname:t polrelid polcmd:t polpermissive:b polroles:a polqual:t polwithcheck:t",
     ),
+    (
+        "pg_prepared_statements",
+        "name:t statement:t parameter_types:a from_sql:b",
+    ),
+    ("pg_prepared_xacts", "transaction gid:t owner:t database:t"),
     (
         "pg_proc",
         "oid proname:t pronamespace proowner prolang prokind:t prorettype proargtypes:t pronargs \
@@ -113,6 +156,7 @@ const TABLES: [(&str, &str); 45] = [
         "oid prpubid prrelid prqual:t prattrs:a",
     ),
     ("pg_range", "rngtypid rngsubtype"),
+    ("pg_replication_origin", "roident roname:t"),
     (
         "pg_rewrite",
         "oid rulename:t ev_class ev_type:t ev_enabled:t is_instead:b",
@@ -122,27 +166,80 @@ const TABLES: [(&str, &str); 45] = [
         "oid rolname:t rolsuper:b rolinherit:b rolcreaterole:b rolcreatedb:b rolcanlogin:b \
          rolreplication:b rolconnlimit rolpassword:t rolvaliduntil:t rolbypassrls:b",
     ),
+    ("pg_seclabel", "objoid classoid objsubid provider:t label:t"),
+    (
+        "pg_seclabels",
+        "objoid classoid objsubid objtype:t objnamespace objname:t provider:t label:t",
+    ),
+    (
+        "pg_sequence",
+        "seqrelid seqtypid seqstart seqincrement seqmax seqmin seqcache seqcycle:b",
+    ),
     (
         "pg_settings",
         "name:t setting:t unit:t category:t short_desc:t source:t",
+    ),
+    (
+        "pg_shdepend",
+        "dbid classid objid objsubid refclassid refobjid deptype:t",
+    ),
+    ("pg_shdescription", "objoid classoid description:t"),
+    ("pg_shseclabel", "objoid classoid provider:t label:t"),
+    (
+        "pg_stat_activity",
+        "datid datname:t pid usesysid usename:t application_name:t state:t query:t wait_event_type:t backend_type:t",
+    ),
+    (
+        "pg_stat_user_tables",
+        "relid schemaname:t relname:t n_live_tup n_dead_tup",
     ),
     (
         "pg_statistic_ext",
         "oid stxrelid stxname:t stxnamespace stxkeys:a stxkind:t stxstattarget",
     ),
     (
+        "pg_stats",
+        "schemaname:t tablename:t attname:t null_frac avg_width n_distinct",
+    ),
+    (
+        "pg_subscription",
+        "oid subdbid subname:t subowner subenabled:b",
+    ),
+    (
         "pg_tables",
         "schemaname:t tablename:t tableowner:t tablespace:t hasindexes:b hasrules:b hastriggers:b",
     ),
+    (
+        "pg_tablespace",
+        "oid spcname:t spcowner spcacl:l spcoptions:l",
+    ),
+    ("pg_timezone_names", "name:t abbrev:t is_dst:b"),
+    ("pg_transform", "oid trftype trflang trffromsql trftosql"),
     (
         "pg_trigger",
         "oid tgrelid tgname:t tgenabled:t tgisinternal:b tgparentid",
     ),
     (
+        "pg_ts_config",
+        "oid cfgname:t cfgnamespace cfgowner cfgparser",
+    ),
+    ("pg_ts_config_map", "mapcfg maptokentype mapseqno mapdict"),
+    (
+        "pg_ts_dict",
+        "oid dictname:t dictnamespace dictowner dicttemplate dictinitoption:t",
+    ),
+    ("pg_ts_parser", "oid prsname:t prsnamespace"),
+    ("pg_ts_template", "oid tmplname:t tmplnamespace"),
+    (
         "pg_type",
         "oid typname:t typnamespace typowner typlen typbyval:b typtype:t typcategory:t \
          typispreferred:b typisdefined:b typdelim:t typrelid typelem typarray typnotnull:b \
-         typbasetype typtypmod typndims typcollation typdefault:t typacl:a typinput:t typreceive:t",
+         typbasetype typtypmod typndims typcollation typdefault:t typacl:l typinput:t typreceive:t",
+    ),
+    ("pg_user_mapping", "oid umuser umserver umoptions:l"),
+    (
+        "pg_user_mappings",
+        "umid srvid srvname:t umuser usename:t umoptions:l",
     ),
     (
         "pg_user",
@@ -180,8 +277,14 @@ pub(super) fn fill(relations: &Relations<'_>, name: &str, facts: &mut Facts) {
             ("datlocprovider", "c".into()),
             ("datallowconn", true.into()),
             ("datconnlimit", (-1).into()),
+            ("dattablespace", TABLESPACE.into()),
             ("datcollate", "C".into()),
             ("datctype", "C".into()),
+        ]),
+        "pg_tablespace" => facts.add([
+            ("oid", TABLESPACE.into()),
+            ("spcname", "pg_default".into()),
+            ("spcowner", OWNER.into()),
         ]),
         "pg_settings" => {
             for (name, value) in all_settings(relations.state) {

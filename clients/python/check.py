@@ -1,6 +1,4 @@
-"""Real clients of PostgreSQL against `freestone serve`: psycopg, asyncpg, SQLAlchemy, psql.
-
-    clients/run.sh        starts a server, sets clients up and runs this
+"""Python's clients of PostgreSQL against `freestone serve`: psycopg, asyncpg, SQLAlchemy, pandas.
 
 Each test says what a user of that client expects; none of them knows Freestone.
 """
@@ -9,13 +7,17 @@ import asyncio
 import datetime
 import decimal
 import os
-import subprocess
+import sys
 import unittest
 import uuid
 
 import asyncpg
+import pandas
 import psycopg
 import sqlalchemy
+
+sys.path.insert(0, os.path.join(os.path.dirname(__file__), ".."))
+import tests
 
 PORT = int(os.environ["FREESTONE_PORT"])
 WHERE = f"host=127.0.0.1 port={PORT} user=tester dbname=freestone"
@@ -65,11 +67,13 @@ class Psycopg(unittest.TestCase):
                     copy.write_row((number, f"row\t{number}" if number % 7 else None))
         with self.connection.transaction(), self.connection.cursor("some") as cursor:
             cursor.itersize = 1000
-            try:
-                cursor.execute("SELECT k FROM many ORDER BY k")
-                self.assertEqual([row[0] for row in cursor], list(range(50_000)))
-            except psycopg.errors.FeatureNotSupported:
-                pass  # DECLARE CURSOR
+            cursor.execute("SELECT k FROM many WHERE k >= %s ORDER BY k", (0,))
+            self.assertEqual([row[0] for row in cursor], list(range(50_000)))
+        with self.connection.cursor("held", scrollable=True, withhold=True) as cursor:
+            cursor.execute("SELECT k FROM many ORDER BY k LIMIT 10")
+            self.assertEqual(cursor.fetchmany(2), [(0,), (1,)])
+            cursor.scroll(-1)
+            self.assertEqual(cursor.fetchall(), [(number,) for number in range(1, 10)])
         with self.connection.cursor() as cursor:
             cursor.execute("SELECT count(*), count(name) FROM many")
             self.assertEqual(cursor.fetchone(), (50_000, 50_000 - 7143))
@@ -94,6 +98,27 @@ class Psycopg(unittest.TestCase):
             for number in range(20):
                 cursor.execute("SELECT %s::int + 1", (number,), prepare=True)
                 self.assertEqual(cursor.fetchone(), (number + 1,))
+
+
+    def test_lists_of_values(self):
+        with self.connection.cursor() as cursor:
+            cursor.execute("DROP TABLE IF EXISTS few")
+            cursor.execute("CREATE TABLE few (k INT, name TEXT)")
+            cursor.execute("INSERT INTO few VALUES (1, 'a'), (2, 'b c'), (3, NULL)")
+            for binary in (False, True):
+                cursor.execute("SELECT k FROM few WHERE k = ANY(%s) ORDER BY k", ([1, 3, 9],), binary=binary)
+                self.assertEqual(cursor.fetchall(), [(1,), (3,)])
+                cursor.execute("SELECT array_agg(name ORDER BY k) FROM few", binary=binary)
+                self.assertEqual(cursor.fetchone(), (["a", "b c", None],))
+
+    def test_pipelines(self):
+        with self.connection.pipeline(), self.connection.cursor() as cursor:
+            for number in range(10):
+                cursor.execute("SELECT %s::int", (number,))
+            found = [cursor.fetchone()[0]]
+            while cursor.nextset():
+                found.append(cursor.fetchone()[0])
+        self.assertEqual(found[-1], 9)
 
 
 class Asyncpg(unittest.IsolatedAsyncioTestCase):
@@ -149,29 +174,43 @@ class SqlAlchemy(unittest.TestCase):
         engine.dispose()
 
 
-class Psql(unittest.TestCase):
-    def psql(self, *commands):
-        arguments = ["psql", "-X", "-q", "-h", "127.0.0.1", "-p", str(PORT), "-U", "tester", "-d", "freestone"]
-        for command in commands:
-            arguments += ["-c", command]
-        done = subprocess.run(arguments, capture_output=True, text=True, timeout=60, check=False)
-        return done.stdout + done.stderr
+class Pandas(unittest.TestCase):
+    def setUp(self):
+        self.engine = sqlalchemy.create_engine(f"postgresql+psycopg://tester@127.0.0.1:{PORT}/freestone")
+        self.addCleanup(self.engine.dispose)
 
-    def test_tables_are_described(self):
-        made = "DROP TABLE IF EXISTS p; CREATE TABLE p (k INT PRIMARY KEY, name VARCHAR(20) NOT NULL, c DECIMAL(9,2) DEFAULT 1)"
-        self.assertEqual(self.psql(made), "")
-        shown = self.psql(r"\dt")
-        self.assertIn("| p ", shown)
-        self.assertIn("main", self.psql(r"\dn"))
-        self.assertIn("freestone", self.psql(r"\l"))
-
-    def test_rows_are_copied(self):
-        out = self.psql(
-            "CREATE TABLE IF NOT EXISTS pc (a INT)", "DELETE FROM pc",
-            "COPY (SELECT value FROM generate_series(1, 3) ORDER BY value) TO STDOUT",
+    def test_frames_go_and_come_back(self):
+        frame = pandas.DataFrame(
+            {
+                "number": [1, 2, 3],
+                "share": [0.5, None, -2.25],
+                "name": ["ann", None, "o'neil"],
+                "day": pandas.to_datetime(["2024-02-29", "1999-12-31", None]),
+                "paid": [True, False, True],
+            }
         )
-        self.assertEqual(out, "1\n2\n3\n")
+        for way in (None, "multi"):
+            frame.to_sql("frames", self.engine, if_exists="replace", index=False, method=way)
+            found = pandas.read_sql("SELECT * FROM frames ORDER BY number", self.engine)
+            pandas.testing.assert_frame_equal(found, frame, check_dtype=False, check_datetimelike_compat=True)
+        frame.to_sql("frames", self.engine, if_exists="append", index=False)
+        counted = pandas.read_sql_query(
+            sqlalchemy.text("SELECT name, count(*) AS n FROM frames WHERE number < :most GROUP BY name ORDER BY name"),
+            self.engine,
+            params={"most": 3},
+        )
+        self.assertEqual(counted["n"].tolist(), [2, 2])
+
+    def test_a_table_is_read_by_its_name_and_in_parts(self):
+        frame = pandas.DataFrame({"v": range(1000)})
+        frame.to_sql("counted", self.engine, if_exists="replace", index_label="k")
+        self.assertTrue(sqlalchemy.inspect(self.engine).has_table("counted"))
+        found = pandas.read_sql_table("counted", self.engine, index_col="k")
+        self.assertEqual(sorted(found["v"]), list(range(1000)))
+        with self.engine.connect().execution_options(stream_results=True) as connection:
+            parts = pandas.read_sql("SELECT v FROM counted ORDER BY v", connection, chunksize=300)
+            self.assertEqual([len(part) for part in parts], [300, 300, 300, 100])
 
 
 if __name__ == "__main__":
-    unittest.main(verbosity=2)
+    tests.main()

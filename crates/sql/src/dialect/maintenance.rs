@@ -1,0 +1,102 @@
+//! VACUUM, ANALYZE and COPY as PostgreSQL's tools write them: words that change nothing here
+//! are taken out, and ON and OFF are put as TRUE and FALSE.
+
+use datafusion::sql::sqlparser::keywords::Keyword;
+use datafusion::sql::sqlparser::tokenizer::{Token, TokenWithSpan};
+
+/// Words between VACUUM or ANALYZE and the name of a table.
+const WORDS: [&str; 4] = ["ANALYZE", "FREEZE", "SKIP_LOCKED", "VERBOSE"];
+
+/// Changes the tokens of a text.
+pub(super) fn adapt(tokens: &mut Vec<TokenWithSpan>) {
+    let mut at = 0;
+    let mut begins = true;
+    while at < tokens.len() {
+        match &tokens[at].token {
+            Token::SemiColon => begins = true,
+            Token::Whitespace(_) => {}
+            Token::Word(word) if begins && word.quote_style.is_none() => {
+                begins = false;
+                match word.value.to_uppercase().as_str() {
+                    "VACUUM" | "ANALYZE" => take_options(tokens, at + 1),
+                    "COPY" => spell_truths(&mut tokens[at..]),
+                    _ => {}
+                }
+            }
+            _ => begins = false,
+        }
+        at += 1;
+    }
+}
+
+/// Takes out options, in brackets or without.
+fn take_options(tokens: &mut Vec<TokenWithSpan>, from: usize) {
+    let mut at = from;
+    while let Some(token) = tokens.get(at) {
+        match &token.token {
+            Token::Whitespace(_) => at += 1,
+            Token::LParen => {
+                let mut rest = tokens[at..].iter();
+                let Some(end) = rest.position(|token| token.token == Token::RParen) else {
+                    return;
+                };
+                tokens.drain(at..=at + end);
+            }
+            Token::Word(word) if word.quote_style.is_none() => {
+                if !WORDS.contains(&word.value.to_uppercase().as_str()) {
+                    return;
+                }
+                tokens.remove(at);
+            }
+            _ => return,
+        }
+    }
+}
+
+/// `FREEZE ON` and `HEADER OFF`, up to the end of the statement.
+fn spell_truths(tokens: &mut [TokenWithSpan]) {
+    let mut after_option = false;
+    for token in tokens {
+        match &mut token.token {
+            Token::SemiColon => return,
+            Token::Whitespace(_) => {}
+            Token::Word(word) if word.quote_style.is_none() => {
+                let name = word.value.to_uppercase();
+                let truth = match name.as_str() {
+                    "ON" => Some(("TRUE", Keyword::TRUE)),
+                    "OFF" => Some(("FALSE", Keyword::FALSE)),
+                    _ => None,
+                };
+                if let (true, Some((text, keyword))) = (after_option, truth) {
+                    (word.value, word.keyword) = (text.to_owned(), keyword);
+                }
+                after_option = name == "FREEZE" || name == "HEADER";
+            }
+            _ => after_option = false,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::statement::parse_one;
+
+    #[test]
+    fn what_tools_write_is_read() {
+        for (written, read) in [
+            ("vacuum analyze t", "VACUUM t"),
+            ("VACUUM (VERBOSE, ANALYZE) t", "VACUUM t"),
+            ("vacuum freeze verbose", "VACUUM"),
+            ("VACUUM", "VACUUM"),
+            ("ANALYZE VERBOSE t", "ANALYZE t"),
+            ("analyze", "ANALYZE"),
+            ("EXPLAIN ANALYZE SELECT 1", "EXPLAIN ANALYZE SELECT 1"),
+            (
+                "copy t from stdin with (freeze on)",
+                "COPY t FROM STDIN WITH (FREEZE TRUE)",
+            ),
+        ] {
+            assert_eq!(parse_one(written).unwrap().to_string(), read, "{written}");
+        }
+    }
+}

@@ -1,0 +1,220 @@
+//! `current_setting` and `set_config`, made for each statement over its session's settings;
+//! `pg_size_pretty`.
+
+use std::fmt;
+use std::hash::{Hash, Hasher};
+use std::sync::Arc;
+
+use datafusion::arrow::array::cast::AsArray;
+use datafusion::arrow::array::{Array, ArrayRef, StringViewArray};
+use datafusion::arrow::compute::cast;
+use datafusion::arrow::datatypes::{DataType, Int64Type};
+use datafusion::error::Result as DfResult;
+use datafusion::execution::session_state::SessionState;
+use datafusion::logical_expr::{
+    ColumnarValue, ScalarFunctionArgs, ScalarUDF, ScalarUDFImpl, Signature, Volatility,
+};
+
+use crate::error::{Error, Result};
+use crate::session::{ClientSettings, all_settings};
+
+/// Their names.
+pub(crate) const NAMES: [&str; 2] = ["current_setting", "set_config"];
+
+/// The function of that name over a session's settings; `None` if it is not one of these.
+pub(crate) fn function(name: &str, state: &SessionState) -> Option<Arc<ScalarUDF>> {
+    let name = NAMES.into_iter().find(|known| *known == name)?;
+    Some(Arc::new(ScalarUDF::from(OfSettings {
+        name,
+        client: state.config().get_extension::<ClientSettings>()?,
+        others: all_settings(state),
+        signature: Signature::user_defined(Volatility::Volatile),
+    })))
+}
+
+struct OfSettings {
+    name: &'static str,
+    client: Arc<ClientSettings>,
+    others: Vec<(String, String)>,
+    signature: Signature,
+}
+
+impl OfSettings {
+    fn current(&self, name: &str, missing: bool) -> Result<Option<String>> {
+        let wanted = name.to_lowercase();
+        let other = || {
+            let mut others = self.others.iter();
+            let found = others.find(|(known, _)| *known == wanted);
+            found.map(|(_, value)| value.clone())
+        };
+        match self.client.get(name).or_else(other) {
+            None if !missing => {
+                let message = format!("unrecognized configuration parameter \"{name}\"");
+                Err(Error::new("42704", message).with_hint("SHOW ALL lists them"))
+            }
+            found => Ok(found),
+        }
+    }
+
+    fn set(&self, name: &str, value: Option<&str>) -> Result<Option<String>> {
+        if !self.client.set(name, value)? {
+            let message = format!("set_config cannot set \"{name}\"");
+            return Err(Error::unsupported(message).with_hint("use SET"));
+        }
+        Ok(self.client.get(name))
+    }
+}
+
+impl ScalarUDFImpl for OfSettings {
+    fn name(&self) -> &str {
+        self.name
+    }
+
+    fn signature(&self) -> &Signature {
+        &self.signature
+    }
+
+    fn coerce_types(&self, given: &[DataType]) -> DfResult<Vec<DataType>> {
+        Ok(match (self.name, given.len()) {
+            ("current_setting", 1) => vec![DataType::Utf8View],
+            ("current_setting", 2) => vec![DataType::Utf8View, DataType::Boolean],
+            ("set_config", 3) => vec![DataType::Utf8View, DataType::Utf8View, DataType::Boolean],
+            _ => {
+                let usage = match self.name {
+                    "set_config" => "set_config('name', 'value', is_local)",
+                    _ => "current_setting('name' [, missing_ok])",
+                };
+                let message = format!("function {} has other arguments", self.name);
+                let hint = format!("it is called {usage}");
+                return Err(Error::new("42883", message).with_hint(hint).into());
+            }
+        })
+    }
+
+    fn return_type(&self, _: &[DataType]) -> DfResult<DataType> {
+        Ok(DataType::Utf8View)
+    }
+
+    fn invoke_with_args(&self, args: ScalarFunctionArgs) -> DfResult<ColumnarValue> {
+        let arrays = ColumnarValue::values_to_arrays(&args.args)?;
+        let text = |place: usize, row: usize| -> Option<&str> {
+            let array = arrays.get(place)?.as_string_view_opt()?;
+            array.is_valid(row).then(|| array.value(row))
+        };
+        let truth = |place: usize, row: usize| {
+            let array = arrays.get(place).and_then(|array| array.as_boolean_opt());
+            array.is_some_and(|array| array.is_valid(row) && array.value(row))
+        };
+        let rows = arrays.first().map_or(args.number_rows, |array| array.len());
+        let values = (0..rows).map(|row| match (self.name, text(0, row)) {
+            (_, None) => Ok(None),
+            ("set_config", Some(name)) => self.set(name, text(1, row)),
+            (_, Some(name)) => self.current(name, truth(1, row)),
+        });
+        let values = values.collect::<Result<Vec<Option<String>>>>()?;
+        let values: ArrayRef = Arc::new(StringViewArray::from_iter(values));
+        Ok(ColumnarValue::Array(values))
+    }
+}
+
+impl fmt::Debug for OfSettings {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name)
+    }
+}
+
+impl PartialEq for OfSettings {
+    fn eq(&self, other: &Self) -> bool {
+        self.name == other.name && Arc::ptr_eq(&self.client, &other.client)
+    }
+}
+
+impl Eq for OfSettings {}
+
+impl Hash for OfSettings {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.name.hash(state);
+    }
+}
+
+/// `pg_size_pretty(bytes)`.
+#[derive(Debug, PartialEq, Eq, Hash)]
+pub(super) struct SizePretty(Signature);
+
+impl SizePretty {
+    pub(super) fn function() -> Arc<ScalarUDF> {
+        let signature = Signature::coercible(
+            vec![datafusion::logical_expr::Coercion::new_exact(
+                datafusion::logical_expr::TypeSignatureClass::Numeric,
+            )],
+            Volatility::Immutable,
+        );
+        Arc::new(ScalarUDF::from(Self(signature)))
+    }
+}
+
+impl ScalarUDFImpl for SizePretty {
+    fn name(&self) -> &str {
+        "pg_size_pretty"
+    }
+
+    fn signature(&self) -> &Signature {
+        &self.0
+    }
+
+    fn return_type(&self, _: &[DataType]) -> DfResult<DataType> {
+        Ok(DataType::Utf8View)
+    }
+
+    fn invoke_with_args(&self, args: ScalarFunctionArgs) -> DfResult<ColumnarValue> {
+        let arrays = ColumnarValue::values_to_arrays(&args.args)?;
+        let sizes = match arrays.first() {
+            Some(array) => cast(array, &DataType::Int64)?,
+            None => return Err(Error::internal("a size of nothing").into()),
+        };
+        let sizes = sizes.as_primitive::<Int64Type>().iter();
+        let texts: ArrayRef = Arc::new(StringViewArray::from_iter(
+            sizes.map(|size| size.map(size_pretty)),
+        ));
+        Ok(ColumnarValue::Array(texts))
+    }
+}
+
+/// A size in the greatest unit of which there are ten or more, as PostgreSQL rounds it.
+fn size_pretty(bytes: i64) -> String {
+    const UNITS: [&str; 6] = ["bytes", "kB", "MB", "GB", "TB", "PB"];
+    let (mut size, mut unit) = (i128::from(bytes), 0);
+    while size.abs() >= 10_240 && unit + 1 < UNITS.len() {
+        // One bit more is kept, for rounding.
+        size = if unit == 0 { size * 2 } else { size };
+        size /= 1_024;
+        unit += 1;
+        if size.abs() < 20_480 || unit + 1 == UNITS.len() {
+            let half = size.signum();
+            return format!("{} {}", (size + half) / 2, UNITS[unit]);
+        }
+    }
+    format!("{size} {}", UNITS[unit])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sizes_are_those_of_postgresql() {
+        for (bytes, text) in [
+            (0, "0 bytes"),
+            (10_239, "10239 bytes"),
+            (10_240, "10 kB"),
+            (10_751, "10 kB"),
+            (10_752, "11 kB"),
+            (10_485_247, "10239 kB"),
+            (10_485_248, "10 MB"),
+            (-20_000, "-20 kB"),
+            (1_073_741_824_000, "1000 GB"),
+        ] {
+            assert_eq!(size_pretty(bytes), text, "{bytes}");
+        }
+    }
+}

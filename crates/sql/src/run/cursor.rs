@@ -1,0 +1,192 @@
+//! DECLARE, FETCH, MOVE and CLOSE: results that are read piece by piece.
+
+use datafusion::sql::sqlparser::ast::{
+    CloseCursor, Declare, DeclareType, FetchDirection, Ident, ObjectName, Statement as Ast, Value,
+};
+use datafusion::sql::sqlparser::keywords::Keyword;
+use datafusion::sql::sqlparser::parser::{Parser, ParserError};
+use datafusion::sql::sqlparser::tokenizer::Token;
+
+use super::Run;
+use crate::error::{Error, Result};
+use crate::plan::names::fold;
+use crate::session::{Move, Outcome};
+
+/// Where a MOVE puts its rows: a name that no user can write.
+const NOWHERE: &str = "moved over";
+
+/// Reads a FETCH or a MOVE, in all the forms that PostgreSQL takes.
+///
+/// # Errors
+/// What is wrong with it.
+pub(crate) fn parse(parser: &mut Parser<'_>) -> Result<Option<Ast>, ParserError> {
+    let Token::Word(word) = parser.peek_token().token else {
+        return Ok(None);
+    };
+    let moves = word.quote_style.is_none() && word.value.eq_ignore_ascii_case("MOVE");
+    if !moves && word.keyword != Keyword::FETCH {
+        return Ok(None);
+    }
+    parser.next_token();
+    let direction = direction(parser)?;
+    let _ = parser.parse_one_of_keywords(&[Keyword::FROM, Keyword::IN]);
+    let name = parser.parse_identifier()?;
+    Ok(Some(Ast::Fetch {
+        name,
+        direction,
+        position: datafusion::sql::sqlparser::ast::FetchPosition::From,
+        into: moves.then(|| ObjectName::from(vec![Ident::new(NOWHERE)])),
+    }))
+}
+
+fn direction(parser: &mut Parser<'_>) -> Result<FetchDirection, ParserError> {
+    use Keyword::{ABSOLUTE, ALL, BACKWARD, FIRST, FORWARD, LAST, NEXT, PRIOR, RELATIVE};
+    let words = [
+        NEXT, PRIOR, FIRST, LAST, ABSOLUTE, RELATIVE, ALL, FORWARD, BACKWARD,
+    ];
+    let Some(word) = parser.parse_one_of_keywords(&words) else {
+        return Ok(match number(parser)? {
+            Some(limit) => FetchDirection::Count { limit },
+            None => FetchDirection::Next,
+        });
+    };
+    Ok(match word {
+        PRIOR => FetchDirection::Prior,
+        FIRST => FetchDirection::First,
+        LAST => FetchDirection::Last,
+        ALL => FetchDirection::All,
+        FORWARD if parser.parse_keyword(ALL) => FetchDirection::ForwardAll,
+        FORWARD => FetchDirection::Forward {
+            limit: number(parser)?,
+        },
+        BACKWARD if parser.parse_keyword(ALL) => FetchDirection::BackwardAll,
+        BACKWARD => FetchDirection::Backward {
+            limit: number(parser)?,
+        },
+        ABSOLUTE | RELATIVE => match number(parser)? {
+            Some(limit) if word == ABSOLUTE => FetchDirection::Absolute { limit },
+            Some(limit) => FetchDirection::Relative { limit },
+            None => return parser.expected("a number", parser.peek_token()),
+        },
+        _ => FetchDirection::Next,
+    })
+}
+
+/// A number with its sign, if there is one.
+fn number(
+    parser: &mut Parser<'_>,
+) -> Result<Option<datafusion::sql::sqlparser::ast::ValueWithSpan>, ParserError> {
+    let negative = parser.consume_token(&Token::Minus);
+    if !negative {
+        let _ = parser.consume_token(&Token::Plus);
+    }
+    match parser.peek_token().token {
+        Token::Number(digits, _) => {
+            parser.next_token();
+            let sign = if negative { "-" } else { "" };
+            Ok(Some(
+                Value::Number(format!("{sign}{digits}"), false).with_empty_span(),
+            ))
+        }
+        _ if negative => parser.expected("a number", parser.peek_token()),
+        _ => Ok(None),
+    }
+}
+
+/// Whether a FETCH gives rows: a MOVE does not.
+pub(crate) fn gives_rows(into: Option<&ObjectName>) -> bool {
+    into.is_none()
+}
+
+impl Run<'_> {
+    pub(super) async fn declare_cursor(&self, statements: &[Declare]) -> Result<Outcome> {
+        let [
+            Declare {
+                names,
+                declare_type: Some(DeclareType::Cursor),
+                scroll,
+                hold,
+                for_query: Some(query),
+                ..
+            },
+        ] = statements
+        else {
+            return Err(Error::unsupported("only cursors are declared"));
+        };
+        let [name] = names.as_slice() else {
+            return Err(Error::new("42601", "a cursor has one name"));
+        };
+        let (holds, scrolls) = (*hold == Some(true), *scroll == Some(true));
+        if !holds && !self.session.in_transaction() {
+            return Err(Error::new(
+                "25P01",
+                "DECLARE CURSOR can only be used in transaction blocks",
+            )
+            .with_hint("BEGIN a transaction, or declare it WITH HOLD"));
+        }
+        let ast = Ast::Query(query.clone());
+        let Outcome::Rows(rows) = Box::pin(self.query(&ast)).await? else {
+            return Err(Error::internal("a query without rows"));
+        };
+        let cursor = self.session.new_cursor(rows, holds, scrolls).await?;
+        self.session.cursors().open(fold(name), cursor)?;
+        if !self.session.in_transaction() {
+            self.session.cursors().end_transaction(true);
+        }
+        Ok(Outcome::done("DECLARE CURSOR"))
+    }
+
+    pub(super) async fn fetch(
+        &self,
+        name: &Ident,
+        direction: &FetchDirection,
+        into: Option<&ObjectName>,
+    ) -> Result<Outcome> {
+        let outcome = self.session.fetch(&fold(name), wanted(direction)?).await?;
+        match outcome {
+            Outcome::Rows(rows) if !gives_rows(into) => {
+                use futures::TryStreamExt;
+                let batches: Vec<_> = rows.stream.try_collect().await?;
+                let count: usize = batches.iter().map(|batch| batch.num_rows()).sum();
+                Ok(Outcome::done(format!("MOVE {count}")))
+            }
+            other => Ok(other),
+        }
+    }
+
+    pub(super) fn close_cursor(&self, cursor: &CloseCursor) -> Result<Outcome> {
+        match cursor {
+            CloseCursor::All => {
+                self.session.cursors().close(None)?;
+                Ok(Outcome::done("CLOSE CURSOR ALL"))
+            }
+            CloseCursor::Specific { name } => {
+                self.session.cursors().close(Some(&fold(name)))?;
+                Ok(Outcome::done("CLOSE CURSOR"))
+            }
+        }
+    }
+}
+
+fn wanted(direction: &FetchDirection) -> Result<Move> {
+    let count = |limit: &datafusion::sql::sqlparser::ast::ValueWithSpan| {
+        limit.value.to_string().parse::<i64>().map_err(|_| {
+            let message = format!("\"{limit}\" is no number of rows");
+            Error::new("22003", message)
+        })
+    };
+    let or_one = |limit: &Option<_>| limit.as_ref().map_or(Ok(1), count);
+    Ok(match direction {
+        FetchDirection::Count { limit } => Move::By(count(limit)?),
+        FetchDirection::Next => Move::By(1),
+        FetchDirection::Prior => Move::By(-1),
+        FetchDirection::First => Move::To(1),
+        FetchDirection::Last => Move::To(-1),
+        FetchDirection::Absolute { limit } => Move::To(count(limit)?),
+        FetchDirection::Relative { limit } => Move::Relative(count(limit)?),
+        FetchDirection::All | FetchDirection::ForwardAll => Move::By(i64::MAX),
+        FetchDirection::Forward { limit } => Move::By(or_one(limit)?),
+        FetchDirection::Backward { limit } => Move::By(or_one(limit)?.saturating_neg()),
+        FetchDirection::BackwardAll => Move::By(i64::MIN),
+    })
+}

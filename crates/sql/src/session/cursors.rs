@@ -1,0 +1,301 @@
+//! Cursors: results that statements read piece by piece.
+
+use std::collections::HashMap;
+
+use datafusion::arrow::array::{RecordBatch, UInt64Array};
+use datafusion::arrow::compute::{concat_batches, take_record_batch};
+use datafusion::arrow::datatypes::SchemaRef;
+use datafusion::execution::SendableRecordBatchStream;
+use datafusion::execution::memory_pool::{MemoryConsumer, MemoryReservation};
+use futures::StreamExt;
+use parking_lot::Mutex;
+
+use super::{Outcome, Rows, Session};
+use crate::error::{Error, Result};
+
+/// The cursors of a session.
+#[derive(Default)]
+pub(crate) struct Cursors(Mutex<HashMap<String, Cursor>>);
+
+/// A result and how far it was read.
+pub(crate) struct Cursor {
+    schema: SchemaRef,
+    source: Source,
+    /// Whether it outlives its transaction, and has done so.
+    holds: bool,
+    lasting: bool,
+}
+
+enum Source {
+    /// Computed as it is read, forward only.
+    Stream {
+        stream: SendableRecordBatchStream,
+        rest: Option<RecordBatch>,
+    },
+    /// In memory; `at` is 0 before the first row and one more than there are after the last.
+    Kept {
+        rows: RecordBatch,
+        at: i64,
+        _held: MemoryReservation,
+    },
+}
+
+/// Which rows are asked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Move {
+    /// So many, backward if negative; the present one if 0.
+    By(i64),
+    /// The row of that number, from the end if negative.
+    To(i64),
+    /// The row so many further.
+    Relative(i64),
+}
+
+impl Cursors {
+    /// Makes a cursor.
+    ///
+    /// # Errors
+    /// `42P03` if there is one of that name.
+    pub(crate) fn open(&self, name: String, cursor: Cursor) -> Result<()> {
+        let mut all = self.0.lock();
+        if all.contains_key(&name) {
+            return Err(Error::new(
+                "42P03",
+                format!("cursor \"{name}\" already exists"),
+            ));
+        }
+        all.insert(name, cursor);
+        Ok(())
+    }
+
+    /// Forgets a cursor, or all of them.
+    ///
+    /// # Errors
+    /// `34000` if there is none of that name.
+    pub(crate) fn close(&self, name: Option<&str>) -> Result<()> {
+        let mut all = self.0.lock();
+        match name {
+            None => all.clear(),
+            Some(name) => drop(all.remove(name).ok_or_else(|| none(name))?),
+        }
+        Ok(())
+    }
+
+    /// At the end of a transaction those go that do not outlive it.
+    pub(crate) fn end_transaction(&self, committed: bool) {
+        let mut all = self.0.lock();
+        all.retain(|_, cursor| cursor.lasting || (cursor.holds && committed));
+        for cursor in all.values_mut() {
+            cursor.lasting = true;
+        }
+    }
+
+    /// The columns of a cursor.
+    ///
+    /// # Errors
+    /// As [`Cursors::close`].
+    pub(crate) fn schema(&self, name: &str) -> Result<SchemaRef> {
+        let all = self.0.lock();
+        let cursor = all.get(name).ok_or_else(|| none(name))?;
+        Ok(SchemaRef::clone(&cursor.schema))
+    }
+
+    fn take(&self, name: &str) -> Result<Cursor> {
+        self.0.lock().remove(name).ok_or_else(|| none(name))
+    }
+}
+
+impl Session {
+    /// The session's cursors.
+    pub(crate) fn cursors(&self) -> &Cursors {
+        &self.cursors
+    }
+
+    /// The columns of an open cursor; `None` if there is none of that name.
+    pub fn cursor(&self, name: &str) -> Option<SchemaRef> {
+        self.cursors.schema(name).ok()
+    }
+
+    /// A cursor over rows: kept if they are read backward or after the transaction.
+    ///
+    /// # Errors
+    /// Those of the rows that are kept, `53200` if there is no memory for them.
+    pub(crate) async fn new_cursor(
+        &self,
+        rows: Rows,
+        holds: bool,
+        scrolls: bool,
+    ) -> Result<Cursor> {
+        let schema = rows.schema;
+        let source = match holds || scrolls {
+            false => Source::Stream {
+                stream: rows.stream,
+                rest: None,
+            },
+            true => {
+                let (batches, held) = self.kept_rows(rows.stream).await?;
+                Source::Kept {
+                    rows: concat_batches(&schema, &batches)?,
+                    at: 0,
+                    _held: held,
+                }
+            }
+        };
+        Ok(Cursor {
+            schema,
+            source,
+            holds,
+            lasting: false,
+        })
+    }
+
+    async fn kept_rows(
+        &self,
+        mut stream: SendableRecordBatchStream,
+    ) -> Result<(Vec<RecordBatch>, MemoryReservation)> {
+        let context = self.task_context();
+        let held = MemoryConsumer::new("rows of a cursor").register(context.memory_pool());
+        let mut batches = Vec::new();
+        while let Some(batch) = stream.next().await {
+            let batch = batch?;
+            held.try_grow(batch.get_array_memory_size())?;
+            batches.push(batch);
+        }
+        Ok((batches, held))
+    }
+
+    /// Moves a cursor; the rows that it passes.
+    ///
+    /// # Errors
+    /// `34000`, `55000` for a move that it cannot make; those of the query.
+    pub(crate) async fn fetch(&self, name: &str, wanted: Move) -> Result<Outcome> {
+        // One that fails is gone, as its transaction is.
+        let mut cursor = self.cursors.take(name)?;
+        let batches = match &mut cursor.source {
+            Source::Stream { stream, rest } => {
+                let count = match wanted {
+                    Move::By(count @ 1..) => count,
+                    Move::Relative(1) => 1,
+                    _ => {
+                        self.cursors.open(name.to_owned(), cursor)?;
+                        return Err(Error::new("55000", "cursor can only scan forward")
+                            .with_hint("declare it with SCROLL to move it backward"));
+                    }
+                };
+                next(stream, rest, count).await?
+            }
+            Source::Kept { rows, at, .. } => vec![moved(rows, at, wanted)?],
+        };
+        let schema = SchemaRef::clone(&cursor.schema);
+        self.cursors.open(name.to_owned(), cursor)?;
+        Outcome::batches(schema, batches)
+    }
+}
+
+/// The next rows of a stream.
+async fn next(
+    stream: &mut SendableRecordBatchStream,
+    rest: &mut Option<RecordBatch>,
+    count: i64,
+) -> Result<Vec<RecordBatch>> {
+    let mut left = usize::try_from(count).unwrap_or(usize::MAX);
+    let mut all = Vec::new();
+    while left > 0 {
+        let batch = match rest.take() {
+            Some(batch) => batch,
+            None => match stream.next().await {
+                Some(batch) => batch?,
+                None => break,
+            },
+        };
+        let now = left.min(batch.num_rows());
+        if now < batch.num_rows() {
+            *rest = Some(batch.slice(now, batch.num_rows() - now));
+        }
+        all.push(batch.slice(0, now));
+        left -= now;
+    }
+    Ok(all)
+}
+
+/// The rows that a move passes, in that order; `at` is where it ends.
+fn moved(rows: &RecordBatch, at: &mut i64, wanted: Move) -> Result<RecordBatch> {
+    let count = rows.num_rows() as i64;
+    let inside = |place: i64| (1..=count).contains(&place);
+    let places: Vec<u64> = match wanted {
+        Move::By(0) => Vec::from_iter(inside(*at).then_some(*at as u64)),
+        Move::By(by @ 1..) => {
+            let first = at.saturating_add(1);
+            let last = at.saturating_add(by);
+            *at = last.min(count + 1);
+            (first..=last.min(count))
+                .map(|place| place as u64)
+                .collect()
+        }
+        Move::By(by) => {
+            let (first, last) = (*at - 1, at.saturating_add(by));
+            *at = last.max(0);
+            let back = (last.max(1)..=first).rev();
+            back.map(|place| place as u64).collect()
+        }
+        Move::To(_) | Move::Relative(_) => {
+            let place = match wanted {
+                Move::To(number @ 0..) => number,
+                Move::To(number) => (count + 1).saturating_add(number),
+                Move::Relative(by) | Move::By(by) => at.saturating_add(by),
+            };
+            *at = place.clamp(0, count + 1);
+            Vec::from_iter(inside(*at).then_some(*at as u64))
+        }
+    };
+    let places = UInt64Array::from_iter_values(places.into_iter().map(|place| place - 1));
+    match places.is_empty() {
+        true => Ok(rows.slice(0, 0)),
+        false => Ok(take_record_batch(rows, &places)?),
+    }
+}
+
+fn none(name: &str) -> Error {
+    Error::new("34000", format!("cursor \"{name}\" does not exist"))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use datafusion::arrow::array::{ArrayRef, AsArray, Int64Array};
+    use datafusion::arrow::datatypes::Int64Type;
+
+    use super::*;
+
+    #[test]
+    fn moves_pass_rows_as_postgresql_does() {
+        let column: ArrayRef = Arc::new(Int64Array::from_iter_values(1..=5));
+        let rows = RecordBatch::try_from_iter([("v", column)]).unwrap();
+        let mut at = 0;
+        for (wanted, passed, then) in [
+            (Move::By(2), vec![1, 2], 2),
+            (Move::By(0), vec![2], 2),
+            (Move::By(-1), vec![1], 1),
+            (Move::By(-3), vec![], 0),
+            (Move::By(i64::MAX), vec![1, 2, 3, 4, 5], 6),
+            (Move::By(1), vec![], 6),
+            (Move::By(-2), vec![5, 4], 4),
+            (Move::By(i64::MIN), vec![3, 2, 1], 0),
+            (Move::To(3), vec![3], 3),
+            (Move::Relative(1), vec![4], 4),
+            (Move::Relative(-3), vec![1], 1),
+            (Move::To(-1), vec![5], 5),
+            (Move::To(9), vec![], 6),
+            (Move::To(-9), vec![], 0),
+        ] {
+            let found = moved(&rows, &mut at, wanted).unwrap();
+            let found = found
+                .column(0)
+                .as_primitive::<Int64Type>()
+                .values()
+                .to_vec();
+            assert_eq!((found, at), (passed, then), "{wanted:?}");
+        }
+    }
+}

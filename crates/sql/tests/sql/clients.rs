@@ -1,0 +1,273 @@
+//! What drivers and tools of PostgreSQL say: cursors, unique indexes, arrays, settings, its
+//! catalog.
+
+use crate::support::Sql;
+
+fn filled() -> Sql {
+    let sql = Sql::new();
+    sql.run(
+        "CREATE TABLE t (k INT PRIMARY KEY, flag BOOLEAN, name TEXT);
+         INSERT INTO t VALUES (1, TRUE, 'a'), (2, FALSE, 'b'), (3, NULL, 'c'), (4, TRUE, 'd');
+         CREATE TABLE s (k INT, v INT);
+         INSERT INTO s VALUES (1, 10), (2, 20), (2, 21), (3, 30), (5, 50)",
+    );
+    sql
+}
+
+#[test]
+fn scalar_sub_queries_may_ask_the_outer_row_alone() {
+    let sql = filled();
+    let of_each = |item: &str| sql.rows(&format!("SELECT t.k, {item} FROM t ORDER BY t.k"));
+    assert_eq!(
+        of_each("(SELECT s.v FROM s WHERE s.k = t.k AND t.flag)"),
+        ["1|10", "2|NULL", "3|NULL", "4|NULL"]
+    );
+    assert_eq!(
+        of_each("(SELECT count(*) FROM s WHERE t.flag)"),
+        ["1|5", "2|0", "3|0", "4|5"]
+    );
+    assert_eq!(
+        of_each("(SELECT count(*) FROM s WHERE s.k = t.k AND t.flag AND t.k < 4)"),
+        ["1|1", "2|0", "3|0", "4|0"]
+    );
+    assert_eq!(
+        of_each("(SELECT max(s.v) + 1 FROM s WHERE s.k <= t.k AND t.flag)"),
+        ["1|11", "2|NULL", "3|NULL", "4|31"]
+    );
+    assert_eq!(
+        of_each("(SELECT 7 WHERE t.flag)"),
+        ["1|7", "2|NULL", "3|NULL", "4|7"]
+    );
+    // Several rows only matter where the condition holds.
+    assert_eq!(
+        of_each("(SELECT s.v FROM s WHERE s.k = t.k AND t.k <> 2)"),
+        ["1|10", "2|NULL", "3|30", "4|NULL"]
+    );
+    let several = "SELECT (SELECT s.v FROM s WHERE s.k = t.k AND t.k = 2) FROM t";
+    assert_eq!(sql.state(several), "21000");
+    assert_eq!(
+        sql.rows("SELECT k FROM t WHERE (SELECT count(*) FROM s WHERE t.flag) > 3 ORDER BY k"),
+        ["1", "4"]
+    );
+    assert_eq!(
+        sql.rows("SELECT k, EXISTS (SELECT 1 FROM s WHERE t.flag) FROM t ORDER BY k"),
+        ["1|true", "2|false", "3|false", "4|true"]
+    );
+}
+
+#[test]
+fn cursors_are_read_piece_by_piece() {
+    let sql = filled();
+    let declare = "DECLARE c CURSOR FOR SELECT k FROM t ORDER BY k";
+    assert_eq!(sql.state(declare), "25P01");
+    sql.run("BEGIN");
+    assert_eq!(sql.run(declare), "DECLARE CURSOR");
+    assert_eq!(sql.state("DECLARE C CURSOR FOR SELECT 1"), "42P03");
+    sql.run("ROLLBACK");
+    sql.run("BEGIN");
+    sql.run(declare);
+    let fetch = |text: &str| sql.rows_of_one_engine(text);
+    assert_eq!(fetch("FETCH c"), ["1"]);
+    // It sees what there was when it was declared.
+    sql.run("INSERT INTO t VALUES (0, TRUE, 'z')");
+    assert_eq!(fetch("FETCH FORWARD 2 FROM c"), ["2", "3"]);
+    assert_eq!(fetch("FETCH ALL IN c"), ["4"]);
+    assert!(fetch("FETCH NEXT FROM c").is_empty());
+    assert_eq!(sql.run("CLOSE c"), "CLOSE CURSOR");
+    sql.run("COMMIT");
+    sql.run("BEGIN");
+    assert_eq!(sql.state("FETCH c"), "34000");
+    sql.run("ROLLBACK");
+}
+
+#[test]
+fn cursors_scroll_and_outlive_their_transaction() {
+    let sql = filled();
+    let fetch = |text: &str| sql.rows_of_one_engine(text);
+    sql.run("BEGIN; DECLARE s SCROLL CURSOR FOR SELECT k FROM t ORDER BY k");
+    assert_eq!(fetch("FETCH LAST FROM s"), ["4"]);
+    assert_eq!(fetch("FETCH BACKWARD 2 FROM s"), ["3", "2"]);
+    assert_eq!(fetch("FETCH ABSOLUTE -4 FROM s"), ["1"]);
+    assert_eq!(sql.run("MOVE 2 IN s"), "MOVE 2");
+    assert_eq!(fetch("FETCH RELATIVE 1 FROM s"), ["4"]);
+    sql.run("DECLARE forward CURSOR FOR SELECT 1");
+    assert_eq!(sql.state("FETCH PRIOR FROM forward"), "55000");
+    sql.run("ROLLBACK");
+    sql.run("DECLARE h CURSOR WITH HOLD FOR SELECT k FROM t ORDER BY k");
+    sql.run("BEGIN; DECLARE lost CURSOR WITH HOLD FOR SELECT 1; ROLLBACK");
+    assert_eq!(sql.state("FETCH lost"), "34000");
+    sql.run("BEGIN; DECLARE kept CURSOR WITH HOLD FOR SELECT 1; COMMIT");
+    assert_eq!(fetch("FETCH kept"), ["1"]);
+    sql.run("DELETE FROM t");
+    assert_eq!(fetch("FETCH 3 FROM h"), ["1", "2", "3"]);
+    sql.run("CLOSE ALL");
+    assert_eq!(sql.state("FETCH h"), "34000");
+}
+
+#[test]
+fn unique_indexes_are_keys() {
+    let sql = filled();
+    assert_eq!(
+        sql.run("CREATE UNIQUE INDEX t_name ON t (name)"),
+        "CREATE INDEX"
+    );
+    assert_eq!(sql.state("INSERT INTO t VALUES (9, TRUE, 'a')"), "23505");
+    sql.run("INSERT INTO t VALUES (9, TRUE, NULL), (10, TRUE, NULL)");
+    assert_eq!(sql.state("CREATE UNIQUE INDEX t_name ON t (k)"), "42P07");
+    sql.run("CREATE UNIQUE INDEX IF NOT EXISTS t_name ON t (k)");
+    assert_eq!(sql.state("CREATE UNIQUE INDEX ON s (k)"), "23505");
+    assert_eq!(
+        sql.state("CREATE UNIQUE INDEX i ON s USING bloom (v)"),
+        "0A000"
+    );
+}
+
+#[test]
+fn arrays_are_collected_and_read() {
+    let sql = filled();
+    assert_eq!(
+        sql.rows(
+            "SELECT k, ARRAY(SELECT v FROM s WHERE s.k = t.k ORDER BY v DESC) FROM t ORDER BY k"
+        ),
+        ["1|[10]", "2|[21, 20]", "3|[30]", "4|[]"]
+    );
+    assert_eq!(
+        sql.one("SELECT array_to_string(ARRAY(SELECT DISTINCT k FROM s WHERE k < 3), ',') IN ('1,2', '2,1')"),
+        "true"
+    );
+    assert_eq!(
+        sql.rows("SELECT k FROM t WHERE k = ANY('{1, 3,9}'::int[]) ORDER BY k"),
+        ["1", "3"]
+    );
+    assert_eq!(sql.one("SELECT '{}'::int[]"), "[]");
+    assert_eq!(sql.one("SELECT '{a,\"b c\",NULL}'::text[]"), "[a, b c, ]");
+    assert_eq!(sql.state("SELECT '{1,{2}}'::int[]"), "22P02");
+}
+
+#[test]
+fn operators_are_spelt_as_in_postgresql() {
+    let sql = filled();
+    for (condition, wanted) in [
+        ("'a%c' LIKE 'a/%c' ESCAPE '/'", "true"),
+        ("'abc' LIKE 'a/%c' ESCAPE '/'", "false"),
+        ("'a/c' LIKE 'a//c' ESCAPE '/'", "true"),
+        ("'a\\c' LIKE 'a\\c' ESCAPE ''", "true"),
+        ("'a%c' LIKE 'a' || '/%c' ESCAPE '/'", "true"),
+        ("'a/c' LIKE concat('a', '//c') ESCAPE '/'", "true"),
+        ("'axc' LIKE concat('a', '/%c') ESCAPE '/'", "false"),
+        ("'ABC' ILIKE 'a#%c' ESCAPE '#'", "false"),
+        ("(1, 2) IN ((0 + 1, 2), (3, 4))", "true"),
+        ("(1, 2) NOT IN ((0 + 1, 2), (3, 4))", "false"),
+        ("~5 = -6", "true"),
+    ] {
+        assert_eq!(
+            sql.one(&format!("SELECT {condition}")),
+            wanted,
+            "{condition}"
+        );
+    }
+    assert_eq!(sql.state("SELECT 'a' LIKE 'a' ESCAPE 'xy'"), "22025");
+}
+
+#[test]
+fn settings_are_read_and_set_by_functions() {
+    let sql = Sql::new();
+    assert_eq!(sql.one("SELECT current_setting('search_path')"), "main");
+    assert_eq!(
+        sql.one("SELECT pg_catalog.set_config('search_path', '', false)"),
+        ""
+    );
+    assert_eq!(sql.one("SELECT current_setting('search_path')"), "");
+    assert_eq!(sql.one("SELECT current_setting('no.such', true)"), "NULL");
+    assert_eq!(sql.state("SELECT current_setting('no.such')"), "42704");
+    assert_eq!(
+        sql.state("SELECT set_config('threads', '1', false)"),
+        "0A000"
+    );
+    sql.run(
+        "SET search_path = public, pg_catalog; SET row_security = off; SET xmloption = content",
+    );
+    assert_eq!(sql.state("SET search_path = other"), "0A000");
+    sql.run("RESET ALL");
+    assert_eq!(sql.one("SELECT current_setting('search_path')"), "main");
+    sql.run("DISCARD ALL; UNLISTEN *; ANALYZE; CLOSE ALL");
+}
+
+#[test]
+fn public_is_the_default_schema() {
+    let sql = filled();
+    assert_eq!(sql.one("SELECT count(*) FROM public.t"), "4");
+    sql.run("CREATE TABLE public.p (a INT) WITH (fillfactor = 70, autovacuum_enabled = false)");
+    assert_eq!(sql.one("SELECT count(*) FROM main.p"), "0");
+    sql.run("CREATE SCHEMA IF NOT EXISTS public; DROP TABLE public.p");
+    assert_eq!(sql.state("CREATE SCHEMA public"), "42P06");
+    assert_eq!(sql.state("DROP SCHEMA public"), "2BP01");
+}
+
+#[test]
+fn what_has_no_zone_is_as_it_is_written() {
+    let sql = Sql::new();
+    sql.run(
+        "CREATE TABLE d (d DATE, t TIMESTAMP, z TIMESTAMPTZ);
+         INSERT INTO d VALUES ('1999-12-31 +00', '2024-02-29 23:30:00.5+05', '2024-02-29 23:30:00+05')",
+    );
+    assert_eq!(
+        sql.rows("SELECT d = DATE '1999-12-31', t = TIMESTAMP '2024-02-29 23:30:00.5', z = TIMESTAMPTZ '2024-02-29 18:30:00+00' FROM d"),
+        ["true|true|true"]
+    );
+}
+
+#[test]
+fn constraints_are_in_the_information_schema() {
+    let sql = Sql::new();
+    sql.run(
+        "CREATE TABLE p (a INT, b INT, CONSTRAINT p_key PRIMARY KEY (a, b));
+         CREATE TABLE c (x INT CONSTRAINT c_x CHECK (x > 0), y INT, u INT CONSTRAINT c_u UNIQUE,
+             CONSTRAINT c_p FOREIGN KEY (x, y) REFERENCES p (a, b) ON DELETE CASCADE)",
+    );
+    assert_eq!(
+        sql.rows(
+            "SELECT table_name, constraint_name, constraint_type FROM information_schema.table_constraints ORDER BY 1, 2"
+        ),
+        ["c|c_p|FOREIGN KEY", "c|c_u|UNIQUE", "c|c_x|CHECK", "p|p_key|PRIMARY KEY"]
+    );
+    assert_eq!(
+        sql.rows(
+            "SELECT constraint_name, column_name, ordinal_position, position_in_unique_constraint
+             FROM information_schema.key_column_usage ORDER BY 1, 3"
+        ),
+        [
+            "c_p|x|1|1",
+            "c_p|y|2|2",
+            "c_u|u|1|NULL",
+            "p_key|a|1|NULL",
+            "p_key|b|2|NULL"
+        ]
+    );
+    assert_eq!(
+        sql.rows("SELECT constraint_name, unique_constraint_name, delete_rule, update_rule FROM information_schema.referential_constraints"),
+        ["c_p|p_key|CASCADE|NO ACTION"]
+    );
+    assert_eq!(
+        sql.rows("SELECT constraint_name, table_name, column_name FROM information_schema.constraint_column_usage WHERE constraint_name = 'c_p' ORDER BY 3"),
+        ["c_p|p|a", "c_p|p|b"]
+    );
+    assert_eq!(
+        sql.rows("SELECT constraint_name FROM information_schema.check_constraints"),
+        ["c_x"]
+    );
+}
+
+#[test]
+fn sizes_are_told() {
+    let sql = filled();
+    assert_eq!(
+        sql.one("SELECT pg_size_pretty(CAST(20480 AS BIGINT))"),
+        "20 kB"
+    );
+    assert_eq!(
+        sql.one("SELECT pg_table_size('t'::regclass) = pg_total_relation_size('t'::regclass)"),
+        "true"
+    );
+    assert_eq!(sql.one("SELECT pg_database_size('freestone') >= 0"), "true");
+}
