@@ -51,6 +51,7 @@ pub use error::{Error, Position, Result};
 pub use freestone_storage::{Row, Value};
 pub use parameter::Parameter;
 pub use progress::{Progress, ScanCounts};
-pub use session::{Description, Outcome, Prepared, Rows, Session, SessionOptions};
+pub use session::{Description, Frame, Outcome, Prepared, Rows, Session, SessionOptions};
 pub use statement::Statement;
+pub use types::type_name;
 pub use values::Cells;

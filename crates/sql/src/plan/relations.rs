@@ -33,7 +33,7 @@ use super::{information_schema, naming, rewrite, table_functions};
 use crate::error::{Error, Result, did_you_mean};
 use crate::functions::sequences;
 use crate::scan::StoredTable;
-use crate::session::TakenNumbers;
+use crate::session::{Lent, TakenNumbers};
 use crate::statement::parse_one;
 use crate::types::Types;
 
@@ -114,6 +114,12 @@ impl<'a> Relations<'a> {
             && let Some(table) = pg_catalog::table(self, &name.name)?
         {
             return Ok(table);
+        }
+        if name.schema == DEFAULT_SCHEMA
+            && let Some(lent) = self.state.config().get_extension::<Lent>()
+            && let Some(frame) = lent.table(&name.name)
+        {
+            return Ok(frame);
         }
         Err(self.unknown(name))
     }

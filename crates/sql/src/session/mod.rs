@@ -2,6 +2,7 @@
 
 mod client;
 mod describe;
+mod lent;
 mod numbers;
 mod plans;
 mod prepared;
@@ -34,6 +35,8 @@ use crate::statement::Statement;
 
 pub(crate) use client::ClientSettings;
 pub use describe::Description;
+pub use lent::Frame;
+pub(crate) use lent::Lent;
 pub(crate) use numbers::TakenNumbers;
 pub(crate) use plans::{KnownPlan, KnownPlans, PlanSettings, lasting};
 pub use prepared::Prepared;
@@ -66,6 +69,7 @@ pub struct Session {
     /// Statements kept by PREPARE.
     prepared: Mutex<HashMap<String, Arc<Prepared>>>,
     numbers: Arc<TakenNumbers>,
+    lent: Arc<Lent>,
     client: ClientSettings,
     /// Which known plans were made with its settings.
     plan_settings: Mutex<PlanSettings>,
@@ -140,6 +144,8 @@ impl Session {
         config.set_extension(Arc::clone(database.record()));
         let numbers = Arc::new(TakenNumbers::new(database.store()));
         config.set_extension(Arc::clone(&numbers));
+        let lent = Arc::new(Lent::default());
+        config.set_extension(Arc::clone(&lent));
         if let Some(threads) = options.threads {
             config.options_mut().execution.target_partitions = threads.max(1);
         }
@@ -155,6 +161,7 @@ impl Session {
             relaxed: AtomicBool::new(false),
             prepared: Mutex::default(),
             numbers,
+            lent,
             client: ClientSettings::default(),
         }
     }
