@@ -6,7 +6,7 @@ BIN := $(CARGO_TARGET_DIR)/release
 # dependencies, and build DataFusion a second time.
 CARGO_BUILD := cargo build --release --locked --workspace
 
-.PHONY: demo test bench lab clients soak fuzz lint clean setup build
+.PHONY: demo test bench lab clients python soak fuzz lint clean setup build
 
 demo: build            ## TPC-H at scale factor 1: generate, load, query, verify
 	$(BIN)/freestone tpch --scale 1 --db ./demo-db
@@ -27,6 +27,10 @@ lab: build             ## the papers' experiments at a small scale, and a page o
 
 clients: build         ## psql, psycopg, asyncpg and SQLAlchemy against the server
 	clients/run.sh $(BIN)/freestone
+
+python: setup          ## the Python package: its wheel, into an environment of its own, and its tests
+	$(CARGO_BUILD) --lib
+	crates/python/run-tests.sh $(BIN)/lib_freestone.so
 
 soak: build            ## longer: 250 kills, crashes, transfers, orders of threads
 	$(CARGO_BUILD) --bin kill
@@ -51,7 +55,7 @@ clean:                 ## the databases and our own build results, not the depen
 	cargo clean --release --package freestone --package freestone-bench \
 	  --package freestone-allocator --package freestone-binder --package freestone-cli \
 	  --package freestone-calibrate --package freestone-lab --package freestone-model \
-	  --package freestone-exec --package freestone-server --package freestone-storage \
+	  --package freestone-exec --package freestone-python --package freestone-server --package freestone-storage \
 	  --package freestone-testkit --package xtask
 
 build: setup

@@ -57,12 +57,18 @@ impl Source {
 #[pyclass(frozen, module = "freestone")]
 pub struct Rows {
     schema: SchemaRef,
+    /// The same as others get it.
+    plain: SchemaRef,
     source: Arc<Mutex<Source>>,
 }
 
 impl Rows {
     pub fn new(schema: SchemaRef, source: Arc<Mutex<Source>>) -> Self {
-        Self { schema, source }
+        Self {
+            plain: exchange::plain::schema(&schema),
+            schema,
+            source,
+        }
     }
 
     fn source(&self) -> MutexGuard<'_, Source> {
@@ -86,6 +92,14 @@ impl Rows {
                 return Ok(false);
             }
         }
+    }
+
+    /// The first waiting batch, or what is left of it.
+    fn take_first(&self) -> Option<RecordBatch> {
+        let mut source = self.source();
+        let given = std::mem::take(&mut source.given);
+        let batch = source.waiting.pop_front()?;
+        Some(batch.slice(given, batch.num_rows() - given))
     }
 
     /// Puts the next batch behind those that wait; `false` at the end.
@@ -253,15 +267,17 @@ impl Rows {
         if !self.fill(py, observer)? {
             return Ok(None);
         }
-        let mut source = self.source();
-        let given = std::mem::take(&mut source.given);
-        let batch = source.waiting.pop_front();
-        Ok(batch.map(|batch| Batch(batch.slice(given, batch.num_rows() - given))))
+        let Some(batch) = self.take_first() else {
+            return Ok(None);
+        };
+        let plain = py.detach(|| exchange::plain::batch(&batch, &self.plain));
+        let plain = plain.map_err(|error| raised(py, error))?;
+        Ok(Some(Batch(plain)))
     }
 
     /// Columns and types, by the Arrow PyCapsule interface.
     fn __arrow_c_schema__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyCapsule>> {
-        exchange::schema_capsule(py, &self.schema)
+        exchange::schema_capsule(py, &self.plain)
     }
 
     /// What was not read yet, as a stream of batches, by the Arrow PyCapsule interface.
@@ -270,14 +286,29 @@ impl Rows {
         slf: &Bound<'py, Self>,
         requested_schema: Option<Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, PyCapsule>> {
+        // By the standard a producer that cannot cast gives what it has.
         let _ = requested_schema;
         let rows = slf.clone().unbind();
-        let schema = Arc::clone(&slf.get().schema);
+        let schema = Arc::clone(&slf.get().plain);
         let next = move || {
             Python::attach(|py| {
                 let batch = rows.get().batch(py, None);
                 let batch = batch.map_err(|error| error.to_string())?;
                 Ok(batch.map(|batch| batch.0))
+            })
+        };
+        exchange::stream_capsule(slf.py(), schema, Box::new(next))
+    }
+
+    /// The same without copying text: columns of it are views.
+    fn stream_of_views<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyCapsule>> {
+        let rows = slf.clone().unbind();
+        let schema = Arc::clone(&slf.get().schema);
+        let next = move || {
+            Python::attach(|py| match rows.get().fill(py, None) {
+                Ok(true) => Ok(rows.get().take_first()),
+                Ok(false) => Ok(None),
+                Err(error) => Err(error.to_string()),
             })
         };
         exchange::stream_capsule(slf.py(), schema, Box::new(next))

@@ -22,6 +22,11 @@ class TestCompliance(dbapi20.DatabaseAPI20Test):
         super().tearDown()
         self.folder.cleanup()
 
+    def test_non_idempotent_close(self):
+        # "Reasonable persons differ", says the suite. As in the standard library's sqlite3
+        # a connection may be closed twice; test_connection.py holds that.
+        pass
+
     def test_nextset(self):
         # Optional in PEP 249: a statement has one result here.
         con = self._connect()

@@ -206,7 +206,8 @@ class Cursor:
             yield batch
 
     def fetch_arrow(self) -> pyarrow.Table:
-        """What is left as a ``pyarrow.Table``, without copying values."""
+        """What is left as a ``pyarrow.Table``. Only text and bytes are copied: they are
+        ``string`` and ``binary``, for which pyarrow has functions, and no views."""
         pa = _module("pyarrow", "fetch_arrow")
         schema = pa.schema(self._whole())
         batches = [pa.record_batch(batch) for batch in self.batches()]
@@ -237,7 +238,7 @@ class Cursor:
             rows.load(self._bar)
         finally:
             self._clear_bar()
-        frame = pl.DataFrame(rows)
+        frame = pl.DataFrame(_Views(rows))
         self._taken += frame.height
         return frame
 
@@ -302,6 +303,16 @@ class Cursor:
 
     def __exit__(self, *_: object) -> None:
         self.close()
+
+
+class _Views:
+    """A result whose text is views, as Polars has it."""
+
+    def __init__(self, rows: _freestone.Rows) -> None:
+        self.rows = rows
+
+    def __arrow_c_stream__(self, requested_schema: Any = None) -> Any:
+        return self.rows.stream_of_views()
 
 
 def _counted(tag: Optional[str]) -> int:

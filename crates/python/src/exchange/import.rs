@@ -261,16 +261,10 @@ impl Reader {
 }
 
 fn last_error(stream: &mut CStream) -> Error {
-    let ask = stream.get_last_error;
-    // SAFETY: the stream is not released; its text is good until it is asked again.
-    let text = ask
-        .map(|ask| unsafe { ask(stream) })
-        .filter(|text| !text.is_null());
-    // SAFETY: as above; it ends with a zero.
-    let text = text.map(|text| {
-        unsafe { CStr::from_ptr(text) }
-            .to_string_lossy()
-            .into_owned()
+    let text = stream.get_last_error.and_then(|ask| {
+        // SAFETY: the stream is not released, and its text is good until it is asked again.
+        let text = unsafe { ask(stream).as_ref().map(|text| CStr::from_ptr(text)) };
+        text.map(|text| text.to_string_lossy().into_owned())
     });
     let text = text.unwrap_or_else(|| "it does not say why".to_owned());
     Error::new(

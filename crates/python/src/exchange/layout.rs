@@ -4,6 +4,25 @@
 use std::ffi::{c_char, c_int, c_void};
 use std::ptr::null_mut;
 
+/// Frees what a structure points to, and marks it released.
+///
+/// # Safety
+/// It is not released, and nobody reads it any more.
+pub type Release<T> = unsafe extern "C" fn(*mut T);
+
+/// Asks a stream for a structure; 0 is success.
+///
+/// # Safety
+/// The stream is not released, nobody else asks it, and the structure can be
+/// written to.
+pub type Ask<T> = unsafe extern "C" fn(*mut CStream, *mut T) -> c_int;
+
+/// Asks a stream for a text that ends with a zero.
+///
+/// # Safety
+/// As [`Ask`]; the text is good until the stream is asked again.
+pub type AskText = unsafe extern "C" fn(*mut CStream) -> *const c_char;
+
 /// `struct ArrowSchema`.
 #[repr(C)]
 pub struct CSchema {
@@ -14,7 +33,7 @@ pub struct CSchema {
     pub n_children: i64,
     pub children: *mut *mut CSchema,
     pub dictionary: *mut CSchema,
-    pub release: Option<unsafe extern "C" fn(*mut CSchema)>,
+    pub release: Option<Release<CSchema>>,
     pub private_data: *mut c_void,
 }
 
@@ -29,17 +48,17 @@ pub struct CArray {
     pub buffers: *mut *const c_void,
     pub children: *mut *mut CArray,
     pub dictionary: *mut CArray,
-    pub release: Option<unsafe extern "C" fn(*mut CArray)>,
+    pub release: Option<Release<CArray>>,
     pub private_data: *mut c_void,
 }
 
 /// `struct ArrowArrayStream`.
 #[repr(C)]
 pub struct CStream {
-    pub get_schema: Option<unsafe extern "C" fn(*mut CStream, *mut CSchema) -> c_int>,
-    pub get_next: Option<unsafe extern "C" fn(*mut CStream, *mut CArray) -> c_int>,
-    pub get_last_error: Option<unsafe extern "C" fn(*mut CStream) -> *const c_char>,
-    pub release: Option<unsafe extern "C" fn(*mut CStream)>,
+    pub get_schema: Option<Ask<CSchema>>,
+    pub get_next: Option<Ask<CArray>>,
+    pub get_last_error: Option<AskText>,
+    pub release: Option<Release<CStream>>,
     pub private_data: *mut c_void,
 }
 

@@ -7,6 +7,7 @@ mod export;
 mod import;
 mod kinds;
 mod layout;
+pub mod plain;
 
 use std::ffi::CStr;
 
