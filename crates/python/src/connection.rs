@@ -190,14 +190,8 @@ impl Connection {
         let outcome = match known.map_err(|error| raised(py, error))? {
             Some(known) => {
                 let frames = Self::frames(&opened, &known.tables, finder)?;
-                let run = known.prepared.run(session, &values);
-                match frames {
-                    None => wait(py, interrupts, observer, fraction, run),
-                    Some(frames) => {
-                        let run = session.lending(frames, run);
-                        wait(py, interrupts, observer, fraction, run)
-                    }
-                }
+                let run = lent(session, frames, known.prepared.run(session, &values));
+                wait(py, interrupts, observer, fraction, run)
             }
             None if !values.is_empty() => {
                 let message = "parameters are for one statement, and this text is not one";
@@ -211,8 +205,7 @@ impl Connection {
                 });
                 for statement in statements {
                     let frames = Self::frames(&opened, &statement.tables(), finder)?;
-                    let run = session.run(&statement);
-                    let run = session.lending(frames.unwrap_or_default(), run);
+                    let run = lent(session, frames, session.run(&statement));
                     last = wait(py, interrupts, observer, fraction, run)?;
                     if last.is_err() {
                         break;
@@ -280,13 +273,8 @@ impl Connection {
             let done = done.load(std::sync::atomic::Ordering::Relaxed);
             Some(done as f64 / each.len().max(1) as f64)
         };
-        let counted = match frames {
-            None => wait(py, &opened.interrupts, observer, fraction, work),
-            Some(frames) => {
-                let work = session.lending(frames, work);
-                wait(py, &opened.interrupts, observer, fraction, work)
-            }
-        };
+        let work = lent(session, frames, work);
+        let counted = wait(py, &opened.interrupts, observer, fraction, work);
         counted?.map_err(|error| raised(py, error))
     }
 
@@ -324,8 +312,8 @@ impl Connection {
 
     /// Ends the session: results are closed, an open transaction is rolled back.
     fn close(&self, py: Python<'_>) {
-        let opened = locked(&self.0).take();
         py.detach(|| {
+            let opened = locked(&self.0).take();
             if let Some(opened) = opened {
                 opened.interrupts.ask();
                 for source in locked(&opened.results).drain(..) {
@@ -338,6 +326,18 @@ impl Connection {
     }
 }
 
+/// Does work whose statement names frames, if it does.
+async fn lent<T>(
+    session: &Session,
+    frames: Option<HashMap<String, Frame>>,
+    work: impl Future<Output = T>,
+) -> T {
+    match frames {
+        Some(frames) => session.lending(frames, work).await,
+        None => work.await,
+    }
+}
+
 /// Takes back a transaction whose statements failed or were interrupted.
 struct Undo<'a>(&'a Session);
 
@@ -346,6 +346,13 @@ impl Drop for Undo<'_> {
         self.0.fail();
         // Nothing is written then, so it does not wait.
         let _ = self.0.end_implicit().now_or_never();
+    }
+}
+
+impl Drop for Connection {
+    /// Closing may wait for the disk, and for threads that need Python's lock to end.
+    fn drop(&mut self) {
+        let _ = Python::try_attach(|py| py.detach(|| drop(locked(&self.0).take())));
     }
 }
 

@@ -11,7 +11,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyCapsule, PyList};
 
 use crate::batch::Batch;
-use crate::connection::Opened;
+use crate::connection::{Opened, closed_result};
 use crate::exchange;
 use crate::failure::raised;
 use crate::values::tuples;
@@ -105,8 +105,10 @@ impl Rows {
     /// Puts the next batch behind those that wait; `false` at the end.
     fn read(&self, py: Python<'_>, observer: Option<&Bound<'_, PyAny>>) -> PyResult<bool> {
         let mut source = self.source();
-        if let Some(failed) = &source.failed {
-            return Err(raised(py, failed.clone()));
+        if let Some(failed) = source.failed.clone() {
+            // Python must not run while we hold what another of its threads may wait for.
+            drop(source);
+            return Err(raised(py, failed));
         }
         let (Some(mut rows), Some(opened)) = (source.stream.take(), source.opened.clone()) else {
             return Ok(false);
@@ -127,7 +129,8 @@ impl Rows {
             .as_ref()
             .is_some_and(|why| why.message != busy);
         if closed {
-            return Err(raised(py, crate::connection::closed_result()));
+            drop(source);
+            return Err(raised(py, closed_result()));
         }
         match next {
             Ok((rows, Some(Ok(batch)))) => {
@@ -157,6 +160,14 @@ impl Rows {
                 Err(stop)
             }
         }
+    }
+}
+
+impl Drop for Rows {
+    /// What is stopped may be in Python's code, and need its lock to end.
+    fn drop(&mut self) {
+        let stop = |py: Python<'_>| py.detach(|| self.source().close(closed_result()));
+        let _ = Python::try_attach(stop);
     }
 }
 
@@ -316,6 +327,6 @@ impl Rows {
 
     /// Ends the result; what was not read is not computed.
     fn close(&self, py: Python<'_>) {
-        py.detach(|| self.source().close(crate::connection::closed_result()));
+        py.detach(|| self.source().close(closed_result()));
     }
 }

@@ -40,8 +40,10 @@ def adapt(value: Any) -> Tuple[Optional[str], Any]:
         # pandas.NaT is one, and equal to nothing.
         if value != value:
             return None, None
-        kind = "TIMESTAMP" if value.tzinfo is None else "TIMESTAMPTZ"
-        return kind, value.isoformat(" ", timespec="microseconds")[:32]
+        if value.tzinfo is None:
+            return "TIMESTAMP", _moment(value)
+        # In UTC, so that nothing is lost where the zone of a text is passed over.
+        return "TIMESTAMPTZ", _moment(value.astimezone(datetime.timezone.utc)) + "+00:00"
     if isinstance(value, datetime.date):
         return "DATE", value.isoformat()
     if isinstance(value, datetime.time):
@@ -62,6 +64,12 @@ def adapt(value: Any) -> Tuple[Optional[str], Any]:
     if isinstance(value, dict):
         return None, json.dumps(value)
     return _other(value)
+
+
+def _moment(value: datetime.datetime) -> str:
+    # Not isoformat(): that of pandas has nanoseconds.
+    date, time = value.date().isoformat(), value.time()
+    return f"{date} {time.isoformat()}"
 
 
 def _decimal(value: decimal.Decimal) -> Tuple[Optional[str], Any]:
