@@ -6,7 +6,7 @@ BIN := $(CARGO_TARGET_DIR)/release
 # dependencies, and build DataFusion a second time.
 CARGO_BUILD := cargo build --release --locked --workspace
 
-.PHONY: demo test bench bench-clients lab clients soak fuzz lint clean setup build
+.PHONY: demo test bench bench-clients lab clients python soak fuzz lint clean setup build
 
 demo: build            ## TPC-H at scale factor 1: generate, load, query, verify
 	$(BIN)/freestone tpch --scale 1 --db ./demo-db
@@ -31,6 +31,10 @@ clients: build         ## psql, Python, node, Go, Java, pgbench, pg_dump, SQLAlc
 bench-clients: build   ## pgbench's key look-ups, Freestone and PostgreSQL in turns
 	clients/pgbench.sh $(BIN)/freestone
 
+python: setup          ## the Python package: its wheel, into an environment of its own, and its tests
+	$(CARGO_BUILD) --lib
+	crates/python/run-tests.sh $(BIN)/lib_freestone.so
+
 soak: build            ## longer: 250 kills, crashes, transfers, orders of threads
 	$(CARGO_BUILD) --bin kill
 	$(BIN)/kill --rounds 50
@@ -54,7 +58,7 @@ clean:                 ## the databases and our own build results, not the depen
 	cargo clean --release --package freestone --package freestone-bench \
 	  --package freestone-allocator --package freestone-binder --package freestone-cli \
 	  --package freestone-calibrate --package freestone-lab --package freestone-model \
-	  --package freestone-exec --package freestone-server --package freestone-storage \
+	  --package freestone-exec --package freestone-python --package freestone-server --package freestone-storage \
 	  --package freestone-testkit --package xtask
 
 build: setup

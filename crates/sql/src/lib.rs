@@ -53,6 +53,7 @@ pub use freestone_storage::{Row, Value};
 pub use parameter::Parameter;
 pub use progress::{Progress, ScanCounts};
 pub use rights::Login;
-pub use session::{Description, Outcome, Prepared, Rows, Session, SessionOptions};
+pub use session::{Description, Frame, Outcome, Prepared, Rows, Session, SessionOptions};
 pub use statement::Statement;
+pub use types::type_name;
 pub use values::Cells;

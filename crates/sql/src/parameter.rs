@@ -3,7 +3,7 @@
 use std::ops::ControlFlow;
 
 use datafusion::sql::sqlparser::ast::{
-    CastKind, DataType, Expr, Statement as Ast, UnaryOperator, Value, visit_expressions,
+    Array, CastKind, DataType, Expr, Statement as Ast, UnaryOperator, Value, visit_expressions,
     visit_expressions_mut,
 };
 
@@ -29,6 +29,8 @@ pub enum Parameter {
     Text(String),
     /// Bytes, for BYTEA.
     Bytes(Vec<u8>),
+    /// Several values of one type.
+    List(Vec<Parameter>),
 }
 
 impl From<bool> for Parameter {
@@ -119,6 +121,10 @@ impl Parameter {
                 let digits: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
                 cast(text(format!("\\x{digits}")), DataType::Bytea)
             }
+            Self::List(items) => Expr::Array(Array {
+                elem: items.iter().map(Self::literal).collect(),
+                named: true,
+            }),
         }
     }
 }

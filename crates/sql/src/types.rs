@@ -216,6 +216,11 @@ pub(crate) fn column_type_of(arrow: &DataType) -> Result<ColumnType> {
     })
 }
 
+/// What SQL calls the type of a result's column, such as `numeric(10,2)`.
+pub fn type_name(arrow: &DataType) -> String {
+    sql_name(arrow)
+}
+
 /// PostgreSQL's name of an Arrow type.
 pub(crate) fn sql_name(arrow: &DataType) -> String {
     match arrow {

@@ -34,7 +34,7 @@ use crate::error::{Error, Result, did_you_mean};
 use crate::functions::{roles, sequences, settings};
 use crate::rights::{Identity, Rights, denied};
 use crate::scan::StoredTable;
-use crate::session::TakenNumbers;
+use crate::session::{Lent, TakenNumbers};
 use crate::statement::parse_one;
 use crate::types::Types;
 
@@ -136,6 +136,12 @@ impl<'a> Relations<'a> {
             && let Some(table) = pg_catalog::table(self, &name.name)?
         {
             return Ok(table);
+        }
+        if name.schema == DEFAULT_SCHEMA
+            && let Some(lent) = self.state.config().get_extension::<Lent>()
+            && let Some(frame) = lent.table(&name.name)
+        {
+            return Ok(frame);
         }
         Err(self.unknown(name))
     }

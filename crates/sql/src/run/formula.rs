@@ -240,9 +240,11 @@ fn array_of(parameter: &Parameter) -> Option<ArrayRef> {
         Parameter::Integer(value) => Arc::new(Int64Array::from(vec![*value])),
         Parameter::Double(value) => Arc::new(Float64Array::from(vec![*value])),
         // Their types depend on what they are used with.
-        Parameter::Null | Parameter::Decimal(_) | Parameter::Text(_) | Parameter::Bytes(_) => {
-            return None;
-        }
+        Parameter::Null
+        | Parameter::Decimal(_)
+        | Parameter::Text(_)
+        | Parameter::Bytes(_)
+        | Parameter::List(_) => return None,
     })
 }
 

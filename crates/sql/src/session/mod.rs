@@ -4,6 +4,7 @@ mod client;
 mod cursors;
 mod describe;
 mod entry;
+mod lent;
 mod numbers;
 mod plans;
 mod prepared;
@@ -39,6 +40,8 @@ use crate::statement::Statement;
 pub(crate) use client::ClientSettings;
 pub(crate) use cursors::{Cursors, Move};
 pub use describe::Description;
+pub use lent::Frame;
+pub(crate) use lent::Lent;
 pub(crate) use numbers::TakenNumbers;
 pub(crate) use plans::{KnownPlan, KnownPlans, PlanSettings, lasting};
 pub use prepared::Prepared;
@@ -71,6 +74,7 @@ pub struct Session {
     /// Statements kept by PREPARE.
     prepared: Mutex<HashMap<String, Arc<Prepared>>>,
     numbers: Arc<TakenNumbers>,
+    lent: Arc<Lent>,
     client: Arc<ClientSettings>,
     cursors: Cursors,
     /// Which known plans were made with its settings.
@@ -151,6 +155,8 @@ impl Session {
         config.set_extension(Arc::clone(&numbers));
         let client = Arc::new(ClientSettings::default());
         config.set_extension(Arc::clone(&client));
+        let lent = Arc::new(Lent::default());
+        config.set_extension(Arc::clone(&lent));
         if let Some(threads) = options.threads {
             config.options_mut().execution.target_partitions = threads.max(1);
         }
@@ -166,6 +172,7 @@ impl Session {
             relaxed: AtomicBool::new(false),
             prepared: Mutex::default(),
             numbers,
+            lent,
             client,
             cursors: Cursors::default(),
             identity,

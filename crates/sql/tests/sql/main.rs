@@ -22,6 +22,7 @@ mod errors;
 mod explain;
 mod indexes;
 mod insert;
+mod lending;
 mod load;
 mod plans;
 mod point_change;

@@ -1,0 +1,382 @@
+//! Connections: sessions of open databases.
+
+use std::collections::HashMap;
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+
+use freestone::{Error, Frame, Outcome, Parameter, Prepared, Result, Session, SessionOptions};
+use futures::FutureExt;
+use pyo3::prelude::*;
+use pyo3::types::PyList;
+
+use crate::exchange;
+use crate::failure::{closed, raised};
+use crate::open::Held;
+use crate::rows::{Rows, Source};
+use crate::values::{Given, parameters};
+use crate::waiting::{Interrupts, wait};
+
+/// Statements that a connection remembers, and the longest text of one.
+const KNOWN: usize = 256;
+const LONG: usize = 16 << 10;
+
+/// A session and what belongs to it.
+pub struct Opened {
+    session: Session,
+    held: Held,
+    /// Requests to stop.
+    pub interrupts: Interrupts,
+    known: Mutex<HashMap<String, Vec<Arc<Known>>>>,
+    results: Mutex<Vec<Weak<Mutex<Source>>>>,
+}
+
+/// A statement that was prepared.
+struct Known {
+    prepared: Prepared,
+    /// The types that its parameters were given.
+    types: Vec<Option<&'static str>>,
+    /// Tables that it names.
+    tables: Vec<String>,
+}
+
+impl Opened {
+    fn new(held: Held, options: SessionOptions) -> Result<Self> {
+        let database = held.database();
+        let database = database.ok_or_else(|| Error::new("08003", "the database is closed"))?;
+        Ok(Self {
+            session: database.session_with(options),
+            held,
+            interrupts: Interrupts::default(),
+            known: Mutex::default(),
+            results: Mutex::default(),
+        })
+    }
+
+    /// Its session.
+    pub fn session(&self) -> &Session {
+        &self.session
+    }
+
+    /// The one statement of a text, prepared; `None` for a text of none or several.
+    fn prepared(&self, sql: &str, types: Vec<Option<&'static str>>) -> Result<Option<Arc<Known>>> {
+        let alike = |known: &&Arc<Known>| known.types == types;
+        if let Some(found) = locked(&self.known).get(sql)
+            && let Some(known) = found.iter().find(alike)
+        {
+            return Ok(Some(Arc::clone(known)));
+        }
+        let mut statements = self.session.parse(sql)?;
+        let (Some(statement), true) = (statements.pop(), statements.is_empty()) else {
+            return Ok(None);
+        };
+        let known = Arc::new(Known {
+            tables: statement.tables(),
+            prepared: Prepared::new(statement)?.with_types(&types)?,
+            types,
+        });
+        if sql.len() <= LONG {
+            let mut all = locked(&self.known);
+            if all.len() >= KNOWN {
+                all.clear();
+            }
+            let alike = all.entry(sql.to_owned()).or_default();
+            alike.push(Arc::clone(&known));
+        }
+        Ok(Some(known))
+    }
+
+    /// Remembers a result, which is closed with the connection.
+    fn remember(&self, source: &Arc<Mutex<Source>>) {
+        let mut results = locked(&self.results);
+        results.retain(|known| known.strong_count() > 0);
+        results.push(Arc::downgrade(source));
+    }
+}
+
+/// Why a result that was closed has no rows.
+pub fn closed_result() -> Error {
+    Error::new("24000", "the result is closed")
+}
+
+fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// A session of a database, below `freestone.Connection`.
+#[pyclass(frozen, module = "freestone")]
+pub struct Connection(Mutex<Option<Arc<Opened>>>);
+
+impl Connection {
+    fn of(opened: Opened) -> Self {
+        Self(Mutex::new(Some(Arc::new(opened))))
+    }
+
+    fn opened(&self, py: Python<'_>) -> PyResult<Arc<Opened>> {
+        locked(&self.0).clone().ok_or_else(|| closed(py))
+    }
+
+    /// Frames for the names that the database has no table for, as `finder` finds them;
+    /// `None` if it has them all.
+    fn frames(
+        opened: &Opened,
+        tables: &[String],
+        finder: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<Option<HashMap<String, Frame>>> {
+        let unknown = tables.iter().filter(|name| !opened.session.has_table(name));
+        let mut unknown = unknown.peekable();
+        let Some(finder) = finder.filter(|_| unknown.peek().is_some()) else {
+            return Ok(None);
+        };
+        let mut frames = HashMap::new();
+        for name in unknown {
+            let found = finder.call1((name,))?;
+            if !found.is_none() {
+                let (source, once): (Bound<'_, PyAny>, bool) = found.extract()?;
+                frames.insert(name.clone(), exchange::frame(&source, once)?);
+            }
+        }
+        Ok(Some(frames))
+    }
+}
+
+#[pymethods]
+impl Connection {
+    /// Opens a database, or a new one in memory.
+    #[new]
+    #[pyo3(signature = (path=None, read_only=false, threads=None, stripes=Vec::new()))]
+    fn new(
+        py: Python<'_>,
+        path: Option<PathBuf>,
+        read_only: bool,
+        threads: Option<usize>,
+        stripes: Vec<PathBuf>,
+    ) -> PyResult<Self> {
+        let opened = py.detach(|| {
+            let held = match &path {
+                Some(path) => Held::open(path, read_only, &stripes)?,
+                None => Held::in_memory(),
+            };
+            Opened::new(held, SessionOptions { threads })
+        });
+        opened.map(Self::of).map_err(|error| raised(py, error))
+    }
+
+    /// Another session of the same database.
+    #[pyo3(signature = (threads=None))]
+    fn again(&self, py: Python<'_>, threads: Option<usize>) -> PyResult<Self> {
+        let opened = self.opened(py)?;
+        let again = py.detach(|| Opened::new(opened.held.again(), SessionOptions { threads }));
+        again.map(Self::of).map_err(|error| raised(py, error))
+    }
+
+    /// Runs the statements of a text; of several, which take no parameters, the outcome of
+    /// the last is given. `finder` is asked for tables that the database does not have.
+    /// Gives the rows or `None`, the command tag or `None`.
+    #[pyo3(signature = (sql, values=None, finder=None, observer=None))]
+    fn execute(
+        &self,
+        py: Python<'_>,
+        sql: &str,
+        values: Option<&Bound<'_, PyAny>>,
+        finder: Option<&Bound<'_, PyAny>>,
+        observer: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<(Option<Rows>, Option<String>)> {
+        let opened = self.opened(py)?;
+        let Given { values, types } = parameters(values)?;
+        let known = opened.prepared(sql, types);
+        let session = &opened.session;
+        let progress = session.progress();
+        let (interrupts, fraction) = (&opened.interrupts, || progress.fraction());
+        let outcome = match known.map_err(|error| raised(py, error))? {
+            Some(known) => {
+                let frames = Self::frames(&opened, &known.tables, finder)?;
+                let run = lent(session, frames, known.prepared.run(session, &values));
+                wait(py, interrupts, observer, fraction, run)
+            }
+            None if !values.is_empty() => {
+                let message = "parameters are for one statement, and this text is not one";
+                return Err(raised(py, Error::new("42601", message)));
+            }
+            None => {
+                let statements = session.parse(sql).map_err(|error| raised(py, error))?;
+                let mut last = Ok(Outcome::Done {
+                    tag: String::new(),
+                    rows: 0,
+                });
+                for statement in statements {
+                    let frames = Self::frames(&opened, &statement.tables(), finder)?;
+                    let run = lent(session, frames, session.run(&statement));
+                    last = wait(py, interrupts, observer, fraction, run)?;
+                    if last.is_err() {
+                        break;
+                    }
+                }
+                Ok(last)
+            }
+        }?;
+        match outcome.map_err(|error| raised(py, error))? {
+            Outcome::Done { tag, .. } => Ok((None, Some(tag))),
+            Outcome::Rows(rows) => {
+                let schema = Arc::clone(&rows.schema);
+                let source = Source::of(rows, Arc::clone(&opened));
+                let source = Arc::new(Mutex::new(source));
+                opened.remember(&source);
+                Ok((Some(Rows::new(schema, source)), None))
+            }
+        }
+    }
+
+    /// Runs a statement with each of several lists of values, all in one transaction; gives
+    /// the command tags' counts, added up, or `None` if one has none.
+    #[pyo3(signature = (sql, many, finder=None, observer=None))]
+    fn execute_many(
+        &self,
+        py: Python<'_>,
+        sql: &str,
+        many: &Bound<'_, PyList>,
+        finder: Option<&Bound<'_, PyAny>>,
+        observer: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<Option<u64>> {
+        let opened = self.opened(py)?;
+        let mut each: Vec<(Arc<Known>, Vec<Parameter>)> = Vec::with_capacity(many.len());
+        for values in many {
+            let Given { values, types } = parameters(Some(&values))?;
+            let known = match each.last() {
+                Some((known, _)) if known.types == types => Some(Arc::clone(known)),
+                _ => {
+                    let known = opened.prepared(sql, types);
+                    known.map_err(|error| raised(py, error))?
+                }
+            };
+            let Some(known) = known else {
+                let message = "executemany takes one statement";
+                return Err(raised(py, Error::new("42601", message)));
+            };
+            each.push((known, values));
+        }
+        let tables = each.first().map(|(known, _)| known.tables.as_slice());
+        let frames = Self::frames(&opened, tables.unwrap_or_default(), finder)?;
+        let session = &opened.session;
+        let done = std::sync::atomic::AtomicUsize::new(0);
+        let work = async {
+            if session.in_transaction() {
+                return run_each(session, &each, &done).await;
+            }
+            session.begin_implicit()?;
+            let undo = Undo(session);
+            let sum = run_each(session, &each, &done).await?;
+            std::mem::forget(undo);
+            session.end_implicit().await?;
+            Ok(sum)
+        };
+        let fraction = || {
+            let done = done.load(std::sync::atomic::Ordering::Relaxed);
+            Some(done as f64 / each.len().max(1) as f64)
+        };
+        let work = lent(session, frames, work);
+        let counted = wait(py, &opened.interrupts, observer, fraction, work);
+        counted?.map_err(|error| raised(py, error))
+    }
+
+    /// Stops the statements of this connection that are running, from any thread.
+    fn interrupt(&self, py: Python<'_>) -> PyResult<()> {
+        self.opened(py)?.interrupts.ask();
+        Ok(())
+    }
+
+    /// Whether BEGIN has opened a transaction that has not ended.
+    fn in_transaction(&self, py: Python<'_>) -> PyResult<bool> {
+        Ok(self.opened(py)?.session.in_transaction())
+    }
+
+    /// Whether a statement failed in the open transaction.
+    fn transaction_failed(&self, py: Python<'_>) -> PyResult<bool> {
+        Ok(self.opened(py)?.session.transaction_failed())
+    }
+
+    /// Whether the database has a table or view of that name.
+    fn has_table(&self, py: Python<'_>, name: &str) -> PyResult<bool> {
+        Ok(self.opened(py)?.session.has_table(name))
+    }
+
+    /// Changes a setting, as SET does.
+    fn set(&self, py: Python<'_>, name: &str, value: &str) -> PyResult<()> {
+        let set = self.opened(py)?.session.set(name, value);
+        set.map_err(|error| raised(py, error))
+    }
+
+    /// Whether `close` was called.
+    fn is_closed(&self) -> bool {
+        locked(&self.0).is_none()
+    }
+
+    /// Ends the session: results are closed, an open transaction is rolled back.
+    fn close(&self, py: Python<'_>) {
+        py.detach(|| {
+            let opened = locked(&self.0).take();
+            if let Some(opened) = opened {
+                opened.interrupts.ask();
+                for source in locked(&opened.results).drain(..) {
+                    if let Some(source) = source.upgrade() {
+                        locked(&source).close(closed_result());
+                    }
+                }
+            }
+        });
+    }
+}
+
+/// Does work whose statement names frames, if it does.
+async fn lent<T>(
+    session: &Session,
+    frames: Option<HashMap<String, Frame>>,
+    work: impl Future<Output = T>,
+) -> T {
+    match frames {
+        Some(frames) => session.lending(frames, work).await,
+        None => work.await,
+    }
+}
+
+/// Takes back a transaction whose statements failed or were interrupted.
+struct Undo<'a>(&'a Session);
+
+impl Drop for Undo<'_> {
+    fn drop(&mut self) {
+        self.0.fail();
+        // Nothing is written then, so it does not wait.
+        let _ = self.0.end_implicit().now_or_never();
+    }
+}
+
+impl Drop for Connection {
+    /// Closing may wait for the disk, and for threads that need Python's lock to end.
+    fn drop(&mut self) {
+        let _ = Python::try_attach(|py| py.detach(|| drop(locked(&self.0).take())));
+    }
+}
+
+/// Runs a statement with each list of values; `None` if it does not count rows.
+async fn run_each(
+    session: &Session,
+    each: &[(Arc<Known>, Vec<Parameter>)],
+    done: &std::sync::atomic::AtomicUsize,
+) -> Result<Option<u64>> {
+    let mut sum = Some(0);
+    for (known, values) in each {
+        match known.prepared.run(session, values).await? {
+            Outcome::Rows(_) => sum = None,
+            Outcome::Done { tag, .. } => {
+                let count = tag
+                    .rsplit(' ')
+                    .next()
+                    .and_then(|last| last.parse::<u64>().ok());
+                sum = sum.zip(count).map(|(sum, count)| sum + count);
+            }
+        }
+        done.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+        // So that it can be interrupted: such statements may never wait.
+        tokio::task::yield_now().await;
+    }
+    Ok(sum)
+}

@@ -1,0 +1,58 @@
+//! Lists, structs and maps as lists and dictionaries.
+
+use arrow::array::{Array, ArrayRef, AsArray};
+use arrow::datatypes::DataType;
+use freestone::Error;
+use pyo3::IntoPyObjectExt;
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyList};
+
+use super::read::{self, Objects, each};
+use crate::failure::raised;
+
+/// The values of an array of nested values.
+///
+/// # Errors
+/// `0A000` for a type that has no counterpart in Python.
+pub fn objects<'py>(py: Python<'py>, array: &ArrayRef) -> PyResult<Objects<'py>> {
+    let list = |items: ArrayRef| PyList::new(py, read::objects(py, &items)?)?.into_bound_py_any(py);
+    match array.data_type() {
+        DataType::List(_) => each(py, array, |at| list(array.as_list::<i32>().value(at))),
+        DataType::LargeList(_) => each(py, array, |at| list(array.as_list::<i64>().value(at))),
+        DataType::ListView(_) => each(py, array, |at| list(array.as_list_view::<i32>().value(at))),
+        DataType::LargeListView(_) => {
+            each(py, array, |at| list(array.as_list_view::<i64>().value(at)))
+        }
+        DataType::FixedSizeList(_, _) => {
+            each(py, array, |at| list(array.as_fixed_size_list().value(at)))
+        }
+        DataType::Struct(fields) => {
+            let columns = array.as_struct().columns().iter();
+            let columns: PyResult<Vec<Objects<'py>>> =
+                columns.map(|column| read::objects(py, column)).collect();
+            let columns = columns?;
+            each(py, array, |at| {
+                let record = PyDict::new(py);
+                for (field, column) in fields.iter().zip(&columns) {
+                    record.set_item(field.name(), &column[at])?;
+                }
+                record.into_bound_py_any(py)
+            })
+        }
+        DataType::Map(_, _) => each(py, array, |at| {
+            let entries = array.as_map().value(at);
+            let map = PyDict::new(py);
+            let keys = read::objects(py, entries.column(0))?;
+            for (key, value) in keys.iter().zip(read::objects(py, entries.column(1))?) {
+                map.set_item(key, value)?;
+            }
+            map.into_bound_py_any(py)
+        }),
+        other => {
+            let kind = freestone::type_name(other);
+            let error = Error::unsupported(format!("values of type {kind} have no Python type"))
+                .with_hint("take the result as Arrow: fetch_arrow()");
+            Err(raised(py, error))
+        }
+    }
+}
