@@ -93,6 +93,10 @@ fn steps(root: &Path, extent: Extent) -> Vec<Step> {
     );
     wire.command.env("FREESTONE", binaries.join("freestone"));
     steps.push(wire);
+    let package = root.join("crates/python/run-tests.sh");
+    let mut python = step("Python package", &package, &[]);
+    python.command.arg(binaries.join("lib_freestone.so"));
+    steps.push(python);
     if extent == Extent::All {
         let program = binaries.join("freestone");
         let run = root.join("clients/run.sh");

@@ -16,3 +16,10 @@ def stones(con):
         [("talc", 1, None), ("quartz", 7, "2024-02-29"), ("diamond", 10, "1869-03-01")],
     )
     return con
+
+
+def pytest_terminal_summary(terminalreporter):
+    """The closing line that the project's other runners have."""
+    of = lambda *kinds: sum(len(terminalreporter.stats.get(kind, [])) for kind in kinds)
+    passed, failed, skipped = of("passed", "xfailed"), of("failed", "error"), of("skipped")
+    terminalreporter.write_line(f"{passed} passed, {failed} failed, {skipped} skipped")

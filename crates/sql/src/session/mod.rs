@@ -6,6 +6,7 @@ mod describe;
 mod entry;
 mod lent;
 mod numbers;
+mod outcome;
 mod plans;
 mod prepared;
 mod reading;
@@ -19,10 +20,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use datafusion::arrow::array::RecordBatch;
-use datafusion::arrow::datatypes::SchemaRef;
+use datafusion::execution::TaskContext;
 use datafusion::execution::session_state::SessionState;
-use datafusion::execution::{SendableRecordBatchStream, TaskContext};
-use datafusion::physical_plan::memory::MemoryStream;
 use datafusion::prelude::SessionConfig;
 use freestone_exec::Memory;
 use freestone_storage::{RoleId, Snapshot, Transaction};
@@ -43,6 +42,7 @@ pub use describe::Description;
 pub use lent::Frame;
 pub(crate) use lent::Lent;
 pub(crate) use numbers::TakenNumbers;
+pub use outcome::{Outcome, Rows};
 pub(crate) use plans::{KnownPlan, KnownPlans, PlanSettings, lasting};
 pub use prepared::Prepared;
 pub(crate) use settings::{
@@ -80,59 +80,6 @@ pub struct Session {
     /// Which known plans were made with its settings.
     plan_settings: Mutex<PlanSettings>,
     identity: Arc<Identity>,
-}
-
-/// What a statement came to.
-pub enum Outcome {
-    /// A result, yet to be read.
-    Rows(Rows),
-    /// Done.
-    Done {
-        /// PostgreSQL's command tag, such as `INSERT 0 5` or `CREATE TABLE`.
-        tag: String,
-        /// Rows inserted or copied.
-        rows: u64,
-    },
-}
-
-/// A result that is computed as it is read. Dropping it stops the work.
-pub struct Rows {
-    /// Names and types of the columns.
-    pub schema: SchemaRef,
-    /// The rows; errors convert into [`Error`].
-    pub stream: SendableRecordBatchStream,
-}
-
-impl Outcome {
-    /// A statement without rows.
-    pub(crate) fn done(tag: impl Into<String>) -> Self {
-        Self::Done {
-            tag: tag.into(),
-            rows: 0,
-        }
-    }
-
-    /// A result that is already there.
-    pub(crate) fn batch(batch: RecordBatch) -> Result<Self> {
-        Self::batches(batch.schema(), vec![batch])
-    }
-
-    fn batches(schema: SchemaRef, batches: Vec<RecordBatch>) -> Result<Self> {
-        let stream = MemoryStream::try_new(batches, Arc::clone(&schema), None)?;
-        Ok(Self::Rows(Rows {
-            schema,
-            stream: Box::pin(stream),
-        }))
-    }
-}
-
-impl std::fmt::Debug for Outcome {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self {
-            Self::Rows(rows) => f.debug_tuple("Rows").field(&rows.schema).finish(),
-            Self::Done { tag, .. } => f.debug_tuple("Done").field(tag).finish(),
-        }
-    }
 }
 
 /// A sort holds back at most one part of so many of all memory.
