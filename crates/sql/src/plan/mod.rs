@@ -17,5 +17,6 @@ pub(crate) mod relations;
 mod reserved;
 pub(crate) mod rewrite;
 pub(crate) mod rows;
+mod series;
 mod spelling;
 mod table_functions;

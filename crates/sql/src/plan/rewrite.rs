@@ -3,12 +3,14 @@
 //! | written | becomes |
 //! |---|---|
 //! | `+ x` | `x` |
+//! | `FETCH FIRST n ROWS ONLY` | `LIMIT n` |
 //! | `VALUES ((SELECT 1), 2), (3, 4)` | `SELECT (SELECT 1), 2 UNION ALL SELECT 3, 4` |
 //! | `SELECT EXISTS (SELECT …)` | `SELECT (SELECT count(*) …) > 0` |
 //! | `SELECT x IN (SELECT …)` | `SELECT CASE … END` over counts of matches and NULLs |
 //!
 //! What clients of PostgreSQL ask about its catalog is put into other words by
-//! `pg_catalog`, arrays by `arrays`, a few operators by `spelling`.
+//! `pg_catalog`, arrays by `arrays`, a few operators by `spelling`, columns of
+//! `generate_series` by `series`.
 //!
 //! DataFusion has EXISTS and IN with a sub-query in conditions only, hence the last
 //! two, which are made in SELECT lists.
@@ -16,14 +18,14 @@
 use std::ops::ControlFlow;
 
 use datafusion::sql::sqlparser::ast::{
-    Expr, GroupByExpr, Ident, Query, Select, SelectItem, SetExpr, SetOperator, SetQuantifier,
-    Statement as Ast, UnaryOperator, Values, VisitMut, VisitorMut, visit_expressions,
-    visit_expressions_mut,
+    Expr, Fetch, GroupByExpr, Ident, LimitClause, Query, Select, SelectItem, SetExpr, SetOperator,
+    SetQuantifier, Statement as Ast, UnaryOperator, Value, Values, VisitMut, VisitorMut,
+    visit_expressions, visit_expressions_mut,
 };
 use datafusion::sql::sqlparser::dialect::PostgreSqlDialect;
 use datafusion::sql::sqlparser::parser::Parser;
 
-use super::{arrays, pg_catalog, spelling};
+use super::{arrays, pg_catalog, series, spelling};
 use crate::error::Result;
 use crate::statement::parse_one;
 
@@ -47,6 +49,7 @@ impl VisitorMut for Rewrite {
         if let Err(error) = pg_catalog::emptied(query) {
             return ControlFlow::Break(error);
         }
+        fetch_as_limit(query);
         if let SetExpr::Values(values) = query.body.as_ref()
             && values
                 .rows
@@ -63,6 +66,7 @@ impl VisitorMut for Rewrite {
     }
 
     fn pre_visit_select(&mut self, select: &mut Select) -> ControlFlow<Self::Break> {
+        series::named(select);
         for item in &mut select.projection {
             let (SelectItem::UnnamedExpr(expr) | SelectItem::ExprWithAlias { expr, .. }) = item
             else {
@@ -110,6 +114,28 @@ impl VisitorMut for Rewrite {
             *expr = (**inner).clone();
         }
         ControlFlow::Continue(())
+    }
+}
+
+/// `FETCH FIRST n ROWS ONLY` is LIMIT n.
+fn fetch_as_limit(query: &mut Query) {
+    let plain = |fetch: &Fetch| !fetch.with_ties && !fetch.percent;
+    let offset = match &query.limit_clause {
+        None => None,
+        Some(LimitClause::LimitOffset {
+            limit: None,
+            offset,
+            limit_by,
+        }) if limit_by.is_empty() => offset.clone(),
+        Some(_) => return,
+    };
+    if let Some(fetch) = query.fetch.take_if(|fetch| plain(fetch)) {
+        let one = || Expr::Value(Value::Number("1".to_owned(), false).with_empty_span());
+        query.limit_clause = Some(LimitClause::LimitOffset {
+            limit: Some(fetch.quantity.unwrap_or_else(one)),
+            offset,
+            limit_by: Vec::new(),
+        });
     }
 }
 

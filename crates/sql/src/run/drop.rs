@@ -1,17 +1,54 @@
 //! DROP TABLE, DROP VIEW, DROP INDEX, DROP SEQUENCE, DROP SCHEMA: all names of a statement, or none.
 
-use datafusion::sql::sqlparser::ast::{ObjectName, ObjectType, Statement as Ast};
+use datafusion::sql::sqlparser::ast::{AlterTable, ObjectName, ObjectType, Statement as Ast};
 use freestone_storage::CatalogEdit;
 
 use super::Run;
 use super::create::unknown_schema;
+use super::redeclare::written;
 use super::sequence::drop_sequence;
 use crate::error::{Error, Result};
-use crate::plan::names::{DEFAULT_SCHEMA, Name, schema_name, table_name};
+use crate::plan::names::{DEFAULT_SCHEMA, Name, quoted, schema_name, table_name};
 use crate::plan::relations::unknown_table;
 use crate::session::Outcome;
+use crate::statement::parse_one;
 
 impl Run<'_> {
+    /// DROP INDEX of a unique one: its key goes, which CREATE UNIQUE INDEX has made. `None`
+    /// for anything else.
+    pub(super) fn unique_index(&self, ast: &Ast) -> Result<Option<AlterTable>> {
+        let Ast::Drop {
+            object_type: ObjectType::Index,
+            names,
+            cascade,
+            ..
+        } = ast
+        else {
+            return Ok(None);
+        };
+        let [name] = names.as_slice() else {
+            return Ok(None);
+        };
+        let name = table_name(name)?;
+        let Some((table, _)) = self.snapshot.index(&name.schema, &name.name) else {
+            return Ok(None);
+        };
+        let mut keys = table.schema.keys.iter();
+        if !keys.any(|key| key.name == name.name && !key.primary) {
+            return Ok(None);
+        }
+        let text = format!(
+            "ALTER TABLE {} DROP CONSTRAINT {}{}",
+            written(&Name::new(&name.schema, &table.name)),
+            quoted(&name.name),
+            if *cascade { " CASCADE" } else { "" }
+        );
+        match parse_one(&text)? {
+            Ast::AlterTable(alter) => Ok(Some(alter)),
+            _ => Err(Error::internal("a unique index is no constraint")),
+        }
+    }
+
     pub(super) fn drop(&self, ast: &Ast) -> Result<Outcome> {
         let Ast::Drop {
             object_type,

@@ -172,7 +172,13 @@ impl Run<'_> {
             Ast::CreateSequence { .. } => self.create_sequence(ast),
             Ast::CreateSchema { .. } => self.create_schema(ast),
             Ast::AlterTable(alter) => Box::pin(self.alter_table(alter)).await,
-            Ast::Drop { .. } => self.drop(ast),
+            Ast::Drop { .. } => match self.unique_index(ast)? {
+                Some(alter) => {
+                    Box::pin(self.alter_table(&alter)).await?;
+                    Ok(Outcome::done("DROP INDEX"))
+                }
+                None => self.drop(ast),
+            },
             Ast::Call(call) => match RoleStatement::of(call) {
                 Some(statement) => self.role_statement(&statement),
                 None => Err(refused(ast)),

@@ -115,6 +115,9 @@ fn unique_indexes_are_keys() {
     sql.run("INSERT INTO t VALUES (9, TRUE, NULL), (10, TRUE, NULL)");
     assert_eq!(sql.state("CREATE UNIQUE INDEX t_name ON t (k)"), "42P07");
     sql.run("CREATE UNIQUE INDEX IF NOT EXISTS t_name ON t (k)");
+    assert_eq!(sql.run("DROP INDEX t_name"), "DROP INDEX");
+    sql.run("INSERT INTO t VALUES (11, TRUE, 'a')");
+    assert_eq!(sql.state("DROP INDEX t_pkey"), "2BP01");
     assert_eq!(sql.state("CREATE UNIQUE INDEX ON s (k)"), "23505");
     assert_eq!(
         sql.state("CREATE UNIQUE INDEX i ON s USING bloom (v)"),
@@ -159,6 +162,10 @@ fn operators_are_spelt_as_in_postgresql() {
         ("(1, 2) IN ((0 + 1, 2), (3, 4))", "true"),
         ("(1, 2) NOT IN ((0 + 1, 2), (3, 4))", "false"),
         ("~5 = -6", "true"),
+        (
+            "(SELECT max(k) FROM (SELECT k FROM t ORDER BY k OFFSET 1 ROWS FETCH NEXT 2 ROWS ONLY) x) = 3",
+            "true",
+        ),
     ] {
         assert_eq!(
             sql.one(&format!("SELECT {condition}")),
@@ -167,6 +174,19 @@ fn operators_are_spelt_as_in_postgresql() {
         );
     }
     assert_eq!(sql.state("SELECT 'a' LIKE 'a' ESCAPE 'xy'"), "22025");
+}
+
+#[test]
+fn the_column_of_a_series_has_its_name() {
+    let sql = Sql::new();
+    assert_eq!(
+        sql.rows(
+            "SELECT n, n.n + 1, n.value FROM generate_series(1, 3) AS n WHERE n > 1 ORDER BY n DESC"
+        ),
+        ["3|4|3", "2|3|2"]
+    );
+    assert_eq!(sql.one("SELECT sum(N) FROM generate_series(1, 3) n"), "6");
+    assert_eq!(sql.one("SELECT n FROM generate_series(4, 4) AS s(n)"), "4");
 }
 
 #[test]
@@ -255,6 +275,35 @@ fn constraints_are_in_the_information_schema() {
     assert_eq!(
         sql.rows("SELECT constraint_name FROM information_schema.check_constraints"),
         ["c_x"]
+    );
+}
+
+#[test]
+fn indexes_tell_their_columns_as_lists() {
+    let sql = Sql::new();
+    sql.run("CREATE SCHEMA other; CREATE TABLE other.v (a INT); CREATE TABLE w (a INT, b INT, PRIMARY KEY (b, a))");
+    assert_eq!(
+        sql.rows(
+            "SELECT unnest(i.indkey) AS k, generate_subscripts(i.indkey, 1) AS n FROM pg_catalog.pg_index AS i ORDER BY 2"
+        ),
+        ["2|0", "1|1"]
+    );
+    assert_eq!(
+        sql.rows(
+            "SELECT a.attname, (keys).n FROM (SELECT i.indrelid, information_schema._pg_expandarray(i.indkey) AS keys
+             FROM pg_catalog.pg_index i) AS result JOIN pg_catalog.pg_attribute a
+             ON a.attrelid = result.indrelid AND a.attnum = (result.keys).x ORDER BY 2"
+        ),
+        ["b|1", "a|2"]
+    );
+    assert_eq!(
+        sql.rows("SELECT c.relname, pg_catalog.pg_table_is_visible(c.oid) FROM pg_catalog.pg_class c WHERE relkind = 'r' ORDER BY 1"),
+        ["v|false", "w|true"]
+    );
+    sql.run("CREATE VIEW seen AS SELECT a FROM w");
+    assert_eq!(
+        sql.one("SELECT pg_get_viewdef(c.oid) FROM pg_class c WHERE relname = 'seen'"),
+        "SELECT a FROM w"
     );
 }
 

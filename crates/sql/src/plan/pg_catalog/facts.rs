@@ -3,10 +3,10 @@
 use std::sync::Arc;
 
 use datafusion::arrow::array::{
-    ArrayRef, BooleanArray, Int32Builder, Int64Array, ListBuilder, RecordBatch, StringBuilder,
-    StringViewArray,
+    Array, ArrayRef, BooleanArray, Int32Array, Int32Builder, Int64Array, ListArray, ListBuilder,
+    RecordBatch, StringBuilder, StringViewArray, StructArray,
 };
-use datafusion::arrow::datatypes::{Field, Schema};
+use datafusion::arrow::datatypes::{DataType, Field, Schema};
 
 use crate::error::Result;
 
@@ -59,8 +59,8 @@ impl From<Vec<i32>> for Fact {
 /// A table that is being filled.
 pub(super) struct Facts {
     /// Names, each perhaps with `:t` for text, `:b` for truth, `:a` for a list of
-    /// numbers, `:l` for one of texts, which is NULL if it is empty; numbers
-    /// else.
+    /// numbers, `:l` for one of texts, which is NULL if it is empty, `:s` for one with
+    /// places; numbers else.
     columns: Vec<(&'static str, char)>,
     rows: Vec<Vec<Option<Fact>>>,
 }
@@ -103,6 +103,27 @@ impl Facts {
     }
 }
 
+/// Lists of numbers, each with its place from 1 on.
+fn with_places<'a>(
+    mut numbers: ListBuilder<Int32Builder>,
+    facts: impl Iterator<Item = Option<&'a Fact>>,
+) -> ListArray {
+    let mut places = Vec::new();
+    for fact in facts {
+        if let Some(Fact::Numbers(list)) = fact {
+            numbers.values().append_slice(list);
+            places.extend((1..).take(list.len()));
+        }
+        numbers.append(matches!(fact, Some(Fact::Numbers(_))));
+    }
+    let (_, offsets, numbers, nulls) = numbers.finish().into_parts();
+    let field = |name: &str| Arc::new(Field::new(name, DataType::Int32, true));
+    let places: ArrayRef = Arc::new(Int32Array::from(places));
+    let pairs = StructArray::from(vec![(field("x"), numbers), (field("n"), places)]);
+    let item = Field::new_list_field(pairs.data_type().clone(), true);
+    ListArray::new(Arc::new(item), offsets, Arc::new(pairs), nulls)
+}
+
 fn array<'a>(kind: char, facts: impl Iterator<Item = Option<&'a Fact>>) -> ArrayRef {
     match kind {
         't' => Arc::new(StringViewArray::from_iter(facts.map(|fact| match fact {
@@ -121,6 +142,10 @@ fn array<'a>(kind: char, facts: impl Iterator<Item = Option<&'a Fact>>) -> Array
                 lists.append(matches!(fact, Some(Fact::Numbers(_))));
             }
             Arc::new(lists.finish())
+        }
+        's' => {
+            let numbers = ListBuilder::new(Int32Builder::new());
+            Arc::new(with_places(numbers, facts))
         }
         'l' => {
             let mut lists = ListBuilder::new(StringBuilder::new());

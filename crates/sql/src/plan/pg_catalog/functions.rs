@@ -9,7 +9,7 @@
 //! | `'t'::regclass`, `x::regclass` | the number of a table, its name |
 
 use datafusion::sql::sqlparser::ast::{
-    BinaryOperator, CastKind, DataType, Expr, Function, FunctionArg, FunctionArgExpr,
+    AccessExpr, BinaryOperator, CastKind, DataType, Expr, Function, FunctionArg, FunctionArgExpr,
     FunctionArguments, ObjectName, Value,
 };
 use datafusion::sql::sqlparser::dialect::PostgreSqlDialect;
@@ -18,7 +18,7 @@ use datafusion::sql::sqlparser::parser::Parser;
 use super::PG_CATALOG;
 use super::types::names;
 use crate::error::Result;
-use crate::plan::names::fold_part;
+use crate::plan::names::{fold, fold_part};
 
 /// An expression in other words; `None` for one that stays as it is.
 ///
@@ -28,7 +28,14 @@ use crate::plan::names::fold_part;
 #[inline(never)]
 pub(crate) fn rewritten(expr: &mut Expr) -> Result<Option<Expr>> {
     Ok(match expr {
+        Expr::CompoundFieldAccess { root, access_chain } => match part(root, access_chain) {
+            Some(text) => Some(parsed(&text)?),
+            None => None,
+        },
         Expr::Function(function) => {
+            if let Some(text) = expanded(function) {
+                return parsed(&text).map(Some);
+            }
             unqualified(&mut function.name);
             return called(function);
         }
@@ -144,8 +151,8 @@ fn called(function: &mut Function) -> Result<Option<Expr>> {
     }
     let first = || argument(function, 0).unwrap_or_else(|| "NULL".to_owned());
     let text = match name.as_str() {
-        "pg_table_is_visible"
-        | "pg_type_is_visible"
+        "pg_table_is_visible" => visible(&first()),
+        "pg_type_is_visible"
         | "pg_collation_is_visible"
         | "pg_conversion_is_visible"
         | "pg_function_is_visible"
@@ -190,11 +197,20 @@ fn called(function: &mut Function) -> Result<Option<Expr>> {
         | "pg_tablespace_location"
         | "pg_get_partkeydef"
         | "pg_get_statisticsobjdef_columns"
-        | "pg_get_viewdef"
         | "pg_get_ruledef"
         | "pg_get_triggerdef"
         | "pg_get_serial_sequence"
         | "pg_relation_is_publishable" => "CAST(NULL AS TEXT)".to_owned(),
+        "pg_get_viewdef" => lookup("reldefinition", ("pg_class", "oid"), &first()),
+        "generate_subscripts" => {
+            let list = first();
+            // Lists of an index begin at 0, as PostgreSQL's vectors do.
+            let of_index = ["indkey", "indclass", "indoption", "indcollation"];
+            match of_index.iter().any(|column| list.ends_with(column)) {
+                true => format!("unnest(range(0, CAST(array_length({list}) AS BIGINT)))"),
+                false => format!("unnest(range(1, CAST(array_length({list}) AS BIGINT) + 1))"),
+            }
+        }
         "to_regtype" => lookup("oid", ("pg_type", "typname"), &first()),
         "to_regclass" => lookup("oid", ("pg_class", "relname"), &first()),
         "pg_get_constraintdef" => lookup("definition", ("pg_constraint", "oid"), &first()),
@@ -213,6 +229,42 @@ fn called(function: &mut Function) -> Result<Option<Expr>> {
         _ => return Ok(None),
     };
     parsed(&text).map(Some)
+}
+
+/// Whether a table is found by its name alone, by its number.
+fn visible(number: &str) -> String {
+    let public = super::objects::PUBLIC;
+    match number.strip_suffix("oid") {
+        Some(of) if of.is_empty() || of.ends_with('.') => {
+            format!("({of}relnamespace IN ({public}, 11))")
+        }
+        _ => {
+            let schema = lookup("relnamespace", ("pg_class", "oid"), number);
+            format!("({schema} IN ({public}, 11))")
+        }
+    }
+}
+
+/// A part of a composite value, which is written `(x).part`.
+fn part(root: &Expr, chain: &[AccessExpr]) -> Option<String> {
+    let [AccessExpr::Dot(Expr::Identifier(name))] = chain else {
+        return None;
+    };
+    let root = match root {
+        Expr::Nested(inner) => inner.as_ref(),
+        other => other,
+    };
+    let name = fold(name).replace('\'', "''");
+    Some(format!("get_field({root}, '{name}')"))
+}
+
+/// Whether a function is `information_schema._pg_expandarray` of an index' columns: then
+/// these with their places.
+fn expanded(function: &Function) -> Option<String> {
+    let mut names = function.name.0.iter().rev();
+    let name = names.next().and_then(fold_part)?;
+    let list = argument(function, 0)?;
+    (name == "_pg_expandarray" && list.ends_with("indkey")).then(|| format!("unnest({list}parts)"))
 }
 
 /// The name of a type with its length or digits.

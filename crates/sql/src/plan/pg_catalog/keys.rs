@@ -52,11 +52,9 @@ pub(super) fn indexes(relations: &Relations<'_>, facts: &mut Facts) {
         let Some(table) = &one.table else { continue };
         for index in &table.schema.indexes {
             let key = key_of(table, index);
-            let columns: Vec<String> = numbers(&index.columns)
-                .iter()
-                .map(ToString::to_string)
-                .collect();
-            let count = index.columns.len() as i64;
+            let columns = numbers(&index.columns);
+            let zeros = vec![0; columns.len()];
+            let count = columns.len() as i64;
             facts.add([
                 ("indexrelid", index_number(table, index.number).into()),
                 ("indrelid", one.number.into()),
@@ -68,8 +66,11 @@ pub(super) fn indexes(relations: &Relations<'_>, facts: &mut Facts) {
                 ("indisvalid", true.into()),
                 ("indisready", true.into()),
                 ("indislive", true.into()),
-                ("indkey", columns.join(" ").into()),
-                ("indoption", vec!["0"; columns.len()].join(" ").into()),
+                ("indkey", columns.clone().into()),
+                ("indkeyparts", columns.into()),
+                ("indcollation", zeros.clone().into()),
+                ("indclass", zeros.clone().into()),
+                ("indoption", zeros.into()),
                 ("definition", text(&one.schema, table, index).into()),
             ]);
         }

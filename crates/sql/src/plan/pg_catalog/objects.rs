@@ -9,7 +9,7 @@ use super::PG_CATALOG;
 use super::facts::Facts;
 use super::roles::{grants, owner, owner_name};
 use super::types::{number_of, of_column};
-use crate::plan::names::{INFORMATION_SCHEMA, Name};
+use crate::plan::names::{DEFAULT_SCHEMA, INFORMATION_SCHEMA, Name};
 use crate::plan::relations::Relations;
 
 /// The one owner of everything.
@@ -23,6 +23,8 @@ const CONSTRAINTS: i64 = 512;
 /// Views have no numbers of their own: they come after all tables, by their places.
 pub(super) const VIEWS: i64 = 1 << 40;
 pub(super) const SEQUENCES: i64 = 1 << 41;
+/// The default schema, as PostgreSQL numbers its own.
+pub(super) const PUBLIC: i64 = 2_200;
 /// Table access by heap, and by an index.
 const HEAP: i64 = 2;
 pub(super) const BTREE: i64 = 403;
@@ -51,9 +53,10 @@ pub(super) fn numbered_schema(catalog: &Catalog, name: &str) -> i64 {
     match name {
         PG_CATALOG => 11,
         INFORMATION_SCHEMA => 13_000,
+        DEFAULT_SCHEMA => PUBLIC,
         name => {
             let mut schemas = catalog.schemas();
-            2_200 + schemas.position(|known| known == name).unwrap_or(0) as i64
+            PUBLIC + 1 + schemas.position(|known| known == name).unwrap_or(0) as i64
         }
     }
 }
@@ -172,6 +175,10 @@ pub(super) fn classes(relations: &Relations<'_>, facts: &mut Facts) {
             (
                 "relbytes",
                 (stored.map_or(0, |table| table.bytes()) as i64).into(),
+            ),
+            (
+                "reldefinition",
+                one.definition.as_deref().unwrap_or_default().into(),
             ),
             ("relhasindex", is_indexed.into()),
             ("relpersistence", "p".into()),

@@ -49,7 +49,7 @@ const TABLES: [(&str, &str); 79] = [
          relpages reltuples relallvisible reltoastrelid relhasindex:b relisshared:b relpersistence:t \
          relkind:t relnatts relchecks relhasrules:b relhastriggers:b relhassubclass:b \
          relrowsecurity:b relforcerowsecurity:b relispopulated:b relreplident:t relispartition:b \
-         relrewrite relacl:l reloptions:l relpartbound:t relhasoids:b relbytes",
+         relrewrite relacl:l reloptions:l relpartbound:t relhasoids:b relbytes reldefinition:t",
     ),
     (
         "pg_collation",
@@ -98,7 +98,7 @@ const TABLES: [(&str, &str); 79] = [
         "pg_index",
         "indexrelid indrelid indnatts indnkeyatts indisunique:b indnullsnotdistinct:b indisprimary:b \
          indisexclusion:b indimmediate:b indisclustered:b indisvalid:b indcheckxmin:b indisready:b \
-         indislive:b indisreplident:b indkey:t indcollation:t indclass:t indoption:t indexprs:t \
+         indislive:b indisreplident:b indkey:a indkeyparts:s indcollation:a indclass:a indoption:a indexprs:t \
          indpred:t definition:t",
     ),
     (
