@@ -107,3 +107,41 @@ async fn copies_that_fail_change_nothing() {
         .unwrap();
     assert_eq!(count.get::<_, i64>(0), 0);
 }
+
+/// What goes in binary comes back in binary, wherever it is cut.
+#[tokio::test(flavor = "multi_thread")]
+async fn rows_come_and_go_in_binary() {
+    let served = Served::new().await;
+    let client = served.client().await;
+    client
+        .batch_execute(
+            "CREATE TABLE b (a INT, t TEXT, n DECIMAL(9,2), y BYTEA, d DATE, f DOUBLE PRECISION);
+             INSERT INTO b VALUES (1, 'x\ty\\z', 1.25, '\\x00ff', '1999-12-31', 0.1), (2, NULL, NULL, NULL, NULL, NULL);
+             CREATE TABLE c (a INT, t TEXT, n DECIMAL(9,2), y BYTEA, d DATE, f DOUBLE PRECISION)",
+        )
+        .await
+        .unwrap();
+    let stream = client
+        .copy_out("COPY (SELECT * FROM b ORDER BY a) TO STDOUT (FORMAT binary)")
+        .await
+        .unwrap();
+    let parts: Vec<Bytes> = stream.try_collect().await.unwrap();
+    let bytes = parts.concat();
+    let sink = client.copy_in::<_, Bytes>("COPY c FROM STDIN BINARY").await;
+    let mut sink = std::pin::pin!(sink.unwrap());
+    for part in bytes.chunks(7) {
+        sink.send(Bytes::copy_from_slice(part)).await.unwrap();
+    }
+    assert_eq!(sink.finish().await.unwrap(), 2);
+    let same = "SELECT count(*) FROM b JOIN c ON b.a = c.a AND b.t IS NOT DISTINCT FROM c.t
+        AND b.n IS NOT DISTINCT FROM c.n AND b.y IS NOT DISTINCT FROM c.y
+        AND b.d IS NOT DISTINCT FROM c.d AND b.f IS NOT DISTINCT FROM c.f";
+    let row = client.query_one(same, &[]).await.unwrap();
+    assert_eq!(row.get::<_, i64>(0), 2);
+    let sink = client.copy_in::<_, Bytes>("COPY c FROM STDIN BINARY").await;
+    let mut sink = std::pin::pin!(sink.unwrap());
+    sink.send(Bytes::from_static(b"1\tno binary\n"))
+        .await
+        .unwrap();
+    assert_eq!(state(sink.finish().await), "22P04");
+}

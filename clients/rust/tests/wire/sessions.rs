@@ -170,3 +170,26 @@ async fn what_happens_is_counted_and_told() {
     }
     assert!(events[3].contains("42703"), "{events:?}");
 }
+
+/// A cursor is described as a portal of its name, and read piece by piece.
+#[tokio::test(flavor = "multi_thread")]
+async fn cursors_of_sql() {
+    let served = Served::new().await;
+    let client = served.client().await;
+    client
+        .batch_execute(
+            "BEGIN; DECLARE c CURSOR FOR SELECT value FROM generate_series(1, 5) ORDER BY value",
+        )
+        .await
+        .unwrap();
+    let rows = client.query("FETCH FORWARD 3 FROM c", &[]).await.unwrap();
+    let found: Vec<i64> = rows.iter().map(|row| row.get(0)).collect();
+    assert_eq!(found, [1, 2, 3]);
+    assert_eq!(
+        client.query("FETCH ALL FROM c", &[]).await.unwrap().len(),
+        2
+    );
+    client.batch_execute("COMMIT").await.unwrap();
+    client.batch_execute("BEGIN").await.unwrap();
+    assert!(client.batch_execute("FETCH c").await.is_err());
+}

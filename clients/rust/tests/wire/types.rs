@@ -160,3 +160,35 @@ impl tokio_postgres::types::ToSql for Sent {
 
     tokio_postgres::types::to_sql_checked!();
 }
+
+/// Lists as parameters and results, in binary.
+#[tokio::test(flavor = "multi_thread")]
+async fn lists_of_values() {
+    let served = Served::new().await;
+    let client = served.client().await;
+    client
+        .batch_execute(
+            "CREATE TABLE l (k INT, t TEXT); INSERT INTO l VALUES (1, 'a'), (2, 'b, c'), (3, NULL)",
+        )
+        .await
+        .unwrap();
+    let rows = client
+        .query(
+            "SELECT k FROM l WHERE k = ANY($1::int[]) ORDER BY k",
+            &[&vec![3, 1, 9]],
+        )
+        .await
+        .unwrap();
+    let found: Vec<i32> = rows.iter().map(|row| row.get(0)).collect();
+    assert_eq!(found, [1, 3]);
+    let row = client
+        .query_one(
+            "SELECT array_agg(t ORDER BY k), array_agg(k ORDER BY k) FROM l",
+            &[],
+        )
+        .await
+        .unwrap();
+    let texts: Vec<Option<String>> = row.get(0);
+    assert_eq!(texts, [Some("a".to_owned()), Some("b, c".to_owned()), None]);
+    assert_eq!(row.get::<_, Vec<i32>>(1), [1, 2, 3]);
+}

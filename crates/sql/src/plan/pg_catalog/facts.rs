@@ -108,7 +108,7 @@ fn with_places<'a>(
     mut numbers: ListBuilder<Int32Builder>,
     facts: impl Iterator<Item = Option<&'a Fact>>,
 ) -> ListArray {
-    let mut places = Vec::new();
+    let mut places: Vec<i32> = Vec::new();
     for fact in facts {
         if let Some(Fact::Numbers(list)) = fact {
             numbers.values().append_slice(list);
