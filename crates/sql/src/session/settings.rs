@@ -30,7 +30,7 @@ pub(crate) struct Setting {
 }
 
 /// Settings with one value, known from PostgreSQL.
-const FIXED: [(&str, &str); 13] = [
+const FIXED: [(&str, &str); 14] = [
     ("bytea_output", "hex"),
     ("client_encoding", "UTF8"),
     ("datestyle", "ISO, MDY"),
@@ -38,6 +38,7 @@ const FIXED: [(&str, &str); 13] = [
     ("integer_datetimes", "on"),
     ("intervalstyle", "postgres"),
     ("max_identifier_length", "63"),
+    ("max_index_keys", "32"),
     ("server_encoding", "UTF8"),
     ("server_version", "15.0"),
     ("server_version_num", "150000"),

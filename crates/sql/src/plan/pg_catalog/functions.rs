@@ -18,7 +18,7 @@ use datafusion::sql::sqlparser::parser::Parser;
 use super::PG_CATALOG;
 use super::types::names;
 use crate::error::Result;
-use crate::plan::names::{fold, fold_part};
+use crate::plan::names::{DEFAULT_SCHEMA, fold, fold_part};
 
 /// An expression in other words; `None` for one that stays as it is.
 ///
@@ -60,6 +60,10 @@ pub(crate) fn rewritten(expr: &mut Expr) -> Result<Option<Expr>> {
         } => {
             if let DataType::Custom(name, _) = data_type {
                 unqualified(name);
+                // Functions go by their names.
+                if name.to_string().eq_ignore_ascii_case("regproc") {
+                    *data_type = DataType::Text;
+                }
             }
             match is_regclass(data_type) {
                 true => Some(parsed(&table_of(inner))?),
@@ -211,6 +215,9 @@ fn called(function: &mut Function) -> Result<Option<Expr>> {
                 false => format!("unnest(range(1, CAST(array_length({list}) AS BIGINT) + 1))"),
             }
         }
+        "current_schemas" => format!("ARRAY['{DEFAULT_SCHEMA}', '{PG_CATALOG}']"),
+        "array_upper" => format!("CAST(array_length({}) AS INTEGER)", first()),
+        "array_lower" => format!("CASE WHEN array_length({}) > 0 THEN 1 END", first()),
         "to_regtype" => lookup("oid", ("pg_type", "typname"), &first()),
         "to_regclass" => lookup("oid", ("pg_class", "relname"), &first()),
         "pg_get_constraintdef" => lookup("definition", ("pg_constraint", "oid"), &first()),
