@@ -85,7 +85,7 @@ public class Check {
 
     static void parts(Connection c) throws Exception {
         c.setAutoCommit(false);
-        try (PreparedStatement p = c.prepareStatement("SELECT value FROM generate_series(1, 1000) WHERE value <= ? ORDER BY 1")) {
+        try (PreparedStatement p = c.prepareStatement("SELECT value FROM generate_series(1, 1000) AS g(value) WHERE value <= ? ORDER BY 1")) {
             p.setFetchSize(50);
             p.setLong(1, 1000);
             try (ResultSet r = p.executeQuery()) {
@@ -179,7 +179,7 @@ public class Check {
     static void cancelled(Connection c) throws Exception {
         try (Statement s = c.createStatement()) {
             s.setQueryTimeout(1);
-            s.executeQuery("SELECT count(*) FROM generate_series(1, 1000000000000) WHERE value % 7 = 8");
+            s.executeQuery("SELECT count(*) FROM generate_series(1, 1000000000000) AS g(value) WHERE value % 7 = 8");
             throw new AssertionError("not stopped");
         } catch (SQLException known) {
             same(known.getSQLState(), "57014");

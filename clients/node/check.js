@@ -19,8 +19,9 @@ const tests = {
     const nulls = row.map((value, place) => (place ? null : 2));
     await client.query("INSERT INTO nv VALUES ($1,$2,$3,$4,$5,$6,$7,$8,$9,$10)", nulls);
     const found = await client.query({ text: "SELECT * FROM nv ORDER BY k", rowMode: "array" });
-    // JSON comes as text.
-    assert.deepStrictEqual(JSON.parse(found.rows[0][9]), row[9]);
+    // JSON comes as text, or as what it stands for.
+    const json = found.rows[0][9];
+    assert.deepStrictEqual(typeof json === "string" ? JSON.parse(json) : json, row[9]);
     found.rows[0][9] = row[9];
     assert.deepStrictEqual(found.rows, [row, nulls]);
     assert.deepStrictEqual(found.fields.map((f) => f.name).slice(0, 3), ["k", "t", "b"]);
@@ -60,7 +61,7 @@ const tests = {
   },
 
   async "a cursor reads in parts"(client) {
-    const cursor = client.query(new Cursor("SELECT value AS v FROM generate_series(1, 1000) ORDER BY v"));
+    const cursor = client.query(new Cursor("SELECT value AS v FROM generate_series(1, 1000) AS g(value) ORDER BY v"));
     const read = [];
     for (let part = await cursor.read(100); part.length; part = await cursor.read(100)) {
       read.push(...part.map((row) => Number(row.v)));
@@ -70,7 +71,7 @@ const tests = {
   },
 
   async "lists of values as one parameter"(client) {
-    const found = await client.query("SELECT value::int AS v FROM generate_series(1, 9) WHERE value = ANY($1::int[]) ORDER BY 1", [[2, 7, 11]]);
+    const found = await client.query("SELECT value::int AS v FROM generate_series(1, 9) AS g(value) WHERE value = ANY($1::int[]) ORDER BY 1", [[2, 7, 11]]);
     assert.deepStrictEqual(found.rows.map((row) => row.v), [2, 7]);
   },
 

@@ -172,7 +172,7 @@ func cancelled(ctx context.Context, c *pgx.Conn) error {
 	short, stop := context.WithTimeout(ctx, 300*time.Millisecond)
 	defer stop()
 	begin := time.Now()
-	_, err := c.Exec(short, "SELECT count(*) FROM generate_series(1, 1000000000000) WHERE value % 7 = 8")
+	_, err := c.Exec(short, "SELECT count(*) FROM generate_series(1, 1000000000000) AS g(value) WHERE value % 7 = 8")
 	if err == nil || time.Since(begin) > 5*time.Second {
 		return fmt.Errorf("not stopped in time: %v", err)
 	}
@@ -180,7 +180,7 @@ func cancelled(ctx context.Context, c *pgx.Conn) error {
 }
 
 func lists(ctx context.Context, c *pgx.Conn) error {
-	rows, err := c.Query(ctx, "SELECT value FROM generate_series(1, 9) WHERE value = ANY($1::bigint[]) ORDER BY 1", []int64{2, 7, 11})
+	rows, err := c.Query(ctx, "SELECT value FROM generate_series(1, 9) AS g(value) WHERE value = ANY($1::bigint[]) ORDER BY 1", []int64{2, 7, 11})
 	if err != nil {
 		return err
 	}

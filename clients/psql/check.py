@@ -45,7 +45,7 @@ class Psql(unittest.TestCase):
             '"pos" CHECK',
             'TABLE "pc" CONSTRAINT "pc_p_fkey" FOREIGN KEY (p) REFERENCES',
         )
-        self.shows(r"\d pc", "ON DELETE CASCADE", '"pc_p" csb (p)', "timestamp with time zone", "nextval")
+        self.shows(r"\d pc", "ON DELETE CASCADE", '"pc_p" csb (p)', "timestamp with time zone", "identity")
         self.shows(r"\d+ p", "integer", "Access method: heap")
 
     def test_other_things_are_described(self):
@@ -74,14 +74,14 @@ class Psql(unittest.TestCase):
         out = psql(
             "DROP TABLE IF EXISTS pr",
             "CREATE TABLE pr (a INT, b TEXT)",
-            "INSERT INTO pr SELECT value, 'v' || value FROM generate_series(1, 3)",
+            "INSERT INTO pr SELECT value, 'v' || value FROM generate_series(1, 3) AS g(value)",
             "COPY (SELECT * FROM pr ORDER BY a) TO STDOUT",
             "COPY (SELECT * FROM pr ORDER BY a) TO STDOUT WITH (FORMAT csv, HEADER)",
         )
         self.assertEqual(out, "1\tv1\n2\tv2\n3\tv3\na,b\n1,v1\n2,v2\n3,v3\n")
 
     def test_rows_are_fetched_in_parts(self):
-        text = "\\set FETCH_COUNT 10\nSELECT value FROM generate_series(1, 25) ORDER BY value;\n"
+        text = "\\set FETCH_COUNT 10\nSELECT value FROM generate_series(1, 25) AS g(value) ORDER BY value;\n"
         done = subprocess.run(["psql", "-XqAt"], input=text, capture_output=True, text=True, timeout=60, check=False)
         self.assertEqual(done.stderr, "")
         self.assertEqual(done.stdout.split(), [str(number) for number in range(1, 26)])

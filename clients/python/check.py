@@ -142,12 +142,12 @@ class Asyncpg(unittest.IsolatedAsyncioTestCase):
 
     async def test_transactions_and_cursors(self):
         async with self.connection.transaction():
-            sql = "SELECT value FROM generate_series(1, 1000) ORDER BY value"
+            sql = "SELECT value FROM generate_series(1, 1000) AS g(value) ORDER BY value"
             found = [row["value"] async for row in self.connection.cursor(sql, prefetch=100)]
         self.assertEqual(found, list(range(1, 1001)))
 
     async def test_a_statement_is_cancelled(self):
-        sql = "SELECT count(*) FROM generate_series(1, 1000000000000) WHERE value % 7 = 8"
+        sql = "SELECT count(*) FROM generate_series(1, 1000000000000) AS g(value) WHERE value % 7 = 8"
         with self.assertRaises(asyncio.TimeoutError):
             await self.connection.fetch(sql, timeout=0.5)
         self.assertEqual(await self.connection.fetchval("SELECT 1"), 1)
