@@ -29,6 +29,9 @@ pub struct Prepared {
     change: RwLock<Option<Arc<PointChange>>>,
 }
 
+/// The rows with a key, and what they were asked for by.
+type Found = (Arc<PointQuery>, Vec<Row>);
+
 impl Prepared {
     /// Prepares a statement.
     ///
@@ -75,6 +78,9 @@ impl Prepared {
             .unwrap_or_else(|panic| Err(panicked(&*panic)));
         if let Some(outcome) = at_point? {
             return Ok(outcome);
+        }
+        if let Some((point, rows)) = self.found(session, values)? {
+            return Outcome::batch(point.batch(&rows)?);
         }
         let literals = values.iter().enumerate();
         let literals = literals.map(|(number, value)| self.typed(number, value.literal()));
@@ -137,9 +143,7 @@ impl Prepared {
     /// # Errors
     /// As [`Prepared::run`].
     pub async fn rows(&self, session: &Session, values: &[Parameter]) -> Result<Vec<Row>> {
-        let at_point = AssertUnwindSafe(|| self.rows_at_point(session, values));
-        let at_point = catch_unwind(at_point).unwrap_or_else(|panic| Err(panicked(&*panic)));
-        if let Some(rows) = at_point? {
+        if let Some((_, rows)) = self.found(session, values)? {
             return Ok(rows);
         }
         let Outcome::Rows(rows) = Box::pin(self.run(session, values)).await? else {
@@ -156,9 +160,15 @@ impl Prepared {
         Ok(all)
     }
 
+    /// As [`Prepared::rows_at_point`], with panics turned into errors.
+    fn found(&self, session: &Session, values: &[Parameter]) -> Result<Option<Found>> {
+        let at_point = AssertUnwindSafe(|| self.rows_at_point(session, values));
+        catch_unwind(at_point).unwrap_or_else(|panic| Err(panicked(&*panic)))
+    }
+
     /// The rows with one key; `None` if that is not what is asked for, or a
     /// transaction is open, whose statements come one after the other.
-    fn rows_at_point(&self, session: &Session, values: &[Parameter]) -> Result<Option<Vec<Row>>> {
+    fn rows_at_point(&self, session: &Session, values: &[Parameter]) -> Result<Option<Found>> {
         let Ast::Query(query) = self.statement.ast.as_ref() else {
             return Ok(None);
         };
@@ -182,7 +192,10 @@ impl Prepared {
         match point.table(&snapshot) {
             None => Ok(None),
             Some(table) if !point.is_allowed(session, &snapshot, table) => Ok(None),
-            Some(table) => point.rows(&snapshot, table, values),
+            Some(table) => {
+                let rows = point.rows(&snapshot, table, values)?;
+                Ok(rows.map(|rows| (point, rows)))
+            }
         }
     }
 }
