@@ -23,7 +23,7 @@ use datafusion::execution::{SendableRecordBatchStream, TaskContext};
 use datafusion::physical_plan::memory::MemoryStream;
 use datafusion::prelude::SessionConfig;
 use freestone_exec::Memory;
-use freestone_storage::{RoleId, Snapshot, Transaction};
+use freestone_storage::{Snapshot, Transaction};
 use futures::{FutureExt, TryStreamExt};
 use parking_lot::{Mutex, MutexGuard, RwLock};
 
@@ -289,11 +289,6 @@ impl Session {
     /// Threads that a statement may use.
     pub(crate) fn threads(&self) -> usize {
         self.state.read().config().target_partitions()
-    }
-
-    /// Which known plans were made with its settings, and for its rights.
-    pub(crate) fn plan_settings(&self) -> (PlanSettings, RoleId) {
-        (*self.plan_settings.lock(), self.identity.planned_for())
     }
 
     /// The numbers of sequences.
