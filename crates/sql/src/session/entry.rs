@@ -4,12 +4,18 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use super::Session;
+use super::plans::PlannedFor;
 use super::settings::of_all;
 use super::setup::limited;
 use crate::error::{Error, Result};
 use crate::rights::{Identity, Login};
 
 impl Session {
+    /// Which known plans were made with its settings, and for its rights.
+    pub(crate) fn plan_settings(&self) -> PlannedFor {
+        (*self.plan_settings.lock(), self.identity.planned_for())
+    }
+
     /// Who it is.
     pub(crate) fn identity(&self) -> &Identity {
         &self.identity

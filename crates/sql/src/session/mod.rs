@@ -24,7 +24,7 @@ use datafusion::execution::TaskContext;
 use datafusion::execution::session_state::SessionState;
 use datafusion::prelude::SessionConfig;
 use freestone_exec::Memory;
-use freestone_storage::{RoleId, Snapshot, Transaction};
+use freestone_storage::{Snapshot, Transaction};
 use futures::{FutureExt, TryStreamExt};
 use parking_lot::{Mutex, MutexGuard, RwLock};
 
@@ -249,11 +249,6 @@ impl Session {
     /// Threads that a statement may use.
     pub(crate) fn threads(&self) -> usize {
         self.state.read().config().target_partitions()
-    }
-
-    /// Which known plans were made with its settings, and for its rights.
-    pub(crate) fn plan_settings(&self) -> (PlanSettings, RoleId) {
-        (*self.plan_settings.lock(), self.identity.planned_for())
     }
 
     /// The numbers of sequences.
