@@ -89,7 +89,7 @@ async fn copies_that_fail_change_nothing() {
     assert_eq!(state(missing), "42P01");
     let other = served.client().await;
     assert_eq!(
-        state(put(&other, "COPY t FROM STDIN (FORMAT binary)", &[]).await),
+        state(put(&other, "COPY t FROM STDIN (FORMAT parquet)", &[]).await),
         "0A000"
     );
     // A client that gives up.
