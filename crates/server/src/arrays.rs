@@ -124,7 +124,7 @@ pub(crate) fn read(bytes: &[u8]) -> Result<Option<Parameter>> {
         let Some(element) = parameters::binary(element, Oid(oid as u32))? else {
             return Ok(None);
         };
-        let Some(element) = shown(element) else {
+        let Some(element) = shown(&element) else {
             return Ok(None);
         };
         put_quoted(element.as_bytes(), &mut out);
@@ -134,16 +134,23 @@ pub(crate) fn read(bytes: &[u8]) -> Result<Option<Parameter>> {
     Ok(text.filter(|_| rest.is_empty()).map(Parameter::Text))
 }
 
-fn shown(value: Parameter) -> Option<String> {
+/// A value as text; `None` is NULL.
+pub(crate) fn shown(value: &Parameter) -> Option<String> {
     Some(match value {
         Parameter::Null => return None,
         Parameter::Boolean(value) => value.to_string(),
         Parameter::Integer(value) => value.to_string(),
-        Parameter::Decimal(text) | Parameter::Text(text) => text,
+        Parameter::Decimal(text) | Parameter::Text(text) => text.clone(),
         Parameter::Double(value) => value.to_string(),
         Parameter::Bytes(bytes) => {
             let digits: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
             format!("\\x{digits}")
+        }
+        Parameter::List(values) => {
+            let each = values
+                .iter()
+                .map(|value| shown(value).unwrap_or("NULL".into()));
+            format!("{{{}}}", each.collect::<Vec<String>>().join(","))
         }
     })
 }

@@ -5,6 +5,7 @@ use arrow::datatypes::{DataType, SchemaRef};
 use bytes::{BufMut, Bytes, BytesMut};
 use freestone::{Error, Parameter, Result};
 
+use crate::arrays;
 use crate::kinds::Oid;
 use crate::output::{Format, Lines, sendable};
 use crate::parameters;
@@ -132,18 +133,13 @@ impl Incoming {
     }
 }
 
+/// The number of fields that says that no row follows.
+const END: [u8; 2] = (-1_i16).to_be_bytes();
+
 /// A value as the text format has it.
 fn put(value: &Parameter, line: &mut Vec<u8>) {
-    let text = match value {
-        Parameter::Null => return line.extend_from_slice(b"\\N"),
-        Parameter::Boolean(value) => value.to_string(),
-        Parameter::Integer(value) => value.to_string(),
-        Parameter::Decimal(text) | Parameter::Text(text) => text.clone(),
-        Parameter::Double(value) => value.to_string(),
-        Parameter::Bytes(bytes) => {
-            let digits: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
-            format!("\\x{digits}")
-        }
+    let Some(text) = arrays::shown(value) else {
+        return line.extend_from_slice(b"\\N");
     };
     for byte in text.bytes() {
         let letter = match byte {
@@ -167,7 +163,7 @@ pub(crate) fn head() -> Bytes {
 
 /// What they end with.
 pub(crate) fn end() -> Bytes {
-    Bytes::from_static(&(-1_i16).to_be_bytes())
+    Bytes::from_static(&END)
 }
 
 /// Rows that go, each by itself.
