@@ -56,14 +56,32 @@ pub(crate) fn sequence_named<'a>(catalog: &'a Catalog, text: &str) -> Result<&'a
         .ok_or_else(|| no_sequence(catalog, &name))
 }
 
+/// The sequence that a text names, if a function of that name may be called on it.
+///
+/// # Errors
+/// `42501`; those of [`sequence_named`].
+pub(crate) fn usable<'a>(
+    rights: &Rights,
+    catalog: &'a Catalog,
+    text: &str,
+    function: &str,
+) -> Result<&'a Arc<Sequence>> {
+    rights.use_schema(catalog, &named(text)?.schema)?;
+    let sequence = sequence_named(catalog, text)?;
+    let any: &[Privileges] = match function {
+        "nextval" => &[Privileges::USAGE, Privileges::UPDATE],
+        "currval" => &[Privileges::USAGE, Privileges::SELECT],
+        _ => &[Privileges::UPDATE],
+    };
+    match may_take(rights, catalog, sequence, any) {
+        true => Ok(sequence),
+        false => Err(denied("sequence", &sequence.name)),
+    }
+}
+
 /// Whether one of some privileges on a sequence is there. Whoever may add rows to a table
 /// may take numbers for its identity columns.
-pub(crate) fn may_take(
-    rights: &Rights,
-    catalog: &Catalog,
-    sequence: &Sequence,
-    any: &[Privileges],
-) -> bool {
+fn may_take(rights: &Rights, catalog: &Catalog, sequence: &Sequence, any: &[Privileges]) -> bool {
     let object = Object::Sequence(sequence.id);
     if any.iter().any(|one| rights.may(&object, *one)) {
         return true;
@@ -99,18 +117,7 @@ struct SequenceFunction {
 impl SequenceFunction {
     /// The sequence of that name, if the function may be called on it.
     fn sequence(&self, text: &str) -> Result<&Arc<Sequence>> {
-        let name = named(text)?;
-        self.rights.use_schema(&self.catalog, &name.schema)?;
-        let sequence = sequence_named(&self.catalog, text)?;
-        let any: &[Privileges] = match self.name {
-            "nextval" => &[Privileges::USAGE, Privileges::UPDATE],
-            "currval" => &[Privileges::USAGE, Privileges::SELECT],
-            _ => &[Privileges::UPDATE],
-        };
-        match may_take(&self.rights, &self.catalog, sequence, any) {
-            true => Ok(sequence),
-            false => Err(denied("sequence", &sequence.name)),
-        }
+        usable(&self.rights, &self.catalog, text, self.name)
     }
 
     fn value(&self, sequence: &Sequence) -> Result<i64> {

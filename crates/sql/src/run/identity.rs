@@ -13,16 +13,14 @@ use datafusion::sql::sqlparser::ast::{
     SequenceOptions, visit_expressions,
 };
 use freestone_storage::{
-    CatalogEdit, Column, ColumnType, Identity, Privileges, Sequence, SequenceDefinition, Table,
-    TableSchema,
+    CatalogEdit, Column, ColumnType, Identity, Sequence, SequenceDefinition, Table, TableSchema,
 };
 
 use super::Run;
 use super::sequence::{definition, is_whole, nextval_of};
 use crate::error::{Error, Result};
-use crate::functions::sequences::{may_take, sequence_named};
+use crate::functions::sequences::{sequence_named, usable};
 use crate::plan::names::{DEFAULT_SCHEMA, Name, quoted};
-use crate::rights::denied;
 use crate::types::column_type;
 use crate::values::assign;
 
@@ -206,19 +204,7 @@ impl Run<'_> {
             Some(text) if text.contains("nextval") || text.contains("NEXTVAL") => {
                 let expr = crate::plan::expression::parse_expr(text)?;
                 let name = nextval_of(&expr);
-                let known = name.map(|name| sequence_named(self.snapshot.catalog(), name).cloned());
-                let known = known.transpose()?;
-                let any = [Privileges::USAGE, Privileges::UPDATE];
-                match &known {
-                    Some(sequence) if self.identity().is_limited() => {
-                        let catalog = self.snapshot.catalog();
-                        match may_take(&self.rights(catalog), catalog, sequence, &any) {
-                            true => Ok(known),
-                            false => Err(denied("sequence", &sequence.name)),
-                        }
-                    }
-                    _ => Ok(known),
-                }
+                name.map(|name| self.taken_from(name).cloned()).transpose()
             }
             _ => Ok(None),
         }
@@ -260,8 +246,14 @@ impl Run<'_> {
         let Some(name) = nextval_of(expr) else {
             return Ok(None);
         };
-        let sequence = sequence_named(self.snapshot.catalog(), name)?;
+        let sequence = self.taken_from(name)?;
         Ok(self.session.numbers().next(sequence, 1)?.pop())
+    }
+
+    /// The sequence in `nextval('text')`, if numbers may be taken from it.
+    fn taken_from(&self, text: &str) -> Result<&Arc<Sequence>> {
+        let catalog = self.snapshot.catalog();
+        usable(&self.rights(catalog), catalog, text, "nextval")
     }
 }
 
