@@ -23,8 +23,9 @@ def main():
         for schema in ("test_schema",):
             connection.execute(f"CREATE SCHEMA IF NOT EXISTS {schema}")
         # The suite wants the database for itself.
-        tables = connection.execute("SELECT schemaname, tablename FROM pg_tables").fetchall()
-        for view in connection.execute("SELECT schemaname, viewname FROM pg_views").fetchall():
+        own = "WHERE schemaname NOT IN ('pg_catalog', 'information_schema')"
+        tables = connection.execute(f"SELECT schemaname, tablename FROM pg_tables {own}").fetchall()
+        for view in connection.execute(f"SELECT schemaname, viewname FROM pg_views {own}").fetchall():
             connection.execute('DROP VIEW "{}"."{}"'.format(*view))
         if tables:
             names = ", ".join('"{}"."{}"'.format(*table) for table in tables)
