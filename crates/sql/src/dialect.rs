@@ -2,9 +2,12 @@
 //!
 //! The parser takes the options of a sequence in one order only, and knows no
 //! OVERRIDING. The tokens are put in order, or taken out and noted, before it runs; those
-//! of VACUUM, ANALYZE and COPY in `maintenance`.
+//! of VACUUM, ANALYZE and COPY in `maintenance`, TABLE as a query in `table`, AUTOINCREMENT
+//! in `increment`.
 
+mod increment;
 mod maintenance;
+mod table;
 
 use datafusion::sql::sqlparser::ast::{Expr, Ident, Insert, Statement as Ast};
 use datafusion::sql::sqlparser::tokenizer::{Location, Token, TokenWithSpan};
@@ -20,6 +23,8 @@ pub(crate) type Overridings = Vec<(Location, &'static str)>;
 pub(crate) fn adapt(tokens: &mut Vec<TokenWithSpan>) -> Overridings {
     order_sequence_options(tokens);
     maintenance::adapt(tokens);
+    table::adapt(tokens);
+    increment::adapt(tokens);
     take_overriding(tokens)
 }
 
