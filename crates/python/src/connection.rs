@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 use std::path::PathBuf;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
 use freestone::{Error, Frame, Outcome, Parameter, Prepared, Result, Session, SessionOptions};
@@ -190,7 +191,11 @@ impl Connection {
         let outcome = match known.map_err(|error| raised(py, error))? {
             Some(known) => {
                 let frames = Self::frames(&opened, &known.tables, finder)?;
-                let run = lent(session, frames, known.prepared.run(session, &values));
+                let opened = Arc::clone(&opened);
+                let run = async move {
+                    let session = &opened.session;
+                    lent(session, frames, known.prepared.run(session, &values)).await
+                };
                 wait(py, interrupts, observer, fraction, run)
             }
             None if !values.is_empty() => {
@@ -205,7 +210,11 @@ impl Connection {
                 });
                 for statement in statements {
                     let frames = Self::frames(&opened, &statement.tables(), finder)?;
-                    let run = lent(session, frames, session.run(&statement));
+                    let opened = Arc::clone(&opened);
+                    let run = async move {
+                        let session = &opened.session;
+                        lent(session, frames, session.run(&statement)).await
+                    };
                     last = wait(py, interrupts, observer, fraction, run)?;
                     if last.is_err() {
                         break;
@@ -256,26 +265,16 @@ impl Connection {
         }
         let tables = each.first().map(|(known, _)| known.tables.as_slice());
         let frames = Self::frames(&opened, tables.unwrap_or_default(), finder)?;
-        let session = &opened.session;
-        let done = std::sync::atomic::AtomicUsize::new(0);
-        let work = async {
-            if session.in_transaction() {
-                return run_each(session, &each, &done).await;
-            }
-            session.begin_implicit()?;
-            let undo = Undo(session);
-            let sum = run_each(session, &each, &done).await?;
-            std::mem::forget(undo);
-            session.end_implicit().await?;
-            Ok(sum)
+        let (count, done) = (each.len().max(1), Arc::new(AtomicUsize::new(0)));
+        let (ours, counted) = (Arc::clone(&opened), Arc::clone(&done));
+        let work = async move {
+            let session = &ours.session;
+            let work = run_all(session, &each, &counted);
+            lent(session, frames, work).await
         };
-        let fraction = || {
-            let done = done.load(std::sync::atomic::Ordering::Relaxed);
-            Some(done as f64 / each.len().max(1) as f64)
-        };
-        let work = lent(session, frames, work);
-        let counted = wait(py, &opened.interrupts, observer, fraction, work);
-        counted?.map_err(|error| raised(py, error))
+        let fraction = || Some(done.load(Ordering::Relaxed) as f64 / count as f64);
+        let sum = wait(py, &opened.interrupts, observer, fraction, work);
+        sum?.map_err(|error| raised(py, error))
     }
 
     /// Stops the statements of this connection that are running, from any thread.
@@ -356,11 +355,28 @@ impl Drop for Connection {
     }
 }
 
+/// Runs a statement with each list of values in one transaction, the open one or its own.
+async fn run_all(
+    session: &Session,
+    each: &[(Arc<Known>, Vec<Parameter>)],
+    done: &AtomicUsize,
+) -> Result<Option<u64>> {
+    if session.in_transaction() {
+        return run_each(session, each, done).await;
+    }
+    session.begin_implicit()?;
+    let undo = Undo(session);
+    let sum = run_each(session, each, done).await?;
+    std::mem::forget(undo);
+    session.end_implicit().await?;
+    Ok(sum)
+}
+
 /// Runs a statement with each list of values; `None` if it does not count rows.
 async fn run_each(
     session: &Session,
     each: &[(Arc<Known>, Vec<Parameter>)],
-    done: &std::sync::atomic::AtomicUsize,
+    done: &AtomicUsize,
 ) -> Result<Option<u64>> {
     let mut sum = Some(0);
     for (known, values) in each {
@@ -374,7 +390,7 @@ async fn run_each(
                 sum = sum.zip(count).map(|(sum, count)| sum + count);
             }
         }
-        done.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+        done.fetch_add(1, Ordering::Relaxed);
         // So that it can be interrupted: such statements may never wait.
         tokio::task::yield_now().await;
     }

@@ -1,10 +1,9 @@
 //! Waiting for the database without holding Python's lock: Ctrl-C, interrupts from other
 //! threads, and progress are looked at while a statement runs.
 
-use std::future::Future;
-use std::pin::Pin;
-use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::mpsc::{self, RecvTimeoutError};
+use std::sync::{Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 
 use freestone::Error;
@@ -61,39 +60,40 @@ fn runtime(py: Python<'_>) -> PyResult<&'static Runtime> {
     }
 }
 
-enum Step<T> {
-    Done(T),
-    Tick,
-}
+/// How long a statement that was stopped may take to end before its caller goes on.
+const GRACE: Duration = Duration::from_secs(2);
 
-/// Waits for `work`. At Ctrl-C, at an interrupt, or when `observer` raises, it is dropped,
-/// which is how a statement is cancelled.
+/// Waits for `work`, which threads of our own do. At Ctrl-C, at an interrupt, or when
+/// `observer` raises, it is dropped, which is how a statement is cancelled.
 ///
 /// # Errors
 /// What Python raised meanwhile; `57014` after an interrupt.
-pub fn wait<T: Send>(
+pub fn wait<T: Send + 'static>(
     py: Python<'_>,
     interrupts: &Interrupts,
     observer: Option<&Bound<'_, PyAny>>,
     progress: impl Fn() -> Option<f64>,
-    work: impl Future<Output = T> + Send,
+    work: impl Future<Output = T> + Send + 'static,
 ) -> PyResult<T> {
     let runtime = runtime(py)?;
     let asked = interrupts.count();
-    let mut work: Pin<Box<dyn Future<Output = T> + Send + '_>> = Box::pin(work);
+    let (sender, receiver) = mpsc::sync_channel(1);
+    let task = runtime.spawn(async move {
+        // Nobody waits any more after an interrupt.
+        let _ = sender.send(work.await);
+    });
+    let receiver = Mutex::new(receiver);
+    let receive = |limit: Duration| {
+        let receiver = receiver.lock().unwrap_or_else(PoisonError::into_inner);
+        blocking(|| receiver.recv_timeout(limit))
+    };
     loop {
-        let step = py.detach(|| {
-            blocking(|| {
-                runtime.block_on(async {
-                    match tokio::time::timeout(TICK, work.as_mut()).await {
-                        Ok(done) => Step::Done(done),
-                        Err(_) => Step::Tick,
-                    }
-                })
-            })
-        });
-        if let Step::Done(done) = step {
-            return Ok(done);
+        match py.detach(|| receive(TICK)) {
+            Ok(done) => return Ok(done),
+            Err(RecvTimeoutError::Disconnected) => {
+                return Err(raised(py, Error::internal("a statement's thread panicked")));
+            }
+            Err(RecvTimeoutError::Timeout) => {}
         }
         let looked = py.check_signals().and_then(|()| match observer {
             Some(observer) => observer.call1((progress(),)).map(drop),
@@ -107,7 +107,9 @@ pub fn wait<T: Send>(
             )),
         });
         if let Err(stop) = looked {
-            py.detach(|| drop(work));
+            task.abort();
+            // It is dropped as soon as it lets go, and takes back what it began.
+            py.detach(|| drop(receive(GRACE)));
             return Err(stop);
         }
     }

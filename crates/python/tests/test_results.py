@@ -170,6 +170,7 @@ def test_it_prints_in_notebooks(con):
 def test_explain_and_advise(stones):
     assert "predicted" in stones.explain("SELECT name FROM stones WHERE mohs > ?", [3]).lower()
     assert "rows" in stones.explain("SELECT count(*) FROM stones", analyze=True)
+    stones.execute("VACUUM stones")
     stones.advise("SELECT sum(mohs) FROM stones").fetchall()
     stones.advise(table="stones").fetchall()
     stones.advise().fetchall()

@@ -9,6 +9,7 @@ import zoneinfo
 import freestone
 import numpy
 import pandas
+import pyarrow
 import pytest
 
 UTC = dt.timezone.utc
@@ -128,7 +129,8 @@ def test_what_is_no_value(con):
 
 
 def test_dates_beyond_pythons(con):
-    result = con.execute("SELECT DATE '12000-01-01'")
+    far = pyarrow.table({"d": pyarrow.array([3_000_000], pyarrow.date32())})
+    result = con.execute("SELECT d FROM far")
     with pytest.raises(freestone.DataError) as raised:
         result.fetchone()
     assert raised.value.sqlstate == "22008"

@@ -61,6 +61,8 @@ def adapt(value: Any) -> Tuple[Optional[str], Any]:
         return None, bytes(value)
     if isinstance(value, enum.Enum):
         return None, value.value
+    if isinstance(value, tuple):
+        return None, list(value)
     if isinstance(value, dict):
         return None, json.dumps(value)
     return _other(value)

@@ -59,7 +59,7 @@ fn one(value: &Bound<'_, PyAny>) -> PyResult<(Parameter, Option<&'static str>)> 
         (Parameter::Text(value.to_cow()?.into_owned()), None)
     } else if let Ok(value) = value.cast::<PyBytes>() {
         (Parameter::Bytes(value.as_bytes().to_vec()), None)
-    } else if value.cast::<PyList>().is_ok() || value.cast::<PyTuple>().is_ok() {
+    } else if value.cast::<PyList>().is_ok() || value.is_exact_instance_of::<PyTuple>() {
         list(value)?
     } else {
         other(value)?
