@@ -1,5 +1,6 @@
 //! What happens, line by line, for those who look after a server.
 
+use std::borrow::Cow;
 use std::io::Write;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
@@ -59,13 +60,42 @@ impl Log {
     }
 }
 
-/// As much of a statement as is shown.
+/// As much of a statement as is shown; passwords are not.
 pub(crate) fn shown(sql: &str) -> Value {
+    let sql = without_passwords(sql);
     let end = sql.char_indices().map(|(at, _)| at);
     match end.take_while(|at| *at <= SHOWN).last() {
         Some(end) if sql.len() > SHOWN => format!("{}…", &sql[..end]).into(),
         _ => sql.into(),
     }
+}
+
+/// A statement whose texts after the word PASSWORD are left out.
+fn without_passwords(sql: &str) -> Cow<'_, str> {
+    const WORD: &str = "password";
+    let lower = sql.to_ascii_lowercase();
+    let Some(found) = lower.find(WORD) else {
+        return sql.into();
+    };
+    let (mut text, mut from) = (String::new(), 0);
+    let mut next = Some(found);
+    while let Some(at) = next {
+        let after = at + WORD.len();
+        let Some(begin) = sql[after..].find('\'').map(|begin| after + begin) else {
+            break;
+        };
+        // Of one that is not closed, or has quotes in it, rather too much is left out.
+        let end = sql[begin + 1..].find([';', ')']).map(|end| begin + 1 + end);
+        let end = sql[begin + 1..end.unwrap_or(sql.len())]
+            .rfind('\'')
+            .map_or(sql.len(), |last| begin + 2 + last);
+        text.push_str(&sql[from..begin]);
+        text.push_str("'…'");
+        from = end;
+        next = lower[from..].find(WORD).map(|more| from + more);
+    }
+    text.push_str(&sql[from..]);
+    text.into()
 }
 
 #[cfg(test)]
@@ -87,5 +117,27 @@ mod tests {
             (&"failed".into(), &1.5.into())
         );
         assert_eq!(shown(&"é".repeat(600)), format!("{}…", "é".repeat(500)));
+    }
+
+    #[test]
+    fn passwords_are_not_shown() {
+        for (sql, text) in [
+            (
+                "ALTER ROLE a PASSWORD 'geheim'",
+                "ALTER ROLE a PASSWORD '…'",
+            ),
+            (
+                "create user é password 'it''s' login; SELECT 'x'",
+                "create user é password '…' login; SELECT 'x'",
+            ),
+            (
+                "ALTER ROLE a PASSWORD 'geh;eim",
+                "ALTER ROLE a PASSWORD '…'",
+            ),
+            ("SELECT 1", "SELECT 1"),
+            ("ALTER ROLE a PASSWORD NULL", "ALTER ROLE a PASSWORD NULL"),
+        ] {
+            assert_eq!(shown(sql), text);
+        }
     }
 }
