@@ -17,7 +17,7 @@ def test_variables_are_tables(con):
     pl_frame = polars.DataFrame({"a": [2, 3, 4], "c": [1.5, None, 3.5]})
     arrow_table = pa.table({"a": pa.array([3, 4, 5], pa.int8()), "d": [True, None, False]})
     rows = con.execute(
-        "SELECT a, b, c, d FROM pd_frame JOIN pl_frame USING (a) JOIN arrow_table USING (a)"
+        "SELECT t.a, b, c, d FROM pd_frame JOIN pl_frame USING (a) JOIN arrow_table t ON t.a = pl_frame.a"
     ).fetchall()
     assert rows == [(3, "z", None, None)]
     assert con.execute("SELECT count(*) FROM everywhere").fetchone() == (2,)
