@@ -19,7 +19,7 @@ def test_variables_are_tables(con):
     rows = con.execute(
         "SELECT t.a, b, c, d FROM pd_frame JOIN pl_frame USING (a) JOIN arrow_table t ON t.a = pl_frame.a"
     ).fetchall()
-    assert rows == [(3, "z", None, None)]
+    assert rows == [(3, "z", None, True)]
     assert con.execute("SELECT count(*) FROM everywhere").fetchone() == (2,)
     assert con.execute("SELECT sum(a) FROM pl_frame p WHERE p.a > 2").fetchone() == (7,)
 
