@@ -14,6 +14,9 @@ pub struct Login {
     role: Option<Role>,
 }
 
+/// Rounds, salt, stored key and server key of SCRAM.
+pub type Verifier<'a> = (u32, &'a [u8], &'a [u8], &'a [u8]);
+
 impl Login {
     /// A superuser whom the catalog does not know.
     pub fn superuser(name: &str) -> Self {
@@ -28,9 +31,8 @@ impl Login {
         self.role.as_ref().is_none_or(|role| role.login)
     }
 
-    /// What its password is checked against, while the password is good: rounds, salt,
-    /// stored key and server key.
-    pub fn verifier(&self) -> Option<(u32, &[u8], &[u8], &[u8])> {
+    /// What its password is checked against, while the password is good.
+    pub fn verifier(&self) -> Option<Verifier<'_>> {
         let role = self.role.as_ref()?;
         let verifier = role.password.as_ref()?;
         (!expired(role)).then_some((

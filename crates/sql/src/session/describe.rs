@@ -68,10 +68,8 @@ impl Prepared {
                     self.planned(session, &query, &mut told.types).await?;
                 }
             }
-            Ast::Fetch { name, .. } => {
-                if self.statement.returns_rows() {
-                    told.columns = Some(session.cursors().schema(&fold(name))?);
-                }
+            Ast::Fetch { name, .. } if self.statement.returns_rows() => {
+                told.columns = Some(session.cursors().schema(&fold(name))?);
             }
             _ if self.statement.returns_rows() => told.columns = self.answered(session).await?,
             _ => {}
