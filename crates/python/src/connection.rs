@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
+use arrow::datatypes::SchemaRef;
 use freestone::{Error, Frame, Outcome, Parameter, Prepared, Result, Session, SessionOptions};
 use futures::FutureExt;
 use pyo3::prelude::*;
@@ -15,7 +16,7 @@ use crate::failure::{closed, raised};
 use crate::open::Held;
 use crate::rows::{Rows, Source};
 use crate::values::{Given, parameters};
-use crate::waiting::{Interrupts, wait};
+use crate::waiting::{Interrupts, runtime, wait};
 
 /// Statements that a connection remembers, and the longest text of one.
 const KNOWN: usize = 256;
@@ -86,11 +87,17 @@ impl Opened {
         Ok(Some(known))
     }
 
-    /// Remembers a result, which is closed with the connection.
-    fn remember(&self, source: &Arc<Mutex<Source>>) {
+    /// A result, which is closed with the connection.
+    fn result(&self, schema: SchemaRef, source: Source) -> Rows {
+        let source = Arc::new(Mutex::new(source));
         let mut results = locked(&self.results);
-        results.retain(|known| known.strong_count() > 0);
-        results.push(Arc::downgrade(source));
+        // Those that are gone are looked for now and then: each look-up has one.
+        if results.len() >= results.capacity() {
+            results.retain(|known| known.strong_count() > 0);
+        }
+        results.push(Arc::downgrade(&source));
+        drop(results);
+        Rows::new(schema, source)
     }
 }
 
@@ -190,6 +197,16 @@ impl Connection {
         let (interrupts, fraction) = (&opened.interrupts, || progress.fraction());
         let outcome = match known.map_err(|error| raised(py, error))? {
             Some(known) => {
+                // What is found by a key takes less time than another thread takes to wake up.
+                runtime(py)?;
+                let found = py.detach(|| known.prepared.batch_at_key(session, &values));
+                if let Some(batch) = found.map_err(|error| raised(py, error))? {
+                    let schema = batch.schema();
+                    return Ok((
+                        Some(opened.result(schema, Source::whole(batch, opened.clone()))),
+                        None,
+                    ));
+                }
                 let frames = Self::frames(&opened, &known.tables, finder)?;
                 let opened = Arc::clone(&opened);
                 let run = async move {
@@ -228,9 +245,7 @@ impl Connection {
             Outcome::Rows(rows) => {
                 let schema = Arc::clone(&rows.schema);
                 let source = Source::of(rows, Arc::clone(&opened));
-                let source = Arc::new(Mutex::new(source));
-                opened.remember(&source);
-                Ok((Some(Rows::new(schema, source)), None))
+                Ok((Some(opened.result(schema, source)), None))
             }
         }
     }

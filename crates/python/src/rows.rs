@@ -44,6 +44,17 @@ impl Source {
         }
     }
 
+    /// A result that is there as a whole.
+    pub fn whole(batch: RecordBatch, opened: Arc<Opened>) -> Self {
+        Self {
+            opened: Some(opened),
+            stream: None,
+            waiting: VecDeque::from([batch]),
+            given: 0,
+            failed: None,
+        }
+    }
+
     /// Ends it: what was not read is not computed.
     pub fn close(&mut self, why: Error) {
         self.stream = None;

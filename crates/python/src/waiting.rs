@@ -33,7 +33,10 @@ impl Interrupts {
 }
 
 /// The threads of all queries of this process.
-fn runtime(py: Python<'_>) -> PyResult<&'static Runtime> {
+///
+/// # Errors
+/// `08003` in a process that was forked from the one that made them.
+pub fn runtime(py: Python<'_>) -> PyResult<&'static Runtime> {
     static RUNTIME: OnceLock<Result<(u32, Runtime), String>> = OnceLock::new();
     let made = RUNTIME.get_or_init(|| {
         let runtime = Builder::new_multi_thread()

@@ -133,7 +133,9 @@ pub(super) fn protocol(setting: &Setting) -> Workload {
 }
 
 /// Studies that were made, by seed and scale.
-static MADE: Mutex<Vec<((u64, Scale), Arc<Studies>)>> = Mutex::new(Vec::new());
+type Made = Vec<((u64, Scale), Arc<Studies>)>;
+
+static MADE: Mutex<Made> = Mutex::new(Vec::new());
 
 impl Studies {
     /// The three tables are of the same runs, as the document's are: whichever is asked for

@@ -3,6 +3,7 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
+use datafusion::arrow::array::RecordBatch;
 use datafusion::sql::sqlparser::ast::{CastKind, DataType as SqlType, Expr, Statement as Ast};
 use datafusion::sql::sqlparser::dialect::PostgreSqlDialect;
 use datafusion::sql::sqlparser::parser::Parser;
@@ -158,6 +159,20 @@ impl Prepared {
             }));
         }
         Ok(all)
+    }
+
+    /// The rows with one key as a batch, at once and without a plan; `None` if that is not
+    /// what is asked for: then [`Prepared::run`] has the answer.
+    ///
+    /// # Errors
+    /// Those of reading the rows.
+    pub fn batch_at_key(
+        &self,
+        session: &Session,
+        values: &[Parameter],
+    ) -> Result<Option<RecordBatch>> {
+        let found = self.found(session, values)?;
+        found.map(|(point, rows)| point.batch(&rows)).transpose()
     }
 
     /// As [`Prepared::rows_at_point`], with panics turned into errors.
