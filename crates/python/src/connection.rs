@@ -7,12 +7,12 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
 use arrow::datatypes::SchemaRef;
 use freestone::{Error, Frame, Outcome, Parameter, Prepared, Result, Session, SessionOptions};
-use futures::FutureExt;
 use pyo3::prelude::*;
 use pyo3::types::PyList;
 
 use crate::exchange;
 use crate::failure::{closed, raised};
+use crate::many::run_all;
 use crate::open::Held;
 use crate::rows::{Rows, Source};
 use crate::values::{Given, parameters};
@@ -33,8 +33,8 @@ pub struct Opened {
 }
 
 /// A statement that was prepared.
-struct Known {
-    prepared: Prepared,
+pub struct Known {
+    pub prepared: Prepared,
     /// The types that its parameters were given.
     types: Vec<Option<&'static str>>,
     /// Tables that it names.
@@ -352,62 +352,9 @@ async fn lent<T>(
     }
 }
 
-/// Takes back a transaction whose statements failed or were interrupted.
-struct Undo<'a>(&'a Session);
-
-impl Drop for Undo<'_> {
-    fn drop(&mut self) {
-        self.0.fail();
-        // Nothing is written then, so it does not wait.
-        let _ = self.0.end_implicit().now_or_never();
-    }
-}
-
 impl Drop for Connection {
     /// Closing may wait for the disk, and for threads that need Python's lock to end.
     fn drop(&mut self) {
         let _ = Python::try_attach(|py| py.detach(|| drop(locked(&self.0).take())));
     }
-}
-
-/// Runs a statement with each list of values in one transaction, the open one or its own.
-async fn run_all(
-    session: &Session,
-    each: &[(Arc<Known>, Vec<Parameter>)],
-    done: &AtomicUsize,
-) -> Result<Option<u64>> {
-    if session.in_transaction() {
-        return run_each(session, each, done).await;
-    }
-    session.begin_implicit()?;
-    let undo = Undo(session);
-    let sum = run_each(session, each, done).await?;
-    std::mem::forget(undo);
-    session.end_implicit().await?;
-    Ok(sum)
-}
-
-/// Runs a statement with each list of values; `None` if it does not count rows.
-async fn run_each(
-    session: &Session,
-    each: &[(Arc<Known>, Vec<Parameter>)],
-    done: &AtomicUsize,
-) -> Result<Option<u64>> {
-    let mut sum = Some(0);
-    for (known, values) in each {
-        match known.prepared.run(session, values).await? {
-            Outcome::Rows(_) => sum = None,
-            Outcome::Done { tag, .. } => {
-                let count = tag
-                    .rsplit(' ')
-                    .next()
-                    .and_then(|last| last.parse::<u64>().ok());
-                sum = sum.zip(count).map(|(sum, count)| sum + count);
-            }
-        }
-        done.fetch_add(1, Ordering::Relaxed);
-        // So that it can be interrupted: such statements may never wait.
-        tokio::task::yield_now().await;
-    }
-    Ok(sum)
 }

@@ -16,6 +16,7 @@ mod batch;
 mod connection;
 mod exchange;
 mod failure;
+mod many;
 mod open;
 mod rows;
 mod values;

@@ -16,7 +16,8 @@ use datafusion::sql::sqlparser::ast::{
     TableFactor, VisitMut, VisitorMut,
 };
 
-use super::names::fold;
+use super::names::{fold, fold_part};
+use super::pg_catalog::PG_CATALOG;
 
 /// The name of an unnamed column without a better one.
 const UNNAMED: &str = "?column?";
@@ -178,6 +179,17 @@ impl VisitorMut for Inner {
             && alias.as_ref().is_none_or(|alias| alias.columns.is_empty())
         {
             name_columns(&mut subquery.body);
+        }
+        // Functions have no schemas here.
+        if let TableFactor::Table {
+            name,
+            args: Some(_),
+            ..
+        } = factor
+            && let [schema, _] = name.0.as_slice()
+            && fold_part(schema).is_some_and(|schema| schema == PG_CATALOG)
+        {
+            name.0.remove(0);
         }
         ControlFlow::Continue(())
     }

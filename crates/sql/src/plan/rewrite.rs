@@ -106,6 +106,11 @@ impl VisitorMut for Rewrite {
     }
 
     fn post_visit_expr(&mut self, expr: &mut Expr) -> ControlFlow<Self::Break> {
+        match spelling::listed(expr) {
+            Ok(Some(other)) => *expr = other,
+            Ok(None) => {}
+            Err(error) => return ControlFlow::Break(error),
+        }
         if let Expr::UnaryOp {
             op: UnaryOperator::Plus,
             expr: inner,

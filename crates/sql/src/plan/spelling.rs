@@ -5,8 +5,11 @@
 //! | `x LIKE 'a/%' ESCAPE '/'` | `x LIKE 'a\%'` |
 //! | `(a, b) IN ((1, 2), (3, 4))` | `(a = 1 AND b = 2) OR (a = 3 AND b = 4)` |
 //! | `~ x` | `x # -1` |
+//! | `x = ANY(ARRAY[a, b])`, `x <> ALL(ARRAY[a, b])` | `x IN (a, b)`, `x NOT IN (a, b)`: NULLs count, and indexes are used |
 
-use datafusion::sql::sqlparser::ast::{Expr, UnaryOperator, Value};
+use datafusion::sql::sqlparser::ast::{
+    ArrayElemTypeDef, BinaryOperator, CastKind, DataType, Expr, UnaryOperator, Value,
+};
 use datafusion::sql::sqlparser::dialect::PostgreSqlDialect;
 use datafusion::sql::sqlparser::parser::Parser;
 
@@ -66,6 +69,57 @@ pub(super) fn rewritten(expr: &mut Expr) -> Result<Option<Expr>> {
         _ => return Ok(None),
     };
     parsed(&text).map(Some)
+}
+
+/// A comparison with all members of an array that is written out; `None` for other
+/// expressions. The parts of `expr` have been rewritten.
+///
+/// # Errors
+/// Those of reading it again.
+#[inline(never)]
+pub(super) fn listed(expr: &Expr) -> Result<Option<Expr>> {
+    let (left, right, negated) = match expr {
+        Expr::AnyOp {
+            left,
+            compare_op: BinaryOperator::Eq,
+            right,
+            ..
+        } => (left, right, false),
+        Expr::AllOp {
+            left,
+            compare_op: BinaryOperator::NotEq,
+            right,
+        } => (left, right, true),
+        _ => return Ok(None),
+    };
+    let Some(members) = members(right) else {
+        return Ok(None);
+    };
+    if members.is_empty() {
+        return parsed(if negated { "TRUE" } else { "FALSE" }).map(Some);
+    }
+    let not = if negated { "NOT " } else { "" };
+    parsed(&format!("({left}) {not}IN ({})", members.join(", "))).map(Some)
+}
+
+/// The members of an array that is written out.
+fn members(array: &Expr) -> Option<Vec<String>> {
+    match array {
+        Expr::Nested(inner) => members(inner),
+        Expr::Array(array) if !array.elem.iter().any(|one| matches!(one, Expr::Array(_))) => {
+            Some(array.elem.iter().map(Expr::to_string).collect())
+        }
+        Expr::Cast {
+            kind: CastKind::Cast | CastKind::DoubleColon,
+            expr,
+            data_type: DataType::Array(ArrayElemTypeDef::SquareBracket(kind, _)),
+            ..
+        } => {
+            let plain = members(expr)?.into_iter();
+            Some(plain.map(|one| format!("CAST({one} AS {kind})")).collect())
+        }
+        _ => None,
+    }
 }
 
 /// A pattern whose special characters are marked by backslashes instead.

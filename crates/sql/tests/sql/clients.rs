@@ -143,7 +143,15 @@ fn arrays_are_collected_and_read() {
         ["1", "3"]
     );
     assert_eq!(sql.one("SELECT '{}'::int[]"), "[]");
-    assert_eq!(sql.one("SELECT '{a,\"b c\",NULL}'::text[]"), "[a, b c, ]");
+    assert_eq!(
+        sql.one("SELECT '{a,\"b c\",NULL}'::text[]"),
+        "[a, b c, NULL]"
+    );
+    assert_eq!(
+        sql.one("SELECT 5 = ANY(ARRAY[1, NULL]) IS NULL, 5 <> ALL('{1,2}'::int[])"),
+        "true|true"
+    );
+    assert_eq!(sql.one("SELECT 1 = ANY('{}'::int[])"), "false");
     assert_eq!(sql.state("SELECT '{1,{2}}'::int[]"), "22P02");
 }
 

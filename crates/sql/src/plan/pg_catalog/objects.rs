@@ -95,6 +95,16 @@ impl Described {
     }
 }
 
+/// Whether a table is on either side of a foreign key, for which PostgreSQL has triggers.
+fn refers(relations: &Relations<'_>, table: &Table) -> bool {
+    let mut all = relations.snapshot.all_tables();
+    !table.schema.foreign_keys.is_empty()
+        || all.any(|(_, other)| {
+            let mut keys = other.schema.foreign_keys.iter();
+            keys.any(|key| key.parent == table.id)
+        })
+}
+
 /// Tables and views of all schemas.
 pub(super) fn described(relations: &Relations<'_>) -> Vec<Described> {
     let mut all = Vec::new();
@@ -181,6 +191,10 @@ pub(super) fn classes(relations: &Relations<'_>, facts: &mut Facts) {
                 one.definition.as_deref().unwrap_or_default().into(),
             ),
             ("relhasindex", is_indexed.into()),
+            (
+                "relhastriggers",
+                stored.is_some_and(|table| refers(relations, table)).into(),
+            ),
             ("relpersistence", "p".into()),
             ("relreplident", "d".into()),
             ("relispopulated", true.into()),
