@@ -105,6 +105,14 @@ pub struct ManifestTable {
 }
 
 impl Manifest {
+    /// The version of its form.
+    fn format(&self) -> u32 {
+        match self.roles.is_empty() && self.access.is_empty() {
+            true => MANIFEST_VERSION,
+            false => ROLES_VERSION,
+        }
+    }
+
     /// That of a database in which nothing was done yet.
     pub fn first() -> Manifest {
         let schemas = [(DEFAULT_SCHEMA.to_string(), ManifestSchema::default())];
@@ -186,14 +194,13 @@ fn decode(bytes: &[u8], version: u64) -> Result<Manifest> {
         ));
     }
     let format = words.next().unwrap_or_default();
-    let known = format
-        .parse()
-        .is_ok_and(|format: u32| (OLDEST_VERSION..=ROLES_VERSION).contains(&format));
-    if !known {
+    let known = format.parse().ok();
+    let Some(format) = known.filter(|format| (OLDEST_VERSION..=ROLES_VERSION).contains(format))
+    else {
         return Err(Error::corrupt(format!(
             "manifest format {format}; this program reads {OLDEST_VERSION} to {ROLES_VERSION}"
         )));
-    }
+    };
     if words.next() != Some(format!("{:016x}", checksum(json)).as_str()) {
         return Err(Error::corrupt("checksum mismatch"));
     }
@@ -203,6 +210,12 @@ fn decode(bytes: &[u8], version: u64) -> Result<Manifest> {
         return Err(Error::corrupt(format!(
             "it calls itself version {}",
             manifest.version
+        )));
+    }
+    // The line is no part of what the checksum is of.
+    if (format == ROLES_VERSION) != (manifest.format() == ROLES_VERSION) {
+        return Err(Error::corrupt(format!(
+            "it calls itself format {format}, which does not fit what is in it"
         )));
     }
     Ok(manifest)
@@ -215,11 +228,11 @@ fn decode(bytes: &[u8], version: u64) -> Result<Manifest> {
 pub fn publish(files: &dyn Files, manifest: &Manifest) -> Result<()> {
     let json =
         serde_json::to_vec(manifest).map_err(|error| Error::invalid("XX000", error.to_string()))?;
-    let format = match manifest.roles.is_empty() && manifest.access.is_empty() {
-        true => MANIFEST_VERSION,
-        false => ROLES_VERSION,
-    };
-    let line = format!("freestone manifest {format} {:016x}\n", checksum(&json));
+    let line = format!(
+        "freestone manifest {} {:016x}\n",
+        manifest.format(),
+        checksum(&json)
+    );
     let (target, draft) = (name(manifest.version), format!("{DIRECTORY}/draft"));
     files.write(&draft, &[line.as_bytes(), &json])?;
     files.rename(&draft, &target)?;
