@@ -11,6 +11,7 @@
 mod arithmetic;
 mod convert;
 mod info;
+mod json;
 mod operands;
 pub(crate) mod roles;
 mod rule;
@@ -43,6 +44,7 @@ pub(crate) fn install(builder: &mut SessionStateBuilder) {
     let scalars = builder.scalar_functions().get_or_insert_with(Vec::new);
     scalars.extend(info::functions());
     scalars.push(settings::SizePretty::function());
+    scalars.push(json::BuildObject::function());
     let aggregates = builder.aggregate_functions().get_or_insert_with(Vec::new);
     aggregates.push(sum::checked_sum());
     let planners = builder.expr_planners().get_or_insert_with(Vec::new);

@@ -4,6 +4,7 @@
 //! |---|---|
 //! | `x LIKE 'a/%' ESCAPE '/'` | `x LIKE 'a\%'` |
 //! | `(a, b) IN ((1, 2), (3, 4))` | `(a = 1 AND b = 2) OR (a = 3 AND b = 4)` |
+//! | `a IS DISTINCT FROM b AND c`, read as `a IS DISTINCT FROM (b AND c)` | `(a IS DISTINCT FROM b) AND c` |
 //! | `~ x` | `x # -1` |
 //! | `x = ANY(ARRAY[a, b])`, `x <> ALL(ARRAY[a, b])` | `x IN (a, b)`, `x NOT IN (a, b)`: NULLs count, and indexes are used |
 
@@ -22,7 +23,13 @@ use crate::error::{Error, Result};
 // Its callers are visitors, in which it would stand a hundred times.
 #[inline(never)]
 pub(super) fn rewritten(expr: &mut Expr) -> Result<Option<Expr>> {
+    let distinct = matches!(expr, Expr::IsDistinctFrom(..));
     let text = match expr {
+        Expr::IsDistinctFrom(left, right) | Expr::IsNotDistinctFrom(left, right)
+            if is_junction(right) =>
+        {
+            return Ok(Some(rotated(left.clone(), (**right).clone(), distinct)));
+        }
         Expr::Like {
             pattern,
             escape_char,
@@ -69,6 +76,29 @@ pub(super) fn rewritten(expr: &mut Expr) -> Result<Option<Expr>> {
         _ => return Ok(None),
     };
     parsed(&text).map(Some)
+}
+
+fn is_junction(expr: &Expr) -> bool {
+    let and_or = [BinaryOperator::And, BinaryOperator::Or];
+    matches!(expr, Expr::BinaryOp { op, .. } if and_or.contains(op))
+}
+
+/// The parser takes all that follows `a IS DISTINCT FROM` for the other side, though AND and
+/// OR bind less.
+fn rotated(left: Box<Expr>, right: Expr, distinct: bool) -> Expr {
+    match right {
+        Expr::BinaryOp {
+            left: first,
+            op: op @ (BinaryOperator::And | BinaryOperator::Or),
+            right: second,
+        } => Expr::BinaryOp {
+            left: Box::new(rotated(left, *first, distinct)),
+            op,
+            right: second,
+        },
+        other if distinct => Expr::IsDistinctFrom(left, Box::new(other)),
+        other => Expr::IsNotDistinctFrom(left, Box::new(other)),
+    }
 }
 
 /// A comparison with all members of an array that is written out; `None` for other

@@ -152,6 +152,16 @@ fn arrays_are_collected_and_read() {
         "true|true"
     );
     assert_eq!(sql.one("SELECT 1 = ANY('{}'::int[])"), "false");
+    assert_eq!(
+        sql.one("SELECT 1 IS NOT DISTINCT FROM 1 AND 2 IS DISTINCT FROM 2 OR true AND 3 > 2"),
+        "true"
+    );
+    assert_eq!(
+        sql.one(
+            "SELECT json_build_object('a', 1, 'b', CAST(NULL AS TEXT), 'c', 'x\"y', 'd', true)"
+        ),
+        r#"{"a" : 1, "b" : null, "c" : "x\"y", "d" : true}"#
+    );
     assert_eq!(sql.state("SELECT '{1,{2}}'::int[]"), "22P02");
 }
 
