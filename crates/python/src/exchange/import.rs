@@ -74,10 +74,8 @@ pub fn batch(array: CArray, kind: &DataType, schema: &SchemaRef) -> Result<Recor
     let rows = Some(columns.len());
     let options = arrow::array::RecordBatchOptions::new().with_row_count(rows);
     let columns = columns.columns().to_vec();
-    Ok(
-        RecordBatch::try_new_with_options(Arc::clone(schema), columns, &options)
-            .map_err(|error| broken(&error.to_string()))?,
-    )
+    RecordBatch::try_new_with_options(Arc::clone(schema), columns, &options)
+        .map_err(|error| broken(&error.to_string()))
 }
 
 /// A part of an array that keeps all of it.
