@@ -11,19 +11,21 @@ mod codecs;
 mod files;
 mod indexes;
 mod input;
+mod messages;
 mod stores;
 
 pub use codecs::{codebook, fields, integers, symbols};
 pub use files::{block, header, manifest, sketch};
 pub use indexes::{bloom, inverted, key_shape, postings, tree};
 pub use input::{Input, KINDS, Output, kind_number, table};
+pub use messages::messages;
 pub use stores::{pages, stripe, tuples};
 
 /// A target by its name.
 pub type Target = fn(&[u8]) -> bool;
 
 /// Every target.
-pub const TARGETS: [(&str, Target); 16] = [
+pub const TARGETS: [(&str, Target); 17] = [
     ("integers", integers),
     ("fields", fields),
     ("codebook", codebook),
@@ -40,4 +42,5 @@ pub const TARGETS: [(&str, Target); 16] = [
     ("inverted", inverted),
     ("bloom", bloom),
     ("key_shape", key_shape),
+    ("messages", messages),
 ];
