@@ -250,28 +250,6 @@ fn the_record_outlives_the_process() {
 }
 
 /// What is asked for one by one becomes rows, block by block, and columns again.
-/// Columns are read by all, and whole rows of one block alone: no single layout suits both.
-#[test]
-fn layouts_block_by_block_are_advised() {
-    let sql = wide();
-    ask(&sql, 60);
-    for number in 0..20_000 {
-        sql.rows_of_one_engine(&format!("SELECT * FROM t WHERE k = {}", number % 500 + 1));
-    }
-    let advice = sql.rows_of_one_engine("ADVISE TABLE t").join("\n");
-    assert!(advice.contains("layout = 'auto'"), "{advice}");
-    assert_eq!(sql.state("PILOT ADVICE 1"), "0A000");
-    sql.run("APPLY ADVICE 1");
-    sql.run("VACUUM t");
-    let mixed = layouts(&sql);
-    assert!(
-        mixed.len() > 1 && mixed.contains(&"row".to_owned()),
-        "{mixed:?}"
-    );
-    sql.run("UNDO ADVICE 1");
-    assert_eq!(layouts(&sql), ["row"]);
-}
-
 #[test]
 fn automatic_layouts_follow_both_ways() {
     let sql = wide();
