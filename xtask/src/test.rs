@@ -98,11 +98,6 @@ fn steps(root: &Path, extent: Extent) -> Vec<Step> {
     python.command.arg(binaries.join("lib_freestone.so"));
     steps.push(python);
     if extent == Extent::All {
-        let program = binaries.join("freestone");
-        let run = root.join("clients/run.sh");
-        let mut drivers = step("clients from registries", &run, &[]);
-        drivers.command.arg(program);
-        steps.push(drivers);
         steps.push(step("sqllogictest", &binaries.join("slt"), &["data/slt"]));
         steps.push(step(
             "kill, 5 moments",
