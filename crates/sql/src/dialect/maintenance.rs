@@ -93,7 +93,7 @@ mod tests {
             ("EXPLAIN ANALYZE SELECT 1", "EXPLAIN ANALYZE SELECT 1"),
             (
                 "copy t from stdin with (freeze on)",
-                "COPY t FROM STDIN WITH (FREEZE TRUE)",
+                "COPY t FROM STDIN (FREEZE)",
             ),
         ] {
             assert_eq!(parse_one(written).unwrap().to_string(), read, "{written}");

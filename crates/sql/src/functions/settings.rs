@@ -189,7 +189,7 @@ fn size_pretty(bytes: i64) -> String {
         size = if unit == 0 { size * 2 } else { size };
         size /= 1_024;
         unit += 1;
-        if size.abs() < 20_480 || unit + 1 == UNITS.len() {
+        if size.abs() < 20_479 || unit + 1 == UNITS.len() {
             let half = size.signum();
             return format!("{} {}", (size + half) / 2, UNITS[unit]);
         }

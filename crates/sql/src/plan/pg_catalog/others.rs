@@ -236,14 +236,14 @@ const TABLES: [(&str, &str); 79] = [
          typispreferred:b typisdefined:b typdelim:t typrelid typelem typarray typnotnull:b \
          typbasetype typtypmod typndims typcollation typdefault:t typacl:l typinput:t typreceive:t",
     ),
+    (
+        "pg_user",
+        "usename:t usesysid usecreatedb:b usesuper:b userepl:b usebypassrls:b passwd:t valuntil:t",
+    ),
     ("pg_user_mapping", "oid umuser umserver umoptions:l"),
     (
         "pg_user_mappings",
         "umid srvid srvname:t umuser usename:t umoptions:l",
-    ),
-    (
-        "pg_user",
-        "usename:t usesysid usecreatedb:b usesuper:b userepl:b usebypassrls:b passwd:t valuntil:t",
     ),
     (
         "pg_views",
