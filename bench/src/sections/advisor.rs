@@ -41,12 +41,10 @@ pub fn measure(bench: &mut Bench) -> Result<Section> {
         let advised = advised(&bench.runtime, workload)?;
         eprintln!("  advice: {}", advised.name);
         let designs = finalists(bench, workload, advised)?;
-        // The first is the default, the second what is judged; no advice is the default.
-        let default = designs[0].seconds();
-        let advised = match designs[1].statements.is_empty() {
-            true => default,
-            false => designs[1].seconds(),
-        };
+        // The first is what is judged, the second the default; no advice is the default.
+        let advised = designs[0].seconds();
+        let default = designs.iter().find(|design| design.statements.is_empty());
+        let default = default.map_or(advised, Design::seconds);
         for design in &designs {
             eprintln!("  {:.1} ms: {}", design.seconds() * 1e3, design.name);
         }
@@ -62,8 +60,8 @@ pub fn measure(bench: &mut Bench) -> Result<Section> {
     Ok(Section::new("advisor", note, rows))
 }
 
-/// The default, the advised design, and the best of all others; what they took when they
-/// ran the workload in turns.
+/// The advised design, the default if it is another, and the best of all others; what they
+/// took when they ran the workload in turns.
 fn finalists(bench: &Bench, workload: &Workload, advised: Design) -> Result<Vec<Design>> {
     let mut others = designs(workload);
     for design in &mut others {
@@ -75,14 +73,21 @@ fn finalists(bench: &Bench, workload: &Workload, advised: Design) -> Result<Vec<
     let default = others.remove(0);
     others.sort_by(|one, two| one.seconds().total_cmp(&two.seconds()));
     others.truncate(FINALISTS);
-    let mut all: Vec<Design> = [default, advised].into_iter().chain(others).collect();
+    let default = (!advised.statements.is_empty()).then_some(default);
+    let mut all: Vec<Design> = std::iter::once(advised)
+        .chain(default)
+        .chain(others)
+        .collect();
     let mut loaded_all = Vec::new();
     for design in &mut all {
         design.seconds.clear();
         loaded_all.push(loaded(&bench.runtime, workload, &design.statements)?);
     }
     for turn in 0..=TURNS {
-        for (design, (_, session)) in all.iter_mut().zip(&loaded_all) {
+        // Each begins once: what follows another finds what that left behind.
+        for place in 0..all.len() {
+            let place = (place + turn) % all.len();
+            let (design, (_, session)) = (&mut all[place], &loaded_all[place]);
             design.run(&bench.runtime, session, workload)?;
             if turn == 0 {
                 // Nothing was in the caches.
