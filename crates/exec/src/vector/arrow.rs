@@ -54,11 +54,17 @@ impl Vector {
                 let views: StringViewArray = array.as_string::<i32>().iter().collect();
                 Values::Text(Arc::new(views))
             }
-            DataType::Dictionary(..) => match array.as_dictionary_opt::<UInt32Type>() {
-                Some(coded) => Values::Coded {
+            DataType::Dictionary(_, of) => match array.as_dictionary_opt::<UInt32Type>() {
+                Some(coded) if **of == DataType::Utf8View => Values::Coded {
                     codes: coded.keys().values().clone(),
                     entries: coded.values().clone(),
                 },
+                // Only texts are known by their codes.
+                Some(coded) => Values::Other(arrow_select::take::take(
+                    coded.values(),
+                    coded.keys(),
+                    None,
+                )?),
                 None => return Err(Error::internal("a dictionary with keys of another type")),
             },
             _ => Values::Other(array.clone()),
@@ -157,4 +163,22 @@ fn decimals(
 ) -> Result<ArrayRef> {
     let array = Decimal128Array::new(values, nulls);
     Ok(Arc::new(array.with_precision_and_scale(precision, scale)?))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use arrow_array::{BinaryViewArray, DictionaryArray};
+
+    /// Columns of bytes are stored by codes, too; only texts are carried on by them.
+    #[test]
+    fn bytes_of_a_dictionary_come_back() {
+        let bytes = BinaryViewArray::from_iter_values([&b"a"[..], &b"\xff"[..]]);
+        let codes = UInt32Array::from(vec![Some(1), None, Some(0)]);
+        let coded = DictionaryArray::new(codes, Arc::new(bytes));
+        let vector = Vector::from_arrow(&(Arc::new(coded) as ArrayRef)).unwrap();
+        let back = vector.to_arrow(&DataType::BinaryView).unwrap();
+        let found: Vec<Option<&[u8]>> = back.as_binary_view().iter().collect();
+        assert_eq!(found, [Some(&b"\xff"[..]), None, Some(&b"a"[..])]);
+    }
 }
