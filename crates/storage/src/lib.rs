@@ -36,8 +36,8 @@ pub use scan::{
     ColumnScanner, KeyLookUp, Scan, ScanMetrics, ScanRequest, ScanWorker, Top, ValueTest,
 };
 pub use schema::{
-    Check, CodecChoice, CodecName, Column, ColumnType, ForeignAction, ForeignKey, Identity,
-    IndexDefinition, IndexKind, Key, Layout, Numbers, Physical, SequenceDefinition,
+    Check, CodecChoice, CodecName, Column, ColumnType, Comments, ForeignAction, ForeignKey,
+    Identity, IndexDefinition, IndexKind, Key, Layout, Numbers, Physical, SequenceDefinition,
     SequencePosition, TableOptions, TableSchema, Value,
 };
 pub use store::{

@@ -1,6 +1,7 @@
 //! What a table looks like: its columns, keys and physical options.
 
 mod codecs;
+mod comments;
 mod index;
 mod options;
 mod sequence;
@@ -8,6 +9,7 @@ mod types;
 mod value;
 
 pub use codecs::{CodecChoice, CodecName};
+pub use comments::Comments;
 pub use index::{IndexDefinition, IndexKind};
 pub use options::{
     BLOCK_BYTES_MAX, BLOCK_BYTES_MIN, Layout, PAGE_BYTES_MAX, PAGE_BYTES_MIN, TableOptions,
@@ -127,6 +129,9 @@ pub struct TableSchema {
     /// Numbers that indexes were given so far; none is given twice.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub index_numbers: u32,
+    /// What people noted about it.
+    #[serde(default, skip_serializing_if = "Comments::is_empty")]
+    pub comments: Comments,
 }
 
 /// Where a table's column is found in older blocks.

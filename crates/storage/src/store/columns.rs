@@ -157,6 +157,8 @@ fn without(schema: &TableSchema, number: usize) -> TableSchema {
         .indexes
         .iter_mut()
         .for_each(|index| shift(&mut index.columns, number));
+    schema.comments.shift(number);
+    schema.prune_comments();
     schema
 }
 

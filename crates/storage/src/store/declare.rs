@@ -7,7 +7,8 @@ use super::writer::NewBlock;
 use crate::block::Block;
 use crate::delta::Fragment;
 use crate::error::{Error, Result};
-use crate::schema::{Column, Key, TableOptions, TableSchema};
+use crate::ids::TableId;
+use crate::schema::{Column, Comments, Key, TableOptions, TableSchema};
 use crate::table::Table;
 use std::sync::Arc;
 
@@ -51,6 +52,18 @@ impl CatalogEdit {
                 moved(table, schema, |_| ())?
             };
             Ok(changed.with_options(options))
+        })
+    }
+
+    /// Changes what is noted about a table.
+    ///
+    /// # Errors
+    /// 42P01 if it is no more.
+    pub fn comment(&mut self, table: TableId, note: impl FnOnce(&mut Comments)) -> Result<()> {
+        self.change(table, |table| {
+            let mut schema = (*table.schema).clone();
+            note(&mut schema.comments);
+            Ok(table.with_schema(Arc::new(schema), table.blocks().to_vec()))
         })
     }
 

@@ -214,6 +214,7 @@ impl CatalogEdit {
         self.change(table, |table| {
             let mut schema = (*table.schema).clone();
             schema.indexes.retain(|index| index.name != name);
+            schema.prune_comments();
             Ok(table.with_schema(Arc::new(schema), table.blocks().to_vec()))
         })
     }
