@@ -20,7 +20,7 @@ use crate::plan::names::Name;
 use crate::plan::relations::unknown_table;
 use crate::progress::Progress;
 use crate::rights::Login;
-use crate::session::{KnownPlans, Session, SessionOptions, template};
+use crate::session::{KnownPlans, Session, SessionOptions, remove_left, template};
 use crate::statement::KnownTexts;
 
 /// How often a load passes its counts on.
@@ -114,6 +114,10 @@ impl Database {
                 plans.forget_outdated(now);
             }
         });
+        if writable {
+            // What cannot be removed now is removed another time.
+            let _ = remove_left(&store);
+        }
         let keeper = Keeper::new(writable);
         let record = Arc::new(record);
         keeper.begin(&store, &record);

@@ -27,6 +27,7 @@
 //! behaviour is what we aim at; `docs/` lists what is left.
 
 mod advisor;
+mod apply;
 mod copy;
 mod database;
 mod dialect;
@@ -53,7 +54,9 @@ pub use freestone_storage::{Row, Value};
 pub use parameter::Parameter;
 pub use progress::{Progress, ScanCounts};
 pub use rights::Login;
-pub use session::{Description, Frame, Outcome, Prepared, Rows, Session, SessionOptions};
-pub use statement::Statement;
-pub use types::type_name;
+pub use session::{
+    Description, Frame, Notice, Outcome, Prepared, Rows, Session, SessionOptions, Severity,
+};
+pub use statement::{Forgets, Statement};
+pub use types::{JSON, VECTOR, type_name};
 pub use values::Cells;

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use datafusion::sql::sqlparser::ast::Statement as Ast;
+use datafusion::sql::sqlparser::ast::{DiscardObject, Statement as Ast};
 use datafusion::sql::sqlparser::dialect::PostgreSqlDialect;
 use datafusion::sql::sqlparser::parser::Parser;
 use datafusion::sql::sqlparser::tokenizer::{Location, Token, TokenWithSpan, Tokenizer};
@@ -13,6 +13,7 @@ use parking_lot::Mutex;
 use crate::advisor;
 use crate::dialect;
 use crate::error::{Error, Result, parser as syntax_error};
+use crate::plan::names::fold;
 use crate::rights;
 use crate::run::cursor;
 
@@ -24,6 +25,15 @@ const NESTING: usize = 400;
 pub struct Statement {
     pub(crate) ast: Arc<Ast>,
     text: Arc<str>,
+}
+
+/// Statements that were prepared, and are forgotten.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Forgets {
+    /// All of a session's.
+    All,
+    /// The one of that name.
+    Named(String),
 }
 
 impl Statement {
@@ -44,6 +54,20 @@ impl Statement {
         let text = Arc::clone(&self.text);
         let ast = Arc::new(ast);
         Self { ast, text }
+    }
+
+    /// What it forgets of statements that were prepared: DEALLOCATE and DISCARD ALL.
+    pub fn forgets(&self) -> Option<Forgets> {
+        match self.ast.as_ref() {
+            Ast::Deallocate { name, .. } => Some(match fold(name) {
+                all if all == "all" => Forgets::All,
+                name => Forgets::Named(name),
+            }),
+            Ast::Discard { object_type } => {
+                (*object_type == DiscardObject::ALL).then_some(Forgets::All)
+            }
+            _ => None,
+        }
     }
 
     /// Whether it is a query (SELECT, VALUES, EXPLAIN, SHOW, DESCRIBE, TABLE), or

@@ -216,6 +216,13 @@ pub(crate) fn column_type_of(arrow: &DataType) -> Result<ColumnType> {
     })
 }
 
+/// The type of JSON: no other texts that are computed are long ones.
+pub const JSON: DataType = DataType::LargeUtf8;
+
+/// What elements of lists are called in which PostgreSQL's catalog has an `int2vector`: it is
+/// written as `1 2`.
+pub const VECTOR: &str = "vector";
+
 /// What SQL calls the type of a result's column, such as `numeric(10,2)`.
 pub fn type_name(arrow: &DataType) -> String {
     sql_name(arrow)

@@ -147,7 +147,8 @@ impl CopyStream {
     /// # Errors
     /// Those of names that are not there.
     pub fn columns(&self, session: &Session) -> Result<usize> {
-        let Ast::Copy { source, .. } = &self.ast else {
+        let ast = session.own_tables(&self.ast)?;
+        let Ast::Copy { source, .. } = ast.as_ref() else {
             return Ok(0);
         };
         match source {
@@ -157,7 +158,7 @@ impl CopyStream {
             } => {
                 let run = Run::planning(session)?;
                 let catalog = run.snapshot.catalog();
-                run.rights(catalog).check(catalog, &self.ast)?;
+                run.rights(catalog).check(catalog, &ast)?;
                 let table = run.stored_table(&table_name(name)?)?;
                 Ok(match columns.len() {
                     0 => table.schema.columns.len(),

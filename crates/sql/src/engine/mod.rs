@@ -29,20 +29,32 @@ use datafusion::common::tree_node::{Transformed, TreeNode, TreeNodeRecursion};
 use datafusion::error::Result as DfResult;
 use datafusion::execution::session_state::SessionState;
 use datafusion::logical_expr::{Extension, LogicalPlan};
+use datafusion::physical_plan::ExecutionPlan;
 
 use self::convert::Converter;
 use self::node::PipelineNode;
 use self::shared::Repeated;
+use crate::plan::optimize::optimized;
 use crate::session::OwnOptions;
 
 pub(crate) use explain::INDENT;
 pub(crate) use node::{Planner, pipelines};
 
-/// The plan with its parts that our operators can do replaced by nodes of theirs.
+/// The physical plan of a logical one.
 ///
 /// # Errors
-/// Those of walking the plan.
-pub(crate) fn replaced(plan: LogicalPlan, state: &SessionState) -> DfResult<LogicalPlan> {
+/// Those of its types, of the rules and of planning.
+pub(crate) async fn planned(
+    plan: &LogicalPlan,
+    state: &SessionState,
+) -> DfResult<Arc<dyn ExecutionPlan>> {
+    let plan = replaced(optimized(plan, state)?, state)?;
+    let planner = state.query_planner();
+    planner.create_physical_plan(&plan, state).await
+}
+
+/// The plan with its parts that our operators can do replaced by nodes of theirs.
+fn replaced(plan: LogicalPlan, state: &SessionState) -> DfResult<LogicalPlan> {
     let own = state.config_options().extensions.get::<OwnOptions>();
     if own.is_some_and(|own| own.engine == "datafusion") {
         return Ok(plan);

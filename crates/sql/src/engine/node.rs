@@ -33,6 +33,7 @@ use freestone_exec::vector::Batch;
 use freestone_exec::{Plan, Run, Space};
 use freestone_storage::Snapshot;
 
+use crate::apply::Applies;
 use crate::error::Error;
 use crate::memory::Broker;
 use crate::progress::Progress;
@@ -117,7 +118,7 @@ impl UserDefinedLogicalNodeCore for PipelineNode {
     }
 }
 
-/// DataFusion's planner, which knows our node.
+/// DataFusion's planner, which knows our nodes.
 #[derive(Debug)]
 pub(crate) struct Planner;
 
@@ -134,7 +135,10 @@ impl QueryPlanner for Planner {
         {
             return Ok(node.exec());
         }
-        let planner = DefaultPhysicalPlanner::with_extension_planners(vec![Arc::new(Pipelines)]);
+        let planner = DefaultPhysicalPlanner::with_extension_planners(vec![
+            Arc::new(Pipelines),
+            Arc::new(Applies),
+        ]);
         planner.create_physical_plan(plan, session).await
     }
 }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use datafusion::arrow::array::cast::AsArray;
-use datafusion::arrow::array::{Array, ArrayRef, StringViewArray};
+use datafusion::arrow::array::{Array, ArrayRef, LargeStringArray};
 use datafusion::arrow::compute::cast;
 use datafusion::arrow::datatypes::DataType;
 use datafusion::error::Result as DfResult;
@@ -13,6 +13,7 @@ use datafusion::logical_expr::{
 use serde_json::Value;
 
 use crate::error::{Error, Result};
+use crate::types::JSON;
 
 /// The function.
 #[derive(Debug, PartialEq, Eq, Hash)]
@@ -35,7 +36,7 @@ impl ScalarUDFImpl for BuildObject {
     }
 
     fn return_type(&self, _: &[DataType]) -> DfResult<DataType> {
-        Ok(DataType::Utf8View)
+        Ok(JSON)
     }
 
     fn invoke_with_args(&self, args: ScalarFunctionArgs) -> DfResult<ColumnarValue> {
@@ -49,7 +50,7 @@ impl ScalarUDFImpl for BuildObject {
         let parts = columns.iter().map(part).collect::<DfResult<Vec<Part>>>()?;
         let objects = (0..args.number_rows).map(|row| object(&parts, row));
         let objects = objects.collect::<Result<Vec<String>>>()?;
-        let objects = StringViewArray::from_iter_values(objects);
+        let objects = LargeStringArray::from_iter_values(objects);
         Ok(ColumnarValue::Array(Arc::new(objects)))
     }
 }
@@ -58,7 +59,8 @@ impl ScalarUDFImpl for BuildObject {
 struct Part(ArrayRef, bool);
 
 fn part(column: &ArrayRef) -> DfResult<Part> {
-    let plain = column.data_type().is_numeric() || *column.data_type() == DataType::Boolean;
+    let kind = column.data_type();
+    let plain = kind.is_numeric() || [DataType::Boolean, JSON].contains(kind);
     Ok(Part(cast(column, &DataType::Utf8View)?, plain))
 }
 

@@ -10,6 +10,7 @@
 
 mod arithmetic;
 mod convert;
+mod digest;
 mod info;
 mod json;
 mod operands;
@@ -33,7 +34,7 @@ use datafusion::optimizer::Analyzer;
 use crate::error::Result;
 
 pub(crate) use convert::{hex, uuid_text};
-pub(crate) use single::{single_value, value_of_single};
+pub(crate) use single::{several, single_value, value_of_single};
 
 /// Adds our functions and rules to a session being built.
 pub(crate) fn install(builder: &mut SessionStateBuilder) {
@@ -45,6 +46,7 @@ pub(crate) fn install(builder: &mut SessionStateBuilder) {
     scalars.extend(info::functions());
     scalars.push(settings::SizePretty::function());
     scalars.push(json::BuildObject::function());
+    scalars.push(digest::Md5::function());
     let aggregates = builder.aggregate_functions().get_or_insert_with(Vec::new);
     aggregates.push(sum::checked_sum());
     let planners = builder.expr_planners().get_or_insert_with(Vec::new);

@@ -36,7 +36,8 @@ pub(crate) fn value_of_single(expr: Expr) -> Expr {
     .call(vec![expr])
 }
 
-fn several() -> Error {
+/// That a sub-query stands for a value and has several rows.
+pub(crate) fn several() -> Error {
     Error::new(
         "21000",
         "more than one row returned by a subquery used as an expression",

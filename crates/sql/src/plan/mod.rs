@@ -6,6 +6,7 @@ pub(crate) mod expression;
 pub(crate) mod files;
 mod information_constraints;
 mod information_schema;
+pub(crate) mod joins_apart;
 pub(crate) mod membership;
 pub(crate) mod names;
 pub(crate) mod naming;

@@ -4,7 +4,7 @@
 //! whole plan. Here what a plan is made of decides: a rule for unions is left out of a
 //! plan without them, and instead of a second and a third round a few rules come again
 //! after those that make work for them. Plans with other nodes than those of usual
-//! queries take DataFusion's way.
+//! queries take DataFusion's way. Sub-queries that its rules refuse or leave become *apply*.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -18,7 +18,10 @@ use datafusion::execution::session_state::SessionState;
 use datafusion::logical_expr::registry::FunctionRegistry;
 use datafusion::logical_expr::{Expr, ExpressionPlacement, JoinType, LogicalPlan, Operator};
 use datafusion::optimizer::optimizer::Optimizer;
-use datafusion::optimizer::{OptimizerConfig, OptimizerRule};
+use datafusion::optimizer::{Analyzer, OptimizerConfig, OptimizerRule};
+
+use super::joins_apart::{APART, KEYS_AGAIN, is_apart};
+use crate::apply::{self, Apply};
 
 type Rule = Arc<dyn OptimizerRule + Send + Sync>;
 
@@ -27,8 +30,32 @@ type Rule = Arc<dyn OptimizerRule + Send + Sync>;
 /// # Errors
 /// Those of the rules.
 pub(crate) fn optimized(plan: &LogicalPlan, state: &SessionState) -> DfResult<LogicalPlan> {
-    let options = state.config_options();
     let analyzer = state.analyzer();
+    let optimized = match by_rules(plan, analyzer, state) {
+        Ok(optimized) if apply::is_sound(plan, &optimized)? => optimized,
+        Err(error) if !apply::has_correlated(plan)? => return Err(error),
+        _ => {
+            let mut rules = analyzer.rules.clone();
+            rules.push(Arc::new(Apply));
+            let analyzer = Analyzer {
+                function_rewrites: analyzer.function_rewrites.clone(),
+                rules,
+            };
+            by_rules(plan, &analyzer, state)?
+        }
+    };
+    match apply::has_left(&optimized)? {
+        true => apply::without_left(optimized),
+        false => Ok(optimized),
+    }
+}
+
+fn by_rules(
+    plan: &LogicalPlan,
+    analyzer: &Analyzer,
+    state: &SessionState,
+) -> DfResult<LogicalPlan> {
+    let options = state.config_options();
     let plan = analyzer.execute_and_check(plan.clone(), options, |_, _| {})?;
     let Some(parts) = Parts::of(&plan)? else {
         return state.optimizer().optimize(plan, state, |_, _| {});
@@ -53,6 +80,8 @@ struct Parts {
     set_comparison: bool,
     /// A disjunction, which may become several conditions.
     either: bool,
+    /// Keys of joins that need care: see `joins_apart`.
+    keys_apart: bool,
     /// Keys of a sort or a group that stand there twice.
     repeated_keys: bool,
     /// Functions that are best computed next to a scan.
@@ -112,7 +141,10 @@ impl Parts {
             }
             Expr::SetComparison(_) => self.set_comparison = true,
             Expr::AggregateFunction(call) => self.distinct_aggregate |= call.params.distinct,
-            Expr::BinaryExpr(binary) => self.either |= binary.op == Operator::Or,
+            Expr::BinaryExpr(binary) => {
+                self.either |= binary.op == Operator::Or;
+                self.keys_apart |= is_apart(expr);
+            }
             Expr::ScalarFunction(_) => {
                 self.leaf_function |= expr.placement() == ExpressionPlacement::MoveTowardsLeafNodes;
             }
@@ -135,6 +167,7 @@ impl Parts {
             }
             "eliminate_join" | "extract_equijoin_predicate" | "eliminate_cross_join" => join,
             "eliminate_outer_join" => self.outer_join || self.subquery || self.set_comparison,
+            APART | KEYS_AGAIN => join && self.keys_apart,
             "eliminate_duplicated_expr" => self.repeated_keys,
             "eliminate_limit" | "push_down_limit" => self.limit,
             "single_distinct_aggregation_to_group_by" => self.distinct_aggregate,
@@ -149,6 +182,7 @@ impl Parts {
         let makes_work = self.subquery || self.set_comparison || self.either && self.join;
         match rule {
             "push_down_limit" => self.limit,
+            APART | KEYS_AGAIN => makes_work && self.keys_apart,
             "eliminate_join"
             | "extract_equijoin_predicate"
             | "eliminate_cross_join"

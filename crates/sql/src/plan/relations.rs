@@ -22,6 +22,7 @@ use datafusion::logical_expr::{
     AggregateUDF, Expr, HigherOrderUDF, LogicalPlan, ScalarUDF, TableSource, WindowUDF,
 };
 use datafusion::optimizer::simplify_expressions::ExprSimplifier;
+use datafusion::scalar::ScalarValue;
 use datafusion::sql::parser::Statement as DfStatement;
 use datafusion::sql::planner::ParserOptions;
 use datafusion::sql::sqlparser::ast::Statement as Ast;
@@ -266,6 +267,7 @@ impl ContextProvider for Relations<'_> {
                     .into(),
             );
         };
+        let args: Vec<Expr> = args.into_iter().map(widened).collect();
         let args = TableFunctionArgs::new(&args, self.state);
         Ok(provider_as_source(
             function.create_table_provider_with_args(args)?,
@@ -342,5 +344,19 @@ impl ContextProvider for Relations<'_> {
 
     fn udwf_names(&self) -> Vec<String> {
         self.state.window_functions().keys().cloned().collect()
+    }
+}
+
+/// A short whole number as a BIGINT: `generate_series` takes no other.
+fn widened(arg: Expr) -> Expr {
+    match arg {
+        Expr::Literal(
+            value @ (ScalarValue::Int8(_) | ScalarValue::Int16(_) | ScalarValue::Int32(_)),
+            metadata,
+        ) => {
+            let wide = value.cast_to(&DataType::Int64).unwrap_or(value);
+            Expr::Literal(wide, metadata)
+        }
+        other => other,
     }
 }

@@ -10,6 +10,7 @@ use freestone_storage::{Catalog, Object, Privileges};
 use super::Rights;
 use crate::error::Result;
 use crate::plan::names::{schema_name, table_name};
+use crate::run::commented;
 
 /// Refuses a statement that rights do not reach for.
 pub(super) fn check(rights: &Rights, catalog: &Catalog, ast: &Ast) -> Result<()> {
@@ -18,6 +19,14 @@ pub(super) fn check(rights: &Rights, catalog: &Catalog, ast: &Ast) -> Result<()>
         Ast::CreateView(view) => create_view(rights, catalog, view),
         Ast::CreateIndex(create) => owned_table(rights, catalog, &create.table_name),
         Ast::CreateSequence { name, .. } => made_in(rights, catalog, name),
+        Ast::Comment {
+            object_type,
+            object_name,
+            ..
+        } => match commented(catalog, *object_type, object_name)? {
+            Some(table) => rights.owner("table", &table.name, &table.id.into()),
+            None => Ok(()),
+        },
         Ast::AlterTable(alter) => alter_table(rights, catalog, alter),
         Ast::Drop {
             object_type, names, ..
@@ -81,6 +90,10 @@ fn create_view(rights: &Rights, catalog: &Catalog, view: &CreateView) -> Result<
 
 fn alter_table(rights: &Rights, catalog: &Catalog, alter: &AlterTable) -> Result<()> {
     owned_table(rights, catalog, &alter.name)?;
+    let name = table_name(&alter.name)?;
+    if catalog.view(&name.schema, &name.name).is_some() {
+        rights.owner("view", &name.name, &Object::view(&name.schema, &name.name))?;
+    }
     for operation in &alter.operations {
         match operation {
             AlterTableOperation::AddColumn { column_def, .. } => {

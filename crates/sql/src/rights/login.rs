@@ -49,10 +49,15 @@ impl Login {
         role.is_some_and(|role| role.password.is_some())
     }
 
-    /// A number of its own, and its most connections at a time.
+    /// A number that no other role ever has; none for who is no role.
+    pub fn number(&self) -> Option<u64> {
+        self.role.as_ref().map(|role| role.id.0)
+    }
+
+    /// Its number, and its most connections at a time.
     pub fn connection_limit(&self) -> Option<(u64, u32)> {
-        let role = self.role.as_ref()?;
-        Some((role.id.0, role.connections?))
+        let most = self.role.as_ref()?.connections?;
+        Some((self.number()?, most))
     }
 
     /// What its queries may take together, as SQL writes it.

@@ -10,7 +10,7 @@
 use std::sync::Arc;
 
 use datafusion::physical_plan::ExecutionPlan;
-use datafusion::sql::sqlparser::ast::{AlterTable, AlterTableOperation};
+use datafusion::sql::sqlparser::ast::{AlterTable, AlterTableOperation, RenameTableNameKind};
 use freestone_storage::{TableOptions, TableSchema};
 
 use super::Run;
@@ -27,10 +27,27 @@ use crate::session::Outcome;
 const ATTEMPTS: usize = 5;
 
 impl Run<'_> {
+    /// Whether no table and no view is called so.
+    fn is_free(&self, name: &Name) -> bool {
+        let table = self.snapshot.table(&name.schema, &name.name);
+        table.is_none() && self.snapshot.view(&name.schema, &name.name).is_none()
+    }
+
     pub(super) async fn alter_table(&self, alter: &AlterTable) -> Result<Outcome> {
         let name = table_name(&alter.name)?;
-        if alter.if_exists && self.snapshot.table(&name.schema, &name.name).is_none() {
+        if alter.if_exists && self.is_free(&name) {
             return Ok(Outcome::done("ALTER TABLE"));
+        }
+        if let [
+            AlterTableOperation::RenameTable {
+                table_name: RenameTableNameKind::To(to) | RenameTableNameKind::As(to),
+            },
+        ] = alter.operations.as_slice()
+            && self.snapshot.view(&name.schema, &name.name).is_some()
+        {
+            let to = table_name(to)?.name;
+            self.edit(|edit| Ok(edit.rename_view(&name.schema, &name.name, &to)?))?;
+            return Ok(Outcome::done("ALTER VIEW"));
         }
         if let [AlterTableOperation::SetOptionsParens { options }] = alter.operations.as_slice() {
             return self.set_options(&name, &options_of(options)?).await;

@@ -144,6 +144,7 @@ impl Run<'_> {
         schema.keys.retain(|key| key.name != constraint);
         schema.checks.retain(|check| check.name != constraint);
         schema.foreign_keys.retain(|key| key.name != constraint);
+        schema.prune_comments();
         if constraint_names(&schema).len() == before {
             if if_exists {
                 return Ok(());

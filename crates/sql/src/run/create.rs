@@ -134,7 +134,10 @@ impl Run<'_> {
                 return Ok(0);
             }
             if !edit.catalog().schemas().any(|known| known == name.schema) {
-                return Err(unknown_schema(edit.catalog(), &name.schema));
+                match self.session.temporary_schema() == Some(&name.schema) {
+                    true => edit.create_schema(&name.schema)?,
+                    false => return Err(unknown_schema(edit.catalog(), &name.schema)),
+                }
             }
             for identity in identities {
                 identity.create(edit, name, &mut schema)?;

@@ -36,7 +36,9 @@ impl Run<'_> {
         let table = self.stored_table(name)?;
         let columns = columns_of(table, &create.columns)?;
         let index = self.index_name(create, table, &columns, &name.schema)?;
-        if taken(&self.store().snapshot(), &name.schema, &index) {
+        // What the transaction has made, or others meanwhile.
+        let known = [&self.snapshot, &self.store().snapshot()];
+        if known.iter().any(|known| taken(known, &name.schema, &index)) {
             if create.if_not_exists {
                 return Ok(Outcome::done("CREATE INDEX"));
             }
@@ -68,7 +70,9 @@ impl Run<'_> {
             let columns = columns_of(table, &create.columns)?;
             let index = self.index_name(create, table, &columns, &name.schema)?;
             let snapshot = self.store().snapshot();
-            if create.if_not_exists && snapshot.index(&name.schema, &index).is_some() {
+            let known = [&snapshot, &self.snapshot];
+            let mut known = known.iter().map(|one| one.index(&name.schema, &index));
+            if create.if_not_exists && known.any(|found| found.is_some()) {
                 break;
             }
             match self.build_index(table, &name.schema, &index, kind, columns) {

@@ -42,6 +42,9 @@ impl Run<'_> {
             self.session.cursors().close(None)?;
             self.session.reset_all()?;
         }
+        if matches!(what, DiscardObject::ALL | DiscardObject::TEMP) {
+            self.session.drop_temporary()?;
+        }
         Ok(Outcome::done(format!("DISCARD {what}")))
     }
 }

@@ -13,6 +13,7 @@ mod change;
 mod changes;
 mod clauses;
 mod columns;
+mod comment;
 mod conflict;
 mod constraints;
 mod create;
@@ -41,6 +42,7 @@ mod returning;
 mod role;
 mod sequence;
 mod show;
+mod skipped;
 mod transaction;
 mod truncate;
 mod view;
@@ -63,6 +65,7 @@ use crate::rights::RoleStatement;
 use crate::session::{Outcome, Session};
 use crate::statement::Statement;
 
+pub(crate) use comment::commented;
 pub(crate) use insert::columns_named;
 pub(crate) use point::PointQuery;
 pub(crate) use point_change::PointChange;
@@ -94,7 +97,8 @@ pub(crate) async fn statement(session: &Session, statement: &Statement) -> Resul
     if let Some(outcome) = Box::pin(crate::advisor::run(session, &statement.ast)).await? {
         return Ok(outcome);
     }
-    Box::pin(transaction::run(session, &statement.ast)).await
+    let ast = session.own_tables(&statement.ast)?;
+    Box::pin(transaction::run(session, &ast)).await
 }
 
 impl<'a> Run<'a> {
@@ -152,7 +156,16 @@ impl Run<'_> {
         );
         if !reads && !of_rows {
             self.session.database().plans().clear();
+            let skipped = skipped::skipped(ast, self.snapshot.catalog())?;
+            let outcome = self.by_kind(ast).await?;
+            let notices = skipped.into_iter();
+            notices.for_each(|notice| self.session.notify(notice));
+            return Ok(outcome);
         }
+        self.by_kind(ast).await
+    }
+
+    async fn by_kind(&self, ast: &Ast) -> Result<Outcome> {
         match ast {
             Ast::Query(query) => match self.point(query)? {
                 Some(outcome) => Ok(outcome),
@@ -172,6 +185,7 @@ impl Run<'_> {
             Ast::CreateSequence { .. } => self.create_sequence(ast),
             Ast::CreateSchema { .. } => self.create_schema(ast),
             Ast::AlterTable(alter) => Box::pin(self.alter_table(alter)).await,
+            Ast::Comment { .. } => self.comment(ast),
             Ast::Drop { .. } => match self.unique_index(ast)? {
                 Some(alter) => {
                     Box::pin(self.alter_table(&alter)).await?;

@@ -45,7 +45,8 @@ pub(super) async fn run(session: &Session, ast: &Ast) -> Result<Option<Outcome>>
             let name = fold(name);
             let all = name == "all";
             session.forget((!all).then_some(name.as_str()))?;
-            Ok(Some(Outcome::done("DEALLOCATE")))
+            let tag = if all { "DEALLOCATE ALL" } else { "DEALLOCATE" };
+            Ok(Some(Outcome::done(tag)))
         }
         _ => Ok(None),
     }

@@ -19,7 +19,6 @@ use super::Run;
 use crate::advisor::{self, Watched};
 use crate::error::Result;
 use crate::plan::naming::result_names;
-use crate::plan::optimize::optimized;
 use crate::session::{KnownPlan, Outcome, Rows, lasting, panicked};
 
 impl Run<'_> {
@@ -99,12 +98,7 @@ impl Run<'_> {
     }
 
     pub(crate) async fn physical(&self, plan: &LogicalPlan) -> Result<Arc<dyn ExecutionPlan>> {
-        let state = self.state();
-        let plan = crate::engine::replaced(optimized(plan, state)?, state)?;
-        Ok(state
-            .query_planner()
-            .create_physical_plan(&plan, state)
-            .await?)
+        Ok(crate::engine::planned(plan, self.state()).await?)
     }
 }
 

@@ -272,7 +272,11 @@ impl Run<'_> {
     }
 }
 
-fn place(table: &Table, ident: &Ident) -> Result<usize> {
+/// The position of a column.
+///
+/// # Errors
+/// `42703` if the table has none of that name.
+pub(super) fn place(table: &Table, ident: &Ident) -> Result<usize> {
     let name = fold(ident);
     table.schema.index_of(&name).ok_or_else(|| {
         let message = format!(

@@ -13,7 +13,7 @@ use super::{PointChange, Run};
 use crate::error::{Error, Result};
 use crate::parameter::Parameter;
 use crate::plan::names::fold;
-use crate::session::{Block, Open, Outcome, Session};
+use crate::session::{Block, Notice, Open, Outcome, Session};
 
 /// Times that a statement is run again because another transaction was first.
 const ATTEMPTS: usize = 50;
@@ -214,12 +214,13 @@ fn control(session: &Session, ast: &Ast) -> Result<Control> {
                 block.set(serializable.unwrap_or_default(), read_only)?;
                 return Ok(Control::Done("BEGIN"));
             }
-            if open.running()?.is_some() {
-                return Err(Error::new(
-                    "25001",
-                    "there is already a transaction in progress",
-                ));
+            if let Open::Going(block) = &mut *open {
+                block.set(serializable.unwrap_or_default(), read_only)?;
+                let text = "there is already a transaction in progress";
+                session.notify(Notice::warning("25001", text));
+                return Ok(Control::Done("BEGIN"));
             }
+            open.running()?;
             let mut block = Block::new(session.database().store().begin()?);
             let (default, default_read_only) = session.modes();
             block.set(
@@ -228,6 +229,17 @@ fn control(session: &Session, ast: &Ast) -> Result<Control> {
             )?;
             *open = Open::Going(block);
             "BEGIN"
+        }
+        Ast::Commit { chain: false, .. } if matches!(*open, Open::Nothing) => {
+            session.notify(none_open());
+            "COMMIT"
+        }
+        Ast::Rollback {
+            chain: false,
+            savepoint: None,
+        } if matches!(*open, Open::Nothing) => {
+            session.notify(none_open());
+            "ROLLBACK"
         }
         Ast::Commit { chain: false, .. } => match open.end()? {
             Some(transaction) => return Ok(Control::Commit(transaction)),
@@ -274,6 +286,11 @@ fn control(session: &Session, ast: &Ast) -> Result<Control> {
         _ => return Ok(Control::Other),
     };
     Ok(Control::Done(tag))
+}
+
+/// What COMMIT and ROLLBACK say where nothing is to be ended.
+fn none_open() -> Notice {
+    Notice::warning("25P01", "there is no transaction in progress")
 }
 
 /// What a list of modes asks: SERIALIZABLE or a lower level, and READ ONLY or READ

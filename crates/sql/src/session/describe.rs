@@ -8,7 +8,7 @@ use std::collections::HashMap;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
-use datafusion::arrow::datatypes::{DataType, SchemaRef};
+use datafusion::arrow::datatypes::{DataType, Field, Schema, SchemaRef};
 use datafusion::sql::sqlparser::ast::{
     ArrayElemTypeDef, Assignment, AssignmentTarget, ConflictTarget, DataType as SqlType, Delete,
     Expr, FromTable, Insert, OnConflictAction, OnInsert, SelectItem, SetExpr, Statement as Ast,
@@ -21,6 +21,7 @@ use crate::advisor;
 use crate::error::Result;
 use crate::parameter;
 use crate::plan::names::{Name, fold, fold_part, table_name};
+use crate::plan::naming::result_names;
 use crate::run::{Run, explain};
 use crate::statement::parse_one;
 
@@ -50,7 +51,8 @@ impl Prepared {
     }
 
     async fn described(&self, session: &Session) -> Result<Description> {
-        let ast = self.statement.ast.as_ref();
+        let ast = session.own_tables(&self.statement.ast)?;
+        let ast = ast.as_ref();
         let mut told = Told {
             types: casts(ast),
             columns: None,
@@ -138,7 +140,9 @@ impl Prepared {
                 types.entry(number - 1).or_insert(kind);
             }
         }
-        Ok(Arc::clone(plan.schema().inner()))
+        let fields = plan.schema().fields().iter().zip(result_names(ast, &plan));
+        let fields = fields.map(|(field, name)| field.as_ref().clone().with_name(name));
+        Ok(Arc::new(Schema::new(fields.collect::<Vec<Field>>())))
     }
 
     /// Plans `SELECT what FROM from`, for what that tells.

@@ -5,6 +5,7 @@ mod cursors;
 mod describe;
 mod entry;
 mod lent;
+mod notices;
 mod numbers;
 mod outcome;
 mod plans;
@@ -12,12 +13,13 @@ mod prepared;
 mod reading;
 mod settings;
 mod setup;
+mod temporary;
 mod transaction;
 
 use std::collections::HashMap;
 use std::panic::AssertUnwindSafe;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, OnceLock};
 
 use datafusion::arrow::array::RecordBatch;
 use datafusion::execution::TaskContext;
@@ -41,6 +43,7 @@ pub(crate) use cursors::{Cursors, Move};
 pub use describe::Description;
 pub use lent::Frame;
 pub(crate) use lent::Lent;
+pub use notices::{Notice, Severity};
 pub(crate) use numbers::TakenNumbers;
 pub use outcome::{Outcome, Rows};
 pub(crate) use plans::{KnownPlan, KnownPlans, PlanSettings, lasting};
@@ -49,6 +52,7 @@ pub(crate) use settings::{
     MEMORY, MOVER, Setting, WORKLOAD, all_settings, change, current, option_of,
 };
 pub(crate) use setup::{OwnOptions, template};
+pub(crate) use temporary::remove_left;
 pub(crate) use transaction::{Block, Open};
 
 /// How a session is set up.
@@ -77,6 +81,9 @@ pub struct Session {
     lent: Arc<Lent>,
     client: Arc<ClientSettings>,
     cursors: Cursors,
+    notices: notices::Notices,
+    /// The schema of its temporary tables.
+    temporary: OnceLock<String>,
     /// Which known plans were made with its settings.
     plan_settings: Mutex<PlanSettings>,
     identity: Arc<Identity>,
@@ -122,6 +129,8 @@ impl Session {
             lent,
             client,
             cursors: Cursors::default(),
+            notices: notices::Notices::default(),
+            temporary: OnceLock::new(),
             identity,
         }
     }

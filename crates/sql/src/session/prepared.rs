@@ -111,7 +111,8 @@ impl Prepared {
         session: &Session,
         values: &[Parameter],
     ) -> Result<Option<Outcome>> {
-        if values.len() != self.parameters || !changes_rows(&self.statement.ast) {
+        let usual = values.len() == self.parameters && !session.has_temporary();
+        if !usual || !changes_rows(&self.statement.ast) {
             return Ok(None);
         }
         let known = self.change.read().clone();
@@ -187,7 +188,8 @@ impl Prepared {
         let Ast::Query(query) = self.statement.ast.as_ref() else {
             return Ok(None);
         };
-        if values.len() != self.parameters || session.in_transaction() {
+        let usual = values.len() == self.parameters && !session.has_temporary();
+        if !usual || session.in_transaction() {
             return Ok(None);
         }
         let snapshot = session.database().store().snapshot();

@@ -5,12 +5,14 @@ use std::sync::Arc;
 use datafusion::common::config::ConfigExtension;
 use datafusion::execution::runtime_env::RuntimeEnv;
 use datafusion::execution::session_state::{SessionState, SessionStateBuilder};
+use datafusion::optimizer::optimizer::Optimizer;
 use datafusion::prelude::SessionConfig;
 
 use crate::engine::Planner;
 use crate::functions;
 use crate::memory::Broker;
 use crate::plan::decorrelate::Decorrelate;
+use crate::plan::joins_apart;
 use crate::plan::membership::Membership;
 use crate::plan::names::{CATALOG, DEFAULT_SCHEMA};
 use crate::scan::TopOfScan;
@@ -82,5 +84,7 @@ pub(crate) fn template(memory: Option<Arc<Broker>>) -> SessionState {
     let rules = builder.analyzer_rules().get_or_insert_with(Vec::new);
     rules.push(Arc::new(Membership));
     rules.push(Arc::new(Decorrelate::default()));
+    let optimizer = builder.optimizer().get_or_insert_with(Optimizer::new);
+    joins_apart::install(optimizer);
     builder.build()
 }

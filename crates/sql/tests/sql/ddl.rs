@@ -160,3 +160,86 @@ fn keys_are_enforced() {
         "1000"
     );
 }
+
+#[test]
+fn what_is_left_undone_is_said() {
+    let sql = Sql::new();
+    sql.run("CREATE TABLE t (a INT); CREATE VIEW v AS SELECT 1 AS a; CREATE SCHEMA s");
+    sql.run("CREATE INDEX i ON t (a); CREATE SEQUENCE q");
+    for (statement, said) in [
+        (
+            "DROP TABLE IF EXISTS t, u, w",
+            &["table \"u\" does not exist", "table \"w\" does not exist"][..],
+        ),
+        ("CREATE TABLE IF NOT EXISTS t (a INT)", &[]),
+        (
+            "CREATE TABLE IF NOT EXISTS t (a INT)",
+            &["relation \"t\" already exists"],
+        ),
+        ("CREATE INDEX IF NOT EXISTS i ON t (a)", &[]),
+        (
+            "CREATE INDEX IF NOT EXISTS i ON t (a)",
+            &["relation \"i\" already exists"],
+        ),
+        (
+            "CREATE VIEW IF NOT EXISTS v AS SELECT 2 AS a",
+            &["relation \"v\" already exists"],
+        ),
+        (
+            "CREATE SEQUENCE IF NOT EXISTS q",
+            &["relation \"q\" already exists"],
+        ),
+        (
+            "CREATE SCHEMA IF NOT EXISTS s",
+            &["schema \"s\" already exists"],
+        ),
+        (
+            "ALTER TABLE IF EXISTS s.t ADD COLUMN b INT",
+            &["relation \"s.t\" does not exist"],
+        ),
+        ("DROP VIEW IF EXISTS v, v2", &["view \"v2\" does not exist"]),
+        ("DROP INDEX IF EXISTS i2", &["index \"i2\" does not exist"]),
+        (
+            "DROP SEQUENCE IF EXISTS q2",
+            &["sequence \"q2\" does not exist"],
+        ),
+        (
+            "DROP SCHEMA IF EXISTS s2",
+            &["schema \"s2\" does not exist"],
+        ),
+    ] {
+        let said: Vec<String> = said
+            .iter()
+            .map(|said| format!("NOTICE: {said}, skipping"))
+            .collect();
+        assert_eq!(sql.noticed(statement), said, "{statement}");
+    }
+    sql.run("SET client_min_messages = warning");
+    assert!(sql.noticed("DROP TABLE IF EXISTS nowhere").is_empty());
+    assert_eq!(sql.noticed("COMMIT").len(), 1);
+}
+
+#[test]
+fn views_are_renamed() {
+    let sql = Sql::new();
+    sql.run("CREATE VIEW v AS SELECT 1 AS a; CREATE TABLE t (a INT)");
+    assert_eq!(sql.run("ALTER TABLE v RENAME TO w"), "ALTER VIEW");
+    sql.run("ALTER VIEW w RENAME TO x");
+    assert_eq!(sql.one("SELECT a FROM x"), "1");
+    assert_eq!(sql.state("SELECT a FROM v"), "42P01");
+    assert_eq!(sql.state("ALTER VIEW x RENAME TO t"), "42P07");
+    assert_eq!(sql.state("ALTER VIEW v RENAME TO y"), "42P01");
+    assert_eq!(sql.noticed("ALTER VIEW IF EXISTS v RENAME TO y").len(), 1);
+}
+
+#[test]
+fn digests() {
+    let sql = Sql::new();
+    let digest = "900150983cd24fb0d6963f7d28e17f72";
+    assert_eq!(sql.one("SELECT md5('abc')"), digest);
+    assert_eq!(sql.one("SELECT md5('abc'::bytea)"), digest);
+    assert_eq!(
+        sql.sorted("SELECT md5(x) FROM (VALUES ('abc'), (NULL)) v(x)"),
+        [digest, "NULL"]
+    );
+}

@@ -61,7 +61,7 @@ fn planning_errors_have_their_codes() {
         ("SELECT a FROM t UNION SELECT a, b FROM t", "42601"),
         ("INSERT INTO t (a, a) VALUES (1, 2)", "42701"),
         ("UPDATE t SET nosuch = 1", "42703"),
-        ("COMMIT", "25P01"),
+        ("SAVEPOINT s", "25P01"),
         ("DELETE FROM nosuch", "42P01"),
         ("TRUNCATE TABLE nosuch", "42P01"),
         ("VACUUM nosuch", "42P01"),

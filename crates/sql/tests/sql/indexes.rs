@@ -158,3 +158,16 @@ fn a_wide_sparse_table_works() {
         "667|667000|0"
     );
 }
+
+#[test]
+fn indexes_that_the_transaction_has_made() {
+    let sql = Sql::new();
+    sql.run("CREATE TABLE t (a INT, b INT)");
+    sql.run("BEGIN; CREATE INDEX i ON t (a); CREATE INDEX IF NOT EXISTS i ON t (a)");
+    sql.run("CREATE UNIQUE INDEX u ON t (b); CREATE UNIQUE INDEX IF NOT EXISTS u ON t (b); COMMIT");
+    let names = "SELECT indexname FROM pg_indexes WHERE tablename = 't'";
+    assert_eq!(sql.sorted(names), ["i", "u"]);
+    sql.run("BEGIN");
+    assert_eq!(sql.state("CREATE INDEX i ON t (a)"), "42P07");
+    sql.run("ROLLBACK");
+}

@@ -8,12 +8,14 @@
 
 mod advisor;
 mod alter;
+mod apply;
 mod arithmetic;
 mod benchmarks;
 mod bulk;
 mod catalog;
 mod change;
 mod clients;
+mod comments;
 mod constraints;
 mod copy;
 mod ddl;
@@ -35,6 +37,7 @@ mod sargable;
 mod sequences;
 mod stacks;
 mod support;
+mod temporary;
 #[path = "../../../cli/src/tpch/queries.rs"]
 mod tpch_queries;
 #[path = "../../../cli/src/tpch/schema.rs"]

@@ -171,6 +171,6 @@ fn prepare_execute_deallocate() {
     assert_eq!(sql.state("EXECUTE got"), "08P01");
     assert_eq!(sql.run("DEALLOCATE got"), "DEALLOCATE");
     assert_eq!(sql.state("EXECUTE got(2)"), "26000");
-    assert_eq!(sql.run("DEALLOCATE ALL"), "DEALLOCATE");
+    assert_eq!(sql.run("DEALLOCATE ALL"), "DEALLOCATE ALL");
     assert_eq!(sql.state("EXECUTE put(3, '')"), "26000");
 }

@@ -217,3 +217,69 @@ fn correlated_values() {
         "1"
     );
 }
+
+/// Keys of joins that DataFusion loses, or treats as those of other joins.
+#[test]
+fn every_key_of_joins_within_joins_counts() {
+    let sql = Sql::new();
+    sql.run("CREATE TABLE a (x INT, k INT); INSERT INTO a VALUES (NULL, 1), (1, 1), (2, 2)");
+    sql.run("CREATE TABLE b (x INT, k INT); INSERT INTO b VALUES (NULL, 1), (1, 1), (2, 3)");
+    sql.run("CREATE TABLE c (x INT, k INT); INSERT INTO c VALUES (1, 1), (NULL, NULL), (5, 2)");
+    for (query, count) in [
+        // NULLs are equal in one of the joins only.
+        (
+            "a JOIN b ON a.x IS NOT DISTINCT FROM b.x JOIN c ON c.k = b.k",
+            2,
+        ),
+        (
+            "c JOIN b ON c.k = b.k JOIN a ON a.x IS NOT DISTINCT FROM b.x",
+            2,
+        ),
+        (
+            "a JOIN b ON a.x = b.x JOIN c ON c.k IS NOT DISTINCT FROM b.k",
+            1,
+        ),
+        (
+            "a JOIN b ON a.x IS NOT DISTINCT FROM b.x, c WHERE c.k = b.k",
+            2,
+        ),
+        (
+            "a JOIN b ON a.x IS NOT DISTINCT FROM b.x JOIN c ON c.k = b.k WHERE a.k = b.k AND a.k IN (SELECT k FROM c)",
+            2,
+        ),
+        (
+            "a JOIN b ON a.x IS NOT DISTINCT FROM b.x AND a.k = b.k JOIN c ON c.k = a.k OR c.x = 5",
+            4,
+        ),
+        // A side needs two inputs, one of which has no key with the others.
+        (
+            "a JOIN b ON a.x <= b.x JOIN c ON c.k = a.k AND c.x = a.x * b.k",
+            1,
+        ),
+        (
+            "a JOIN b ON a.x <= b.x JOIN c ON c.k = a.k AND a.x + b.x + 1 = c.x",
+            1,
+        ),
+        (
+            "a JOIN b ON a.x <= b.x JOIN c ON c.k = a.k AND c.x = a.x * b.k WHERE EXISTS (SELECT 1 FROM c d WHERE d.k = a.k)",
+            1,
+        ),
+    ] {
+        let query = format!("SELECT count(*) FROM {query}");
+        assert_eq!(sql.one(&query), count.to_string(), "{query}");
+    }
+}
+
+#[test]
+fn texts_between_dollars() {
+    let sql = Sql::new();
+    let query = "SELECT $$it's$$, $of$a $$ b$of$, length($$\\$$)";
+    assert_eq!(sql.sorted(query), ["it's|a $$ b|1"]);
+    sql.run("CREATE VIEW v AS SELECT $$it's$$ AS t; CREATE TABLE t (a INT)");
+    assert_eq!(sql.one("SELECT t FROM v"), "it's");
+    sql.run("COMMENT ON TABLE t IS $x$what it's for$x$");
+    assert_eq!(
+        sql.one("SELECT obj_description('t'::regclass, 'pg_class')"),
+        "what it's for"
+    );
+}

@@ -111,6 +111,15 @@ impl Sql {
         }
     }
 
+    /// What is said of a statement that succeeds.
+    #[track_caller]
+    pub fn noticed(&self, sql: &str) -> Vec<String> {
+        self.session.take_notices();
+        self.run(sql);
+        let notices = self.session.take_notices();
+        notices.iter().map(ToString::to_string).collect()
+    }
+
     /// The SQLSTATE of a statement that must fail.
     #[track_caller]
     pub fn state(&self, sql: &str) -> String {

@@ -16,7 +16,7 @@ use crate::plan::names::{fold_part, quoted};
 use crate::statement::parse_one;
 
 /// Tables that have rows.
-const FILLED: [&str; 19] = [
+const FILLED: [&str; 20] = [
     "pg_am",
     "pg_attrdef",
     "pg_attribute",
@@ -25,6 +25,7 @@ const FILLED: [&str; 19] = [
     "pg_class",
     "pg_constraint",
     "pg_database",
+    "pg_description",
     "pg_index",
     "pg_indexes",
     "pg_namespace",

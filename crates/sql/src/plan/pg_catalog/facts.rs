@@ -9,6 +9,7 @@ use datafusion::arrow::array::{
 use datafusion::arrow::datatypes::{DataType, Field, Schema};
 
 use crate::error::Result;
+use crate::types::VECTOR;
 
 /// A value of one column.
 #[derive(Clone, Debug, PartialEq)]
@@ -133,8 +134,11 @@ fn array<'a>(kind: char, facts: impl Iterator<Item = Option<&'a Fact>>) -> Array
         'b' => Arc::new(BooleanArray::from_iter(
             facts.map(|fact| Some(matches!(fact, Some(Fact::Truth(true))))),
         )),
-        'a' => {
+        'a' | 'v' => {
             let mut lists = ListBuilder::new(Int32Builder::new());
+            if kind == 'v' {
+                lists = lists.with_field(Field::new(VECTOR, DataType::Int32, true));
+            }
             for fact in facts {
                 if let Some(Fact::Numbers(numbers)) = fact {
                     lists.values().append_slice(numbers);

@@ -66,6 +66,7 @@ pub(crate) fn rewritten(expr: &mut Expr) -> Result<Option<Expr>> {
                 }
             }
             match is_regclass(data_type) {
+                true if let Some(serial) = serial(inner) => Some(parsed(&serial)?),
                 true => Some(parsed(&table_of(inner))?),
                 false => None,
             }
@@ -103,6 +104,37 @@ fn is_regclass(kind: &DataType) -> bool {
     }
 }
 
+/// The numbers of tables of the catalog, which does not list itself.
+const SYSTEM: [(&str, i64); 20] = [
+    ("pg_am", 2601),
+    ("pg_attrdef", 2604),
+    ("pg_attribute", 1249),
+    ("pg_authid", 1260),
+    ("pg_class", CLASSES),
+    ("pg_collation", 3456),
+    ("pg_constraint", CONSTRAINTS),
+    ("pg_database", 1262),
+    ("pg_description", 2609),
+    ("pg_extension", 3079),
+    ("pg_index", 2610),
+    ("pg_language", 2612),
+    ("pg_namespace", 2615),
+    ("pg_operator", 2617),
+    ("pg_proc", 1255),
+    ("pg_rewrite", 2618),
+    ("pg_sequence", 2224),
+    ("pg_tablespace", 1213),
+    ("pg_trigger", 2620),
+    ("pg_type", 1247),
+];
+pub(super) const CLASSES: i64 = 1259;
+pub(super) const CONSTRAINTS: i64 = 2606;
+
+fn system(name: &str) -> Option<i64> {
+    let found = SYSTEM.iter().find(|(known, _)| *known == name);
+    found.map(|(_, number)| *number)
+}
+
 /// A table's number if it is named, its name if its number is given.
 fn table_of(expr: &Expr) -> String {
     let text = match expr {
@@ -120,6 +152,9 @@ fn table_of(expr: &Expr) -> String {
                 Some(quoted) => quoted.trim_end_matches('"').to_owned(),
                 None => name.to_lowercase(),
             };
+            if let ("" | PG_CATALOG, Some(number)) = (schema, system(&bare(table))) {
+                return format!("CAST({number} AS BIGINT)");
+            }
             let within = match schema {
                 "" => String::new(),
                 schema => format!(" AND \"n\" = '{}'", bare(schema).replace('\'', "''")),
@@ -138,8 +173,8 @@ fn table_of(expr: &Expr) -> String {
 /// A sub-query for the column `wanted` of the row whose `key` is `value`.
 fn lookup(wanted: &str, (table, key): (&str, &str), value: &str) -> String {
     format!(
-        "(SELECT max(\"w\") FROM (SELECT {wanted} AS \"w\", {key} AS \"k\" FROM pg_catalog.{table}) \
-         AS \"of\" WHERE \"k\" = ({value}))"
+        "(SELECT max(\"__value\") FROM (SELECT {wanted} AS \"__value\", {key} AS \"__key\" FROM pg_catalog.{table}) \
+         AS \"of\" WHERE \"__key\" = ({value}))"
     )
 }
 
@@ -192,9 +227,12 @@ fn called(function: &mut Function) -> Result<Option<Expr>> {
                 .to_owned()
         }
         "pg_get_expr" => format!("({})", first()),
-        "obj_description"
-        | "col_description"
-        | "shobj_description"
+        "obj_description" => described(&first(), "0"),
+        "col_description" => {
+            let column = argument(function, 1).unwrap_or_else(|| "NULL".to_owned());
+            described(&first(), &column)
+        }
+        "shobj_description"
         | "pg_advisory_unlock_all"
         | "inet_client_addr"
         | "inet_server_addr"
@@ -203,8 +241,12 @@ fn called(function: &mut Function) -> Result<Option<Expr>> {
         | "pg_get_statisticsobjdef_columns"
         | "pg_get_ruledef"
         | "pg_get_triggerdef"
-        | "pg_get_serial_sequence"
         | "pg_relation_is_publishable" => "CAST(NULL AS TEXT)".to_owned(),
+        "pg_get_serial_sequence" => {
+            let number = serial(&Expr::Function(function.clone()));
+            let number = number.unwrap_or_else(|| "NULL".to_owned());
+            lookup("relname", ("pg_class", "oid"), &number)
+        }
         "pg_get_viewdef" => lookup("reldefinition", ("pg_class", "oid"), &first()),
         "generate_subscripts" => {
             let list = first();
@@ -224,8 +266,8 @@ fn called(function: &mut Function) -> Result<Option<Expr>> {
         "pg_get_indexdef" => match argument(function, 1).filter(|place| place != "0") {
             None => lookup("definition", ("pg_index", "indexrelid"), &first()),
             Some(place) => format!(
-                "(SELECT max(\"w\") FROM (SELECT attname AS \"w\", attrelid AS \"k\", attnum AS \"p\" \
-                 FROM pg_catalog.pg_attribute) AS \"of\" WHERE \"k\" = ({}) AND \"p\" = ({place}))",
+                "(SELECT max(\"__value\") FROM (SELECT attname AS \"__value\", attrelid AS \"__key\", attnum AS \"__place\" \
+                 FROM pg_catalog.pg_attribute) AS \"of\" WHERE \"__key\" = ({}) AND \"__place\" = ({place}))",
                 first()
             ),
         },
@@ -236,6 +278,30 @@ fn called(function: &mut Function) -> Result<Option<Expr>> {
         _ => return Ok(None),
     };
     parsed(&text).map(Some)
+}
+
+/// The comment on an object, or on a column of it.
+fn described(number: &str, column: &str) -> String {
+    format!(
+        "(SELECT max(\"__value\") FROM (SELECT description AS \"__value\", objoid AS \"__key\", objsubid AS \"__column\" \
+         FROM pg_catalog.pg_description) AS \"of\" WHERE \"__key\" = ({number}) AND \"__column\" = ({column}))"
+    )
+}
+
+/// Of `pg_get_serial_sequence(table, column)` the sequence's number; `None` for anything else.
+fn serial(expr: &Expr) -> Option<String> {
+    let Expr::Function(function) = expr else {
+        return None;
+    };
+    let name = function.name.0.last().and_then(fold_part)?;
+    let (table, column) = (argument(function, 0)?, argument(function, 1)?);
+    (name == "pg_get_serial_sequence").then(|| {
+        format!(
+            "(SELECT max(\"__value\") FROM (SELECT attserial AS \"__value\", relname AS \"__key\", attname AS \"__column\" \
+             FROM pg_catalog.pg_attribute JOIN pg_catalog.pg_class ON pg_class.oid = attrelid \
+             WHERE attserial > 0) AS \"of\" WHERE \"__key\" = ({table}) AND \"__column\" = ({column}))"
+        )
+    })
 }
 
 /// Whether a table is found by its name alone, by its number.

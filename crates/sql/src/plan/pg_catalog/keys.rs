@@ -3,10 +3,11 @@
 use freestone_storage::{ForeignAction, IndexDefinition, Table};
 
 use super::facts::Facts;
+use super::functions::CONSTRAINTS;
 use super::objects::{
     BTREE, constraint_number, described, index_number, schema_number, table_number,
 };
-use crate::plan::names::quoted;
+use crate::plan::names::{DEFAULT_SCHEMA, quoted};
 use crate::plan::relations::Relations;
 
 /// Names of columns, as SQL lists them.
@@ -16,6 +17,14 @@ fn listed(table: &Table, columns: &[usize]) -> String {
         .filter_map(|at| table.schema.columns.get(*at));
     let names: Vec<String> = names.map(|column| quoted(&column.name)).collect();
     names.join(", ")
+}
+
+/// The name of a table by which it is found: without its schema where that is looked in anyway.
+fn found_by(schema: &str, table: &str) -> String {
+    match schema {
+        DEFAULT_SCHEMA => quoted(table),
+        _ => format!("{}.{}", quoted(schema), quoted(table)),
+    }
 }
 
 fn numbers(columns: &[usize]) -> Vec<i32> {
@@ -92,6 +101,16 @@ pub(super) fn index_texts(relations: &Relations<'_>, facts: &mut Facts) {
     }
 }
 
+/// Constraints with their numbers.
+pub(super) fn numbered(table: &Table) -> impl Iterator<Item = (&String, i64)> {
+    let schema = &table.schema;
+    let keys = schema.keys.iter().map(|key| &key.name);
+    let checks = schema.checks.iter().map(|check| &check.name);
+    let foreign = schema.foreign_keys.iter().map(|key| &key.name);
+    let names = keys.chain(checks).chain(foreign).enumerate();
+    names.map(|(place, name)| (name, constraint_number(table, place)))
+}
+
 /// Keys, checks and references.
 pub(super) fn constraints(relations: &Relations<'_>, facts: &mut Facts) {
     for one in described(relations) {
@@ -104,24 +123,16 @@ pub(super) fn constraints(relations: &Relations<'_>, facts: &mut Facts) {
             constraint_number(table, place - 1)
         };
         for key in &schema.keys {
-            let index = schema
-                .indexes
-                .iter()
-                .find(|index| index.columns == key.columns);
             let word = if key.primary { "PRIMARY KEY" } else { "UNIQUE" };
             facts.add([
                 ("oid", next().into()),
+                ("tableoid", CONSTRAINTS.into()),
                 ("conname", key.name.as_str().into()),
                 ("connamespace", namespace.into()),
                 ("contype", if key.primary { "p" } else { "u" }.into()),
                 ("convalidated", true.into()),
                 ("conrelid", one.number.into()),
-                (
-                    "conindid",
-                    index
-                        .map_or(0, |index| index_number(table, index.number))
-                        .into(),
-                ),
+                ("conindid", index_over(table, &key.columns).into()),
                 ("conkey", numbers(&key.columns).into()),
                 ("conislocal", true.into()),
                 (
@@ -133,6 +144,7 @@ pub(super) fn constraints(relations: &Relations<'_>, facts: &mut Facts) {
         for check in &schema.checks {
             facts.add([
                 ("oid", next().into()),
+                ("tableoid", CONSTRAINTS.into()),
                 ("conname", check.name.as_str().into()),
                 ("connamespace", namespace.into()),
                 ("contype", "c".into()),
@@ -150,10 +162,9 @@ pub(super) fn constraints(relations: &Relations<'_>, facts: &mut Facts) {
                 continue;
             };
             let mut definition = format!(
-                "FOREIGN KEY ({}) REFERENCES {}.{}({})",
+                "FOREIGN KEY ({}) REFERENCES {}({})",
                 listed(table, &foreign.columns),
-                quoted(parent_schema),
-                quoted(&parent.name),
+                found_by(parent_schema, &parent.name),
                 listed(parent, &foreign.parent_columns)
             );
             for (word, action) in [("UPDATE", foreign.on_update), ("DELETE", foreign.on_delete)] {
@@ -164,12 +175,17 @@ pub(super) fn constraints(relations: &Relations<'_>, facts: &mut Facts) {
             let letter = |action| action_of(action).map_or("a", |(letter, _)| letter);
             facts.add([
                 ("oid", next().into()),
+                ("tableoid", CONSTRAINTS.into()),
                 ("conname", foreign.name.as_str().into()),
                 ("connamespace", namespace.into()),
                 ("contype", "f".into()),
                 ("convalidated", true.into()),
                 ("conrelid", one.number.into()),
                 ("confrelid", table_number(parent).into()),
+                (
+                    "conindid",
+                    index_over(parent, &foreign.parent_columns).into(),
+                ),
                 ("confupdtype", letter(foreign.on_update).into()),
                 ("confdeltype", letter(foreign.on_delete).into()),
                 ("confmatchtype", "s".into()),
@@ -180,6 +196,16 @@ pub(super) fn constraints(relations: &Relations<'_>, facts: &mut Facts) {
             ]);
         }
     }
+}
+
+/// The number of the index over some columns in any order, 0 if there is none.
+fn index_over(table: &Table, columns: &[usize]) -> i64 {
+    let over = |index: &&IndexDefinition| {
+        index.columns.len() == columns.len()
+            && index.columns.iter().all(|column| columns.contains(column))
+    };
+    let index = table.schema.indexes.iter().find(over);
+    index.map_or(0, |index| index_number(table, index.number))
 }
 
 /// PostgreSQL's letter for an action, and the words; `None` for none.

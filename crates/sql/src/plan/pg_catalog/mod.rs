@@ -3,6 +3,7 @@
 //! Object numbers are made from those of tables: they stay as long as the table does.
 //! Numbers of types are PostgreSQL's, as drivers know them.
 
+mod comments;
 mod empty;
 mod facts;
 mod functions;
@@ -53,6 +54,7 @@ pub(crate) fn table(
         "pg_views" => objects::views(relations, &mut facts),
         "pg_indexes" => keys::index_texts(relations, &mut facts),
         "pg_index" => keys::indexes(relations, &mut facts),
+        "pg_description" => comments::descriptions(relations, &mut facts),
         "pg_constraint" => keys::constraints(relations, &mut facts),
         "pg_type" => types::types(&mut facts),
         _ => others::fill(relations, name, &mut facts),

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use datafusion::arrow::datatypes::DataType;
-use freestone_storage::{Catalog, Column, ColumnType, Object, Table};
+use freestone_storage::{Catalog, Column, ColumnType, Object, Sequence, Table};
 
 use super::PG_CATALOG;
 use super::facts::Facts;
@@ -247,6 +247,13 @@ pub(super) fn sequences(relations: &Relations<'_>, facts: &mut Facts) {
     }
 }
 
+/// What a column is if nothing is said; that an identity column's is a sequence's is told
+/// elsewhere.
+fn default(column: &Column) -> Option<&String> {
+    let default = column.default.as_ref();
+    default.filter(|_| column.identity.is_none())
+}
+
 /// Columns of tables, views and indexes.
 pub(super) fn attributes(relations: &Relations<'_>, facts: &mut Facts) {
     for one in described(relations) {
@@ -256,10 +263,14 @@ pub(super) fn attributes(relations: &Relations<'_>, facts: &mut Facts) {
                 None => (number_of(kind), -1),
             };
             let identity = column.as_ref().and_then(|column| column.identity);
+            let of_column = |(_, (_, sequence)): &(usize, (&str, &Arc<Sequence>))| {
+                identity.is_some_and(|identity| identity.sequence == sequence.id)
+            };
+            let mut sequences = relations.snapshot.all_sequences().enumerate();
+            let serial = sequences.find(of_column);
+            let serial = serial.map_or(0, |(place, _)| SEQUENCES + place as i64);
             let identity = identity.map_or("", |one| if one.always { "a" } else { "d" });
-            let has_default = column
-                .as_ref()
-                .is_some_and(|column| column.default.is_some());
+            let has_default = column.as_ref().and_then(default).is_some();
             let nullable = column.as_ref().is_none_or(|column| column.nullable);
             facts.add([
                 ("attrelid", one.number.into()),
@@ -271,6 +282,7 @@ pub(super) fn attributes(relations: &Relations<'_>, facts: &mut Facts) {
                 ("attnotnull", (!nullable).into()),
                 ("atthasdef", has_default.into()),
                 ("attidentity", identity.into()),
+                ("attserial", serial.into()),
                 ("attgenerated", "".into()),
                 ("attstorage", "p".into()),
                 ("attalign", "i".into()),
@@ -309,8 +321,7 @@ pub(super) fn attributes(relations: &Relations<'_>, facts: &mut Facts) {
 pub(super) fn defaults(relations: &Relations<'_>, facts: &mut Facts) {
     for one in described(relations) {
         for (place, (_, _, column)) in one.columns.iter().enumerate() {
-            let default = column.as_ref().and_then(|column| column.default.as_ref());
-            if let Some(default) = default {
+            if let Some(default) = column.as_ref().and_then(default) {
                 facts.add([
                     ("oid", (one.number + place as i64).into()),
                     ("adrelid", one.number.into()),

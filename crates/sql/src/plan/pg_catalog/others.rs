@@ -29,7 +29,7 @@ const TABLES: [(&str, &str); 79] = [
     (
         "pg_attribute",
         "attrelid attname:t atttypid attstattarget attlen attnum attndims attcacheoff atttypmod \
-         attbyval:b attstorage:t attalign:t attnotnull:b atthasdef:b atthasmissing:b attidentity:t \
+         attbyval:b attstorage:t attalign:t attnotnull:b atthasdef:b atthasmissing:b attidentity:t attserial \
          attgenerated:t attisdropped:b attislocal:b attinhcount attcollation attcompression:t \
          attacl:l attoptions:l attfdwoptions:l attmissingval:t",
     ),
@@ -59,7 +59,8 @@ const TABLES: [(&str, &str); 79] = [
         "pg_constraint",
         "oid conname:t connamespace contype:t condeferrable:b condeferred:b convalidated:b conrelid \
          contypid conindid conparentid confrelid confupdtype:t confdeltype:t confmatchtype:t \
-         conislocal:b coninhcount connoinherit:b conkey:a confkey:a conbin:t definition:t",
+         conislocal:b coninhcount connoinherit:b conkey:a confkey:a conbin:t definition:t \
+         tableoid",
     ),
     (
         "pg_conversion",
@@ -98,7 +99,7 @@ const TABLES: [(&str, &str); 79] = [
         "pg_index",
         "indexrelid indrelid indnatts indnkeyatts indisunique:b indnullsnotdistinct:b indisprimary:b \
          indisexclusion:b indimmediate:b indisclustered:b indisvalid:b indcheckxmin:b indisready:b \
-         indislive:b indisreplident:b indkey:a indkeyparts:s indcollation:a indclass:a indoption:a indexprs:t \
+         indislive:b indisreplident:b indkey:a indkeyparts:s indcollation:v indclass:v indoption:v indexprs:t \
          indpred:t definition:t",
     ),
     (

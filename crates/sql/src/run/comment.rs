@@ -1,0 +1,147 @@
+//! COMMENT ON tables, columns, constraints and indexes.
+
+use datafusion::sql::sqlparser::ast::{
+    CommentObject, Ident, ObjectName, ObjectNamePart, Statement as Ast,
+};
+use freestone_storage::{Catalog, Table};
+
+use super::Run;
+use super::redeclare::place;
+use crate::error::{Error, Result};
+use crate::plan::names::{Name, fold, table_name};
+use crate::plan::relations::unknown_table;
+use crate::session::Outcome;
+
+/// What the parser is told that a constraint is: see `dialect::comment`.
+const CONSTRAINT: CommentObject = CommentObject::Domain;
+
+/// What a comment is about.
+enum Subject {
+    Table,
+    Column(usize),
+    Constraint(String),
+    Index(u32),
+}
+
+/// The table whose comment, or a part's of it, a statement sets.
+///
+/// # Errors
+/// `0A000` for what has no comments, `42601` for a part without a table.
+pub(crate) fn commented<'a>(
+    catalog: &'a Catalog,
+    kind: CommentObject,
+    written: &ObjectName,
+) -> Result<Option<&'a Table>> {
+    let name = match kind {
+        CommentObject::Index => {
+            let name = table_name(written)?;
+            let found = catalog.index(&name.schema, &name.name);
+            return Ok(found.map(|(table, _)| table.as_ref()));
+        }
+        CommentObject::Table => table_name(written)?,
+        CommentObject::Column | CONSTRAINT => apart(written)?.0,
+        other => {
+            let message = format!("comments on a {other} are not kept");
+            return Err(Error::unsupported(message)
+                .with_hint("those on tables, columns, constraints and indexes are"));
+        }
+    };
+    let table = catalog.table(&name.schema, &name.name);
+    Ok(table.map(|table| table.as_ref()))
+}
+
+/// The name of a table, and of a part of it that is written behind it.
+fn apart(written: &ObjectName) -> Result<(Name, Ident)> {
+    let mut table = written.clone();
+    match table.0.pop() {
+        Some(ObjectNamePart::Identifier(part)) if !table.0.is_empty() => {
+            Ok((table_name(&table)?, part))
+        }
+        _ => {
+            let error = Error::new("42601", format!("\"{written}\" names no table"));
+            Err(error.with_hint("write table.column"))
+        }
+    }
+}
+
+impl Run<'_> {
+    pub(super) fn comment(&self, ast: &Ast) -> Result<Outcome> {
+        let Ast::Comment {
+            object_type,
+            object_name,
+            comment,
+            if_exists,
+        } = ast
+        else {
+            return Err(super::refused(ast));
+        };
+        let catalog = self.snapshot.catalog();
+        let Some(table) = commented(catalog, *object_type, object_name)? else {
+            return match if_exists {
+                true => Ok(Outcome::done("COMMENT")),
+                false => Err(self.missing(*object_type, object_name)?),
+            };
+        };
+        let subject = subject(table, *object_type, object_name)?;
+        // An empty text takes the comment away, as NULL does.
+        let text = comment.clone().filter(|text| !text.is_empty());
+        self.edit(|edit| {
+            Ok(edit.comment(table.id, |comments| {
+                let before = match (subject, text) {
+                    (Subject::Table, text) => std::mem::replace(&mut comments.table, text),
+                    (Subject::Column(at), Some(text)) => comments.columns.insert(at, text),
+                    (Subject::Column(at), None) => comments.columns.remove(&at),
+                    (Subject::Constraint(name), Some(text)) => {
+                        comments.constraints.insert(name, text)
+                    }
+                    (Subject::Constraint(name), None) => comments.constraints.remove(&name),
+                    (Subject::Index(number), Some(text)) => comments.indexes.insert(number, text),
+                    (Subject::Index(number), None) => comments.indexes.remove(&number),
+                };
+                drop(before);
+            })?)
+        })?;
+        Ok(Outcome::done("COMMENT"))
+    }
+
+    fn missing(&self, kind: CommentObject, written: &ObjectName) -> Result<Error> {
+        let name = match kind {
+            CommentObject::Index => {
+                let name = table_name(written)?;
+                let message = format!("index \"{name}\" does not exist");
+                return Ok(Error::new("42704", message).at(name.position));
+            }
+            CommentObject::Table => table_name(written)?,
+            _ => apart(written)?.0,
+        };
+        Ok(unknown_table(&self.snapshot, &name))
+    }
+}
+
+fn subject(table: &Table, kind: CommentObject, written: &ObjectName) -> Result<Subject> {
+    match kind {
+        CommentObject::Column => {
+            let column = apart(written)?.1;
+            Ok(Subject::Column(place(table, &column)?))
+        }
+        CONSTRAINT => {
+            let constraint = fold(&apart(written)?.1);
+            if table.schema.has_constraint(&constraint) {
+                return Ok(Subject::Constraint(constraint));
+            }
+            let message = format!(
+                "constraint \"{constraint}\" of relation \"{}\" does not exist",
+                table.name
+            );
+            Err(Error::new("42704", message))
+        }
+        CommentObject::Index => {
+            let name = table_name(written)?.name;
+            let mut indexes = table.schema.indexes.iter();
+            let index = indexes.find(|index| index.name == name);
+            let index = index.ok_or_else(|| Error::internal("an index without a table"))?;
+            Ok(Subject::Index(index.number))
+        }
+        _ => Ok(Subject::Table),
+    }
+}

@@ -1,0 +1,95 @@
+//! What a statement with IF EXISTS or IF NOT EXISTS will leave undone.
+
+use datafusion::sql::sqlparser::ast::{ObjectName, ObjectType, SchemaName, Statement as Ast};
+use freestone_storage::Catalog;
+
+use crate::error::Result;
+use crate::plan::names::{schema_name, table_name};
+use crate::session::Notice;
+
+/// A notice for each thing that is not there, or there already.
+///
+/// # Errors
+/// Those of names.
+pub(super) fn skipped(ast: &Ast, catalog: &Catalog) -> Result<Vec<Notice>> {
+    let has_schema = |name: &str| catalog.schemas().any(|known| known == name);
+    let there = |name: &ObjectName| -> Result<Vec<Notice>> {
+        let name = table_name(name)?;
+        let (schema, relation) = (&name.schema, &name.name);
+        let found = catalog.table(schema, relation).is_some()
+            || catalog.view(schema, relation).is_some()
+            || catalog.index(schema, relation).is_some()
+            || catalog.sequence(schema, relation).is_some();
+        let text = format!("relation \"{name}\" already exists");
+        Ok(Vec::from_iter(
+            found.then(|| Notice::skipped("42P07", text)),
+        ))
+    };
+    match ast {
+        Ast::Drop {
+            object_type,
+            if_exists: true,
+            names,
+            ..
+        } => dropped(*object_type, names, catalog),
+        Ast::CreateTable(create) if create.if_not_exists => there(&create.name),
+        Ast::CreateView(create) if create.if_not_exists => there(&create.name),
+        Ast::CreateIndex(create) if create.if_not_exists => match &create.name {
+            Some(name) => there(name),
+            None => Ok(Vec::new()),
+        },
+        Ast::CreateSequence {
+            name,
+            if_not_exists: true,
+            ..
+        } => there(name),
+        Ast::CreateSchema {
+            schema_name: SchemaName::Simple(name),
+            if_not_exists: true,
+            ..
+        } => {
+            let name = schema_name(name)?;
+            let text = format!("schema \"{name}\" already exists");
+            let found = has_schema(&name).then(|| Notice::skipped("42P06", text));
+            Ok(Vec::from_iter(found))
+        }
+        Ast::AlterTable(alter) if alter.if_exists => {
+            let name = table_name(&alter.name)?;
+            let table = catalog.table(&name.schema, &name.name);
+            let missing = table.is_none() && catalog.view(&name.schema, &name.name).is_none();
+            let text = format!("relation \"{name}\" does not exist");
+            Ok(Vec::from_iter(
+                missing.then(|| Notice::skipped("00000", text)),
+            ))
+        }
+        _ => Ok(Vec::new()),
+    }
+}
+
+fn dropped(kind: ObjectType, names: &[ObjectName], catalog: &Catalog) -> Result<Vec<Notice>> {
+    let mut notices = Vec::new();
+    for written in names {
+        let (name, found) = if kind == ObjectType::Schema {
+            let name = schema_name(written)?;
+            let found = catalog.schemas().any(|known| known == name);
+            (name, found)
+        } else {
+            let name = table_name(written)?;
+            let (schema, relation) = (&name.schema, &name.name);
+            let found = match kind {
+                ObjectType::Table => catalog.table(schema, relation).is_some(),
+                ObjectType::View => catalog.view(schema, relation).is_some(),
+                ObjectType::Index => catalog.index(schema, relation).is_some(),
+                ObjectType::Sequence => catalog.sequence(schema, relation).is_some(),
+                _ => true,
+            };
+            (name.to_string(), found)
+        };
+        if !found {
+            let kind = kind.to_string().to_lowercase();
+            let text = format!("{kind} \"{name}\" does not exist");
+            notices.push(Notice::skipped("00000", text));
+        }
+    }
+    Ok(notices)
+}

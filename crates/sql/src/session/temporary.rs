@@ -1,0 +1,233 @@
+//! Temporary tables: those of a schema of the session's own, `pg_temp_1`, which goes with it.
+//!
+//! Statements are rewritten before they are planned: a name without a schema that a temporary
+//! table has is its name, as is one behind `pg_temp`. What such a table holds is kept as that
+//! of others is; what a crash leaves is removed when the database is opened again.
+
+use std::borrow::Cow;
+use std::collections::HashSet;
+use std::ops::ControlFlow;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use datafusion::sql::sqlparser::ast::{
+    CopySource, CreateTable, Ident, ObjectName, ObjectNamePart, ObjectType, OnCommit, Query,
+    Statement as Ast, Visit, Visitor, visit_relations, visit_relations_mut,
+};
+use freestone_storage::{Catalog, Store};
+
+use super::{Open, Session};
+use crate::error::{Error, Result};
+use crate::plan::names::fold_part;
+use crate::run::Run;
+
+/// What the schemas of sessions begin with, and what statements call their own.
+const PREFIX: &str = "pg_temp_";
+const OWN: &str = "pg_temp";
+
+/// Removes what sessions have left that did not come to their end.
+///
+/// # Errors
+/// Those of storage.
+pub(crate) fn remove_left(store: &Store) -> Result<()> {
+    let snapshot = store.snapshot();
+    let schemas = snapshot.catalog().schemas();
+    let left = schemas.filter(|name| name.starts_with(PREFIX));
+    let left: Vec<String> = left.map(str::to_owned).collect();
+    left.iter().try_for_each(|schema| remove(store, schema))
+}
+
+fn remove(store: &Store, schema: &str) -> Result<()> {
+    crate::ingest::commit(store, |edit| {
+        if edit.catalog().schemas().any(|known| known == schema) {
+            edit.drop_schema(schema, true)?;
+        }
+        Ok(())
+    })
+}
+
+impl Session {
+    /// Whether it has made temporary tables.
+    pub(crate) fn has_temporary(&self) -> bool {
+        self.temporary.get().is_some()
+    }
+
+    /// The schema of its temporary tables, once there may be some.
+    pub(crate) fn temporary_schema(&self) -> Option<&str> {
+        self.temporary.get().map(String::as_str)
+    }
+
+    /// The statement with the full names of the session's temporary tables.
+    ///
+    /// # Errors
+    /// `0A000` and `42P16` for temporary tables of other kinds.
+    pub(crate) fn own_tables<'a>(&self, ast: &'a Ast) -> Result<Cow<'a, Ast>> {
+        let makes = matches!(ast, Ast::CreateTable(create) if create.temporary);
+        if !makes && !self.has_temporary() {
+            return Ok(Cow::Borrowed(ast));
+        }
+        let schema = self.temporary.get_or_init(|| {
+            static NEXT: AtomicU64 = AtomicU64::new(1);
+            format!("{PREFIX}{}", NEXT.fetch_add(1, Ordering::Relaxed))
+        });
+        let Ok(run) = Run::planning(self) else {
+            // It will say itself why it does not run.
+            return Ok(Cow::Borrowed(ast));
+        };
+        let own = Own {
+            schema,
+            catalog: run.snapshot.catalog(),
+            given: given(ast),
+        };
+        let mut ast = ast.clone();
+        own.adapt(&mut ast)?;
+        Ok(Cow::Owned(ast))
+    }
+
+    /// Removes its temporary tables.
+    ///
+    /// # Errors
+    /// Those of storage.
+    pub(crate) fn drop_temporary(&self) -> Result<()> {
+        match self.temporary_schema() {
+            Some(schema) => remove(self.database.store(), schema),
+            None => Ok(()),
+        }
+    }
+}
+
+impl Drop for Session {
+    fn drop(&mut self) {
+        if self.has_temporary() {
+            *self.transaction.lock() = Open::Nothing;
+            // The next to open the database removes what cannot be removed now.
+            let _ = self.drop_temporary();
+        }
+    }
+}
+
+/// The names that a statement's WITH clauses give.
+fn given(ast: &Ast) -> HashSet<String> {
+    struct Given(HashSet<String>);
+    impl Visitor for Given {
+        type Break = ();
+
+        fn pre_visit_query(&mut self, query: &Query) -> ControlFlow<()> {
+            let tables = query.with.iter().flat_map(|with| &with.cte_tables);
+            let names = tables.map(|table| table.alias.name.clone());
+            self.0
+                .extend(names.filter_map(|name| fold_part(&ObjectNamePart::Identifier(name))));
+            ControlFlow::Continue(())
+        }
+    }
+    let mut given = Given(HashSet::new());
+    let _ = ast.visit(&mut given);
+    given.0
+}
+
+/// A session's temporary tables, for one statement.
+struct Own<'a> {
+    schema: &'a str,
+    catalog: &'a Catalog,
+    given: HashSet<String>,
+}
+
+impl Own<'_> {
+    fn adapt(&self, ast: &mut Ast) -> Result<()> {
+        // What a statement makes is of the default schema, whatever else is called so.
+        let makes = match ast {
+            Ast::CreateTable(create) if create.temporary => {
+                self.make(create)?;
+                None
+            }
+            Ast::CreateTable(create) => Some(create.name.clone()),
+            _ => None,
+        };
+        let table = |relation: &str| self.catalog.table(self.schema, relation).is_some();
+        let index = |relation: &str| self.catalog.index(self.schema, relation).is_some();
+        let _ = visit_relations_mut(ast, |name| {
+            let given = match name.0.as_slice() {
+                [only] => fold_part(only).is_some_and(|name| self.given.contains(&name)),
+                _ => false,
+            };
+            if !given {
+                self.qualify(name, table);
+            }
+            ControlFlow::<()>::Continue(())
+        });
+        match ast {
+            Ast::CreateTable(create) => create.name = makes.unwrap_or(create.name.clone()),
+            Ast::CreateView(view) => self.refuse(&view.query)?,
+            Ast::Drop {
+                object_type, names, ..
+            } => {
+                for name in names {
+                    match object_type {
+                        ObjectType::Index => self.qualify(name, index),
+                        _ => self.qualify(name, table),
+                    };
+                }
+            }
+            Ast::Copy {
+                source: CopySource::Table { table_name, .. },
+                ..
+            } => {
+                self.qualify(table_name, table);
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+
+    /// Views stay when the session's tables go.
+    fn refuse(&self, query: &Query) -> Result<()> {
+        let found = visit_relations(query, |name| match self.is_own(name) {
+            true => ControlFlow::Break(()),
+            false => ControlFlow::Continue(()),
+        });
+        match found.is_break() {
+            true => Err(Error::unsupported(
+                "views of temporary tables are not supported",
+            )),
+            false => Ok(()),
+        }
+    }
+
+    /// Makes the table a usual one of the session's schema.
+    fn make(&self, create: &mut CreateTable) -> Result<()> {
+        if let Some(OnCommit::DeleteRows | OnCommit::Drop) = create.on_commit {
+            return Err(Error::unsupported(
+                "temporary tables keep their rows until the session ends",
+            )
+            .with_hint("leave ON COMMIT out, and TRUNCATE or DROP the table"));
+        }
+        create.on_commit = None;
+        create.temporary = false;
+        if !self.qualify(&mut create.name, |_| true) {
+            let message = "cannot create temporary relation in non-temporary schema";
+            return Err(Error::new("42P16", message).with_hint("name it without a schema"));
+        }
+        Ok(())
+    }
+
+    /// Puts the session's schema before a name that has none, if it is wanted there, or in the
+    /// place of `pg_temp`; whether it has that schema then.
+    fn qualify(&self, name: &mut ObjectName, wanted: impl FnOnce(&str) -> bool) -> bool {
+        let folded: Option<Vec<String>> = name.0.iter().map(fold_part).collect();
+        let own = match folded.as_deref() {
+            Some([relation]) => wanted(relation),
+            Some([schema, _]) => schema == OWN,
+            _ => false,
+        };
+        if own {
+            let schema = ObjectNamePart::Identifier(Ident::with_quote('"', self.schema));
+            let relation = name.0.drain(..).next_back();
+            name.0 = std::iter::once(schema).chain(relation).collect();
+        }
+        own || self.is_own(name)
+    }
+
+    fn is_own(&self, name: &ObjectName) -> bool {
+        let first = name.0.first().filter(|_| name.0.len() == 2);
+        first.and_then(fold_part).as_deref() == Some(self.schema)
+    }
+}

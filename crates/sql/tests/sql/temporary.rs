@@ -1,0 +1,127 @@
+//! Temporary tables.
+
+use freestone::Database;
+
+use crate::support::Sql;
+
+#[test]
+fn temporary_tables_are_of_one_session() {
+    let folder = tempfile::tempdir().unwrap();
+    let database = Database::open(folder.path()).unwrap();
+    let (a, b) = (Sql::on(&database), Sql::on(&database));
+    a.run("CREATE TABLE t (k INT PRIMARY KEY, s TEXT); INSERT INTO t VALUES (1, 'of all')");
+    a.run("CREATE TEMPORARY TABLE t (k INT PRIMARY KEY, s TEXT)");
+    a.run("INSERT INTO t VALUES (1, 'own'), (2, 'other')");
+    // Its name comes first, for the session that made it.
+    assert_eq!(a.sorted("SELECT t.s FROM t WHERE k < 5"), ["other", "own"]);
+    assert_eq!(a.sorted("SELECT s FROM pg_temp.t"), ["other", "own"]);
+    assert_eq!(a.sorted("SELECT s FROM main.t"), ["of all"]);
+    assert_eq!(b.sorted("SELECT s FROM t"), ["of all"]);
+    assert_eq!(b.state("SELECT s FROM pg_temp.t"), "42P01");
+    // Both.
+    assert_eq!(
+        a.sorted("SELECT one.s, two.s FROM t one JOIN main.t two USING (k)"),
+        ["own|of all"]
+    );
+    // What WITH calls so.
+    assert_eq!(a.one("WITH t AS (SELECT 7 AS k) SELECT k FROM t"), "7");
+    // All statements.
+    a.run("UPDATE t SET s = 'x' WHERE k = 1; DELETE FROM t WHERE k = 2");
+    assert_eq!(a.sorted("SELECT s FROM t"), ["x"]);
+    a.run("ALTER TABLE t ADD COLUMN n INT DEFAULT 3; CREATE INDEX by_n ON t (n)");
+    assert_eq!(a.sorted("SELECT n FROM t WHERE n = 3"), ["3"]);
+    a.run("DROP INDEX by_n; TRUNCATE t");
+    assert_eq!(a.one("SELECT count(*) FROM t"), "0");
+    a.run("MERGE INTO t USING main.t o ON t.k = o.k WHEN NOT MATCHED THEN INSERT VALUES (o.k, o.s, 0)");
+    assert_eq!(a.sorted("SELECT s FROM t"), ["of all"]);
+    a.run("CREATE TEMP TABLE made AS SELECT k + 1 AS k FROM t");
+    assert_eq!(a.one("SELECT k FROM made"), "2");
+    a.run("DROP TABLE t");
+    assert_eq!(a.sorted("SELECT s FROM t"), ["of all"]);
+    // They go with the session.
+    let schemas =
+        "SELECT count(*) FROM information_schema.schemata WHERE schema_name LIKE 'pg_temp%'";
+    assert_eq!(b.one(schemas), "1");
+    drop(a);
+    assert_eq!(b.one(schemas), "0");
+}
+
+#[test]
+fn temporary_tables_and_transactions() {
+    let sql = Sql::new();
+    sql.run("BEGIN; CREATE TEMP TABLE w (a INT); INSERT INTO w VALUES (1); ROLLBACK");
+    assert_eq!(sql.state("SELECT * FROM w"), "42P01");
+    sql.run("BEGIN; CREATE TEMP TABLE w (a INT) ON COMMIT PRESERVE ROWS; INSERT INTO w VALUES (1); COMMIT");
+    assert_eq!(sql.one("SELECT a FROM w"), "1");
+    sql.run("CREATE TEMP TABLE IF NOT EXISTS w (b INT)");
+    assert_eq!(sql.state("CREATE TEMP TABLE w (b INT)"), "42P07");
+    assert_eq!(sql.state("CREATE TEMP TABLE main.w (b INT)"), "42P16");
+    assert_eq!(
+        sql.state("CREATE TEMP TABLE x (b INT) ON COMMIT DROP"),
+        "0A000"
+    );
+    assert_eq!(sql.state("CREATE VIEW v AS SELECT * FROM w"), "0A000");
+    sql.run("CREATE TABLE w (a INT); INSERT INTO main.w VALUES (9)");
+    assert_eq!(sql.one("SELECT a FROM w"), "1");
+    sql.run("DISCARD TEMP");
+    assert_eq!(sql.one("SELECT a FROM w"), "9");
+}
+
+#[test]
+fn prepared_statements_find_them() {
+    let sql = Sql::new();
+    sql.run("CREATE TABLE t (k INT PRIMARY KEY, s TEXT); INSERT INTO t VALUES (1, 'of all')");
+    sql.run("PREPARE got AS SELECT s FROM t WHERE k = $1; PREPARE put AS UPDATE t SET s = 'new' WHERE k = $1");
+    assert_eq!(sql.rows("EXECUTE got(1)"), ["of all"]);
+    sql.run("CREATE TEMP TABLE t (k INT PRIMARY KEY, s TEXT); INSERT INTO t VALUES (1, 'own')");
+    assert_eq!(sql.rows("EXECUTE got(1)"), ["own"]);
+    sql.run("EXECUTE put(1)");
+    assert_eq!(sql.rows("EXECUTE got(1)"), ["new"]);
+    assert_eq!(sql.one("SELECT s FROM main.t"), "of all");
+}
+
+#[test]
+fn what_a_crash_leaves_is_removed() {
+    let folder = tempfile::tempdir().unwrap();
+    {
+        let database = Database::open(folder.path()).unwrap();
+        let sql = Sql::on(&database);
+        sql.run("CREATE TEMP TABLE t (k INT); INSERT INTO t VALUES (1)");
+        std::mem::forget(sql);
+        std::mem::forget(database);
+    }
+    let copy = tempfile::tempdir().unwrap();
+    let copied = std::process::Command::new("cp")
+        .args(["-r", &format!("{}/.", folder.path().display())])
+        .arg(copy.path())
+        .status();
+    assert!(copied.unwrap().success());
+    let sql = Sql::on(&Database::open(copy.path()).unwrap());
+    let schemas =
+        "SELECT count(*) FROM information_schema.schemata WHERE schema_name LIKE 'pg_temp%'";
+    assert_eq!(sql.one(schemas), "0");
+}
+
+#[test]
+fn roles_that_may_make_nothing_else() {
+    let database = Database::in_memory();
+    let owner = Sql::on(&database);
+    owner.run("CREATE ROLE nobody LOGIN; CREATE TEMP TABLE hidden (a INT)");
+    let login = database.login("nobody").unwrap();
+    let session = database.session_of(&login, &std::sync::Arc::from(vec![]));
+    let nobody = Sql::on_session(session.unwrap());
+    nobody.run("CREATE TEMP TABLE t (a INT); INSERT INTO t VALUES (1)");
+    assert_eq!(nobody.one("SELECT a FROM t"), "1");
+    nobody.run("ALTER TABLE t ADD COLUMN b INT; CREATE TEMP TABLE u AS SELECT * FROM t");
+    assert_eq!(nobody.state("CREATE TABLE t (a INT)"), "42501");
+    let schema = "SELECT table_schema FROM information_schema.tables WHERE table_name = 'hidden'";
+    let schema = owner.one(schema);
+    assert_eq!(
+        nobody.state(&format!("SELECT * FROM {schema}.hidden")),
+        "42501"
+    );
+    assert_eq!(
+        nobody.state(&format!("CREATE TABLE {schema}.x (a INT)")),
+        "42501"
+    );
+}
