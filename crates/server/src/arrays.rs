@@ -9,17 +9,21 @@ use crate::kinds::Oid;
 use crate::output::{Writer, binary, text};
 use crate::parameters;
 
-/// Writes lists as text; `None` for other columns.
+/// Writes lists as text, `{1,2}`, vectors of the catalog as `1 2`; `None` for other columns.
 pub(crate) fn as_text(array: &dyn Array) -> Option<Writer<'_>> {
     let lists = array.as_list_opt::<i32>()?;
     let elements = lists.values().as_ref();
     let write = text(elements);
+    let (open, between, close): (&[u8], u8, &[u8]) = match Oid::of(array.data_type()) {
+        Oid::INT2VECTOR => (b"", b' ', b""),
+        _ => (b"{", b',', b"}"),
+    };
     Some(Box::new(move |row, out| {
         let range = lists.value_offsets()[row]..lists.value_offsets()[row + 1];
-        out.put_u8(b'{');
+        out.put_slice(open);
         for (place, at) in (range.start as usize..range.end as usize).enumerate() {
             if place > 0 {
-                out.put_u8(b',');
+                out.put_u8(between);
             }
             if elements.is_null(at) || *elements.data_type() == DataType::Null {
                 out.put_slice(b"NULL");
@@ -29,7 +33,7 @@ pub(crate) fn as_text(array: &dyn Array) -> Option<Writer<'_>> {
             write(at, &mut element);
             put_quoted(&element, out);
         }
-        out.put_u8(b'}');
+        out.put_slice(close);
     }))
 }
 

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use freestone::{Database, Error, Login, Result};
 use parking_lot::Mutex;
-use pgwire::api::auth::sasl::scram::ScramSecret;
+use pgwire::api::auth::sasl::scram::{ScramSecret, gen_salted_password};
 use pgwire::api::auth::{AuthSource, LoginInfo, Password};
 use pgwire::error::{PgWireError, PgWireResult};
 
@@ -34,6 +34,13 @@ pub(crate) struct Caller {
     role: Option<Login>,
     /// Whether it has to prove it.
     pub(crate) asked: bool,
+}
+
+impl Caller {
+    /// The number of the role of the catalog that it is.
+    pub(crate) fn role(&self) -> Option<u64> {
+        self.role.as_ref().and_then(Login::number)
+    }
 }
 
 /// A connection of a role that may have so many only.
@@ -145,6 +152,33 @@ impl Keys {
 
 /// What one caller's password is checked against.
 pub(crate) struct Secret(Mutex<Option<ScramSecret>>);
+
+impl Secret {
+    /// Whether a password in the clear is the right one.
+    pub(crate) fn accepts(&self, password: &str) -> bool {
+        let Some(ScramSecret::Verifier {
+            salt,
+            iterations,
+            stored_key,
+            ..
+        }) = self.0.lock().take()
+        else {
+            return false;
+        };
+        let salted = gen_salted_password(password, &salt, iterations);
+        let given = ScramSecret::verifier_from_salted_password(salt, salted, iterations);
+        let ScramSecret::Verifier {
+            stored_key: given, ..
+        } = given
+        else {
+            return false;
+        };
+        // As long for a wrong one as for the right one.
+        let pairs = given.iter().zip(&stored_key);
+        let differences = pairs.fold(0, |all, (one, two)| all | (one ^ two));
+        given.len() == stored_key.len() && differences == 0
+    }
+}
 
 impl fmt::Debug for Secret {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

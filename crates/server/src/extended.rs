@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use bytes::Bytes;
-use freestone::{Error, Parameter, Prepared};
+use freestone::{Error, Forgets, Parameter, Prepared, Statement};
 use pgwire::messages::PgWireBackendMessage as Backend;
 use pgwire::messages::data::{NoData, ParameterDescription};
 use pgwire::messages::extendedquery::{BindComplete, CloseComplete, ParseComplete};
@@ -13,7 +13,7 @@ use crate::failure::Failure;
 use crate::kinds::Oid;
 use crate::output::{Format, description};
 use crate::parameters;
-use crate::portal::{Known, Portal, State};
+use crate::portal::{Known, Portal, State, complete};
 use crate::request::Named;
 
 impl Connection {
@@ -150,6 +150,12 @@ impl Connection {
         {
             portal.state = State::Done;
             self.copy(copy).await?;
+        } else if let State::Bound = portal.state
+            && let Some(prepared) = &portal.known.prepared
+            && self.forget(prepared.statement())
+        {
+            portal.state = State::Done;
+            complete(&mut self.messages, "DEALLOCATE".to_owned())?;
         } else {
             let most = (most > 0).then_some(u64::from(most));
             portal
@@ -158,6 +164,22 @@ impl Connection {
         }
         self.portals.insert(name, portal);
         Ok(())
+    }
+
+    /// Forgets what DEALLOCATE names of the statements that were prepared by messages; whether
+    /// that was all there is to do.
+    pub(crate) fn forget(&mut self, statement: &Statement) -> bool {
+        if self.session.transaction_failed() {
+            return false;
+        }
+        match statement.forgets() {
+            Some(Forgets::Named(name)) => self.statements.remove(&name).is_some(),
+            Some(Forgets::All) => {
+                self.statements.retain(|name, _| name.is_empty());
+                false
+            }
+            None => false,
+        }
     }
 
     /// Forgets a statement, or a portal; it is no error if there is none.

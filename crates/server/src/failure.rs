@@ -2,10 +2,10 @@
 
 use std::io;
 
-use freestone::{Error, Position};
+use freestone::{Error, Notice, Position};
 use pgwire::error::PgWireError;
 use pgwire::messages::PgWireBackendMessage as Message;
-use pgwire::messages::response::ErrorResponse;
+use pgwire::messages::response::{ErrorResponse, NoticeResponse};
 
 /// Why something did not work.
 #[derive(Debug)]
@@ -72,6 +72,17 @@ pub(crate) fn response(error: &Error, sql: &str, fatal: bool) -> Message {
         fields.push((b'P', place.to_string()));
     }
     Message::ErrorResponse(ErrorResponse::new(fields))
+}
+
+/// The message for what is said of a statement that has succeeded.
+pub(crate) fn notice(notice: &Notice) -> Message {
+    let severity = notice.severity.to_string();
+    Message::NoticeResponse(NoticeResponse::new(vec![
+        (b'S', severity.clone()),
+        (b'V', severity),
+        (b'C', notice.sqlstate.to_owned()),
+        (b'M', notice.message.clone()),
+    ]))
 }
 
 /// The number of a character in a text, from 1.

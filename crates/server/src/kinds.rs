@@ -1,7 +1,7 @@
 //! Types as PostgreSQL numbers them.
 
 use arrow::datatypes::DataType;
-use freestone::{Error, Result};
+use freestone::{Error, JSON, Result, VECTOR};
 
 /// A type of PostgreSQL's, by its number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -14,7 +14,7 @@ macro_rules! oids {
 }
 
 oids! {
-    UNKNOWN 0 BOOL 16 BYTEA 17 INT8 20 INT2 21 INT4 23 TEXT 25 OID 26 JSON 114 FLOAT4 700
+    UNKNOWN 0 BOOL 16 BYTEA 17 INT8 20 INT2 21 INT2VECTOR 22 INT4 23 TEXT 25 OID 26 JSON 114 FLOAT4 700
     FLOAT8 701 UNKNOWN_TEXT 705 BPCHAR 1042 VARCHAR 1043 DATE 1082 TIME 1083 TIMESTAMP 1114
     TIMESTAMPTZ 1184 INTERVAL 1186 NUMERIC 1700 UUID 2950 JSONB 3802
 }
@@ -48,7 +48,7 @@ impl Oid {
 
     /// Whether it is one of arrays.
     pub(crate) fn is_array(self) -> bool {
-        ARRAYS.iter().any(|(_, number, _)| *number == self.0)
+        self == Self::INT2VECTOR || ARRAYS.iter().any(|(_, number, _)| *number == self.0)
     }
 
     /// The type of a column.
@@ -73,7 +73,9 @@ impl Oid {
             DataType::Timestamp(_, None) => Self::TIMESTAMP,
             DataType::Timestamp(_, Some(_)) => Self::TIMESTAMPTZ,
             DataType::Interval(_) | DataType::Duration(_) => Self::INTERVAL,
+            kind if *kind == JSON => Self::JSON,
             DataType::Dictionary(_, values) => Self::of(values),
+            DataType::List(item) if item.name() == VECTOR => Self::INT2VECTOR,
             DataType::List(item) | DataType::LargeList(item) | DataType::FixedSizeList(item, _) => {
                 Self::of(item.data_type()).array()
             }

@@ -1,4 +1,4 @@
-//! Freestone served over PostgreSQL's wire protocol, version 3.
+//! Freestone served over PostgreSQL's wire protocol, version 3, and over Flight SQL (`flight`).
 //!
 //! ```text
 //! listener ─ startup (TLS, authentication) ─ connection ┬ simple ──┐
@@ -20,6 +20,7 @@ mod copy_binary;
 mod door;
 mod extended;
 mod failure;
+mod flight;
 mod kinds;
 mod limits;
 mod listener;

@@ -13,6 +13,7 @@ use crate::cancel::Cancels;
 use crate::connection::Connection;
 use crate::door::Keys;
 use crate::failure::{Failure, response};
+use crate::flight::{self, Flight};
 use crate::log::Log;
 use crate::metrics;
 use crate::options::Options;
@@ -41,6 +42,7 @@ pub struct Server {
     address: SocketAddr,
     door: Arc<Door>,
     metrics: Option<TcpListener>,
+    flight: Option<Flight>,
     options: Options,
 }
 
@@ -51,11 +53,14 @@ impl Server {
     /// `58030` if the address cannot be had, `F0000` if TLS cannot be set up, `28000` for
     /// an address that others can reach if nobody is asked for a password.
     pub async fn listen(database: Database, options: Options) -> Result<Server> {
-        let exposed = !options.address.ip().is_loopback();
-        if options.users.is_none() && exposed && !database.passwords().0 {
+        let addresses = [Some(options.address), options.flight];
+        let exposed = addresses.iter().flatten().find(|at| !at.ip().is_loopback());
+        if let Some(address) = exposed
+            && options.users.is_none()
+            && !database.passwords().0
+        {
             let message = format!(
-                "{} can be reached by other machines, and nobody would be asked for a password",
-                options.address
+                "{address} can be reached by other machines, and nobody would be asked for a password"
             );
             let hint =
                 "ALTER ROLE freestone PASSWORD '…', or a file with users, or listen on 127.0.0.1";
@@ -67,11 +72,15 @@ impl Server {
             Some(address) => Some(bind(address).await?),
             None => None,
         };
+        let flight = match options.flight {
+            Some(address) => Some(Flight::new(bind(address).await?, &options)?),
+            None => None,
+        };
         Ok(Server {
             address: at(&listener)?,
             listener,
             door: Arc::new(Door {
-                keys: Keys::new(database, options.users.clone(), exposed),
+                keys: Keys::new(database, options.users.clone(), exposed.is_some()),
                 folders: options.files.clone().into(),
                 tls: acceptor,
                 cancels: Arc::new(Cancels::default()),
@@ -84,6 +93,7 @@ impl Server {
                 },
             }),
             metrics,
+            flight,
             options,
         })
     }
@@ -99,6 +109,15 @@ impl Server {
     /// `58030` if the system does not say.
     pub fn metrics_address(&self) -> Result<Option<SocketAddr>> {
         self.metrics.as_ref().map(at).transpose()
+    }
+
+    /// Where Flight SQL is served, if it is.
+    ///
+    /// # Errors
+    /// `58030` if the system does not say.
+    pub fn flight_address(&self) -> Result<Option<SocketAddr>> {
+        let flight = self.flight.as_ref();
+        flight.map(|flight| at(&flight.listener)).transpose()
     }
 
     /// Serves clients until `stop` is done. Statements that run then may come to their
@@ -117,6 +136,11 @@ impl Server {
                 door.keys.database.clone(),
             ))
         });
+        if let Some(flight) = self.flight {
+            let (closing, stopping) = (closing.clone(), stopping.clone());
+            let (door, places) = (Arc::clone(door), Arc::clone(&places));
+            tokio::spawn(flight::serve(flight, door, places, closing, stopping));
+        }
         tokio::pin!(stop);
         loop {
             let accepted = tokio::select! {

@@ -27,6 +27,8 @@ pub struct Options {
     /// Where `/metrics` are for Prometheus, if they are to be. Nobody is asked for a
     /// password there; they have no data.
     pub metrics: Option<SocketAddr>,
+    /// Where Flight SQL is served, if it is to be: with the same users and encryption.
+    pub flight: Option<SocketAddr>,
     /// How connections, errors and slow statements are told on standard error.
     pub log: LogFormat,
     /// Statements that take so long or longer are slow; none is if it is not set.
@@ -55,6 +57,7 @@ impl Options {
             startup: Duration::from_secs(60),
             shutdown: Duration::from_secs(10),
             metrics: None,
+            flight: None,
             log: LogFormat::Off,
             slow: None,
             files: Vec::new(),

@@ -26,7 +26,7 @@ const DAYS: i32 = 10_957;
 const MICROS: i64 = DAYS as i64 * 86_400_000_000;
 
 /// Casts that fail rather than make NULLs.
-const EXACT: CastOptions<'_> = CastOptions {
+pub(crate) const EXACT: CastOptions<'_> = CastOptions {
     safe: false,
     format_options: FormatOptions::new(),
 };

@@ -11,7 +11,7 @@ use pgwire::messages::PgWireBackendMessage as Backend;
 use pgwire::messages::extendedquery::PortalSuspended;
 use pgwire::messages::response::{CommandComplete, EmptyQueryResponse};
 
-use crate::failure::Failure;
+use crate::failure::{Failure, notice};
 use crate::kinds::Oid;
 use crate::limits::Limits;
 use crate::messages::Messages;
@@ -141,6 +141,7 @@ impl Portal {
                 return messages.put(&Backend::EmptyQueryResponse(EmptyQueryResponse::new()));
             };
             let outcome = limits.wait(prepared.run(session, &self.values)).await??;
+            noticed(messages, session)?;
             self.state = match outcome {
                 Outcome::Rows(rows) => {
                     let told = self.known.told();
@@ -249,6 +250,14 @@ impl Sending {
             }
         }
     }
+}
+
+/// Tells a client what is said of the statement that has been run.
+pub(crate) fn noticed(messages: &mut Messages, session: &Session) -> Result<(), Failure> {
+    let notices = session.take_notices();
+    notices
+        .iter()
+        .try_for_each(|one| messages.put(&notice(one)))
 }
 
 /// Tells a client that a statement is done.

@@ -7,7 +7,7 @@ use pgwire::messages::response::EmptyQueryResponse;
 use crate::connection::Connection;
 use crate::failure::Failure;
 use crate::output::description;
-use crate::portal::{Sending, complete};
+use crate::portal::{Sending, complete, noticed};
 
 impl Connection {
     /// Runs all statements of a text, several as one transaction, and stops at the first
@@ -37,7 +37,11 @@ impl Connection {
     }
 
     async fn statement(&mut self, statement: &Statement) -> Result<(), Failure> {
+        if self.forget(statement) {
+            return complete(&mut self.messages, "DEALLOCATE".to_owned());
+        }
         let outcome = self.limits.wait(self.session.run(statement)).await??;
+        noticed(&mut self.messages, &self.session)?;
         match outcome {
             Outcome::Done { tag, .. } => complete(&mut self.messages, tag),
             Outcome::Rows(rows) => {
