@@ -3,7 +3,7 @@
 use crate::render::Format;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use std::net::{IpAddr, SocketAddr};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -48,7 +48,8 @@ pub enum Command {
 /// Which database, and how it is opened.
 #[derive(Debug, Args)]
 pub struct DatabaseArguments {
-    /// Directory of the database, created if it is not there; without it a database in memory
+    /// Directory of the database, created if it is not there; without it, or as `:memory:`, a
+    /// database in memory
     pub db: Option<PathBuf>,
     /// Keep blocks in this directory too, on another disk, say; may be given several times, and
     /// is remembered
@@ -65,6 +66,14 @@ pub struct DatabaseArguments {
     /// Threads per query [default: one per core]
     #[arg(long, value_name = "N", value_parser = positive)]
     pub threads: Option<usize>,
+}
+
+impl DatabaseArguments {
+    /// The database's directory; none of one in memory.
+    pub fn directory(&self) -> Option<&Path> {
+        let named = self.db.as_deref();
+        named.filter(|name| *name != Path::new(":memory:"))
+    }
 }
 
 /// Options of the shell and of scripts.
@@ -120,6 +129,9 @@ pub struct ServeArguments {
     /// Show metrics for Prometheus at http://ADDRESS/metrics
     #[arg(long, value_name = "ADDRESS")]
     pub metrics: Option<SocketAddr>,
+    /// Serve Flight SQL at ADDRESS as well, for ADBC and drivers of Arrow
+    #[arg(long, value_name = "ADDRESS")]
+    pub flight: Option<SocketAddr>,
     /// Tell of connections, errors and slow statements on standard error
     #[arg(long, value_enum, default_value_t = LogArgument::Off)]
     pub log: LogArgument,
@@ -350,6 +362,10 @@ mod tests {
         let shell = shell.expect("valid").shell;
         assert_eq!(shell.database.db, Some(PathBuf::from("sales")));
         assert_eq!(shell.commands, ["a", "b"]);
+        for in_memory in [&["freestone"][..], &["freestone", ":memory:"]] {
+            let shell = Arguments::try_parse_from(in_memory).expect("valid").shell;
+            assert_eq!(shell.database.directory(), None);
+        }
         let tpch = ["freestone", "tpch", "--queries", "1,6", "--layout", "mixed"];
         match Arguments::try_parse_from(tpch).expect("valid").command {
             Some(Command::Tpch(tpch)) => assert_eq!(tpch.queries, [1, 6]),

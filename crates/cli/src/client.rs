@@ -82,6 +82,9 @@ impl Client {
     async fn statement(&mut self, statement: &Statement) -> Result<()> {
         let mut bar = Some(Bar::watch(self.session.progress(), "running"));
         let outcome = or_interrupt(&mut self.interrupts, self.session.run(statement)).await??;
+        for notice in self.session.take_notices() {
+            eprintln!("{notice}");
+        }
         let format = if self.expanded {
             Format::Line
         } else {

@@ -91,19 +91,19 @@ fn runtime(threads: Option<usize>) -> Result<Runtime> {
 }
 
 fn open_shell(arguments: &ShellArguments, matches: &ArgMatches) -> Result<()> {
-    let DatabaseArguments { db, threads, .. } = &arguments.database;
-    let runtime = runtime(*threads)?;
+    let threads = arguments.database.threads;
+    let runtime = runtime(threads)?;
     let database = open(&arguments.database)?;
     for note in database.store().notes() {
         eprintln!("note: {note}");
     }
     let inside = runtime.enter();
     let output = Output::stdout(arguments.max_rows);
-    let mut client = Client::new(database, *threads, arguments.format, output)?;
+    let mut client = Client::new(database, threads, arguments.format, output)?;
     drop(inside);
     let scripts = scripts(arguments, matches);
     if scripts.is_empty() && std::io::stdin().is_terminal() {
-        return shell::run(&runtime, &mut client, db.as_deref());
+        return shell::run(&runtime, &mut client, arguments.database.directory());
     }
     runtime.block_on(async {
         if scripts.is_empty() {
@@ -123,9 +123,12 @@ fn open_shell(arguments: &ShellArguments, matches: &ArgMatches) -> Result<()> {
 }
 
 fn open(arguments: &DatabaseArguments) -> Result<Database> {
-    match (&arguments.db, arguments.read_only) {
+    match (arguments.directory(), arguments.read_only) {
         (Some(path), false) => Ok(Database::open_striped(path, &arguments.stripe)?),
         (Some(path), true) => Ok(Database::open_read_only(path)?),
+        (None, false) if !arguments.stripe.is_empty() => Err(Failure::Message(
+            "--stripe is for databases on disk: name a directory".into(),
+        )),
         (None, false) => Ok(Database::in_memory()),
         (None, true) => Err(Failure::Message(
             "--read-only needs a database: a new one in memory is empty".into(),

@@ -34,6 +34,7 @@ pub fn run(arguments: &ServeArguments) -> Result<()> {
         connections: arguments.connections,
         startup: Duration::from_secs(arguments.startup_seconds),
         metrics: arguments.metrics,
+        flight: arguments.flight,
         log: match arguments.log {
             LogArgument::Off => LogFormat::Off,
             LogArgument::Text => LogFormat::Text,
@@ -42,7 +43,7 @@ pub fn run(arguments: &ServeArguments) -> Result<()> {
         slow: arguments.log_slow.map(Duration::from_millis),
         ..Options::new(SocketAddr::new(arguments.host, arguments.port))
     };
-    let shutdown = options.shutdown;
+    let (shutdown, encrypted) = (options.shutdown, options.tls.is_some());
     runtime.block_on(async {
         let handler =
             |kind| signal(kind).map_err(|error| Failure::io("cannot wait for signals", error));
@@ -55,6 +56,10 @@ pub fn run(arguments: &ServeArguments) -> Result<()> {
             address.ip(),
             address.port()
         );
+        if let Some(address) = server.flight_address()? {
+            let scheme = if encrypted { "grpc+tls" } else { "grpc" };
+            println!("Flight SQL at {scheme}://{address}");
+        }
         if let Some(address) = server.metrics_address()? {
             println!("metrics at http://{address}/metrics");
         }
