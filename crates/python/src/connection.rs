@@ -303,6 +303,12 @@ impl Connection {
         Ok(self.opened(py)?.session.in_transaction())
     }
 
+    /// What was said of statements that succeeded, since this was asked last.
+    fn notices(&self, py: Python<'_>) -> PyResult<Vec<String>> {
+        let notices = self.opened(py)?.session.take_notices();
+        Ok(notices.iter().map(ToString::to_string).collect())
+    }
+
     /// Whether a statement failed in the open transaction.
     fn transaction_failed(&self, py: Python<'_>) -> PyResult<bool> {
         Ok(self.opened(py)?.session.transaction_failed())

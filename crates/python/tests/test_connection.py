@@ -246,3 +246,10 @@ def test_several_statements(con):
 def test_the_shared_database():
     freestone.execute("CREATE TABLE of_the_process (a INTEGER)")
     assert freestone.sql("SELECT count(*) FROM of_the_process").fetchone() == (0,)
+
+
+def test_notices_are_kept_until_asked_for():
+    con = freestone.connect()
+    con.execute("DROP TABLE IF EXISTS nowhere")
+    assert con.notices() == ['NOTICE: table "nowhere" does not exist, skipping']
+    assert con.notices() == []

@@ -131,6 +131,11 @@ class Connection:
         OperationalError with the SQLSTATE 57014."""
         self._core_open().interrupt()
 
+    def notices(self) -> list[str]:
+        """What was said of statements that succeeded, such as ``NOTICE: table "t" does not exist,
+        skipping``, since this was asked last (the last 100 are kept)."""
+        return self._core_open().notices()
+
     # Transactions.
 
     @property
