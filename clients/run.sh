@@ -11,23 +11,24 @@ program=$1
 shift
 cd "$(dirname "$0")" || exit 1
 clients=("$@")
-[ ${#clients[@]} -gt 0 ] || clients=(psql python node pgx jdbc pgbench dump sqlalchemy)
+[ ${#clients[@]} -gt 0 ] || clients=(psql python node pgx jdbc pgbench dump adbc dbt sqlalchemy)
 export CACHE=${FREESTONE_CLIENTS:-$HOME/.cache/freestone/clients}
 mkdir -p "$CACHE"
 
 database=$(mktemp -d)
 log=$database/log
-"$program" serve "$database/db" --port 0 --connections 200 >"$log" 2>&1 &
+"$program" serve "$database/db" --port 0 --flight 127.0.0.1:0 --connections 200 >"$log" 2>&1 &
 server=$!
 trap 'kill $server 2>/dev/null; wait $server 2>/dev/null; rm -rf "$database"' EXIT
-port=
+port='' FREESTONE_FLIGHT=''
 for _ in $(seq 100); do
     port=$(sed -n 's/^listening on .*:\([0-9]*\): .*/\1/p' "$log")
-    [ -n "$port" ] && break
+    FREESTONE_FLIGHT=$(sed -n 's/^Flight SQL at .*:\([0-9]*\)$/\1/p' "$log")
+    [ -n "$port" ] && [ -n "$FREESTONE_FLIGHT" ] && break
     sleep 0.1
 done
 [ -n "$port" ] || { cat "$log"; exit 1; }
-export FREESTONE_PORT=$port PGHOST=127.0.0.1 PGPORT=$port PGUSER=tester PGDATABASE=freestone
+export FREESTONE_FLIGHT FREESTONE_PORT=$port PGHOST=127.0.0.1 PGPORT=$port PGUSER=tester PGDATABASE=freestone
 
 passed=0 failed=0 skipped=0 summary=()
 for client in "${clients[@]}"; do

@@ -171,7 +171,8 @@ public class Check {
         same(m.getCatalogs().next(), true);
         try (Statement s = c.createStatement(); ResultSet r = s.executeQuery("SELECT a, b FROM jmp")) {
             ResultSetMetaData columns = r.getMetaData();
-            same(columns.getColumnTypeName(2), "varchar");
+            // Columns of results have no lengths: they are of the general type.
+            same(columns.getColumnTypeName(2), "text");
             same(columns.getColumnCount(), 2);
         }
     }

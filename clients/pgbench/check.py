@@ -6,7 +6,7 @@ import subprocess
 import sys
 import unittest
 
-sys.path.insert(0, os.path.join(os.path.dirname(__file__), ".."))
+sys.path.insert(0, os.path.join(os.path.dirname(__file__), "..", "support"))
 import tests
 
 SECONDS = os.environ.get("FREESTONE_PGBENCH_SECONDS", "5")

@@ -16,7 +16,7 @@ import pandas
 import psycopg
 import sqlalchemy
 
-sys.path.insert(0, os.path.join(os.path.dirname(__file__), ".."))
+sys.path.insert(0, os.path.join(os.path.dirname(__file__), "..", "support"))
 import tests
 
 PORT = int(os.environ["FREESTONE_PORT"])
@@ -49,14 +49,25 @@ class Psycopg(unittest.TestCase):
     def test_values_come_back(self):
         for binary in (False, True):
             with self.connection.cursor(binary=binary) as cursor:
-                for kind, value in VALUES.items():
-                    cursor.execute("DROP TABLE IF EXISTS v")
-                    cursor.execute(f"CREATE TABLE v (k INT, v {kind})")
-                    cursor.execute("INSERT INTO v VALUES (%s, %s), (2, NULL)", (1, value))
-                    cursor.execute("SELECT v FROM v WHERE v = %s", (value,))
+                for number, (kind, value) in enumerate(VALUES.items()):
+                    table = f"v{number}"
+                    cursor.execute(f"DROP TABLE IF EXISTS {table}")
+                    cursor.execute(f"CREATE TABLE {table} (k INT, v {kind})")
+                    cursor.execute(f"INSERT INTO {table} VALUES (%s, %s), (2, NULL)", (1, value))
+                    cursor.execute(f"SELECT v FROM {table} WHERE v = %s", (value,))
                     self.assertEqual(cursor.fetchall(), [(value,)], kind)
-                    cursor.execute("SELECT v FROM v WHERE k = %s", (2,))
+                    cursor.execute(f"SELECT v FROM {table} WHERE k = %s", (2,))
                     self.assertEqual(cursor.fetchone(), (None,), kind)
+
+    def test_notices(self):
+        said = []
+        self.connection.add_notice_handler(lambda notice: said.append((notice.severity, notice.sqlstate)))
+        self.connection.execute("DROP TABLE IF EXISTS no_such_table")
+        self.connection.execute("COMMIT")
+        with psycopg.connect(WHERE) as own:
+            own.add_notice_handler(lambda notice: said.append((notice.severity, notice.sqlstate)))
+            own.execute("BEGIN")
+        self.assertEqual(said, [("NOTICE", "00000"), ("WARNING", "25P01"), ("WARNING", "25001")])
 
     def test_many_rows_copied_in_and_read_in_parts(self):
         with self.connection.transaction(), self.connection.cursor() as cursor:

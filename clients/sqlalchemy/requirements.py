@@ -6,7 +6,7 @@ from sqlalchemy.testing.requirements import SuiteRequirements
 # Off by default in the suite, and there in PostgreSQL.
 PRESENT = """
     aggregate_order_by autocommit boolean_col_expressions check_constraint_reflection
-    
+    comment_reflection comment_reflection_full_unicode constraint_comment_reflection
     unique_constraints_reflect_as_index
     create_or_replace_view create_table_as 
     cross_schema_fk_reflection ctes ctes_with_values

@@ -149,3 +149,17 @@ async fn transactions_are_of_their_connection() {
     client.batch_execute("ROLLBACK").await.unwrap();
     assert_eq!(counted(&client).await, 3);
 }
+
+/// DEALLOCATE and DISCARD ALL forget statements that messages have prepared, too.
+#[tokio::test(flavor = "multi_thread")]
+async fn prepared_statements_are_forgotten() {
+    let served = Served::new().await;
+    let client = served.client().await;
+    for forget in ["DEALLOCATE ALL", "DISCARD ALL"] {
+        let statement = client.prepare("SELECT 1::int").await.unwrap();
+        assert_eq!(client.query(&statement, &[]).await.unwrap().len(), 1);
+        client.batch_execute(forget).await.unwrap();
+        assert_eq!(state(client.query(&statement, &[]).await), "26000");
+    }
+    assert_eq!(state(client.batch_execute("DEALLOCATE nothing").await), "26000");
+}

@@ -1,0 +1,1 @@
+select * from {{ ref('staged') }} where amount < 0
