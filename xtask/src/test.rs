@@ -21,7 +21,7 @@ use counts::Counts;
 pub enum Extent {
     /// All that `make test` promises.
     All,
-    /// Without sqllogictest and the kill test.
+    /// Without clients by registry, sqllogictest and the kill test.
     Quick,
 }
 
@@ -87,7 +87,7 @@ fn steps(root: &Path, extent: Extent) -> Vec<Step> {
     ];
     let clients = "clients/rust/Cargo.toml";
     let mut wire = step(
-        "clients",
+        "wire protocol",
         &cargo,
         &["test", "--release", "--locked", "--manifest-path", clients],
     );
@@ -98,6 +98,9 @@ fn steps(root: &Path, extent: Extent) -> Vec<Step> {
     python.command.arg(binaries.join("lib_freestone.so"));
     steps.push(python);
     if extent == Extent::All {
+        let mut clients = step("clients by registry", &root.join("clients/run.sh"), &[]);
+        clients.command.arg(binaries.join("freestone"));
+        steps.push(clients);
         steps.push(step("sqllogictest", &binaries.join("slt"), &["data/slt"]));
         steps.push(step(
             "kill, 5 moments",
