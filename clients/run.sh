@@ -44,7 +44,7 @@ for client in "${clients[@]}"; do
     fi
     echo "--- $client"
     # One that prints no counts at all has failed.
-    counts=$(cd "$client" && timeout 240 ./run 2>&1 | tee /dev/stderr |
+    counts=$(cd "$client" && timeout 600 ./run 2>&1 | tee /dev/stderr |
         grep -E '^[0-9]+ passed, [0-9]+ failed, [0-9]+ skipped$' | tail -1)
     [ -n "$counts" ] || counts="0 passed, 1 failed, 0 skipped"
     read -r p _ f _ s _ <<<"$counts"

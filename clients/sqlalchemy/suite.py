@@ -30,6 +30,8 @@ def main():
         if tables:
             names = ", ".join('"{}"."{}"'.format(*table) for table in tables)
             connection.execute(f"DROP TABLE {names} CASCADE")
+        for sequence in connection.execute("SELECT relname FROM pg_class WHERE relkind = 'S'").fetchall():
+            connection.execute('DROP SEQUENCE "{}" CASCADE'.format(*sequence))
     writes = "--write" in sys.argv
     more = [argument for argument in sys.argv[1:] if argument != "--write"]
     command = [
