@@ -95,8 +95,19 @@ pub struct Stored {
 pub struct Tried {
     /// Rows of the trial, in one block.
     pub rows: f64,
-    /// Seconds of one run of each, by one thread.
-    pub seconds: Vec<(Usage, f64)>,
+    /// What each took.
+    pub usages: Vec<TriedUsage>,
+}
+
+/// What a usage took on a trial, by one thread.
+#[derive(Clone, Debug, PartialEq)]
+pub struct TriedUsage {
+    /// The usage.
+    pub usage: Usage,
+    /// Seconds of one run.
+    pub seconds: f64,
+    /// Seconds to fetch the columns that it reads of one row whose place is known.
+    pub fetch_seconds: f64,
 }
 
 impl Stored {
@@ -123,6 +134,12 @@ impl Stored {
             blocks,
             ..self.clone()
         })
+    }
+
+    /// What a usage took when it was tried.
+    pub(super) fn tried(&self, usage: &Usage) -> Option<&TriedUsage> {
+        let usages = &self.tried.as_ref()?.usages;
+        usages.iter().find(|tried| tried.usage == *usage)
     }
 
     /// Bytes of a tuple, of all columns.

@@ -71,11 +71,9 @@ pub fn price(
         return mixed(calibration, stored, usage, run);
     }
     let modelled = modelled(calibration, stored, usage, run)?;
-    let tried = stored.tried.as_ref();
-    let tried = tried.and_then(|tried| {
-        let (_, seconds) = tried.seconds.iter().find(|(known, _)| known == usage)?;
+    let tried = stored.tried(usage).and_then(|tried| {
         let small = Stored {
-            rows: tried.rows,
+            rows: stored.tried.as_ref()?.rows,
             blocks: 1.0,
             tried: None,
             in_order: true,
@@ -87,7 +85,7 @@ pub fn price(
             ..run.clone()
         };
         let expected = self::modelled(calibration, &small, usage, &all)?;
-        Some(seconds / expected.seconds.max(1e-9))
+        Some(tried.seconds / expected.seconds.max(1e-9))
     });
     // What needs no plan was not tried as it is run.
     let factor = tried.filter(|_| modelled.planned).unwrap_or(1.0);
@@ -195,10 +193,8 @@ impl Way {
         };
         let (decided, rows, blocks) = match self {
             Way::Index(matching, alone) => {
-                let columns = (usage.read.len() + usage.tested.len()) as f64;
-                let share = (columns / stored.columns.len().max(1) as f64).min(1.0);
                 let descents = stored.blocks * MISSES * miss;
-                let seconds = descents + matching * (stored.fetch_seconds * share + miss);
+                let seconds = descents + matching * (fetch_seconds(stored, usage) + miss);
                 let cold = matching.min(stored.blocks) * machine.seek_seconds;
                 return Some(price(seconds, Bound::Processor, !alone, cold));
             }
@@ -226,6 +222,16 @@ impl Way {
             cold,
         ))
     }
+}
+
+/// Seconds to fetch what a usage reads of one row: as tried, else by the share of the columns.
+fn fetch_seconds(stored: &Stored, usage: &Usage) -> f64 {
+    if let Some(tried) = stored.tried(usage) {
+        return tried.fetch_seconds;
+    }
+    let columns = (usage.read.len() + usage.tested.len()) as f64;
+    let share = (columns / stored.columns.len().max(1) as f64).min(1.0);
+    stored.fetch_seconds * share
 }
 
 fn selection(

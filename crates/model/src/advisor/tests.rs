@@ -305,7 +305,11 @@ fn trials_correct_the_model() {
         let seconds = if design.layout == "row" { 1e-4 } else { 2e-3 };
         let tried = Tried {
             rows: 1e5,
-            seconds: vec![(few.clone(), seconds)],
+            usages: vec![TriedUsage {
+                usage: few.clone(),
+                seconds,
+                fetch_seconds: 1e-6,
+            }],
         };
         Ok::<Stored, Infallible>(Stored {
             tried: Some(tried),
@@ -316,6 +320,35 @@ fn trials_correct_the_model() {
     let Ok(present) = present;
     let Ok(all) = search(&calibration(), &workload(&few), &present, &mut trial);
     assert_eq!(all[0].stored.design.layout, "row");
+}
+
+/// Rows that an index finds cost what fetching the wanted columns took, not their share of
+/// what all columns take.
+#[test]
+fn rows_of_an_index_are_fetched_as_tried() {
+    let single = usage(2, Test::Equal);
+    let mut workload = Workload::default();
+    (0..50).for_each(|_| workload.query(single.clone(), &run(1e-4)));
+    // By shares of all columns `row` would be four times as fast.
+    let mut trial = |design: &Design| {
+        let by_row = design.layout == "row";
+        let tried = Tried {
+            rows: 1e5,
+            usages: vec![TriedUsage {
+                usage: single.clone(),
+                seconds: 1e-3,
+                fetch_seconds: if by_row { 4e-6 } else { 1e-6 },
+            }],
+        };
+        Ok::<Stored, Infallible>(Stored {
+            tried: Some(tried),
+            ..stored(design)
+        })
+    };
+    let Ok(present) = trial(&design("row"));
+    let Ok(all) = search(&calibration(), &workload, &present, &mut trial);
+    let indexed = all.iter().find(|one| !one.stored.design.indexes.is_empty());
+    assert_eq!(indexed.unwrap().stored.design.layout, "column");
 }
 
 /// What is not better by more than the designs are alike stays as it is, or is smaller.

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use datafusion::arrow::array::RecordBatch;
-use freestone_model::{BlockUse, Design, Stored, Tried, Usage, Workload};
+use freestone_model::{BlockUse, Design, Stored, Tried, TriedUsage, Usage, Workload};
 use freestone_storage::{
     DEFAULT_SCHEMA, IndexDefinition, IndexKind, Layout, RowId, ScanRequest, Store, Table,
     TableOptions, TableSchema,
@@ -85,13 +85,19 @@ impl Rows {
     pub(super) fn in_design(&self, design: &Design) -> Result<Stored> {
         let (schema, options) = declared(&self.table, design)?;
         let written = self.written(schema, options)?;
-        let fetch_seconds = fetched(&written.table)?;
-        let asked = self.asked.iter();
-        let seconds =
-            asked.map(|(usage, _, request)| Ok((usage.clone(), seconds(&written.table, request)?)));
+        let table = &written.table;
+        let columns: Vec<usize> = (0..table.schema.columns.len()).collect();
+        let fetch_seconds = fetched(table, &columns)?;
+        let usages = self.asked.iter().map(|(usage, _, request)| {
+            Ok(TriedUsage {
+                usage: usage.clone(),
+                seconds: seconds(table, request)?,
+                fetch_seconds: fetched(table, &request.projection)?,
+            })
+        });
         let tried = Tried {
             rows: self.count as f64,
-            seconds: seconds.collect::<Result<_>>()?,
+            usages: usages.collect::<Result<_>>()?,
         };
         let mut sums = Sums::default();
         for block in written.table.blocks() {
@@ -198,10 +204,9 @@ pub(super) fn declared(table: &Table, design: &Design) -> Result<(TableSchema, T
     Ok((schema, options))
 }
 
-/// Seconds to fetch all columns of a row, from here and there.
-fn fetched(table: &Table) -> Result<f64> {
+/// Seconds to fetch some columns of a row, from here and there.
+fn fetched(table: &Table, columns: &[usize]) -> Result<f64> {
     let view = Default::default();
-    let columns: Vec<usize> = (0..table.schema.columns.len()).collect();
     let blocks = table.blocks();
     let place = |number: u32| -> Option<RowId> {
         let block = blocks.get(number as usize % blocks.len().max(1))?;
@@ -210,7 +215,7 @@ fn fetched(table: &Table) -> Result<f64> {
     };
     let fetch = || -> Result<()> {
         for id in (0..FETCHED).filter_map(place) {
-            black_box(table.row(&view, id, &columns)?);
+            black_box(table.row(&view, id, columns)?);
         }
         Ok(())
     };
