@@ -83,7 +83,7 @@ fn reads(study: &Study) -> (bool, String) {
             in_mixture(true),
             in_mixture(false),
             study.note(
-                "Reads alone search files that are empty.",
+                "Reads alone find nothing in files that are empty.",
                 "A write is appended to a log and to a table in memory; no storage file is \
                  searched for the value, or for free space, before a block is made of many."
             )
@@ -122,7 +122,7 @@ fn entropy(study: &Study) -> (bool, String) {
             study.response_of(Variant::HighEntropy, false).trimmed,
             study.response_of(Variant::Default, false).trimmed,
             study.note(
-                "a value that is new is sought among all that are there.",
+                "a value that is there has an entry of many keys, which is loaded and moved.",
                 "new records are rows of a delta first, in which equal values are not sought."
             )
         ),
@@ -137,7 +137,7 @@ fn one_column(study: &Study) -> (bool, String) {
             "Counted as 0.7 to 1 times as long: {one:.4} beside {default:.4} ms, {:.2} times. {}",
             one / default,
             study.note(
-                "A request is nothing but searches of its columns, and no virtual machine is around.",
+                "A request is nothing but the work of its columns, and no virtual machine is around.",
                 "A column less is one value less to find and to write."
             )
         ),

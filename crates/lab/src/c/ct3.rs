@@ -42,7 +42,7 @@ fn claims(studies: &Studies) -> Vec<Claim> {
                         "Counted as twice at least: {}. {}",
                         beside(reads, default),
                         study.note(
-                            "Reads alone search files that are empty.",
+                            "Reads alone find nothing in files that are empty.",
                             "A write costs little more than a read, see table I.",
                         )
                     ),
@@ -109,8 +109,7 @@ fn slowest(study: &Study) -> (bool, String) {
     (
         writes.trimmed < slowest(&[default, cold, reads, high, one]),
         format!(
-            "Beside half of them: {}; with high entropy, where the document's program seeks a value \
-             among all that are there, {:.0}; the slowest of the others, {:.0}.",
+            "Beside half of them: {}; with high entropy {:.0}; the slowest of the others, {:.0}.",
             beside(writes, default),
             high.trimmed,
             slowest(&[default, cold, reads, one]),

@@ -299,10 +299,10 @@ pub(super) fn setup(setting: &Setting) -> String {
         "{} runs of {} requests by one thread after {} for warming up, entries of 32 bytes; by \
          default hot, half of the requests reading a record by its key and half adding one, \
          entries drawn from 10 (low entropy) or all different (high), two columns. As in the \
-         document: for each column a file of values and one of keys by value hash, which requests \
-         search from the beginning; an entry of the latter is a counter and keys, and moves to \
-         where the storage map has space for it and another key unless there is space behind it. \
-         A family begins empty, since the document clears everything before it measures: reads \
+         document: for each column a file of values and one of keys by value hash, whose places \
+         are known in memory; an entry of the latter is a counter and keys, is loaded by who asks for \
+         it, and moves to where the storage map has space for it and another key unless there is \
+         space behind it. A family begins empty, since the document clears everything before it measures: reads \
          alone find nothing. Claims are decided by it. Freestone: the `dsm` layout on disk, {} \
          records at first. Neither waits for the disk. Programs and variants take turns, run by \
          run; claims use trimmed means, without the least and the largest tenth, since whatever \

@@ -3,10 +3,12 @@
 //! An entry of the value file is hash, length, value. An entry of the key file is the hash
 //! of a value, a counter of 8 bytes, and the keys of 16 bytes of all records that have the
 //! value. An entry that gets another key is extended where it is if there is space behind
-//! it, else moved to where there is enough.
+//! it, else moved to where there is enough. Where entries lie is kept in memory; a request
+//! loads the entry that it asks for, with all of its keys.
 
-use super::file::{StorageFile, WINDOW_BYTES, Window};
+use super::file::StorageFile;
 use crate::error::{Error, Result};
+use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hasher};
 use std::path::Path;
 
@@ -18,22 +20,27 @@ const KEY_BYTES: u64 = 16;
 pub struct Column {
     values: StorageFile,
     keys: StorageFile,
-    window: Window,
-    /// An entry that is moved.
-    moved: Vec<u8>,
+    /// By value hash, or the next number that is free if two values have the same.
+    entries: HashMap<u64, Entry>,
+    /// The value hash of each record.
+    hashes: HashMap<u128, u64>,
+    /// An entry that was loaded.
+    loaded: Vec<u8>,
 }
 
-/// An entry of the key file.
+/// Where a value is, and the keys that have it.
 #[derive(Clone, Copy, Debug)]
 struct Entry {
-    offset: u64,
-    hash: u64,
+    value: u64,
+    length: u64,
+    keys: u64,
     count: u64,
 }
 
 impl Entry {
-    fn end(self) -> u64 {
-        self.offset + HEAD_BYTES + KEY_BYTES * self.count
+    /// Bytes of its keys, counter included.
+    fn bytes(self) -> u64 {
+        HEAD_BYTES + KEY_BYTES * self.count
     }
 }
 
@@ -44,138 +51,92 @@ impl Column {
         Ok(Column {
             values: file("values")?,
             keys: file("keys")?,
-            window: Window::default(),
-            moved: Vec::new(),
+            entries: HashMap::new(),
+            hashes: HashMap::new(),
+            loaded: Vec::new(),
         })
     }
 
     /// Adds the value of a record.
     pub fn add(&mut self, key: u128, value: &[u8]) -> Result<()> {
-        let hash = hash(value);
-        match self.find_value(hash, Some(value))? {
-            None => {
-                self.append_value(hash, value)?;
-                let offset = self.keys.allocate(HEAD_BYTES + KEY_BYTES);
-                let entry = [head(hash, 1).as_slice(), &key.to_le_bytes()].concat();
-                self.keys.write(offset, &entry)
+        let mut hash = hash(value);
+        while let Some(entry) = self.entries.get(&hash).copied() {
+            if self.value(entry)? == value {
+                self.hashes.insert(key, hash);
+                return self.add_key(hash, entry, key);
             }
-            Some(_) => match self.entry_of_value(hash)? {
-                Some(entry) => self.add_key(entry, key),
-                None => Err(Error::new("a value without its keys", "")),
-            },
+            hash = hash.wrapping_add(1);
         }
+        let length = value.len() as u64;
+        let entry = Entry {
+            value: self.values.allocate(HEAD_BYTES + length),
+            length,
+            keys: self.keys.allocate(HEAD_BYTES + KEY_BYTES),
+            count: 1,
+        };
+        self.entries.insert(hash, entry);
+        self.hashes.insert(key, hash);
+        let of_value = [head(hash, length).as_slice(), value].concat();
+        self.values.write(entry.value, &of_value)?;
+        let of_key = [head(hash, 1).as_slice(), &key.to_le_bytes()].concat();
+        self.keys.write(entry.keys, &of_key)
     }
 
     /// The value of a record; none if it has none.
     pub fn find(&mut self, key: u128) -> Result<Option<Vec<u8>>> {
-        let Some(entry) = self.entry_of_key(key)? else {
+        let hash = self.hashes.get(&key);
+        let Some(entry) = hash.and_then(|hash| self.entries.get(hash)).copied() else {
             return Ok(None);
         };
-        let Some((offset, length)) = self.find_value(entry.hash, None)? else {
-            return Err(Error::new("keys without their value", ""));
-        };
-        let mut value = vec![0; length as usize];
-        self.values.read(offset, &mut value)?;
-        Ok(Some(value))
+        self.load(entry)?;
+        let keys = &self.loaded[HEAD_BYTES as usize..];
+        match keys.as_chunks().0.contains(&key.to_le_bytes()) {
+            true => self.value(entry).map(Some),
+            false => Err(Error::new("an entry without its key", "")),
+        }
     }
 
-    /// Bytes of memory that its maps and buffers take.
+    /// About how many bytes of memory its maps and buffers take.
     pub fn memory(&self) -> usize {
-        let maps = self.values.map().memory() + self.keys.map().memory();
-        maps + self.window.memory() + self.moved.capacity()
+        let files = self.values.map().memory() + self.keys.map().memory();
+        let entries = self.entries.capacity() * size_of::<(u64, Entry)>();
+        let hashes = self.hashes.capacity() * size_of::<(u128, u64)>();
+        files + entries + hashes + self.loaded.capacity()
     }
 
-    /// Searches the value file for a hash, and for the value if it is known: where it is,
-    /// and its length.
-    fn find_value(&mut self, hash: u64, value: Option<&[u8]>) -> Result<Option<(u64, u64)>> {
-        self.window.clear();
-        let mut offset = 0;
-        while offset < self.values.end() {
-            let head = self.window.get(&self.values, offset, HEAD_BYTES as usize)?;
-            let (known, length) = (number(head), number(&head[8..]));
-            offset += HEAD_BYTES;
-            if known == hash {
-                let found = self.window.get(&self.values, offset, length as usize)?;
-                if value.is_none_or(|value| value == found) {
-                    return Ok(Some((offset, length)));
-                }
-            }
-            offset += length;
-        }
-        Ok(None)
+    fn value(&self, entry: Entry) -> Result<Vec<u8>> {
+        let mut value = vec![0; entry.length as usize];
+        self.values.read(entry.value + HEAD_BYTES, &mut value)?;
+        Ok(value)
     }
 
-    fn append_value(&mut self, hash: u64, value: &[u8]) -> Result<()> {
-        let offset = self.values.allocate(HEAD_BYTES + value.len() as u64);
-        let entry = [head(hash, value.len() as u64).as_slice(), value].concat();
-        self.values.write(offset, &entry)
-    }
-
-    /// The first entry of the key file from `offset` on, behind what is free there.
-    fn next_entry(&mut self, mut offset: u64) -> Result<Option<Entry>> {
-        while let Some(free) = self.keys.map().free_at(offset) {
-            offset += free;
-        }
-        if offset >= self.keys.end() {
-            return Ok(None);
-        }
-        let head = self.window.get(&self.keys, offset, HEAD_BYTES as usize)?;
-        Ok(Some(Entry {
-            offset,
-            hash: number(head),
-            count: number(&head[8..]),
-        }))
-    }
-
-    /// Searches the key file for the entry of a value.
-    fn entry_of_value(&mut self, hash: u64) -> Result<Option<Entry>> {
-        self.window.clear();
-        let mut offset = 0;
-        while let Some(entry) = self.next_entry(offset)? {
-            if entry.hash == hash {
-                return Ok(Some(entry));
-            }
-            offset = entry.end();
-        }
-        Ok(None)
-    }
-
-    /// Searches the key file for the entry that has a key.
-    fn entry_of_key(&mut self, key: u128) -> Result<Option<Entry>> {
-        let key = key.to_le_bytes();
-        self.window.clear();
-        let mut offset = 0;
-        while let Some(entry) = self.next_entry(offset)? {
-            let mut at = entry.offset + HEAD_BYTES;
-            while at < entry.end() {
-                let count = (entry.end() - at).min(WINDOW_BYTES);
-                let keys = self.window.get(&self.keys, at, count as usize)?;
-                if keys.as_chunks().0.contains(&key) {
-                    return Ok(Some(entry));
-                }
-                at += count;
-            }
-            offset = entry.end();
-        }
-        Ok(None)
+    /// Loads an entry of the key file.
+    fn load(&mut self, entry: Entry) -> Result<()> {
+        self.loaded.resize(entry.bytes() as usize, 0);
+        self.keys.read(entry.keys, &mut self.loaded)
     }
 
     /// Adds a key to an entry: behind it if there is space, else where there is for all.
-    fn add_key(&mut self, entry: Entry, key: u128) -> Result<()> {
+    fn add_key(&mut self, hash: u64, entry: Entry, key: u128) -> Result<()> {
         let key = key.to_le_bytes();
-        if self.keys.extend(entry.end(), KEY_BYTES) {
-            self.keys.write(entry.end(), &key)?;
-            let counter = (entry.count + 1).to_le_bytes();
-            return self.keys.write(entry.offset + 8, &counter);
+        let mut longer = Entry {
+            count: entry.count + 1,
+            ..entry
+        };
+        let end = entry.keys + entry.bytes();
+        if self.keys.extend(end, KEY_BYTES) {
+            self.entries.insert(hash, longer);
+            self.keys.write(end, &key)?;
+            let counter = longer.count.to_le_bytes();
+            return self.keys.write(entry.keys + 8, &counter);
         }
-        let bytes = entry.end() - entry.offset;
-        self.moved.resize(bytes as usize, 0);
-        self.keys.read(entry.offset, &mut self.moved)?;
-        self.moved.extend_from_slice(&key);
-        self.moved[..HEAD_BYTES as usize].copy_from_slice(&head(entry.hash, entry.count + 1));
-        self.keys.free(entry.offset, bytes);
-        let offset = self.keys.allocate(bytes + KEY_BYTES);
-        self.keys.write(offset, &self.moved)
+        self.load(entry)?;
+        self.loaded.extend_from_slice(&key);
+        self.loaded[..HEAD_BYTES as usize].copy_from_slice(&head(hash, longer.count));
+        self.keys.free(entry.keys, entry.bytes());
+        longer.keys = self.keys.allocate(longer.bytes());
+        self.entries.insert(hash, longer);
+        self.keys.write(longer.keys, &self.loaded)
     }
 }
 
@@ -183,12 +144,6 @@ fn hash(value: &[u8]) -> u64 {
     let mut hasher = DefaultHasher::new();
     hasher.write(value);
     hasher.finish()
-}
-
-fn number(bytes: &[u8]) -> u64 {
-    bytes
-        .first_chunk()
-        .map_or(0, |eight| u64::from_le_bytes(*eight))
 }
 
 /// The head of an entry: a hash, and a counter or a length.
@@ -201,7 +156,23 @@ fn head(hash: u64, count: u64) -> [u8; HEAD_BYTES as usize] {
 mod tests {
     use super::*;
     use freestone_calibrate::Random;
-    use std::collections::HashMap;
+
+    /// The entries of the key file as they lie there, behind what is free: hash and count.
+    fn walked(column: &Column) -> Vec<(u64, u64)> {
+        let (mut offset, mut found) = (0, Vec::new());
+        while offset < column.keys.end() {
+            if let Some(free) = column.keys.map().free_at(offset) {
+                offset += free;
+                continue;
+            }
+            let mut head = [0; HEAD_BYTES as usize];
+            column.keys.read(offset, &mut head).unwrap();
+            let both = u128::from_le_bytes(head);
+            found.push((both as u64, (both >> 64) as u64));
+            offset += HEAD_BYTES + KEY_BYTES * (both >> 64) as u64;
+        }
+        found
+    }
 
     /// Few values and many: whatever is moved where, every record has its value, and files
     /// have nothing but entries and free chunks.
@@ -221,14 +192,25 @@ mod tests {
                 assert_eq!(column.find(*key).unwrap().as_ref(), Some(value));
             }
             assert_eq!(column.find(1_500).unwrap(), None);
-            let (mut offset, mut keys, mut entries) = (0, 0, 0);
-            column.window.clear();
-            while let Some(entry) = column.next_entry(offset).unwrap() {
-                (offset, keys, entries) = (entry.end(), keys + entry.count, entries + 1);
-            }
-            assert_eq!(keys, 1_500);
-            assert!(entries <= different && entries >= different * 4 / 5);
-            assert!(column.memory() > 0);
+            let entries = walked(&column);
+            assert_eq!(entries.iter().map(|(_, keys)| keys).sum::<u64>(), 1_500);
+            let known = |(hash, count): &(u64, u64)| column.entries[hash].count == *count;
+            assert!(entries.len() == column.entries.len() && entries.iter().all(known));
+            let few = different * 4 / 5..=different;
+            assert!(few.contains(&(entries.len() as u64)) && column.memory() > 0);
         }
+    }
+
+    /// Values of the same hash are entries of their own.
+    #[test]
+    fn equal_hashes_are_told_apart() {
+        let place = tempfile::tempdir().unwrap();
+        let mut column = Column::new(place.path(), 0).unwrap();
+        column.add(1, b"one").unwrap();
+        let first = column.entries.drain().next().unwrap().1;
+        column.entries.insert(hash(b"two"), first);
+        column.add(2, b"two").unwrap();
+        assert_eq!(column.entries.len(), 2);
+        assert_eq!(column.find(2).unwrap().unwrap(), b"two");
     }
 }

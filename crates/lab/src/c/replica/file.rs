@@ -6,22 +6,12 @@ use std::fs::{File, OpenOptions};
 use std::os::unix::fs::FileExt;
 use std::path::Path;
 
-/// Bytes that a search reads at once.
-pub const WINDOW_BYTES: u64 = 64 << 10;
-
 /// A file in which space is taken and given back.
 #[derive(Debug)]
 pub struct StorageFile {
     file: File,
     end: u64,
     map: StorageMap,
-}
-
-/// The part of a file that a search looks at.
-#[derive(Debug, Default)]
-pub struct Window {
-    bytes: Vec<u8>,
-    start: u64,
 }
 
 impl StorageFile {
@@ -37,6 +27,7 @@ impl StorageFile {
     }
 
     /// Bytes of the file.
+    #[cfg(test)]
     pub fn end(&self) -> u64 {
         self.end
     }
@@ -76,30 +67,5 @@ impl StorageFile {
     /// Writes.
     pub fn write(&self, offset: u64, bytes: &[u8]) -> Result<()> {
         Ok(self.file.write_all_at(bytes, offset)?)
-    }
-}
-
-impl Window {
-    /// Forgets what was read; a search begins.
-    pub fn clear(&mut self) {
-        self.bytes.clear();
-    }
-
-    /// So many bytes of a file, which the file has.
-    pub fn get(&mut self, file: &StorageFile, offset: u64, count: usize) -> Result<&[u8]> {
-        let end = self.start + self.bytes.len() as u64;
-        if self.bytes.is_empty() || offset < self.start || offset + count as u64 > end {
-            let length = WINDOW_BYTES.min(file.end - offset).max(count as u64);
-            self.bytes.resize(length as usize, 0);
-            self.start = offset;
-            file.read(offset, &mut self.bytes)?;
-        }
-        let from = (offset - self.start) as usize;
-        Ok(&self.bytes[from..from + count])
-    }
-
-    /// Bytes of memory it takes.
-    pub fn memory(&self) -> usize {
-        self.bytes.capacity()
     }
 }

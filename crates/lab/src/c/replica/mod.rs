@@ -1,9 +1,14 @@
-//! The document's own program, CODB: for each column a file of values and one of keys, which
-//! are searched from the beginning (C, sections II and IV).
+//! The document's own program, CODB: for each column a file of values and one of keys
+//! (C, sections II and IV).
 //!
 //! Where the document is silent: entries have no room to grow, as it speaks of a counter and
-//! keys alone; a search reads 64 KiB at once; keys are numbers in the order of writing; a
-//! request has the family for itself.
+//! keys alone; keys are numbers in the order of writing; a request has the family for itself.
+//! Where entries lie is kept in maps in memory, the document's "internal collections": it says
+//! that looking for a value depends on how many there are, but in its table III throughput
+//! with nothing but different values stays between 10,455 and 13,940 requests a second from
+//! the first to the last of 50,000, which excludes a search through values or entries, while
+//! with ten values it falls from 17,600 to 6,986: what grows are the keys of an entry. So a
+//! request loads the entry that it asks for with all of its keys.
 
 mod column;
 mod file;
@@ -56,7 +61,7 @@ impl Family {
 impl Records for Codb {
     fn read(&self, chosen: u64) -> Result<()> {
         let mut family = self.family()?;
-        // Without records it searches, too, and finds nothing.
+        // Without records it looks, too, and finds nothing.
         let key = chosen % family.records.max(1);
         std::hint::black_box(family.read(key)?);
         Ok(())

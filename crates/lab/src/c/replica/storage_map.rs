@@ -45,6 +45,7 @@ impl StorageMap {
     }
 
     /// Bytes of the chunk that begins there; none if something is stored there.
+    #[cfg(test)]
     pub fn free_at(&self, offset: u64) -> Option<u64> {
         self.chunks.get(&offset).copied()
     }
