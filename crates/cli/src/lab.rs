@@ -5,7 +5,7 @@ use crate::failure::{Failure, Result};
 use crate::output::Output;
 use crate::tpch::Laboratory;
 use freestone_lab::c::{Entropy, EntrySize, Workload, codb};
-use freestone_lab::command;
+use freestone_lab::{Scale, command};
 use std::sync::Arc;
 
 /// Names the commit that the program was built from, for the records.
@@ -23,11 +23,13 @@ pub fn run(arguments: &LabArguments) -> Result<()> {
         LabCommand::List => output.line(command::list(&known).trim_end()),
         LabCommand::Run {
             ids,
+            scale,
             quick,
             seed,
             out,
         } => {
-            let mut setting = command::setting(*quick, *seed, out);
+            let scale = if *quick { Scale::Quick } else { *scale };
+            let mut setting = command::setting(scale, *seed, out);
             setting.sql = Some(Arc::new(Laboratory::new()?));
             let commit = std::env::var(COMMIT).ok();
             let tell = &mut |event: freestone_lab::Event<'_>| eprintln!("{event}");

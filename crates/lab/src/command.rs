@@ -16,10 +16,10 @@ use std::path::{Path, PathBuf};
 ///
 /// The system's directory for temporary files is often in memory, where there is
 /// nothing to learn about disks.
-pub fn setting(quick: bool, seed: u64, directory: &Path) -> Setting {
+pub fn setting(scale: Scale, seed: u64, directory: &Path) -> Setting {
     const UNKNOWN: u64 = 2 << 30;
     Setting {
-        scale: if quick { Scale::Quick } else { Scale::Full },
+        scale,
         seed,
         scratch: directory.join("scratch"),
         threads: std::thread::available_parallelism().map_or(1, usize::from),

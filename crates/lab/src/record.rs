@@ -9,7 +9,7 @@ use crate::error::{Error, Result};
 use crate::experiment::Experiment;
 use crate::machine::Machine;
 use crate::outcome::{Outcome, Plot};
-use crate::setting::{Scale, Setting};
+use crate::setting::Setting;
 use serde::{Deserialize, Serialize};
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -72,7 +72,7 @@ pub struct Record {
     pub date: String,
     /// Seed of everything drawn.
     pub seed: u64,
-    /// `quick` or `full`.
+    /// `quick`, `full`, or how many times as large as quick.
     pub scale: String,
     /// How often each point was measured.
     pub repetitions: usize,
@@ -108,10 +108,7 @@ impl Record {
             machine: machine.clone(),
             date: date(start),
             seed: setting.seed,
-            scale: match setting.scale {
-                Scale::Quick => "quick".to_string(),
-                Scale::Full => "full".to_string(),
-            },
+            scale: setting.scale.to_string(),
             repetitions: setting.repetitions(),
             threads: setting.threads,
             load: None,

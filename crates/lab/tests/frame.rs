@@ -326,7 +326,7 @@ fn nothing_runs_if_something_is_in_the_way() {
 #[test]
 fn the_setting_is_of_this_machine() {
     let folder = tempfile::tempdir().unwrap();
-    let setting = command::setting(true, 3, folder.path());
+    let setting = command::setting(Scale::Quick, 3, folder.path());
     assert_eq!((setting.scale, setting.seed), (Scale::Quick, 3));
     assert!(setting.threads >= 1 && setting.memory > 1 << 20);
     let ids = ["Q12".to_string()];

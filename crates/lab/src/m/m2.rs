@@ -70,7 +70,7 @@ fn run(setting: &Setting) -> Result<Outcome> {
             cold: Vec::new(),
         });
     }
-    let (hot, cold) = (setting.repetitions(), setting.by_scale(1, 5));
+    let (hot, cold) = (setting.repetitions(), setting.by_extreme(1, 5));
     for query in 1..=QUERIES {
         let text = setting.sql()?.query(query, scale)?;
         for (system, found) in systems.iter_mut().zip(&mut found) {

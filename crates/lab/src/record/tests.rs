@@ -3,6 +3,7 @@
 use super::*;
 use crate::experiment::Need;
 use crate::outcome::{Axis, Claim, Point, Series, Table};
+use crate::setting::Scale;
 use std::time::Duration;
 
 const EXPERIMENT: Experiment = Experiment {

@@ -95,9 +95,11 @@ fn the_setting_is_told() {
         assert!(page.contains(part), "{part}");
     }
     let mut other = record(&FAILED, Found::Outcome(outcome()));
+    other.scale = "6".to_string();
     other.machine.processor = Some("Slow 1".to_string());
     let page = page_of(vec![record(&RUN, Found::Outcome(outcome())), other]);
     assert!(page.contains("Measured on 2 machines"), "which differ");
+    assert!(page.contains("tables 6 times those of quick scale"));
     assert_eq!(
         page.matches("Slow 1").count(),
         2,
