@@ -42,8 +42,7 @@ pub fn list(known: &[&Experiment]) -> String {
 
 /// Runs the experiments of those names and writes a record of each into `directory`.
 ///
-/// `commit` is what this program was built from, if the caller knows; `tell` hears
-/// what happens.
+/// `commit` is what this program was built from, or `unknown`; `tell` hears what happens.
 ///
 /// # Errors
 /// Before anything runs, everything that would keep it from running; later, only that
@@ -53,7 +52,7 @@ pub fn run(
     known: &[&Experiment],
     setting: &Setting,
     directory: &Path,
-    commit: Option<&str>,
+    commit: &str,
     tell: &mut dyn FnMut(Event<'_>),
 ) -> Result<Summary> {
     let chosen = check::prepare(ids, known, setting)?;

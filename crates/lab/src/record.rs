@@ -30,12 +30,8 @@ pub struct Program {
 }
 
 impl Program {
-    /// This program; built with `FREESTONE_COMMIT` set, it knows its commit by itself.
-    pub fn here(commit: Option<&str>) -> Program {
-        let commit = commit.or(option_env!("FREESTONE_COMMIT")).map(str::trim);
-        let commit = commit
-            .filter(|commit| !commit.is_empty())
-            .unwrap_or("unknown");
+    /// This program, built from that commit.
+    pub fn here(commit: &str) -> Program {
         Program {
             version: env!("CARGO_PKG_VERSION").to_string(),
             commit: commit.to_string(),
@@ -109,7 +105,9 @@ impl Record {
             date: date(start),
             seed: setting.seed,
             scale: setting.scale.to_string(),
-            repetitions: setting.repetitions(),
+            repetitions: (experiment.need)(setting)
+                .repetitions
+                .unwrap_or(setting.repetitions()),
             threads: setting.threads,
             load: None,
             seconds,

@@ -190,14 +190,9 @@ fn page(folder: &Path) -> String {
     let records = folder.join("records");
     let mut events = 0;
     let all = ["all".to_string()];
-    let summary = command::run(
-        &all,
-        &known,
-        &setting(folder),
-        &records,
-        Some("abc"),
-        &mut |_| events += 1,
-    );
+    let summary = command::run(&all, &known, &setting(folder), &records, "abc", &mut |_| {
+        events += 1
+    });
     let summary = summary.unwrap();
     assert_eq!((events, summary.records.len()), (4, 2));
     assert!(
@@ -310,7 +305,7 @@ fn nothing_runs_if_something_is_in_the_way() {
         ..setting(folder.path())
     };
     let records = folder.path().join("records");
-    let run = command::run(&ids, &[&CURVES], &poor, &records, None, &mut |_| {
+    let run = command::run(&ids, &[&CURVES], &poor, &records, "unknown", &mut |_| {
         panic!("runs")
     });
     let error = run.unwrap_err().to_string();
@@ -330,7 +325,14 @@ fn the_setting_is_of_this_machine() {
     assert_eq!((setting.scale, setting.seed), (Scale::Quick, 3));
     assert!(setting.threads >= 1 && setting.memory > 1 << 20);
     let ids = ["Q12".to_string()];
-    let run = command::run(&ids, &[&TABLES], &setting, folder.path(), None, &mut |_| ());
+    let run = command::run(
+        &ids,
+        &[&TABLES],
+        &setting,
+        folder.path(),
+        "unknown",
+        &mut |_| (),
+    );
     assert_eq!(run.unwrap().tally().hold, 1);
     let left: Vec<_> = fs::read_dir(folder.path()).unwrap().flatten().collect();
     assert_eq!(left.len(), 1, "only the record: {left:?}");

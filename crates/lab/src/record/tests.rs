@@ -10,7 +10,7 @@ const EXPERIMENT: Experiment = Experiment {
     id: "t1",
     source: "T, figure 1",
     title: "test",
-    need: |_| Need::default(),
+    need: |setting| Need::default().measured(2 * setting.repetitions() - 1),
     run: |_| Ok(Outcome::default()),
 };
 
@@ -24,7 +24,7 @@ fn record(found: Found) -> Record {
         sql: None,
     };
     let start = SystemTime::UNIX_EPOCH + Duration::from_secs(1_700_000_000);
-    let program = Program::here(Some("abc"));
+    let program = Program::here("abc");
     Record::new(
         &EXPERIMENT,
         &setting,
@@ -90,6 +90,12 @@ fn points_that_are_no_numbers_are_left_out_and_counted() {
     );
     assert_eq!(record.outcome().unwrap().plots[0].series[0].points.len(), 1);
     assert_eq!(record.date, "2023-11-14 22:13:20 UTC");
+}
+
+#[test]
+fn an_experiment_says_how_often_it_measures() {
+    let record = record(Found::Outcome(outcome()));
+    assert_eq!((record.repetitions, &record.scale[..]), (9, "quick"));
 }
 
 #[test]

@@ -38,7 +38,7 @@ fn record(experiment: &Experiment, found: Found) -> Record {
         l2: Some(2 << 20),
         ..Machine::default()
     };
-    let program = Program::here(Some("abc123"));
+    let program = Program::here("abc123");
     Record::new(
         experiment,
         &setting,
