@@ -6,8 +6,8 @@
 mod support;
 
 use freestone_lab::{
-    Axis, Claim, Experiment, Found, Need, Outcome, Plot, Point, Result, Scale, Series, Setting,
-    Table, command, plot,
+    Axis, Claim, Experiment, Found, Need, Outcome, Plot, Point, Record, Result, Scale, Series,
+    Setting, Table, command, plot,
 };
 use std::fs;
 use std::io::Write;
@@ -255,17 +255,22 @@ fn what_is_referred_to_is_there_once() {
 }
 
 #[test]
-fn a_drawing_stands_alone() {
+fn each_plot_is_a_file_of_its_own() {
     let folder = tempfile::tempdir().unwrap();
-    let outcome = curves(&setting(&fs::canonicalize(folder.path()).unwrap())).or_else(|_| {
-        fs::create_dir_all(folder.path().join("scratch"))?;
-        curves(&setting(folder.path()))
-    });
-    for drawn in &outcome.unwrap().plots {
-        let svg = plot::standalone(drawn);
+    page(folder.path());
+    let records = folder.path().join("records");
+    let outcome = Record::read(&Record::path(&records, "h6")).unwrap();
+    let plots = &outcome.outcome().unwrap().plots;
+    assert_eq!(plots.len(), 6);
+    for (number, plot) in (1..).zip(plots) {
+        let svg = fs::read_to_string(Record::drawing(&records, "h6", number)).unwrap();
         let elements = markup::elements(&svg).unwrap();
         assert_eq!(elements[..4], ["svg", "title", "desc", "style"]);
+        let title = plot::escape(&plot.title);
+        assert!(svg.contains(&format!(">{title}</title>")), "{title}");
     }
+    assert!(!records.join("h6-7.svg").exists());
+    assert!(!records.join("q12-1.svg").exists(), "it has no plots");
 }
 
 #[test]

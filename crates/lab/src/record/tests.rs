@@ -82,6 +82,27 @@ fn a_record_is_read_as_it_was_written() {
 }
 
 #[test]
+fn each_plot_is_drawn_beside_the_record() {
+    let folder = tempfile::tempdir().unwrap();
+    let drawn = || -> Vec<usize> {
+        let numbers = (1..=3).filter(|n| Record::drawing(folder.path(), "t1", *n).exists());
+        numbers.collect()
+    };
+    let mut two = outcome();
+    two.plots.push(outcome().plots.remove(0));
+    record(Found::Outcome(two)).write(folder.path()).unwrap();
+    assert_eq!(drawn(), [1, 2]);
+    let svg = fs::read_to_string(folder.path().join("t1-1.svg")).unwrap();
+    assert!(svg.starts_with("<svg ") && svg.contains("<style>"), "{svg}");
+    let one = record(Found::Outcome(outcome()));
+    one.write(folder.path()).unwrap();
+    assert_eq!(drawn(), [1], "that of the earlier run is gone");
+    let failed = record(Found::Failure("no disk".to_string()));
+    failed.write(folder.path()).unwrap();
+    assert_eq!(drawn(), [0; 0]);
+}
+
+#[test]
 fn points_that_are_no_numbers_are_left_out_and_counted() {
     let record = record(Found::Outcome(outcome()));
     assert_eq!(
