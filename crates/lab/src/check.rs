@@ -66,13 +66,12 @@ pub fn lacking(chosen: &[&Experiment], setting: &Setting) -> Vec<String> {
         .iter()
         .filter(|experiment| (experiment.need)(setting).postgres);
     let ids: Vec<&str> = of_postgres.map(|experiment| experiment.id).collect();
-    match ids.is_empty() || crate::m::postgres().is_some() {
-        true => Vec::new(),
-        false => vec![format!(
-            "PostgreSQL is not installed: claims of `{}` about it will not be tested (on Debian, \
-             apt-get install postgresql)",
+    match crate::m::postgres(&existing(&setting.scratch)) {
+        Err(why) if !ids.is_empty() => vec![format!(
+            "claims of `{}` about PostgreSQL will not be tested: {why}",
             ids.join("`, `")
         )],
+        _ => Vec::new(),
     }
 }
 
