@@ -1,5 +1,5 @@
 //! The frame of the lab, from running experiments to the page: with two small
-//! experiments made up here.
+//! experiments made up here, and in a browser with one of the lab's own.
 
 #![allow(clippy::unwrap_used, reason = "in tests, the panic is the report")]
 
@@ -273,23 +273,54 @@ fn each_plot_is_a_file_of_its_own() {
     assert!(!records.join("q12-1.svg").exists(), "it has no plots");
 }
 
+/// A page of one of the lab's own experiments, run with hardly any tuples.
+fn real_page(folder: &Path) -> String {
+    let known = freestone_lab::all();
+    let setting = Setting {
+        memory: 2 << 20,
+        ..setting(folder)
+    };
+    let records = folder.join("real");
+    let ids = ["h10".to_string()];
+    let summary = command::run(&ids, &known, &setting, &records, "abc", &mut |_| ()).unwrap();
+    let failures: Vec<_> = summary.failures().collect();
+    assert!(failures.is_empty(), "{failures:?}");
+    let to = folder.join("real.html");
+    assert_eq!(command::report(&records, &known, &to).unwrap().records, 1);
+    fs::read_to_string(to).unwrap()
+}
+
 #[test]
-fn a_browser_shows_all_of_the_page_at_any_width() {
+fn a_page_of_a_real_record_is_well_formed() {
+    let folder = tempfile::tempdir().unwrap();
+    let page = real_page(folder.path());
+    markup::elements(&page).unwrap();
+    assert!(
+        page.contains("prefetch depth"),
+        "the experiment's text is there"
+    );
+    assert!(!markup::drawings(&page).is_empty());
+}
+
+#[test]
+fn a_browser_shows_all_of_the_pages_at_any_width() {
     let Some(browser) = browser::find() else {
+        let said = "the page in a browser; none of the Chromium family is installed";
+        assert!(std::env::var_os("CI").is_none(), "not tested: {said}");
         // Not by the macro, whose text the harness hides when a test passes.
-        let said = "skipped: the page in a browser; none of the Chromium family is installed";
-        writeln!(std::io::stderr(), "{said}").unwrap();
+        writeln!(std::io::stderr(), "skipped: {said}").unwrap();
         return;
     };
     let folder = tempfile::tempdir().unwrap();
-    let page = page(folder.path());
-    let widths = browser::widths(&browser, &page, &[375, 800, 1400], folder.path());
-    let windows: Vec<u32> = widths.iter().map(|width| width.window).collect();
-    assert_eq!(windows, [375, 800, 1400], "the frames are as wide as asked");
-    for width in widths {
-        assert!(width.scroll <= width.window, "{width:?}");
-        assert!(width.beyond.is_empty(), "{width:?}");
-        assert!(width.clashes.is_empty(), "{width:?}");
+    for page in [page(folder.path()), real_page(folder.path())] {
+        let widths = browser::widths(&browser, &page, &[375, 800, 1400], folder.path());
+        let windows: Vec<u32> = widths.iter().map(|width| width.window).collect();
+        assert_eq!(windows, [375, 800, 1400], "the frames are as wide as asked");
+        for width in widths {
+            assert!(width.scroll <= width.window, "{width:?}");
+            assert!(width.beyond.is_empty(), "{width:?}");
+            assert!(width.clashes.is_empty(), "{width:?}");
+        }
     }
 }
 
