@@ -21,8 +21,7 @@ bench: setup           ## Freestone beside DataFusion on Parquet, then beside Du
 	$(BIN)/freestone-bench --scale 1 --db ./bench-db
 
 lab: build             ## the papers' experiments at a small scale, and a page of what they found
-	FREESTONE_COMMIT=$$(git rev-parse --short HEAD 2>/dev/null) \
-	  $(BIN)/freestone lab run all --quick --out ./lab-results
+	$(BIN)/freestone lab run all --quick --out ./lab-results
 	$(BIN)/freestone lab report --from ./lab-results --out ./lab.html
 
 clients: build         ## psql, Python, node, Go, Java, pgbench, pg_dump, SQLAlchemy's suite

@@ -2,6 +2,7 @@
 
 use crate::render::Format;
 use clap::{Args, Parser, Subcommand, ValueEnum};
+use freestone_lab::Scale;
 use std::net::{IpAddr, SocketAddr};
 use std::path::{Path, PathBuf};
 
@@ -274,8 +275,12 @@ pub enum LabCommand {
         /// Names of experiments, or all
         #[arg(required = true, value_name = "ID")]
         ids: Vec<String>,
-        /// Small tables and few repetitions
-        #[arg(long)]
+        /// How large their tables are: quick (seconds for each), full (as in the papers, where
+        /// memory allows it), or a number: so many times those of quick, up to full
+        #[arg(long, default_value = "full", value_name = "quick|full|FACTOR")]
+        scale: Scale,
+        /// Short for --scale quick
+        #[arg(long, conflicts_with = "scale")]
         quick: bool,
         /// Seed of everything that is drawn
         #[arg(long, default_value_t = 1)]
@@ -382,5 +387,33 @@ mod tests {
                 "{bad}"
             );
         }
+    }
+
+    #[test]
+    fn experiments_have_a_scale() {
+        let parse = |given: &[&str]| {
+            let arguments = [&["freestone", "lab", "run", "all"], given].concat();
+            Arguments::try_parse_from(arguments)
+        };
+        for (given, expected, short) in [
+            (&[][..], Scale::Full, false),
+            (&["--scale", "full"], Scale::Full, false),
+            (&["--scale", "quick"], Scale::Quick, false),
+            (&["--scale", "6"], Scale::Times(6.0), false),
+            (&["--quick"], Scale::Full, true),
+        ] {
+            match parse(given).expect("valid").command {
+                Some(Command::Lab(LabArguments {
+                    command: LabCommand::Run { scale, quick, .. },
+                })) => assert_eq!((scale, quick), (expected, short)),
+                other => panic!("{other:?}"),
+            }
+        }
+        assert!(parse(&["--quick", "--scale", "6"]).is_err());
+        let error = parse(&["--scale", "0.5"]).unwrap_err().to_string();
+        assert!(
+            error.contains("how many times as large as quick"),
+            "{error}"
+        );
     }
 }

@@ -5,11 +5,11 @@ use crate::failure::{Failure, Result};
 use crate::output::Output;
 use crate::tpch::Laboratory;
 use freestone_lab::c::{Entropy, EntrySize, Workload, codb};
-use freestone_lab::command;
+use freestone_lab::{Scale, command};
 use std::sync::Arc;
 
-/// Names the commit that the program was built from, for the records.
-const COMMIT: &str = "FREESTONE_COMMIT";
+/// The commit that the program was built from, for the records.
+const COMMIT: &str = env!("FREESTONE_COMMIT");
 
 /// Lists or runs experiments, or makes the page of what they found.
 ///
@@ -23,15 +23,16 @@ pub fn run(arguments: &LabArguments) -> Result<()> {
         LabCommand::List => output.line(command::list(&known).trim_end()),
         LabCommand::Run {
             ids,
+            scale,
             quick,
             seed,
             out,
         } => {
-            let mut setting = command::setting(*quick, *seed, out);
+            let scale = if *quick { Scale::Quick } else { *scale };
+            let mut setting = command::setting(scale, *seed, out);
             setting.sql = Some(Arc::new(Laboratory::new()?));
-            let commit = std::env::var(COMMIT).ok();
             let tell = &mut |event: freestone_lab::Event<'_>| eprintln!("{event}");
-            let summary = command::run(ids, &known, &setting, out, commit.as_deref(), tell);
+            let summary = command::run(ids, &known, &setting, out, COMMIT, tell);
             let summary = summary.map_err(|error| Failure::Message(error.to_string()))?;
             output.line(&summary.to_string())?;
             match summary.failures().next() {
@@ -97,6 +98,19 @@ fn entry_size(text: &str) -> Option<EntrySize> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_program_built_in_a_checkout_knows_its_commit() {
+        let root = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
+        let git = std::process::Command::new("git")
+            .args(["-C", root, "rev-parse", "HEAD"])
+            .output();
+        let is_checkout = std::path::Path::new(root).join(".git").exists();
+        let known = is_checkout && git.is_ok_and(|git| git.status.success());
+        let hexadecimal = COMMIT.len() >= 7 && COMMIT.chars().all(|c| c.is_ascii_hexdigit());
+        assert!(hexadecimal || !known, "{COMMIT}");
+        assert!(!COMMIT.is_empty());
+    }
 
     #[test]
     fn sizes_are_one_or_two() {

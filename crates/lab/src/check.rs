@@ -46,8 +46,8 @@ pub fn prepare<'a>(
         problems.push(Error::new("no experiment is named", hint));
     }
     problems.extend(scratch(&setting.scratch));
+    problems.extend(lacks_space(&chosen, setting));
     for experiment in &chosen {
-        problems.extend(space(experiment, setting));
         if (experiment.need)(setting).sql && setting.sql.is_none() {
             let message = format!("`{}` asks by SQL, which this lab has not", experiment.id);
             problems.push(Error::new(message, "run it as `freestone lab run`"));
@@ -66,13 +66,12 @@ pub fn lacking(chosen: &[&Experiment], setting: &Setting) -> Vec<String> {
         .iter()
         .filter(|experiment| (experiment.need)(setting).postgres);
     let ids: Vec<&str> = of_postgres.map(|experiment| experiment.id).collect();
-    match ids.is_empty() || crate::m::postgres().is_some() {
-        true => Vec::new(),
-        false => vec![format!(
-            "PostgreSQL is not installed: claims of `{}` about it will not be tested (on Debian, \
-             apt-get install postgresql)",
+    match crate::m::postgres(&existing(&setting.scratch)) {
+        Err(why) if !ids.is_empty() => vec![format!(
+            "claims of `{}` about PostgreSQL will not be tested: {why}",
             ids.join("`, `")
         )],
+        _ => Vec::new(),
     }
 }
 
@@ -129,26 +128,60 @@ fn distance(a: &str, b: &str) -> usize {
 fn space(experiment: &Experiment, setting: &Setting) -> Vec<Error> {
     let need = (experiment.need)(setting);
     let id = experiment.id;
-    let smaller = match setting.scale {
-        Scale::Full => "run it with --quick, which needs less, or ",
-        Scale::Quick => "",
-    };
     let mut problems = Vec::new();
     if need.memory > setting.memory {
         let (needs, may) = (bytes(need.memory), bytes(setting.memory));
         let message = format!("`{id}` needs {needs} of memory, and may fill {may}");
-        let hint = format!("{smaller}give it more, or leave it out");
-        problems.push(Error::new(message, hint));
+        problems.push(Error::new(message, "give it more, or leave it out"));
     }
     let free = free_space(&setting.scratch);
     if let Some(free) = free.filter(|&free| need.disk > free) {
         let (needs, free) = (bytes(need.disk), bytes(free));
         let place = setting.scratch.display();
         let message = format!("`{id}` needs {needs} on disk, and {place} has {free}");
-        let hint = format!("{smaller}make room, or use another directory");
-        problems.push(Error::new(message, hint));
+        problems.push(Error::new(message, "make room, or use another directory"));
     }
     problems
+}
+
+/// Those that lack memory or disk, with the largest scale at which none does.
+fn lacks_space(chosen: &[&Experiment], setting: &Setting) -> Vec<Error> {
+    let problems = chosen.iter().flat_map(|one| space(one, setting));
+    let mut problems: Vec<Error> = problems.collect();
+    if !problems.is_empty() && setting.scale != Scale::Quick {
+        let smaller = match largest_that_fits(chosen, setting) {
+            0 => "no scale fits; ".to_string(),
+            1 => "run it with --quick, the largest scale that fits, or ".to_string(),
+            factor => format!("run it with --scale {factor}, the largest that fits, or "),
+        };
+        for problem in &mut problems {
+            problem.hint.insert_str(0, &smaller);
+        }
+    }
+    problems
+}
+
+/// The largest whole factor at which all have the space that they need; 0 if none is.
+fn largest_that_fits(chosen: &[&Experiment], setting: &Setting) -> u32 {
+    const MOST: u32 = 10_000;
+    let fits = |factor: u32| {
+        let setting = Setting {
+            scale: Scale::Times(f64::from(factor)),
+            ..setting.clone()
+        };
+        let mut problems = chosen.iter().flat_map(|one| space(one, &setting));
+        problems.next().is_none()
+    };
+    // What is needed grows with the scale.
+    let (mut fitting, mut too_large) = (0, MOST);
+    while too_large - fitting > 1 {
+        let middle = fitting.midpoint(too_large);
+        match fits(middle) {
+            true => fitting = middle,
+            false => too_large = middle,
+        }
+    }
+    fitting
 }
 
 /// Whether files can be written there.
@@ -225,11 +258,10 @@ mod tests {
 
     const SMALL: Experiment = experiment("h6", |_| Need::default());
     const LARGE: Experiment = experiment("h10", |setting| Need {
-        memory: setting.by_scale(0, 1 << 50),
-        disk: setting.by_scale(0, u64::MAX),
+        memory: setting.by_scale(1 << 20, 1 << 50),
+        disk: setting.by_scale(1, u64::MAX),
         programs: vec!["a-program-that-nobody-has"],
-        sql: false,
-        postgres: false,
+        ..Need::default()
     });
 
     fn setting() -> Setting {
@@ -265,12 +297,49 @@ mod tests {
         for part in [
             "no experiment is called `h7` (did you mean `h6`? There are: h6, h10)",
             "no experiment is called `nonsense` (there are: h6, h10)",
-            "`h10` needs 1024 TiB of memory, and may fill 1 GiB (run it with --quick",
+            "`h10` needs 1024 TiB of memory, and may fill 1 GiB (run it with --scale 1024, the \
+             largest that fits, or give it more",
             "on disk, and",
             "`h10` needs the program a-program-that-nobody-has",
         ] {
             assert!(error.contains(part), "{part} not in {error}");
         }
+    }
+
+    #[test]
+    fn the_largest_scale_that_fits_is_named() {
+        let hint = |memory: u64, scale: Scale| {
+            let setting = Setting {
+                memory,
+                scale,
+                ..setting()
+            };
+            let problems = lacks_space(&[&SMALL, &LARGE], &setting);
+            problems.first().map(|problem| problem.hint.clone())
+        };
+        for (memory, scale, begins) in [
+            (
+                40 << 20,
+                Scale::Full,
+                "run it with --scale 40, the largest that fits, or give",
+            ),
+            (
+                5 << 19,
+                Scale::Times(7.5),
+                "run it with --scale 2, the largest",
+            ),
+            (
+                1 << 20,
+                Scale::Full,
+                "run it with --quick, the largest scale",
+            ),
+            (1, Scale::Full, "no scale fits; give it more"),
+            (1, Scale::Quick, "give it more"),
+        ] {
+            let hint = hint(memory, scale).unwrap();
+            assert!(hint.starts_with(begins), "{hint}");
+        }
+        assert_eq!(hint(1 << 30, Scale::Times(1024.0)), None);
     }
 
     #[test]

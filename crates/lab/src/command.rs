@@ -16,10 +16,10 @@ use std::path::{Path, PathBuf};
 ///
 /// The system's directory for temporary files is often in memory, where there is
 /// nothing to learn about disks.
-pub fn setting(quick: bool, seed: u64, directory: &Path) -> Setting {
+pub fn setting(scale: Scale, seed: u64, directory: &Path) -> Setting {
     const UNKNOWN: u64 = 2 << 30;
     Setting {
-        scale: if quick { Scale::Quick } else { Scale::Full },
+        scale,
         seed,
         scratch: directory.join("scratch"),
         threads: std::thread::available_parallelism().map_or(1, usize::from),
@@ -42,8 +42,7 @@ pub fn list(known: &[&Experiment]) -> String {
 
 /// Runs the experiments of those names and writes a record of each into `directory`.
 ///
-/// `commit` is what this program was built from, if the caller knows; `tell` hears
-/// what happens.
+/// `commit` is what this program was built from, or `unknown`; `tell` hears what happens.
 ///
 /// # Errors
 /// Before anything runs, everything that would keep it from running; later, only that
@@ -53,7 +52,7 @@ pub fn run(
     known: &[&Experiment],
     setting: &Setting,
     directory: &Path,
-    commit: Option<&str>,
+    commit: &str,
     tell: &mut dyn FnMut(Event<'_>),
 ) -> Result<Summary> {
     let chosen = check::prepare(ids, known, setting)?;

@@ -19,7 +19,7 @@ pub struct Experiment {
     pub run: fn(&Setting) -> Result<Outcome>,
 }
 
-/// What an experiment needs of a machine.
+/// What an experiment needs of a machine, and how long it keeps it busy.
 #[derive(Clone, Debug, Default)]
 pub struct Need {
     /// Bytes of memory.
@@ -32,4 +32,16 @@ pub struct Need {
     pub sql: bool,
     /// Whether some of its claims are about PostgreSQL.
     pub postgres: bool,
+    /// How often it measures each point, if not as often as the setting says.
+    pub repetitions: Option<usize>,
+}
+
+impl Need {
+    /// With so many repetitions of its own.
+    pub fn measured(self, repetitions: usize) -> Need {
+        Need {
+            repetitions: Some(repetitions),
+            ..self
+        }
+    }
 }

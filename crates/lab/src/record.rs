@@ -1,6 +1,7 @@
 //! What one run of one experiment found, kept as a JSON file.
 
 mod directory;
+mod drawings;
 
 #[cfg(test)]
 mod tests;
@@ -9,7 +10,7 @@ use crate::error::{Error, Result};
 use crate::experiment::Experiment;
 use crate::machine::Machine;
 use crate::outcome::{Outcome, Plot};
-use crate::setting::{Scale, Setting};
+use crate::setting::Setting;
 use serde::{Deserialize, Serialize};
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -30,12 +31,8 @@ pub struct Program {
 }
 
 impl Program {
-    /// This program; built with `FREESTONE_COMMIT` set, it knows its commit by itself.
-    pub fn here(commit: Option<&str>) -> Program {
-        let commit = commit.or(option_env!("FREESTONE_COMMIT")).map(str::trim);
-        let commit = commit
-            .filter(|commit| !commit.is_empty())
-            .unwrap_or("unknown");
+    /// This program, built from that commit.
+    pub fn here(commit: &str) -> Program {
         Program {
             version: env!("CARGO_PKG_VERSION").to_string(),
             commit: commit.to_string(),
@@ -72,7 +69,7 @@ pub struct Record {
     pub date: String,
     /// Seed of everything drawn.
     pub seed: u64,
-    /// `quick` or `full`.
+    /// `quick`, `full`, or how many times as large as quick.
     pub scale: String,
     /// How often each point was measured.
     pub repetitions: usize,
@@ -108,11 +105,10 @@ impl Record {
             machine: machine.clone(),
             date: date(start),
             seed: setting.seed,
-            scale: match setting.scale {
-                Scale::Quick => "quick".to_string(),
-                Scale::Full => "full".to_string(),
-            },
-            repetitions: setting.repetitions(),
+            scale: setting.scale.to_string(),
+            repetitions: (experiment.need)(setting)
+                .repetitions
+                .unwrap_or(setting.repetitions()),
             threads: setting.threads,
             load: None,
             seconds,
@@ -145,22 +141,23 @@ impl Record {
         directory.join(format!("{id}.json"))
     }
 
-    /// Writes the record, in place of an earlier one of the same experiment.
+    /// Where an experiment's plots are drawn, each in a file of its own; the first has `number` 1.
+    pub fn drawing(directory: &Path, id: &str, number: usize) -> PathBuf {
+        directory.join(format!("{id}-{number}.svg"))
+    }
+
+    /// Writes the record and a drawing of each of its plots, in place of earlier ones of the
+    /// same experiment.
     ///
     /// # Errors
-    /// What the disk says. The earlier record is whole until the new one is.
+    /// What the disk says. Each earlier file is whole until the new one is.
     pub fn write(&self, directory: &Path) -> Result<PathBuf> {
         let path = Record::path(directory, &self.id);
         let text = serde_json::to_string_pretty(self)
             .map_err(|error| Error::new(format!("{} makes no JSON: {error}", self.id), ""))?;
-        let part = path.with_extension("json.part");
-        let written = fs::create_dir_all(directory)
-            .and_then(|()| fs::write(&part, text + "\n"))
-            .and_then(|()| fs::rename(&part, &path));
-        written.map_err(|error| {
-            let message = format!("cannot write {}: {error}", path.display());
-            Error::new(message, "make room, or choose another directory with --out")
-        })?;
+        replace(&path, &(text + "\n"))?;
+        let plots = self.outcome().map_or(&[][..], |outcome| &outcome.plots);
+        drawings::write(directory, &self.id, plots)?;
         Ok(path)
     }
 
@@ -188,6 +185,20 @@ impl Record {
         serde_json::from_str(&text)
             .map_err(|error| Error::new(format!("{name} is damaged: {error}"), again))
     }
+}
+
+/// Writes a file and its directory; what was there is whole until all is written.
+fn replace(path: &Path, text: &str) -> Result<()> {
+    let mut part = path.as_os_str().to_owned();
+    part.push(".part");
+    let directory = path.parent().unwrap_or(Path::new("."));
+    let written = fs::create_dir_all(directory)
+        .and_then(|()| fs::write(&part, text))
+        .and_then(|()| fs::rename(&part, path));
+    written.map_err(|error| {
+        let message = format!("cannot write {}: {error}", path.display());
+        Error::new(message, "make room, or choose another directory with --out")
+    })
 }
 
 /// Of a file of whatever form, its form.

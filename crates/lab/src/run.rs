@@ -226,7 +226,14 @@ mod tests {
         let mut lines = Vec::new();
         let mut tell = |event: Event<'_>| lines.push(event.to_string());
         let all = [&BROKEN, &BAD, &GOOD];
-        let summary = run(&all, &setting, &records, &Program::here(None), &mut tell).unwrap();
+        let summary = run(
+            &all,
+            &setting,
+            &records,
+            &Program::here("unknown"),
+            &mut tell,
+        )
+        .unwrap();
         assert_eq!(lines.len(), 6);
         assert_eq!(lines[4], "[3/3] good: test (T, figure 1)");
         assert!(
@@ -274,7 +281,7 @@ mod tests {
             &[&GOOD],
             &setting,
             Path::new("/proc/nowhere"),
-            &Program::here(None),
+            &Program::here("unknown"),
             &mut |_| (),
         );
         assert!(

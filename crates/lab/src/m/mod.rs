@@ -3,6 +3,7 @@
 //! TPC-H over Freestone's columns and rows, and over PostgreSQL if it is installed.
 
 mod cold;
+mod installed;
 mod m2;
 mod postgres;
 mod systems;
@@ -12,5 +13,5 @@ use crate::experiment::Experiment;
 /// The experiments of the document.
 pub const EXPERIMENTS: &[&Experiment] = &[&m2::EXPERIMENT];
 
-/// Where PostgreSQL's programs are, if they are installed.
-pub(crate) use postgres::programs as postgres;
+/// Where PostgreSQL's programs are, or why it cannot be used.
+pub(crate) use installed::usable as postgres;

@@ -1,64 +1,57 @@
-//! A PostgreSQL of our own, on a socket in a directory that is gone afterwards.
+//! A PostgreSQL of our own, in directories that are gone afterwards.
 
+use super::installed::{SOMEBODY, usable};
 use crate::error::{Error, Result};
 use crate::setting::Setting;
-use std::env;
-use std::fs::{self, OpenOptions};
+use rustix::process::geteuid;
+use std::fs::{self, OpenOptions, Permissions};
 use std::io::Write;
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
-/// Whom the server runs as where we are root, which it refuses to be.
-const SOMEBODY: &str = "postgres";
-/// Where Debian keeps the programs of each version.
-const VERSIONS: &str = "/usr/lib/postgresql";
 /// The user within the database.
 const USER: &str = "freestone";
-
-/// The directory of its programs, of the newest version that is installed.
-pub(crate) fn programs() -> Option<PathBuf> {
-    let has = |folder: &PathBuf| {
-        ["initdb", "pg_ctl"]
-            .iter()
-            .all(|one| folder.join(one).is_file())
-    };
-    let path = env::var_os("PATH").unwrap_or_default();
-    let version = |folder: &PathBuf| folder.file_name()?.to_str()?.parse::<u32>().ok();
-    let kept = fs::read_dir(VERSIONS).into_iter().flatten().flatten();
-    let mut versions: Vec<PathBuf> = kept.map(|entry| entry.path()).collect();
-    versions.sort_by_key(version);
-    let versions = versions.into_iter().rev().map(|folder| folder.join("bin"));
-    versions.chain(env::split_paths(&path)).find(has)
-}
 
 /// A server with a database.
 #[derive(Debug)]
 pub(super) struct Cluster {
-    /// Data, log and socket.
+    /// Data and log.
     place: tempfile::TempDir,
+    /// The socket, among temporary files: its name has to be short.
+    socket: tempfile::TempDir,
     programs: PathBuf,
     running: bool,
 }
 
 impl Cluster {
-    /// Makes one and starts it, if PostgreSQL is installed.
+    /// Makes one in the scratch directory and starts it; if PostgreSQL cannot be used, why not.
     ///
     /// # Errors
     /// If its programs fail.
-    pub fn new(setting: &Setting) -> Result<Option<Cluster>> {
-        let Some(programs) = programs() else {
-            return Ok(None);
+    pub fn new(setting: &Setting) -> Result<std::result::Result<Cluster, String>> {
+        // Its programs work in a directory of their own.
+        let scratch = fs::canonicalize(&setting.scratch)?;
+        if geteuid().is_root() {
+            // The directory is this experiment's; others may enter it and not list it.
+            fs::set_permissions(&scratch, Permissions::from_mode(0o711))?;
+        }
+        let programs = match usable(&scratch) {
+            Ok(programs) => programs,
+            Err(why) => return Ok(Err(why)),
         };
-        // Not in the scratch directory: names of sockets are short, and another user may
-        // not reach it.
-        let place = tempfile::Builder::new()
-            .prefix("freestone-lab-pg-")
-            .tempdir()?;
-        if rustix::process::geteuid().is_root() {
-            done(Command::new("chown").arg(SOMEBODY).arg(place.path()))?;
+        let named = |directory: &Path| {
+            let mut builder = tempfile::Builder::new();
+            builder.prefix("freestone-lab-pg-").tempdir_in(directory)
+        };
+        let (place, socket) = (named(&scratch)?, named(&std::env::temp_dir())?);
+        if geteuid().is_root() {
+            let mut chown = Command::new("chown");
+            done(chown.arg(SOMEBODY).args([place.path(), socket.path()]))?;
         }
         let mut cluster = Cluster {
             place,
+            socket,
             programs,
             running: false,
         };
@@ -78,7 +71,7 @@ impl Cluster {
         done(command.arg(&data))?;
         cluster.configure(setting)?;
         cluster.start()?;
-        Ok(Some(cluster))
+        Ok(Ok(cluster))
     }
 
     /// Where its files are.
@@ -97,7 +90,7 @@ impl Cluster {
              effective_cache_size = '{megabytes}MB'\nwork_mem = '{}MB'\n\
              maintenance_work_mem = '{}MB'\nmax_parallel_workers_per_gather = {}\n\
              max_wal_size = '8GB'\nfsync = off\n",
-            self.place.path().display(),
+            self.socket.path().display(),
             megabytes / 4,
             megabytes / 32,
             megabytes / 16,
@@ -109,7 +102,7 @@ impl Cluster {
     /// One of its programs, run by somebody who may.
     fn as_somebody(&self, program: &str) -> Command {
         let program = self.programs.join(program);
-        let mut command = match rustix::process::geteuid().is_root() {
+        let mut command = match geteuid().is_root() {
             true => {
                 let mut command = Command::new("runuser");
                 command.args(["-u", SOMEBODY, "--"]).arg(program);
@@ -182,7 +175,7 @@ impl Cluster {
                 "postgres",
                 "-h",
             ])
-            .arg(self.place.path())
+            .arg(self.socket.path())
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
@@ -256,6 +249,36 @@ fn checked(name: &str, output: Output) -> Result<Output> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::setting::Scale;
+
+    #[test]
+    fn a_cluster_lives_in_the_scratch_directory() {
+        let folder = tempfile::tempdir().unwrap();
+        let setting = Setting {
+            scale: Scale::Quick,
+            seed: 1,
+            scratch: folder.path().to_path_buf(),
+            threads: 1,
+            memory: 1 << 30,
+            sql: None,
+        };
+        let cluster = match Cluster::new(&setting).unwrap() {
+            Ok(cluster) => cluster,
+            Err(why) => {
+                assert!(std::env::var_os("CI").is_none(), "not tested: {why}");
+                // Not by the macro, whose text the harness hides when a test passes.
+                writeln!(std::io::stderr(), "skipped: a cluster; {why}").unwrap();
+                return;
+            }
+        };
+        let scratch = fs::canonicalize(folder.path()).unwrap();
+        assert!(cluster.data().starts_with(scratch));
+        assert_eq!(cluster.run("SELECT 1;\nSELECT 2;").unwrap().len(), 2);
+        let socket = cluster.socket.path().to_path_buf();
+        drop(cluster);
+        assert!(!socket.exists());
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
+    }
 
     #[test]
     fn times_are_read() {

@@ -62,14 +62,15 @@ impl System {
         })
     }
 
-    /// PostgreSQL with the same rows, from Freestone's database `of`; `None` if it is not
-    /// installed.
+    /// PostgreSQL with the same rows, from Freestone's database `of`; if it cannot be used,
+    /// why not.
     ///
     /// # Errors
     /// Those of the load.
-    pub fn postgres(setting: &Setting, of: &Path) -> Result<Option<System>> {
-        let Some(cluster) = Cluster::new(setting)? else {
-            return Ok(None);
+    pub fn postgres(setting: &Setting, of: &Path) -> Result<std::result::Result<System, String>> {
+        let cluster = match Cluster::new(setting)? {
+            Ok(cluster) => cluster,
+            Err(why) => return Ok(Err(why)),
         };
         let sql = setting.sql()?;
         let source = sql.open(of, setting.threads)?;
@@ -92,7 +93,7 @@ impl System {
             "VACUUM ANALYZE;".into(),
         ];
         cluster.run(&script.join("\n"))?;
-        Ok(Some(System::Postgres(cluster)))
+        Ok(Ok(System::Postgres(cluster)))
     }
 
     /// What plots call it.

@@ -3,13 +3,14 @@
 use super::*;
 use crate::experiment::Need;
 use crate::outcome::{Axis, Claim, Point, Series, Table};
+use crate::setting::Scale;
 use std::time::Duration;
 
 const EXPERIMENT: Experiment = Experiment {
     id: "t1",
     source: "T, figure 1",
     title: "test",
-    need: |_| Need::default(),
+    need: |setting| Need::default().measured(2 * setting.repetitions() - 1),
     run: |_| Ok(Outcome::default()),
 };
 
@@ -23,7 +24,7 @@ fn record(found: Found) -> Record {
         sql: None,
     };
     let start = SystemTime::UNIX_EPOCH + Duration::from_secs(1_700_000_000);
-    let program = Program::here(Some("abc"));
+    let program = Program::here("abc");
     Record::new(
         &EXPERIMENT,
         &setting,
@@ -81,6 +82,27 @@ fn a_record_is_read_as_it_was_written() {
 }
 
 #[test]
+fn each_plot_is_drawn_beside_the_record() {
+    let folder = tempfile::tempdir().unwrap();
+    let drawn = || -> Vec<usize> {
+        let numbers = (1..=3).filter(|n| Record::drawing(folder.path(), "t1", *n).exists());
+        numbers.collect()
+    };
+    let mut two = outcome();
+    two.plots.push(outcome().plots.remove(0));
+    record(Found::Outcome(two)).write(folder.path()).unwrap();
+    assert_eq!(drawn(), [1, 2]);
+    let svg = fs::read_to_string(folder.path().join("t1-1.svg")).unwrap();
+    assert!(svg.starts_with("<svg ") && svg.contains("<style>"), "{svg}");
+    let one = record(Found::Outcome(outcome()));
+    one.write(folder.path()).unwrap();
+    assert_eq!(drawn(), [1], "that of the earlier run is gone");
+    let failed = record(Found::Failure("no disk".to_string()));
+    failed.write(folder.path()).unwrap();
+    assert_eq!(drawn(), [0; 0]);
+}
+
+#[test]
 fn points_that_are_no_numbers_are_left_out_and_counted() {
     let record = record(Found::Outcome(outcome()));
     assert_eq!(
@@ -89,6 +111,12 @@ fn points_that_are_no_numbers_are_left_out_and_counted() {
     );
     assert_eq!(record.outcome().unwrap().plots[0].series[0].points.len(), 1);
     assert_eq!(record.date, "2023-11-14 22:13:20 UTC");
+}
+
+#[test]
+fn an_experiment_says_how_often_it_measures() {
+    let record = record(Found::Outcome(outcome()));
+    assert_eq!((record.repetitions, &record.scale[..]), (9, "quick"));
 }
 
 #[test]

@@ -98,8 +98,12 @@ fn provenance(record: &Record, one_machine: bool) -> String {
         1 => format!("1 {word}"),
         many => format!("{many} {word}s"),
     };
+    let scale = match scale.parse::<f64>() {
+        Ok(factor) => format!("tables {factor} times those of quick scale"),
+        Err(_) => format!("{scale} scale"),
+    };
     let mut parts = vec![
-        format!("{scale} scale"),
+        scale,
         format!("seed {seed}"),
         plural(*repetitions, "repetition"),
         plural(*threads, "thread"),

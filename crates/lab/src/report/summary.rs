@@ -118,14 +118,14 @@ fn machines(chapters: &[Chapter<'_>]) -> String {
 fn reservations(chapters: &[Chapter<'_>]) -> String {
     let records: Vec<&Record> = super::records(chapters).collect();
     let count = |is: fn(&Record) -> bool| records.iter().filter(|record| is(record)).count();
-    let quick = count(|record| record.scale == "quick");
+    let small = count(|record| record.scale != "full");
     let disturbed = count(Record::is_disturbed);
     let of = records.len();
     let mut html = String::new();
-    if quick > 0 {
+    if small > 0 {
         html += &format!(
-            "<p class=\"machine\">{quick} of {of} at quick scale, with less data and fewer repetitions than \
-             the documents have.</p>\n"
+            "<p class=\"machine\">{small} of {of} at quick scale or a multiple of it, with less data than the \
+             documents have.</p>\n"
         );
     }
     if disturbed > 0 {

@@ -38,7 +38,7 @@ fn record(experiment: &Experiment, found: Found) -> Record {
         l2: Some(2 << 20),
         ..Machine::default()
     };
-    let program = Program::here(Some("abc123"));
+    let program = Program::here("abc123");
     Record::new(
         experiment,
         &setting,
@@ -95,9 +95,11 @@ fn the_setting_is_told() {
         assert!(page.contains(part), "{part}");
     }
     let mut other = record(&FAILED, Found::Outcome(outcome()));
+    other.scale = "6".to_string();
     other.machine.processor = Some("Slow 1".to_string());
     let page = page_of(vec![record(&RUN, Found::Outcome(outcome())), other]);
     assert!(page.contains("Measured on 2 machines"), "which differ");
+    assert!(page.contains("tables 6 times those of quick scale"));
     assert_eq!(
         page.matches("Slow 1").count(),
         2,
