@@ -20,10 +20,10 @@ mod rate;
 
 pub use advisor::{
     AUTO, BLOCK_BYTES, BlockUse, Candidate, Change, ColumnUse, Design, Gain, HALF_LIFE, Index,
-    Price, QUERIES, Run, Runs, Stored, Test, Tested, Total, Tried, TriedUsage, USAGES, Usage, Workload,
-    block_designs, gains, missing, mixture, price, search, total,
+    Price, QUERIES, Run, Runs, Stored, Test, Tested, Total, Tried, TriedUsage, USAGES, Usage,
+    Workload, block_designs, gains, missing, mixture, price, search, total,
 };
-pub use calibration::Calibration;
+pub use calibration::{Calibration, Spread, Stated};
 pub use codb::Traits;
 pub use correction::Correction;
 pub use costs::{
