@@ -61,15 +61,18 @@ impl Measured {
 /// # Errors
 /// Those of making and reading tables.
 pub(crate) fn measured(random: &mut Random, directory: &Path) -> Result<Vec<Measured>> {
-    let drawn = Drawn::new(random);
+    of_drawn(&Drawn::new(random), directory)
+}
+
+fn of_drawn(drawn: &Drawn, directory: &Path) -> Result<Vec<Measured>> {
     let mut cases = Vec::new();
     for layout in Layout::ALL {
-        cases.push(Case::new(&drawn, layout, directory)?);
+        cases.push(Case::new(drawn, layout, directory)?);
     }
     for _ in 0..TURNS {
         cases = cases
             .into_iter()
-            .map(|case| case.run(&drawn))
+            .map(|case| case.run(drawn))
             .collect::<Result<_>>()?;
     }
     let mut all = Vec::new();
@@ -235,6 +238,25 @@ impl Drawn {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// Each layout from memory and from disk, columns by the other scanner, too.
+    #[test]
+    fn a_query_is_measured_in_every_way() {
+        let drawn = Drawn {
+            rows: 3_000,
+            block_rows: 1_000,
+            share: 0.5,
+            ..Drawn::new(&mut Random::new(4))
+        };
+        let place = tempfile::tempdir().unwrap();
+        let all = of_drawn(&drawn, place.path()).unwrap();
+        let cold: Vec<&Measured> = all.iter().filter(|one| one.cold).collect();
+        assert_eq!((all.len(), cold.len()), (11, 5));
+        assert!(all.iter().all(|one| one.seconds > 0.0));
+        assert!(cold.iter().all(|one| one.hot_seconds > 0.0));
+        assert!(all.iter().all(|one| one.selection.rows == 3_000.0));
+        assert_eq!(std::fs::read_dir(place.path()).unwrap().count(), 0);
+    }
 
     /// A query asks the same of every layout, and finds as many rows as its share says.
     #[test]

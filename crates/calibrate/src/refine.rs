@@ -6,7 +6,7 @@ use freestone_model::{Correction, Costs, Machine, Selection, Spread, Stated};
 use std::path::Path;
 
 /// Queries that are drawn, each for all layouts.
-const QUERIES: usize = 30;
+const QUERIES: usize = 40;
 /// Nobody else draws with this seed, so that a check meets other queries.
 const SEED: u64 = 0x5eed_0ff1_7000;
 /// What took no longer from disk than from memory took this share of what was predicted

@@ -40,14 +40,13 @@ pub fn calibration(
         .map(|layout| (layout, ColumnScanner::Single))
         .into();
     ways.push((Layout::Column, ColumnScanner::Pipelined));
-    let cached = hardware::cached();
     let progress_of = |from: f64, to: f64| move |part: f64| progress(from + (to - from) * part);
     let measuring = progress_of(0.0, MEASURING);
     let count = ways.len() as f64;
     let mut layouts: Vec<LayoutCosts> = Vec::new();
     for (number, (layout, scanner)) in ways.into_iter().enumerate() {
         let step = |part: f64| measuring((number as f64 + part) / count);
-        let mut costs = layout_costs((&machine, cached), (layout, scanner), &step)?;
+        let mut costs = layout_costs(&machine, (layout, scanner), &step)?;
         // The scanner makes no difference to the disk.
         match layouts
             .iter()
@@ -60,7 +59,7 @@ pub fn calibration(
     }
     let costs = Costs {
         layouts,
-        cached,
+        cached: hardware::cached(),
         descent: Some(descent::misses(&machine)?),
     };
     let refining = progress_of(MEASURING, 1.0);
@@ -81,7 +80,7 @@ pub(crate) fn name(layout: Layout, scanner: ColumnScanner) -> String {
 }
 
 fn layout_costs(
-    (machine, cached): (&Machine, f64),
+    machine: &Machine,
     (layout, scanner): (Layout, ColumnScanner),
     step: &dyn Fn(f64),
 ) -> Result<LayoutCosts> {
@@ -138,22 +137,26 @@ fn layout_costs(
         cold: ColdCosts::default(),
         columns,
     };
-    let few = Costs {
-        layouts: vec![costs.clone()],
-        cached,
-        ..Costs::default()
-    };
-    costs.crowd = crowd(&meter, machine, layout, &few)?;
+    costs.crowd = crowd(&meter, layout, &costs)?;
     Ok(costs)
 }
 
 /// Measures many columns of all kinds, read together, beside what few of each cost.
-fn crowd(meter: &Meter, machine: &Machine, layout: Layout, few: &Costs) -> Result<Curve> {
+fn crowd(meter: &Meter, layout: Layout, few: &LayoutCosts) -> Result<Curve> {
     let kinds = recipes();
     let all = kinds.iter().cycle().take(MANY_COLUMNS).copied();
     let all: Vec<Recipe> = all.collect();
     let sample = Sample::make(&plan(layout, &all), None)?;
     let projection: Vec<usize> = (0..all.len()).collect();
+    // The same without what values cost.
+    let mut bare = few.clone();
+    for column in &mut bare.columns {
+        column.read = Curve::default();
+    }
+    let [few, bare] = [few.clone(), bare].map(|costs| Costs {
+        layouts: vec![costs],
+        ..Costs::default()
+    });
     let name = name(layout, meter.scanner);
     let cost = |share: f64| {
         let found = selected(share);
@@ -174,10 +177,15 @@ fn crowd(meter: &Meter, machine: &Machine, layout: Layout, few: &Costs) -> Resul
             read: Vec::new(),
             ..whole.clone()
         };
-        let predicted = |selection| few.seconds(machine, selection).unwrap_or_default();
-        let (whole, without) = (predicted(&whole), predicted(&without));
-        let taken = meter.whole(&sample, share, &projection)? / meter.clock;
-        let times = (taken - without) / (whole - without).max(1e-9);
+        let cycles = |costs: &Costs, selection: &Selection| {
+            let scanner = costs.scanner(selection);
+            scanner.map_or(0.0, |scanner| scanner.user_cycles * selection.rows)
+        };
+        // Columns are begun and lines touched besides; all else the table tells itself.
+        let beside = cycles(&bare, &whole) - cycles(&bare, &without);
+        let read = cycles(&few, &whole) - cycles(&bare, &whole);
+        let taken = meter.whole(&sample, share, &projection)? - meter.whole(&sample, share, &[])?;
+        let times = (taken - beside) / read.max(1.0);
         Ok((found, times.clamp(0.5, 4.0)))
     };
     let points = CROWDED.into_iter().map(cost);
