@@ -2,7 +2,7 @@
 
 use crate::drawn::measured;
 use crate::{Random, Result};
-use freestone_model::{Costs, Machine};
+use freestone_model::{Costs, Machine, Spread};
 use std::path::Path;
 
 /// A selection, as predicted and as measured.
@@ -38,12 +38,7 @@ pub struct Errors {
 impl Errors {
     /// Errors of selections.
     pub fn of(checked: &[Checked]) -> Errors {
-        let mut errors: Vec<f64> = checked.iter().map(Checked::error).collect();
-        errors.sort_by(f64::total_cmp);
-        let at = |share: f64| {
-            let place = ((errors.len() as f64 * share).ceil() as usize).max(1) - 1;
-            errors.get(place).copied().unwrap_or_default()
-        };
+        let Spread { median, ninth } = Spread::of(checked.iter().map(Checked::error));
         let (mut pairs, mut named) = (0, 0);
         for (number, one) in checked.iter().enumerate() {
             let others = checked[number + 1..].iter();
@@ -57,8 +52,8 @@ impl Errors {
             }
         }
         Errors {
-            median: at(0.5),
-            ninth: at(0.9),
+            median,
+            ninth,
             pairs,
             named,
         }

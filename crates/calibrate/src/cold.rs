@@ -3,6 +3,7 @@
 use crate::Result;
 use crate::columns::{Recipe, Values};
 use crate::disk::forget;
+use crate::drawn::TURNS;
 use crate::tables::{Plan, Sample};
 use freestone_model::ColdCosts;
 use freestone_storage::{CodecChoice, ColumnScanner, ColumnType, Layout};
@@ -10,8 +11,6 @@ use std::fs::File;
 use std::path::Path;
 use std::time::Instant;
 
-/// Runs of which the fastest counts.
-const RUNS: usize = 3;
 /// Small blocks of a table that has many, and their rows.
 const BLOCKS: usize = 32;
 const SMALL: usize = 1 << 10;
@@ -101,7 +100,8 @@ fn added(plan: &Plan<'_>, apart: usize, directory: &Path) -> Result<Added> {
         Ok::<f64, crate::Error>(start.elapsed().as_secs_f64())
     };
     let (mut cold, mut hot) = (f64::MAX, f64::MAX);
-    for _ in 0..RUNS {
+    // As often as queries are measured that this is to predict: the least of more is less.
+    for _ in 0..TURNS {
         sample = sample.reopened(place.path())?;
         forget_all(place.path())?;
         cold = cold.min(time(&sample)?);

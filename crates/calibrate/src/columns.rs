@@ -40,6 +40,9 @@ const WIDE: ColumnType = ColumnType::Decimal {
     scale: 2,
 };
 
+/// Bits by which integers are shifted to need more than 64.
+const WIDE_BITS: u32 = 60;
+
 /// Every stored type with every codec that suits it.
 pub(crate) fn recipes() -> Vec<Recipe> {
     use CodecName::{Alp, Bitpack, Constant, Dictionary, For, ForDelta, Rle, Symbols, Truncation};
@@ -52,7 +55,8 @@ pub(crate) fn recipes() -> Vec<Recipe> {
         });
     };
     for (kind, far) in [
-        (ColumnType::Integer, 1 << 12),
+        // As many bits as the column that selects has.
+        (ColumnType::Integer, 1 << 20),
         (ColumnType::BigInt, 1 << 40),
     ] {
         add(kind, CodecChoice::None, Values::Below(far));
@@ -90,14 +94,19 @@ pub(crate) fn recipes() -> Vec<Recipe> {
 
 impl Values {
     /// A constant that few values are below, if that costs what such a test does.
-    pub fn threshold(self) -> Option<Value> {
+    pub fn threshold(self, kind: &ColumnType) -> Option<Value> {
+        let wide = matches!(kind, ColumnType::Decimal { .. });
+        let shift = if wide { WIDE_BITS } else { 0 };
         match self {
-            Values::Below(limit) if limit >= 1 << 12 => Some(Value::Int(i128::from(limit >> 12))),
+            // Some rows in each zone, so that none is ruled out.
+            Values::Below(limit) if limit >= 1 << 12 => {
+                Some(Value::Int(i128::from(limit >> 10) << shift))
+            }
             Values::Ascending(_) | Values::Below(_) => None,
-            Values::Runs(_) => Some(Value::Int(512)),
+            Values::Runs(_) => Some(Value::Int(2048)),
             Values::Few(_) => Some(Value::Int(1_000)),
-            Values::Prices => Some(Value::Float(5.0)),
-            Values::Floats => Some(Value::Float(0.02)),
+            Values::Prices => Some(Value::Float(10.0)),
+            Values::Floats => Some(Value::Float(0.03)),
             Values::Words(..) | Values::Texts(_) => Some(Value::Bytes(b"aa".to_vec())),
         }
     }
@@ -138,7 +147,8 @@ impl Values {
                 (0..rows).map(|_| integers(random, &mut last)),
             )),
             (_, ColumnType::Decimal { precision, scale }) => {
-                let values = (0..rows).map(|_| i128::from(integers(random, &mut last)) << 60);
+                let values =
+                    (0..rows).map(|_| i128::from(integers(random, &mut last)) << WIDE_BITS);
                 let array = Decimal128Array::from_iter_values(values)
                     .with_precision_and_scale(*precision, *scale)
                     .map_err(|error| Error::Arrow(error.to_string()))?;

@@ -7,7 +7,6 @@ use crate::tables::{Plan, Sample};
 use crate::timer::least;
 use crate::{Random, Result};
 use freestone_model::{Costs, Machine, Selection};
-use freestone_storage::format::ZONE_ROWS;
 use freestone_storage::{CodecChoice, CodecName, ColumnScanner, Layout};
 use std::path::Path;
 use std::time::Instant;
@@ -15,7 +14,7 @@ use tempfile::TempDir;
 
 /// Turns of every query: as many when costs are corrected as when they are checked, since
 /// the least of more runs is less.
-const TURNS: usize = 5;
+pub(crate) const TURNS: usize = 5;
 
 /// A selection, and what it took.
 pub(crate) struct Measured {
@@ -29,9 +28,17 @@ pub(crate) struct Measured {
     pub cold: bool,
     /// Seconds, the least of some runs.
     pub seconds: f64,
+    /// Of these, seconds that the same scan took from memory, of a scan from disk.
+    pub hot_seconds: f64,
 }
 
 impl Measured {
+    /// How far off the model is, as a share of what was measured.
+    pub fn error(&self, machine: &Machine, costs: &Costs) -> f64 {
+        let (hot, more) = self.predicted(machine, costs);
+        ((hot + more) / self.seconds - 1.0).abs()
+    }
+
     /// Seconds of the scan by the model, and those that reading from disk adds; nothing
     /// for a layout that it does not know.
     pub fn predicted(&self, machine: &Machine, costs: &Costs) -> (f64, f64) {
@@ -54,26 +61,32 @@ impl Measured {
 /// # Errors
 /// Those of making and reading tables.
 pub(crate) fn measured(random: &mut Random, directory: &Path) -> Result<Vec<Measured>> {
-    let drawn = Drawn::new(random);
+    of_drawn(&Drawn::new(random), directory)
+}
+
+fn of_drawn(drawn: &Drawn, directory: &Path) -> Result<Vec<Measured>> {
     let mut cases = Vec::new();
     for layout in Layout::ALL {
-        cases.push(Case::new(&drawn, layout, directory)?);
+        cases.push(Case::new(drawn, layout, directory)?);
     }
     for _ in 0..TURNS {
         cases = cases
             .into_iter()
-            .map(|case| case.run(&drawn))
+            .map(|case| case.run(drawn))
             .collect::<Result<_>>()?;
     }
     let mut all = Vec::new();
     for Case { sample, ways, .. } in cases {
+        let left = sample.left(drawn.share)?;
+        let hot = ways.first().map_or(0.0, |(.., seconds)| *seconds);
         for (scanner, cold, seconds) in ways {
             all.push(Measured {
                 what: drawn.what(&sample),
-                selection: drawn.selection(scanner, &sample),
+                selection: drawn.selection(scanner, &sample, left),
                 rows: drawn.rows as f64,
                 cold,
                 seconds,
+                hot_seconds: if cold { hot } else { 0.0 },
             });
         }
     }
@@ -84,7 +97,8 @@ pub(crate) fn measured(random: &mut Random, directory: &Path) -> Result<Vec<Meas
 struct Case {
     sample: Sample,
     place: TempDir,
-    /// By each scanner from memory, and from disk: the least seconds that it took.
+    /// By each scanner from memory, the usual one first, and from disk: the least seconds
+    /// that it took.
     ways: Vec<(ColumnScanner, bool, f64)>,
 }
 
@@ -170,7 +184,7 @@ impl Drawn {
             recipes,
             selector: selectors[random.below(4) as usize],
             rows,
-            block_rows: rows / (1 + random.below(4) as usize),
+            block_rows: rows.div_ceil(1 + random.below(4) as usize),
             seed: random.bits(),
             // One query in eight asks for all.
             share: if random.below(8) == 0 { 1.0 } else { share },
@@ -201,21 +215,21 @@ impl Drawn {
         )
     }
 
-    fn selection(&self, scanner: ColumnScanner, sample: &Sample) -> Selection {
+    /// The selection of the rows that are `left` by zone maps, which are asked before it
+    /// runs; how many of them pass is not known but by the constant.
+    fn selection(&self, scanner: ColumnScanner, sample: &Sample, left: f64) -> Selection {
         let used = |column: &usize| sample.columns[*column].clone();
-        // Zones without a row that is selected are ruled out by their bounds.
-        let left = 1.0 - (1.0 - self.share).powf(ZONE_ROWS as f64);
         Selection {
             layout: name(sample.layout, scanner),
             blocks: sample.blocks() as f64,
-            rows: self.rows as f64 * left,
+            rows: left,
             tuple_bytes: sample.tuple_bytes,
             stride: Selection::stride(&sample.layout.to_string(), sample.columns.iter()),
             tested: match self.share < 1.0 {
                 true => vec![(used(&sample.selector()), 1.0)],
                 false => Vec::new(),
             },
-            share: (self.share / left).min(1.0),
+            share: (self.share * self.rows as f64 / left).min(1.0),
             read: self.projection.iter().map(used).collect(),
         }
     }
@@ -224,6 +238,25 @@ impl Drawn {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// Each layout from memory and from disk, columns by the other scanner, too.
+    #[test]
+    fn a_query_is_measured_in_every_way() {
+        let drawn = Drawn {
+            rows: 3_000,
+            block_rows: 1_000,
+            share: 0.5,
+            ..Drawn::new(&mut Random::new(4))
+        };
+        let place = tempfile::tempdir().unwrap();
+        let all = of_drawn(&drawn, place.path()).unwrap();
+        let cold: Vec<&Measured> = all.iter().filter(|one| one.cold).collect();
+        assert_eq!((all.len(), cold.len()), (11, 5));
+        assert!(all.iter().all(|one| one.seconds > 0.0));
+        assert!(cold.iter().all(|one| one.hot_seconds > 0.0));
+        assert!(all.iter().all(|one| one.selection.rows == 3_000.0));
+        assert_eq!(std::fs::read_dir(place.path()).unwrap().count(), 0);
+    }
 
     /// A query asks the same of every layout, and finds as many rows as its share says.
     #[test]
@@ -243,6 +276,9 @@ mod tests {
                 let count = sample.select(ColumnScanner::Single, 0.25, &drawn.projection);
                 found.push(count.unwrap());
                 assert!(sample.tuple_bytes > 0.0);
+                // Of blocks of 1,300 rows each is a zone, with some that pass.
+                assert_eq!(sample.left(0.25).unwrap(), 5_000.0);
+                assert!(sample.left(0.0).unwrap() < 5_000.0);
             }
             assert!((1_100..1_400).contains(&found[0]), "{found:?}");
             assert!(found.iter().all(|count| *count == found[0]), "{found:?}");

@@ -12,6 +12,10 @@ use std::time::Instant;
 const BYTES: usize = 256 << 20;
 /// Bytes of a cache line.
 const LINE: usize = 64;
+/// Bytes that every cache but the smallest holds; twice as many are tried, and so on.
+const LEAST_CACHED: usize = 256 << 10;
+/// A cache gives bytes at least so many times as fast as memory.
+const FASTER: f64 = 1.5;
 
 /// Measures a machine; files are written to `directory` and removed.
 ///
@@ -47,14 +51,47 @@ pub fn clock() -> f64 {
     (0..500).map(run).fold(0.0, f64::max)
 }
 
-/// Bytes a second from memory to one core, in sequence.
+/// Bytes a second from memory to one core, in sequence: from one place or from four at
+/// once, as a scan reads several columns, whichever is faster.
 pub fn bandwidth() -> f64 {
-    let words: Vec<u64> = (0..(BYTES / 8) as u64).collect();
+    let words = words();
+    let (halves, quarter) = (words.split_at(words.len() / 2), words.len() / 4);
+    let ((one, two), (three, four)) = (halves.0.split_at(quarter), halves.1.split_at(quarter));
+    let seconds = least(5, || {
+        let together = one.iter().zip(two).zip(three.iter().zip(four));
+        let sums = together.fold([0u64; 4], |sums, ((one, two), (three, four))| {
+            [
+                sums[0].wrapping_add(*one),
+                sums[1].wrapping_add(*two),
+                sums[2].wrapping_add(*three),
+                sums[3].wrapping_add(*four),
+            ]
+        });
+        black_box(sums);
+    });
+    rate(&words).max(BYTES as f64 / seconds)
+}
+
+/// Bytes that a core reads again faster than memory brings them.
+pub(crate) fn cached() -> f64 {
+    let words = words();
+    let enough = rate(&words) * FASTER;
+    let sizes = std::iter::successors(Some(LEAST_CACHED), |bytes| Some(bytes * 2));
+    let fast = sizes.take_while(|bytes| *bytes < BYTES && rate(&words[..bytes / 8]) >= enough);
+    fast.last().unwrap_or_default() as f64
+}
+
+fn words() -> Vec<u64> {
+    (0..(BYTES / 8) as u64).collect()
+}
+
+/// Bytes a second, read in sequence again and again.
+fn rate(words: &[u64]) -> f64 {
     let seconds = least(5, || {
         let sum = words.iter().fold(0u64, |sum, word| sum.wrapping_add(*word));
         black_box(sum);
     });
-    BYTES as f64 / seconds
+    size_of_val(words) as f64 / seconds
 }
 
 /// Seconds until a line at a random place is there.

@@ -1,15 +1,18 @@
 //! Measures a machine: its clock, memory and disk, and what Freestone's scans cost on it.
 //!
-//! What is measured goes into the model's [`Machine`] and [`Costs`], all in cycles.
+//! What is measured goes into the model's [`Machine`](freestone_model::Machine) and
+//! [`Costs`](freestone_model::Costs), all in cycles.
 //! [`check()`] draws selections that nothing was fitted on and says how far off the
 //! model is.
 
 mod check;
 mod cold;
 mod columns;
+mod descent;
 mod disk;
 mod drawn;
 mod hardware;
+mod meter;
 mod random;
 mod refine;
 mod scans;
@@ -17,9 +20,10 @@ mod tables;
 mod timer;
 
 pub use check::{Checked, Errors, check};
+pub use disk::is_in_memory;
 pub use hardware::{bandwidth, clock, machine};
 pub use random::Random;
-pub use scans::costs;
+pub use scans::calibration;
 pub use timer::{CpuTimer, least};
 
 use std::fmt;

@@ -1,24 +1,19 @@
 //! What scans of each layout cost: the constants of the model.
 
-use crate::Result;
-use crate::cold;
-use crate::columns::{Recipe, Values, recipes};
+use crate::columns::{Recipe, recipes};
+use crate::meter::{Begun, FEW, Meter, filler, plan};
 use crate::refine::refined;
-use crate::tables::{Plan, Sample, selected};
-use crate::timer::least;
+use crate::tables::{Sample, selected};
+use crate::{Result, cold, descent, hardware};
 use freestone_model::{
-    ColdCosts, ColumnCosts, Correction, Costs, Curve, FEW_COLUMNS, LayoutCosts, MANY_COLUMNS,
-    Machine, Selection,
+    Calibration, ColdCosts, ColumnCosts, Correction, Costs, Curve, FEW_COLUMNS, LayoutCosts,
+    MANY_COLUMNS, Machine, Selection,
 };
-use freestone_storage::{CodecChoice, ColumnScanner, ColumnType, Layout, Value};
+use freestone_storage::{ColumnScanner, Layout};
 use std::path::Path;
 
 /// The part of the time that costs are measured, before their sums are corrected.
 const MEASURING: f64 = 0.6;
-/// Rows of the tables that are measured.
-const ROWS: usize = 1 << 18;
-/// Rows of a table whose scan is little else than begun.
-const FEWEST: usize = 16;
 /// Series of runs of which the fastest counts; of what all else is the difference to, more.
 const RUNS: usize = 5;
 const BASE_RUNS: usize = 15;
@@ -26,20 +21,21 @@ const BASE_RUNS: usize = 15;
 const SHARES: [f64; 8] = [0.0001, 0.001, 0.01, 0.05, 0.2, 0.5, 0.9, 1.0];
 /// Those at which many columns are read together.
 const CROWDED: [f64; 5] = [0.001, 0.01, 0.1, 0.5, 1.0];
-/// The share for tests alone.
-const FEW: f64 = 0.00001;
 /// Columns of eight bytes that make tuples wider.
 const FILLERS: [usize; 5] = [0, 2, 6, 14, 30];
-/// As many of them are read in each of many blocks.
-const PARTS: usize = 8;
 /// As many of them take a cache line.
 const LINE_COLUMNS: usize = 8;
 
-/// Measures every layout, in memory and on files in `directory`; `progress` hears how much of the work is done, from 0 to 1.
+/// Measures every layout, in memory and on files in `directory`; `progress` hears how much
+/// of the work is done, from 0 to 1.
 ///
 /// # Errors
 /// Those of making and reading tables.
-pub fn costs(machine: &Machine, directory: &Path, progress: &dyn Fn(f64)) -> Result<Costs> {
+pub fn calibration(
+    machine: Machine,
+    directory: &Path,
+    progress: &dyn Fn(f64),
+) -> Result<Calibration> {
     let mut ways: Vec<_> = Layout::ALL
         .map(|layout| (layout, ColumnScanner::Single))
         .into();
@@ -50,7 +46,7 @@ pub fn costs(machine: &Machine, directory: &Path, progress: &dyn Fn(f64)) -> Res
     let mut layouts: Vec<LayoutCosts> = Vec::new();
     for (number, (layout, scanner)) in ways.into_iter().enumerate() {
         let step = |part: f64| measuring((number as f64 + part) / count);
-        let mut costs = layout_costs(machine, (layout, scanner), &step)?;
+        let mut costs = layout_costs(&machine, (layout, scanner), &step)?;
         // The scanner makes no difference to the disk.
         match layouts
             .iter()
@@ -61,8 +57,18 @@ pub fn costs(machine: &Machine, directory: &Path, progress: &dyn Fn(f64)) -> Res
         }
         layouts.push(costs);
     }
+    let costs = Costs {
+        layouts,
+        cached: hardware::cached(),
+        descent: Some(descent::misses(&machine)?),
+    };
     let refining = progress_of(MEASURING, 1.0);
-    refined(machine, Costs { layouts }, directory, &refining)
+    let (costs, stated) = refined(&machine, costs, directory, &refining)?;
+    Ok(Calibration {
+        machine,
+        costs,
+        stated: Some(stated),
+    })
 }
 
 /// The name by which the model knows a layout and a scanner.
@@ -70,56 +76,6 @@ pub(crate) fn name(layout: Layout, scanner: ColumnScanner) -> String {
     match scanner {
         ColumnScanner::Single => layout.to_string(),
         ColumnScanner::Pipelined => format!("{layout} pipelined"),
-    }
-}
-
-/// Measures cycles a row of one layout.
-struct Meter {
-    clock: f64,
-    scanner: ColumnScanner,
-    runs: usize,
-}
-
-impl Meter {
-    /// Cycles of a select, for each row of the table.
-    fn cycles(&self, sample: &Sample, share: f64, projection: &[usize]) -> Result<f64> {
-        let mut outcome = Ok(0);
-        let seconds = least(self.runs, || {
-            outcome = sample.select(self.scanner, share, projection)
-        });
-        outcome?;
-        Ok(seconds * self.clock / sample.rows as f64)
-    }
-
-    /// The same for rows whose value in a column is below a constant, and their share.
-    fn condition(&self, sample: &Sample, column: usize, value: &Value) -> Result<(f64, f64)> {
-        let mut outcome = Ok(0);
-        let seconds = least(self.runs, || {
-            outcome = sample.select_below(self.scanner, Some((column, value.clone())), &[]);
-        });
-        let rows = sample.rows as f64;
-        Ok((seconds * self.clock / rows, outcome? as f64 / rows))
-    }
-}
-
-fn plan(layout: Layout, recipes: &[Recipe]) -> Plan<'_> {
-    Plan {
-        layout,
-        selector: CodecChoice::Auto,
-        recipes,
-        rows: ROWS,
-        block_rows: ROWS,
-        every_zone: true,
-        seed: 7,
-    }
-}
-
-/// A column of eight bytes.
-fn filler() -> Recipe {
-    Recipe {
-        kind: ColumnType::BigInt,
-        codec: CodecChoice::None,
-        values: Values::Below(1 << 60),
     }
 }
 
@@ -132,7 +88,10 @@ fn layout_costs(
         clock: machine.clock,
         scanner,
         runs: BASE_RUNS,
+        begun: Begun::default(),
     };
+    let begun = Begun::measured(&meter, layout)?;
+    let meter = Meter { begun, ..meter };
     let mut widths = Vec::new();
     let mut rows = Curve::default();
     for count in FILLERS {
@@ -150,7 +109,6 @@ fn layout_costs(
             rows = Curve::through(SHARES.into_iter().map(cost).collect::<Result<Vec<_>>>()?);
         }
     }
-    let begun = Begun::measured(&meter, layout)?;
     let meter = Meter {
         runs: RUNS,
         ..meter
@@ -169,6 +127,7 @@ fn layout_costs(
         layout: name(layout, scanner),
         scan: begun.scan,
         block: begun.block,
+        test: begun.test,
         part: begun.part,
         hot_correction: Correction::default(),
         cold_correction: Correction::default(),
@@ -178,68 +137,35 @@ fn layout_costs(
         cold: ColdCosts::default(),
         columns,
     };
-    costs.crowd = crowd(&meter, machine, layout, &costs)?;
+    costs.crowd = crowd(&meter, layout, &costs)?;
     Ok(costs)
 }
 
-/// Cycles to begin something.
-struct Begun {
-    scan: f64,
-    block: f64,
-    /// A column of a block.
-    part: f64,
-}
-
-impl Begun {
-    /// Measures a table of many small blocks beside one of a single block, and one of
-    /// hardly any rows.
-    fn measured(meter: &Meter, layout: Layout) -> Result<Begun> {
-        let some = vec![filler(); PARTS];
-        let one = Sample::make(&plan(layout, &some), None)?;
-        let many = Plan {
-            block_rows: 1 << 10,
-            ..plan(layout, &some)
-        };
-        let many = Sample::make(&many, None)?;
-        // One row of each block is found.
-        let apart = |columns: &[usize]| -> Result<f64> {
-            let more = meter.cycles(&many, FEW, columns)? - meter.cycles(&one, FEW, columns)?;
-            Ok((more * ROWS as f64 / (many.blocks() - 1) as f64).max(0.0))
-        };
-        let all: Vec<usize> = (0..PARTS).collect();
-        let block = apart(&[])?;
-        let few = Plan {
-            rows: FEWEST,
-            block_rows: FEWEST,
-            ..plan(layout, &[])
-        };
-        let whole = meter.cycles(&Sample::make(&few, None)?, 1.0, &[])? * FEWEST as f64;
-        Ok(Begun {
-            scan: (whole - block).max(0.0),
-            block,
-            part: (apart(&all)? - block).max(0.0) / PARTS as f64,
-        })
-    }
-}
-
 /// Measures many columns of all kinds, read together, beside what few of each cost.
-fn crowd(meter: &Meter, machine: &Machine, layout: Layout, few: &LayoutCosts) -> Result<Curve> {
+fn crowd(meter: &Meter, layout: Layout, few: &LayoutCosts) -> Result<Curve> {
     let kinds = recipes();
     let all = kinds.iter().cycle().take(MANY_COLUMNS).copied();
     let all: Vec<Recipe> = all.collect();
     let sample = Sample::make(&plan(layout, &all), None)?;
     let projection: Vec<usize> = (0..all.len()).collect();
-    let costs = Costs {
-        layouts: vec![few.clone()],
-    };
+    // The same without what values cost.
+    let mut bare = few.clone();
+    for column in &mut bare.columns {
+        column.read = Curve::default();
+    }
+    let [few, bare] = [few.clone(), bare].map(|costs| Costs {
+        layouts: vec![costs],
+        ..Costs::default()
+    });
+    let name = name(layout, meter.scanner);
     let cost = |share: f64| {
         let found = selected(share);
         let whole = Selection {
-            layout: few.layout.clone(),
+            layout: name.clone(),
             blocks: sample.blocks() as f64,
             rows: sample.rows as f64,
             tuple_bytes: sample.tuple_bytes,
-            stride: Selection::stride(&few.layout, sample.columns.iter()),
+            stride: Selection::stride(&name, sample.columns.iter()),
             tested: match share < 1.0 {
                 true => vec![(sample.columns[sample.selector()].clone(), 1.0)],
                 false => Vec::new(),
@@ -251,10 +177,15 @@ fn crowd(meter: &Meter, machine: &Machine, layout: Layout, few: &LayoutCosts) ->
             read: Vec::new(),
             ..whole.clone()
         };
-        let predicted = |selection| costs.seconds(machine, selection).unwrap_or_default();
-        let (whole, without) = (predicted(&whole), predicted(&without));
-        let taken = meter.cycles(&sample, share, &projection)? * sample.rows as f64 / meter.clock;
-        let times = (taken - without) / (whole - without).max(1e-9);
+        let cycles = |costs: &Costs, selection: &Selection| {
+            let scanner = costs.scanner(selection);
+            scanner.map_or(0.0, |scanner| scanner.user_cycles * selection.rows)
+        };
+        // Columns are begun and lines touched besides; all else the table tells itself.
+        let beside = cycles(&bare, &whole) - cycles(&bare, &without);
+        let read = cycles(&few, &whole) - cycles(&bare, &whole);
+        let taken = meter.whole(&sample, share, &projection)? - meter.whole(&sample, share, &[])?;
+        let times = (taken - beside) / read.max(1.0);
         Ok((found, times.clamp(0.5, 4.0)))
     };
     let points = CROWDED.into_iter().map(cost);
@@ -306,7 +237,7 @@ fn column_costs(
     let own_test = meter.cycles(&sample, FEW, &[])?;
     // Tuples of other widths cost as much more or less as they do for the column that
     // selects.
-    let more = match recipe.values.threshold() {
+    let more = match recipe.values.threshold(&recipe.kind) {
         Some(value) => {
             let (cycles, share) = meter.condition(&sample, 0, &value)?;
             cycles - rows.at(share) - own_test
@@ -332,4 +263,24 @@ fn column_costs(
         read: Curve::through(points),
         cold: 0.0,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::meter::ROWS;
+
+    /// What a test costs is measured on all rows: each zone has some that pass.
+    #[test]
+    fn no_zone_is_ruled_out_while_tests_are_measured() {
+        for recipe in recipes() {
+            let Some(value) = recipe.values.threshold(&recipe.kind) else {
+                continue;
+            };
+            let recipes = [recipe];
+            let sample = Sample::make(&plan(Layout::Column, &recipes), None).unwrap();
+            let left = sample.left_below(Some((0, value))).unwrap();
+            assert_eq!(left, ROWS as f64, "{recipe:?}");
+        }
+    }
 }

@@ -6,12 +6,13 @@ use arrow_array::{ArrayRef, Int32Array, RecordBatch};
 use freestone_model::Used;
 use freestone_storage::format::ZONE_ROWS;
 use freestone_storage::{
-    ArrayForm, CodecChoice, Column, ColumnScanner, ColumnType, CompareOp, DEFAULT_SCHEMA, Layout,
-    OpenMode, Predicate, ScanRequest, Store, Table, TableOptions, TableSchema, Value,
+    ArrayForm, Block, CodecChoice, Column, ColumnScanner, ColumnType, CompareOp, DEFAULT_SCHEMA,
+    Layout, OpenMode, Predicate, Scan, ScanRequest, Store, Table, TableOptions, TableSchema, Value,
 };
 use std::hint::black_box;
 use std::path::Path;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Values of the column that selects are below this.
 const SELECTORS: u64 = 1 << 20;
@@ -87,17 +88,26 @@ impl Sample {
         Sample::of(store, plan.rows)
     }
 
-    /// The same table, opened anew: nothing of it is in memory.
+    /// The same table, opened anew: nothing of it is in memory, and none of its blocks was
+    /// looked at. Who reads ahead is ready, as in a database that has run for a while.
     pub fn reopened(self, directory: &Path) -> Result<Sample> {
-        let rows = self.rows;
-        drop(self);
-        Sample::of(Store::open(directory, OpenMode::ReadOnly)?, rows)
+        let Sample {
+            _store: store,
+            table,
+            ..
+        } = self;
+        drop((store, table));
+        let store = Store::open(directory, OpenMode::ReadOnly)?;
+        store.read_method();
+        Ok(Sample {
+            table: table_of(&store)?,
+            _store: store,
+            ..self
+        })
     }
 
     fn of(store: Arc<Store>, rows: usize) -> Result<Sample> {
-        let snapshot = store.snapshot();
-        let table = snapshot.table(DEFAULT_SCHEMA, "t").cloned();
-        let table = table.ok_or_else(|| Error::Arrow("the table is gone".to_owned()))?;
+        let table = table_of(&store)?;
         let mut columns: Vec<Used> = Vec::new();
         let first = table.blocks().first();
         let facts = first.map(|block| block.columns()).transpose()?;
@@ -140,10 +150,35 @@ impl Sample {
         share: f64,
         projection: &[usize],
     ) -> Result<usize> {
+        self.select_below(scanner, self.condition(share), projection)
+    }
+
+    /// Rows in zones that zone maps leave of a selection of a share of the rows.
+    pub fn left(&self, share: f64) -> Result<f64> {
+        self.left_below(self.condition(share))
+    }
+
+    /// The same of rows whose value in a column is below a constant.
+    pub fn left_below(&self, condition: Option<(usize, Value)>) -> Result<f64> {
+        let zones = |block: &Arc<Block>| block.rows().div_ceil(ZONE_ROWS as u64);
+        let all: u64 = self.table.blocks().iter().map(zones).sum();
+        let in_block = all / (self.blocks() as u64).max(1);
+        let scan = self.scan(ColumnScanner::Single, condition, &[])?;
+        let mut worker = scan.worker();
+        while let Some(columns) = worker.next_columns() {
+            columns?;
+        }
+        let count = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
+        let metrics = scan.metrics();
+        let out = count(&metrics.zones_pruned) + count(&metrics.blocks_pruned) * in_block;
+        let left = all.saturating_sub(out).max(1) as f64 / all.max(1) as f64;
+        Ok(left * self.rows as f64)
+    }
+
+    /// All rows are not asked for a condition that rules out none.
+    fn condition(&self, share: f64) -> Option<(usize, Value)> {
         let below = (share * SELECTORS as f64).round() as i128;
-        // All rows are not asked for a condition that rules out none.
-        let condition = (share < 1.0).then_some((self.selector(), Value::Int(below)));
-        self.select_below(scanner, condition, projection)
+        (share < 1.0).then_some((self.selector(), Value::Int(below)))
     }
 
     /// Selects rows whose value in a column is below a constant.
@@ -153,7 +188,23 @@ impl Sample {
         condition: Option<(usize, Value)>,
         projection: &[usize],
     ) -> Result<usize> {
-        let scan = self.table.scan(&ScanRequest {
+        let mut worker = self.scan(scanner, condition, projection)?.worker();
+        let mut rows = 0;
+        while let Some(columns) = worker.next_columns() {
+            let columns = columns?;
+            rows += columns.1;
+            black_box(&columns);
+        }
+        Ok(rows)
+    }
+
+    fn scan(
+        &self,
+        scanner: ColumnScanner,
+        condition: Option<(usize, Value)>,
+        projection: &[usize],
+    ) -> Result<Arc<Scan>> {
+        Ok(self.table.scan(&ScanRequest {
             projection: projection.to_vec(),
             predicate: condition.map(|(column, value)| Predicate::Compare {
                 column,
@@ -163,16 +214,14 @@ impl Sample {
             scanner,
             form: ArrayForm::Compact,
             ..ScanRequest::default()
-        })?;
-        let mut worker = scan.worker();
-        let mut rows = 0;
-        while let Some(columns) = worker.next_columns() {
-            let columns = columns?;
-            rows += columns.1;
-            black_box(&columns);
-        }
-        Ok(rows)
+        })?)
     }
+}
+
+fn table_of(store: &Store) -> Result<Arc<Table>> {
+    let snapshot = store.snapshot();
+    let table = snapshot.table(DEFAULT_SCHEMA, "t").cloned();
+    table.ok_or_else(|| Error::Arrow("the table is gone".to_owned()))
 }
 
 fn blocks(

@@ -252,7 +252,8 @@ pub struct CalibrateArguments {
     /// Then draw so many queries, run each on every layout, hot and cold, and compare
     #[arg(long, value_name = "QUERIES", default_value_t = 0)]
     pub check: usize,
-    /// Directory for files that are read, on the disk that counts [default: that of temporary files]
+    /// Directory for files that are read, on the disk that counts [default: the database of
+    /// --db, else that of temporary files]
     #[arg(long, value_name = "DIR")]
     pub scratch: Option<PathBuf>,
 }

@@ -26,13 +26,13 @@ pub struct Correction {
 }
 
 impl Correction {
-    /// The correction that is least far from points, each a selection and how many times
-    /// what was predicted it took.
-    pub fn through(points: &[(Selection, f64)]) -> Correction {
-        let points: Vec<([f64; TRAITS], f64)> = points
+    /// The correction that is least far from points, each a selection, how many times
+    /// what was predicted it took, and how much it counts.
+    pub fn through(points: &[(Selection, f64, f64)]) -> Correction {
+        let points: Vec<([f64; TRAITS], f64, f64)> = points
             .iter()
-            .filter(|(_, ratio)| ratio.is_finite() && *ratio > 0.0)
-            .map(|(selection, ratio)| (traits(selection), ratio.ln()))
+            .filter(|(_, ratio, _)| ratio.is_finite() && *ratio > 0.0)
+            .map(|(selection, ratio, weight)| (traits(selection), ratio.ln(), *weight))
             .collect();
         let mut weights = [0.0; TRAITS];
         for _ in 0..ROUNDS {
@@ -40,8 +40,8 @@ impl Correction {
             for (row, sums) in matrix.iter_mut().enumerate() {
                 sums[row] = RIDGE;
             }
-            for (traits, wanted) in &points {
-                let counts = 1.0 / (wanted - product(&weights, traits)).abs().max(NEAR);
+            for (traits, wanted, weight) in &points {
+                let counts = weight / (wanted - product(&weights, traits)).abs().max(NEAR);
                 for (row, sums) in matrix.iter_mut().enumerate() {
                     for (sum, trait_) in sums.iter_mut().zip(traits) {
                         *sum += counts * NEAR * traits[row] * trait_;
@@ -115,14 +115,14 @@ mod tests {
         }
     }
 
-    fn points(ratio: impl Fn(&Selection) -> f64) -> Vec<(Selection, f64)> {
+    fn points(ratio: impl Fn(&Selection) -> f64) -> Vec<(Selection, f64, f64)> {
         let mut points = Vec::new();
         for columns in [1, 3, 9, 30] {
             for share in [0.0001, 0.01, 0.3, 1.0] {
                 for stride in [8.0, 60.0, 400.0] {
                     let selection = selection(columns, share, stride);
                     let ratio = ratio(&selection);
-                    points.push((selection, ratio));
+                    points.push((selection, ratio, 1.0));
                 }
             }
         }
@@ -134,7 +134,7 @@ mod tests {
         let law = |selection: &Selection| (selection.read.len() as f64).powf(0.25) * 0.8;
         let mut points = points(law);
         // What others did to the machine meanwhile does not matter.
-        for (_, ratio) in points.iter_mut().step_by(7) {
+        for (_, ratio, _) in points.iter_mut().step_by(7) {
             *ratio *= 5.0;
         }
         let found = Correction::through(&points);
@@ -149,9 +149,19 @@ mod tests {
     fn nothing_is_corrected_without_points_or_beyond_measure() {
         let one = selection(3, 0.1, 20.0);
         assert_eq!(Correction::default().factor(&one), 1.0);
-        let none = [(one.clone(), f64::NAN), (one.clone(), 0.0)];
+        let none = [(one.clone(), f64::NAN, 1.0), (one.clone(), 0.0, 1.0)];
         assert_eq!(Correction::through(&none).factor(&one), 1.0);
         let far = Correction::through(&points(|_| 100.0));
         assert_eq!(far.factor(&one), MOST);
+    }
+
+    /// One point of three is far off, and does not count.
+    #[test]
+    fn points_count_by_their_weight() {
+        let one = selection(3, 0.1, 20.0);
+        let alike = |weight| (one.clone(), 2.0, weight);
+        let points = [alike(20.0), (one.clone(), 0.5, 0.0), alike(20.0)];
+        let factor = Correction::through(&points).factor(&one);
+        assert!((1.6..2.0).contains(&factor), "{factor}");
     }
 }

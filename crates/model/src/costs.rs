@@ -21,6 +21,9 @@ pub struct LayoutCosts {
     pub scan: f64,
     /// Cycles to begin a block.
     pub block: f64,
+    /// Cycles more to begin to test rows of a block.
+    #[serde(default)]
+    pub test: f64,
     /// Cycles to begin to read a column of a block, for all rows at once.
     #[serde(default)]
     pub part: f64,
@@ -119,9 +122,25 @@ pub struct Selection {
 pub struct Costs {
     /// One for each layout.
     pub layouts: Vec<LayoutCosts>,
+    /// Bytes that a core's caches keep from one scan to the next: scans that touch no
+    /// more do not wait for memory.
+    #[serde(default)]
+    pub cached: f64,
+    /// Cache misses on the way down a tree to the rows of a key, if they were measured.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub descent: Option<f64>,
 }
 
+/// See [`Costs::descent_misses`].
+const DESCENT: f64 = 4.0;
+
 impl Costs {
+    /// Cache misses on the way down a tree to the rows of a key; a number written by hand
+    /// if none was measured.
+    pub fn descent_misses(&self) -> f64 {
+        self.descent.unwrap_or(DESCENT)
+    }
+
     /// Cycles and bytes of each row; nothing for a layout that was not measured.
     pub fn scanner(&self, selection: &Selection) -> Option<Scanner> {
         let costs = self.of(&selection.layout)?;
@@ -139,16 +158,26 @@ impl Costs {
             column(&|column| column.read.at(selection.share))
         });
         let parts = selection.read.len() as f64;
-        let begun = costs.scan + (costs.block + costs.part * parts) * selection.blocks;
+        let test = if selection.tested.is_empty() {
+            0.0
+        } else {
+            costs.test
+        };
+        let begun = costs.scan + (costs.block + test + costs.part * parts) * selection.blocks;
         let user_cycles = begun / rows
             + costs.rows.at(selection.share)
             + tests.sum::<f64>()
             + reads.sum::<f64>() * costs.crowded(selection)
             + costs.lines.at(selection.share) * (selection.lines() - 1.0).max(0.0);
+        let touched = selection.touched();
         Some(Scanner {
             system_cycles: 0.0,
             user_cycles: user_cycles * costs.hot_correction.factor(selection),
-            bytes: selection.touched(),
+            bytes: if touched * rows <= self.cached {
+                0.0
+            } else {
+                touched
+            },
         })
     }
 

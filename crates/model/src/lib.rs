@@ -23,7 +23,7 @@ pub use advisor::{
     Price, QUERIES, Run, Runs, Stored, Test, Tested, Total, Tried, TriedUsage, USAGES, Usage,
     Workload, block_designs, gains, missing, mixture, price, search, total,
 };
-pub use calibration::Calibration;
+pub use calibration::{Calibration, Spread, Stated};
 pub use codb::Traits;
 pub use correction::Correction;
 pub use costs::{

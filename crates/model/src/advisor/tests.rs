@@ -22,6 +22,7 @@ fn calibration() -> Calibration {
         lines: Curve::default(),
         crowd: Curve::default(),
         scan: 0.0,
+        test: 0.0,
         part: 0.0,
         hot_correction: Correction::default(),
         cold_correction: Correction::default(),
@@ -44,7 +45,9 @@ fn calibration() -> Calibration {
                 layout("column", Curve::flat(1.0), columns.clone()),
                 layout("column pipelined", Curve::flat(0.0), columns),
             ],
+            ..Costs::default()
         },
+        stated: None,
     }
 }
 

@@ -13,6 +13,7 @@
 mod advice;
 mod automatic;
 mod exchange;
+mod foreign;
 mod pilot;
 mod predict;
 mod present;
@@ -26,7 +27,7 @@ mod uses;
 mod watch;
 
 pub(crate) use automatic::{Keeper, follow};
-pub(crate) use record::Record;
+pub(crate) use record::{Known, Record};
 pub(crate) use report::{advice, ledger, workload};
 pub(crate) use statements::{columns, run};
 pub(crate) use syntax::{Asked, parse};

@@ -47,7 +47,7 @@ pub(crate) fn predict(
         let Some(price) = price(&known.calibration, &stored, &used.usage, &used.expected) else {
             continue;
         };
-        let factor = record.learnt(|learnt| learnt.factor(&stored.design.layout));
+        let factor = known.learnt(record, |learnt| learnt.factor(&stored.design.layout));
         let share = share(threads, used.table.blocks().len());
         seconds += price.seconds * factor / share;
         disk_seconds += price.disk_seconds;
@@ -57,7 +57,7 @@ pub(crate) fn predict(
     }
     let operators: f64 = steps(plan)
         .iter()
-        .map(|step| record.learnt(|learnt| learnt.seconds(step.name, step.expected)))
+        .map(|step| known.learnt(record, |learnt| learnt.seconds(step.name, step.expected)))
         .sum();
     seconds += operators / threads.max(1) as f64;
     Ok(Predicted {

@@ -68,6 +68,9 @@ pub(crate) struct Known {
     pub(crate) calibration: Calibration,
     /// Whether they were measured for this database.
     pub(crate) measured: bool,
+    /// Whether they are those of a machine that a session asks about, see
+    /// [`foreign`](super::foreign).
+    pub(crate) foreign: bool,
 }
 
 #[derive(Default, Serialize, Deserialize)]
@@ -138,6 +141,7 @@ impl Record {
         };
         let known = Known {
             measured: text.is_some(),
+            foreign: false,
             calibration: match &text {
                 Some(text) => Calibration::read(text),
                 None => Calibration::reference(),
@@ -166,10 +170,10 @@ impl Record {
                 format!("cannot write {}: {error}", place.display()),
             )
         })?;
-        let measured = true;
         *self.calibration.lock() = Some(Arc::new(Known {
             calibration,
-            measured,
+            measured: true,
+            foreign: false,
         }));
         // What was learnt corrected other constants.
         self.kept.lock().learnt = Learnt::default();
@@ -334,7 +338,7 @@ fn replace(directory: &Path, name: &str, bytes: &[u8]) -> std::io::Result<()> {
     std::fs::rename(&draft, directory.join(name))
 }
 
-fn unreadable(error: freestone_model::Error) -> Error {
+pub(super) fn unreadable(error: freestone_model::Error) -> Error {
     Error::new("22023", error.message).with_hint(error.hint.to_owned())
 }
 

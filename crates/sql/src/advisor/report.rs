@@ -79,7 +79,8 @@ pub(super) fn answer(lines: &[Line]) -> Result<RecordBatch> {
         Values::Double(lines.iter().map(of).collect())
     };
     let advice = lines.iter().map(|line| line.advice.as_ref());
-    let numbers = advice.map(|advice| i64::try_from(advice?.number).ok());
+    // What is not kept has no number.
+    let numbers = advice.map(|advice| i64::try_from(advice?.number).ok().filter(|n| *n > 0));
     let statements = |line: &Line| Some(line.advice.as_ref()?.apply.join(";\n"));
     batch(vec![
         ("advice", Values::Long(numbers.collect())),

@@ -166,7 +166,7 @@ fn advise(session: &Session, tables: Vec<Advised>) -> Result<Outcome> {
             continue;
         }
         let (now, best) = searched(session, &table, &workload)?;
-        let known = record.known(session.database().store().path())?;
+        let known = session.known()?;
         let both = (&now.stored, &best.stored);
         let gains = gains(&known.calibration, &workload, both);
         let advice = Advice::new(&name, &table, &now, &best);
@@ -180,6 +180,11 @@ fn advise(session: &Session, tables: Vec<Advised>) -> Result<Outcome> {
         }
         advice.error = record.median_error().unwrap_or(ERROR);
         all.push(advice);
+    }
+    if session.known()?.foreign {
+        // Nobody applies here what another machine would be better off with.
+        lines.extend(all.iter().map(Line::of));
+        return Outcome::batch(answer(&lines)?);
     }
     record.advice(|kept| {
         // What was applied can still be undone.
@@ -202,8 +207,10 @@ fn searched(
     workload: &Workload,
 ) -> Result<(Candidate, Candidate)> {
     let record = session.database().record();
-    let known = record.known(session.database().store().path())?;
-    let rows = Rows::of(table, workload)?;
+    let known = session.known()?;
+    // What was tried here says nothing of another machine.
+    let tried = (!known.foreign).then_some(workload);
+    let rows = Rows::of(table, tried.unwrap_or(&Workload::default()))?;
     let mut present = (*record.stored(table)?).clone();
     // What only a trial can tell.
     let tried = rows.in_design(&present.design)?;

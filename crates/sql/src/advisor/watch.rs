@@ -17,6 +17,7 @@ use super::record::{Entry, Known, Record};
 use super::uses::{Use, uses};
 use crate::database::Database;
 use crate::error::Result;
+use crate::session::Session;
 
 /// What is known of a plan before it runs, for all of its runs.
 #[derive(Clone, Debug)]
@@ -41,6 +42,13 @@ impl fmt::Display for Watched {
             " (bound by {bound}; from disk {:.3} ms more",
             disk_seconds * 1e3
         )?;
+        let calibration = &self.known.calibration;
+        if let Some(error) = calibration.error().filter(|_| self.known.measured) {
+            write!(f, "; half of all scans within {:.0} %", error * 100.0)?;
+        }
+        if self.known.foreign {
+            write!(f, "; as on \"{}\"", calibration.machine.name)?;
+        }
         if !self.known.measured {
             write!(f, "; constants of another machine")?;
         }
@@ -54,17 +62,17 @@ impl Watched {
     /// # Errors
     /// Those of reading the machine file, or what tables consist of.
     pub(crate) fn of(
-        database: &Database,
+        session: &Session,
         (plan, statement): (&Arc<dyn ExecutionPlan>, String),
-        threads: usize,
     ) -> Result<Self> {
+        let database = session.database();
         let record = database.record();
-        let known = record.known(database.store().path())?;
+        let known = session.known()?;
         let uses = uses(plan);
         if uses.iter().any(|used| used.table.options.auto_layout) {
             database.keep_layouts();
         }
-        let predicted = predict(record, &known, plan, &uses, threads)?;
+        let predicted = predict(record, &known, plan, &uses, session.threads())?;
         Ok(Self {
             known,
             statement,
@@ -78,8 +86,11 @@ impl Watched {
         &self.uses
     }
 
-    /// Notes a run that has ended.
+    /// Notes a run that has ended; nothing where another machine was asked about.
     fn note(&self, record: &Record, before: &[Step], after: &[Step], seconds: f64) {
+        if self.known.foreign {
+            return;
+        }
         let mut runs = Vec::new();
         let scans = spent(before, after).filter(|(step, ..)| step.is_scan());
         for (used, (step, _, spent)) in self.uses.iter().zip(scans) {

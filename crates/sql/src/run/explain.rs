@@ -96,9 +96,7 @@ impl Run<'_> {
             let shown = DisplayableExecutionPlan::new(physical.as_ref());
             lines.extend(aligned(&shown.indent(wanted.verbose).to_string()));
         }
-        let database = self.session.database();
-        let threads = self.session.threads();
-        let watched = Watched::of(database, (&physical, ast.to_string()), threads)?;
+        let watched = Watched::of(self.session, (&physical, ast.to_string()))?;
         if !watched.uses().is_empty() {
             lines.push(watched.to_string());
         }

@@ -68,13 +68,11 @@ impl Run<'_> {
 
     /// What is predicted of a plan that reads tables, if queries are recorded.
     fn watched(&self, plan: &Arc<dyn ExecutionPlan>, ast: &Ast) -> Option<Arc<Watched>> {
-        let database = self.session.database();
-        if !database.record().is_recording() {
+        if !self.session.database().record().is_recording() {
             return None;
         }
         // Who cannot predict can run it all the same.
-        let watched =
-            Watched::of(database, (plan, ast.to_string()), self.session.threads()).ok()?;
+        let watched = Watched::of(self.session, (plan, ast.to_string())).ok()?;
         (!watched.uses().is_empty()).then(|| Arc::new(watched))
     }
 

@@ -64,7 +64,8 @@ impl Run<'_> {
 
     fn show_one(&self, name: &str) -> Result<Outcome> {
         let own = self.session.client().get(name);
-        let value = match own.or_else(|| self.session.reading(name)) {
+        let own = own.or_else(|| self.session.reading(name));
+        let value = match own.or_else(|| self.session.machine(name)) {
             Some(value) => value,
             None => self.as_it_is(&name.to_lowercase(), current(self.state(), name)?),
         };
@@ -87,6 +88,8 @@ impl Run<'_> {
         let mut all = all_settings(self.state());
         all.extend(self.session.client().all());
         all.extend(self.session.all_reading());
+        let machine = self.session.machine("freestone.machine");
+        all.extend(machine.map(|file| ("freestone.machine".to_owned(), file)));
         all.sort();
         let (names, values) = all
             .into_iter()

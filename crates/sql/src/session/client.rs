@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use parking_lot::Mutex;
 
+use super::machine::MACHINE;
 use super::{Block, Open, Session, Setting, current};
 use crate::error::{Error, Result};
 use crate::plan::names::{DEFAULT_SCHEMA, PUBLIC};
@@ -142,7 +143,8 @@ impl Session {
     /// # Errors
     /// `42704` for an unknown setting.
     pub fn setting(&self, name: &str) -> Result<String> {
-        match self.client.get(name).or_else(|| self.reading(name)) {
+        let own = self.client.get(name).or_else(|| self.reading(name));
+        match own.or_else(|| self.machine(name)) {
             Some(value) => Ok(value),
             None => current(&self.state.read(), name),
         }
@@ -154,7 +156,14 @@ impl Session {
     /// Those of [`Session::set`].
     pub(crate) fn reset_all(&self) -> Result<()> {
         self.client.reset();
-        for name in ["timezone", "threads", "durability", "freestone.engine"] {
+        let own = [
+            "timezone",
+            "threads",
+            "durability",
+            "freestone.engine",
+            MACHINE,
+        ];
+        for name in own {
             self.configure(&Setting {
                 name: name.to_owned(),
                 value: None,

@@ -5,6 +5,7 @@ mod cursors;
 mod describe;
 mod entry;
 mod lent;
+mod machine;
 mod notices;
 mod numbers;
 mod outcome;
@@ -86,6 +87,8 @@ pub struct Session {
     temporary: OnceLock<String>,
     /// Which known plans were made with its settings.
     plan_settings: Mutex<PlanSettings>,
+    /// The machine that it asks about, if that is another.
+    machine: Mutex<Option<machine::Named>>,
     identity: Arc<Identity>,
 }
 
@@ -131,6 +134,7 @@ impl Session {
             cursors: Cursors::default(),
             notices: notices::Notices::default(),
             temporary: OnceLock::new(),
+            machine: Mutex::default(),
             identity,
         }
     }
@@ -319,7 +323,10 @@ impl Session {
     pub(crate) fn configure(&self, setting: &Setting) -> Result<()> {
         let (name, value) = (setting.name.as_str(), setting.value.as_deref());
         self.may_set(name)?;
-        if self.client.set(name, value)? || self.set_reading(name, value)? {
+        if self.client.set(name, value)?
+            || self.set_reading(name, value)?
+            || self.set_machine(name, value)?
+        {
             return Ok(());
         }
         let mut state = self.state.write();

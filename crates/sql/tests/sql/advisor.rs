@@ -249,6 +249,55 @@ fn the_record_outlives_the_process() {
     );
 }
 
+/// The same machine with a tenth of the clock: queries take longer by its file, whatever was
+/// learnt here, and nothing of that is kept.
+#[test]
+fn another_machine_is_asked_about() {
+    let sql = wide();
+    ask(&sql, 30);
+    let predicted = || {
+        let plan = sql.rows_of_one_engine("EXPLAIN SELECT sum(c1), max(c2) FROM t WHERE c3 < 300");
+        let last = plan.last().unwrap().clone();
+        let time = last.split_once("Predicted time: ").unwrap().1;
+        let time: f64 = time.split(' ').next().unwrap().parse().unwrap();
+        (time, last)
+    };
+    let count = |what: &str| sql.rows_of_one_engine(&format!("SELECT count(*) FROM {what}"));
+    let reference = include_str!("../../../model/src/reference.json");
+    let named = reference.replacen("two virtual cores", "few cores", 1);
+    let slow = named.replacen("\"clock\":2890000000.0", "\"clock\":289000000.0", 1);
+    let place = tempfile::tempdir().unwrap();
+    let file = |name: &str, text: &str| {
+        let path = place.path().join(name);
+        std::fs::write(&path, text).unwrap();
+        path.display().to_string()
+    };
+    let (slow, none) = (file("slow.json", &slow), file("none.json", "{}"));
+    let (same, slower) = (file("same.json", &named), slow.as_str());
+    sql.run(&format!("SET freestone.machine = '{same}'"));
+    let (time, _) = predicted();
+    sql.run(&format!("SET freestone.machine = '{slower}'"));
+    assert_eq!(sql.rows_of_one_engine("SHOW freestone.machine"), [slower]);
+    let (longer, line) = predicted();
+    assert!(line.contains("as on \"few cores"), "{line}");
+    // Operators cost the same anywhere: nobody has measured them.
+    assert!(longer > time * 1.5, "{time} {longer}");
+    ask(&sql, 3);
+    assert_eq!(predicted().0, longer, "nothing is learnt");
+    sql.rows_of_one_engine("ADVISE TABLE t");
+    assert_eq!(count("freestone_advice()"), ["0"]);
+    assert_eq!(sql.state("APPLY ADVICE 1"), "42704");
+    let state = |file: &str| sql.state(&format!("SET freestone.machine = '{file}'"));
+    assert_eq!(state("/no/such/file.json"), "58P01");
+    assert_eq!(state(&none), "22023");
+    assert_eq!(predicted().0, longer, "what cannot be set changes nothing");
+    sql.run("RESET freestone.machine");
+    assert!(!predicted().1.contains("as on"));
+    assert_eq!(sql.rows_of_one_engine("SHOW freestone.machine"), [""]);
+    let recorded = "freestone_ledger() WHERE statement LIKE '%max(c2)%'";
+    assert_eq!(count(recorded), ["30"]);
+}
+
 /// What is asked for one by one becomes rows, block by block, and columns again.
 #[test]
 fn automatic_layouts_follow_both_ways() {

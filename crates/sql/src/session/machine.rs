@@ -1,0 +1,58 @@
+//! The setting `freestone.machine`: a machine file, of any machine, by which EXPLAIN and
+//! ADVISE of this session say what queries would take.
+
+use std::sync::Arc;
+
+use super::{PlanSettings, Session};
+use crate::advisor::Known;
+use crate::error::Result;
+use crate::rights::readable;
+
+/// Its name.
+pub(super) const MACHINE: &str = "freestone.machine";
+
+/// A machine file as it was named, and what it says.
+pub(super) type Named = (String, Arc<Known>);
+
+impl Session {
+    /// The constants that its queries are predicted by: those of the machine that it asks
+    /// about, else those of its database.
+    ///
+    /// # Errors
+    /// `58030` or `22023` for a machine file of the database that cannot be read.
+    pub(crate) fn known(&self) -> Result<Arc<Known>> {
+        match &*self.machine.lock() {
+            Some((_, known)) => Ok(Arc::clone(known)),
+            None => self.database.record().known(self.database.store().path()),
+        }
+    }
+
+    /// The file that a session has named, if that is what is asked for.
+    pub(crate) fn machine(&self, name: &str) -> Option<String> {
+        let named = || self.machine.lock().as_ref().map(|(file, _)| file.clone());
+        name.eq_ignore_ascii_case(MACHINE)
+            .then(|| named().unwrap_or_default())
+    }
+
+    /// Takes a machine file, or with an empty name none; whether that is what is set.
+    ///
+    /// # Errors
+    /// `42501`; `58P01` and `58030` for a file that cannot be read, `22023` for one that is
+    /// no machine file.
+    pub(super) fn set_machine(&self, name: &str, value: Option<&str>) -> Result<bool> {
+        if !name.eq_ignore_ascii_case(MACHINE) {
+            return Ok(false);
+        }
+        let named = value
+            .filter(|file| !file.is_empty())
+            .map(|file| -> Result<Named> {
+                let snapshot = self.database.store().snapshot();
+                let path = readable(&self.identity, snapshot.catalog(), file)?;
+                Ok((file.to_owned(), Arc::new(Known::of_another(&path)?)))
+            });
+        *self.machine.lock() = named.transpose()?;
+        // Known plans are predicted by what was known of them.
+        *self.plan_settings.lock() = PlanSettings::own();
+        Ok(true)
+    }
+}
