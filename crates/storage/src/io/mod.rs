@@ -167,6 +167,11 @@ pub trait Files: Send + Sync + Debug {
 
     /// The name to show to people.
     fn show(&self, name: &str) -> String;
+
+    /// Directories of the file system that these files lie in, if they do.
+    fn roots(&self) -> Vec<PathBuf> {
+        Vec::new()
+    }
 }
 
 /// Where `len` bytes at `offset` lie in `size` bytes, if they do.

@@ -76,4 +76,8 @@ impl Files for Beside {
     fn show(&self, name: &str) -> String {
         self.files.show(name)
     }
+
+    fn roots(&self) -> Vec<PathBuf> {
+        self.files.roots()
+    }
 }
