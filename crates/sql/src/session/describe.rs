@@ -9,10 +9,11 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use datafusion::arrow::datatypes::{DataType, Field, Schema, SchemaRef};
+use datafusion::logical_expr::LogicalPlan;
 use datafusion::sql::sqlparser::ast::{
     ArrayElemTypeDef, Assignment, AssignmentTarget, ConflictTarget, DataType as SqlType, Delete,
     Expr, FromTable, Insert, OnConflictAction, OnInsert, SelectItem, SetExpr, Statement as Ast,
-    TableObject, Update, Value, visit_expressions,
+    TableFactor, TableObject, Update, Value, visit_expressions,
 };
 use freestone_storage::Table;
 
@@ -22,7 +23,7 @@ use crate::error::Result;
 use crate::parameter;
 use crate::plan::names::{Name, fold, fold_part, table_name};
 use crate::plan::naming::result_names;
-use crate::run::{Run, explain};
+use crate::run::{Run, changes_rows, explain};
 use crate::statement::parse_one;
 
 /// What a prepared statement takes and gives.
@@ -53,13 +54,20 @@ impl Prepared {
     async fn described(&self, session: &Session) -> Result<Description> {
         let ast = session.own_tables(&self.statement.ast)?;
         let ast = ast.as_ref();
+        if changes_rows(ast) && session.identity().is_limited() {
+            // What columns are like is told to those only who may run it.
+            let run = Run::planning(session)?;
+            let catalog = run.snapshot.catalog();
+            run.rights(catalog).check(catalog, ast)?;
+        }
         let mut told = Told {
             types: casts(ast),
             columns: None,
         };
         match ast {
             Ast::Query(_) => {
-                told.columns = Some(self.planned(session, ast, &mut told.types).await?);
+                let columns = self.planned(session, ast, None, &mut told.types);
+                told.columns = Some(columns.await?);
             }
             Ast::Insert(insert) => self.insert(session, insert, &mut told).await?,
             Ast::Update(update) => self.update(session, update, &mut told).await?,
@@ -67,7 +75,7 @@ impl Prepared {
             Ast::Declare { stmts } => {
                 for query in stmts.iter().filter_map(|one| one.for_query.as_ref()) {
                     let query = Ast::Query(query.clone());
-                    self.planned(session, &query, &mut told.types).await?;
+                    self.planned(session, &query, None, &mut told.types).await?;
                 }
             }
             Ast::Fetch { name, .. } if self.statement.returns_rows() => {
@@ -107,11 +115,13 @@ impl Prepared {
         }
     }
 
-    /// Plans a query; what it tells of parameters is added to `types`.
+    /// Plans a query; what it tells of parameters is added to `types`. Of the table that
+    /// the statement changes no right to read is asked for.
     async fn planned(
         &self,
         session: &Session,
         ast: &Ast,
+        changed: Option<&Name>,
         types: &mut HashMap<usize, DataType>,
     ) -> Result<SchemaRef> {
         let holder = |number: usize| {
@@ -124,14 +134,16 @@ impl Prepared {
         let holders: Vec<Expr> = (0..self.parameters()).map(holder).collect();
         let bound = parameter::bind(ast, self.parameters(), &holders)?;
         let run = Run::planning(session)?;
-        let plan = match run.logical(&bound).await {
+        let plan = match planned_over(&run, &bound, changed).await {
             Ok(plan) => plan,
             // Not every function takes what has no type: NULL it is for those.
             Err(first) => {
                 let nulls = (0..self.parameters())
                     .map(|number| self.typed(number, Expr::Value(Value::Null.with_empty_span())));
                 let bound = parameter::bind(ast, self.parameters(), &nulls.collect::<Vec<_>>())?;
-                run.logical(&bound).await.map_err(|_| first)?
+                planned_over(&run, &bound, changed)
+                    .await
+                    .map_err(|_| first)?
             }
         };
         for (name, kind) in plan.get_parameter_types().unwrap_or_default() {
@@ -150,10 +162,11 @@ impl Prepared {
         &self,
         session: &Session,
         (what, from): (&str, &str),
+        changed: Option<&Name>,
         types: &mut HashMap<usize, DataType>,
     ) -> Result<SchemaRef> {
         let ast = parse_one(&format!("SELECT {what} FROM {from}"))?;
-        self.planned(session, &ast, types).await
+        self.planned(session, &ast, changed, types).await
     }
 
     async fn insert(&self, session: &Session, insert: &Insert, told: &mut Told) -> Result<()> {
@@ -190,11 +203,11 @@ impl Prepared {
                         }
                     }
                     let query = Ast::Query(source.clone());
-                    self.planned(session, &query, &mut told.types).await?;
+                    self.planned(session, &query, None, &mut told.types).await?;
                 }
                 _ => {
                     let query = Ast::Query(source.clone());
-                    self.planned(session, &query, &mut told.types).await?;
+                    self.planned(session, &query, None, &mut told.types).await?;
                 }
             }
         }
@@ -214,12 +227,10 @@ impl Prepared {
     }
 
     async fn update(&self, session: &Session, update: &Update, told: &mut Told) -> Result<()> {
-        let datafusion::sql::sqlparser::ast::TableFactor::Table { name: written, .. } =
-            &update.table.relation
-        else {
+        let TableFactor::Table { name: written, .. } = &update.table.relation else {
             return Ok(());
         };
-        let (_, table) = table_of(session, table_name(written)?)?;
+        let (name, table) = table_of(session, table_name(written)?)?;
         for (column, value) in assignments(&update.assignments) {
             told.direct(&table, (&column, value));
         }
@@ -237,12 +248,12 @@ impl Prepared {
         let mut what: Vec<String> = values.map(|(_, value)| value.to_string()).collect();
         what.push("1".to_owned());
         let place = place(&from, update.selection.as_ref());
-        let selected = (what.join(", "), place);
-        self.selected(session, (&selected.0, &selected.1), &mut told.types)
+        let (what, types) = (what.join(", "), &mut told.types);
+        self.selected(session, (&what, &place), Some(&name), types)
             .await?;
         if let Some(returning) = &update.returning {
             let schema = self
-                .selected(session, (&listed(returning), &from), &mut told.types)
+                .selected(session, (&listed(returning), &from), None, &mut told.types)
                 .await?;
             told.columns = Some(schema);
         }
@@ -259,11 +270,15 @@ impl Prepared {
             .collect();
         let from = all.join(", ");
         let place = place(&from, delete.selection.as_ref());
-        self.selected(session, ("1", &place), &mut told.types)
+        let name = match tables.first().map(|table| &table.relation) {
+            Some(TableFactor::Table { name, .. }) => Some(table_name(name)?),
+            _ => None,
+        };
+        self.selected(session, ("1", &place), name.as_ref(), &mut told.types)
             .await?;
         if let Some(returning) = &delete.returning {
             let schema = self
-                .selected(session, (&listed(returning), &from), &mut told.types)
+                .selected(session, (&listed(returning), &from), None, &mut told.types)
                 .await?;
             told.columns = Some(schema);
         }
@@ -282,7 +297,7 @@ impl Prepared {
         if !told.direct(table, (column, value)) && !is_plain {
             let ast = parse_one(&format!("SELECT {value}"))?;
             if parameter::count(&ast)? > 0 {
-                self.planned(session, &ast, &mut told.types).await?;
+                self.planned(session, &ast, None, &mut told.types).await?;
             }
         }
         Ok(())
@@ -304,7 +319,7 @@ impl Prepared {
             crate::plan::names::quoted(&name.name)
         );
         let schema = self
-            .selected(session, (&listed(returning), &from), &mut told.types)
+            .selected(session, (&listed(returning), &from), None, &mut told.types)
             .await?;
         told.columns = Some(schema);
         Ok(())
@@ -348,6 +363,13 @@ fn parameter_type(written: &SqlType) -> Result<DataType> {
         return Ok(DataType::new_list(element, true));
     }
     Ok(crate::types::column_type(written)?.arrow())
+}
+
+/// The plan of a query, with `changed` as the table that a statement changes.
+async fn planned_over(run: &Run<'_>, ast: &Ast, changed: Option<&Name>) -> Result<LogicalPlan> {
+    let mut relations = run.relations(ast).await?;
+    relations.row_ids = changed.map(|name| (name.schema.clone(), name.name.clone()));
+    relations.plan(ast)
 }
 
 fn table_of(session: &Session, name: Name) -> Result<(Name, Arc<Table>)> {
