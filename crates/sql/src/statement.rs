@@ -272,17 +272,18 @@ mod tests {
         assert_eq!(texts, ["SELECT 'ä;'", "SELECT\n2", "SELECT 3 -- ü"]);
     }
 
-    /// Each took minutes when the work for a statement grew with what stands around it.
+    /// Each took time by the square of their number when the work for a statement grew with
+    /// what stands around it.
     #[test]
     fn very_many_statements_of_one_line() {
         let many = |text: &str, count: usize| parse(&text.repeat(count)).map(|all| all.len());
-        assert_eq!(many("SELECT 1;", 200_000).unwrap(), 200_000);
+        assert_eq!(many("SELECT 1;", 100_000).unwrap(), 100_000);
         for (text, count) in [
-            ("INSERT INTO t OVERRIDING USER VALUE VALUES (1);", 20_000),
-            ("TABLE t;", 100_000),
-            ("VACUUM (ANALYZE) t;", 50_000),
-            ("SELECT 1 FETCH FIRST (1) ROWS ONLY;", 30_000),
-            ("ALTER VIEW v RENAME TO w;", 40_000),
+            ("INSERT INTO t OVERRIDING USER VALUE VALUES (1);", 10_000),
+            ("TABLE t;", 20_000),
+            ("VACUUM (ANALYZE) t;", 20_000),
+            ("SELECT 1 FETCH FIRST (1) ROWS ONLY;", 10_000),
+            ("ALTER VIEW v RENAME TO w;", 10_000),
         ] {
             assert_eq!(many(text, count).unwrap(), count, "{text}");
         }

@@ -4,6 +4,8 @@
 //! compared with. A statement that changes rows is described by queries over the same
 //! table: what it assigns, what it looks for, what it returns.
 
+mod merge;
+
 use std::collections::HashMap;
 use std::ops::ControlFlow;
 use std::sync::Arc;
@@ -21,9 +23,10 @@ use super::{Outcome, Prepared, Session};
 use crate::advisor;
 use crate::error::Result;
 use crate::parameter;
+use crate::plan::expression::printed;
 use crate::plan::names::{Name, fold, fold_part, table_name};
 use crate::plan::naming::result_names;
-use crate::run::{Run, changes_rows, explain};
+use crate::run::{Run, changes_rows, explain, is_default};
 use crate::statement::parse_one;
 
 /// What a prepared statement takes and gives.
@@ -72,6 +75,7 @@ impl Prepared {
             Ast::Insert(insert) => self.insert(session, insert, &mut told).await?,
             Ast::Update(update) => self.update(session, update, &mut told).await?,
             Ast::Delete(delete) => self.delete(session, delete, &mut told).await?,
+            Ast::Merge(merge) => self.merge(session, merge, &mut told).await?,
             Ast::Declare { stmts } => {
                 for query in stmts.iter().filter_map(|one| one.for_query.as_ref()) {
                     let query = Ast::Query(query.clone());
@@ -234,18 +238,19 @@ impl Prepared {
         for (column, value) in assignments(&update.assignments) {
             told.direct(&table, (&column, value));
         }
-        let mut from = update.table.to_string();
+        let mut from = printed(&update.table);
         if let Some(others) = &update.from {
             use datafusion::sql::sqlparser::ast::UpdateTableFromKind as Kind;
             let (Kind::BeforeSet(others) | Kind::AfterSet(others)) = others;
             others.iter().for_each(|other| {
                 from.push_str(", ");
-                from.push_str(&other.to_string());
+                from.push_str(&printed(other));
             });
         }
         let values = assignments(&update.assignments);
-        let values = values.filter(|(_, value)| parameter::number_of(value).is_none());
-        let mut what: Vec<String> = values.map(|(_, value)| value.to_string()).collect();
+        let values =
+            values.filter(|(_, value)| parameter::number_of(value).is_none() && !is_default(value));
+        let mut what: Vec<String> = values.map(|(_, value)| printed(value)).collect();
         what.push("1".to_owned());
         let place = place(&from, update.selection.as_ref());
         let (what, types) = (what.join(", "), &mut told.types);
@@ -263,11 +268,7 @@ impl Prepared {
     async fn delete(&self, session: &Session, delete: &Delete, told: &mut Told) -> Result<()> {
         let (FromTable::WithFromKeyword(tables) | FromTable::WithoutKeyword(tables)) = &delete.from;
         let others = delete.using.iter().flatten();
-        let all: Vec<String> = tables
-            .iter()
-            .chain(others)
-            .map(ToString::to_string)
-            .collect();
+        let all: Vec<String> = tables.iter().chain(others).map(printed).collect();
         let from = all.join(", ");
         let place = place(&from, delete.selection.as_ref());
         let name = match tables.first().map(|table| &table.relation) {
@@ -295,7 +296,7 @@ impl Prepared {
     ) -> Result<()> {
         let is_plain = matches!(value, Expr::Value(_) | Expr::Identifier(_));
         if !told.direct(table, (column, value)) && !is_plain {
-            let ast = parse_one(&format!("SELECT {value}"))?;
+            let ast = parse_one(&format!("SELECT {}", printed(value)))?;
             if parameter::count(&ast)? > 0 {
                 self.planned(session, &ast, None, &mut told.types).await?;
             }
@@ -389,12 +390,12 @@ fn assignments(all: &[Assignment]) -> impl Iterator<Item = (String, &Expr)> {
 
 fn place(from: &str, selection: Option<&Expr>) -> String {
     match selection {
-        Some(selection) => format!("{from} WHERE {selection}"),
+        Some(selection) => format!("{from} WHERE {}", printed(selection)),
         None => from.to_owned(),
     }
 }
 
 fn listed(items: &[SelectItem]) -> String {
-    let items: Vec<String> = items.iter().map(ToString::to_string).collect();
+    let items: Vec<String> = items.iter().map(printed).collect();
     items.join(", ")
 }

@@ -115,6 +115,17 @@ fn who_may_change_rows_is_told_what_that_takes() {
         assert_eq!(parameters(text), Ok(vec![kind]), "{text}");
     }
     assert_eq!(parameters("DELETE FROM secret"), Ok(vec![]));
+    let merge = "MERGE INTO mine USING (SELECT CAST($1 AS BIGINT) AS x) AS s ON a = x AND b = $2 \
+                 WHEN MATCHED THEN UPDATE SET a = $3 WHEN NOT MATCHED THEN INSERT VALUES (x, $4)";
+    let kinds = [
+        DataType::Int64,
+        DataType::Utf8View,
+        DataType::Int32,
+        DataType::Utf8View,
+    ];
+    assert_eq!(parameters(merge), Ok(kinds.to_vec()));
+    let text = "UPDATE mine SET b = 'it''s ' || $1, a = DEFAULT";
+    assert_eq!(parameters(text).map(|all| all.len()), Ok(1));
     let reads = "UPDATE secret SET n = $1 WHERE k = $2";
     assert_eq!(parameters(reads), Err("42501".to_owned()));
     let reads = "INSERT INTO mine SELECT k FROM secret WHERE k = $1";
