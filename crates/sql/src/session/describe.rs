@@ -14,8 +14,8 @@ use datafusion::arrow::datatypes::{DataType, Field, Schema, SchemaRef};
 use datafusion::logical_expr::LogicalPlan;
 use datafusion::sql::sqlparser::ast::{
     ArrayElemTypeDef, Assignment, AssignmentTarget, ConflictTarget, DataType as SqlType, Delete,
-    Expr, FromTable, Insert, OnConflictAction, OnInsert, SelectItem, SetExpr, Statement as Ast,
-    TableFactor, TableObject, Update, Value, visit_expressions,
+    Expr, FromTable, Insert, ObjectName, OnConflictAction, OnInsert, SelectItem, SetExpr,
+    Statement as Ast, TableFactor, TableObject, Update, Value, visit_expressions,
 };
 use freestone_storage::Table;
 
@@ -178,16 +178,7 @@ impl Prepared {
             return Ok(());
         };
         let (name, table) = table_of(session, table_name(written)?)?;
-        let all = table.schema.columns.iter();
-        let columns: Vec<String> = match insert.columns.is_empty() {
-            true => all.map(|column| column.name.clone()).collect(),
-            false => {
-                let last = |name: &datafusion::sql::sqlparser::ast::ObjectName| {
-                    name.0.last().and_then(fold_part).unwrap_or_default()
-                };
-                insert.columns.iter().map(last).collect()
-            }
-        };
+        let columns = named_or_all(&table, &insert.columns);
         if let Some(source) = &insert.source {
             match source.body.as_ref() {
                 SetExpr::Values(values) => {
@@ -377,6 +368,16 @@ fn table_of(session: &Session, name: Name) -> Result<(Name, Arc<Table>)> {
     let run = Run::planning(session)?;
     let table = Arc::clone(run.stored_table(&name)?);
     Ok((name, table))
+}
+
+/// The columns that an INSERT names, or all.
+fn named_or_all(table: &Table, named: &[ObjectName]) -> Vec<String> {
+    let all = table.schema.columns.iter();
+    let last = |name: &ObjectName| name.0.last().and_then(fold_part).unwrap_or_default();
+    match named.is_empty() {
+        true => all.map(|column| column.name.clone()).collect(),
+        false => named.iter().map(last).collect(),
+    }
 }
 
 fn assignments(all: &[Assignment]) -> impl Iterator<Item = (String, &Expr)> {

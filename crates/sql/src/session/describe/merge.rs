@@ -7,10 +7,10 @@ use datafusion::sql::sqlparser::ast::{
 };
 use freestone_storage::Table;
 
-use super::{Prepared, Session, Told, assignments, table_of};
+use super::{Prepared, Session, Told, assignments, named_or_all, table_of};
 use crate::error::Result;
 use crate::plan::expression::printed;
-use crate::plan::names::{fold_part, table_name};
+use crate::plan::names::table_name;
 use crate::run::is_default;
 
 impl Prepared {
@@ -69,17 +69,7 @@ fn inserted<'a>(table: &Table, insert: &'a MergeInsertExpr) -> Vec<(String, &'a 
     let MergeInsertKind::Values(values) = &insert.kind else {
         return Vec::new();
     };
-    let columns: Vec<String> = match insert.columns.is_empty() {
-        true => {
-            let columns = table.schema.columns.iter();
-            columns.map(|column| column.name.clone()).collect()
-        }
-        false => {
-            let names = insert.columns.iter();
-            let names = names.map(|name| name.0.last().and_then(fold_part));
-            names.map(Option::unwrap_or_default).collect()
-        }
-    };
+    let columns = named_or_all(table, &insert.columns);
     let row = values.rows.first().into_iter();
     let row = row.flat_map(|row| row.content.iter());
     columns.into_iter().zip(row).collect()
