@@ -5,26 +5,27 @@
 //! table: what it assigns, what it looks for, what it returns.
 
 mod merge;
+mod parts;
 
 use std::collections::HashMap;
-use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use datafusion::arrow::datatypes::{DataType, Field, Schema, SchemaRef};
-use datafusion::logical_expr::LogicalPlan;
 use datafusion::sql::sqlparser::ast::{
-    ArrayElemTypeDef, Assignment, AssignmentTarget, ConflictTarget, DataType as SqlType, Delete,
-    Expr, FromTable, Insert, ObjectName, OnConflictAction, OnInsert, SelectItem, SetExpr,
-    Statement as Ast, TableFactor, TableObject, Update, Value, visit_expressions,
+    ConflictTarget, Delete, Expr, FromTable, Insert, OnConflictAction, OnInsert, SelectItem,
+    SetExpr, Statement as Ast, TableFactor, TableObject, Update, Value,
 };
 use freestone_storage::Table;
 
+use self::parts::{
+    assignments, casts, listed, named_or_all, parameter_type, place, planned_over, table_of,
+};
 use super::{Outcome, Prepared, Session};
 use crate::advisor;
 use crate::error::Result;
 use crate::parameter;
 use crate::plan::expression::printed;
-use crate::plan::names::{Name, fold, fold_part, table_name};
+use crate::plan::names::{Name, fold, table_name};
 use crate::plan::naming::result_names;
 use crate::run::{Run, changes_rows, explain, is_default};
 use crate::statement::parse_one;
@@ -329,74 +330,4 @@ impl Told {
         }
         number.is_some()
     }
-}
-
-/// What parameters are cast to, as they are.
-fn casts(ast: &Ast) -> HashMap<usize, DataType> {
-    let mut types = HashMap::new();
-    let _: ControlFlow<()> = visit_expressions(ast, |expr| {
-        if let Expr::Cast {
-            expr, data_type, ..
-        } = expr
-            && let Some(number) = parameter::number_of(expr)
-            && let Ok(kind) = parameter_type(data_type)
-        {
-            types.entry(number).or_insert(kind);
-        }
-        ControlFlow::Continue(())
-    });
-    types
-}
-
-/// The type of a parameter that is cast: one of columns, or an array of it.
-fn parameter_type(written: &SqlType) -> Result<DataType> {
-    if let SqlType::Array(ArrayElemTypeDef::SquareBracket(element, _)) = written {
-        let element = crate::types::column_type(element)?.arrow();
-        return Ok(DataType::new_list(element, true));
-    }
-    Ok(crate::types::column_type(written)?.arrow())
-}
-
-/// The plan of a query, with `changed` as the table that a statement changes.
-async fn planned_over(run: &Run<'_>, ast: &Ast, changed: Option<&Name>) -> Result<LogicalPlan> {
-    let mut relations = run.relations(ast).await?;
-    relations.row_ids = changed.map(|name| (name.schema.clone(), name.name.clone()));
-    relations.plan(ast)
-}
-
-fn table_of(session: &Session, name: Name) -> Result<(Name, Arc<Table>)> {
-    let run = Run::planning(session)?;
-    let table = Arc::clone(run.stored_table(&name)?);
-    Ok((name, table))
-}
-
-/// The columns that an INSERT names, or all.
-fn named_or_all(table: &Table, named: &[ObjectName]) -> Vec<String> {
-    let all = table.schema.columns.iter();
-    let last = |name: &ObjectName| name.0.last().and_then(fold_part).unwrap_or_default();
-    match named.is_empty() {
-        true => all.map(|column| column.name.clone()).collect(),
-        false => named.iter().map(last).collect(),
-    }
-}
-
-fn assignments(all: &[Assignment]) -> impl Iterator<Item = (String, &Expr)> {
-    all.iter().filter_map(|one| match &one.target {
-        AssignmentTarget::ColumnName(name) => {
-            Some((name.0.last().and_then(fold_part)?, &one.value))
-        }
-        AssignmentTarget::Tuple(_) => None,
-    })
-}
-
-fn place(from: &str, selection: Option<&Expr>) -> String {
-    match selection {
-        Some(selection) => format!("{from} WHERE {}", printed(selection)),
-        None => from.to_owned(),
-    }
-}
-
-fn listed(items: &[SelectItem]) -> String {
-    let items: Vec<String> = items.iter().map(printed).collect();
-    items.join(", ")
 }

@@ -7,7 +7,8 @@ use datafusion::sql::sqlparser::ast::{
 };
 use freestone_storage::Table;
 
-use super::{Prepared, Session, Told, assignments, named_or_all, table_of};
+use super::parts::{assignments, named_or_all, table_of};
+use super::{Prepared, Session, Told};
 use crate::error::Result;
 use crate::plan::expression::printed;
 use crate::plan::names::table_name;
