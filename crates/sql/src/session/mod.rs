@@ -155,7 +155,7 @@ impl Session {
         let work = Box::pin(run::statement(self, statement));
         let outcome = AssertUnwindSafe(work).catch_unwind().await;
         let outcome = outcome.unwrap_or_else(|panic| Err(panicked(panic.as_ref())));
-        outcome.map_err(|error| told(self, Some(&statement.ast), error))
+        outcome.map_err(|error| told(self, Some(statement.ast.as_ref()), error))
     }
 
     /// Parses and runs all statements of a text and collects their rows.

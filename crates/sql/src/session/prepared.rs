@@ -81,7 +81,8 @@ impl Prepared {
         let at_point = at_point
             .await
             .unwrap_or_else(|panic| Err(panicked(&*panic)));
-        let at_point = at_point.map_err(|error| told(session, Some(&self.statement.ast), error));
+        let at_point =
+            at_point.map_err(|error| told(session, Some(self.statement.ast.as_ref()), error));
         if let Some(outcome) = at_point? {
             return Ok(outcome);
         }
