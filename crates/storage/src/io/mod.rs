@@ -40,6 +40,7 @@ use arrow_buffer::Buffer;
 use std::fmt::Debug;
 use std::ops::Range;
 use std::os::fd::BorrowedFd;
+use std::path::PathBuf;
 use std::sync::Arc;
 
 /// Alignment of sections within a file and of buffers in memory, bytes.

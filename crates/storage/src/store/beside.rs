@@ -6,6 +6,7 @@ use crate::error::{Error, Result};
 use crate::ids::BlockId;
 use crate::io::{Files, LogFile, ReadFile};
 use crate::manifest::Manifest;
+use std::path::PathBuf;
 use std::sync::Arc;
 
 /// Files that somebody else may remove.
