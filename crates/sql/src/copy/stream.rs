@@ -225,7 +225,7 @@ impl Incoming {
         };
         let mut rest = bytes;
         while let Some(end) = rest.iter().position(|byte| *byte == b'\n') {
-            self.lengthen(&rest[..end])?;
+            lengthen(&mut self.line, &rest[..end])?;
             rest = &rest[end + 1..];
             let slashes = self.line.iter().rev().take_while(|byte| **byte == b'\\');
             if slashes.count() % 2 == 1 {
@@ -242,20 +242,7 @@ impl Incoming {
             }
             self.line.clear();
         }
-        self.lengthen(rest)
-    }
-
-    /// Adds to the line whose end has not come.
-    fn lengthen(&mut self, bytes: &[u8]) -> Result<()> {
-        if self.line.len() + bytes.len() > LINE_BYTES {
-            let most = LINE_BYTES >> 20;
-            let message = format!("a line of COPY is longer than {most} MiB");
-            return Err(Error::new("54000", message).with_hint(
-                "lines of the text format end with a line feed; is it another format?",
-            ));
-        }
-        self.line.extend_from_slice(bytes);
-        Ok(())
+        lengthen(&mut self.line, rest)
     }
 
     /// Puts all rows into the table.
@@ -372,6 +359,17 @@ impl Write for Lines {
     fn flush(&mut self) -> std::io::Result<()> {
         Ok(())
     }
+}
+
+/// Adds to the line whose end has not come.
+fn lengthen(line: &mut Vec<u8>, bytes: &[u8]) -> Result<()> {
+    if line.len() + bytes.len() > LINE_BYTES {
+        let message = format!("a line of COPY is longer than {} MiB", LINE_BYTES >> 20);
+        return Err(Error::new("54000", message)
+            .with_hint("lines of the text format end with a line feed; is it another format?"));
+    }
+    line.extend_from_slice(bytes);
+    Ok(())
 }
 
 fn disk(error: &std::io::Error) -> Error {
