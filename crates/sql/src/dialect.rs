@@ -6,6 +6,7 @@
 //! in `increment`, FETCH with brackets in `fetch`, comments on constraints in `comment`.
 
 mod comment;
+mod edits;
 mod fetch;
 mod increment;
 mod maintenance;
@@ -15,11 +16,13 @@ mod view;
 use datafusion::sql::sqlparser::ast::{Expr, Ident, Insert, Statement as Ast};
 use datafusion::sql::sqlparser::tokenizer::{Location, Token, TokenWithSpan};
 
+use self::edits::Edits;
+
 /// What [`overriding`] says of OVERRIDING SYSTEM VALUE.
 pub(crate) const SYSTEM: &str = "overriding system value";
 const USER: &str = "overriding user value";
 
-/// Where OVERRIDING stood, and which of the two.
+/// Where OVERRIDING stood, in order, and which of the two.
 pub(crate) type Overridings = Vec<(Location, &'static str)>;
 
 /// Changes the tokens of a text to what the parser understands.
@@ -45,8 +48,9 @@ fn unquote_dollars(token: &mut TokenWithSpan) {
 
 /// Tells the statement between two places of an OVERRIDING that was taken out there.
 pub(crate) fn mark(ast: &mut Ast, found: &Overridings, from: Location, to: Option<Location>) {
-    let inside = |at: &Location| *at >= from && to.is_none_or(|to| *at < to);
-    let Some((_, which)) = found.iter().find(|(at, _)| inside(at)) else {
+    let inside = |at: &Location| to.is_none_or(|to| *at < to);
+    let first = found.partition_point(|(at, _)| *at < from);
+    let Some((_, which)) = found.get(first).filter(|(at, _)| inside(at)) else {
         return;
     };
     match ast {
@@ -72,7 +76,7 @@ pub(crate) fn overriding(insert: &Insert) -> Option<&'static str> {
 }
 
 fn take_overriding(tokens: &mut Vec<TokenWithSpan>) -> Overridings {
-    let mut found = Vec::new();
+    let (mut found, mut edits) = (Vec::new(), Edits::default());
     let mut at = 0;
     while at < tokens.len() {
         let places = words(tokens, at, 3);
@@ -88,11 +92,12 @@ fn take_overriding(tokens: &mut Vec<TokenWithSpan>) -> Overridings {
         };
         if let (Some(which), Some((last, _))) = (which, places.last()) {
             found.push((tokens[at].span.start, which));
-            tokens.drain(at..=*last);
-        } else {
-            at += 1;
+            edits.take(at..last + 1);
+            at = *last;
         }
+        at += 1;
     }
+    edits.make(tokens);
     found
 }
 

@@ -18,7 +18,7 @@ use crate::rights;
 use crate::run::cursor;
 
 /// Brackets inside brackets, at most; deeper text is refused, not overflowed on.
-const NESTING: usize = 400;
+pub(crate) const NESTING: usize = 400;
 
 /// One parsed SQL statement. It can be run by any session, any number of times.
 #[derive(Debug, Clone, PartialEq)]
@@ -120,7 +120,7 @@ pub(crate) fn parse(sql: &str) -> Result<Vec<Statement>> {
     let mut parser = Parser::new(&dialect)
         .with_recursion_limit(NESTING)
         .with_tokens_with_locations(tokens);
-    let lines = Lines::of(sql);
+    let mut places = Places::of(sql);
     let mut statements = Vec::new();
     loop {
         while parser.consume_token(&Token::SemiColon) {}
@@ -128,7 +128,7 @@ pub(crate) fn parse(sql: &str) -> Result<Vec<Statement>> {
         if first.token == Token::EOF {
             return Ok(statements);
         }
-        let start = lines.offset(sql, first.span.start);
+        let start = places.offset(first.span.start);
         let own = advisor::parse(&mut parser).transpose();
         let own = own.or_else(|| rights::parse(&mut parser).transpose());
         let own = own.or_else(|| cursor::parse(&mut parser).transpose());
@@ -138,7 +138,7 @@ pub(crate) fn parse(sql: &str) -> Result<Vec<Statement>> {
         let next = parser.peek_token();
         let end = match &next.token {
             Token::EOF => sql.len(),
-            Token::SemiColon => lines.offset(sql, next.span.start),
+            Token::SemiColon => places.offset(next.span.start),
             other => {
                 return Err(
                     Error::new("42601", format!("syntax error at or near \"{other}\"")).at(Some(
@@ -227,25 +227,73 @@ pub(crate) fn parse_one(sql: &str) -> Result<Ast> {
     }
 }
 
-/// Byte offsets of the lines of a text.
-struct Lines(Vec<usize>);
+/// Places in a text, which are asked for from its beginning to its end: searched for from
+/// a line's beginning each, the many statements of one line would take as long as their
+/// number squared.
+struct Places<'a> {
+    text: &'a str,
+    offset: usize,
+    at: Location,
+}
 
-impl Lines {
-    fn of(sql: &str) -> Self {
-        let mut starts = vec![0];
-        starts.extend(sql.match_indices('\n').map(|(at, _)| at + 1));
-        Self(starts)
+impl<'a> Places<'a> {
+    fn of(text: &'a str) -> Self {
+        Self {
+            text,
+            offset: 0,
+            at: Location::new(1, 1),
+        }
     }
 
-    fn offset(&self, sql: &str, at: Location) -> usize {
-        let line = usize::try_from(at.line.saturating_sub(1)).unwrap_or(usize::MAX);
-        let column = usize::try_from(at.column.saturating_sub(1)).unwrap_or(usize::MAX);
-        let Some(start) = self.0.get(line) else {
-            return sql.len();
-        };
-        sql[*start..]
-            .char_indices()
-            .nth(column)
-            .map_or(sql.len(), |(offset, _)| start + offset)
+    /// The offset of a place in bytes; the last that was asked for, if it is before that.
+    fn offset(&mut self, place: Location) -> usize {
+        for char in self.text[self.offset..].chars() {
+            if self.at >= place {
+                break;
+            }
+            self.offset += char.len_utf8();
+            match char {
+                '\n' => self.at = Location::new(self.at.line + 1, 1),
+                _ => self.at.column += 1,
+            }
+        }
+        self.offset
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::parse;
+
+    #[test]
+    fn texts_are_cut_at_their_semicolons() {
+        let statements = parse("SELECT 'ä;' ; \n SELECT\n2;;SELECT 3 -- ü\n").unwrap();
+        let texts: Vec<&str> = statements.iter().map(super::Statement::text).collect();
+        assert_eq!(texts, ["SELECT 'ä;'", "SELECT\n2", "SELECT 3 -- ü"]);
+    }
+
+    /// Each took time by the square of their number when the work for a statement grew with
+    /// what stands around it.
+    #[test]
+    fn very_many_statements_of_one_line() {
+        let many = |text: &str, count: usize| parse(&text.repeat(count)).map(|all| all.len());
+        assert_eq!(many("SELECT 1;", 100_000).unwrap(), 100_000);
+        for (text, count) in [
+            ("INSERT INTO t OVERRIDING USER VALUE VALUES (1);", 10_000),
+            ("TABLE t;", 20_000),
+            ("VACUUM (ANALYZE) t;", 20_000),
+            ("SELECT 1 FETCH FIRST (1) ROWS ONLY;", 10_000),
+            ("ALTER VIEW v RENAME TO w;", 10_000),
+        ] {
+            assert_eq!(many(text, count).unwrap(), count, "{text}");
+        }
+        for text in [
+            "VACUUM (;",
+            "ALTER VIEW ",
+            "FETCH FIRST (",
+            "SELECT 1 FETCH FIRST (",
+        ] {
+            assert!(many(text, 100_000).is_err(), "{text}");
+        }
     }
 }

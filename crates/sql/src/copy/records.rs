@@ -139,7 +139,9 @@ impl<R: Read> Records<R> {
             if done {
                 return Ok(true);
             }
-            if record.bytes.len() > RECORD_BYTES {
+            // A field without a byte takes memory, too.
+            let fields = record.fields.len() * size_of::<(usize, bool)>();
+            if record.bytes.len() + fields > RECORD_BYTES {
                 return Err(Error::new("54000", "the record is longer than 256 MiB")
                     .with_hint("look for a quote that is never closed"));
             }

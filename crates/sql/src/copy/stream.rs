@@ -22,6 +22,9 @@ use crate::run::Run;
 use crate::session::{Outcome, Rows, Session};
 use crate::statement::Statement;
 
+/// Longest line of a client's, in bytes: it is in memory until its end has come.
+const LINE_BYTES: usize = 64 << 20;
+
 /// How the rows of a stream are written.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum StreamFormat {
@@ -113,8 +116,9 @@ impl CopyStream {
     /// The types of the columns that a client sends.
     ///
     /// # Errors
-    /// `42703` and those of names that are not there.
+    /// `42703`, `42501` and those of names that are not there.
     pub fn kinds(&self, session: &Session) -> Result<Vec<DataType>> {
+        let ast = session.own_tables(&self.ast)?;
         let Ast::Copy {
             source:
                 CopySource::Table {
@@ -122,11 +126,13 @@ impl CopyStream {
                     columns,
                 },
             ..
-        } = &self.ast
+        } = ast.as_ref()
         else {
             return Err(Error::internal("rows come for a table"));
         };
         let run = Run::planning(session)?;
+        let catalog = run.snapshot.catalog();
+        run.rights(catalog).check(catalog, &ast)?;
         let table = run.stored_table(&table_name(name)?)?;
         let all = &table.schema.columns;
         if columns.is_empty() {
@@ -209,7 +215,8 @@ impl Incoming {
     /// Takes the next bytes, wherever they begin and end.
     ///
     /// # Errors
-    /// `58030` and `53100` of the disk.
+    /// `58030` and `53100` of the disk, `54000` for a line of the text format that is too
+    /// long.
     pub fn push(&mut self, bytes: &[u8]) -> Result<()> {
         let (delimiter, null) = match &self.stream.format {
             StreamFormat::Text { delimiter, null } => (*delimiter, null.as_str()),
@@ -218,7 +225,7 @@ impl Incoming {
         };
         let mut rest = bytes;
         while let Some(end) = rest.iter().position(|byte| *byte == b'\n') {
-            self.line.extend_from_slice(&rest[..end]);
+            lengthen(&mut self.line, &rest[..end])?;
             rest = &rest[end + 1..];
             let slashes = self.line.iter().rev().take_while(|byte| **byte == b'\\');
             if slashes.count() % 2 == 1 {
@@ -235,8 +242,7 @@ impl Incoming {
             }
             self.line.clear();
         }
-        self.line.extend_from_slice(rest);
-        Ok(())
+        lengthen(&mut self.line, rest)
     }
 
     /// Puts all rows into the table.
@@ -353,6 +359,17 @@ impl Write for Lines {
     fn flush(&mut self) -> std::io::Result<()> {
         Ok(())
     }
+}
+
+/// Adds to the line whose end has not come.
+fn lengthen(line: &mut Vec<u8>, bytes: &[u8]) -> Result<()> {
+    if line.len() + bytes.len() > LINE_BYTES {
+        let message = format!("a line of COPY is longer than {} MiB", LINE_BYTES >> 20);
+        return Err(Error::new("54000", message)
+            .with_hint("lines of the text format end with a line feed; is it another format?"));
+    }
+    line.extend_from_slice(bytes);
+    Ok(())
 }
 
 fn disk(error: &std::io::Error) -> Error {

@@ -3,21 +3,24 @@
 
 use datafusion::sql::sqlparser::tokenizer::{Token, TokenWithSpan};
 
+use super::edits::Edits;
 use super::{is_blank, words};
 
 /// Changes the tokens of a text.
 pub(super) fn adapt(tokens: &mut Vec<TokenWithSpan>) {
-    let mut at = 0;
-    while at < tokens.len() {
+    let mut edits = Edits::default();
+    for at in 0..tokens.len() {
         if let Some(clause) = clause(tokens, at) {
             let name = tokens[clause.name].clone();
             let dot = TokenWithSpan::new(Token::Period, name.span);
-            tokens.splice(clause.is..clause.is, [dot, name]);
-            tokens.drain(clause.name..=clause.on);
-            tokens[clause.constraint].token = Token::make_keyword("DOMAIN");
+            let (domain, place) = (Token::make_keyword("DOMAIN"), clause.constraint);
+            let domain = TokenWithSpan::new(domain, tokens[place].span);
+            edits.put(place..place + 1, [domain]);
+            edits.take(clause.name..clause.on + 1);
+            edits.put(clause.is..clause.is, [dot, name]);
         }
-        at += 1;
     }
+    edits.make(tokens);
 }
 
 /// Where the parts of a clause stand.

@@ -3,19 +3,21 @@
 
 use datafusion::sql::sqlparser::tokenizer::{Token, TokenWithSpan};
 
+use super::edits::Edits;
 use super::{is_blank, opens_brackets, words};
+use crate::statement::NESTING;
 
 /// Changes the tokens of a text.
 pub(super) fn adapt(tokens: &mut Vec<TokenWithSpan>) {
-    let mut at = 0;
-    while at < tokens.len() {
+    let mut edits = Edits::default();
+    for at in 0..tokens.len() {
         if let Some((first, close, only)) = clause(tokens, at) {
-            tokens.drain(close + 1..=only);
-            tokens.drain(at + 1..=first);
-            tokens[at].token = Token::make_keyword("LIMIT");
+            let limit = TokenWithSpan::new(Token::make_keyword("LIMIT"), tokens[at].span);
+            edits.put(at..first + 1, [limit]);
+            edits.take(close + 1..only + 1);
         }
-        at += 1;
     }
+    edits.make(tokens);
 }
 
 /// Where FIRST or NEXT, the closing bracket and ONLY of a clause stand that begins here.
@@ -44,11 +46,13 @@ fn clause(tokens: &[TokenWithSpan], at: usize) -> Option<(usize, usize, usize)> 
     }
 }
 
-/// The bracket that closes the next one that opens.
+/// The bracket that closes the next one that opens; none if there are more inside than any
+/// statement may have, so that a text of nothing but clauses is not searched for each.
 fn closing(tokens: &[TokenWithSpan], from: usize) -> Option<usize> {
     let mut depth = 0usize;
     for (at, token) in tokens.iter().enumerate().skip(from) {
         match token.token {
+            Token::LParen if depth > NESTING => return None,
             Token::LParen => depth += 1,
             Token::RParen => {
                 depth = depth.checked_sub(1)?;

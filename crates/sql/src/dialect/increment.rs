@@ -3,6 +3,8 @@
 
 use datafusion::sql::sqlparser::tokenizer::{Token, TokenWithSpan};
 
+use super::edits::Edits;
+
 const IDENTITY: [&str; 5] = ["GENERATED", "BY", "DEFAULT", "AS", "IDENTITY"];
 
 /// Changes the tokens of a text.
@@ -10,9 +12,8 @@ pub(super) fn adapt(tokens: &mut Vec<TokenWithSpan>) {
     // Words of the statement so far, at most two; whether the last token was the end of
     // something that an option of a column may follow.
     let (mut head, mut follows): (Vec<String>, bool) = (Vec::new(), false);
-    let mut at = 0;
-    while at < tokens.len() {
-        let token = &tokens[at];
+    let mut edits = Edits::default();
+    for (at, token) in tokens.iter().enumerate() {
         match &token.token {
             Token::Whitespace(_) => {}
             Token::SemiColon => (head, follows) = (Vec::new(), false),
@@ -24,8 +25,7 @@ pub(super) fn adapt(tokens: &mut Vec<TokenWithSpan>) {
                     let span = token.span;
                     let words = IDENTITY.map(|word| Token::make_word(word, None));
                     let words = words.map(|token| TokenWithSpan { token, span });
-                    tokens.splice(at..=at, words);
-                    at += IDENTITY.len() - 1;
+                    edits.put(at..at + 1, words);
                 }
                 if head.len() < 2 {
                     head.push(name);
@@ -34,8 +34,8 @@ pub(super) fn adapt(tokens: &mut Vec<TokenWithSpan>) {
             }
             other => follows = matches!(other, Token::RParen | Token::Word(_)),
         }
-        at += 1;
     }
+    edits.make(tokens);
 }
 
 #[cfg(test)]

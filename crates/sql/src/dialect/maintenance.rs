@@ -4,49 +4,55 @@
 use datafusion::sql::sqlparser::keywords::Keyword;
 use datafusion::sql::sqlparser::tokenizer::{Token, TokenWithSpan};
 
+use super::edits::Edits;
+
 /// Words between VACUUM or ANALYZE and the name of a table.
 const WORDS: [&str; 4] = ["ANALYZE", "FREEZE", "SKIP_LOCKED", "VERBOSE"];
 
 /// Changes the tokens of a text.
 pub(super) fn adapt(tokens: &mut Vec<TokenWithSpan>) {
-    let mut at = 0;
+    let mut edits = Edits::default();
     let mut begins = true;
-    while at < tokens.len() {
+    for at in 0..tokens.len() {
         match &tokens[at].token {
             Token::SemiColon => begins = true,
             Token::Whitespace(_) => {}
             Token::Word(word) if begins && word.quote_style.is_none() => {
                 begins = false;
                 match word.value.to_uppercase().as_str() {
-                    "VACUUM" | "ANALYZE" => take_options(tokens, at + 1),
+                    "VACUUM" | "ANALYZE" => take_options(tokens, at + 1, &mut edits),
                     "COPY" => spell_truths(&mut tokens[at..]),
                     _ => {}
                 }
             }
             _ => begins = false,
         }
-        at += 1;
     }
+    edits.make(tokens);
 }
 
 /// Takes out options, in brackets or without.
-fn take_options(tokens: &mut Vec<TokenWithSpan>, from: usize) {
+fn take_options(tokens: &[TokenWithSpan], from: usize, edits: &mut Edits) {
     let mut at = from;
     while let Some(token) = tokens.get(at) {
         match &token.token {
             Token::Whitespace(_) => at += 1,
             Token::LParen => {
-                let mut rest = tokens[at..].iter();
-                let Some(end) = rest.position(|token| token.token == Token::RParen) else {
+                let ends =
+                    |token: &TokenWithSpan| matches!(token.token, Token::RParen | Token::SemiColon);
+                let end = tokens[at..].iter().position(ends).map(|end| at + end);
+                let Some(end) = end.filter(|end| tokens[*end].token == Token::RParen) else {
                     return;
                 };
-                tokens.drain(at..=at + end);
+                edits.take(at..end + 1);
+                at = end + 1;
             }
             Token::Word(word) if word.quote_style.is_none() => {
                 if !WORDS.contains(&word.value.to_uppercase().as_str()) {
                     return;
                 }
-                tokens.remove(at);
+                edits.take(at..at + 1);
+                at += 1;
             }
             _ => return,
         }

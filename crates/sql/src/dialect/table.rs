@@ -2,35 +2,37 @@
 
 use datafusion::sql::sqlparser::tokenizer::{Token, TokenWithSpan};
 
+use super::edits::Edits;
+
 /// Words after which a query may begin.
 const BEFORE: [&str; 6] = ["ALL", "AS", "DISTINCT", "EXCEPT", "INTERSECT", "UNION"];
 
 /// Changes the tokens of a text.
 pub(super) fn adapt(tokens: &mut Vec<TokenWithSpan>) {
-    let mut at = 0;
+    let mut edits = Edits::default();
     let mut begins = true;
-    while at < tokens.len() {
-        match &tokens[at].token {
+    for (at, token) in tokens.iter().enumerate() {
+        match &token.token {
             Token::Whitespace(_) => {}
             Token::SemiColon | Token::LParen => begins = true,
             Token::Word(word) if word.quote_style.is_none() => {
                 let name = word.value.to_uppercase();
                 if begins && name == "TABLE" {
-                    let span = tokens[at].span;
+                    let span = token.span;
                     let words = [
                         Token::make_word("SELECT", None),
                         Token::Mul,
                         Token::make_word("FROM", None),
                     ];
                     let words = words.map(|token| TokenWithSpan { token, span });
-                    tokens.splice(at..=at, words);
+                    edits.put(at..at + 1, words);
                 }
                 begins = BEFORE.contains(&name.as_str());
             }
             _ => begins = false,
         }
-        at += 1;
     }
+    edits.make(tokens);
 }
 
 #[cfg(test)]

@@ -6,7 +6,16 @@ use super::words;
 
 /// Changes the tokens of a text.
 pub(super) fn adapt(tokens: &mut [TokenWithSpan]) {
+    let mut begins = true;
     for at in 0..tokens.len() {
+        let begun = match &tokens[at].token {
+            Token::Whitespace(_) => continue,
+            Token::SemiColon => std::mem::replace(&mut begins, true),
+            _ => std::mem::replace(&mut begins, false),
+        };
+        if !begun {
+            continue;
+        }
         let heads = words(tokens, at, 2);
         let [(first, alter), (view, what)] = heads.as_slice() else {
             continue;

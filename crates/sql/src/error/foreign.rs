@@ -78,7 +78,8 @@ fn from_storage(error: &freestone_storage::Error) -> Error {
     if let freestone_storage::Error::Invalid { message, .. } = error {
         out.message.clone_from(message);
         // Storage says which constraint, then which key.
-        if let ("23505", Some((what, key))) = (error.sqlstate(), message.split_once(": key ")) {
+        let of_key = ["23503", "23505"].contains(&error.sqlstate());
+        if let (true, Some((what, key))) = (of_key, message.split_once(": key ")) {
             out.message = what.to_owned();
             out = out.with_detail(format!("Key {key}."));
         }

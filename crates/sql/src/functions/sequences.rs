@@ -76,19 +76,18 @@ pub(crate) fn usable<'a>(
         "currval" => &[Privileges::USAGE, Privileges::SELECT],
         _ => &[Privileges::UPDATE],
     };
-    match may_take(rights, catalog, sequence, any) {
+    let object = Object::Sequence(sequence.id);
+    let granted = any.iter().any(|one| rights.may(&object, *one));
+    let takes = ["nextval", "currval"].contains(&function);
+    match granted || (takes && may_number_rows(rights, catalog, sequence)) {
         true => Ok(sequence),
         false => Err(denied("sequence", &sequence.name)),
     }
 }
 
-/// Whether one of some privileges on a sequence is there. Whoever may add rows to a table
-/// may take numbers for its identity columns.
-fn may_take(rights: &Rights, catalog: &Catalog, sequence: &Sequence, any: &[Privileges]) -> bool {
-    let object = Object::Sequence(sequence.id);
-    if any.iter().any(|one| rights.may(&object, *one)) {
-        return true;
-    }
+/// Whether a sequence numbers the rows of a table that may be added to. Whoever may do
+/// that takes its numbers, but does not set where it goes on.
+fn may_number_rows(rights: &Rights, catalog: &Catalog, sequence: &Sequence) -> bool {
     let takes = |column: &Column| {
         column
             .identity

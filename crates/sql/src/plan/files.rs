@@ -109,7 +109,7 @@ async fn open(state: &SessionState, name: &str, path: PathBuf) -> Result<Arc<dyn
             );
         }
     };
-    let url = ListingTableUrl::parse(path.to_string_lossy())?;
+    let url = ListingTableUrl::parse(file_url(&path))?;
     let options = ListingOptions::new(format).with_file_extension(extension);
     let schema = options.infer_schema(state, &url).await.map_err(|error| {
         let error = Error::from(error);
@@ -120,6 +120,20 @@ async fn open(state: &SessionState, name: &str, path: PathBuf) -> Result<Arc<dyn
         .with_listing_options(options)
         .with_schema(schema);
     Ok(Arc::new(ListingTable::try_new(config)?))
+}
+
+/// The URL of one file. In a path DataFusion would take `*`, `?` and `[` as a pattern, and
+/// read files that nobody has looked at.
+fn file_url(path: &Path) -> String {
+    let mut url = "file://".to_owned();
+    for byte in path.as_os_str().as_encoded_bytes() {
+        match byte {
+            b'/' | b'-' | b'.' | b'_' | b'~' => url.push(char::from(*byte)),
+            byte if byte.is_ascii_alphanumeric() => url.push(char::from(*byte)),
+            byte => url.push_str(&format!("%{byte:02X}")),
+        }
+    }
+    url
 }
 
 /// Reads the footer with the synchronous reader, which reports damage that makes

@@ -66,7 +66,9 @@ fn text<S: Into<String>>(values: impl IntoIterator<Item = S>) -> Values {
 }
 
 fn schemata(relations: &Relations<'_>) -> Result<Batch> {
+    let rights = relations.own_rights();
     let mut names: Vec<&str> = relations.snapshot.schemas().collect();
+    names.retain(|name| rights.sees(&Object::schema(name)));
     names.push(INFORMATION_SCHEMA);
     names.sort_unstable();
     batch(vec![
@@ -100,10 +102,13 @@ fn tables(relations: &Relations<'_>) -> Result<Batch> {
 }
 
 fn views(relations: &Relations<'_>) -> Result<Batch> {
+    let rights = relations.own_rights();
     let mut rows = Vec::new();
     for schema in relations.snapshot.schemas() {
         for view in seen_views(relations, schema) {
-            rows.push((schema.to_owned(), view.name.clone(), view.sql.clone()));
+            let text = Some(view.sql.clone());
+            let text = text.filter(|_| rights.reads(schema, &Object::view(schema, &view.name)));
+            rows.push((schema.to_owned(), view.name.clone(), text));
         }
     }
     rows.sort();
@@ -113,7 +118,7 @@ fn views(relations: &Relations<'_>) -> Result<Batch> {
         ("table_name", text(rows.iter().map(|row| row.1.as_str()))),
         (
             "view_definition",
-            text(rows.iter().map(|row| row.2.as_str())),
+            Values::Text(rows.iter().map(|row| row.2.clone()).collect()),
         ),
     ])
 }
@@ -141,7 +146,7 @@ fn columns(relations: &Relations<'_>) -> Result<Batch> {
                 rows.push(stored(schema, &table.name, column, position));
             }
         }
-        for view in relations.snapshot.views(schema) {
+        for view in seen_views(relations, schema) {
             let name = Name {
                 schema: schema.to_owned(),
                 name: view.name.clone(),
@@ -222,9 +227,11 @@ fn generation(row: &Described) -> Option<String> {
     Some(generation.to_owned())
 }
 
-/// All sequences; numbers are text, as the standard has it.
+/// Sequences that one may do anything with; numbers are text, as the standard has it.
 fn sequences(relations: &Relations<'_>) -> Result<Batch> {
-    let rows: Vec<_> = relations.snapshot.all_sequences().collect();
+    let rights = relations.own_rights();
+    let all = relations.snapshot.all_sequences();
+    let rows: Vec<_> = all.filter(|(_, one)| rights.sees(&one.id.into())).collect();
     let each = |of: fn(&SequenceDefinition) -> String| {
         let definitions = rows.iter().map(|(_, sequence)| &sequence.definition);
         text(definitions.map(of))

@@ -2,13 +2,15 @@
 //!
 //! Reading needs membership in `pg_read_server_files`, writing in `pg_write_server_files`.
 //! A session that is confined to folders, as all of a server's are, names nothing outside
-//! of them: names are looked at when links and `..` are resolved.
+//! of them, and nothing of the database itself, whose log has the verifiers of passwords:
+//! names are looked at when links and `..` are resolved.
 
 use std::path::{Path, PathBuf};
 
 use freestone_storage::{Catalog, RoleId};
 
 use super::Identity;
+use super::identity::Confined;
 use crate::error::{Error, Result};
 use crate::plan::files::existing;
 
@@ -25,12 +27,12 @@ pub(crate) fn readable(identity: &Identity, catalog: &Catalog, name: &str) -> Re
     }
     let rights = identity.rights(catalog);
     rights.member(RoleId::READ_SERVER_FILES, "read files of the server")?;
-    let Some(folders) = identity.folders() else {
+    let Some(confined) = identity.confined() else {
         return existing(name);
     };
     // What is outside of the folders is not even said to be there or not.
     let found = existing(name).map_err(|_| outside(name))?;
-    within(folders, found, name)
+    within(confined, found, name)
 }
 
 /// The full name of a file that may be written; its folder has to be there.
@@ -40,7 +42,7 @@ pub(crate) fn readable(identity: &Identity, catalog: &Catalog, name: &str) -> Re
 pub(crate) fn writable(identity: &Identity, catalog: &Catalog, name: &str) -> Result<PathBuf> {
     let rights = identity.rights(catalog);
     rights.member(RoleId::WRITE_SERVER_FILES, "write files of the server")?;
-    let Some(folders) = identity.folders() else {
+    let Some(confined) = identity.confined() else {
         return Ok(PathBuf::from(name));
     };
     let path = Path::new(name);
@@ -58,17 +60,22 @@ pub(crate) fn writable(identity: &Identity, catalog: &Catalog, name: &str) -> Re
         Ok(_) => std::fs::canonicalize(&target).map_err(|_| outside(name))?,
         Err(_) => target,
     };
-    within(folders, target, name)
+    within(confined, target, name)
 }
 
-fn within(folders: &[PathBuf], found: PathBuf, name: &str) -> Result<PathBuf> {
+fn within(confined: &Confined, found: PathBuf, name: &str) -> Result<PathBuf> {
     let inside = |folder: &PathBuf| {
         std::fs::canonicalize(folder).is_ok_and(|folder| found.starts_with(folder))
     };
-    match folders.iter().any(inside) {
-        true => Ok(found),
-        false => Err(outside(name)),
+    if !confined.folders.iter().any(inside) {
+        return Err(outside(name));
     }
+    if confined.own.iter().any(inside) {
+        let message = format!("\"{name}\" is in a directory of the database itself");
+        return Err(Error::new("42501", message)
+            .with_hint("give files for statements a folder beside the database"));
+    }
+    Ok(found)
 }
 
 fn outside(name: &str) -> Error {

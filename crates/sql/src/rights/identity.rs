@@ -52,6 +52,15 @@ impl Who {
     }
 }
 
+/// Which files statements may name.
+#[derive(Debug)]
+pub(super) struct Confined {
+    /// Those in these folders,
+    pub(super) folders: Arc<[PathBuf]>,
+    /// but not the database's own.
+    pub(super) own: Vec<PathBuf>,
+}
+
 #[derive(Debug)]
 struct Names {
     login: Who,
@@ -67,8 +76,8 @@ pub(crate) struct Identity {
     names: Mutex<Names>,
     /// What the current role may do, for the roles that it was found out for.
     known: Mutex<Option<Arc<Granted>>>,
-    /// Folders whose files statements may name; any if it is not set.
-    folders: OnceLock<Arc<[PathBuf]>>,
+    /// Which files statements may name; any if it is not set.
+    confined: OnceLock<Confined>,
     /// A file with rows that the client has sent.
     incoming: Mutex<Option<PathBuf>>,
 }
@@ -83,7 +92,7 @@ impl Default for Identity {
                 current: Who::first(),
             }),
             known: Mutex::default(),
-            folders: OnceLock::new(),
+            confined: OnceLock::new(),
             incoming: Mutex::default(),
         }
     }
@@ -158,13 +167,14 @@ impl Identity {
         self.limited.store(limited, Ordering::Relaxed);
     }
 
-    /// Lets statements name only files in these folders, from now on and for good.
-    pub(crate) fn confine(&self, folders: Arc<[PathBuf]>) {
-        let _ = self.folders.set(folders);
+    /// Lets statements name only files in these folders, and none of the database's `own`,
+    /// from now on and for good.
+    pub(crate) fn confine(&self, folders: Arc<[PathBuf]>, own: Vec<PathBuf>) {
+        let _ = self.confined.set(Confined { folders, own });
     }
 
-    pub(crate) fn folders(&self) -> Option<&Arc<[PathBuf]>> {
-        self.folders.get()
+    pub(super) fn confined(&self) -> Option<&Confined> {
+        self.confined.get()
     }
 
     /// Lets the next COPY read what the client has sent.

@@ -18,6 +18,7 @@ mod password;
 mod statement;
 mod syntax;
 mod syntax_grant;
+mod told;
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -33,6 +34,7 @@ pub use login::Login;
 pub(crate) use password::verifier;
 pub(crate) use statement::{Kind, On, RoleName, RoleOption, RoleStatement};
 pub(crate) use syntax::parse;
+pub(crate) use told::told;
 
 /// What somebody may do in one catalog.
 #[derive(Clone, Debug)]
@@ -129,7 +131,12 @@ impl Rights {
             || (self.may(&Object::schema(schema), Privileges::USAGE) && self.may(object, asked))
     }
 
-    /// Whether any of these may be done with a table or view of a schema.
+    /// Whether a table or view of a schema may be read.
+    pub(crate) fn reads(&self, schema: &str, object: &Object) -> bool {
+        self.within(schema, object, Privileges::SELECT)
+    }
+
+    /// Whether anything may be done with an object.
     pub(crate) fn sees(&self, object: &Object) -> bool {
         let some = |one: Privileges| self.may(object, one);
         let all = Privileges::OF_TABLES | Privileges::OF_SCHEMAS;

@@ -48,7 +48,7 @@ pub(super) fn literal<'a>(expr: &'a Expr, kind: &ColumnType) -> Option<Literal<'
 }
 
 /// Whether an expression is the word DEFAULT.
-pub(super) fn is_default(expr: &Expr) -> bool {
+pub(crate) fn is_default(expr: &Expr) -> bool {
     matches!(expr, Expr::Identifier(ident)
         if ident.quote_style.is_none() && ident.value.eq_ignore_ascii_case("default"))
 }

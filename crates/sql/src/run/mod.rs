@@ -67,6 +67,7 @@ use crate::statement::Statement;
 
 pub(crate) use comment::commented;
 pub(crate) use insert::columns_named;
+pub(crate) use literal::is_default;
 pub(crate) use point::PointQuery;
 pub(crate) use point_change::PointChange;
 pub(crate) use transaction::{at_point, changes_rows};

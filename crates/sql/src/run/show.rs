@@ -6,7 +6,7 @@ use datafusion::arrow::datatypes::SchemaRef;
 use datafusion::sql::sqlparser::ast::{
     Expr, ObjectName, Reset, ResetStatement, Set, ShowStatementIn, Statement as Ast, Value,
 };
-use freestone_storage::Table;
+use freestone_storage::{Object, Privileges, Table};
 
 use super::Run;
 use crate::error::{Error, Result};
@@ -104,17 +104,20 @@ impl Run<'_> {
         ])?)
     }
 
-    /// Tables (with their size) and views, or views alone.
+    /// Tables (with their size) and views that may be read, or views alone.
     fn show_tables(&self, with_tables: bool) -> Result<Outcome> {
+        let rights = self.rights(self.snapshot.catalog());
         let mut rows: Vec<Relation<'_>> = Vec::new();
         for schema in self.snapshot.schemas() {
             for table in self.snapshot.tables(schema) {
-                if with_tables {
+                if with_tables && rights.reads(schema, &table.id.into()) {
                     rows.push((schema.to_owned(), table.name.clone(), Some(table)));
                 }
             }
             for view in self.snapshot.views(schema) {
-                rows.push((schema.to_owned(), view.name.clone(), None));
+                if rights.reads(schema, &Object::view(schema, &view.name)) {
+                    rows.push((schema.to_owned(), view.name.clone(), None));
+                }
             }
         }
         rows.sort_by(|a, b| (&a.0, &a.1).cmp(&(&b.0, &b.1)));
@@ -155,6 +158,8 @@ impl Run<'_> {
         }
         let name = table_name(name)?;
         if let Some(table) = self.snapshot.table(&name.schema, &name.name) {
+            let rights = self.rights(self.snapshot.catalog());
+            rights.table(&name, table, Privileges::SELECT)?;
             return describe_table(table);
         }
         let ast = crate::statement::parse_one("SELECT 1")?;

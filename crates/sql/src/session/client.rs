@@ -8,6 +8,7 @@ use super::machine::MACHINE;
 use super::{Block, Open, Session, Setting, current};
 use crate::error::{Error, Result};
 use crate::plan::names::{DEFAULT_SCHEMA, PUBLIC};
+use crate::rights::told;
 
 /// Their names and defaults.
 const DEFAULTS: [(&str, &str); 17] = [
@@ -215,6 +216,7 @@ impl Session {
         let (done, committed) = match ended {
             Some(transaction) => {
                 let done = self.commit(transaction).await;
+                let done = done.map_err(|error| told(self, None, error));
                 let committed = done.is_ok();
                 (done, committed)
             }

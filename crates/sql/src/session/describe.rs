@@ -4,25 +4,30 @@
 //! compared with. A statement that changes rows is described by queries over the same
 //! table: what it assigns, what it looks for, what it returns.
 
+mod merge;
+mod parts;
+
 use std::collections::HashMap;
-use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use datafusion::arrow::datatypes::{DataType, Field, Schema, SchemaRef};
 use datafusion::sql::sqlparser::ast::{
-    ArrayElemTypeDef, Assignment, AssignmentTarget, ConflictTarget, DataType as SqlType, Delete,
-    Expr, FromTable, Insert, OnConflictAction, OnInsert, SelectItem, SetExpr, Statement as Ast,
-    TableObject, Update, Value, visit_expressions,
+    ConflictTarget, Delete, Expr, FromTable, Insert, OnConflictAction, OnInsert, SelectItem,
+    SetExpr, Statement as Ast, TableFactor, TableObject, Update, Value,
 };
 use freestone_storage::Table;
 
+use self::parts::{
+    assignments, casts, listed, named_or_all, parameter_type, place, planned_over, table_of,
+};
 use super::{Outcome, Prepared, Session};
 use crate::advisor;
 use crate::error::Result;
 use crate::parameter;
-use crate::plan::names::{Name, fold, fold_part, table_name};
+use crate::plan::expression::printed;
+use crate::plan::names::{Name, fold, table_name};
 use crate::plan::naming::result_names;
-use crate::run::{Run, explain};
+use crate::run::{Run, changes_rows, explain, is_default};
 use crate::statement::parse_one;
 
 /// What a prepared statement takes and gives.
@@ -53,21 +58,29 @@ impl Prepared {
     async fn described(&self, session: &Session) -> Result<Description> {
         let ast = session.own_tables(&self.statement.ast)?;
         let ast = ast.as_ref();
+        if changes_rows(ast) && session.identity().is_limited() {
+            // What columns are like is told to those only who may run it.
+            let run = Run::planning(session)?;
+            let catalog = run.snapshot.catalog();
+            run.rights(catalog).check(catalog, ast)?;
+        }
         let mut told = Told {
             types: casts(ast),
             columns: None,
         };
         match ast {
             Ast::Query(_) => {
-                told.columns = Some(self.planned(session, ast, &mut told.types).await?);
+                let columns = self.planned(session, ast, None, &mut told.types);
+                told.columns = Some(columns.await?);
             }
             Ast::Insert(insert) => self.insert(session, insert, &mut told).await?,
             Ast::Update(update) => self.update(session, update, &mut told).await?,
             Ast::Delete(delete) => self.delete(session, delete, &mut told).await?,
+            Ast::Merge(merge) => self.merge(session, merge, &mut told).await?,
             Ast::Declare { stmts } => {
                 for query in stmts.iter().filter_map(|one| one.for_query.as_ref()) {
                     let query = Ast::Query(query.clone());
-                    self.planned(session, &query, &mut told.types).await?;
+                    self.planned(session, &query, None, &mut told.types).await?;
                 }
             }
             Ast::Fetch { name, .. } if self.statement.returns_rows() => {
@@ -107,11 +120,13 @@ impl Prepared {
         }
     }
 
-    /// Plans a query; what it tells of parameters is added to `types`.
+    /// Plans a query; what it tells of parameters is added to `types`. Of the table that
+    /// the statement changes no right to read is asked for.
     async fn planned(
         &self,
         session: &Session,
         ast: &Ast,
+        changed: Option<&Name>,
         types: &mut HashMap<usize, DataType>,
     ) -> Result<SchemaRef> {
         let holder = |number: usize| {
@@ -124,14 +139,16 @@ impl Prepared {
         let holders: Vec<Expr> = (0..self.parameters()).map(holder).collect();
         let bound = parameter::bind(ast, self.parameters(), &holders)?;
         let run = Run::planning(session)?;
-        let plan = match run.logical(&bound).await {
+        let plan = match planned_over(&run, &bound, changed).await {
             Ok(plan) => plan,
             // Not every function takes what has no type: NULL it is for those.
             Err(first) => {
                 let nulls = (0..self.parameters())
                     .map(|number| self.typed(number, Expr::Value(Value::Null.with_empty_span())));
                 let bound = parameter::bind(ast, self.parameters(), &nulls.collect::<Vec<_>>())?;
-                run.logical(&bound).await.map_err(|_| first)?
+                planned_over(&run, &bound, changed)
+                    .await
+                    .map_err(|_| first)?
             }
         };
         for (name, kind) in plan.get_parameter_types().unwrap_or_default() {
@@ -150,10 +167,11 @@ impl Prepared {
         &self,
         session: &Session,
         (what, from): (&str, &str),
+        changed: Option<&Name>,
         types: &mut HashMap<usize, DataType>,
     ) -> Result<SchemaRef> {
         let ast = parse_one(&format!("SELECT {what} FROM {from}"))?;
-        self.planned(session, &ast, types).await
+        self.planned(session, &ast, changed, types).await
     }
 
     async fn insert(&self, session: &Session, insert: &Insert, told: &mut Told) -> Result<()> {
@@ -161,16 +179,7 @@ impl Prepared {
             return Ok(());
         };
         let (name, table) = table_of(session, table_name(written)?)?;
-        let all = table.schema.columns.iter();
-        let columns: Vec<String> = match insert.columns.is_empty() {
-            true => all.map(|column| column.name.clone()).collect(),
-            false => {
-                let last = |name: &datafusion::sql::sqlparser::ast::ObjectName| {
-                    name.0.last().and_then(fold_part).unwrap_or_default()
-                };
-                insert.columns.iter().map(last).collect()
-            }
-        };
+        let columns = named_or_all(&table, &insert.columns);
         if let Some(source) = &insert.source {
             match source.body.as_ref() {
                 SetExpr::Values(values) => {
@@ -190,11 +199,11 @@ impl Prepared {
                         }
                     }
                     let query = Ast::Query(source.clone());
-                    self.planned(session, &query, &mut told.types).await?;
+                    self.planned(session, &query, None, &mut told.types).await?;
                 }
                 _ => {
                     let query = Ast::Query(source.clone());
-                    self.planned(session, &query, &mut told.types).await?;
+                    self.planned(session, &query, None, &mut told.types).await?;
                 }
             }
         }
@@ -214,35 +223,34 @@ impl Prepared {
     }
 
     async fn update(&self, session: &Session, update: &Update, told: &mut Told) -> Result<()> {
-        let datafusion::sql::sqlparser::ast::TableFactor::Table { name: written, .. } =
-            &update.table.relation
-        else {
+        let TableFactor::Table { name: written, .. } = &update.table.relation else {
             return Ok(());
         };
-        let (_, table) = table_of(session, table_name(written)?)?;
+        let (name, table) = table_of(session, table_name(written)?)?;
         for (column, value) in assignments(&update.assignments) {
             told.direct(&table, (&column, value));
         }
-        let mut from = update.table.to_string();
+        let mut from = printed(&update.table);
         if let Some(others) = &update.from {
             use datafusion::sql::sqlparser::ast::UpdateTableFromKind as Kind;
             let (Kind::BeforeSet(others) | Kind::AfterSet(others)) = others;
             others.iter().for_each(|other| {
                 from.push_str(", ");
-                from.push_str(&other.to_string());
+                from.push_str(&printed(other));
             });
         }
         let values = assignments(&update.assignments);
-        let values = values.filter(|(_, value)| parameter::number_of(value).is_none());
-        let mut what: Vec<String> = values.map(|(_, value)| value.to_string()).collect();
+        let values =
+            values.filter(|(_, value)| parameter::number_of(value).is_none() && !is_default(value));
+        let mut what: Vec<String> = values.map(|(_, value)| printed(value)).collect();
         what.push("1".to_owned());
         let place = place(&from, update.selection.as_ref());
-        let selected = (what.join(", "), place);
-        self.selected(session, (&selected.0, &selected.1), &mut told.types)
+        let (what, types) = (what.join(", "), &mut told.types);
+        self.selected(session, (&what, &place), Some(&name), types)
             .await?;
         if let Some(returning) = &update.returning {
             let schema = self
-                .selected(session, (&listed(returning), &from), &mut told.types)
+                .selected(session, (&listed(returning), &from), None, &mut told.types)
                 .await?;
             told.columns = Some(schema);
         }
@@ -252,18 +260,18 @@ impl Prepared {
     async fn delete(&self, session: &Session, delete: &Delete, told: &mut Told) -> Result<()> {
         let (FromTable::WithFromKeyword(tables) | FromTable::WithoutKeyword(tables)) = &delete.from;
         let others = delete.using.iter().flatten();
-        let all: Vec<String> = tables
-            .iter()
-            .chain(others)
-            .map(ToString::to_string)
-            .collect();
+        let all: Vec<String> = tables.iter().chain(others).map(printed).collect();
         let from = all.join(", ");
         let place = place(&from, delete.selection.as_ref());
-        self.selected(session, ("1", &place), &mut told.types)
+        let name = match tables.first().map(|table| &table.relation) {
+            Some(TableFactor::Table { name, .. }) => Some(table_name(name)?),
+            _ => None,
+        };
+        self.selected(session, ("1", &place), name.as_ref(), &mut told.types)
             .await?;
         if let Some(returning) = &delete.returning {
             let schema = self
-                .selected(session, (&listed(returning), &from), &mut told.types)
+                .selected(session, (&listed(returning), &from), None, &mut told.types)
                 .await?;
             told.columns = Some(schema);
         }
@@ -280,9 +288,9 @@ impl Prepared {
     ) -> Result<()> {
         let is_plain = matches!(value, Expr::Value(_) | Expr::Identifier(_));
         if !told.direct(table, (column, value)) && !is_plain {
-            let ast = parse_one(&format!("SELECT {value}"))?;
+            let ast = parse_one(&format!("SELECT {}", printed(value)))?;
             if parameter::count(&ast)? > 0 {
-                self.planned(session, &ast, &mut told.types).await?;
+                self.planned(session, &ast, None, &mut told.types).await?;
             }
         }
         Ok(())
@@ -304,7 +312,7 @@ impl Prepared {
             crate::plan::names::quoted(&name.name)
         );
         let schema = self
-            .selected(session, (&listed(returning), &from), &mut told.types)
+            .selected(session, (&listed(returning), &from), None, &mut told.types)
             .await?;
         told.columns = Some(schema);
         Ok(())
@@ -322,57 +330,4 @@ impl Told {
         }
         number.is_some()
     }
-}
-
-/// What parameters are cast to, as they are.
-fn casts(ast: &Ast) -> HashMap<usize, DataType> {
-    let mut types = HashMap::new();
-    let _: ControlFlow<()> = visit_expressions(ast, |expr| {
-        if let Expr::Cast {
-            expr, data_type, ..
-        } = expr
-            && let Some(number) = parameter::number_of(expr)
-            && let Ok(kind) = parameter_type(data_type)
-        {
-            types.entry(number).or_insert(kind);
-        }
-        ControlFlow::Continue(())
-    });
-    types
-}
-
-/// The type of a parameter that is cast: one of columns, or an array of it.
-fn parameter_type(written: &SqlType) -> Result<DataType> {
-    if let SqlType::Array(ArrayElemTypeDef::SquareBracket(element, _)) = written {
-        let element = crate::types::column_type(element)?.arrow();
-        return Ok(DataType::new_list(element, true));
-    }
-    Ok(crate::types::column_type(written)?.arrow())
-}
-
-fn table_of(session: &Session, name: Name) -> Result<(Name, Arc<Table>)> {
-    let run = Run::planning(session)?;
-    let table = Arc::clone(run.stored_table(&name)?);
-    Ok((name, table))
-}
-
-fn assignments(all: &[Assignment]) -> impl Iterator<Item = (String, &Expr)> {
-    all.iter().filter_map(|one| match &one.target {
-        AssignmentTarget::ColumnName(name) => {
-            Some((name.0.last().and_then(fold_part)?, &one.value))
-        }
-        AssignmentTarget::Tuple(_) => None,
-    })
-}
-
-fn place(from: &str, selection: Option<&Expr>) -> String {
-    match selection {
-        Some(selection) => format!("{from} WHERE {selection}"),
-        None => from.to_owned(),
-    }
-}
-
-fn listed(items: &[SelectItem]) -> String {
-    let items: Vec<String> = items.iter().map(ToString::to_string).collect();
-    items.join(", ")
 }

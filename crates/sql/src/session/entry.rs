@@ -22,9 +22,10 @@ impl Session {
     }
 
     /// Makes it the session of somebody who has connected. Its statements may name files
-    /// in `folders` only, and have what that role's queries may take together.
+    /// in `folders` only, none of the database's own, and have what that role's queries may take together.
     pub(crate) fn enter(&self, login: &Login, folders: Arc<[PathBuf]>) -> Result<()> {
-        self.identity.confine(folders);
+        let own = self.database.store().directories();
+        self.identity.confine(folders, own);
         if let Some((role, limit)) = login.memory_limit() {
             let broker = self.database.role_memory(role, &limit)?;
             let mut state = self.state.write();

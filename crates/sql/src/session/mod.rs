@@ -35,7 +35,7 @@ use crate::database::Database;
 use crate::error::{Error, Result};
 use crate::memory::Broker;
 use crate::progress::Progress;
-use crate::rights::Identity;
+use crate::rights::{Identity, told};
 use crate::run;
 use crate::statement::Statement;
 
@@ -158,7 +158,8 @@ impl Session {
         // future around it, and be moved over the stack of its thread.
         let work = Box::pin(run::statement(self, statement));
         let outcome = AssertUnwindSafe(work).catch_unwind().await;
-        outcome.unwrap_or_else(|panic| Err(panicked(panic.as_ref())))
+        let outcome = outcome.unwrap_or_else(|panic| Err(panicked(panic.as_ref())));
+        outcome.map_err(|error| told(self, Some(statement.ast.as_ref()), error))
     }
 
     /// Parses and runs all statements of a text and collects their rows.

@@ -15,6 +15,7 @@ use parking_lot::RwLock;
 use super::{Outcome, Session, panicked};
 use crate::error::{Error, Result, parser as syntax_error};
 use crate::parameter::{self, Parameter};
+use crate::rights::told;
 use crate::run::{PointChange, PointQuery, at_point, changes_rows};
 use crate::statement::Statement;
 
@@ -29,6 +30,9 @@ pub struct Prepared {
     point: RwLock<Option<Arc<PointQuery>>>,
     change: RwLock<Option<Arc<PointChange>>>,
 }
+
+/// Statements that a session may keep by PREPARE: they are in memory until DEALLOCATE.
+const MOST_KEPT: usize = 10_000;
 
 /// The rows with a key, and what they were asked for by.
 type Found = (Arc<PointQuery>, Vec<Row>);
@@ -77,6 +81,8 @@ impl Prepared {
         let at_point = at_point
             .await
             .unwrap_or_else(|panic| Err(panicked(&*panic)));
+        let at_point =
+            at_point.map_err(|error| told(session, Some(self.statement.ast.as_ref()), error));
         if let Some(outcome) = at_point? {
             return Ok(outcome);
         }
@@ -237,12 +243,17 @@ impl Session {
     /// Keeps a statement under a name, for EXECUTE.
     ///
     /// # Errors
-    /// `42P05` if the name is taken.
+    /// `42P05` if the name is taken, `54000` if there are too many.
     pub(crate) fn keep(&self, name: String, prepared: Prepared) -> Result<()> {
         let mut kept = self.prepared.lock();
         if kept.contains_key(&name) {
             let message = format!("prepared statement \"{name}\" already exists");
             return Err(Error::new("42P05", message));
+        }
+        if kept.len() >= MOST_KEPT {
+            let message = format!("a session keeps at most {MOST_KEPT} prepared statements");
+            return Err(Error::new("54000", message)
+                .with_hint("DEALLOCATE those that are not used any more"));
         }
         kept.insert(name, Arc::new(prepared));
         Ok(())

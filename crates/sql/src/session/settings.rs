@@ -61,6 +61,12 @@ const OWN: [(&str, &str); 9] = [
     (ENGINE, ENGINE),
 ];
 
+/// Threads that a statement may ask for, for each processor: parts of a statement have as
+/// many each, and no role is refused them.
+const THREADS_PER_PROCESSOR: usize = 4;
+/// What may be asked for on small machines, too.
+const FEW_THREADS: usize = 16;
+
 /// An option of our own, kept among DataFusion's.
 const COLUMN_SCANNER: &str = "freestone.column_scanner";
 /// Another.
@@ -133,14 +139,20 @@ pub(crate) fn change(state: &mut SessionState, setting: &Setting) -> Result<()> 
         Some(value) => value.clone(),
         None => default_of(option).unwrap_or_default(),
     };
-    if matches!(
-        name.as_str(),
-        "threads" | "freestone.threads" | "freestone.batch_rows"
-    ) && !value
-        .parse::<usize>()
-        .is_ok_and(|number| (1..=1_048_576).contains(&number))
+    let most = match name.as_str() {
+        "threads" | "freestone.threads" => Some(most_threads()),
+        "freestone.batch_rows" => Some(1_048_576),
+        _ => None,
+    };
+    if let Some(most) = most
+        && !value
+            .parse::<usize>()
+            .is_ok_and(|number| (1..=most).contains(&number))
     {
-        return Err(refuse(&value, "give a whole number from 1"));
+        return Err(refuse(
+            &value,
+            &format!("give a whole number from 1 to {most}"),
+        ));
     }
     if name == COLUMN_SCANNER {
         value.parse::<ColumnScanner>()?;
@@ -162,6 +174,12 @@ pub(crate) fn change(state: &mut SessionState, setting: &Setting) -> Result<()> 
         .options_mut()
         .set(option, &value)
         .map_err(|error| refuse(&value, &Error::from(error).message))
+}
+
+/// The most threads that a statement may be given here.
+fn most_threads() -> usize {
+    let processors = std::thread::available_parallelism().map_or(1, usize::from);
+    (processors * THREADS_PER_PROCESSOR).max(FEW_THREADS)
 }
 
 fn same_word(a: &str, b: &str) -> bool {

@@ -2,11 +2,12 @@
 
 use std::sync::Arc;
 
+use freestone::{Database, Login, Parameter};
+
 use crate::support::{Sql, runtime};
-use freestone::{Database, Parameter};
 
 /// A database with a table, a view, a sequence and somebody who was granted nothing.
-fn guarded() -> (Database, Sql) {
+pub fn guarded() -> (Database, Sql) {
     let database = Database::in_memory();
     let owner = Sql::on(&database);
     owner.run(
@@ -63,6 +64,8 @@ const READS: &[&str] = &[
     "SELECT * FROM vault.bars",
     "DESCRIBE SELECT * FROM secret",
     "DESCRIBE shown",
+    "DESCRIBE secret",
+    "SHOW COLUMNS FROM vault.gold",
     "EXPLAIN SELECT * FROM secret",
     "EXPLAIN ANALYZE SELECT * FROM secret",
     "EXPLAIN SELECT v FROM secret WHERE k = 1",
@@ -291,11 +294,68 @@ fn what_is_allowed_to_everybody() {
          CREATE INDEX ON mine (a); VACUUM mine",
     );
     assert_eq!(nobody.rows("SELECT a, b FROM mine"), ["1|c"]);
-    nobody.run("SET threads = 1; SET timezone = '+01:00'; SHOW ALL; SHOW TABLES");
+    nobody.run("SET threads = 1; SET timezone = '+01:00'; SHOW ALL");
+    let shown = nobody.rows_of_one_engine("SHOW TABLES");
+    assert!(shown.len() == 1 && shown[0].starts_with("main|mine|table|1|"));
     assert_eq!(nobody.one("SELECT current_user"), "nobody");
     let tables = nobody.rows_of_one_engine(
         "SELECT table_name FROM information_schema.tables WHERE table_schema = 'main'",
     );
     assert_eq!(tables, ["mine"]);
     nobody.run("TRUNCATE mine; DROP TABLE mine");
+}
+
+#[test]
+fn to_add_rows_is_not_to_set_their_numbers() {
+    let (database, owner) = guarded();
+    owner.run("GRANT INSERT ON counted TO nobody");
+    let nobody = Sql::on(&database);
+    nobody.run("SET ROLE nobody; INSERT INTO counted (t) VALUES ('x')");
+    assert_eq!(nobody.one("SELECT currval('counted_i_seq')"), "1");
+    assert_eq!(nobody.state("SELECT setval('counted_i_seq', 9)"), "42501");
+    owner.run("GRANT UPDATE ON SEQUENCE counted_i_seq TO nobody");
+    assert_eq!(nobody.one("SELECT setval('counted_i_seq', 9)"), "9");
+}
+
+#[test]
+fn a_file_s_name_is_no_pattern() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name);
+    std::fs::write(path("hidden"), "a\n2\n").unwrap();
+    std::fs::write(path("rows.csv"), "a\n1\n").unwrap();
+    std::os::unix::fs::symlink(path("hidden"), path("link.csv")).unwrap();
+    let sql = Sql::new();
+    for name in ["*.csv", "row?.csv", "[a-z]ows.csv", "50%41 ä#.csv"] {
+        std::fs::write(path(name), "a\n7\n").unwrap();
+        let file = path(name).display().to_string();
+        assert_eq!(sql.rows(&format!("SELECT * FROM '{file}'")), ["7"]);
+    }
+}
+
+#[test]
+fn the_database_s_own_files_are_nobody_s() {
+    let folder = tempfile::tempdir().unwrap();
+    let (own, further) = (folder.path().join("db"), folder.path().join("further"));
+    let database = Database::open_striped(&own, std::slice::from_ref(&further)).unwrap();
+    Sql::on(&database).run("CREATE TABLE t (a TEXT); INSERT INTO t VALUES ('x')");
+    let boss = Login::superuser("boss");
+    let folders = Arc::from(vec![folder.path().to_path_buf()]);
+    let boss = Sql::on_session(database.session_of(&boss, &folders).unwrap());
+    std::fs::write(own.join("rows.csv"), "a\n").unwrap();
+    std::fs::write(further.join("rows.csv"), "a\n").unwrap();
+    for place in [&own, &further] {
+        let file = place.join("rows.csv").display().to_string();
+        for text in [
+            format!("SELECT * FROM '{file}'"),
+            format!("COPY t FROM '{file}'"),
+            format!("COPY t TO '{file}'"),
+            format!("COPY t TO '{file}.new' (FORMAT csv)"),
+        ] {
+            let error = boss.error(&text);
+            assert_eq!(error.sqlstate, "42501", "{text}: {error}");
+            assert!(error.message.contains("of the database itself"), "{error}");
+        }
+    }
+    let beside = folder.path().join("rows.csv").display().to_string();
+    boss.run(&format!("COPY t TO '{beside}'; COPY t FROM '{beside}'"));
 }

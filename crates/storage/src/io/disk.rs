@@ -279,4 +279,10 @@ impl Files for Disk {
     fn show(&self, name: &str) -> String {
         self.place(name).display().to_string()
     }
+
+    fn roots(&self) -> Vec<PathBuf> {
+        let mut roots = self.further.read().clone();
+        roots.push(self.root.clone());
+        roots
+    }
 }

@@ -40,6 +40,7 @@ use arrow_buffer::Buffer;
 use std::fmt::Debug;
 use std::ops::Range;
 use std::os::fd::BorrowedFd;
+use std::path::PathBuf;
 use std::sync::Arc;
 
 /// Alignment of sections within a file and of buffers in memory, bytes.
@@ -167,6 +168,11 @@ pub trait Files: Send + Sync + Debug {
 
     /// The name to show to people.
     fn show(&self, name: &str) -> String;
+
+    /// Directories of the file system that these files lie in, if they do.
+    fn roots(&self) -> Vec<PathBuf> {
+        Vec::new()
+    }
 }
 
 /// Where `len` bytes at `offset` lie in `size` bytes, if they do.

@@ -6,6 +6,7 @@ use crate::error::{Error, Result};
 use crate::ids::BlockId;
 use crate::io::{Files, LogFile, ReadFile};
 use crate::manifest::Manifest;
+use std::path::PathBuf;
 use std::sync::Arc;
 
 /// Files that somebody else may remove.
@@ -75,5 +76,9 @@ impl Files for Beside {
 
     fn show(&self, name: &str) -> String {
         self.files.show(name)
+    }
+
+    fn roots(&self) -> Vec<PathBuf> {
+        self.files.roots()
     }
 }

@@ -206,6 +206,11 @@ impl Store {
         self.path.as_deref()
     }
 
+    /// All directories that its files lie in; none of a database in memory.
+    pub fn directories(&self) -> Vec<PathBuf> {
+        self.place.files.roots()
+    }
+
     /// What opening it had to put up with, for people to read.
     pub fn notes(&self) -> &[String] {
         &self.notes

@@ -83,6 +83,9 @@ pub(super) struct Described {
     pub(super) table: Option<Arc<Table>>,
     pub(super) columns: Vec<(String, DataType, Option<Column>)>,
     pub(super) definition: Option<String>,
+    /// Whether its rows may be read: how many there are, or a view's text, is told to nobody
+    /// else.
+    readable: bool,
 }
 
 impl Described {
@@ -107,6 +110,7 @@ fn refers(relations: &Relations<'_>, table: &Table) -> bool {
 
 /// Tables and views of all schemas.
 pub(super) fn described(relations: &Relations<'_>) -> Vec<Described> {
+    let rights = relations.own_rights();
     let mut all = Vec::new();
     for schema in relations.snapshot.schemas() {
         for table in relations.snapshot.tables(schema) {
@@ -125,6 +129,7 @@ pub(super) fn described(relations: &Relations<'_>) -> Vec<Described> {
                 columns: columns.collect(),
                 table: Some(Arc::clone(table)),
                 definition: None,
+                readable: rights.reads(schema, &table.id.into()),
             });
         }
         for view in relations.snapshot.views(schema) {
@@ -148,6 +153,7 @@ pub(super) fn described(relations: &Relations<'_>) -> Vec<Described> {
                 table: None,
                 columns: columns.unwrap_or_default(),
                 definition: Some(view.sql.clone()),
+                readable: rights.reads(schema, &Object::view(schema, &view.name)),
             });
         }
     }
@@ -161,6 +167,13 @@ pub(super) fn classes(relations: &Relations<'_>, facts: &mut Facts) {
         let stored = one.table.as_ref();
         let schema = stored.map(|table| &table.schema);
         let is_indexed = schema.is_some_and(|schema| !schema.indexes.is_empty());
+        let (rows, blocks, bytes) = match stored.filter(|_| one.readable) {
+            Some(table) => (table.rows(), table.blocks().len() as u64, table.bytes()),
+            None => (0, 0, 0),
+        };
+        // PostgreSQL says -1 where it does not know.
+        let rows = if one.readable { rows as i64 } else { -1 };
+        let text = one.definition.as_deref().filter(|_| one.readable);
         facts.add([
             ("oid", one.number.into()),
             ("relname", one.name.as_str().into()),
@@ -174,22 +187,10 @@ pub(super) fn classes(relations: &Relations<'_>, facts: &mut Facts) {
                 "relchecks",
                 (schema.map_or(0, |schema| schema.checks.len()) as i64).into(),
             ),
-            (
-                "reltuples",
-                (stored.map_or(0, |table| table.rows()) as i64).into(),
-            ),
-            (
-                "relpages",
-                (stored.map_or(0, |table| table.blocks().len()) as i64).into(),
-            ),
-            (
-                "relbytes",
-                (stored.map_or(0, |table| table.bytes()) as i64).into(),
-            ),
-            (
-                "reldefinition",
-                one.definition.as_deref().unwrap_or_default().into(),
-            ),
+            ("reltuples", rows.into()),
+            ("relpages", (blocks as i64).into()),
+            ("relbytes", (bytes as i64).into()),
+            ("reldefinition", text.unwrap_or_default().into()),
             ("relhasindex", is_indexed.into()),
             (
                 "relhastriggers",
@@ -352,11 +353,16 @@ pub(super) fn views(relations: &Relations<'_>, facts: &mut Facts) {
     for one in described(relations) {
         let object = one.object();
         if let Some(definition) = one.definition {
+            let text = if one.readable {
+                definition
+            } else {
+                String::new()
+            };
             facts.add([
                 ("schemaname", one.schema.into()),
                 ("viewname", one.name.into()),
                 ("viewowner", owner_name(relations, &object).into()),
-                ("definition", definition.into()),
+                ("definition", text.into()),
             ]);
         }
     }

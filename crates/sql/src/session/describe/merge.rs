@@ -1,0 +1,77 @@
+//! What the parameters of MERGE are: told by its condition, and by what each clause gives
+//! the columns of its table.
+
+use datafusion::sql::sqlparser::ast::{
+    Expr, Merge, MergeAction, MergeClause, MergeClauseKind, MergeInsertExpr, MergeInsertKind,
+    TableFactor,
+};
+use freestone_storage::Table;
+
+use super::parts::{assignments, named_or_all, table_of};
+use super::{Prepared, Session, Told};
+use crate::error::Result;
+use crate::plan::expression::printed;
+use crate::plan::names::table_name;
+use crate::run::is_default;
+
+impl Prepared {
+    /// Each clause is a query over what its rows come from, as when it runs.
+    pub(super) async fn merge(
+        &self,
+        session: &Session,
+        merge: &Merge,
+        told: &mut Told,
+    ) -> Result<()> {
+        let TableFactor::Table { name, .. } = &merge.table else {
+            return Ok(());
+        };
+        let (_, table) = table_of(session, table_name(name)?)?;
+        let (target, source) = (printed(&merge.table), printed(&merge.source));
+        let both = format!("{target}, {source}");
+        let matched = format!("{both} WHERE {}", printed(&*merge.on));
+        self.selected(session, ("1", &matched), None, &mut told.types)
+            .await?;
+        for clause in &merge.clauses {
+            let from = match clause.clause_kind {
+                MergeClauseKind::Matched => &both,
+                MergeClauseKind::NotMatchedBySource => &target,
+                MergeClauseKind::NotMatched | MergeClauseKind::NotMatchedByTarget => &source,
+            };
+            let what = told.of_clause(&table, clause);
+            if !what.is_empty() {
+                self.selected(session, (&what.join(", "), from), None, &mut told.types)
+                    .await?;
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Told {
+    /// What a clause assigns as it is; the rest of its expressions.
+    fn of_clause(&mut self, table: &Table, clause: &MergeClause) -> Vec<String> {
+        let assigned: Vec<(String, &Expr)> = match &clause.action {
+            MergeAction::Update(update) => assignments(&update.assignments).collect(),
+            MergeAction::Insert(insert) => inserted(table, insert),
+            MergeAction::Delete { .. } => Vec::new(),
+        };
+        let mut others: Vec<String> = clause.predicate.iter().map(printed).collect();
+        for (column, value) in assigned {
+            if !self.direct(table, (&column, value)) && !is_default(value) {
+                others.push(printed(value));
+            }
+        }
+        others
+    }
+}
+
+/// The columns of an INSERT with their values.
+fn inserted<'a>(table: &Table, insert: &'a MergeInsertExpr) -> Vec<(String, &'a Expr)> {
+    let MergeInsertKind::Values(values) = &insert.kind else {
+        return Vec::new();
+    };
+    let columns = named_or_all(table, &insert.columns);
+    let row = values.rows.first().into_iter();
+    let row = row.flat_map(|row| row.content.iter());
+    columns.into_iter().zip(row).collect()
+}

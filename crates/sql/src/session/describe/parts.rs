@@ -1,0 +1,94 @@
+//! Parts of statements that are described: what they name, assign and cast.
+
+use std::collections::HashMap;
+use std::ops::ControlFlow;
+use std::sync::Arc;
+
+use datafusion::arrow::datatypes::DataType;
+use datafusion::logical_expr::LogicalPlan;
+use datafusion::sql::sqlparser::ast::{
+    ArrayElemTypeDef, Assignment, AssignmentTarget, DataType as SqlType, Expr, ObjectName,
+    SelectItem, Statement as Ast, visit_expressions,
+};
+use freestone_storage::Table;
+
+use crate::error::Result;
+use crate::parameter;
+use crate::plan::expression::printed;
+use crate::plan::names::{Name, fold_part};
+use crate::run::Run;
+use crate::session::Session;
+
+/// What parameters are cast to, as they are.
+pub(super) fn casts(ast: &Ast) -> HashMap<usize, DataType> {
+    let mut types = HashMap::new();
+    let _: ControlFlow<()> = visit_expressions(ast, |expr| {
+        if let Expr::Cast {
+            expr, data_type, ..
+        } = expr
+            && let Some(number) = parameter::number_of(expr)
+            && let Ok(kind) = parameter_type(data_type)
+        {
+            types.entry(number).or_insert(kind);
+        }
+        ControlFlow::Continue(())
+    });
+    types
+}
+
+/// The type of a parameter that is cast: one of columns, or an array of it.
+pub(super) fn parameter_type(written: &SqlType) -> Result<DataType> {
+    if let SqlType::Array(ArrayElemTypeDef::SquareBracket(element, _)) = written {
+        let element = crate::types::column_type(element)?.arrow();
+        return Ok(DataType::new_list(element, true));
+    }
+    Ok(crate::types::column_type(written)?.arrow())
+}
+
+/// The plan of a query, with `changed` as the table that a statement changes.
+pub(super) async fn planned_over(
+    run: &Run<'_>,
+    ast: &Ast,
+    changed: Option<&Name>,
+) -> Result<LogicalPlan> {
+    let mut relations = run.relations(ast).await?;
+    relations.row_ids = changed.map(|name| (name.schema.clone(), name.name.clone()));
+    relations.plan(ast)
+}
+
+pub(super) fn table_of(session: &Session, name: Name) -> Result<(Name, Arc<Table>)> {
+    let run = Run::planning(session)?;
+    let table = Arc::clone(run.stored_table(&name)?);
+    Ok((name, table))
+}
+
+/// The columns that an INSERT names, or all.
+pub(super) fn named_or_all(table: &Table, named: &[ObjectName]) -> Vec<String> {
+    let all = table.schema.columns.iter();
+    let last = |name: &ObjectName| name.0.last().and_then(fold_part).unwrap_or_default();
+    match named.is_empty() {
+        true => all.map(|column| column.name.clone()).collect(),
+        false => named.iter().map(last).collect(),
+    }
+}
+
+pub(super) fn assignments(all: &[Assignment]) -> impl Iterator<Item = (String, &Expr)> {
+    all.iter().filter_map(|one| match &one.target {
+        AssignmentTarget::ColumnName(name) => {
+            Some((name.0.last().and_then(fold_part)?, &one.value))
+        }
+        AssignmentTarget::Tuple(_) => None,
+    })
+}
+
+pub(super) fn place(from: &str, selection: Option<&Expr>) -> String {
+    match selection {
+        Some(selection) => format!("{from} WHERE {}", printed(selection)),
+        None => from.to_owned(),
+    }
+}
+
+pub(super) fn listed(items: &[SelectItem]) -> String {
+    let items: Vec<String> = items.iter().map(printed).collect();
+    items.join(", ")
+}
