@@ -11,7 +11,8 @@ use std::collections::BTreeMap;
 const SORTS: usize = 3;
 /// Columns that an index is tried on.
 const INDEXES: usize = 3;
-/// Choices of codecs that are tried besides `auto`.
+/// The choice of codecs by Freestone itself, and those that are tried besides.
+const AUTO: &str = "auto";
 const CODECS: [&str; 2] = ["fast", "none"];
 /// How much larger or smaller blocks are tried at once.
 const SIZES: [f64; 2] = [4.0, 0.25];
@@ -80,7 +81,7 @@ pub fn search<E>(
             let design = Design {
                 layout: (*layout).clone(),
                 sort_by: sort_by.clone(),
-                codec: "auto".to_owned(),
+                codec: AUTO.to_owned(),
                 indexes: Vec::new(),
                 block_bytes: present.design.block_bytes,
             };
@@ -89,9 +90,9 @@ pub fn search<E>(
     }
     all.sort_by(|one, two| one.total.seconds().total_cmp(&two.total.seconds()));
     for near in all.iter().take(2).cloned().collect::<Vec<_>>() {
-        for codec in CODECS {
+        for codec in codecs(present) {
             let design = Design {
-                codec: codec.to_owned(),
+                codec,
                 ..near.stored.design.clone()
             };
             all.push(priced(trial(&design)?));
@@ -235,6 +236,16 @@ fn sorts(present: &Stored, workload: &Workload) -> Vec<Option<String>> {
         new
     });
     sorts
+}
+
+/// Choices of codecs besides `auto`, the present one among them.
+fn codecs(present: &Stored) -> Vec<String> {
+    let mut all = CODECS.map(str::to_owned).to_vec();
+    let own = &present.design.codec;
+    if own != AUTO && !all.contains(own) {
+        all.push(own.clone());
+    }
+    all
 }
 
 /// Indexes that a design has not, and that could find rows by their value or by a range.

@@ -387,6 +387,24 @@ fn rows_of_an_index_are_fetched_as_tried() {
     assert_eq!(indexed.unwrap().stored.design.layout, "column");
 }
 
+/// A table that was to be small may stay so in another layout.
+#[test]
+fn the_present_codec_is_tried_too() {
+    let mut workload = Workload::default();
+    (0..50).for_each(|_| workload.query(usage(2, Test::Other), &run(0.5)));
+    let present = stored(&Design {
+        codec: "small".to_owned(),
+        ..design("row")
+    });
+    let mut trial = |design: &Design| Ok::<Stored, Infallible>(stored(design));
+    let Ok(all) = search(&calibration(), &workload, &present, &mut trial);
+    let small = Design {
+        codec: "small".to_owned(),
+        ..design("column")
+    };
+    assert!(all.iter().any(|one| one.stored.design == small));
+}
+
 /// What is not better by more than the designs are alike stays as it is, or is smaller.
 #[test]
 fn nothing_to_gain_is_nothing_to_do() {
