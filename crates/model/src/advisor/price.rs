@@ -1,6 +1,6 @@
 //! What a workload costs under a design.
 
-use super::design::Stored;
+use super::design::{Index, Stored};
 use super::usage::{Run, Test, Usage};
 use super::workload::Workload;
 use crate::calibration::Calibration;
@@ -37,7 +37,12 @@ pub struct Price {
 impl Price {
     /// Seconds of one run whose scans `threads` share, with its plan.
     pub(super) fn with_plan(&self, threads: f64) -> f64 {
-        self.seconds / threads + if self.planned { PLANNING } else { 0.0 }
+        self.seconds / threads + self.planning()
+    }
+
+    /// Seconds of its plan alone, if it needs one.
+    pub fn planning(&self) -> f64 {
+        if self.planned { PLANNING } else { 0.0 }
     }
 }
 
@@ -136,6 +141,22 @@ pub fn total(calibration: &Calibration, stored: &Stored, workload: &Workload) ->
     }
 }
 
+/// The kind of index that has its values in order.
+pub(super) const CSB: &str = "csb";
+/// The kind that only tells of a value that no row has it.
+const BLOOM: &str = "bloom";
+
+/// Whether an index finds the rows that pass a condition, and these are few enough: of
+/// a value all kinds are priced so, of a range those that have values in order.
+pub(super) fn may_find(index: &Index, test: Test, share: f64) -> bool {
+    let finds = match test {
+        Test::Equal => true,
+        Test::Range => index.kind != BLOOM,
+        Test::Other => false,
+    };
+    finds && share <= BY_INDEX
+}
+
 /// How rows are found.
 enum Way {
     /// So many are looked at.
@@ -167,10 +188,10 @@ impl Way {
             let indexes = &stored.design.indexes;
             let index = indexes.iter().find(|index| index.column == tested.column);
             if let Some(index) = index
-                && tested.test == Test::Equal
-                && share <= BY_INDEX
+                && may_find(index, tested.test, share)
             {
-                ways.push(Way::Index(matching, alone && index.kind == "csb"));
+                let unplanned = alone && tested.test == Test::Equal && index.kind == CSB;
+                ways.push(Way::Index(matching, unplanned));
             }
         }
         ways

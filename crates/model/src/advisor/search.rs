@@ -1,8 +1,8 @@
 //! The search for the design that a workload costs least under.
 
 use super::design::{Design, Index, Stored};
-use super::price::{Price, Total, price, total};
-use super::usage::{Runs, Test, Usage};
+use super::price::{CSB, Price, Total, may_find, price, total};
+use super::usage::{Runs, Test, Tested, Usage};
 use super::workload::Workload;
 use crate::calibration::Calibration;
 use std::collections::BTreeMap;
@@ -11,7 +11,8 @@ use std::collections::BTreeMap;
 const SORTS: usize = 3;
 /// Columns that an index is tried on.
 const INDEXES: usize = 3;
-/// Choices of codecs that are tried besides `auto`.
+/// The choice of codecs by Freestone itself, and those that are tried besides.
+const AUTO: &str = "auto";
 const CODECS: [&str; 2] = ["fast", "none"];
 /// How much larger or smaller blocks are tried at once.
 const SIZES: [f64; 2] = [4.0, 0.25];
@@ -80,7 +81,7 @@ pub fn search<E>(
             let design = Design {
                 layout: (*layout).clone(),
                 sort_by: sort_by.clone(),
-                codec: "auto".to_owned(),
+                codec: AUTO.to_owned(),
                 indexes: Vec::new(),
                 block_bytes: present.design.block_bytes,
             };
@@ -89,9 +90,9 @@ pub fn search<E>(
     }
     all.sort_by(|one, two| one.total.seconds().total_cmp(&two.total.seconds()));
     for near in all.iter().take(2).cloned().collect::<Vec<_>>() {
-        for codec in CODECS {
+        for codec in codecs(present) {
             let design = Design {
-                codec: codec.to_owned(),
+                codec,
                 ..near.stored.design.clone()
             };
             all.push(priced(trial(&design)?));
@@ -225,7 +226,7 @@ impl Gain {
 /// Columns to sort on: none, the present one, and those by whose conditions most rows
 /// would not have to be looked at.
 fn sorts(present: &Stored, workload: &Workload) -> Vec<Option<String>> {
-    let worth = weights(present, workload, |test| test != Test::Other);
+    let worth = weights(present, workload, |tested, _| tested.test != Test::Other);
     let mut sorts = vec![None, present.design.sort_by.clone()];
     sorts.extend(worth.into_iter().take(SORTS).map(Some));
     let mut seen = Vec::new();
@@ -237,15 +238,28 @@ fn sorts(present: &Stored, workload: &Workload) -> Vec<Option<String>> {
     sorts
 }
 
-/// Indexes that a design has not, and that could find rows.
+/// Choices of codecs besides `auto`, the present one among them.
+fn codecs(present: &Stored) -> Vec<String> {
+    let mut all = CODECS.map(str::to_owned).to_vec();
+    let own = &present.design.codec;
+    if own != AUTO && !all.contains(own) {
+        all.push(own.clone());
+    }
+    all
+}
+
+/// Indexes that a design has not, and that could find rows by their value or by a range.
 fn indexes(design: &Design, present: &Stored, workload: &Workload) -> Vec<Index> {
-    let mut worth = weights(present, workload, |test| test == Test::Equal);
+    let on = |column: &String| Index {
+        kind: CSB.to_owned(),
+        column: column.clone(),
+    };
+    let mut worth = weights(present, workload, |tested, share| {
+        may_find(&on(&tested.column), tested.test, share)
+    });
     worth.truncate(INDEXES);
     let known = present.design.indexes.iter().cloned();
-    let new = worth.into_iter().map(|column| Index {
-        kind: "csb".to_owned(),
-        column,
-    });
+    let new = worth.iter().map(on);
     let mut all: Vec<Index> = known.chain(new).collect();
     all.sort();
     all.dedup_by(|one, two| one.column == two.column);
@@ -260,12 +274,16 @@ fn indexes(design: &Design, present: &Stored, workload: &Workload) -> Vec<Index>
 }
 
 /// Columns with conditions, the one first that leaves the most rows of the most runs out.
-fn weights(present: &Stored, workload: &Workload, wanted: impl Fn(Test) -> bool) -> Vec<String> {
+fn weights(
+    present: &Stored,
+    workload: &Workload,
+    wanted: impl Fn(&Tested, f64) -> bool,
+) -> Vec<String> {
     let mut worth: BTreeMap<&String, f64> = BTreeMap::new();
     for (usage, runs) in &workload.usages {
         let mean = runs.mean();
         for (tested, share) in usage.tested.iter().zip(&mean.shares) {
-            if wanted(tested.test) && present.columns.contains_key(&tested.column) {
+            if wanted(tested, *share) && present.columns.contains_key(&tested.column) {
                 let left_out = (mean.scanned - share).max(0.0);
                 *worth.entry(&tested.column).or_default() += runs.count * left_out;
             }

@@ -284,6 +284,42 @@ fn single_values_are_indexed() {
     assert_eq!(best(&workload, "column").stored.design.indexes, []);
 }
 
+/// A narrow range is found by an index where the order is taken by a wider one; an index
+/// that is there for it stays.
+#[test]
+fn narrow_ranges_are_indexed() {
+    let mut workload = Workload::default();
+    let mut narrow = usage(2, Test::Range);
+    narrow.tested[0].column = "c9".to_owned();
+    (0..50).for_each(|_| workload.query(usage(10, Test::Range), &run(0.01)));
+    (0..50).for_each(|_| workload.query(narrow.clone(), &run(1e-5)));
+    let found = best(&workload, "column").stored.design;
+    assert_eq!(
+        found.to_string(),
+        "layout column, sorted by c7, index (csb) on c9"
+    );
+    // Another kind that keeps values in order does as well, and a filter does not.
+    let with = |kind: &str| {
+        let mut design = found.clone();
+        design.indexes[0].kind = kind.to_owned();
+        let run = run(1e-5);
+        price(&calibration(), &stored(&design), &narrow, &run).unwrap()
+    };
+    assert_eq!(with("inverted"), with("csb"));
+    assert!(with("csb").planned, "only single values need no plan");
+    assert!(with("bloom").seconds > 2.0 * with("csb").seconds);
+    // By wide ranges an index would give too many rows.
+    let mut wide = Workload::default();
+    narrow.read.clear();
+    (0..50).for_each(|_| wide.query(narrow.clone(), &run(0.2)));
+    let mut trial = |design: &Design| {
+        assert_eq!(design.indexes, [], "not even tried");
+        Ok::<Stored, Infallible>(stored(design))
+    };
+    let present = stored(&design("column"));
+    let Ok(_) = search(&calibration(), &wide, &present, &mut trial);
+}
+
 /// An index that needs no plan beats an order that finds the rows as quickly.
 #[test]
 fn an_index_is_tried_without_the_order_too() {
@@ -352,6 +388,24 @@ fn rows_of_an_index_are_fetched_as_tried() {
     let Ok(all) = search(&calibration(), &workload, &present, &mut trial);
     let indexed = all.iter().find(|one| !one.stored.design.indexes.is_empty());
     assert_eq!(indexed.unwrap().stored.design.layout, "column");
+}
+
+/// A table that was to be small may stay so in another layout.
+#[test]
+fn the_present_codec_is_tried_too() {
+    let mut workload = Workload::default();
+    (0..50).for_each(|_| workload.query(usage(2, Test::Other), &run(0.5)));
+    let present = stored(&Design {
+        codec: "small".to_owned(),
+        ..design("row")
+    });
+    let mut trial = |design: &Design| Ok::<Stored, Infallible>(stored(design));
+    let Ok(all) = search(&calibration(), &workload, &present, &mut trial);
+    let small = Design {
+        codec: "small".to_owned(),
+        ..design("column")
+    };
+    assert!(all.iter().any(|one| one.stored.design == small));
 }
 
 /// What is not better by more than the designs are alike stays as it is, or is smaller.

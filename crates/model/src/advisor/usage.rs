@@ -33,7 +33,7 @@ pub struct Tested {
 pub enum Test {
     /// To be one of some values: an index or an order finds them.
     Equal,
-    /// To lie between two: an order finds them.
+    /// To lie between two: an order or an index in order finds them.
     Range,
     /// Anything else: every value is looked at.
     Other,

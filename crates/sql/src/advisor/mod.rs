@@ -12,6 +12,8 @@
 
 mod advice;
 mod automatic;
+mod changes;
+mod compared;
 mod exchange;
 mod foreign;
 mod pilot;
@@ -19,6 +21,7 @@ mod predict;
 mod present;
 mod record;
 mod report;
+mod searched;
 mod statements;
 mod syntax;
 mod timing;
