@@ -15,7 +15,7 @@ use crate::session::Session;
 
 /// A design has to save this share of the time, to be worth a rewrite.
 const WORTH: f64 = 0.05;
-/// How far off predictions are taken to be while the ledger is too short to tell: what
+/// How far off predictions are taken to be while neither ledger nor machine file tell: what
 /// `freestone calibrate --check` has shown.
 const ERROR: f64 = 0.2;
 
@@ -49,7 +49,8 @@ pub(super) fn found(
         let design = shown(table, &now.stored.design);
         return Ok(Found::Nothing(format!("as it is ({design})")));
     }
-    advice.error = record.median_error().unwrap_or(ERROR);
+    let stated = record.median_error().or(known.calibration.error());
+    advice.error = stated.unwrap_or(ERROR);
     Ok(Found::Advice(Box::new(advice)))
 }
 
