@@ -2,13 +2,14 @@
 
 use std::sync::Arc;
 
-use freestone_model::{Candidate, Design, Gain, Total, Usage};
+use freestone_model::{Candidate, Design, Gain, Total, Usage, Workload};
 use freestone_storage::{Snapshot, Table, TableId};
 use serde::{Deserialize, Serialize};
 
-use super::present::is_of_key;
+use super::changes::Changes;
+use super::present::shown;
 use crate::error::{Error, Result};
-use crate::plan::names::{Name, quoted};
+use crate::plan::names::Name;
 
 /// Advice that was given. Seconds are those of one thread.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -22,6 +23,12 @@ pub(crate) struct Advice {
     pub(crate) apply: Vec<String>,
     pub(crate) undo: Vec<String>,
     pub(crate) applied: bool,
+    /// Whether there is later advice for the table, so that nobody may apply this.
+    #[serde(default)]
+    pub(crate) replaced: bool,
+    /// What is asked of the table, as it was known then.
+    #[serde(default)]
+    pub(crate) workload: Workload,
     /// Blocks that a trial left in the design.
     #[serde(default)]
     pub(crate) piloted: Vec<u64>,
@@ -53,19 +60,30 @@ pub(crate) struct Query {
 }
 
 impl Advice {
-    /// Advice to exchange what a table is for the best that was found.
-    pub(super) fn new(name: &Name, table: &Table, now: &Candidate, best: &Candidate) -> Self {
+    /// Advice to exchange what a table is for the best that was found for a workload.
+    ///
+    /// # Errors
+    /// None but those of a bug in the search: what it tried can be.
+    pub(super) fn new(
+        (name, table): (&Name, &Table),
+        workload: &Workload,
+        (now, best): (&Candidate, &Candidate),
+    ) -> Result<Self> {
         let (before, after) = (&now.stored, &best.stored);
+        let design = shown(table, &after.design);
+        let Changes { apply, undo } = Changes::between(name, table, &before.design, &design)?;
         let change = |now, then| Change { now, then };
-        let mut advice = Self {
+        Ok(Self {
             number: 0,
             schema: name.schema.clone(),
             table: name.name.clone(),
             id: table.id.0,
-            design: after.design.clone(),
-            apply: Vec::new(),
-            undo: Vec::new(),
+            design,
+            apply,
+            undo,
             applied: false,
+            replaced: false,
+            workload: workload.clone(),
             piloted: Vec::new(),
             reads: change(0.0, 0.0),
             look_up: change(before.fetch_seconds, after.fetch_seconds),
@@ -73,9 +91,7 @@ impl Advice {
             bytes: change(before.bytes(), after.bytes()),
             error: 0.0,
             queries: Vec::new(),
-        };
-        advice.write_statements(name, table, &before.design);
-        advice
+        })
     }
 
     /// The queries and what they gain, each by so many threads.
@@ -134,76 +150,6 @@ impl Advice {
 
     pub(crate) fn table_id(&self) -> TableId {
         TableId(self.id)
-    }
-
-    fn write_statements(&mut self, name: &Name, table: &Table, from: &Design) {
-        let target = format!("{}.{}", quoted(&name.schema), quoted(&name.name));
-        let to = &self.design;
-        let options = [
-            ("layout", &from.layout, &to.layout),
-            (
-                "sort_by",
-                &from.sort_by.clone().unwrap_or_default(),
-                &to.sort_by.clone().unwrap_or_default(),
-            ),
-            ("codec", &from.codec, &to.codec),
-            (
-                "block_bytes",
-                &from.block_bytes.to_string(),
-                &to.block_bytes.to_string(),
-            ),
-        ]
-        .map(|(name, from, to)| (name, from.replace('\'', "''"), to.replace('\'', "''")));
-        let changed: Vec<_> = options.iter().filter(|(_, from, to)| from != to).collect();
-        if !changed.is_empty() {
-            let set = |which: fn(&(&str, String, String)) -> String| {
-                let all: Vec<String> = changed.iter().map(|one| which(one)).collect();
-                format!("ALTER TABLE {target} SET ({})", all.join(", "))
-            };
-            self.apply
-                .push(set(|(name, _, to)| format!("{name} = '{to}'")));
-            self.undo
-                .push(set(|(name, from, _)| format!("{name} = '{from}'")));
-        }
-        let schema = quoted(&name.schema);
-        for index in to
-            .indexes
-            .iter()
-            .filter(|index| !from.indexes.contains(index))
-        {
-            let called = quoted(&format!("{}_{}_advised", name.name, index.column));
-            let column = quoted(&index.column);
-            let create = format!(
-                "CREATE INDEX {called} ON {target} USING {} ({column})",
-                index.kind
-            );
-            self.apply.push(create);
-            self.undo.push(format!("DROP INDEX {schema}.{called}"));
-        }
-        for index in from
-            .indexes
-            .iter()
-            .filter(|index| !to.indexes.contains(index))
-        {
-            let known = table.schema.indexes.iter().find(|known| {
-                let column = known
-                    .columns
-                    .first()
-                    .and_then(|at| table.schema.columns.get(*at));
-                known.columns.len() == 1
-                    && !is_of_key(table, known)
-                    && column.is_some_and(|column| column.name == index.column)
-                    && known.kind.to_string() == index.kind
-            });
-            let Some(known) = known else { continue };
-            let (called, column) = (quoted(&known.name), quoted(&index.column));
-            self.apply.push(format!("DROP INDEX {schema}.{called}"));
-            let create = format!(
-                "CREATE INDEX {called} ON {target} USING {} ({column})",
-                index.kind
-            );
-            self.undo.push(create);
-        }
     }
 }
 

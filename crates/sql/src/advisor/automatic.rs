@@ -132,7 +132,9 @@ pub(crate) fn follow(
         return Ok(false);
     }
     let known = record.known(store.path())?;
-    let rows = Rows::of(table, &workload)?;
+    let Some(rows) = Rows::of(table, &workload)? else {
+        return Ok(false);
+    };
     let mut designs = Vec::new();
     for layout in Layout::ALL {
         if !goes_on() {

@@ -57,12 +57,19 @@ pub(super) fn may_begin(session: &Session, statement: &str) -> Result<()> {
     Ok(())
 }
 
-/// Changes what is known of advice, and keeps that.
+/// Changes what is known of advice, and keeps that; also of advice that another session
+/// has had replaced meanwhile, as it is to be undone.
 pub(super) fn change(session: &Session, advice: &Advice, with: impl FnOnce(&mut Advice)) {
     session.database().record().advice(|all| {
-        if let Some(known) = all.iter_mut().find(|known| known.number == advice.number) {
-            with(known);
+        let mut changed = advice.clone();
+        let place = all.iter().position(|known| known.number == advice.number);
+        if let Some(place) = place {
+            changed = all.swap_remove(place);
         }
+        with(&mut changed);
+        changed.replaced &= !changed.is_undoable();
+        all.push(changed);
+        all.sort_by_key(|known| known.number);
     });
 }
 

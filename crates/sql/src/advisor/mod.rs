@@ -12,12 +12,15 @@
 
 mod advice;
 mod automatic;
+mod changes;
+mod compared;
 mod exchange;
 mod pilot;
 mod predict;
 mod present;
 mod record;
 mod report;
+mod searched;
 mod statements;
 mod syntax;
 mod timing;

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use freestone_model::{Design, Index, Stored, Used};
+use freestone_model::{AUTO, Design, Index, Stored, Used};
 use freestone_storage::{Block, IndexDefinition, Table};
 
 use crate::error::Result;
@@ -40,6 +40,16 @@ pub(super) fn design_of(table: &Table) -> Design {
         indexes,
         block_bytes: table.options.block_bytes,
     }
+}
+
+/// A design as the options of a table would say it: where layouts follow by themselves
+/// none is set.
+pub(super) fn shown(table: &Table, design: &Design) -> Design {
+    let mut design = design.clone();
+    if table.options.auto_layout {
+        AUTO.clone_into(&mut design.layout);
+    }
+    design
 }
 
 /// Whether an index is that of a key, which is there whatever the queries.

@@ -11,7 +11,7 @@ use freestone_storage::Catalog;
 
 /// One row of ADVISE.
 pub(super) struct Line {
-    table: String,
+    table: Option<String>,
     advice: Option<Advice>,
     note: String,
 }
@@ -20,7 +20,16 @@ impl Line {
     /// A table for which there is nothing to do, and why.
     pub(super) fn nothing(name: &Name, note: String) -> Self {
         Self {
-            table: name.to_string(),
+            table: Some(name.to_string()),
+            advice: None,
+            note,
+        }
+    }
+
+    /// No table at all, and why.
+    pub(super) fn of_no_table(note: String) -> Self {
+        Self {
+            table: None,
             advice: None,
             note,
         }
@@ -46,7 +55,7 @@ impl Line {
         let Change { now, then } = advice.bytes;
         parts.push(format!("takes {:.2} of the space", then / now.max(1.0)));
         Self {
-            table: name.to_string(),
+            table: Some(name.to_string()),
             note: format!(
                 "{}: {}; half of the predictions are within {:.0} %",
                 advice.design,
@@ -83,7 +92,7 @@ pub(super) fn answer(lines: &[Line]) -> Result<RecordBatch> {
     let statements = |line: &Line| Some(line.advice.as_ref()?.apply.join(";\n"));
     batch(vec![
         ("advice", Values::Long(numbers.collect())),
-        ("table_name", text(&|line| Some(line.table.clone()))),
+        ("table_name", text(&|line| line.table.clone())),
         ("statements", text(&statements)),
         ("reads_ms_now", number(|advice| advice.reads.now * 1e3)),
         ("reads_ms_then", number(|advice| advice.reads.then * 1e3)),
@@ -95,9 +104,10 @@ pub(super) fn answer(lines: &[Line]) -> Result<RecordBatch> {
     ])
 }
 
-/// `freestone_advice()`: what each recorded query gains by the advice that was given last.
+/// `freestone_advice()`: what each recorded query gains by the advice that stands.
 pub(crate) fn advice(record: &Record) -> Result<RecordBatch> {
-    let all = record.given();
+    let mut all = record.given();
+    all.retain(|advice| !advice.replaced);
     let rows: Vec<_> = all
         .iter()
         .flat_map(|advice| advice.queries.iter().map(move |query| (advice, query)))

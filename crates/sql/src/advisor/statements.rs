@@ -4,35 +4,31 @@ use std::sync::Arc;
 
 use datafusion::arrow::datatypes::SchemaRef;
 use datafusion::sql::sqlparser::ast::Statement as Ast;
-use freestone_model::{
-    Candidate, Design, HALF_LIFE, Stored, Workload, gains, missing, mixture, search, total,
-};
-use freestone_storage::{RoleId, Snapshot, Table};
+use freestone_model::{HALF_LIFE, QUERIES, Workload, missing};
+use freestone_storage::{RoleId, Snapshot, Table, TableId};
 
 use super::advice::Advice;
 use super::record::Record;
 use super::report::{Line, answer};
+use super::searched::{Found, found};
 use super::syntax::Asked;
-use super::trial::{Rows, blocks_of};
 use super::uses::uses;
-use super::{exchange, pilot};
+use super::{compared, exchange, pilot};
 use crate::error::{Error, Result};
 use crate::plan::names::{Name, named};
 use crate::plan::relations::unknown_table;
 use crate::run::Run;
 use crate::session::{Outcome, Session};
 
-/// A design has to save this share of the time, to be worth a rewrite.
-const WORTH: f64 = 0.05;
-/// How far off predictions are taken to be while the ledger is too short to tell: what
-/// `freestone calibrate --check` has shown.
-const ERROR: f64 = 0.2;
+/// Why there may be too few.
+const OFF: &str = "; nothing is recorded: SET freestone.workload = 'on'";
 
 /// Runs a statement of the advisor's; `None` for any other.
 ///
 /// # Errors
-/// `42P01` for an unknown table, `42704` for advice that was not given, `25001` inside a
-/// transaction; those of the statements that are applied.
+/// `42P01` for an unknown table, `42704` for advice that was not given, `55000` for advice
+/// that was replaced, `25001` inside a transaction; those of the statements that are
+/// applied.
 pub(crate) async fn run(session: &Session, ast: &Ast) -> Result<Option<Outcome>> {
     let Some(asked) = Asked::of(ast) else {
         return Ok(None);
@@ -56,18 +52,20 @@ pub(crate) async fn run(session: &Session, ast: &Ast) -> Result<Option<Outcome>>
                 let workload = record.workload(table.1.id);
                 (!workload.is_empty()).then_some((table.clone(), workload))
             };
-            let tables = all_tables(&snapshot);
-            advise(session, tables.iter().filter_map(advised).collect())?
+            let tables: Vec<_> = all_tables(&snapshot).iter().filter_map(advised).collect();
+            let off = if record.is_recording() { "" } else { OFF };
+            let none = format!("no queries are known; {QUERIES} of a table are needed{off}");
+            advise(session, &tables, &none)?
         }
         Asked::Table(text) => {
             let name = named(&text)?;
             let table = table_of(&snapshot, &name)?;
             let workload = record.workload(table.id);
-            advise(session, vec![((name, table), workload)])?
+            advise(session, &[((name, table), workload)], "")?
         }
         Asked::Queries(queries) => {
             let planned = planned(session, &snapshot, &queries).await?;
-            advise(session, planned)?
+            advise(session, &planned, "the queries read no table")?
         }
         Asked::Pilot(number) => pilot::run(session, &given(record, number)?)?,
         Asked::Apply(number) => exchange::apply(session, &given(record, number)?).await?,
@@ -85,7 +83,7 @@ pub(crate) async fn run(session: &Session, ast: &Ast) -> Result<Option<Outcome>>
 /// None but those of a bug in here.
 pub(crate) fn columns(asked: &Asked) -> Result<SchemaRef> {
     let none = match asked {
-        Asked::Pilot(_) => pilot::nothing()?,
+        Asked::Pilot(_) => compared::report(&[], "")?,
         _ => answer(&[])?,
     };
     Ok(none.schema())
@@ -104,14 +102,23 @@ fn table_of(snapshot: &Snapshot, name: &Name) -> Result<Arc<Table>> {
 }
 
 fn given(record: &Record, number: u64) -> Result<Advice> {
-    let found = record
-        .given()
-        .into_iter()
-        .find(|advice| advice.number == number);
-    found.ok_or_else(|| {
-        Error::new("42704", format!("there is no advice number {number}"))
-            .with_hint("ADVISE gives some.")
-    })
+    let all = record.given();
+    let mut standing = all.iter().filter(|advice| !advice.replaced);
+    if let Some(advice) = standing.find(|advice| advice.number == number) {
+        return Ok(advice.clone());
+    }
+    let last = all.iter().map(|advice| advice.number).max();
+    Err(
+        match last.is_some_and(|last| (1..=last).contains(&number)) {
+            true => Error::new(
+                "55000",
+                format!("advice {number} was replaced by later advice"),
+            )
+            .with_hint("SELECT * FROM freestone_advice() shows which advice stands."),
+            false => Error::new("42704", format!("there is no advice number {number}"))
+                .with_hint("ADVISE gives some."),
+        },
+    )
 }
 
 type Advised = ((Name, Arc<Table>), Workload);
@@ -151,97 +158,53 @@ async fn planned(
 }
 
 /// Searches designs for tables, and keeps what is found for APPLY.
-fn advise(session: &Session, tables: Vec<Advised>) -> Result<Outcome> {
+fn advise(session: &Session, tables: &[Advised], of_none: &str) -> Result<Outcome> {
     let record = session.database().record();
     let mut lines = Vec::new();
-    let mut all = Vec::new();
+    let (mut all, mut searched) = (Vec::new(), Vec::new());
     for ((name, table), workload) in tables {
-        let more = missing(&workload);
-        if more > 0 {
-            let known = workload.queries().round();
-            lines.push(Line::nothing(
-                &name,
-                format!("{known} queries are known; {more} more are needed for advice"),
-            ));
+        if missing(workload) > 0 {
+            lines.push(Line::nothing(name, known(record, workload)));
             continue;
         }
-        let (now, best) = searched(session, &table, &workload)?;
-        let known = record.known(session.database().store().path())?;
-        let both = (&now.stored, &best.stored);
-        let gains = gains(&known.calibration, &workload, both);
-        let advice = Advice::new(&name, &table, &now, &best);
-        let mut advice = advice.with_gains(&gains, session.threads());
-        if advice.saved(&now.total, &best.total) < WORTH || advice.apply.is_empty() {
-            lines.push(Line::nothing(
-                &name,
-                format!("as it is ({})", now.stored.design),
-            ));
-            continue;
+        match found(session, (name, table), workload)? {
+            Found::Advice(advice) => all.push(*advice),
+            Found::Nothing(note) => lines.push(Line::nothing(name, note)),
         }
-        advice.error = record.median_error().unwrap_or(ERROR);
-        all.push(advice);
+        searched.push(table.id);
     }
-    record.advice(|kept| {
-        // What was applied can still be undone.
-        kept.retain(Advice::is_undoable);
-        let mut next = kept.iter().map(|advice| advice.number).max().unwrap_or(0);
-        for advice in &mut all {
-            next += 1;
-            advice.number = next;
-        }
-        kept.extend(all.iter().cloned());
-    });
+    if tables.is_empty() {
+        lines.push(Line::of_no_table(of_none.to_owned()));
+    }
+    record.advice(|kept| replace(kept, &searched, &mut all));
     lines.extend(all.iter().map(Line::of));
     Outcome::batch(answer(&lines)?)
 }
 
-/// The design of today and the best one that was found.
-fn searched(
-    session: &Session,
-    table: &Arc<Table>,
-    workload: &Workload,
-) -> Result<(Candidate, Candidate)> {
-    let record = session.database().record();
-    let known = record.known(session.database().store().path())?;
-    let rows = Rows::of(table, workload)?;
-    let mut present = (*record.stored(table)?).clone();
-    // What only a trial can tell.
-    let tried = rows.in_design(&present.design)?;
-    (present.write_seconds, present.fetch_seconds) = (tried.write_seconds, tried.fetch_seconds);
-    present.tried = tried.tried;
-    let mut trial = |design: &_| rows.in_design(design);
-    let all = search(&known.calibration, workload, &present, &mut trial)?;
-    let now = all.iter().find(|one| one.stored == present).cloned();
-    let (Some(now), Some(best)) = (now, all.into_iter().next()) else {
-        return Err(Error::internal("a search without designs"));
+/// What is known of a table that is not enough.
+fn known(record: &Record, workload: &Workload) -> String {
+    let (queries, more) = (workload.queries().round(), missing(workload));
+    let others = match workload.statements.round() as u64 {
+        0 => String::new(),
+        single => format!(" and {single} statements about single rows"),
     };
-    let mixed = mixed(table, workload, &rows, &best.stored.design)?
-        .and_then(|designs| {
-            let blocks = blocks_of(table);
-            mixture(&known.calibration, workload, &designs, &blocks)
-        })
-        .map(|stored| Candidate {
-            total: total(&known.calibration, &stored, workload),
-            stored,
-        });
-    let limit = best.total.seconds() * (1.0 - WORTH);
-    let mixed = mixed.filter(|mixed| mixed.total.seconds() < limit);
-    Ok((now, mixed.unwrap_or(best)))
+    let off = if record.is_recording() { "" } else { OFF };
+    format!("{queries} queries{others} are known; {more} more are needed for advice{off}")
 }
 
-/// A design in every layout, if blocks could differ in what suits them: rows of some are
-/// asked for one by one, and of others not.
-fn mixed(
-    table: &Table,
-    workload: &Workload,
-    rows: &Rows,
-    design: &Design,
-) -> Result<Option<Vec<Stored>>> {
-    let single = workload.looked_up + workload.updated + workload.deleted;
-    let heat = table.blocks().iter().map(|block| block.heat());
-    let is_even = heat.clone().min() == heat.max();
-    if table.options.auto_layout || single == 0.0 || is_even {
-        return Ok(None);
+/// Keeps new advice under numbers that never come again. Advice that was given for the
+/// same tables before does not stand any more, unless it was applied or tried: that can
+/// still be undone.
+fn replace(kept: &mut Vec<Advice>, searched: &[TableId], new: &mut [Advice]) {
+    let mut last = kept.iter().map(|advice| advice.number).max().unwrap_or(0);
+    for old in kept.iter_mut() {
+        old.replaced |= !old.is_undoable() && searched.contains(&old.table_id());
     }
-    Ok(Some(rows.in_layouts(design)?))
+    for advice in new.iter_mut() {
+        last += 1;
+        advice.number = last;
+    }
+    kept.extend(new.iter().cloned());
+    // The last number is remembered by whatever had it.
+    kept.retain(|advice| !advice.replaced || advice.number == last);
 }

@@ -84,6 +84,8 @@ fn condition(table: &Table, column: usize, test: Test, share: f64) -> Result<Opt
     };
     let op = match test {
         Test::Equal => CompareOp::Eq,
+        // Fewer rows than the sample tells apart, not none: those need no look at blocks.
+        Test::Range if at == 0 => CompareOp::LtEq,
         Test::Range => CompareOp::Lt,
         // Not equal to what is there: every value is looked at.
         Test::Other => CompareOp::NotEq,

@@ -7,10 +7,11 @@ use std::time::Instant;
 use datafusion::arrow::array::RecordBatch;
 use freestone_model::{BlockUse, Design, Stored, Tried, TriedUsage, Usage, Workload};
 use freestone_storage::{
-    DEFAULT_SCHEMA, IndexDefinition, IndexKind, Layout, RowId, ScanRequest, Store, Table,
-    TableOptions, TableSchema,
+    Block, DEFAULT_SCHEMA, IndexDefinition, IndexKind, Layout, ReadView, RowId, ScanRequest, Store,
+    Table, TableOptions, TableSchema,
 };
 
+use super::changes::options_in;
 use super::present::{Sums, is_of_key};
 use super::timing::{asked, seconds};
 use crate::error::{Error, Result};
@@ -40,42 +41,68 @@ struct Written {
 }
 
 impl Rows {
-    /// Reads rows that are next to each other from each of some blocks.
+    /// Reads rows that are next to each other from each of some blocks; none if there are
+    /// no rows in blocks.
     ///
     /// # Errors
-    /// `Corrupt` or `Io`; `55000` if the table has no blocks.
-    pub(super) fn of(table: &Arc<Table>, workload: &Workload) -> Result<Self> {
+    /// `Corrupt` or `Io`.
+    pub(super) fn of(table: &Arc<Table>, workload: &Workload) -> Result<Option<Self>> {
         let blocks = table.blocks();
         let some = blocks.len().min(BLOCKS);
+        let chosen = (0..some).map(|number| Arc::clone(&blocks[number * blocks.len() / some]));
+        let chosen: Vec<_> = chosen.collect();
+        let each = ROWS / some.max(1);
+        Self::first_of(table, chosen, each, &ReadView::default(), workload)
+    }
+
+    /// Reads the rows of some blocks of a table that a view sees; none if there are none.
+    ///
+    /// # Errors
+    /// `Corrupt` or `Io`.
+    pub(super) fn of_blocks(
+        table: &Arc<Table>,
+        blocks: Vec<Arc<Block>>,
+        view: &ReadView,
+        workload: &Workload,
+    ) -> Result<Option<Self>> {
+        Self::first_of(table, blocks, usize::MAX, view, workload)
+    }
+
+    fn first_of(
+        table: &Arc<Table>,
+        blocks: Vec<Arc<Block>>,
+        each: usize,
+        view: &ReadView,
+        workload: &Workload,
+    ) -> Result<Option<Self>> {
         let (mut batches, mut count) = (Vec::new(), 0);
-        for number in 0..some {
-            let block = Arc::clone(&blocks[number * blocks.len() / some]);
+        for block in blocks {
             let one = table.of_blocks(vec![block]);
-            let scan = one.scan(&all(&table.schema))?;
+            let scan = one.scan(&ScanRequest {
+                view: view.clone(),
+                ..all(&table.schema)
+            })?;
             let mut taken = 0;
             for batch in scan.worker() {
                 let batch = batch?;
-                let left = (ROWS / some).saturating_sub(taken);
-                let batch = batch.slice(0, batch.num_rows().min(left));
+                let batch = batch.slice(0, batch.num_rows().min(each - taken));
                 taken += batch.num_rows();
                 batches.push(batch);
-                if taken >= ROWS / some {
+                if taken >= each {
                     break;
                 }
             }
             count += taken;
         }
         if count == 0 {
-            let message = format!("table \"{}\" has no rows in blocks", table.name);
-            return Err(Error::new("55000", message)
-                .with_hint("VACUUM turns rows that were just written into blocks."));
+            return Ok(None);
         }
-        Ok(Self {
+        Ok(Some(Self {
             table: Arc::clone(table),
             batches,
             count,
             asked: asked(table, workload)?,
-        })
+        }))
     }
 
     /// What the whole table would be in a design.
@@ -180,12 +207,7 @@ fn all(schema: &TableSchema) -> ScanRequest {
 /// Schema and options of a table in a design, without what only its names and other
 /// tables need.
 pub(super) fn declared(table: &Table, design: &Design) -> Result<(TableSchema, TableOptions)> {
-    let mut options = table.options.clone();
-    options.layout = design.layout.parse::<Layout>()?;
-    options.slotted &= options.layout == Layout::Row;
-    options.sort_by.clone_from(&design.sort_by);
-    options.codec = design.codec.parse()?;
-    options.block_bytes = design.block_bytes;
+    let options = options_in(table, design)?;
     let mut schema = (*table.schema).clone();
     schema.foreign_keys.clear();
     schema.checks.clear();
