@@ -136,6 +136,19 @@ impl Stored {
         })
     }
 
+    /// Of two trials of one design the quicker times: whatever else ran made the others.
+    pub fn keep_quickest(&mut self, other: &Stored) {
+        self.write_seconds = self.write_seconds.min(other.write_seconds);
+        self.fetch_seconds = self.fetch_seconds.min(other.fetch_seconds);
+        let (Some(mine), Some(theirs)) = (&mut self.tried, &other.tried) else {
+            return;
+        };
+        for (one, two) in mine.usages.iter_mut().zip(&theirs.usages) {
+            one.seconds = one.seconds.min(two.seconds);
+            one.fetch_seconds = one.fetch_seconds.min(two.fetch_seconds);
+        }
+    }
+
     /// What a usage took when it was tried.
     pub(super) fn tried(&self, usage: &Usage) -> Option<&TriedUsage> {
         let usages = &self.tried.as_ref()?.usages;

@@ -258,7 +258,9 @@ fn indexes(design: &Design, present: &Stored, workload: &Workload) -> Vec<Index>
         may_find(&on(&tested.column), tested.test, share)
     });
     worth.truncate(INDEXES);
-    let known = present.design.indexes.iter().cloned();
+    // What no query could use only seems to save something.
+    let known = present.design.indexes.iter();
+    let known = known.filter(|index| is_of_use(index, workload)).cloned();
     let new = worth.iter().map(on);
     let mut all: Vec<Index> = known.chain(new).collect();
     all.sort();
@@ -271,6 +273,17 @@ fn indexes(design: &Design, present: &Stored, workload: &Workload) -> Vec<Index>
     };
     all.retain(|index| !has(index));
     all
+}
+
+/// Whether any query has a condition by which an index finds few rows.
+fn is_of_use(index: &Index, workload: &Workload) -> bool {
+    workload.usages.iter().any(|(usage, runs)| {
+        let shares = runs.mean().shares;
+        let mut terms = usage.tested.iter().zip(shares);
+        terms.any(|(tested, share)| {
+            tested.column == index.column && may_find(index, tested.test, share)
+        })
+    })
 }
 
 /// Columns with conditions, the one first that leaves the most rows of the most runs out.

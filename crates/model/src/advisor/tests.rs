@@ -390,6 +390,28 @@ fn rows_of_an_index_are_fetched_as_tried() {
     assert_eq!(indexed.unwrap().stored.design.layout, "column");
 }
 
+/// An index that no condition could use is not tried, so that chance does not keep it.
+#[test]
+fn an_index_of_no_use_goes() {
+    let mut workload = Workload::default();
+    (0..50).for_each(|_| workload.query(usage(2, Test::Other), &run(0.5)));
+    let index = Index {
+        kind: "csb".to_owned(),
+        column: "c7".to_owned(),
+    };
+    let present = stored(&Design {
+        indexes: vec![index],
+        ..design("row")
+    });
+    let mut trial = |design: &Design| {
+        // Other codecs of the present design are tried with all that it has.
+        assert!(design.layout == "row" || design.indexes.is_empty());
+        Ok::<Stored, Infallible>(stored(design))
+    };
+    let Ok(all) = search(&calibration(), &workload, &present, &mut trial);
+    assert_eq!(all[0].stored.design, design("column"));
+}
+
 /// A table that was to be small may stay so in another layout.
 #[test]
 fn the_present_codec_is_tried_too() {

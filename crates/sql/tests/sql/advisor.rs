@@ -132,6 +132,8 @@ fn advice_is_given_applied_and_undone() {
 #[test]
 fn a_pilot_keeps_what_is_faster() {
     let sql = wide();
+    // Not to count how it was filled.
+    sql.run("RESET WORKLOAD");
     ask(&sql, 30);
     sql.run("DELETE FROM t WHERE k % 1000 = 0");
     sql.run("INSERT INTO t (k, c1, c11) VALUES (1000001, 5, 6), (1000002, 7, 8)");
@@ -173,7 +175,7 @@ fn a_pilot_tries_indexes_without_making_them() {
     let blocks = "SELECT string_agg(CAST(block AS TEXT), ' ') FROM freestone_blocks('t')";
     let before = sql.rows_of_one_engine(blocks);
     let pilot = sql.rows_of_one_engine("PILOT ADVICE 1");
-    assert!(pilot[0].starts_with("read c1, w2 where w2|"), "{pilot:?}");
+    assert!(pilot[0].starts_with("read c1 where w2|"), "{pilot:?}");
     for line in &pilot {
         assert!(
             line.contains("faster on 1 of the table's blocks, and nothing was put in place"),
