@@ -25,6 +25,22 @@ impl Known {
         })
     }
 
+    /// How far its predictions can be relied on, to follow one.
+    pub(super) fn described(&self) -> String {
+        let mut text = String::new();
+        let calibration = &self.calibration;
+        if let Some(error) = calibration.error().filter(|_| self.measured) {
+            text += &format!("; half of all scans within {:.0} %", error * 100.0);
+        }
+        if self.foreign {
+            text += &format!("; as on \"{}\"", calibration.machine.name);
+        }
+        if !self.measured {
+            text += "; constants of another machine";
+        }
+        text
+    }
+
     /// Asks what scans and operators were seen to cost; of another machine nothing was.
     pub(super) fn learnt<T>(&self, record: &Record, ask: impl FnOnce(&Learnt) -> T) -> T {
         match self.foreign {

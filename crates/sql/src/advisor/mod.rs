@@ -34,4 +34,4 @@ pub(crate) use record::{Known, Record};
 pub(crate) use report::{advice, ledger, workload};
 pub(crate) use statements::{columns, run};
 pub(crate) use syntax::{Asked, parse};
-pub(crate) use watch::{Watched, watched};
+pub(crate) use watch::{Foreseen, Watched, Watching};

@@ -40,7 +40,7 @@ use datafusion::physical_plan::projection::ProjectionExec;
 use datafusion::physical_plan::{
     DisplayAs, DisplayFormatType, ExecutionPlan, Partitioning, PlanProperties, StatisticsArgs,
 };
-use freestone_storage::{Predicate, Scan, ScanRequest, Snapshot, Table, Top};
+use freestone_storage::{Predicate, Scan, ScanMetrics, ScanRequest, Snapshot, Table, Top};
 
 use super::logical::describe;
 use super::source::ScanSource;
@@ -134,10 +134,19 @@ impl FreestoneScan {
         )
     }
 
-    /// What the scan has counted, if it was begun.
-    pub(crate) fn counted(&self) -> Option<ScanCounts> {
+    /// What the scan has counted, and seconds of all its partitions; `None` if it was not
+    /// begun.
+    pub(crate) fn counted(&self) -> Option<(Arc<ScanMetrics>, f64)> {
         let scan = self.running.get()?.as_ref().ok()?;
-        Some(ScanCounts::of(scan.metrics()))
+        let spent = self.timings.clone_inner().elapsed_compute();
+        let seconds = spent.unwrap_or_default() as f64 / 1e9;
+        Some((Arc::clone(scan.metrics()), seconds))
+    }
+
+    /// Rows that the planner expects of it.
+    pub(crate) fn rows_expected(&self) -> usize {
+        let rows = self.statistics.num_rows.get_value();
+        rows.copied().unwrap_or_default()
     }
 
     /// Where the row id is to stand, if it is asked for; storage gives it last.

@@ -27,6 +27,11 @@ impl Session {
         }
     }
 
+    /// Whether it is another machine that the session asks about.
+    pub(crate) fn asks_of_another(&self) -> bool {
+        self.machine.lock().is_some()
+    }
+
     /// The file that a session has named, if that is what is asked for.
     pub(crate) fn machine(&self, name: &str) -> Option<String> {
         let named = || self.machine.lock().as_ref().map(|(file, _)| file.clone());

@@ -47,3 +47,4 @@ mod tpch_schema;
 mod transactions;
 mod types;
 mod upsert;
+mod workload;
