@@ -89,7 +89,11 @@ pub(super) fn answer(lines: &[Line]) -> Result<RecordBatch> {
     };
     let advice = lines.iter().map(|line| line.advice.as_ref());
     // What is not kept has no number.
-    let numbers = advice.map(|advice| i64::try_from(advice?.number).ok().filter(|n| *n > 0));
+    let numbers = advice.map(|advice| {
+        i64::try_from(advice?.number)
+            .ok()
+            .filter(|number| *number > 0)
+    });
     let statements = |line: &Line| Some(line.advice.as_ref()?.apply.join(";\n"));
     batch(vec![
         ("advice", Values::Long(numbers.collect())),

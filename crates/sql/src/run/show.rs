@@ -13,7 +13,7 @@ use crate::error::{Error, Result};
 use crate::plan::files::open_all;
 use crate::plan::names::{file_name, table_name};
 use crate::plan::rows::{Values, batch};
-use crate::session::{MEMORY, MOVER, Outcome, Setting, WORKLOAD, all_settings, current};
+use crate::session::{MACHINE, MEMORY, MOVER, Outcome, Setting, WORKLOAD, all_settings, current};
 use crate::types::sql_name;
 
 /// Schema, name and, for tables, what it stands for.
@@ -88,8 +88,8 @@ impl Run<'_> {
         let mut all = all_settings(self.state());
         all.extend(self.session.client().all());
         all.extend(self.session.all_reading());
-        let machine = self.session.machine("freestone.machine");
-        all.extend(machine.map(|file| ("freestone.machine".to_owned(), file)));
+        let machine = self.session.machine(MACHINE);
+        all.extend(machine.map(|file| (MACHINE.to_owned(), file)));
         all.sort();
         let (names, values) = all
             .into_iter()

@@ -4,8 +4,7 @@ use std::time::Duration;
 
 use parking_lot::Mutex;
 
-use super::machine::MACHINE;
-use super::{Block, Open, Session, Setting, current};
+use super::{Block, MACHINE, Open, Session, Setting, current};
 use crate::error::{Error, Result};
 use crate::plan::names::{DEFAULT_SCHEMA, PUBLIC};
 use crate::rights::told;

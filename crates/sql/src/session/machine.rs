@@ -9,7 +9,7 @@ use crate::error::Result;
 use crate::rights::readable;
 
 /// Its name.
-pub(super) const MACHINE: &str = "freestone.machine";
+pub(crate) const MACHINE: &str = "freestone.machine";
 
 /// A machine file as it was named, and what it says.
 pub(super) type Named = (String, Arc<Known>);

@@ -44,6 +44,7 @@ pub(crate) use cursors::{Cursors, Move};
 pub use describe::Description;
 pub use lent::Frame;
 pub(crate) use lent::Lent;
+pub(crate) use machine::MACHINE;
 pub use notices::{Notice, Severity};
 pub(crate) use numbers::TakenNumbers;
 pub use outcome::{Outcome, Rows};
