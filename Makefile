@@ -6,7 +6,7 @@ BIN := $(CARGO_TARGET_DIR)/release
 # dependencies, and build DataFusion a second time.
 CARGO_BUILD := cargo build --release --locked --workspace
 
-.PHONY: demo test bench bench-clients lab clients python soak fuzz lint clean setup build
+.PHONY: demo test bench bench-clients lab clients python soak fuzz fuzz-long lint clean setup build
 
 demo: build            ## TPC-H at scale factor 1: generate, load, query, verify
 	$(BIN)/freestone tpch --scale 1 --db ./demo-db
@@ -44,6 +44,9 @@ soak: build            ## longer: 250 kills, crashes, transfers, orders of threa
 
 fuzz: setup            ## arbitrary bytes for every decoder, FUZZ_SECONDS (60) for each
 	fuzz/run.sh
+
+fuzz-long: setup       ## the same, five minutes for each
+	FUZZ_SECONDS=$${FUZZ_SECONDS:-300} fuzz/run.sh
 
 lint: setup            ## format, house rules, clippy, licences
 	cargo fmt --all --check

@@ -4,7 +4,8 @@
 #
 #     clients/pgbench.sh PROGRAM        PAIRS=5 SECONDS_EACH=5 SCALE=10
 #
-# Prints latencies, throughputs and the medians of the pairs' ratios.
+# Prints latencies, throughputs and the medians of the pairs' ratios; ends with 1 if one of these
+# is not what is wanted.
 set -euo pipefail
 program=$1
 pairs=${PAIRS:-5} seconds=${SECONDS_EACH:-5} scale=${SCALE:-10}
@@ -48,6 +49,7 @@ look_up() { # port clients: milliseconds and transactions per second
         awk '/^latency average/ {ms = $4} /^tps/ {tps = $3} END {print ms, tps}'
 }
 median() { sort -n | awk '{v[NR] = $1} END {print (NR % 2) ? v[(NR + 1) / 2] : (v[NR / 2] + v[NR / 2 + 1]) / 2}'; }
+missed=0
 for clients in 1 16; do
     for port in "$theirs" "$ours"; do look_up "$port" "$clients" >/dev/null; done
     : >"$folder/ratios"
@@ -59,8 +61,9 @@ for clients in 1 16; do
     done
     ratio=$(median <"$folder/ratios")
     if [ "$clients" = 1 ]; then
-        awk -v r="$ratio" 'BEGIN {printf "1 client: latency %.2f x PostgreSQL'"'"'s (wanted: at most 1)\n", 1 / r}'
+        awk -v r="$ratio" 'BEGIN {printf "1 client: latency %.2f x PostgreSQL'"'"'s (wanted: at most 1)\n", 1 / r; exit (r < 1)}' || missed=1
     else
-        awk -v r="$ratio" 'BEGIN {printf "16 clients: throughput %.2f x PostgreSQL'"'"'s (wanted: at least 0.8)\n", r}'
+        awk -v r="$ratio" 'BEGIN {printf "16 clients: throughput %.2f x PostgreSQL'"'"'s (wanted: at least 0.8)\n", r; exit (r < 0.8)}' || missed=1
     fi
 done
+exit $missed

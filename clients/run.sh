@@ -5,7 +5,7 @@
 #
 # A client is a folder here with a script `run`, which sets it up in $CACHE, checks it at
 # $FREESTONE_PORT and ends with `N passed, N failed, N skipped`. What a machine lacks is
-# skipped, and said.
+# skipped, and said; with CI set it counts as failed.
 set -uo pipefail
 program=$1
 shift
@@ -39,7 +39,7 @@ for client in "${clients[@]}"; do
     done
     if [ -n "$missing" ]; then
         summary+=("$client: skipped: no$missing")
-        skipped=$((skipped + 1))
+        if [ -n "${CI:-}" ]; then failed=$((failed + 1)); else skipped=$((skipped + 1)); fi
         continue
     fi
     echo "--- $client"

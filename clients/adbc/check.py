@@ -209,11 +209,10 @@ class Rights(unittest.TestCase):
         self.addCleanup(admin.close)
         self.admin = admin.cursor()
         self.addCleanup(self.admin.close)
+        self.forget()
+        # Once there are roles, nobody else comes in by an unknown name.
+        self.addCleanup(self.forget)
         for sql in [
-            "DROP TABLE IF EXISTS secrets",
-            "DROP TABLE IF EXISTS open_ones",
-            "DROP ROLE IF EXISTS fay",
-            "DROP ROLE IF EXISTS gus",
             "CREATE USER fay PASSWORD 'right'",
             "CREATE USER gus PASSWORD 'own'",
             "CREATE TABLE secrets (k INT)",
@@ -223,6 +222,10 @@ class Rights(unittest.TestCase):
             "GRANT SELECT ON open_ones TO fay",
         ]:
             self.admin.execute(sql)
+
+    def forget(self):
+        for kind, name in [("TABLE", "secrets"), ("TABLE", "open_ones"), ("ROLE", "fay"), ("ROLE", "gus")]:
+            self.admin.execute(f"DROP {kind} IF EXISTS {name}")
 
     def test_passwords(self):
         with connected("fay", "right") as own, own.cursor() as cursor:
@@ -275,6 +278,16 @@ class Rights(unittest.TestCase):
         header = client.authenticate_basic_token("gus", "own")
         self.admin.execute("DROP ROLE gus")
         self.refused(client, flight.FlightCallOptions(headers=[header]), "28000")
+
+    def test_a_token_of_a_former_password(self):
+        client = flight.connect(WHERE)
+        self.addCleanup(client.close)
+        header = client.authenticate_basic_token("fay", "right")
+        options = flight.FlightCallOptions(headers=[header])
+        asked = command("CommandStatementQuery", b"\n\x08SELECT 1")
+        client.get_flight_info(flight.FlightDescriptor.for_command(asked), options)
+        self.admin.execute("ALTER ROLE fay PASSWORD 'new'")
+        self.refused(client, options, "28000")
 
     def test_statements_and_transactions_of_others(self):
         """What is kept for one client no other can use, by whatever name."""

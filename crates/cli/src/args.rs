@@ -5,6 +5,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 use freestone_lab::Scale;
 use std::net::{IpAddr, SocketAddr};
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -121,12 +122,34 @@ pub struct ServeArguments {
     /// Private key for TLS, in PEM
     #[arg(long, value_name = "FILE", requires = "tls_certificate")]
     pub tls_key: Option<PathBuf>,
-    /// Connections at a time
+    /// Refuse connections that are not encrypted [default: where other machines reach it and there
+    /// is TLS]
+    #[arg(
+        long,
+        value_name = "BOOL",
+        num_args = 0..=1,
+        require_equals = true,
+        default_missing_value = "true"
+    )]
+    pub require_tls: Option<bool>,
+    /// Connections at a time; three of them are kept for superusers
     #[arg(long, value_name = "N", default_value_t = 100, value_parser = positive)]
     pub connections: usize,
     /// Seconds that a client may take to say who it is
-    #[arg(long, value_name = "N", default_value_t = 60)]
+    #[arg(long, value_name = "N", default_value_t = 10)]
     pub startup_seconds: u64,
+    /// Seconds that a client may take nothing of what it is sent
+    #[arg(long, value_name = "SECONDS", default_value = "60", value_parser = seconds)]
+    pub send_timeout: Duration,
+    /// Seconds that a statement may take; sessions may lower it
+    #[arg(long, value_name = "SECONDS", value_parser = seconds)]
+    pub statement_timeout: Option<Duration>,
+    /// Seconds that a session may wait for its client; sessions may lower it
+    #[arg(long, value_name = "SECONDS", value_parser = seconds)]
+    pub idle_timeout: Option<Duration>,
+    /// Seconds that it may wait within a transaction; sessions may lower it
+    #[arg(long, value_name = "SECONDS", value_parser = seconds)]
+    pub idle_in_transaction_timeout: Option<Duration>,
     /// Show metrics for Prometheus at http://ADDRESS/metrics
     #[arg(long, value_name = "ADDRESS")]
     pub metrics: Option<SocketAddr>,
@@ -338,6 +361,15 @@ pub struct CodbArguments {
     pub scratch: Option<PathBuf>,
 }
 
+/// A time of a thousandth of a second or more.
+fn seconds(text: &str) -> Result<Duration, String> {
+    let seconds = text.parse().ok().map(Duration::try_from_secs_f64);
+    match seconds {
+        Some(Ok(time)) if time >= Duration::from_millis(1) => Ok(time),
+        _ => Err("expected a number of seconds, such as 30 or 0.5".into()),
+    }
+}
+
 fn positive(text: &str) -> Result<usize, String> {
     match text.parse() {
         Ok(0) | Err(_) => Err("expected a whole number from 1".into()),
@@ -376,6 +408,33 @@ mod tests {
         match Arguments::try_parse_from(tpch).expect("valid").command {
             Some(Command::Tpch(tpch)) => assert_eq!(tpch.queries, [1, 6]),
             other => panic!("{other:?}"),
+        }
+        let serve = [
+            "freestone",
+            "serve",
+            "--statement-timeout",
+            "0.5",
+            "--require-tls",
+            "sales",
+        ];
+        match Arguments::try_parse_from(serve).expect("valid").command {
+            Some(Command::Serve(serve)) => {
+                let limits = (serve.statement_timeout, serve.idle_timeout);
+                assert_eq!(limits, (Some(Duration::from_millis(500)), None));
+                assert_eq!(serve.require_tls, Some(true));
+                assert_eq!(serve.database.db, Some(PathBuf::from("sales")));
+            }
+            other => panic!("{other:?}"),
+        }
+        for bad in [
+            "--send-timeout=0",
+            "--idle-timeout=-1",
+            "--require-tls=maybe",
+        ] {
+            assert!(
+                Arguments::try_parse_from(["freestone", "serve", bad]).is_err(),
+                "{bad}"
+            );
         }
         for bad in [
             "--scale=0",

@@ -3,7 +3,7 @@
 use std::net::SocketAddr;
 use std::time::Duration;
 
-use freestone_server::{LogFormat, Options, Server, TlsFiles, Users};
+use freestone_server::{LogFormat, Options, Server, TimeLimits, TlsFiles, Users};
 use tokio::signal::unix::{SignalKind, signal};
 
 use crate::args::{LogArgument, ServeArguments};
@@ -31,8 +31,15 @@ pub fn run(arguments: &ServeArguments) -> Result<()> {
         }),
         users,
         files: arguments.files.clone(),
+        require_tls: arguments.require_tls,
         connections: arguments.connections,
         startup: Duration::from_secs(arguments.startup_seconds),
+        send: arguments.send_timeout,
+        limits: TimeLimits {
+            statement: arguments.statement_timeout,
+            idle: arguments.idle_timeout,
+            idle_in_transaction: arguments.idle_in_transaction_timeout,
+        },
         metrics: arguments.metrics,
         flight: arguments.flight,
         log: match arguments.log {

@@ -188,6 +188,23 @@ mod tests {
         }
     }
 
+    /// Whatever is sent is an array or none.
+    #[test]
+    fn bytes_that_are_wrong_do_no_harm() {
+        let list = ListArray::from_iter_primitive::<Int32Type, _, _>([Some(vec![Some(1), None])]);
+        let list: ArrayRef = std::sync::Arc::new(list);
+        let bytes = written(&list, 0, as_binary);
+        for at in 0..bytes.len() {
+            for wrong in 0..=u8::MAX {
+                let mut bytes = bytes.clone();
+                bytes[at] = wrong;
+                let _ = read(&bytes);
+                bytes.truncate(at + 1);
+                let _ = read(&bytes);
+            }
+        }
+    }
+
     #[test]
     fn what_could_be_mistaken_is_quoted() {
         let quoted = |text: &str| {

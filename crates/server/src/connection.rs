@@ -1,6 +1,5 @@
 //! One client: its messages, one after the other.
 
-use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -13,8 +12,10 @@ use tokio::time::timeout;
 use crate::cancel::Cancellable;
 use crate::door::RolePlace;
 use crate::failure::{Failure, response, violation};
+use crate::held::Held;
 use crate::limits::{Limits, stopped};
-use crate::messages::Messages;
+use crate::messages::{LONGEST, Messages};
+use crate::places::Place;
 use crate::portal::{Known, Portal};
 use crate::request::Request;
 use crate::startup::Guest;
@@ -22,21 +23,25 @@ use crate::watch::Watched;
 
 /// Statements and portals that a client may keep.
 const MOST_KEPT: usize = 10_000;
+/// Bytes of their texts and values, all together: the longest statement, prepared and bound.
+const MOST_BYTES: usize = 2 * LONGEST;
 
 /// A client that has said who it is.
 pub(crate) struct Connection {
     pub(crate) messages: Messages,
     pub(crate) session: Session,
     pub(crate) limits: Limits,
-    pub(crate) statements: HashMap<String, Arc<Known>>,
-    pub(crate) portals: HashMap<String, Portal>,
+    pub(crate) statements: Held<Arc<Known>>,
+    pub(crate) portals: Held<Portal>,
     /// The text that errors have places in.
     pub(crate) sql: String,
     /// Whether the server is about to stop: no more statements are begun.
     closing: watch::Receiver<bool>,
     watched: Watched,
-    _place: Cancellable,
+    _cancellable: Cancellable,
     _of_role: Option<RolePlace>,
+    /// The last to go: another client may come in then.
+    _place: Place,
 }
 
 /// What a message leads to.
@@ -59,13 +64,14 @@ impl Connection {
             messages: guest.messages,
             limits: Limits::new(Arc::clone(&guest.cancellable.asked), stopping),
             session: guest.session,
-            statements: HashMap::new(),
-            portals: HashMap::new(),
+            statements: Held::default(),
+            portals: Held::default(),
             sql: String::new(),
             closing,
             watched: guest.watched,
-            _place: guest.cancellable,
-            _of_role: guest.place,
+            _cancellable: guest.cancellable,
+            _of_role: guest.of_role,
+            _place: guest.place,
         }
     }
 
@@ -183,6 +189,23 @@ impl Connection {
             Request::Proof(_) => return Err(violation("nobody has asked for a password")),
         }
         Ok(Next::More)
+    }
+
+    /// Makes sure that so many bytes more of texts and values may be kept.
+    ///
+    /// # Errors
+    /// `53200` if they are too many.
+    pub(crate) fn room(&self, more: usize) -> Result<(), Error> {
+        let kept = self.statements.bytes() + self.portals.bytes();
+        match kept.saturating_add(more) <= MOST_BYTES {
+            true => Ok(()),
+            false => {
+                let message = format!(
+                    "prepared statements and portals of a connection would take more than {MOST_BYTES} bytes"
+                );
+                Err(Error::new("53200", message).with_hint("close some of them"))
+            }
+        }
     }
 
     /// Portals end with their transaction.

@@ -7,6 +7,7 @@ use freestone::{Error, Parameter, Result};
 
 use crate::arrays;
 use crate::kinds::Oid;
+use crate::messages::LONGEST;
 use crate::output::{Format, Lines, sendable};
 use crate::parameters;
 
@@ -37,11 +38,12 @@ impl Incoming {
     /// Takes the next bytes, wherever they begin and end; the rows that they complete.
     ///
     /// # Errors
-    /// `22P04` for what is no row, those of values.
+    /// `22P04` for what is no row, `53200` for one that is too long, those of values.
     pub(crate) fn push(&mut self, bytes: &[u8]) -> Result<Vec<u8>> {
         self.bytes.extend_from_slice(bytes);
         let mut lines = Vec::new();
         if !self.begun && !self.head()? {
+            self.bounded()?;
             return Ok(lines);
         }
         while !self.ended {
@@ -50,6 +52,7 @@ impl Incoming {
                 None => break,
             }
         }
+        self.bounded()?;
         Ok(lines)
     }
 
@@ -62,6 +65,17 @@ impl Incoming {
         match self.ended || (self.begun && left == 0) {
             true => Ok(()),
             false => Err(wrong("unexpected end of the rows")),
+        }
+    }
+
+    /// Refuses to wait for the end of what is too long.
+    fn bounded(&self) -> Result<()> {
+        match self.bytes.len() <= LONGEST {
+            true => Ok(()),
+            false => {
+                let message = format!("a row of more than {LONGEST} bytes");
+                Err(Error::new("53200", message))
+            }
         }
     }
 
@@ -222,6 +236,28 @@ mod tests {
         }
     }
 
+    /// Whatever is sent is rows or refused.
+    #[test]
+    fn bytes_that_are_wrong_do_no_harm() {
+        let kinds = [DataType::Int32, DataType::Utf8View];
+        let bytes = rows();
+        for at in 0..bytes.len() {
+            for wrong in 0..=u8::MAX {
+                let mut bytes = bytes.clone();
+                bytes[at] = wrong;
+                let mut incoming = Incoming::new(&kinds);
+                let (first, second) = bytes.split_at(at);
+                if incoming
+                    .push(first)
+                    .and_then(|_| incoming.push(second))
+                    .is_ok()
+                {
+                    let _ = incoming.finish();
+                }
+            }
+        }
+    }
+
     #[test]
     fn what_is_no_row_is_refused() {
         let fails = |kinds: &[DataType], bytes: &[u8]| {
@@ -241,5 +277,10 @@ mod tests {
             "22P03"
         );
         assert_eq!(fails(&kinds, &bytes[..30]), "22P04");
+        // A field that never ends.
+        let mut endless = bytes[..HEAD.len() + 2].to_vec();
+        endless.extend_from_slice(&i32::MAX.to_be_bytes());
+        endless.resize(HEAD.len() + LONGEST + 1, 0);
+        assert_eq!(fails(&kinds, &endless), "53200");
     }
 }

@@ -34,12 +34,30 @@ pub(crate) struct Caller {
     role: Option<Login>,
     /// Whether it has to prove it.
     pub(crate) asked: bool,
+    /// Whether it may do everything.
+    pub(crate) superuser: bool,
+}
+
+/// What a password was checked against.
+#[derive(Clone, Default, PartialEq, Eq)]
+pub(crate) struct Proof(Option<Vec<u8>>);
+
+impl fmt::Debug for Proof {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Proof")
+    }
 }
 
 impl Caller {
     /// The number of the role of the catalog that it is.
     pub(crate) fn role(&self) -> Option<u64> {
         self.role.as_ref().and_then(Login::number)
+    }
+
+    /// What its password is checked against now: another one when that changes.
+    pub(crate) fn proof(&self) -> Proof {
+        let verifier = self.role.as_ref().and_then(Login::verifier);
+        Proof(verifier.map(|(_, _, stored_key, _)| stored_key.to_vec()))
     }
 }
 
@@ -80,11 +98,21 @@ impl Keys {
     pub(crate) fn caller(&self, name: &str) -> Caller {
         let role = self.database.login(name);
         let has_password = role.as_ref().is_some_and(Login::has_password);
+        let roles = Arc::clone(self.database.store().snapshot().roles());
+        let known = roles.role(name);
         Caller {
             asked: has_password || self.asks_everybody(),
+            superuser: known.is_none_or(|role| role.superuser),
             name: name.to_owned(),
             role,
         }
+    }
+
+    /// Whether nobody has made a role yet: whoever can reach the server may do everything.
+    fn are_there_only_built_in_roles(&self) -> bool {
+        let snapshot = self.database.store().snapshot();
+        let all = snapshot.roles().all();
+        all.values().all(|role| role.id.is_built_in())
     }
 
     /// What a caller's password is checked against; `None` for one who must not come in.
@@ -119,9 +147,15 @@ impl Keys {
     /// A caller who has proved who it is, and its place.
     ///
     /// # Errors
-    /// `28000` for a role that may not connect, `53300` for one with too many connections.
+    /// `28000` for a role that may not connect and for somebody unknown once there are roles,
+    /// `53300` for a role with too many connections.
     pub(crate) fn admit(&self, caller: Caller) -> Result<(Login, Option<RolePlace>)> {
         let Some(role) = caller.role else {
+            if !caller.asked && !self.are_there_only_built_in_roles() {
+                let message = format!("role \"{}\" does not exist", caller.name);
+                let hint = "connect as a role that does, such as freestone";
+                return Err(Error::new("28000", message).with_hint(hint));
+            }
             return Ok((Login::superuser(&caller.name), None));
         };
         if !role.may_connect() {

@@ -10,6 +10,7 @@ use pgwire::messages::extendedquery::{BindComplete, CloseComplete, ParseComplete
 
 use crate::connection::Connection;
 use crate::failure::Failure;
+use crate::held::Weighed;
 use crate::kinds::Oid;
 use crate::output::{Format, description};
 use crate::parameters;
@@ -20,17 +21,21 @@ impl Connection {
     /// Prepares a statement.
     ///
     /// # Errors
-    /// `42601`; `42P05` if the name is taken.
+    /// `42601`; `42P05` if the name is taken; `53200` if too much is kept.
     pub(crate) fn parse(
         &mut self,
         name: String,
         sql: String,
         types: Vec<u32>,
     ) -> Result<(), Failure> {
-        if !name.is_empty() && self.statements.contains_key(&name) {
+        // Another without a name takes its place.
+        if name.is_empty() {
+            self.statements.remove(&name);
+        } else if self.statements.contains(&name) {
             let message = format!("prepared statement \"{name}\" already exists");
             return Err(Error::new("42P05", message).into());
         }
+        self.room(sql.len())?;
         self.sql.clone_from(&sql);
         let mut statements = self.session.parse(&sql)?;
         if statements.len() > 1 {
@@ -53,7 +58,8 @@ impl Connection {
     /// Binds a statement to values, which have formats.
     ///
     /// # Errors
-    /// `26000`; `08P01` for too few values or too many; those of values.
+    /// `26000`; `08P01` for too few values or too many; `53200` if too much is kept; those of
+    /// values.
     pub(crate) async fn bind(
         &mut self,
         portal: String,
@@ -61,6 +67,7 @@ impl Connection {
         (formats, values): (&[i16], &[Option<Bytes>]),
         result_formats: Vec<i16>,
     ) -> Result<(), Failure> {
+        self.portals.remove(&portal);
         let known = self.known(statement)?;
         let count = known.prepared.as_ref().map_or(0, Prepared::parameters);
         if values.len() != count {
@@ -70,6 +77,8 @@ impl Connection {
             );
             return Err(Error::new("08P01", message).into());
         }
+        let bytes = values.iter().flatten().map(Bytes::len).sum();
+        self.room(known.bytes().saturating_add(bytes))?;
         let formats = Format::each(formats, count)?;
         let oids = match count {
             0 => Vec::new(),
@@ -82,6 +91,7 @@ impl Connection {
         let bound = Portal {
             values: values.collect::<Result<Vec<Parameter>, Error>>()?,
             known,
+            bytes,
             formats: result_formats,
             state: State::Bound,
         };
@@ -97,7 +107,7 @@ impl Connection {
     pub(crate) async fn describe(&mut self, named: &Named) -> Result<(), Failure> {
         // What DECLARE has opened is described as a portal, too.
         if let Named::Portal(name) = named
-            && !self.portals.contains_key(name)
+            && !self.portals.contains(name)
             && let Some(schema) = self.session.cursor(name)
         {
             let columns = description(&schema, &[]);
@@ -175,7 +185,11 @@ impl Connection {
         match statement.forgets() {
             Some(Forgets::Named(name)) => self.statements.remove(&name).is_some(),
             Some(Forgets::All) => {
-                self.statements.retain(|name, _| name.is_empty());
+                let unnamed = self.statements.remove("");
+                self.statements.clear();
+                if let Some(unnamed) = unnamed {
+                    self.statements.insert(String::new(), unnamed);
+                }
                 false
             }
             None => false,

@@ -4,6 +4,7 @@
 //! listener ─ startup (TLS, authentication) ─ connection ┬ simple ──┐
 //!                                             │          └ extended ┴ portal ─ output
 //!                                             ├ cancel, limits of time
+//!                                             ├ places of clients and of strangers
 //!                                             └ watch ─ metrics, log
 //! ```
 //!
@@ -21,6 +22,7 @@ mod door;
 mod extended;
 mod failure;
 mod flight;
+mod held;
 mod kinds;
 mod limits;
 mod listener;
@@ -31,6 +33,7 @@ mod numeric;
 mod options;
 mod output;
 mod parameters;
+mod places;
 mod portal;
 mod request;
 mod simple;
@@ -41,5 +44,5 @@ mod watch;
 
 pub use listener::Server;
 pub use log::LogFormat;
-pub use options::{Options, TlsFiles};
+pub use options::{Options, TimeLimits, TlsFiles};
 pub use users::Users;

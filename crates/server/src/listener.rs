@@ -5,8 +5,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use freestone::{Database, Error, Result};
+use socket2::{SockRef, TcpKeepalive};
 use tokio::net::{TcpListener, TcpStream};
-use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
+use tokio::sync::watch;
 use tokio::time::{sleep, timeout};
 
 use crate::cancel::Cancels;
@@ -17,12 +18,18 @@ use crate::flight::{self, Flight};
 use crate::log::Log;
 use crate::metrics;
 use crate::options::Options;
+use crate::places::{Places, Stranger, Strangers};
 use crate::startup::Door;
 use crate::tls;
 use crate::watch::Watch;
 
 /// How long to wait when the system has no more sockets to give.
 const PAUSE: Duration = Duration::from_millis(100);
+/// Connections of strangers at a time, unless there are places for more clients.
+const STRANGERS: usize = 100;
+/// How often, and how many times, the system asks a silent client whether it is still there.
+const ALIVE: Duration = Duration::from_secs(60);
+const TIMES: u32 = 5;
 
 /// A server that listens.
 ///
@@ -50,8 +57,9 @@ impl Server {
     /// Begins to listen.
     ///
     /// # Errors
-    /// `58030` if the address cannot be had, `F0000` if TLS cannot be set up, `28000` for
-    /// an address that others can reach if nobody is asked for a password.
+    /// `58030` if the address cannot be had, `F0000` if TLS cannot be set up, or is required
+    /// and not set up, `28000` for an address that others can reach if nobody is asked for a
+    /// password, or passwords would come to Flight SQL as they are.
     pub async fn listen(database: Database, options: Options) -> Result<Server> {
         let addresses = [Some(options.address), options.flight];
         let exposed = addresses.iter().flatten().find(|at| !at.ip().is_loopback());
@@ -65,6 +73,20 @@ impl Server {
             let hint =
                 "ALTER ROLE freestone PASSWORD '…', or a file with users, or listen on 127.0.0.1";
             return Err(Error::new("28000", message).with_hint(hint));
+        }
+        if let Some(address) = options.flight.filter(|at| !at.ip().is_loopback())
+            && options.tls.is_none()
+        {
+            let message = format!("passwords would come to Flight SQL at {address} as they are");
+            let hint = "give a certificate and a key for TLS, or listen on 127.0.0.1";
+            return Err(Error::new("28000", message).with_hint(hint));
+        }
+        if options.require_tls == Some(true) && options.tls.is_none() {
+            let error = Error::new(
+                "F0000",
+                "TLS is required, and there is no certificate for it",
+            );
+            return Err(error.with_hint("give a certificate and a key"));
         }
         let acceptor = options.tls.as_ref().map(tls::acceptor).transpose()?;
         let listener = bind(options.address).await?;
@@ -82,7 +104,16 @@ impl Server {
             door: Arc::new(Door {
                 keys: Keys::new(database, options.users.clone(), exposed.is_some()),
                 folders: options.files.clone().into(),
+                require_tls: acceptor.is_some()
+                    && options
+                        .require_tls
+                        .unwrap_or(!options.address.ip().is_loopback()),
+                certificate: options.tls.as_ref().and_then(tls::certificate),
                 tls: acceptor,
+                places: Places::new(options.connections, options.reserved),
+                strangers: Arc::new(Strangers::new(options.connections.max(STRANGERS))),
+                limits: options.limits,
+                send: options.send,
                 cancels: Arc::new(Cancels::default()),
                 watch: Watch {
                     metrics: Arc::default(),
@@ -123,8 +154,6 @@ impl Server {
     /// Serves clients until `stop` is done. Statements that run then may come to their
     /// end for as long as the options say; after that they are given up.
     pub async fn serve(self, stop: impl Future<Output = ()>) {
-        let all = u32::try_from(self.options.connections).unwrap_or(u32::MAX);
-        let places = Arc::new(Semaphore::new(all as usize));
         let (close, closing) = watch::channel(false);
         let (halt, stopping) = watch::channel(false);
         let door = &self.door;
@@ -138,8 +167,7 @@ impl Server {
         });
         if let Some(flight) = self.flight {
             let (closing, stopping) = (closing.clone(), stopping.clone());
-            let (door, places) = (Arc::clone(door), Arc::clone(&places));
-            tokio::spawn(flight::serve(flight, door, places, closing, stopping));
+            tokio::spawn(flight::serve(flight, Arc::clone(door), closing, stopping));
         }
         tokio::pin!(stop);
         loop {
@@ -157,23 +185,18 @@ impl Server {
                 closing: closing.clone(),
                 stopping: stopping.clone(),
             };
-            match Arc::clone(&places).try_acquire_owned() {
-                Ok(place) => drop(tokio::spawn(client.serve(stream, from, place))),
-                Err(_) => {
-                    let error = no_place(self.options.connections);
-                    self.door.watch.refused(from, &error);
-                    drop(tokio::spawn(refuse(stream, error)));
-                }
-            }
+            let stranger = self.door.strangers.enter();
+            drop(tokio::spawn(client.serve(stream, from, stranger)));
         }
         drop(self.listener);
         let _ = close.send(true);
-        if timeout(self.options.shutdown, places.acquire_many(all))
+        let places = &self.door.places;
+        if timeout(self.options.shutdown, places.empty())
             .await
             .is_err()
         {
             let _ = halt.send(true);
-            let _ = timeout(self.options.shutdown, places.acquire_many(all)).await;
+            let _ = timeout(self.options.shutdown, places.empty()).await;
         }
         if let Some(metrics) = metrics {
             metrics.abort();
@@ -190,11 +213,19 @@ struct Client {
 }
 
 impl Client {
-    async fn serve(self, stream: TcpStream, from: SocketAddr, _place: OwnedSemaphorePermit) {
-        let _ = stream.set_nodelay(true);
+    async fn serve(self, stream: TcpStream, from: SocketAddr, stranger: Stranger) {
+        prepare(&stream);
         let admitted = timeout(self.startup, self.door.admit(Box::new(stream), from));
-        match admitted.await {
+        let admitted = tokio::select! {
+            admitted = admitted => admitted,
+            () = stranger.leave() => {
+                let message = "others came before it had said who it is";
+                return self.door.watch.refused(from, &Error::new("53300", message));
+            }
+        };
+        match admitted {
             Ok(Ok(Some(guest))) => {
+                drop(stranger);
                 Connection::new(guest, self.closing, self.stopping)
                     .serve()
                     .await;
@@ -209,6 +240,14 @@ impl Client {
     }
 }
 
+/// Has the system send at once what is written, and find out when nobody is there any more.
+pub(crate) fn prepare(stream: &TcpStream) {
+    // A connection works without, too.
+    let _ = stream.set_nodelay(true);
+    let alive = TcpKeepalive::new().with_time(ALIVE).with_interval(ALIVE);
+    let _ = SockRef::from(stream).set_tcp_keepalive(&alive.with_retries(TIMES));
+}
+
 async fn bind(address: SocketAddr) -> Result<TcpListener> {
     let bound = TcpListener::bind(address).await;
     bound.map_err(|error| {
@@ -221,22 +260,4 @@ async fn bind(address: SocketAddr) -> Result<TcpListener> {
 fn at(listener: &TcpListener) -> Result<SocketAddr> {
     let address = listener.local_addr();
     address.map_err(|error| Error::new("58030", format!("a socket has no address: {error}")))
-}
-
-fn no_place(most: usize) -> Error {
-    let message = format!("too many clients: at most {most} are served");
-    Error::new("53300", message).with_hint("wait until others have left")
-}
-
-/// Tells a client that there is no place for it.
-async fn refuse(mut stream: TcpStream, error: Error) {
-    use tokio::io::{AsyncReadExt, AsyncWriteExt};
-    let mut bytes = bytes::BytesMut::new();
-    if response(&error, "", true).encode(&mut bytes).is_ok() {
-        // A client looks for an answer once it has said something.
-        let first = stream.read_u8();
-        let _ = timeout(PAUSE * 20, first).await;
-        let _ = stream.write_all(&bytes).await;
-        let _ = stream.shutdown().await;
-    }
 }

@@ -70,7 +70,10 @@ pub(crate) fn shown(sql: &str) -> Value {
     }
 }
 
-/// A statement whose texts after the word PASSWORD are left out.
+/// What is shown in the place of a password.
+const LEFT_OUT: &str = "'…'";
+
+/// A statement without what follows the word PASSWORD: a word, and the next text.
 fn without_passwords(sql: &str) -> Cow<'_, str> {
     const WORD: &str = "password";
     let lower = sql.to_ascii_lowercase();
@@ -80,22 +83,72 @@ fn without_passwords(sql: &str) -> Cow<'_, str> {
     let (mut text, mut from) = (String::new(), 0);
     let mut next = Some(found);
     while let Some(at) = next {
-        let after = at + WORD.len();
-        let Some(begin) = sql[after..].find('\'').map(|begin| after + begin) else {
-            break;
-        };
-        // Of one that is not closed, or has quotes in it, rather too much is left out.
-        let end = sql[begin + 1..].find([';', ')']).map(|end| begin + 1 + end);
-        let end = sql[begin + 1..end.unwrap_or(sql.len())]
-            .rfind('\'')
-            .map_or(sql.len(), |last| begin + 2 + last);
-        text.push_str(&sql[from..begin]);
-        text.push_str("'…'");
-        from = end;
-        next = lower[from..].find(WORD).map(|more| from + more);
+        let mut after = at + WORD.len();
+        if let Some((begin, end)) = bare(sql, after) {
+            text.push_str(&sql[from..begin]);
+            text.push_str(LEFT_OUT);
+            (from, after) = (end, end);
+        }
+        // A word that is one may be none: rather too much is left out.
+        if let Some((begin, end)) = quoted(sql, after) {
+            text.push_str(&sql[from..begin]);
+            text.push_str(LEFT_OUT);
+            (from, after) = (end, end);
+        }
+        next = lower[after..].find(WORD).map(|more| after + more);
     }
     text.push_str(&sql[from..]);
     text.into()
+}
+
+/// Where the word after a blank begins and ends, unless it is NULL or begins a text.
+fn bare(sql: &str, after: usize) -> Option<(usize, usize)> {
+    let rest = sql[after..].trim_start();
+    let begin = sql.len() - rest.len();
+    if begin == after {
+        return None;
+    }
+    let length = match rest.strip_prefix('"') {
+        Some(named) => named.find('"').map_or(rest.len(), |end| end + 2),
+        None => {
+            let ends = |c: char| !c.is_alphanumeric() && c != '_';
+            rest.find(ends).unwrap_or(rest.len())
+        }
+    };
+    let (word, then) = rest.split_at(length);
+    let none = word.is_empty() || word.eq_ignore_ascii_case("null") || then.starts_with('\'');
+    (!none).then_some((begin, begin + length))
+}
+
+/// Where the next text begins and ends: `'…'`, `$$…$$` or `$tag$…$tag$`.
+fn quoted(sql: &str, after: usize) -> Option<(usize, usize)> {
+    let rest = &sql[after..];
+    let mut places = rest.match_indices(['\'', '$']);
+    let (begin, tag) = places.find_map(|(at, sign)| match sign {
+        "$" => tag(&rest[at..]).map(|tag| (at, tag)),
+        _ => Some((at, sign)),
+    })?;
+    let inside = begin + tag.len();
+    let end = match tag {
+        // Of one that is not closed, or has quotes in it, rather too much is left out.
+        "'" => {
+            let end = rest[inside..].find([';', ')']);
+            let end = end.map_or(rest.len(), |end| inside + end);
+            rest[inside..end].rfind('\'').map(|last| inside + last + 1)
+        }
+        tag => rest[inside..]
+            .find(tag)
+            .map(|last| inside + last + tag.len()),
+    };
+    Some((after + begin, after + end.unwrap_or(rest.len())))
+}
+
+/// The tag that a text begins with.
+fn tag(text: &str) -> Option<&str> {
+    let inside = text.strip_prefix('$')?;
+    let end = inside.find(|c: char| !c.is_alphanumeric() && c != '_')?;
+    let digit = inside.starts_with(|c: char| c.is_ascii_digit());
+    (!digit && inside[end..].starts_with('$')).then(|| &text[..end + 2])
 }
 
 #[cfg(test)]
@@ -136,6 +189,32 @@ mod tests {
             ),
             ("SELECT 1", "SELECT 1"),
             ("ALTER ROLE a PASSWORD NULL", "ALTER ROLE a PASSWORD NULL"),
+            ("ALTER ROLE a PASSWORD $1", "ALTER ROLE a PASSWORD $1"),
+            (
+                "ALTER ROLE a PASSWORD $$geh'eim$$ LOGIN; SELECT 'x'",
+                "ALTER ROLE a PASSWORD '…' LOGIN; SELECT 'x'",
+            ),
+            (
+                "ALTER ROLE a PASSWORD\n$é1$ge$heim",
+                "ALTER ROLE a PASSWORD\n'…'",
+            ),
+            ("ALTER ROLE a PASSWORD geheim", "ALTER ROLE a PASSWORD '…'"),
+            (
+                "ALTER ROLE a PASSWORD \"geh eim\" x",
+                "ALTER ROLE a PASSWORD '…' x",
+            ),
+            (
+                "CREATE USER a PASSWORD E'geheim'",
+                "CREATE USER a PASSWORD E'…'",
+            ),
+            (
+                "UPDATE t SET password = 'a', password_2 = $b$c$b$",
+                "UPDATE t SET password = '…', password_2 = '…'",
+            ),
+            (
+                "SELECT password('a'), password ('b')",
+                "SELECT password('…'), password ('…')",
+            ),
         ] {
             assert_eq!(shown(sql), text);
         }

@@ -1,10 +1,13 @@
 //! Messages of one connection, in and out.
 
 use std::io;
+use std::time::Duration;
 
 use bytes::{Buf, Bytes, BytesMut};
+use freestone::Error;
 use pgwire::messages::PgWireBackendMessage as Backend;
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
+use tokio::time::timeout;
 
 use crate::failure::{Failure, violation};
 use crate::request::{Opening, Request};
@@ -12,11 +15,13 @@ use crate::watch::Traffic;
 
 /// Bytes of the longest message of a client that has said who it is. Rows of COPY come in
 /// messages of some kilobytes; a statement this long would be parsed for minutes.
-const LONGEST: usize = 64 << 20;
+pub(crate) const LONGEST: usize = 64 << 20;
 /// Bytes of the longest message before.
 const LONGEST_OF_STRANGERS: usize = 10_000;
 /// Bytes that are sent at once.
 const ENOUGH: usize = 64 << 10;
+/// How long the end of a connection may take: nobody may be there any more.
+const FAREWELL: Duration = Duration::from_secs(5);
 /// The kind of a Sync.
 const SYNC: u8 = b'S';
 /// Bytes of a length.
@@ -35,17 +40,23 @@ pub(crate) struct Messages {
     pub(crate) output: BytesMut,
     /// Bytes of the longest message that is taken.
     longest: usize,
+    /// How long the client may take nothing of what it is sent.
+    patience: Duration,
+    /// Whether it has taken nothing for so long.
+    stuck: bool,
     /// What went to and fro.
     pub(crate) traffic: Traffic,
 }
 
 impl Messages {
-    pub(crate) fn new(stream: Box<dyn Stream>) -> Self {
+    pub(crate) fn new(stream: Box<dyn Stream>, patience: Duration) -> Self {
         Self {
             stream,
             input: BytesMut::new(),
             output: BytesMut::new(),
             longest: LONGEST_OF_STRANGERS,
+            patience,
+            stuck: false,
             traffic: Traffic::default(),
         }
     }
@@ -158,30 +169,51 @@ impl Messages {
     /// # Errors
     /// `Gone` if the client is.
     pub(crate) async fn flush_some(&mut self) -> Result<(), Failure> {
-        match self.output.len() >= ENOUGH {
+        match self.is_enough() {
             true => self.flush().await,
             false => Ok(()),
         }
     }
 
+    /// Whether what waits to be sent is enough to send it.
+    pub(crate) fn is_enough(&self) -> bool {
+        self.output.len() >= ENOUGH
+    }
+
     /// Sends all there is. What was sent when this is given up is not sent again.
     ///
     /// # Errors
-    /// `Gone` if the client is.
+    /// `Gone` if the client is; `Fatal` if it takes nothing for too long.
     pub(crate) async fn flush(&mut self) -> Result<(), Failure> {
         while !self.output.is_empty() {
-            let sent = self.stream.write_buf(&mut self.output).await?;
+            let sent = timeout(self.patience, self.stream.write_buf(&mut self.output)).await;
+            let sent = sent.map_err(|_| self.give_up())??;
             if sent == 0 {
                 return Err(io::Error::from(io::ErrorKind::WriteZero).into());
             }
             self.traffic.sent += sent as u64;
         }
-        Ok(self.stream.flush().await?)
+        let flushed = timeout(self.patience, self.stream.flush()).await;
+        Ok(flushed.map_err(|_| self.give_up())??)
+    }
+
+    /// Nothing more is sent.
+    fn give_up(&mut self) -> Failure {
+        self.stuck = true;
+        let seconds = self.patience.as_secs_f64();
+        let message = format!("terminating connection: the client took nothing for {seconds} s");
+        Failure::Fatal(Error::new("08006", message))
     }
 
     /// Ends the connection as far as it can be told.
     pub(crate) async fn close(&mut self) {
-        let _ = self.flush().await;
-        let _ = self.stream.shutdown().await;
+        if self.stuck {
+            return;
+        }
+        let told = async {
+            let _ = self.flush().await;
+            let _ = self.stream.shutdown().await;
+        };
+        let _ = timeout(FAREWELL, told).await;
     }
 }

@@ -10,6 +10,7 @@ use freestone::Database;
 use parking_lot::Mutex;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::Semaphore;
 use tokio::time::{sleep, timeout};
 
 /// Upper bounds of the buckets of statements' seconds.
@@ -20,6 +21,8 @@ const MOST_STATES: usize = 500;
 /// answered.
 const REQUEST: usize = 4096;
 const PATIENCE: Duration = Duration::from_secs(5);
+/// Requests that are answered at a time.
+const AT_ONCE: usize = 8;
 
 /// Counts of one server.
 #[derive(Debug, Default)]
@@ -171,11 +174,16 @@ fn head(page: &mut String, (name, kind, help): (&str, &str, &str)) {
 
 /// Answers requests for `/metrics` until it is dropped.
 pub(crate) async fn answer(listener: TcpListener, metrics: Arc<Metrics>, database: Database) {
-    loop {
-        // One after the other: nobody asks often, and nobody may take long.
+    let places = Arc::new(Semaphore::new(AT_ONCE));
+    // It is never closed.
+    while let Ok(place) = Arc::clone(&places).acquire_owned().await {
         match listener.accept().await {
             Ok((stream, _)) => {
-                let _ = timeout(PATIENCE, one(stream, &metrics, &database)).await;
+                let (metrics, database) = (Arc::clone(&metrics), database.clone());
+                drop(tokio::spawn(async move {
+                    let _ = timeout(PATIENCE, one(stream, &metrics, &database)).await;
+                    drop(place);
+                }));
             }
             // The system has no sockets to give.
             Err(_) => sleep(PATIENCE).await,

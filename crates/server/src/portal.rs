@@ -12,6 +12,7 @@ use pgwire::messages::extendedquery::PortalSuspended;
 use pgwire::messages::response::{CommandComplete, EmptyQueryResponse};
 
 use crate::failure::{Failure, notice};
+use crate::held::Weighed;
 use crate::kinds::Oid;
 use crate::limits::Limits;
 use crate::messages::Messages;
@@ -32,9 +33,24 @@ pub(crate) struct Known {
 pub(crate) struct Portal {
     pub(crate) known: Arc<Known>,
     pub(crate) values: Vec<Parameter>,
+    /// Bytes of the values.
+    pub(crate) bytes: usize,
     /// As the client gave them: for all columns, each, or none.
     pub(crate) formats: Vec<i16>,
     pub(crate) state: State,
+}
+
+impl Weighed for Arc<Known> {
+    fn bytes(&self) -> usize {
+        self.sql.len()
+    }
+}
+
+impl Weighed for Portal {
+    /// With those of the statement, which may be kept by nothing else any more.
+    fn bytes(&self) -> usize {
+        self.known.bytes() + self.bytes
+    }
 }
 
 /// How far it is.
@@ -233,8 +249,9 @@ impl Sending {
             let now = usize::try_from(left).unwrap_or(usize::MAX).min(rows);
             for row in start..start + now {
                 lines.write(row, &mut messages.output);
-                if row % 64 == 0 {
-                    limits.wait(messages.flush_some()).await??;
+                // By bytes, not by rows: those may be wide.
+                if messages.is_enough() {
+                    limits.wait(messages.flush()).await??;
                 }
             }
             limits.wait(messages.flush_some()).await??;

@@ -4,8 +4,9 @@ use std::collections::BTreeMap;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::Duration;
 
-use freestone::{Error, Session};
+use freestone::{Error, Login, Result, Session};
 use pgwire::api::DefaultClient;
 use pgwire::api::auth::mechanism::{AuthMechanism, AuthMechanismFactory, AuthState};
 use pgwire::api::auth::sasl::SaslMechanisms;
@@ -22,6 +23,8 @@ use crate::cancel::{Cancellable, Cancels};
 use crate::door::{Keys, RolePlace};
 use crate::failure::{Failure, violation};
 use crate::messages::{Messages, Stream};
+use crate::options::TimeLimits;
+use crate::places::{Place, Places, Strangers};
 use crate::request::{Opening, Request, first_proof};
 use crate::watch::{Watch, Watched};
 
@@ -42,6 +45,7 @@ const TOLD: [&str; 6] = [
 struct Start {
     version: (u16, u16),
     parameters: BTreeMap<String, String>,
+    encrypted: bool,
 }
 
 /// What connections begin with.
@@ -50,6 +54,16 @@ pub(crate) struct Door {
     /// Folders whose files statements may name.
     pub(crate) folders: Arc<[PathBuf]>,
     pub(crate) tls: Option<TlsAcceptor>,
+    /// Whether nobody comes in without it.
+    pub(crate) require_tls: bool,
+    /// The certificate in PEM, if proofs can be bound to it.
+    pub(crate) certificate: Option<Vec<u8>>,
+    pub(crate) places: Places,
+    pub(crate) strangers: Arc<Strangers>,
+    /// What sessions may take.
+    pub(crate) limits: TimeLimits,
+    /// How long a client may take nothing of what it is sent.
+    pub(crate) send: Duration,
     pub(crate) cancels: Arc<Cancels>,
     pub(crate) watch: Watch,
 }
@@ -60,10 +74,28 @@ pub(crate) struct Guest {
     pub(crate) session: Session,
     pub(crate) cancellable: Cancellable,
     pub(crate) watched: Watched,
-    pub(crate) place: Option<RolePlace>,
+    pub(crate) of_role: Option<RolePlace>,
+    pub(crate) place: Place,
+}
+
+/// Somebody who has proved who it is.
+struct Admitted {
+    session: Session,
+    of_role: Option<RolePlace>,
+    place: Place,
 }
 
 impl Door {
+    /// A session of somebody who has come in, with the server's limits.
+    ///
+    /// # Errors
+    /// Those of [`freestone::Database::session_of`].
+    pub(crate) fn session(&self, login: &Login) -> Result<Session> {
+        let session = self.keys.database.session_of(login, &self.folders)?;
+        self.limits.apply(&session)?;
+        Ok(session)
+    }
+
     /// Lets a client in; `None` if it wanted something else, or left.
     ///
     /// # Errors
@@ -81,7 +113,8 @@ impl Door {
             return Ok(None);
         };
         match self.authenticated(&mut messages, &start, from).await {
-            Ok((session, place)) => {
+            Ok(admitted) => {
+                let session = admitted.session;
                 let cancellable = self.cancels.enter();
                 let welcome = welcome(&mut messages, &session, &cancellable);
                 match welcome.await {
@@ -92,7 +125,8 @@ impl Door {
                             session,
                             cancellable,
                             watched: self.watch.admitted(user, from),
-                            place,
+                            of_role: admitted.of_role,
+                            place: admitted.place,
                         }))
                     }
                     Err(failure) => Err((failure, Some(messages))),
@@ -104,7 +138,7 @@ impl Door {
 
     /// Settles encryption; then the first message, if it is one to start.
     async fn greet(&self, stream: Box<dyn Stream>) -> Result<Option<(Messages, Start)>, Failure> {
-        let mut messages = Messages::new(stream);
+        let mut messages = Messages::new(stream, self.send);
         let mut encrypted = false;
         while let Some(opening) = messages.opening().await? {
             match (opening, &self.tls) {
@@ -112,7 +146,8 @@ impl Door {
                     let mut stream = messages.into_stream()?;
                     stream.write_all(b"S").await?;
                     stream.flush().await?;
-                    messages = Messages::new(Box::new(acceptor.accept(stream).await?));
+                    let stream = acceptor.accept(stream).await?;
+                    messages = Messages::new(Box::new(stream), self.send);
                     encrypted = true;
                 }
                 (Opening::Tls | Opening::Gss, _) => messages.output.extend_from_slice(b"N"),
@@ -130,6 +165,7 @@ impl Door {
                     let start = Start {
                         version,
                         parameters,
+                        encrypted,
                     };
                     return Ok(Some((messages, start)));
                 }
@@ -144,8 +180,14 @@ impl Door {
         messages: &mut Messages,
         start: &Start,
         from: SocketAddr,
-    ) -> Result<(Session, Option<RolePlace>), Failure> {
+    ) -> Result<Admitted, Failure> {
         agree(messages, start)?;
+        if self.require_tls && !start.encrypted {
+            let error = Error::new("28000", "the connection is not encrypted");
+            return Err(Failure::Fatal(
+                error.with_hint("connect with sslmode=require"),
+            ));
+        }
         let parameter = |name: &str| start.parameters.get(name).map(String::as_str);
         let user = parameter("user").unwrap_or_default();
         if user.is_empty() {
@@ -160,15 +202,19 @@ impl Door {
             for (name, value) in &start.parameters {
                 client.metadata.insert(name.clone(), value.clone());
             }
-            let scram = ScramAuth::new(Arc::new(self.keys.secret(&caller)));
+            let mut scram = ScramAuth::new(Arc::new(self.keys.secret(&caller)));
+            if let Some(certificate) = self.certificate.as_ref().filter(|_| start.encrypted) {
+                scram.configure_certificate(certificate)?;
+            }
             let mechanism = SaslMechanisms::new(vec![Arc::new(scram)]).create();
             prove(messages, mechanism, &client).await?;
         }
-        let (login, place) = self.keys.admit(caller).map_err(Failure::Fatal)?;
+        let superuser = caller.superuser;
+        let (login, of_role) = self.keys.admit(caller).map_err(Failure::Fatal)?;
+        let place = self.places.take(superuser).map_err(Failure::Fatal)?;
         messages.trust();
         messages.put(&Backend::Authentication(Authentication::Ok))?;
-        let session = self.keys.database.session_of(&login, &self.folders);
-        let session = session.map_err(Failure::Fatal)?;
+        let session = self.session(&login).map_err(Failure::Fatal)?;
         for (name, value) in &start.parameters {
             let own = ["user", "database", "replication", "options"].contains(&name.as_str());
             if !own && !name.starts_with("_pq_.") {
@@ -178,7 +224,11 @@ impl Door {
         for (name, value) in options(parameter("options").unwrap_or_default()) {
             session.set(name, value).map_err(Failure::Fatal)?;
         }
-        Ok((session, place))
+        Ok(Admitted {
+            session,
+            of_role,
+            place,
+        })
     }
 }
 

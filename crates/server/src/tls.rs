@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use freestone::{Error, Result};
+use pgwire::api::auth::sasl::scram::ScramServerAuth;
 use rustls_pki_types::pem::PemObject;
 use rustls_pki_types::{CertificateDer, PrivateKeyDer};
 use tokio_rustls::TlsAcceptor;
@@ -13,6 +14,14 @@ use crate::options::TlsFiles;
 
 /// What direct TLS connections name the protocol.
 const PROTOCOL: &[u8] = b"postgresql";
+
+/// The certificate, if clients can tell by it that nobody stands between them and the server
+/// (`tls-server-end-point`): it is signed by RSA or ECDSA with SHA-256, SHA-384 or SHA-512.
+pub(crate) fn certificate(files: &TlsFiles) -> Option<Vec<u8>> {
+    let certificate = std::fs::read(&files.certificate).ok()?;
+    let known = ScramServerAuth::new().configure_certificate(&certificate);
+    known.is_ok().then_some(certificate)
+}
 
 /// Encryption as its files say.
 ///

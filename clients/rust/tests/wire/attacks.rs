@@ -5,14 +5,7 @@ use std::time::Duration;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 
 use crate::startup::with_users;
-use crate::support::{Served, answer, framed, hello, ready};
-
-fn says(answer: &[u8], state: &str) -> bool {
-    let code = format!("C{state}\0");
-    answer
-        .windows(code.len())
-        .any(|part| part == code.as_bytes())
-}
+use crate::support::{Served, answer, framed, hello, ready, says, state};
 
 #[tokio::test(flavor = "multi_thread")]
 async fn what_is_no_message_ends_the_connection() {
@@ -165,6 +158,43 @@ async fn a_client_that_stops_reading_is_given_up() {
     }
     assert!(all.len() < 64 << 20, "{}", all.len());
     assert!(says(&all, "57014"));
+}
+
+/// More than any client reads at once.
+const ENDLESS: &[u8] = b"SELECT value, repeat('x', 1000) FROM generate_series(1, 100000000)\0";
+
+#[tokio::test(flavor = "multi_thread")]
+async fn who_never_reads_gives_up_its_place() {
+    let served = Served::with(&["--connections", "1", "--send-timeout", "0.3"]).await;
+    let mut socket = ready(&served).await;
+    let query = framed(Some(b'Q'), ENDLESS);
+    socket.write_all(&query).await.unwrap();
+    served.place().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn who_does_not_read_its_end_gives_up_its_place() {
+    let served = Served::with(&["--connections", "1"]).await;
+    let mut socket = ready(&served).await;
+    let limits = b"SET statement_timeout = 100; SET idle_session_timeout = 100\0";
+    socket.write_all(&framed(Some(b'Q'), limits)).await.unwrap();
+    let query = framed(Some(b'Q'), ENDLESS);
+    socket.write_all(&query).await.unwrap();
+    served.place().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_a_connection_keeps_is_bounded() {
+    let served = Served::new().await;
+    let client = served.client().await;
+    let long = format!("SELECT 1 /*{}*/", "x".repeat(60 << 20));
+    let kept = [
+        client.prepare(&long).await.unwrap(),
+        client.prepare(&long).await.unwrap(),
+    ];
+    assert_eq!(state(client.prepare(&long).await), "53200");
+    drop(kept);
+    client.prepare(&long).await.unwrap();
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -2,10 +2,12 @@
 
 mod attacks;
 mod copy;
+mod encryption;
 mod queries;
 mod roles;
 mod sessions;
 mod startup;
+mod streams;
 mod support;
 mod together;
 mod types;

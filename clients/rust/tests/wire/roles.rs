@@ -72,6 +72,20 @@ async fn roles_with_passwords_are_asked_for_them() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn nobody_unknown_comes_in_once_there_are_roles() {
+    let served = Served::new().await;
+    let boss = served.client().await;
+    boss.batch_execute("CREATE USER ann PASSWORD 'sesame'")
+        .await
+        .unwrap();
+    assert_eq!(refused(&served, "somebody", "").await, "28000");
+    connect(&served, "ann", "sesame").await.unwrap();
+    connect(&served, "freestone", "").await.unwrap();
+    boss.batch_execute("DROP USER ann").await.unwrap();
+    connect(&served, "somebody", "").await.unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_password_is_enough_to_listen_everywhere() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("db");
@@ -89,7 +103,7 @@ async fn a_password_is_enough_to_listen_everywhere() {
         let told = String::from_utf8(done.stderr).unwrap();
         assert!(!done.status.success() && told.contains("28000"), "{told}");
         let mut served = Served::with(&[path]).await;
-        let client = served.client().await;
+        let client = connect(&served, "freestone", "").await.unwrap();
         client
             .batch_execute("ALTER ROLE plain PASSWORD 'sesame'")
             .await

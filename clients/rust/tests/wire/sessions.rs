@@ -90,13 +90,91 @@ async fn only_so_many_clients_are_served() {
         "53300"
     );
     drop(second);
-    for _ in 0..50 {
-        if served.settings().connect(NoTls).await.is_ok() {
-            return;
-        }
+    served.place().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_server_limits_what_sessions_may_take() {
+    let options = ["--statement-timeout", "0.2", "--idle-timeout", "30"];
+    let served = Served::with(&options).await;
+    let mut settings = served.settings();
+    settings.options("-c statement_timeout=0");
+    let (client, connection) = settings.connect(NoTls).await.unwrap();
+    tokio::spawn(connection);
+    let shown = async |name: &str| {
+        let row = client.query_one(&format!("SHOW {name}"), &[]).await;
+        row.unwrap().get::<_, String>(0)
+    };
+    assert_eq!(shown("statement_timeout").await, "200ms");
+    assert_eq!(shown("idle_session_timeout").await, "30s");
+    assert_eq!(state(client.query(LONG, &[]).await), "57014");
+    for (set, has) in [
+        ("= '50ms'", "50ms"),
+        ("= '1h'", "200ms"),
+        ("TO DEFAULT", "200ms"),
+    ] {
+        let sql = format!("SET statement_timeout {set}");
+        client.batch_execute(&sql).await.unwrap();
+        assert_eq!(shown("statement_timeout").await, has);
+    }
+    assert_eq!(state(client.simple_query(LONG).await), "57014");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_server_lets_idle_clients_go() {
+    let options = [
+        "--idle-timeout",
+        "30",
+        "--idle-in-transaction-timeout",
+        "0.1",
+    ];
+    let served = Served::with(&[&options[..], &["--connections", "1"]].concat()).await;
+    let client = served.client().await;
+    client.batch_execute("BEGIN").await.unwrap();
+    served.place().await;
+    assert!(client.is_closed());
+    let options = ["--idle-timeout", "0.1", "--connections", "1"];
+    let served = Served::with(&options).await;
+    let client = served.client().await;
+    served.place().await;
+    assert!(client.is_closed());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn strangers_keep_nobody_out() {
+    let served = Served::with(&["--connections", "1", "--startup-seconds", "1000"]).await;
+    let mut silent = Vec::new();
+    for _ in 0..150 {
+        silent.push(served.socket().await);
+    }
+    let client = served.client().await;
+    // The first of them had to make room.
+    let ended = silent[0].read(&mut [0]).await;
+    assert!(matches!(ended, Ok(0) | Err(_)), "{ended:?}");
+    let token = client.cancel_token();
+    let long = tokio::spawn(async move { client.query(LONG, &[]).await });
+    // Asked again until it has begun: nobody is kept waiting by a full server.
+    while !long.is_finished() {
+        token.cancel_query(NoTls).await.unwrap();
         tokio::time::sleep(Duration::from_millis(20)).await;
     }
-    panic!("the place of a client that left is not given again");
+    assert_eq!(state(long.await.unwrap()), "57014");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn some_places_are_for_superusers() {
+    let served = Served::with(&["--connections", "5"]).await;
+    let boss = served.client().await;
+    boss.batch_execute("CREATE USER ann").await.unwrap();
+    let connect = async |user: &str| {
+        let mut settings = served.settings();
+        let (client, connection) = settings.user(user).connect(NoTls).await?;
+        tokio::spawn(connection);
+        Ok(client)
+    };
+    let _ann = connect("ann").await.unwrap();
+    assert_eq!(state(connect("ann").await.map(|_| ())), "53300");
+    connect("freestone").await.unwrap();
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -141,7 +219,14 @@ async fn what_happens_is_counted_and_told() {
         socket.read_to_string(&mut page).await.unwrap();
         page
     };
-    let metrics = page("/metrics").await;
+    // Others that say nothing keep nobody waiting.
+    let mut silent = Vec::new();
+    for _ in 0..7 {
+        silent.push(tokio::net::TcpStream::connect(place).await.unwrap());
+    }
+    let metrics = tokio::time::timeout(Duration::from_secs(4), page("/metrics"));
+    let metrics = metrics.await.expect("it waits for others");
+    drop(silent);
     for line in [
         "HTTP/1.1 200 OK",
         "freestone_connections 1",

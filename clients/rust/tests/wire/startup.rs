@@ -74,6 +74,16 @@ async fn a_server_that_would_not_be_safe_does_not_start() {
         empty.contains("22023") && empty.contains("line 2"),
         "{empty}"
     );
+    let mut users = NamedTempFile::new().unwrap();
+    users.write_all(b"ann:sesame\n").unwrap();
+    let users = users.path().to_str().unwrap();
+    let plain = told(&["--users", users, "--flight", "0.0.0.0:0"]).await;
+    assert!(
+        plain.contains("28000") && plain.contains("Flight SQL"),
+        "{plain}"
+    );
+    let required = told(&["--require-tls"]).await;
+    assert!(required.contains("F0000"), "{required}");
     let nobody = told(&["--users", "no-such-users"]).await;
     assert!(
         nobody.contains("58P01") && nobody.contains("no-such-users"),

@@ -4,7 +4,7 @@ use std::net::SocketAddr;
 use std::process::Stdio;
 use std::time::Duration;
 
-use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
+use tokio::io::{AsyncBufReadExt, AsyncRead, AsyncReadExt, AsyncWriteExt, BufReader};
 use tokio::net::TcpStream;
 use tokio::process::{Child, Command};
 use tokio_postgres::{Client, NoTls};
@@ -63,6 +63,18 @@ impl Served {
         client
     }
 
+    /// A client, as soon as there is a place for it.
+    pub async fn place(&self) -> Client {
+        for _ in 0..1000 {
+            if let Ok((client, connection)) = self.settings().connect(NoTls).await {
+                tokio::spawn(connection);
+                return client;
+            }
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+        panic!("the place of a client that left is not given again");
+    }
+
     pub async fn socket(&self) -> TcpStream {
         TcpStream::connect(self.address).await.unwrap()
     }
@@ -101,11 +113,19 @@ pub fn framed(kind: Option<u8>, body: &[u8]) -> Vec<u8> {
 }
 
 /// What a server says up to its end, or until it has been silent for a while.
-pub async fn answer(socket: &mut TcpStream) -> Vec<u8> {
+pub async fn answer(socket: &mut (impl AsyncRead + Unpin)) -> Vec<u8> {
     let mut all = Vec::new();
     let quiet = Duration::from_millis(500);
     while let Ok(Ok(1..)) = tokio::time::timeout(quiet, socket.read_buf(&mut all)).await {}
     all
+}
+
+/// Whether an answer has an error of a SQLSTATE.
+pub fn says(answer: &[u8], state: &str) -> bool {
+    let code = format!("C{state}\0");
+    answer
+        .windows(code.len())
+        .any(|part| part == code.as_bytes())
 }
 
 /// A connection that has come as far as its first statement.

@@ -197,6 +197,7 @@ impl Service {
             columns: columns.clone(),
             transaction: query.transaction_id,
             values: Arc::default(),
+            bytes: 0,
         };
         let kept = self.statements.keep(kept, &client);
         Ok(ActionCreatePreparedStatementResult {
@@ -274,8 +275,8 @@ impl Service {
     }
 }
 
-/// All values that a client sends.
-async fn bound(sent: PeekableFlightDataStream) -> Result<Vec<Vec<Parameter>>, Status> {
+/// All values that a client sends, and their bytes.
+async fn bound(sent: PeekableFlightDataStream) -> Result<(Vec<Vec<Parameter>>, usize), Status> {
     let mut batches = ingest::batches(sent);
     let (mut all, mut bytes) = (Vec::new(), 0);
     while let Some(batch) = batches
@@ -293,7 +294,7 @@ async fn bound(sent: PeekableFlightDataStream) -> Result<Vec<Vec<Parameter>>, St
         }
         all.extend(values::rows(&batch).map_err(refused)?);
     }
-    Ok(all)
+    Ok((all, bytes))
 }
 
 /// Transactions of several calls.

@@ -13,7 +13,8 @@ use parking_lot::Mutex;
 use tonic::metadata::MetadataMap;
 
 use super::handle;
-use crate::door::RolePlace;
+use crate::door::{Proof, RolePlace};
+use crate::places::Place;
 use crate::startup::Door;
 use crate::watch::Watched;
 
@@ -21,6 +22,8 @@ use crate::watch::Watched;
 pub(super) const KNOWN: Duration = Duration::from_secs(3600);
 /// Tokens at a time; then the one that was used the longest ago ends.
 const MOST: usize = 10_000;
+/// Those of one name, likewise.
+const MOST_OF_ONE: usize = 100;
 /// Who calls without saying so.
 const NOBODY: &str = "freestone";
 
@@ -39,6 +42,8 @@ struct Ends {
     from: SocketAddr,
     /// Who has made the last call.
     client: Mutex<Option<Arc<Client>>>,
+    /// Its place among the server's clients, once one has.
+    place: Mutex<Option<Place>>,
 }
 
 impl Link {
@@ -46,12 +51,25 @@ impl Link {
         Self(Arc::new(Ends {
             from,
             client: Mutex::new(None),
+            place: Mutex::new(None),
         }))
     }
 
     /// Whether somebody has proved who it is.
     pub(super) fn is_known(&self) -> bool {
         self.0.client.lock().is_some()
+    }
+
+    /// Has a place among the server's clients from now on.
+    ///
+    /// # Errors
+    /// `53300` if there is none.
+    fn enter(&self, door: &Door, superuser: bool) -> Result<()> {
+        let mut place = self.0.place.lock();
+        if place.is_none() {
+            *place = Some(door.places.take(superuser)?);
+        }
+        Ok(())
     }
 }
 
@@ -62,6 +80,8 @@ pub(super) struct Client {
     /// Which role of the catalog it is; one that is no more may do nothing, even if there is
     /// another of the name.
     role: Option<u64>,
+    /// What its password was checked against: another password, and it has to sign in again.
+    proof: Proof,
     pub(super) watched: Watched,
 }
 
@@ -89,7 +109,8 @@ impl Clients {
     /// Who makes a call with these headers.
     ///
     /// # Errors
-    /// `28000` and `28P01`: who has a password must give it, and a token must be one of ours.
+    /// `28000` and `28P01`: who has a password must give it, and a token must be one of ours;
+    /// `53300` if there is no place for the connection.
     pub(super) fn of(
         &self,
         door: &Door,
@@ -109,11 +130,17 @@ impl Clients {
         let given = given.transpose().map_err(|_| unreadable())?;
         match given.map(|given| given.split_once(' ')) {
             Some(Some((kind, token))) if kind.eq_ignore_ascii_case("bearer") => {
-                let found = self.find(token.trim());
-                found.ok_or_else(|| {
-                    let message = "the token is unknown, or was not used for an hour";
+                let unknown = || {
+                    let message = "the token is unknown, was not used for an hour, or is of a former password";
                     Error::new("28000", message).with_hint("sign in again")
-                })
+                };
+                let client = self.find(token.trim()).ok_or_else(unknown)?;
+                let caller = door.keys.caller(&client.name);
+                if caller.proof() != client.proof {
+                    return Err(unknown());
+                }
+                link.enter(door, caller.superuser)?;
+                Ok(client)
             }
             Some(Some((kind, pair))) if kind.eq_ignore_ascii_case("basic") => {
                 let (name, password) = decoded(pair).ok_or_else(unreadable)?;
@@ -128,8 +155,12 @@ impl Clients {
     pub(super) fn token(&self, client: Arc<Client>) -> String {
         let token = handle();
         let mut known = self.0.lock();
-        if known.len() >= MOST {
-            let oldest = known.iter().min_by_key(|(_, (_, last))| *last);
+        let own = |other: &Client| other.name == client.name;
+        let count = known.values().filter(|(other, _)| own(other)).count();
+        if count >= MOST_OF_ONE || known.len() >= MOST {
+            let all = known.iter();
+            let those = all.filter(|(_, (other, _))| count < MOST_OF_ONE || own(other));
+            let oldest = those.min_by_key(|(_, (_, last))| *last);
             if let Some(oldest) = oldest.map(|(token, _)| token.clone()) {
                 known.remove(&oldest);
             }
@@ -163,14 +194,23 @@ fn entered(door: &Door, link: &Link, name: &str, password: &str) -> Result<Arc<C
         let message = format!("password authentication failed for user \"{name}\"");
         return Err(Error::new("28P01", message));
     }
+    let proof = caller.proof();
     let before = link.0.client.lock().clone();
-    let same = |client: &Arc<Client>| client.name == name && client.role == caller.role();
-    Ok(before.filter(same).unwrap_or_else(|| {
-        Arc::new(Client {
-            name: name.to_owned(),
-            role: caller.role(),
-            watched: door.watch.admitted(name.to_owned(), link.0.from),
-        })
+    let same = |client: &Arc<Client>| {
+        client.name == name && client.role == caller.role() && client.proof == proof
+    };
+    if let Some(before) = before.filter(same) {
+        return Ok(before);
+    }
+    // Refused before it is counted: somebody unknown who would have to be a role by now, too.
+    let (superuser, role) = (caller.superuser, caller.role());
+    door.keys.admit(caller)?;
+    link.enter(door, superuser)?;
+    Ok(Arc::new(Client {
+        name: name.to_owned(),
+        role,
+        proof,
+        watched: door.watch.admitted(name.to_owned(), link.0.from),
     }))
 }
 

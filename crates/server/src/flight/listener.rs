@@ -11,8 +11,8 @@ use freestone::{Error, Result};
 use futures::{Stream, stream};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::{TcpListener, TcpStream};
-use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
-use tokio::time::{Sleep, interval, sleep};
+use tokio::sync::watch;
+use tokio::time::{interval, sleep};
 use tonic::Request;
 use tonic::service::interceptor::InterceptedService;
 use tonic::transport::server::Connected;
@@ -21,8 +21,10 @@ use tonic::transport::{Identity, Server, ServerTlsConfig};
 use super::clients::{Clients, Link};
 use super::prepared::Statements;
 use super::service::Service;
-use super::work::Transactions;
+use super::work::{IDLE, Transactions};
+use crate::listener::prepare;
 use crate::options::Options;
+use crate::places::{Stranger, Strangers};
 use crate::startup::Door;
 
 /// Bytes of a message that a client may send: its batches are no larger.
@@ -33,7 +35,7 @@ const SWEEP: Duration = Duration::from_secs(30);
 const PAUSE: Duration = Duration::from_millis(100);
 
 /// Calls of one connection at a time.
-const CALLS: usize = 64;
+const CALLS: usize = 16;
 /// How often a client that is silent is asked whether it is still there.
 const ALIVE: Duration = Duration::from_secs(60);
 
@@ -82,15 +84,16 @@ impl Flight {
 pub(crate) async fn serve(
     flight: Flight,
     door: Arc<Door>,
-    places: Arc<Semaphore>,
     mut closing: watch::Receiver<bool>,
     stopping: watch::Receiver<bool>,
 ) {
+    let strangers = Arc::clone(&door.strangers);
+    let idle = door.limits.idle_in_transaction.unwrap_or(IDLE);
     let service = Arc::new(Service {
         door,
         stopping,
         clients: Clients::default(),
-        transactions: Transactions::default(),
+        transactions: Transactions::new(idle.min(IDLE)),
         statements: Statements::default(),
     });
     let sweeper = tokio::spawn(sweep(Arc::clone(&service)));
@@ -106,7 +109,7 @@ pub(crate) async fn serve(
     let close = async move {
         let _ = closing.wait_for(|closing| *closing).await;
     };
-    let incoming = accepted(listener, places, startup);
+    let incoming = accepted(listener, strangers, startup);
     let _ = server
         .add_service(calls)
         .serve_with_incoming_shutdown(incoming, close)
@@ -124,40 +127,51 @@ async fn sweep(service: Arc<Service>) {
     }
 }
 
-/// Connections, each with its place among all that the server serves.
+/// Connections, each of a stranger at first.
 fn accepted(
     listener: TcpListener,
-    places: Arc<Semaphore>,
+    strangers: Arc<Strangers>,
     startup: Duration,
 ) -> impl Stream<Item = std::io::Result<Placed>> {
-    stream::unfold((listener, places), move |(listener, places)| async move {
-        loop {
-            let Ok((stream, from)) = listener.accept().await else {
-                sleep(PAUSE).await;
-                continue;
-            };
-            let _ = stream.set_nodelay(true);
-            // One more than may be is closed at once, which clients take for unavailable.
-            if let Ok(place) = Arc::clone(&places).try_acquire_owned() {
+    stream::unfold(
+        (listener, strangers),
+        move |(listener, strangers)| async move {
+            loop {
+                let Ok((stream, from)) = listener.accept().await else {
+                    sleep(PAUSE).await;
+                    continue;
+                };
+                prepare(&stream);
+                let stranger = strangers.enter();
+                let leave = stranger.leave();
+                let late = async move {
+                    tokio::select! {
+                        () = sleep(startup) => {}
+                        () = leave => {}
+                    }
+                };
                 let placed = Placed {
                     stream,
                     link: Link::new(from),
-                    late: Some(Box::pin(sleep(startup))),
-                    _place: place,
+                    unknown: Some((stranger, Box::pin(late))),
+                    ended: false,
                 };
-                return Some((Ok(placed), (listener, places)));
+                return Some((Ok(placed), (listener, strangers)));
             }
-        }
-    })
+        },
+    )
 }
 
-/// A connection that holds its place.
+/// As long as nobody has said who it is: until when that may be.
+type Unknown = (Stranger, Pin<Box<dyn Future<Output = ()> + Send>>);
+
+/// A connection that has its place among those of strangers, and then of clients.
 struct Placed {
     stream: TcpStream,
     link: Link,
-    /// When nobody may be unknown any more.
-    late: Option<Pin<Box<Sleep>>>,
-    _place: OwnedSemaphorePermit,
+    unknown: Option<Unknown>,
+    /// Whether nobody has said it in time.
+    ended: bool,
 }
 
 impl Connected for Placed {
@@ -175,11 +189,15 @@ impl AsyncRead for Placed {
         buffer: &mut ReadBuf<'_>,
     ) -> Poll<std::io::Result<()>> {
         if self.link.is_known() {
-            self.late = None;
+            self.unknown = None;
         }
-        if let Some(late) = &mut self.late
+        if let Some((_, late)) = &mut self.unknown
             && late.as_mut().poll(context).is_ready()
         {
+            self.unknown = None;
+            self.ended = true;
+        }
+        if self.ended {
             return Poll::Ready(Err(ErrorKind::TimedOut.into()));
         }
         Pin::new(&mut self.stream).poll_read(context, buffer)

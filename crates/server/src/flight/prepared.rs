@@ -14,6 +14,9 @@ use super::handle;
 
 /// Statements that are kept at a time, of all clients.
 const MOST: usize = 10_000;
+/// Statements of one name, and bytes of their texts and values.
+const MOST_OF_ONE: usize = 1_000;
+const BYTES_OF_ONE: usize = 128 << 20;
 
 /// A statement, and the values of the call to come.
 #[derive(Clone)]
@@ -25,6 +28,8 @@ pub(super) struct Kept {
     pub(super) transaction: Option<Bytes>,
     /// Values of its parameters, one set for each run.
     pub(super) values: Arc<Vec<Vec<Parameter>>>,
+    /// Bytes of the values.
+    pub(super) bytes: usize,
 }
 
 impl Kept {
@@ -33,6 +38,21 @@ impl Kept {
         match self.values.is_empty() {
             true => Arc::new(vec![Vec::new()]),
             false => Arc::clone(&self.values),
+        }
+    }
+}
+
+/// Refuses to keep so many bytes more for those of a name.
+fn room(all: &HashMap<String, Entry>, owner: &str, more: usize) -> Result<()> {
+    let own = all.values().filter(|entry| entry.owner == owner);
+    let bytes = own.map(|entry| entry.kept.statement.statement().text().len() + entry.kept.bytes);
+    match bytes.fold(more, usize::saturating_add) <= BYTES_OF_ONE {
+        true => Ok(()),
+        false => {
+            let message = format!(
+                "prepared statements of \"{owner}\" would take more than {BYTES_OF_ONE} bytes"
+            );
+            Err(Error::new("53200", message).with_hint("close some of them"))
         }
     }
 }
@@ -51,13 +71,18 @@ impl Statements {
     /// Keeps one; what it is called from now on.
     ///
     /// # Errors
-    /// `53400` if too many are kept.
+    /// `53400` if too many are kept, `53200` if they take too much.
     pub(super) fn keep(&self, kept: Kept, client: &Client) -> Result<String> {
         let mut all = self.0.lock();
-        if all.len() >= MOST {
-            let message = format!("more than {MOST} prepared statements");
+        let own = all.values().filter(|entry| entry.owner == client.name);
+        if all.len() >= MOST || own.count() >= MOST_OF_ONE {
+            let message = format!(
+                "more than {MOST} prepared statements, or {MOST_OF_ONE} of \"{}\"",
+                client.name
+            );
             return Err(Error::new("53400", message).with_hint("close some of them"));
         }
+        room(&all, &client.name, kept.statement.statement().text().len())?;
         let name = handle();
         let entry = Entry {
             kept,
@@ -79,14 +104,21 @@ impl Statements {
     /// Binds it to values.
     ///
     /// # Errors
-    /// As [`Statements::find`].
+    /// As [`Statements::find`]; `53200` if the values take too much with all others.
     pub(super) fn bind(
         &self,
         name: &[u8],
         client: &Client,
-        values: Vec<Vec<Parameter>>,
+        (values, bytes): (Vec<Vec<Parameter>>, usize),
     ) -> Result<()> {
-        self.with(name, client, |entry| entry.kept.values = Arc::new(values))
+        // What it is bound to so far goes either way.
+        self.with(name, client, |entry| {
+            (entry.kept.values, entry.kept.bytes) = (Arc::default(), 0);
+        })?;
+        room(&self.0.lock(), &client.name, bytes)?;
+        self.with(name, client, |entry| {
+            (entry.kept.values, entry.kept.bytes) = (Arc::new(values), bytes);
+        })
     }
 
     /// Forgets it; one that is not there is none the less gone.

@@ -18,8 +18,9 @@ use crate::startup::Door;
 
 /// How long a transaction may wait for its next call: no connection ends with its client.
 pub(super) const IDLE: Duration = Duration::from_secs(600);
-/// Transactions at a time.
+/// Transactions at a time, of all clients and of those of one name.
 const MOST: usize = 1000;
+const MOST_OF_ONE: usize = 100;
 
 /// A session, for one call or for those of a transaction.
 pub(super) struct Work {
@@ -67,7 +68,7 @@ impl Work {
     ) -> Result<Work> {
         let (login, place) = client.admitted(door)?;
         Ok(Work {
-            session: door.keys.database.session_of(&login, &door.folders)?,
+            session: door.session(&login)?,
             limits: Limits::new(Arc::new(Notify::new()), stopping.clone()),
             client: Arc::clone(client),
             _place: place,
@@ -154,17 +155,36 @@ struct Open {
 }
 
 /// Transactions that are open.
-#[derive(Default)]
-pub(super) struct Transactions(Mutex<HashMap<String, Open>>);
+pub(super) struct Transactions {
+    all: Mutex<HashMap<String, Open>>,
+    /// How long one may wait for its next call.
+    idle: Duration,
+}
 
 impl Transactions {
+    /// None, which may wait so long.
+    pub(super) fn new(idle: Duration) -> Self {
+        Self {
+            all: Mutex::default(),
+            idle,
+        }
+    }
+
     /// Begins one; what it is called from now on.
     ///
     /// # Errors
     /// `53300` if too many are open.
     pub(super) async fn begin(&self, work: Work) -> Result<String> {
-        if self.0.lock().len() >= MOST {
-            let message = format!("more than {MOST} transactions are open");
+        let (all, own) = {
+            let all = self.all.lock();
+            let own = all.values().filter(|open| open.owner == work.client.name);
+            (all.len(), own.count())
+        };
+        if all >= MOST || own >= MOST_OF_ONE {
+            let message = format!(
+                "more than {MOST} transactions are open, or {MOST_OF_ONE} of \"{}\"",
+                work.client.name
+            );
             return Err(Error::new("53300", message).with_hint("end some of them"));
         }
         work.command("BEGIN").await?;
@@ -174,7 +194,7 @@ impl Transactions {
             work: Arc::new(tokio::sync::Mutex::new(work)),
             last: Instant::now(),
         };
-        self.0.lock().insert(name.clone(), open);
+        self.all.lock().insert(name.clone(), open);
         Ok(name)
     }
 
@@ -204,10 +224,13 @@ impl Transactions {
     ) -> Result<Arc<tokio::sync::Mutex<Work>>> {
         let unknown = || {
             let error = Error::new("25P01", "there is no such transaction");
-            error.with_hint("one that waits ten minutes for its next call is rolled back")
+            let seconds = self.idle.as_secs_f64();
+            error.with_hint(format!(
+                "one that waits {seconds} seconds for its next call is rolled back"
+            ))
         };
         let name = std::str::from_utf8(name).map_err(|_| unknown())?;
-        let mut all = self.0.lock();
+        let mut all = self.all.lock();
         let open = all.get_mut(name).filter(|open| open.owner == client.name);
         let open = open.ok_or_else(unknown)?;
         open.last = Instant::now();
@@ -220,8 +243,8 @@ impl Transactions {
 
     /// Rolls those back that have waited too long.
     pub(super) fn sweep(&self) {
-        let mut all = self.0.lock();
+        let mut all = self.all.lock();
         // A session that is dropped rolls back.
-        all.retain(|_, open| open.last.elapsed() < IDLE || open.work.try_lock().is_err());
+        all.retain(|_, open| open.last.elapsed() < self.idle || open.work.try_lock().is_err());
     }
 }

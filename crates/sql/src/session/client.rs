@@ -43,16 +43,39 @@ const SEARCHED: [&str; 7] = [
     "information_schema",
 ];
 
-/// Those of one session, in the order of [`DEFAULTS`]; `None` for the default.
+/// Those of one session.
 #[derive(Debug, Default)]
-pub(crate) struct ClientSettings(Mutex<[Option<String>; DEFAULTS.len()]>);
+pub(crate) struct ClientSettings(Mutex<Kept>);
+
+/// In the order of [`DEFAULTS`].
+#[derive(Debug, Default)]
+struct Kept {
+    /// What was set; `None` for the default.
+    set: [Option<String>; DEFAULTS.len()],
+    /// The longest that a limit of time may be, which is its default, too.
+    most: [Option<Duration>; DEFAULTS.len()],
+}
+
+impl Kept {
+    fn value(&self, place: usize) -> String {
+        let set = self.set[place].as_deref().unwrap_or(DEFAULTS[place].1);
+        let Some(most) = self.most[place] else {
+            return set.to_owned();
+        };
+        // No limit is longer than any.
+        let own = duration(set).filter(|own| !own.is_zero());
+        match own {
+            Some(own) if own <= most => set.to_owned(),
+            _ => written(most),
+        }
+    }
+}
 
 impl ClientSettings {
     /// The value of a setting; `None` if it is none of these.
     pub(crate) fn get(&self, name: &str) -> Option<String> {
         let place = place(name)?;
-        let set = self.0.lock()[place].clone();
-        Some(set.unwrap_or_else(|| DEFAULTS[place].1.to_owned()))
+        Some(self.0.lock().value(place))
     }
 
     /// Sets one, or brings back its default; whether it is one of these.
@@ -81,30 +104,36 @@ impl ClientSettings {
                 return Err(Error::new("0A000", message).with_hint(hint));
             }
         }
-        self.0.lock()[place] = value.map(str::to_owned);
+        self.0.lock().set[place] = value.map(str::to_owned);
         Ok(true)
     }
 
     /// Brings back all defaults.
     fn reset(&self) {
-        *self.0.lock() = Default::default();
+        self.0.lock().set = Default::default();
     }
 
     /// All of them with their values.
     pub(crate) fn all(&self) -> Vec<(String, String)> {
-        let set = self.0.lock();
-        let each = DEFAULTS.iter().zip(set.iter());
-        each.map(|((name, default), set)| {
-            let value = set.clone().unwrap_or_else(|| (*default).to_owned());
-            ((*name).to_owned(), value)
-        })
-        .collect()
+        let kept = self.0.lock();
+        let names = DEFAULTS.iter().enumerate();
+        names
+            .map(|(place, (name, _))| ((*name).to_owned(), kept.value(place)))
+            .collect()
     }
 
     /// A limit of time; `None` if there is none.
     pub(crate) fn timeout(&self, name: &str) -> Option<Duration> {
         let value = self.get(name)?;
         duration(&value).filter(|limit| !limit.is_zero())
+    }
+}
+
+/// A limit of time as SHOW prints it.
+fn written(limit: Duration) -> String {
+    match limit.as_millis() {
+        millis if millis % 1_000 == 0 => format!("{}s", millis / 1_000),
+        millis => format!("{millis}ms"),
     }
 }
 
@@ -232,6 +261,21 @@ impl Session {
     pub fn timeout(&self, setting: &str) -> Option<Duration> {
         self.client.timeout(setting)
     }
+
+    /// Makes `most` the default of a limit of time such as `statement_timeout`, and the longest
+    /// that this session has: SET with 0 or more than that leaves it at that.
+    ///
+    /// # Errors
+    /// `42704` for a setting that is no limit of time.
+    pub fn limit(&self, setting: &str, most: Duration) -> Result<()> {
+        let place = place(setting).filter(|place| DEFAULTS[*place].0.ends_with("timeout"));
+        let place = place.ok_or_else(|| {
+            let message = format!("there is no limit of time \"{setting}\"");
+            Error::new("42704", message)
+        })?;
+        self.client.0.lock().most[place] = Some(most);
+        Ok(())
+    }
 }
 
 #[cfg(test)]
@@ -260,5 +304,28 @@ mod tests {
         settings.set("statement_timeout", None).unwrap();
         assert_eq!(settings.get("statement_timeout").unwrap(), "0");
         assert!(!settings.set("threads", Some("3")).unwrap());
+    }
+
+    #[test]
+    fn limits_are_no_longer_than_they_may_be() {
+        let settings = ClientSettings::default();
+        let at = place("statement_timeout").unwrap();
+        settings.0.lock().most[at] = Some(Duration::from_secs(30));
+        let value = || settings.get("statement_timeout").unwrap();
+        assert_eq!(value(), "30s");
+        for (given, has) in [
+            ("5s", "5s"),
+            ("0", "30s"),
+            ("31s", "30s"),
+            ("30000", "30000"),
+        ] {
+            settings.set("statement_timeout", Some(given)).unwrap();
+            assert_eq!(value(), has, "{given}");
+        }
+        settings.set("statement_timeout", Some("1ms")).unwrap();
+        settings.reset();
+        let limit = settings.timeout("statement_timeout");
+        assert_eq!(limit, Some(Duration::from_secs(30)));
+        assert_eq!(written(Duration::from_millis(1_500)), "1500ms");
     }
 }
