@@ -12,8 +12,6 @@ use crate::query::Bound;
 /// between.
 const REWRITTEN: f64 = 5.0;
 const REWRITTEN_SORTED: f64 = 50.0;
-/// Places that are waited for on the way down an index.
-const MISSES: f64 = 4.0;
 /// Of rows that an index gives, this share at most is fetched one by one.
 const BY_INDEX: f64 = 0.05;
 /// Seconds to plan a query. Rows with one value in an index are found without a plan.
@@ -214,7 +212,7 @@ impl Way {
         };
         let (decided, rows, blocks) = match self {
             Way::Index(matching, alone) => {
-                let descents = stored.blocks * MISSES * miss;
+                let descents = stored.blocks * calibration.costs.descent_misses() * miss;
                 let seconds = descents + matching * (fetch_seconds(stored, usage) + miss);
                 let cold = matching.min(stored.blocks) * machine.seek_seconds;
                 return Some(price(seconds, Bound::Processor, !alone, cold));
@@ -230,7 +228,7 @@ impl Way {
         let bytes = lies.map(|used| used.stored).sum::<f64>() * selection.rows * selection.share;
         let bandwidth = machine.memory_bytes_per_cycle * machine.clock;
         let seconds = scanner.rate(machine).seconds(selection.rows);
-        let searches = decided.map_or(0.0, |_| blocks * MISSES * miss);
+        let searches = decided.map_or(0.0, |_| blocks * calibration.costs.descent_misses() * miss);
         let bound = match scanner.waits_for_memory(machine) {
             true => Bound::Memory,
             false => Bound::Processor,

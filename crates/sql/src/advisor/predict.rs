@@ -33,7 +33,7 @@ pub(crate) struct Predicted {
 
 impl Predicted {
     /// Seconds more if all blocks come from disk.
-    pub(crate) fn from_disk(&self) -> f64 {
+    pub(crate) fn disk_time(&self) -> f64 {
         self.disk_seconds.iter().sum()
     }
 

@@ -49,7 +49,8 @@ pub(super) fn found(
         let design = shown(table, &now.stored.design);
         return Ok(Found::Nothing(format!("as it is ({design})")));
     }
-    let stated = record.median_error().or(known.calibration.error());
+    let seen = record.median_error().filter(|_| !known.foreign);
+    let stated = seen.or(known.calibration.error());
     advice.error = stated.unwrap_or(ERROR);
     Ok(Found::Advice(Box::new(advice)))
 }

@@ -87,7 +87,7 @@ impl Watched {
         let (seconds, bound) = self.predicted.with_cold(&cold?);
         let of_disk = match seconds > self.predicted.seconds {
             true => format!("in memory {:.3} ms", self.predicted.seconds * 1e3),
-            false => format!("from disk {:.3} ms more", self.predicted.from_disk() * 1e3),
+            false => format!("from disk {:.3} ms more", self.predicted.disk_time() * 1e3),
         };
         let milliseconds = seconds * 1e3;
         let known = self.known.described();
