@@ -107,9 +107,7 @@ mod tests {
             .output();
         let is_checkout = std::path::Path::new(root).join(".git").exists();
         let known = is_checkout && git.is_ok_and(|git| git.status.success());
-        let hexadecimal = COMMIT.len() >= 7 && COMMIT.chars().all(|c| c.is_ascii_hexdigit());
-        assert!(hexadecimal || !known, "{COMMIT}");
-        assert!(!COMMIT.is_empty());
+        assert!(!known || COMMIT != "unknown");
     }
 
     #[test]
