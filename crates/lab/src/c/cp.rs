@@ -15,7 +15,7 @@ pub static EXPERIMENT: Experiment = Experiment {
     id: "cp",
     source: "C, equation 1",
     title: "The formula for a column store's performance, and its range",
-    need,
+    need: |setting| need(setting).measured(setting.by_extreme(4, 1)),
     run,
 };
 
@@ -39,7 +39,7 @@ const PROGRAMS: [(&str, Program); 2] = [
 fn run(setting: &Setting) -> Result<Outcome> {
     let (least, most) = range();
     let default = Workload {
-        runs: setting.by_scale(4, 1),
+        runs: setting.by_extreme(4, 1),
         ..protocol(setting)
     };
     let mut found = PROGRAMS.map(|_| Vec::new());

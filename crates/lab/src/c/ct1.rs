@@ -22,6 +22,7 @@ pub(super) fn need(setting: &Setting) -> Need {
     Need {
         memory: records * 1_000,
         disk: records * 500,
+        repetitions: Some(workload.runs),
         ..Need::default()
     }
 }

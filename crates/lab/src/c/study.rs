@@ -125,7 +125,7 @@ pub(super) fn protocol(setting: &Setting) -> Workload {
     Workload {
         requests: setting.by_scale(10_000, 50_000),
         warm_up: setting.by_scale(500, 1_000),
-        runs: setting.by_scale(8, 4),
+        runs: setting.by_extreme(8, 4),
         records: setting.by_scale(20_000, 50_000),
         seed: setting.seed,
         ..Workload::default()

@@ -1,7 +1,7 @@
 //! Figure 10: ORDERS with other prefetch depths.
 
 use super::disks::Conditions;
-use super::setup::{Bench, measure_freestone, need, rows};
+use super::setup::{Bench, measure_freestone, need, repetitions, rows};
 use super::sweep::Curve;
 use super::tables::TableName;
 use crate::error::Result;
@@ -18,7 +18,7 @@ pub const EXPERIMENT: Experiment = Experiment {
     id: "h10",
     source: "H, figure 10",
     title: "Prefetch depth, ORDERS",
-    need: |setting| need(TABLE, tuples(setting), 2),
+    need: |setting| need(TABLE, tuples(setting), 2).measured(repetitions(setting)),
     run,
 };
 

@@ -2,7 +2,7 @@
 
 use super::claims::pair;
 use super::disks::Conditions;
-use super::setup::{Bench, Measured, measure, need, rows};
+use super::setup::{Bench, Measured, measure, need, repetitions, rows};
 use super::sweep::Curve;
 use super::tables::TableName;
 use crate::error::Result;
@@ -22,7 +22,7 @@ pub const EXPERIMENT: Experiment = Experiment {
     id: "h11",
     source: "H, figure 11",
     title: "ORDERS beside a scan of LINEITEM",
-    need: |setting| need(TABLE, tuples(setting), 4),
+    need: |setting| need(TABLE, tuples(setting), 4).measured(repetitions(setting)),
     run,
 };
 

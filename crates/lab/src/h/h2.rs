@@ -26,7 +26,7 @@ pub const EXPERIMENT: Experiment = Experiment {
     id: "h2",
     source: "H, figure 2",
     title: "Speed-up of columns over rows, by the model",
-    need: |setting| need(WIDEST, tuples(setting), 4),
+    need: |setting| need(WIDEST, tuples(setting), 4).measured(2 * setting.repetitions()),
     run,
 };
 

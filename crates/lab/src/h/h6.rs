@@ -2,7 +2,7 @@
 
 use super::claims::{bound_by_disks, pair};
 use super::disks::{Conditions, seek_of};
-use super::setup::{Bench, Measured, measure, nanoseconds, need, percent, rows};
+use super::setup::{Bench, Measured, measure, nanoseconds, need, percent, repetitions, rows};
 use super::sweep::{Curve, compute_plot, crossover, plot};
 use super::tables::TableName;
 use crate::error::Result;
@@ -20,7 +20,7 @@ pub const EXPERIMENT: Experiment = Experiment {
     id: "h6",
     source: "H, figure 6",
     title: "Rows and columns of LINEITEM, 10 % selectivity",
-    need: |setting| need(TABLE, tuples(setting), 4),
+    need: |setting| need(TABLE, tuples(setting), 4).measured(repetitions(setting)),
     run,
 };
 

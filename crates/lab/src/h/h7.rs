@@ -2,7 +2,7 @@
 
 use super::claims::pair;
 use super::disks::Conditions;
-use super::setup::{Bench, Measured, measure, nanoseconds, need, percent, rows};
+use super::setup::{Bench, Measured, measure, nanoseconds, need, percent, repetitions, rows};
 use super::sweep::{Curve, compute_plot, plot};
 use super::tables::TableName;
 use crate::error::Result;
@@ -19,7 +19,7 @@ pub const EXPERIMENT: Experiment = Experiment {
     id: "h7",
     source: "H, figure 7",
     title: "Rows and columns of LINEITEM, 0.1 % selectivity",
-    need: |setting| need(TABLE, tuples(setting), 4),
+    need: |setting| need(TABLE, tuples(setting), 4).measured(repetitions(setting)),
     run,
 };
 

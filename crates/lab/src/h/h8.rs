@@ -2,7 +2,7 @@
 
 use super::claims::{bound_by_disks, pair};
 use super::disks::Conditions;
-use super::setup::{Bench, Measured, measure, nanoseconds, need, rows};
+use super::setup::{Bench, Measured, measure, nanoseconds, need, repetitions, rows};
 use super::sweep::{Curve, compute_plot, crossover, plot};
 use super::tables::TableName;
 use crate::error::Result;
@@ -17,7 +17,7 @@ pub const EXPERIMENT: Experiment = Experiment {
     id: "h8",
     source: "H, figure 8",
     title: "Rows and columns of ORDERS, 10 % selectivity",
-    need: |setting| need(TABLE, tuples(setting), 4),
+    need: |setting| need(TABLE, tuples(setting), 4).measured(repetitions(setting)),
     run,
 };
 

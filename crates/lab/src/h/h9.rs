@@ -20,7 +20,7 @@ pub const EXPERIMENT: Experiment = Experiment {
     id: "h9",
     source: "H, figure 9",
     title: "Rows and columns of compressed ORDERS, FOR-delta and FOR",
-    need: |setting| need(TABLE, tuples(setting), 10),
+    need: |setting| need(TABLE, tuples(setting), 10).measured(repetitions(setting)),
     run,
 };
 

@@ -22,7 +22,7 @@ pub const EXPERIMENT: Experiment = Experiment {
     id: "ht1",
     source: "H, table 1",
     title: "What parameters do to disk, memory and CPU time",
-    need: |setting| need(WIDE, tuples(setting), 3),
+    need: |setting| need(WIDE, tuples(setting), 3).measured(3 * setting.repetitions()),
     run,
 };
 

@@ -22,6 +22,7 @@ pub static EXPERIMENT: Experiment = Experiment {
     title: "Speed-up of PAX over NSM on updates",
     need: |setting| Need {
         memory: rows(setting) as u64 * 1_200,
+        repetitions: Some(repetitions(setting)),
         ..Need::default()
     },
     run,
@@ -40,7 +41,7 @@ fn rows(setting: &Setting) -> usize {
 
 /// An update takes milliseconds: more of them are measured than of other things.
 fn repetitions(setting: &Setting) -> usize {
-    setting.by_scale(7, 9)
+    setting.by_extreme(7, 9)
 }
 
 /// `update R set a_p = a_p + 1, … where a_q < limit`.

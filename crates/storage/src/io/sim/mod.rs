@@ -1,4 +1,4 @@
-//! Disks in numbers: reads of large files, replayed in virtual time (H7, H10).
+//! Disks in numbers: reads of large files, computed in virtual time (H7, H10).
 //!
 //! Experiments that were made for the disks of another day, or for more of them than a
 //! machine has, are repeated by these rules:
