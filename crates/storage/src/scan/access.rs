@@ -68,6 +68,16 @@ pub(super) enum Access {
     },
 }
 
+impl Access {
+    /// How many rows there are to look at.
+    pub fn rows(&self) -> usize {
+        match self {
+            Access::Range { rows, .. } => rows.len(),
+            Access::Positions { positions, .. } => positions.len(),
+        }
+    }
+}
+
 /// Chooses for a block of which zone maps say that some rows may pass.
 pub(super) fn choose(
     table: &TableSchema,

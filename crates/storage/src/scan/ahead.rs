@@ -96,12 +96,28 @@ impl State {
 }
 
 impl Scan {
-    /// A worker comes to block `number`, all of whose rows pass, or not.
-    pub(super) fn read_ahead(&self, number: usize, block: &Block, all: bool) {
+    /// The share of the blocks it has to read of which not all that it needs is in memory.
+    ///
+    /// # Errors
+    /// `Corrupt` or `Io` if a block cannot be opened.
+    pub fn cold_share(&self) -> Result<f64> {
+        let (mut read, mut cold) = (0, 0);
+        for block in &self.blocks {
+            if !matches!(self.verdict(block)?, (Prune::None, _) | (_, true)) {
+                read += 1;
+                cold += usize::from(!block.is_in_memory(&self.columns));
+            }
+        }
+        Ok(cold as f64 / read.max(1) as f64)
+    }
+
+    /// A worker comes to block `number`, all of whose rows pass, or not, and of which not
+    /// all is in memory, or is.
+    pub(super) fn read_ahead(&self, (number, block): (usize, &Block), all: bool, cold: bool) {
         let Some(ahead) = &self.ahead else {
             return;
         };
-        if !ahead.is_cold() && block.is_in_memory(&self.columns) {
+        if !ahead.is_cold() && !cold {
             return;
         }
         let mut state = ahead.state.lock();

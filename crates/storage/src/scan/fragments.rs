@@ -36,6 +36,8 @@ pub(super) fn read(scan: &Scan, home: RowHome, fragment: &Fragment) -> Result<Ve
         }
         _ => visible,
     };
+    // In range: a fragment has at most 2^20 rows.
+    scan.metrics.decided(looked_at as usize, rows.len());
     let batch = |rows: &[u32]| {
         let columns = scan
             .projection

@@ -30,7 +30,10 @@ impl BlockScan {
         let lead = rows.start % CHUNK;
         let aligned = rows.start - lead;
         let bits = match (bits, gone) {
-            (None, None) => return self.keep_all(scan, rows),
+            (None, None) => {
+                scan.metrics.decided(rows.len(), rows.len());
+                return self.keep_all(scan, rows);
+            }
             (Some(bits), None) => bits,
             (bits, Some(gone)) => {
                 let bits = bits.unwrap_or_else(|| BooleanBuffer::new_set(rows.end - aligned));
@@ -38,7 +41,10 @@ impl BlockScan {
             }
         };
         let bits = bits.slice(lead, rows.len());
-        match bits.count_set_bits() {
+        let passing = bits.count_set_bits();
+        // Rows that are gone are as rows that do not meet it: there are few of them.
+        scan.metrics.decided(rows.len(), passing);
+        match passing {
             0 => {}
             passing if passing == rows.len() => self.keep_all(scan, rows)?,
             passing if passing * MOST.1 >= rows.len() * MOST.0 && !scan.is_filtered() => {

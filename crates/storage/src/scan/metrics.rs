@@ -13,6 +13,8 @@ pub struct ScanMetrics {
     pub blocks_pruned_by_bloom: AtomicU64,
     /// Blocks read.
     pub blocks_read: AtomicU64,
+    /// Of those read: not all that the scan needs of them was in memory.
+    pub blocks_cold: AtomicU64,
     /// Of those read: by sorted search alone.
     pub blocks_searched: AtomicU64,
     /// Of those read: by an index alone.
@@ -25,6 +27,10 @@ pub struct ScanMetrics {
     pub rows_scanned: AtomicU64,
     /// Rows in no block that the predicate was evaluated on.
     pub rows_in_delta: AtomicU64,
+    /// Rows of which it is known whether they meet the predicate, looked at or not,
+    pub rows_decided: AtomicU64,
+    /// and those of them that do, whatever joins and limits above make of them.
+    pub rows_passed: AtomicU64,
     /// Rows returned.
     pub rows_returned: AtomicU64,
     /// Bytes of the sections that the scan used, cached or not.
@@ -37,5 +43,12 @@ impl ScanMetrics {
     /// Blocks done, pruned ones included: for progress bars.
     pub fn blocks_done(&self) -> u64 {
         self.blocks_pruned.load(Ordering::Relaxed) + self.blocks_read.load(Ordering::Relaxed)
+    }
+
+    /// Counts rows of which it is known now how many meet the predicate.
+    pub(super) fn decided(&self, rows: usize, passed: usize) {
+        let count = |counter: &AtomicU64, rows| counter.fetch_add(rows as u64, Ordering::Relaxed);
+        count(&self.rows_decided, rows);
+        count(&self.rows_passed, passed);
     }
 }

@@ -317,17 +317,31 @@ impl Scan {
                 self.metrics
                     .blocks_pruned_by_bloom
                     .fetch_add(bloomed, Ordering::Relaxed);
+                if by_bloom || self.fails(block) {
+                    // In range: a block has at most 2^20 rows.
+                    self.metrics.decided(block.rows() as usize, 0);
+                }
                 continue;
             }
             self.metrics.blocks_read.fetch_add(1, Ordering::Relaxed);
+            let is_cold = !block.is_in_memory(&self.columns);
+            let cold = u64::from(is_cold);
+            self.metrics.blocks_cold.fetch_add(cold, Ordering::Relaxed);
             self.metrics
                 .bytes_read
                 .fetch_add(block.bytes_of(&self.columns)?, Ordering::Relaxed);
             let all = verdict == Prune::All;
-            self.read_ahead(number, block, all);
+            self.read_ahead((number, block), all, is_cold);
             return Ok(Some(Work::Block(block.clone(), all)));
         }
         Ok(None)
+    }
+
+    /// Whether it is the scan's own predicate that rules a block out, not one that arrived.
+    fn fails(&self, block: &Block) -> bool {
+        let zone = |column| block.zone(column).ok();
+        let own = self.predicate.as_ref();
+        self.arrived.read().is_none() || own.is_some_and(|own| own.prune(&zone) == Prune::None)
     }
 
     /// What zone maps say of a block, and whether Bloom filters rule it out.

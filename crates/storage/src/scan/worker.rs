@@ -191,6 +191,8 @@ impl BlockScan {
         };
         let metrics = &scan.metrics;
         let count = |counter: &AtomicU64| counter.fetch_add(1, Ordering::Relaxed);
+        // Whether the rows that are not come by fail the predicate.
+        let mut decides = false;
         let access = match (&scan.top, &scan.predicate) {
             // The rows that come first are not known where some are deleted.
             (Some(top), _) if all && new.gone.is_none() => {
@@ -198,6 +200,7 @@ impl BlockScan {
             }
             (_, Some(predicate)) if !all => {
                 let conditions = Conditions::of(predicate);
+                decides = true;
                 Some(access::choose(&scan.table, &new.block, &conditions)?)
             }
             _ => None,
@@ -208,12 +211,19 @@ impl BlockScan {
                 searched: false,
                 exact: false,
                 ..
-            }) => by_wanted(scan, &new.block, all)?.or(access),
+            }) => {
+                let wanted = by_wanted(scan, &new.block, all)?;
+                decides &= wanted.is_none();
+                wanted.or(access)
+            }
             chosen => chosen,
         };
         let Some(access) = access else {
             return Ok(new);
         };
+        if decides {
+            metrics.decided(new.rows.len().saturating_sub(access.rows()), 0);
+        }
         match access {
             Access::Range {
                 rows,
@@ -292,10 +302,12 @@ impl BlockScan {
         let next = self.candidates.len().min(ZONE_ROWS);
         let positions: Vec<u32> = self.candidates.drain(..next).collect();
         let Some(predicate) = scan.predicate.as_ref().filter(|_| !self.exact) else {
+            scan.metrics.decided(positions.len(), positions.len());
             self.pending.extend(positions);
             return Ok(());
         };
         let bits = Filter::at(predicate, &self.block, &positions)?;
+        scan.metrics.decided(positions.len(), bits.count_set_bits());
         self.pending
             .extend(bits.set_indices().map(|place| positions[place]));
         Ok(())
@@ -319,6 +331,7 @@ impl BlockScan {
             (_, Prune::All) | (None, _) => self.keep(scan, rows, None, gone.as_deref())?,
             (_, Prune::None) => {
                 scan.metrics.zones_pruned.fetch_add(1, Ordering::Relaxed);
+                scan.metrics.decided(rows.len(), 0);
             }
             (Some(_), _) if self.pipeline.is_some() => self.run_pipeline(scan, rows)?,
             (Some(predicate), _) => {
@@ -338,7 +351,9 @@ impl BlockScan {
         };
         for start in rows.clone().step_by(CHUNK) {
             let chunk = start..rows.end.min(start + CHUNK);
+            let looked_at = chunk.len();
             let (columns, count) = pipeline.run(scan, &self.block, chunk)?;
+            scan.metrics.decided(looked_at, count);
             for first in (0..count).step_by(scan.batch_rows) {
                 let length = scan.batch_rows.min(count - first);
                 let part = columns.iter().map(|column| column.slice(first, length));
