@@ -42,6 +42,8 @@ const REPORT_EVERY: Duration = Duration::from_millis(50);
 pub struct Database {
     /// Ends before the store does.
     keeper: Arc<Keeper>,
+    /// So does this, which asks it at the end what was looked up and changed.
+    record: Arc<Record>,
     store: Arc<Store>,
     /// Functions and options that every session starts with.
     template: Arc<SessionState>,
@@ -50,7 +52,6 @@ pub struct Database {
     memory: Arc<Broker>,
     /// Parts of it, of roles that may have so much and no more.
     of_roles: Arc<Mutex<HashMap<RoleId, Arc<Broker>>>>,
-    record: Arc<Record>,
 }
 
 impl Database {
@@ -105,7 +106,7 @@ impl Database {
     }
 
     fn of(store: Arc<Store>, writable: bool) -> Self {
-        let record = Record::open(store.path(), writable);
+        let record = Record::open(&store, writable);
         let memory = Broker::new(&store);
         let plans = Arc::<KnownPlans>::default();
         let kept = Arc::downgrade(&plans);

@@ -3,12 +3,14 @@
 
 use std::collections::{HashMap, VecDeque};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Weak};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use freestone_model::{Bound, Calibration, Change, Learnt, Run, Stored, Usage, Workload};
-use freestone_storage::{BlockId, Catalog, Counted, Table, TableId, TableOptions, TableSchema};
+use freestone_storage::{
+    BlockId, Catalog, Counted, Store, Table, TableId, TableOptions, TableSchema,
+};
 use parking_lot::Mutex;
 use serde::{Deserialize, Serialize};
 
@@ -46,6 +48,8 @@ pub(crate) struct Entry {
 pub(crate) struct Record {
     /// Where it is kept; `None` of a database in memory, or one that is only read.
     directory: Option<PathBuf>,
+    /// What counts look-ups and changes; gone when the database is closing.
+    store: Weak<Store>,
     recording: AtomicBool,
     kept: Mutex<Kept>,
     calibration: Mutex<Option<Arc<Known>>>,
@@ -77,6 +81,8 @@ struct Kept {
     ledger: VecDeque<Entry>,
     learnt: Learnt,
     advice: Vec<Advice>,
+    /// Whether recording was turned off.
+    off: bool,
     #[serde(skip)]
     saved: Option<Instant>,
     #[serde(skip)]
@@ -94,23 +100,30 @@ impl Seen {
 
 impl Record {
     /// The record of a database; what cannot be read of an older one is begun anew.
-    pub(crate) fn open(path: Option<&Path>, writable: bool) -> Self {
-        let directory = path.map(|path| path.join(DIRECTORY));
+    pub(crate) fn open(store: &Arc<Store>, writable: bool) -> Self {
+        let directory = store.path().map(|path| path.join(DIRECTORY));
         let text = directory.as_ref().map(|at| at.join(WORKLOAD));
         let text = text.and_then(|at| std::fs::read_to_string(at).ok());
-        let kept = text.and_then(|text| serde_json::from_str(&text).ok());
+        let kept: Option<Kept> = text.and_then(|text| serde_json::from_str(&text).ok());
+        let kept = kept.unwrap_or_default();
         Self {
             directory: directory.filter(|_| writable),
-            recording: AtomicBool::new(true),
-            kept: Mutex::new(kept.unwrap_or_default()),
+            store: Arc::downgrade(store),
+            recording: AtomicBool::new(!kept.off),
+            kept: Mutex::new(kept),
             calibration: Mutex::default(),
             stored: Mutex::default(),
         }
     }
 
-    /// Turns recording on or off.
+    /// Turns recording on or off, also for whoever opens the database later.
     pub(crate) fn set_recording(&self, on: bool) {
+        let mut kept = self.kept.lock();
+        // What was counted so far belongs to what was said before.
+        self.take_over_all(&mut kept);
         self.recording.store(on, Ordering::Relaxed);
+        kept.off = !on;
+        self.save(&mut kept);
     }
 
     pub(crate) fn is_recording(&self) -> bool {
@@ -211,13 +224,25 @@ impl Record {
         kept.ledger.push_back(Entry { statement, ..entry });
         kept.unsaved = true;
         if kept.saved.get_or_insert_with(Instant::now).elapsed() >= SAVE_EVERY {
+            self.take_over_all(&mut kept);
             self.save(&mut kept);
         }
     }
 
     /// Takes over what was counted of tables, and forgets those that are gone.
     pub(crate) fn settle(&self, catalog: &Catalog) {
-        let mut kept = self.kept.lock();
+        self.take_over(&mut self.kept.lock(), catalog);
+    }
+
+    /// The same of the tables that there are now, where that is kept.
+    fn take_over_all(&self, kept: &mut Kept) {
+        let store = self.directory.as_ref().and_then(|_| self.store.upgrade());
+        if let Some(store) = store {
+            self.take_over(kept, store.snapshot().catalog());
+        }
+    }
+
+    fn take_over(&self, kept: &mut Kept, catalog: &Catalog) {
         let mut alive = Vec::new();
         for (_, table) in catalog.all_tables() {
             alive.push(table.id.0);
@@ -301,6 +326,7 @@ impl Record {
 impl Drop for Record {
     fn drop(&mut self) {
         let mut kept = std::mem::take(self.kept.get_mut());
+        self.take_over_all(&mut kept);
         if kept.unsaved {
             self.save(&mut kept);
         }

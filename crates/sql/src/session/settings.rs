@@ -9,7 +9,7 @@
 //! | `freestone.engine` | whose operators run queries: `freestone` (where they can) or `datafusion` |
 //! | `memory_limit` | what queries and the cache of blocks may take, for the whole database: a size or a share of the machine's |
 //! | `freestone.mover` | `running` or `paused`: the tuple mover in the background, for the whole database |
-//! | `freestone.workload` | `on` or `off`: whether queries are recorded for ADVISE, for the whole database |
+//! | `freestone.workload` | `on` or `off`: whether queries are recorded for ADVISE, for the whole database and until that is changed |
 //! | `freestone.io_unit`, `freestone.prefetch_depth`, `freestone.direct_reads`, `freestone.read_method` | how blocks are read from disk, for the whole database; see `reading` |
 //! | `timezone` | zone in which TIMESTAMP WITH TIME ZONE is read and shown |
 //! | `datafusion.…` | every option of DataFusion, unchanged |
