@@ -24,12 +24,14 @@ struct Sums {
 
 /// Nanoseconds of one thread for each row that comes in, until something is learnt:
 /// TPC-H on one core of 2024.
-const USUAL: [(&str, f64); 7] = [
+const USUAL: [(&str, f64); 9] = [
     ("filter", 2.0),
     ("project", 2.0),
     ("aggregate", 8.0),
     ("join", 10.0),
     ("sort", 40.0),
+    ("top", 4.0),
+    ("window", 40.0),
     ("limit", 0.5),
     ("union", 0.5),
 ];

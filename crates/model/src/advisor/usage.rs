@@ -44,7 +44,8 @@ pub enum Test {
 pub struct Run {
     /// Seconds from its begin to its end, of all that it did.
     pub seconds: f64,
-    /// Share of the table's rows that passed all conditions.
+    /// Share of the table's rows that the query got: they passed all conditions and what was
+    /// asked of keys of joins.
     pub selected: f64,
     /// Share of the rows that were looked at, others being ruled out by their block or zone.
     pub scanned: f64,

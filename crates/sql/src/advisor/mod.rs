@@ -30,4 +30,4 @@ pub(crate) use record::Record;
 pub(crate) use report::{advice, ledger, workload};
 pub(crate) use statements::{columns, run};
 pub(crate) use syntax::{Asked, parse};
-pub(crate) use watch::{Watched, watched};
+pub(crate) use watch::{Foreseen, Watched, Watching};

@@ -1,17 +1,18 @@
 //! How long a plan is going to take, and what it waits for.
 
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use datafusion::physical_plan::ExecutionPlan;
+use datafusion::physical_plan::sorts::sort::SortExec;
 use freestone_exec::{Node, Plan};
 use freestone_model::{Bound, Learnt, price};
+use freestone_storage::ScanMetrics;
 
 use super::record::{Known, Record};
-use super::uses::Use;
+use super::uses::{Use, windows};
 use crate::engine::pipelines;
 use crate::error::Result;
-use crate::progress::ScanCounts;
 use crate::scan::FreestoneScan;
 
 /// Seconds that every query takes, to be begun and to hand over its rows.
@@ -21,13 +22,36 @@ const BEGIN: f64 = 100e-6;
 const SCAN: &str = "scan";
 
 /// What is expected of a query.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Predicted {
-    /// Seconds, the blocks being in memory.
+    /// Seconds, the blocks being in memory, and what it waits for then.
     pub(crate) seconds: f64,
-    /// Seconds more if they come from disk.
-    pub(crate) disk_seconds: f64,
-    pub(crate) bound: Bound,
+    bound: Bound,
+    /// Seconds more for each use of a table if all blocks come from disk.
+    disk_seconds: Vec<f64>,
+}
+
+impl Predicted {
+    /// Seconds more if all blocks come from disk.
+    pub(crate) fn from_disk(&self) -> f64 {
+        self.disk_seconds.iter().sum()
+    }
+
+    /// The same where of each use of a table a share of the blocks is not in memory:
+    /// seconds, and what the query waits for.
+    ///
+    /// By equation 1 a scan takes as long as the slower of disk and processor. The disk's
+    /// seconds were measured as what it adds to those of the processor, so that they are
+    /// added, and the disk is what is waited for where they are more.
+    pub(crate) fn with_cold(&self, shares: &[f64]) -> (f64, Bound) {
+        let parts = self.disk_seconds.iter().zip(shares);
+        let waiting: f64 = parts.map(|(seconds, share)| seconds * share).sum();
+        let bound = match waiting > self.seconds {
+            true => Bound::Disk,
+            false => self.bound,
+        };
+        (self.seconds + waiting, bound)
+    }
 }
 
 /// Predicts a plan from its tables and operators; `threads` share the work.
@@ -41,16 +65,15 @@ pub(crate) fn predict(
     uses: &[Use],
     threads: usize,
 ) -> Result<Predicted> {
-    let (mut seconds, mut disk_seconds, mut waiting) = (0.0, 0.0, 0.0);
+    let (mut seconds, mut disk_seconds, mut waiting) = (0.0, Vec::new(), 0.0);
     for used in uses {
         let stored = record.stored(&used.table)?;
-        let Some(price) = price(&known.calibration, &stored, &used.usage, &used.expected) else {
-            continue;
-        };
+        let price = price(&known.calibration, &stored, &used.usage, &used.expected);
+        disk_seconds.push(price.map_or(0.0, |price| price.disk_seconds));
+        let Some(price) = price else { continue };
         let factor = record.learnt(|learnt| learnt.factor(&stored.design.layout));
         let share = share(threads, used.table.blocks().len());
         seconds += price.seconds * factor / share;
-        disk_seconds += price.disk_seconds;
         if price.bound == Bound::Memory {
             waiting += price.seconds * factor / share;
         }
@@ -77,7 +100,7 @@ fn share(threads: usize, blocks: usize) -> f64 {
 }
 
 /// One operator of a plan.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub(crate) struct Step {
     name: &'static str,
     /// Rows that the planner expects to come in.
@@ -86,53 +109,93 @@ pub(crate) struct Step {
     /// and seconds of all threads.
     rows: f64,
     seconds: f64,
-    /// Of a scan, rows that its last run has looked at and given; none if it never ran.
-    pub(crate) scan: Option<(f64, f64)>,
+    /// Of a scan, what its last run counts; none if it never ran.
+    scan: Option<Arc<ScanMetrics>>,
 }
 
-/// The operators of a plan, those of DataFusion left out; its scans in the order of
-/// [`uses`](super::uses::uses).
+/// Rows that a part of a plan gives: as the planner expects, and as counted so far.
+#[derive(Clone, Copy, Default)]
+struct Rows {
+    expected: f64,
+    counted: f64,
+}
+
+/// The operators of a plan, of DataFusion's those that order rows; its scans in the order
+/// of [`uses`](super::uses::uses).
 pub(crate) fn steps(plan: &Arc<dyn ExecutionPlan>) -> Vec<Step> {
     let mut found = Vec::new();
     add(plan, &mut found);
     found
 }
 
-fn add(plan: &Arc<dyn ExecutionPlan>, found: &mut Vec<Step>) {
+fn add(plan: &Arc<dyn ExecutionPlan>, found: &mut Vec<Step>) -> Rows {
     if let Some(ours) = pipelines(plan) {
         walk(ours, found);
-    } else if let Some(scan) = plan.downcast_ref::<FreestoneScan>() {
+        return Rows {
+            expected: ours.estimate,
+            counted: ours.metrics.rows.load(Ordering::Relaxed) as f64,
+        };
+    }
+    if let Some(scan) = plan.downcast_ref::<FreestoneScan>() {
+        let (counts, seconds) = scan.counted().unzip();
+        let returned = counts.as_deref().map(|counts| &counts.rows_returned);
+        let counted = returned.map_or(0.0, |rows| rows.load(Ordering::Relaxed) as f64);
         found.push(Step {
             name: SCAN,
             expected: 0.0,
             rows: 0.0,
-            seconds: 0.0,
-            scan: scan.counted().map(|counts| looked_at(&counts)),
+            seconds: seconds.unwrap_or_default(),
+            scan: counts,
+        });
+        return Rows {
+            expected: scan.rows_expected() as f64,
+            counted,
+        };
+    }
+    let mut below = Rows::default();
+    for child in plan.children() {
+        let rows = add(child, found);
+        below.expected += rows.expected;
+        below.counted += rows.counted;
+    }
+    if let Some(name) = orders(plan) {
+        let spent = plan.metrics().and_then(|counts| counts.elapsed_compute());
+        found.push(Step {
+            name,
+            expected: below.expected,
+            rows: below.counted,
+            seconds: spent.unwrap_or_default() as f64 / 1e9,
+            scan: None,
         });
     }
-    plan.children()
-        .into_iter()
-        .for_each(|child| add(child, found));
+    let most = plan.fetch().map_or(f64::INFINITY, |rows| rows as f64);
+    Rows {
+        expected: below.expected.min(most),
+        counted: below.counted.min(most),
+    }
+}
+
+/// The name of an operator of DataFusion that orders rows.
+fn orders(plan: &Arc<dyn ExecutionPlan>) -> Option<&'static str> {
+    match plan.is::<SortExec>() {
+        true if plan.fetch().is_some() => Some("top"),
+        true => Some("sort"),
+        false => windows(plan).map(|_| "window"),
+    }
 }
 
 fn walk(plan: &Plan, found: &mut Vec<Step>) {
     let inputs = plan.inputs();
     let rows = |plan: &Plan| plan.metrics.rows.load(Ordering::Relaxed) as f64;
     let of_inputs = |count: &dyn Fn(&Plan) -> f64| inputs.iter().map(|input| count(input)).sum();
-    let is_scan = matches!(plan.node, Node::Table(_));
-    let counted = plan.metrics.scan.lock().as_deref().map(ScanCounts::of);
     found.push(Step {
         name: name_of(&plan.node),
         expected: of_inputs(&|input| input.estimate),
         rows: of_inputs(&rows),
         seconds: plan.metrics.nanoseconds.load(Ordering::Relaxed) as f64 / 1e9,
-        scan: is_scan.then(|| counted.as_ref().map_or((0.0, 0.0), looked_at)),
+        scan: plan.metrics.scan.lock().clone(),
     });
     inputs.into_iter().for_each(|input| walk(input, found));
-}
-
-fn looked_at(counts: &ScanCounts) -> (f64, f64) {
-    (counts.rows_scanned as f64, counts.rows_returned as f64)
 }
 
 fn name_of(node: &Node) -> &'static str {
@@ -166,8 +229,63 @@ pub(crate) fn spent<'a>(
     })
 }
 
+/// What a scan of a run has counted, and seconds of all threads.
+pub(crate) struct Seen {
+    pub(crate) counts: Arc<ScanMetrics>,
+    pub(crate) seconds: f64,
+}
+
+/// The scans of a run, by what they had counted before it and after; `None` for one whose
+/// rows nobody has asked for.
+pub(crate) fn seen<'a>(
+    before: &'a [Step],
+    after: &'a [Step],
+) -> impl Iterator<Item = Option<Seen>> {
+    let scans = before
+        .iter()
+        .zip(after)
+        .filter(|(_, after)| after.is_scan());
+    scans.map(|(before, after)| {
+        let counts = after.scan.as_ref()?;
+        // Each run counts for itself.
+        let is_new = |known: &Arc<ScanMetrics>| !Arc::ptr_eq(known, counts);
+        before.scan.as_ref().is_none_or(is_new).then(|| Seen {
+            counts: Arc::clone(counts),
+            seconds: after.seconds - before.seconds,
+        })
+    })
+}
+
+impl Seen {
+    /// Rows of the table that were looked at, and that the query got.
+    pub(crate) fn rows(&self) -> (f64, f64) {
+        (
+            number(&self.counts.rows_scanned),
+            number(&self.counts.rows_returned),
+        )
+    }
+
+    /// The share of a table's rows that meets the scan's condition, whatever joins make of
+    /// them; `None` if it was asked of none.
+    pub(crate) fn passed(&self, table_rows: f64) -> Option<f64> {
+        // What is read in ranges is asked for each of them.
+        let decided = number(&self.counts.rows_decided).min(table_rows);
+        let passed = number(&self.counts.rows_passed);
+        (decided > 0.0).then(|| (passed / decided).min(1.0))
+    }
+
+    /// The share of the blocks that it read of which not all was in memory.
+    pub(crate) fn cold(&self) -> f64 {
+        number(&self.counts.blocks_cold) / number(&self.counts.blocks_read).max(1.0)
+    }
+}
+
+fn number(counter: &AtomicU64) -> f64 {
+    counter.load(Ordering::Relaxed) as f64
+}
+
 impl Step {
-    pub(crate) fn is_scan(&self) -> bool {
+    fn is_scan(&self) -> bool {
         self.name == SCAN
     }
 

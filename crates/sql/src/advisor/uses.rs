@@ -3,13 +3,19 @@
 
 use std::sync::Arc;
 
+use datafusion::physical_expr::expressions::Column;
+use datafusion::physical_expr::{PhysicalExpr, PhysicalSortExpr};
 use datafusion::physical_plan::ExecutionPlan;
+use datafusion::physical_plan::projection::ProjectionExec;
+use datafusion::physical_plan::sorts::sort::SortExec;
+use datafusion::physical_plan::windows::{BoundedWindowAggExec, WindowAggExec, WindowExpr};
 use freestone_exec::expression::Expression;
 use freestone_exec::{Node, Plan};
 use freestone_model::{Run, Test, Tested, Usage};
-use freestone_storage::{CompareOp, Predicate, Table};
+use freestone_storage::{CompareOp, Predicate, ScanRequest, Table};
 
 use crate::engine::pipelines;
+use crate::error::Result;
 use crate::scan::{FreestoneScan, selectivity};
 
 /// What a plan asks of a table at one of its places.
@@ -17,6 +23,9 @@ use crate::scan::{FreestoneScan, selectivity};
 pub(crate) struct Use {
     pub(crate) table: Arc<Table>,
     pub(crate) usage: Usage,
+    /// Columns whose values it reads, and the condition.
+    projection: Vec<usize>,
+    predicate: Option<Predicate>,
     /// What the planner expects of a run; its seconds are not known.
     pub(crate) expected: Run,
 }
@@ -28,16 +37,72 @@ pub(crate) fn uses(plan: &Arc<dyn ExecutionPlan>) -> Vec<Use> {
     found
 }
 
-fn add(plan: &Arc<dyn ExecutionPlan>, found: &mut Vec<Use>) {
+/// Adds the uses of a plan; returns where its columns come from.
+fn add(plan: &Arc<dyn ExecutionPlan>, found: &mut Vec<Use>) -> Vec<Origin> {
     if let Some(ours) = pipelines(plan) {
-        trace(ours, found);
-    } else if let Some(scan) = plan.downcast_ref::<FreestoneScan>() {
+        return trace(ours, found);
+    }
+    if let Some(scan) = plan.downcast_ref::<FreestoneScan>() {
         let (table, projection, predicate) = scan.reads();
-        found.push(Use::of(table, projection, predicate));
+        return scanned(Use::of(table, projection, predicate), projection, found);
     }
-    for child in plan.children() {
-        add(child, found);
+    let children = plan.children();
+    let below: Vec<Vec<Origin>> = children.iter().map(|child| add(child, found)).collect();
+    let width = plan.schema().fields().len();
+    let ([child], Ok([below])) = (children.as_slice(), <[Vec<Origin>; 1]>::try_from(below)) else {
+        return vec![None; width];
+    };
+    let origin = |expression: &Arc<dyn PhysicalExpr>| {
+        let column = expression.downcast_ref::<Column>()?;
+        below.get(column.index()).copied().flatten()
+    };
+    let origins = |keys: &[PhysicalSortExpr]| -> Vec<Origin> {
+        let keys = keys.iter();
+        keys.map(|key| origin(&key.expr)).collect()
+    };
+    if let Some(sort) = plan.downcast_ref::<SortExec>() {
+        note(found, &origins(sort.expr()), |usage| &mut usage.sorted);
     }
+    for window in windows(plan).unwrap_or_default() {
+        note(found, &origins(window.order_by()), |usage| {
+            &mut usage.sorted
+        });
+        let keys: Vec<Origin> = window.partition_by().iter().map(origin).collect();
+        note(found, &keys, |usage| &mut usage.grouped);
+    }
+    if let Some(projection) = plan.downcast_ref::<ProjectionExec>() {
+        let columns = projection.expr().iter();
+        return columns.map(|column| origin(&column.expr)).collect();
+    }
+    // Whatever leaves the columns as they are, or adds some.
+    let (ours, theirs) = (plan.schema(), child.schema());
+    let mut names = theirs.fields().iter().zip(ours.fields());
+    match width >= below.len() && names.all(|(one, other)| one.name() == other.name()) {
+        true => below
+            .into_iter()
+            .chain(std::iter::repeat(None))
+            .take(width)
+            .collect(),
+        false => vec![None; width],
+    }
+}
+
+/// What an operator of DataFusion computes over windows, if it does.
+pub(super) fn windows(plan: &Arc<dyn ExecutionPlan>) -> Option<&[Arc<dyn WindowExpr>]> {
+    let bounded = plan.downcast_ref::<BoundedWindowAggExec>();
+    let bounded = bounded.map(BoundedWindowAggExec::window_expr);
+    let whole = plan.downcast_ref::<WindowAggExec>();
+    bounded.or(whole.map(WindowAggExec::window_expr))
+}
+
+/// Adds a use; returns where the columns come from that it reads.
+fn scanned(used: Use, projection: &[usize], found: &mut Vec<Use>) -> Vec<Origin> {
+    let place = found.len();
+    let columns = used.table.schema.columns.len();
+    found.push(used);
+    // Row ids are of no column.
+    let origin = |column: &usize| (*column < columns).then_some((place, *column));
+    projection.iter().map(origin).collect()
 }
 
 impl Use {
@@ -49,6 +114,8 @@ impl Use {
         read.dedup();
         let mut used = Self {
             table: Arc::clone(table),
+            projection: projection.to_vec(),
+            predicate: predicate.cloned(),
             usage: Usage {
                 read,
                 ..Usage::default()
@@ -70,6 +137,23 @@ impl Use {
             used.expected.selected = share(predicate);
         }
         used
+    }
+}
+
+impl Use {
+    /// The share of the blocks that it reads of which not all it needs is in memory.
+    ///
+    /// # Errors
+    /// `Corrupt` or `Io` if a block cannot be opened.
+    pub(crate) fn cold_share(&self) -> Result<f64> {
+        let columns = self.table.schema.columns.len();
+        let stored = self.projection.iter().copied();
+        let scan = self.table.scan(&ScanRequest {
+            projection: stored.filter(|column| *column < columns).collect(),
+            predicate: self.predicate.clone(),
+            ..ScanRequest::default()
+        })?;
+        Ok(scan.cold_share()?)
     }
 }
 
@@ -131,11 +215,8 @@ type Origin = Option<(usize, usize)>;
 fn trace(plan: &Plan, found: &mut Vec<Use>) -> Vec<Origin> {
     match &plan.node {
         Node::Table(table) => {
-            let place = found.len();
-            let predicate = table.predicate.as_ref();
-            found.push(Use::of(&table.table, &table.projection, predicate));
-            let columns = table.projection.iter();
-            columns.map(|column| Some((place, *column))).collect()
+            let used = Use::of(&table.table, &table.projection, table.predicate.as_ref());
+            scanned(used, &table.projection, found)
         }
         Node::Filter(input, _) | Node::Limit(input, _) | Node::Ranges(input, _) => {
             trace(input, found)

@@ -1,18 +1,20 @@
 //! Queries as they run: what was predicted, what they took, what they used.
 
-use std::fmt;
-use std::sync::Arc;
-use std::task::Poll;
+use std::fmt::Display;
+use std::sync::{Arc, OnceLock};
+use std::task::{Poll, ready};
 use std::time::Instant;
 
 use datafusion::arrow::datatypes::SchemaRef;
-use datafusion::execution::SendableRecordBatchStream;
+use datafusion::execution::{SendableRecordBatchStream, TaskContext};
 use datafusion::physical_plan::ExecutionPlan;
 use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
+use datafusion::physical_plan::streaming::PartitionStream;
 use freestone_model::{Run, price};
 use futures::StreamExt;
+use parking_lot::Mutex;
 
-use super::predict::{Predicted, Step, predict, spent, steps};
+use super::predict::{Predicted, Seen, Step, predict, seen, spent, steps};
 use super::record::{Entry, Known, Record};
 use super::uses::{Use, uses};
 use crate::database::Database;
@@ -26,27 +28,13 @@ pub(crate) struct Watched {
     statement: String,
     uses: Vec<Use>,
     predicted: Predicted,
+    /// Whether blocks that are not in memory are on disk.
+    on_disk: bool,
 }
 
-impl fmt::Display for Watched {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Predicted {
-            seconds,
-            disk_seconds,
-            bound,
-        } = self.predicted;
-        write!(f, "Predicted time: {:.3} ms", seconds * 1e3)?;
-        write!(
-            f,
-            " (bound by {bound}; from disk {:.3} ms more",
-            disk_seconds * 1e3
-        )?;
-        if !self.known.measured {
-            write!(f, "; constants of another machine")?;
-        }
-        write!(f, ")")
-    }
-}
+/// What is known of a plan from the first of its runs on that is recorded; nothing of one
+/// that reads no table.
+pub(crate) type Foreseen = Arc<OnceLock<Option<Arc<Watched>>>>;
 
 impl Watched {
     /// Predicts a plan.
@@ -55,7 +43,7 @@ impl Watched {
     /// Those of reading the machine file, or what tables consist of.
     pub(crate) fn of(
         database: &Database,
-        (plan, statement): (&Arc<dyn ExecutionPlan>, String),
+        (plan, statement): (&Arc<dyn ExecutionPlan>, &dyn Display),
         threads: usize,
     ) -> Result<Self> {
         let record = database.record();
@@ -67,9 +55,13 @@ impl Watched {
         let predicted = predict(record, &known, plan, &uses, threads)?;
         Ok(Self {
             known,
-            statement,
+            statement: match uses.is_empty() {
+                true => String::new(),
+                false => statement.to_string(),
+            },
             uses,
             predicted,
+            on_disk: database.store().path().is_some(),
         })
     }
 
@@ -78,37 +70,52 @@ impl Watched {
         &self.uses
     }
 
+    /// What EXPLAIN says of it, with the blocks in memory that are there now; nothing of a
+    /// plan that reads no table.
+    ///
+    /// # Errors
+    /// `Corrupt` or `Io` if a block cannot be opened.
+    pub(crate) fn prediction(&self) -> Result<Option<String>> {
+        if self.uses.is_empty() {
+            return Ok(None);
+        }
+        let cold = match self.on_disk {
+            true => self.uses.iter().map(Use::cold_share).collect(),
+            false => Ok(Vec::new()),
+        };
+        let (seconds, bound) = self.predicted.with_cold(&cold?);
+        let of_disk = match seconds > self.predicted.seconds {
+            true => format!("in memory {:.3} ms", self.predicted.seconds * 1e3),
+            false => format!("from disk {:.3} ms more", self.predicted.from_disk() * 1e3),
+        };
+        let measured = match self.known.measured {
+            true => "",
+            false => "; constants of another machine",
+        };
+        let milliseconds = seconds * 1e3;
+        Ok(Some(format!(
+            "Predicted time: {milliseconds:.3} ms (bound by {bound}; {of_disk}{measured})"
+        )))
+    }
+
     /// Notes a run that has ended.
     fn note(&self, record: &Record, before: &[Step], after: &[Step], seconds: f64) {
-        let mut runs = Vec::new();
-        let scans = spent(before, after).filter(|(step, ..)| step.is_scan());
-        for (used, (step, _, spent)) in self.uses.iter().zip(scans) {
-            // Nobody may have asked for its rows.
-            let Some((scanned, selected)) = step.scan else {
-                continue;
-            };
-            let rows = (used.table.rows() as f64).max(1.0);
-            let mut run = Run {
-                seconds,
-                selected: (selected / rows).min(1.0),
-                scanned: (scanned / rows).min(1.0),
-                shares: used.expected.shares.clone(),
-            };
-            // A single condition lets through what was counted.
-            if let ([share], [_]) = (run.shares.as_mut_slice(), used.usage.tested.as_slice()) {
-                *share = run.selected;
+        let (mut runs, mut cold) = (Vec::new(), Vec::new());
+        for (used, seen) in self.uses.iter().zip(seen(before, after)) {
+            let read = seen.as_ref().filter(|_| self.on_disk);
+            cold.push(read.map_or(0.0, Seen::cold));
+            let Some(seen) = seen else { continue };
+            let run = used.run(&seen, seconds);
+            // What the disk took is no matter of the layout's scans.
+            if cold.last() == Some(&0.0) {
+                self.learn(record, used, &run, seen.seconds);
             }
-            self.learn(record, used, &run, spent);
             runs.push((used.table.id, used.usage.clone(), run));
         }
         for (step, rows, seconds) in spent(before, after) {
             record.learnt(|learnt| step.teach(learnt, rows, seconds));
         }
-        let Predicted {
-            seconds: predicted,
-            bound,
-            ..
-        } = self.predicted;
+        let (predicted, bound) = self.predicted.with_cold(&cold);
         record.query(runs, Entry::new(&self.statement, predicted, seconds, bound));
     }
 
@@ -127,23 +134,145 @@ impl Watched {
     }
 }
 
-/// The stream, noted in the record when its end is reached.
-pub(crate) fn watched(
-    stream: SendableRecordBatchStream,
-    (database, plan): (&Database, Arc<dyn ExecutionPlan>),
+impl Use {
+    /// A run of the query, and what its scan of the table has counted.
+    fn run(&self, seen: &Seen, seconds: f64) -> Run {
+        let rows = (self.table.rows() as f64).max(1.0);
+        let (scanned, selected) = seen.rows();
+        let mut run = Run {
+            seconds,
+            selected: (selected / rows).min(1.0),
+            scanned: (scanned / rows).min(1.0),
+            shares: self.expected.shares.clone(),
+        };
+        // A single condition lets through what was counted.
+        if let ([share], [_]) = (run.shares.as_mut_slice(), self.usage.tested.as_slice()) {
+            *share = seen.passed(rows).unwrap_or(*share);
+        }
+        run
+    }
+}
+
+/// A run of a plan that is to be noted in the record when its end is reached.
+pub(crate) struct Watching {
+    record: Arc<Record>,
     watched: Arc<Watched>,
+    plan: Arc<dyn ExecutionPlan>,
+    before: Vec<Step>,
     begin: Instant,
+    /// Streams that have not ended, and the most seconds that one has taken.
+    left: Mutex<(usize, f64)>,
+}
+
+impl Watching {
+    /// A run that is about to begin; its time counts from `begin`.
+    pub(crate) fn begin(
+        database: &Database,
+        plan: &Arc<dyn ExecutionPlan>,
+        watched: Arc<Watched>,
+        begin: Instant,
+    ) -> Self {
+        Self {
+            record: Arc::clone(database.record()),
+            watched,
+            plan: Arc::clone(plan),
+            before: steps(plan),
+            begin,
+            left: Mutex::new((1, 0.0)),
+        }
+    }
+
+    /// The rows of a run that gives one stream.
+    pub(crate) fn over(
+        watching: Option<Self>,
+        stream: SendableRecordBatchStream,
+    ) -> SendableRecordBatchStream {
+        match watching {
+            None => stream,
+            Some(watching) => timed(Arc::new(watching), stream),
+        }
+    }
+
+    /// The rows of a run that gives several.
+    pub(crate) fn over_all(
+        watching: Option<Self>,
+        streams: Vec<Arc<dyn PartitionStream>>,
+    ) -> Vec<Arc<dyn PartitionStream>> {
+        let Some(watching) = watching else {
+            return streams;
+        };
+        watching.left.lock().0 = streams.len();
+        let watching = Arc::new(watching);
+        let part = |stream| -> Arc<dyn PartitionStream> {
+            Arc::new(Part {
+                stream,
+                watching: Arc::clone(&watching),
+            })
+        };
+        streams.into_iter().map(part).collect()
+    }
+
+    /// The run has ended: now, if nobody has timed its rows.
+    pub(crate) fn end(self) {
+        self.end_of_stream(self.begin.elapsed().as_secs_f64());
+    }
+
+    fn end_of_stream(&self, seconds: f64) {
+        let (left, most) = {
+            let mut left = self.left.lock();
+            *left = (left.0.saturating_sub(1), left.1.max(seconds));
+            *left
+        };
+        if left == 0 {
+            let after = steps(&self.plan);
+            self.watched.note(&self.record, &self.before, &after, most);
+        }
+    }
+}
+
+/// The stream with its time taken: from when rows are asked for to when they are there.
+/// What is done with them is not the query's time. Of one that fails nothing is noted.
+fn timed(
+    watching: Arc<Watching>,
+    mut stream: SendableRecordBatchStream,
 ) -> SendableRecordBatchStream {
-    let record = Arc::clone(database.record());
-    let before = steps(&plan);
-    let schema: SchemaRef = stream.schema();
-    let mut end = Some(move || {
-        let seconds = begin.elapsed().as_secs_f64();
-        watched.note(&record, &before, &steps(&plan), seconds);
+    let schema = stream.schema();
+    let (mut taken, mut asked) = (watching.begin.elapsed(), None);
+    let mut watching = Some(watching);
+    let timed = futures::stream::poll_fn(move |context| {
+        let since: Instant = *asked.get_or_insert_with(Instant::now);
+        let item = ready!(stream.poll_next_unpin(context));
+        taken += since.elapsed();
+        asked = None;
+        if !matches!(item, Some(Ok(_)))
+            && let Some(watching) = watching.take()
+            && item.is_none()
+        {
+            watching.end_of_stream(taken.as_secs_f64());
+        }
+        Poll::Ready(item)
     });
-    let noted = futures::stream::poll_fn(move |_| {
-        end.take().into_iter().for_each(|end| end());
-        Poll::Ready(None)
-    });
-    Box::pin(RecordBatchStreamAdapter::new(schema, stream.chain(noted)))
+    Box::pin(RecordBatchStreamAdapter::new(schema, timed))
+}
+
+/// One of the streams of a run.
+struct Part {
+    stream: Arc<dyn PartitionStream>,
+    watching: Arc<Watching>,
+}
+
+impl std::fmt::Debug for Part {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        self.stream.fmt(f)
+    }
+}
+
+impl PartitionStream for Part {
+    fn schema(&self) -> &SchemaRef {
+        self.stream.schema()
+    }
+
+    fn execute(&self, context: Arc<TaskContext>) -> SendableRecordBatchStream {
+        timed(Arc::clone(&self.watching), self.stream.execute(context))
+    }
 }

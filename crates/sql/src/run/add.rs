@@ -8,6 +8,7 @@ use freestone_storage::{CatalogEdit, Table};
 
 use super::Run;
 use super::changes::Changes;
+use crate::advisor::Watching;
 use crate::error::Result;
 use crate::ingest::{self, FEW, Gathered, Target, Written, nullable};
 use crate::plan::names::Name;
@@ -16,8 +17,8 @@ use crate::plan::names::Name;
 pub(super) enum Source {
     /// From the statement, cast to the table's columns.
     Rows(RecordBatch),
-    /// From a query.
-    Plan(Arc<dyn ExecutionPlan>),
+    /// From a query; how it runs is recorded, if it is to be.
+    Plan(Arc<dyn ExecutionPlan>, Option<Watching>),
 }
 
 impl Run<'_> {
@@ -31,7 +32,10 @@ impl Run<'_> {
         let target = self.target(table)?;
         let streams = match source {
             Source::Rows(rows) => ingest::batches(nullable(&table.schema), vec![rows]),
-            Source::Plan(plan) => ingest::assigned(&target, plan)?,
+            Source::Plan(plan, watching) => {
+                let streams = ingest::assigned(&target, plan)?;
+                Watching::over_all(watching, streams)
+            }
         };
         match ingest::few(self.state(), &target, streams).await? {
             Gathered::Few(batches) => self.add_few(table, batches),
@@ -61,12 +65,12 @@ impl Run<'_> {
     pub(super) async fn gathered(&self, table: &Table, source: Source) -> Result<Vec<RecordBatch>> {
         match source {
             Source::Rows(rows) => Ok(vec![rows]),
-            Source::Plan(plan) => {
+            Source::Plan(plan, watching) => {
                 let schema = plan.schema();
                 for (field, column) in schema.fields().iter().zip(&table.schema.columns) {
                     crate::values::check_assignable(field.data_type(), column)?;
                 }
-                let rows = self.collected(plan).await?;
+                let rows = self.collected(plan, watching).await?;
                 let rows = rows.iter().map(|rows| self.assigned(table, rows));
                 rows.collect()
             }

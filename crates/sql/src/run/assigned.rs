@@ -20,6 +20,13 @@ pub(super) enum Assigned {
     Value(String),
 }
 
+/// The columns that get values.
+pub(super) fn given(assigned: &[Assigned]) -> Vec<usize> {
+    let columns = assigned.iter().enumerate();
+    let given = columns.filter(|(_, assigned)| matches!(assigned, Assigned::Value(_)));
+    given.map(|(column, _)| column).collect()
+}
+
 /// What SET does with each column of the table.
 ///
 /// # Errors

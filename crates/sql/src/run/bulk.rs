@@ -11,15 +11,16 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use datafusion::arrow::array::{Array, ArrayRef, RecordBatch};
 use datafusion::arrow::compute::{concat, interleave};
 use datafusion::physical_plan::collect_partitioned;
-use datafusion::sql::sqlparser::ast::Expr;
+use datafusion::sql::sqlparser::ast::Update;
 use freestone_storage::row::cell;
 use freestone_storage::{Block, BlockId, NewColumns, Row, RowId, RowPlace, Table};
 use parking_lot::Mutex;
 
 use super::Run;
-use super::assigned::{Assigned, new_value};
+use super::assigned::{Assigned, given, new_value};
 use super::change::{Changed, select};
 use super::changes::row_ids;
+use crate::advisor::Watching;
 use crate::error::{Error, Result};
 use crate::values::assign;
 
@@ -58,11 +59,9 @@ impl Run<'_> {
         changed: &Changed,
         table: &Arc<Table>,
         assigned: &[Assigned],
-        selection: Option<&Expr>,
+        statement: &Update,
     ) -> Result<Option<u64>> {
-        let columns: Vec<usize> = (0..assigned.len())
-            .filter(|column| matches!(assigned[*column], Assigned::Value(_)))
-            .collect();
+        let columns = given(assigned);
         if table.rows() < ROWS || !can_be_laid_over(table, &columns) {
             return Ok(None);
         }
@@ -70,9 +69,12 @@ impl Run<'_> {
             let column = (&table.schema.columns[*column], &assigned[*column]);
             new_value(changed, column)
         });
-        let query = select(changed, &values.collect::<Vec<_>>(), Vec::new(), selection);
+        let (values, selection) = (values.collect::<Vec<_>>(), statement.selection.as_ref());
+        let query = select(changed, &values, Vec::new(), selection);
         let plan = self.plan_of_change(changed, &query).await?;
+        let watching = self.watched(&plan, statement);
         let parts = collect_partitioned(plan, self.session.task_context()).await?;
+        watching.into_iter().for_each(Watching::end);
         let batches = parts.into_iter().flatten();
         let answers = batches
             .map(|batch| answer(table, &columns, &batch))

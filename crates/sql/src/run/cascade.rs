@@ -165,7 +165,8 @@ impl Run<'_> {
             changes.deleted = vec![with_ids(&[], &gone, &vec![Row::new(); gone.len()])?];
         }
         if !ids.is_empty() {
-            changes.updated = vec![with_ids(&child.schema.columns, &ids, &rows)?];
+            let rows = with_ids(&child.schema.columns, &ids, &rows)?;
+            changes.update(vec![rows], key.columns.clone());
         }
         Ok(changes)
     }

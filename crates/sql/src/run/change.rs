@@ -5,6 +5,7 @@
 //! rows deleted and their new versions added, in the statement's transaction,
 //! so a statement never sees its own changes, and keys are checked at its end.
 
+use std::fmt::Display;
 use std::sync::Arc;
 
 use datafusion::arrow::array::{Array, RecordBatch};
@@ -17,7 +18,7 @@ use freestone_storage::delta::arrays;
 use freestone_storage::{RowId, Table};
 
 use super::Run;
-use super::assigned::{Assigned, assigned_columns, new_values};
+use super::assigned::{Assigned, assigned_columns, given, new_values};
 use super::changes::{Applied, Changes, first_of_each, row_ids, without_ids};
 use crate::error::{Error, Result};
 use crate::ingest::nullable;
@@ -93,7 +94,8 @@ impl Run<'_> {
         let mut found = self.known_rows(&changed, &table, &others, selection)?;
         if found.is_none() {
             let query = select(&changed, &[], others, selection);
-            found = Some(first_of_each(self.rows_to_change(&changed, &query).await?)?);
+            let rows = self.rows_to_change(&changed, &query, delete).await?;
+            found = Some(first_of_each(rows)?);
         }
         let changes = Changes {
             deleted: found.unwrap_or_default(),
@@ -133,7 +135,7 @@ impl Run<'_> {
             found = self.new_versions(&changed, &table, &assigned, &rows)?;
         }
         if found.is_none() && from.is_empty() && update.returning.is_none() {
-            let rows = self.update_columns(&changed, &table, &assigned, selection);
+            let rows = self.update_columns(&changed, &table, &assigned, update);
             if let Some(rows) = rows.await? {
                 let tag = format!("UPDATE {rows}");
                 return Ok(Outcome::Done { tag, rows });
@@ -147,13 +149,11 @@ impl Run<'_> {
                 from,
                 selection,
             );
-            let rows = self.rows_to_change(&changed, &query).await?;
+            let rows = self.rows_to_change(&changed, &query, update).await?;
             found = Some(if several { first_of_each(rows)? } else { rows });
         }
-        let changes = Changes {
-            updated: found.unwrap_or_default(),
-            ..Changes::default()
-        };
+        let mut changes = Changes::default();
+        changes.update(found.unwrap_or_default(), given(&assigned));
         let Applied { rows, written } = self.apply(&table, &changes)?;
         let (list, tag) = (update.returning.as_deref(), format!("UPDATE {rows}"));
         self.returned(&table, &changed.called, list, &written, tag, rows)
@@ -227,14 +227,17 @@ impl Run<'_> {
         Ok(RecordBatch::try_new(nullable(&table.schema), arrays)?)
     }
 
-    /// The answer of a query that may name the row ids of the changed table.
+    /// The answer of a query that may name the row ids of the changed table; it is
+    /// recorded as that of the statement.
     pub(super) async fn rows_to_change(
         &self,
         changed: &Changed,
         query: &str,
+        statement: &(dyn Display + Sync),
     ) -> Result<Vec<RecordBatch>> {
         let plan = self.plan_of_change(changed, query).await?;
-        self.collected(plan).await
+        let watching = self.watched(&plan, statement);
+        self.collected(plan, watching).await
     }
 
     /// The plan of such a query.

@@ -24,6 +24,19 @@ pub(super) struct Changes {
     pub(super) updated: Vec<RecordBatch>,
     /// New rows: all columns.
     pub(super) inserted: Vec<RecordBatch>,
+    /// How many of the changed rows were given values in which columns.
+    pub(super) assigned: Vec<(u64, Vec<usize>)>,
+}
+
+impl Changes {
+    /// Adds rows that change, as in `updated`: in these columns.
+    pub(super) fn update(&mut self, rows: Vec<RecordBatch>, columns: Vec<usize>) {
+        let count = rows.iter().map(|batch| batch.num_rows() as u64).sum();
+        if count > 0 {
+            self.assigned.push((count, columns));
+        }
+        self.updated.extend(rows);
+    }
 }
 
 /// The changed rows as the table holds them now.
@@ -148,13 +161,13 @@ fn count(table: &Table, changes: &Changes) {
             Activity::inserted as fn(&Activity, u64),
         ),
         (rows(&changes.deleted), Activity::deleted),
-        (rows(&changes.updated), |activity, rows| {
-            activity.updated(rows, &[])
-        }),
     ] {
         if rows > 0 {
             count(activity, rows as u64);
         }
+    }
+    for (rows, columns) in &changes.assigned {
+        activity.updated(*rows, columns);
     }
 }
 

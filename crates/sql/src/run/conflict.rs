@@ -16,7 +16,7 @@ use freestone_storage::row::cell;
 use freestone_storage::{Key, KeyLookUp, Row, RowId, Table, Value};
 
 use super::Run;
-use super::assigned::{Assigned, assigned_columns};
+use super::assigned::{Assigned, assigned_columns, given};
 use super::changes::{Changes, with_ids};
 use super::insert::columns_named;
 use crate::error::{Error, Result};
@@ -111,10 +111,11 @@ impl Run<'_> {
         conflict: &Conflict<'_>,
         rows: &[RecordBatch],
     ) -> Result<Changes> {
-        if let Some(update) = conflict.update {
-            // What cannot be set is refused also when no row is met.
-            assigned_columns(table, &Name::of_table(table), &update.assignments)?;
-        }
+        // What cannot be set is refused also when no row is met.
+        let assigned = match conflict.update {
+            Some(update) => assigned_columns(table, &Name::of_table(table), &update.assignments)?,
+            None => Vec::new(),
+        };
         let rows = concat_batches(&nullable(&table.schema), rows)?;
         let (fresh, meetings) = self.meetings(table, conflict, &rows)?;
         let inserted = take_record_batch(&rows, &UInt32Array::from(fresh))?;
@@ -125,7 +126,8 @@ impl Run<'_> {
         if let Some(update) = conflict.update
             && !meetings.is_empty()
         {
-            changes.updated = vec![self.updated(table, alias, update, &rows, meetings)?];
+            let rows = self.updated(table, alias, (update, &assigned), &rows, meetings)?;
+            changes.update(vec![rows], given(&assigned));
         }
         Ok(changes)
     }
@@ -183,7 +185,7 @@ impl Run<'_> {
         &self,
         table: &Table,
         alias: &str,
-        update: &DoUpdate,
+        (update, assigned): (&DoUpdate, &[Assigned]),
         rows: &RecordBatch,
         meetings: Vec<Meeting>,
     ) -> Result<RecordBatch> {
@@ -219,15 +221,13 @@ impl Run<'_> {
             both = filter_record_batch(&both, met)?;
             old = filter_record_batch(&old, met)?;
         }
-        let name = Name::of_table(table);
-        let assigned = assigned_columns(table, &name, &update.assignments)?;
         let mut arrays: Vec<ArrayRef> = vec![Arc::clone(old.column(0))];
         let mut fields = vec![old.schema().field(0).clone()];
         for (number, (column, value)) in table.schema.columns.iter().zip(assigned).enumerate() {
             let array = match value {
                 Assigned::Same => Arc::clone(old.column(number + 1)),
                 Assigned::Value(text) => {
-                    let expr = qualified(&parse_expr(&text)?, table, alias)?;
+                    let expr = qualified(&parse_expr(text)?, table, alias)?;
                     self.expressions().evaluate(&expr, &columns, &both)?
                 }
             };

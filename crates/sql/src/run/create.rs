@@ -11,6 +11,7 @@ use freestone_storage::{Column, TableOptions, TableSchema};
 use super::Run;
 use super::declare::Declared;
 use super::identity::NewIdentity;
+use crate::advisor::Watching;
 use crate::error::{Error, Result, did_you_mean};
 use crate::ingest::{self, Checks, Target};
 use crate::plan::names::{Name, fold, schema_name, table_name};
@@ -88,7 +89,9 @@ impl Run<'_> {
         let checks = Checks::of(self.expressions(), &schema, &name.name)?;
         let target = target.with_checks(checks);
         let physical = self.physical(&plan).await?;
+        let watching = self.watched(&physical, create);
         let streams = ingest::assigned(&target, physical)?;
+        let streams = Watching::over_all(watching, streams);
         let written = ingest::write(self.state(), &target, streams).await?;
         let declared = (schema, Vec::new());
         let rows = self.commit_table(create, &name, declared, options, written.into_blocks())?;

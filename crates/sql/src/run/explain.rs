@@ -16,7 +16,7 @@ use datafusion::sql::sqlparser::ast::{CopySource, DescribeAlias, Statement as As
 use futures::StreamExt;
 
 use super::Run;
-use crate::advisor::Watched;
+use crate::advisor::{Foreseen, Watched, Watching};
 use crate::engine::INDENT;
 use crate::error::{Error, Result};
 use crate::plan::names::{position, table_name};
@@ -73,6 +73,11 @@ impl Run<'_> {
         let plan = self.logical(ast).await?;
         let physical = self.physical(&plan).await?;
         let planned = begin.elapsed();
+        let database = self.session.database();
+        let threads = self.session.threads();
+        let watched = Watched::of(database, (&physical, ast), threads)?;
+        // As it is now: a run may bring into memory what it reads.
+        let predicted = watched.prediction()?;
         let mut lines = Vec::new();
         if wanted.verbose {
             let optimized = optimized(&plan, self.state())?;
@@ -82,7 +87,10 @@ impl Run<'_> {
         }
         if wanted.analyze {
             let begin = Instant::now();
-            let rows = self.drain(&physical).await?;
+            let watched = (!watched.uses().is_empty()).then(|| Arc::new(watched));
+            let known = Foreseen::new(watched.into());
+            let watching = self.watching(&physical, ast, &known, begin);
+            let rows = self.drain(&physical, watching).await?;
             let ran = begin.elapsed();
             let shown = DisplayableExecutionPlan::with_metrics(physical.as_ref());
             lines.extend(aligned(&shown.indent(wanted.verbose).to_string()));
@@ -96,17 +104,17 @@ impl Run<'_> {
             let shown = DisplayableExecutionPlan::new(physical.as_ref());
             lines.extend(aligned(&shown.indent(wanted.verbose).to_string()));
         }
-        let database = self.session.database();
-        let threads = self.session.threads();
-        let watched = Watched::of(database, (&physical, ast.to_string()), threads)?;
-        if !watched.uses().is_empty() {
-            lines.push(watched.to_string());
-        }
+        lines.extend(predicted);
         Outcome::batch(answer(lines)?)
     }
 
-    async fn drain(&self, physical: &Arc<dyn ExecutionPlan>) -> Result<usize> {
-        let mut stream = execute_stream(Arc::clone(physical), self.session.task_context())?;
+    async fn drain(
+        &self,
+        physical: &Arc<dyn ExecutionPlan>,
+        watching: Option<Watching>,
+    ) -> Result<usize> {
+        let stream = execute_stream(Arc::clone(physical), self.session.task_context())?;
+        let mut stream = Watching::over(watching, stream);
         let mut rows = 0;
         while let Some(batch) = stream.next().await {
             rows += batch?.num_rows();

@@ -60,7 +60,9 @@ impl Run<'_> {
                 }
                 None => {
                     let plan = self.insert_plan(table, &columns, query, insert).await?;
-                    Source::Plan(self.physical(&plan).await?)
+                    let plan = self.physical(&plan).await?;
+                    let watching = self.watched(&plan, insert);
+                    Source::Plan(plan, watching)
                 }
             },
         };

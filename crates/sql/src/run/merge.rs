@@ -12,7 +12,7 @@ use datafusion::sql::sqlparser::ast::{
 use freestone_storage::Table;
 
 use super::Run;
-use super::assigned::{assigned_columns, new_values};
+use super::assigned::{assigned_columns, given, new_values};
 use super::change::{Changed, refuse};
 use super::changes::{Applied, Changes, row_ids};
 use super::identity::Overriding;
@@ -84,9 +84,8 @@ impl Run<'_> {
                 (MergeAction::Insert(insert), true) => {
                     refuse(&[(insert.insert_predicate.is_some(), "INSERT … WHERE in MERGE")])?;
                     let query = self.merge_insert(&table, &target, insert, &from, &condition)?;
-                    changes
-                        .inserted
-                        .extend(self.rows_to_change(&target, &query).await?);
+                    let rows = self.rows_to_change(&target, &query, merge).await?;
+                    changes.inserted.extend(rows);
                 }
                 (MergeAction::Update(update), false) => {
                     refuse(&[
@@ -100,16 +99,14 @@ impl Run<'_> {
                         target.alias,
                         quoted(ROW_ID)
                     );
-                    changes
-                        .updated
-                        .extend(self.rows_to_change(&target, &query).await?);
+                    let rows = self.rows_to_change(&target, &query, merge).await?;
+                    changes.update(rows, given(&assigned));
                 }
                 (MergeAction::Delete { .. }, false) => {
                     let id = format!("{}.{}", target.alias, quoted(ROW_ID));
                     let query = format!("SELECT {id} FROM {from} WHERE {condition}");
-                    changes
-                        .deleted
-                        .extend(self.rows_to_change(&target, &query).await?);
+                    let rows = self.rows_to_change(&target, &query, merge).await?;
+                    changes.deleted.extend(rows);
                 }
                 (action, _) => {
                     let message = format!("{action} cannot follow WHEN {}", clause.clause_kind);

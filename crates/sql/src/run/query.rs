@@ -1,5 +1,6 @@
 //! Queries: logical plan, physical plan, stream.
 
+use std::fmt::Display;
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 use std::time::Instant;
@@ -16,7 +17,7 @@ use freestone_storage::Snapshot;
 use futures::StreamExt;
 
 use super::Run;
-use crate::advisor::{self, Watched};
+use crate::advisor::{Foreseen, Watched, Watching};
 use crate::error::Result;
 use crate::plan::naming::result_names;
 use crate::session::{KnownPlan, Outcome, Rows, lasting, panicked};
@@ -29,15 +30,12 @@ impl Run<'_> {
         let KnownPlan {
             physical,
             names,
-            watched,
+            foreseen,
         } = self.planned(ast).await?;
-        let plan = Arc::clone(&physical);
+        let watching = self.watching(&physical, ast, &foreseen, begin);
         let context = self.session.task_context_at(&self.snapshot);
-        let mut stream = guarded(execute_stream(physical, context)?, &self.snapshot);
-        if let Some(watched) = watched {
-            let database = self.session.database();
-            stream = advisor::watched(stream, (database, plan), watched, begin);
-        }
+        let stream = guarded(execute_stream(physical, context)?, &self.snapshot);
+        let stream = Watching::over(watching, stream);
         Ok(Outcome::Rows(renamed(stream, &names)))
     }
 
@@ -54,11 +52,10 @@ impl Run<'_> {
         // Looked at before the plan is made of them.
         let tables = if shared { lasting(&plan) } else { None };
         let physical = self.physical(&plan).await?;
-        let watched = self.watched(&physical, ast);
         let planned = KnownPlan {
             physical,
             names,
-            watched,
+            foreseen: Foreseen::default(),
         };
         if let Some(tables) = tables {
             known.keep((settings, ast), &planned, tables, &self.snapshot);
@@ -66,27 +63,49 @@ impl Run<'_> {
         Ok(planned)
     }
 
-    /// What is predicted of a plan that reads tables, if queries are recorded.
-    fn watched(&self, plan: &Arc<dyn ExecutionPlan>, ast: &Ast) -> Option<Arc<Watched>> {
+    /// Watches a run of a plan that reads tables, if queries are recorded now: known plans
+    /// are asked about at each run. What is foreseen of the plan is kept with it.
+    pub(super) fn watching(
+        &self,
+        plan: &Arc<dyn ExecutionPlan>,
+        statement: &dyn Display,
+        foreseen: &Foreseen,
+        begin: Instant,
+    ) -> Option<Watching> {
         let database = self.session.database();
         if !database.record().is_recording() {
             return None;
         }
-        // Who cannot predict can run it all the same.
-        let watched =
-            Watched::of(database, (plan, ast.to_string()), self.session.threads()).ok()?;
-        (!watched.uses().is_empty()).then(|| Arc::new(watched))
+        let watched = foreseen.get_or_init(|| {
+            // Who cannot predict can run it all the same.
+            let watched = Watched::of(database, (plan, statement), self.session.threads()).ok()?;
+            (!watched.uses().is_empty()).then(|| Arc::new(watched))
+        });
+        Some(Watching::begin(database, plan, watched.clone()?, begin))
+    }
+
+    /// The same of a plan that is run once.
+    pub(super) fn watched(
+        &self,
+        plan: &Arc<dyn ExecutionPlan>,
+        statement: &dyn Display,
+    ) -> Option<Watching> {
+        self.watching(plan, statement, &Foreseen::default(), Instant::now())
     }
 
     /// All rows of a plan; the statement keeps the memory that they are counted with.
     ///
     /// # Errors
     /// `53200` if `memory_limit` has no room for them; those of the plan.
-    pub(super) async fn collected(&self, plan: Arc<dyn ExecutionPlan>) -> Result<Vec<RecordBatch>> {
+    pub(super) async fn collected(
+        &self,
+        plan: Arc<dyn ExecutionPlan>,
+        watching: Option<Watching>,
+    ) -> Result<Vec<RecordBatch>> {
         self.session.database().memory().look_at_delta();
         let context = self.session.task_context();
         let held = MemoryConsumer::new("collecting changed rows").register(context.memory_pool());
-        let mut stream = execute_stream(plan, context)?;
+        let mut stream = Watching::over(watching, execute_stream(plan, context)?);
         let mut batches = Vec::new();
         while let Some(batch) = stream.next().await {
             let batch = batch?;

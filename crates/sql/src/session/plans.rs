@@ -22,7 +22,7 @@ use datafusion::sql::sqlparser::ast::Statement as Ast;
 use freestone_storage::{Catalog, RoleId, Snapshot, Table};
 use parking_lot::Mutex;
 
-use crate::advisor::Watched;
+use crate::advisor::Foreseen;
 use crate::scan::StoredTable;
 
 /// Most plans that are kept.
@@ -59,7 +59,7 @@ pub(crate) struct KnownPlan {
     pub(crate) physical: Arc<dyn ExecutionPlan>,
     pub(crate) names: Vec<String>,
     /// What was predicted of it.
-    pub(crate) watched: Option<Arc<Watched>>,
+    pub(crate) foreseen: Foreseen,
 }
 
 /// A table as it was when a plan was made.
@@ -144,14 +144,14 @@ impl KnownPlans {
         let KnownPlan {
             physical,
             names,
-            watched,
+            foreseen,
         } = known.plan.clone();
         drop(plans);
         let physical = reset_plan_states(physical).ok()?;
         Some(KnownPlan {
             physical,
             names,
-            watched,
+            foreseen,
         })
     }
 

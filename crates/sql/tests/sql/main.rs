@@ -45,3 +45,4 @@ mod tpch_schema;
 mod transactions;
 mod types;
 mod upsert;
+mod workload;
