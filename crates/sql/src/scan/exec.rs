@@ -127,15 +127,11 @@ impl FreestoneScan {
 
     /// The table, its columns that are read, and the condition.
     pub(crate) fn reads(&self) -> (&Arc<Table>, &[usize], Option<&Predicate>) {
-        (
-            &self.source.table,
-            &self.projection,
-            self.predicate.as_ref(),
-        )
+        let table = &self.source.table;
+        (table, &self.projection, self.predicate.as_ref())
     }
 
-    /// What the scan has counted, and seconds of all its partitions; `None` if it was not
-    /// begun.
+    /// What the scan counts, and seconds of all partitions; `None` if it was not begun.
     pub(crate) fn counted(&self) -> Option<(Arc<ScanMetrics>, f64)> {
         let scan = self.running.get()?.as_ref().ok()?;
         let spent = self.timings.clone_inner().elapsed_compute();
@@ -145,8 +141,7 @@ impl FreestoneScan {
 
     /// Rows that the planner expects of it.
     pub(crate) fn rows_expected(&self) -> usize {
-        let rows = self.statistics.num_rows.get_value();
-        rows.copied().unwrap_or_default()
+        self.statistics.num_rows.get_value().map_or(0, |rows| *rows)
     }
 
     /// Where the row id is to stand, if it is asked for; storage gives it last.
@@ -172,12 +167,8 @@ impl FreestoneScan {
         let moment = config.get_extension::<Snapshot>();
         let view = self.source.view_at(moment.as_deref());
         let columns = self.source.table.schema.columns.len();
-        let stored = self
-            .projection
-            .iter()
-            .copied()
-            .filter(|index| *index < columns);
-        let stored: Vec<usize> = stored.collect();
+        let stored = self.projection.iter().copied();
+        let stored: Vec<usize> = stored.filter(|index| *index < columns).collect();
         let start = || {
             let scan = self.source.table.scan(&ScanRequest {
                 row_ids: stored.len() < self.projection.len(),
