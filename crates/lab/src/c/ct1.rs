@@ -110,14 +110,14 @@ fn entropy(study: &Study) -> (bool, String) {
     let [low, high]: [Spread; 2] =
         [Variant::Default, Variant::HighEntropy].map(|variant| study.response(variant));
     (
-        high.trimmed <= low.trimmed && high.deviation <= low.deviation,
+        high.trimmed <= low.trimmed && high.trimmed_deviation <= low.trimmed_deviation,
         format!(
             "{:.4} beside {:.4} ms, deviation {:.4} beside {:.4}, longest {:.2} beside {:.2} ms. \
              Writes take {:.4} and {:.4} ms: {}",
             high.trimmed,
             low.trimmed,
-            high.deviation,
-            low.deviation,
+            high.trimmed_deviation,
+            low.trimmed_deviation,
             high.most,
             low.most,
             study.response_of(Variant::HighEntropy, false).trimmed,

@@ -57,14 +57,14 @@ fn claims(studies: &Studies) -> Vec<Claim> {
             "High entropy has a little more throughput (12,045 and 11,475), and steadier.",
             |study| {
                 let [default, .., high, _] = throughput(study);
-                let steady = |spread: Spread| spread.deviation / spread.trimmed;
+                let steady = |spread: Spread| spread.trimmed_deviation / spread.trimmed;
                 (
                     high.trimmed >= default.trimmed && steady(high) <= steady(default),
                     format!(
                         "{}; deviations {:.0} and {:.0}.",
                         beside(high, default),
-                        high.deviation,
-                        default.deviation
+                        high.trimmed_deviation,
+                        default.trimmed_deviation
                     ),
                 )
             },

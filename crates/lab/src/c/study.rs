@@ -67,30 +67,28 @@ pub(super) struct Spread {
     pub trimmed: f64,
     pub mean: f64,
     pub deviation: f64,
+    /// The deviation of what the trimmed mean is of.
+    pub trimmed_deviation: f64,
 }
 
 impl Spread {
     pub fn of(numbers: &[f64]) -> Spread {
         let point = crate::outcome::Point::of(0.0, numbers);
+        let mut sorted = numbers.to_vec();
+        sorted.sort_by(f64::total_cmp);
+        let tenth = sorted.len() / 10;
+        let trimmed = crate::outcome::Point::of(0.0, &sorted[tenth..sorted.len() - tenth]);
         let least = numbers.iter().copied().fold(f64::INFINITY, f64::min);
         let most = numbers.iter().copied().fold(f64::NEG_INFINITY, f64::max);
         Spread {
             least,
             most,
-            trimmed: trimmed(numbers),
+            trimmed: trimmed.mean,
             mean: point.mean,
             deviation: point.deviation,
+            trimmed_deviation: trimmed.deviation,
         }
     }
-}
-
-/// The mean of some numbers without the least and the largest tenth of them.
-fn trimmed(numbers: &[f64]) -> f64 {
-    let mut sorted = numbers.to_vec();
-    sorted.sort_by(f64::total_cmp);
-    let tenth = sorted.len() / 10;
-    let middle = &sorted[tenth..sorted.len() - tenth];
-    middle.iter().sum::<f64>() / middle.len().max(1) as f64
 }
 
 /// What each variant gave, of one program, in the order of [`Variant::ALL`].
@@ -274,6 +272,7 @@ fn table(title: &str, unit: &str, digits: usize, spread: impl Fn(Variant) -> Spr
             trimmed,
             mean,
             deviation,
+            ..
         } = spread;
         let numbers = [least, most, mean, deviation, trimmed];
         let numbers = numbers.map(|number| format!("{number:.digits$}"));
@@ -305,7 +304,7 @@ pub(super) fn setup(setting: &Setting) -> String {
          space behind it. A family begins empty, since the document clears everything before it measures: reads \
          alone find nothing. Claims are decided by it. Freestone: the `dsm` layout on disk, {} \
          records at first. Neither waits for the disk. Programs and variants take turns, run by \
-         run; claims use trimmed means, without the least and the largest tenth, since whatever \
+         run; claims use means and deviations without the least and the largest tenth, since whatever \
          else the machine does makes few requests very long. Memory is what the document's \
          program has in buffers and maps, and Freestone in delta and opened blocks; the document \
          measures the heap of a Java virtual machine, garbage included.",
@@ -322,7 +321,8 @@ mod tests {
         let spread = Spread::of(&[1.0, 2.0, 6.0]);
         assert_eq!((spread.least, spread.most, spread.mean), (1.0, 6.0, 3.0));
         let skewed = [vec![2.0; 9], vec![100.0]].concat();
-        assert_eq!(Spread::of(&skewed).trimmed, 2.0);
+        let skewed = Spread::of(&skewed);
+        assert_eq!((skewed.trimmed, skewed.trimmed_deviation), (2.0, 0.0));
         let table = table("t", "ms", 1, |variant| match variant {
             Variant::OnlyReads => Spread::of(&[1.5]),
             _ => Spread::of(&[3.0]),

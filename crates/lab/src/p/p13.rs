@@ -36,7 +36,8 @@ const UPDATED: [usize; 7] = [0, 1, 2, 4, 5, 6, 7];
 const SHIPDATE: usize = 10;
 
 fn rows(setting: &Setting) -> usize {
-    setting.by_scale(40_000, 600_000)
+    // More than the caches hold, or nothing waits for memory.
+    setting.by_scale(300_000, 600_000)
 }
 
 /// An update takes milliseconds: more of them are measured than of other things.
