@@ -43,8 +43,8 @@ for client in "${clients[@]}"; do
         continue
     fi
     echo "--- $client"
-    # One that prints no counts at all has failed.
-    counts=$(cd "$client" && timeout 600 ./run 2>&1 | tee /dev/stderr |
+    # One that prints no counts at all has failed. Maven colours what it prints, whoever reads it.
+    counts=$(cd "$client" && timeout 600 ./run 2>&1 | sed -u $'s/\e\\[[0-9;]*m//g' | tee /dev/stderr |
         grep -E '^[0-9]+ passed, [0-9]+ failed, [0-9]+ skipped$' | tail -1)
     [ -n "$counts" ] || counts="0 passed, 1 failed, 0 skipped"
     read -r p _ f _ s _ <<<"$counts"
