@@ -26,7 +26,7 @@ pub enum Kind {
     Comment,
     /// White space.
     Space,
-    /// The `;` that ends a statement.
+    /// The `;` that ends a statement: one within brackets does not, as in psql.
     Semicolon,
     /// Any other single character.
     Symbol,
@@ -45,13 +45,19 @@ pub struct Token {
 
 /// Splits `text` into tokens that cover it without gaps.
 pub fn tokens(text: &str) -> Tokens<'_> {
-    Tokens { text, at: 0 }
+    Tokens {
+        text,
+        at: 0,
+        depth: 0,
+    }
 }
 
 /// Iterator over the tokens of a text.
 pub struct Tokens<'a> {
     text: &'a str,
     at: usize,
+    /// Brackets that are open.
+    depth: usize,
 }
 
 impl Iterator for Tokens<'_> {
@@ -59,7 +65,13 @@ impl Iterator for Tokens<'_> {
 
     fn next(&mut self) -> Option<Token> {
         let rest = self.text.get(self.at..).filter(|rest| !rest.is_empty())?;
-        let (kind, length, closed) = first(rest);
+        let (mut kind, length, closed) = first(rest);
+        match (kind, rest.as_bytes().first()) {
+            (Kind::Symbol, Some(b'(')) => self.depth += 1,
+            (Kind::Symbol, Some(b')')) => self.depth = self.depth.saturating_sub(1),
+            (Kind::Semicolon, _) if self.depth > 0 => kind = Kind::Symbol,
+            _ => {}
+        }
         let start = self.at;
         self.at += length;
         Some(Token {
@@ -180,6 +192,16 @@ mod tests {
             assert_eq!(found.len(), 1, "{text}: {found:?}");
             assert!(found[0].2, "{text}");
         }
+    }
+
+    #[test]
+    fn a_semicolon_in_brackets_ends_nothing() {
+        let ends = |text: &str| {
+            let found = tokens(text).filter(|token| token.kind == Kind::Semicolon);
+            found.map(|token| token.range.start).collect::<Vec<_>>()
+        };
+        assert_eq!(ends("advise for (select 1; select (2););"), [34]);
+        assert_eq!(ends("); select ')('; ("), [1, 14]);
     }
 
     #[test]

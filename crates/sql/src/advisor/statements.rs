@@ -188,7 +188,8 @@ fn advise(session: &Session, tables: &[Advised], of_none: &str) -> Result<Outcom
 
 /// What is known of a table that is not enough.
 fn known(record: &Record, workload: &Workload) -> String {
-    let (queries, more) = (workload.queries().round(), missing(workload));
+    // A sum of nothing is -0.
+    let (queries, more) = (workload.queries().round() as u64, missing(workload));
     let others = match workload.statements.round() as u64 {
         0 => String::new(),
         single => format!(" and {single} statements about single rows"),
