@@ -1,7 +1,7 @@
 //! One client: its messages, one after the other.
 
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use freestone::{Error, Session};
 use pgwire::messages::PgWireBackendMessage as Backend;
@@ -99,7 +99,7 @@ impl Connection {
             skipping &= extended && request != Request::Sync;
             let runs = matches!(request, Request::Query(_) | Request::Execute { .. });
             let began = Instant::now();
-            let answered = Box::pin(self.answer(request)).await;
+            let answered = self.answer(request).await;
             if runs {
                 self.watched.statement(&self.sql, began.elapsed());
                 self.watched.count(&mut self.messages.traffic);
@@ -131,22 +131,23 @@ impl Connection {
             false => "idle_session_timeout",
         };
         let limit = self.session.timeout(setting);
+        let message = async {
+            let next = self.messages.next();
+            // No clock runs where there is no limit.
+            match limit {
+                None => next.await,
+                Some(limit) => timeout(limit, next).await.unwrap_or_else(|_| Err(idle(setting))),
+            }
+        };
         let closing = self.closing.wait_for(|closing| *closing);
         tokio::select! {
             biased;
-            message = timeout(limit.unwrap_or(Duration::MAX), self.messages.next()) => {
-                message.unwrap_or_else(|_| {
-                    let message = format!("terminating connection due to {}", setting.replace('_', "-"));
-                    Err(Failure::Fatal(Error::new(match setting {
-                        "idle_session_timeout" => "57P05",
-                        _ => "25P03",
-                    }, message)))
-                })
-            }
+            message = message => message,
             _ = closing => Err(Failure::Fatal(stopped())),
         }
     }
 
+    /// What takes long, or is rare, is boxed: the rest is not to move its state about.
     async fn answer(&mut self, request: Request) -> Result<Next, Failure> {
         if self.statements.len() > MOST_KEPT || self.portals.len() > MOST_KEPT {
             let message = format!("more than {MOST_KEPT} prepared statements or portals");
@@ -156,7 +157,7 @@ impl Connection {
             Request::Query(sql) => {
                 self.portals.remove("");
                 self.sql.clone_from(&sql);
-                self.query(&sql).await?;
+                Box::pin(self.query(&sql)).await?;
                 self.end_of_statement();
                 return Ok(Next::Ready);
             }
@@ -228,4 +229,14 @@ impl Connection {
         let ready = ReadyForQuery::new(status);
         self.messages.put(&Backend::ReadyForQuery(ready))
     }
+}
+
+/// What a client is told that has been silent for longer than a setting allows.
+fn idle(setting: &str) -> Failure {
+    let sqlstate = match setting {
+        "idle_session_timeout" => "57P05",
+        _ => "25P03",
+    };
+    let message = format!("terminating connection due to {}", setting.replace('_', "-"));
+    Failure::Fatal(Error::new(sqlstate, message))
 }

@@ -159,7 +159,7 @@ impl Connection {
             && let Some(copy) = portal.known.copy()?
         {
             portal.state = State::Done;
-            self.copy(copy).await?;
+            Box::pin(self.copy(copy)).await?;
         } else if let State::Bound = portal.state
             && let Some(prepared) = &portal.known.prepared
             && self.forget(prepared.statement())

@@ -62,7 +62,8 @@ pub(crate) enum State {
 
 /// A result that is being sent.
 pub(crate) struct Sending {
-    rows: Rows,
+    /// What there is yet to come.
+    rows: Option<Rows>,
     /// The columns as they are sent.
     schema: SchemaRef,
     formats: Vec<Format>,
@@ -93,7 +94,7 @@ impl Known {
             return Ok(known);
         }
         let described = Arc::new(match &self.prepared {
-            Some(prepared) => prepared.describe(session).await?,
+            Some(prepared) => Box::pin(prepared.describe(session)).await?,
             None => Description {
                 parameters: Vec::new(),
                 columns: None,
@@ -156,27 +157,32 @@ impl Portal {
             let Some(prepared) = &self.known.prepared else {
                 return messages.put(&Backend::EmptyQueryResponse(EmptyQueryResponse::new()));
             };
-            let outcome = limits.wait(prepared.run(session, &self.values)).await??;
-            noticed(messages, session)?;
-            self.state = match outcome {
-                Outcome::Rows(rows) => {
-                    let told = self.known.told();
-                    let mut formats = Format::each(&self.formats, rows.schema.fields().len())?;
-                    let schema = agreed(told.as_ref(), &rows.schema, &mut formats)?;
-                    State::Sending(Sending {
-                        formats,
-                        schema,
-                        rows,
-                        rest: None,
-                        count: 0,
-                        verb: verb(prepared.statement().text()),
-                    })
-                }
-                Outcome::Done { tag, .. } => {
-                    self.state = State::Done;
-                    return complete(messages, tag);
+            // Look-ups are done at once: nothing could end them before.
+            let (schema, rest, rows) = match prepared.batch_at_key(session, &self.values)? {
+                Some(batch) => (batch.schema(), Some((batch, 0)), None),
+                None => {
+                    let run = Box::pin(prepared.run(session, &self.values));
+                    let outcome = limits.wait(run).await??;
+                    noticed(messages, session)?;
+                    match outcome {
+                        Outcome::Rows(rows) => (Arc::clone(&rows.schema), None, Some(rows)),
+                        Outcome::Done { tag, .. } => {
+                            self.state = State::Done;
+                            return complete(messages, tag);
+                        }
+                    }
                 }
             };
+            let mut formats = Format::each(&self.formats, schema.fields().len())?;
+            let told = self.known.told();
+            self.state = State::Sending(Sending {
+                schema: agreed(told.as_ref(), &schema, &mut formats)?,
+                formats,
+                rows,
+                rest,
+                count: 0,
+                verb: verb(prepared.statement().text()),
+            });
         }
         let State::Sending(sending) = &mut self.state else {
             let error = Error::new("55000", "the portal has been run to its end");
@@ -203,7 +209,7 @@ impl Sending {
         Self {
             formats: vec![Format::Text; rows.schema.fields().len()],
             schema: Arc::clone(&rows.schema),
-            rows,
+            rows: Some(rows),
             rest: None,
             count: 0,
             verb: verb(sql),
@@ -238,9 +244,12 @@ impl Sending {
         loop {
             let (batch, start) = match self.rest.take() {
                 Some(rest) => rest,
-                None => match limits.wait(self.rows.stream.next()).await? {
-                    Some(batch) => (batch.map_err(Error::from)?, 0),
+                None => match &mut self.rows {
                     None => return Ok(true),
+                    Some(rows) => match limits.wait(rows.stream.next()).await? {
+                        Some(batch) => (batch.map_err(Error::from)?, 0),
+                        None => return Ok(true),
+                    },
                 },
             };
             let columns = sendable(&batch, &self.schema)?;
@@ -254,7 +263,9 @@ impl Sending {
                     limits.wait(messages.flush()).await??;
                 }
             }
-            limits.wait(messages.flush_some()).await??;
+            if messages.is_enough() {
+                limits.wait(messages.flush()).await??;
+            }
             self.count += now as u64;
             messages.traffic.rows += now as u64;
             left -= now as u64;

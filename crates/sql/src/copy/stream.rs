@@ -5,6 +5,7 @@
 //! format, tabs and backslashes, becomes CSV on the way in.
 
 use std::io::{BufWriter, Write};
+use std::sync::Arc;
 
 use datafusion::arrow::array::RecordBatch;
 use datafusion::arrow::datatypes::{DataType, SchemaRef};
@@ -45,7 +46,7 @@ pub enum StreamFormat {
 /// A COPY between a table or a query and a client.
 #[derive(Debug)]
 pub struct CopyStream {
-    ast: Ast,
+    ast: Arc<Ast>,
     options: Vec<CopyOption>,
     format: StreamFormat,
     to_client: bool,
@@ -96,7 +97,7 @@ impl CopyStream {
         }
         let format = format_of(&mut options)?;
         Ok(Some(CopyStream {
-            ast: Ast::clone(&statement.ast),
+            ast: Arc::clone(&statement.ast),
             options,
             format,
             to_client: *to,
@@ -194,7 +195,7 @@ impl CopyStream {
     /// # Errors
     /// Those of the query.
     pub async fn send(self, session: &Session) -> Result<Outgoing> {
-        let Ast::Copy { source, .. } = &self.ast else {
+        let Ast::Copy { source, .. } = self.ast.as_ref() else {
             return Err(Error::internal("not a COPY"));
         };
         let query = Statement::of(super::query_of(source)?);
@@ -256,7 +257,7 @@ impl Incoming {
         let file = self.file.into_inner();
         let file = file.map_err(|error| disk(error.error()))?;
         let path = file.path().to_string_lossy().into_owned();
-        let mut ast = self.stream.ast;
+        let mut ast = Arc::unwrap_or_clone(self.stream.ast);
         if let Ast::Copy {
             target,
             options,

@@ -7,12 +7,12 @@ use std::ops::Deref;
 use std::sync::{Arc, LazyLock};
 
 use datafusion::arrow::array::{RecordBatch, RecordBatchOptions};
-use datafusion::arrow::datatypes::{Field, Schema};
+use datafusion::arrow::datatypes::{Field, Schema, SchemaRef};
 use datafusion::sql::sqlparser::ast::{
     Expr, Query, SelectItem, SetExpr, Statement as Ast, TableFactor,
 };
 use freestone_storage::delta::arrays;
-use freestone_storage::{KeyLookUp, Privileges, Row, RowId, Snapshot, Table, TableSchema};
+use freestone_storage::{Column, KeyLookUp, Privileges, Row, RowId, Snapshot, Table, TableSchema};
 
 use super::Run;
 use super::changes::with_ids;
@@ -30,9 +30,9 @@ pub(crate) struct PointQuery {
     schema: Arc<TableSchema>,
     condition: KeyCondition,
     look_up: KeyLookUp,
-    /// The columns of the answer, and what they are called.
-    columns: Vec<usize>,
-    names: Vec<String>,
+    /// The columns of the answer, and what they are called there.
+    columns: Vec<Column>,
+    answer: SchemaRef,
 }
 
 /// The only form of a query that is understood here, but for its list, its
@@ -70,13 +70,19 @@ impl PointQuery {
             return Ok(None);
         };
         let look_up = KeyLookUp::prepare(&schema, condition.columns(), &columns)?;
+        let columns = columns.iter().map(|column| schema.columns[*column].clone());
+        let columns: Vec<Column> = columns.collect();
+        let fields = columns
+            .iter()
+            .zip(&names)
+            .map(|(column, name)| Field::new(name, column.kind.arrow(), column.nullable));
         Ok(Some(PointQuery {
+            answer: Arc::new(Schema::new(fields.collect::<Vec<_>>())),
             name,
             schema,
             condition,
             look_up,
             columns,
-            names,
         }))
     }
 
@@ -121,17 +127,9 @@ impl PointQuery {
     /// # Errors
     /// `Corrupt` for values that are none of their column.
     pub(crate) fn batch(&self, rows: &[Row]) -> Result<RecordBatch> {
-        let columns = self.columns.iter();
-        let columns: Vec<_> = columns
-            .map(|column| self.schema.columns[*column].clone())
-            .collect();
-        let fields = columns
-            .iter()
-            .zip(&self.names)
-            .map(|(column, name)| Field::new(name, column.kind.arrow(), column.nullable));
-        let schema = Arc::new(Schema::new(fields.collect::<Vec<_>>()));
         let options = RecordBatchOptions::new().with_row_count(Some(rows.len()));
-        let arrays = arrays(&columns, rows)?;
+        let arrays = arrays(&self.columns, rows)?;
+        let schema = Arc::clone(&self.answer);
         Ok(RecordBatch::try_new_with_options(schema, arrays, &options)?)
     }
 }

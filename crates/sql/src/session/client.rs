@@ -62,12 +62,22 @@ impl Kept {
         let Some(most) = self.most[place] else {
             return set.to_owned();
         };
-        // No limit is longer than any.
-        let own = duration(set).filter(|own| !own.is_zero());
-        match own {
+        match self.own(place) {
             Some(own) if own <= most => set.to_owned(),
             _ => written(most),
         }
+    }
+
+    /// The limit of time that was set; `None` if there is none, which is longer than any.
+    fn own(&self, place: usize) -> Option<Duration> {
+        let set = self.set[place].as_deref().unwrap_or(DEFAULTS[place].1);
+        duration(set).filter(|own| !own.is_zero())
+    }
+
+    /// The limit of time that counts.
+    fn limit(&self, place: usize) -> Option<Duration> {
+        let limits = [self.own(place), self.most[place]];
+        limits.into_iter().flatten().min()
     }
 }
 
@@ -124,8 +134,8 @@ impl ClientSettings {
 
     /// A limit of time; `None` if there is none.
     pub(crate) fn timeout(&self, name: &str) -> Option<Duration> {
-        let value = self.get(name)?;
-        duration(&value).filter(|limit| !limit.is_zero())
+        let place = place(name)?;
+        self.0.lock().limit(place)
     }
 }
 
@@ -243,7 +253,7 @@ impl Session {
         let ended = self.transaction().end_implicit();
         let (done, committed) = match ended {
             Some(transaction) => {
-                let done = self.commit(transaction).await;
+                let done = Box::pin(self.commit(transaction)).await;
                 let done = done.map_err(|error| told(self, None, error));
                 let committed = done.is_ok();
                 (done, committed)
