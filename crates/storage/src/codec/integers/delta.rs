@@ -57,6 +57,14 @@ struct Chunk {
     width: u8,
 }
 
+impl Chunk {
+    /// The value at a place of a chunk whose steps are all the same, as those of keys that count.
+    fn even(&self, place: usize) -> i64 {
+        let steps = self.least.wrapping_mul(place as i64);
+        self.first.wrapping_add(steps)
+    }
+}
+
 /// Integers as steps, opened.
 #[derive(Debug)]
 pub struct Delta {
@@ -98,15 +106,37 @@ impl Delta {
         self.rows
     }
 
-    /// The values of a chunk; those beyond the last row are undefined.
-    pub fn chunk<D: Target>(&self, chunk: usize, out: &mut [D; CHUNK]) {
+    /// The value of a row, which is the sum of all steps to it, unless those are all the same.
+    pub fn get(&self, row: usize) -> i64 {
+        let (entry, place) = (self.chunks[row / CHUNK], row % CHUNK);
+        if entry.width == 0 {
+            return entry.even(place);
+        }
+        let mut steps = [0i64; CHUNK];
+        self.steps(row / CHUNK, &mut steps);
+        let all = steps[..=place].iter();
+        all.fold(0, |sum, step| sum.wrapping_add(*step))
+    }
+
+    /// The first value of a chunk, and the steps to all others.
+    fn steps(&self, chunk: usize, steps: &mut [i64; CHUNK]) {
         let entry = self.chunks[chunk];
         let codes = CHUNK.min(self.rows - chunk * CHUNK);
         let start = entry.offset as usize;
         let packed = &self.packed[start..start + bytes_for(entry.width, codes)];
-        let mut steps = [0i64; CHUNK];
-        bits::unpack(Level::best(), packed, entry.width, entry.least, &mut steps);
+        bits::unpack(Level::best(), packed, entry.width, entry.least, steps);
         steps[0] = entry.first;
+    }
+
+    /// The values of a chunk; those beyond the last row are undefined.
+    pub fn chunk<D: Target>(&self, chunk: usize, out: &mut [D; CHUNK]) {
+        let entry = self.chunks[chunk];
+        if entry.width == 0 {
+            let all = out.iter_mut().enumerate();
+            return all.for_each(|(place, out)| *out = D::from_code(entry.even(place), 0));
+        }
+        let mut steps = [0i64; CHUNK];
+        self.steps(chunk, &mut steps);
         let mut value = 0i64;
         for (out, step) in out.iter_mut().zip(&steps) {
             value = value.wrapping_add(*step);

@@ -94,11 +94,7 @@ impl Integers {
         match self {
             Integers::Frame(frame) => frame.get(row),
             Integers::Runs(runs) => runs.get(row),
-            Integers::Delta(delta) => {
-                let mut values = [0; CHUNK];
-                delta.chunk(row / CHUNK, &mut values);
-                values[row % CHUNK]
-            }
+            Integers::Delta(delta) => delta.get(row),
         }
     }
 
@@ -132,11 +128,21 @@ impl Integers {
         match self {
             Integers::Runs(runs) => runs.take(positions, out),
             Integers::Frame(frame) => {
+                let one = |row: &u32| D::from_code(frame.get(*row as usize), 0);
+                if are_sparse(positions) {
+                    let ahead = positions.get(AHEAD..).unwrap_or_default();
+                    let (most, rest) = positions.split_at(ahead.len());
+                    out.extend(most.iter().zip(ahead).map(|(row, ahead)| {
+                        frame.prefetch(*ahead as usize);
+                        one(row)
+                    }));
+                    out.extend(rest.iter().map(one));
+                    return;
+                }
                 let mut codes = frame::Scratch::default();
                 by_chunk(positions, |chunk, places| {
                     if places.len() < FEW {
-                        let values = places.iter().map(|row| frame.get(*row as usize));
-                        out.extend(values.map(|value| D::from_code(value, 0)));
+                        out.extend(places.iter().map(one));
                     } else {
                         frame.take(chunk, places, &mut codes, out);
                     }
@@ -145,6 +151,9 @@ impl Integers {
             Integers::Delta(delta) => {
                 let mut values = [0i64; CHUNK];
                 by_chunk(positions, |chunk, places| {
+                    if let [row] = places {
+                        return out.push(D::from_code(delta.get(*row as usize), 0));
+                    }
                     delta.chunk(chunk, &mut values);
                     let values = places.iter().map(|row| values[*row as usize % CHUNK]);
                     out.extend(values.map(|value| D::from_code(value, 0)));
@@ -201,6 +210,19 @@ impl Integers {
 /// Below this many rows of a chunk, values are fetched one by one. A whole
 /// chunk takes about 60 ns (see `bits::tests::speed`), one value about 2 ns.
 const FEW: usize = 32;
+
+/// Values that lie too far apart for the machine to see what comes next: so many are asked
+/// of memory at a time.
+const AHEAD: usize = 16;
+
+/// Whether ascending positions are so far apart that chunks have [`FEW`] of them on average.
+fn are_sparse(positions: &[u32]) -> bool {
+    let span = match positions {
+        [first, .., last] => last.saturating_sub(*first) as usize,
+        _ => 0,
+    };
+    positions.len() * (CHUNK / FEW) <= span
+}
 
 /// Reads `rows` chunk by chunk: whole ones in place, others by way of a copy.
 fn chunked<D: Target>(

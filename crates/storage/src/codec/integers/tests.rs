@@ -36,7 +36,11 @@ fn columns() -> impl Strategy<Value = Vec<i64>> {
             .flat_map(|(value, count)| std::iter::repeat_n(value, count))
             .collect()
     });
-    prop_oneof![loose, rising, runs]
+    let even = (any::<i64>(), any::<i64>(), 1usize..3000).prop_map(|(start, step, count)| {
+        let value = |row: usize| start.wrapping_add(step.wrapping_mul(row as i64));
+        (0..count).map(value).collect()
+    });
+    prop_oneof![loose, rising, runs, even]
 }
 
 proptest! {
@@ -48,6 +52,7 @@ proptest! {
             integers.read(0..values.len(), &mut all);
             prop_assert_eq!(&all, &values);
             let (a, b) = (seed as usize % values.len(), (seed >> 32) as usize % values.len());
+            prop_assert_eq!((integers.get(a), integers.get(b)), (values[a], values[b]));
             let mut some: Vec<i128> = Vec::new();
             integers.read(a.min(b)..a.max(b) + 1, &mut some);
             prop_assert!(some.iter().copied().eq(values[a.min(b)..=a.max(b)].iter().map(|v| i128::from(*v))));
