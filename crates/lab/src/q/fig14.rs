@@ -59,10 +59,28 @@ impl Groups {
         }
     }
 
+    /// Where a group is, unless others are there.
+    fn home(&self, group: i32) -> usize {
+        (group as u32).wrapping_mul(0x9e37_79b9) as usize >> 8 & (self.places.len() - 1)
+    }
+
     /// Lowers a group's value; groups are from 1.
+    #[inline]
     fn add(&mut self, group: i32, value: i32) {
-        let mask = self.places.len() - 1;
-        let mut place = (group as u32).wrapping_mul(0x9e37_79b9) as usize >> 8 & mask;
+        let home = self.home(group);
+        let known = &mut self.places[home];
+        if known.0 != group {
+            self.add_elsewhere(home, group, value);
+        } else if value < known.1 {
+            // Written seldom: a write for each row would keep the next reads waiting.
+            known.1 = value;
+        }
+    }
+
+    /// The same where another group may be at home.
+    #[inline(never)]
+    fn add_elsewhere(&mut self, home: usize, group: i32, value: i32) {
+        let (mut place, mask) = (home, self.places.len() - 1);
         loop {
             let known = &mut self.places[place];
             if known.0 == group {

@@ -140,7 +140,7 @@ pub fn append(page: &mut Page, shape: &Shape, values: &[&[u8]], places: &mut Vec
         from = to;
     }
     for (attribute, (value, at)) in values.iter().zip(places).enumerate() {
-        page[*at..*at + value.len()].copy_from_slice(value);
+        copy(&mut page[*at..*at + value.len()], value);
         if !shape.fixed(attribute) {
             let ends = end(page, attribute) - END * (count + 1);
             let length = *at + value.len() - start(page, attribute);
@@ -149,6 +149,17 @@ pub fn append(page: &mut Page, shape: &Shape, values: &[&[u8]], places: &mut Vec
     }
     put(page, COUNT, count + 1);
     true
+}
+
+/// Copies a value, a number as one.
+fn copy(place: &mut [u8], value: &[u8]) {
+    if let (Some(place), Some(value)) = (place.as_mut_array::<8>(), value.as_array()) {
+        *place = *value;
+    } else if let (Some(place), Some(value)) = (place.as_mut_array::<4>(), value.as_array()) {
+        *place = *value;
+    } else {
+        place.copy_from_slice(value);
+    }
 }
 
 /// Moves the boundaries of minipages to sizes that what they have fits in.
