@@ -82,6 +82,23 @@ class Psql(unittest.TestCase):
         )
         self.assertEqual(out, "1\tv1\n2\tv2\n3\tv3\na,b\n1,v1\n2,v2\n3,v3\n")
 
+    def test_rows_are_told_as_what_gave_them(self):
+        out = psql(
+            "DROP TABLE IF EXISTS pg",
+            "CREATE TABLE pg (k INT)",
+            "/* with a comment */ INSERT INTO pg VALUES (1) RETURNING k",
+            "PREPARE more AS INSERT INTO pg VALUES ($1) RETURNING k",
+            "EXECUTE more(2)",
+            "PREPARE all_of_it AS SELECT k FROM pg",
+            "EXECUTE all_of_it",
+            "UPDATE pg SET k = k + 1 RETURNING k",
+            "DELETE FROM pg RETURNING k",
+            flags="-XAt",
+        )
+        tags = [line for line in out.splitlines() if not line.isdigit()]
+        made = ["DROP TABLE", "CREATE TABLE", "INSERT 0 1", "PREPARE", "INSERT 0 1", "PREPARE"]
+        self.assertEqual(tags, [*made, "UPDATE 2", "DELETE 2"])
+
     def test_rows_are_fetched_in_parts(self):
         text = "\\set FETCH_COUNT 10\nSELECT value FROM generate_series(1, 25) AS g(value) ORDER BY value;\n"
         done = subprocess.run(["psql", "-XqAt"], input=text, capture_output=True, text=True, timeout=60, check=False)

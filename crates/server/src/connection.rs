@@ -136,7 +136,9 @@ impl Connection {
             // No clock runs where there is no limit.
             match limit {
                 None => next.await,
-                Some(limit) => timeout(limit, next).await.unwrap_or_else(|_| Err(idle(setting))),
+                Some(limit) => timeout(limit, next)
+                    .await
+                    .unwrap_or_else(|_| Err(idle(setting))),
             }
         };
         let closing = self.closing.wait_for(|closing| *closing);
@@ -237,6 +239,9 @@ fn idle(setting: &str) -> Failure {
         "idle_session_timeout" => "57P05",
         _ => "25P03",
     };
-    let message = format!("terminating connection due to {}", setting.replace('_', "-"));
+    let message = format!(
+        "terminating connection due to {}",
+        setting.replace('_', "-")
+    );
     Failure::Fatal(Error::new(sqlstate, message))
 }

@@ -181,7 +181,7 @@ impl Portal {
                 rows,
                 rest,
                 count: 0,
-                verb: verb(prepared.statement().text()),
+                verb: session.verb(prepared.statement()),
             });
         }
         let State::Sending(sending) = &mut self.state else {
@@ -205,14 +205,14 @@ impl Portal {
 
 impl Sending {
     /// A result all of whose columns go as text.
-    pub(crate) fn text(rows: Rows, sql: &str) -> Self {
+    pub(crate) fn text(rows: Rows, verb: &'static str) -> Self {
         Self {
             formats: vec![Format::Text; rows.schema.fields().len()],
             schema: Arc::clone(&rows.schema),
             rows: Some(rows),
             rest: None,
             count: 0,
-            verb: verb(sql),
+            verb,
         }
     }
 
@@ -291,16 +291,4 @@ pub(crate) fn noticed(messages: &mut Messages, session: &Session) -> Result<(), 
 /// Tells a client that a statement is done.
 pub(crate) fn complete(messages: &mut Messages, tag: String) -> Result<(), Failure> {
     messages.put(&Backend::CommandComplete(CommandComplete::new(tag)))
-}
-
-/// What a statement that returns rows is called when it is done.
-fn verb(sql: &str) -> &'static str {
-    let word = sql.trim_start_matches(['(', ' ', '\n', '\t', '\r']);
-    let end = word.find(|c: char| !c.is_ascii_alphabetic());
-    let word = word[..end.unwrap_or(word.len())].to_uppercase();
-    const VERBS: [&str; 8] = [
-        "INSERT", "UPDATE", "DELETE", "MERGE", "EXPLAIN", "SHOW", "EXECUTE", "FETCH",
-    ];
-    let found = VERBS.into_iter().find(|verb| *verb == word);
-    found.filter(|verb| *verb != "EXECUTE").unwrap_or("SELECT")
 }

@@ -45,7 +45,7 @@ impl Connection {
         match outcome {
             Outcome::Done { tag, .. } => complete(&mut self.messages, tag),
             Outcome::Rows(rows) => {
-                let mut sending = Sending::text(rows, statement.text());
+                let mut sending = Sending::text(rows, self.session.verb(statement));
                 let columns = description(sending.schema(), &[]);
                 self.messages.put(&Backend::RowDescription(columns))?;
                 let sent = sending.some(&mut self.messages, &mut self.limits, None);

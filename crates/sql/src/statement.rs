@@ -70,6 +70,25 @@ impl Statement {
         }
     }
 
+    /// What clients are told that its rows are of, as in `SELECT 5`.
+    pub(crate) fn verb(&self) -> &'static str {
+        match self.ast.as_ref() {
+            Ast::Insert(_) => "INSERT",
+            Ast::Update(_) => "UPDATE",
+            Ast::Delete(_) => "DELETE",
+            Ast::Merge(_) => "MERGE",
+            Ast::Fetch { .. } => "FETCH",
+            Ast::Explain { .. } | Ast::ExplainTable { .. } => "EXPLAIN",
+            Ast::ShowTables { .. }
+            | Ast::ShowVariable { .. }
+            | Ast::ShowVariables { .. }
+            | Ast::ShowColumns { .. }
+            | Ast::ShowSchemas { .. }
+            | Ast::ShowViews { .. } => "SHOW",
+            _ => "SELECT",
+        }
+    }
+
     /// Whether it is a query (SELECT, VALUES, EXPLAIN, SHOW, DESCRIBE, TABLE), or
     /// changes rows and returns them.
     pub fn returns_rows(&self) -> bool {

@@ -3,8 +3,8 @@
 use datafusion::sql::sqlparser::ast::{Expr, Statement as Ast};
 
 use crate::error::{Error, Result};
-use crate::plan::names::{fold, fold_part};
-use crate::session::{Outcome, Prepared, Session};
+use crate::plan::names::fold;
+use crate::session::{Outcome, Prepared, Session, executed};
 use crate::statement::Statement;
 
 /// A statement about prepared ones, done; `None` for any other.
@@ -30,7 +30,7 @@ pub(super) async fn run(session: &Session, ast: &Ast) -> Result<Option<Outcome>>
             using,
             ..
         } if using.is_empty() => {
-            let name = name.0.last().and_then(fold_part).unwrap_or_default();
+            let name = executed(name).unwrap_or_default();
             let prepared = session.kept(&name)?;
             // Operators around a parameter bind the whole value.
             let values = parameters.iter().map(|value| match value {

@@ -50,6 +50,7 @@ pub(crate) use numbers::TakenNumbers;
 pub use outcome::{Outcome, Rows};
 pub(crate) use plans::{KnownPlan, KnownPlans, PlanSettings, lasting};
 pub use prepared::Prepared;
+pub(crate) use prepared::executed;
 pub(crate) use settings::{
     MEMORY, MOVER, Setting, WORKLOAD, all_settings, change, current, option_of,
 };

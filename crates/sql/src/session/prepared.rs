@@ -4,7 +4,9 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
 use datafusion::arrow::array::RecordBatch;
-use datafusion::sql::sqlparser::ast::{CastKind, DataType as SqlType, Expr, Statement as Ast};
+use datafusion::sql::sqlparser::ast::{
+    CastKind, DataType as SqlType, Expr, ObjectName, Statement as Ast,
+};
 use datafusion::sql::sqlparser::dialect::PostgreSqlDialect;
 use datafusion::sql::sqlparser::parser::Parser;
 use freestone_storage::Row;
@@ -15,6 +17,7 @@ use parking_lot::RwLock;
 use super::{Outcome, Session, panicked};
 use crate::error::{Error, Result, parser as syntax_error};
 use crate::parameter::{self, Parameter};
+use crate::plan::names::fold_part;
 use crate::rights::told;
 use crate::run::{PointChange, PointQuery, at_point, changes_rows};
 use crate::statement::Statement;
@@ -259,6 +262,18 @@ impl Session {
         Ok(())
     }
 
+    /// What clients are told that a statement's rows are of, as in `SELECT 5`: EXECUTE is
+    /// told as what it executes.
+    pub fn verb(&self, statement: &Statement) -> &'static str {
+        let kept = match statement.ast.as_ref() {
+            Ast::Execute {
+                name: Some(name), ..
+            } => executed(name).and_then(|name| self.kept(&name).ok()),
+            _ => None,
+        };
+        kept.map_or_else(|| statement.verb(), |kept| kept.statement.verb())
+    }
+
     /// The statement of that name.
     ///
     /// # Errors
@@ -283,6 +298,11 @@ impl Session {
         }
         Ok(())
     }
+}
+
+/// The name of the statement that EXECUTE runs.
+pub(crate) fn executed(name: &ObjectName) -> Option<String> {
+    name.0.last().and_then(fold_part)
 }
 
 fn parsed_type(name: &str) -> Result<SqlType> {
