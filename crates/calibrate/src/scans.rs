@@ -10,6 +10,7 @@ use freestone_model::{
     MANY_COLUMNS, Machine, Selection,
 };
 use freestone_storage::{ColumnScanner, Layout};
+use std::collections::BTreeMap;
 use std::path::Path;
 
 /// The part of the time that costs are measured, before their sums are corrected.
@@ -68,6 +69,7 @@ pub fn calibration(
         machine,
         costs,
         stated: Some(stated),
+        operators: BTreeMap::new(),
     })
 }
 

@@ -111,8 +111,12 @@ fn measure(arguments: &CalibrateArguments, scratch: &Path) -> Result<Calibration
     bar.set_message("layouts, codecs and scanners");
     let progress = |part: f64| bar.set_position((part * 1000.0) as u64);
     let calibration = freestone_calibrate::calibration(machine, scratch, &progress);
+    let mut calibration = calibration.map_err(|error| message(&error))?;
+    bar.set_message("operators");
+    let operators = crate::runtime(None)?.block_on(freestone::operator_costs());
+    calibration.operators = operators.map_err(|error| message(&error))?;
     bar.finish_and_clear();
-    calibration.map_err(|error| message(&error))
+    Ok(calibration)
 }
 
 fn describe(calibration: &Calibration, output: &mut Output) -> Result<()> {
@@ -140,6 +144,11 @@ fn describe(calibration: &Calibration, output: &mut Output) -> Result<()> {
             "caches    {} are read again faster than from memory; {misses:.1} misses down a tree",
             size(costs.cached as u64)
         ))?;
+    }
+    if !calibration.operators.is_empty() {
+        let each = calibration.operators.iter();
+        let each: Vec<String> = each.map(|(name, cost)| format!("{name} {cost}")).collect();
+        output.line(&format!("operators {} ns a row", each.join(", ")))?;
     }
     let Some(Stated { hot, cold }) = calibration.stated else {
         return Ok(());

@@ -3,7 +3,9 @@
 use crate::costs::Costs;
 use crate::error::{Error, Result};
 use crate::machine::Machine;
+use crate::operators;
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 
 /// A machine, and what Freestone's scans cost on it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -16,6 +18,10 @@ pub struct Calibration {
     /// How far off they were, if that was measured.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stated: Option<Stated>,
+    /// Nanoseconds of one thread for each row that comes into an operator, by its name, if
+    /// that was measured.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub operators: BTreeMap<String, f64>,
 }
 
 /// How far off predicted scans were from measured ones that their costs were not
@@ -72,7 +78,21 @@ impl Calibration {
             hint: "`freestone calibrate` writes one",
         })?;
         found.machine.check()?;
-        Ok(found)
+        let wrong = found.operators.iter().find(|(_, cost)| **cost < 0.0);
+        match wrong {
+            Some((name, cost)) => Err(Error {
+                message: format!("an operator takes no {cost} ns a row: {name}"),
+                hint: "measure it again",
+            }),
+            None => Ok(found),
+        }
+    }
+
+    /// Nanoseconds of one thread for each row that comes into an operator, measured or as
+    /// usual; none of one that nobody knows.
+    pub fn operator(&self, name: &str) -> f64 {
+        let measured = self.operators.get(name).copied();
+        measured.unwrap_or_else(|| operators::usual(name))
     }
 
     /// Constants of the machine that Freestone was made on, for databases whose machine

@@ -22,7 +22,7 @@ struct Sums {
     actual: f64,
 }
 
-/// Nanoseconds of one thread for each row that comes in, until something is learnt:
+/// Nanoseconds of one thread for each row that comes in, where nobody has measured them:
 /// TPC-H on one core of 2024.
 const USUAL: [(&str, f64); 9] = [
     ("filter", 2.0),
@@ -36,12 +36,18 @@ const USUAL: [(&str, f64); 9] = [
     ("union", 0.5),
 ];
 
+/// Nanoseconds of one thread for each row that comes into an operator of any machine; none
+/// of one that nobody knows.
+pub(crate) fn usual(operator: &str) -> f64 {
+    let usual = USUAL.iter().find(|(name, _)| *name == operator);
+    usual.map_or(0.0, |(_, nanoseconds)| *nanoseconds)
+}
+
 impl Learnt {
-    /// Seconds of one thread that an operator takes for so many rows; of one that nobody
-    /// knows, none.
-    pub fn seconds(&self, operator: &str, rows: f64) -> f64 {
-        let usual = USUAL.iter().find(|(name, _)| *name == operator);
-        let usual = usual.map_or(0.0, |(_, nanoseconds)| nanoseconds * 1e-9);
+    /// Seconds of one thread that an operator takes for so many rows; as long as nothing is
+    /// learnt, `usual` nanoseconds for each.
+    pub fn seconds(&self, operator: &str, usual: f64, rows: f64) -> f64 {
+        let usual = usual * 1e-9;
         match self.operators.get(operator) {
             // As if a million rows had taken the usual time.
             Some(sums) => rows * (sums.actual + usual * 1e6) / (sums.expected + 1e6),
@@ -55,6 +61,17 @@ impl Learnt {
         let sums = self.scans.get(layout).copied().unwrap_or_default();
         // As if ten milliseconds had been right.
         (sums.actual + 0.01) / (sums.expected + 0.01)
+    }
+
+    /// Nanoseconds of one thread for each row that comes into an operator, as learnt, by name.
+    pub fn operators(&self) -> BTreeMap<String, f64> {
+        let all = self.operators.iter();
+        let learnt = all.filter(|(_, sums)| sums.expected > 0.0);
+        // Tenths: no more is known.
+        let each = |sums: &Sums| (sums.actual / sums.expected * 1e10).round() / 10.0;
+        learnt
+            .map(|(name, sums)| (name.clone(), each(sums)))
+            .collect()
     }
 
     /// An operator took `seconds` of all threads together for so many rows.
@@ -86,14 +103,15 @@ mod tests {
     #[test]
     fn operators_are_learnt_from_runs() {
         let mut learnt = Learnt::default();
-        assert!((learnt.seconds("sort", 1e6) - 0.04).abs() < 1e-12);
-        assert_eq!(learnt.seconds("unheard of", 1e6), 0.0);
+        assert!((learnt.seconds("sort", 40.0, 1e6) - 0.04).abs() < 1e-12);
+        assert_eq!((usual("sort"), usual("unheard of")), (40.0, 0.0));
         (0..40).for_each(|_| learnt.operator("sort", 20e6, 20e6 * 100e-9));
-        let seconds = learnt.seconds("sort", 1e6);
+        let seconds = learnt.seconds("sort", 40.0, 1e6);
+        assert_eq!(learnt.operators(), BTreeMap::from([("sort".into(), 100.0)]));
         assert!((seconds - 0.1).abs() < 0.002, "{seconds}");
         // What changes is followed.
         (0..40).for_each(|_| learnt.operator("sort", 20e6, 20e6 * 10e-9));
-        assert!((learnt.seconds("sort", 1e6) - 0.01).abs() < 0.001);
+        assert!((learnt.seconds("sort", 40.0, 1e6) - 0.01).abs() < 0.001);
     }
 
     #[test]

@@ -47,6 +47,7 @@ mod statement;
 mod types;
 mod values;
 
+pub use advisor::operator_costs;
 pub use copy::{CopyStream, Incoming, Lines, Outgoing, StreamFormat};
 pub use database::Database;
 pub use error::{Error, Position, Result};

@@ -6,6 +6,7 @@ use crate::correction::Correction;
 use crate::costs::{ColdCosts, ColumnCosts, Costs, LayoutCosts, Used};
 use crate::curve::Curve;
 use crate::machine::Machine;
+use std::collections::BTreeMap;
 use std::convert::Infallible;
 
 const COLUMNS: usize = 20;
@@ -48,6 +49,7 @@ fn calibration() -> Calibration {
             ..Costs::default()
         },
         stated: None,
+        operators: BTreeMap::new(),
     }
 }
 

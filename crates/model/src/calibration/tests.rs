@@ -50,6 +50,7 @@ fn calibration() -> Calibration {
             ..Costs::default()
         },
         stated: None,
+        operators: BTreeMap::new(),
     }
 }
 
@@ -73,6 +74,7 @@ fn machine_files_are_read_as_they_were_written() {
     assert!(!unstated.written().unwrap().contains("stated"));
     assert_eq!(unstated.error(), None);
     let calibration = Calibration {
+        operators: BTreeMap::from([("sort".into(), 35.5)]),
         stated: Some(Stated {
             hot: Spread::of([0.4, 0.1, 0.2]),
             cold: Spread::default(),
@@ -90,6 +92,21 @@ fn machine_files_are_read_as_they_were_written() {
             .message
             .contains("clock")
     );
+    let gaining = text.replacen("35.5", "-35.5", 1);
+    let error = Calibration::read(&gaining).unwrap_err();
+    assert!(
+        error.message.contains("no -35.5 ns a row: sort"),
+        "{error:?}"
+    );
+}
+
+#[test]
+fn operators_cost_what_was_measured_or_the_usual() {
+    let mut calibration = calibration();
+    assert_eq!(calibration.operator("sort"), 40.0);
+    calibration.operators.insert("sort".into(), 12.5);
+    assert_eq!(calibration.operator("sort"), 12.5);
+    assert_eq!(calibration.operator("unheard of"), 0.0);
 }
 
 #[test]

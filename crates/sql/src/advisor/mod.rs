@@ -16,6 +16,7 @@ mod changes;
 mod compared;
 mod exchange;
 mod foreign;
+mod operators;
 mod pilot;
 mod predict;
 mod present;
@@ -30,6 +31,7 @@ mod uses;
 mod watch;
 
 pub(crate) use automatic::{Keeper, follow};
+pub use operators::operator_costs;
 pub(crate) use record::{Known, Record};
 pub(crate) use report::{advice, ledger, workload};
 pub(crate) use statements::{columns, run};

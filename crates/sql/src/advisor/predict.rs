@@ -80,7 +80,12 @@ pub(crate) fn predict(
     }
     let operators: f64 = steps(plan)
         .iter()
-        .map(|step| known.learnt(record, |learnt| learnt.seconds(step.name, step.expected)))
+        .map(|step| {
+            let usual = known.calibration.operator(step.name);
+            known.learnt(record, |learnt| {
+                learnt.seconds(step.name, usual, step.expected)
+            })
+        })
         .sum();
     seconds += operators / threads.max(1) as f64;
     Ok(Predicted {

@@ -422,7 +422,7 @@ fn another_machine_is_asked_about() {
     assert_eq!(sql.rows_of_one_engine("SHOW freestone.machine"), [slower]);
     let (longer, line) = predicted();
     assert!(line.contains("as on \"few cores"), "{line}");
-    // Operators cost the same anywhere: nobody has measured them.
+    // Of operators both files say nothing: they cost the usual.
     assert!(longer > time * 1.5, "{time} {longer}");
     ask(&sql, 3);
     assert_eq!(predicted().0, longer, "nothing is learnt");
