@@ -19,13 +19,13 @@ if ! command -v cargo-fuzz >/dev/null; then
     rm -rf "$cache/install"
 fi
 
-cargo fuzz build --sanitizer "$sanitizer"
+cargo fuzz build --features fuzzing --sanitizer "$sanitizer"
 for target in ${*:-$(cargo fuzz list)}; do
     found="$cache/found/$target"
     log="$cache/$target.log"
     mkdir -p "$found" "artifacts/$target"
     # What a run finds is kept in the cache and makes the next one start there.
-    if ! cargo fuzz run --sanitizer "$sanitizer" "$target" "$found" "corpus/$target" -- \
+    if ! cargo fuzz run --features fuzzing --sanitizer "$sanitizer" "$target" "$found" "corpus/$target" -- \
         -max_total_time="$seconds" -timeout=10 -rss_limit_mb=2048 \
         -print_final_stats=1 >"$log" 2>&1
     then

@@ -24,10 +24,9 @@ const PAGE_BYTES: u16 = 256;
 fn main() {
     codecs();
     indexes();
-    for layout in Layout::ALL {
-        stores(layout);
-        blocks(layout);
-    }
+    let stored = [Layout::Column, Layout::Row, Layout::Pax];
+    stored.into_iter().for_each(stores);
+    Layout::ALL.into_iter().for_each(blocks);
     manifest();
     messages();
 }
@@ -203,7 +202,8 @@ fn stores(layout: Layout) {
     for (kind, column) in encoded(ROWS) {
         let (codec, name) = (column.codec, name(kind, column.codec));
         let schema = table(&[kind]);
-        let sections = layout::build(&schema, &[column], &options(layout)).expect("it is small");
+        let sections = layout::build(&schema, &[], &[column], &options(layout));
+        let sections = sections.expect("it is small");
         let own = |kind| find(&sections, kind, Some(0));
         let shared = |kind| find(&sections, kind, None).expect("one of the layout");
         let book = [own(SectionKind::Codebook), own(SectionKind::Fields)];
@@ -231,6 +231,8 @@ fn stores(layout: Layout) {
                 let seed = seed.section(shared(SectionKind::PageDirectory));
                 write("pages", &name, &seed.rest(shared(SectionKind::Pages)).0);
             }
+            // Seeds of these are whole blocks.
+            Layout::Dsm | Layout::Inverted => {}
         }
     }
 }
@@ -379,12 +381,16 @@ fn manifest() {
         rows: 24,
         bytes: 4096,
         layout: Layout::Pax,
+        version: None,
+        overlays: Vec::new(),
     };
     let stored = ManifestTable {
         id: TableId(1),
         schema: table(&[ColumnType::Varchar(Some(9)), KINDS[6]]),
         options: options(Layout::Pax),
+        former: Vec::new(),
         blocks: vec![info],
+        delta: 1,
     };
     let mut manifest = Manifest {
         version: 1,

@@ -4,12 +4,15 @@ use crate::input::{Input, check_array};
 use arrow_array::Array;
 use arrow_buffer::NullBuffer;
 use freestone_storage::codec::Codebook;
-use freestone_storage::codec::bits::{CHUNK, Target};
-use freestone_storage::codec::fields::{Fetched, Fields, Rows};
+use freestone_storage::codec::bits::{CHUNK, Mask, Target};
+use freestone_storage::codec::ArrayForm;
+use freestone_storage::codec::code_source::CodeSource;
+use freestone_storage::codec::Fetch;
+use freestone_storage::codec::fields::{Fields, Rows};
 use freestone_storage::codec::integers::Integers;
 use freestone_storage::codec::symbols::SymbolTable;
 use std::fmt::Debug;
-use std::ops::RangeInclusive;
+use std::ops::{Range, RangeInclusive};
 
 /// [`Integers`]: codec, rows, bytes.
 pub fn integers(bytes: &[u8]) -> bool {
@@ -93,6 +96,36 @@ fn test(integers: &Integers, values: &[i64]) {
     }
 }
 
+/// Codes by a function of their rows.
+struct Codes<F>(F);
+
+impl<F: Fn(u32) -> u64> CodeSource for Codes<F> {
+    fn read<D: Target>(&self, rows: &Rows<'_>, base: i64, out: &mut Vec<D>) {
+        out.extend(rows.iter().map(|row| D::from_code(base, self.0(row))));
+    }
+
+    fn in_range(&self, rows: Range<usize>, codes: (u64, u64), mask: &mut Mask) {
+        self.read_and_compare(rows, codes, mask);
+    }
+}
+
+/// Integers of all rows.
+struct Integral<'a>(&'a [i64]);
+
+impl Fetch for Integral<'_> {
+    fn count(&self) -> usize {
+        self.0.len()
+    }
+
+    fn fetch<D: Target>(&self, out: &mut Vec<D>) {
+        out.extend(self.0.iter().map(|value| D::from_code(*value, 0)));
+    }
+
+    fn rows(&self) -> impl Iterator<Item = u32> + Clone {
+        0..self.0.len() as u32
+    }
+}
+
 /// [`Fields`]: rows, the header with its length, then bytes that codes are made of.
 pub fn fields(bytes: &[u8]) -> bool {
     let mut input = Input(bytes);
@@ -106,17 +139,22 @@ pub fn fields(bytes: &[u8]) -> bool {
         let byte = source.get(row as usize % source.len().max(1)).copied();
         u64::from(byte.unwrap_or(1)).wrapping_mul(0x0101_0101_0101_0101) & mask
     };
-    let codes = |rows: &Rows<'_>, out: &mut Vec<u64>| out.extend(rows.iter().map(code));
-    let all = fields.integers(&Rows::Range(0..rows), &codes);
+    let codes = Codes(code);
+    let integers = |rows: &Rows<'_>| {
+        let mut out: Vec<i64> = Vec::new();
+        fields.integers(rows, &codes, &mut out);
+        out
+    };
+    let all = integers(&Rows::Range(0..rows));
     assert_eq!(all.len(), rows);
-    let part = fields.integers(&Rows::Range(rows / 3..rows), &codes);
+    let part = integers(&Rows::Range(rows / 3..rows));
     assert_eq!(part, all[rows / 3..]);
     for step in [1, 9, 1025] {
         let positions: Vec<u32> = (rows / 5..rows)
             .step_by(step)
             .map(|row| row as u32)
             .collect();
-        let some = fields.integers(&Rows::Positions(&positions), &codes);
+        let some = integers(&Rows::Positions(&positions));
         assert!(
             some.iter()
                 .eq(positions.iter().map(|row| &all[*row as usize]))
@@ -145,12 +183,8 @@ pub fn codebook(bytes: &[u8]) -> bool {
     let integers: Vec<i64> = (0..rows).map(integer).collect();
     let nulls: NullBuffer = (0..rows).map(|row| byte(row / 3) % 4 > 0).collect();
     for nulls in [None, Some(nulls), Some(NullBuffer::new_null(rows))] {
-        let rows = Rows::Range(0..rows);
-        let fetched = Fetched {
-            integers: &integers,
-            rows: &rows,
-        };
-        if let Ok(array) = book.decode(&kind, &fetched, nulls.clone()) {
+        let fetched = Integral(&integers);
+        if let Ok(array) = book.decode(&kind, &fetched, nulls.clone(), ArrayForm::Sql) {
             check_array(&array, kind, integers.len());
             assert_eq!(
                 array.null_count(),

@@ -156,7 +156,7 @@ pub fn table(kinds: &[ColumnType]) -> TableSchema {
     };
     TableSchema {
         columns: kinds.iter().enumerate().map(column).collect(),
-        keys: Vec::new(),
+        ..TableSchema::default()
     }
 }
 

@@ -4,6 +4,7 @@ use crate::input::{Input, read_in_every_way, table};
 use arrow_buffer::BooleanBuffer;
 use freestone_storage::TableSchema;
 use freestone_storage::codec::CodeTest;
+use freestone_storage::codec::ArrayForm;
 use freestone_storage::layout::{
     BookSections, PaxStore, RowStore, Stripe, StripeSections, TupleStore,
 };
@@ -27,6 +28,7 @@ pub fn stripe(bytes: &[u8]) -> bool {
         values: input.optional(mask, 2),
         ends: input.optional(mask, 3),
         bytes: input.optional(mask, 4),
+        ..StripeSections::default()
     };
     let Ok(stripe) = Stripe::open(kind, rows, codec, sections) else {
         return false;
@@ -35,7 +37,7 @@ pub fn stripe(bytes: &[u8]) -> bool {
     for test in tests() {
         assert_eq!(stripe.test(&test, 0..rows).len(), rows);
     }
-    read_in_every_way(kind, rows, |rows| stripe.read(rows))
+    read_in_every_way(kind, rows, |rows| stripe.read_as(rows, ArrayForm::Sql))
 }
 
 /// Columns: how many (1 to 4), then of each type, codec, a bit for each section,

@@ -85,6 +85,13 @@ fn steps(root: &Path, extent: Extent) -> Vec<Step> {
             ],
         ),
     ];
+    // A workspace of its own, which nothing else compiles.
+    let fuzz = "fuzz/Cargo.toml";
+    steps.push(step(
+        "seeds of fuzz targets",
+        &cargo,
+        &["test", "--release", "--locked", "--manifest-path", fuzz],
+    ));
     let clients = "clients/rust/Cargo.toml";
     let mut wire = step(
         "wire protocol",
