@@ -86,41 +86,12 @@ impl RowFile {
     }
 }
 
-/// Attributes side by side, of which one copy is made.
-#[derive(Debug)]
-struct Run {
-    /// Where they are in a tuple of the file.
-    from: usize,
-    /// Where they go in a block's.
-    offset: usize,
-    bytes: usize,
-}
-
-/// The runs of projected attributes.
-fn runs(projected: &[(&Placed, usize)]) -> Vec<Run> {
-    let mut runs: Vec<Run> = Vec::new();
-    for (placed, offset) in projected {
-        let (from, bytes) = (placed.bit / 8, placed.attribute.bytes);
-        match runs.last_mut() {
-            Some(run) if run.from + run.bytes == from => run.bytes += bytes,
-            _ => runs.push(Run {
-                from,
-                offset: *offset,
-                bytes,
-            }),
-        }
-    }
-    runs
-}
-
 /// Iterates over pages and, for each page, over tuples; puts those that qualify in blocks.
 pub struct RowScanner<'a> {
     file: &'a RowFile,
     predicate: Predicate,
     /// Attributes with their offsets in a block's tuples; the predicate's first.
     projected: Vec<(&'a Placed, usize)>,
-    /// The same of tuples that are stored as they are.
-    runs: Vec<Run>,
     page: usize,
     tuple: usize,
     reader: Reader,
@@ -146,7 +117,6 @@ impl<'a> RowScanner<'a> {
             file,
             predicate,
             steps: projected.iter().find_map(delta),
-            runs: runs(&projected),
             projected,
             page: 0,
             tuple: 0,
@@ -163,9 +133,9 @@ impl<'a> RowScanner<'a> {
             self.tuple += 1;
             if self.predicate.passes(tuple) {
                 let number = self.block.push(0);
-                for run in &self.runs {
-                    let values = &tuple[run.from..][..run.bytes];
-                    self.block.set(number, run.offset, values);
+                for (placed, offset) in &self.projected {
+                    let value = &tuple[placed.bit / 8..][..placed.attribute.bytes];
+                    self.block.set(number, *offset, value);
                 }
                 if self.block.is_full() {
                     return;
