@@ -14,9 +14,8 @@ const REWRITTEN: f64 = 5.0;
 const REWRITTEN_SORTED: f64 = 50.0;
 /// Of rows that an index gives, this share at most is fetched one by one.
 const BY_INDEX: f64 = 0.05;
-/// Seconds to plan a query that was seen before, but for its literals, and to begin it. Rows
-/// with one value in an index are found without a plan.
-const PLANNING: f64 = 40e-6;
+/// Seconds to plan a query. Rows with one value in an index are found without a plan.
+const PLANNING: f64 = 200e-6;
 /// What was tried corrects the model by at most so much, up or down.
 const CORRECTION: f64 = 8.0;
 

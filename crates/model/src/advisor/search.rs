@@ -115,19 +115,6 @@ pub fn search<E>(
             best = better;
         }
     }
-    // A layout that was chosen for its scans need not be the one for rows that an index finds.
-    if let Some(found) = cheapest(&all, present.row_bytes).cloned()
-        && !found.stored.design.indexes.is_empty()
-    {
-        let tried = &found.stored.design;
-        for layout in layouts.iter().filter(|layout| ***layout != tried.layout) {
-            let design = Design {
-                layout: (*layout).clone(),
-                ..tried.clone()
-            };
-            all.push(priced(trial(&design)?));
-        }
-    }
     if let Some(found) = cheapest(&all, present.row_bytes).cloned() {
         for times in SIZES {
             all.extend(resized(&found, times, &priced));

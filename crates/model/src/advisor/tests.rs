@@ -392,32 +392,6 @@ fn rows_of_an_index_are_fetched_as_tried() {
     assert_eq!(indexed.unwrap().stored.design.layout, "column");
 }
 
-/// Scans would be quickest of columns; rows that an index finds are fetched sooner from rows.
-#[test]
-fn rows_of_an_index_may_lie_otherwise_than_those_of_scans() {
-    let mut workload = Workload::default();
-    (0..50).for_each(|_| workload.query(usage(2, Test::Equal), &run(1e-4)));
-    let mut trial = |design: &Design| {
-        let by_row = design.layout == "row";
-        let tried = Tried {
-            rows: 1e5,
-            usages: vec![TriedUsage {
-                usage: usage(2, Test::Equal),
-                seconds: if by_row { 1e-3 } else { 1e-4 },
-                fetch_seconds: if by_row { 1e-6 } else { 4e-6 },
-            }],
-        };
-        Ok::<Stored, Infallible>(Stored {
-            tried: Some(tried),
-            ..stored(design)
-        })
-    };
-    let Ok(present) = trial(&design("column"));
-    let Ok(all) = search(&calibration(), &workload, &present, &mut trial);
-    let found = &all[0].stored.design;
-    assert_eq!((found.layout.as_str(), found.indexes.len()), ("row", 1));
-}
-
 /// An index that no condition could use is not tried, so that chance does not keep it.
 #[test]
 fn an_index_of_no_use_goes() {
