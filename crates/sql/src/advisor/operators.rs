@@ -16,7 +16,7 @@ const TURNS: usize = 3;
 
 /// Statements of which an operator takes much of the time: groups of few and of many keys,
 /// joins with a small side and a large one.
-const STATEMENTS: [&str; 11] = [
+const STATEMENTS: [&str; 10] = [
     "SELECT count(*) FROM (SELECT a, count(*) AS n FROM t GROUP BY a) AS s WHERE n + a > 500",
     "SELECT sum(a * 3 + b), sum(a - c) FROM t",
     "SELECT g, sum(a), avg(c) FROM t GROUP BY g",
@@ -26,7 +26,6 @@ const STATEMENTS: [&str; 11] = [
     "SELECT a, b FROM t ORDER BY a, b",
     "SELECT a, b FROM t ORDER BY b, a LIMIT 100",
     "SELECT sum(n) FROM (SELECT row_number() OVER (PARTITION BY g ORDER BY a) AS n FROM t) AS s",
-    "SELECT count(*) FROM (SELECT a FROM t LIMIT 1000000) AS s WHERE a + 1 > 500",
     "SELECT count(*) FROM (SELECT a FROM t UNION ALL SELECT b FROM t) AS s WHERE a + 1 > 500",
 ];
 
@@ -79,6 +78,6 @@ mod tests {
         for name in ["aggregate", "join", "sort", "filter"] {
             assert!(costs[name] > 0.0, "{name}: {costs:?}");
         }
-        assert!(costs["sort"] > costs["limit"], "{costs:?}");
+        assert!(costs["sort"] > costs["union"], "{costs:?}");
     }
 }
