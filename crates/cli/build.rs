@@ -18,10 +18,13 @@ fn main() {
 /// The commit of this checkout; none of a copy without history, which another
 /// repository may lie around.
 fn checked_out(root: &str) -> Option<String> {
-    if !Path::new(root).join(".git").exists() {
+    let own = Path::new(root).join(".git");
+    if !own.exists() {
         return None;
     }
-    let directory = PathBuf::from(git(root, &["rev-parse", "--absolute-git-dir"])?);
+    // Where git does not answer, it is asked again after the next commit.
+    let directory = git(root, &["rev-parse", "--absolute-git-dir"]);
+    let directory = directory.map_or(own, PathBuf::from);
     // The second is written with every commit. A file that is not there would be a
     // change each time.
     for file in ["HEAD", "logs/HEAD"] {
