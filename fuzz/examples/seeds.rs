@@ -202,8 +202,7 @@ fn stores(layout: Layout) {
     for (kind, column) in encoded(ROWS) {
         let (codec, name) = (column.codec, name(kind, column.codec));
         let schema = table(&[kind]);
-        let sections = layout::build(&schema, &[], &[column], &options(layout));
-        let sections = sections.expect("it is small");
+        let sections = layout::build(&schema, &[], &[column], &options(layout)).expect("small");
         let own = |kind| find(&sections, kind, Some(0));
         let shared = |kind| find(&sections, kind, None).expect("one of the layout");
         let book = [own(SectionKind::Codebook), own(SectionKind::Fields)];
@@ -231,7 +230,6 @@ fn stores(layout: Layout) {
                 let seed = seed.section(shared(SectionKind::PageDirectory));
                 write("pages", &name, &seed.rest(shared(SectionKind::Pages)).0);
             }
-            // Seeds of these are whole blocks.
             Layout::Dsm | Layout::Inverted => {}
         }
     }
@@ -256,12 +254,8 @@ fn array(kind: ColumnType, dense: &Dense) -> ArrayRef {
 }
 
 fn blocks(layout: Layout) {
-    let kinds = [
-        ColumnType::Integer,
-        ColumnType::Double,
-        ColumnType::Text,
-        ColumnType::Boolean,
-    ];
+    use ColumnType::{Boolean, Double, Integer, Text};
+    let kinds = [Integer, Double, Text, Boolean];
     let choices = [
         ("plain", "none"),
         ("auto", "auto"),
