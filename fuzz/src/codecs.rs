@@ -3,11 +3,11 @@
 use crate::input::{Input, check_array};
 use arrow_array::Array;
 use arrow_buffer::NullBuffer;
-use freestone_storage::codec::Codebook;
-use freestone_storage::codec::bits::{CHUNK, Mask, Target};
 use freestone_storage::codec::ArrayForm;
-use freestone_storage::codec::code_source::CodeSource;
+use freestone_storage::codec::Codebook;
 use freestone_storage::codec::Fetch;
+use freestone_storage::codec::bits::{CHUNK, Mask, Target};
+use freestone_storage::codec::code_source::CodeSource;
 use freestone_storage::codec::fields::{Fields, Rows};
 use freestone_storage::codec::integers::Integers;
 use freestone_storage::codec::symbols::SymbolTable;

@@ -3,8 +3,8 @@
 use crate::input::{Input, read_in_every_way, table};
 use arrow_buffer::BooleanBuffer;
 use freestone_storage::TableSchema;
-use freestone_storage::codec::CodeTest;
 use freestone_storage::codec::ArrayForm;
+use freestone_storage::codec::CodeTest;
 use freestone_storage::layout::{
     BookSections, PaxStore, RowStore, Stripe, StripeSections, TupleStore,
 };
