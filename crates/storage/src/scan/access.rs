@@ -98,7 +98,9 @@ pub(super) fn choose(
     }
     match by_index(table, block, conditions, &rows)? {
         Some((mut positions, exact)) => {
-            positions.retain(|row| rows.contains(&(*row as usize)));
+            if searched {
+                positions.retain(|row| rows.contains(&(*row as usize)));
+            }
             Ok(Access::Positions {
                 positions,
                 searched,

@@ -42,8 +42,9 @@ pub(super) struct BlockScan {
     all: bool,
     /// Rows not looked at yet.
     rows: Range<usize>,
-    /// Rows that an index gave, ascending.
-    candidates: VecDeque<u32>,
+    /// Rows that an index gave, ascending, and how many of them have been looked at.
+    candidates: Vec<u32>,
+    looked_at: usize,
     /// Whether they need no check.
     exact: bool,
     /// Scan nodes, if the block is scanned by them.
@@ -176,7 +177,8 @@ impl BlockScan {
             filter: Filter::default(),
             all,
             rows: 0..block.rows() as usize,
-            candidates: VecDeque::new(),
+            candidates: Vec::new(),
+            looked_at: 0,
             exact: false,
             pipeline: None,
             ready: VecDeque::new(),
@@ -255,10 +257,10 @@ impl BlockScan {
                 metrics.rows_scanned.fetch_add(looked_at, Ordering::Relaxed);
                 new.rows = 0..0;
                 new.exact = exact;
-                let gone = new.gone.as_deref();
-                new.candidates = positions.into();
-                new.candidates
-                    .retain(|row| gone.is_none_or(|gone| !gone.contains(*row)));
+                new.candidates = positions;
+                if let Some(gone) = &new.gone {
+                    new.candidates.retain(|row| !gone.contains(*row));
+                }
             }
         }
         Ok(new)
@@ -271,7 +273,7 @@ impl BlockScan {
                 return Ok(deliver(scan, columns));
             }
             let full = self.pending.len() >= scan.batch_rows;
-            let done = self.rows.is_empty() && self.candidates.is_empty();
+            let done = self.rows.is_empty() && self.looked_at == self.candidates.len();
             let must = !self.pending.is_empty() && (!self.whole.is_empty() || done);
             if full || must {
                 return self.emit_pending(scan);
@@ -299,14 +301,21 @@ impl BlockScan {
 
     /// Checks the next rows that an index gave.
     fn check_candidates(&mut self, scan: &Scan) -> Result<()> {
-        let next = self.candidates.len().min(ZONE_ROWS);
-        let positions: Vec<u32> = self.candidates.drain(..next).collect();
-        let Some(predicate) = scan.predicate.as_ref().filter(|_| !self.exact) else {
+        let predicate = scan.predicate.as_ref().filter(|_| !self.exact);
+        // Those that need no check go out as they are.
+        let most = match predicate {
+            Some(_) => ZONE_ROWS,
+            None => scan.batch_rows.saturating_sub(self.pending.len()),
+        };
+        let end = self.candidates.len().min(self.looked_at + most);
+        let positions = &self.candidates[self.looked_at..end];
+        self.looked_at = end;
+        let Some(predicate) = predicate else {
             scan.metrics.decided(positions.len(), positions.len());
-            self.pending.extend(positions);
+            self.pending.extend_from_slice(positions);
             return Ok(());
         };
-        let bits = Filter::at(predicate, &self.block, &positions)?;
+        let bits = Filter::at(predicate, &self.block, positions)?;
         scan.metrics.decided(positions.len(), bits.count_set_bits());
         self.pending
             .extend(bits.set_indices().map(|place| positions[place]));
