@@ -211,7 +211,8 @@ impl Connection {
                 let opened = Arc::clone(&opened);
                 let run = async move {
                     let session = &opened.session;
-                    lent(session, frames, known.prepared.run(session, &values)).await
+                    let run = known.prepared.run_after_key(session, &values);
+                    lent(session, frames, run).await
                 };
                 wait(py, interrupts, observer, fraction, run)
             }

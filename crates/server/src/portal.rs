@@ -161,7 +161,7 @@ impl Portal {
             let (schema, rest, rows) = match prepared.batch_at_key(session, &self.values)? {
                 Some(batch) => (batch.schema(), Some((batch, 0)), None),
                 None => {
-                    let run = Box::pin(prepared.run(session, &self.values));
+                    let run = Box::pin(prepared.run_after_key(session, &self.values));
                     let outcome = limits.wait(run).await??;
                     noticed(messages, session)?;
                     match outcome {

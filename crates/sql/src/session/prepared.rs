@@ -80,6 +80,17 @@ impl Prepared {
     /// # Errors
     /// `08P01` for too few values or too many; those of the statement.
     pub async fn run(&self, session: &Session, values: &[Parameter]) -> Result<Outcome> {
+        if let Some(batch) = self.batch_at_key(session, values)? {
+            return Outcome::batch(batch);
+        }
+        self.run_after_key(session, values).await
+    }
+
+    /// [`Prepared::run`] where [`Prepared::batch_at_key`] has had no answer just now.
+    ///
+    /// # Errors
+    /// As [`Prepared::run`].
+    pub async fn run_after_key(&self, session: &Session, values: &[Parameter]) -> Result<Outcome> {
         let at_point = AssertUnwindSafe(self.change_at_point(session, values)).catch_unwind();
         let at_point = at_point
             .await
@@ -88,9 +99,6 @@ impl Prepared {
             at_point.map_err(|error| told(session, Some(self.statement.ast.as_ref()), error));
         if let Some(outcome) = at_point? {
             return Ok(outcome);
-        }
-        if let Some((point, rows)) = self.found(session, values)? {
-            return Outcome::batch(point.batch(&rows)?);
         }
         let literals = values.iter().enumerate();
         let literals = literals.map(|(number, value)| self.typed(number, value.literal()));
@@ -157,7 +165,8 @@ impl Prepared {
         if let Some((_, rows)) = self.found(session, values)? {
             return Ok(rows);
         }
-        let Outcome::Rows(rows) = Box::pin(self.run(session, values)).await? else {
+        let run = Box::pin(self.run_after_key(session, values));
+        let Outcome::Rows(rows) = run.await? else {
             return Ok(Vec::new());
         };
         let mut all = Vec::new();
@@ -172,7 +181,7 @@ impl Prepared {
     }
 
     /// The rows with one key as a batch, at once and without a plan; `None` if that is not
-    /// what is asked for: then [`Prepared::run`] has the answer.
+    /// what is asked for: then [`Prepared::run_after_key`] has the answer.
     ///
     /// # Errors
     /// Those of reading the rows.
