@@ -28,6 +28,7 @@
 
 mod advisor;
 mod apply;
+mod barrier;
 mod copy;
 mod database;
 mod dialect;

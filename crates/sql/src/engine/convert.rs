@@ -12,6 +12,7 @@ use super::expression::Scope;
 use super::sampled::Sampled;
 use super::scalar::has_subquery;
 use super::shared::Repeated;
+use crate::barrier::under;
 use crate::scan::{StoredTable, selectivity};
 
 /// Turns plans into ours.
@@ -80,7 +81,8 @@ impl Converter<'_> {
             LogicalPlan::Sort(sort) => self.sort(sort),
             LogicalPlan::Limit(limit) => self.limit(limit),
             LogicalPlan::Union(union) => self.union(union),
-            _ => None,
+            // A condition above stays a step of its own.
+            other => self.convert(under(other)?),
         }
     }
 

@@ -34,6 +34,7 @@ use datafusion::physical_plan::ExecutionPlan;
 use self::convert::Converter;
 use self::node::PipelineNode;
 use self::shared::Repeated;
+use crate::barrier::under;
 use crate::plan::optimize::optimized;
 use crate::session::OwnOptions;
 
@@ -98,7 +99,7 @@ fn is_worthwhile(plan: &LogicalPlan) -> bool {
         }
         LogicalPlan::Limit(limit) => is_worthwhile(&limit.input),
         LogicalPlan::Union(union) => union.inputs.iter().any(|input| is_worthwhile(input)),
-        _ => false,
+        other => under(other).is_some_and(is_worthwhile),
     }
 }
 

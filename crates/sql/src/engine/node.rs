@@ -34,6 +34,7 @@ use freestone_exec::{Plan, Run, Space};
 use freestone_storage::Snapshot;
 
 use crate::apply::Applies;
+use crate::barrier::Barriers;
 use crate::error::Error;
 use crate::memory::Broker;
 use crate::progress::Progress;
@@ -138,6 +139,7 @@ impl QueryPlanner for Planner {
         let planner = DefaultPhysicalPlanner::with_extension_planners(vec![
             Arc::new(Pipelines),
             Arc::new(Applies),
+            Arc::new(Barriers),
         ]);
         planner.create_physical_plan(plan, session).await
     }

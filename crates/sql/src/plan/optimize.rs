@@ -22,6 +22,7 @@ use datafusion::optimizer::{Analyzer, OptimizerConfig, OptimizerRule};
 
 use super::joins_apart::{APART, KEYS_AGAIN, is_apart};
 use crate::apply::{self, Apply};
+use crate::barrier::{self, THROUGH};
 
 type Rule = Arc<dyn OptimizerRule + Send + Sync>;
 
@@ -86,6 +87,8 @@ struct Parts {
     repeated_keys: bool,
     /// Functions that are best computed next to a scan.
     leaf_function: bool,
+    /// Views whose readers may not read what is under them.
+    barrier: bool,
 }
 
 impl Parts {
@@ -129,7 +132,10 @@ impl Parts {
                 self.aggregate = true;
                 self.repeated_keys |= has_repeated(aggregate.group_expr.iter());
             }
-            _ => return false,
+            other => match barrier::under(other) {
+                Some(_) => self.barrier = true,
+                None => return false,
+            },
         }
         true
     }
@@ -172,6 +178,7 @@ impl Parts {
             "eliminate_limit" | "push_down_limit" => self.limit,
             "single_distinct_aggregation_to_group_by" => self.distinct_aggregate,
             "eliminate_group_by_constant" => self.aggregate,
+            THROUGH => self.barrier,
             "extract_leaf_expressions" | "push_down_leaf_projections" => self.leaf_function,
             _ => true,
         }
@@ -179,7 +186,8 @@ impl Parts {
 
     /// Whether a rule can have something to do after all rules.
     fn concern_again(&self, rule: &str) -> bool {
-        let makes_work = self.subquery || self.set_comparison || self.either && self.join;
+        let makes_work =
+            self.subquery || self.set_comparison || self.barrier || self.either && self.join;
         match rule {
             "push_down_limit" => self.limit,
             APART | KEYS_AGAIN => makes_work && self.keys_apart,

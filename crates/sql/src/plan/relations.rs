@@ -31,6 +31,7 @@ use freestone_storage::{Catalog, Object, Privileges, Snapshot};
 use super::names::{DEFAULT_SCHEMA, INFORMATION_SCHEMA, Name, of_reference};
 use super::pg_catalog::{self, PG_CATALOG};
 use super::{information_schema, naming, rewrite, table_functions};
+use crate::barrier::barred;
 use crate::error::{Error, Result, did_you_mean};
 use crate::functions::{roles, sequences, settings};
 use crate::rights::{Identity, Rights, denied};
@@ -124,7 +125,11 @@ impl<'a> Relations<'a> {
             self.rights.borrow_mut().push(owner);
             let plan = self.view_plan(name, &view.sql);
             self.rights.borrow_mut().pop();
-            let plan = plan?;
+            // Whoever owns it can read what is in it.
+            let plan = match rights.owns(&object) {
+                true => plan?,
+                false => barred(plan?),
+            };
             return Ok(Arc::new(ViewTable::new(plan, Some(view.sql.clone()))));
         }
         if name.schema == INFORMATION_SCHEMA

@@ -23,6 +23,7 @@ use freestone_storage::{Catalog, RoleId, Snapshot, Table};
 use parking_lot::Mutex;
 
 use crate::advisor::Foreseen;
+use crate::barrier::under;
 use crate::scan::StoredTable;
 
 /// Most plans that are kept.
@@ -212,7 +213,7 @@ pub(crate) fn lasting(plan: &LogicalPlan) -> Option<Vec<PlannedTable>> {
                 tables.extend(stored.map(|stored| PlannedTable::of(stored.parts().0)));
                 stored.is_some()
             }
-            LogicalPlan::Extension(_) => false,
+            LogicalPlan::Extension(_) => under(node).is_some(),
             _ => true,
         };
         node.apply_expressions(|expr| {

@@ -8,6 +8,7 @@ use datafusion::execution::session_state::{SessionState, SessionStateBuilder};
 use datafusion::optimizer::optimizer::Optimizer;
 use datafusion::prelude::SessionConfig;
 
+use crate::barrier;
 use crate::engine::Planner;
 use crate::functions;
 use crate::memory::Broker;
@@ -86,5 +87,6 @@ pub(crate) fn template(memory: Option<Arc<Broker>>) -> SessionState {
     rules.push(Arc::new(Decorrelate::default()));
     let optimizer = builder.optimizer().get_or_insert_with(Optimizer::new);
     joins_apart::install(optimizer);
+    barrier::install(optimizer);
     builder.build()
 }
