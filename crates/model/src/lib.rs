@@ -20,8 +20,8 @@ mod rate;
 
 pub use advisor::{
     AUTO, BLOCK_BYTES, BlockUse, Candidate, Change, ColumnUse, Design, Gain, HALF_LIFE, Index,
-    Price, QUERIES, Run, Runs, Stored, Test, Tested, Total, Tried, TriedUsage, USAGES, Usage,
-    Workload, block_designs, gains, missing, mixture, price, search, total,
+    Partition, Price, QUERIES, Run, Runs, Stored, Test, Tested, Total, Tried, TriedUsage, USAGES,
+    Usage, Workload, block_designs, gains, missing, mixture, price, search, total,
 };
 pub use calibration::{Calibration, Spread, Stated};
 pub use codb::Traits;

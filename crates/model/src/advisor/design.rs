@@ -13,6 +13,9 @@ pub struct Design {
     pub layout: String,
     /// Column that blocks are sorted on.
     pub sort_by: Option<String>,
+    /// Ranges of a column whose rows share no block.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub partition_by: Option<Partition>,
     /// Codecs of its columns: `auto` or `none`.
     pub codec: String,
     /// Indexes besides those of its keys.
@@ -20,6 +23,15 @@ pub struct Design {
     /// Bytes of a block.
     #[serde(default = "usual_block")]
     pub block_bytes: u64,
+}
+
+/// Ranges of the values of a column, with about as many rows each.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct Partition {
+    /// The column.
+    pub column: String,
+    /// How many ranges it has.
+    pub ranges: u16,
 }
 
 /// Bytes of a block of tables that do not say.
@@ -52,6 +64,9 @@ impl fmt::Display for Design {
         }
         if let Some(column) = &self.sort_by {
             write!(f, ", sorted by {column}")?;
+        }
+        if let Some(partition) = &self.partition_by {
+            write!(f, ", {} ranges of {}", partition.ranges, partition.column)?;
         }
         if self.block_bytes != BLOCK_BYTES {
             write!(f, ", blocks of {} KiB", self.block_bytes >> 10)?;
@@ -134,6 +149,19 @@ impl Stored {
             blocks,
             ..self.clone()
         })
+    }
+
+    /// The same cut at the bounds of ranges: no block has rows of two.
+    pub fn partitioned(&self, partition: &Partition) -> Stored {
+        Stored {
+            design: Design {
+                partition_by: Some(partition.clone()),
+                ..self.design.clone()
+            },
+            blocks: self.blocks.max(f64::from(partition.ranges)),
+            in_order: false,
+            ..self.clone()
+        }
     }
 
     /// Of two trials of one design the quicker times: whatever else ran made the others.

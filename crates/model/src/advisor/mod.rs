@@ -9,6 +9,7 @@
 //! whoever has the table.
 
 mod blocks;
+mod choices;
 mod design;
 mod price;
 mod search;
@@ -18,7 +19,7 @@ mod usage;
 mod workload;
 
 pub use blocks::{AUTO, BlockUse, block_designs, mixture};
-pub use design::{BLOCK_BYTES, Design, Index, Stored, Tried, TriedUsage};
+pub use design::{BLOCK_BYTES, Design, Index, Partition, Stored, Tried, TriedUsage};
 pub use price::{Price, Total, price, total};
 pub use search::{Candidate, Gain, QUERIES, gains, missing, search};
 pub use usage::{Run, Runs, Test, Tested, Usage};

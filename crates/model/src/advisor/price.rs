@@ -12,10 +12,12 @@ use crate::query::Bound;
 /// between.
 const REWRITTEN: f64 = 5.0;
 const REWRITTEN_SORTED: f64 = 50.0;
+/// Of a table in ranges they come between those of their range.
+const REWRITTEN_RANGES: f64 = 10.0;
 /// Of rows that an index gives, this share at most is fetched one by one.
 const BY_INDEX: f64 = 0.05;
 /// Seconds to plan a query. Rows with one value in an index are found without a plan.
-const PLANNING: f64 = 200e-6;
+const PLANNING: f64 = 60e-6;
 /// What was tried corrects the model by at most so much, up or down.
 const CORRECTION: f64 = 8.0;
 
@@ -128,9 +130,10 @@ pub fn total(calibration: &Calibration, stored: &Stored, workload: &Workload) ->
         Some(price.with_plan(1.0) * runs.count)
     });
     let changed = workload.updated + workload.deleted;
-    let rewritten = match stored.design.sort_by {
-        Some(_) => REWRITTEN_SORTED,
-        None => REWRITTEN,
+    let rewritten = match (&stored.design.partition_by, &stored.design.sort_by) {
+        (Some(_), _) => REWRITTEN_RANGES,
+        (None, Some(_)) => REWRITTEN_SORTED,
+        (None, None) => REWRITTEN,
     };
     Total {
         reading: priced.sum(),
@@ -157,18 +160,39 @@ pub(super) fn may_find(index: &Index, test: Test, share: f64) -> bool {
 
 /// How rows are found.
 enum Way {
-    /// So many are looked at.
-    Scan(f64),
+    /// So many of so many blocks are looked at.
+    Scan(f64, f64),
     /// An order has decided a condition: so many rows of so many blocks are left.
     Order(usize, f64, f64),
-    /// An index finds so many rows, which are fetched one by one; whether without a plan.
-    Index(f64, bool),
+    /// Indexes of so many blocks find so many rows, which are fetched one by one; whether
+    /// without a plan.
+    Index(f64, f64, bool),
+}
+
+/// The share of the rows that lie in ranges of which some may pass.
+fn in_ranges(stored: &Stored, usage: &Usage, run: &Run) -> f64 {
+    let Some(partition) = &stored.design.partition_by else {
+        return 1.0;
+    };
+    let ranges = f64::from(partition.ranges.max(1));
+    let tested = usage.tested.iter().zip(&run.shares);
+    let tested = tested.filter(|(tested, _)| tested.column == partition.column);
+    let left = tested.map(|(tested, share)| match tested.test {
+        Test::Equal => share.max(1.0 / ranges),
+        // It begins within a range and ends within another.
+        Test::Range => (share * ranges + 1.0).ceil() / ranges,
+        Test::Other => 1.0,
+    });
+    left.fold(1.0, f64::min)
 }
 
 impl Way {
     fn all(stored: &Stored, usage: &Usage, run: &Run) -> Vec<Way> {
         let scanned = if stored.in_order { run.scanned } else { 1.0 };
-        let mut ways = vec![Way::Scan(stored.rows * scanned.max(run.selected))];
+        let left = in_ranges(stored, usage, run);
+        let blocks_left = (stored.blocks * left).ceil().max(1.0);
+        let rows = stored.rows * scanned.min(left).max(run.selected);
+        let mut ways = vec![Way::Scan(rows, blocks_left)];
         let alone = usage.tested.len() == 1
             && usage.joined.is_empty()
             && usage.grouped.is_empty()
@@ -179,9 +203,12 @@ impl Way {
             let matching = stored.rows * share;
             let is_sorted = stored.design.sort_by.as_ref() == Some(&tested.column);
             if is_sorted && tested.test != Test::Other {
-                // The table is sorted as a whole when it is written.
-                let blocks = (stored.blocks * share).ceil().max(1.0);
-                ways.push(Way::Order(place, matching, blocks));
+                ways.push(match stored.design.partition_by {
+                    // Each range is sorted by itself.
+                    Some(_) => Way::Order(place, matching * left, blocks_left),
+                    // The table is sorted as a whole when it is written.
+                    None => Way::Order(place, matching, (stored.blocks * share).ceil().max(1.0)),
+                });
             }
             let indexes = &stored.design.indexes;
             let index = indexes.iter().find(|index| index.column == tested.column);
@@ -189,7 +216,7 @@ impl Way {
                 && may_find(index, tested.test, share)
             {
                 let unplanned = alone && tested.test == Test::Equal && index.kind == CSB;
-                ways.push(Way::Index(matching, unplanned));
+                ways.push(Way::Index(matching, blocks_left, unplanned));
             }
         }
         ways
@@ -211,13 +238,13 @@ impl Way {
             planned,
         };
         let (decided, rows, blocks) = match self {
-            Way::Index(matching, alone) => {
-                let descents = stored.blocks * calibration.costs.descent_misses() * miss;
+            Way::Index(matching, blocks, alone) => {
+                let descents = blocks * calibration.costs.descent_misses() * miss;
                 let seconds = descents + matching * (fetch_seconds(stored, usage) + miss);
-                let cold = matching.min(stored.blocks) * machine.seek_seconds;
+                let cold = matching.min(*blocks) * machine.seek_seconds;
                 return Some(price(seconds, Bound::Processor, !alone, cold));
             }
-            Way::Scan(rows) => (None, *rows, stored.blocks),
+            Way::Scan(rows, blocks) => (None, *rows, *blocks),
             Way::Order(place, rows, blocks) => (Some(*place), *rows, *blocks),
         };
         let selection = selection(stored, (usage, run), decided, rows, blocks);
@@ -244,7 +271,7 @@ impl Way {
 }
 
 /// Seconds to fetch what a usage reads of one row: as tried, else by the share of the columns.
-fn fetch_seconds(stored: &Stored, usage: &Usage) -> f64 {
+pub(super) fn fetch_seconds(stored: &Stored, usage: &Usage) -> f64 {
     if let Some(tried) = stored.tried(usage) {
         return tried.fetch_seconds;
     }

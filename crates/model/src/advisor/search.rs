@@ -1,19 +1,12 @@
 //! The search for the design that a workload costs least under.
 
-use super::design::{Design, Index, Stored};
-use super::price::{CSB, Price, Total, may_find, price, total};
-use super::usage::{Runs, Test, Tested, Usage};
+use super::choices::{AUTO, codecs, indexes, partitions, sorts};
+use super::design::{Design, Stored};
+use super::price::{Price, Total, fetch_seconds, price, total};
+use super::usage::{Runs, Usage};
 use super::workload::Workload;
 use crate::calibration::Calibration;
-use std::collections::BTreeMap;
 
-/// Columns that blocks are tried sorted on, besides the present one.
-const SORTS: usize = 3;
-/// Columns that an index is tried on.
-const INDEXES: usize = 3;
-/// The choice of codecs by Freestone itself, and those that are tried besides.
-const AUTO: &str = "auto";
-const CODECS: [&str; 2] = ["fast", "none"];
 /// How much larger or smaller blocks are tried at once.
 const SIZES: [f64; 2] = [4.0, 0.25];
 /// An index, or blocks of another size, have to save this share of the whole, to be worth its name.
@@ -81,6 +74,7 @@ pub fn search<E>(
             let design = Design {
                 layout: (*layout).clone(),
                 sort_by: sort_by.clone(),
+                partition_by: None,
                 codec: AUTO.to_owned(),
                 indexes: Vec::new(),
                 block_bytes: present.design.block_bytes,
@@ -100,12 +94,20 @@ pub fn search<E>(
     }
     let unsorted = all.iter().filter(|one| one.stored.design.sort_by.is_none());
     let unsorted: Vec<Candidate> = unsorted.cloned().collect();
-    // An index may do what the order does, or what is left.
-    let starts = [
-        cheapest(&all, present.row_bytes).cloned(),
-        cheapest(&unsorted, present.row_bytes).cloned(),
+    // An index may do what the order does, or what is left; its rows may best lie otherwise
+    // than those of scans.
+    let mut starts = Vec::new();
+    let found = [
+        cheapest(&all, present.row_bytes),
+        cheapest(&unsorted, present.row_bytes),
+        soonest(&unsorted, workload),
     ];
-    for start in starts.into_iter().flatten() {
+    for start in found.into_iter().flatten() {
+        if !starts.contains(start) {
+            starts.push(start.clone());
+        }
+    }
+    for start in starts {
         let mut best = Some(start);
         while let Some(found) = &best {
             let better = indexed(&found.clone(), present, workload, &mut |design| {
@@ -113,6 +115,17 @@ pub fn search<E>(
             })?;
             all.extend(better.clone());
             best = better;
+        }
+    }
+    // Ranges may do what the order of another column does not, or what an order costs too
+    // much to keep.
+    let (sorted, unsorted): (Vec<Candidate>, Vec<Candidate>) = all
+        .iter()
+        .cloned()
+        .partition(|one| one.stored.design.sort_by.is_some());
+    for some in [sorted, unsorted] {
+        if let Some(start) = cheapest(&some, present.row_bytes) {
+            all.extend(in_ranges(start, present, workload, &priced));
         }
     }
     if let Some(found) = cheapest(&all, present.row_bytes).cloned() {
@@ -141,6 +154,19 @@ fn resized(found: &Candidate, times: f64, priced: &dyn Fn(Stored) -> Candidate) 
             None => return better,
         }
     }
+}
+
+/// A design in ranges of columns that conditions are on, where that saves something.
+fn in_ranges(
+    found: &Candidate,
+    present: &Stored,
+    workload: &Workload,
+    priced: &dyn Fn(Stored) -> Candidate,
+) -> Vec<Candidate> {
+    let limit = found.total.seconds() * (1.0 - WORTH);
+    let all = partitions(&found.stored.design, present, workload).into_iter();
+    let all = all.map(|partition| priced(found.stored.partitioned(&partition)));
+    all.filter(|one| one.total.seconds() < limit).collect()
 }
 
 /// A design with one more index, the one that saves most; none if none is worth it.
@@ -178,6 +204,20 @@ fn cheapest(all: &[Candidate], present: f64) -> Option<&Candidate> {
     let least = fitting().map(cost).fold(f64::INFINITY, f64::min);
     let alike = fitting().filter(|one| cost(one) <= least * (1.0 + ALIKE));
     alike.min_by(|one, two| one.stored.row_bytes.total_cmp(&two.stored.row_bytes))
+}
+
+/// The one from which the rows of all queries are fetched soonest, one by one.
+fn soonest<'a>(all: &'a [Candidate], workload: &Workload) -> Option<&'a Candidate> {
+    let seconds = |candidate: &Candidate| -> f64 {
+        let usages = workload.usages.iter();
+        let fetched = usages.map(|(usage, runs)| {
+            let rows = runs.count * runs.mean().selected;
+            rows * fetch_seconds(&candidate.stored, usage)
+        });
+        fetched.sum()
+    };
+    all.iter()
+        .min_by(|one, two| seconds(one).total_cmp(&seconds(two)))
 }
 
 /// Seconds, more for a design whose rows take more bytes than they might.
@@ -221,92 +261,4 @@ impl Gain {
     pub fn saved(&self) -> f64 {
         (self.before.with_plan(1.0) - self.after.with_plan(1.0)) * self.runs.count
     }
-}
-
-/// Columns to sort on: none, the present one, and those by whose conditions most rows
-/// would not have to be looked at.
-fn sorts(present: &Stored, workload: &Workload) -> Vec<Option<String>> {
-    let worth = weights(present, workload, |tested, _| tested.test != Test::Other);
-    let mut sorts = vec![None, present.design.sort_by.clone()];
-    sorts.extend(worth.into_iter().take(SORTS).map(Some));
-    let mut seen = Vec::new();
-    sorts.retain(|sort| {
-        let new = !seen.contains(sort);
-        seen.push(sort.clone());
-        new
-    });
-    sorts
-}
-
-/// Choices of codecs besides `auto`, the present one among them.
-fn codecs(present: &Stored) -> Vec<String> {
-    let mut all = CODECS.map(str::to_owned).to_vec();
-    let own = &present.design.codec;
-    if own != AUTO && !all.contains(own) {
-        all.push(own.clone());
-    }
-    all
-}
-
-/// Indexes that a design has not, and that could find rows by their value or by a range.
-fn indexes(design: &Design, present: &Stored, workload: &Workload) -> Vec<Index> {
-    let on = |column: &String| Index {
-        kind: CSB.to_owned(),
-        column: column.clone(),
-    };
-    let mut worth = weights(present, workload, |tested, share| {
-        may_find(&on(&tested.column), tested.test, share)
-    });
-    worth.truncate(INDEXES);
-    // What no query could use only seems to save something.
-    let known = present.design.indexes.iter();
-    let known = known.filter(|index| is_of_use(index, workload)).cloned();
-    let new = worth.iter().map(on);
-    let mut all: Vec<Index> = known.chain(new).collect();
-    all.sort();
-    all.dedup_by(|one, two| one.column == two.column);
-    let has = |index: &Index| {
-        design
-            .indexes
-            .iter()
-            .any(|known| known.column == index.column)
-    };
-    all.retain(|index| !has(index));
-    all
-}
-
-/// Whether any query has a condition by which an index finds few rows.
-fn is_of_use(index: &Index, workload: &Workload) -> bool {
-    workload.usages.iter().any(|(usage, runs)| {
-        let shares = runs.mean().shares;
-        let mut terms = usage.tested.iter().zip(shares);
-        terms.any(|(tested, share)| {
-            tested.column == index.column && may_find(index, tested.test, share)
-        })
-    })
-}
-
-/// Columns with conditions, the one first that leaves the most rows of the most runs out.
-fn weights(
-    present: &Stored,
-    workload: &Workload,
-    wanted: impl Fn(&Tested, f64) -> bool,
-) -> Vec<String> {
-    let mut worth: BTreeMap<&String, f64> = BTreeMap::new();
-    for (usage, runs) in &workload.usages {
-        let mean = runs.mean();
-        for (tested, share) in usage.tested.iter().zip(&mean.shares) {
-            if wanted(tested, *share) && present.columns.contains_key(&tested.column) {
-                let left_out = (mean.scanned - share).max(0.0);
-                *worth.entry(&tested.column).or_default() += runs.count * left_out;
-            }
-        }
-    }
-    let mut worth: Vec<(&String, f64)> = worth.into_iter().collect();
-    worth.retain(|(_, worth)| *worth > 0.0);
-    worth.sort_by(|one, two| two.1.total_cmp(&one.1));
-    worth
-        .into_iter()
-        .map(|(column, _)| column.clone())
-        .collect()
 }

@@ -57,6 +57,7 @@ fn design(layout: &str) -> Design {
     Design {
         layout: layout.to_owned(),
         sort_by: None,
+        partition_by: None,
         codec: "auto".to_owned(),
         indexes: Vec::new(),
         block_bytes: BLOCK_BYTES,
@@ -333,6 +334,36 @@ fn an_index_is_tried_without_the_order_too() {
     assert_eq!(found.indexes.len(), 1);
 }
 
+/// Conditions on two columns: an order helps one, ranges the other.
+#[test]
+fn ranges_are_cut_beside_an_order() {
+    let mut workload = Workload::default();
+    (0..50).for_each(|_| workload.query(usage(2, Test::Range), &run(0.2)));
+    let mut other = usage(2, Test::Range);
+    other.tested[0].column = "c9".to_owned();
+    (0..50).for_each(|_| workload.query(other.clone(), &run(0.2)));
+    let found = best(&workload, "column").stored.design;
+    let partition = found.partition_by.clone().unwrap();
+    let mut columns = [found.sort_by.clone().unwrap(), partition.column.clone()];
+    columns.sort();
+    assert_eq!(columns, ["c7", "c9"], "{found}");
+    assert!(found.to_string().contains(" ranges of c"), "{found}");
+}
+
+/// Rows that change go to their range, where the whole of a sorted table would be written anew.
+#[test]
+fn tables_that_change_are_cut_where_sorting_costs_too_much() {
+    let mut workload = Workload::default();
+    (0..50).for_each(|_| workload.query(usage(2, Test::Range), &run(0.01)));
+    assert_eq!(best(&workload, "column").stored.design.partition_by, None);
+    workload.updated = 1_000.0;
+    let found = best(&workload, "column").stored.design;
+    assert_eq!(
+        (found.sort_by, found.partition_by.map(|one| one.column)),
+        (None, Some("c7".into()))
+    );
+}
+
 /// What was tried is believed more than the model.
 #[test]
 fn trials_correct_the_model() {
@@ -390,6 +421,33 @@ fn rows_of_an_index_are_fetched_as_tried() {
     let Ok(all) = search(&calibration(), &workload, &present, &mut trial);
     let indexed = all.iter().find(|one| !one.stored.design.indexes.is_empty());
     assert_eq!(indexed.unwrap().stored.design.layout, "column");
+}
+
+/// The layout that suits scans best need not be that of the rows that an index finds.
+#[test]
+fn rows_of_an_index_may_lie_otherwise_than_those_of_scans() {
+    let single = usage(8, Test::Equal);
+    let mut workload = Workload::default();
+    (0..500).for_each(|_| workload.query(single.clone(), &run(1e-4)));
+    let mut trial = |design: &Design| {
+        let by_row = design.layout == "row";
+        let tried = Tried {
+            rows: 1e5,
+            usages: vec![TriedUsage {
+                usage: single.clone(),
+                seconds: if by_row { 4e-3 } else { 1e-3 },
+                fetch_seconds: if by_row { 1e-7 } else { 1e-6 },
+            }],
+        };
+        Ok::<Stored, Infallible>(Stored {
+            tried: Some(tried),
+            ..stored(design)
+        })
+    };
+    let Ok(present) = trial(&design("column"));
+    let Ok(all) = search(&calibration(), &workload, &present, &mut trial);
+    let found = &all[0].stored.design;
+    assert_eq!((found.layout.as_str(), found.indexes.len()), ("row", 1));
 }
 
 /// An index that no condition could use is not tried, so that chance does not keep it.

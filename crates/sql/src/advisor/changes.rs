@@ -27,6 +27,9 @@ pub(super) fn options_in(table: &Table, design: &Design) -> Result<TableOptions>
     }
     options.slotted &= options.layout == Layout::Row;
     options.sort_by.clone_from(&design.sort_by);
+    let partition = design.partition_by.as_ref();
+    let partition = partition.map(|one| format!("range({}, {})", quoted(&one.column), one.ranges));
+    options.set("partition_by", &partition.unwrap_or_default())?;
     options.codec = design.codec.parse()?;
     options.block_bytes = design.block_bytes;
     Ok(options)
@@ -140,6 +143,8 @@ mod tests {
     use std::sync::Arc;
 
     use super::*;
+    use freestone_model::Partition;
+
     use crate::advisor::present::design_of;
     use crate::database::Database;
     use crate::session::Session;
@@ -219,5 +224,23 @@ mod tests {
             .into_iter()
             .find(|(name, _)| *name == "codec");
         assert_eq!(text.unwrap().1, "fast, a none");
+    }
+
+    #[test]
+    fn ranges_come_and_go() {
+        let options = "sort_by = 'a', partition_by = 'range(k, 4)'";
+        let other = advised(options, |to| {
+            to.partition_by = Some(Partition {
+                column: "it's".to_owned(),
+                ranges: 8,
+            });
+        });
+        let text = other.entries().into_iter();
+        let mut text = text.filter(|(name, _)| *name == "partition_by");
+        assert!(text.next().is_some_and(|(_, text)| text.contains("it's")));
+        assert_eq!(
+            advised(options, |to| to.partition_by = None).partition_by,
+            None
+        );
     }
 }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use freestone_model::{AUTO, Design, Index, Stored, Used};
+use freestone_model::{AUTO, Design, Index, Partition, Stored, Used};
 use freestone_storage::{Block, IndexDefinition, Table};
 
 use crate::error::Result;
@@ -36,6 +36,10 @@ pub(super) fn design_of(table: &Table) -> Design {
     Design {
         layout,
         sort_by: table.options.sort_by.clone(),
+        partition_by: table.options.partition_by.as_ref().map(|known| Partition {
+            column: known.column.clone(),
+            ranges: known.ranges,
+        }),
         codec: table.options.codec.to_string(),
         indexes,
         block_bytes: table.options.block_bytes,

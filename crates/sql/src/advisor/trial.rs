@@ -12,7 +12,7 @@ use freestone_storage::{
 };
 
 use super::changes::options_in;
-use super::present::{Sums, is_of_key};
+use super::present::{Sums, design_of, is_of_key};
 use super::timing::{asked, seconds};
 use crate::error::{Error, Result};
 
@@ -130,7 +130,9 @@ impl Rows {
         for block in written.table.blocks() {
             sums.add(&written.table, block)?;
         }
-        let as_now = self.table.options.sort_by == design.sort_by;
+        let now = design_of(&self.table);
+        let is_unordered = design.sort_by.is_none() && design.partition_by.is_none();
+        let as_now = (&now.sort_by, &now.partition_by) == (&design.sort_by, &design.partition_by);
         let rows = self.table.rows() as f64;
         Ok(Stored {
             design: design.clone(),
@@ -140,7 +142,7 @@ impl Rows {
             columns: sums.columns(),
             write_seconds: written.seconds / self.count as f64,
             fetch_seconds,
-            in_order: as_now || design.sort_by.is_none(),
+            in_order: as_now || is_unordered,
             tried: Some(tried),
             mixture: Vec::new(),
         })

@@ -7,7 +7,8 @@
 //! ```
 //!
 //! Each stream has a writer of its own and they run at once. A table with
-//! `sort_by` is written from one stream, sorted as a whole by DataFusion. Until the
+//! `sort_by` is written from one stream, sorted as a whole by DataFusion, unless
+//! `partition_by` keeps ranges of its rows apart. Until the
 //! commit nothing is visible, and blocks of a statement that fails are removed.
 
 mod checks;
@@ -360,12 +361,12 @@ async fn write_stream(
     })
 }
 
+/// The column that all rows are sorted by; those in ranges are by each block alone.
 fn sort_column(target: &Target) -> Option<usize> {
-    target
-        .options
-        .sort_by
-        .as_ref()
-        .and_then(|name| target.schema.index_of(name))
+    let options = &target.options;
+    let sort_by = options.sort_by.as_ref();
+    let sort_by = sort_by.filter(|_| options.partition_by.is_none());
+    sort_by.and_then(|name| target.schema.index_of(name))
 }
 
 /// All streams as one, in the order of a column, NULLs last.
