@@ -219,6 +219,7 @@ impl Lab {
             "{:?}, {} rows (the paper has {}), {} threads, {} samples for each point, each the \
              best of up to {RUNS} runs after one to warm up, the mean of what \
              its threads work, without what they wait for a core; columns to project are drawn anew for each sample. \
+             Times are compared turn by turn, of which the middle one counts. \
              Where a claim says that one thing takes no longer than another, 5 % are no difference. \
              {more}",
             self.kind,

@@ -82,20 +82,26 @@ impl Sweep {
 
     /// The median times of a contender by value; none if it is not there.
     pub fn medians(&self, contender: &str) -> Vec<(f64, f64)> {
-        let number = self.names.iter().position(|known| known == contender);
-        let times = number.and_then(|number| self.times.get(number));
-        let medians = times.into_iter().flatten().map(Times::median);
+        let medians = self.times_of(contender).map(Times::median);
         self.xs.iter().copied().zip(medians).collect()
     }
 
-    /// The median times of `contender` over those of `other`, value by value.
+    /// The time of `contender` over that of `other`, value by value: the middle one of all
+    /// turns, as both have the same query in one turn, and another in the next.
     pub fn ratios(&self, contender: &str, other: &str) -> Ratios {
-        let pairs = self.medians(contender).into_iter().zip(self.medians(other));
-        Ratios(
-            pairs
-                .map(|((x, mine), (_, theirs))| (x, mine / theirs))
-                .collect(),
-        )
+        let pairs = self.times_of(contender).zip(self.times_of(other));
+        let ratios = pairs.map(|(mine, theirs)| {
+            let turns = mine.0.iter().zip(&theirs.0);
+            Times(turns.map(|(mine, theirs)| mine / theirs).collect()).median()
+        });
+        Ratios(self.xs.iter().copied().zip(ratios).collect())
+    }
+
+    /// The times of a contender, value by value; none if it is not there.
+    fn times_of(&self, contender: &str) -> impl Iterator<Item = &Times> {
+        let number = self.names.iter().position(|known| known == contender);
+        let times = number.and_then(|number| self.times.get(number));
+        times.into_iter().flatten()
     }
 
     /// Seconds that a contender takes more for each step of one, from the first value
@@ -187,13 +193,14 @@ mod tests {
     }
 
     #[test]
-    fn ratios_are_of_medians() {
+    fn ratios_are_those_of_one_turn() {
         let sweep = Sweep {
             names: vec!["a".into(), "b".into()],
             xs: vec![1.0, 2.0],
             times: vec![
                 vec![Times(vec![9.0, 2.0, 1.0]), Times(vec![3.0])],
-                vec![Times(vec![4.0, 4.0, 5.0]), Times(vec![3.0])],
+                // Of medians the first would be 2 / 4, too, but not if turns were mixed.
+                vec![Times(vec![18.0, 4.0, 1.0]), Times(vec![3.0])],
             ],
         };
         let ratios = sweep.ratios("a", "b");

@@ -19,7 +19,7 @@ const BY_INDEX: f64 = 0.05;
 /// Seconds to plan a query. Rows with one value in an index are found without a plan.
 const PLANNING: f64 = 60e-6;
 /// What was tried corrects the model by at most so much, up or down.
-const CORRECTION: f64 = 8.0;
+const CORRECTION: f64 = 64.0;
 
 /// What a scan costs.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -152,10 +152,9 @@ pub(crate) fn selectivity(facts: &TableStatistics, predicate: &Predicate) -> f64
                 .product::<f64>()
         }
         Predicate::Not(inner) => 1.0 - selectivity(facts, inner),
-        Predicate::Compare { column, op, value } => facts
-            .columns
-            .get(*column)
-            .map_or(GUESS, |fact| comparison(fact, *op, value)),
+        Predicate::Compare { column, op, value } => {
+            compared(facts, *column, *op, value) * (1.0 - null_share(facts, *column))
+        }
         Predicate::In {
             column,
             values,
@@ -164,7 +163,8 @@ pub(crate) fn selectivity(facts: &TableStatistics, predicate: &Predicate) -> f64
             let share = facts.columns.get(*column).map_or(GUESS, |fact| {
                 values.len() as f64 / (fact.distinct.max(1) as f64)
             });
-            if *negated { 1.0 - share } else { share }
+            let share = if *negated { 1.0 - share } else { share };
+            share * (1.0 - null_share(facts, *column))
         }
         Predicate::IsNull(column) => null_share(facts, *column),
         Predicate::IsNotNull(column) => 1.0 - null_share(facts, *column),
@@ -181,16 +181,16 @@ fn conjunction(facts: &TableStatistics, parts: &[Predicate]) -> f64 {
     // (column, share below the upper bound, share above the lower bound)
     let mut intervals: Vec<(usize, f64, f64)> = Vec::new();
     for part in flat {
-        let Predicate::Compare { column, op, .. } = part else {
+        let Predicate::Compare { column, op, value } = part else {
             share *= selectivity(facts, part);
             continue;
         };
-        let kept = selectivity(facts, part);
+        let kept = compared(facts, *column, *op, value);
         let (below, above) = match op {
             CompareOp::Lt | CompareOp::LtEq => (kept, 1.0),
             CompareOp::Gt | CompareOp::GtEq => (1.0, kept),
             _ => {
-                share *= kept;
+                share *= selectivity(facts, part);
                 continue;
             }
         };
@@ -207,7 +207,7 @@ fn conjunction(facts: &TableStatistics, parts: &[Predicate]) -> f64 {
             .columns
             .get(column)
             .map_or(0.0, |fact| 1.0 / fact.distinct.max(1) as f64);
-        share *= (below + above - 1.0).max(least);
+        share *= (below + above - 1.0).max(least) * (1.0 - null_share(facts, column));
     }
     share
 }
@@ -225,6 +225,12 @@ fn null_share(facts: &TableStatistics, column: usize) -> f64 {
     facts.columns.get(column).map_or(GUESS, |fact| {
         fact.null_count as f64 / facts.rows.max(1) as f64
     })
+}
+
+/// Estimated share of the values of a column that a comparison holds for.
+fn compared(facts: &TableStatistics, column: usize, op: CompareOp, value: &Value) -> f64 {
+    let fact = facts.columns.get(column);
+    fact.map_or(GUESS, |fact| comparison(fact, op, value))
 }
 
 fn comparison(fact: &Facts, op: CompareOp, value: &Value) -> f64 {

@@ -147,3 +147,26 @@ fn groups_of_a_table_in_order_come_range_by_range() {
         "{analyzed}"
     );
 }
+
+#[test]
+fn nulls_meet_no_comparison() {
+    let sql = Sql::new();
+    sql.run(
+        "CREATE TABLE t AS SELECT value AS k, CASE WHEN value % 20 = 0 THEN value END AS v \
+         FROM generate_series(1, 100000); VACUUM t",
+    );
+    let conditions = [
+        "v < 50000",
+        "v > 25000 AND v < 75000",
+        "v IN (20, 40, 60)",
+        "v NOT IN (20, 40, 60)",
+    ];
+    for (condition, found) in conditions.into_iter().zip([2499.0, 2499.0, 3.0, 4997.0]) {
+        let query = format!("SELECT count(*), sum(k) FROM t WHERE {condition}");
+        let plan = sql.rows(&format!("EXPLAIN {query}")).join("\n");
+        let scan = plan.lines().find(|line| line.contains("scan t")).unwrap();
+        let (_, about) = scan.split_once("(about ").unwrap();
+        let about: f64 = about.split_once(' ').unwrap().0.parse().unwrap();
+        assert!(about < found * 2.0 + 5.0 && about > found / 2.0 - 3.0, "{scan}");
+    }
+}
