@@ -12,6 +12,7 @@ fn block(id: u64, rows: u64, deleted: u64) -> BlockFacts {
         raw_bytes: rows * ROW,
         laid_over: false,
         layout: Layout::Column,
+        range: BlockRange::Unknown,
         settled: false,
         wished: None,
     }
@@ -23,6 +24,7 @@ fn table(blocks: Vec<BlockFacts>) -> TableFacts {
         delta_bytes: 0,
         delta_limit: DeltaBytes::of(u64::MAX, 1),
         blocks,
+        partition: None,
         sorted: false,
         block_bytes: FULL,
     }
