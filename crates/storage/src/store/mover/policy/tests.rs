@@ -190,6 +190,56 @@ fn a_sorted_table_is_sorted_over_several_blocks() {
     assert_eq!(background(&facts), rewrite(&[1, 2, 3, 4]));
 }
 
+fn in_ranges(ranges: &[BlockRange], rows: u64) -> TableFacts {
+    let mut facts = table(row(&vec![rows; ranges.len()]));
+    for (block, range) in facts.blocks.iter_mut().zip(ranges) {
+        block.range = *range;
+    }
+    facts.partition = Some(PartitionFacts {
+        ranges: 2,
+        found: false,
+    });
+    facts
+}
+
+#[test]
+fn blocks_of_several_ranges_are_cut_before_others_merge() {
+    use BlockRange::{One, Several};
+    let cut = |ids: &[u64]| {
+        let ids = ids.iter().map(|id| BlockId(*id));
+        Some(Step::Partition(ids.collect()))
+    };
+    let mut facts = in_ranges(&[One(0), One(0), Several, Several], 10);
+    assert_eq!(
+        (background(&facts), vacuum(&facts)),
+        (cut(&[3, 4]), cut(&[3, 4]))
+    );
+    // New blocks have the layout of the first.
+    facts.blocks[3].layout = Layout::Row;
+    assert_eq!(vacuum(&facts), cut(&[3]));
+    // As many as fill a block of each range.
+    let facts = in_ranges(&[Several; 9], FULL_ROWS / 2);
+    assert_eq!(background(&facts), cut(&[1, 2, 3, 4, 5]));
+    // Bounds are kept though no block has to be written.
+    let mut facts = in_ranges(&[One(0), One(1)], FULL_ROWS);
+    assert_eq!(background(&facts), None);
+    facts.partition.as_mut().unwrap().found = true;
+    assert_eq!(background(&facts), cut(&[]));
+}
+
+#[test]
+fn only_blocks_of_one_range_merge() {
+    use BlockRange::{One, Unknown};
+    let facts = in_ranges(&[One(0), One(0), One(1), One(1), One(1), Unknown], 10);
+    assert_eq!(vacuum(&facts), rewrite(&[1, 2]));
+    assert_eq!(background(&facts), None);
+    let facts = in_ranges(&[One(0), One(1), One(2)], 10);
+    assert_eq!(vacuum(&facts), None);
+    let mut facts = in_ranges(&[One(0), One(1), One(1)], 10);
+    facts.blocks[1].deleted = 9;
+    assert_eq!(background(&facts), rewrite(&[2, 3]));
+}
+
 /// However small the blocks are that rows come in, each row is written again a
 /// logarithmic number of times.
 #[test]
