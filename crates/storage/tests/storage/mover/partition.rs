@@ -125,7 +125,7 @@ fn old_blocks_are_cut_once() {
 #[test]
 fn the_background_keeps_ranges_apart() {
     let store = Store::in_memory();
-    store.set_delta_memory(0);
+    store.set_delta_bytes(0);
     let table = create_partitioned(&store, 4);
     for part in 0..25 {
         load_scattered(&store, table, part * 800..(part + 1) * 800);
