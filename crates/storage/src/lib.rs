@@ -37,8 +37,8 @@ pub use scan::{
 };
 pub use schema::{
     Check, CodecChoice, CodecName, Column, ColumnType, Comments, ForeignAction, ForeignKey,
-    Identity, IndexDefinition, IndexKind, Key, Layout, Numbers, Physical, SequenceDefinition,
-    SequencePosition, TableOptions, TableSchema, Value,
+    Identity, IndexDefinition, IndexKind, Key, Layout, Numbers, Partitioning, Physical,
+    SequenceDefinition, SequencePosition, TableOptions, TableSchema, Value,
 };
 pub use store::{
     BlockWriter, Catalog, CatalogEdit, DEFAULT_SCHEMA, LostBlock, LostTransactions, MoverHold,

@@ -4,6 +4,8 @@ mod codecs;
 mod comments;
 mod index;
 mod options;
+mod partition;
+mod ranges;
 mod sequence;
 mod types;
 mod value;
@@ -14,6 +16,8 @@ pub use index::{IndexDefinition, IndexKind};
 pub use options::{
     BLOCK_BYTES_MAX, BLOCK_BYTES_MIN, Layout, PAGE_BYTES_MAX, PAGE_BYTES_MIN, TableOptions,
 };
+pub use partition::Partitioning;
+pub use ranges::BOUNDS_SAMPLE;
 pub use sequence::{Identity, Numbers, SequenceDefinition, SequencePosition};
 pub use types::{ColumnType, Physical};
 pub use value::Value;

@@ -1,6 +1,6 @@
 //! Physical options of a table: what `CREATE TABLE … WITH (…)` may say.
 
-use super::{CodecChoice, TableSchema};
+use super::{CodecChoice, Partitioning, TableSchema};
 use crate::error::{Error, Result};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -98,6 +98,9 @@ pub struct TableOptions {
     pub auto_layout: bool,
     /// Column that each block is sorted on.
     pub sort_by: Option<String>,
+    /// Ranges of a column whose rows share no block.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub partition_by: Option<Partitioning>,
     /// Target size of a block in bytes of raw tuples.
     pub block_bytes: u64,
     /// Size of a PAX or slotted page in bytes.
@@ -125,6 +128,7 @@ impl Default for TableOptions {
             layout: Layout::Column,
             auto_layout: false,
             sort_by: None,
+            partition_by: None,
             block_bytes: 16 << 20,
             page_bytes: 32 << 10,
             reorganise_percent: 5,
@@ -139,8 +143,8 @@ impl Default for TableOptions {
 /// The layout that is none of its own.
 const AUTO: &str = "auto";
 
-const NAMES: &str =
-    "layout, sort_by, block_bytes, page_bytes, reorganise_percent, slotted, fill_percent, codec";
+const NAMES: &str = "layout, sort_by, partition_by, block_bytes, page_bytes, \
+     reorganise_percent, slotted, fill_percent, codec";
 
 fn full() -> u8 {
     100
@@ -174,6 +178,7 @@ impl TableOptions {
                 let name = value.trim().trim_matches('"');
                 self.sort_by = (!name.is_empty()).then(|| name.to_string());
             }
+            "partition_by" => self.set_partitioning(value)?,
             "block_bytes" => {
                 self.block_bytes = bounded(
                     key,
@@ -292,6 +297,9 @@ impl TableOptions {
         if let Some(name) = &self.sort_by {
             entries.push(("sort_by", name.clone()));
         }
+        if let Some(partitioning) = &self.partition_by {
+            entries.push(("partition_by", partitioning.to_string()));
+        }
         entries.push(("block_bytes", self.block_bytes.to_string()));
         entries.push(("page_bytes", self.page_bytes.to_string()));
         entries.push(("reorganise_percent", self.reorganise_percent.to_string()));
@@ -308,8 +316,9 @@ impl TableOptions {
     /// Whether the options fit each other and the columns.
     ///
     /// # Errors
-    /// 22023 for slotted pages of another layout than `row`, 42703 if `sort_by`
-    /// or `codec` names no column.
+    /// 22023 for slotted pages of another layout than `row`, 42703 if `sort_by`,
+    /// `partition_by` or `codec` names no column, 42804 if values of the column of
+    /// `partition_by` have no order.
     pub fn check(&self, schema: &TableSchema) -> Result<()> {
         if self.slotted && self.layout != Layout::Row {
             let message = format!("layout {} has no slotted pages", self.layout);
@@ -317,8 +326,11 @@ impl TableOptions {
                 .with_hint("Give layout = 'row', or slotted = false."));
         }
         let sort = self.sort_by.iter().map(|name| ("sort_by", name));
+        let partition = self.partition_by.iter();
+        let partition = partition.map(|by| ("partition_by", &by.column));
         let codecs = self.column_codecs.keys().map(|name| ("codec", name));
         match sort
+            .chain(partition)
             .chain(codecs)
             .find(|(_, name)| schema.index_of(name).is_none())
         {
@@ -329,7 +341,19 @@ impl TableOptions {
                         .with_hint(format!("Columns: {}.", names.join(", "))),
                 )
             }
-            None => Ok(()),
+            None => self.check_partitioning(schema),
+        }
+    }
+
+    fn check_partitioning(&self, schema: &TableSchema) -> Result<()> {
+        let column = self.partition_by.as_ref();
+        let column = column.and_then(|by| schema.index_of(&by.column));
+        match column.map(|column| schema.columns[column].kind) {
+            Some(kind) if !kind.physical().has_order() => {
+                let message = format!("partition_by: values of type {kind} have no order");
+                Err(Error::invalid("42804", message).with_hint("Name another column."))
+            }
+            _ => Ok(()),
         }
     }
 }

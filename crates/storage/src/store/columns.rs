@@ -82,6 +82,10 @@ impl CatalogEdit {
             if changed.options.sort_by.as_deref() == Some(name) {
                 changed.options.sort_by = None;
             }
+            let partition = changed.options.partition_by.as_ref();
+            if partition.is_some_and(|by| by.column == name) {
+                changed.options.partition_by = None;
+            }
             changed.options.column_codecs.remove(name);
             Ok(changed)
         })?;

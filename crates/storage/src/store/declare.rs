@@ -33,8 +33,9 @@ impl CatalogEdit {
         seen: &Table,
         timestamp: u64,
         schema: TableSchema,
-        options: TableOptions,
+        mut options: TableOptions,
     ) -> Result<()> {
+        follow_name(&mut options, &seen.schema, &schema);
         let added = schema.foreign_keys.iter();
         for key in added.filter(|key| !seen.schema.foreign_keys.contains(key)) {
             let parent = self.catalog.table_by_id(key.parent);
@@ -86,7 +87,8 @@ impl CatalogEdit {
             if table.delta().rows() > 0 {
                 return Err(conflict(table));
             }
-            let changed = table.with_schema(Arc::new(schema), blocks);
+            let mut changed = table.with_schema(Arc::new(schema), blocks);
+            forget_bounds(&mut changed.options, &table.schema, &changed.schema);
             Ok(changed.with_former(Vec::new()))
         })
     }
@@ -128,6 +130,36 @@ impl CatalogEdit {
             declared.columns.clone_from(&schema.columns);
             moved(table, declared, |_| ())
         })
+    }
+}
+
+/// The column of `partition_by` may have got another name; its number is the same.
+fn follow_name(options: &mut TableOptions, before: &TableSchema, after: &TableSchema) {
+    let Some(by) = &mut options.partition_by else {
+        return;
+    };
+    if after.index_of(&by.column).is_none()
+        && let Some(renamed) = before.index_of(&by.column)
+        && let Some(column) = after.columns.get(renamed)
+    {
+        by.column.clone_from(&column.name);
+    }
+}
+
+/// Bounds of ranges are values of the type that their column had.
+fn forget_bounds(options: &mut TableOptions, before: &TableSchema, after: &TableSchema) {
+    let Some(by) = &mut options.partition_by else {
+        return;
+    };
+    let kind = |schema: &TableSchema| {
+        let column = schema.index_of(&by.column)?;
+        Some(schema.columns[column].kind)
+    };
+    let now = kind(after);
+    match now.is_some_and(|kind| kind.physical().has_order()) {
+        true if now == kind(before) => {}
+        true => by.bounds.clear(),
+        false => options.partition_by = None,
     }
 }
 

@@ -219,14 +219,12 @@ fn changes<T: Clone>(
 /// Blocks that were added and removed on both sides.
 fn merge_table(base: &Table, draft: &Table, latest: &Table) -> Result<Table> {
     let conflict = || conflict(&format!("table \"{}\"", base.name));
-    let declared = |table: &Table| {
-        (
-            table.schema.clone(),
-            table.options.clone(),
-            table.former().to_vec(),
-        )
-    };
-    let only_blocks = declared(base) == declared(draft) && declared(base) == declared(latest);
+    let declared = |table: &Table| (table.schema.clone(), table.former().to_vec());
+    let same_columns = declared(base) == declared(draft) && declared(base) == declared(latest);
+    // The tuple mover may have found bounds of ranges meanwhile; those stay.
+    let same_options =
+        base.options == draft.options && base.options.same_but_bounds(&latest.options);
+    let only_blocks = same_columns && same_options;
     let same_delta = Arc::ptr_eq(base.delta(), draft.delta());
     if base.id != draft.id || base.id != latest.id || !only_blocks || !same_delta {
         return Err(conflict());

@@ -34,6 +34,7 @@ mod mover;
 mod open;
 mod overlay;
 mod owners;
+mod pending;
 mod recover;
 mod references;
 mod relaxed;

@@ -1,9 +1,9 @@
 //! Cutting rows into blocks and writing their files.
 
 use super::Place;
+use super::pending::{Pending, PendingRanges};
 use crate::block::{self, Block, BlockInfo, file_name};
 use crate::error::{Error, Result};
-use crate::format::BLOCK_ROWS_MAX;
 use crate::ids::BlockId;
 use crate::schema::{TableOptions, TableSchema};
 use arrow_array::cast::AsArray;
@@ -18,9 +18,9 @@ pub struct BlockWriter {
     schema: Arc<TableSchema>,
     arrow: SchemaRef,
     options: TableOptions,
-    pending: Vec<RecordBatch>,
-    pending_rows: usize,
-    pending_bytes: u64,
+    pending: Pending,
+    /// The same for each range of a partitioned table.
+    ranges: Option<PendingRanges>,
     /// Whether rows come in the order that blocks have.
     in_order: bool,
     written: Vec<NewBlock>,
@@ -76,25 +76,25 @@ impl Drop for NewBlock {
 impl BlockWriter {
     pub(super) fn new(place: Arc<Place>, schema: Arc<TableSchema>, options: TableOptions) -> Self {
         let arrow = schema.arrow();
-        let (pending, written) = (Vec::new(), Vec::new());
+        let ranges = PendingRanges::of(&schema, &options, options.block_bytes);
         BlockWriter {
             place,
             schema,
             arrow,
             options,
-            pending,
-            pending_rows: 0,
-            pending_bytes: 0,
+            pending: Pending::default(),
+            ranges,
             in_order: false,
-            written,
+            written: Vec::new(),
         }
     }
 
-    /// Rows come in the order that blocks of a sorted table have, and keep it:
-    /// sorting them again could exchange equal ones.
+    /// Rows come in the order that blocks of a sorted or partitioned table have, and
+    /// keep it: sorting them again could exchange equal ones.
     pub(super) fn in_order(self) -> Self {
         BlockWriter {
             in_order: true,
+            ranges: None,
             ..self
         }
     }
@@ -110,28 +110,18 @@ impl BlockWriter {
         if rows == 0 {
             return Ok(());
         }
-        let bytes = raw_bytes(batch, self.options.layout.is_sparse());
+        if let Some(ranges) = &mut self.ranges {
+            let columns = batch.columns().to_vec();
+            ranges.push(RecordBatch::try_new(self.arrow.clone(), columns)?)?;
+            return self.write_due();
+        }
+        let bytes = raw_bytes(batch.columns(), self.options.layout.is_sparse());
         let row_bytes = (bytes / rows as u64).max(1);
-        let mut start = 0;
+        let (most, mut start) = (self.options.block_bytes, 0);
         while start < rows {
-            let room_bytes =
-                self.options.block_bytes.saturating_sub(self.pending_bytes) / row_bytes;
-            let room = usize::try_from(room_bytes)
-                .unwrap_or(usize::MAX)
-                .min(BLOCK_ROWS_MAX - self.pending_rows);
-            let take = room
-                .max(usize::from(self.pending_rows == 0))
-                .min(rows - start);
-            if take > 0 {
-                self.pending.push(batch.slice(start, take));
-                self.pending_rows += take;
-                self.pending_bytes += take as u64 * row_bytes;
-                start += take;
-            }
-            if take == 0
-                || self.pending_bytes >= self.options.block_bytes
-                || self.pending_rows >= BLOCK_ROWS_MAX
-            {
+            let taken = self.pending.fill(batch, start, row_bytes, most);
+            start += taken;
+            if taken == 0 || self.pending.is_full(most) {
                 self.flush()?;
             }
         }
@@ -143,20 +133,46 @@ impl BlockWriter {
     /// # Errors
     /// As [`BlockWriter::push`].
     pub fn finish(mut self) -> Result<Vec<NewBlock>> {
+        if let Some(ranges) = &mut self.ranges {
+            ranges.end()?;
+            self.write_due()?;
+        }
         self.flush()?;
         Ok(std::mem::take(&mut self.written))
     }
 
-    fn flush(&mut self) -> Result<()> {
-        if self.pending_rows == 0 {
-            return Ok(());
+    /// Writes rows of one range that are to be blocks of their own, as many as their
+    /// bytes fill, of about as many rows each; returns how many.
+    pub(super) fn write_evenly(&mut self, batch: &RecordBatch, bytes: u64) -> Result<usize> {
+        let rows = batch.num_rows();
+        let blocks = bytes.div_ceil(self.options.block_bytes).max(1);
+        let blocks = usize::try_from(blocks)
+            .unwrap_or(rows)
+            .clamp(1, rows.max(1));
+        let share = |number: usize| number * rows / blocks;
+        for number in 0..blocks {
+            let (start, end) = (share(number), share(number + 1));
+            self.write(batch.slice(start, end - start))?;
         }
-        let pending = std::mem::take(&mut self.pending);
-        let batch = match pending.as_slice() {
-            [one] => one.clone(),
-            _ => concatenated(&self.arrow, &pending)?,
-        };
-        (self.pending_rows, self.pending_bytes) = (0, 0);
+        Ok(blocks)
+    }
+
+    fn write_due(&mut self) -> Result<()> {
+        while let Some(due) = self.ranges.as_mut().and_then(PendingRanges::next_due) {
+            self.write(due.batch)?;
+        }
+        Ok(())
+    }
+
+    fn flush(&mut self) -> Result<()> {
+        match self.pending.take(Some(&self.arrow))? {
+            Some((batch, _)) => self.write(batch),
+            None => Ok(()),
+        }
+    }
+
+    /// Writes a block.
+    fn write(&mut self, batch: RecordBatch) -> Result<()> {
         let batch = match self.in_order {
             true => batch,
             false => match sort_order(&batch, &self.schema, &self.options)? {
@@ -264,7 +280,7 @@ pub(super) fn sort_order(
 
 /// Bytes of the values: what block sizes are measured in. For layouts in which
 /// a NULL takes no space it counts as one byte, for the sake of memory.
-fn raw_bytes(batch: &RecordBatch, sparse: bool) -> u64 {
+pub(super) fn raw_bytes(columns: &[ArrayRef], sparse: bool) -> u64 {
     let bytes = |array: &ArrayRef| -> u64 {
         let absent = if sparse { array.null_count() as u64 } else { 0 };
         let rows = array.len() as u64 - absent;
@@ -282,5 +298,5 @@ fn raw_bytes(batch: &RecordBatch, sparse: bool) -> u64 {
         };
         present + absent
     };
-    batch.columns().iter().map(bytes).sum()
+    columns.iter().map(bytes).sum()
 }

@@ -1,6 +1,7 @@
 //! A table at one moment: columns, options and the blocks that hold its rows.
 
 mod activity;
+mod bounds;
 mod sample;
 
 pub use activity::{Activity, Counted};

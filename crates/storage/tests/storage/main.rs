@@ -15,6 +15,7 @@
 //! - `fixtures`: files of earlier format versions stay readable.
 //! - `mover`: rows that move are followed, and space comes back.
 //! - `overlay`: columns of whole blocks get new values, and blocks stay.
+//! - `partitions`: blocks of one range each, as they are written.
 //! - `sparse`: wide tables of few values, and columns of many distinct ones.
 //! - `transactions`: what each sees, who may write, what a power loss leaves.
 //! - `transfers`: threads that write, move, make checkpoints and read.
@@ -52,6 +53,7 @@ mod indexes;
 mod model;
 mod mover;
 mod overlay;
+mod partitions;
 mod readers;
 mod regressions;
 mod roles;

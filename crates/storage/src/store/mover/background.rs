@@ -1,5 +1,6 @@
 //! The thread that moves rows after commits, and what keeps it from doing so.
 
+use super::partition::Known;
 use super::policy::Effort;
 use super::status::Tally;
 use super::step::{Done, Progress};
@@ -44,6 +45,8 @@ pub(super) struct State {
     pub tallies: HashMap<TableId, Tally>,
     /// Blocks that merging makes no fewer.
     settled: HashSet<BlockId>,
+    /// What was found out about ranges of partitioned tables.
+    pub known: Known,
     /// Layouts that blocks should have, by table; those of an earlier wish are forgotten.
     wishes: HashMap<TableId, HashMap<BlockId, Layout>>,
     pub paused: bool,
@@ -191,6 +194,7 @@ impl Mover {
         let mut state = self.state.lock();
         gone.iter().for_each(|block| {
             state.settled.remove(block);
+            state.known.forget_block(*block);
         });
         if left && !state.retired {
             self.bell.notify_all();
@@ -206,6 +210,7 @@ impl Mover {
             state.rests.remove(table);
             state.tallies.remove(table);
             state.wishes.remove(table);
+            state.known.forget_table(*table);
         }
     }
 

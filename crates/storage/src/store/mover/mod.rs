@@ -5,6 +5,7 @@
 
 mod background;
 mod carried;
+mod partition;
 pub mod policy;
 mod status;
 mod step;
@@ -94,7 +95,7 @@ impl Changed {
         self.is_due(limit) && limit.is_due(delta.rows(), delta.bytes() as u64)
             || match &self.blocks {
                 Some(blocks) => blocks.iter().any(deleted),
-                None => table.blocks().len() > 2,
+                None => table.blocks().len() > 2 || table.options.partition_by.is_some(),
             }
     }
 }
@@ -141,6 +142,7 @@ impl Engine {
             .snapshot()
             .table_by_id(id)
             .map_or(0, |table| table.blocks().len());
+        self.mover.state.lock().known.forget_table(id);
         let (mut given_up_so_far, mut left) = (0, 4 * blocks + 64);
         // Others may make work as fast as it is done.
         while left > 0 {

@@ -3,6 +3,8 @@
 //! A delta that is large enough becomes blocks; blocks without rows go; blocks of
 //! which many rows are deleted are written again, with small neighbours; and
 //! small neighbours become one block; then blocks get the layout that is wished for them.
+//! Before blocks are merged, those of a partitioned table are cut into its ranges; then
+//! those of a range are neighbours, and merge with each other only.
 //! Blocks only merge when that at least
 //! doubles them or fills one, so a row is written again a logarithmic number of
 //! times, however small the blocks are that it comes in.
@@ -62,12 +64,34 @@ pub struct TableFacts {
     pub delta_bytes: u64,
     /// From how many on they are moved.
     pub delta_limit: DeltaBytes,
-    /// Its blocks, in order.
+    /// Its blocks, in order; those of a range one after the other.
     pub blocks: Vec<BlockFacts>,
+    /// Its ranges, if it is partitioned and they are known.
+    pub partition: Option<PartitionFacts>,
     /// Whether blocks are sorted on a column.
     pub sorted: bool,
     /// Target size of a block in bytes of raw tuples.
     pub block_bytes: u64,
+}
+
+/// The ranges of a table in numbers.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PartitionFacts {
+    /// Most of them.
+    pub ranges: u16,
+    /// Whether their bounds were only found now.
+    pub found: bool,
+}
+
+/// Which range of a partitioned table the rows of a block are of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum BlockRange {
+    /// Ranges are not known, or the block cannot be read.
+    Unknown,
+    /// This one.
+    One(u16),
+    /// More than one.
+    Several,
 }
 
 /// A block in numbers.
@@ -83,6 +107,8 @@ pub struct BlockFacts {
     pub raw_bytes: u64,
     /// How its tuples lie; only blocks of one layout are merged.
     pub layout: Layout,
+    /// The range of its rows; only blocks of one range are merged.
+    pub range: BlockRange,
     /// Whether it came of a merge that made no fewer blocks, and so is not small.
     pub settled: bool,
     /// Whether columns were laid over it.
@@ -109,6 +135,9 @@ pub enum Step {
     Drop(Vec<BlockId>),
     /// Neighbouring blocks are written again, without their deleted rows.
     Rewrite(Vec<BlockId>),
+    /// Blocks with rows of several ranges become blocks of one range each; the table
+    /// gets the bounds of its ranges if it has none.
+    Partition(Vec<BlockId>),
     /// A block is written again in another layout.
     LayOut(BlockId, Layout),
 }
@@ -119,6 +148,7 @@ impl fmt::Display for Step {
             Step::MoveDelta => f.write_str("move the delta"),
             Step::Drop(blocks) => write!(f, "drop {} blocks", blocks.len()),
             Step::Rewrite(blocks) => write!(f, "rewrite {} blocks", blocks.len()),
+            Step::Partition(blocks) => write!(f, "cut {} blocks into ranges", blocks.len()),
             Step::LayOut(_, layout) => write!(f, "write a block as {layout}"),
         }
     }
@@ -173,6 +203,9 @@ pub fn next_step(facts: &TableFacts, effort: Effort) -> Option<Step> {
     if !empty.is_empty() {
         return Some(Step::Drop(ids(&empty)));
     }
+    if let Some(mixed) = to_be_cut(facts) {
+        return Some(Step::Partition(ids(&mixed)));
+    }
     let mut start = 0;
     while start < facts.blocks.len() {
         let end = end_of_run(facts, start, effort);
@@ -185,12 +218,31 @@ pub fn next_step(facts: &TableFacts, effort: Effort) -> Option<Step> {
     facts.blocks.iter().find_map(wished)
 }
 
+/// Blocks with rows of several ranges, as many as could fill a block of each.
+fn to_be_cut(facts: &TableFacts) -> Option<Vec<BlockFacts>> {
+    let partition = facts.partition.as_ref()?;
+    let mixed = facts
+        .blocks
+        .iter()
+        .filter(|block| block.range == BlockRange::Several);
+    let layout = mixed.clone().next().map(|block| block.layout);
+    let mut room = facts.block_bytes.saturating_mul(partition.ranges.into());
+    let fits = |block: &&BlockFacts| {
+        let fits = room > 0 && Some(block.layout) == layout;
+        room = room.saturating_sub(block.size(facts.block_bytes));
+        fits
+    };
+    let mixed: Vec<BlockFacts> = mixed.take_while(fits).cloned().collect();
+    (partition.found || !mixed.is_empty()).then_some(mixed)
+}
+
 /// The end of the neighbours from `start` on that could be written again together.
 fn end_of_run(facts: &TableFacts, start: usize, effort: Effort) -> usize {
-    let first = facts.blocks[start].layout;
+    let of = |block: &BlockFacts| (block.layout, block.range);
+    let first = of(&facts.blocks[start]);
     let rest = facts.blocks[start..].iter();
     let fits = |block: &&BlockFacts| {
-        block.layout == first && (block.is_small(facts.block_bytes) || block.is_dirty(effort))
+        of(block) == first && (block.is_small(facts.block_bytes) || block.is_dirty(effort))
     };
     start + rest.take_while(fits).count()
 }
@@ -234,13 +286,18 @@ fn size_of(facts: &TableFacts, blocks: &[BlockFacts]) -> u64 {
     sizes.sum()
 }
 
+/// How many bytes of rows are brought into order at once.
+pub(super) fn together(block_bytes: u64, sorted: bool) -> u64 {
+    match sorted {
+        true => block_bytes.max(SORTED_BYTES),
+        false => block_bytes,
+    }
+}
+
 /// The end of as many blocks of a run as are written at once: enough to fill one,
 /// or several of a sorted table, so that they do not overlap.
 fn cut(facts: &TableFacts, run: Range<usize>) -> usize {
-    let most = match facts.sorted {
-        true => facts.block_bytes.max(SORTED_BYTES),
-        false => facts.block_bytes,
-    };
+    let most = together(facts.block_bytes, facts.sorted);
     let mut size = 0;
     for place in run.clone() {
         size += facts.blocks[place].size(facts.block_bytes);

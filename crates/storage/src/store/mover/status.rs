@@ -50,7 +50,8 @@ pub struct Tally {
     pub rows_moved: u64,
     /// Blocks that were merged with others.
     pub blocks_merged: u64,
-    /// Blocks that were written again without their deleted rows, or in another layout.
+    /// Blocks that were written again without their deleted rows, in another layout, or
+    /// in ranges.
     pub blocks_rewritten: u64,
     /// Blocks without rows that were dropped.
     pub blocks_dropped: u64,
@@ -70,6 +71,7 @@ impl Tally {
             Step::Drop(blocks) => self.blocks_dropped += blocks.len() as u64,
             Step::Rewrite(blocks) if blocks.len() == 1 => self.blocks_rewritten += 1,
             Step::LayOut(..) => self.blocks_rewritten += 1,
+            Step::Partition(blocks) => self.blocks_rewritten += blocks.len() as u64,
             Step::Rewrite(blocks) => self.blocks_merged += blocks.len() as u64,
         }
         self.bytes_freed += done.freed.saturating_sub(done.written);

@@ -6,7 +6,8 @@
 //! kept for those who know it by its old place.
 
 use super::carried::Carried;
-use super::policy::{self, BlockFacts, Effort, Step, TableFacts};
+use super::partition::Cut;
+use super::policy::{self, BlockFacts, BlockRange, Effort, Step, TableFacts};
 use crate::block::Block;
 use crate::delta::{Fragment, ReadView, RowHome};
 use crate::error::{Error, Result};
@@ -50,8 +51,8 @@ pub(super) struct Done {
 }
 
 /// What a step begins with.
-struct Sources {
-    table: Arc<Table>,
+pub(super) struct Sources {
+    pub table: Arc<Table>,
     /// Keeps deletes after `timestamp` apart from those before.
     _snapshot: Snapshot,
     timestamp: u64,
@@ -73,6 +74,11 @@ impl Sources {
             known.is_some_and(|known| known.info().overlays == block.info().overlays)
         };
         now.schema == self.table.schema && delta && self.blocks.iter().all(there)
+    }
+
+    /// Its rows, none of which has gone anywhere yet.
+    pub fn carried(&self) -> Carried {
+        Carried::from(&self.blocks, &self.fragments)
     }
 
     /// Whether blocks were merged into as many others.
@@ -109,8 +115,11 @@ impl Sources {
     }
 
     /// How new blocks are written: those of other blocks keep their layout.
-    fn options(&self) -> TableOptions {
+    fn options(&self, cut: Option<&Cut>) -> TableOptions {
         let mut options = self.table.options.clone();
+        if let Some(cut) = cut {
+            cut.apply(&mut options);
+        }
         let first = self.blocks.first().map(|block| block.layout());
         if let Some(layout) = self.layout.or(first) {
             options.layout = layout;
@@ -128,7 +137,7 @@ impl Sources {
     }
 
     /// The table after the step.
-    fn exchanged(&self, now: &Table, new: Vec<Arc<Block>>) -> Table {
+    fn exchanged(&self, now: &Table, new: Vec<Arc<Block>>, cut: Option<&Cut>) -> Table {
         let gone: HashSet<BlockId> = self.blocks.iter().map(|block| block.id()).collect();
         let is_gone = |block: &Arc<Block>| gone.contains(&block.id());
         let place = now.blocks().iter().position(is_gone);
@@ -137,7 +146,12 @@ impl Sources {
         let after = blocks.split_off(place);
         blocks.extend(new);
         blocks.extend(after.into_iter().filter(|block| !is_gone(block)));
-        let table = now.with(&now.name, now.options.clone(), blocks);
+        let mut options = now.options.clone();
+        if let Some(cut) = cut {
+            cut.group(&mut blocks);
+            cut.apply(&mut options);
+        }
+        let table = now.with(&now.name, options, blocks);
         match self.rest {
             Some(rest) => {
                 let delta = now.delta().from(now.schema.clone(), rest);
@@ -150,7 +164,8 @@ impl Sources {
 
 impl Engine {
     /// The table in numbers.
-    pub(super) fn facts(&self, table: &Table) -> TableFacts {
+    pub(super) fn facts(&self, table: &Table) -> (TableFacts, Option<Cut>) {
+        let by = self.partitioning(table);
         let settled = self.mover.settled_blocks();
         let wishes = self.mover.wishes(table);
         let block = |block: &Arc<Block>| {
@@ -163,6 +178,9 @@ impl Engine {
                 settled: raw_bytes.is_err() || settled.contains(&block.id()),
                 raw_bytes: raw_bytes.unwrap_or_else(|_| block.bytes()),
                 layout: block.layout(),
+                range: by
+                    .as_ref()
+                    .map_or(BlockRange::Unknown, |by| self.block_range(by, table, block)),
                 laid_over: block.overlays().next().is_some(),
                 wished: wishes
                     .get(&block.id())
@@ -170,14 +188,22 @@ impl Engine {
                     .filter(|wished| *wished != block.layout()),
             }
         };
-        TableFacts {
+        let mut blocks: Vec<BlockFacts> = table.blocks().iter().map(block).collect();
+        blocks.sort_by_key(|block| match block.range {
+            BlockRange::One(range) => range,
+            BlockRange::Several | BlockRange::Unknown => u16::MAX,
+        });
+        let facts = TableFacts {
             delta_rows: table.delta().rows(),
             delta_bytes: table.delta().bytes() as u64,
             delta_limit: self.delta_limit(),
-            blocks: table.blocks().iter().map(block).collect(),
+            blocks,
+            partition: by.as_ref().map(|by| Engine::partition_facts(by, table)),
             sorted: table.options.sort_by.is_some(),
             block_bytes: table.options.block_bytes,
-        }
+        };
+        let cut = by.map(|by| Cut::new(table, by, &facts));
+        (facts, cut)
     }
 
     /// Does the next step for a table, if `choose` finds one in its numbers.
@@ -192,21 +218,22 @@ impl Engine {
         let Some(table) = known else {
             return Ok(Progress::Nothing);
         };
-        let Some(step) = choose(&self.facts(&table)) else {
+        let (facts, cut) = self.facts(&table);
+        let Some(step) = choose(&facts) else {
             return Ok(Progress::Nothing);
         };
         drop(table);
-        let outcome = self.carry_out(id, step);
+        let outcome = self.carry_out(id, step, cut);
         // Nothing of the step keeps old files from going away any more.
         self.clear_up();
         outcome
     }
 
-    fn carry_out(&self, id: TableId, step: Step) -> Result<Progress> {
-        let Some(sources) = self.sources(id, &step) else {
+    fn carry_out(&self, id: TableId, step: Step, mut cut: Option<Cut>) -> Result<Progress> {
+        let Some(sources) = self.sources(id, &step, cut.as_ref()) else {
             return Ok(Progress::GivenUp);
         };
-        let (blocks, carried) = self.write_rows(&sources)?;
+        let (blocks, carried) = self.write_rows(&sources, cut.as_mut())?;
         let mut latest = self.latest.lock();
         let now = latest.catalog.table_by_id(id).cloned();
         let now = now.filter(|now| sources.hold(now) && !self.mover.is_held(id));
@@ -214,7 +241,9 @@ impl Engine {
             return Ok(Progress::GivenUp);
         };
         let ids = blocks.iter().map(NewBlock::id);
-        let fruitless = sources.is_fruitless(blocks.len());
+        // Blocks that were cut into ranges may merge with others of theirs.
+        let cuts = matches!(step, Step::Partition(_));
+        let fruitless = !cuts && sources.is_fruitless(blocks.len());
         let done = Done {
             step,
             rows: carried.rows(),
@@ -225,7 +254,8 @@ impl Engine {
         let hops = carried.hops(&blocks, sources.timestamp);
         let new: Vec<Arc<Block>> = blocks.iter().map(NewBlock::handle).collect();
         sources.warm(&new);
-        let change = Change::moved(&latest, sources.exchanged(&now, new), blocks, hops);
+        let exchanged = sources.exchanged(&now, new, cut.as_ref());
+        let change = Change::moved(&latest, exchanged, blocks, hops);
         let timestamp = self.install(&mut latest, change)?;
         drop(now);
         drop(latest);
@@ -235,16 +265,16 @@ impl Engine {
 
     /// What a step moves, as of now; none if the table has changed since the step
     /// was chosen, or somebody holds it.
-    fn sources(&self, id: TableId, step: &Step) -> Option<Sources> {
+    fn sources(&self, id: TableId, step: &Step, cut: Option<&Cut>) -> Option<Sources> {
         let snapshot = self.snapshot();
         let latest: &Latest = &self.latest.lock();
         let table = latest.catalog.table_by_id(id)?.clone();
-        if self.mover.is_held(id) {
+        if self.mover.is_held(id) || cut.is_some_and(|cut| !cut.holds(&table)) {
             return None;
         }
         let (blocks, delta) = match step {
             Step::MoveDelta => (Vec::new(), true),
-            Step::Drop(blocks) | Step::Rewrite(blocks) => {
+            Step::Drop(blocks) | Step::Rewrite(blocks) | Step::Partition(blocks) => {
                 let blocks = blocks.iter().map(|id| table.block(*id).cloned());
                 (blocks.collect::<Option<Vec<Arc<Block>>>>()?, false)
             }
@@ -270,17 +300,17 @@ impl Engine {
     }
 
     /// The rows of a step in new blocks, in the order that the table wants.
-    fn write_rows(&self, sources: &Sources) -> Result<(Vec<NewBlock>, Carried)> {
+    fn write_rows(
+        &self,
+        sources: &Sources,
+        cut: Option<&mut Cut>,
+    ) -> Result<(Vec<NewBlock>, Carried)> {
         if sources.is_empty() {
             return Ok(Default::default());
         }
-        let (table, options) = (&sources.table, sources.options());
-        let mut carried = Carried::from(&sources.blocks, &sources.fragments);
-        let mut writer =
-            BlockWriter::new(self.place.clone(), table.schema.clone(), options.clone()).in_order();
-        let all: Vec<usize> = (0..table.schema.columns.len()).collect();
+        let (table, options) = (&sources.table, sources.options(cut.as_deref()));
         let request = ScanRequest {
-            projection: all.clone(),
+            projection: (0..table.schema.columns.len()).collect(),
             view: ReadView::at(sources.timestamp),
             row_ids: true,
             ..ScanRequest::default()
@@ -295,8 +325,29 @@ impl Engine {
             fragments.collect(),
             &request,
         )?;
+        let (blocks, carried) = match cut {
+            Some(cut) => {
+                let most = policy::together(options.block_bytes, options.sort_by.is_some());
+                self.write_ranges((sources, cut), &options, most, scan.worker())?
+            }
+            None => self.write_together(sources, &options, scan.worker())?,
+        };
+        sources.check_whole(&blocks)?;
+        Ok((blocks, carried))
+    }
+
+    fn write_together(
+        &self,
+        sources: &Sources,
+        options: &TableOptions,
+        batches: impl Iterator<Item = Result<RecordBatch>>,
+    ) -> Result<(Vec<NewBlock>, Carried)> {
+        let (table, mut carried) = (&sources.table, sources.carried());
+        let mut writer =
+            BlockWriter::new(self.place.clone(), table.schema.clone(), options.clone()).in_order();
+        let all: Vec<usize> = (0..table.schema.columns.len()).collect();
         let mut sorted = Vec::new();
-        for batch in scan.worker() {
+        for batch in batches {
             self.mover.check_going()?;
             let batch = batch?;
             if options.sort_by.is_some() {
@@ -310,23 +361,25 @@ impl Engine {
         if let [first, ..] = sorted.as_slice() {
             let batch = concatenated(&first.schema(), &sorted)?;
             drop(sorted);
-            let batch = in_order(batch, table, &options)?;
+            let batch = in_order(batch, table, options)?;
             let ids = batch.column(all.len()).as_primitive::<UInt64Type>();
             carried.put(ids.values().iter().copied())?;
             writer.push(&batch.project(&all)?)?;
         }
-        let blocks = writer.finish()?;
-        sources.check_whole(&blocks)?;
-        Ok((blocks, carried))
+        Ok((writer.finish()?, carried))
     }
 
     /// What a step of the policy would be.
     pub(super) fn next_step(&self, table: &Table, effort: Effort) -> Option<Step> {
-        policy::next_step(&self.facts(table), effort)
+        policy::next_step(&self.facts(table).0, effort)
     }
 }
 
-fn in_order(batch: RecordBatch, table: &Table, options: &TableOptions) -> Result<RecordBatch> {
+pub(super) fn in_order(
+    batch: RecordBatch,
+    table: &Table,
+    options: &TableOptions,
+) -> Result<RecordBatch> {
     Ok(match sort_order(&batch, &table.schema, options)? {
         Some(order) => arrow_select::take::take_record_batch(&batch, &order)?,
         None => batch,

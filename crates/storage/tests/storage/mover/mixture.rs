@@ -1,6 +1,7 @@
 //! Moves among everything else, at random and side by side.
 
 use super::layouts::wishes;
+use super::partition::{create_partitioned, must_be_cut};
 use super::*;
 use freestone_storage::Layout;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -8,14 +9,30 @@ use std::sync::atomic::{AtomicBool, Ordering};
 /// A random mixture of everything, against a model, with power losses.
 #[test]
 fn any_mixture_survives() {
-    for seed in 0..25 {
+    mixture(0..25, 120, 0, create);
+}
+
+/// The same with a table that is large enough to have ranges.
+#[test]
+fn any_mixture_of_ranges_survives() {
+    mixture(0..6, 60, 2_500, |store| create_partitioned(store, 2));
+}
+
+fn mixture(
+    seeds: std::ops::Range<u64>,
+    steps: usize,
+    loaded: i32,
+    create: impl Fn(&Store) -> TableId,
+) {
+    for seed in seeds {
         let mut dice = Dice(seed);
         let files = Arc::new(Faulty::default());
         let mut store = Store::over_files(files.clone()).unwrap();
         let table = create(&store);
-        let mut committed = Rows::new();
+        load(&store, table, 1_000..1_000 + loaded);
+        let mut committed = rows(&store.snapshot());
         let mut running: Vec<(Transaction, [Rows; 2], Vec<i32>)> = Vec::new();
-        for step in 0..120 {
+        for step in 0..steps {
             if running.len() < 3 {
                 let own = store.begin().unwrap();
                 running.push((own, [committed.clone(), committed.clone()], Vec::new()));
@@ -70,7 +87,7 @@ fn any_mixture_survives() {
             match dice.below(8) {
                 0 => drop(store.move_delta(table).unwrap()),
                 1 => store.vacuum(table).unwrap(),
-                2 if step > 60 => {
+                2 if 2 * step > steps => {
                     let (seen, name) = (table_of(&store), format!("i{step}"));
                     let index = store
                         .build_index(&seen, &name, IndexKind::Csb, vec![1], 1, &|| {})
@@ -87,6 +104,10 @@ fn any_mixture_survives() {
             assert_eq!(rows(&lost.snapshot()), committed, "after a power loss");
             if dice.once_in(20) {
                 running.clear();
+                if loaded > 0 {
+                    store.vacuum(table).unwrap();
+                    must_be_cut(&store);
+                }
                 drop(store);
                 store = Store::over_files(files.clone()).unwrap();
                 assert_eq!(rows(&store.snapshot()), committed, "reopened");

@@ -5,6 +5,7 @@ mod follow;
 mod layouts;
 mod measure;
 mod mixture;
+mod partition;
 mod space;
 
 pub use follow::{Hook, Hooked};

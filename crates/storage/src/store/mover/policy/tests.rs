@@ -12,6 +12,7 @@ fn block(id: u64, rows: u64, deleted: u64) -> BlockFacts {
         raw_bytes: rows * ROW,
         laid_over: false,
         layout: Layout::Column,
+        range: BlockRange::Unknown,
         settled: false,
         wished: None,
     }
@@ -23,6 +24,7 @@ fn table(blocks: Vec<BlockFacts>) -> TableFacts {
         delta_bytes: 0,
         delta_limit: DeltaBytes::of(u64::MAX, 1),
         blocks,
+        partition: None,
         sorted: false,
         block_bytes: FULL,
     }
@@ -186,6 +188,56 @@ fn a_sorted_table_is_sorted_over_several_blocks() {
     assert_eq!(background(&facts), rewrite(&all));
     facts.sorted = false;
     assert_eq!(background(&facts), rewrite(&[1, 2, 3, 4]));
+}
+
+fn in_ranges(ranges: &[BlockRange], rows: u64) -> TableFacts {
+    let mut facts = table(row(&vec![rows; ranges.len()]));
+    for (block, range) in facts.blocks.iter_mut().zip(ranges) {
+        block.range = *range;
+    }
+    facts.partition = Some(PartitionFacts {
+        ranges: 2,
+        found: false,
+    });
+    facts
+}
+
+#[test]
+fn blocks_of_several_ranges_are_cut_before_others_merge() {
+    use BlockRange::{One, Several};
+    let cut = |ids: &[u64]| {
+        let ids = ids.iter().map(|id| BlockId(*id));
+        Some(Step::Partition(ids.collect()))
+    };
+    let mut facts = in_ranges(&[One(0), One(0), Several, Several], 10);
+    assert_eq!(
+        (background(&facts), vacuum(&facts)),
+        (cut(&[3, 4]), cut(&[3, 4]))
+    );
+    // New blocks have the layout of the first.
+    facts.blocks[3].layout = Layout::Row;
+    assert_eq!(vacuum(&facts), cut(&[3]));
+    // As many as fill a block of each range.
+    let facts = in_ranges(&[Several; 9], FULL_ROWS / 2);
+    assert_eq!(background(&facts), cut(&[1, 2, 3, 4, 5]));
+    // Bounds are kept though no block has to be written.
+    let mut facts = in_ranges(&[One(0), One(1)], FULL_ROWS);
+    assert_eq!(background(&facts), None);
+    facts.partition.as_mut().unwrap().found = true;
+    assert_eq!(background(&facts), cut(&[]));
+}
+
+#[test]
+fn only_blocks_of_one_range_merge() {
+    use BlockRange::{One, Unknown};
+    let facts = in_ranges(&[One(0), One(0), One(1), One(1), One(1), Unknown], 10);
+    assert_eq!(vacuum(&facts), rewrite(&[1, 2]));
+    assert_eq!(background(&facts), None);
+    let facts = in_ranges(&[One(0), One(1), One(2)], 10);
+    assert_eq!(vacuum(&facts), None);
+    let mut facts = in_ranges(&[One(0), One(1), One(1)], 10);
+    facts.blocks[1].deleted = 9;
+    assert_eq!(background(&facts), rewrite(&[2, 3]));
 }
 
 /// However small the blocks are that rows come in, each row is written again a
