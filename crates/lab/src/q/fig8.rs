@@ -110,9 +110,7 @@ fn measured(
     let threads = lab.threads;
     let [scan, index, _, ours @ ..] = &contenders;
     let both = [&[scan.clone(), index.clone()], ours].concat();
-    let times = lab.race(&both, threads, |_| {
-        Query::of(KIND, Vec::new(), 1, share)
-    })?;
+    let times = lab.race(&both, threads, |_| Query::of(KIND, Vec::new(), 1, share))?;
     let nanoseconds = |number: usize| times[number].median() * 1e9 * threads as f64;
     let [replica, own] = sweep.sides();
     let rows = lab.rows as f64;

@@ -113,7 +113,7 @@ impl Run<'_> {
         let table = snapshot
             .table(&name.schema, &name.name)
             .ok_or_else(|| unknown_table(&snapshot, name))?;
-        let options = &options.with_bounds_from(table)?;
+        let options = &options.with_bounds_from(table, true)?;
         let target = Target::new(self.store(), Arc::clone(&table.schema), options.clone());
         let scan: Arc<dyn ExecutionPlan> =
             StoredTable::new(table, &name.schema, snapshot.read_view(table.id))

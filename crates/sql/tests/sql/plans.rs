@@ -167,6 +167,9 @@ fn nulls_meet_no_comparison() {
         let scan = plan.lines().find(|line| line.contains("scan t")).unwrap();
         let (_, about) = scan.split_once("(about ").unwrap();
         let about: f64 = about.split_once(' ').unwrap().0.parse().unwrap();
-        assert!(about < found * 2.0 + 5.0 && about > found / 2.0 - 3.0, "{scan}");
+        assert!(
+            about < found * 2.0 + 5.0 && about > found / 2.0 - 3.0,
+            "{scan}"
+        );
     }
 }
