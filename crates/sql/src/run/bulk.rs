@@ -187,11 +187,13 @@ fn can_be_laid_over(table: &Table, columns: &[usize]) -> bool {
     let indexed = schema.indexes.iter().flat_map(|index| &index.columns);
     let sorted = table.options.sort_by.as_ref();
     let sorted = sorted.and_then(|name| schema.index_of(name));
+    let ranges = table.options.partition_by.as_ref();
+    let ranges = ranges.and_then(|by| schema.index_of(&by.column));
     !columns.is_empty()
         && schema.checks.is_empty()
         && !schema.are_keyed(columns)
         && !indexed
-            .chain(&sorted)
+            .chain(sorted.iter().chain(&ranges))
             .any(|column| columns.contains(column))
 }
 

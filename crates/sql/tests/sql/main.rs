@@ -29,6 +29,7 @@ mod insert;
 mod lending;
 mod limits;
 mod load;
+mod partitions;
 mod plans;
 mod point_change;
 mod prepared;

@@ -303,10 +303,8 @@ impl BlockScan {
     fn check_candidates(&mut self, scan: &Scan) -> Result<()> {
         let predicate = scan.predicate.as_ref().filter(|_| !self.exact);
         // Those that need no check go out as they are.
-        let most = match predicate {
-            Some(_) => ZONE_ROWS,
-            None => scan.batch_rows.saturating_sub(self.pending.len()),
-        };
+        let room = scan.batch_rows.saturating_sub(self.pending.len());
+        let most = predicate.map_or(room, |_| ZONE_ROWS);
         let end = self.candidates.len().min(self.looked_at + most);
         let positions = &self.candidates[self.looked_at..end];
         self.looked_at = end;
