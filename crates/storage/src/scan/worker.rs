@@ -152,8 +152,7 @@ impl Iterator for ScanWorker {
     type Item = Result<RecordBatch>;
 
     fn next(&mut self) -> Option<Result<RecordBatch>> {
-        let next = self.next_columns()?;
-        Some(next.and_then(|columns| batch(&self.scan, columns)))
+        Some(self.next_columns()?.and_then(|columns| batch(&self.scan, columns)))
     }
 }
 
@@ -309,8 +308,8 @@ impl BlockScan {
         let positions = &self.candidates[self.looked_at..end];
         self.looked_at = end;
         let Some(predicate) = predicate else {
-            scan.metrics.decided(positions.len(), positions.len());
             self.pending.extend_from_slice(positions);
+            scan.metrics.decided(positions.len(), positions.len());
             return Ok(());
         };
         let bits = Filter::at(predicate, &self.block, positions)?;
