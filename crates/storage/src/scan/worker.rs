@@ -152,7 +152,8 @@ impl Iterator for ScanWorker {
     type Item = Result<RecordBatch>;
 
     fn next(&mut self) -> Option<Result<RecordBatch>> {
-        Some(self.next_columns()?.and_then(|columns| batch(&self.scan, columns)))
+        let next = self.next_columns()?;
+        Some(next.and_then(|columns| batch(&self.scan, columns)))
     }
 }
 
@@ -305,8 +306,7 @@ impl BlockScan {
         let room = scan.batch_rows.saturating_sub(self.pending.len());
         let most = predicate.map_or(room, |_| ZONE_ROWS);
         let end = self.candidates.len().min(self.looked_at + most);
-        let positions = &self.candidates[self.looked_at..end];
-        self.looked_at = end;
+        let positions = &self.candidates[std::mem::replace(&mut self.looked_at, end)..end];
         let Some(predicate) = predicate else {
             self.pending.extend_from_slice(positions);
             scan.metrics.decided(positions.len(), positions.len());
