@@ -109,7 +109,8 @@ fn measured(
     let share = 0.1;
     let threads = lab.threads;
     let [scan, index, _, ours @ ..] = &contenders;
-    let both = [&[scan.clone(), index.clone()], ours].concat();
+    let both = [scan, index].into_iter().chain(ours).cloned();
+    let both: Vec<Contender<'_>> = both.collect();
     let times = lab.race(&both, threads, |_| Query::of(KIND, Vec::new(), 1, share))?;
     let nanoseconds = |number: usize| times[number].median() * 1e9 * threads as f64;
     let [replica, own] = sweep.sides();
