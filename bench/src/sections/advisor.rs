@@ -88,7 +88,8 @@ fn finalists(bench: &Bench, workload: &Workload, advised: Design) -> Result<Vec<
         // The next ones are loaded in another order.
         all.rotate_left(1);
     }
-    all.rotate_right(LOADS % all.len());
+    let designs = all.len();
+    all.rotate_right(LOADS % designs);
     Ok(all)
 }
 
