@@ -137,7 +137,7 @@ impl Rows {
         Ok(Stored {
             design: design.clone(),
             rows,
-            blocks: (self.table.blocks().len() as f64).max(1.0),
+            blocks: (rows / self.rows_of_block(&written.table)).ceil().max(1.0),
             row_bytes: sums.bytes / sums.rows.max(1.0),
             columns: sums.columns(),
             write_seconds: written.seconds / self.count as f64,
@@ -146,6 +146,17 @@ impl Rows {
             tried: Some(tried),
             mixture: Vec::new(),
         })
+    }
+
+    /// Rows of a block of the whole table, if these are its blocks: where NULLs take no
+    /// space there are more.
+    fn rows_of_block(&self, written: &Table) -> f64 {
+        let now = self.table.rows() as f64 / self.table.blocks().len().max(1) as f64;
+        match written.blocks() {
+            [full, _, ..] => full.rows() as f64,
+            // One that is not full tells nothing but that it has room for them.
+            _ => now.max(self.count as f64),
+        }
     }
 
     /// What it would be in each layout, in the order of [`Layout::ALL`].
