@@ -4,21 +4,23 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 fn main() {
-    let root = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
+    // As it is now: a target folder may be shared by several checkouts.
+    let own = std::env::var_os("CARGO_MANIFEST_DIR").unwrap_or_default();
+    let root = Path::new(&own).join("../..");
     println!("cargo:rerun-if-changed=build.rs");
     println!("cargo:rerun-if-env-changed=FREESTONE_COMMIT");
     let given = std::env::var("FREESTONE_COMMIT").ok();
     let commit = given
         .filter(|commit| !commit.is_empty())
-        .or_else(|| checked_out(root))
+        .or_else(|| checked_out(&root))
         .unwrap_or("unknown".to_string());
     println!("cargo:rustc-env=FREESTONE_COMMIT={commit}");
 }
 
 /// The commit of this checkout; none of a copy without history, which another
 /// repository may lie around.
-fn checked_out(root: &str) -> Option<String> {
-    let own = Path::new(root).join(".git");
+fn checked_out(root: &Path) -> Option<String> {
+    let own = root.join(".git");
     if !own.exists() {
         return None;
     }
@@ -37,7 +39,7 @@ fn checked_out(root: &str) -> Option<String> {
 }
 
 /// What git answers, if it is there and does.
-fn git(root: &str, arguments: &[&str]) -> Option<String> {
+fn git(root: &Path, arguments: &[&str]) -> Option<String> {
     let mut command = Command::new("git");
     let output = command.arg("-C").arg(root).args(arguments).output().ok()?;
     let text = String::from_utf8(output.stdout).ok()?;

@@ -178,6 +178,8 @@ fn conjunction(facts: &TableStatistics, parts: &[Predicate]) -> f64 {
     let mut flat = Vec::new();
     flatten(parts, &mut flat);
     let mut share = 1.0;
+    // Columns whose NULLs are out, however many comparisons say so.
+    let mut present: Vec<usize> = Vec::new();
     // (column, share below the upper bound, share above the lower bound)
     let mut intervals: Vec<(usize, f64, f64)> = Vec::new();
     for part in flat {
@@ -186,11 +188,15 @@ fn conjunction(facts: &TableStatistics, parts: &[Predicate]) -> f64 {
             continue;
         };
         let kept = compared(facts, *column, *op, value);
+        if !present.contains(column) {
+            present.push(*column);
+            share *= 1.0 - null_share(facts, *column);
+        }
         let (below, above) = match op {
             CompareOp::Lt | CompareOp::LtEq => (kept, 1.0),
             CompareOp::Gt | CompareOp::GtEq => (1.0, kept),
             _ => {
-                share *= selectivity(facts, part);
+                share *= kept;
                 continue;
             }
         };
@@ -207,7 +213,7 @@ fn conjunction(facts: &TableStatistics, parts: &[Predicate]) -> f64 {
             .columns
             .get(column)
             .map_or(0.0, |fact| 1.0 / fact.distinct.max(1) as f64);
-        share *= (below + above - 1.0).max(least) * (1.0 - null_share(facts, column));
+        share *= (below + above - 1.0).max(least);
     }
     share
 }
