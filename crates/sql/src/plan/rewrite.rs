@@ -116,7 +116,10 @@ impl VisitorMut for Rewrite {
             expr: inner,
         } = expr
         {
-            *expr = (**inner).clone();
+            // Moved, not copied: a copy of a deep expression takes a stack of its own.
+            let none = Expr::Value(Value::Null.with_empty_span());
+            let operand = std::mem::replace(inner.as_mut(), none);
+            *expr = operand;
         }
         ControlFlow::Continue(())
     }
