@@ -198,9 +198,9 @@ mod tests {
             names: vec!["a".into(), "b".into()],
             xs: vec![1.0, 2.0],
             times: vec![
-                vec![Times(vec![9.0, 2.0, 1.0]), Times(vec![3.0])],
-                // Of medians the first would be 2 / 4, too, but not if turns were mixed.
-                vec![Times(vec![18.0, 4.0, 1.0]), Times(vec![3.0])],
+                vec![Times(vec![9.0, 3.0, 1.0]), Times(vec![3.0])],
+                // Of medians the first would be 3 / 4.
+                vec![Times(vec![18.0, 4.0, 2.0]), Times(vec![3.0])],
             ],
         };
         let ratios = sweep.ratios("a", "b");
