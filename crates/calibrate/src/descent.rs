@@ -5,7 +5,7 @@ use crate::{Error, Random, Result};
 use arrow_array::{ArrayRef, Int64Array, RecordBatch};
 use freestone_model::Machine;
 use freestone_storage::{
-    Column, ColumnType, DEFAULT_SCHEMA, IndexDefinition, IndexKind, Store, TableOptions,
+    Column, ColumnType, DEFAULT_SCHEMA, IndexDefinition, IndexKind, MoverHold, Store, TableOptions,
     TableSchema, Value,
 };
 use std::hint::black_box;
@@ -30,7 +30,7 @@ pub(crate) fn misses(machine: &Machine) -> Result<f64> {
 fn of_table(machine: &Machine, blocks: usize, rows: usize) -> Result<f64> {
     let mut random = Random::new(13);
     let mut keys = Vec::new();
-    let store = made(blocks, rows, &mut random, &mut keys)?;
+    let (store, _hold) = made(blocks, rows, &mut random, &mut keys)?;
     let snapshot = store.snapshot();
     let gone = || Error::Arrow("the table is gone".to_owned());
     let table = snapshot.table(DEFAULT_SCHEMA, "k").ok_or_else(gone)?;
@@ -48,13 +48,14 @@ fn of_table(machine: &Machine, blocks: usize, rows: usize) -> Result<f64> {
     Ok(seconds / descents * machine.clock / machine.miss_cycles)
 }
 
-/// A table of one column with a tree over it, and some of its keys.
+/// A table of one column with a tree over it, whose blocks stay as they are, and some of
+/// its keys.
 fn made(
     blocks: usize,
     rows: usize,
     random: &mut Random,
     keys: &mut Vec<Value>,
-) -> Result<Arc<Store>> {
+) -> Result<(Arc<Store>, MoverHold)> {
     let store = Store::in_memory();
     let schema = TableSchema {
         columns: vec![Column {
@@ -85,11 +86,10 @@ fn made(
         writer.push(&batch)?;
         made.extend(writer.finish()?);
     }
-    store.commit(|edit| {
-        let id = edit.create_table(DEFAULT_SCHEMA, "k", schema, options)?;
-        edit.append(id, made)
-    })?;
-    Ok(store)
+    let table = store.commit(|edit| edit.create_table(DEFAULT_SCHEMA, "k", schema, options))?;
+    let hold = store.hold_mover(table);
+    store.commit(|edit| edit.append(table, made))?;
+    Ok((store, hold))
 }
 
 #[cfg(test)]

@@ -103,11 +103,12 @@ pub(crate) fn table_with_delta(
         writer.push(&batch).unwrap();
         new.extend(writer.finish().unwrap());
     }
-    let id = store.commit(|edit| {
-        let id = edit.create_table(DEFAULT_SCHEMA, "t", (*schema).clone(), options)?;
-        edit.append(id, new).map(|_| id)
-    });
-    let id = id.unwrap();
+    let id = store
+        .commit(|edit| edit.create_table(DEFAULT_SCHEMA, "t", (*schema).clone(), options))
+        .unwrap();
+    // The mover would merge blocks as small as these before the snapshot is taken.
+    let _hold = store.hold_mover(id);
+    store.commit(|edit| edit.append(id, new)).unwrap();
     for rows in delta {
         let rows = RecordBatch::try_new(schema.arrow(), rows.clone()).unwrap();
         let mut transaction = store.begin().unwrap();

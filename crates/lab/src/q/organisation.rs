@@ -10,8 +10,8 @@ use super::tables::{Generator, TableKind};
 use crate::error::{Error, Result};
 use arrow_array::RecordBatch;
 use freestone_storage::{
-    Block, CodecChoice, DEFAULT_SCHEMA, IndexDefinition, IndexKind, Layout, NewBlock, Store, Table,
-    TableOptions, TableSchema,
+    Block, CodecChoice, DEFAULT_SCHEMA, IndexDefinition, IndexKind, Layout, MoverHold, NewBlock,
+    Store, Table, TableOptions, TableSchema,
 };
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -128,6 +128,8 @@ pub struct Stored {
     pub load_seconds: f64,
     /// Keeps the blocks.
     pub store: Arc<Store>,
+    /// Keeps the mover from merging small blocks while they are measured.
+    _hold: MoverHold,
 }
 
 impl Stored {
@@ -160,17 +162,16 @@ impl Stored {
         };
         let (blocks, load_seconds) = in_parallel(&pieces, threads, &write)?;
         let blocks: Vec<NewBlock> = blocks.into_iter().flatten().collect();
-        let table = store.commit(|edit| {
-            let id = edit.create_table(DEFAULT_SCHEMA, "t", schema, options)?;
-            edit.append(id, blocks)?;
-            Ok(id)
-        })?;
+        let table = store.commit(|edit| edit.create_table(DEFAULT_SCHEMA, "t", schema, options))?;
+        let hold = store.hold_mover(table);
+        store.commit(|edit| edit.append(table, blocks).map(drop))?;
         let table = store.snapshot().table_by_id(table).cloned();
         Ok(Stored {
             organisation: organisation.clone(),
             table: table.ok_or_else(|| Error::new("the table is gone", ""))?,
             load_seconds,
             store,
+            _hold: hold,
         })
     }
 
