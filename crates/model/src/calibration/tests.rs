@@ -124,6 +124,14 @@ fn the_reference_knows_every_layout() {
     }
 }
 
+#[test]
+fn the_reference_knows_what_operators_cost() {
+    let known = Calibration::reference().unwrap().operators;
+    for operator in ["filter", "aggregate", "join", "sort", "top", "window"] {
+        assert!(known[operator] > 0.0, "{operator}: {known:?}");
+    }
+}
+
 /// Two blocks of 1,000 cycles over 1,000 rows, one cycle for rows, a test of a half.
 #[test]
 fn parts_of_a_scan_add_up() {

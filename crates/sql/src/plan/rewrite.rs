@@ -117,8 +117,7 @@ impl VisitorMut for Rewrite {
         } = expr
         {
             // Moved, not copied: a copy of a deep expression takes a stack of its own.
-            let none = Expr::Value(Value::Null.with_empty_span());
-            let operand = std::mem::replace(inner.as_mut(), none);
+            let operand = std::mem::replace(inner.as_mut(), spelling::null());
             *expr = operand;
         }
         ControlFlow::Continue(())

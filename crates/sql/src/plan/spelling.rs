@@ -28,7 +28,10 @@ pub(super) fn rewritten(expr: &mut Expr) -> Result<Option<Expr>> {
         Expr::IsDistinctFrom(left, right) | Expr::IsNotDistinctFrom(left, right)
             if is_junction(right) =>
         {
-            return Ok(Some(rotated(left.clone(), (**right).clone(), distinct)));
+            // Moved, not copied: a copy of a deep expression takes a stack of its own.
+            let taken = |side: &mut Expr| std::mem::replace(side, null());
+            let left = Box::new(taken(left));
+            return Ok(Some(rotated(left, taken(right), distinct)));
         }
         Expr::Like {
             pattern,
@@ -76,6 +79,11 @@ pub(super) fn rewritten(expr: &mut Expr) -> Result<Option<Expr>> {
         _ => return Ok(None),
     };
     parsed(&text).map(Some)
+}
+
+/// Stands where an expression was taken from.
+pub(super) fn null() -> Expr {
+    Expr::Value(Value::Null.with_empty_span())
 }
 
 fn is_junction(expr: &Expr) -> bool {
