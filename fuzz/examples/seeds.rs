@@ -49,9 +49,8 @@ fn messages() {
 }
 
 fn write(target: &str, name: &str, bytes: &[u8]) {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR"))
-        .join("corpus")
-        .join(target);
+    let package = std::env::var_os("CARGO_MANIFEST_DIR").expect("run by cargo");
+    let folder = Path::new(&package).join("corpus").join(target);
     fs::create_dir_all(&folder).expect("a folder for the seeds");
     fs::write(folder.join(name), bytes).expect("a file for the seed");
 }

@@ -8,9 +8,7 @@ use std::path::{Path, PathBuf};
 const BYTES_MAX: u64 = 200 << 10;
 
 fn seeds(target: &str) -> Vec<PathBuf> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR"))
-        .join("corpus")
-        .join(target);
+    let folder = Path::new("corpus").join(target);
     let entries = fs::read_dir(folder).expect("a folder of seeds");
     let mut seeds: Vec<PathBuf> = entries.map(|entry| entry.unwrap().path()).collect();
     seeds.sort();

@@ -6,7 +6,7 @@
 use super::{File, Finding};
 
 /// A banned string and what to do instead.
-const BANNED: [(&str, &str); 15] = [
+const BANNED: [(&str, &str); 16] = [
     (concat!("/wo", "rk/"), "no path of one machine"),
     (concat!("/ro", "ot"), "no path of one machine"),
     (concat!("/ho", "me/"), "no path of one machine"),
@@ -31,6 +31,10 @@ const BANNED: [(&str, &str); 15] = [
         "a test that does not run says why: `= \"reason\"`",
     ),
     (concat!("<<<<", "<<<"), "an unresolved merge"),
+    (
+        concat!("env!(\"CARGO_MANI", "FEST_DIR\")"),
+        "checkouts share a target folder: paths from the package, or the variable at run time",
+    ),
 ];
 
 /// Written by cargo, and it names the registry.

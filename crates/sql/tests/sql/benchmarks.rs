@@ -12,9 +12,7 @@ use std::path::{Path, PathBuf};
 const SCALE: f64 = 0.002;
 
 fn texts(folder: &str) -> Vec<(String, String)> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR"))
-        .join("../../data")
-        .join(folder);
+    let folder = Path::new("../../data").join(folder);
     let files = std::fs::read_dir(folder).unwrap();
     let mut files: Vec<PathBuf> = files.map(|file| file.unwrap().path()).collect();
     files.sort();

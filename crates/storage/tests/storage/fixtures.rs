@@ -14,7 +14,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 fn open(version: &str) -> Arc<Store> {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures");
+    let root = Path::new("../../fixtures");
     Store::open(&root.join(version), OpenMode::ReadOnly).unwrap()
 }
 
