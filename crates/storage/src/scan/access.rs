@@ -6,11 +6,10 @@
 //! less than evaluating the predicate on all rows. A sorted block is searched
 //! first; what its index gives is then cut to the rows that the search left.
 //!
-//! The constants are nanoseconds. Those of columns and of order are from queries over
-//! TPC-H and over integers of 27 bits, with an index and without, on two cores of an
-//! Intel Xeon of 2024; the others lie between that and an AMD EPYC (Zen 5), as the
-//! ignored test `constants` of this crate measures them. They decide speed, never
-//! answers.
+//! The constants are nanoseconds. They lie between two machines, an Intel Xeon of 2024 and
+//! an AMD EPYC (Zen 5), and were chosen by where an index begins to take longer than a
+//! scan (decision 0008); the ignored test `constants` of this crate measures each alone.
+//! They decide speed, never answers.
 
 use super::{Scan, Top, ValueFilter};
 use crate::block::{Block, BlockIndex, Conditions, Found, ascending};
@@ -22,7 +21,7 @@ use std::ops::{Bound, Range};
 /// What a condition costs on each row of a block, in order.
 fn test(block: &Block, column: usize) -> Result<f64> {
     Ok(match block.layout() {
-        Layout::Row => 4.6,
+        Layout::Row => 2.2,
         Layout::Pax => 0.9,
         Layout::Inverted => 0.65,
         // Codes are tested as they are packed: the more bits, the more there is to read.
@@ -36,8 +35,8 @@ fn test(block: &Block, column: usize) -> Result<f64> {
 /// What it costs on a row that an index gave.
 fn check(layout: Layout) -> f64 {
     match layout {
-        Layout::Row => 4.6,
-        Layout::Pax => 24.0,
+        Layout::Row => 3.4,
+        Layout::Pax => 17.0,
         Layout::Column | Layout::Dsm | Layout::Inverted => 2.8,
     }
 }
@@ -45,7 +44,7 @@ fn check(layout: Layout) -> f64 {
 /// Coming by each of `count` rows of an index, and bringing them into order: by a sort if
 /// they are few of a block's `rows`, by a bitmap if they are many (see [`ascending`]).
 fn order(count: usize, rows: usize) -> f64 {
-    (6.0 + 0.35 * rows as f64 / count.max(1) as f64).min(14.0)
+    (3.0 + 0.35 * rows as f64 / count.max(1) as f64).min(14.0)
 }
 
 /// Finding one value in an index.

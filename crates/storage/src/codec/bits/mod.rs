@@ -32,7 +32,7 @@ mod unpack;
 pub use bytes::{bytes_in_range, widen};
 pub use compact::compact;
 pub use level::Level;
-pub use pack::{bytes_for, get, pack, place_of, width_for};
+pub use pack::{Place, bytes_for, get, pack, width_for};
 pub use prefetch::prefetch;
 pub use range::{Mask, in_range};
 pub use strided::Strided;

@@ -1,6 +1,10 @@
-//! Packing, sizes, and the one code at a place.
+//! Packing, sizes, and codes at places.
 
+use super::prefetch::prefetch;
 use super::{CHUNK, LINE, lane_bits};
+
+/// A line has two to this many lanes of one bit.
+const LANES_EXPONENT: u32 = (8 * LINE).trailing_zeros();
 
 /// Bits that hold every value up to `largest`.
 pub const fn width_for(largest: u64) -> u8 {
@@ -10,8 +14,10 @@ pub const fn width_for(largest: u64) -> u8 {
 /// Bytes of `codes` codes (at most a chunk) of `width` bits.
 pub const fn bytes_for(width: u8, codes: usize) -> usize {
     let bits = lane_bits(width);
-    let lanes = 8 * LINE / bits;
-    (codes.div_ceil(lanes) * width as usize).div_ceil(bits) * LINE
+    let exponent = bits.trailing_zeros();
+    let lanes = LANES_EXPONENT - exponent;
+    let places = (codes + (1 << lanes) - 1) >> lanes;
+    ((places * width as usize + bits - 1) >> exponent) * LINE
 }
 
 /// Appends up to 1,024 codes, each below 2^`width`.
@@ -53,51 +59,71 @@ fn pack_lanes<const SIZE: usize>(codes: &[u64], width: usize, out: &mut [u8]) {
     }
 }
 
-/// Where the code at `place` of a chunk begins, in bytes.
-pub fn place_of(width: u8, place: usize) -> usize {
-    let bits = lane_bits(width.max(1));
-    let (lanes, width) = (8 * LINE / bits, usize::from(width));
-    (place / lanes * width / bits * lanes + place % lanes) * bits / 8
+/// Where a code lies, in bytes of its chunk.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Place {
+    /// The word that has its low bits,
+    low: usize,
+    /// and the one that has its high bits, often the same.
+    high: usize,
+    /// Bits of the first word before it.
+    shift: u32,
+    /// Bits of a word.
+    lane: u32,
+    width: u32,
+}
+
+impl Place {
+    /// Of the code of `width` bits at `place` of a chunk whose bytes begin at `start`. Lanes
+    /// are powers of two: nothing is divided, and no branch depends on the place.
+    #[inline]
+    pub fn of(width: u8, place: usize, start: usize) -> Place {
+        let (lane, width) = (lane_bits(width), usize::from(width.min(64)));
+        let exponent = lane.trailing_zeros();
+        let lanes = LANES_EXPONENT - exponent;
+        let (number, first) = (place & ((1 << lanes) - 1), (place >> lanes) * width);
+        let shift = first & (lane - 1);
+        let low = start + (first >> exponent) * LINE + ((number << exponent) >> 3);
+        Place {
+            low,
+            high: low + usize::from(shift + width > lane) * LINE,
+            shift: shift as u32,
+            lane: lane as u32,
+            width: width as u32,
+        }
+    }
+
+    /// Begins to fetch it.
+    #[inline]
+    pub fn prefetch(&self, bytes: &[u8]) {
+        prefetch(bytes, self.low);
+        prefetch(bytes, self.high);
+    }
+
+    /// The code; zero beyond the bytes.
+    #[inline]
+    pub fn code(&self, bytes: &[u8]) -> u64 {
+        let load = |at: usize| {
+            let rest = bytes.get(at..).unwrap_or_default();
+            rest.first_chunk()
+                .map_or_else(|| tail(rest), |eight: &[u8; 8]| u64::from_le_bytes(*eight))
+        };
+        // Of a code in one word the high bits are cut off again.
+        let low = load(self.low) & u64::MAX >> (64 - self.lane);
+        let code = low >> self.shift | load(self.high) << 1 << (self.lane - 1 - self.shift);
+        code & u64::MAX.checked_shr(64 - self.width).unwrap_or(0)
+    }
+}
+
+#[cold]
+fn tail(bytes: &[u8]) -> u64 {
+    let mut eight = [0; 8];
+    eight[..bytes.len()].copy_from_slice(bytes);
+    u64::from_le_bytes(eight)
 }
 
 /// The code at `place` of a chunk; 0 beyond its bytes.
 #[inline]
 pub fn get(packed: &[u8], width: u8, place: usize) -> u64 {
-    if width == 0 {
-        return 0;
-    }
-    let bits = lane_bits(width);
-    let (size, lanes, width) = (bits / 8, 8 * LINE / bits, usize::from(width));
-    let (lane, first) = (place % lanes, place / lanes * width);
-    let (word, shift) = (first / bits, first % bits);
-    let load = |word: usize| {
-        let at = (word * lanes + lane) * size;
-        let Some(rest) = packed.get(at..) else {
-            return 0;
-        };
-        // One load of a known width, where lengths known late would be calls.
-        match size {
-            1 => rest
-                .first_chunk()
-                .map_or(0, |bytes| u8::from_le_bytes(*bytes).into()),
-            2 => rest
-                .first_chunk()
-                .map_or(0, |bytes| u16::from_le_bytes(*bytes).into()),
-            4 => rest
-                .first_chunk()
-                .map_or(0, |bytes| u32::from_le_bytes(*bytes).into()),
-            _ => rest
-                .first_chunk()
-                .map_or(0, |bytes| u64::from_le_bytes(*bytes)),
-        }
-    };
-    let mut code = load(word) >> shift;
-    if shift + width > bits {
-        code |= load(word + 1) << (bits - shift);
-    }
-    if width == 64 {
-        code
-    } else {
-        code & ((1 << width) - 1)
-    }
+    Place::of(width, place, 0).code(packed)
 }

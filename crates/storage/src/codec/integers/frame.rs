@@ -10,7 +10,6 @@
 
 use super::pad;
 use crate::codec::bits::{self, CHUNK, Level, Mask, Target, bytes_for, width_for};
-use crate::codec::prefetch;
 use crate::error::{Error, Result};
 use crate::format::{Reader, Writer};
 use arrow_buffer::Buffer;
@@ -68,6 +67,13 @@ struct Chunk {
     base: i64,
     offset: u32,
     width: u8,
+}
+
+/// Where a value is, and what is added to its code.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Located {
+    place: bits::Place,
+    base: i64,
 }
 
 /// Room for the codes of a chunk.
@@ -163,11 +169,23 @@ impl Frame {
         }
     }
 
-    /// Begins to fetch the code of a row.
-    pub fn prefetch(&self, row: usize) {
-        let entry = self.chunks[row / CHUNK];
-        let place = bits::place_of(entry.width, row % CHUNK);
-        prefetch(&self.packed, entry.offset as usize + place);
+    /// Finds a row's value, and begins to fetch it.
+    #[inline]
+    pub fn locate(&self, row: usize) -> Located {
+        let Chunk {
+            base,
+            offset,
+            width,
+        } = self.chunks[row / CHUNK];
+        let place = bits::Place::of(width, row % CHUNK, offset as usize);
+        place.prefetch(&self.packed);
+        Located { place, base }
+    }
+
+    /// The value that was found.
+    #[inline]
+    pub fn value(&self, Located { place, base }: Located) -> i64 {
+        base.wrapping_add(place.code(&self.packed) as i64)
     }
 
     /// The value of a row.

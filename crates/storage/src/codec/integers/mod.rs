@@ -85,7 +85,7 @@ impl Integers {
     /// Begins to fetch what the value of one row takes.
     pub fn prefetch(&self, row: usize) {
         if let Integers::Frame(frame) = self {
-            frame.prefetch(row);
+            frame.locate(row);
         }
     }
 
@@ -127,27 +127,7 @@ impl Integers {
     pub fn take<D: Target>(&self, positions: &[u32], out: &mut Vec<D>) {
         match self {
             Integers::Runs(runs) => runs.take(positions, out),
-            Integers::Frame(frame) => {
-                let one = |row: &u32| D::from_code(frame.get(*row as usize), 0);
-                if are_sparse(positions) {
-                    let ahead = positions.get(AHEAD..).unwrap_or_default();
-                    let (most, rest) = positions.split_at(ahead.len());
-                    out.extend(most.iter().zip(ahead).map(|(row, ahead)| {
-                        frame.prefetch(*ahead as usize);
-                        one(row)
-                    }));
-                    out.extend(rest.iter().map(one));
-                    return;
-                }
-                let mut codes = frame::Scratch::default();
-                by_chunk(positions, |chunk, places| {
-                    if places.len() < FEW {
-                        out.extend(places.iter().map(one));
-                    } else {
-                        frame.take(chunk, places, &mut codes, out);
-                    }
-                });
-            }
+            Integers::Frame(frame) => take_of_frame(frame, positions, out),
             Integers::Delta(delta) => {
                 let mut values = [0i64; CHUNK];
                 by_chunk(positions, |chunk, places| {
@@ -208,7 +188,7 @@ impl Integers {
 }
 
 /// Below this many rows of a chunk, values are fetched one by one. A whole
-/// chunk takes about 60 ns (see `bits::tests::speed`), one value about 2 ns.
+/// chunk takes about 60 ns (see `bits::tests::speed`) and 2 for each value, one value alone 8.
 const FEW: usize = 32;
 
 /// Values that lie too far apart for the machine to see what comes next: so many are asked
@@ -222,6 +202,37 @@ fn are_sparse(positions: &[u32]) -> bool {
         _ => 0,
     };
     positions.len() * (CHUNK / FEW) <= span
+}
+
+/// As [`Integers::take`], of values that lie far apart.
+fn take_sparse<D: Target>(frame: &Frame, positions: &[u32], out: &mut Vec<D>) {
+    let mut located = [frame::Located::default(); AHEAD];
+    for (slot, row) in located.iter_mut().zip(positions) {
+        *slot = frame.locate(*row as usize);
+    }
+    out.extend((0..positions.len()).map(|number| {
+        let slot = &mut located[number % AHEAD];
+        let value = frame.value(*slot);
+        if let Some(row) = positions.get(number + AHEAD) {
+            *slot = frame.locate(*row as usize);
+        }
+        D::from_code(value, 0)
+    }));
+}
+
+fn take_of_frame<D: Target>(frame: &Frame, positions: &[u32], out: &mut Vec<D>) {
+    if are_sparse(positions) {
+        return take_sparse(frame, positions, out);
+    }
+    let mut codes = frame::Scratch::default();
+    by_chunk(positions, |chunk, places| {
+        if places.len() < FEW {
+            let one = |row: &u32| D::from_code(frame.get(*row as usize), 0);
+            out.extend(places.iter().map(one));
+        } else {
+            frame.take(chunk, places, &mut codes, out);
+        }
+    });
 }
 
 /// Reads `rows` chunk by chunk: whole ones in place, others by way of a copy.
