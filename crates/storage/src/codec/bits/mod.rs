@@ -22,6 +22,7 @@
 
 mod bytes;
 mod compact;
+mod gather;
 mod level;
 mod pack;
 mod prefetch;
@@ -31,8 +32,9 @@ mod unpack;
 
 pub use bytes::{bytes_in_range, widen};
 pub use compact::compact;
+pub use gather::{Entry, TOGETHER, gather};
 pub use level::Level;
-pub use pack::{Place, bytes_for, get, pack, width_for};
+pub use pack::{Place, bytes_for, pack, take, width_for};
 pub use prefetch::prefetch;
 pub use range::{Mask, in_range};
 pub use strided::Strided;

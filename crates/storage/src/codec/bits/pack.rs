@@ -1,7 +1,7 @@
 //! Packing, sizes, and codes at places.
 
 use super::prefetch::prefetch;
-use super::{CHUNK, LINE, lane_bits};
+use super::{CHUNK, LINE, Target, lane_bits};
 
 /// A line has two to this many lanes of one bit.
 const LANES_EXPONENT: u32 = (8 * LINE).trailing_zeros();
@@ -78,7 +78,13 @@ impl Place {
     /// are powers of two: nothing is divided, and no branch depends on the place.
     #[inline]
     pub fn of(width: u8, place: usize, start: usize) -> Place {
-        let (lane, width) = (lane_bits(width), usize::from(width.min(64)));
+        Place::within(lane_bits(width), width, place, start)
+    }
+
+    /// The same, where the lane that codes of `width` bits take is known.
+    #[inline(always)]
+    fn within(lane: usize, width: u8, place: usize, start: usize) -> Place {
+        let width = usize::from(width.min(64));
         let exponent = lane.trailing_zeros();
         let lanes = LANES_EXPONENT - exponent;
         let (number, first) = (place & ((1 << lanes) - 1), (place >> lanes) * width);
@@ -122,8 +128,27 @@ fn tail(bytes: &[u8]) -> u64 {
     u64::from_le_bytes(eight)
 }
 
-/// The code at `place` of a chunk; 0 beyond its bytes.
-#[inline]
-pub fn get(packed: &[u8], width: u8, place: usize) -> u64 {
-    Place::of(width, place, 0).code(packed)
+/// Appends `base + code` of `rows` of a chunk, one after the other; codes beyond its bytes
+/// are zero.
+pub fn take<D: Target>(packed: &[u8], width: u8, base: i64, rows: &[u32], out: &mut Vec<D>) {
+    // What depends on the lane is known in each of these.
+    match lane_bits(width) {
+        8 => take_in::<8, D>(packed, width, base, rows, out),
+        16 => take_in::<16, D>(packed, width, base, rows, out),
+        32 => take_in::<32, D>(packed, width, base, rows, out),
+        _ => take_in::<64, D>(packed, width, base, rows, out),
+    }
+}
+
+fn take_in<const LANE: usize, D: Target>(
+    packed: &[u8],
+    width: u8,
+    base: i64,
+    rows: &[u32],
+    out: &mut Vec<D>,
+) {
+    out.extend(rows.iter().map(|row| {
+        let place = Place::within(LANE, width, *row as usize % CHUNK, 0);
+        D::from_code(base, place.code(packed))
+    }));
 }

@@ -29,11 +29,16 @@ fn every_width_comes_back_at_every_level() {
             assert_eq!(packed.len(), bytes_for(width, count));
             for (place, code) in codes.iter().enumerate() {
                 assert_eq!(
-                    get(&packed, width, place),
+                    Place::of(width, place, 0).code(&packed),
                     *code,
                     "width {width} place {place}"
                 );
             }
+            let places: Vec<u32> = (0..count as u32).step_by(3).collect();
+            let mut taken: Vec<u64> = Vec::new();
+            take(&packed, width, 0, &places, &mut taken);
+            let expected = places.iter().map(|place| &codes[*place as usize]);
+            assert!(taken.iter().eq(expected), "width {width}");
             for level in Level::available() {
                 let mut out = [0u64; CHUNK];
                 unpack(level, &packed, width, 0, &mut out);
@@ -150,7 +155,7 @@ proptest! {
         let whole = bytes.len() / LINE * LINE;
         for place in [0, 1, 511, 1023] {
             if bytes.len() == whole || whole >= usize::from(width) * LINE {
-                prop_assert_eq!(get(bytes, width, place), plain[place]);
+                prop_assert_eq!(Place::of(width, place, 0).code(bytes), plain[place]);
             }
         }
     }
@@ -205,6 +210,119 @@ fn speed() {
                 "width {width:2} {level:?}: {:.1} billion/s compared, {:.1} unpacked to i32, {:.1} to i64",
                 rates[0], rates[1], rates[2]
             );
+        }
+    }
+}
+
+/// Chunks of different widths, the last with fewer codes: entries, packed bytes, values.
+fn mixed_chunks(seed: u64, widths: &[u8]) -> (Vec<Entry>, Vec<u8>, Vec<u32>) {
+    let (mut entries, mut packed, mut values) = (Vec::new(), Vec::new(), Vec::new());
+    for (number, width) in widths.iter().enumerate() {
+        let count = if number + 1 < widths.len() {
+            CHUNK
+        } else {
+            100
+        };
+        let codes = codes(*width, count, seed + number as u64);
+        entries.push(Entry {
+            base: 0,
+            offset: packed.len() as u32,
+            width: (*width).into(),
+        });
+        pack(&codes, *width, &mut packed);
+        values.extend(codes.iter().map(|code| *code as u32));
+    }
+    (entries, packed, values)
+}
+
+#[test]
+fn codes_that_are_gathered_are_those_at_their_places() {
+    let widths: Vec<u8> = (0..=32).chain([7, 7, 32, 1]).collect();
+    let (entries, packed, values) = mixed_chunks(3, &widths);
+    let mut state = 5u64;
+    let mut gathered = 0;
+    for level in Level::available() {
+        for most in [1, 3, 40, 900, 5000] {
+            let mut rows = Vec::new();
+            let mut row = 0;
+            while row < values.len() {
+                rows.push(row as u32);
+                state = state.wrapping_mul(6_364_136_223_846_793_005) + 1;
+                row += 1 + (state >> 33) as usize % most;
+            }
+            for some in rows.chunks(TOGETHER).chain(rows.chunks(5)) {
+                let mut found = [0; TOGETHER];
+                if !gather(level, (&entries, &packed), some, &mut found) {
+                    continue;
+                }
+                gathered += 1;
+                for (row, found) in some.iter().zip(found) {
+                    assert_eq!(
+                        found, values[*row as usize],
+                        "{level:?} row {row} of {some:?}"
+                    );
+                }
+            }
+        }
+    }
+    let can = Level::best() == Level::Avx512;
+    assert_eq!(gathered > 1000, can, "{gathered} groups");
+}
+
+#[test]
+fn what_cannot_be_gathered_is_left() {
+    let (mut entries, packed, _) = mixed_chunks(9, &[20, 20, 20]);
+    let mut codes = [0; TOGETHER];
+    let mut gathers = |entries: &[Entry], bytes: &[u8], rows: &[u32]| {
+        gather(Level::best(), (entries, bytes), rows, &mut codes)
+    };
+    let can = Level::best() == Level::Avx512;
+    assert_eq!(gathers(&entries, &packed, &[]), can);
+    assert_eq!(gathers(&entries, &packed, &[3, 1500]), can);
+    // A row of no chunk, and bytes that end too soon for one of them.
+    assert!(!gathers(&entries, &packed, &[3, 4000]));
+    assert!(!gathers(&entries, &packed[..4000], &[3, 1900]));
+    assert!(!gathers(&entries, &[], &[3]));
+    entries[1].width = 33;
+    assert_eq!(gathers(&entries, &packed, &[3, 4]), can);
+    assert!(!gathers(&entries, &packed, &[3, 1500]));
+    entries[1].offset = u32::MAX;
+    assert!(!gathers(&entries, &packed, &[1500]));
+}
+
+#[test]
+#[ignore = "a measurement, not a check"]
+fn speed_of_gathers() {
+    for width in [7u8, 12, 27] {
+        let (entries, packed, values) = mixed_chunks(1, &[width; 2048]);
+        for apart in [2, 4, 10, 30, 100, 300, 1000] {
+            let mut state = 5u64;
+            let rows = (0..values.len() as u32).filter(|_| {
+                state = state.wrapping_mul(6_364_136_223_846_793_005) + 1;
+                (state >> 33).is_multiple_of(apart)
+            });
+            let rows: Vec<u32> = rows.collect();
+            let mut out = vec![0u32; rows.len() + TOGETHER];
+            let times = Level::available().into_iter().map(|level| {
+                let turn = |_| {
+                    let start = std::time::Instant::now();
+                    for (some, out) in rows.chunks(TOGETHER).zip(out.chunks_mut(TOGETHER)) {
+                        let out = out.first_chunk_mut().unwrap();
+                        if !gather(level, (&entries, &packed), some, out) {
+                            for (row, out) in some.iter().zip(out) {
+                                let row = *row as usize;
+                                *out = entries[row / CHUNK].place(row).code(&packed) as u32;
+                            }
+                        }
+                    }
+                    std::hint::black_box(&out);
+                    start.elapsed().as_secs_f64() * 1e9 / rows.len() as f64
+                };
+                let least = (0..9).map(turn).fold(f64::MAX, f64::min);
+                format!("{level:?} {least:.1} ns")
+            });
+            let times = times.collect::<Vec<String>>().join(", ");
+            println!("width {width}, one of {apart}: {times}");
         }
     }
 }

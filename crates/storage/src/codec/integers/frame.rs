@@ -9,7 +9,7 @@
 //! | multiple of 64 | | packed bytes of the chunks, one after the other |
 
 use super::pad;
-use crate::codec::bits::{self, CHUNK, Level, Mask, Target, bytes_for, width_for};
+use crate::codec::bits::{self, CHUNK, Entry, Level, Mask, Target, bytes_for, width_for};
 use crate::error::{Error, Result};
 use crate::format::{Reader, Writer};
 use arrow_buffer::Buffer;
@@ -62,13 +62,6 @@ pub fn truncated(width: u8) -> u8 {
     bits::lane_bits(width) as u8
 }
 
-#[derive(Clone, Copy, Debug)]
-struct Chunk {
-    base: i64,
-    offset: u32,
-    width: u8,
-}
-
 /// Where a value is, and what is added to its code.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Located {
@@ -96,7 +89,7 @@ impl Default for Scratch {
 #[derive(Debug)]
 pub struct Frame {
     rows: usize,
-    chunks: Vec<Chunk>,
+    entries: Vec<Entry>,
     packed: Buffer,
 }
 
@@ -108,20 +101,19 @@ impl Frame {
     pub fn open(bytes: Buffer, rows: usize) -> Result<Frame> {
         let (table, packed) = split(&bytes, rows, ENTRY)?;
         let mut reader = Reader::new(table.as_slice());
-        let chunks = (0..rows.div_ceil(CHUNK)).map(|number| {
+        let entries = (0..rows.div_ceil(CHUNK)).map(|number| {
             let (base, offset, width) = (reader.u64()? as i64, reader.u32()?, reader.u32()?);
             let codes = CHUNK.min(rows - number * CHUNK);
             let width = check_chunk(number, offset, width, codes, packed.len())?;
-            Ok(Chunk {
+            Ok(Entry {
                 base,
                 offset,
-                width,
+                width: width.into(),
             })
         });
-        let chunks = chunks.collect::<Result<Vec<Chunk>>>()?;
         Ok(Frame {
             rows,
-            chunks,
+            entries: entries.collect::<Result<_>>()?,
             packed,
         })
     }
@@ -131,55 +123,72 @@ impl Frame {
         self.rows
     }
 
-    fn packed(&self, chunk: usize) -> (Chunk, &[u8]) {
-        let entry = self.chunks[chunk];
+    /// A chunk's base, its codes' width, and their packed bytes.
+    fn packed(&self, chunk: usize) -> (i64, u8, &[u8]) {
+        let entry = self.entries[chunk];
         let codes = CHUNK.min(self.rows - chunk * CHUNK);
         let start = entry.offset as usize;
-        (
-            entry,
-            &self.packed[start..start + bytes_for(entry.width, codes)],
-        )
+        // In range: it was checked when opened.
+        let width = entry.width as u8;
+        let end = start + bytes_for(width, codes);
+        (entry.base, width, &self.packed[start..end])
     }
 
     /// The values of a chunk; those beyond the last row are undefined.
     pub fn chunk<D: Target>(&self, chunk: usize, out: &mut [D; CHUNK]) {
-        let (entry, packed) = self.packed(chunk);
-        bits::unpack(Level::best(), packed, entry.width, entry.base, out);
+        let (base, width, packed) = self.packed(chunk);
+        bits::unpack(Level::best(), packed, width, base, out);
     }
 
-    /// Appends the values at `places`, rows of `chunk`. Codes are unpacked no
+    /// Appends the values at `places`, rows of `chunk`, one by one.
+    pub fn take_few<D: Target>(&self, chunk: usize, places: &[u32], out: &mut Vec<D>) {
+        let (base, width, packed) = self.packed(chunk);
+        bits::take(packed, width, base, places, out);
+    }
+
+    /// As [`Frame::take_few`], of many. Codes are unpacked no
     /// wider than they need be: only those wanted become `D`.
-    pub fn take<D: Target>(
+    pub fn take_many<D: Target>(
         &self,
         chunk: usize,
         places: &[u32],
         codes: &mut Scratch,
         out: &mut Vec<D>,
     ) {
-        let (entry, packed) = self.packed(chunk);
+        let (base, width, packed) = self.packed(chunk);
         let place = |row: &u32| *row as usize % CHUNK;
-        if entry.width <= 32 {
-            bits::unpack(Level::best(), packed, entry.width, 0, &mut codes.narrow);
+        if width <= 32 {
+            bits::unpack(Level::best(), packed, width, 0, &mut codes.narrow);
             let codes = places.iter().map(|row| codes.narrow[place(row)]);
-            out.extend(codes.map(|code| D::from_code(entry.base, code.into())));
+            out.extend(codes.map(|code| D::from_code(base, code.into())));
         } else {
-            bits::unpack(Level::best(), packed, entry.width, 0, &mut codes.wide);
+            bits::unpack(Level::best(), packed, width, 0, &mut codes.wide);
             let codes = places.iter().map(|row| codes.wide[place(row)]);
-            out.extend(codes.map(|code| D::from_code(entry.base, code)));
+            out.extend(codes.map(|code| D::from_code(base, code)));
         }
+    }
+
+    /// Finds the codes of up to [`bits::TOGETHER`] rows, which ascend; see [`bits::gather`].
+    pub fn gather(&self, rows: &[u32], codes: &mut [u32; bits::TOGETHER]) -> bool {
+        let packed = (self.entries.as_slice(), self.packed.as_slice());
+        bits::gather(Level::best(), packed, rows, codes)
+    }
+
+    /// What the code of a row is counted from.
+    pub fn base(&self, row: usize) -> i64 {
+        self.entries[row / CHUNK].base
     }
 
     /// Finds a row's value, and begins to fetch it.
     #[inline]
     pub fn locate(&self, row: usize) -> Located {
-        let Chunk {
-            base,
-            offset,
-            width,
-        } = self.chunks[row / CHUNK];
-        let place = bits::Place::of(width, row % CHUNK, offset as usize);
+        let entry = &self.entries[row / CHUNK];
+        let place = entry.place(row);
         place.prefetch(&self.packed);
-        Located { place, base }
+        Located {
+            place,
+            base: entry.base,
+        }
     }
 
     /// The value that was found.
@@ -190,17 +199,17 @@ impl Frame {
 
     /// The value of a row.
     pub fn get(&self, row: usize) -> i64 {
-        let (entry, packed) = self.packed(row / CHUNK);
-        let code = bits::get(packed, entry.width, row % CHUNK);
+        let entry = &self.entries[row / CHUNK];
+        let code = entry.place(row).code(&self.packed);
         entry.base.wrapping_add(code as i64)
     }
 
     /// As [`super::Integers::test`].
     pub fn test(&self, chunk: usize, ranges: &[RangeInclusive<i64>], mask: &mut Mask) {
-        let (entry, packed) = self.packed(chunk);
+        let (base, width, packed) = self.packed(chunk);
         mask.fill(0);
         let mut one = [0; CHUNK / 64];
-        let base = i128::from(entry.base);
+        let base = i128::from(base);
         for range in ranges {
             let (low, high) = (
                 i128::from(*range.start()) - base,
@@ -209,21 +218,18 @@ impl Frame {
             let (Ok(low), Ok(high)) = (u64::try_from(low.max(0)), u64::try_from(high)) else {
                 continue;
             };
-            bits::in_range(Level::best(), packed, entry.width, low, high, &mut one);
+            bits::in_range(Level::best(), packed, width, low, high, &mut one);
             mask.iter_mut().zip(&one).for_each(|(all, one)| *all |= one);
         }
     }
 
     /// No value is outside these, judging by bases and widths; `None` when that says nothing.
     pub fn bounds(&self) -> Option<(i64, i64)> {
-        let high = |chunk: &Chunk| {
-            let largest = 1i64
-                .checked_shl(chunk.width.into())
-                .filter(|_| chunk.width < 63)?
-                - 1;
+        let high = |chunk: &Entry| {
+            let largest = 1i64.checked_shl(chunk.width).filter(|_| chunk.width < 63)? - 1;
             chunk.base.checked_add(largest)
         };
-        self.chunks
+        self.entries
             .iter()
             .try_fold((i64::MAX, i64::MIN), |(low, most), chunk| {
                 Some((low.min(chunk.base), most.max(high(chunk)?)))

@@ -15,6 +15,7 @@
 mod delta;
 mod frame;
 mod runs;
+mod take;
 #[cfg(test)]
 mod tests;
 
@@ -127,10 +128,10 @@ impl Integers {
     pub fn take<D: Target>(&self, positions: &[u32], out: &mut Vec<D>) {
         match self {
             Integers::Runs(runs) => runs.take(positions, out),
-            Integers::Frame(frame) => take_of_frame(frame, positions, out),
+            Integers::Frame(frame) => take::take(frame, positions, out),
             Integers::Delta(delta) => {
                 let mut values = [0i64; CHUNK];
-                by_chunk(positions, |chunk, places| {
+                take::by_chunk(positions, |chunk, places| {
                     if let [row] = places {
                         return out.push(D::from_code(delta.get(*row as usize), 0));
                     }
@@ -187,54 +188,6 @@ impl Integers {
     }
 }
 
-/// Below this many rows of a chunk, values are fetched one by one. A whole
-/// chunk takes about 60 ns (see `bits::tests::speed`) and 2 for each value, one value alone 8.
-const FEW: usize = 32;
-
-/// Values that lie too far apart for the machine to see what comes next: so many are asked
-/// of memory at a time.
-const AHEAD: usize = 16;
-
-/// Whether ascending positions are so far apart that chunks have [`FEW`] of them on average.
-fn are_sparse(positions: &[u32]) -> bool {
-    let span = match positions {
-        [first, .., last] => last.saturating_sub(*first) as usize,
-        _ => 0,
-    };
-    positions.len() * (CHUNK / FEW) <= span
-}
-
-/// As [`Integers::take`], of values that lie far apart.
-fn take_sparse<D: Target>(frame: &Frame, positions: &[u32], out: &mut Vec<D>) {
-    let mut located = [frame::Located::default(); AHEAD];
-    for (slot, row) in located.iter_mut().zip(positions) {
-        *slot = frame.locate(*row as usize);
-    }
-    out.extend((0..positions.len()).map(|number| {
-        let slot = &mut located[number % AHEAD];
-        let value = frame.value(*slot);
-        if let Some(row) = positions.get(number + AHEAD) {
-            *slot = frame.locate(*row as usize);
-        }
-        D::from_code(value, 0)
-    }));
-}
-
-fn take_of_frame<D: Target>(frame: &Frame, positions: &[u32], out: &mut Vec<D>) {
-    if are_sparse(positions) {
-        return take_sparse(frame, positions, out);
-    }
-    let mut codes = frame::Scratch::default();
-    by_chunk(positions, |chunk, places| {
-        if places.len() < FEW {
-            let one = |row: &u32| D::from_code(frame.get(*row as usize), 0);
-            out.extend(places.iter().map(one));
-        } else {
-            frame.take(chunk, places, &mut codes, out);
-        }
-    });
-}
-
 /// Reads `rows` chunk by chunk: whole ones in place, others by way of a copy.
 fn chunked<D: Target>(
     rows: Range<usize>,
@@ -258,20 +211,6 @@ fn chunked<D: Target>(
             out.extend_from_slice(&values[first..first + (end - row)]);
         }
         row = end;
-    }
-}
-
-/// Calls `each` with a chunk's number and the positions that lie in it.
-fn by_chunk(positions: &[u32], mut each: impl FnMut(usize, &[u32])) {
-    let mut rest = positions;
-    while let Some(first) = rest.first() {
-        let chunk = *first as usize / CHUNK;
-        // Positions ascend, so a chunk's are together; near ones are looked at first.
-        let end = (chunk + 1) * CHUNK;
-        let count = rest[..rest.len().min(CHUNK)].partition_point(|row| (*row as usize) < end);
-        let (here, later) = rest.split_at(count.max(1));
-        each(chunk, here);
-        rest = later;
     }
 }
 

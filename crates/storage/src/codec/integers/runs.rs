@@ -11,7 +11,8 @@
 //! A run's end is kept in memory, so that a row's run is a binary search.
 
 use super::frame::{self, Bases, Frame};
-use super::{by_chunk, pad};
+use super::pad;
+use super::take::by_chunk;
 use crate::codec::bits::{CHUNK, Mask, Target};
 use crate::error::{Error, Result};
 use crate::format::Reader;
