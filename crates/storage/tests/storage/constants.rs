@@ -4,12 +4,17 @@
 
 use crate::home::{Home, fill, one_worker};
 use crate::model::Model;
-use crate::tables::{Nulls, Recipe, Spread, rows, schema};
+use crate::tables::{Dice, Nulls, Recipe, Spread, rows, schema};
+use arrow_array::{ArrayRef, Int32Array, Int64Array, RecordBatch};
+use freestone_storage::block::Conditions;
+use freestone_storage::predicate::BoundPredicate;
 use freestone_storage::{
-    ColumnType, CompareOp, DEFAULT_SCHEMA, IndexKind, Layout, Predicate, ScanRequest, Table,
-    TableOptions, Value,
+    ColumnType, CompareOp, DEFAULT_SCHEMA, IndexKind, Layout, Predicate, Scan, ScanRequest, Table,
+    TableOptions, TableSchema, Value,
 };
+use std::hint::black_box;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::time::Instant;
 
 /// Least seconds of several scans that return no column, and rows returned.
@@ -77,5 +82,136 @@ fn constants_measured() {
         let (seconds, _) = measured(&table, &both);
         let check = seconds * 1e9 / found as f64 - order;
         println!("{layout}: test {test:.2} ns a row, order {order:.1}, check of two {check:.1}");
+    }
+}
+
+/// A table `t` of a million rows with a row's number and four columns of so many bits, the
+/// first of which has an index.
+fn indexed(layout: Layout, bits: u32) -> Home {
+    const ROWS: usize = 1 << 20;
+    let recipe = Recipe {
+        kind: ColumnType::Integer,
+        nullable: false,
+        nulls: Nulls::None,
+        spread: Spread::Many,
+    };
+    let schema = schema(&[recipe; 4]);
+    let mut dice = Dice(u64::from(bits));
+    let mut arrays: Vec<ArrayRef> = vec![Arc::new(Int64Array::from_iter_values(0..ROWS as i64))];
+    for _ in 0..4 {
+        let values = (0..ROWS).map(|_| (dice.next() >> (64 - bits)) as i32);
+        arrays.push(Arc::new(Int32Array::from_iter_values(values)));
+    }
+    let batch = RecordBatch::try_new(schema.arrow(), arrays).unwrap();
+    let home = Home::new(false);
+    let options = TableOptions {
+        layout,
+        ..TableOptions::default()
+    };
+    fill(&home, &Model::new(schema, batch), &[options], ROWS);
+    let seen = home.table();
+    let index = home
+        .store
+        .build_index(&seen, "i", IndexKind::Csb, vec![1], 2, &|| {})
+        .unwrap();
+    home.store
+        .commit(|edit| edit.create_index(DEFAULT_SCHEMA, &seen, index))
+        .unwrap();
+    home
+}
+
+/// Seconds to get four columns of the rows that pass: by a scan, by the index, and by what is
+/// chosen; and whether that is the index.
+fn ways(table: &Table, predicate: &Predicate) -> ([f64; 3], bool) {
+    let projection = vec![1, 2, 3, 4];
+    let request = ScanRequest {
+        projection: projection.clone(),
+        predicate: Some(predicate.clone()),
+        ..ScanRequest::default()
+    };
+    let unindexed = Arc::new(TableSchema {
+        indexes: Vec::new(),
+        ..(*table.schema).clone()
+    });
+    let read = |scan: Arc<Scan>| {
+        let mut worker = scan.worker();
+        while let Some(columns) = worker.next_columns() {
+            black_box(columns.unwrap());
+        }
+        scan.metrics().blocks_by_index.load(Ordering::Relaxed) > 0
+    };
+    let bound = BoundPredicate::bind(predicate, &table.schema).unwrap();
+    let conditions = Conditions::of(&bound);
+    let definition = &table.schema.indexes[0];
+    let by_index = || {
+        for block in table.blocks() {
+            let index = block.index(definition).unwrap().unwrap();
+            let found = match index.has_codes() {
+                true => {
+                    let leaf = conditions.on(1).next().unwrap();
+                    let test = block.translate(1, leaf).unwrap().unwrap();
+                    index.by_codes(&test).unwrap()
+                }
+                false => index
+                    .by_values(&conditions, definition, &table.schema)
+                    .unwrap(),
+            };
+            for some in found.unwrap().positions().unwrap().chunks(8192) {
+                for column in &projection {
+                    black_box(block.take(*column, some).unwrap());
+                }
+            }
+        }
+    };
+    let (mut least, mut by) = ([f64::MAX; 3], false);
+    for _ in 0..9 {
+        let scan = |schema| {
+            let blocks = table.blocks().to_vec();
+            Scan::new(schema, table.arrow(), blocks, Vec::new(), &request).unwrap()
+        };
+        let start = Instant::now();
+        read(scan(Arc::clone(&unindexed)));
+        let scanned = start.elapsed();
+        by_index();
+        let indexed = start.elapsed();
+        by = read(scan(Arc::clone(&table.schema)));
+        let seconds = [scanned, indexed - scanned, start.elapsed() - indexed];
+        for (least, seconds) in least.iter_mut().zip(seconds) {
+            *least = least.min(seconds.as_secs_f64());
+        }
+    }
+    (least, by)
+}
+
+/// Where an index begins to take longer than a scan, and which of them is chosen (decision
+/// 0008).
+#[test]
+#[ignore = "measures; run alone"]
+fn shares_swept() {
+    for (layout, bits) in [
+        (Layout::Column, 10),
+        (Layout::Column, 20),
+        (Layout::Column, 30),
+        (Layout::Pax, 20),
+        (Layout::Row, 20),
+    ] {
+        let home = indexed(layout, bits);
+        let table = home.table();
+        for percent in [1, 2, 5, 8, 12, 16, 20, 25, 30, 40, 50, 60, 70] {
+            let below = Predicate::Compare {
+                column: 1,
+                op: CompareOp::Lt,
+                value: Value::Int((i128::from(percent) << bits) / 100),
+            };
+            let ([scan, index, chosen], by_index) = ways(&table, &below);
+            println!(
+                "{layout} of {bits} bits, {percent} %: the index takes {:.2} of the scan's {:.2} ms, \
+                 what is chosen ({}) {:.2} of the better",
+                index / scan,
+                scan * 1e3,
+                if by_index { "index" } else { "scan" },
+                chosen / scan.min(index)
+            );
+        }
     }
 }
