@@ -9,13 +9,12 @@ use std::sync::{Arc, Weak};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-use freestone_model::{Design, Workload, block_designs, missing};
+use freestone_model::{Workload, block_designs, missing};
 use freestone_storage::{BlockId, Layout, Store, Table, TableId};
 use parking_lot::{Condvar, Mutex};
 
-use super::present::design_of;
 use super::record::Record;
-use super::trial::{Rows, blocks_of};
+use super::trial::blocks_of;
 use crate::error::Result;
 
 /// How long the thread rests; twice as long each time that nothing was to be changed,
@@ -132,20 +131,10 @@ pub(crate) fn follow(
         return Ok(false);
     }
     let known = record.known(store.path())?;
-    let Some(rows) = Rows::of(table, &workload)? else {
+    let trials = record.trials();
+    let Some(designs) = trials.in_layouts(table, &workload, goes_on)? else {
         return Ok(false);
     };
-    let mut designs = Vec::new();
-    for layout in Layout::ALL {
-        if !goes_on() {
-            return Ok(false);
-        }
-        let design = Design {
-            layout: layout.to_string(),
-            ..design_of(table)
-        };
-        designs.push(rows.in_design(&design)?);
-    }
     let blocks = blocks_of(table);
     let found = block_designs(&known.calibration, &workload, &designs, &blocks);
     let Some((chosen, new)) = found else {

@@ -27,6 +27,7 @@ mod statements;
 mod syntax;
 mod timing;
 mod trial;
+mod trials;
 mod uses;
 mod watch;
 

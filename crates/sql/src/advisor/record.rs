@@ -16,6 +16,7 @@ use serde::{Deserialize, Serialize};
 
 use super::advice::Advice;
 use super::present;
+use super::trials::Trials;
 use crate::error::{Error, Result};
 
 /// The directory of a database that all of it is kept in.
@@ -55,6 +56,7 @@ pub(crate) struct Record {
     calibration: Mutex<Option<Arc<Known>>>,
     /// Tables in the terms of the model.
     stored: Mutex<HashMap<TableId, Seen>>,
+    trials: Trials,
 }
 
 /// A table as it was looked at last. It keeps no block: files of blocks that left the
@@ -116,6 +118,7 @@ impl Record {
             kept: Mutex::new(kept),
             calibration: Mutex::default(),
             stored: Mutex::default(),
+            trials: Trials::default(),
         }
     }
 
@@ -261,6 +264,12 @@ impl Record {
         self.stored
             .lock()
             .retain(|table, _| alive.contains(&table.0));
+        self.trials.retain(|table| alive.contains(&table.0));
+    }
+
+    /// What tables would be in other layouts.
+    pub(super) fn trials(&self) -> &Trials {
+        &self.trials
     }
 
     /// What is known of a table's workload.

@@ -3,7 +3,7 @@
 use std::hint::black_box;
 use std::time::Instant;
 
-use freestone_model::{Run, Test, Usage, Workload};
+use freestone_model::{Run, Runs, Test, Usage, Workload};
 use freestone_storage::predicate::value_at;
 use freestone_storage::{ArrayForm, CompareOp, Predicate, ScanRequest, Table, Value};
 
@@ -20,13 +20,23 @@ const RUNS: usize = 5;
 /// # Errors
 /// `Corrupt` or `Io`.
 pub(super) fn asked(table: &Table, workload: &Workload) -> Result<Vec<(Usage, f64, ScanRequest)>> {
-    let mut usages: Vec<_> = workload.usages.iter().collect();
-    usages.sort_by(|one, two| two.1.seconds.total_cmp(&one.1.seconds));
-    let asked = usages.into_iter().take(QUERIES).map(|(usage, runs)| {
+    let asked = costly(workload).into_iter().map(|(usage, runs)| {
         let request = request(table, usage, &runs.mean())?;
         Ok((usage.clone(), runs.count, request))
     });
     asked.collect()
+}
+
+/// The usages of a workload that take the most time.
+pub(super) fn costly(workload: &Workload) -> Vec<(&Usage, &Runs)> {
+    let mut usages: Vec<_> = workload
+        .usages
+        .iter()
+        .map(|(usage, runs)| (usage, runs))
+        .collect();
+    usages.sort_by(|one, two| two.1.seconds.total_cmp(&one.1.seconds));
+    usages.truncate(QUERIES);
+    usages
 }
 
 /// Seconds of a scan by one thread.
