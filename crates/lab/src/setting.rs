@@ -87,6 +87,11 @@ impl Setting {
     pub fn repetitions(&self) -> usize {
         5
     }
+
+    /// Three times as often, for what takes little time and differs by little.
+    pub(crate) fn many_repetitions(&self) -> usize {
+        3 * self.repetitions()
+    }
 }
 
 /// What may grow with the scale.

@@ -1,6 +1,6 @@
 //! P, section 7.5: single records by an index, NSM beside PAX.
 
-use super::bench::rows;
+use super::bench::ROWS;
 use super::plots::{listed, plot, series};
 use super::relation::{PAGE_BYTES, Relation, batch, schema};
 use super::replica;
@@ -20,8 +20,8 @@ pub static EXPERIMENT: Experiment = Experiment {
     id: "plookup",
     source: "P, section 7.5",
     title: "Look-ups of single records by projectivity",
-    need: |setting| Need {
-        memory: rows(setting) as u64 * 64 * 10,
+    need: |_| Need {
+        memory: ROWS as u64 * 64 * 10,
         ..Need::default()
     },
     run,
@@ -112,7 +112,7 @@ impl Keyed {
 }
 
 fn run(setting: &Setting) -> Result<Outcome> {
-    let keyed = Keyed::new(rows(setting), setting.seed)?;
+    let keyed = Keyed::new(ROWS, setting.seed)?;
     let count = setting.by_scale(20_000, 200_000);
     let variants: Vec<usize> = (0..NAMES.len()).collect();
     // By projectivity, program with layout, and turn.

@@ -1,6 +1,6 @@
 //! P, figure 10: how sensitive NSM and PAX are to the number of attributes of R.
 
-use super::bench::{Bench, Misses, OF_THE_MODEL, need, rows};
+use super::bench::{Bench, Misses, OF_THE_MODEL, ROWS, need};
 use super::plots::{listed, plot, series};
 use super::replica::Replica;
 use super::selection::Selection;
@@ -39,7 +39,7 @@ struct Found {
 
 fn run(setting: &Setting) -> Result<Outcome> {
     let machine = CacheMachine::pentium();
-    let bytes = rows(setting) * 64;
+    let bytes = ROWS * 64;
     let found = DEGREES.iter().map(|degree| {
         // As in the paper R keeps its size: twice the attributes, half the records.
         let bench = Bench::new(bytes / (8 * degree), *degree, setting.seed)?;

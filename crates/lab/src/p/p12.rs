@@ -137,9 +137,10 @@ fn run(setting: &Setting) -> Result<Outcome> {
              memory, without codecs; {} range selections of one to seven columns with one to three \
              predicates, whose rows are kept in memory. {MODELS:?} in turns on one thread's \
              processor, {} repetitions; speed-up: NSM's time by PAX's, less one. The queries \
-             run by SQL on one thread, over all of TPC-H at scale factors {scales:?} on such pages.",
+             run by SQL on one thread, {} times, over all of TPC-H at scale factors {scales:?} on such pages.",
             queries.len(),
-            setting.repetitions()
+            setting.repetitions(),
+            setting.many_repetitions()
         ),
         plots: vec![plot(title, "megabytes", "percent", curves)],
         tables: Vec::new(),

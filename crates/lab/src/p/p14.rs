@@ -1,6 +1,6 @@
 //! P, figure 14: PAX and NSM on the caches of three machines.
 
-use super::bench::{Bench, OF_THE_MODEL, need, rows};
+use super::bench::{Bench, OF_THE_MODEL, ROWS, need};
 use super::plots::listed;
 use super::selection::Selection;
 use super::table::Model;
@@ -24,7 +24,7 @@ pub static EXPERIMENT: Experiment = Experiment {
 const SELECTIONS: [(usize, f64); 4] = [(1, 0.02), (1, 0.1), (2, 0.1), (4, 0.1)];
 
 fn run(setting: &Setting) -> Result<Outcome> {
-    let bench = Bench::new(rows(setting), 8, setting.seed)?;
+    let bench = Bench::new(ROWS, 8, setting.seed)?;
     let selections = SELECTIONS.map(|(projected, share)| {
         let projected: Vec<usize> = (0..projected).collect();
         Selection::new(&projected, &[7], share)

@@ -1,6 +1,6 @@
 //! P, figure 7: what data misses cost with each record, NSM beside PAX.
 
-use super::bench::{Bench, FIRST_PENALTY, Misses, OF_THE_MODEL, SECOND_PENALTY, need, rows};
+use super::bench::{Bench, FIRST_PENALTY, Misses, OF_THE_MODEL, ROWS, SECOND_PENALTY, need};
 use super::plots::{plot, series};
 use super::selection::Selection;
 use super::table::Model;
@@ -31,7 +31,7 @@ struct Curve {
 }
 
 fn run(setting: &Setting) -> Result<Outcome> {
-    let bench = Bench::new(rows(setting), 8, setting.seed)?;
+    let bench = Bench::new(ROWS, 8, setting.seed)?;
     let curves: Vec<Curve> = [CacheMachine::pentium(), here()]
         .into_iter()
         .map(|machine| curve(&bench, machine))

@@ -1,6 +1,6 @@
 //! P, figure 8: time by projectivity and by the number of predicates.
 
-use super::bench::{Bench, need, rows};
+use super::bench::{Bench, ROWS, need};
 use super::plots::{listed, plot, series};
 use super::replica::Replica;
 use super::selection::Selection;
@@ -59,7 +59,7 @@ impl Times {
 }
 
 fn run(setting: &Setting) -> Result<Outcome> {
-    let bench = Bench::new(rows(setting), MOST + 1, setting.seed)?;
+    let bench = Bench::new(ROWS, MOST + 1, setting.seed)?;
     let replica = Replica::new(&bench.relation, &Model::ALL)?;
     let variants: Vec<usize> = (0..NAMES.len()).collect();
     let measure = |selections: Vec<Selection>| -> Result<Times> {

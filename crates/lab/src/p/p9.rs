@@ -1,6 +1,6 @@
 //! P, figure 9: how sensitive NSM and PAX are to selectivity.
 
-use super::bench::{Bench, Misses, OF_THE_MODEL, SECOND_PENALTY, need, rows};
+use super::bench::{Bench, Misses, OF_THE_MODEL, ROWS, SECOND_PENALTY, need};
 use super::places::Places;
 use super::plots::{listed, plot, series};
 use super::selection::Selection;
@@ -25,7 +25,7 @@ const SELECTIVITIES: [f64; 7] = [0.1, 1.0, 5.0, 20.0, 50.0, 80.0, 100.0];
 const MODELS: [Model; 2] = [Model::Nsm, Model::Pax];
 
 fn run(setting: &Setting) -> Result<Outcome> {
-    let bench = Bench::new(rows(setting), 8, setting.seed)?;
+    let bench = Bench::new(ROWS, 8, setting.seed)?;
     let selections = SELECTIVITIES.map(|percent| Selection::apart(percent / 100.0));
     let machines = [CacheMachine::pentium(), here()];
     let misses = |machine: &CacheMachine| {

@@ -38,7 +38,7 @@ pub(super) fn speed_ups(setting: &Setting, scales: &[f64]) -> Result<Option<Vec<
         }
         let speed_up = |query: usize| {
             let text = sql.query(query, *scale)?;
-            let times = in_turns(setting.repetitions().max(5), &databases, |database| {
+            let times = in_turns(setting.many_repetitions(), &databases, |database| {
                 Ok(database.run(&text)?.0)
             })?;
             Ok(ratio(&times[0], &times[1]) - 1.0)

@@ -28,10 +28,12 @@ fn need(setting: &Setting) -> Need {
         memory: memory(setting, KIND, 5),
         ..Need::default()
     }
+    .measured(setting.many_repetitions())
 }
 
 fn run(setting: &Setting) -> Result<Outcome> {
     let mut lab = Lab::new(setting, KIND, 5);
+    lab.turns = setting.many_repetitions();
     let cut = blocks(setting, &lab);
     let parts = match cut {
         Cut::Blocks(rows) => Cut::Partitions(rows),

@@ -40,6 +40,7 @@ fn need(setting: &Setting) -> Need {
         memory: memory(setting, KIND, 2),
         ..Need::default()
     }
+    .measured(setting.many_repetitions())
 }
 
 /// What is known of one layout and cut.
@@ -54,6 +55,7 @@ struct Case {
 
 fn run(setting: &Setting) -> Result<Outcome> {
     let mut lab = Lab::new(setting, KIND, 2);
+    lab.turns = setting.many_repetitions();
     let cut = large_blocks(&lab);
     let organised = [
         (Layout::Row, cut),
