@@ -45,6 +45,8 @@ mod run;
 mod scan;
 mod session;
 mod statement;
+#[cfg(test)]
+mod testing;
 mod types;
 mod values;
 

@@ -184,8 +184,8 @@ fn costs(found: &[Found]) -> String {
 fn why(found: &[Found]) -> String {
     format!(
         "A row of the result takes so many ns of a thread, uncompressed, truncated, and with \
-         Freestone's codecs: {}. Where rows are fetched singly, each value is decoded by itself, and \
-         a search decodes each value that it meets; where many are read in order, decoding costs \
+         Freestone's codecs: {}. Where rows are fetched singly, each code has to be located and \
+         cut out of its words, and a search decodes each value that it meets; where many are read in order, decoding costs \
          less than is saved in testing codes and reading memory.",
         costs(found)
     )

@@ -8,6 +8,7 @@ use super::race::{Contender, Lab, Times, memory};
 use super::tables::{GROUPS, TableKind};
 use crate::error::{Error, Result};
 use crate::experiment::{Experiment, Need};
+use crate::measure::ratio;
 use crate::outcome::{Axis, Claim, Outcome, Plot, Series};
 use crate::setting::Setting;
 use arrow_array::cast::AsArray;
@@ -42,6 +43,7 @@ fn need(setting: &Setting) -> Need {
         memory: memory(setting, KIND, 4),
         ..Need::default()
     }
+    .measured(setting.many_repetitions())
 }
 
 /// A hash table from group to the smallest value: open addressing, linear probing.
@@ -144,8 +146,7 @@ fn run(setting: &Setting) -> Result<Outcome> {
         ))
     });
     let tables = tables.into_iter().collect::<Result<Vec<Stored>>>()?;
-    let groups = raced(&lab, &tables)?;
-    let scans = scanned(&mut lab, &tables)?;
+    let (groups, scans) = in_turns(&mut lab, &tables, setting.many_repetitions())?;
     let names = CASES.map(|(name, ..)| name.to_string()).to_vec();
     let series = |name: &str, times: &[Times]| Series {
         name: name.into(),
@@ -182,26 +183,38 @@ fn run(setting: &Setting) -> Result<Outcome> {
     })
 }
 
-/// The aggregate over each table, in turns.
-fn raced(lab: &Lab, tables: &[Stored]) -> Result<Vec<Times>> {
-    let limit = KIND.largest(ASKED) / lab.rows.min(1 << 30) as i32 * GROUPS;
-    let mut times = vec![Times::default(); tables.len()];
-    let mut known: Option<BTreeMap<i32, i32>> = None;
-    for _ in 0..lab.turns {
-        for (stored, times) in tables.iter().zip(&mut times) {
-            let mut best = f64::INFINITY;
-            for _ in 0..4 {
-                let (seconds, groups) = aggregate(stored, lab.threads, limit)?;
-                if *known.get_or_insert_with(|| groups.clone()) != groups {
-                    let message = "organisations do not agree on the groups";
-                    return Err(Error::new(message, "This is a bug: please report it."));
-                }
-                best = best.min(seconds);
-            }
-            times.0.push(best);
+/// What the aggregate and the scan take over each table, in turns.
+fn in_turns(lab: &mut Lab, tables: &[Stored], turns: usize) -> Result<(Vec<Times>, Vec<Times>)> {
+    let mut groups = vec![Times::default(); tables.len()];
+    let mut scans = groups.clone();
+    let mut known = None;
+    lab.turns = 1;
+    for _ in 0..turns {
+        for (stored, times) in tables.iter().zip(&mut groups) {
+            times.0.push(aggregated(lab, stored, &mut known)?);
+        }
+        for (times, more) in scans.iter_mut().zip(scanned(lab, tables)?) {
+            times.0.extend(more.0);
         }
     }
-    Ok(times)
+    lab.turns = turns;
+    Ok((groups, scans))
+}
+
+/// Seconds of the aggregate over a table, the quickest of four runs; its groups are those
+/// of the other tables.
+fn aggregated(lab: &Lab, stored: &Stored, known: &mut Option<BTreeMap<i32, i32>>) -> Result<f64> {
+    let limit = KIND.largest(ASKED) / lab.rows.min(1 << 30) as i32 * GROUPS;
+    let mut best = f64::INFINITY;
+    for _ in 0..4 {
+        let (seconds, groups) = aggregate(stored, lab.threads, limit)?;
+        if *known.get_or_insert_with(|| groups.clone()) != groups {
+            let message = "organisations do not agree on the groups";
+            return Err(Error::new(message, "This is a bug: please report it."));
+        }
+        best = best.min(seconds);
+    }
+    Ok(best)
 }
 
 /// A scan with conditions on the same two columns, and no output.
@@ -220,7 +233,10 @@ fn scanned(lab: &mut Lab, tables: &[Stored]) -> Result<Vec<Times>> {
 
 fn claims(groups: &[Times], scans: &[Times], rows_of_thread: f64) -> Vec<Claim> {
     let median = |times: &[Times], number: usize| times.get(number).map_or(f64::NAN, Times::median);
-    let ratio = |number: usize| median(groups, number) / median(scans, number);
+    let ratio = |number: usize| match (groups.get(number), scans.get(number)) {
+        (Some(groups), Some(scans)) => ratio(&groups.0, &scans.0),
+        _ => f64::NAN,
+    };
     let columns =
         [(0, 1), (2, 3)].map(|(row, column)| median(groups, column) / median(groups, row));
     let each = |number: usize, times: &[Times]| median(times, number) * 1e9 / rows_of_thread;

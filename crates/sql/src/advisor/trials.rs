@@ -150,15 +150,8 @@ fn is_within(factor: f64, one: f64, two: f64) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::testing::run;
     use crate::{Database, Session};
-
-    fn run(session: &Session, sql: &str) {
-        let runtime = tokio::runtime::Builder::new_multi_thread()
-            .enable_all()
-            .build()
-            .unwrap();
-        runtime.block_on(session.execute(sql)).unwrap();
-    }
 
     /// What writing a row takes by what is known: two trials never took the same times.
     fn seconds(found: &[Stored]) -> Vec<f64> {

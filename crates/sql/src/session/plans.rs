@@ -240,15 +240,8 @@ fn depends_on_time(expr: &Expr) -> DfResult<bool> {
 
 #[cfg(test)]
 mod tests {
+    use crate::testing::run;
     use crate::{Database, Session};
-
-    fn run(session: &Session, sql: &str) {
-        let runtime = tokio::runtime::Builder::new_multi_thread()
-            .enable_all()
-            .build()
-            .unwrap();
-        runtime.block_on(session.execute(sql)).unwrap();
-    }
 
     /// Whether the plan of a query is known.
     fn knows(session: &Session, sql: &str) -> bool {

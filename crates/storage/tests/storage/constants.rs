@@ -17,6 +17,27 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Instant;
 
+const ROWS: usize = 1 << 20;
+const NUMBERS: Recipe = Recipe {
+    kind: ColumnType::Integer,
+    nullable: false,
+    nulls: Nulls::None,
+    spread: Spread::Many,
+};
+
+/// The table with an index on the first of its columns.
+fn with_index(home: &Home) -> Arc<Table> {
+    let seen = home.table();
+    let index = home
+        .store
+        .build_index(&seen, "i", IndexKind::Csb, vec![1], 2, &|| {})
+        .unwrap();
+    home.store
+        .commit(|edit| edit.create_index(DEFAULT_SCHEMA, &seen, index))
+        .unwrap();
+    home.table()
+}
+
 /// Least seconds of several scans that return no column, and rows returned.
 fn measured(table: &Table, predicate: &Predicate) -> (f64, usize) {
     let request = ScanRequest {
@@ -47,14 +68,7 @@ fn below(column: usize, share: f64) -> Predicate {
 #[test]
 #[ignore = "measures; run alone"]
 fn constants_measured() {
-    const ROWS: usize = 1 << 20;
-    let recipe = Recipe {
-        kind: ColumnType::Integer,
-        nullable: false,
-        nulls: Nulls::None,
-        spread: Spread::Many,
-    };
-    let recipes = [recipe, recipe];
+    let recipes = [NUMBERS, NUMBERS];
     let model = Model::new(schema(&recipes), rows(&recipes, ROWS, 5));
     for layout in [Layout::Column, Layout::Pax, Layout::Row] {
         let home = Home::new(false);
@@ -65,15 +79,7 @@ fn constants_measured() {
         fill(&home, &model, &[options], 8192);
         let (seconds, _) = measured(&home.table(), &below(1, 0.001));
         let test = seconds * 1e9 / ROWS as f64;
-        let seen = home.table();
-        let index = home
-            .store
-            .build_index(&seen, "i", IndexKind::Csb, vec![1], 2, &|| {})
-            .unwrap();
-        home.store
-            .commit(|edit| edit.create_index(DEFAULT_SCHEMA, &seen, index))
-            .unwrap();
-        let table: Arc<Table> = home.table();
+        let table = with_index(&home);
         // Few enough rows that the index is taken with the constants as they are.
         let share = 0.002;
         let (seconds, found) = measured(&table, &below(1, share));
@@ -88,14 +94,7 @@ fn constants_measured() {
 /// A table `t` of a million rows with a row's number and four columns of so many bits, the
 /// first of which has an index.
 fn indexed(layout: Layout, bits: u32) -> Home {
-    const ROWS: usize = 1 << 20;
-    let recipe = Recipe {
-        kind: ColumnType::Integer,
-        nullable: false,
-        nulls: Nulls::None,
-        spread: Spread::Many,
-    };
-    let schema = schema(&[recipe; 4]);
+    let schema = schema(&[NUMBERS; 4]);
     let mut dice = Dice(u64::from(bits));
     let mut arrays: Vec<ArrayRef> = vec![Arc::new(Int64Array::from_iter_values(0..ROWS as i64))];
     for _ in 0..4 {
@@ -109,14 +108,7 @@ fn indexed(layout: Layout, bits: u32) -> Home {
         ..TableOptions::default()
     };
     fill(&home, &Model::new(schema, batch), &[options], ROWS);
-    let seen = home.table();
-    let index = home
-        .store
-        .build_index(&seen, "i", IndexKind::Csb, vec![1], 2, &|| {})
-        .unwrap();
-    home.store
-        .commit(|edit| edit.create_index(DEFAULT_SCHEMA, &seen, index))
-        .unwrap();
+    with_index(&home);
     home
 }
 
