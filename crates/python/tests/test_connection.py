@@ -191,6 +191,15 @@ def test_an_interrupt_stops_a_query(con):
     assert con.execute("SELECT 1").fetchone() == (1,)
 
 
+@pytest.fixture
+def interruptible():
+    # Whoever runs the tests in the background has the signal ignored, by them as well.
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+@pytest.mark.usefixtures("interruptible")
 def test_control_c_stops_a_query(con):
     con.execute("CREATE TABLE t (a INTEGER)")
     timer = threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGINT))
