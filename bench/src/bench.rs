@@ -26,6 +26,8 @@ pub struct Bench {
     pub peer: Option<Peer>,
     /// Memory of Freestone's queries, if it is not what it is by default.
     pub memory_limit: Option<String>,
+    /// What names of the advisor's workloads have in them that are measured.
+    pub workload: String,
     /// Other engines that were started and not yet asked for.
     others: Vec<Peer>,
     folder: PathBuf,
@@ -62,6 +64,7 @@ impl Bench {
             runtime,
             peer,
             memory_limit: None,
+            workload: String::new(),
             others: Vec::new(),
             folder,
             files: None,

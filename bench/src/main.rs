@@ -61,6 +61,9 @@ struct Arguments {
     /// Runs on each side, in turn; of queries the best counts, of others the median
     #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u16).range(1..))]
     rounds: u16,
+    /// Only workloads of the advisor whose names have this in them
+    #[arg(long, value_name = "TEXT", default_value = "")]
+    workload: String,
     /// Memory of Freestone's queries, such as 1GB; the peer's stays as it is
     #[arg(long, value_name = "SIZE")]
     memory_limit: Option<String>,
@@ -82,6 +85,7 @@ fn main() -> ExitCode {
 fn run(arguments: &Arguments) -> Result<bool> {
     let mut bench = Bench::new(&arguments.db, arguments.scale, arguments.rounds.into())?;
     bench.memory_limit.clone_from(&arguments.memory_limit);
+    bench.workload.clone_from(&arguments.workload);
     let mut report = Report::new(arguments.scale, arguments.rounds.into(), bench.peer_name());
     println!("{}", report.heading());
     let names = chosen(&arguments.only);

@@ -40,7 +40,8 @@ struct Design {
 /// Those of the statements.
 pub fn measure(bench: &mut Bench) -> Result<Section> {
     let mut rows = Vec::new();
-    for workload in &WORKLOADS {
+    let wanted = |workload: &&Workload| workload.name.contains(&bench.workload);
+    for workload in WORKLOADS.iter().filter(wanted) {
         eprintln!("advisor: {}", workload.name);
         let advised = advised(&bench.runtime, workload)?;
         eprintln!("  advice: {}", advised.name);

@@ -49,6 +49,7 @@ fn run(setting: &Setting) -> Result<Outcome> {
         claims: vec![
             flat(measured, &bench.disks),
             crosses(measured, &bench.disks),
+            gains_by_bytes(measured, &bench.disks),
             bound_by_disks(measured, &bench),
             grows(measured),
             strings(measured),
@@ -69,7 +70,13 @@ fn crossovers(rows: &Curve, columns: &Curve, bench: &Bench) -> Table {
             seek_seconds: seek_of(seek, bench.clock),
             ..bench.disks
         };
-        let found = crossover(rows, columns, &disks, Conditions::default());
+        let found = crossover(
+            rows,
+            columns,
+            &disks,
+            Conditions::default(),
+            &columns.places(),
+        );
         vec![
             format!("{} ms", 1e3 * seek),
             found.map_or_else(|| "never".to_owned(), percent),
@@ -105,7 +112,8 @@ fn crosses(measured: &Measured, disks: &Sim) -> Claim {
         let all = columns.attributes();
         let at =
             |curve: &Curve, attributes| curve.elapsed(disks, attributes, Conditions::default());
-        let (holds, because) = match crossover(rows, columns, disks, Conditions::default()) {
+        let usual = Conditions::default();
+        let (holds, because) = match crossover(rows, columns, disks, usual, &columns.places()) {
             None => (false, "Columns are never slower.".to_owned()),
             Some(share) => (
                 (0.78..=0.95).contains(&share),
@@ -125,6 +133,34 @@ fn crosses(measured: &Measured, disks: &Sim) -> Claim {
         "Columns win until more than 85 % of a tuple's bytes are selected, where seeks between \
          columns cost more than the bytes that are not read (here: the lines cross between 78 \
          and 95 %; the table gives it for other seeks)",
+        of(&measured.document),
+        of(&measured.freestone),
+    )
+}
+
+/// How many times as fast columns are, beside how many times as many bytes rows read.
+fn gains_by_bytes(measured: &Measured, disks: &Sim) -> Claim {
+    let of = |curves: &[Curve]| {
+        let (rows, columns) = pair(curves);
+        let at = |attributes| {
+            let time = |curve: &Curve| curve.elapsed(disks, attributes, Conditions::default());
+            let bytes = |curve: &Curve| curve.reading(attributes, 0.0).bytes();
+            [time(rows) / time(columns), bytes(rows) / bytes(columns)]
+        };
+        let (one, all) = (at(1), at(columns.attributes()));
+        let is_near = |a: f64, b: f64| (a / b - 1.0).abs() <= 0.1;
+        (
+            is_near(one[0], one[1]) && is_near(all[0], 1.0),
+            format!(
+                "For one attribute columns are {:.1} times as fast, where rows read {:.1} times as \
+                 many bytes; for all, {:.2} times.",
+                one[0], one[1], all[0]
+            ),
+        )
+    };
+    Claim::replicated(
+        "Columns are N times as fast for an Nth of the bytes, which converges to 1 as all attributes \
+         are selected (tolerance: 10 %, for one attribute and for all)",
         of(&measured.document),
         of(&measured.freestone),
     )

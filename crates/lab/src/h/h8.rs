@@ -61,7 +61,7 @@ fn as_before(measured: &Measured, bench: &Bench) -> Claim {
     let usual = Conditions::default();
     let of = |curves: &[Curve]| {
         let (rows, columns) = pair(curves);
-        let found = crossover(rows, columns, &bench.disks, usual);
+        let found = crossover(rows, columns, &bench.disks, usual, &columns.places());
         let at = |curve: &Curve, k| curve.elapsed(&bench.disks, k, usual);
         let all = columns.attributes();
         let one = at(rows, 1) / at(columns, 1);

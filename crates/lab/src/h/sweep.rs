@@ -240,15 +240,16 @@ pub fn quickest(seconds: &[f64]) -> f64 {
     seconds.iter().copied().reduce(f64::min).unwrap_or(0.0)
 }
 
-/// Where `columns` begin to take longer than `rows`, as a share of the tuple's bytes as
-/// columns: between two points on a straight line; none if they never do.
+/// Where `columns` begin to take longer than `rows`, as a share of the last of `places`,
+/// the bytes of as many attributes: between two points on a straight line; none if they
+/// never do.
 pub fn crossover(
     rows: &Curve,
     columns: &Curve,
     disks: &Sim,
     conditions: Conditions,
+    places: &[f64],
 ) -> Option<f64> {
-    let places = columns.places();
     let all = places.last().copied()?;
     let behind = |attributes: usize| {
         columns.elapsed(disks, attributes, conditions) - rows.elapsed(disks, attributes, conditions)
@@ -286,11 +287,24 @@ mod tests {
         };
         let rows = curve(&[100.0], 10, 0.0, true);
         let columns = curve(&[12.5; 10], 10, 0.0, false);
-        let found = crossover(&rows, &columns, &free, Conditions::default()).unwrap();
+        let found = crossover(
+            &rows,
+            &columns,
+            &free,
+            Conditions::default(),
+            &columns.places(),
+        )
+        .unwrap();
         assert!((found - 0.8).abs() < 0.01, "{found}");
         let narrow = curve(&[9.0; 10], 10, 0.0, false);
         assert_eq!(
-            crossover(&rows, &narrow, &free, Conditions::default()),
+            crossover(
+                &rows,
+                &narrow,
+                &free,
+                Conditions::default(),
+                &narrow.places()
+            ),
             None
         );
     }

@@ -4,9 +4,10 @@ use super::bench::{Bench, OF_THE_MODEL, ROWS, need};
 use super::plots::listed;
 use super::selection::Selection;
 use super::table::Model;
+use super::tpch;
 use crate::cache::{CacheMachine, here};
 use crate::error::Result;
-use crate::experiment::Experiment;
+use crate::experiment::{Experiment, Need};
 use crate::measure::{in_turns, percent, ratio};
 use crate::outcome::{Axis, Claim, Outcome, Plot, Point, Series};
 use crate::setting::Setting;
@@ -16,9 +17,15 @@ pub static EXPERIMENT: Experiment = Experiment {
     id: "p14",
     source: "P, figure 14",
     title: "PAX beside NSM on the caches of three machines",
-    need,
+    need: |setting| Need {
+        disk: (2e9 * SCALE) as u64,
+        ..need(setting)
+    },
     run,
 };
+
+/// Of TPC-H.
+const SCALE: f64 = 0.05;
 
 /// Range selections: their projected attributes, and the share that qualifies.
 const SELECTIONS: [(usize, f64); 4] = [(1, 0.02), (1, 0.1), (2, 0.1), (4, 0.1)];
@@ -50,19 +57,41 @@ fn run(setting: &Setting) -> Result<Outcome> {
         Ok(1.0 - 1.0 / ratio(&times[0], &times[1]))
     });
     let times = times.collect::<Result<Vec<f64>>>()?;
+    let of_queries = tpch::speed_ups(setting, &[SCALE])?;
+    let of_queries = of_queries.as_deref().and_then(<[Vec<f64>]>::first);
+    let of_queries: Option<Vec<f64>> = of_queries.map(|found| {
+        let saved = found.iter().map(|speed_up| 1.0 - 1.0 / (1.0 + speed_up));
+        saved.collect()
+    });
     let names: Vec<String> = machines.iter().map(CacheMachine::described).collect();
     Ok(Outcome {
         setup: format!(
             "R of {} records as in figure 7; range selections of one, two and four attributes, \
              2 or 10 % of the records qualify. {OF_THE_MODEL} Caches: {}. Time was measured on \
-             this machine only.",
+             this machine only, that of TPC-H's queries as in figure 12, at scale factor {SCALE}.",
             bench.rows(),
             names.join("; ")
         ),
         plots: vec![plot(&machines, &saved)],
         tables: Vec::new(),
-        claims: claims(&saved, &times),
+        claims: claims(&saved, &times, of_queries.as_deref()),
     })
+}
+
+fn of_queries(saved: Option<&[f64]>) -> Claim {
+    let says = "TPC-H queries 1, 6, 12 and 14 take 8 to 40 % less time with PAX on all machines.";
+    let Some(saved) = saved else {
+        let why = "It needs SQL, which whoever ran the lab has not given it.";
+        return Claim::untested(says, why);
+    };
+    Claim::tested(
+        says,
+        saved.iter().all(|saved| *saved >= 0.08),
+        format!(
+            "On this machine, counted as 8 % at least: {} less. The others are not at hand.",
+            listed(saved)
+        ),
+    )
 }
 
 /// By how much PAX's rate of misses of the furthest cache is below NSM's.
@@ -98,7 +127,9 @@ fn plot(machines: &[CacheMachine], saved: &[Vec<f64>]) -> Plot {
     }
 }
 
-fn claims(saved: &[Vec<f64>], times: &[f64]) -> Vec<Claim> {
+/// `times` are shares of NSM's time that PAX saves for range selections, `queries` for
+/// TPC-H's, which need SQL.
+fn claims(saved: &[Vec<f64>], times: &[f64], queries: Option<&[f64]>) -> Vec<Claim> {
     let [xeon, sparc, alpha, ours] = saved else {
         return Vec::new();
     };
@@ -126,9 +157,6 @@ fn claims(saved: &[Vec<f64>], times: &[f64]) -> Vec<Claim> {
                 listed(times)
             ),
         ),
-        Claim::untested(
-            "TPC-H queries 1, 6, 12 and 14 take 8 to 40 % less time with PAX on all machines.",
-            "The machines are not at hand; on this one figure 12 has the queries.",
-        ),
+        of_queries(queries),
     ]
 }

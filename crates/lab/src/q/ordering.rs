@@ -103,6 +103,13 @@ fn claims(lab: &Lab, sweeps: &[Sweep]) -> Vec<Claim> {
             &why,
         ),
         tested(
+            "Section 4.4.1, footnote 4: on another of its servers sorting them made column stores in \
+             files significantly faster from 10 % on (holds if by at least 20 % at 10 and 50 %).",
+            ratios(0).of(|share| share >= 0.1).at_most(0.8),
+            listed(&[0]),
+            "",
+        ),
+        tested(
             "Section 4.4.1: for row stores and for blocks it takes longer to sort them (holds if at \
              10 % it does in all three cases).",
             [1, 2, 3]

@@ -21,12 +21,13 @@ enum Kind {
     Decimal,
     /// Days since 1970, in 4 bytes.
     Date,
-    /// So many characters, the last ones spaces.
-    Fixed(usize),
+    /// A character.
+    Flag,
     /// Any number of them.
     Text,
 }
 
+/// Three vary in length, as in the paper (section 7.1).
 const KINDS: [Kind; 16] = [
     Kind::Long,
     Kind::Long,
@@ -36,25 +37,22 @@ const KINDS: [Kind; 16] = [
     Kind::Decimal,
     Kind::Decimal,
     Kind::Decimal,
-    Kind::Fixed(1),
-    Kind::Fixed(1),
+    Kind::Flag,
+    Kind::Flag,
     Kind::Date,
     Kind::Date,
     Kind::Date,
-    Kind::Fixed(25),
-    Kind::Fixed(10),
+    Kind::Text,
+    Kind::Text,
     Kind::Text,
 ];
-
-/// Characters of the longest that has a fixed number of them.
-const LONGEST: usize = 25;
 
 /// Its attributes.
 pub fn shape() -> Shape {
     let bytes = KINDS.map(|kind| match kind {
         Kind::Long | Kind::Decimal => 8,
         Kind::Integer | Kind::Date => 4,
-        Kind::Fixed(bytes) => bytes,
+        Kind::Flag => 1,
         Kind::Text => 0,
     });
     Shape::new(bytes.to_vec())
@@ -99,30 +97,22 @@ pub fn text(rows: &RecordBatch) -> Result<String> {
 /// If a line is not one of LINEITEM, or larger than a page.
 pub fn load(text: &str, mut insert: impl FnMut(&[&[u8]]) -> Result<()>) -> Result<()> {
     for line in text.lines() {
-        let mut fixed = [[b' '; LONGEST]; KINDS.len()];
+        let mut numbers = [[0; 8]; KINDS.len()];
         let mut values: [&[u8]; KINDS.len()] = [&[]; KINDS.len()];
         let fields = line.split('|').zip(KINDS);
-        for (((field, kind), fixed), value) in fields.zip(&mut fixed).zip(&mut values) {
+        for (((field, kind), number), value) in fields.zip(&mut numbers).zip(&mut values) {
             let (parsed, bytes) = match kind {
                 Kind::Long | Kind::Decimal => (digits(field), 8),
                 Kind::Integer => (digits(field), 4),
                 Kind::Date => (days(field), 4),
-                Kind::Fixed(bytes) => {
-                    let text = field.as_bytes();
-                    let fits = text.len() <= bytes;
-                    let fits = fits.then(|| fixed[..text.len()].copy_from_slice(text));
-                    fits.ok_or_else(|| Error::new(format!("no {bytes} characters: {field}"), ""))?;
-                    *value = &fixed[..bytes];
-                    continue;
-                }
-                Kind::Text => {
+                Kind::Flag | Kind::Text => {
                     *value = field.as_bytes();
                     continue;
                 }
             };
             let parsed = parsed.ok_or_else(|| Error::new(format!("no number: {field}"), ""))?;
-            fixed[..8].copy_from_slice(&parsed.to_le_bytes());
-            *value = &fixed[..bytes];
+            *number = parsed.to_le_bytes();
+            *value = &number[..bytes];
         }
         insert(&values)?;
     }
