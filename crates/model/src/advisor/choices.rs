@@ -2,7 +2,7 @@
 
 use super::design::{Design, Index, Partition, Stored};
 use super::price::{CSB, may_find};
-use super::usage::{Test, Tested};
+use super::usage::Tested;
 use super::workload::Workload;
 use std::collections::BTreeMap;
 
@@ -20,7 +20,7 @@ const ROWS_OF_RANGE: f64 = 32_768.0;
 /// Columns to sort on: none, the present one, and those by whose conditions most rows
 /// would not have to be looked at.
 pub(super) fn sorts(present: &Stored, workload: &Workload) -> Vec<Option<String>> {
-    let worth = weights(present, workload, |tested, _| tested.test != Test::Other);
+    let worth = weights(present, workload, |tested, _| tested.test.is_of_order());
     let mut sorts = vec![None, present.design.sort_by.clone()];
     sorts.extend(worth.into_iter().take(SORTS).map(Some));
     let mut seen = Vec::new();

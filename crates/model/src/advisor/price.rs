@@ -153,7 +153,7 @@ pub(super) fn may_find(index: &Index, test: Test, share: f64) -> bool {
     let finds = match test {
         Test::Equal => true,
         Test::Range => index.kind != BLOOM,
-        Test::Other => false,
+        Test::Present | Test::Absent | Test::Other => false,
     };
     finds && share <= BY_INDEX
 }
@@ -181,7 +181,7 @@ fn in_ranges(stored: &Stored, usage: &Usage, run: &Run) -> f64 {
         Test::Equal => share.max(1.0 / ranges),
         // It begins within a range and ends within another.
         Test::Range => (share * ranges + 1.0).ceil() / ranges,
-        Test::Other => 1.0,
+        Test::Present | Test::Absent | Test::Other => 1.0,
     });
     left.fold(1.0, f64::min)
 }
@@ -202,7 +202,7 @@ impl Way {
             let share = share.clamp(0.0, 1.0);
             let matching = stored.rows * share;
             let is_sorted = stored.design.sort_by.as_ref() == Some(&tested.column);
-            if is_sorted && tested.test != Test::Other {
+            if is_sorted && tested.test.is_of_order() {
                 ways.push(match stored.design.partition_by {
                     // Each range is sorted by itself.
                     Some(_) => Way::Order(place, matching * left, blocks_left),

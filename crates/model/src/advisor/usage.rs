@@ -35,8 +35,19 @@ pub enum Test {
     Equal,
     /// To lie between two: an order or an index in order finds them.
     Range,
+    /// To be there, or not to be: no value is looked at.
+    Present,
+    /// See `Present`.
+    Absent,
     /// Anything else: every value is looked at.
     Other,
+}
+
+impl Test {
+    /// Whether the rows that pass lie together where the column is in order.
+    pub(super) fn is_of_order(self) -> bool {
+        matches!(self, Test::Equal | Test::Range)
+    }
 }
 
 /// What one run of a query found and took.

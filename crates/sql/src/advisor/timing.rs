@@ -3,6 +3,7 @@
 use std::hint::black_box;
 use std::time::Instant;
 
+use datafusion::arrow::array::Array;
 use freestone_model::{Run, Runs, Test, Usage, Workload};
 use freestone_storage::predicate::value_at;
 use freestone_storage::{ArrayForm, CompareOp, Predicate, ScanRequest, Table, Value};
@@ -77,12 +78,18 @@ fn request(table: &Table, usage: &Usage, run: &Run) -> Result<ScanRequest> {
 
 /// A condition that finds about a share of the rows by a column, whatever its values.
 fn condition(table: &Table, column: usize, test: Test, share: f64) -> Result<Option<Predicate>> {
+    match test {
+        Test::Present => return Ok(Some(Predicate::IsNotNull(column))),
+        Test::Absent => return Ok(Some(Predicate::IsNull(column))),
+        Test::Equal | Test::Range | Test::Other => {}
+    }
     let sample = table.sample();
     if sample.rows() == 0 {
         return Ok(None);
     }
     let array = sample.column(column)?;
-    let values = (0..sample.rows()).filter_map(|row| value_at(array, row));
+    let present = (0..sample.rows()).filter(|row| array.is_valid(*row));
+    let values = present.filter_map(|row| value_at(array, row));
     let mut values: Vec<Value> = values.collect();
     values.sort_by(Value::total_order);
     let Some(last) = values.len().checked_sub(1) else {
@@ -90,7 +97,8 @@ fn condition(table: &Table, column: usize, test: Test, share: f64) -> Result<Opt
     };
     let at = match test {
         Test::Equal => last / 2,
-        Test::Range | Test::Other => ((share * values.len() as f64) as usize).min(last),
+        // A share of all rows, of which those without a value never pass.
+        _ => ((share * sample.rows() as f64) as usize).min(last),
     };
     let op = match test {
         Test::Equal => CompareOp::Eq,
@@ -98,11 +106,52 @@ fn condition(table: &Table, column: usize, test: Test, share: f64) -> Result<Opt
         Test::Range if at == 0 => CompareOp::LtEq,
         Test::Range => CompareOp::Lt,
         // Not equal to what is there: every value is looked at.
-        Test::Other => CompareOp::NotEq,
+        _ => CompareOp::NotEq,
     };
     Ok(Some(Predicate::Compare {
         column,
         op,
         value: values.swap_remove(at),
     }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Database;
+    use crate::testing::run;
+
+    /// A column that one row in ten has: what is timed finds as many rows as the queries did,
+    /// of all rows, and asks what they asked.
+    #[test]
+    fn what_is_timed_finds_as_many_rows() {
+        let database = Database::in_memory();
+        let session = database.session();
+        let few = "SELECT CASE WHEN value % 10 = 0 THEN value END AS n";
+        let rows = "generate_series(1, 10000)";
+        run(&session, &format!("CREATE TABLE t AS {few} FROM {rows}"));
+        run(&session, "VACUUM t");
+        for (condition, share) in [
+            ("n < 4000", 0.04),
+            ("n IS NOT NULL", 0.1),
+            ("n IS NULL", 0.9),
+        ] {
+            run(&session, "RESET WORKLOAD");
+            run(&session, &format!("SELECT sum(n) FROM t WHERE {condition}"));
+            let snapshot = database.store().snapshot();
+            database.record().settle(snapshot.catalog());
+            let (_, table) = snapshot.all_tables().next().unwrap();
+            let asked = asked(table, &database.record().workload(table.id)).unwrap();
+            let [(_, _, request)] = asked.as_slice() else {
+                panic!("one query ran");
+            };
+            let found = table.scan(request).unwrap();
+            let found: usize = found.worker().map(|rows| rows.unwrap().num_rows()).sum();
+            let expected = share * 10_000.0;
+            assert!(
+                (found as f64 / expected - 1.0).abs() < 0.1,
+                "{condition}: {found}"
+            );
+        }
+    }
 }

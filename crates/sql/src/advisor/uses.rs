@@ -190,6 +190,7 @@ fn together(one: Test, other: Test) -> Test {
     match (one, other) {
         (Test::Equal, _) | (_, Test::Equal) => Test::Equal,
         (Test::Range, _) | (_, Test::Range) => Test::Range,
+        (one, other) if one == other => one,
         _ => Test::Other,
     }
 }
@@ -204,6 +205,8 @@ fn test_of(term: &Predicate) -> Test {
         },
         Predicate::In { negated: false, .. } => Test::Equal,
         Predicate::Prefix { .. } => Test::Range,
+        Predicate::IsNotNull(_) => Test::Present,
+        Predicate::IsNull(_) => Test::Absent,
         _ => Test::Other,
     }
 }
