@@ -21,9 +21,6 @@ const FINALISTS: usize = 3;
 /// lie in memory makes a tenth of its time.
 const LOADS: usize = 3;
 const TURNS: usize = 3;
-/// How often the workload runs before there is advice: as where it is measured, the first
-/// run finds no plans that were kept, and nothing in the caches.
-const SEEN: usize = 3;
 /// What takes little time is run more often, for about so many seconds of each design.
 const SECONDS: f64 = 0.2;
 /// At most so many times as long as the best design, and as the default.
@@ -152,11 +149,8 @@ fn designs(workload: &Workload) -> Vec<Design> {
 /// The design that the advisor gives after the workload has run on the default.
 fn advised(runtime: &Runtime, workload: &Workload) -> Result<Design> {
     let (_database, session) = loaded(runtime, workload, &[])?;
-    for statements in [workload.before, workload.statements] {
-        for _ in 0..SEEN {
-            run(runtime, &session, statements)?;
-        }
-    }
+    run(runtime, &session, workload.before)?;
+    run(runtime, &session, workload.statements)?;
     let (_, rows) = ours::run(runtime, &session, "ADVISE TABLE t")?;
     let mut statements = Vec::new();
     let mut note = String::new();

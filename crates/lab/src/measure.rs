@@ -48,18 +48,6 @@ pub(crate) fn ratio(a: &[f64], b: &[f64]) -> f64 {
     median(&ratios)
 }
 
-/// Times that are no further apart than by this factor count as alike: medians of the same
-/// program differ so much from run to run.
-pub(crate) const ALIKE: f64 = 1.05;
-
-/// Whether one thing is faster than another wherever both were measured, `ratios` being the
-/// other's times over its own: nowhere slower by more than what counts as alike, and faster
-/// on the whole.
-pub(crate) fn faster_everywhere(ratios: &[f64]) -> bool {
-    let whole: f64 = ratios.iter().map(|ratio| ratio.ln()).sum();
-    whole > 0.0 && ratios.iter().all(|ratio| *ratio >= 1.0 / ALIKE)
-}
-
 /// A share in percent, as `75 %`.
 pub(crate) fn percent(share: f64) -> String {
     format!("{:.0} %", 100.0 * share)
@@ -76,14 +64,6 @@ mod tests {
         assert_eq!(median(&[]), 0.0);
         // One disturbed turn of three does not count.
         assert_eq!(ratio(&[2.0, 2.0, 90.0], &[1.0, 1.0, 1.0]), 2.0);
-    }
-
-    #[test]
-    fn faster_everywhere_leaves_room_for_noise_and_for_no_more() {
-        assert!(faster_everywhere(&[0.96, 1.2]));
-        assert!(!faster_everywhere(&[0.94, 1.2]), "slower at one");
-        assert!(!faster_everywhere(&[0.96, 1.03]), "alike on the whole");
-        assert!(!faster_everywhere(&[1.0, 1.0]));
     }
 
     #[test]

@@ -133,9 +133,9 @@ fn entropy(study: &Study) -> (bool, String) {
 fn one_column(study: &Study) -> (bool, String) {
     let [default, .., one] = trimmed(study);
     (
-        one / default <= 1.0,
+        (0.7..=1.0).contains(&(one / default)),
         format!(
-            "Counted as no longer: {one:.4} beside {default:.4} ms, {:.2} times. {}",
+            "Counted as 0.7 to 1 times as long: {one:.4} beside {default:.4} ms, {:.2} times. {}",
             one / default,
             study.note(
                 "It is much faster: a request is nothing but the work of its columns, and no virtual \

@@ -1,6 +1,6 @@
 //! Files and blocks where another column than the sorted one is asked (Q, figure 3).
 
-use super::figure::{blocks, by_width, judged, widths};
+use super::figure::{blocks, by_width, judged, tested, widths};
 use super::organisation::{Cut, Organisation};
 use super::query::{Access, Query};
 use super::race::{Contender, Lab, Ratios, Sweep, memory};
@@ -107,6 +107,7 @@ fn claims(sweeps: &[Sweep], file: u64) -> Vec<Claim> {
         let each = each.collect::<Vec<String>>().join("; ");
         format!("blocks' time over that of files is {each}.")
     };
+    let own = &sides[1];
     let small = format!(
         "A file has {file} MB here, 1,500 in the paper; the third cache, which is shared with other \
          machines, may hold it as well as a block."
@@ -117,12 +118,12 @@ fn claims(sweeps: &[Sweep], file: u64) -> Vec<Claim> {
     vec![
         judged(
             "Observation 4: on a column that is not sorted, with an index on a row store, blocks \
-             are faster than files at every width, by 2.1 to 37.7 % (holds if they are nowhere more than \
-             5 % slower with one column and more, and faster over all of them).",
+             are faster than files at every width, by 2.1 to 37.7 % (holds if they take at most 2 % \
+             longer at each width of 1 and more, and less over all of them).",
             &sides,
             |found| {
                 let first = projecting(&found[0]);
-                let holds = first.no_longer() && first.mean() < 1.0;
+                let holds = first.at_most(1.02) && first.mean() < 1.0;
                 (holds, listed(&found[..1]))
             },
             [&small, why],
@@ -137,25 +138,21 @@ fn claims(sweeps: &[Sweep], file: u64) -> Vec<Claim> {
             },
             [&small, why],
         ),
-        // Freestone has no files: the replica alone can tell.
-        judged(
+        tested(
             "Insight 1: blocks are never slower than files, and often faster (holds if they take \
              at most 5 % longer in each case over all widths, and at least 5 % less in one).",
-            &sides,
-            |found| {
-                let means = found.iter().map(Ratios::mean);
-                let each = means.clone().zip(WAYS);
-                let each = each.map(|(mean, (name, ..))| format!("{mean:.2} ({name})"));
-                let holds = means.clone().all(|mean| mean <= 1.05)
-                    && means.clone().any(|mean| mean <= 0.95);
-                let measured = format!(
-                    "blocks' time over that of files, over all widths, is {}. What they cost to \
-                     load is measured in qload and qindex.",
-                    each.collect::<Vec<String>>().join(", ")
-                );
-                (holds, measured)
-            },
-            [&small, why],
+            own.iter().all(|ratios| ratios.mean() <= 1.05)
+                && own.iter().any(|ratios| ratios.mean() <= 0.95),
+            format!(
+                "Freestone: blocks' time over that of files, over all widths, is {}. What they cost \
+                 to load is measured in qload and qindex.",
+                own.iter()
+                    .zip(WAYS)
+                    .map(|(ratios, (name, ..))| format!("{:.2} ({name})", ratios.mean()))
+                    .collect::<Vec<String>>()
+                    .join(", ")
+            ),
+            why,
         ),
     ]
 }

@@ -1,6 +1,5 @@
 //! Times of several contenders over a parameter, and how they compare.
 
-use crate::measure::ALIKE;
 use crate::outcome::{Point, Series};
 
 /// What the name of a replica's curve ends with.
@@ -116,6 +115,10 @@ impl Sweep {
         }
     }
 }
+
+/// Times that are no further apart than by this factor count as alike: medians of the same
+/// program differ so much from run to run.
+const ALIKE: f64 = 1.05;
 
 /// How long one takes as a share of another's time, by the value of a parameter.
 #[derive(Clone, Debug, PartialEq)]
