@@ -249,12 +249,10 @@ impl Gain {
     /// Seconds of one whole run now and under the other design, whose scans `threads`
     /// share: what it did besides stays.
     pub fn whole(&self, threads: f64) -> (f64, f64) {
-        let (before, after) = (
-            self.before.with_plan(threads),
-            self.after.with_plan(threads),
-        );
-        let rest = (self.runs.mean().seconds - before).max(0.0);
-        (before + rest, after + rest)
+        // Recorded runs begin with their plan made.
+        let rest = (self.runs.mean().seconds - self.before.seconds / threads).max(0.0);
+        let whole = |price: &Price| price.with_plan(threads) + rest;
+        (whole(&self.before), whole(&self.after))
     }
 
     /// Seconds that all runs save.

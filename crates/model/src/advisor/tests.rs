@@ -136,6 +136,24 @@ fn few_columns_of_many_are_columns() {
     assert!(gains[0].saved() > 0.0 && gains.len() == 1);
 }
 
+/// What a run did besides its scan stays, and no plan is in what was recorded.
+#[test]
+fn a_whole_run_is_the_recorded_one_and_its_plan() {
+    let (row, column) = (stored(&design("row")), stored(&design("column")));
+    let mut workload = Workload::default();
+    let run = Run {
+        seconds: 1.0,
+        ..run(0.5)
+    };
+    workload.query(usage(2, Test::Other), &run);
+    let [gain] = &gains(&calibration(), &workload, (&row, &column))[..] else {
+        panic!("one query, one gain")
+    };
+    let (before, after) = gain.whole(1.0);
+    assert!((before - (1.0 + gain.before.planning())).abs() < 1e-9);
+    assert!((before - after - gain.saved()).abs() < 1e-9);
+}
+
 #[test]
 fn look_ups_and_changes_are_rows() {
     let mut workload = Workload::default();

@@ -53,7 +53,7 @@ impl Test {
 /// What one run of a query found and took.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Run {
-    /// Seconds from its begin to its end, of all that it did.
+    /// Seconds from its begin, when its plan is there, to its end, of all that it did.
     pub seconds: f64,
     /// Share of the table's rows that the query got: they passed all conditions and what was
     /// asked of keys of joins.

@@ -163,19 +163,18 @@ pub(crate) struct Watching {
 }
 
 impl Watching {
-    /// A run that is about to begin; its time counts from `begin`.
+    /// A run that begins now.
     pub(crate) fn begin(
         database: &Database,
         plan: &Arc<dyn ExecutionPlan>,
         watched: Arc<Watched>,
-        begin: Instant,
     ) -> Self {
         Self {
             record: Arc::clone(database.record()),
             watched,
             plan: Arc::clone(plan),
             before: steps(plan),
-            begin,
+            begin: Instant::now(),
             left: Mutex::new((1, 0.0)),
         }
     }

@@ -87,7 +87,7 @@ impl Run<'_> {
             let begin = Instant::now();
             let watched = (!watched.uses().is_empty()).then(|| Arc::new(watched));
             let known = Foreseen::new(watched.into());
-            let watching = self.watching(&physical, ast, &known, begin);
+            let watching = self.watching(&physical, ast, &known);
             let rows = self.drain(&physical, watching).await?;
             let ran = begin.elapsed();
             let shown = DisplayableExecutionPlan::with_metrics(physical.as_ref());

@@ -3,7 +3,6 @@
 use std::fmt::Display;
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
-use std::time::Instant;
 
 use datafusion::arrow::array::{RecordBatch, RecordBatchOptions};
 use datafusion::arrow::datatypes::{Schema, SchemaRef};
@@ -26,13 +25,12 @@ impl Run<'_> {
     /// Starts a query.
     pub(crate) async fn query(&self, ast: &Ast) -> Result<Outcome> {
         self.session.database().memory().look_at_delta();
-        let begin = Instant::now();
         let KnownPlan {
             physical,
             names,
             foreseen,
         } = self.planned(ast).await?;
-        let watching = self.watching(&physical, ast, &foreseen, begin);
+        let watching = self.watching(&physical, ast, &foreseen);
         let context = self.session.task_context_at(&self.snapshot);
         let stream = guarded(execute_stream(physical, context)?, &self.snapshot);
         let stream = Watching::over(watching, stream);
@@ -65,12 +63,14 @@ impl Run<'_> {
 
     /// Watches a run of a plan that reads tables, if queries are recorded now: known plans
     /// are asked about at each run. What is foreseen of the plan is kept with it.
+    ///
+    /// The run begins here: how long it took to make the plan is neither predicted nor
+    /// saved by another design, and would differ from run to run with what is known.
     pub(super) fn watching(
         &self,
         plan: &Arc<dyn ExecutionPlan>,
         statement: &dyn Display,
         foreseen: &Foreseen,
-        begin: Instant,
     ) -> Option<Watching> {
         let database = self.session.database();
         // What another machine would take is no matter of the record.
@@ -82,7 +82,7 @@ impl Run<'_> {
             let watched = Watched::of(self.session, (plan, statement)).ok()?;
             (!watched.uses().is_empty()).then(|| Arc::new(watched))
         });
-        Some(Watching::begin(database, plan, watched.clone()?, begin))
+        Some(Watching::begin(database, plan, watched.clone()?))
     }
 
     /// The same of a plan that is run once.
@@ -91,7 +91,7 @@ impl Run<'_> {
         plan: &Arc<dyn ExecutionPlan>,
         statement: &dyn Display,
     ) -> Option<Watching> {
-        self.watching(plan, statement, &Foreseen::default(), Instant::now())
+        self.watching(plan, statement, &Foreseen::default())
     }
 
     /// All rows of a plan; the statement keeps the memory that they are counted with.
