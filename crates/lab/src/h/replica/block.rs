@@ -1,7 +1,5 @@
 //! Blocks of tuples, and what passes them on (H, section 2.2.3).
 
-use super::page::integer;
-
 /// Tuples of a block, which then fits in the first cache.
 pub const BLOCK_TUPLES: usize = 100;
 
@@ -30,8 +28,8 @@ pub struct Predicate {
 
 impl Predicate {
     /// Whether a value passes.
-    pub fn passes(self, value: &[u8]) -> bool {
-        integer(value) <= self.most
+    pub fn passes(self, value: i32) -> bool {
+        value <= self.most
     }
 }
 

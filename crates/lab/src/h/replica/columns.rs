@@ -3,7 +3,7 @@
 use super::attribute::{Attribute, Before};
 use super::block::{Block, Operator, Predicate};
 use super::page::{self, ENTRY_BITS, Page};
-use super::values::{Values, values};
+use super::values::{Values, Visitor, with_values};
 use crate::error::Result;
 
 /// The pages of a column.
@@ -56,40 +56,58 @@ impl ColumnFile {
 pub fn scanner(files: &[ColumnFile], predicate: Predicate) -> Option<Box<dyn Operator + '_>> {
     let (first, others) = files.split_first()?;
     let width = files.iter().map(|file| file.attribute.bytes).sum();
-    let mut node: Box<dyn Operator> = Box::new(Deepest {
-        values: values(first),
-        predicate,
-        position: 0,
-        block: Block::new(width),
-    });
+    let deepest = Making::Deepest(predicate, Block::new(width));
+    let mut node = with_values(first, deepest);
     let mut offset = first.attribute.bytes;
     for file in others {
-        node = Box::new(Attaching {
-            below: node,
-            values: values(file),
-            offset,
-        });
+        node = with_values(file, Making::Attaching(node, offset));
         offset += file.attribute.bytes;
     }
     Some(node)
 }
 
+/// A node that is to be made for the codec of its column.
+enum Making<'a> {
+    Deepest(Predicate, Block),
+    Attaching(Box<dyn Operator + 'a>, usize),
+}
+
+impl<'a> Visitor<'a> for Making<'a> {
+    type Made = Box<dyn Operator + 'a>;
+
+    fn visit(self, values: impl Values + 'a) -> Self::Made {
+        match self {
+            Making::Deepest(predicate, block) => Box::new(Deepest {
+                values,
+                predicate,
+                position: 0,
+                block,
+            }),
+            Making::Attaching(below, offset) => Box::new(Attaching {
+                below,
+                values,
+                offset,
+            }),
+        }
+    }
+}
+
 /// The node that reads all values of its column.
-struct Deepest<'a> {
-    values: Box<dyn Values + 'a>,
+struct Deepest<V> {
+    values: V,
     predicate: Predicate,
     position: usize,
     block: Block,
 }
 
-impl Operator for Deepest<'_> {
+impl<V: Values> Operator for Deepest<V> {
     fn next_block(&mut self) -> Option<&mut Block> {
         self.block.clear();
         while !self.block.is_full() {
             let Some(value) = self.values.at(self.position) else {
                 break;
             };
-            if self.predicate.passes(value) {
+            if self.predicate.passes(page::integer(value)) {
                 let tuple = self.block.push(self.position);
                 self.block.set(tuple, 0, value);
             }
@@ -100,13 +118,13 @@ impl Operator for Deepest<'_> {
 }
 
 /// A node without a predicate: it attaches its values to the tuples from below.
-struct Attaching<'a> {
+struct Attaching<'a, V> {
     below: Box<dyn Operator + 'a>,
-    values: Box<dyn Values + 'a>,
+    values: V,
     offset: usize,
 }
 
-impl Operator for Attaching<'_> {
+impl<V: Values> Operator for Attaching<'_, V> {
     fn next_block(&mut self) -> Option<&mut Block> {
         let block = self.below.next_block()?;
         for tuple in 0..block.count() {

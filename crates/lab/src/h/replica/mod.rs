@@ -2,9 +2,9 @@
 //! columns, a value at a time, tuples in blocks of 100 (H, section 2.2).
 //!
 //! Files are in memory, as the I/O interface would hand out their units. Where the document
-//! is silent: a value iterator is called for each value, with one implementation for each
-//! codec; it finds a page by its number, since all pages but the last are full; numbers are
-//! moved, texts copied.
+//! is silent: a value iterator has one implementation for each codec, and the node around it
+//! is made for that, as the scanner of rows is made for its tuples; it finds a page by its
+//! number, since all pages but the last are full; numbers are moved, texts copied.
 
 mod attribute;
 mod block;

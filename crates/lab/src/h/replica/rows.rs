@@ -131,7 +131,7 @@ impl<'a> RowScanner<'a> {
         let tuples = page::bytes(page, 0, page::count(page) * width);
         for tuple in tuples[self.tuple * width..].chunks_exact(width) {
             self.tuple += 1;
-            if self.predicate.passes(tuple) {
+            if self.predicate.passes(page::integer(tuple)) {
                 let number = self.block.push(0);
                 for (placed, offset) in &self.projected {
                     let value = &tuple[placed.bit / 8..][..placed.attribute.bytes];
@@ -144,18 +144,41 @@ impl<'a> RowScanner<'a> {
         }
     }
 
-    /// The same of compressed tuples.
+    /// The same of compressed tuples, by the codec of the attribute that is tested.
     fn compressed(&mut self, page: &Page) {
         let Some((tested, _)) = self.projected.first() else {
             return;
         };
+        let bit = tested.bit;
+        match tested.attribute.codec {
+            Codec::Plain => self.coded(page, |_, start| page::bits(page, start + bit, 32) as i32),
+            Codec::Pack(bits) => {
+                self.coded(page, |_, start| page::bits(page, start + bit, bits) as i32);
+            }
+            Codec::For(bits) => {
+                let base = page::base(page);
+                let code = move |start| page::bits(page, start + bit, bits) as i32;
+                self.coded(page, move |_, start| base.wrapping_add(code(start)));
+            }
+            Codec::ForDelta(_) => self.coded(page, |reader, _| reader.last),
+            Codec::Dictionary(_) => {
+                self.coded(page, |reader, start| {
+                    page::integer(reader.read(page, start, tested))
+                });
+            }
+        }
+    }
+
+    /// Goes on with a page of compressed tuples, of which `tested` gives the number that the
+    /// predicate is about.
+    fn coded(&mut self, page: &Page, tested: impl Fn(&mut Reader, usize) -> i32) {
         for entry in self.tuple..page::count(page) {
             let start = entry * self.file.tuple_bits;
             if let Some((bit, bits)) = self.steps {
                 self.reader.step(page, start + bit, bits, entry);
             }
             self.tuple = entry + 1;
-            if self.predicate.passes(self.reader.read(page, start, tested)) {
+            if self.predicate.passes(tested(&mut self.reader, start)) {
                 let number = self.block.push(0);
                 for (placed, offset) in &self.projected {
                     let value = self.reader.read(page, start, placed);

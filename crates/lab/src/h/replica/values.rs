@@ -11,8 +11,18 @@ pub trait Values {
     fn at(&mut self, position: usize) -> Option<&[u8]>;
 }
 
-/// An iterator over a column.
-pub fn values(file: &ColumnFile) -> Box<dyn Values + '_> {
+/// Makes something of a column's iterator, for each codec by itself: so it is inlined, as the
+/// predicate is in the scanner of rows.
+pub trait Visitor<'a> {
+    /// What is made.
+    type Made;
+
+    /// Makes it.
+    fn visit(self, values: impl Values + 'a) -> Self::Made;
+}
+
+/// Makes something of the iterator over a column.
+pub fn with_values<'a, V: Visitor<'a>>(file: &'a ColumnFile, visitor: V) -> V::Made {
     let place = Place {
         pages: &file.pages,
         page: None,
@@ -22,18 +32,18 @@ pub fn values(file: &ColumnFile) -> Box<dyn Values + '_> {
     };
     let value = [0; 4];
     match file.attribute.codec {
-        Codec::Plain => Box::new(Plain {
+        Codec::Plain => visitor.visit(Plain {
             place,
             bytes: file.attribute.bytes,
         }),
-        Codec::Pack(bits) => Box::new(Packed { place, bits, value }),
-        Codec::Dictionary(bits) => Box::new(Coded {
+        Codec::Pack(bits) => visitor.visit(Packed { place, bits, value }),
+        Codec::Dictionary(bits) => visitor.visit(Coded {
             place,
             bits,
             attribute: &file.attribute,
         }),
-        Codec::For(bits) => Box::new(Framed { place, bits, value }),
-        Codec::ForDelta(bits) => Box::new(Delta {
+        Codec::For(bits) => visitor.visit(Framed { place, bits, value }),
+        Codec::ForDelta(bits) => visitor.visit(Delta {
             place,
             bits,
             read: 0,
