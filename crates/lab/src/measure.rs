@@ -2,6 +2,7 @@
 
 use crate::error::Result;
 use freestone_calibrate::CpuTimer;
+use std::time::Instant;
 
 /// Runs `work` and returns what it gives and the seconds that the processor worked for
 /// it, so that other programs on the machine count less.
@@ -9,6 +10,14 @@ pub(crate) fn timed<T>(work: impl FnOnce() -> Result<T>) -> Result<(T, f64)> {
     let timer = CpuTimer::start();
     let answer = work()?;
     Ok((answer, timer.elapsed().as_secs_f64()))
+}
+
+/// Runs `work` and returns what it gives and the seconds until then, with those that it
+/// waits for a disk.
+pub(crate) fn elapsed<T>(work: impl FnOnce() -> Result<T>) -> Result<(T, f64)> {
+    let begun = Instant::now();
+    let answer = work()?;
+    Ok((answer, begun.elapsed().as_secs_f64()))
 }
 
 /// Runs all variants in turns, so that what disturbs one disturbs the others: once

@@ -117,9 +117,9 @@ impl Files {
 
     fn run(&mut self, (model, document): (Model, bool), update: &Update) -> Result<u64> {
         match (model, document) {
-            (_, true) => Ok(self
+            (_, true) => self
                 .replica
-                .update(model, &update.columns, SHIPDATE, update.limit)),
+                .update(model, &update.columns, (SHIPDATE, update.limit)),
             (Model::Nsm, false) => update.run(&mut self.nsm),
             (_, false) => update.run(&mut self.pax),
         }

@@ -24,7 +24,7 @@ impl SubRelation {
     ///
     /// # Errors
     /// None that numbers have.
-    pub fn new(pool: &mut BufferPool, log: &mut Log, values: &[i64]) -> Result<SubRelation> {
+    pub fn new(pool: &mut BufferPool, log: &mut Log<'_>, values: &[i64]) -> Result<SubRelation> {
         let mut loader = NsmLoader::new(Shape::new(vec![8, 8]));
         let mut entries = Vec::with_capacity(values.len());
         for (surrogate, value) in (0u64..).zip(values) {

@@ -1,7 +1,7 @@
 //! Loading LINEITEM from a text file (P, section 7.2).
 
 use super::load::{File, Loader, NsmLoader, PaxLoader};
-use super::pool::{BufferPool, Log};
+use super::pool::{BufferPool, Disk, Log};
 use super::shape::Shape;
 use crate::error::{Error, Result};
 use arrow_array::RecordBatch;
@@ -143,39 +143,47 @@ fn days(field: &str) -> Option<i64> {
     Some(of_years + (153 * month + 2) / 5 + day - 1 - 719_468)
 }
 
-/// Loads records of NSM; their file.
+/// Loads records of NSM, with their log, to a disk or into memory alone; their file.
 ///
 /// # Errors
-/// Those of [`load`].
-pub fn nsm(text: &str) -> Result<(BufferPool, File)> {
-    let (mut pool, mut log) = (BufferPool::new(), Log::new());
+/// Those of [`load`] and of the disk.
+pub fn nsm(text: &str, disk: Option<&Disk>) -> Result<(BufferPool, File)> {
+    let (mut pool, mut log) = (BufferPool::new(), Log::new(disk));
     let mut loader = NsmLoader::new(shape());
     load(text, |values| {
         loader.insert(&mut pool, &mut log, values).map(drop)
     })?;
+    end(&pool, log, disk)?;
     Ok((pool, loader.file))
+}
+
+/// The load has ended: its log is on disk, and then its pages.
+fn end(pool: &BufferPool, log: Log<'_>, disk: Option<&Disk>) -> Result<()> {
+    log.commit()?;
+    disk.map_or(Ok(()), |disk| pool.write_to(disk))
 }
 
 /// Loads minipages, boundaries of which are moved where a `threshold` of a page is free; the
 /// loader at the end.
 ///
 /// # Errors
-/// Those of [`load`].
-pub fn pax(text: &str, threshold: f64) -> Result<(BufferPool, PaxLoader)> {
-    let (mut pool, mut log) = (BufferPool::new(), Log::new());
+/// As [`nsm`].
+pub fn pax(text: &str, threshold: f64, disk: Option<&Disk>) -> Result<(BufferPool, PaxLoader)> {
+    let (mut pool, mut log) = (BufferPool::new(), Log::new(disk));
     let mut loader = PaxLoader::new(shape(), &hints(text)?, threshold);
     load(text, |values| {
         loader.insert(&mut pool, &mut log, values).map(drop)
     })?;
+    end(&pool, log, disk)?;
     Ok((pool, loader))
 }
 
 /// Loads a relation of surrogates and values for each attribute; how many pages they take.
 ///
 /// # Errors
-/// Those of [`load`].
-pub fn dsm(text: &str) -> Result<usize> {
-    let (mut pool, mut log) = (BufferPool::new(), Log::new());
+/// As [`nsm`].
+pub fn dsm(text: &str, disk: Option<&Disk>) -> Result<usize> {
+    let (mut pool, mut log) = (BufferPool::new(), Log::new(disk));
     let shape = shape();
     let loader = |attribute| NsmLoader::new(Shape::new(vec![8, shape.bytes(attribute)]));
     let mut loaders: Vec<NsmLoader> = (0..shape.degree()).map(loader).collect();
@@ -188,6 +196,7 @@ pub fn dsm(text: &str) -> Result<usize> {
         }
         Ok(())
     })?;
+    end(&pool, log, disk)?;
     Ok(loaders.iter().map(|loader| loader.file.pages.len()).sum())
 }
 
@@ -229,7 +238,8 @@ mod tests {
         .unwrap();
         let dates = rows.column(10).as_primitive::<Date32Type>();
         assert_eq!(expected[7][10], dates.value(7).to_le_bytes());
-        let (pool, file) = nsm(&text).unwrap();
+        let disk = Disk::in_directory(&std::env::temp_dir()).unwrap();
+        let (pool, file) = nsm(&text, Some(&disk)).unwrap();
         let mut at = expected.iter();
         for page in &file.pages {
             let pinned = pool.pin(*page);
@@ -244,7 +254,7 @@ mod tests {
         }
         assert_eq!(at.next(), None);
         for threshold in [0.0, 0.1] {
-            let (pool, loader) = pax(&text, threshold).unwrap();
+            let (pool, loader) = pax(&text, threshold, None).unwrap();
             let mut at = expected.iter();
             for page in &loader.file.pages {
                 let pinned = pool.pin(*page);
@@ -259,19 +269,19 @@ mod tests {
             assert_eq!(at.next(), None);
             assert!(loader.file.pages.len() <= file.pages.len());
         }
-        assert!(dsm(&text).unwrap() > file.pages.len());
+        assert!(dsm(&text, None).unwrap() > file.pages.len());
     }
 
     #[test]
     fn higher_thresholds_reorganise_less() {
         let text = text(&lineitem::rows(20_000, 1).unwrap()).unwrap();
-        let counts = [0.0, 0.05, 0.1].map(|threshold| pax(&text, threshold).unwrap().1);
+        let counts = [0.0, 0.05, 0.1].map(|threshold| pax(&text, threshold, None).unwrap().1);
         let counts = counts.map(|loader| loader.reorganisations);
         assert!(counts[0] > counts[1] && counts[1] > counts[2], "{counts:?}");
     }
 
     #[test]
     fn lines_of_something_else_are_refused() {
-        assert!(nsm("a|b|c|\n").is_err());
+        assert!(nsm("a|b|c|\n", None).is_err());
     }
 }

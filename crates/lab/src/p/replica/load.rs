@@ -19,11 +19,11 @@ pub trait Loader {
     /// Adds a record: a value for each attribute.
     ///
     /// # Errors
-    /// If it is larger than a page.
+    /// If it is larger than a page; those of the log.
     fn insert(
         &mut self,
         pool: &mut BufferPool,
-        log: &mut Log,
+        log: &mut Log<'_>,
         values: &[&[u8]],
     ) -> Result<RecordId>;
 }
@@ -64,7 +64,7 @@ impl Loader for NsmLoader {
     fn insert(
         &mut self,
         pool: &mut BufferPool,
-        log: &mut Log,
+        log: &mut Log<'_>,
         values: &[&[u8]],
     ) -> Result<RecordId> {
         nsm::record(&self.file.shape, values, &mut self.record);
@@ -81,7 +81,7 @@ impl Loader for NsmLoader {
                 RecordId { page, slot }
             }
         };
-        log.write(id, &[], &[&self.record]);
+        log.write(id, &[], &[&self.record])?;
         Ok(id)
     }
 }
@@ -147,7 +147,7 @@ impl Loader for PaxLoader {
     fn insert(
         &mut self,
         pool: &mut BufferPool,
-        log: &mut Log,
+        log: &mut Log<'_>,
         values: &[&[u8]],
     ) -> Result<RecordId> {
         let last = self.file.pages.last().copied();
@@ -170,7 +170,7 @@ impl Loader for PaxLoader {
         };
         let slot = pax::count(pool.page_mut(page)) as u16 - 1;
         let id = RecordId { page, slot };
-        log.write(id, &[], values);
+        log.write(id, &[], values)?;
         Ok(id)
     }
 }

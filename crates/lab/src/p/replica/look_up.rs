@@ -25,7 +25,7 @@ impl Keyed {
     /// # Errors
     /// If a record is larger than a page.
     pub fn new(relation: &Relation) -> Result<Keyed> {
-        let (mut pool, mut log) = (BufferPool::new(), Log::new());
+        let (mut pool, mut log) = (BufferPool::new(), Log::new(None));
         let shape = Shape::new(vec![8; relation.degree()]);
         let mut nsm = NsmLoader::new(shape.clone());
         let mut pax = PaxLoader::new(shape, &vec![8.0; relation.degree()], 0.0);

@@ -20,6 +20,7 @@ mod shape;
 mod update;
 
 pub use look_up::Keyed;
+pub use pool::Disk;
 pub use update::Updatable;
 
 use self::dsm::{SubRelation, in_both};
@@ -49,7 +50,7 @@ impl Replica {
     /// # Errors
     /// If a record is larger than a page.
     pub fn new(relation: &Relation, models: &[Model]) -> Result<Replica> {
-        let (mut pool, mut log) = (BufferPool::new(), Log::new());
+        let (mut pool, mut log) = (BufferPool::new(), Log::new(None));
         let shape = Shape::new(vec![8; relation.degree()]);
         let mut nsm = NsmLoader::new(shape.clone());
         let mut pax = PaxLoader::new(shape, &vec![8.0; relation.degree()], 0.0);
@@ -117,7 +118,7 @@ impl Replica {
 fn fill(
     loader: &mut impl Loader,
     pool: &mut BufferPool,
-    log: &mut Log,
+    log: &mut Log<'_>,
     relation: &Relation,
 ) -> Result<Vec<RecordId>> {
     let mut record = vec![[0; 8]; relation.degree()];

@@ -1,11 +1,15 @@
 //! What both layouts share of the storage manager: buffer pool, locks and log (P, section 4).
 
 use super::hash::HashTable;
+use crate::error::Result;
 use std::cell::Cell;
+use std::fs::File;
+use std::io::{BufWriter, Write};
+use std::path::Path;
 
 /// Bytes of a page.
 pub const PAGE_BYTES: usize = 8 << 10;
-/// Bytes of the log's buffer, which begins anew when it is full.
+/// Bytes of the log's buffer, which is written and begins anew when it is full.
 const LOG_BYTES: usize = 1 << 20;
 /// Bytes before the images of a log record: its number, the one before, transaction, kind,
 /// page, slot and lengths.
@@ -65,6 +69,20 @@ impl BufferPool {
         let frame = self.frame(page);
         frame.pins.set(frame.pins.get() + 1);
         Pinned(frame)
+    }
+
+    /// Writes all pages, and waits for the disk.
+    ///
+    /// # Errors
+    /// Those of the file.
+    pub fn write_to(&self, disk: &Disk) -> Result<()> {
+        let mut file = BufWriter::with_capacity(LOG_BYTES, &disk.pages);
+        for frame in &self.frames {
+            file.write_all(&frame.bytes[..])?;
+        }
+        file.flush()?;
+        drop(file);
+        Ok(disk.pages.sync_data()?)
     }
 
     /// A page to be written.
@@ -154,28 +172,55 @@ impl Locks {
     }
 }
 
-/// The log: images before and after of what was written.
+/// Where pages and log are kept: files without names.
 #[derive(Debug)]
-pub struct Log {
-    buffer: Vec<u8>,
-    number: u64,
+pub struct Disk {
+    pages: File,
+    log: File,
 }
 
-impl Log {
-    /// An empty log.
-    pub fn new() -> Log {
+impl Disk {
+    /// Empty files in a directory, which is made.
+    ///
+    /// # Errors
+    /// If they cannot be.
+    pub fn in_directory(directory: &Path) -> Result<Disk> {
+        std::fs::create_dir_all(directory)?;
+        Ok(Disk {
+            pages: tempfile::tempfile_in(directory)?,
+            log: tempfile::tempfile_in(directory)?,
+        })
+    }
+}
+
+/// The log: images before and after of what was written.
+#[derive(Debug)]
+pub struct Log<'a> {
+    buffer: Vec<u8>,
+    number: u64,
+    /// Where full buffers go; those of a log in memory are forgotten.
+    disk: Option<&'a Disk>,
+}
+
+impl<'a> Log<'a> {
+    /// An empty log, on a disk or in memory.
+    pub fn new(disk: Option<&'a Disk>) -> Log<'a> {
         Log {
             buffer: Vec::with_capacity(LOG_BYTES),
             number: 0,
+            disk,
         }
     }
 
     /// Writes what was done to a record, whose image afterwards is in parts.
-    pub fn write(&mut self, id: RecordId, before: &[u8], after: &[&[u8]]) {
+    ///
+    /// # Errors
+    /// Those of the file.
+    pub fn write(&mut self, id: RecordId, before: &[u8], after: &[&[u8]]) -> Result<()> {
         let after_bytes: usize = after.iter().map(|part| part.len()).sum();
         let bytes = LOG_HEADER + before.len() + after_bytes;
         if self.buffer.len() + bytes > LOG_BYTES {
-            self.buffer.clear();
+            self.empty()?;
         }
         let mut header = [0; LOG_HEADER];
         header[..8].copy_from_slice(&self.number.to_le_bytes());
@@ -188,5 +233,26 @@ impl Log {
             self.buffer.extend_from_slice(part);
         }
         self.number += 1;
+        Ok(())
+    }
+
+    /// Writes what is in the buffer, and waits for the disk: the transaction is there.
+    ///
+    /// # Errors
+    /// Those of the file.
+    pub fn commit(mut self) -> Result<()> {
+        self.empty()?;
+        Ok(match self.disk {
+            Some(disk) => disk.log.sync_data()?,
+            None => (),
+        })
+    }
+
+    fn empty(&mut self) -> Result<()> {
+        if let Some(disk) = self.disk {
+            (&disk.log).write_all(&self.buffer)?;
+        }
+        self.buffer.clear();
+        Ok(())
     }
 }

@@ -13,7 +13,7 @@ pub struct Updatable {
     nsm: (BufferPool, File),
     pax: (BufferPool, File),
     locks: Locks,
-    log: Log,
+    log: Log<'static>,
 }
 
 impl Updatable {
@@ -22,18 +22,26 @@ impl Updatable {
     /// # Errors
     /// If it is not one of LINEITEM.
     pub fn new(text: &str) -> Result<Updatable> {
-        let (pool, loader) = lineitem::pax(text, 0.0)?;
+        let (pool, loader) = lineitem::pax(text, 0.0, None)?;
         Ok(Updatable {
-            nsm: lineitem::nsm(text)?,
+            nsm: lineitem::nsm(text, None)?,
             pax: (pool, loader.file),
             locks: Locks::new(),
-            log: Log::new(),
+            log: Log::new(None),
         })
     }
 
     /// Adds 1 to numbers of 8 bytes, where a number of 4 bytes is below a limit; how many
     /// records it changed. A transaction of its own.
-    pub fn update(&mut self, model: Model, columns: &[usize], tested: usize, limit: i32) -> u64 {
+    ///
+    /// # Errors
+    /// None of a log in memory.
+    pub fn update(
+        &mut self,
+        model: Model,
+        columns: &[usize],
+        (tested, limit): (usize, i32),
+    ) -> Result<u64> {
         let (pool, file) = match model {
             Model::Pax => &mut self.pax,
             Model::Nsm | Model::Dsm => &mut self.nsm,
@@ -67,13 +75,13 @@ impl Updatable {
                     let at = place(page, record, *attribute);
                     let before = number(page, at);
                     let after = before.wrapping_add(1).to_le_bytes();
-                    self.log.write(id, &before.to_le_bytes(), &[&after]);
+                    self.log.write(id, &before.to_le_bytes(), &[&after])?;
                     page[at..at + after.len()].copy_from_slice(&after);
                 }
             }
         }
         self.locks.release();
-        changed
+        Ok(changed)
     }
 
     /// All numbers of a column of 8 bytes, in order of their records.
