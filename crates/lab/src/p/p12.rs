@@ -19,16 +19,24 @@ pub static EXPERIMENT: Experiment = Experiment {
     source: "P, figure 12",
     title: "Speed-up of PAX over NSM on TPC-H",
     need: |setting| Need {
-        memory: sizes(setting)[2] * 6_000_000,
+        memory: sizes(setting)[2] * MEMORY,
         disk: sizes(setting).iter().sum::<u64>() * 4_000_000,
         ..Need::default()
     },
     run,
 };
 
-/// Megabytes of LINEITEM as text.
+/// Megabytes of LINEITEM as text, of which the claims are.
+const OF_PAPER: [u64; 3] = [100, 200, 500];
+/// Bytes of memory for a megabyte.
+const MEMORY: u64 = 6_000_000;
+
+/// Megabytes of LINEITEM as text: the paper's at every scale, where memory holds them. What a
+/// query takes before its first row would else count as much as its rows.
 fn sizes(setting: &Setting) -> [u64; 3] {
-    setting.by_scale([10, 20, 50], [100, 200, 500])
+    let fit = OF_PAPER[2] * MEMORY <= setting.memory;
+    let quick = if fit { 1 } else { 10 };
+    setting.by_scale(OF_PAPER.map(|size| size / quick), OF_PAPER)
 }
 
 /// Megabytes of LINEITEM as text at scale factor 1.
