@@ -202,7 +202,8 @@ pub(crate) fn unknown_table(snapshot: &Catalog, name: &Name) -> Error {
         .iter()
         .map(|table| table.name.as_str())
         .chain(views.iter().map(|view| view.name.as_str()));
-    let mut hint = did_you_mean("table", &name.name, names);
+    let function = table_functions::called(&name.name);
+    let mut hint = function.or_else(|| did_you_mean("table", &name.name, names));
     if hint.is_none() && !snapshot.schemas().any(|schema| schema == name.schema) {
         hint = did_you_mean("schema", &name.schema, snapshot.schemas());
     }

@@ -123,6 +123,18 @@ fn usage(name: &str) -> Error {
     .with_hint(format!("for example: SELECT * FROM {name}('t')"))
 }
 
+/// That a table is meant to be a function, if one has that name.
+pub(crate) fn called(name: &str) -> Option<String> {
+    let name = NAMES.into_iter().find(|known| *known == name)?;
+    let arguments = match name {
+        "freestone_blocks" | "freestone_columns" => "'t'",
+        _ => "",
+    };
+    Some(format!(
+        "it is a function: SELECT * FROM {name}({arguments})"
+    ))
+}
+
 fn hundredths(value: f64) -> f64 {
     (value * 100.0).round() / 100.0
 }

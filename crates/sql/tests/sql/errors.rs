@@ -28,6 +28,15 @@ fn unknown_names_get_a_suggestion() {
         Some("did you mean table \"lineitem\"?")
     );
     assert_eq!(error.position, Some(Position { line: 2, column: 6 }));
+    for (function, call) in [
+        ("freestone_ledger", "freestone_ledger()"),
+        ("freestone_blocks", "freestone_blocks('t')"),
+    ] {
+        let error = sql.error(&format!("SELECT * FROM {function}"));
+        assert_eq!(error.sqlstate, "42P01");
+        let hint = format!("it is a function: SELECT * FROM {call}");
+        assert_eq!(error.hint, Some(hint));
+    }
     let error = sql.error("SELECT l_ordrkey FROM lineitem");
     assert_eq!(error.sqlstate, "42703");
     assert_eq!(
