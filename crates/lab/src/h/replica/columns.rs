@@ -56,7 +56,7 @@ impl ColumnFile {
 pub fn scanner(files: &[ColumnFile], predicate: Predicate) -> Option<Box<dyn Operator + '_>> {
     let (first, others) = files.split_first()?;
     let width = files.iter().map(|file| file.attribute.bytes).sum();
-    let deepest = Making::Deepest(predicate, Block::new(width));
+    let deepest = Making::Deepest(predicate, width);
     let mut node = with_values(first, deepest);
     let mut offset = first.attribute.bytes;
     for file in others {
@@ -68,7 +68,9 @@ pub fn scanner(files: &[ColumnFile], predicate: Predicate) -> Option<Box<dyn Ope
 
 /// A node that is to be made for the codec of its column.
 enum Making<'a> {
-    Deepest(Predicate, Block),
+    /// For tuples of so many bytes.
+    Deepest(Predicate, usize),
+    /// Above another, at so many bytes of a tuple.
     Attaching(Box<dyn Operator + 'a>, usize),
 }
 
@@ -77,11 +79,11 @@ impl<'a> Visitor<'a> for Making<'a> {
 
     fn visit(self, values: impl Values + 'a) -> Self::Made {
         match self {
-            Making::Deepest(predicate, block) => Box::new(Deepest {
+            Making::Deepest(predicate, width) => Box::new(Deepest {
                 values,
                 predicate,
                 position: 0,
-                block,
+                block: Block::new(width),
             }),
             Making::Attaching(below, offset) => Box::new(Attaching {
                 below,

@@ -242,10 +242,10 @@ impl<'a> Log<'a> {
     /// Those of the file.
     pub fn commit(mut self) -> Result<()> {
         self.empty()?;
-        Ok(match self.disk {
-            Some(disk) => disk.log.sync_data()?,
-            None => (),
-        })
+        if let Some(disk) = self.disk {
+            disk.log.sync_data()?;
+        }
+        Ok(())
     }
 
     fn empty(&mut self) -> Result<()> {
