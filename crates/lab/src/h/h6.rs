@@ -54,10 +54,10 @@ fn run(setting: &Setting) -> Result<Outcome> {
             grows(measured),
             strings(measured),
             Claim::untested(
-                "CPU time divides into system time, micro-operations, and stalls for the first \
-                 and second cache",
-                "The scans read blocks in memory, so that no system time arises, and hardware \
-                 counters are not used.",
+                "The program's own time divides into micro-operations and stalls for the first and \
+                 second cache",
+                "It takes hardware counters, which virtual machines rarely have. System time is in \
+                 hsystem.",
             ),
         ],
     })

@@ -49,10 +49,6 @@ fn run(setting: &Setting) -> Result<Outcome> {
             memory_keeps_up(some, &bench),
             in_memory(some),
             in_memory_few(few),
-            Claim::untested(
-                "System time is a smaller share of CPU time than for LINEITEM",
-                "The scans read blocks in memory, so that no system time arises.",
-            ),
         ],
     })
 }

@@ -19,6 +19,7 @@ mod replica;
 mod setup;
 mod stored;
 mod sweep;
+mod system;
 mod tables;
 
 use crate::experiment::Experiment;
@@ -33,6 +34,7 @@ pub const EXPERIMENTS: &[&Experiment] = &[
     &h9::EXPERIMENT,
     &h10::EXPERIMENT,
     &h11::EXPERIMENT,
+    &system::EXPERIMENT,
 ];
 
 #[cfg(test)]
@@ -71,7 +73,7 @@ mod tests {
 
     #[test]
     fn tables_have_a_cell_for_each_column() {
-        for experiment in [&h2::EXPERIMENT, &ht1::EXPERIMENT] {
+        for experiment in [&h2::EXPERIMENT, &ht1::EXPERIMENT, &system::EXPERIMENT] {
             let outcome = tiny(experiment);
             for table in &outcome.tables {
                 let columns = table.columns.len();

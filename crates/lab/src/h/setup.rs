@@ -47,7 +47,7 @@ impl Bench {
              many cycles as 7.5 ms at 3.2 GHz, I/O units of 128 KB per disk, 48 of them in each \
              file's buffer unless said; files have the bytes that Freestone's blocks have, where \
              a text takes 4 bytes more than in the document. Elapsed time is what a simulation \
-             of both makes of them. System time is missing: no request costs the CPU anything",
+             of both makes of them. System time is missing: no request costs the CPU anything (hsystem measures it)",
             repetitions(setting),
             if replica { AS_IN_THE_DOCUMENT } else { "" },
             self.disks.bytes_per_second / 1e6,

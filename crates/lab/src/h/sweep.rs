@@ -184,6 +184,19 @@ impl Curve {
     }
 }
 
+#[cfg(test)]
+impl Curve {
+    /// One of rows that took so many seconds, one for each number of attributes.
+    pub fn of(seconds: &[f64]) -> Curve {
+        Curve {
+            name: String::new(),
+            file_bytes: Vec::new(),
+            seconds: seconds.iter().map(|seconds| vec![*seconds]).collect(),
+            rows: true,
+        }
+    }
+}
+
 /// Elapsed and computing time over the bytes of selected attributes, as the left of
 /// figures 6, 8 and 9.
 pub fn plot(title: &str, x: &str, places: &[f64], curves: &[Curve], disks: &Sim) -> Plot {

@@ -19,6 +19,7 @@ use self::attribute::Attribute;
 use self::block::{Operator, Predicate};
 use self::columns::ColumnFile;
 use self::page::PAGE_BYTES;
+pub use self::page::Page;
 use self::rows::{RowFile, RowScanner};
 use super::stored::{BLOCK_ROWS, Query, Scanner, Source};
 use super::tables::{Generator, TableName};
@@ -135,12 +136,23 @@ fn bytes(pages: usize, tuples: usize) -> f64 {
 }
 
 impl Rows {
+    /// The pages of its file.
+    pub fn files(&self) -> Vec<&[Page]> {
+        vec![&self.file.pages]
+    }
+
     fn scanner(&self, query: Query) -> RowScanner<'_> {
         RowScanner::new(&self.file, query.attributes, predicate(query))
     }
 }
 
 impl Columns {
+    /// The pages of each file.
+    pub fn files(&self) -> Vec<&[Page]> {
+        let files = self.files.iter();
+        files.map(|file| file.pages.as_slice()).collect()
+    }
+
     fn scanner(&self, query: Query) -> Option<Box<dyn Operator + '_>> {
         columns::scanner(&self.files[..query.attributes], predicate(query))
     }
