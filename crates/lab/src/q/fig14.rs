@@ -138,7 +138,7 @@ fn aggregate(stored: &Stored, threads: usize, limit: i32) -> Result<(f64, BTreeM
 
 fn run(setting: &Setting) -> Result<Outcome> {
     let mut lab = Lab::new(setting, KIND, 4);
-    let cut = blocks(setting, &lab);
+    let cut = blocks(&lab);
     let tables = CASES.map(|(_, layout, files)| {
         lab.load(&Organisation::plain(
             layout,

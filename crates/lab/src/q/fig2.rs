@@ -34,7 +34,7 @@ fn need(setting: &Setting) -> Need {
 fn run(setting: &Setting) -> Result<Outcome> {
     let mut lab = Lab::new(setting, KIND, 5);
     lab.turns = setting.many_repetitions();
-    let cut = blocks(setting, &lab);
+    let cut = blocks(&lab);
     let parts = match cut {
         Cut::Blocks(rows) => Cut::Partitions(rows),
         other => other,

@@ -39,7 +39,7 @@ fn need(setting: &Setting) -> Need {
 
 fn run(setting: &Setting) -> Result<Outcome> {
     let mut lab = Lab::new(setting, KIND, 8);
-    let cut = blocks(setting, &lab);
+    let cut = blocks(&lab);
     let load = |layout| {
         let [files, blocks] =
             [Cut::Files, cut].map(|cut| Organisation::plain(layout, cut).indexed(1));

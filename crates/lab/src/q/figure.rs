@@ -4,7 +4,6 @@ use super::organisation::{Cut, ROWS_MAX};
 use super::race::{Lab, Sweep};
 use crate::machine::Machine;
 use crate::outcome::{Axis, Claim, Plot};
-use crate::setting::Setting;
 
 /// Selectivities of the paper.
 pub const SHARES: [f64; 5] = [0.001, 0.01, 0.1, 0.5, 1.0];
@@ -12,10 +11,10 @@ pub const SHARES: [f64; 5] = [0.001, 0.01, 0.1, 0.5, 1.0];
 /// Those at which an index is asked: where all rows match, none is.
 pub const INDEXED: [f64; 4] = [0.001, 0.01, 0.1, 0.5];
 
-/// Blocks of the size that experiments use unless they vary it: 16 MB as in the paper
-/// (section 4.1), and 4 MB of small tables, which would else have fewer than ten.
-pub fn blocks(setting: &Setting, lab: &Lab) -> Cut {
-    Cut::Blocks(lab.rows_of(setting.by_scale(4 << 20, 16 << 20)))
+/// Blocks of the size that the paper's experiments use (section 4.1): 16 MB, and less of tables
+/// that would else have fewer than ten.
+pub fn blocks(lab: &Lab) -> Cut {
+    Cut::Blocks(lab.rows_of(16 << 20).min(lab.rows as usize / 10))
 }
 
 /// Bytes of the paper's blocks for a byte of a core's second-level cache, of 256 KB.

@@ -42,7 +42,7 @@ fn need(setting: &Setting) -> Need {
 fn run(setting: &Setting) -> Result<Outcome> {
     // A block with an index is a new block: there are both while it is built.
     let lab = Lab::new(setting, KIND, 8);
-    let cut = blocks(setting, &lab);
+    let cut = blocks(&lab);
     let organised = CASES.map(|(_, layout, files)| {
         Organisation::plain(layout, if files { Cut::Files } else { cut })
     });

@@ -43,7 +43,7 @@ type Sides = [[Loaded; 6]; 2];
 
 fn run(setting: &Setting) -> Result<Outcome> {
     let lab = Lab::new(setting, KIND, 2);
-    let cut = blocks(setting, &lab);
+    let cut = blocks(&lab);
     let sorted = |cut| Organisation::plain(Layout::Column, cut).sorted(0);
     let column = |cut| Organisation::plain(Layout::Column, cut);
     let row = |cut| Organisation::plain(Layout::Row, cut);
