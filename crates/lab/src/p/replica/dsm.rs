@@ -1,9 +1,10 @@
 //! A relation for each attribute, joined by surrogates (P, sections 2.2 and 4.3).
 
 use super::btree::BTree;
+use super::disk::Log;
 use super::load::{File, Loader, NsmLoader};
 use super::nsm;
-use super::pool::{BufferPool, Locks, Log, Mode};
+use super::pool::{BufferPool, Locks, Mode};
 use super::scan::{NsmScan, Operator, Range, Source, number};
 use super::shape::Shape;
 use crate::error::Result;

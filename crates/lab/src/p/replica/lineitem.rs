@@ -1,7 +1,8 @@
 //! Loading LINEITEM from a text file (P, section 7.2).
 
+use super::disk::{Disk, Log};
 use super::load::{File, Loader, NsmLoader, PaxLoader};
-use super::pool::{BufferPool, Disk, Log};
+use super::pool::BufferPool;
 use super::shape::Shape;
 use crate::error::{Error, Result};
 use arrow_array::RecordBatch;

@@ -1,6 +1,7 @@
 //! Filling files, a record at a time (P, sections 4.2 and 7.2).
 
-use super::pool::{BufferPool, Log, PAGE_BYTES, RecordId};
+use super::disk::Log;
+use super::pool::{BufferPool, PAGE_BYTES, RecordId};
 use super::shape::Shape;
 use super::{nsm, pax};
 use crate::error::{Error, Result};

@@ -1,8 +1,9 @@
 //! Single records by an index on their key (P, section 7.5).
 
 use super::btree::BTree;
+use super::disk::Log;
 use super::load::{File, NsmLoader, PaxLoader};
-use super::pool::{BufferPool, Locks, Log, Mode};
+use super::pool::{BufferPool, Locks, Mode};
 use super::scan::number;
 use super::shape::Shape;
 use super::{fill, nsm, pax};

@@ -1,12 +1,14 @@
 //! The document's own program: records on slotted pages, minipages, and a relation for each
 //! attribute, in a storage manager with a buffer pool, locks and a log (P, section 4).
 //!
-//! Everything is in memory. Operators are asked for one record after the other. Where the
-//! document is silent: pages and locks are found by hash tables; a scan pins one page at a
-//! time and locks each record, with its page and file; what is loaded is locked as a whole;
-//! the log is a buffer that begins anew when it is full; nothing is NULL or deleted.
+//! Everything is in memory; of loads that are timed, log and pages are on disk in the end.
+//! Operators are asked for one record after the other. Where the document is silent: pages
+//! and locks are found by hash tables; a scan pins one page at a time and locks each record,
+//! with its page and file; what is loaded is locked as a whole; the log is a buffer that is
+//! written and begins anew when it is full; nothing is NULL or deleted.
 
 mod btree;
+mod disk;
 mod dsm;
 mod hash;
 pub mod lineitem;
@@ -19,13 +21,14 @@ mod scan;
 mod shape;
 mod update;
 
+pub use disk::Disk;
 pub use look_up::Keyed;
-pub use pool::Disk;
 pub use update::Updatable;
 
+use self::disk::Log;
 use self::dsm::{SubRelation, in_both};
 use self::load::{File, Loader, NsmLoader, PaxLoader};
-use self::pool::{BufferPool, Locks, Log, RecordId};
+use self::pool::{BufferPool, Locks, RecordId};
 use self::scan::{NsmScan, Operator, PaxScan, Source};
 use self::shape::Shape;
 use super::relation::Relation;

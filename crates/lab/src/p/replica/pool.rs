@@ -1,19 +1,12 @@
-//! What both layouts share of the storage manager: buffer pool, locks and log (P, section 4).
+//! What both layouts share of the storage manager: buffer pool and locks (P, section 4).
 
+use super::disk::Disk;
 use super::hash::HashTable;
 use crate::error::Result;
 use std::cell::Cell;
-use std::fs::File;
-use std::io::{BufWriter, Write};
-use std::path::Path;
 
 /// Bytes of a page.
 pub const PAGE_BYTES: usize = 8 << 10;
-/// Bytes of the log's buffer, which is written and begins anew when it is full.
-const LOG_BYTES: usize = 1 << 20;
-/// Bytes before the images of a log record: its number, the one before, transaction, kind,
-/// page, slot and lengths.
-const LOG_HEADER: usize = 40;
 
 /// A page.
 pub type Page = [u8; PAGE_BYTES];
@@ -76,13 +69,7 @@ impl BufferPool {
     /// # Errors
     /// Those of the file.
     pub fn write_to(&self, disk: &Disk) -> Result<()> {
-        let mut file = BufWriter::with_capacity(LOG_BYTES, &disk.pages);
-        for frame in &self.frames {
-            file.write_all(&frame.bytes[..])?;
-        }
-        file.flush()?;
-        drop(file);
-        Ok(disk.pages.sync_data()?)
+        disk.write(self.frames.iter().map(|frame| &*frame.bytes))
     }
 
     /// A page to be written.
@@ -169,90 +156,5 @@ impl Locks {
     /// The transaction ends.
     pub fn release(&mut self) {
         self.table.clear();
-    }
-}
-
-/// Where pages and log are kept: files without names.
-#[derive(Debug)]
-pub struct Disk {
-    pages: File,
-    log: File,
-}
-
-impl Disk {
-    /// Empty files in a directory, which is made.
-    ///
-    /// # Errors
-    /// If they cannot be.
-    pub fn in_directory(directory: &Path) -> Result<Disk> {
-        std::fs::create_dir_all(directory)?;
-        Ok(Disk {
-            pages: tempfile::tempfile_in(directory)?,
-            log: tempfile::tempfile_in(directory)?,
-        })
-    }
-}
-
-/// The log: images before and after of what was written.
-#[derive(Debug)]
-pub struct Log<'a> {
-    buffer: Vec<u8>,
-    number: u64,
-    /// Where full buffers go; those of a log in memory are forgotten.
-    disk: Option<&'a Disk>,
-}
-
-impl<'a> Log<'a> {
-    /// An empty log, on a disk or in memory.
-    pub fn new(disk: Option<&'a Disk>) -> Log<'a> {
-        Log {
-            buffer: Vec::with_capacity(LOG_BYTES),
-            number: 0,
-            disk,
-        }
-    }
-
-    /// Writes what was done to a record, whose image afterwards is in parts.
-    ///
-    /// # Errors
-    /// Those of the file.
-    pub fn write(&mut self, id: RecordId, before: &[u8], after: &[&[u8]]) -> Result<()> {
-        let after_bytes: usize = after.iter().map(|part| part.len()).sum();
-        let bytes = LOG_HEADER + before.len() + after_bytes;
-        if self.buffer.len() + bytes > LOG_BYTES {
-            self.empty()?;
-        }
-        let mut header = [0; LOG_HEADER];
-        header[..8].copy_from_slice(&self.number.to_le_bytes());
-        header[24..28].copy_from_slice(&id.page.to_le_bytes());
-        header[28..30].copy_from_slice(&id.slot.to_le_bytes());
-        header[32..36].copy_from_slice(&(bytes as u32).to_le_bytes());
-        self.buffer.extend_from_slice(&header);
-        self.buffer.extend_from_slice(before);
-        for part in after {
-            self.buffer.extend_from_slice(part);
-        }
-        self.number += 1;
-        Ok(())
-    }
-
-    /// Writes what is in the buffer, and waits for the disk: the transaction is there.
-    ///
-    /// # Errors
-    /// Those of the file.
-    pub fn commit(mut self) -> Result<()> {
-        self.empty()?;
-        if let Some(disk) = self.disk {
-            disk.log.sync_data()?;
-        }
-        Ok(())
-    }
-
-    fn empty(&mut self) -> Result<()> {
-        if let Some(disk) = self.disk {
-            (&disk.log).write_all(&self.buffer)?;
-        }
-        self.buffer.clear();
-        Ok(())
     }
 }

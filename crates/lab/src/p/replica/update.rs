@@ -1,7 +1,8 @@
 //! Updates in place (P, sections 4.2 and 7.4).
 
+use super::disk::Log;
 use super::load::File;
-use super::pool::{BufferPool, Locks, Log, Mode, RecordId};
+use super::pool::{BufferPool, Locks, Mode, RecordId};
 use super::scan::number;
 use super::{lineitem, nsm, pax};
 use crate::error::Result;
