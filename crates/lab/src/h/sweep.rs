@@ -110,6 +110,14 @@ impl Curve {
         })
     }
 
+    /// The same with other seconds.
+    pub fn taking(&self, seconds: Vec<Vec<f64>>) -> Curve {
+        Curve {
+            seconds,
+            ..self.clone()
+        }
+    }
+
     /// How many attributes there are.
     pub fn attributes(&self) -> usize {
         self.seconds.len()

@@ -31,7 +31,7 @@ pub(super) fn claims(measured: &[Measured]) -> Vec<Claim> {
 
 /// System time for 1, 2, … attributes.
 fn all(side: &Side) -> Vec<f64> {
-    let all = 1..=side.system.len();
+    let all = 1..=side.attributes();
     all.map(|attributes| side.system(attributes)).collect()
 }
 
@@ -76,8 +76,8 @@ fn grows_for_columns(columns: &Side) -> Claim {
 fn jumps(columns: &Side) -> Claim {
     let (before, end) = TEXTS;
     let texts = (columns.system(end) - columns.system(before)) / (end - before) as f64;
-    let after = columns.system.len() - end;
-    let integers = (columns.system(columns.system.len()) - columns.system(end)) / after as f64;
+    let after = columns.attributes() - end;
+    let integers = (columns.system(columns.attributes()) - columns.system(end)) / after as f64;
     Claim::tested(
         "Section 4.1: it jumps where the long texts are added (here: each adds at least three \
          times as much as the integers after them)",
@@ -91,7 +91,7 @@ fn jumps(columns: &Side) -> Claim {
 }
 
 fn more_for_all(table: &Measured) -> Claim {
-    let attributes = table.rows.system.len();
+    let attributes = table.rows.attributes();
     let (rows, columns) = (
         table.rows.system(attributes),
         table.columns.system(attributes),
@@ -171,7 +171,7 @@ mod tests {
 
     fn side(nanoseconds: [f64; 16]) -> Side {
         Side {
-            system: nanoseconds.map(|one| vec![1e-9 * one]).to_vec(),
+            system: Curve::of(&nanoseconds.map(|one| 1e-9 * one)),
             user: Curve::of(&[1e-9; 16]),
         }
     }

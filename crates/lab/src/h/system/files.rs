@@ -1,6 +1,7 @@
 //! Files of pages, read past the page cache.
 
 use crate::error::Result;
+use crate::h::disks::UNIT_BYTES;
 use crate::h::replica::Page;
 use std::fs::File;
 use std::hint::black_box;
@@ -9,7 +10,7 @@ use std::os::unix::fs::FileExt;
 use std::path::Path;
 
 /// Bytes of an I/O unit.
-const UNIT_BYTES: usize = 128 << 10;
+const UNIT: usize = UNIT_BYTES as usize;
 /// What buffers and places of direct reads are multiples of, bytes.
 const ALIGNMENT: usize = 4096;
 
@@ -39,13 +40,13 @@ fn direct(path: &Path) -> std::io::Result<File> {
 
 /// Memory for a unit.
 pub(super) fn buffer() -> Vec<u8> {
-    vec![0; UNIT_BYTES + ALIGNMENT]
+    vec![0; UNIT + ALIGNMENT]
 }
 
 /// The part of a buffer that a direct read may fill.
 pub(super) fn aligned(memory: &mut [u8]) -> &mut [u8] {
     let start = memory.as_ptr().align_offset(ALIGNMENT).min(ALIGNMENT);
-    &mut memory[start..start + UNIT_BYTES]
+    &mut memory[start..start + UNIT]
 }
 
 /// Reads all of some files, a unit at a time: next the one of which least has been read.

@@ -12,11 +12,12 @@ use self::claims::claims;
 use self::reading::{Measured, Side, measure};
 use super::replica::{Codec, orders_z};
 use super::setup::{need, rows};
+use super::sweep::compute_plot;
 use super::tables::TableName;
 use crate::error::Result;
 use crate::experiment::{Experiment, Need};
 use crate::measure::percent;
-use crate::outcome::{Axis, Outcome, Plot, Table};
+use crate::outcome::{Outcome, Plot, Table};
 use crate::setting::Setting;
 
 /// The experiment.
@@ -92,18 +93,8 @@ fn run(setting: &Setting) -> Result<Outcome> {
 }
 
 fn plot(measured: &Measured) -> Plot {
-    Plot {
-        title: format!("{}: system time", measured.name),
-        x: Axis {
-            label: "selected attributes".to_owned(),
-            ..Axis::default()
-        },
-        y: Axis {
-            label: "nanoseconds of system time per tuple of the table".to_owned(),
-            ..Axis::default()
-        },
-        series: vec![measured.rows.series(), measured.columns.series()],
-    }
+    let curves = [&measured.rows, &measured.columns].map(|side| side.system.clone());
+    compute_plot(&format!("{}: system time", measured.name), &curves)
 }
 
 /// System time and its share of all CPU time.
@@ -113,7 +104,7 @@ fn shares(measured: &[Measured]) -> Table {
             let seconds = 1e9 * side.system(attributes);
             format!("{seconds:.1} ns, {}", percent(side.share(attributes)))
         };
-        let all = table.rows.system.len();
+        let all = table.rows.attributes();
         vec![
             table.name.to_owned(),
             cell(&table.rows, 1),

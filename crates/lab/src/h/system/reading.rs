@@ -8,14 +8,13 @@ use crate::h::stored::Source;
 use crate::h::sweep::{Curve, replicas, sweep};
 use crate::h::tables::TableName;
 use crate::measure::{in_turns, median, timed};
-use crate::outcome::{Point, Series};
 use crate::setting::Setting;
 use std::fs::File;
 
 /// What scans of one layout cost the CPU.
 pub(super) struct Side {
-    /// Seconds a tuple in the system, for each number of attributes, of each repetition.
-    pub system: Vec<Vec<f64>>,
+    /// What the system takes for its requests.
+    pub system: Curve,
     /// What computing with what was read takes.
     pub user: Curve,
 }
@@ -31,9 +30,14 @@ pub(super) struct Measured {
 }
 
 impl Side {
+    /// How many attributes there are.
+    pub fn attributes(&self) -> usize {
+        self.system.attributes()
+    }
+
     /// Seconds a tuple in the system.
     pub fn system(&self, attributes: usize) -> f64 {
-        median(&self.system[attributes - 1])
+        median(&self.system.seconds[attributes - 1])
     }
 
     /// Of all seconds a tuple, those in the system.
@@ -48,20 +52,8 @@ impl Side {
 
     /// The mean of something over all numbers of attributes.
     pub fn mean(&self, of: impl Fn(&Side, usize) -> f64) -> f64 {
-        let all = 1..=self.system.len();
-        all.map(|attributes| of(self, attributes)).sum::<f64>() / self.system.len() as f64
-    }
-
-    /// System time in nanoseconds, over the number of attributes.
-    pub fn series(&self) -> Series {
-        let points = (1..).zip(&self.system).map(|(attributes, seconds)| {
-            let seconds: Vec<f64> = seconds.iter().map(|seconds| 1e9 * seconds).collect();
-            Point::of(f64::from(attributes), &seconds)
-        });
-        Series {
-            name: self.user.name.clone(),
-            points: points.collect(),
-        }
+        let all = 1..=self.attributes();
+        all.map(|attributes| of(self, attributes)).sum::<f64>() / self.attributes() as f64
     }
 }
 
@@ -98,7 +90,7 @@ pub(super) fn measure(
     })?;
     steady(&mut samples);
     let side = |user: Curve, first: usize| Side {
-        system: samples.iter().skip(first).step_by(2).cloned().collect(),
+        system: user.taking(samples.iter().skip(first).step_by(2).cloned().collect()),
         user,
     };
     let subjects = replicas(&row_file, &column_files);
