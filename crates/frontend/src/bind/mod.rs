@@ -1,0 +1,1 @@
+//! Names, scopes and types: statements to plans.

@@ -1,0 +1,6 @@
+//! Arrays: subscripts, slices, operators, functions.
+
+use super::Catalogue;
+
+/// Adds the chapter's functions.
+pub(super) fn register(_: &mut Catalogue) {}

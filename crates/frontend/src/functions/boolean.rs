@@ -1,0 +1,6 @@
+//! Booleans: casts and functions.
+
+use super::Catalogue;
+
+/// Adds the chapter's functions.
+pub(super) fn register(_: &mut Catalogue) {}

@@ -1,0 +1,415 @@
+//! The catalogue of functions, operators and casts, by chapter.
+//!
+//! Each chapter of PostgreSQL's documentation is a module with a function `register` that adds
+//! its functions to the [`Catalogue`]: name, parameter types, result type and a kernel
+//! (`kernel`). `resolve` finds the overload that a call means, by PostgreSQL's rules.
+//!
+//! ```text
+//! c.add(scalar("left", &[Text, Int4], Text, f2::<Str, I32, Str>(|text, n| Ok(left(text, n)))));
+//! c.operator("||", &[Text, Text], Text, f2::<Str, Str, Str>(|a, b| Ok(format!("{a}{b}"))));
+//! c.cast(Text, Int4, Context::Explicit, f1::<Str, I32>(read_int4));
+//! ```
+
+pub mod kernel;
+mod resolve;
+#[cfg(test)]
+pub(crate) mod testing;
+
+mod arrays;
+mod binary;
+mod boolean;
+mod casts;
+mod compare;
+mod datetime;
+mod formatting;
+mod json;
+mod math;
+mod numeric;
+mod patterns;
+mod series;
+mod strings;
+mod system;
+
+pub mod aggregates;
+pub mod windows;
+
+use std::collections::HashMap;
+use std::fmt;
+use std::sync::{Arc, LazyLock};
+
+use crate::error::Result;
+use crate::types::Type;
+use kernel::Kernel;
+
+pub use resolve::{Resolved, cast_between, common_type, resolve_function, resolve_operator};
+
+/// How often a function may give another result for the same arguments.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Volatility {
+    /// Never.
+    Immutable,
+    /// Not within a statement.
+    Stable,
+    /// At every call.
+    Volatile,
+}
+
+/// Settings and the time, as functions see them.
+#[derive(Clone, Debug)]
+pub struct Session {
+    /// Microseconds since 1970-01-01 UTC at which the transaction began: `now()`.
+    pub transaction_time: i64,
+    /// The same of the statement.
+    pub statement_time: i64,
+    /// Name of the time zone, such as `Europe/Berlin` or `UTC`.
+    pub time_zone: String,
+    /// `bytea_output`: hex or escape.
+    pub bytea_escape: bool,
+    /// `IntervalStyle`, one of postgres, postgres_verbose, sql_standard, iso_8601.
+    pub interval_style: String,
+    /// `DateStyle`, such as `ISO, MDY`.
+    pub date_style: String,
+    /// `extra_float_digits`.
+    pub extra_float_digits: i32,
+    /// The role whose rights count.
+    pub user: String,
+    /// The role that logged in.
+    pub session_user: String,
+    /// The database.
+    pub database: String,
+    /// The schemas in which names without one are looked for.
+    pub search_path: Vec<String>,
+}
+
+impl Default for Session {
+    fn default() -> Self {
+        let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
+        let now = now.map_or(0, |since| {
+            i64::try_from(since.as_micros()).unwrap_or(i64::MAX)
+        });
+        Self {
+            transaction_time: now,
+            statement_time: now,
+            time_zone: "UTC".to_owned(),
+            bytea_escape: false,
+            interval_style: "postgres".to_owned(),
+            date_style: "ISO, MDY".to_owned(),
+            extra_float_digits: 1,
+            user: "freestone".to_owned(),
+            session_user: "freestone".to_owned(),
+            database: "freestone".to_owned(),
+            search_path: vec!["public".to_owned()],
+        }
+    }
+}
+
+/// The type of a result.
+#[derive(Clone)]
+pub enum Returns {
+    /// A type, which may be one of the pseudo types of the parameters.
+    Type(Type),
+    /// A type that depends on those of the arguments, modifiers included.
+    Of(Arc<dyn Fn(&[Type]) -> Type + Send + Sync>),
+}
+
+impl From<Type> for Returns {
+    fn from(ty: Type) -> Self {
+        Self::Type(ty)
+    }
+}
+
+/// One overload of a function or an operator, or a cast.
+#[derive(Clone)]
+pub struct Scalar {
+    /// Its name; an operator's symbol.
+    pub name: &'static str,
+    /// Parameter types, without modifiers.
+    pub parameters: Vec<Type>,
+    /// The type of any number of further arguments.
+    pub variadic: Option<Type>,
+    /// Names of the parameters, if it can be called with `name => value`.
+    pub names: &'static [&'static str],
+    /// Texts of the values of the last parameters where they are left out.
+    pub defaults: &'static [&'static str],
+    /// Result type.
+    pub returns: Returns,
+    /// Whether results may differ for the same arguments.
+    pub volatility: Volatility,
+    /// Whether it is NULL if one of its arguments is.
+    pub strict: bool,
+    /// Its work; arguments have the parameters' Arrow types, NUMERIC of either form.
+    pub kernel: Kernel,
+}
+
+impl fmt::Debug for Scalar {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}", self.name)
+    }
+}
+
+/// A strict, immutable function.
+pub fn scalar(
+    name: &'static str,
+    parameters: &[Type],
+    returns: impl Into<Returns>,
+    kernel: Kernel,
+) -> Scalar {
+    Scalar {
+        name,
+        parameters: parameters.to_vec(),
+        variadic: None,
+        names: &[],
+        defaults: &[],
+        returns: returns.into(),
+        volatility: Volatility::Immutable,
+        strict: true,
+        kernel,
+    }
+}
+
+impl Scalar {
+    /// With a kernel that is also called for NULLs.
+    #[must_use]
+    pub fn with_nulls(mut self) -> Self {
+        self.strict = false;
+        self
+    }
+
+    /// Depends on settings or the time.
+    #[must_use]
+    pub fn stable(mut self) -> Self {
+        self.volatility = Volatility::Stable;
+        self
+    }
+
+    /// May give another result at every call.
+    #[must_use]
+    pub fn volatile(mut self) -> Self {
+        self.volatility = Volatility::Volatile;
+        self
+    }
+
+    /// Takes any number of further arguments of a type.
+    #[must_use]
+    pub fn variadic(mut self, ty: Type) -> Self {
+        self.variadic = Some(ty);
+        self
+    }
+
+    /// Names its parameters, and gives the texts of values of the last of them.
+    #[must_use]
+    pub fn named(
+        mut self,
+        names: &'static [&'static str],
+        defaults: &'static [&'static str],
+    ) -> Self {
+        self.names = names;
+        self.defaults = defaults;
+        self
+    }
+}
+
+/// Where a cast is done without being written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Context {
+    /// Nowhere.
+    Explicit,
+    /// Where a value is stored in a column.
+    Assignment,
+    /// Everywhere.
+    Implicit,
+}
+
+/// A cast between two base types.
+#[derive(Clone, Debug)]
+pub struct Cast {
+    /// Where it is done.
+    pub context: Context,
+    /// The work; the result type with its modifiers is that of the call. `None` if the values
+    /// stay as they are.
+    pub function: Option<Arc<Scalar>>,
+}
+
+/// A function that gives rows: `generate_series(1, 3)`.
+#[derive(Clone)]
+pub struct TableFunction {
+    /// Its name.
+    pub name: &'static str,
+    /// Parameter types.
+    pub parameters: Vec<Type>,
+    /// The type of any number of further arguments.
+    pub variadic: Option<Type>,
+    /// Names and types of its columns; with one column its name is that of the function where
+    /// it is left empty, and its type may be a pseudo type of the parameters.
+    pub columns: Vec<(&'static str, Returns)>,
+    /// Whether it gives no row if one of its arguments is NULL.
+    pub strict: bool,
+    /// The columns of the rows of one call; every argument has one row. All have one length.
+    pub rows: TableKernel,
+}
+
+impl fmt::Debug for TableFunction {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}", self.name)
+    }
+}
+
+/// The work of a [`TableFunction`]. Rows come in parts, so that a long series takes no memory:
+/// the closure that it returns is called until it gives `None`.
+pub type TableKernel = Arc<
+    dyn Fn(
+            &kernel::Call<'_>,
+            &[arrow_array::ArrayRef],
+        ) -> Result<Box<dyn Iterator<Item = Result<Vec<arrow_array::ArrayRef>>> + Send>>
+        + Send
+        + Sync,
+>;
+
+/// All functions, operators and casts.
+#[derive(Default)]
+pub struct Catalogue {
+    functions: HashMap<&'static str, Vec<Arc<Scalar>>>,
+    operators: HashMap<&'static str, Vec<Arc<Scalar>>>,
+    casts: HashMap<(Type, Type), Cast>,
+    tables: HashMap<&'static str, Vec<Arc<TableFunction>>>,
+    aggregates: HashMap<&'static str, Vec<Arc<aggregates::Aggregate>>>,
+    windows: HashMap<&'static str, Vec<Arc<windows::WindowFunction>>>,
+}
+
+impl Catalogue {
+    /// Adds a function.
+    pub fn add(&mut self, function: Scalar) {
+        let name = function.name;
+        self.functions
+            .entry(name)
+            .or_default()
+            .push(Arc::new(function));
+    }
+
+    /// Adds a strict, immutable operator; one of one parameter stands before its operand.
+    pub fn operator(
+        &mut self,
+        symbol: &'static str,
+        parameters: &[Type],
+        returns: impl Into<Returns>,
+        kernel: Kernel,
+    ) {
+        self.add_operator(scalar(symbol, parameters, returns, kernel));
+    }
+
+    /// Adds an operator.
+    pub fn add_operator(&mut self, operator: Scalar) {
+        let symbol = operator.name;
+        self.operators
+            .entry(symbol)
+            .or_default()
+            .push(Arc::new(operator));
+    }
+
+    /// Adds a cast.
+    pub fn cast(&mut self, from: Type, to: Type, context: Context, kernel: Kernel) {
+        let function = scalar("cast", std::slice::from_ref(&from), to.clone(), kernel).stable();
+        let function = Some(Arc::new(function));
+        self.casts.insert((from, to), Cast { context, function });
+    }
+
+    /// Adds a cast that leaves values as they are.
+    pub fn relabel(&mut self, from: Type, to: Type, context: Context) {
+        let function = None;
+        self.casts.insert((from, to), Cast { context, function });
+    }
+
+    /// Adds a function that gives rows.
+    pub fn add_table(&mut self, function: TableFunction) {
+        let name = function.name;
+        self.tables
+            .entry(name)
+            .or_default()
+            .push(Arc::new(function));
+    }
+
+    /// Adds an aggregate.
+    pub fn add_aggregate(&mut self, aggregate: aggregates::Aggregate) {
+        let name = aggregate.name;
+        self.aggregates
+            .entry(name)
+            .or_default()
+            .push(Arc::new(aggregate));
+    }
+
+    /// Adds a window function.
+    pub fn add_window(&mut self, function: windows::WindowFunction) {
+        let name = function.name;
+        self.windows
+            .entry(name)
+            .or_default()
+            .push(Arc::new(function));
+    }
+
+    /// The overloads of a function.
+    pub fn functions(&self, name: &str) -> &[Arc<Scalar>] {
+        self.functions.get(name).map_or(&[], Vec::as_slice)
+    }
+
+    /// The overloads of an operator.
+    pub fn operators(&self, symbol: &str) -> &[Arc<Scalar>] {
+        self.operators.get(symbol).map_or(&[], Vec::as_slice)
+    }
+
+    /// The overloads of a function that gives rows.
+    pub fn tables(&self, name: &str) -> &[Arc<TableFunction>] {
+        self.tables.get(name).map_or(&[], Vec::as_slice)
+    }
+
+    /// The overloads of an aggregate.
+    pub fn aggregates(&self, name: &str) -> &[Arc<aggregates::Aggregate>] {
+        self.aggregates.get(name).map_or(&[], Vec::as_slice)
+    }
+
+    /// The overloads of a window function.
+    pub fn windows(&self, name: &str) -> &[Arc<windows::WindowFunction>] {
+        self.windows.get(name).map_or(&[], Vec::as_slice)
+    }
+
+    /// The cast between two base types that the catalogue names.
+    pub fn cast_of(&self, from: &Type, to: &Type) -> Option<&Cast> {
+        self.casts.get(&(from.base(), to.base()))
+    }
+
+    /// All names of functions of any kind.
+    pub fn names(&self) -> impl Iterator<Item = &'static str> + '_ {
+        let scalars = self.functions.keys().chain(self.tables.keys());
+        scalars
+            .chain(self.aggregates.keys())
+            .chain(self.windows.keys())
+            .copied()
+    }
+}
+
+/// The catalogue of every session.
+pub fn catalogue() -> &'static Catalogue {
+    static ALL: LazyLock<Catalogue> = LazyLock::new(|| {
+        let mut all = Catalogue::default();
+        let chapters = [
+            arrays::register,
+            binary::register,
+            boolean::register,
+            casts::register,
+            compare::register,
+            datetime::register,
+            formatting::register,
+            json::register,
+            math::register,
+            numeric::register,
+            patterns::register,
+            series::register,
+            strings::register,
+            system::register,
+            aggregates::register,
+            windows::register,
+        ];
+        chapters.into_iter().for_each(|register| register(&mut all));
+        all
+    });
+    &ALL
+}

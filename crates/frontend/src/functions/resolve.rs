@@ -1,0 +1,441 @@
+//! Overload resolution, by PostgreSQL's rules.
+//!
+//! Of the overloads that take as many arguments, those stay whose parameters the arguments can
+//! be cast to implicitly; a literal in quotes can be cast to anything. Then, until one is left:
+//! most parameters that are the arguments' own types; most that are those or preferred types of
+//! their category; for literals, the string category if one overload has it, else the category
+//! that all have in common, and preferred types in it; at last, the type that all other
+//! arguments have, for the literals, too.
+
+use std::sync::Arc;
+
+use super::{Cast, Catalogue, Context, Returns, Scalar, catalogue};
+use crate::types::{Category, Type};
+
+/// The overload that a call means.
+#[derive(Clone, Debug)]
+pub struct Resolved<F> {
+    /// The overload.
+    pub function: Arc<F>,
+    /// The type that each argument is to be cast to, pseudo types replaced; `None` where it
+    /// stays as it is.
+    pub parameters: Vec<Type>,
+    /// The type of the result.
+    pub returns: Type,
+}
+
+/// Why no overload was found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Unresolved {
+    /// None takes such arguments.
+    None,
+    /// Several do, and none is better than the others.
+    Ambiguous,
+}
+
+/// What resolution asks of an overload.
+pub trait Overload {
+    /// Parameter types.
+    fn parameters(&self) -> &[Type];
+    /// The type of further arguments.
+    fn variadic(&self) -> Option<&Type>;
+    /// How many of the last parameters may be left out.
+    fn optional(&self) -> usize;
+    /// The type of the result.
+    fn returns(&self) -> &Returns;
+}
+
+impl Overload for Scalar {
+    fn parameters(&self) -> &[Type] {
+        &self.parameters
+    }
+    fn variadic(&self) -> Option<&Type> {
+        self.variadic.as_ref()
+    }
+    fn optional(&self) -> usize {
+        self.defaults.len()
+    }
+    fn returns(&self) -> &Returns {
+        &self.returns
+    }
+}
+
+impl Overload for super::TableFunction {
+    fn parameters(&self) -> &[Type] {
+        &self.parameters
+    }
+    fn variadic(&self) -> Option<&Type> {
+        self.variadic.as_ref()
+    }
+    fn optional(&self) -> usize {
+        0
+    }
+    fn returns(&self) -> &Returns {
+        static VOID: Returns = Returns::Type(Type::Void);
+        self.columns.first().map_or(&VOID, |(_, returns)| returns)
+    }
+}
+
+impl Overload for super::windows::WindowFunction {
+    fn parameters(&self) -> &[Type] {
+        &self.parameters
+    }
+    fn variadic(&self) -> Option<&Type> {
+        None
+    }
+    fn optional(&self) -> usize {
+        self.optional
+    }
+    fn returns(&self) -> &Returns {
+        &self.returns
+    }
+}
+
+impl Overload for super::aggregates::Aggregate {
+    /// Those that each row gives; direct arguments are resolved apart.
+    fn parameters(&self) -> &[Type] {
+        &self.parameters
+    }
+    fn variadic(&self) -> Option<&Type> {
+        self.variadic.as_ref()
+    }
+    fn optional(&self) -> usize {
+        0
+    }
+    fn returns(&self) -> &Returns {
+        &self.returns
+    }
+}
+
+/// The overload of a function that a call with arguments of some types means.
+///
+/// # Errors
+/// Why there is none.
+pub fn resolve_function<F: Overload>(
+    overloads: &[Arc<F>],
+    arguments: &[Type],
+) -> Result<Resolved<F>, Unresolved> {
+    resolve(overloads, arguments, false)
+}
+
+/// The overload of an operator that its operands mean.
+///
+/// # Errors
+/// Why there is none.
+pub fn resolve_operator(symbol: &str, operands: &[Type]) -> Result<Resolved<Scalar>, Unresolved> {
+    resolve(catalogue().operators(symbol), operands, true)
+}
+
+fn resolve<F: Overload>(
+    overloads: &[Arc<F>],
+    arguments: &[Type],
+    operator: bool,
+) -> Result<Resolved<F>, Unresolved> {
+    let bases: Vec<Type> = arguments.iter().map(Type::base).collect();
+    let taking: Vec<Candidate<'_, F>> = overloads
+        .iter()
+        .filter_map(|function| Candidate::of(function, bases.len()))
+        .collect();
+    // A literal beside one operand is first taken to be of that operand's type.
+    if operator && let [left, right] = bases.as_slice() {
+        let one = match (left, right) {
+            (Type::Unknown, known) | (known, Type::Unknown) if *known != Type::Unknown => {
+                Some([known.clone(), known.clone()])
+            }
+            _ => None,
+        };
+        if let Some(same) = one
+            && let Some(found) = taking.iter().find(|c| c.is_exactly(&same))
+        {
+            return found.resolved(arguments).ok_or(Unresolved::None);
+        }
+    }
+    if let Some(found) = taking.iter().find(|c| c.is_exactly(&bases)) {
+        return found.resolved(arguments).ok_or(Unresolved::None);
+    }
+    let mut left: Vec<&Candidate<'_, F>> = taking.iter().filter(|c| c.takes(&bases)).collect();
+    keep_best(&mut left, |c| c.exact(&bases));
+    if left.len() > 1 {
+        keep_best(&mut left, |c| c.preferred(&bases));
+    }
+    if left.len() > 1 && bases.contains(&Type::Unknown) {
+        by_literals(&mut left, &bases);
+    }
+    match left.as_slice() {
+        [] => Err(Unresolved::None),
+        [one] => one.resolved(arguments).ok_or(Unresolved::None),
+        [first, ..] => {
+            // Overloads that differ in pseudo types only, in the catalogue's order.
+            let concrete = |c: &&Candidate<'_, F>| !c.types.iter().any(Type::is_pseudo);
+            let mut real = left.iter().copied().filter(concrete);
+            match (real.next(), real.next()) {
+                (Some(one), None) => one.resolved(arguments).ok_or(Unresolved::None),
+                (None, _) => first.resolved(arguments).ok_or(Unresolved::None),
+                _ => Err(Unresolved::Ambiguous),
+            }
+        }
+    }
+}
+
+fn keep_best<F>(left: &mut Vec<&Candidate<'_, F>>, score: impl Fn(&Candidate<'_, F>) -> usize) {
+    let best = left.iter().map(|candidate| score(candidate)).max();
+    left.retain(|candidate| Some(score(candidate)) == best);
+}
+
+fn by_literals<F: Overload>(left: &mut Vec<&Candidate<'_, F>>, bases: &[Type]) {
+    let literals = (0..bases.len()).filter(|at| bases[*at] == Type::Unknown);
+    for at in literals.collect::<Vec<_>>() {
+        let categories: Vec<Category> = left.iter().map(|c| c.types[at].category()).collect();
+        let category = match categories.contains(&Category::String) {
+            true => Category::String,
+            false => match categories.windows(2).all(|pair| pair[0] == pair[1]) {
+                true => categories[0],
+                false => continue,
+            },
+        };
+        left.retain(|c| c.types[at].category() == category);
+        if left.iter().any(|c| c.types[at].is_preferred()) {
+            left.retain(|c| c.types[at].is_preferred());
+        }
+    }
+    if left.len() > 1 {
+        let mut known = bases.iter().filter(|base| **base != Type::Unknown);
+        if let Some(first) = known.next()
+            && known.all(|other| other == first)
+        {
+            let same: Vec<_> = left
+                .iter()
+                .copied()
+                .filter(|c| c.types.iter().all(|ty| ty == first))
+                .collect();
+            if same.len() == 1 {
+                *left = same;
+            }
+        }
+    }
+}
+
+/// An overload with one parameter type for each argument.
+struct Candidate<'a, F> {
+    function: &'a Arc<F>,
+    types: Vec<Type>,
+}
+
+impl<'a, F: Overload> Candidate<'a, F> {
+    fn of(function: &'a Arc<F>, arguments: usize) -> Option<Self> {
+        let parameters = function.parameters();
+        let least = parameters.len() - function.optional().min(parameters.len());
+        let mut types = parameters.to_vec();
+        match function.variadic() {
+            Some(more) if arguments >= least => types.resize(arguments.max(least), more.clone()),
+            None if (least..=parameters.len()).contains(&arguments) => types.truncate(arguments),
+            _ => return None,
+        }
+        Some(Self { function, types })
+    }
+
+    fn is_exactly(&self, bases: &[Type]) -> bool {
+        self.types == bases
+    }
+
+    fn takes(&self, bases: &[Type]) -> bool {
+        let pairs = self.types.iter().zip(bases);
+        pairs.clone().all(|(to, from)| is_implicit(from, to))
+            && bind_pseudo(&self.types, bases).is_some()
+    }
+
+    fn exact(&self, bases: &[Type]) -> usize {
+        let pairs = self.types.iter().zip(bases);
+        pairs.filter(|(to, from)| to == from).count()
+    }
+
+    fn preferred(&self, bases: &[Type]) -> usize {
+        let pairs = self.types.iter().zip(bases);
+        pairs
+            .filter(|(to, from)| {
+                to == from || to.is_preferred() && to.category() == from.category()
+            })
+            .count()
+    }
+
+    fn resolved(&self, arguments: &[Type]) -> Option<Resolved<F>> {
+        let pseudo = bind_pseudo(&self.types, arguments)?;
+        let mut parameters = Vec::with_capacity(arguments.len());
+        for (to, from) in self.types.iter().zip(arguments) {
+            parameters.push(match pseudo.replaced(to, from) {
+                // NUMERIC and strings stay as they are, with their modifiers.
+                to if to == from.base() => from.clone(),
+                Type::Numeric(None) if from.is_number() => as_numeric(from),
+                to => to,
+            });
+        }
+        let returns = match self.function.returns() {
+            Returns::Type(ty) => pseudo.replaced(ty, &Type::Unknown),
+            Returns::Of(of) => of(&parameters),
+        };
+        Some(Resolved {
+            function: Arc::clone(self.function),
+            parameters,
+            returns,
+        })
+    }
+}
+
+/// The NUMERIC that an integer becomes.
+fn as_numeric(from: &Type) -> Type {
+    match from {
+        Type::Int2 => Type::numeric(5, 0),
+        Type::Int4 => Type::numeric(10, 0),
+        Type::Int8 => Type::numeric(19, 0),
+        Type::Numeric(_) => from.clone(),
+        _ => Type::Numeric(None),
+    }
+}
+
+/// Types in the place of pseudo types.
+#[derive(Default)]
+struct Pseudo {
+    element: Option<Type>,
+    compatible: Option<Type>,
+}
+
+impl Pseudo {
+    fn replaced(&self, to: &Type, from: &Type) -> Type {
+        let text = || Type::Text;
+        match to {
+            Type::AnyElement | Type::AnyNonArray => self.element.clone().unwrap_or_else(text),
+            Type::AnyArray => self.element.clone().unwrap_or_else(text).array(),
+            Type::AnyCompatible => self.compatible.clone().unwrap_or_else(text),
+            Type::AnyCompatibleArray => self.compatible.clone().unwrap_or_else(text).array(),
+            Type::Any => match from {
+                Type::Unknown => Type::Text,
+                other => other.clone(),
+            },
+            other => other.clone(),
+        }
+    }
+}
+
+/// The types that pseudo types stand for; `None` if arguments do not agree.
+fn bind_pseudo(types: &[Type], arguments: &[Type]) -> Option<Pseudo> {
+    let mut pseudo = Pseudo::default();
+    for (to, from) in types.iter().zip(arguments) {
+        let (element, compatible) = match (to, from) {
+            (_, Type::Unknown) => continue,
+            (Type::AnyArray, Type::Array(element)) => (Some(element.as_ref()), None),
+            (Type::AnyArray, _) => return None,
+            (Type::AnyNonArray, Type::Array(_)) => return None,
+            (Type::AnyElement | Type::AnyNonArray, from) => (Some(from), None),
+            (Type::AnyCompatibleArray, Type::Array(element)) => (None, Some(element.as_ref())),
+            (Type::AnyCompatibleArray, _) => return None,
+            (Type::AnyCompatible, from) => (None, Some(from)),
+            _ => continue,
+        };
+        if let Some(found) = element {
+            match &pseudo.element {
+                None => pseudo.element = Some(found.clone()),
+                Some(known) if known.base() == found.base() => {
+                    if known != found {
+                        pseudo.element = Some(wider(known, found));
+                    }
+                }
+                Some(_) => return None,
+            }
+        }
+        if let Some(found) = compatible {
+            pseudo.compatible = Some(match &pseudo.compatible {
+                None => found.clone(),
+                Some(known) => common_type(&[known.clone(), found.clone()])?,
+            });
+        }
+    }
+    Some(pseudo)
+}
+
+/// A type with the modifiers that hold the values of two that differ in them only.
+pub fn wider(a: &Type, b: &Type) -> Type {
+    match (a, b) {
+        _ if a == b => a.clone(),
+        (Type::Numeric(Some(a)), Type::Numeric(Some(b))) => {
+            // Values of other scales are not to be changed.
+            if a.scale != b.scale {
+                return Type::Numeric(None);
+            }
+            Type::numeric(a.precision.max(b.precision).into(), a.scale.into())
+        }
+        (Type::Array(a), Type::Array(b)) => wider(a, b).array(),
+        _ => a.base(),
+    }
+}
+
+/// Whether values of a type can be used where another is asked for.
+fn is_implicit(from: &Type, to: &Type) -> bool {
+    if from == to || *from == Type::Unknown {
+        return true;
+    }
+    match to {
+        Type::Any | Type::AnyElement | Type::AnyCompatible => true,
+        Type::AnyNonArray => !matches!(from, Type::Array(_)),
+        Type::AnyArray | Type::AnyCompatibleArray => matches!(from, Type::Array(_)),
+        _ => cast_between(from, to).is_some_and(|cast| cast.context == Context::Implicit),
+    }
+}
+
+/// The cast between two types: one of the catalogue, one of arrays by their elements, or by
+/// way of text.
+pub fn cast_between(from: &Type, to: &Type) -> Option<Cast> {
+    cast_in(catalogue(), from, to)
+}
+
+fn cast_in(all: &Catalogue, from: &Type, to: &Type) -> Option<Cast> {
+    if from == to {
+        return Some(Cast {
+            context: Context::Implicit,
+            function: None,
+        });
+    }
+    if let Some(known) = all.cast_of(from, to) {
+        return Some(known.clone());
+    }
+    None
+}
+
+/// The type of UNION, CASE, ARRAY and VALUES for operands of some types.
+pub fn common_type(types: &[Type]) -> Option<Type> {
+    let mut known = types.iter().filter(|ty| **ty != Type::Unknown);
+    let Some(first) = known.next() else {
+        return Some(Type::Text);
+    };
+    let mut common = first.clone();
+    for ty in known {
+        if common.base() == ty.base() {
+            common = wider(&common, ty);
+            continue;
+        }
+        if common.category() != ty.category() {
+            return None;
+        }
+        // The first type is kept unless it can be cast to the other, and not the other to it.
+        if !common.is_preferred() && is_implicit(&common, ty) && !is_implicit(ty, &common) {
+            common = match ty {
+                Type::Numeric(_) => wider_number(&common, ty),
+                other => other.base(),
+            };
+        } else if let (Type::Numeric(_), true) = (&common, ty.is_number()) {
+            common = wider_number(ty, &common);
+        } else if !is_implicit(ty, &common) {
+            return None;
+        }
+    }
+    Some(common)
+}
+
+/// The NUMERIC that holds integers of a type, too; their scale is 0, so that it must be, too.
+fn wider_number(integer: &Type, numeric: &Type) -> Type {
+    match (as_numeric(integer), numeric) {
+        (Type::Numeric(Some(a)), Type::Numeric(Some(b))) if b.scale == 0 => {
+            Type::numeric(a.precision.max(b.precision).into(), 0)
+        }
+        _ => Type::Numeric(None),
+    }
+}

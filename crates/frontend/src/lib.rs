@@ -1,0 +1,30 @@
+//! The language: SQL text in, a bound and typed logical plan out, by PostgreSQL's rules.
+//!
+//! ```text
+//! text ──syntax──▶ Statement ──bind──▶ Plan (columns by number, every expression typed)
+//! ```
+//!
+//! Modules import only from those before them in this list:
+//!
+//! | module | holds |
+//! |---|---|
+//! | `error` | an error as PostgreSQL states it: SQLSTATE, message, hint, position |
+//! | `types` | SQL types, their names and how Arrow holds their values |
+//! | `values` | values that Arrow has no type for: NUMERIC, intervals, text forms |
+//! | `functions` | the catalogue of functions, operators and casts, by chapter, and overload resolution |
+//! | `plan` | typed expressions and the algebra of plans |
+//! | `syntax` | text to statements |
+//! | `bind` | names, scopes and types: statements to plans |
+//!
+//! The crate knows Arrow and the grammar, and nothing of storage, threads or operators. A
+//! caller tells it which tables there are (`bind::Catalog`) and runs the plan.
+
+pub mod bind;
+pub mod error;
+pub mod functions;
+pub mod plan;
+pub mod syntax;
+pub mod types;
+pub mod values;
+
+pub use error::{Error, Position, Result};

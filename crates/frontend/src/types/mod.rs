@@ -1,0 +1,373 @@
+//! SQL types, their names and how Arrow holds their values.
+//!
+//! A [`Type`] is a SQL type with its modifiers, such as `VARCHAR(3)`. Overloads are found by
+//! its [`base`](Type::base), which has none.
+//!
+//! | SQL | Arrow |
+//! |---|---|
+//! | BOOLEAN | `Boolean` |
+//! | SMALLINT, INTEGER, BIGINT | `Int16`, `Int32`, `Int64` |
+//! | REAL, DOUBLE PRECISION | `Float32`, `Float64` |
+//! | NUMERIC(p, s), p up to 38 | `Decimal128(p, s)`: every value has the scale s |
+//! | NUMERIC | `BinaryView`: [`Numeric`](crate::values::Numeric)'s bytes, each with a scale of its own |
+//! | TEXT, VARCHAR, CHAR, NAME, enumerations | `Utf8View`; CHAR(n) without its trailing blanks |
+//! | JSON, JSONB, JSONPATH | `Utf8View`; JSONB in its normal form |
+//! | BYTEA | `BinaryView` |
+//! | DATE | `Date32` |
+//! | TIME | `Time64(Microsecond)` |
+//! | TIMETZ | `FixedSizeBinary(12)`: microseconds (i64) and seconds west of UTC (i32), little-endian |
+//! | TIMESTAMP, TIMESTAMPTZ | `Timestamp(Microsecond)`, the latter in "+00:00" |
+//! | INTERVAL | `Interval(MonthDayNano)` |
+//! | UUID | `FixedSizeBinary(16)` |
+//! | OID and the REG types | `Int64` |
+//! | T[] | `List` of T; several dimensions are lists of lists |
+//! | records | `Struct` |
+//!
+//! The infinities of dates and timestamps are the least and the greatest integer.
+
+use arrow_schema::{DataType, Field, Fields, IntervalUnit, TimeUnit};
+use std::fmt;
+use std::sync::Arc;
+
+mod names;
+
+pub use names::named;
+
+/// Digits of a NUMERIC whose values all have one scale.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Digits {
+    /// Digits in all, 1 to 38.
+    pub precision: u8,
+    /// Digits behind the point, 0 to `precision`.
+    pub scale: u8,
+}
+
+/// An enumeration.
+#[derive(Debug, PartialEq, Eq, Hash)]
+pub struct EnumType {
+    /// Its name.
+    pub name: String,
+    /// Its labels, in order.
+    pub labels: Vec<String>,
+}
+
+/// A SQL type.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum Type {
+    /// A literal in quotes or NULL, before its context says of which type it is.
+    Unknown,
+    /// BOOLEAN.
+    Bool,
+    /// SMALLINT.
+    Int2,
+    /// INTEGER.
+    Int4,
+    /// BIGINT.
+    Int8,
+    /// REAL.
+    Float4,
+    /// DOUBLE PRECISION.
+    Float8,
+    /// NUMERIC, with one scale for all values or with one each.
+    Numeric(Option<Digits>),
+    /// TEXT.
+    Text,
+    /// VARCHAR(n), n in characters.
+    Varchar(Option<u32>),
+    /// CHAR(n), n in characters; without n, BPCHAR of any length.
+    Char(Option<u32>),
+    /// NAME, of at most 63 bytes.
+    Name,
+    /// BYTEA.
+    Bytea,
+    /// DATE.
+    Date,
+    /// TIME, with digits of seconds.
+    Time(Option<u8>),
+    /// TIME WITH TIME ZONE, with digits of seconds.
+    TimeTz(Option<u8>),
+    /// TIMESTAMP, with digits of seconds.
+    Timestamp(Option<u8>),
+    /// TIMESTAMP WITH TIME ZONE, with digits of seconds.
+    TimestampTz(Option<u8>),
+    /// INTERVAL.
+    Interval,
+    /// UUID.
+    Uuid,
+    /// JSON, the text as it was given.
+    Json,
+    /// JSONB, in normal form.
+    Jsonb,
+    /// JSONPATH.
+    JsonPath,
+    /// OID.
+    Oid,
+    /// REGCLASS, REGTYPE and their kin: an OID that is shown by a name.
+    Reg(Reg),
+    /// An array.
+    Array(Box<Type>),
+    /// A record, with its fields.
+    Record(Arc<[(String, Type)]>),
+    /// An enumeration.
+    Enum(Arc<EnumType>),
+    /// The result of functions that give none.
+    Void,
+    /// In signatures: any type.
+    Any,
+    /// In signatures: any type, the same at all places.
+    AnyElement,
+    /// In signatures: an array of the type that `AnyElement` is.
+    AnyArray,
+    /// In signatures: as `AnyElement`, but no array.
+    AnyNonArray,
+    /// In signatures: types that have one type in common.
+    AnyCompatible,
+    /// In signatures: an array of the type that `AnyCompatible` is.
+    AnyCompatibleArray,
+}
+
+/// OID types that are shown by names.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Reg {
+    /// REGCLASS.
+    Class,
+    /// REGTYPE.
+    Type,
+    /// REGPROC and REGPROCEDURE.
+    Proc,
+    /// REGNAMESPACE.
+    Namespace,
+    /// REGROLE.
+    Role,
+}
+
+/// PostgreSQL's categories of types, by which overloads are preferred.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[allow(missing_docs)]
+pub enum Category {
+    Unknown,
+    Boolean,
+    Number,
+    String,
+    DateTime,
+    Timespan,
+    Array,
+    Composite,
+    Enum,
+    UserDefined,
+    Pseudo,
+}
+
+/// Most digits of a NUMERIC that is held as [`DataType::Decimal128`].
+pub const DECIMAL_DIGITS: u8 = 38;
+
+impl Type {
+    /// NUMERIC with a precision and a scale, if there is room for its digits.
+    pub fn numeric(precision: u32, scale: u32) -> Type {
+        let fits = precision <= u32::from(DECIMAL_DIGITS) && scale <= precision && precision > 0;
+        Type::Numeric(fits.then_some(Digits {
+            precision: precision as u8,
+            scale: scale as u8,
+        }))
+    }
+
+    /// An array of this type.
+    #[must_use]
+    pub fn array(self) -> Type {
+        Type::Array(Box::new(self))
+    }
+
+    /// The type without modifiers, by which overloads are found.
+    #[must_use]
+    pub fn base(&self) -> Type {
+        match self {
+            Type::Numeric(_) => Type::Numeric(None),
+            Type::Varchar(_) => Type::Varchar(None),
+            Type::Char(_) => Type::Char(None),
+            Type::Time(_) => Type::Time(None),
+            Type::TimeTz(_) => Type::TimeTz(None),
+            Type::Timestamp(_) => Type::Timestamp(None),
+            Type::TimestampTz(_) => Type::TimestampTz(None),
+            // PostgreSQL has one type for arrays of all dimensions.
+            Type::Array(element) => Type::Array(Box::new(element.base())),
+            other => other.clone(),
+        }
+    }
+
+    /// The element of an array of any number of dimensions, or the type itself.
+    pub fn innermost(&self) -> &Type {
+        match self {
+            Type::Array(element) => element.innermost(),
+            other => other,
+        }
+    }
+
+    /// The category that overload resolution goes by.
+    pub fn category(&self) -> Category {
+        match self {
+            Type::Unknown => Category::Unknown,
+            Type::Bool => Category::Boolean,
+            Type::Int2
+            | Type::Int4
+            | Type::Int8
+            | Type::Float4
+            | Type::Float8
+            | Type::Numeric(_)
+            | Type::Oid
+            | Type::Reg(_) => Category::Number,
+            Type::Text | Type::Varchar(_) | Type::Char(_) | Type::Name => Category::String,
+            Type::Date
+            | Type::Time(_)
+            | Type::TimeTz(_)
+            | Type::Timestamp(_)
+            | Type::TimestampTz(_) => Category::DateTime,
+            Type::Interval => Category::Timespan,
+            Type::Array(_) => Category::Array,
+            Type::Record(_) => Category::Composite,
+            Type::Enum(_) => Category::Enum,
+            Type::Bytea | Type::Uuid | Type::Json | Type::Jsonb | Type::JsonPath => {
+                Category::UserDefined
+            }
+            _ => Category::Pseudo,
+        }
+    }
+
+    /// Whether it is preferred among the types of its category.
+    pub fn is_preferred(&self) -> bool {
+        matches!(
+            self,
+            Type::Bool
+                | Type::Float8
+                | Type::Oid
+                | Type::Text
+                | Type::TimestampTz(_)
+                | Type::Interval
+        )
+    }
+
+    /// Whether it stands for other types in a signature.
+    pub fn is_pseudo(&self) -> bool {
+        self.category() == Category::Pseudo
+    }
+
+    /// Whether values are numbers.
+    pub fn is_number(&self) -> bool {
+        self.category() == Category::Number
+    }
+
+    /// Whether values are texts of the string category.
+    pub fn is_string(&self) -> bool {
+        self.category() == Category::String
+    }
+
+    /// The Arrow type of arrays of its values.
+    pub fn arrow(&self) -> DataType {
+        match self {
+            Type::Bool => DataType::Boolean,
+            Type::Int2 => DataType::Int16,
+            Type::Int4 => DataType::Int32,
+            Type::Int8 | Type::Oid | Type::Reg(_) => DataType::Int64,
+            Type::Float4 => DataType::Float32,
+            Type::Float8 => DataType::Float64,
+            Type::Numeric(Some(digits)) => {
+                DataType::Decimal128(digits.precision, digits.scale as i8)
+            }
+            Type::Numeric(None) | Type::Bytea => DataType::BinaryView,
+            Type::Date => DataType::Date32,
+            Type::Time(_) => DataType::Time64(TimeUnit::Microsecond),
+            Type::TimeTz(_) => DataType::FixedSizeBinary(12),
+            Type::Timestamp(_) => DataType::Timestamp(TimeUnit::Microsecond, None),
+            Type::TimestampTz(_) => {
+                DataType::Timestamp(TimeUnit::Microsecond, Some(Arc::from("+00:00")))
+            }
+            Type::Interval => DataType::Interval(IntervalUnit::MonthDayNano),
+            Type::Uuid => DataType::FixedSizeBinary(16),
+            Type::Array(element) => {
+                DataType::List(Arc::new(Field::new("item", element.arrow(), true)))
+            }
+            Type::Record(fields) => {
+                let fields = fields.iter();
+                let fields = fields.map(|(name, ty)| Field::new(name, ty.arrow(), true));
+                DataType::Struct(Fields::from(fields.collect::<Vec<_>>()))
+            }
+            _ => DataType::Utf8View,
+        }
+    }
+}
+
+impl fmt::Display for Type {
+    /// The name as `format_type` gives it.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let digits = |f: &mut fmt::Formatter<'_>, before: &str, n: &Option<u8>, after: &str| {
+            f.write_str(before)?;
+            if let Some(n) = n {
+                write!(f, "({n})")?;
+            }
+            f.write_str(after)
+        };
+        let length = |f: &mut fmt::Formatter<'_>, name: &str, n: &Option<u32>| {
+            f.write_str(name)?;
+            n.map_or(Ok(()), |n| write!(f, "({n})"))
+        };
+        match self {
+            Type::Numeric(Some(d)) => write!(f, "numeric({},{})", d.precision, d.scale),
+            Type::Varchar(n) => length(f, "character varying", n),
+            Type::Char(None) => f.write_str("bpchar"),
+            Type::Char(n) => length(f, "character", n),
+            Type::Time(n) => digits(f, "time", n, " without time zone"),
+            Type::TimeTz(n) => digits(f, "time", n, " with time zone"),
+            Type::Timestamp(n) => digits(f, "timestamp", n, " without time zone"),
+            Type::TimestampTz(n) => digits(f, "timestamp", n, " with time zone"),
+            Type::Array(element) => write!(f, "{}[]", element.innermost()),
+            Type::Enum(of) => f.write_str(&of.name),
+            other => f.write_str(other.plain_name()),
+        }
+    }
+}
+
+impl Type {
+    /// The name of a type that has neither modifiers nor parts.
+    fn plain_name(&self) -> &'static str {
+        match self {
+            Type::Unknown => "unknown",
+            Type::Bool => "boolean",
+            Type::Int2 => "smallint",
+            Type::Int4 => "integer",
+            Type::Int8 => "bigint",
+            Type::Float4 => "real",
+            Type::Float8 => "double precision",
+            Type::Numeric(_) => "numeric",
+            Type::Text => "text",
+            Type::Varchar(_) => "character varying",
+            Type::Char(_) => "character",
+            Type::Name => "name",
+            Type::Bytea => "bytea",
+            Type::Date => "date",
+            Type::Time(_) => "time without time zone",
+            Type::TimeTz(_) => "time with time zone",
+            Type::Timestamp(_) => "timestamp without time zone",
+            Type::TimestampTz(_) => "timestamp with time zone",
+            Type::Interval => "interval",
+            Type::Uuid => "uuid",
+            Type::Json => "json",
+            Type::Jsonb => "jsonb",
+            Type::JsonPath => "jsonpath",
+            Type::Oid => "oid",
+            Type::Reg(Reg::Class) => "regclass",
+            Type::Reg(Reg::Type) => "regtype",
+            Type::Reg(Reg::Proc) => "regproc",
+            Type::Reg(Reg::Namespace) => "regnamespace",
+            Type::Reg(Reg::Role) => "regrole",
+            Type::Array(_) => "array",
+            Type::Record(_) => "record",
+            Type::Enum(_) => "enum",
+            Type::Void => "void",
+            Type::Any => "\"any\"",
+            Type::AnyElement => "anyelement",
+            Type::AnyArray => "anyarray",
+            Type::AnyNonArray => "anynonarray",
+            Type::AnyCompatible => "anycompatible",
+            Type::AnyCompatibleArray => "anycompatiblearray",
+        }
+    }
+}
