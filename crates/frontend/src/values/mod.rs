@@ -1,7 +1,8 @@
 //! Values that Arrow has no type for, and the text forms of all.
 
+pub mod float;
 mod interval;
-mod numeric;
+pub(crate) mod numeric;
 
 pub use interval::Interval;
 pub use numeric::Numeric;
