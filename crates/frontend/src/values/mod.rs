@@ -1,6 +1,7 @@
 //! Values that Arrow has no type for, and the text forms of all.
 
 mod interval;
+pub mod json;
 mod numeric;
 
 pub use interval::Interval;
