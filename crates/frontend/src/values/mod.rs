@@ -2,6 +2,7 @@
 
 pub mod datetime;
 mod interval;
+pub mod json;
 mod numeric;
 
 pub use interval::Interval;
