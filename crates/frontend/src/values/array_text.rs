@@ -109,14 +109,16 @@ impl Reader<'_> {
                 return Err(too_many_dimensions(bounds.len() + 1));
             }
             let Some(first) = self.bound() else {
-                return Err(self
-                    .malformed("\"[\" must introduce explicitly-specified array dimensions."));
+                return Err(
+                    self.malformed("\"[\" must introduce explicitly-specified array dimensions.")
+                );
             };
             let (low, high) = match self.peek() {
                 Some(b':') => {
                     self.at += 1;
                     let second = self.bound();
-                    let second = second.ok_or_else(|| self.malformed("Missing array dimension value."));
+                    let second =
+                        second.ok_or_else(|| self.malformed("Missing array dimension value."));
                     (first, second?)
                 }
                 _ => (1, first),
@@ -135,9 +137,9 @@ impl Reader<'_> {
         }
         if bounds.is_empty() {
             if self.peek() != Some(b'{') {
-                return Err(self.malformed(
-                    "Array value must start with \"{\" or dimension information.",
-                ));
+                return Err(
+                    self.malformed("Array value must start with \"{\" or dimension information.")
+                );
             }
             return Ok(None);
         }
@@ -318,9 +320,7 @@ pub fn write_element(to: &mut String, element: Option<&str>) {
         return;
     };
     let special = |b: u8| is_space(b) || matches!(b, b'{' | b'}' | b',' | b'"' | b'\\');
-    if !element.is_empty()
-        && !element.bytes().any(special)
-        && !element.eq_ignore_ascii_case("null")
+    if !element.is_empty() && !element.bytes().any(special) && !element.eq_ignore_ascii_case("null")
     {
         to.push_str(element);
         return;
@@ -444,7 +444,10 @@ mod tests {
             (" { } ", "[]"),
             ("{1,2}", "[2] 1 2"),
             ("{ {1 , 2},{ \"3\" ,null}}", "[2, 2] 1 2 3 NULL"),
-            (r#"{a\ ,\null, a  b ,"","NULL"}"#, r#"[5] "a " "null" "a  b" "" "NULL""#),
+            (
+                r#"{a\ ,\null, a  b ,"","NULL"}"#,
+                r#"[5] "a " "null" "a  b" "" "NULL""#,
+            ),
             ("{é,\u{a0}}", "[2] é \u{a0}"),
             ("[1:2]={1,2}", "[2] 1 2"),
             ("[2] = {1,2}", "[2] 1 2"),
