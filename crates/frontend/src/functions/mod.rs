@@ -16,7 +16,7 @@ mod resolve;
 #[cfg(test)]
 pub(crate) mod testing;
 
-mod arrays;
+pub mod arrays;
 mod binary;
 mod boolean;
 mod casts;
