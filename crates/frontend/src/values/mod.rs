@@ -2,6 +2,7 @@
 
 pub mod array_text;
 mod interval;
+pub mod json;
 mod numeric;
 
 pub use interval::Interval;
