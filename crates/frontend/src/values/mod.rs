@@ -1,6 +1,8 @@
 //! Values that Arrow has no type for, and the text forms of all.
 
+pub mod array_text;
 mod interval;
+pub mod json;
 mod numeric;
 
 pub use interval::Interval;
