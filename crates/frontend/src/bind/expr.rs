@@ -83,6 +83,11 @@ impl Binder<'_> {
                 high,
             } => {
                 let value = self.bind_expr(expr)?;
+                if let Some(low) = symmetric(low) {
+                    let (low, high) = (self.bind_expr(low)?, self.bind_expr(high)?);
+                    let within = self.between_symmetric(value, low, high)?;
+                    return Ok(if *negated { within.not() } else { within });
+                }
                 let (low, high) = (self.bind_expr(low)?, self.bind_expr(high)?);
                 let from = self.binary(">=", value.clone(), low)?;
                 let to = self.binary("<=", value, high)?;
@@ -475,6 +480,16 @@ impl Binder<'_> {
         })
     }
 
+    /// Whether a value is between two others, the lesser of which may be either.
+    fn between_symmetric(&mut self, value: Expr, a: Expr, b: Expr) -> Result<Expr> {
+        let mut within = |low: &Expr, high: &Expr| {
+            let from = self.binary(">=", value.clone(), low.clone())?;
+            let to = self.binary("<=", value.clone(), high.clone())?;
+            Ok::<Expr, Error>(Expr::and([from, to]))
+        };
+        Ok(Expr::or([within(&a, &b)?, within(&b, &a)?]))
+    }
+
     /// IS [NOT] TRUE, FALSE or UNKNOWN.
     fn truth_test(&mut self, inner: &Ast, wanted: Option<bool>, negated: bool) -> Result<Expr> {
         let value = self.bind_condition(inner, "IS TRUE")?;
@@ -785,6 +800,24 @@ impl Binder<'_> {
             .rev()
             .find_map(|scope| scope.names.relation(None, name));
         named.map(whole_row)
+    }
+}
+
+/// The lower bound of BETWEEN SYMMETRIC, which the syntax has as a call.
+fn symmetric(low: &Ast) -> Option<&Ast> {
+    use sqlparser::ast::{FunctionArg, FunctionArgExpr, FunctionArguments};
+    let Ast::Function(call) = low else {
+        return None;
+    };
+    let name = call.name.0.first()?.as_ident()?;
+    let (true, FunctionArguments::List(list)) =
+        (name.value == crate::syntax::SYMMETRIC, &call.args)
+    else {
+        return None;
+    };
+    match list.args.as_slice() {
+        [FunctionArg::Unnamed(FunctionArgExpr::Expr(inner))] => Some(inner),
+        _ => None,
     }
 }
 

@@ -78,7 +78,8 @@ impl Binder<'_> {
                     format!("cannot override PARTITION BY clause of window \"{name}\""),
                 ));
             }
-            if !order_by.is_empty() && !base_spec.order_by.is_empty() {
+            let keys = order_by.iter().filter(|key| excluded(&key.expr).is_none());
+            if keys.count() > 0 && !base_spec.order_by.is_empty() {
                 return Err(Error::new(
                     "42P20",
                     format!("cannot override ORDER BY clause of window \"{name}\""),
@@ -98,11 +99,18 @@ impl Binder<'_> {
             let expr = self.bind_expr(expr)?;
             partition.push(self.known_expr(expr)?);
         }
+        let mut exclude = Exclude::NoOthers;
         for key in order_by {
-            order.push(self.sort_key(key)?);
+            match excluded(&key.expr) {
+                Some(rows) => exclude = rows,
+                None => order.push(self.sort_key(key)?),
+            }
         }
         let frame = match &frame {
-            Some(frame) => self.frame(frame, &order)?,
+            Some(frame) => Frame {
+                exclude,
+                ..self.frame(frame, &order)?
+            },
             None => Frame {
                 units: FrameUnits::Range,
                 start: Bound::Unbounded,
@@ -236,4 +244,18 @@ fn check_bounds(start: &WindowFrameBound, end: &WindowFrameBound) -> Result<()> 
         _ => return Ok(()),
     };
     Err(Error::new("42P20", message))
+}
+
+/// Rows left out of a frame, which the syntax has as a key of the order.
+fn excluded(key: &Ast) -> Option<Exclude> {
+    let Ast::Identifier(ident) = key else {
+        return None;
+    };
+    match ident.value.strip_prefix(crate::syntax::EXCLUDE)? {
+        "current row" => Some(Exclude::CurrentRow),
+        "group" => Some(Exclude::Group),
+        "ties" => Some(Exclude::Ties),
+        "no others" => Some(Exclude::NoOthers),
+        _ => None,
+    }
 }
