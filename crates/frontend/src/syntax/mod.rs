@@ -159,7 +159,7 @@ mod tests {
 
     #[test]
     fn errors_have_places() {
-        let error = statements("SELECT 1;\nSELECT (1").unwrap_err();
+        let error = statements("SELECT 1;\nSELECT (1 2)").unwrap_err();
         assert_eq!(
             (error.sqlstate, error.position.map(|p| p.line)),
             ("42601", Some(2))
