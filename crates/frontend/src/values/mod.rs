@@ -2,6 +2,7 @@
 
 mod interval;
 mod numeric;
+pub mod regex;
 
 pub use interval::Interval;
 pub use numeric::Numeric;
