@@ -32,7 +32,8 @@ use arrow_array::{Array, ArrayRef, ArrowPrimitiveType, PrimitiveArray};
 use arrow_schema::DataType;
 
 use crate::error::{Error, Result};
-use crate::functions::aggregates::{Compare, Direction};
+use crate::functions::aggregates::Direction;
+use crate::functions::ordering::Comparator;
 
 /// In which units offsets count.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -109,7 +110,7 @@ pub struct Ranges<'a> {
     /// The same of frames' ends.
     pub end: Option<&'a ArrayRef>,
     /// The comparison of order values with those at which frames start and end.
-    pub compare: Compare,
+    pub compare: &'a Comparator,
     /// The direction of the order.
     pub direction: Direction,
 }
