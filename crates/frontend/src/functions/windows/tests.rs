@@ -132,7 +132,10 @@ fn computed(
             rows: peers.len(),
             arguments: &arrays,
             peers,
-            frame: &|row| frames.ranges(row),
+            frame: &|row| {
+                assert!(found.function.framed, "{name}");
+                frames.ranges(row)
+            },
             ignore_nulls,
         };
         let result = (found.function.kernel)(&call(&found.returns), &partition)?;
