@@ -18,8 +18,11 @@
 mod arithmetic;
 mod casts;
 mod fields;
+mod format;
 mod make;
 mod now;
+mod scan;
+mod template;
 mod truncate;
 
 use std::cell::RefCell;
@@ -46,6 +49,8 @@ pub(super) fn register(c: &mut Catalogue) {
     casts::register(c);
     arithmetic::register(c);
     fields::register(c);
+    format::register(c);
+    scan::register(c);
     make::register(c);
     now::register(c);
     truncate::register(c);

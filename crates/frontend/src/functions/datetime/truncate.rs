@@ -181,7 +181,12 @@ pub(super) fn register(c: &mut Catalogue) {
         if !calendar::is_finite(stamp) {
             return Ok(stamp);
         }
-        truncated_in(name, stamp, &clock(zone)?)
+        // An abbreviation stands for its zone.
+        let clock = match clock(zone)? {
+            Clock::Abbreviation(zone, _) => Clock::Zone(zone),
+            clock => clock,
+        };
+        truncated_in(name, stamp, &clock)
     });
     let types = [text(), of::STAMPTZ, text()];
     c.add(scalar("date_trunc", &types, of::STAMPTZ, trunc).stable());
