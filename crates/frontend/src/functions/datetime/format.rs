@@ -159,6 +159,7 @@ fn append(out: &mut String, pattern: &Pattern, value: &Shown) -> Result<()> {
         hour => hour,
     };
     let mut numbered = true;
+    let negative = value.shown_year(value.year) < 0;
     match pattern.key {
         Key::Noon | Key::NoonDotted => {
             let texts = match pattern.key {
@@ -274,10 +275,10 @@ fn append(out: &mut String, pattern: &Pattern, value: &Shown) -> Result<()> {
             let _ = write!(out, "{},{:03}", year / 1000, year % 1000);
         }
         Key::Year(digits) => {
-            year(out, value.shown_year(value.year), digits, fill);
+            year(out, value.shown_year(value.year), digits, fill, negative);
         }
         Key::IsoYear(digits) => {
-            year(out, value.shown_year(value.iso().0), digits, fill);
+            year(out, value.shown_year(value.iso().0), digits, fill, negative);
         }
         Key::Roman => {
             numbered = false;
@@ -289,7 +290,14 @@ fn append(out: &mut String, pattern: &Pattern, value: &Shown) -> Result<()> {
                 (month, _) => Some(month - 1),
             };
             if let Some(text) = at.and_then(|at| ROMAN.get(at as usize)) {
-                name(out, text, pattern, 4);
+                let width = if fill { 0 } else { 4 };
+                let small = pattern.letters == Letters::Small;
+                let text = if small {
+                    text.to_ascii_lowercase()
+                } else {
+                    text.to_string()
+                };
+                let _ = write!(out, "{text:width$}");
             }
         }
         Key::Julian => {
@@ -309,25 +317,17 @@ fn plain(out: &mut String, value: i64, width: usize, fill: bool) {
     let _ = write!(out, "{value:0width$}");
 }
 
-/// Appends the last digits of a year.
-fn year(out: &mut String, year: i64, digits: u8, fill: bool) {
-    match digits {
-        4 => number(out, year, 4, fill),
-        3 => shortened(out, year, 1000, 3, fill),
-        2 => shortened(out, year, 100, 2, fill),
-        _ => {
-            let _ = write!(out, "{}", year % 10);
-        }
-    }
-}
-
-fn shortened(out: &mut String, year: i64, power: i64, width: usize, fill: bool) {
-    let width = match (fill, year < 0) {
+/// Appends the last digits of a year, with one more place if years are `negative`.
+fn year(out: &mut String, year: i64, digits: u8, fill: bool, negative: bool) {
+    let width = match (fill || digits < 2, negative) {
         (true, _) => 0,
-        (false, true) => width + 1,
-        (false, false) => width,
+        (false, negative) => usize::from(digits) + usize::from(negative),
     };
-    let _ = write!(out, "{:0width$}", year % power);
+    let shown = match digits {
+        4.. => year,
+        _ => year % 10i64.pow(digits.into()),
+    };
+    plain(out, shown, width, false);
 }
 
 /// Appends decimals of a second.

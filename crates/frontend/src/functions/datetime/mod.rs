@@ -19,6 +19,7 @@ mod arithmetic;
 mod casts;
 mod fields;
 mod format;
+mod friendly;
 mod make;
 mod now;
 mod scan;
@@ -50,6 +51,7 @@ pub(super) fn register(c: &mut Catalogue) {
     arithmetic::register(c);
     fields::register(c);
     format::register(c);
+    friendly::register(c);
     scan::register(c);
     make::register(c);
     now::register(c);

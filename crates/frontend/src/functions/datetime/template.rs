@@ -207,7 +207,6 @@ impl Key {
                 | Key::NoonDotted
                 | Key::DayName
                 | Key::DayShort
-                | Key::Fraction(_)
                 | Key::Fixed
                 | Key::MonthName
                 | Key::MonthShort

@@ -115,7 +115,7 @@ fn truncated_span(name: &str, span: &Interval) -> Result<Interval> {
 }
 
 /// The beginning of the period of some length in which a timestamp is.
-fn binned(stride: &Interval, stamp: i64, origin: i64) -> Result<i64> {
+pub(super) fn binned(stride: &Interval, stamp: i64, origin: i64) -> Result<i64> {
     if !calendar::is_finite(stamp) {
         return Ok(stamp);
     }
