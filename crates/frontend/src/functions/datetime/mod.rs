@@ -26,6 +26,9 @@ mod scan;
 mod template;
 mod truncate;
 
+#[cfg(test)]
+mod tests;
+
 use std::cell::RefCell;
 use std::rc::Rc;
 
