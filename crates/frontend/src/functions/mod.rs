@@ -21,6 +21,7 @@ mod boolean;
 mod casts;
 mod compare;
 mod datetime;
+mod format;
 mod formatting;
 mod json;
 mod math;
@@ -397,6 +398,7 @@ pub fn catalogue() -> &'static Catalogue {
             casts::register,
             compare::register,
             datetime::register,
+            format::register,
             formatting::register,
             json::register,
             math::register,

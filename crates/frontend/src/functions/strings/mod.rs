@@ -20,13 +20,13 @@
 //!
 //! `format` has a module of its own. `to_ascii` is left out, as it is for other encodings.
 
-mod concat;
+pub(super) mod concat;
 mod distance;
 pub(super) mod lists;
 pub(super) mod quote;
 mod unicode;
 
-use super::kernel::{Bool, Bytes, I32, I64, Str, f1, f2, f3, f4, w1};
+use super::kernel::{Bool, I32, I64, Str, f1, f2, f3, f4, w1};
 use super::{Catalogue, casts, scalar};
 use crate::error::{Error, Result};
 use crate::types::Type;
@@ -200,12 +200,6 @@ fn parts(c: &mut Catalogue) {
         Text,
         f3::<Str, Str, I32, Str>(split_part),
     ));
-    for name in ["octet_length", "length"] {
-        let kernel = f1::<Bytes, I32>(|bytes| count(bytes.len()));
-        c.add(scalar(name, &[Type::Bytea], Int4, kernel));
-    }
-    let kernel = f1::<Bytes, I32>(|bytes| count(bytes.len() * 8));
-    c.add(scalar("bit_length", &[Type::Bytea], Int4, kernel));
 }
 
 /// A number of characters or bytes as INTEGER.
