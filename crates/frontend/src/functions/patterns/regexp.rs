@@ -393,7 +393,11 @@ fn nth(
         Some(start) => start,
         None => return Ok(None),
     };
-    let group = usize::try_from(group).unwrap_or(usize::MAX);
+    // Without groups, the first is the match.
+    let group = match usize::try_from(group).unwrap_or(usize::MAX) {
+        1 if regex.groups() == 0 => 0,
+        group => group,
+    };
     for round in 1..=n {
         let Some(groups) = regex.find_at(text, start)? else {
             return Ok(None);

@@ -34,6 +34,9 @@ pub(super) fn register(c: &mut Catalogue) {
     c.add(scalar("substring", &[Text, Text, Text], Text, kernel));
 }
 
+/// From here on a closing bracket ends a set.
+const BEGUN: usize = 3;
+
 /// The regular expression of a pattern; an empty mark is no escape.
 fn expression(pattern: &str, mark: &str) -> Result<String> {
     let mut marks = mark.chars();
@@ -43,11 +46,14 @@ fn expression(pattern: &str, mark: &str) -> Result<String> {
     };
     let mut to = String::with_capacity(pattern.len() + 8);
     to.push_str("^(?:");
-    let (mut after_mark, mut within_set, mut separators) = (false, false, 0);
+    let (mut after_mark, mut separators) = (false, 0);
+    // How many brackets are open, and whether a closing one would end a set: right behind the
+    // opening one, or the `^` there, it is a member.
+    let (mut brackets, mut begun) = (0, 0);
     for c in pattern.chars() {
         if after_mark {
             after_mark = false;
-            if c == '"' && !within_set {
+            if c == '"' && brackets == 0 {
                 to.push_str(match separators {
                     0 => "){1,1}?(",
                     1 => "){1,1}(?:",
@@ -60,24 +66,32 @@ fn expression(pattern: &str, mark: &str) -> Result<String> {
                 separators += 1;
             } else {
                 to.extend(['\\', c]);
+                begun = BEGUN;
             }
             continue;
         }
         match c {
             c if Some(c) == mark => after_mark = true,
-            '\\' => to.push_str(r"\\"),
-            c if within_set => {
+            c if brackets > 0 => {
+                if c == '\\' {
+                    to.push('\\');
+                }
                 to.push(c);
-                within_set = c != ']';
+                match c {
+                    ']' if begun >= BEGUN => brackets -= 1,
+                    '[' => (brackets, begun) = (brackets + 1, BEGUN),
+                    '^' => begun += 1,
+                    _ => begun = BEGUN,
+                }
             }
             '[' => {
                 to.push(c);
-                within_set = true;
+                (brackets, begun) = (1, 1);
             }
             '%' => to.push_str(".*"),
             '_' => to.push('.'),
             '(' => to.push_str("(?:"),
-            '.' | '^' | '$' => to.extend(['\\', c]),
+            '\\' | '.' | '^' | '$' => to.extend(['\\', c]),
             c => to.push(c),
         }
     }

@@ -171,7 +171,8 @@ fn ends(c: &mut Catalogue) {
     let kernel = f2::<Str, I32, Str>(|text, n| {
         Ok(match usize::try_from(n) {
             Ok(n) => text[from_end(text, n)..].to_owned(),
-            Err(_) => text[from_start(text, n.unsigned_abs() as usize)..].to_owned(),
+            // The negation of the least integer is itself in PostgreSQL, and takes nothing away.
+            Err(_) => text[from_start(text, n.wrapping_neg().max(0) as usize)..].to_owned(),
         })
     });
     c.add(scalar("right", &[Text, Int4], Text, kernel));
@@ -328,10 +329,13 @@ fn trim<'a>(text: &'a str, set: &str, left: bool, right: bool) -> &'a str {
 
 fn pad(text: &str, length: i32, fill: &str, left: bool) -> Result<String> {
     let length = usize::try_from(length).unwrap_or(0);
+    if fill.is_empty() {
+        return Ok(text[..from_start(text, length)].to_owned());
+    }
     // PostgreSQL allows for four bytes a character.
     allowed(length.checked_mul(4))?;
     let missing = length.saturating_sub(text.chars().count());
-    if missing == 0 || fill.is_empty() {
+    if missing == 0 {
         return Ok(text[..from_start(text, length)].to_owned());
     }
     let fill = fill.chars().cycle().take(missing);

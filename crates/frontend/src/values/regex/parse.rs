@@ -10,7 +10,7 @@
 //! | `\1` | the text of a group |
 //! | `***:`, `***=`, `(?i)` at the start | options; the whole as plain text |
 //!
-//! Basic and extended expressions (options `b` and `e`) are those of POSIX.
+//! Basic expressions (options `b` and `e`) are those of POSIX.
 
 use std::sync::Arc;
 
@@ -46,8 +46,6 @@ pub enum Syntax {
     /// All that PostgreSQL has.
     #[default]
     Advanced,
-    /// POSIX's extended expressions.
-    Extended,
     /// POSIX's basic expressions.
     Basic,
     /// Plain text.
@@ -61,9 +59,10 @@ impl Options {
     /// `false` in place of an option.
     pub fn set(&mut self, letter: char) -> bool {
         match letter {
-            'b' => self.syntax = Syntax::Basic,
+            // PostgreSQL means basic expressions by both, though it says that `e` is for extended
+            // ones.
+            'b' | 'e' => self.syntax = Syntax::Basic,
             'c' => self.any_case = false,
-            'e' => self.syntax = Syntax::Extended,
             'i' => self.any_case = true,
             'm' | 'n' => (self.lines, self.no_newline) = (true, true),
             'p' => (self.lines, self.no_newline) = (false, true),
@@ -448,14 +447,7 @@ impl Parser {
             '{' if self.peek().is_some_and(|c| c.is_ascii_digit()) => {
                 return Err(invalid("quantifier operand invalid"));
             }
-            '\\' if self.is_advanced() => return self.escape(),
-            '\\' => match self.peek() {
-                Some(c) => {
-                    self.at += 1;
-                    Atom::Plain(self.set(c))
-                }
-                None => return Err(invalid("invalid escape \\ sequence")),
-            },
+            '\\' => return self.escape(),
             c => Atom::Plain(self.set(c)),
         })
     }
@@ -763,7 +755,17 @@ impl Parser {
                     Some('D') => Element::Class(Class::Digit, true),
                     Some('S') => Element::Class(Class::Space, true),
                     Some('W') => Element::Class(Class::Word, true),
-                    Some('1'..='9') => return Ok(Element::One(self.octal()?)),
+                    Some('1'..='9') => {
+                        let rest = self.text[self.at..].iter();
+                        let digits = rest.take_while(|c| c.is_ascii_digit());
+                        let digits: String = digits.collect();
+                        let number = digits.parse::<usize>().unwrap_or(usize::MAX);
+                        // The text of a group is no character.
+                        if digits.len() == 1 || number <= self.opened {
+                            return Err(invalid("invalid escape \\ sequence"));
+                        }
+                        return Ok(Element::One(self.octal()?));
+                    }
                     Some('A' | 'Z' | 'm' | 'M' | 'y' | 'Y') => {
                         return Err(invalid("invalid escape \\ sequence"));
                     }
