@@ -258,9 +258,11 @@ impl<'a> Evaluator<'_, 'a> {
                 self.next(scope, steps, Item::owned(last.to_string()), out)
             }
             Head::Binary(operator, left, right) if operator.is_arithmetic() => {
-                let left = self.operand(scope, left, item, *operator, "left")?;
-                let right = self.operand(scope, right, item, *operator, "right")?;
-                let result = decimal::arithmetic(*operator, &left, &right)?;
+                let left = self.unwrapped(scope, left, item, true)?;
+                let right = self.unwrapped(scope, right, item, true)?;
+                let left = operand(&left, *operator, "left")?;
+                let right = operand(&right, *operator, "right")?;
+                let result = decimal::arithmetic(*operator, left, right)?;
                 if idle {
                     return Ok(true);
                 }
@@ -666,8 +668,11 @@ impl<'a> Evaluator<'_, 'a> {
     }
 
     fn variable(&self, name: &str) -> Result<&'a str, Stop> {
-        let found = self.call.vars.and_then(|vars| find(vars, &quoted(name)));
-        found.ok_or_else(|| {
+        // Operators have no variables, and take each for null.
+        let Some(vars) = self.call.vars else {
+            return Ok("null");
+        };
+        find(vars, &quoted(name)).ok_or_else(|| {
             Stop::Hard(Error::new(
                 "42704",
                 format!("could not find jsonpath variable \"{name}\""),
@@ -696,28 +701,6 @@ impl<'a> Evaluator<'_, 'a> {
             }
         }
         Ok(all)
-    }
-
-    /// The number that an operand is.
-    fn operand(
-        &self,
-        scope: &Scope<'_, 'a>,
-        chain: &'a Chain,
-        item: &Item<'a>,
-        operator: Operator,
-        side: &str,
-    ) -> Result<String, Stop> {
-        let found = self.unwrapped(scope, chain, item, true)?;
-        match found.as_slice() {
-            [one] if one.is(Kind::Number) => Ok(one.text().to_owned()),
-            _ => soft(
-                "22038",
-                format!(
-                    "{side} operand of jsonpath operator {} is not a single numeric value",
-                    operator.symbol()
-                ),
-            ),
-        }
     }
 
     fn sign(
@@ -918,6 +901,20 @@ impl<'a> Evaluator<'_, 'a> {
             Operator::Greater => order.is_gt(),
             _ => order.is_ge(),
         }))
+    }
+}
+
+/// The number that an operand is.
+fn operand<'i>(items: &'i [Item<'_>], operator: Operator, side: &str) -> Result<&'i str, Stop> {
+    match items {
+        [one] if one.is(Kind::Number) => Ok(one.text()),
+        _ => soft(
+            "22038",
+            format!(
+                "{side} operand of jsonpath operator {} is not a single numeric value",
+                operator.symbol()
+            ),
+        ),
     }
 }
 

@@ -97,15 +97,23 @@ impl<'a> Lexer<'a> {
         self.last
     }
 
-    /// The next token.
+    /// The next token. A name with a comment right behind it is passed over, for
+    /// compatibility.
     pub(super) fn next(&mut self) -> Result<Token> {
         loop {
             self.take(is_blank);
-            if !self.rest().starts_with("/*") {
-                break;
+            if self.rest().starts_with("/*") {
+                self.comment()?;
+                continue;
             }
-            self.comment()?;
+            let token = self.token()?;
+            if !matches!(token, Token::Word(_)) || !self.rest().starts_with("/*") {
+                return Ok(token);
+            }
         }
+    }
+
+    fn token(&mut self) -> Result<Token> {
         let start = self.at;
         let rest = self.rest();
         let Some(first) = rest.chars().next() else {
@@ -126,19 +134,15 @@ impl<'a> Lexer<'a> {
                 self.last = "\"";
                 return Ok(Token::Variable(name));
             }
-            '$' if second.is_some_and(|c| is_other(c) || c == '\\') => {
+            '$' if second.is_some_and(is_other) => {
                 self.at += 1;
-                let name = self.string(End::Name)?;
-                self.ended();
+                let name = self.take(is_other).to_owned();
+                self.read(start);
                 return Ok(Token::Variable(name));
             }
             '0'..='9' => return self.number(),
             '.' if second.is_some_and(|c| c.is_ascii_digit()) => return self.number(),
-            c if is_other(c) || c == '\\' => {
-                let name = self.string(End::Name)?;
-                self.ended();
-                return Ok(Token::Word(name));
-            }
+            c if is_other(c) || c == '\\' => return self.word(),
             _ => {}
         }
         let mark = MARKS.iter().find(|mark| rest.starts_with(**mark)).copied();
@@ -151,14 +155,13 @@ impl<'a> Lexer<'a> {
         }))
     }
 
-    /// Notes what ended a name.
-    fn ended(&mut self) {
+    /// Reads a name and notes what ended it.
+    fn word(&mut self) -> Result<Token> {
+        let name = self.string(End::Name)?;
         let start = self.at;
         self.take(is_blank);
         self.read(start);
-        if self.last.is_empty() && self.rest().starts_with("/*") {
-            self.last = "";
-        }
+        Ok(Token::Word(name))
     }
 
     fn comment(&mut self) -> Result<()> {
@@ -176,6 +179,8 @@ impl<'a> Lexer<'a> {
 
     fn number(&mut self) -> Result<Token> {
         let start = self.at;
+        let rest = self.rest();
+        let run = rest.find(|c| !is_other(c)).unwrap_or(rest.len());
         let digit = |c: char| c.is_ascii_digit();
         let mut whole = true;
         if self.peek() == Some('0') {
@@ -208,6 +213,11 @@ impl<'a> Lexer<'a> {
             && is_other(c)
         {
             self.at += c.len_utf8();
+            // A name may begin with digits, and the longer token counts.
+            if start + run > self.at {
+                self.at = start;
+                return self.word();
+            }
             self.read(start);
             return Err(self.error("trailing junk after numeric literal"));
         }

@@ -13,7 +13,8 @@
 //! | `moment` | dates and times |
 //! | `layout` | numbers of objects for `keyvalue` |
 //!
-//! A path is kept as its canonical text, and read once for a constant.
+//! A path is kept as a text, and read once for a constant. The text is not the canonical one,
+//! from which brackets may be missing.
 
 mod decimal;
 mod eval;
@@ -39,9 +40,10 @@ use tree::Path;
 pub(super) fn register(c: &mut Catalogue) {
     use Type::{JsonPath, Jsonb, Text};
     let boolean = Type::Bool;
-    let read = f1::<Str, Str>(|text| Ok(parse::parse(text)?.text()));
+    let read = f1::<Str, Str>(|text| Ok(parse::parse(text)?.source()));
     c.cast(Text, JsonPath, Context::Explicit, read);
-    c.relabel(JsonPath, Text, Context::Assignment);
+    let shown = f1::<Str, Str>(|text| Ok(parse::parse(text)?.text()));
+    c.cast(JsonPath, Text, Context::Assignment, shown);
 
     let exists = results(Wanted::Exists, Mode::OPERATOR);
     c.operator("@?", &[Jsonb, JsonPath], boolean.clone(), exists.clone());

@@ -167,14 +167,48 @@ impl Method {
 }
 
 impl Path {
-    /// The canonical text.
+    /// The canonical text, which PostgreSQL shows. It does not always mean the path: the one
+    /// of `(1 + 2).abs() * 3` lacks no brackets, but that of `(1 * 2).abs() + 3` does.
     pub(super) fn text(&self) -> String {
-        let mut out = String::new();
+        self.write(false)
+    }
+
+    /// A text that is read as this path: operators that have steps are in brackets.
+    pub(super) fn source(&self) -> String {
+        self.write(true)
+    }
+
+    fn write(&self, exact: bool) -> String {
+        let mut out = Out {
+            text: String::new(),
+            exact,
+        };
         if self.strict {
             out.push_str("strict ");
         }
         self.root.write(true, &mut out);
-        out
+        out.text
+    }
+}
+
+/// The text that is written.
+struct Out {
+    text: String,
+    /// Whether it is to be read again.
+    exact: bool,
+}
+
+impl Out {
+    fn push(&mut self, c: char) {
+        self.text.push(c);
+    }
+
+    fn push_str(&mut self, text: &str) {
+        self.text.push_str(text);
+    }
+
+    fn quote(&mut self, plain: &str) {
+        quote(plain, &mut self.text);
     }
 }
 
@@ -188,16 +222,26 @@ impl Chain {
     }
 
     /// Writes an operand of something that binds as tightly as `outer`.
-    fn write_operand(&self, outer: u8, out: &mut String) {
+    fn write_operand(&self, outer: u8, out: &mut Out) {
         self.write(self.priority() <= outer, out);
     }
 
-    fn write(&self, brackets: bool, out: &mut String) {
-        self.write_head(brackets, out);
+    fn write(&self, brackets: bool, out: &mut Out) {
+        let plain = matches!(
+            &*self.head,
+            Head::Constant(_) | Head::Variable(_) | Head::Root | Head::Current | Head::Last
+        );
+        if out.exact && !self.steps.is_empty() && !plain {
+            out.push('(');
+            self.write_head(false, out);
+            out.push(')');
+        } else {
+            self.write_head(brackets, out);
+        }
         self.steps.iter().for_each(|step| step.write(out));
     }
 
-    fn write_head(&self, brackets: bool, out: &mut String) {
+    fn write_head(&self, brackets: bool, out: &mut Out) {
         let (open, close) = if brackets { ("(", ")") } else { ("", "") };
         match &*self.head {
             Head::Constant(json) => {
@@ -214,7 +258,7 @@ impl Chain {
             }
             Head::Variable(name) => {
                 out.push('$');
-                quote(name, out);
+                out.quote(name);
             }
             Head::Root => out.push('$'),
             Head::Current => out.push('@'),
@@ -253,9 +297,9 @@ impl Chain {
                 out.push_str(open);
                 operand.write_operand(6, out);
                 out.push_str(" like_regex ");
-                quote(&pattern.text, out);
+                out.quote(&pattern.text);
                 if !pattern.flags.is_empty() {
-                    let _ = write!(out, " flag \"{}\"", pattern.flags);
+                    let _ = write!(out.text, " flag \"{}\"", pattern.flags);
                 }
                 out.push_str(close);
             }
@@ -264,7 +308,7 @@ impl Chain {
 }
 
 impl Step {
-    fn write(&self, out: &mut String) {
+    fn write(&self, out: &mut Out) {
         match self {
             Step::Key(key) => {
                 out.push_str(".\"");
@@ -296,10 +340,10 @@ impl Step {
                 match (*first, *last) {
                     (0, LAST) => {}
                     (first, last) if first == last => {
-                        let _ = write!(out, "{{{}}}", level(first));
+                        let _ = write!(out.text, "{{{}}}", level(first));
                     }
                     (first, last) => {
-                        let _ = write!(out, "{{{} to {}}}", level(first), level(last));
+                        let _ = write!(out.text, "{{{} to {}}}", level(first), level(last));
                     }
                 }
             }
@@ -309,12 +353,12 @@ impl Step {
                 out.push(')');
             }
             Step::Method(method) => {
-                let _ = write!(out, ".{}()", method.name());
+                let _ = write!(out.text, ".{}()", method.name());
             }
             Step::Datetime(template) => {
                 out.push_str(".datetime(");
                 if let Some(template) = template {
-                    quote(template, out);
+                    out.quote(template);
                 }
                 out.push(')');
             }
