@@ -11,11 +11,12 @@
 //! ```
 
 pub mod kernel;
+pub mod ordering;
 mod resolve;
 #[cfg(test)]
 pub(crate) mod testing;
 
-mod arrays;
+pub mod arrays;
 mod binary;
 mod boolean;
 mod casts;
@@ -26,6 +27,7 @@ mod json;
 mod math;
 mod numeric;
 mod patterns;
+pub mod records;
 mod series;
 mod strings;
 mod system;
@@ -41,7 +43,9 @@ use crate::error::Result;
 use crate::types::Type;
 use kernel::Kernel;
 
-pub use resolve::{Resolved, cast_between, common_type, resolve_function, resolve_operator};
+pub use resolve::{
+    Overload, Resolved, Unresolved, cast_between, common_type, resolve_function, resolve_operator,
+};
 
 /// How often a function may give another result for the same arguments.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -402,6 +406,7 @@ pub fn catalogue() -> &'static Catalogue {
             math::register,
             numeric::register,
             patterns::register,
+            records::register,
             series::register,
             strings::register,
             system::register,
