@@ -2,9 +2,10 @@
 
 pub mod array_text;
 pub mod datetime;
+pub mod float;
 mod interval;
 pub mod json;
-mod numeric;
+pub(crate) mod numeric;
 
 pub use interval::Interval;
 pub use numeric::Numeric;
