@@ -43,7 +43,9 @@ use crate::error::Result;
 use crate::types::Type;
 use kernel::Kernel;
 
-pub use resolve::{Resolved, cast_between, common_type, resolve_function, resolve_operator};
+pub use resolve::{
+    Overload, Resolved, Unresolved, cast_between, common_type, resolve_function, resolve_operator,
+};
 
 /// How often a function may give another result for the same arguments.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

@@ -4,8 +4,11 @@ pub mod array_text;
 pub mod datetime;
 pub mod float;
 mod interval;
+pub mod float;
+mod interval;
 pub mod json;
 pub(crate) mod numeric;
+pub mod regex;
 
 pub use interval::Interval;
 pub use numeric::Numeric;

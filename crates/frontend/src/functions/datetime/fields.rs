@@ -12,7 +12,7 @@ use super::casts::date_to_stamp;
 use super::{of, settings, timetz_parts};
 use crate::error::{Error, Result};
 use crate::types::Type;
-use crate::values::datetime::calendar::{self, DAY, HOUR, MINUTE, Parts, SECOND};
+use crate::values::datetime::calendar::{self, DAY, HOUR, MINUTE, SECOND};
 use crate::values::datetime::{Unit, field};
 use crate::values::{Interval, Numeric};
 

@@ -18,6 +18,9 @@
 mod arithmetic;
 mod casts;
 mod fields;
+mod make;
+mod now;
+mod truncate;
 
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -43,6 +46,9 @@ pub(super) fn register(c: &mut Catalogue) {
     casts::register(c);
     arithmetic::register(c);
     fields::register(c);
+    make::register(c);
+    now::register(c);
+    truncate::register(c);
 }
 
 struct Known {
