@@ -813,6 +813,7 @@ fn check_recursion(step: &Plan, id: CteId, name: &str) -> Result<()> {
             kind, left, right, ..
         } => {
             let outer = match kind {
+                JoinKind::Single | JoinKind::Mark(_) => here(right) > 0,
                 JoinKind::Left | JoinKind::AsOfLeft | JoinKind::Anti | JoinKind::Semi => {
                     here(right) > 0
                 }
