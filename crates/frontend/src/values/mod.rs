@@ -3,8 +3,6 @@
 pub mod array_text;
 pub mod datetime;
 pub mod float;
-pub mod float;
-mod interval;
 mod interval;
 pub mod json;
 pub(crate) mod numeric;
