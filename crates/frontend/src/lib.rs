@@ -13,6 +13,7 @@
 //! | `values` | values that Arrow has no type for: NUMERIC, intervals, text forms |
 //! | `functions` | the catalogue of functions, operators and casts, by chapter, and overload resolution |
 //! | `plan` | typed expressions and the algebra of plans |
+//! | `evaluate` | expressions over batches of columns, and constant folding |
 //! | `syntax` | text to statements |
 //! | `bind` | names, scopes and types: statements to plans |
 //!
@@ -21,6 +22,7 @@
 
 pub mod bind;
 pub mod error;
+pub mod evaluate;
 pub mod functions;
 pub mod plan;
 pub mod syntax;

@@ -11,11 +11,12 @@
 //! ```
 
 pub mod kernel;
+pub mod ordering;
 mod resolve;
 #[cfg(test)]
 pub(crate) mod testing;
 
-mod arrays;
+pub mod arrays;
 mod binary;
 mod boolean;
 mod casts;
@@ -26,6 +27,7 @@ mod json;
 mod math;
 mod numeric;
 mod patterns;
+pub mod records;
 mod series;
 mod strings;
 mod system;
@@ -402,6 +404,7 @@ pub fn catalogue() -> &'static Catalogue {
             math::register,
             numeric::register,
             patterns::register,
+            records::register,
             series::register,
             strings::register,
             system::register,

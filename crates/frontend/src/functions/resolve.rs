@@ -387,7 +387,7 @@ pub fn cast_between(from: &Type, to: &Type) -> Option<Cast> {
     cast_in(catalogue(), from, to)
 }
 
-fn cast_in(all: &Catalogue, from: &Type, to: &Type) -> Option<Cast> {
+pub(super) fn cast_in(all: &Catalogue, from: &Type, to: &Type) -> Option<Cast> {
     if from == to {
         return Some(Cast {
             context: Context::Implicit,
@@ -397,7 +397,7 @@ fn cast_in(all: &Catalogue, from: &Type, to: &Type) -> Option<Cast> {
     if let Some(known) = all.cast_of(from, to) {
         return Some(known.clone());
     }
-    None
+    super::arrays::casts::nested_cast(all, from, to)
 }
 
 /// The type of UNION, CASE, ARRAY and VALUES for operands of some types.

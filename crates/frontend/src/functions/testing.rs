@@ -82,7 +82,7 @@ fn casted(value: ArrayRef, from: &Type, to: &Type) -> Result<ArrayRef> {
     } else {
         from
     };
-    let Some(cast) = catalogue().cast_of(from, to) else {
+    let Some(cast) = super::cast_between(from, to) else {
         return Err(Error::new(
             "42846",
             format!("cannot cast type {from} to {to}"),

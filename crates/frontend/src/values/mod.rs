@@ -1,5 +1,6 @@
 //! Values that Arrow has no type for, and the text forms of all.
 
+pub mod array_text;
 mod interval;
 mod numeric;
 

@@ -1,5 +1,8 @@
 //! Arrays: subscripts, slices, operators, functions.
 
+pub mod casts;
+pub mod lists;
+
 use super::Catalogue;
 
 /// Adds the chapter's functions.
