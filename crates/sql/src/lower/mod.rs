@@ -156,7 +156,8 @@ struct Lowering {
     tables: RefCell<HashMap<CteId, shared::Shared>>,
     /// Columns that something reads.
     used: HashSet<ColumnId>,
-    qualifiers: Cell<usize>,
+    /// Names that tables go by.
+    names: RefCell<HashSet<String>>,
     /// The next number of a column.
     next: Cell<u32>,
 }
@@ -176,7 +177,7 @@ impl Lowering {
             columns: RefCell::default(),
             tables: RefCell::new(tables),
             used,
-            qualifiers: Cell::new(0),
+            names: RefCell::default(),
             next: Cell::new(last + 1),
         }
     }
