@@ -440,6 +440,9 @@ impl Output for Span {
         PrimitiveBuilder::with_capacity(rows)
     }
     fn put(writer: &mut Self::Writer, item: Interval) -> Result<()> {
+        if !item.is_storable() {
+            return Err(Error::new("22008", "interval out of range"));
+        }
         writer.append_value(IntervalMonthDayNano::from(item));
         Ok(())
     }

@@ -20,6 +20,7 @@ use super::kernel::{Bool, Bytes, Date, F32, F64, I16, I32, I64, Input, Num, NumR
 use super::kernel::{Stamp, Str, Time, TimeTz, Uuid};
 use crate::error::{Error, Result};
 use crate::types::Type;
+use crate::values::json;
 
 /// The order of the values at two places.
 pub type Comparator = Box<dyn Fn(&ArrayRef, usize, &ArrayRef, usize) -> Ordering + Send + Sync>;
@@ -68,12 +69,10 @@ fn values(ty: &Type) -> Result<Comparator> {
         Type::TimeTz(_) => compared::<TimeTz>(|a, b| zoned_time(a).cmp(&zoned_time(b))),
         Type::Uuid => natural::<Uuid>(),
         Type::Bytea => natural::<Bytes>(),
-        Type::Text
-        | Type::Unknown
-        | Type::Varchar(_)
-        | Type::Char(_)
-        | Type::Name
-        | Type::Jsonb => natural::<Str>(),
+        Type::Text | Type::Unknown | Type::Varchar(_) | Type::Char(_) | Type::Name => {
+            natural::<Str>()
+        }
+        Type::Jsonb => compared::<Str>(json::compare),
         Type::Enum(of) => {
             let of = std::sync::Arc::clone(of);
             Box::new(move |left, at, right, other| {

@@ -1,7 +1,9 @@
 //! Values that Arrow has no type for, and the text forms of all.
 
 pub mod array_text;
+pub mod datetime;
 mod interval;
+pub mod json;
 mod numeric;
 
 pub use interval::Interval;

@@ -4,7 +4,8 @@
 //! max(x) over 3, NULL, 7 = 7        arg_max(name, x) = the name in the row of 7
 //! ```
 //!
-//! Of equal values, the one that came first is kept.
+//! Of equal values, such as 1.0 and 1.00, `min` and `max` give the last one, `arg_min` and
+//! `arg_max` the row of the first one.
 
 use arrow_array::{Array, ArrayRef};
 
@@ -142,6 +143,8 @@ impl Best {
     fn is_better(&self, a: (&ArrayRef, usize), b: (&ArrayRef, usize)) -> bool {
         let order = (self.compare)(a.0, a.1, b.0, b.1);
         match self.end {
+            // Of equal values `min` and `max` keep the last, as PostgreSQL does.
+            _ if order.is_eq() => self.by == 0,
             Extreme::Least => order.is_lt(),
             Extreme::Greatest => order.is_gt(),
         }

@@ -65,10 +65,10 @@ impl Fractions {
 /// A float with six significant digits, as C's `%g` writes it.
 fn general(value: f64) -> String {
     if value.is_nan() {
-        return "nan".to_owned();
+        return "NaN".to_owned();
     }
     if value.is_infinite() {
-        return if value > 0.0 { "inf" } else { "-inf" }.to_owned();
+        return if value > 0.0 { "Infinity" } else { "-Infinity" }.to_owned();
     }
     let scientific = format!("{value:.5e}");
     let (digits, exponent) = scientific.split_once('e').unwrap_or((&scientific, "0"));

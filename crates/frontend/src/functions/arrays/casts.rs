@@ -20,7 +20,7 @@ use arrow_array::{Array, ArrayRef, StringViewArray, StructArray};
 use arrow_buffer::NullBuffer;
 use arrow_schema::DataType;
 
-use super::lists::{list_of, reformed, too_many_elements};
+use super::lists::{Shape, list_of, reformed};
 use crate::error::{Error, Result};
 use crate::functions::kernel::{Call, Column, Kernel, repeated};
 use crate::functions::ordering::{depth, flat};
@@ -213,7 +213,7 @@ fn from_texts(texts: ArrayRef, ty: &Type, session: &Session) -> Result<ArrayRef>
 /// `22P02` for texts that are no arrays, and those of the elements.
 pub fn array_from_text(call: &Call<'_>, array: &ArrayRef) -> Result<ArrayRef> {
     let levels = depth(call.returns);
-    let mut offsets = vec![vec![0i32]; levels];
+    let mut shape = Shape::new(levels);
     let mut elements = StringViewBuilder::new();
     let mut total = 0usize;
     for text in texts(array)? {
@@ -234,20 +234,7 @@ pub fn array_from_text(call: &Call<'_>, array: &ArrayRef) -> Result<ArrayRef> {
             return Err(Error::unsupported(message)
                 .with_hint(format!("Write the type as {inner}{brackets}.")));
         }
-        // Lists of a level: one at the outermost, then the product of the lengths above.
-        let mut lists = 1usize;
-        for (at, offsets) in offsets.iter_mut().enumerate() {
-            let length = literal.dimensions.get(at).copied().unwrap_or(0);
-            for _ in 0..lists {
-                let last = offsets.last().copied().unwrap_or(0);
-                let next = i32::try_from(length).ok().and_then(|n| last.checked_add(n));
-                offsets.push(next.ok_or_else(too_many_elements)?);
-            }
-            lists = lists.checked_mul(length).ok_or_else(too_many_elements)?;
-            if lists == 0 {
-                break;
-            }
-        }
+        shape.push(&literal.dimensions)?;
         for element in literal.elements {
             total += element.as_ref().map_or(0, String::len);
             elements.append_option(element);
@@ -257,13 +244,8 @@ pub fn array_from_text(call: &Call<'_>, array: &ArrayRef) -> Result<ArrayRef> {
         }
     }
     let elements: ArrayRef = Arc::new(elements.finish());
-    let mut values = from_texts(elements, call.returns.innermost(), call.session)?;
-    let nulls = array.nulls().cloned();
-    while let Some(level) = offsets.pop() {
-        let nulls = nulls.clone().filter(|_| offsets.is_empty());
-        values = list_of(level, values, nulls)?;
-    }
-    Ok(values)
+    let values = from_texts(elements, call.returns.innermost(), call.session)?;
+    shape.around(values, array.nulls().cloned())
 }
 
 fn too_long() -> Error {

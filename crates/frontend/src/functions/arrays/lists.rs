@@ -21,7 +21,7 @@ use arrow_schema::{DataType, Field};
 use arrow_select::interleave::interleave;
 
 use crate::error::{Error, Result};
-use crate::functions::kernel::{Column, Input, Num, Output};
+use crate::functions::kernel::{Call, Column, Input, Kernel, Num, Output, repeated};
 use crate::functions::ordering::{dimensions, flat};
 use crate::types::Type;
 
@@ -238,4 +238,93 @@ impl<'a> Lists<'a> {
 pub fn rows_of(rows: usize, columns: &[Column]) -> usize {
     let same = !columns.is_empty() && columns.iter().all(|column| column.constant);
     if same { rows.min(1) } else { rows }
+}
+
+/// A kernel that computes one row if all arguments are constant. The closure's call has the
+/// number of rows that it is to compute.
+pub fn kernel(
+    f: impl Fn(&Call<'_>, &[Column]) -> Result<ArrayRef> + Send + Sync + 'static,
+) -> Kernel {
+    Arc::new(move |call, columns| {
+        let rows = rows_of(call.rows, columns);
+        Ok(repeated(f(&Call { rows, ..*call }, columns)?, call.rows))
+    })
+}
+
+/// The argument at a place.
+///
+/// # Errors
+/// `XX000` if there are fewer.
+pub fn argument(columns: &[Column], at: usize) -> Result<&Column> {
+    let column = columns.get(at);
+    column.ok_or_else(|| Error::internal("a function is short of arguments"))
+}
+
+/// The type of an argument.
+///
+/// # Errors
+/// `XX000` if there are fewer.
+pub fn argument_type<'a>(call: &Call<'a>, at: usize) -> Result<&'a Type> {
+    let ty = call.types.get(at);
+    ty.ok_or_else(|| Error::internal("a function is short of arguments' types"))
+}
+
+/// The type of the elements of an array's first dimension.
+pub fn element_of(ty: &Type) -> &Type {
+    match ty {
+        Type::Array(element) => element,
+        other => other,
+    }
+}
+
+/// The lists that hold the elements of arrays of several dimensions.
+pub struct Shape {
+    levels: Vec<Vec<i32>>,
+}
+
+impl Shape {
+    /// Arrays of a number of dimensions.
+    pub fn new(depth: usize) -> Self {
+        Self {
+            levels: vec![vec![0]; depth],
+        }
+    }
+
+    /// Adds an array with lengths of its dimensions; it is empty if there are none.
+    ///
+    /// # Errors
+    /// `54000` if there are too many elements.
+    pub fn push(&mut self, lengths: &[usize]) -> Result<()> {
+        // Lists of a level: one at the outermost, then the product of the lengths above.
+        let mut lists = 1usize;
+        for (at, offsets) in self.levels.iter_mut().enumerate() {
+            let length = lengths.get(at).copied().unwrap_or(0);
+            let next = lists.checked_mul(length);
+            let next = next.filter(|all| *all <= MOST_ELEMENTS);
+            let next = next.ok_or_else(too_many_elements)?;
+            for _ in 0..lists {
+                let last = offsets.last().copied().unwrap_or(0);
+                let end = last.checked_add(length as i32);
+                offsets.push(end.ok_or_else(too_many_elements)?);
+            }
+            lists = next;
+            if lists == 0 {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    /// The arrays of elements.
+    ///
+    /// # Errors
+    /// `XX000` if there are too few elements.
+    pub fn around(mut self, elements: ArrayRef, nulls: Option<NullBuffer>) -> Result<ArrayRef> {
+        let mut values = elements;
+        while let Some(level) = self.levels.pop() {
+            let nulls = nulls.clone().filter(|_| self.levels.is_empty());
+            values = list_of(level, values, nulls)?;
+        }
+        Ok(values)
+    }
 }

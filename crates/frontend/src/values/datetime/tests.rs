@@ -1,0 +1,1 @@
+//! Tests of texts of dates, times and intervals.
