@@ -215,16 +215,21 @@ fn nested(ty: &Type, array: &ArrayRef) -> Result<ArrayRef> {
 /// Values as bytes in their order, NULLs last.
 fn encoded(ty: &Type, array: &ArrayRef) -> Result<Rows> {
     let column = canonical(ty, array)?;
+    let converter = RowConverter::new(vec![last_null(column.data_type())])?;
+    Ok(converter.convert_columns(&[column])?)
+}
+
+/// Ascending, NULLs last.
+fn last_null(kind: &DataType) -> SortField {
     let options = SortOptions {
         descending: false,
         nulls_first: false,
     };
-    let field = SortField::new_with_options(column.data_type().clone(), options);
-    let converter = RowConverter::new(vec![field])?;
-    Ok(converter.convert_columns(&[column])?)
+    SortField::new_with_options(kind.clone(), options)
 }
 
-/// Turns rows of several columns into bytes that are equal where all values are.
+/// Turns rows of several columns into bytes that are equal where all values are, and in their
+/// order, NULLs last.
 pub(super) struct Encoder {
     types: Vec<Type>,
     converter: Option<RowConverter>,
@@ -253,7 +258,7 @@ impl Encoder {
             Some(converter) => converter,
             None => {
                 let fields = columns.iter();
-                let fields = fields.map(|column| SortField::new(column.data_type().clone()));
+                let fields = fields.map(|column| last_null(column.data_type()));
                 RowConverter::new(fields.collect())?
             }
         };
