@@ -20,8 +20,7 @@ use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
 use datafusion::arrow::array::{
-    Array, ArrayRef, BinaryBuilder, BinaryViewBuilder, FixedSizeBinaryBuilder, Float32Array,
-    Float64Array, Int32Array, PrimitiveArray, cast::AsArray,
+    Array, ArrayRef, BinaryBuilder, BinaryViewBuilder, FixedSizeBinaryBuilder, Int32Array, PrimitiveArray, cast::AsArray,
 };
 use datafusion::arrow::datatypes::{
     DataType, Decimal128Type, Float32Type, Float64Type, IntervalMonthDayNanoType,
@@ -312,6 +311,7 @@ impl ScalarUDFImpl for Canonical {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use datafusion::arrow::array::{Float32Array, Float64Array};
 
     #[test]
     fn zeros_and_nans_become_one() {

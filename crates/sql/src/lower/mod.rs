@@ -83,6 +83,12 @@ pub(crate) struct Surroundings {
     pub(crate) parameters: Arc<[ArrayRef]>,
 }
 
+impl std::fmt::Debug for Surroundings {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Surroundings")
+    }
+}
+
 /// The plan of DataFusion for a bound plan.
 ///
 /// # Errors

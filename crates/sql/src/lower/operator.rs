@@ -117,7 +117,7 @@ pub(super) fn batch(
 /// Those of the stream; `53200` without memory.
 pub(super) async fn collected(
     mut input: SendableRecordBatchStream,
-    memory: &mut MemoryReservation,
+    memory: &MemoryReservation,
 ) -> DfResult<Vec<RecordBatch>> {
     let mut batches = Vec::new();
     while let Some(batch) = input.next().await {
@@ -136,7 +136,7 @@ pub(super) async fn collected(
 /// Those of the stream; `53200` without memory.
 pub(super) async fn whole(
     input: SendableRecordBatchStream,
-    memory: &mut MemoryReservation,
+    memory: &MemoryReservation,
 ) -> DfResult<RecordBatch> {
     let schema = input.schema();
     let batches = collected(input, memory).await?;

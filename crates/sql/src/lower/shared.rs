@@ -13,7 +13,7 @@ use datafusion::arrow::datatypes::{Schema, SchemaRef};
 use datafusion::catalog::default_table_source::provider_as_source;
 use datafusion::catalog::{Session, TableProvider};
 use datafusion::common::tree_node::TreeNodeRecursion;
-use datafusion::error::Result as DfResult;
+use datafusion::error::{DataFusionError, Result as DfResult};
 use datafusion::execution::memory_pool::MemoryReservation;
 use datafusion::execution::session_state::SessionState;
 use datafusion::execution::{SendableRecordBatchStream, TaskContext};
@@ -69,8 +69,8 @@ impl Lowering {
                     Arc::clone(table)
                 }
             };
-            let columns = cte.body.columns().iter().map(|column| column.id);
-            let columns = columns.collect();
+            let columns = cte.body.columns().into_iter();
+            let columns = columns.map(|column| column.id).collect();
             let shared = Shared { table, columns };
             self.tables.borrow_mut().insert(cte.id, shared);
         }
@@ -445,14 +445,14 @@ impl ExecutionPlan for ReadExec {
                         let memory = memory.register(context.memory_pool());
                         let stream = execute_stream(plan, Arc::clone(&context))?;
                         let batches = collected(stream, &memory).await?;
-                        Ok::<_, datafusion::error::DataFusionError>(Kept {
+                        Ok::<_, DataFusionError>(Kept {
                             batches,
                             _memory: memory,
                         })
                     };
                     let kept = cell.get_or_try_init(compute).await?;
                     let given: Vec<_> = kept.batches.iter().map(chosen).collect();
-                    Ok(futures::stream::iter(given))
+                    Ok::<_, DataFusionError>(futures::stream::iter(given))
                 };
                 futures::stream::once(work).try_flatten().right_stream()
             }

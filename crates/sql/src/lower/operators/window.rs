@@ -12,9 +12,8 @@ use datafusion::arrow::row::{RowConverter, Rows, SortField};
 use datafusion::error::Result as DfResult;
 use datafusion::execution::SendableRecordBatchStream;
 use datafusion::execution::memory_pool::MemoryReservation;
-use freestone_frontend::functions::aggregates::Direction;
+use freestone_frontend::functions::aggregates::{Direction, comparator};
 use freestone_frontend::functions::kernel::Call;
-use freestone_frontend::functions::ordering;
 use freestone_frontend::functions::windows::aggregate::over_frames;
 use freestone_frontend::functions::windows::frame::{Frame, Ranges, frames, peers};
 use freestone_frontend::functions::windows::Partition;
@@ -275,7 +274,7 @@ fn one(
     let arguments: Vec<ArrayRef> = arguments.map(|at| Arc::clone(part.column(*at))).collect();
     let found = match &spec.distances {
         Some(distances) => {
-            let compare = ordering::comparator(&distances.ty)?;
+            let compare = comparator(&distances.ty)?;
             let ranges = Ranges {
                 keys: part.column(distances.keys),
                 start: distances.start.map(|at| part.column(at)),
