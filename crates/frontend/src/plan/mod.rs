@@ -92,12 +92,31 @@ pub enum JoinKind {
     AsOf,
     /// The same, and rows of the left side without one.
     AsOfLeft,
+    /// Each row of the left side with the only one of the right side that the condition
+    /// allows, or with NULLs; several are an error, as those of a scalar sub-query.
+    Single,
+    /// Rows of the left side, and a column of type BOOLEAN that tells whether the condition
+    /// holds for any row of the right side, by three-valued logic: `x = ANY (SELECT …)`.
+    /// Without a condition it tells whether there is a row.
+    Mark(ColumnId),
 }
 
 impl JoinKind {
     /// Whether the right side's columns are columns of the join.
     pub fn gives_right(self) -> bool {
-        !matches!(self, JoinKind::Semi | JoinKind::Anti)
+        !matches!(self, JoinKind::Semi | JoinKind::Anti | JoinKind::Mark(_))
+    }
+
+    /// The column that it adds.
+    pub fn mark(self) -> Option<Column> {
+        match self {
+            JoinKind::Mark(id) => Some(Column {
+                id,
+                name: "mark".to_owned(),
+                ty: Type::Bool,
+            }),
+            _ => None,
+        }
     }
 }
 
@@ -511,6 +530,7 @@ impl Plan {
                 if kind.gives_right() {
                     columns.extend(right.columns());
                 }
+                columns.extend(kind.mark());
                 columns
             }
             Plan::Aggregate {

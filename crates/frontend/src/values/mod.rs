@@ -2,9 +2,11 @@
 
 pub mod array_text;
 pub mod datetime;
+pub mod float;
 mod interval;
 pub mod json;
-mod numeric;
+pub(crate) mod numeric;
+pub mod regex;
 
 pub use interval::Interval;
 pub use numeric::Numeric;

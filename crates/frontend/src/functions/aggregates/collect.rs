@@ -16,6 +16,7 @@ use arrow_schema::{DataType, Field};
 
 use super::{Catalogue, State, argument, make, null, one, plain, too_long};
 use crate::error::{Error, Result};
+use crate::functions::json::Encoder;
 use crate::functions::kernel::{Bytes, Call, Column, Input, Str};
 use crate::functions::{Returns, catalogue};
 use crate::types::Type;
@@ -94,7 +95,7 @@ impl Collected {
                 return Err(Error::new("22004", "cannot accumulate null arrays"));
             }
             let shape = shape(array.as_list::<i32>().value(row));
-            if shape.first() == Some(&0) {
+            if self.shape.is_none() && shape.first() == Some(&0) {
                 return Err(Error::new("2202E", "cannot accumulate empty arrays"));
             }
             if *self.shape.get_or_insert_with(|| shape.clone()) != shape {
@@ -236,36 +237,25 @@ impl Json {
 
 impl State for Json {
     fn add(&mut self, call: &Call<'_>, arguments: &[ArrayRef]) -> Result<()> {
-        let ty = |at: usize| call.types.get(at).unwrap_or(&Type::Text);
-        let values = argument(arguments, usize::from(self.object))?;
-        let keys = if self.object {
-            let keys = argument(arguments, 0)?;
-            if keys.null_count() > 0 {
-                return Err(Error::new("22023", "field name must not be null"));
-            }
-            Some(to_text(call, ty(0), keys)?)
-        } else {
-            None
+        let encoder = |at: usize| {
+            let ty = call.types.get(at).unwrap_or(&Type::Text);
+            Encoder::new(call.session, ty, argument(arguments, at)?)
         };
-        for row in 0..values.len() {
-            self.text
-                .push_str(if self.text.is_empty() { "" } else { ", " });
+        let values = encoder(usize::from(self.object))?;
+        let keys = self.object.then(|| encoder(0)).transpose()?;
+        for row in 0..argument(arguments, 0)?.len() {
+            let first = self.text.is_empty();
+            self.text.push_str(if first { "" } else { ", " });
             if let Some(keys) = &keys {
-                write_string(keys.as_string_view().value(row), &mut self.text);
+                if keys.is_null(row) {
+                    return Err(Error::new("22023", "field name must not be null"));
+                }
+                keys.write_key(row, &mut self.text)?;
                 self.text.push_str(" : ");
-            } else if !self.text.is_empty()
-                && !values.is_null(row)
-                && matches!(ty(0), Type::Array(_) | Type::Record(_))
-            {
+            } else if !first && values.has_parts() && !values.is_null(row) {
                 self.text.push_str("\n ");
             }
-            json_of(
-                call,
-                ty(usize::from(self.object)),
-                values,
-                row,
-                &mut self.text,
-            )?;
+            values.write(row, &mut self.text);
             self.check()?;
         }
         Ok(())
@@ -304,82 +294,6 @@ fn cast(call: &Call<'_>, from: &Type, to: &Type, values: &ArrayRef) -> Result<Ar
         session: call.session,
     };
     (function.kernel)(&call, &[Column::rows(Arc::clone(values))])
-}
-
-/// The text forms of values.
-fn to_text(call: &Call<'_>, ty: &Type, values: &ArrayRef) -> Result<ArrayRef> {
-    let texts = cast(call, ty, &Type::Text, values)?;
-    if texts.as_string_view_opt().is_none() {
-        return Err(Error::unsupported(format!("type {ty} has no text form")));
-    }
-    Ok(texts)
-}
-
-/// Writes a value as JSON: numbers, booleans and JSON as they are, others as strings.
-///
-/// The chapter of JSON has the complete function, which will take the place of this one.
-fn json_of(
-    call: &Call<'_>,
-    ty: &Type,
-    array: &ArrayRef,
-    row: usize,
-    out: &mut String,
-) -> Result<()> {
-    if array.is_null(row) {
-        out.push_str("null");
-        return Ok(());
-    }
-    if let Type::Array(element) = ty {
-        let values = array.as_list::<i32>().value(row);
-        out.push('[');
-        for at in 0..values.len() {
-            out.push_str(if at > 0 { "," } else { "" });
-            json_of(call, element, &values, at, out)?;
-        }
-        out.push(']');
-        return Ok(());
-    }
-    if let Type::Record(fields) = ty {
-        out.push('{');
-        for (at, (name, ty)) in fields.iter().enumerate() {
-            out.push_str(if at > 0 { "," } else { "" });
-            write_string(name, out);
-            out.push(':');
-            json_of(call, ty, array.as_struct().column(at), row, out)?;
-        }
-        out.push('}');
-        return Ok(());
-    }
-    let texts = to_text(call, ty, &array.slice(row, 1))?;
-    let text = texts.as_string_view().value(0);
-    let finite = !text.contains("NaN") && !text.contains("Inf");
-    match ty {
-        Type::Bool | Type::Json | Type::Jsonb => out.push_str(text),
-        _ if ty.is_number() && !matches!(ty, Type::Oid | Type::Reg(_)) && finite => {
-            out.push_str(text);
-        }
-        _ => write_string(text, out),
-    }
-    Ok(())
-}
-
-/// Writes a JSON string.
-fn write_string(text: &str, out: &mut String) {
-    out.push('"');
-    for c in text.chars() {
-        match c {
-            '"' => out.push_str("\\\""),
-            '\\' => out.push_str("\\\\"),
-            '\u{8}' => out.push_str("\\b"),
-            '\u{c}' => out.push_str("\\f"),
-            '\n' => out.push_str("\\n"),
-            '\r' => out.push_str("\\r"),
-            '\t' => out.push_str("\\t"),
-            c if (c as u32) < 32 => out.push_str(&format!("\\u{:04x}", c as u32)),
-            c => out.push(c),
-        }
-    }
-    out.push('"');
 }
 
 /// An array of the first argument's type.

@@ -9,17 +9,17 @@
 
 use arrow_array::{Array, ArrayRef};
 
-use super::order::{Compare, comparator};
 use super::{
     Aggregate, Catalogue, Extreme, Fold, State, argument, as_argument, copied, fold, make, null,
     one, plain,
 };
 use crate::error::Result;
 use crate::functions::kernel::{Bool, Call, I16, I32, I64};
+use crate::functions::ordering::{Comparator, comparator};
 use crate::types::Type;
 
 /// `count(*)`, and `count(x)`, to which NULLs never come.
-struct Count(i64);
+pub(super) struct Count(pub(super) i64);
 
 impl State for Count {
     fn add(&mut self, call: &Call<'_>, _: &[ArrayRef]) -> Result<()> {
@@ -131,7 +131,7 @@ bits! {
 
 /// The row in which an argument is least or greatest: `min`, `max`, `arg_min`, `arg_max`.
 struct Best {
-    compare: Compare,
+    compare: Comparator,
     end: Extreme,
     /// The place among the arguments of the value that is compared.
     by: usize,

@@ -15,19 +15,17 @@
 //! | `collect` | arrays, strings and JSON of all values |
 //! | `statistics` | variances, regressions, moments, entropy |
 //! | `sets` | ordered-set and hypothetical-set aggregates |
-//! | `order` | comparison of two values of any type |
 //!
 //! GROUPING belongs to the binder, ORDER BY, DISTINCT and FILTER to the operator that calls.
 
 mod collect;
 mod exact;
 mod general;
-mod order;
 mod sets;
 mod statistics;
 mod sums;
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 
 use std::fmt;
 use std::sync::Arc;
@@ -38,8 +36,6 @@ use super::kernel::{Call, Input, Output};
 use super::{Catalogue, Returns};
 use crate::error::{Error, Result};
 use crate::types::Type;
-
-pub use order::{Compare, comparator};
 
 /// How an aggregate's arguments are written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

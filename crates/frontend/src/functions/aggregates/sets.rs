@@ -16,8 +16,6 @@ use arrow_array::cast::AsArray;
 use arrow_array::{Array, ArrayRef};
 
 use super::collect::{Values, list_of};
-use super::order::{Compare, comparator};
-use super::sums::scaled;
 use super::{
     Aggregate, Catalogue, Direction, Kind, State, argument, as_argument, copied, make, null, one,
     plain,
@@ -25,6 +23,7 @@ use super::{
 use crate::error::{Error, Result};
 use crate::functions::Returns;
 use crate::functions::kernel::{Call, F64, I64, Input, Output, Span};
+use crate::functions::ordering::{Comparator, comparator};
 use crate::types::Type;
 use crate::values::Interval;
 
@@ -100,7 +99,7 @@ struct Percentile {
     fractions: Option<Fractions>,
     between: Between,
     /// The comparison by which values are sorted first, where they do not come in order.
-    sort: Option<Compare>,
+    sort: Option<Comparator>,
     values: Values,
 }
 
@@ -139,22 +138,8 @@ impl Percentile {
             }
             Between::Continuous if *ty == Type::Interval => {
                 interpolated::<Span>(call, ty, values, fractions, |low, high, part| {
-                    // Fields overflow as those of a sum do.
-                    let minus = |a: i32, b: i32| a.checked_sub(b).ok_or_else(out_of_range);
-                    let plus = |a: i32, b: i32| a.checked_add(b).ok_or_else(out_of_range);
-                    let micros = high.micros.checked_sub(low.micros);
-                    let distance = Interval {
-                        months: minus(high.months, low.months)?,
-                        days: minus(high.days, low.days)?,
-                        micros: micros.ok_or_else(out_of_range)?,
-                    };
-                    let way = scaled(distance, |field| field * part)?;
-                    let micros = way.micros.checked_add(low.micros);
-                    Ok(Interval {
-                        months: plus(way.months, low.months)?,
-                        days: plus(way.days, low.days)?,
-                        micros: micros.ok_or_else(out_of_range)?,
-                    })
+                    let way: Interval = high.minus(&low)?.times(part)?;
+                    way.plus(&low)
                 })
             }
             Between::Continuous => {
@@ -164,10 +149,6 @@ impl Percentile {
             }
         }
     }
-}
-
-fn out_of_range() -> Error {
-    Error::new("22008", "interval out of range")
 }
 
 /// Values on the line between the two that are next to each fraction.
@@ -239,7 +220,7 @@ impl State for Percentile {
 /// `mode`: the most frequent value; of several, the first.
 struct Mode {
     values: Values,
-    compare: Compare,
+    compare: Comparator,
     /// Whether equal values come one after the other.
     sorted: bool,
 }
@@ -286,7 +267,7 @@ enum Place {
 struct Hypothetical {
     place: Place,
     row: Vec<ArrayRef>,
-    compare: Vec<Compare>,
+    compare: Vec<Comparator>,
     directions: Vec<Direction>,
     rows: i64,
     before: i64,

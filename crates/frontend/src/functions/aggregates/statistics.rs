@@ -16,11 +16,12 @@ use std::sync::Arc;
 use arrow_array::{Array, ArrayRef};
 
 use super::collect::Values;
-use super::order::comparator;
+use super::general::Count;
 use super::sums::{Wanted, exact};
 use super::{Catalogue, Fold, State, argument, float_overflow, fold, make, one, plain};
 use crate::error::Result;
 use crate::functions::kernel::{Call, F32, F64, I64, Input};
+use crate::functions::ordering::comparator;
 use crate::types::Type;
 
 /// The count, the sum and the sum of squared distances from the mean of one variable.
@@ -162,9 +163,6 @@ impl State for Regression {
     }
 
     fn result(&mut self, call: &Call<'_>) -> Result<ArrayRef> {
-        if *call.returns == Type::Int8 {
-            return one::<I64>(call, Some(self.pairs.n as i64));
-        }
         one::<F64>(call, (self.result)(&self.pairs))
     }
 }
@@ -357,7 +355,8 @@ pub(super) fn register(c: &mut Catalogue) {
         let state = regression(*result);
         c.add_aggregate(plain(name, &[Float8, Float8], Float8, state));
     }
-    let count = regression(|pairs| Some(pairs.n));
+    // Pairs are counted without a look at their values, which may overflow.
+    let count = make(|_, _| Ok(Count(0)));
     c.add_aggregate(plain("regr_count", &[Float8, Float8], Int8, count));
     let powers = [
         ("skewness", fold::<Skewness>()),

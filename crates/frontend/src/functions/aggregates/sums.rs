@@ -276,24 +276,9 @@ struct Spans {
 
 impl Spans {
     fn change(&mut self, item: Interval, count: i64) -> Result<()> {
-        let out_of_range = || Error::new("22008", "interval out of range");
-        let (months, days, micros) = if count < 0 {
-            (
-                self.sum.months.checked_sub(item.months),
-                self.sum.days.checked_sub(item.days),
-                self.sum.micros.checked_sub(item.micros),
-            )
-        } else {
-            (
-                self.sum.months.checked_add(item.months),
-                self.sum.days.checked_add(item.days),
-                self.sum.micros.checked_add(item.micros),
-            )
-        };
-        self.sum = Interval {
-            months: months.ok_or_else(out_of_range)?,
-            days: days.ok_or_else(out_of_range)?,
-            micros: micros.ok_or_else(out_of_range)?,
+        self.sum = match count < 0 {
+            true => self.sum.minus(&item)?,
+            false => self.sum.plus(&item)?,
         };
         self.count += count;
         Ok(())
@@ -331,47 +316,7 @@ spans! {
     /// `sum` of INTERVAL.
     SpanSum |all| Ok(all.sum);
     /// `avg` of INTERVAL.
-    SpanMean |all| scaled(all.sum, |x| x / all.count as f64);
-}
-
-/// An interval multiplied or divided: fractions of a month become days of 30 a month, and
-/// fractions of a day become time.
-pub(super) fn scaled(span: Interval, by: impl Fn(f64) -> f64) -> Result<Interval> {
-    const DAYS_OF_MONTH: f64 = 30.0;
-    const SECONDS_OF_DAY: f64 = 86_400.0;
-    const MICROS: f64 = 1_000_000.0;
-    let out_of_range = || Error::new("22008", "interval out of range");
-    let whole = |value: f64| {
-        let fits = value >= f64::from(i32::MIN) && value <= f64::from(i32::MAX);
-        if fits {
-            Ok(value as i32)
-        } else {
-            Err(out_of_range())
-        }
-    };
-    let rounded = |value: f64| (value * MICROS).round_ties_even() / MICROS;
-    let (month, day) = (by(f64::from(span.months)), by(f64::from(span.days)));
-    let (months, mut days) = (whole(month)?, whole(day)?);
-    let month_days = rounded((month - f64::from(months)) * DAYS_OF_MONTH);
-    let mut seconds = (day - f64::from(days) + month_days - month_days.trunc()) * SECONDS_OF_DAY;
-    seconds = rounded(seconds);
-    if seconds.abs() >= SECONDS_OF_DAY {
-        let more = (seconds / SECONDS_OF_DAY).trunc();
-        days = days.checked_add(whole(more)?).ok_or_else(out_of_range)?;
-        seconds -= more * SECONDS_OF_DAY;
-    }
-    days = days
-        .checked_add(whole(month_days)?)
-        .ok_or_else(out_of_range)?;
-    let micros = (by(span.micros as f64) + seconds * MICROS).round_ties_even();
-    if !(-9.223_372_036_854_775e18..=9.223_372_036_854_775e18).contains(&micros) {
-        return Err(out_of_range());
-    }
-    Ok(Interval {
-        months,
-        days,
-        micros: micros as i64,
-    })
+    SpanMean |all| all.sum.over(all.count as f64);
 }
 
 /// NUMERIC with all digits that there are, at the argument's scale.

@@ -15,9 +15,10 @@ use arrow_array::cast::AsArray;
 use arrow_array::types::*;
 use arrow_array::{Array, ArrayRef, UInt64Array};
 
-use super::{Aggregate, Direction, Kind, comparator};
+use super::{Aggregate, Direction, Kind};
 use crate::error::{Error, Result};
 use crate::functions::kernel::{Call, Input, Num, Output, Span};
+use crate::functions::ordering::comparator;
 use crate::functions::resolve::resolve_function;
 use crate::functions::{Session, catalogue};
 use crate::types::Type;

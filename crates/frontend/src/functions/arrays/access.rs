@@ -8,7 +8,7 @@
 
 use std::sync::Arc;
 
-use arrow_array::{Array, ArrayRef, UInt32Array};
+use arrow_array::{ArrayRef, UInt32Array};
 use arrow_buffer::NullBuffer;
 use arrow_select::take::take;
 

@@ -3,7 +3,7 @@
 //! Arrays within an array have to have equal dimensions. Empty ones and NULLs make it empty if
 //! there is nothing else.
 
-use arrow_array::{Array, ArrayRef};
+use arrow_array::ArrayRef;
 
 use super::lists::{Picker, element_of, kernel};
 use crate::error::{Error, Result};

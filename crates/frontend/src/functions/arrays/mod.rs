@@ -4,7 +4,9 @@ mod access;
 mod any_all;
 mod build;
 pub mod casts;
+mod friendly;
 mod functions;
+pub mod lambda;
 pub mod lists;
 mod operators;
 
@@ -18,5 +20,6 @@ pub(super) fn register(c: &mut Catalogue) {
     access::register(c);
     build::register(c);
     functions::register(c);
+    friendly::register(c);
     operators::register(c);
 }

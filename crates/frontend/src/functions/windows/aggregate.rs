@@ -24,8 +24,9 @@ use arrow_select::take::take;
 
 use super::frame::Frames;
 use crate::error::{Error, Result};
-use crate::functions::aggregates::{Aggregate, Extreme, State, comparator};
+use crate::functions::aggregates::{Aggregate, Extreme, State};
 use crate::functions::kernel::Call;
+use crate::functions::ordering::comparator;
 
 /// Results that are joined at once, so that arrays of one row do not pile up.
 const JOINED: usize = 1024;

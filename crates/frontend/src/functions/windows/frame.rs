@@ -32,7 +32,8 @@ use arrow_array::{Array, ArrayRef, ArrowPrimitiveType, PrimitiveArray};
 use arrow_schema::DataType;
 
 use crate::error::{Error, Result};
-use crate::functions::aggregates::{Compare, Direction};
+use crate::functions::aggregates::Direction;
+use crate::functions::ordering::Comparator;
 
 /// In which units offsets count.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -103,13 +104,14 @@ impl Default for Frame {
 pub struct Ranges<'a> {
     /// The order values of the partition's rows, in order.
     pub keys: &'a ArrayRef,
-    /// The values at which frames start, one for each row, if the start has an offset. Rows
-    /// whose order value is NULL have none.
+    /// The values at which frames start, one for each row, if the start has an offset. NULL
+    /// says that the value is beyond the type's limits; the caller refuses an offset that is
+    /// NULL ([`null_offset`]). Rows whose order value is NULL need none.
     pub start: Option<&'a ArrayRef>,
     /// The same of frames' ends.
     pub end: Option<&'a ArrayRef>,
     /// The comparison of order values with those at which frames start and end.
-    pub compare: Compare,
+    pub compare: &'a Comparator,
     /// The direction of the order.
     pub direction: Direction,
 }
@@ -258,12 +260,11 @@ fn ends(
     };
     if frame.mode == Mode::Range {
         let ranges = ranges.ok_or_else(|| Error::internal("RANGE without order values"))?;
-        return range_ends(end, rows, ranges);
+        return range_ends(end, preceding, rows, ranges);
     }
-    let word = end.word();
-    let offset = offset.ok_or_else(|| null_offset(word))?;
+    let offset = offset.ok_or_else(|| null_offset(end == End::Start))?;
     let offset = usize::try_from(offset).map_err(|_| {
-        let message = format!("frame {word} offset must not be negative");
+        let message = format!("frame {} offset must not be negative", end.word());
         Error::new("22013", message)
     })?;
     Ok(match frame.mode {
@@ -281,8 +282,11 @@ fn ends(
     })
 }
 
-fn null_offset(word: &str) -> Error {
-    Error::new("22004", format!("frame {word} offset must not be null"))
+/// `22004`: the offset of a frame's start or of its end is NULL.
+pub fn null_offset(is_start: bool) -> Error {
+    let end = if is_start { End::Start } else { End::End };
+    let message = format!("frame {} offset must not be null", end.word());
+    Error::new("22004", message)
 }
 
 /// The ends of frames that lie some groups of peers before or behind a row.
@@ -312,7 +316,7 @@ fn group_ends(end: End, peers: &[Range<usize>], offset: usize, preceding: bool) 
 }
 
 /// The ends of frames at values of the order column.
-fn range_ends(end: End, rows: usize, ranges: &Ranges<'_>) -> Result<Vec<usize>> {
+fn range_ends(end: End, preceding: bool, rows: usize, ranges: &Ranges<'_>) -> Result<Vec<usize>> {
     let boundaries = match end {
         End::Start => ranges.start,
         End::End => ranges.end,
@@ -336,7 +340,11 @@ fn range_ends(end: End, rows: usize, ranges: &Ranges<'_>) -> Result<Vec<usize>> 
             continue;
         }
         if boundaries.is_null(row) {
-            return Err(null_offset(end.word()));
+            ends.push(match preceding {
+                true => known.start,
+                false => known.end,
+            });
+            continue;
         }
         while place < known.end {
             let mut order = (ranges.compare)(keys, place, boundaries, row);
@@ -358,8 +366,8 @@ fn range_ends(end: End, rows: usize, ranges: &Ranges<'_>) -> Result<Vec<usize>> 
 }
 
 /// The values at which frames with a RANGE offset start or end, for order values that are
-/// numbers and an offset of the same type (one row). A value beyond the type's limits becomes
-/// the limit. `None` for other types, whose operators the caller must use.
+/// numbers and an offset of the same type (one row). A value beyond the type's limits is NULL.
+/// `None` for other types, whose operators the caller must use.
 ///
 /// # Errors
 /// `22004` for an offset that is NULL, `22013` for one that is negative or not a number.
@@ -371,37 +379,38 @@ pub fn boundary(
     direction: Direction,
 ) -> Result<Option<ArrayRef>> {
     if offset.is_empty() || offset.is_null(0) {
-        let end = if is_start { End::Start } else { End::End };
-        return Err(null_offset(end.word()));
+        return Err(null_offset(is_start));
     }
+    // Nothing is added to NULLs, and a wrong offset does no harm.
+    let any = keys.null_count() < keys.len();
     // What precedes is less in ascending order.
     let minus = is_preceding != direction.descending;
     macro_rules! integers {
         ($arrow:ident) => {{
             let by = offset.as_primitive::<$arrow>().value(0);
-            if by < 0 {
+            if by < 0 && any {
                 return Err(negative_offset());
             }
             mapped::<$arrow>(keys, |key| match minus {
-                true => key.saturating_sub(by),
-                false => key.saturating_add(by),
+                true => key.checked_sub(by),
+                false => key.checked_add(by),
             })
         }};
     }
     macro_rules! floats {
         ($arrow:ident, $native:ident) => {{
             let by = offset.as_primitive::<$arrow>().value(0);
-            if by.is_nan() || by < 0.0 {
+            if (by.is_nan() || by < 0.0) && any {
                 return Err(negative_offset());
             }
             mapped::<$arrow>(keys, |key| {
                 let sum = if minus { key - by } else { key + by };
                 // An infinite value minus infinity is a boundary that all values are within.
-                match sum.is_nan() && !key.is_nan() {
+                Some(match sum.is_nan() && !key.is_nan() {
                     true if is_start != direction.descending => $native::NEG_INFINITY,
                     true => $native::INFINITY,
                     false => sum,
-                }
+                })
             })
         }};
     }
@@ -426,7 +435,10 @@ pub fn negative_offset() -> Error {
 }
 
 /// An array with each value changed, of the same Arrow type.
-fn mapped<T: ArrowPrimitiveType>(keys: &ArrayRef, f: impl Fn(T::Native) -> T::Native) -> ArrayRef {
-    let mapped: PrimitiveArray<T> = keys.as_primitive::<T>().unary(f);
+fn mapped<T: ArrowPrimitiveType>(
+    keys: &ArrayRef,
+    f: impl Fn(T::Native) -> Option<T::Native>,
+) -> ArrayRef {
+    let mapped: PrimitiveArray<T> = keys.as_primitive::<T>().unary_opt(f);
     Arc::new(mapped.with_data_type(keys.data_type().clone()))
 }

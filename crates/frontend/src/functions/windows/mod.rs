@@ -46,6 +46,8 @@ pub struct WindowFunction {
     pub returns: Returns,
     /// Whether RESPECT NULLS and IGNORE NULLS may be written.
     pub nulls: bool,
+    /// Whether it looks at the frame; frames need not be computed for others.
+    pub framed: bool,
     /// Its work.
     pub kernel: WindowKernel,
 }

@@ -194,6 +194,7 @@ pub(super) fn register(c: &mut Catalogue) {
             optional,
             returns: Returns::from(returns),
             nulls: true,
+            framed: !matches!(name, "lag" | "lead"),
             kernel,
         });
     };

@@ -109,6 +109,7 @@ pub(super) fn register(c: &mut Catalogue) {
             optional: 0,
             returns: returns.into(),
             nulls: false,
+            framed: false,
             kernel: Arc::new(kernel),
         });
     }

@@ -253,11 +253,11 @@ impl<'a> Reader<'a> {
             };
             self.note(found)?;
         }
-        self.validate()?;
-        self.apply_afternoon()?;
         if let Some(special) = self.special {
             return Ok(special);
         }
+        self.validate()?;
+        self.apply_afternoon()?;
         if !self.has(part::DATE) {
             return Err(Refused::Format);
         }
@@ -737,6 +737,10 @@ impl<'a> Reader<'a> {
                     part::ZONE
                 }
                 Kind::Number => match self.label.take() {
+                    // Parts of a time have no labels here.
+                    Some(Unit::Hour | Unit::Minute | Unit::Second) => {
+                        return Err(Refused::Format);
+                    }
                     Some(label) => self.labelled(label, text, part::DATE)?,
                     None => match text.find('.') {
                         Some(_) if date_ahead(at) && last == Some(Kind::Date) => self.date(text)?,

@@ -31,7 +31,7 @@ use crate::error::{Error, Result};
 mod arithmetic;
 mod bytes;
 mod power;
-mod text;
+pub(crate) mod text;
 
 #[cfg(test)]
 mod tests;
@@ -75,6 +75,7 @@ enum Repr {
 }
 
 use Repr::{Big, Infinity, NaN, NegInfinity, Small};
+pub(crate) use arithmetic::divided;
 
 /// Ten to the power of `n`, if it fits.
 #[inline]
