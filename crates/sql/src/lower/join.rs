@@ -14,11 +14,13 @@ use datafusion::logical_expr::{Expr, Join, JoinConstraint, LogicalPlan, Operator
 use freestone_frontend::plan::{
     Column, ColumnId, Expr as Bound, ExprKind, JoinKind, Plan, TableCall,
 };
+use freestone_frontend::types::Type;
 
 use super::expression::{balanced, comparison, exact};
 use super::operator::over;
 use super::operators::asof::{AsOf, Near};
 use super::operators::lateral::{Lateral, Pairs};
+use super::operators::matches::Matches;
 use super::operators::set_rows::{Part, SetRows};
 use super::relation::filtered;
 use super::{Lowering, canonical, own_name, projected, schema_of};
@@ -66,6 +68,14 @@ impl Lowering {
             JoinKind::Anti => JoinType::LeftAnti,
             JoinKind::AsOf | JoinKind::AsOfLeft => {
                 return self.as_of(kind == JoinKind::AsOfLeft, left, right, condition);
+            }
+            // The only row that there is beside each row.
+            JoinKind::Single if condition.is_none_or(is_true) && is_one_row(right) => {
+                JoinType::Inner
+            }
+            JoinKind::Single if self.finds_one(left, right, condition) => JoinType::Left,
+            JoinKind::Single | JoinKind::Mark(_) => {
+                return self.matches(kind, left, right, condition);
             }
         };
         let sides = [known, ids(&right.columns())];
@@ -180,6 +190,10 @@ impl Lowering {
             JoinKind::Left => Pairs::Left,
             JoinKind::Semi => Pairs::Semi,
             JoinKind::Anti => Pairs::Anti,
+            JoinKind::Single => Pairs::Single,
+            JoinKind::Mark(_) => Pairs::Mark {
+                condition: condition.is_some(),
+            },
             _ => {
                 let message = "a dependent side of such a join";
                 return Err(Error::unsupported(message));
@@ -190,18 +204,27 @@ impl Lowering {
             false => Vec::new(),
         };
         let mut plan = right.clone();
-        if let Some(condition) = condition {
-            plan = Plan::Filter {
-                input: Box::new(plan),
-                condition: condition.clone(),
-            };
-        }
         // No more columns than are read above.
+        let mut items: Vec<(Column, Bound)> = given
+            .iter()
+            .map(|column| (column.clone(), column.reference()))
+            .collect();
+        match (condition, kind) {
+            (Some(condition), JoinKind::Mark(_)) => {
+                let column = self.fresh("condition", Type::Bool);
+                items.push((column, condition.clone()));
+            }
+            (Some(condition), _) => {
+                plan = Plan::Filter {
+                    input: Box::new(plan),
+                    condition: condition.clone(),
+                };
+            }
+            (None, _) => {}
+        }
+        let inside = items.iter().map(|(column, _)| column.ty.arrow()).collect();
         plan = Plan::Project {
-            items: given
-                .iter()
-                .map(|column| (column.clone(), column.reference()))
-                .collect(),
+            items,
             input: Box::new(plan),
         };
         let free = plan.free();
@@ -214,18 +237,110 @@ impl Lowering {
         let below = self.plan(left)?;
         let values: Vec<Bound> = outer.iter().map(Column::reference).collect();
         let (below, _) = self.with_keys(&kept, &values.iter().collect::<Vec<_>>(), &[], below)?;
-        let columns: Vec<Column> = kept.iter().chain(&given).cloned().collect();
+        let mut columns: Vec<Column> = kept.iter().chain(&given).cloned().collect();
+        columns.extend(kind.mark());
         let schema = self.schema_of_kept(&columns)?;
         let operator = Lateral {
             pairs,
             columns: kept.len(),
             outer,
-            given: given.iter().map(|column| column.ty.arrow()).collect(),
+            given: inside,
             plan,
             around: self.around.clone(),
             tables: self.tables.borrow().clone(),
         };
         Ok(over(operator, vec![below], schema))
+    }
+
+    /// Whether a row of the left side can find no more than one of the right one.
+    fn finds_one(&self, left: &Plan, right: &Plan, condition: Option<&Bound>) -> bool {
+        let sides = [ids(&left.columns()), ids(&right.columns())];
+        let mut equal = HashSet::new();
+        for term in terms(condition) {
+            let found = compared(term, &sides).filter(|found| found.op == Operator::Eq);
+            if let Some(found) = found
+                && let ExprKind::Column(id) = found.sides[1].kind
+            {
+                equal.insert(id);
+            }
+        }
+        is_unique(right, &equal)
+    }
+
+    /// A join by an operator of ours that gives each left row its only match, or a mark.
+    fn matches(
+        &self,
+        kind: JoinKind,
+        left: &Plan,
+        right: &Plan,
+        condition: Option<&Bound>,
+    ) -> Result<LogicalPlan> {
+        let mark = kind.mark();
+        let sides = [ids(&left.columns()), ids(&right.columns())];
+        let plain = |found: &Comparison<'_>| {
+            let [a, b] = found.sides.map(|side| side.ty.base());
+            found.op == Operator::Eq && a == b && !matches!(a, Type::Jsonb | Type::Json)
+        };
+        let (mut equal, mut rest) = (Vec::new(), Vec::new());
+        for term in terms(condition) {
+            match compared(term, &sides).filter(plain) {
+                Some(found) => equal.push(found),
+                None => rest.push(term.clone()),
+            }
+        }
+        // What is NULL of an equality counts, too, where other conditions stand beside it.
+        if mark.is_some() && !rest.is_empty() {
+            equal.clear();
+            rest = terms(condition).into_iter().cloned().collect();
+        }
+        let rest = (!rest.is_empty()).then(|| Bound::and(rest));
+        let reads = rest.as_ref().map(Bound::reads).unwrap_or_default();
+        let read = [left, right].map(|side| {
+            let columns = side.columns().into_iter();
+            columns
+                .filter(|column| reads.contains(&column.id))
+                .collect::<Vec<_>>()
+        });
+        let given = match kind.gives_right() {
+            true => self.kept(right),
+            false => Vec::new(),
+        };
+        let kept = [self.kept(left), given];
+        let plans = [self.plan(left)?, self.plan(right)?];
+        let mut inputs = Vec::with_capacity(2);
+        for (at, plan) in plans.into_iter().enumerate() {
+            let mut exprs = Vec::new();
+            for column in &kept[at] {
+                let value = exact(self.column(column.id)?, &column.ty)?;
+                exprs.push(value.alias(own_name(column)));
+            }
+            for (number, found) in equal.iter().enumerate() {
+                let value = self.expr(found.sides[at])?;
+                let kind = found.sides[at].ty.base().arrow();
+                let value = super::expression::as_kind(value, &kind)?;
+                exprs.push(value.alias(format!("key {number}")));
+            }
+            for column in &read[at] {
+                let value = exact(self.column(column.id)?, &column.ty)?;
+                exprs.push(value.alias(format!("read {}", column.id.0)));
+            }
+            inputs.push(match exprs.is_empty() {
+                true => plan,
+                false => projected(exprs, plan)?,
+            });
+        }
+        let widths = [kept[0].len(), kept[1].len()];
+        let columns: Vec<Column> = kept.iter().flatten().cloned().chain(mark.clone()).collect();
+        let schema = self.schema_of_kept(&columns)?;
+        let operator = Matches {
+            mark: mark.is_some(),
+            columns: widths,
+            equal: equal.iter().map(|found| found.sides[0].ty.base()).collect(),
+            rest,
+            read: read.map(|columns| columns.iter().map(|column| column.id).collect()),
+            around: self.around.clone(),
+        };
+        Ok(over(operator, inputs, schema))
     }
 
     fn as_of(
@@ -290,6 +405,57 @@ impl Lowering {
             types,
         };
         Ok(over(operator, inputs, schema))
+    }
+}
+
+/// Whether a plan gives exactly one row, whatever there is.
+fn is_one_row(plan: &Plan) -> bool {
+    match plan {
+        Plan::Aggregate { keys, sets, .. } => keys.is_empty() && sets.is_none(),
+        Plan::Values { rows, .. } => rows.len() == 1,
+        Plan::Project { input, .. } | Plan::Sort { input, .. } => is_one_row(input),
+        _ => false,
+    }
+}
+
+/// Whether no two rows of a plan have the same values in some columns.
+fn is_unique(plan: &Plan, columns: &HashSet<ColumnId>) -> bool {
+    match plan {
+        Plan::Aggregate {
+            keys, sets: None, ..
+        } => keys.iter().all(|(column, _)| columns.contains(&column.id)),
+        Plan::Values { rows, .. } => rows.len() <= 1,
+        Plan::Filter { input, .. } | Plan::Sort { input, .. } | Plan::Barrier { input } => {
+            is_unique(input, columns)
+        }
+        Plan::Distinct { input, on: None } => input
+            .columns()
+            .iter()
+            .all(|column| columns.contains(&column.id)),
+        Plan::Limit { input, limit, .. } => {
+            let one = limit.as_ref().and_then(Bound::literal_integer);
+            one.is_some_and(|rows| rows <= 1) || is_unique(input, columns)
+        }
+        Plan::Project { input, items } => {
+            let below = items.iter().filter_map(|(column, expr)| match expr.kind {
+                ExprKind::Column(id) if columns.contains(&column.id) => Some(id),
+                _ => None,
+            });
+            is_unique(input, &below.collect())
+        }
+        Plan::Scan {
+            relation,
+            columns: read,
+            ..
+        } => {
+            let key = &relation.key;
+            let has = |at: &usize| {
+                let mut read = read.iter();
+                read.any(|(column, place)| place == at && columns.contains(&column.id))
+            };
+            !key.is_empty() && key.iter().all(has)
+        }
+        _ => false,
     }
 }
 

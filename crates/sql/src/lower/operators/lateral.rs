@@ -6,7 +6,9 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use datafusion::arrow::array::{Array, ArrayRef, RecordBatch, UInt64Array, new_null_array};
+use datafusion::arrow::array::{
+    Array, ArrayRef, BooleanArray, RecordBatch, UInt64Array, cast::AsArray, new_null_array,
+};
 use datafusion::arrow::compute::{concat, concat_batches, take};
 use datafusion::arrow::datatypes::{DataType, Field, Schema};
 use datafusion::error::Result as DfResult;
@@ -20,6 +22,7 @@ use super::super::canonical::{Encoder, Row};
 use super::super::operator::{Batches, Operator, Run, batch};
 use super::super::shared::Shared;
 use super::super::{Surroundings, lowered_within};
+use super::matches::several;
 use crate::engine::planned_lowered;
 
 /// Results that are remembered; then all are forgotten.
@@ -36,6 +39,14 @@ pub(in super::super) enum Pairs {
     Semi,
     /// Left rows without one.
     Anti,
+    /// Left rows with the only one, or with NULLs.
+    Single,
+    /// Left rows, and whether the condition, the right side's only column, holds for any of its
+    /// rows; without one, whether there are any.
+    Mark {
+        /// Whether there is one.
+        condition: bool,
+    },
 }
 
 /// See the module.
@@ -108,6 +119,15 @@ fn volatile(expr: &Bound) -> bool {
     })
 }
 
+/// Whether one value is TRUE; NULL if none is, but one is NULL.
+fn any(values: &ArrayRef) -> Option<bool> {
+    let values = values.as_boolean_opt()?;
+    match values.true_count() {
+        0 if values.null_count() > 0 => None,
+        count => Some(count > 0),
+    }
+}
+
 struct Work {
     node: Lateral,
     encoder: Encoder,
@@ -130,6 +150,7 @@ impl Work {
             }
         };
         let mut places: Vec<u64> = Vec::new();
+        let mut marks: Vec<Option<bool>> = Vec::new();
         let mut parts: Vec<Vec<ArrayRef>> = vec![Vec::new(); self.node.given.len()];
         let mut rows = 0;
         for (at, key) in keys.into_iter().enumerate() {
@@ -138,12 +159,23 @@ impl Work {
             let found = right.num_rows();
             let times = match self.node.pairs {
                 Pairs::Inner => found,
-                Pairs::Left => found.max(1),
+                Pairs::Single if found > 1 => return Err(several().into()),
+                Pairs::Left | Pairs::Single => found.max(1),
+                Pairs::Mark { condition } => {
+                    marks.push(match condition {
+                        true => any(right.column(0)),
+                        false => Some(found > 0),
+                    });
+                    1
+                }
                 Pairs::Semi => usize::from(found > 0),
                 Pairs::Anti => usize::from(found == 0),
             };
             places.extend(std::iter::repeat_n(at as u64, times));
             rows += times;
+            if matches!(self.node.pairs, Pairs::Mark { .. }) {
+                continue;
+            }
             for (at, kind) in self.node.given.iter().enumerate() {
                 parts[at].push(match found {
                     0 => new_null_array(kind, times),
@@ -155,6 +187,10 @@ impl Work {
         let mut given = Vec::with_capacity(columns + parts.len());
         for column in &left.columns()[..columns] {
             given.push(take(column, &places, None)?);
+        }
+        if matches!(self.node.pairs, Pairs::Mark { .. }) {
+            given.push(Arc::new(BooleanArray::from(marks)));
+            return self.run.batch(given, rows);
         }
         for (parts, kind) in parts.iter().zip(&self.node.given) {
             let parts: Vec<&dyn Array> = parts.iter().map(AsRef::as_ref).collect();
@@ -207,7 +243,10 @@ impl Work {
         let fields = node.given.iter().enumerate();
         let fields = fields.map(|(at, kind)| Field::new(at.to_string(), kind.clone(), true));
         let schema = Arc::new(Schema::new(fields.collect::<Vec<_>>()));
-        let decides = matches!(node.pairs, Pairs::Semi | Pairs::Anti);
+        let decides = matches!(
+            node.pairs,
+            Pairs::Semi | Pairs::Anti | Pairs::Mark { condition: false }
+        );
         let mut batches = Vec::new();
         while let Some(found) = stream.next().await {
             let found = found?;

@@ -3,6 +3,7 @@
 pub(super) mod asof;
 pub(super) mod general;
 pub(super) mod lateral;
+pub(super) mod matches;
 pub(super) mod recursive;
 pub(super) mod rows;
 pub(super) mod sample;
