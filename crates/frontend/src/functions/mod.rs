@@ -22,6 +22,7 @@ mod boolean;
 mod casts;
 mod compare;
 mod datetime;
+mod format;
 mod formatting;
 mod json;
 mod math;
@@ -43,7 +44,9 @@ use crate::error::Result;
 use crate::types::Type;
 use kernel::Kernel;
 
-pub use resolve::{Resolved, cast_between, common_type, resolve_function, resolve_operator};
+pub use resolve::{
+    Overload, Resolved, Unresolved, cast_between, common_type, resolve_function, resolve_operator,
+};
 
 /// How often a function may give another result for the same arguments.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -399,6 +402,7 @@ pub fn catalogue() -> &'static Catalogue {
             casts::register,
             compare::register,
             datetime::register,
+            format::register,
             formatting::register,
             json::register,
             math::register,

@@ -92,16 +92,24 @@ pub fn write<F: Float>(value: F, extra_digits: i32) -> String {
 /// The fewest digits in scientific notation.
 fn shortest<F: Float>(value: F) -> String {
     let text = value.scientific(None);
+    let (mantissa, _) = text.split_once('e').unwrap_or((&text, ""));
+    let digits = mantissa.bytes().filter(u8::is_ascii_digit).count();
+    // A number that is told by fewer digits lies far from others.
+    if (digits as i32) < F::DIGITS && !is_between::<F>(&text) {
+        return text;
+    }
+    // The nearest decimal of as many digits, the even one of two; or one of more digits.
+    let fits = |text: &String| F::parsed(text) == Some(value) && !is_between::<F>(text);
+    let nearest = value.scientific(Some(digits - 1));
+    if fits(&nearest) {
+        return nearest;
+    }
+    // The nearest one may be on the side of lesser numbers, which are nearer to a power of two.
     if !is_between::<F>(&text) {
         return text;
     }
-    let (mantissa, _) = text.split_once('e').unwrap_or((&text, ""));
-    let digits = mantissa.bytes().filter(u8::is_ascii_digit).count();
-    // One digit more is one more behind the point.
-    let longer = (digits..18).map(|digits| value.scientific(Some(digits)));
-    let mut fitting =
-        longer.filter(|text| F::parsed(text) == Some(value) && !is_between::<F>(text));
-    fitting.next().unwrap_or(text)
+    let mut longer = (digits..18).map(|digits| value.scientific(Some(digits)));
+    longer.find(fits).unwrap_or(text)
 }
 
 /// Whether a decimal lies exactly between two neighbours.
@@ -311,7 +319,9 @@ mod tests {
             (0.0001, "0.0001"),
             (0.00001, "1e-05"),
             (123456.789, "123456.789"),
+            (100000001490116.125, "100000001490116.12"),
             (1e23, "9.999999999999999e+22"),
+            (2f64.powi(-24), "5.960464477539063e-08"),
             (5e-324, "5e-324"),
             (f64::MAX, "1.7976931348623157e+308"),
             (f64::INFINITY, "Infinity"),

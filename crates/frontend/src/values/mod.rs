@@ -6,6 +6,7 @@ pub mod float;
 mod interval;
 pub mod json;
 pub(crate) mod numeric;
+pub mod regex;
 
 pub use interval::Interval;
 pub use numeric::Numeric;

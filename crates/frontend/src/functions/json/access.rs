@@ -39,14 +39,14 @@ pub(super) fn register(c: &mut Catalogue) {
         let element = if ty == Json {
             lent::<I32>(json_element)
         } else {
-            lent::<I32>(element)
+            lent::<I32>(jsonb_element)
         };
         c.operator("->", &[ty.clone(), Int4], ty.clone(), element.clone());
         c.add(scalar(name, &[ty.clone(), Int4], ty.clone(), element).named(names, &[]));
         let name = both!(ty, "_array_element_text");
         let element = match ty {
             Json => lent::<I32>(json_element_text),
-            _ => lent::<I32>(element_text),
+            _ => lent::<I32>(jsonb_element_text),
         };
         c.operator("->>", &[ty.clone(), Int4], Text, element.clone());
         c.add(scalar(name, &[ty.clone(), Int4], Text, element).named(names, &[]));
@@ -166,22 +166,30 @@ pub(super) fn element_at(json: &str, at: i32) -> Option<&str> {
     elements.nth(count.checked_sub(back)?)
 }
 
-fn element(json: &str, at: i32) -> Part<'_> {
-    Ok(element_at(json, at).map(Cow::Borrowed))
+/// The element of a JSONB value; one that is no array or object counts as its only element.
+fn jsonb_element_at(json: &str, at: i32) -> Option<&str> {
+    match kind(json) < Kind::Array && matches!(at, 0 | -1) {
+        true => Some(json),
+        false => element_at(json, at),
+    }
 }
 
-fn element_text(json: &str, at: i32) -> Part<'_> {
-    Ok(element_at(json, at).and_then(as_text))
+fn jsonb_element(json: &str, at: i32) -> Part<'_> {
+    Ok(jsonb_element_at(json, at).map(Cow::Borrowed))
+}
+
+fn jsonb_element_text(json: &str, at: i32) -> Part<'_> {
+    Ok(jsonb_element_at(json, at).and_then(as_text))
 }
 
 fn json_element(json: &str, at: i32) -> Part<'_> {
     check_escapes(json)?;
-    element(json, at)
+    Ok(element_at(json, at).map(Cow::Borrowed))
 }
 
 fn json_element_text(json: &str, at: i32) -> Part<'_> {
     check_escapes(json)?;
-    element_text(json, at)
+    Ok(element_at(json, at).and_then(as_text))
 }
 
 /// The part at the end of a path.

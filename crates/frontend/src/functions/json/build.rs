@@ -367,6 +367,9 @@ pub(super) fn register(c: &mut Catalogue) {
         c.add(scalar(name, &[Text.array().array()], ty.clone(), flat));
         let keyed = f2::<List, List, Str>(move |keys, values| {
             let (keys, values) = (super::texts(&keys)?, super::texts(&values)?);
+            if keys.is_empty() != values.is_empty() {
+                return Err(Error::new("2202E", "wrong number of array subscripts"));
+            }
             if keys.len() != values.len() {
                 return Err(Error::new("2202E", "mismatched array dimensions"));
             }

@@ -193,10 +193,41 @@ fn read_integer(text: &str, name: &str, least: i64, most: i64) -> Result<i64> {
     }
 }
 
-/// Reads an OID, of which a negative one stands for its bits.
+/// Reads an OID as an unsigned integer of 64 bits, of which a negative one stands for its bits.
 fn read_oid(text: &str) -> Result<i64> {
-    let value = read_integer(text, "oid", i32::MIN.into(), u32::MAX.into())?;
-    Ok(value & i64::from(u32::MAX))
+    let far = || {
+        let message = format!("value \"{text}\" is out of range for type oid");
+        Error::new("22003", message)
+    };
+    let bad = || {
+        let message = format!("invalid input syntax for type oid: \"{text}\"");
+        Error::new("22P02", message)
+    };
+    let mut bytes = text.bytes().skip_while(|byte| is_space(*byte)).peekable();
+    let negative = bytes.next_if(|byte| matches!(byte, b'+' | b'-')) == Some(b'-');
+    if !bytes.peek().is_some_and(u8::is_ascii_digit) {
+        return Err(bad());
+    }
+    let mut value = Some(0u64);
+    while let Some(digit) = bytes.next_if(u8::is_ascii_digit) {
+        let shifted = value.and_then(|value| value.checked_mul(10));
+        value = shifted.and_then(|value| value.checked_add(u64::from(digit - b'0')));
+    }
+    let value = value.ok_or_else(far)?;
+    if !bytes.all(is_space) {
+        return Err(bad());
+    }
+    let value = if negative {
+        value.wrapping_neg()
+    } else {
+        value
+    };
+    let low = value as u32;
+    // The higher bits are zeros or those of a negative integer.
+    match value == u64::from(low) || value == i64::from(low as i32) as u64 {
+        true => Ok(low.into()),
+        false => Err(far()),
+    }
 }
 
 /// The OID of a BIGINT.

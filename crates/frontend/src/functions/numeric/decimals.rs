@@ -58,9 +58,26 @@ fn by_digits(f: fn((u32, u32), (u32, u32)) -> (u32, u32)) -> Returns {
 }
 
 /// The type of the only operand.
-pub(in crate::functions) fn unchanged() -> Returns {
+fn unchanged() -> Returns {
     Returns::Of(Arc::new(|types| match types {
         [ty @ Type::Numeric(_)] => ty.clone(),
+        _ => Type::Numeric(None),
+    }))
+}
+
+/// The type of an integer that the only operand is rounded to.
+pub(in crate::functions) fn whole_type() -> Returns {
+    Returns::Of(Arc::new(|types| match types {
+        [
+            Type::Numeric(Some(Digits {
+                precision,
+                scale: 0,
+            })),
+        ] => Type::numeric((*precision).into(), 0),
+        [Type::Numeric(Some(digits))] => {
+            let whole = u32::from(digits.precision - digits.scale) + 1;
+            Type::numeric(whole, 0)
+        }
         _ => Type::Numeric(None),
     }))
 }

@@ -17,7 +17,7 @@ use crate::types::Type;
 use crate::values::numeric::division_by_zero;
 
 /// `22003` of a type.
-pub(super) fn out_of_range(name: &str) -> Error {
+pub(in crate::functions) fn out_of_range(name: &str) -> Error {
     Error::new("22003", format!("{name} out of range"))
 }
 

@@ -24,7 +24,9 @@ mod rows;
 #[cfg(test)]
 mod tests;
 
-pub(super) use floats::{overflow, power, underflow};
+pub(super) use decimals::whole_type;
+pub(super) use floats::{overflow, power, square_root, underflow};
+pub(super) use integers::out_of_range;
 
 /// Adds the chapter's functions.
 pub(super) fn register(c: &mut Catalogue) {

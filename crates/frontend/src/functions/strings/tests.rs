@@ -23,7 +23,7 @@ fn texts_give_texts() {
         ("md5", &["abc"], "900150983cd24fb0d6963f7d28e17f72"),
         ("replace", &["aaa", "aa", "b"], "ba"),
         ("replace", &["aaa", "", "b"], "aaa"),
-        ("translate", &["abcde", "adc", "12"], "1b2e"),
+        ("translate", &["abcde", "adc", "xy"], "xbye"),
         ("btrim", &["  x y "], "x y"),
         ("btrim", &["xyxtrimyyx", "xyz"], "trim"),
         ("ltrim", &["zzzytest", "xyz"], "test"),

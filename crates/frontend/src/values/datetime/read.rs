@@ -31,7 +31,7 @@ mod part {
     pub(super) const ERA: u32 = 2048;
     pub(super) const SUMMER: u32 = 4096;
     pub(super) const DATE: u32 = YEAR | MONTH | DAY;
-    pub(super) const TIME: u32 = HOUR | MINUTE | SECOND;
+    pub(super) const TIME: u32 = HOUR | MINUTE | SECOND | FRACTION;
 }
 
 type Read<T> = std::result::Result<T, Refused>;
@@ -253,11 +253,11 @@ impl<'a> Reader<'a> {
             };
             self.note(found)?;
         }
-        self.validate()?;
-        self.apply_afternoon()?;
         if let Some(special) = self.special {
             return Ok(special);
         }
+        self.validate()?;
+        self.apply_afternoon()?;
         if !self.has(part::DATE) {
             return Err(Refused::Format);
         }

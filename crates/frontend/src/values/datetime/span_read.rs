@@ -434,7 +434,9 @@ fn iso(text: &str) -> Read<Sum> {
             (false, None) if width(start) == 6 && !have => {
                 sum.add(value / 10_000, 0.0, Unit::Hour)?;
                 sum.add(value / 100 % 100, 0.0, Unit::Minute)?;
-                sum.add(value % 100, part, Unit::Second)?;
+                sum.add(value % 100, 0.0, Unit::Second)?;
+                // PostgreSQL takes the fraction for one of a microsecond.
+                sum.add_part(part, 1)?;
                 return Ok(sum);
             }
             (false, Some(':') | None) => {

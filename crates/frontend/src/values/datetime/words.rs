@@ -83,7 +83,7 @@ pub(crate) fn word(text: &str) -> Option<Word> {
         "tomorrow" => Word::Tomorrow,
         "allballs" => Word::Midnight,
         "epoch" => Word::Epoch,
-        "infinity" | "+infinity" => Word::Late,
+        "infinity" => Word::Late,
         "-infinity" => Word::Early,
         "jan" | "january" => Word::Month(1),
         "feb" | "february" => Word::Month(2),
