@@ -11,8 +11,9 @@
 //! frames in linear time. For RANGE with an offset the caller gives the order values and, for
 //! each end, the values at which it lies: each row's order value plus or minus the offset. It
 //! computes them with the operators of the order column's type, or by [`boundary`], which
-//! knows numbers and does not overflow. A date plus an interval is a timestamp, so that dates
-//! must be given as timestamps.
+//! knows numbers and times of day and does not overflow. A date plus an interval is a
+//! timestamp, so that dates must be given as timestamps. A time of day plus an interval begins
+//! anew at midnight, which a frame must not: times of day are left to [`boundary`].
 //!
 //! Rows whose order value is NULL are in one another's frames, and in no others that have an
 //! offset at that end.
@@ -27,13 +28,15 @@ use std::sync::Arc;
 use arrow_array::cast::AsArray;
 use arrow_array::types::{
     Decimal128Type, Float32Type, Float64Type, Int16Type, Int32Type, Int64Type,
+    IntervalMonthDayNanoType, Time64MicrosecondType,
 };
 use arrow_array::{Array, ArrayRef, ArrowPrimitiveType, PrimitiveArray};
-use arrow_schema::DataType;
+use arrow_schema::{DataType, TimeUnit};
 
 use crate::error::{Error, Result};
 use crate::functions::aggregates::Direction;
 use crate::functions::ordering::Comparator;
+use crate::values::Interval;
 
 /// In which units offsets count.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -366,7 +369,7 @@ fn range_ends(end: End, preceding: bool, rows: usize, ranges: &Ranges<'_>) -> Re
 }
 
 /// The values at which frames with a RANGE offset start or end, for order values that are
-/// numbers and an offset of the same type (one row). A value beyond the type's limits is NULL.
+/// numbers and an offset of the same type (one row), or times of day and an interval. A value beyond the type's limits is NULL.
 /// `None` for other types, whose operators the caller must use.
 ///
 /// # Errors
@@ -413,6 +416,24 @@ pub fn boundary(
                 })
             })
         }};
+    }
+    let microseconds = DataType::Time64(TimeUnit::Microsecond);
+    if let (true, Some(by)) = (
+        *keys.data_type() == microseconds,
+        offset.as_primitive_opt::<IntervalMonthDayNanoType>(),
+    ) {
+        // Months and days do not count.
+        let by = Interval::from(by.value(0)).micros;
+        if by < 0 && any {
+            return Err(negative_offset());
+        }
+        return Ok(Some(mapped::<Time64MicrosecondType>(
+            keys,
+            |key| match minus {
+                true => key.checked_sub(by),
+                false => key.checked_add(by),
+            },
+        )));
     }
     if keys.data_type() != offset.data_type() {
         return Ok(None);
