@@ -34,6 +34,14 @@ impl Clock {
         }
     }
 
+    /// The zone.
+    pub(super) fn zone(self) -> Zone {
+        match self {
+            Self::East(east) => Zone::offset(east),
+            Self::Zone(zone) | Self::Abbreviation(zone, _) => zone,
+        }
+    }
+
     /// Seconds east of UTC when the clock shows a time.
     pub(super) fn east_of_local(&self, local: i64) -> i32 {
         match self {
@@ -130,15 +138,10 @@ fn zones(c: &mut Catalogue) {
 
 /// Days since 1970-01-01; a negative year is before Christ.
 fn days(year: i32, month: i32, day: i32) -> Result<i64> {
-    let bad = || {
-        let message = format!("date field value out of range: {year}-{month:02}-{day:02}");
-        Error::new("22008", message)
-    };
-    let counted = if year < 0 {
-        year.checked_add(1).ok_or_else(bad)?
-    } else {
-        year
-    };
+    // The errors show years as they are counted: 1 BC is 0.
+    let counted = if year < 0 { year + 1 } else { year };
+    let shown = format!("{counted}-{month:02}-{day:02}");
+    let bad = || Error::new("22008", format!("date field value out of range: {shown}"));
     let valid = year != 0
         && (1..=12).contains(&month)
         && day >= 1
@@ -148,8 +151,7 @@ fn days(year: i32, month: i32, day: i32) -> Result<i64> {
     }
     let days = calendar::days_of(counted.into(), month.into(), day.into());
     if !(calendar::FIRST_DATE..=calendar::LAST_DATE).contains(&days) {
-        let message = format!("date out of range: {year}-{month:02}-{day:02}");
-        return Err(Error::new("22008", message));
+        return Err(Error::new("22008", format!("date out of range: {shown}")));
     }
     Ok(days)
 }

@@ -18,9 +18,16 @@
 mod arithmetic;
 mod casts;
 mod fields;
+mod format;
+mod friendly;
 mod make;
 mod now;
+mod scan;
+mod template;
 mod truncate;
+
+#[cfg(test)]
+mod tests;
 
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -46,6 +53,9 @@ pub(super) fn register(c: &mut Catalogue) {
     casts::register(c);
     arithmetic::register(c);
     fields::register(c);
+    format::register(c);
+    friendly::register(c);
+    scan::register(c);
     make::register(c);
     now::register(c);
     truncate::register(c);

@@ -31,7 +31,7 @@ mod part {
     pub(super) const ERA: u32 = 2048;
     pub(super) const SUMMER: u32 = 4096;
     pub(super) const DATE: u32 = YEAR | MONTH | DAY;
-    pub(super) const TIME: u32 = HOUR | MINUTE | SECOND;
+    pub(super) const TIME: u32 = HOUR | MINUTE | SECOND | FRACTION;
 }
 
 type Read<T> = std::result::Result<T, Refused>;
@@ -737,10 +737,6 @@ impl<'a> Reader<'a> {
                     part::ZONE
                 }
                 Kind::Number => match self.label.take() {
-                    // Parts of a time have no labels here.
-                    Some(Unit::Hour | Unit::Minute | Unit::Second) => {
-                        return Err(Refused::Format);
-                    }
                     Some(label) => self.labelled(label, text, part::DATE)?,
                     None => match text.find('.') {
                         Some(_) if date_ahead(at) && last == Some(Kind::Date) => self.date(text)?,

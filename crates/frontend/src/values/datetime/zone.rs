@@ -318,9 +318,20 @@ fn posix(text: &str) -> Option<Zone> {
         )
     };
     let ahead = ahead.map(offset).unwrap_or_default();
-    let spelled = format!("<{name}>{}<{summer}>{ahead}{rule}", offset(west));
-    let short = format!("{name}{}{summer}{ahead}{rule}", offset(west));
-    let zone = TimeZone::posix(&spelled).or_else(|_| TimeZone::posix(&short));
+    // The library reads names of three letters and more only.
+    let named = |name: &str, other: &str| {
+        let length = name
+            .bytes()
+            .all(|b| b.is_ascii_alphanumeric() || b"+-".contains(&b));
+        let name = if length && name.len() >= 3 {
+            name
+        } else {
+            other
+        };
+        format!("<{name}>")
+    };
+    let (name, summer) = (named(name, "-00"), named(summer, "-01"));
+    let zone = TimeZone::posix(&format!("{name}{}{summer}{ahead}{rule}", offset(west)));
     zone.ok().map(Zone::Ruled)
 }
 
