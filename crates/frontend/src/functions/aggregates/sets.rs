@@ -254,7 +254,7 @@ impl State for Mode {
     }
 }
 
-/// What is asked of a hypothetical row.
+/// A question about a hypothetical row.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Place {
     Rank,

@@ -103,7 +103,7 @@ impl Default for Frame {
     }
 }
 
-/// What RANGE with an offset needs to know of the order column.
+/// The order column's values, as RANGE with an offset needs them.
 pub struct Ranges<'a> {
     /// The order values of the partition's rows, in order.
     pub keys: &'a ArrayRef,
@@ -111,7 +111,7 @@ pub struct Ranges<'a> {
     /// says that the value is beyond the type's limits; the caller refuses an offset that is
     /// NULL ([`null_offset`]). Rows whose order value is NULL need none.
     pub start: Option<&'a ArrayRef>,
-    /// The same of frames' ends.
+    /// The values at which frames end, if the end has an offset.
     pub end: Option<&'a ArrayRef>,
     /// The comparison of order values with those at which frames start and end.
     pub compare: &'a Comparator,
@@ -369,8 +369,9 @@ fn range_ends(end: End, preceding: bool, rows: usize, ranges: &Ranges<'_>) -> Re
 }
 
 /// The values at which frames with a RANGE offset start or end, for order values that are
-/// numbers and an offset of the same type (one row), or times of day and an interval. A value beyond the type's limits is NULL.
-/// `None` for other types, whose operators the caller must use.
+/// numbers and an offset of the same type (one row), or times of day and an interval. A value
+/// beyond the type's limits is NULL. `None` for other types, whose operators the caller must
+/// use.
 ///
 /// # Errors
 /// `22004` for an offset that is NULL, `22013` for one that is negative or not a number.
@@ -386,7 +387,7 @@ pub fn boundary(
     }
     // Nothing is added to NULLs, and a wrong offset does no harm.
     let any = keys.null_count() < keys.len();
-    // What precedes is less in ascending order.
+    // Preceding values are less in ascending order.
     let minus = is_preceding != direction.descending;
     macro_rules! integers {
         ($arrow:ident) => {{
