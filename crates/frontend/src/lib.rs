@@ -13,6 +13,9 @@
 //! | `values` | values that Arrow has no type for: NUMERIC, intervals, text forms |
 //! | `functions` | the catalogue of functions, operators and casts, by chapter, and overload resolution |
 //! | `plan` | typed expressions and the algebra of plans |
+//! | `evaluate` | expressions over batches of columns, and constant folding |
+//! | `reference` | plans run row by row: their meaning in few lines, for tests |
+//! | `rewrite` | plans to plans that mean the same and run faster |
 //! | `syntax` | text to statements |
 //! | `bind` | names, scopes and types: statements to plans |
 //!
@@ -21,8 +24,11 @@
 
 pub mod bind;
 pub mod error;
+pub mod evaluate;
 pub mod functions;
 pub mod plan;
+pub mod reference;
+pub mod rewrite;
 pub mod syntax;
 pub mod types;
 pub mod values;

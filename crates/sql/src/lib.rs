@@ -36,6 +36,7 @@ mod engine;
 mod error;
 mod functions;
 mod ingest;
+mod lower;
 mod memory;
 mod parameter;
 mod plan;

@@ -1,1 +1,290 @@
 //! Names, scopes and types: statements to plans.
+//!
+//! A [`Binder`] turns a query's syntax tree into a [`Plan`]. Names are looked up in scopes, the
+//! innermost first; every operator and function is resolved to one overload, and every
+//! conversion is written out.
+//!
+//! | module | binds |
+//! |---|---|
+//! | `types` | written types |
+//! | `coerce` | conversions: literals, casts, common types |
+//! | `scope` | what names mean |
+//! | `literal` | numbers and texts |
+//! | `expr`, `operator`, `call`, `subquery` | expressions |
+//! | `from` | FROM: tables, joins, functions |
+//! | `select` | SELECT, with its groups, windows and sets |
+//! | `query` | set operations, WITH, ORDER BY, LIMIT |
+//! | `naming` | names of unnamed columns |
+//!
+//! Nothing that is written is passed over: each struct of the syntax tree is taken apart field
+//! by field, and a clause that nothing implements is refused with `0A000` ([`refuse`]).
+
+mod call;
+mod coerce;
+mod expr;
+mod from;
+mod group;
+mod literal;
+mod naming;
+mod operator;
+mod query;
+mod scope;
+mod select;
+mod subquery;
+mod types;
+mod window;
+
+use std::sync::Arc;
+
+use sqlparser::ast::{Ident, ObjectName, ObjectNamePart, Query};
+use sqlparser::tokenizer::Span;
+
+use crate::error::{Error, Position, Result};
+use crate::functions::{Scalar, Session};
+use crate::plan::{Column, ColumnId, CteId, Plan, Relation};
+use crate::types::Type;
+
+use scope::{NamedCte, Scope};
+
+pub use coerce::Coercion;
+pub use types::written_type;
+
+/// A relation as a statement names it.
+#[derive(Debug)]
+pub enum Found {
+    /// One that is stored or computed by the caller.
+    Relation(Relation),
+    /// A view.
+    View(View),
+}
+
+/// A view.
+#[derive(Debug)]
+pub struct View {
+    /// Its query.
+    pub query: Box<Query>,
+    /// Names of its columns.
+    pub names: Vec<String>,
+    /// Whether its reader may not see the rows under it.
+    pub barrier: bool,
+}
+
+/// What there is besides the language: tables, views, types and functions.
+pub trait Catalog {
+    /// A table or view. The schema is as it was written.
+    ///
+    /// # Errors
+    /// Missing rights, and those of reading it.
+    fn relation(
+        &self,
+        schema: Option<&str>,
+        name: &str,
+        position: Option<Position>,
+    ) -> Result<Option<Found>>;
+
+    /// The error for a relation that does not exist, with a hint.
+    fn unknown_relation(
+        &self,
+        schema: Option<&str>,
+        name: &str,
+        position: Option<Position>,
+    ) -> Error {
+        let full = schema.map_or_else(|| name.to_owned(), |schema| format!("{schema}.{name}"));
+        Error::new("42P01", format!("relation \"{full}\" does not exist")).at(position)
+    }
+
+    /// Names in a view are looked up from now on by the rights of its owner.
+    ///
+    /// # Errors
+    /// `42P17` for a view that leads back to itself.
+    fn enter_view(&self, _schema: Option<&str>, _name: &str) -> Result<()> {
+        Ok(())
+    }
+
+    /// The end of what [`enter_view`](Self::enter_view) began.
+    fn leave_view(&self) {}
+
+    /// A type that was created.
+    fn named_type(&self, _schema: Option<&str>, _name: &str) -> Option<Type> {
+        None
+    }
+
+    /// The overloads of a function that depends on what is stored, such as `nextval`.
+    fn functions(&self, _name: &str) -> Vec<Arc<Scalar>> {
+        Vec::new()
+    }
+
+    /// A file or another relation by the text of a quoted name, such as `'x.csv'`.
+    ///
+    /// # Errors
+    /// Those of reading it.
+    fn file(&self, _name: &str) -> Result<Option<Relation>> {
+        Ok(None)
+    }
+}
+
+/// A bound query.
+#[derive(Clone, Debug)]
+pub struct Bound {
+    /// Its plan.
+    pub plan: Plan,
+    /// Its columns, in order, with the names that clients see.
+    pub columns: Vec<Column>,
+    /// The types of its parameters, as far as they are known.
+    pub parameters: Vec<Option<Type>>,
+}
+
+/// Turns syntax trees into plans.
+pub struct Binder<'a> {
+    catalog: &'a dyn Catalog,
+    session: &'a Session,
+    columns: u32,
+    ctes: u32,
+    /// Scopes of the queries around, the innermost last.
+    scopes: Vec<Scope>,
+    /// Common table expressions in sight, the nearest last.
+    named: Vec<NamedCte>,
+    /// Types of parameters.
+    parameters: Vec<Option<Type>>,
+    /// Levels of queries and expressions that are open.
+    depth: usize,
+}
+
+/// Most levels of queries and expressions; deeper text is refused.
+const DEPTH: usize = 12_000;
+
+impl<'a> Binder<'a> {
+    /// A binder over a catalog.
+    pub fn new(catalog: &'a dyn Catalog, session: &'a Session) -> Self {
+        Self {
+            catalog,
+            session,
+            columns: 0,
+            ctes: 0,
+            scopes: Vec::new(),
+            named: Vec::new(),
+            parameters: Vec::new(),
+            depth: 0,
+        }
+    }
+
+    /// Sets the types of the first parameters, as a client gave them.
+    #[must_use]
+    pub fn with_parameters(mut self, types: Vec<Option<Type>>) -> Self {
+        self.parameters = types;
+        self
+    }
+
+    /// Binds a query.
+    ///
+    /// # Errors
+    /// Whatever is wrong with it.
+    pub fn query(mut self, query: &Query) -> Result<Bound> {
+        let plan = self.bind_query(query)?;
+        let plan = self.known(plan)?;
+        let columns = plan.columns();
+        Ok(Bound {
+            plan,
+            columns,
+            parameters: self.parameters,
+        })
+    }
+
+    /// Binds an expression over the columns of a relation, such as a CHECK or a DEFAULT.
+    ///
+    /// # Errors
+    /// Whatever is wrong with it.
+    pub fn expression(
+        mut self,
+        expr: &sqlparser::ast::Expr,
+        relation: &str,
+        columns: &[Column],
+        to: Option<&Type>,
+    ) -> Result<crate::plan::Expr> {
+        self.scopes.push(Scope::of_relation(relation, columns));
+        let bound = self.bind_expr(expr)?;
+        match to {
+            Some(to) => self.coerce(bound, to, Coercion::Assignment),
+            None => self.known_expr(bound),
+        }
+    }
+
+    /// The next number of a column.
+    fn column(&mut self, name: impl Into<String>, ty: Type) -> Column {
+        self.columns += 1;
+        Column {
+            id: ColumnId(self.columns),
+            name: name.into(),
+            ty,
+        }
+    }
+
+    /// The next number of a common table expression.
+    fn cte(&mut self) -> CteId {
+        self.ctes += 1;
+        CteId(self.ctes)
+    }
+
+    /// Goes one level deeper.
+    fn enter(&mut self) -> Result<()> {
+        self.depth += 1;
+        match self.depth > DEPTH {
+            true => Err(Error::new("54001", "stack depth limit exceeded")
+                .with_hint("The statement has too many levels of nesting.")),
+            false => Ok(()),
+        }
+    }
+
+    fn leave(&mut self) {
+        self.depth -= 1;
+    }
+}
+
+/// The identifier as the catalog spells it.
+pub(crate) fn fold(ident: &Ident) -> String {
+    match ident.quote_style {
+        Some(_) => ident.value.clone(),
+        None => ident.value.to_lowercase(),
+    }
+}
+
+/// The place of an identifier.
+pub(crate) fn place(ident: &Ident) -> Option<Position> {
+    at(ident.span)
+}
+
+/// The place where a span begins.
+pub(crate) fn at(span: Span) -> Option<Position> {
+    let start = span.start;
+    (start.line > 0).then_some(Position {
+        line: start.line,
+        column: start.column,
+    })
+}
+
+/// The parts of a name, folded.
+pub(crate) fn parts(name: &ObjectName) -> Result<Vec<String>> {
+    let part = |part: &ObjectNamePart| match part {
+        ObjectNamePart::Identifier(ident) => Ok(fold(ident)),
+        ObjectNamePart::Function(_) => Err(Error::unsupported(format!(
+            "names that are computed are not supported: {name}"
+        ))),
+    };
+    name.0.iter().map(part).collect()
+}
+
+/// The place of a name.
+pub(crate) fn name_place(name: &ObjectName) -> Option<Position> {
+    match name.0.first() {
+        Some(ObjectNamePart::Identifier(ident)) => place(ident),
+        _ => None,
+    }
+}
+
+/// `0A000` if a clause that nothing implements is there.
+pub(crate) fn refuse(present: bool, clause: &str) -> Result<()> {
+    match present {
+        true => Err(Error::unsupported(format!("{clause} is not supported"))),
+        false => Ok(()),
+    }
+}

@@ -11,21 +11,24 @@
 //! ```
 
 pub mod kernel;
+pub mod ordering;
 mod resolve;
 #[cfg(test)]
 pub(crate) mod testing;
 
-mod arrays;
+pub mod arrays;
 mod binary;
 mod boolean;
 mod casts;
 mod compare;
 mod datetime;
+mod format;
 mod formatting;
 mod json;
 mod math;
 mod numeric;
 mod patterns;
+pub mod records;
 mod series;
 mod strings;
 mod system;
@@ -41,7 +44,9 @@ use crate::error::Result;
 use crate::types::Type;
 use kernel::Kernel;
 
-pub use resolve::{Resolved, cast_between, common_type, resolve_function, resolve_operator};
+pub use resolve::{
+    Overload, Resolved, Unresolved, cast_between, common_type, resolve_function, resolve_operator,
+};
 
 /// How often a function may give another result for the same arguments.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -397,11 +402,13 @@ pub fn catalogue() -> &'static Catalogue {
             casts::register,
             compare::register,
             datetime::register,
+            format::register,
             formatting::register,
             json::register,
             math::register,
             numeric::register,
             patterns::register,
+            records::register,
             series::register,
             strings::register,
             system::register,

@@ -303,7 +303,9 @@ impl Pseudo {
     fn replaced(&self, to: &Type, from: &Type) -> Type {
         let text = || Type::Text;
         match to {
-            Type::AnyElement | Type::AnyNonArray => self.element.clone().unwrap_or_else(text),
+            Type::AnyElement | Type::AnyNonArray | Type::AnyEnum => {
+                self.element.clone().unwrap_or_else(text)
+            }
             Type::AnyArray => self.element.clone().unwrap_or_else(text).array(),
             Type::AnyCompatible => self.compatible.clone().unwrap_or_else(text),
             Type::AnyCompatibleArray => self.compatible.clone().unwrap_or_else(text).array(),
@@ -325,6 +327,8 @@ fn bind_pseudo(types: &[Type], arguments: &[Type]) -> Option<Pseudo> {
             (Type::AnyArray, Type::Array(element)) => (Some(element.as_ref()), None),
             (Type::AnyArray, _) => return None,
             (Type::AnyNonArray, Type::Array(_)) => return None,
+            (Type::AnyEnum, Type::Enum(_)) => (Some(from), None),
+            (Type::AnyEnum, _) => return None,
             (Type::AnyElement | Type::AnyNonArray, from) => (Some(from), None),
             (Type::AnyCompatibleArray, Type::Array(element)) => (None, Some(element.as_ref())),
             (Type::AnyCompatibleArray, _) => return None,
@@ -376,6 +380,7 @@ fn is_implicit(from: &Type, to: &Type) -> bool {
     match to {
         Type::Any | Type::AnyElement | Type::AnyCompatible => true,
         Type::AnyNonArray => !matches!(from, Type::Array(_)),
+        Type::AnyEnum => matches!(from, Type::Enum(_)),
         Type::AnyArray | Type::AnyCompatibleArray => matches!(from, Type::Array(_)),
         _ => cast_between(from, to).is_some_and(|cast| cast.context == Context::Implicit),
     }
@@ -387,7 +392,7 @@ pub fn cast_between(from: &Type, to: &Type) -> Option<Cast> {
     cast_in(catalogue(), from, to)
 }
 
-fn cast_in(all: &Catalogue, from: &Type, to: &Type) -> Option<Cast> {
+pub(super) fn cast_in(all: &Catalogue, from: &Type, to: &Type) -> Option<Cast> {
     if from == to {
         return Some(Cast {
             context: Context::Implicit,
@@ -397,7 +402,8 @@ fn cast_in(all: &Catalogue, from: &Type, to: &Type) -> Option<Cast> {
     if let Some(known) = all.cast_of(from, to) {
         return Some(known.clone());
     }
-    None
+    let enumeration = super::casts::enumeration_cast(from, to);
+    enumeration.or_else(|| super::arrays::casts::nested_cast(all, from, to))
 }
 
 /// The type of UNION, CASE, ARRAY and VALUES for operands of some types.

@@ -35,6 +35,63 @@ pub fn cast(argument: Argument<'_>, to: &Type) -> Result<Option<String>> {
     text(&casted(value, &argument.0, to)?, to)
 }
 
+/// The text form of the result of a function that was not found by name; arguments have its
+/// parameters' types.
+pub fn apply(
+    function: &Scalar,
+    returns: &Type,
+    arguments: &[Argument<'_>],
+) -> Result<Option<String>> {
+    let found = Resolved {
+        function: Arc::new(function.clone()),
+        parameters: arguments.iter().map(|(ty, _)| ty.clone()).collect(),
+        returns: returns.clone(),
+    };
+    shown(&found, arguments)
+}
+
+/// Text forms of the first rows of a function that gives rows, `limit` at most; NULL as `NULL`,
+/// columns apart by `|`.
+pub fn rows(name: &str, arguments: &[Argument<'_>], limit: usize) -> Result<Vec<String>> {
+    let types: Vec<Type> = arguments.iter().map(|(ty, _)| ty.clone()).collect();
+    let found = resolve_function(catalogue().tables(name), &types);
+    let found = found.map_err(|why| Error::new("42883", format!("{name}: {why:?}")))?;
+    let mut values = Vec::new();
+    for (argument, to) in arguments.iter().zip(&found.parameters) {
+        values.push(casted(read(argument)?, &argument.0, to)?);
+    }
+    if found.function.strict && values.iter().any(|value| value.is_null(0)) {
+        return Ok(Vec::new());
+    }
+    let call = Call {
+        rows: 1,
+        types: &found.parameters,
+        returns: &found.returns,
+        session: &Session::default(),
+    };
+    let mut shown = Vec::new();
+    for part in (found.function.rows)(&call, &values)? {
+        let part = part?;
+        for row in 0..part.first().map_or(0, |column| column.len()) {
+            if shown.len() == limit {
+                return Ok(shown);
+            }
+            let mut line = Vec::new();
+            for (at, column) in part.iter().enumerate() {
+                let ty = match &found.function.columns[at].1 {
+                    _ if at == 0 => found.returns.clone(),
+                    super::Returns::Type(ty) => ty.clone(),
+                    super::Returns::Of(of) => of(&found.parameters),
+                };
+                let value = text(&column.slice(row, 1), &ty)?;
+                line.push(value.unwrap_or_else(|| "NULL".to_owned()));
+            }
+            shown.push(line.join("|"));
+        }
+    }
+    Ok(shown)
+}
+
 fn shown(found: &Resolved<Scalar>, arguments: &[Argument<'_>]) -> Result<Option<String>> {
     let mut columns = Vec::new();
     for (argument, to) in arguments.iter().zip(&found.parameters) {
@@ -82,7 +139,7 @@ fn casted(value: ArrayRef, from: &Type, to: &Type) -> Result<ArrayRef> {
     } else {
         from
     };
-    let Some(cast) = catalogue().cast_of(from, to) else {
+    let Some(cast) = super::cast_between(from, to) else {
         return Err(Error::new(
             "42846",
             format!("cannot cast type {from} to {to}"),

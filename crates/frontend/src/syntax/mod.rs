@@ -1,1 +1,168 @@
 //! Text to statements.
+//!
+//! The grammar is `sqlparser`'s, of PostgreSQL's dialect with the friendly forms that people
+//! bring from DuckDB (`dialect`). PostgreSQL has a few forms that the grammar lacks; their
+//! tokens are brought into forms that it has (`adapt`), of which the binder knows what they
+//! mean.
+
+mod adapt;
+mod dialect;
+
+use sqlparser::ast::{Query, Statement};
+use sqlparser::parser::{Parser, ParserError};
+use sqlparser::tokenizer::{Token, TokenWithSpan, Tokenizer};
+
+use crate::error::{Error, Position, Result};
+
+pub use adapt::adapt;
+pub(crate) use adapt::{EXCLUDE, SYMMETRIC};
+pub use dialect::Dialect;
+
+/// Brackets inside brackets, at most.
+const NESTING: usize = 3_000;
+
+/// The tokens of a text, brought into forms that the grammar has.
+///
+/// # Errors
+/// `42601`.
+pub fn tokens(sql: &str) -> Result<Vec<TokenWithSpan>> {
+    let tokens = Tokenizer::new(&Dialect, sql).tokenize_with_location();
+    let mut tokens = tokens.map_err(|error| syntax_error(&error.into()))?;
+    adapt(&mut tokens)?;
+    Ok(tokens)
+}
+
+/// The statements of a text.
+///
+/// # Errors
+/// `42601`, with the place.
+pub fn statements(sql: &str) -> Result<Vec<Statement>> {
+    let tokens = tokens(sql)?;
+    let mut parser = Parser::new(&Dialect)
+        .with_recursion_limit(NESTING)
+        .with_tokens_with_locations(tokens);
+    let mut statements = Vec::new();
+    loop {
+        while parser.consume_token(&Token::SemiColon) {}
+        if parser.peek_token().token == Token::EOF {
+            return Ok(statements);
+        }
+        statements.push(
+            parser
+                .parse_statement()
+                .map_err(|error| syntax_error(&error))?,
+        );
+        let next = parser.peek_token();
+        if !matches!(next.token, Token::EOF | Token::SemiColon) {
+            let start = next.span.start;
+            return Err(Error::new(
+                "42601",
+                format!("syntax error at or near \"{}\"", next.token),
+            )
+            .at(Some(Position {
+                line: start.line,
+                column: start.column,
+            })));
+        }
+    }
+}
+
+/// The only query of a text.
+///
+/// # Errors
+/// `42601`, also for other statements.
+pub fn query(sql: &str) -> Result<Box<Query>> {
+    let mut all = statements(sql)?;
+    match (all.pop(), all.is_empty()) {
+        (Some(Statement::Query(query)), true) => Ok(query),
+        _ => Err(Error::new("42601", "expected exactly one query")),
+    }
+}
+
+/// An expression that stands alone.
+///
+/// # Errors
+/// `42601`.
+pub fn expression(sql: &str) -> Result<sqlparser::ast::Expr> {
+    let tokens = tokens(sql)?;
+    let mut parser = Parser::new(&Dialect)
+        .with_recursion_limit(NESTING)
+        .with_tokens_with_locations(tokens);
+    let expr = parser.parse_expr().map_err(|error| syntax_error(&error))?;
+    match parser.peek_token().token {
+        Token::EOF => Ok(expr),
+        other => Err(Error::new(
+            "42601",
+            format!("syntax error at or near \"{other}\""),
+        )),
+    }
+}
+
+/// A parser's error in PostgreSQL's words.
+pub fn syntax_error(error: &ParserError) -> Error {
+    let text = match error {
+        ParserError::RecursionLimitExceeded => {
+            return Error::new("54001", "stack depth limit exceeded")
+                .with_hint("The statement has too many levels of nesting.");
+        }
+        ParserError::TokenizerError(text) | ParserError::ParserError(text) => text,
+    };
+    let (before, position) = placed(text);
+    // "Expected: an expression, found: FROM"
+    let message = match before.rsplit_once("found: ") {
+        Some((_, "EOF")) => "syntax error at end of input".to_owned(),
+        Some((_, found)) => format!("syntax error at or near \"{found}\""),
+        None => format!("syntax error: {before}"),
+    };
+    Error::new("42601", message).at(position)
+}
+
+/// The place at the end of a parser's message, and the rest.
+fn placed(text: &str) -> (&str, Option<Position>) {
+    let Some((before, place)) = text.rsplit_once(" at Line: ") else {
+        return (text, None);
+    };
+    let mut parts = place.split(", Column: ");
+    let mut number = || parts.next().and_then(|digits| digits.trim().parse().ok());
+    match (number(), number()) {
+        (Some(line), Some(column)) => (before, Some(Position { line, column })),
+        _ => (before, None),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{query, statements};
+
+    #[test]
+    fn forms_that_the_grammar_lacks() {
+        for text in [
+            "SELECT sum(x) OVER (ORDER BY x ROWS 1 PRECEDING EXCLUDE TIES) FROM t",
+            "SELECT sum(x) OVER (ROWS BETWEEN 1 PRECEDING AND 1 FOLLOWING EXCLUDE NO OTHERS) FROM t",
+            "SELECT trim(LEADING FROM x), trim(FROM x), trim(BOTH FROM x) FROM t",
+            "SELECT 2 BETWEEN SYMMETRIC 3 AND 1 AND true",
+            "SELECT x ISNULL, x NOTNULL FROM t",
+            "SELECT 1 FETCH FIRST (1 + 1) ROWS ONLY",
+            "SELECT 1 FETCH FIRST (2) ROWS WITH TIES",
+            "TABLE t",
+            "SELECT * FROM t JOIN u USING (a) WHERE x>-1",
+            "SELECT 0x1F + 0b101 + 0o17",
+            "FROM t SELECT a",
+            "FROM t",
+            "SELECT * EXCLUDE (a) FROM t GROUP BY ALL ORDER BY ALL",
+            "SELECT count(*) FILTER (WHERE x) FROM t QUALIFY row_number() OVER () = 1",
+        ] {
+            assert!(query(text).is_ok(), "{text}: {:?}", query(text));
+        }
+        assert!(query("SELECT 12abc").is_err());
+    }
+
+    #[test]
+    fn errors_have_places() {
+        let error = statements("SELECT 1;\nSELECT (1 2)").unwrap_err();
+        assert_eq!(
+            (error.sqlstate, error.position.map(|p| p.line)),
+            ("42601", Some(2))
+        );
+    }
+}

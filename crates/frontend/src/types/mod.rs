@@ -120,6 +120,8 @@ pub enum Type {
     AnyArray,
     /// In signatures: as `AnyElement`, but no array.
     AnyNonArray,
+    /// In signatures: an enumeration, the same at all places.
+    AnyEnum,
     /// In signatures: types that have one type in common.
     AnyCompatible,
     /// In signatures: an array of the type that `AnyCompatible` is.
@@ -366,6 +368,7 @@ impl Type {
             Type::AnyElement => "anyelement",
             Type::AnyArray => "anyarray",
             Type::AnyNonArray => "anynonarray",
+            Type::AnyEnum => "anyenum",
             Type::AnyCompatible => "anycompatible",
             Type::AnyCompatibleArray => "anycompatiblearray",
         }

@@ -1,8 +1,12 @@
 //! Values that Arrow has no type for, and the text forms of all.
 
+pub mod array_text;
 pub mod datetime;
+pub mod float;
 mod interval;
-mod numeric;
+pub mod json;
+pub(crate) mod numeric;
+pub mod regex;
 
 pub use interval::Interval;
 pub use numeric::Numeric;

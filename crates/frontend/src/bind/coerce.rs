@@ -1,0 +1,297 @@
+//! Conversions: of literals, by casts, and of several values to one type.
+
+use std::sync::Arc;
+
+use arrow_array::ArrayRef;
+
+use super::Binder;
+use crate::error::{Error, Result};
+use crate::functions::kernel::{Call, Column as Values};
+use crate::functions::{Cast, Context, Scalar, Volatility, cast_between, catalogue, common_type};
+use crate::plan::{Expr, ExprKind, Plan};
+use crate::types::Type;
+
+/// How a conversion is asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Coercion {
+    /// By a cast that is written.
+    Explicit,
+    /// By storing a value in a column.
+    Assignment,
+    /// By its context.
+    Implicit,
+}
+
+impl Binder<'_> {
+    /// An expression as a value of a type.
+    ///
+    /// # Errors
+    /// `42846` or `42804` if there is no such cast, and those of reading a literal.
+    pub(super) fn coerce(&mut self, expr: Expr, to: &Type, how: Coercion) -> Result<Expr> {
+        let from = expr.ty.clone();
+        if from == *to || to.is_pseudo() {
+            return Ok(expr);
+        }
+        if let ExprKind::Parameter(number) = expr.kind
+            && from == Type::Unknown
+        {
+            return self.typed_parameter(number, to);
+        }
+        if expr.is_literal_null() {
+            return Ok(Expr::null(to.clone()));
+        }
+        // Literals of arrays and records are converted part by part.
+        if let (ExprKind::Array(_), Type::Array(element)) = (&expr.kind, to)
+            && let ExprKind::Array(parts) = expr.kind
+        {
+            let parts = parts.into_iter();
+            let parts = parts.map(|part| {
+                let to = match part.ty {
+                    Type::Array(_) if !matches!(**element, Type::Array(_)) => to,
+                    _ => element,
+                };
+                self.coerce(part, to, how)
+            });
+            let parts: Vec<Expr> = parts.collect::<Result<_>>()?;
+            let ty = match parts.first().map(|part| &part.ty) {
+                Some(nested @ Type::Array(_)) => nested.clone().array(),
+                _ => to.clone(),
+            };
+            return Ok(Expr::new(ExprKind::Array(parts), ty));
+        }
+        if let (ExprKind::Row(parts), Type::Record(fields)) = (&expr.kind, to)
+            && parts.len() == fields.len()
+        {
+            let ExprKind::Row(parts) = expr.kind else {
+                return Err(Error::internal("a row that is none"));
+            };
+            let parts = parts.into_iter().zip(fields.iter());
+            let parts = parts.map(|(part, (_, ty))| self.coerce(part, ty, how));
+            return Ok(Expr::new(
+                ExprKind::Row(parts.collect::<Result<_>>()?),
+                to.clone(),
+            ));
+        }
+        let cast = self.cast(&from, to, how)?;
+        self.cast_by(expr, to, cast)
+    }
+
+    /// The cast between two types in a context.
+    fn cast(&self, from: &Type, to: &Type, how: Coercion) -> Result<Cast> {
+        let (base, target) = (from.base(), to.base());
+        let known = if *from == Type::Unknown {
+            cast_between(&Type::Text, &target).map(|cast| Cast {
+                context: Context::Implicit,
+                ..cast
+            })
+        } else if base == target {
+            catalogue().cast_of(&base, &target).cloned().or(Some(Cast {
+                context: Context::Implicit,
+                function: None,
+            }))
+        } else {
+            cast_between(&base, &target)
+        };
+        let allowed = |cast: &Cast| match how {
+            Coercion::Explicit => true,
+            Coercion::Assignment => cast.context >= Context::Assignment,
+            Coercion::Implicit => cast.context == Context::Implicit,
+        };
+        if let Some(cast) = known.filter(allowed) {
+            return Ok(cast);
+        }
+        Err(match how {
+            Coercion::Explicit => Error::new("42846", format!("cannot cast type {from} to {to}")),
+            _ => Error::new("42804", format!("a value of type {from} is no {to}")),
+        })
+    }
+
+    fn cast_by(&mut self, mut expr: Expr, to: &Type, cast: Cast) -> Result<Expr> {
+        let Some(function) = cast.function else {
+            expr.ty = to.clone();
+            return Ok(expr);
+        };
+        let from = match expr.ty {
+            Type::Unknown => Type::Text,
+            _ => expr.ty.clone(),
+        };
+        if let Some(value) = expr.literal() {
+            // A literal in quotes is read here; another that cannot be converted fails when it
+            // is run.
+            match self.computed(&function, &[from], std::slice::from_ref(value), to) {
+                Ok(array) => return Ok(Expr::new(ExprKind::Literal(array), to.clone())),
+                Err(error) if expr.ty == Type::Unknown => return Err(error),
+                Err(_) => {}
+            }
+        }
+        Ok(Expr::call(function, vec![expr], to.clone()))
+    }
+
+    /// The result of a function for values.
+    pub(super) fn computed(
+        &self,
+        function: &Arc<Scalar>,
+        types: &[Type],
+        values: &[ArrayRef],
+        returns: &Type,
+    ) -> Result<ArrayRef> {
+        let call = Call {
+            rows: 1,
+            types,
+            returns,
+            session: self.session,
+        };
+        let columns: Vec<Values> = values.iter().cloned().map(Values::constant).collect();
+        (function.kernel)(&call, &columns)
+    }
+
+    /// A call, computed at once if it is immutable and all arguments are literals.
+    pub(super) fn folded(&self, expr: Expr) -> Expr {
+        let ExprKind::Call {
+            function,
+            arguments,
+        } = &expr.kind
+        else {
+            return expr;
+        };
+        let values: Option<Vec<ArrayRef>> = arguments
+            .iter()
+            .map(|argument| argument.literal().cloned())
+            .collect();
+        let Some(values) = values else { return expr };
+        if function.volatility != Volatility::Immutable {
+            return expr;
+        }
+        if function.strict && arguments.iter().any(Expr::is_literal_null) {
+            return Expr::null(expr.ty);
+        }
+        let types: Vec<Type> = arguments
+            .iter()
+            .map(|argument| argument.ty.clone())
+            .collect();
+        match self.computed(function, &types, &values, &expr.ty) {
+            Ok(array) if array.len() == 1 && array.data_type() == &expr.ty.arrow() => {
+                Expr::new(ExprKind::Literal(array), expr.ty)
+            }
+            _ => expr,
+        }
+    }
+
+    /// A parameter whose type is found by its use.
+    fn typed_parameter(&mut self, number: usize, to: &Type) -> Result<Expr> {
+        if self.parameters.len() < number {
+            self.parameters.resize(number, None);
+        }
+        let ty = to.base();
+        match &self.parameters[number - 1] {
+            None => self.parameters[number - 1] = Some(ty.clone()),
+            Some(known) if *known == ty => {}
+            Some(known) => {
+                let known = Expr::new(ExprKind::Parameter(number), known.clone());
+                return self.coerce(known, to, Coercion::Implicit);
+            }
+        }
+        let parameter = Expr::new(ExprKind::Parameter(number), ty);
+        self.coerce(parameter, to, Coercion::Implicit)
+    }
+
+    /// An expression whose type is known: a literal without context is a text.
+    pub(super) fn known_expr(&mut self, expr: Expr) -> Result<Expr> {
+        match expr.ty {
+            Type::Unknown => self.coerce(expr, &Type::Text, Coercion::Implicit),
+            _ => Ok(expr),
+        }
+    }
+
+    /// A plan whose columns all have known types.
+    pub(super) fn known(&mut self, plan: Plan) -> Result<Plan> {
+        let columns = plan.columns();
+        if columns.iter().all(|column| column.ty != Type::Unknown) {
+            return Ok(plan);
+        }
+        let types: Vec<Type> = columns.iter().map(|column| column.ty.clone()).collect();
+        let types = types.into_iter().map(|ty| match ty {
+            Type::Unknown => Type::Text,
+            other => other,
+        });
+        self.plan_of_types(plan, &types.collect::<Vec<_>>(), Coercion::Implicit)
+    }
+
+    /// A plan with its columns converted to types.
+    pub(super) fn plan_of_types(
+        &mut self,
+        plan: Plan,
+        types: &[Type],
+        how: Coercion,
+    ) -> Result<Plan> {
+        let columns = plan.columns();
+        if columns
+            .iter()
+            .zip(types)
+            .all(|(column, ty)| column.ty == *ty)
+        {
+            return Ok(plan);
+        }
+        // Literals of a SELECT list or of VALUES are converted where they stand.
+        let plan = match plan {
+            Plan::Project { input, items } => {
+                let mut converted = Vec::with_capacity(items.len());
+                for ((mut column, expr), ty) in items.into_iter().zip(types) {
+                    let expr = self.coerce(expr, ty, how)?;
+                    if column.ty != expr.ty {
+                        column = self.column(column.name, expr.ty.clone());
+                    }
+                    converted.push((column, expr));
+                }
+                return Ok(Plan::Project {
+                    input,
+                    items: converted,
+                });
+            }
+            other => other,
+        };
+        let mut items = Vec::with_capacity(columns.len());
+        for (column, ty) in columns.iter().zip(types) {
+            let expr = self.coerce(column.reference(), ty, how)?;
+            let target = match column.ty == *ty {
+                true => column.clone(),
+                false => self.column(column.name.clone(), ty.clone()),
+            };
+            items.push((target, expr));
+        }
+        Ok(Plan::Project {
+            input: Box::new(plan),
+            items,
+        })
+    }
+
+    /// Values brought to one type, as those of CASE or ARRAY.
+    ///
+    /// # Errors
+    /// `42804` if there is none.
+    pub(super) fn unified(&mut self, values: Vec<Expr>, what: &str) -> Result<Vec<Expr>> {
+        let types: Vec<Type> = values.iter().map(|value| value.ty.clone()).collect();
+        let common = common_of(&types, what)?;
+        let values = values.into_iter();
+        values
+            .map(|value| self.coerce(value, &common, Coercion::Implicit))
+            .collect()
+    }
+}
+
+/// The type that values of some types have in common.
+///
+/// # Errors
+/// `42804` if there is none.
+pub(super) fn common_of(types: &[Type], what: &str) -> Result<Type> {
+    common_type(types).ok_or_else(|| {
+        let mut known = types.iter().filter(|ty| **ty != Type::Unknown);
+        let first = known.next().cloned().unwrap_or(Type::Unknown);
+        let differs = known.find(|ty| common_type(&[first.clone(), (*ty).clone()]).is_none());
+        let other = differs.unwrap_or(&first);
+        Error::new(
+            "42804",
+            format!("{what} types {first} and {other} cannot be matched"),
+        )
+    })
+}

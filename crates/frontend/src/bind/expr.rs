@@ -1,0 +1,846 @@
+//! Expressions.
+
+use sqlparser::ast::{
+    AccessExpr, Array, CastKind, CeilFloorKind, DataType, DateTimeField, Expr as Ast, Interval,
+    Subscript, TrimWhereField, TypedString, Value, ValueWithSpan,
+};
+
+use super::operator::symbol;
+use super::scope::whole_row;
+use super::{Binder, Coercion, at, fold, parts, place, refuse, written_type};
+use crate::error::{Error, Result};
+use crate::plan::{Expr, ExprKind};
+use crate::types::Type;
+
+impl Binder<'_> {
+    /// An expression, with its types.
+    pub(super) fn bind_expr(&mut self, expr: &Ast) -> Result<Expr> {
+        self.enter()?;
+        let bound = self.bind_inner(expr);
+        self.leave();
+        bound
+    }
+
+    /// A condition.
+    pub(super) fn bind_condition(&mut self, expr: &Ast, what: &str) -> Result<Expr> {
+        let bound = self.bind_expr(expr)?;
+        self.condition(bound, what)
+    }
+
+    fn bind_inner(&mut self, expr: &Ast) -> Result<Expr> {
+        match expr {
+            Ast::Identifier(ident) => self.identifier(ident),
+            Ast::CompoundIdentifier(idents) => self.compound(idents),
+            Ast::Value(value) => self.literal(value),
+            Ast::Nested(inner) => self.bind_expr(inner),
+            Ast::BinaryOp { left, op, right } => self.bind_binary(expr, left, op, right),
+            Ast::UnaryOp { op, expr } => self.bind_unary(op, expr),
+            Ast::IsNull(inner) => self.null_test(inner, true),
+            Ast::IsNotNull(inner) => self.null_test(inner, false),
+            Ast::Function(call) => self.bind_call(call),
+            Ast::Cast {
+                kind,
+                expr,
+                data_type,
+                array,
+                format,
+            } => {
+                refuse(*array, "CAST … ARRAY")?;
+                refuse(format.is_some(), "CAST … FORMAT")?;
+                self.bind_cast(expr, data_type, kind)
+            }
+            Ast::TypedString(TypedString {
+                data_type,
+                value,
+                uses_odbc_syntax: _,
+            }) => self.typed_string(data_type, value),
+            other => self.bind_rare(other),
+        }
+    }
+
+    /// Forms that are apart, so that the frame of the recursion stays small.
+    #[inline(never)]
+    fn bind_rare(&mut self, expr: &Ast) -> Result<Expr> {
+        match expr {
+            Ast::IsTrue(inner) => self.truth_test(inner, Some(true), false),
+            Ast::IsNotTrue(inner) => self.truth_test(inner, Some(true), true),
+            Ast::IsFalse(inner) => self.truth_test(inner, Some(false), false),
+            Ast::IsNotFalse(inner) => self.truth_test(inner, Some(false), true),
+            Ast::IsUnknown(inner) => self.truth_test(inner, None, false),
+            Ast::IsNotUnknown(inner) => self.truth_test(inner, None, true),
+            Ast::IsDistinctFrom(left, right) => {
+                let (left, right) = (self.bind_expr(left)?, self.bind_expr(right)?);
+                self.distinct_from(left, right)
+            }
+            Ast::IsNotDistinctFrom(left, right) => {
+                let (left, right) = (self.bind_expr(left)?, self.bind_expr(right)?);
+                Ok(self.distinct_from(left, right)?.not())
+            }
+            Ast::Between {
+                expr,
+                negated,
+                low,
+                high,
+            } => {
+                let value = self.bind_expr(expr)?;
+                if let Some(low) = symmetric(low) {
+                    let (low, high) = (self.bind_expr(low)?, self.bind_expr(high)?);
+                    let within = self.between_symmetric(value, low, high)?;
+                    return Ok(if *negated { within.not() } else { within });
+                }
+                let (low, high) = (self.bind_expr(low)?, self.bind_expr(high)?);
+                let from = self.binary(">=", value.clone(), low)?;
+                let to = self.binary("<=", value, high)?;
+                let both = Expr::and([from, to]);
+                Ok(if *negated { both.not() } else { both })
+            }
+            Ast::InList {
+                expr,
+                list,
+                negated,
+            } => self.in_list(expr, list, *negated),
+            Ast::InSubquery {
+                expr,
+                subquery,
+                negated,
+            } => {
+                let found = self.in_subquery(expr, subquery)?;
+                Ok(if *negated { found.not() } else { found })
+            }
+            Ast::Exists { subquery, negated } => {
+                let exists = self.exists(subquery)?;
+                Ok(if *negated { exists.not() } else { exists })
+            }
+            Ast::Subquery(query) => self.scalar_subquery(query),
+            Ast::AnyOp {
+                left,
+                compare_op,
+                right,
+                is_some: _,
+            } => self.quantified(left, compare_op, right, false),
+            Ast::AllOp {
+                left,
+                compare_op,
+                right,
+            } => self.quantified(left, compare_op, right, true),
+            Ast::Case {
+                case_token: _,
+                end_token: _,
+                operand,
+                conditions,
+                else_result,
+            } => self.case(operand.as_deref(), conditions, else_result.as_deref()),
+            Ast::Like {
+                negated,
+                any,
+                expr,
+                pattern,
+                escape_char,
+            } => {
+                refuse(*any, "LIKE ANY")?;
+                self.like(
+                    (expr, pattern),
+                    escape_char.as_ref(),
+                    *negated,
+                    ["~~", "!~~"],
+                )
+            }
+            Ast::ILike {
+                negated,
+                any,
+                expr,
+                pattern,
+                escape_char,
+            } => {
+                refuse(*any, "ILIKE ANY")?;
+                self.like(
+                    (expr, pattern),
+                    escape_char.as_ref(),
+                    *negated,
+                    ["~~*", "!~~*"],
+                )
+            }
+            Ast::SimilarTo {
+                negated,
+                expr,
+                pattern,
+                escape_char,
+            } => self.similar((expr, pattern), escape_char.as_ref(), *negated),
+            Ast::Array(Array { elem, named: _ }) => self.array(elem),
+            Ast::Tuple(values) => self.row(values),
+            Ast::Interval(interval) => self.interval(interval),
+            Ast::CompoundFieldAccess { root, access_chain } => self.access(root, access_chain),
+            _ => self.bind_special(expr),
+        }
+    }
+
+    /// Functions with a syntax of their own.
+    #[inline(never)]
+    fn bind_special(&mut self, expr: &Ast) -> Result<Expr> {
+        match expr {
+            Ast::AtTimeZone {
+                timestamp,
+                time_zone,
+            } => {
+                let (value, zone) = (self.bind_expr(timestamp)?, self.bind_expr(time_zone)?);
+                self.function("timezone", vec![zone, value])
+            }
+            Ast::Extract {
+                field,
+                syntax: _,
+                expr,
+            } => {
+                let field = Expr::text(&field_name(field), Type::Text);
+                let value = self.bind_expr(expr)?;
+                self.function("extract", vec![field, value])
+            }
+            Ast::Ceil { expr, field } => self.ceil_or_floor("ceil", expr, field),
+            Ast::Floor { expr, field } => self.ceil_or_floor("floor", expr, field),
+            Ast::Position { expr, r#in } => {
+                let (part, whole) = (self.bind_expr(expr)?, self.bind_expr(r#in)?);
+                self.function("position", vec![whole, part])
+            }
+            Ast::Substring {
+                expr,
+                substring_from,
+                substring_for,
+                special: _,
+                shorthand: _,
+            } => {
+                let value = self.bind_expr(expr)?;
+                let from = substring_from
+                    .as_deref()
+                    .map(|from| self.bind_expr(from))
+                    .transpose()?;
+                let length = substring_for
+                    .as_deref()
+                    .map(|n| self.bind_expr(n))
+                    .transpose()?;
+                let mut arguments = vec![value];
+                match (from, length) {
+                    (None, Some(length)) => arguments.extend([Expr::int4(1), length]),
+                    (from, length) => arguments.extend(from.into_iter().chain(length)),
+                }
+                self.function("substring", arguments)
+            }
+            Ast::Trim {
+                trim_where,
+                trim_what,
+                expr,
+                trim_characters,
+            } => {
+                let name = match trim_where {
+                    Some(TrimWhereField::Leading) => "ltrim",
+                    Some(TrimWhereField::Trailing) => "rtrim",
+                    _ => "btrim",
+                };
+                let mut arguments = vec![self.bind_expr(expr)?];
+                if let Some(what) = trim_what {
+                    arguments.push(self.bind_expr(what)?);
+                }
+                for more in trim_characters.iter().flatten() {
+                    arguments.push(self.bind_expr(more)?);
+                }
+                self.function(name, arguments)
+            }
+            Ast::Overlay {
+                expr,
+                overlay_what,
+                overlay_from,
+                overlay_for,
+            } => {
+                let mut arguments = vec![
+                    self.bind_expr(expr)?,
+                    self.bind_expr(overlay_what)?,
+                    self.bind_expr(overlay_from)?,
+                ];
+                if let Some(length) = overlay_for {
+                    arguments.push(self.bind_expr(length)?);
+                }
+                self.function("overlay", arguments)
+            }
+            Ast::IsNormalized {
+                expr,
+                form,
+                negated,
+            } => {
+                let form = form.map_or_else(|| "NFC".to_owned(), |form| form.to_string());
+                let arguments = vec![self.bind_expr(expr)?, Expr::text(&form, Type::Text)];
+                let found = self.function("is_normalized", arguments)?;
+                Ok(if *negated { found.not() } else { found })
+            }
+            Ast::Collate { expr, collation } => {
+                let names = parts(collation)?;
+                let name = names.last().map_or("", String::as_str);
+                if !matches!(name, "C" | "POSIX" | "default" | "ucs_basic" | "binary") {
+                    let message = format!("collation \"{name}\" does not exist");
+                    return Err(Error::new("42704", message)
+                        .with_hint("Texts are ordered by COLLATE \"C\"."));
+                }
+                self.bind_expr(expr)
+            }
+            Ast::Named { expr, name: _ } => self.bind_expr(expr),
+            Ast::Prefixed { prefix, value } => self.prefixed(prefix, value),
+            Ast::GroupingSets(_) | Ast::Cube(_) | Ast::Rollup(_) => Err(Error::new(
+                "42601",
+                "GROUPING SETS, CUBE and ROLLUP stand in GROUP BY only",
+            )),
+            Ast::Wildcard(_) | Ast::QualifiedWildcard(..) => {
+                Err(Error::new("42601", "syntax error at or near \"*\""))
+            }
+            other => Err(Error::unsupported(format!(
+                "expressions such as {} are not supported",
+                shortened(&other.to_string())
+            ))),
+        }
+    }
+
+    fn identifier(&mut self, ident: &sqlparser::ast::Ident) -> Result<Expr> {
+        match self.named_column(ident) {
+            Ok(found) => Ok(found),
+            Err(error) => {
+                // Functions that are called without brackets.
+                let name = fold(ident);
+                let bare = ident.quote_style.is_none()
+                    && matches!(
+                        name.as_str(),
+                        "current_date"
+                            | "current_time"
+                            | "current_timestamp"
+                            | "localtime"
+                            | "localtimestamp"
+                            | "current_user"
+                            | "session_user"
+                            | "user"
+                            | "current_role"
+                            | "current_catalog"
+                            | "current_schema"
+                    );
+                match bare {
+                    true => self.function(&name, Vec::new()),
+                    false => Err(error),
+                }
+            }
+        }
+    }
+
+    fn compound(&mut self, idents: &[sqlparser::ast::Ident]) -> Result<Expr> {
+        if let Some(found) = self.qualified_column(idents)? {
+            return Ok(found);
+        }
+        // A field of a column that is a record.
+        let (last, before) = match idents {
+            [before @ .., last] if !before.is_empty() => (last, before),
+            _ => return Err(Error::internal("a name without parts")),
+        };
+        let root = match before {
+            [one] => self.named_column(one).ok(),
+            more => self.qualified_column(more).ok().flatten(),
+        };
+        if let Some(root) = root.filter(|root| matches!(root.ty, Type::Record(_))) {
+            return self.field(root, &fold(last), place(last));
+        }
+        let relation = before.last().map(fold).unwrap_or_default();
+        Err(self.missing_from(&relation, before.first().and_then(place)))
+    }
+
+    fn field(&mut self, root: Expr, name: &str, position: Option<crate::Position>) -> Result<Expr> {
+        let Type::Record(fields) = &root.ty else {
+            return Err(Error::new(
+                "42809",
+                format!(
+                    "column notation .{name} applied to type {}, which is not a composite type",
+                    root.ty
+                ),
+            )
+            .at(position));
+        };
+        let found = fields.iter().position(|(field, _)| field == name);
+        let Some(found) = found else {
+            return Err(Error::new(
+                "42703",
+                format!("could not identify column \"{name}\" in record data type"),
+            )
+            .at(position));
+        };
+        let ty = fields[found].1.clone();
+        if let ExprKind::Row(values) = root.kind {
+            return values
+                .into_iter()
+                .nth(found)
+                .ok_or_else(|| Error::internal("a record without its field"));
+        }
+        Ok(Expr::new(ExprKind::Field(Box::new(root), found), ty))
+    }
+
+    fn bind_binary(
+        &mut self,
+        whole: &Ast,
+        left: &Ast,
+        op: &sqlparser::ast::BinaryOperator,
+        right: &Ast,
+    ) -> Result<Expr> {
+        use sqlparser::ast::BinaryOperator as O;
+        match op {
+            O::And | O::Or => self.bind_chain(whole, op),
+            O::Overlaps => self.overlaps(left, right),
+            op => {
+                let (symbol, sign) = symbol(op)?;
+                let left = self.bind_expr(left)?;
+                let mut right = self.bind_expr(right)?;
+                if let Some(sign) = sign {
+                    let op = match sign {
+                        '-' => sqlparser::ast::UnaryOperator::Minus,
+                        '+' => sqlparser::ast::UnaryOperator::Plus,
+                        '@' => sqlparser::ast::UnaryOperator::PGAbs,
+                        _ => sqlparser::ast::UnaryOperator::BitwiseNot,
+                    };
+                    right = self.unary(&op, right)?;
+                }
+                self.binary(&symbol, left, right)
+            }
+        }
+    }
+
+    /// A chain of AND or OR, which the parser nests to the left, without recursion.
+    fn bind_chain(&mut self, whole: &Ast, wanted: &sqlparser::ast::BinaryOperator) -> Result<Expr> {
+        let mut terms = Vec::new();
+        let mut rest = whole;
+        while let Ast::BinaryOp { left, op, right } = rest {
+            if op != wanted {
+                break;
+            }
+            terms.push(right.as_ref());
+            rest = left;
+        }
+        terms.push(rest);
+        let is_and = *wanted == sqlparser::ast::BinaryOperator::And;
+        let name = if is_and { "AND" } else { "OR" };
+        let mut bound = Vec::with_capacity(terms.len());
+        for term in terms.into_iter().rev() {
+            bound.push(self.bind_condition(term, name)?);
+        }
+        Ok(if is_and {
+            Expr::and(bound)
+        } else {
+            Expr::or(bound)
+        })
+    }
+
+    fn overlaps(&mut self, left: &Ast, right: &Ast) -> Result<Expr> {
+        let (Ast::Tuple(left), Ast::Tuple(right)) = (left, right) else {
+            return Err(Error::new("42601", "OVERLAPS compares two pairs"));
+        };
+        let mut arguments = Vec::new();
+        for part in left.iter().chain(right) {
+            arguments.push(self.bind_expr(part)?);
+        }
+        self.function("overlaps", arguments)
+    }
+
+    fn bind_unary(&mut self, op: &sqlparser::ast::UnaryOperator, inner: &Ast) -> Result<Expr> {
+        // The least integers are written with a sign.
+        if *op == sqlparser::ast::UnaryOperator::Minus
+            && let Ast::Value(ValueWithSpan {
+                value: Value::Number(digits, false),
+                span,
+            }) = inner
+            && (digits == "9223372036854775808" || digits == "2147483648")
+        {
+            let value = ValueWithSpan {
+                value: Value::Number(format!("-{digits}"), false),
+                span: *span,
+            };
+            // PostgreSQL reads 2147483648 as a BIGINT, and its negation stays one.
+            if digits == "9223372036854775808" {
+                let positive = self.bind_expr(inner)?;
+                return self.unary(op, positive);
+            }
+            let bound = self.literal(&value)?;
+            return self.coerce(bound, &Type::Int8, Coercion::Implicit);
+        }
+        let operand = self.bind_expr(inner)?;
+        self.unary(op, operand)
+    }
+
+    fn null_test(&mut self, inner: &Ast, wanted: bool) -> Result<Expr> {
+        let value = self.bind_expr(inner)?;
+        // A row is NULL if all its fields are, and not NULL if none is.
+        if let ExprKind::Row(values) = value.kind {
+            let tests = values.into_iter().map(|value| match wanted {
+                true => value.is_null(),
+                false => value.is_null().not(),
+            });
+            return Ok(Expr::and(tests));
+        }
+        let value = self.known_expr(value)?;
+        Ok(match wanted {
+            true => value.is_null(),
+            false => value.is_null().not(),
+        })
+    }
+
+    /// Whether a value is between two others, the lesser of which may be either.
+    fn between_symmetric(&mut self, value: Expr, a: Expr, b: Expr) -> Result<Expr> {
+        let mut within = |low: &Expr, high: &Expr| {
+            let from = self.binary(">=", value.clone(), low.clone())?;
+            let to = self.binary("<=", value.clone(), high.clone())?;
+            Ok::<Expr, Error>(Expr::and([from, to]))
+        };
+        Ok(Expr::or([within(&a, &b)?, within(&b, &a)?]))
+    }
+
+    /// IS [NOT] TRUE, FALSE or UNKNOWN.
+    fn truth_test(&mut self, inner: &Ast, wanted: Option<bool>, negated: bool) -> Result<Expr> {
+        let value = self.bind_condition(inner, "IS TRUE")?;
+        let found = match wanted {
+            None => value.is_null(),
+            Some(wanted) => {
+                let value = if wanted { value } else { value.not() };
+                Expr::new(
+                    ExprKind::Coalesce(vec![value, Expr::bool(false)]),
+                    Type::Bool,
+                )
+            }
+        };
+        Ok(if negated { found.not() } else { found })
+    }
+
+    fn bind_cast(&mut self, inner: &Ast, to: &DataType, kind: &CastKind) -> Result<Expr> {
+        let to = written_type(to, self.catalog)?;
+        let value = self.bind_expr(inner)?;
+        match kind {
+            CastKind::Cast | CastKind::DoubleColon => self.coerce(value, &to, Coercion::Explicit),
+            CastKind::TryCast | CastKind::SafeCast => self.try_cast(value, &to),
+        }
+    }
+
+    fn typed_string(&mut self, ty: &DataType, value: &ValueWithSpan) -> Result<Expr> {
+        let to = written_type(ty, self.catalog)?;
+        let literal = self.literal(value)?;
+        self.coerce(literal, &to, Coercion::Explicit)
+            .map_err(|error| error.at(at(value.span)))
+    }
+
+    fn in_list(&mut self, expr: &Ast, list: &[Ast], negated: bool) -> Result<Expr> {
+        let value = self.bind_expr(expr)?;
+        let mut items = Vec::with_capacity(list.len());
+        for item in list {
+            items.push(self.bind_expr(item)?);
+        }
+        let rows = matches!(value.kind, ExprKind::Row(_));
+        let found = if rows || items.len() == 1 {
+            let mut equal = Vec::with_capacity(items.len());
+            for item in items {
+                equal.push(self.binary("=", value.clone(), item)?);
+            }
+            Expr::or(equal)
+        } else {
+            let mut all = Vec::with_capacity(items.len() + 1);
+            all.push(value);
+            all.extend(items);
+            let mut all = self.compared(all)?;
+            let list = all.split_off(1);
+            let value = all
+                .pop()
+                .ok_or_else(|| Error::internal("IN without a value"))?;
+            let equal = self.equality(&value.ty)?;
+            let value = Box::new(value);
+            Expr::new(ExprKind::InList { value, list, equal }, Type::Bool)
+        };
+        Ok(if negated { found.not() } else { found })
+    }
+
+    fn case(
+        &mut self,
+        operand: Option<&Ast>,
+        conditions: &[sqlparser::ast::CaseWhen],
+        otherwise: Option<&Ast>,
+    ) -> Result<Expr> {
+        let operand = operand.map(|operand| self.bind_expr(operand)).transpose()?;
+        let (mut whens, mut thens) = (Vec::new(), Vec::new());
+        for sqlparser::ast::CaseWhen { condition, result } in conditions {
+            whens.push(match &operand {
+                None => self.bind_condition(condition, "CASE/WHEN")?,
+                Some(operand) => {
+                    let value = self.bind_expr(condition)?;
+                    self.binary("=", operand.clone(), value)?
+                }
+            });
+            thens.push(self.bind_expr(result)?);
+        }
+        let has_otherwise = otherwise.is_some();
+        // PostgreSQL looks at ELSE first.
+        if let Some(otherwise) = otherwise {
+            let bound = self.bind_expr(otherwise)?;
+            thens.insert(0, bound);
+        }
+        let mut thens = self.unified(thens, "CASE")?;
+        let otherwise = has_otherwise.then(|| Box::new(thens.remove(0)));
+        let ty = thens.first().map_or(Type::Text, |then| then.ty.clone());
+        let branches = whens.into_iter().zip(thens).collect();
+        Ok(Expr::new(
+            ExprKind::Case {
+                branches,
+                otherwise,
+            },
+            ty,
+        ))
+    }
+
+    fn like(
+        &mut self,
+        (value, pattern): (&Ast, &Ast),
+        escape: Option<&ValueWithSpan>,
+        negated: bool,
+        symbols: [&str; 2],
+    ) -> Result<Expr> {
+        let value = self.bind_expr(value)?;
+        let mut pattern = self.bind_expr(pattern)?;
+        if let Some(escape) = escape {
+            let escape = self.literal(escape)?;
+            pattern = self.function("like_escape", vec![pattern, escape])?;
+        }
+        self.binary(symbols[usize::from(negated)], value, pattern)
+    }
+
+    fn similar(
+        &mut self,
+        (value, pattern): (&Ast, &Ast),
+        escape: Option<&ValueWithSpan>,
+        negated: bool,
+    ) -> Result<Expr> {
+        let value = self.bind_expr(value)?;
+        let mut arguments = vec![self.bind_expr(pattern)?];
+        if let Some(escape) = escape {
+            arguments.push(self.literal(escape)?);
+        }
+        let pattern = self.function("similar_to_escape", arguments)?;
+        self.binary(if negated { "!~" } else { "~" }, value, pattern)
+    }
+
+    fn array(&mut self, elements: &[Ast]) -> Result<Expr> {
+        let mut values = Vec::with_capacity(elements.len());
+        for element in elements {
+            values.push(self.bind_expr(element)?);
+        }
+        if values.is_empty() {
+            // `ARRAY[]::int[]` is given its type by the cast around it.
+            return Ok(Expr::new(
+                ExprKind::Array(Vec::new()),
+                Type::Unknown.array(),
+            ));
+        }
+        let values = self.unified(values, "ARRAY")?;
+        let ty = values[0].ty.clone().array();
+        Ok(Expr::new(ExprKind::Array(values), ty))
+    }
+
+    /// ROW(…) and (a, b).
+    pub(super) fn row(&mut self, values: &[Ast]) -> Result<Expr> {
+        let mut bound = Vec::with_capacity(values.len());
+        for value in values {
+            // `ROW(t.*)` is all columns of t.
+            if let Ast::QualifiedWildcard(name, _) = value {
+                let names = parts(name)?;
+                let named = names.last().and_then(|name| {
+                    self.scopes
+                        .iter()
+                        .rev()
+                        .find_map(|scope| scope.names.relation(None, name).cloned())
+                });
+                let named = named.ok_or_else(|| self.missing_from(&name.to_string(), None))?;
+                bound.extend(named.columns.iter().map(|column| column.value.clone()));
+                continue;
+            }
+            bound.push(self.bind_expr(value)?);
+        }
+        Ok(record(bound))
+    }
+
+    fn interval(&mut self, interval: &Interval) -> Result<Expr> {
+        let Interval {
+            value,
+            leading_field,
+            leading_precision,
+            last_field,
+            fractional_seconds_precision,
+        } = interval;
+        refuse(
+            leading_precision.is_some(),
+            "a precision of the first field of INTERVAL",
+        )?;
+        let value = self.bind_expr(value)?;
+        let Some(text) = value.literal_text().map(str::to_owned) else {
+            return Err(Error::new(
+                "42601",
+                "INTERVAL is followed by a text, such as INTERVAL '1 day'",
+            )
+            .with_hint("Multiply an interval to compute one: n * INTERVAL '1 day'."));
+        };
+        let fields = match (leading_field, last_field) {
+            (None, _) => None,
+            (Some(first), None) => Some(first.to_string()),
+            (Some(first), Some(last)) => Some(format!("{first} to {last}")),
+        };
+        match fields {
+            None => {
+                let mut bound = self.coerce(
+                    Expr::text(&text, Type::Unknown),
+                    &Type::Interval,
+                    Coercion::Explicit,
+                )?;
+                if let Some(digits) = fractional_seconds_precision {
+                    let digits = Expr::int4(i32::try_from(*digits).unwrap_or(6));
+                    bound = self.function("interval_round", vec![bound, digits])?;
+                }
+                Ok(bound)
+            }
+            Some(fields) => {
+                let arguments = vec![
+                    Expr::text(&text, Type::Text),
+                    Expr::text(&fields.to_lowercase(), Type::Text),
+                ];
+                self.function("interval_of_fields", arguments)
+            }
+        }
+    }
+
+    /// Subscripts and fields behind a value.
+    fn access(&mut self, root: &Ast, chain: &[AccessExpr]) -> Result<Expr> {
+        // `t.*` of a relation is no value; `(row).field` is.
+        let mut value = match root {
+            Ast::Identifier(_) | Ast::CompoundIdentifier(_) => self.bind_expr(root)?,
+            other => self.bind_expr(other)?,
+        };
+        let mut sliced = false;
+        for access in chain {
+            value = match access {
+                AccessExpr::Dot(Ast::Identifier(ident)) => {
+                    let value = self.record_of(value);
+                    self.field(value, &fold(ident), place(ident))?
+                }
+                AccessExpr::Dot(other) => {
+                    return Err(Error::unsupported(format!("the field {other} of a value")));
+                }
+                AccessExpr::Subscript(Subscript::Index { index }) => {
+                    let index = self.bind_expr(index)?;
+                    if sliced {
+                        // Within slices, an index n is 1:n.
+                        let bounds = vec![value, Expr::int4(1), index];
+                        self.function("array_slice", bounds)?
+                    } else {
+                        self.subscript(value, index)?
+                    }
+                }
+                AccessExpr::Subscript(Subscript::Slice {
+                    lower_bound,
+                    upper_bound,
+                    stride,
+                }) => {
+                    refuse(stride.is_some(), "a step in a slice of an array")?;
+                    sliced = true;
+                    let mut bound = |limit: &Option<Ast>| match limit {
+                        Some(limit) => self.bind_expr(limit),
+                        None => Ok(Expr::null(Type::Int4)),
+                    };
+                    let (lower, upper) = (bound(lower_bound)?, bound(upper_bound)?);
+                    let omitted = [lower_bound.is_none(), upper_bound.is_none()].map(Expr::bool);
+                    let [no_lower, no_upper] = omitted;
+                    self.function("array_slice", vec![value, lower, upper, no_lower, no_upper])?
+                }
+            };
+        }
+        Ok(value)
+    }
+
+    /// A relation's only column stands for the whole row where that is a record.
+    fn record_of(&self, value: Expr) -> Expr {
+        value
+    }
+
+    fn subscript(&mut self, value: Expr, index: Expr) -> Result<Expr> {
+        match value.ty.base() {
+            Type::Array(_) => {
+                let index = self.coerce(index, &Type::Int4, Coercion::Assignment)?;
+                self.function("array_subscript", vec![value, index])
+            }
+            Type::Jsonb => self.function("jsonb_subscript", vec![value, index]),
+            other => Err(Error::new(
+                "42804",
+                format!("cannot subscript type {other} because it does not support subscripting"),
+            )),
+        }
+    }
+
+    fn ceil_or_floor(&mut self, name: &str, expr: &Ast, field: &CeilFloorKind) -> Result<Expr> {
+        match field {
+            CeilFloorKind::DateTimeField(DateTimeField::NoDateTime) => {
+                let value = self.bind_expr(expr)?;
+                self.function(name, vec![value])
+            }
+            _ => Err(Error::unsupported(format!(
+                "{name}(… TO …) is not supported"
+            ))),
+        }
+    }
+
+    fn prefixed(&mut self, prefix: &sqlparser::ast::Ident, value: &Ast) -> Result<Expr> {
+        let ty = DataType::Custom(prefix.clone().into(), Vec::new());
+        let to = written_type(&ty, self.catalog)?;
+        let value = self.bind_expr(value)?;
+        self.coerce(value, &to, Coercion::Explicit)
+    }
+
+    /// The rows of a relation in sight as records.
+    pub(super) fn relation_row(&self, name: &str) -> Option<Expr> {
+        let named = self
+            .scopes
+            .iter()
+            .rev()
+            .find_map(|scope| scope.names.relation(None, name));
+        named.map(whole_row)
+    }
+}
+
+/// The lower bound of BETWEEN SYMMETRIC, which the syntax has as a call.
+fn symmetric(low: &Ast) -> Option<&Ast> {
+    use sqlparser::ast::{FunctionArg, FunctionArgExpr, FunctionArguments};
+    let Ast::Function(call) = low else {
+        return None;
+    };
+    let name = call.name.0.first()?.as_ident()?;
+    let (true, FunctionArguments::List(list)) =
+        (name.value == crate::syntax::SYMMETRIC, &call.args)
+    else {
+        return None;
+    };
+    match list.args.as_slice() {
+        [FunctionArg::Unnamed(FunctionArgExpr::Expr(inner))] => Some(inner),
+        _ => None,
+    }
+}
+
+/// A record of values, with PostgreSQL's names of fields.
+pub(super) fn record(values: Vec<Expr>) -> Expr {
+    let fields = values.iter().zip(1..);
+    let fields = fields.map(|(value, number)| (format!("f{number}"), value.ty.clone()));
+    let ty = Type::Record(fields.collect());
+    Expr::new(ExprKind::Row(values), ty)
+}
+
+/// The name of a field of a date.
+pub(super) fn field_name(field: &DateTimeField) -> String {
+    match field {
+        DateTimeField::Custom(ident) => ident.value.to_lowercase(),
+        other => other.to_string().to_lowercase(),
+    }
+}
+
+/// The beginning of a long text.
+pub(super) fn shortened(text: &str) -> String {
+    match text.char_indices().nth(60) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text.to_owned(),
+    }
+}

@@ -1,0 +1,335 @@
+//! GROUP BY: keys, grouping sets, and what of a row a group still has.
+
+use std::collections::HashSet;
+
+use sqlparser::ast::{Expr as Ast, GroupByExpr, GroupByWithModifier};
+
+use super::scope::{Clause, Scope};
+use super::select::Item;
+use super::{Binder, fold, place, refuse};
+use crate::error::{Error, Result};
+use crate::plan::{Column, ColumnId, Expr, ExprKind, Plan};
+use crate::types::Type;
+
+/// Most grouping sets of a query, as in PostgreSQL.
+const SETS: usize = 4096;
+
+/// Keys and sets of a GROUP BY.
+#[derive(Debug, Default)]
+pub(super) struct Groups {
+    pub(super) keys: Vec<(Column, Expr)>,
+    pub(super) sets: Option<Vec<Vec<usize>>>,
+}
+
+impl Binder<'_> {
+    /// The keys of GROUP BY; `items` are those of the SELECT list.
+    pub(super) fn groups(&mut self, group_by: &GroupByExpr, items: &[Item]) -> Result<Groups> {
+        let (exprs, modifiers) = match group_by {
+            GroupByExpr::Expressions(exprs, modifiers) => (exprs, modifiers),
+            GroupByExpr::All(modifiers) => {
+                refuse(!modifiers.is_empty(), "a modifier of GROUP BY ALL")?;
+                return self.all_groups(items);
+            }
+        };
+        self.scope()?.clause = Clause::GroupBy;
+        let mut groups = Groups::default();
+        // Each element of the list is a choice of sets; the whole is their product.
+        let mut product: Vec<Vec<usize>> = vec![Vec::new()];
+        let mut has_sets = false;
+        for expr in exprs {
+            has_sets |= matches!(expr, Ast::Rollup(_) | Ast::Cube(_) | Ast::GroupingSets(_));
+            let sets = self.element(expr, items, &mut groups)?;
+            product = multiplied(&product, &sets)?;
+        }
+        for modifier in modifiers {
+            has_sets = true;
+            let all: Vec<usize> = (0..groups.keys.len()).collect();
+            match modifier {
+                GroupByWithModifier::Rollup => {
+                    product = (0..=all.len()).rev().map(|n| all[..n].to_vec()).collect();
+                }
+                GroupByWithModifier::Cube => {
+                    product = subsets(&all.iter().map(|k| vec![*k]).collect::<Vec<_>>())?
+                }
+                GroupByWithModifier::GroupingSets(expr) => {
+                    let sets = self.element(expr, items, &mut groups)?;
+                    product = multiplied(&product, &sets)?;
+                }
+                GroupByWithModifier::Totals => {
+                    return Err(Error::unsupported(
+                        "GROUP BY … WITH TOTALS is not supported",
+                    ));
+                }
+            }
+        }
+        if has_sets
+            || exprs
+                .iter()
+                .any(|expr| matches!(expr, Ast::Tuple(parts) if parts.is_empty()))
+        {
+            groups.sets = Some(product);
+        }
+        Ok(groups)
+    }
+
+    /// GROUP BY ALL: every item of the list that has no aggregate.
+    fn all_groups(&mut self, items: &[Item]) -> Result<Groups> {
+        let scope = self.scope()?;
+        let made: HashSet<ColumnId> = scope
+            .aggregates
+            .iter()
+            .map(|(column, _)| column.id)
+            .chain(scope.windows.iter().map(|(column, _)| column.id))
+            .collect();
+        let mut groups = Groups::default();
+        for item in items {
+            let constant = item.expr.literal().is_some();
+            if constant || item.expr.reads().iter().any(|id| made.contains(id)) {
+                continue;
+            }
+            self.key(item.expr.clone(), &mut groups)?;
+        }
+        Ok(groups)
+    }
+
+    /// The sets that an element of GROUP BY stands for.
+    fn element(
+        &mut self,
+        expr: &Ast,
+        items: &[Item],
+        groups: &mut Groups,
+    ) -> Result<Vec<Vec<usize>>> {
+        Ok(match expr {
+            Ast::Rollup(parts) => {
+                let parts = self.parts_of_sets(parts, items, groups)?;
+                (0..=parts.len())
+                    .rev()
+                    .map(|n| parts[..n].concat())
+                    .collect()
+            }
+            Ast::Cube(parts) => subsets(&self.parts_of_sets(parts, items, groups)?)?,
+            Ast::GroupingSets(sets) => {
+                let mut all = Vec::new();
+                for set in sets {
+                    match set.as_slice() {
+                        [one @ (Ast::Rollup(_) | Ast::Cube(_) | Ast::GroupingSets(_))] => {
+                            all.extend(self.element(one, items, groups)?);
+                        }
+                        several => {
+                            let mut keys = Vec::new();
+                            for expr in several {
+                                keys.extend(self.element(expr, items, groups)?.concat());
+                            }
+                            all.push(keys);
+                        }
+                    }
+                }
+                all
+            }
+            Ast::Tuple(parts) => {
+                let mut keys = Vec::new();
+                for part in parts {
+                    keys.extend(self.element(part, items, groups)?.concat());
+                }
+                vec![keys]
+            }
+            Ast::Nested(inner) => self.element(inner, items, groups)?,
+            expr => {
+                let bound = self.group_key(expr, items)?;
+                vec![vec![self.key(bound, groups)?]]
+            }
+        })
+    }
+
+    fn parts_of_sets(
+        &mut self,
+        parts: &[Vec<Ast>],
+        items: &[Item],
+        groups: &mut Groups,
+    ) -> Result<Vec<Vec<usize>>> {
+        let mut all = Vec::with_capacity(parts.len());
+        for part in parts {
+            let mut keys = Vec::new();
+            for expr in part {
+                keys.extend(self.element(expr, items, groups)?.concat());
+            }
+            all.push(keys);
+        }
+        Ok(all)
+    }
+
+    /// A key: an expression, a position in the list, or the name of an item.
+    fn group_key(&mut self, expr: &Ast, items: &[Item]) -> Result<Expr> {
+        if let Some(position) = super::select::position(expr) {
+            return by_position(position, items, "GROUP BY");
+        }
+        if let Ast::Identifier(ident) = expr {
+            let name = fold(ident);
+            let scope = self.scope()?;
+            if !matches!(scope.names.column(&name), Ok(Some(_)) | Err(())) {
+                let mut named = items.iter().filter(|item| item.name == name);
+                if let Some(first) = named.next() {
+                    if named.any(|other| other.expr != first.expr) {
+                        let message = format!("GROUP BY \"{name}\" is ambiguous");
+                        return Err(Error::new("42702", message).at(place(ident)));
+                    }
+                    return Ok(first.expr.clone());
+                }
+            }
+        }
+        self.bind_expr(expr)
+    }
+
+    /// The number of a key, which is added if it is new.
+    fn key(&mut self, expr: Expr, groups: &mut Groups) -> Result<usize> {
+        let scope = self.scope()?;
+        let has_aggregate = {
+            let made: HashSet<ColumnId> = scope
+                .aggregates
+                .iter()
+                .map(|(column, _)| column.id)
+                .collect();
+            !made.is_empty() && expr.reads().iter().any(|id| made.contains(id))
+        };
+        if has_aggregate {
+            return Err(Error::new(
+                "42803",
+                "aggregate functions are not allowed in GROUP BY",
+            ));
+        }
+        let expr = self.known_expr(expr)?;
+        if let Some(known) = groups.keys.iter().position(|(_, key)| *key == expr) {
+            return Ok(known);
+        }
+        if !matches!(expr.ty, Type::Array(_) | Type::Record(_) | Type::Enum(_)) {
+            self.equality(&expr.ty)
+                .map_err(|_| super::call::no_equality(&expr.ty))?;
+        }
+        let column = self.column(key_name(&expr), expr.ty.clone());
+        groups.keys.push((column, expr));
+        Ok(groups.keys.len() - 1)
+    }
+}
+
+fn key_name(expr: &Expr) -> &'static str {
+    match expr.kind {
+        ExprKind::Column(_) => "key",
+        _ => "group",
+    }
+}
+
+/// The item of the SELECT list at a position, from 1.
+pub(super) fn by_position(position: i64, items: &[Item], clause: &str) -> Result<Expr> {
+    let index = usize::try_from(position - 1).ok();
+    let item = index.and_then(|index| items.get(index));
+    item.map(|item| item.expr.clone()).ok_or_else(|| {
+        Error::new(
+            "42P10",
+            format!("{clause} position {position} is not in select list"),
+        )
+    })
+}
+
+fn multiplied(left: &[Vec<usize>], right: &[Vec<usize>]) -> Result<Vec<Vec<usize>>> {
+    if left.len().saturating_mul(right.len()) > SETS {
+        return Err(too_many());
+    }
+    let mut product = Vec::with_capacity(left.len() * right.len());
+    for a in left {
+        for b in right {
+            let mut set = a.clone();
+            set.extend(b.iter().filter(|key| !a.contains(key)));
+            product.push(set);
+        }
+    }
+    Ok(product)
+}
+
+fn subsets(parts: &[Vec<usize>]) -> Result<Vec<Vec<usize>>> {
+    if parts.len() > 12 {
+        return Err(too_many());
+    }
+    let all = (0..1usize << parts.len()).rev().map(|mask| {
+        let chosen = (0..parts.len()).filter(|bit| mask >> (parts.len() - 1 - bit) & 1 == 1);
+        chosen.flat_map(|bit| parts[bit].clone()).collect()
+    });
+    Ok(all.collect())
+}
+
+fn too_many() -> Error {
+    Error::new(
+        "54001",
+        format!("too many grouping sets present (maximum {SETS})"),
+    )
+}
+
+/// Puts the columns of keys in the place of the keys' expressions.
+pub(super) fn regroup(expr: &mut Expr, keys: &[(Column, Expr)]) {
+    if let Some((column, _)) = keys.iter().find(|(_, key)| key == expr) {
+        *expr = column.reference();
+        return;
+    }
+    for child in expr.children_mut() {
+        regroup(child, keys);
+    }
+    if let ExprKind::Subquery(subquery) = &mut expr.kind {
+        regroup_plan(&mut subquery.plan, keys);
+    }
+}
+
+fn regroup_plan(plan: &mut Plan, keys: &[(Column, Expr)]) {
+    for expr in plan.expressions_mut() {
+        regroup(expr, keys);
+    }
+    for input in plan.inputs_mut() {
+        regroup_plan(input, keys);
+    }
+}
+
+/// Columns of the input that an expression reads although they are no keys.
+pub(super) fn ungrouped(expr: &Expr, input: &HashSet<ColumnId>) -> Vec<ColumnId> {
+    let mut found: Vec<ColumnId> = expr
+        .reads()
+        .into_iter()
+        .filter(|id| input.contains(id))
+        .collect();
+    found.sort_unstable();
+    found
+}
+
+/// Keys that depend on the primary key of a relation, if that is among the keys.
+pub(super) fn dependent(scope: &Scope, keys: &[(Column, Expr)], id: ColumnId) -> bool {
+    let is_key = |wanted: &Expr| keys.iter().any(|(_, key)| key == wanted);
+    scope.names.relations.iter().any(|named| {
+        let own = |expr: &Expr| matches!(expr.kind, ExprKind::Column(own) if own == id);
+        !named.key.is_empty()
+            && named.columns.iter().any(|column| own(&column.value))
+            && named
+                .key
+                .iter()
+                .all(|at| named.columns.get(*at).is_some_and(|c| is_key(&c.value)))
+    })
+}
+
+/// `42803` for a column that is no key.
+pub(super) fn not_grouped(scope: &Scope, id: ColumnId, in_subquery: bool) -> Error {
+    let mut shown = String::from("?column?");
+    for named in &scope.names.relations {
+        for column in named.columns.iter().chain(&named.hidden) {
+            if matches!(column.value.kind, ExprKind::Column(own) if own == id) {
+                shown = match named.alias.as_str() {
+                    "" => column.name.clone(),
+                    alias => format!("{alias}.{}", column.name),
+                };
+            }
+        }
+    }
+    let message = match in_subquery {
+        true => format!("subquery uses ungrouped column \"{shown}\" from outer query"),
+        false => format!(
+            "column \"{shown}\" must appear in the GROUP BY clause or be used in an aggregate \
+             function"
+        ),
+    };
+    Error::new("42803", message)
+}

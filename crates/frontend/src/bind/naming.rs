@@ -1,0 +1,119 @@
+//! Names of columns that have none in the statement, as PostgreSQL chooses them.
+
+use sqlparser::ast::{
+    AccessExpr, DataType, Expr, Query, Select, SelectItem, SetExpr, TrimWhereField,
+};
+
+use super::fold;
+
+/// The name of a column without a better one.
+pub(super) const UNNAMED: &str = "?column?";
+
+/// The name of an expression in a SELECT list.
+pub(super) fn column_name(expr: &Expr) -> String {
+    name_of(expr).map_or_else(|| UNNAMED.to_owned(), |(name, _)| name)
+}
+
+/// The name, and whether it is better than that of a type around it.
+fn name_of(expr: &Expr) -> Option<(String, bool)> {
+    let strong = |name: &str| Some((name.to_owned(), true));
+    match expr {
+        Expr::Identifier(ident) => Some((fold(ident), true)),
+        Expr::CompoundIdentifier(parts) => Some((fold(parts.last()?), true)),
+        Expr::CompoundFieldAccess { root, access_chain } => match access_chain.last() {
+            Some(AccessExpr::Dot(field)) => name_of(field),
+            _ => name_of(root),
+        },
+        Expr::Function(call) => {
+            let name = fold(call.name.0.last()?.as_ident()?);
+            Some((name, true))
+        }
+        Expr::Nested(inner) | Expr::Collate { expr: inner, .. } => name_of(inner),
+        Expr::Cast {
+            expr, data_type, ..
+        } => match name_of(expr) {
+            Some((name, true)) => Some((name, true)),
+            _ => Some((type_word(data_type)?, false)),
+        },
+        Expr::TypedString(typed) => Some((type_word(&typed.data_type)?, false)),
+        Expr::Interval(_) => Some(("interval".to_owned(), false)),
+        Expr::Case { else_result, .. } => {
+            let inner = else_result.as_deref().and_then(name_of);
+            inner
+                .filter(|(_, strong)| *strong)
+                .or(Some(("case".to_owned(), false)))
+        }
+        Expr::Exists { .. } => strong("exists"),
+        Expr::Extract { .. } => strong("extract"),
+        Expr::Ceil { .. } => strong("ceil"),
+        Expr::Floor { .. } => strong("floor"),
+        Expr::Position { .. } => strong("position"),
+        Expr::Substring { .. } => strong("substring"),
+        Expr::Overlay { .. } => strong("overlay"),
+        Expr::IsNormalized { .. } => strong("is_normalized"),
+        Expr::Trim { trim_where, .. } => strong(match trim_where {
+            Some(TrimWhereField::Leading) => "ltrim",
+            Some(TrimWhereField::Trailing) => "rtrim",
+            _ => "btrim",
+        }),
+        Expr::Array(_) => strong("array"),
+        Expr::AtTimeZone { .. } => strong("timezone"),
+        Expr::Tuple(_) => strong("row"),
+        Expr::Value(value) => match value.value {
+            sqlparser::ast::Value::Boolean(_) => Some(("bool".to_owned(), false)),
+            _ => None,
+        },
+        Expr::Subquery(query) => match select_of(query)?.projection.as_slice() {
+            [SelectItem::UnnamedExpr(expr)] => Some((column_name(expr), true)),
+            [SelectItem::ExprWithAlias { alias, .. }] => Some((fold(alias), true)),
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
+/// PostgreSQL's internal word for a type.
+fn type_word(written: &DataType) -> Option<String> {
+    let lower = written.to_string().to_lowercase();
+    if lower.ends_with("[]") {
+        let word = type_word_of(lower.trim_end_matches("[]"))?;
+        return Some(word);
+    }
+    type_word_of(&lower)
+}
+
+fn type_word_of(lower: &str) -> Option<String> {
+    let word = lower.split(['(', ' ']).next()?;
+    let zoned = lower.contains("with time zone");
+    Some(
+        match word {
+            "int" | "integer" => "int4",
+            "bigint" => "int8",
+            "smallint" => "int2",
+            "double" | "float" => "float8",
+            "real" => "float4",
+            "decimal" | "dec" => "numeric",
+            "boolean" => "bool",
+            "character" if lower.contains("varying") => "varchar",
+            "char" | "character" => "bpchar",
+            "timestamp" if zoned => "timestamptz",
+            "time" if zoned => "timetz",
+            other => other.rsplit('.').next().unwrap_or(other),
+        }
+        .trim_matches('"')
+        .to_owned(),
+    )
+}
+
+/// The SELECT that names a query's columns.
+fn select_of(query: &Query) -> Option<&Select> {
+    fn leftmost(body: &SetExpr) -> Option<&Select> {
+        match body {
+            SetExpr::Select(select) => Some(select),
+            SetExpr::Query(query) => leftmost(&query.body),
+            SetExpr::SetOperation { left, .. } => leftmost(left),
+            _ => None,
+        }
+    }
+    leftmost(&query.body)
+}

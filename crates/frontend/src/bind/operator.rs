@@ -1,0 +1,323 @@
+//! Operators.
+
+use std::sync::Arc;
+
+use sqlparser::ast::{BinaryOperator, UnaryOperator};
+
+use super::coerce::common_of;
+use super::literal::integer_as_numeric;
+use super::{Binder, Coercion};
+use crate::error::{Error, Result};
+use crate::functions::{Resolved, Scalar, resolve_operator};
+use crate::plan::{Expr, ExprKind};
+use crate::types::Type;
+
+/// The symbol of an operator in the catalogue, with the operator that a sign behind it is a
+/// part of: `>-` is `>` and a minus before the right operand.
+pub(super) fn symbol(op: &BinaryOperator) -> Result<(String, Option<char>)> {
+    use BinaryOperator as O;
+    let plain = match op {
+        O::BitwiseOr => "|",
+        O::BitwiseAnd => "&",
+        O::PGBitwiseXor => "#",
+        O::PGExp | O::BitwiseXor => "^",
+        O::Modulo => "%",
+        O::NotEq => "<>",
+        O::StringConcat => "||",
+        O::PGBitwiseShiftLeft => "<<",
+        O::PGBitwiseShiftRight => ">>",
+        O::PGOverlap => "&&",
+        O::PGRegexMatch => "~",
+        O::PGRegexIMatch => "~*",
+        O::PGRegexNotMatch => "!~",
+        O::PGRegexNotIMatch => "!~*",
+        O::PGLikeMatch => "~~",
+        O::PGILikeMatch => "~~*",
+        O::PGNotLikeMatch => "!~~",
+        O::PGNotILikeMatch => "!~~*",
+        O::PGStartsWith => "^@",
+        O::PGCustomBinaryOperator(parts) => {
+            let last = parts.last().map_or("", String::as_str);
+            return Ok((spelled(last).to_owned(), None));
+        }
+        O::Custom(symbol) => {
+            let known = [
+                "<", ">", "=", "<>", "!=", "<=", ">=", "+", "-", "*", "/", "%", "^", "||",
+            ];
+            if let Some(sign) = symbol
+                .chars()
+                .last()
+                .filter(|c| matches!(c, '-' | '+' | '@' | '~'))
+            {
+                let rest = &symbol[..symbol.len() - sign.len_utf8()];
+                if known.contains(&rest) {
+                    return Ok((spelled(rest).to_owned(), Some(sign)));
+                }
+            }
+            return Ok((spelled(symbol).to_owned(), None));
+        }
+        O::And | O::Or | O::Xor | O::Assignment | O::Match | O::Regexp | O::Spaceship => {
+            return Err(Error::new(
+                "42883",
+                format!("operator does not exist: {op}"),
+            ));
+        }
+        other => return Ok((spelled(&other.to_string()).to_owned(), None)),
+    };
+    Ok((plain.to_owned(), None))
+}
+
+fn spelled(symbol: &str) -> &str {
+    match symbol {
+        "!=" | "^=" => "<>",
+        "==" => "=",
+        "**" => "^",
+        other => other,
+    }
+}
+
+/// Whether an operator compares.
+pub(super) fn is_comparison(symbol: &str) -> bool {
+    matches!(symbol, "=" | "<>" | "<" | "<=" | ">" | ">=")
+}
+
+impl Binder<'_> {
+    /// An operator between two operands.
+    pub(super) fn binary(&mut self, symbol: &str, left: Expr, right: Expr) -> Result<Expr> {
+        if is_comparison(symbol)
+            && let (ExprKind::Row(a), ExprKind::Row(b)) = (&left.kind, &right.kind)
+        {
+            return self.row_comparison(symbol, a.clone(), b.clone());
+        }
+        let (left, right) = beside(left, right);
+        let resolved = self.operator(symbol, &[&left, &right])?;
+        self.operated(resolved, vec![left, right])
+    }
+
+    /// The overload for two operands, whose types may be changed to suit.
+    pub(super) fn operator(
+        &mut self,
+        symbol: &str,
+        operands: &[&Expr],
+    ) -> Result<Resolved<Scalar>> {
+        let types: Vec<Type> = operands.iter().map(|operand| operand.ty.clone()).collect();
+        resolve_operator(symbol, &types).map_err(|why| {
+            let shown: Vec<String> = types.iter().map(|ty| ty.base().to_string()).collect();
+            let call = match shown.as_slice() {
+                [only] => format!("{symbol} {only}"),
+                [left, right] => format!("{left} {symbol} {right}"),
+                _ => symbol.to_owned(),
+            };
+            match why {
+                crate::functions::Unresolved::None => {
+                    Error::new("42883", format!("operator does not exist: {call}")).with_hint(
+                        "No operator matches the given name and argument types. You might need \
+                         to add explicit type casts.",
+                    )
+                }
+                crate::functions::Unresolved::Ambiguous => {
+                    Error::new("42725", format!("operator is not unique: {call}")).with_hint(
+                        "Could not choose a best candidate operator. You might need to add \
+                         explicit type casts.",
+                    )
+                }
+            }
+        })
+    }
+
+    /// The call of an operator that was found.
+    pub(super) fn operated(
+        &mut self,
+        resolved: Resolved<Scalar>,
+        operands: Vec<Expr>,
+    ) -> Result<Expr> {
+        let Resolved {
+            function,
+            parameters,
+            returns,
+        } = resolved;
+        let arguments = operands.into_iter().zip(&parameters);
+        let arguments = arguments.map(|(operand, to)| self.coerce(operand, to, Coercion::Implicit));
+        let mut arguments: Vec<Expr> = arguments.collect::<Result<_>>()?;
+        if is_comparison(function.name) {
+            same_scale(&mut arguments);
+        }
+        let call = Expr::call(function, arguments, returns);
+        Ok(self.folded(call))
+    }
+
+    /// An operator before its operand.
+    pub(super) fn unary(&mut self, op: &UnaryOperator, operand: Expr) -> Result<Expr> {
+        let symbol = match op {
+            UnaryOperator::Plus => "+",
+            UnaryOperator::Minus => "-",
+            UnaryOperator::BitwiseNot => "~",
+            UnaryOperator::PGSquareRoot => "|/",
+            UnaryOperator::PGCubeRoot => "||/",
+            UnaryOperator::PGAbs => "@",
+            UnaryOperator::PGPrefixFactorial => "!!",
+            UnaryOperator::PGPostfixFactorial => "!",
+            UnaryOperator::Not | UnaryOperator::BangNot => {
+                let operand = self.condition(operand, "NOT")?;
+                return Ok(operand.not());
+            }
+            other => {
+                return Err(Error::new(
+                    "42883",
+                    format!("operator does not exist: {other}"),
+                ));
+            }
+        };
+        let resolved = self.operator(symbol, &[&operand])?;
+        self.operated(resolved, vec![operand])
+    }
+
+    /// A comparison of rows: equality of all, or the order by the first that differs.
+    fn row_comparison(&mut self, symbol: &str, left: Vec<Expr>, right: Vec<Expr>) -> Result<Expr> {
+        if left.len() != right.len() {
+            return Err(Error::new(
+                "42601",
+                "unequal number of entries in row expressions",
+            ));
+        }
+        if left.is_empty() {
+            return Err(Error::unsupported("cannot compare rows of zero length"));
+        }
+        let pairs = left.into_iter().zip(right);
+        match symbol {
+            "=" => {
+                let equal = pairs.map(|(a, b)| self.binary("=", a, b));
+                Ok(Expr::and(equal.collect::<Result<Vec<_>>>()?))
+            }
+            "<>" => {
+                let differ = pairs.map(|(a, b)| self.binary("<>", a, b));
+                Ok(Expr::or(differ.collect::<Result<Vec<_>>>()?))
+            }
+            _ => {
+                // a < b OR a = b AND (the rest)
+                let strict = symbol.trim_end_matches('=');
+                let mut pairs: Vec<(Expr, Expr)> = pairs.collect();
+                let (a, b) = pairs.pop().ok_or_else(|| Error::internal("an empty row"))?;
+                let mut whole = self.binary(symbol, a, b)?;
+                while let Some((a, b)) = pairs.pop() {
+                    let before = self.binary(strict, a.clone(), b.clone())?;
+                    let equal = self.binary("=", a, b)?;
+                    whole = Expr::or([before, Expr::and([equal, whole])]);
+                }
+                Ok(whole)
+            }
+        }
+    }
+
+    /// Whether two values differ, NULL being a value.
+    pub(super) fn distinct_from(&mut self, left: Expr, right: Expr) -> Result<Expr> {
+        if let (ExprKind::Row(a), ExprKind::Row(b)) = (&left.kind, &right.kind)
+            && a.len() == b.len()
+        {
+            let pairs = a.clone().into_iter().zip(b.clone());
+            let differ = pairs.map(|(a, b)| self.distinct_from(a, b));
+            return Ok(Expr::or(differ.collect::<Result<Vec<_>>>()?));
+        }
+        if left.is_literal_null() || right.is_literal_null() {
+            let other = if left.is_literal_null() { right } else { left };
+            return Ok(other.is_null().not());
+        }
+        let differ = self.binary("<>", left.clone(), right.clone())?;
+        let nulls = [left.is_null(), right.is_null()];
+        let [a, b] = nulls;
+        // One is NULL: they differ. Both are: they do not. Else the operator says.
+        let both = Expr::and([a.clone(), b.clone()]);
+        let one = Expr::or([a, b]);
+        Ok(Expr::new(
+            ExprKind::Case {
+                branches: vec![(both, Expr::bool(false)), (one, Expr::bool(true))],
+                otherwise: Some(Box::new(differ)),
+            },
+            Type::Bool,
+        ))
+    }
+
+    /// `=` of values of one type, for IN lists and CASE.
+    pub(super) fn equality(&mut self, ty: &Type) -> Result<Arc<Scalar>> {
+        let operand = Expr::null(ty.clone());
+        Ok(self.operator("=", &[&operand, &operand])?.function)
+    }
+
+    /// An expression as a condition.
+    pub(super) fn condition(&mut self, expr: Expr, what: &str) -> Result<Expr> {
+        if expr.ty == Type::Bool {
+            return Ok(expr);
+        }
+        if expr.ty == Type::Unknown {
+            return self.coerce(expr, &Type::Bool, Coercion::Implicit);
+        }
+        Err(Error::new(
+            "42804",
+            format!(
+                "argument of {what} must be type boolean, not type {}",
+                expr.ty.base()
+            ),
+        ))
+    }
+
+    /// Values and the type they are compared by: that of IN.
+    pub(super) fn compared(&mut self, values: Vec<Expr>) -> Result<Vec<Expr>> {
+        let types: Vec<Type> = values.iter().map(|value| value.ty.clone()).collect();
+        let common = common_of(&types, "IN")?;
+        let values = values.into_iter();
+        values
+            .map(|value| self.coerce(value, &common, Coercion::Implicit))
+            .collect()
+    }
+}
+
+/// A literal integer beside a NUMERIC becomes one of as few digits as it has.
+fn beside(left: Expr, right: Expr) -> (Expr, Expr) {
+    match (&left.ty, &right.ty) {
+        (Type::Numeric(_), _) if right.literal_integer().is_some() => {
+            (left, integer_as_numeric(right))
+        }
+        (_, Type::Numeric(_)) if left.literal_integer().is_some() => {
+            (integer_as_numeric(left), right)
+        }
+        _ => (left, right),
+    }
+}
+
+/// NUMERIC literals take the scale of what they are compared with, where that loses nothing.
+fn same_scale(arguments: &mut [Expr]) {
+    let [left, right] = arguments else { return };
+    let (Type::Numeric(Some(a)), Type::Numeric(Some(b))) = (&left.ty, &right.ty) else {
+        return;
+    };
+    if a.scale == b.scale {
+        return;
+    }
+    let (wanted, literal) = match (left.literal().is_some(), right.literal().is_some()) {
+        (false, true) => (*a, right),
+        (true, false) => (*b, left),
+        _ => return,
+    };
+    use arrow_array::cast::AsArray;
+    use arrow_array::types::Decimal128Type;
+    let (Some(value), Type::Numeric(Some(digits))) = (literal.literal(), &literal.ty) else {
+        return;
+    };
+    if wanted.scale < digits.scale {
+        return;
+    }
+    let more = u32::from(wanted.scale - digits.scale);
+    let unscaled = value.as_primitive::<Decimal128Type>().value(0);
+    let Some(scaled) = 10i128
+        .checked_pow(more)
+        .and_then(|factor| unscaled.checked_mul(factor))
+    else {
+        return;
+    };
+    let ty = Type::numeric(u32::from(digits.precision) + more, wanted.scale.into());
+    if ty == Type::Numeric(None) {
+        return;
+    }
+    let array = arrow_array::Decimal128Array::from(vec![scaled]).with_data_type(ty.arrow());
+    *literal = Expr::new(ExprKind::Literal(Arc::new(array)), ty);
+}

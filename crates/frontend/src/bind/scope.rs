@@ -1,0 +1,367 @@
+//! What names mean: relations and columns in sight.
+
+use super::{Binder, fold, place};
+use crate::error::{Error, Position, Result};
+use crate::plan::{AggregateCall, Column, CteId, Expr, TableCall, WindowCall};
+use crate::types::Type;
+use sqlparser::ast::Ident;
+
+/// A relation in sight.
+#[derive(Clone, Debug)]
+pub(super) struct Named {
+    /// Schema, where the name may be written with it.
+    pub(super) schema: Option<String>,
+    /// The name it has in the query; empty for a sub-query without one.
+    pub(super) alias: String,
+    /// Its columns.
+    pub(super) columns: Vec<ScopeColumn>,
+    /// Columns that `*` does not give.
+    pub(super) hidden: Vec<ScopeColumn>,
+    /// Columns that all others depend on: its primary key.
+    pub(super) key: Vec<usize>,
+}
+
+/// A column in sight.
+#[derive(Clone, Debug)]
+pub(super) struct ScopeColumn {
+    /// Its name.
+    pub(super) name: String,
+    /// Its value: a column, or that of a column merged by FULL JOIN … USING.
+    pub(super) value: Expr,
+}
+
+/// The relations and columns that FROM puts in sight.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Namespace {
+    /// Relations, by their names.
+    pub(super) relations: Vec<Named>,
+    /// Columns in the order of `*`, merged ones once.
+    pub(super) columns: Vec<ScopeColumn>,
+}
+
+/// Where in a query an expression stands, which decides on what it may have.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Clause {
+    /// The SELECT list and ORDER BY.
+    List,
+    /// HAVING.
+    Having,
+    /// WHERE.
+    Where,
+    /// JOIN … ON.
+    On,
+    /// GROUP BY.
+    GroupBy,
+    /// FROM: functions and their arguments.
+    From,
+    /// VALUES.
+    Values,
+    /// LIMIT and OFFSET.
+    Limit,
+    /// QUALIFY.
+    Qualify,
+    /// An argument of an aggregate.
+    Aggregate,
+    /// A part of a window.
+    Window,
+    /// An expression without a query.
+    Alone,
+}
+
+impl Clause {
+    /// Its name in messages.
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Clause::List => "SELECT",
+            Clause::Having => "HAVING",
+            Clause::Where => "WHERE",
+            Clause::On => "JOIN conditions",
+            Clause::GroupBy => "GROUP BY",
+            Clause::From => "functions in FROM",
+            Clause::Values => "VALUES",
+            Clause::Limit => "LIMIT",
+            Clause::Qualify => "QUALIFY",
+            Clause::Aggregate => "aggregate function calls",
+            Clause::Window => "window definitions",
+            Clause::Alone => "this expression",
+        }
+    }
+}
+
+/// One query's names, and what its expressions have brought up so far.
+#[derive(Debug)]
+pub(super) struct Scope {
+    /// Names.
+    pub(super) names: Namespace,
+    /// Names of the SELECT list that may stand for their values elsewhere.
+    pub(super) aliases: Vec<(String, Expr)>,
+    /// The clause being bound.
+    pub(super) clause: Clause,
+    /// Calls of aggregates, and the columns that stand for them.
+    pub(super) aggregates: Vec<(Column, AggregateCall)>,
+    /// Calls of GROUPING.
+    pub(super) groupings: Vec<(Column, Vec<Expr>)>,
+    /// Calls over windows.
+    pub(super) windows: Vec<(Column, WindowCall)>,
+    /// Calls of functions that give rows, in the order in which they are to be computed.
+    pub(super) sets: Vec<TableCall>,
+    /// Windows by name.
+    pub(super) named_windows: Vec<(String, sqlparser::ast::WindowSpec)>,
+}
+
+impl Scope {
+    pub(super) fn new(names: Namespace, clause: Clause) -> Self {
+        Self {
+            names,
+            aliases: Vec::new(),
+            clause,
+            aggregates: Vec::new(),
+            groupings: Vec::new(),
+            windows: Vec::new(),
+            sets: Vec::new(),
+            named_windows: Vec::new(),
+        }
+    }
+
+    /// The scope of an expression over one relation.
+    pub(super) fn of_relation(alias: &str, columns: &[Column]) -> Self {
+        let named = Named {
+            schema: None,
+            alias: alias.to_owned(),
+            columns: scope_columns(columns),
+            hidden: Vec::new(),
+            key: Vec::new(),
+        };
+        Self::new(Namespace::of(named), Clause::Alone)
+    }
+}
+
+/// Columns with their own names.
+pub(super) fn scope_columns(columns: &[Column]) -> Vec<ScopeColumn> {
+    let columns = columns.iter();
+    let columns = columns.map(|column| ScopeColumn {
+        name: column.name.clone(),
+        value: column.reference(),
+    });
+    columns.collect()
+}
+
+impl Namespace {
+    /// That of one relation.
+    pub(super) fn of(named: Named) -> Self {
+        Self {
+            columns: named.columns.clone(),
+            relations: vec![named],
+        }
+    }
+
+    /// The names of two sides of a join.
+    ///
+    /// # Errors
+    /// `42712` if both have a relation of one name.
+    pub(super) fn join(mut self, other: Namespace) -> Result<Self> {
+        for named in &other.relations {
+            let twice = self.relations.iter().any(|known| {
+                !named.alias.is_empty()
+                    && known.alias == named.alias
+                    && known.schema == named.schema
+            });
+            if twice {
+                return Err(Error::new(
+                    "42712",
+                    format!("table name \"{}\" specified more than once", named.alias),
+                ));
+            }
+        }
+        self.relations.extend(other.relations);
+        self.columns.extend(other.columns);
+        Ok(self)
+    }
+
+    /// The relation of a name.
+    pub(super) fn relation(&self, schema: Option<&str>, name: &str) -> Option<&Named> {
+        self.relations.iter().find(|named| {
+            named.alias == name
+                && schema.is_none_or(|schema| named.schema.as_deref() == Some(schema))
+        })
+    }
+
+    /// The column of a name, if there is one; `Err` if there are several.
+    pub(super) fn column(&self, name: &str) -> Result<Option<&ScopeColumn>, ()> {
+        let mut found = self.columns.iter().filter(|column| column.name == name);
+        let first = found.next();
+        match found.next() {
+            Some(_) => Err(()),
+            None if first.is_some() => Ok(first),
+            None => {
+                let hidden = self.relations.iter().flat_map(|named| &named.hidden);
+                let mut found = hidden.filter(|column| column.name == name);
+                let first = found.next();
+                match found.next() {
+                    Some(_) => Err(()),
+                    None => Ok(first),
+                }
+            }
+        }
+    }
+}
+
+/// A common table expression in sight.
+#[derive(Clone, Debug)]
+pub(super) struct NamedCte {
+    /// Its name.
+    pub(super) name: String,
+    /// Its number.
+    pub(super) id: CteId,
+    /// Its columns, by their names here.
+    pub(super) columns: Vec<Column>,
+    /// Whether the recursive term of it is being bound.
+    pub(super) recursing: bool,
+}
+
+impl Binder<'_> {
+    /// The innermost scope.
+    ///
+    /// # Errors
+    /// `XX000` if there is none.
+    pub(super) fn scope(&mut self) -> Result<&mut Scope> {
+        self.scopes
+            .last_mut()
+            .ok_or_else(|| Error::internal("an expression without a scope"))
+    }
+
+    /// The value of a column by its unqualified name.
+    pub(super) fn named_column(&self, ident: &Ident) -> Result<Expr> {
+        let name = fold(ident);
+        for scope in self.scopes.iter().rev() {
+            match scope.names.column(&name) {
+                Ok(Some(column)) => return Ok(column.value.clone()),
+                Ok(None) => {}
+                Err(()) => {
+                    return Err(Error::new(
+                        "42702",
+                        format!("column reference \"{name}\" is ambiguous"),
+                    )
+                    .at(place(ident)));
+                }
+            }
+            // A name of the SELECT list, where PostgreSQL would find nothing.
+            let alias = scope.aliases.iter().find(|(alias, _)| *alias == name);
+            if let Some((_, value)) = alias {
+                return Ok(value.clone());
+            }
+            // A relation's name stands for its rows.
+            if let Some(named) = scope.names.relation(None, &name) {
+                return Ok(whole_row(named));
+            }
+        }
+        Err(self.unknown_column(&name, place(ident)))
+    }
+
+    /// The value of a column by its qualified name.
+    pub(super) fn qualified_column(&self, idents: &[Ident]) -> Result<Option<Expr>> {
+        let (relation, column) = match idents {
+            [relation, column] => ((None, fold(relation)), fold(column)),
+            [schema, relation, column] => {
+                ((Some(schema_name(schema)), fold(relation)), fold(column))
+            }
+            [_, schema, relation, column] => {
+                ((Some(schema_name(schema)), fold(relation)), fold(column))
+            }
+            _ => return Ok(None),
+        };
+        for scope in self.scopes.iter().rev() {
+            let Some(named) = scope.names.relation(relation.0.as_deref(), &relation.1) else {
+                continue;
+            };
+            let all = named.columns.iter().chain(&named.hidden);
+            let mut found = all.filter(|known| known.name == column);
+            let Some(first) = found.next() else {
+                let full = format!("{}.{column}", relation.1);
+                let known = named.columns.iter().map(|column| column.name.as_str());
+                return Err(Error::new("42703", format!("column {full} does not exist"))
+                    .with_hint_opt(near("column", &column, known))
+                    .at(idents.first().and_then(place)));
+            };
+            if found.next().is_some() {
+                return Err(Error::new(
+                    "42702",
+                    format!("column reference \"{column}\" is ambiguous"),
+                )
+                .at(idents.first().and_then(place)));
+            }
+            return Ok(Some(first.value.clone()));
+        }
+        Ok(None)
+    }
+
+    /// `42P01` for a relation that FROM does not have.
+    pub(super) fn missing_from(&self, name: &str, position: Option<Position>) -> Error {
+        Error::new(
+            "42P01",
+            format!("missing FROM-clause entry for table \"{name}\""),
+        )
+        .at(position)
+    }
+
+    fn unknown_column(&self, name: &str, position: Option<Position>) -> Error {
+        let known = self
+            .scopes
+            .iter()
+            .rev()
+            .flat_map(|scope| &scope.names.columns);
+        let known = known.map(|column| column.name.as_str());
+        Error::new("42703", format!("column \"{name}\" does not exist"))
+            .with_hint_opt(near("column", name, known))
+            .at(position)
+    }
+}
+
+/// The rows of a relation as records.
+pub(super) fn whole_row(named: &Named) -> Expr {
+    let values: Vec<Expr> = named
+        .columns
+        .iter()
+        .map(|column| column.value.clone())
+        .collect();
+    let fields = named.columns.iter();
+    let fields = fields.map(|column| (column.name.clone(), column.value.ty.clone()));
+    let ty = Type::Record(fields.collect());
+    // A relation of one column is that column's value where it is one of a function.
+    Expr::new(crate::plan::ExprKind::Row(values), ty)
+}
+
+fn schema_name(ident: &Ident) -> String {
+    fold(ident)
+}
+
+/// The candidate nearest to a name, as advice.
+pub(super) fn near<'n>(
+    kind: &str,
+    name: &str,
+    candidates: impl Iterator<Item = &'n str>,
+) -> Option<String> {
+    let wanted = name.to_lowercase();
+    let (distance, best) = candidates
+        .map(|candidate| (edit_distance(&wanted, &candidate.to_lowercase()), candidate))
+        .min_by_key(|(distance, _)| *distance)?;
+    let allowed = (wanted.chars().count() / 3).max(1);
+    (distance <= allowed && best != name)
+        .then(|| format!("Perhaps you mean the {kind} \"{best}\"."))
+}
+
+/// Levenshtein distance, counted in characters.
+fn edit_distance(a: &str, b: &str) -> usize {
+    let b: Vec<char> = b.chars().take(64).collect();
+    let mut row: Vec<usize> = (0..=b.len()).collect();
+    for (i, from) in a.chars().take(64).enumerate() {
+        let mut diagonal = row[0];
+        row[0] = i + 1;
+        for (j, to) in b.iter().enumerate() {
+            let substitute = diagonal + usize::from(from != *to);
+            diagonal = row[j + 1];
+            row[j + 1] = substitute.min(diagonal + 1).min(row[j] + 1);
+        }
+    }
+    row[b.len()]
+}

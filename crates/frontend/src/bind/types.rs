@@ -1,0 +1,184 @@
+//! Written types.
+
+use sqlparser::ast::{
+    ArrayElemTypeDef, BinaryLength, CharacterLength, DataType, ExactNumberInfo, TimezoneInfo,
+};
+
+use super::{Catalog, parts};
+use crate::error::{Error, Result};
+use crate::types::{DECIMAL_DIGITS, Reg, Type, named};
+
+/// Longest VARCHAR(n) and CHAR(n), as in PostgreSQL.
+const LENGTH_MAX: u64 = 10_485_760;
+
+/// The type that was written.
+///
+/// # Errors
+/// `42704` for a type that does not exist, `22023` for digits or lengths out of range.
+pub fn written_type(written: &DataType, catalog: &dyn Catalog) -> Result<Type> {
+    use DataType as D;
+    Ok(match written {
+        D::Bool | D::Boolean => Type::Bool,
+        D::SmallInt(None) | D::Int2(None) | D::TinyInt(None) => Type::Int2,
+        D::Int(None) | D::Integer(None) | D::Int4(None) | D::MediumInt(None) => Type::Int4,
+        D::BigInt(None) | D::Int8(None) => Type::Int8,
+        D::Int16 => Type::Int2,
+        D::Int32 => Type::Int4,
+        D::Int64 => Type::Int8,
+        D::Real | D::Float4 | D::Float32 => Type::Float4,
+        D::Double(ExactNumberInfo::None) | D::DoublePrecision | D::Float8 | D::Float64 => {
+            Type::Float8
+        }
+        D::Float(info) => float(*info)?,
+        D::Numeric(info) | D::Decimal(info) | D::Dec(info) => numeric(*info)?,
+        D::Date | D::Date32 => Type::Date,
+        D::Time(digits, zone) => {
+            let digits = seconds("TIME", *digits)?;
+            match is_zoned(zone) {
+                true => Type::TimeTz(digits),
+                false => Type::Time(digits),
+            }
+        }
+        D::Timestamp(digits, zone) => {
+            let digits = seconds("TIMESTAMP", *digits)?;
+            match is_zoned(zone) {
+                true => Type::TimestampTz(digits),
+                false => Type::Timestamp(digits),
+            }
+        }
+        D::Datetime(digits) | D::TimestampNtz(digits) => {
+            Type::Timestamp(seconds("TIMESTAMP", *digits)?)
+        }
+        D::Interval { .. } => Type::Interval,
+        D::Uuid => Type::Uuid,
+        D::Varchar(n) | D::CharacterVarying(n) | D::CharVarying(n) | D::Nvarchar(n) => {
+            Type::Varchar(length("varchar", n.as_ref())?)
+        }
+        D::Char(n) | D::Character(n) => Type::Char(Some(length("char", n.as_ref())?.unwrap_or(1))),
+        D::Text | D::String(None) | D::Clob(None) => Type::Text,
+        D::Bytea | D::Blob(None) | D::Binary(None) => Type::Bytea,
+        D::Varbinary(None | Some(BinaryLength::Max)) => Type::Bytea,
+        D::JSON => Type::Json,
+        D::JSONB => Type::Jsonb,
+        D::Regclass => Type::Reg(Reg::Class),
+        D::Array(ArrayElemTypeDef::SquareBracket(element, _))
+        | D::Array(ArrayElemTypeDef::AngleBracket(element)) => {
+            written_type(element, catalog)?.array()
+        }
+        D::Custom(name, modifiers) => {
+            let mut parts = parts(name)?;
+            let last = parts.pop().unwrap_or_default();
+            let schema = parts.pop();
+            let known = match schema.as_deref() {
+                None | Some("pg_catalog") => named(&last),
+                Some(_) => None,
+            };
+            let Some(ty) = known.or_else(|| catalog.named_type(schema.as_deref(), &last)) else {
+                return Err(no_such_type(&name.to_string()));
+            };
+            match modifiers.as_slice() {
+                [] => ty,
+                [one] => modified(&ty, one, name)?,
+                _ => return Err(no_modifiers(&name.to_string())),
+            }
+        }
+        other => return Err(no_such_type(&other.to_string())),
+    })
+}
+
+/// A type of a name with a modifier in brackets, such as `bpchar(3)`.
+fn modified(ty: &Type, modifier: &str, name: &sqlparser::ast::ObjectName) -> Result<Type> {
+    let number: Option<u32> = modifier.trim().parse().ok();
+    Ok(match (ty, number) {
+        (Type::Char(_), Some(n)) => Type::Char(Some(n)),
+        (Type::Varchar(_), Some(n)) => Type::Varchar(Some(n)),
+        (Type::TimestampTz(_), Some(n)) => Type::TimestampTz(seconds("TIMESTAMP", Some(n.into()))?),
+        (Type::TimeTz(_), Some(n)) => Type::TimeTz(seconds("TIME", Some(n.into()))?),
+        _ => return Err(no_modifiers(&name.to_string())),
+    })
+}
+
+fn no_modifiers(name: &str) -> Error {
+    Error::new(
+        "42601",
+        format!("type modifier is not allowed for type \"{name}\""),
+    )
+}
+
+fn no_such_type(name: &str) -> Error {
+    Error::new(
+        "42704",
+        format!("type \"{}\" does not exist", name.to_lowercase()),
+    )
+}
+
+fn is_zoned(zone: &TimezoneInfo) -> bool {
+    matches!(zone, TimezoneInfo::WithTimeZone | TimezoneInfo::Tz)
+}
+
+/// Digits of seconds; more than six are six.
+fn seconds(kind: &str, digits: Option<u64>) -> Result<Option<u8>> {
+    match digits {
+        None => Ok(None),
+        Some(digits @ 0..=6) => Ok(Some(digits as u8)),
+        Some(7..=9999) => Ok(Some(6)),
+        Some(digits) => Err(Error::new(
+            "22023",
+            format!("{kind}({digits}) precision must not be larger than 6"),
+        )),
+    }
+}
+
+fn float(info: ExactNumberInfo) -> Result<Type> {
+    match info {
+        ExactNumberInfo::None | ExactNumberInfo::Precision(25..=53) => Ok(Type::Float8),
+        ExactNumberInfo::Precision(1..=24) => Ok(Type::Float4),
+        ExactNumberInfo::Precision(0) => Err(Error::new(
+            "22023",
+            "precision for type float must be at least 1 bit",
+        )),
+        _ => Err(Error::new(
+            "22023",
+            "precision for type float must be less than 54 bits",
+        )),
+    }
+}
+
+fn numeric(info: ExactNumberInfo) -> Result<Type> {
+    let (precision, scale) = match info {
+        ExactNumberInfo::None => return Ok(Type::Numeric(None)),
+        ExactNumberInfo::Precision(precision) => (precision, 0),
+        ExactNumberInfo::PrecisionAndScale(precision, scale) => (precision, scale),
+    };
+    if !(1..=1000).contains(&precision) {
+        return Err(Error::new(
+            "22023",
+            format!("NUMERIC precision {precision} must be between 1 and 1000"),
+        ));
+    }
+    if scale < 0 || scale as u64 > precision || precision > u64::from(DECIMAL_DIGITS) {
+        return Err(Error::unsupported(format!(
+            "NUMERIC({precision},{scale}) is not supported: at most {DECIMAL_DIGITS} digits, \
+             and a scale from 0 to the precision"
+        ))
+        .with_hint("NUMERIC without digits holds numbers of any size."));
+    }
+    Ok(Type::numeric(precision as u32, scale as u32))
+}
+
+fn length(kind: &str, length: Option<&CharacterLength>) -> Result<Option<u32>> {
+    let Some(CharacterLength::IntegerLength { length, unit: _ }) = length else {
+        return Ok(None);
+    };
+    match *length {
+        0 => Err(Error::new(
+            "22023",
+            format!("length for type {kind} must be at least 1"),
+        )),
+        1..=LENGTH_MAX => Ok(Some(*length as u32)),
+        _ => Err(Error::new(
+            "22023",
+            format!("length for type {kind} cannot exceed {LENGTH_MAX}"),
+        )),
+    }
+}

@@ -1,0 +1,234 @@
+//! Constant folding: calls of literals become their values, and conditions that are decided
+//! lose the parts that do not matter.
+//!
+//! ```text
+//! x > 1 + 2 AND TRUE            x > 3
+//! CASE WHEN FALSE THEN 1 / 0 ELSE x END        x
+//! 1 / 0                         1 / 0: a call that fails stays, and fails when it is run
+//! ```
+//!
+//! Every expression is looked at once, those below it first.
+
+use arrow_array::cast::AsArray;
+use arrow_array::{Array, ArrayRef};
+
+use super::{Input, evaluate};
+use crate::functions::{Scalar, Session, Volatility};
+use crate::plan::{Expr, ExprKind, Plan};
+use crate::types::Type;
+
+/// Values that folding goes by.
+#[derive(Clone, Copy)]
+pub struct Fold<'a> {
+    /// Settings and the time.
+    pub session: &'a Session,
+    /// Whether stable calls are folded, too, which holds for one statement only.
+    pub stable: bool,
+    /// Values of the statement's parameters, if they are known.
+    pub parameters: &'a [ArrayRef],
+}
+
+impl Fold<'_> {
+    /// Folds an expression.
+    pub fn expr(&self, expr: &mut Expr) {
+        match &mut expr.kind {
+            ExprKind::Call { arguments, .. } => {
+                for argument in arguments {
+                    self.expr(argument);
+                }
+            }
+            _ => self.below(expr),
+        }
+        self.simplify(expr);
+    }
+
+    /// Folds all expressions of a plan and of the plans below it.
+    pub fn plan(&self, plan: &mut Plan) {
+        for expr in plan.expressions_mut() {
+            self.expr(expr);
+        }
+        for input in plan.inputs_mut() {
+            self.plan(input);
+        }
+    }
+
+    #[inline(never)]
+    fn below(&self, expr: &mut Expr) {
+        for child in expr.children_mut() {
+            self.expr(child);
+        }
+        if let ExprKind::Subquery(subquery) = &mut expr.kind {
+            self.plan(&mut subquery.plan);
+        }
+    }
+
+    #[inline(never)]
+    fn simplify(&self, expr: &mut Expr) {
+        let new = match &mut expr.kind {
+            ExprKind::Literal(_) | ExprKind::Column(_) | ExprKind::Subquery(_) => None,
+            ExprKind::Parameter(number) => {
+                let value = self.parameters.get(number.wrapping_sub(1));
+                value.map(|value| ExprKind::Literal(value.clone()))
+            }
+            ExprKind::Call {
+                function,
+                arguments,
+            } => self.call(function, arguments, &expr.ty),
+            ExprKind::And(parts) => Some(connective(std::mem::take(parts), true)),
+            ExprKind::Or(parts) => Some(connective(std::mem::take(parts), false)),
+            ExprKind::Not(inner) => negation(inner),
+            ExprKind::IsNull(inner) => inner
+                .literal()
+                .map(|value| Expr::bool(value.is_null(0)).kind),
+            ExprKind::Case {
+                branches,
+                otherwise,
+            } => case(branches, otherwise, &expr.ty),
+            ExprKind::Coalesce(values) => coalesce(values, &expr.ty),
+            ExprKind::InList { value, list, equal } => {
+                let volatility = Some(equal.volatility);
+                match value.is_literal_null() && equal.strict && !list.is_empty() {
+                    true => Some(Expr::null(Type::Bool).kind),
+                    false => self.if_literals(expr, volatility),
+                }
+            }
+            ExprKind::Any { operator, .. } => {
+                let volatility = Some(operator.volatility);
+                self.if_literals(expr, volatility)
+            }
+            ExprKind::Array(_) | ExprKind::Row(_) | ExprKind::Field(..) => {
+                self.if_literals(expr, None)
+            }
+        };
+        if let Some(kind) = new {
+            expr.kind = kind;
+        }
+    }
+
+    fn allows(&self, volatility: Volatility) -> bool {
+        match volatility {
+            Volatility::Immutable => true,
+            Volatility::Stable => self.stable,
+            Volatility::Volatile => false,
+        }
+    }
+
+    fn call(&self, function: &Scalar, arguments: &[Expr], ty: &Type) -> Option<ExprKind> {
+        if function.strict && arguments.iter().any(Expr::is_literal_null) {
+            return Some(Expr::null(ty.clone()).kind);
+        }
+        let literals = arguments.iter().map(|argument| argument.literal().cloned());
+        let literals: Vec<ArrayRef> = literals.collect::<Option<_>>()?;
+        if !self.allows(function.volatility) {
+            return None;
+        }
+        let types: Vec<Type> = arguments.iter().map(|a| a.ty.clone()).collect();
+        let columns = literals.into_iter().map(super::Column::constant).collect();
+        let value = super::apply(function, &types, columns, ty, 1, self.session);
+        value.ok().map(|value| ExprKind::Literal(value.array))
+    }
+
+    /// The value, if all below is literal.
+    fn if_literals(&self, expr: &Expr, volatility: Option<Volatility>) -> Option<ExprKind> {
+        let below = expr.children();
+        if !below.iter().all(|child| child.literal().is_some())
+            || volatility.is_some_and(|volatility| !self.allows(volatility))
+        {
+            return None;
+        }
+        let value = evaluate(expr, &Input::new(1, &|_| None, self.session));
+        value.ok().map(|value| ExprKind::Literal(value.array))
+    }
+}
+
+/// The truth value of a literal; the inner `None` is NULL.
+fn truth(expr: &Expr) -> Option<Option<bool>> {
+    let value = expr.literal()?.as_boolean_opt()?;
+    Some((!value.is_null(0)).then(|| value.value(0)))
+}
+
+fn connective(parts: Vec<Expr>, and: bool) -> ExprKind {
+    let mut open = Vec::with_capacity(parts.len());
+    let mut unknown = false;
+    for part in parts {
+        match (truth(&part), part.kind) {
+            (Some(Some(value)), _) if value == and => {}
+            (Some(Some(value)), _) => return Expr::bool(value).kind,
+            (Some(None), _) => unknown = true,
+            (None, ExprKind::And(inner)) if and => open.extend(inner),
+            (None, ExprKind::Or(inner)) if !and => open.extend(inner),
+            (None, kind) => open.push(Expr::new(kind, Type::Bool)),
+        }
+    }
+    if unknown {
+        open.push(Expr::null(Type::Bool));
+    }
+    match open.len() {
+        0 => Expr::bool(and).kind,
+        1 => open.swap_remove(0).kind,
+        _ if and => ExprKind::And(open),
+        _ => ExprKind::Or(open),
+    }
+}
+
+fn negation(inner: &mut Expr) -> Option<ExprKind> {
+    if let Some(value) = truth(inner) {
+        let value = value.map_or_else(|| Expr::null(Type::Bool), |value| Expr::bool(!value));
+        return Some(value.kind);
+    }
+    match &mut inner.kind {
+        ExprKind::Not(twice) => Some(taken(twice).kind),
+        _ => None,
+    }
+}
+
+fn taken(expr: &mut Expr) -> Expr {
+    std::mem::replace(expr, Expr::bool(false))
+}
+
+fn case(
+    branches: &mut Vec<(Expr, Expr)>,
+    otherwise: &mut Option<Box<Expr>>,
+    ty: &Type,
+) -> Option<ExprKind> {
+    if branches.iter().all(|(when, _)| truth(when).is_none()) {
+        return None;
+    }
+    let mut left = Vec::with_capacity(branches.len());
+    let mut last = otherwise.take();
+    for (when, then) in branches.drain(..) {
+        match truth(&when) {
+            None => left.push((when, then)),
+            Some(Some(true)) => {
+                last = Some(Box::new(then));
+                break;
+            }
+            Some(_) => {}
+        }
+    }
+    match last {
+        last if !left.is_empty() => Some(ExprKind::Case {
+            branches: left,
+            otherwise: last,
+        }),
+        // A value of another form of the type keeps the CASE around it.
+        Some(last) if last.ty.arrow() != ty.arrow() => Some(ExprKind::Case {
+            branches: Vec::new(),
+            otherwise: Some(last),
+        }),
+        Some(last) => Some(last.kind),
+        None => Some(Expr::null(ty.clone()).kind),
+    }
+}
+
+fn coalesce(values: &mut Vec<Expr>, ty: &Type) -> Option<ExprKind> {
+    values.retain(|value| !value.is_literal_null());
+    if let Some(at) = values.iter().position(|value| value.literal().is_some()) {
+        values.truncate(at + 1);
+    }
+    match values.as_mut_slice() {
+        [] => Some(Expr::null(ty.clone()).kind),
+        [one] if one.ty.arrow() == ty.arrow() => Some(taken(one).kind),
+        _ => None,
+    }
+}

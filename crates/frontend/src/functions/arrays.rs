@@ -1,6 +1,0 @@
-//! Arrays: subscripts, slices, operators, functions.
-
-use super::Catalogue;
-
-/// Adds the chapter's functions.
-pub(super) fn register(_: &mut Catalogue) {}

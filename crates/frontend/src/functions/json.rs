@@ -1,6 +1,0 @@
-//! JSON: operators, functions and paths.
-
-use super::Catalogue;
-
-/// Adds the chapter's functions.
-pub(super) fn register(_: &mut Catalogue) {}

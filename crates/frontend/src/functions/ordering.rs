@@ -1,0 +1,294 @@
+//! One total order for the values of every type: that of ORDER BY, of `<` and of DISTINCT.
+//!
+//! A [`Comparator`] is made for a type once and then told two arrays and a place in each. NULLs
+//! are equal and come after all values, as with NULLS LAST; operators look for them first.
+//!
+//! ```text
+//! let order = comparator(&Type::Float8)?;
+//! order(&left, 3, &right, 0)        // NaN is the greatest number, -0 equals 0
+//! ```
+//!
+//! Texts are ordered by their bytes, as in the collation "C". JSON has no order.
+
+use std::cmp::Ordering;
+use std::ops::Range;
+
+use arrow_array::cast::AsArray;
+use arrow_array::{Array, ArrayRef};
+
+use super::kernel::{Bool, Bytes, Date, F32, F64, I16, I32, I64, Input, Num, NumReader, Span};
+use super::kernel::{Stamp, Str, Time, TimeTz, Uuid};
+use crate::error::{Error, Result};
+use crate::types::Type;
+use crate::values::json;
+
+/// The order of the values at two places.
+pub type Comparator = Box<dyn Fn(&ArrayRef, usize, &ArrayRef, usize) -> Ordering + Send + Sync>;
+
+/// The order of a type's values; NULLs are equal to each other and greater than all else.
+///
+/// # Errors
+/// `42883` if the type has no order.
+pub fn comparator(ty: &Type) -> Result<Comparator> {
+    let values = values(ty)?;
+    Ok(Box::new(move |left, at, right, other| {
+        match (left.is_null(at), right.is_null(other)) {
+            (false, false) => values(left, at, right, other),
+            (left, right) => left.cmp(&right),
+        }
+    }))
+}
+
+/// The same where only equality is asked for, which makes another message.
+///
+/// # Errors
+/// `42883` if the type has no order.
+pub fn equality(ty: &Type) -> Result<Comparator> {
+    comparator(ty).map_err(|error| {
+        let message = error
+            .message
+            .replace("a comparison function", "an equality operator");
+        Error { message, ..error }
+    })
+}
+
+/// The order of values that are not NULL.
+fn values(ty: &Type) -> Result<Comparator> {
+    Ok(match ty {
+        Type::Bool => natural::<Bool>(),
+        Type::Int2 => natural::<I16>(),
+        Type::Int4 => natural::<I32>(),
+        Type::Int8 | Type::Oid | Type::Reg(_) => natural::<I64>(),
+        Type::Date => natural::<Date>(),
+        Type::Time(_) => natural::<Time>(),
+        Type::Timestamp(_) | Type::TimestampTz(_) => natural::<Stamp>(),
+        Type::Float4 => compared::<F32>(|a, b| floats(a.into(), b.into())),
+        Type::Float8 => compared::<F64>(floats),
+        Type::Numeric(_) => Box::new(numbers),
+        Type::Interval => natural::<Span>(),
+        Type::TimeTz(_) => compared::<TimeTz>(|a, b| zoned_time(a).cmp(&zoned_time(b))),
+        Type::Uuid => natural::<Uuid>(),
+        Type::Bytea => natural::<Bytes>(),
+        Type::Text | Type::Unknown | Type::Varchar(_) | Type::Char(_) | Type::Name => {
+            natural::<Str>()
+        }
+        Type::Jsonb => compared::<Str>(json::compare),
+        Type::Enum(of) => {
+            let of = std::sync::Arc::clone(of);
+            Box::new(move |left, at, right, other| {
+                let rank = |array: &ArrayRef, at| {
+                    let label = array.as_string_view_opt().map(|a| a.value(at));
+                    of.labels.iter().position(|l| Some(l.as_str()) == label)
+                };
+                rank(left, at).cmp(&rank(right, other))
+            })
+        }
+        Type::Array(_) => lists(ty)?,
+        Type::Record(fields) => {
+            let types = fields.iter().map(|(_, ty)| comparator(ty));
+            let types = types.collect::<Result<Vec<_>>>()?;
+            Box::new(move |left, at, right, other| {
+                let (Some(left), Some(right)) = (left.as_struct_opt(), right.as_struct_opt())
+                else {
+                    return Ordering::Equal;
+                };
+                let columns = left.columns().iter().zip(right.columns());
+                let mut fields = columns.zip(&types);
+                let found = fields.find_map(|((left, right), order)| {
+                    Some(order(left, at, right, other)).filter(|order| order.is_ne())
+                });
+                found.unwrap_or(Ordering::Equal)
+            })
+        }
+        _ => {
+            return Err(Error::new(
+                "42883",
+                format!("could not identify a comparison function for type {ty}"),
+            ));
+        }
+    })
+}
+
+/// The order of a marker's values as Rust has it.
+fn natural<I: Input>() -> Comparator
+where
+    for<'a> I::Item<'a>: Ord,
+{
+    compared::<I>(|a, b| a.cmp(&b))
+}
+
+/// The order of a marker's values by a closure.
+fn compared<I: Input>(
+    order: impl for<'a> Fn(I::Item<'a>, I::Item<'a>) -> Ordering + Send + Sync + 'static,
+) -> Comparator {
+    Box::new(move |left, at, right, other| {
+        let (Ok(a), Ok(b)) = (I::reader(left), I::reader(right)) else {
+            return Ordering::Equal;
+        };
+        order(I::get(&a, left, at), I::get(&b, right, other))
+    })
+}
+
+/// NUMERIC of either form on each side.
+fn numbers(left: &ArrayRef, at: usize, right: &ArrayRef, other: usize) -> Ordering {
+    let (Ok(a), Ok(b)) = (Num::reader(left), Num::reader(right)) else {
+        return Ordering::Equal;
+    };
+    match (&a, &b) {
+        (NumReader::Fixed(x, scale), NumReader::Fixed(y, same)) if scale == same => {
+            x.value(at).cmp(&y.value(other))
+        }
+        _ => Num::get(&a, left, at).cmp(&Num::get(&b, right, other)),
+    }
+}
+
+/// NaN is equal to itself and greater than all numbers; the zeros are equal.
+pub fn floats(left: f64, right: f64) -> Ordering {
+    let order = left.partial_cmp(&right);
+    order.unwrap_or_else(|| left.is_nan().cmp(&right.is_nan()))
+}
+
+/// Times with a zone are ordered by the instant, then the farther west the greater.
+fn zoned_time(bytes: [u8; 12]) -> (i64, i32) {
+    let [a, b, c, d, e, f, g, h, i, j, k, l] = bytes;
+    let micros = i64::from_le_bytes([a, b, c, d, e, f, g, h]);
+    let west = i32::from_le_bytes([i, j, k, l]);
+    let instant = micros.saturating_add(i64::from(west).saturating_mul(1_000_000));
+    (instant, west)
+}
+
+/// Arrays are ordered by their elements without regard to dimensions, then by how many there
+/// are, then by the dimensions.
+fn lists(ty: &Type) -> Result<Comparator> {
+    let depth = depth(ty);
+    let element = comparator(ty.innermost())?;
+    Ok(Box::new(move |left, at, right, other| {
+        let (a, here) = flat(left, at, depth);
+        let (b, there) = flat(right, other, depth);
+        let mut pairs = here.clone().zip(there.clone());
+        let found = pairs.find_map(|(here, there)| {
+            Some(element(a, here, b, there)).filter(|order| order.is_ne())
+        });
+        found.unwrap_or_else(|| {
+            let lengths = here.len().cmp(&there.len());
+            lengths.then_with(|| match depth {
+                1 => Ordering::Equal,
+                _ => dimensions(left, at, depth).cmp(&dimensions(right, other, depth)),
+            })
+        })
+    }))
+}
+
+/// How many lists values of a type are in.
+pub fn depth(ty: &Type) -> usize {
+    let (mut ty, mut depth) = (ty, 0);
+    while let Type::Array(element) = ty {
+        (ty, depth) = (element, depth + 1);
+    }
+    depth
+}
+
+/// The elements of the array at a place, which has a number of dimensions: the array they are
+/// in and their range in it.
+pub fn flat(array: &ArrayRef, at: usize, depth: usize) -> (&ArrayRef, Range<usize>) {
+    let (mut array, mut range) = (array, at..at + 1);
+    for _ in 0..depth {
+        let Some(list) = array.as_list_opt::<i32>() else {
+            return (array, range.start..range.start);
+        };
+        let offsets = list.value_offsets();
+        let place = |at: usize| offsets.get(at).map_or(0, |offset| *offset as usize);
+        range = place(range.start)..place(range.end);
+        array = list.values();
+    }
+    (array, range)
+}
+
+/// The lengths of the dimensions of the array at a place; none if it has no elements.
+pub fn dimensions(array: &ArrayRef, at: usize, depth: usize) -> Vec<usize> {
+    let (mut array, mut at, mut lengths) = (array, at, Vec::with_capacity(depth));
+    for _ in 0..depth {
+        let Some(list) = array.as_list_opt::<i32>() else {
+            return Vec::new();
+        };
+        let (_, range) = flat(array, at, 1);
+        if range.is_empty() {
+            return Vec::new();
+        }
+        lengths.push(range.len());
+        (array, at) = (list.values(), range.start);
+    }
+    lengths
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use arrow_array::types::Int32Type;
+    use arrow_array::{Float64Array, ListArray, StringViewArray};
+    use std::sync::Arc;
+
+    #[test]
+    fn nan_is_greatest_and_zeros_are_equal() {
+        let values = vec![
+            Some(0.0),
+            Some(-0.0),
+            Some(f64::NAN),
+            Some(f64::INFINITY),
+            None,
+        ];
+        let array: ArrayRef = Arc::new(Float64Array::from(values));
+        let order = comparator(&Type::Float8).unwrap();
+        assert_eq!(order(&array, 0, &array, 1), Ordering::Equal);
+        assert_eq!(order(&array, 2, &array, 3), Ordering::Greater);
+        assert_eq!(order(&array, 2, &array, 2), Ordering::Equal);
+        assert_eq!(order(&array, 4, &array, 2), Ordering::Greater);
+        assert_eq!(order(&array, 4, &array, 4), Ordering::Equal);
+    }
+
+    #[test]
+    fn lists_are_ordered_by_elements_then_length() {
+        let lists: Vec<Option<Vec<Option<i32>>>> = vec![
+            Some(vec![Some(1), Some(2)]),
+            Some(vec![Some(1), None]),
+            Some(vec![Some(1)]),
+            Some(vec![]),
+            Some(vec![Some(2)]),
+        ];
+        let array: ArrayRef = Arc::new(ListArray::from_iter_primitive::<Int32Type, _, _>(lists));
+        let order = comparator(&Type::Int4.array()).unwrap();
+        assert_eq!(order(&array, 0, &array, 1), Ordering::Less);
+        assert_eq!(order(&array, 0, &array, 2), Ordering::Greater);
+        assert_eq!(order(&array, 3, &array, 2), Ordering::Less);
+        assert_eq!(order(&array, 4, &array, 0), Ordering::Greater);
+    }
+
+    #[test]
+    fn times_with_zones_are_ordered_by_instant() {
+        let time = |micros: i64, west: i32| {
+            let mut bytes = [0; 12];
+            bytes[..8].copy_from_slice(&micros.to_le_bytes());
+            bytes[8..].copy_from_slice(&west.to_le_bytes());
+            zoned_time(bytes)
+        };
+        assert!(time(0, 3600) > time(3_599_000_000, 0));
+        assert!(time(3_600_000_000, 0) < time(0, 3600));
+    }
+
+    #[test]
+    fn json_has_no_order() {
+        let error = comparator(&Type::Json.array()).err().unwrap();
+        let message = "could not identify a comparison function for type json";
+        assert_eq!((error.sqlstate, error.message.as_str()), ("42883", message));
+    }
+
+    #[test]
+    fn enumerations_are_ordered_by_their_labels() {
+        let labels = vec!["low".to_owned(), "high".to_owned()];
+        let name = "level".to_owned();
+        let ty = Type::Enum(Arc::new(crate::types::EnumType { name, labels }));
+        let array: ArrayRef = Arc::new(StringViewArray::from(vec!["high", "low"]));
+        let order = comparator(&ty).unwrap();
+        assert_eq!(order(&array, 0, &array, 1), Ordering::Greater);
+    }
+}

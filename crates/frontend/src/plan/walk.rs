@@ -1,0 +1,381 @@
+//! Walks over expressions and plans, and the columns that they read.
+
+use std::collections::HashSet;
+
+use super::*;
+
+impl Expr {
+    /// The expressions right below it; a sub-query's plan is not among them, its comparison is.
+    pub fn children(&self) -> Vec<&Expr> {
+        match &self.kind {
+            ExprKind::Literal(_) | ExprKind::Column(_) | ExprKind::Parameter(_) => Vec::new(),
+            ExprKind::Call { arguments, .. } => arguments.iter().collect(),
+            ExprKind::And(all)
+            | ExprKind::Or(all)
+            | ExprKind::Coalesce(all)
+            | ExprKind::Array(all)
+            | ExprKind::Row(all) => all.iter().collect(),
+            ExprKind::Not(inner) | ExprKind::IsNull(inner) | ExprKind::Field(inner, _) => {
+                vec![inner]
+            }
+            ExprKind::Case {
+                branches,
+                otherwise,
+            } => {
+                let branches = branches.iter().flat_map(|(when, then)| [when, then]);
+                branches.chain(otherwise.as_deref()).collect()
+            }
+            ExprKind::InList { value, list, .. } => {
+                std::iter::once(value.as_ref()).chain(list).collect()
+            }
+            ExprKind::Any { value, array, .. } => vec![value, array],
+            ExprKind::Subquery(subquery) => match &subquery.kind {
+                SubqueryKind::Compare { comparison, .. } => vec![comparison],
+                _ => Vec::new(),
+            },
+        }
+    }
+
+    /// The same, to be changed.
+    pub fn children_mut(&mut self) -> Vec<&mut Expr> {
+        match &mut self.kind {
+            ExprKind::Literal(_) | ExprKind::Column(_) | ExprKind::Parameter(_) => Vec::new(),
+            ExprKind::Call { arguments, .. } => arguments.iter_mut().collect(),
+            ExprKind::And(all)
+            | ExprKind::Or(all)
+            | ExprKind::Coalesce(all)
+            | ExprKind::Array(all)
+            | ExprKind::Row(all) => all.iter_mut().collect(),
+            ExprKind::Not(inner) | ExprKind::IsNull(inner) | ExprKind::Field(inner, _) => {
+                vec![inner]
+            }
+            ExprKind::Case {
+                branches,
+                otherwise,
+            } => {
+                let branches = branches.iter_mut().flat_map(|(when, then)| [when, then]);
+                branches.chain(otherwise.as_deref_mut()).collect()
+            }
+            ExprKind::InList { value, list, .. } => {
+                std::iter::once(value.as_mut()).chain(list).collect()
+            }
+            ExprKind::Any { value, array, .. } => vec![value, array],
+            ExprKind::Subquery(subquery) => match &mut subquery.kind {
+                SubqueryKind::Compare { comparison, .. } => vec![comparison],
+                _ => Vec::new(),
+            },
+        }
+    }
+
+    /// Whether `wanted` holds for it or an expression below it.
+    pub fn any(&self, wanted: &mut dyn FnMut(&Expr) -> bool) -> bool {
+        wanted(self) || self.children().into_iter().any(|child| child.any(wanted))
+    }
+
+    /// Changes it and all expressions below it, those first.
+    pub fn change(&mut self, change: &mut dyn FnMut(&mut Expr)) {
+        for child in self.children_mut() {
+            child.change(change);
+        }
+        change(self);
+    }
+
+    /// Whether it has a sub-query.
+    pub fn has_subquery(&self) -> bool {
+        self.any(&mut |expr| matches!(expr.kind, ExprKind::Subquery(_)))
+    }
+
+    /// Adds the columns that it reads and its sub-queries read of others.
+    pub fn read(&self, columns: &mut HashSet<ColumnId>) {
+        self.any(&mut |expr| {
+            match &expr.kind {
+                ExprKind::Column(id) => {
+                    columns.insert(*id);
+                }
+                ExprKind::Subquery(subquery) => columns.extend(subquery.free()),
+                _ => {}
+            }
+            false
+        });
+        // The comparison of a sub-query reads the sub-query's own columns.
+        self.any(&mut |expr| {
+            if let ExprKind::Subquery(subquery) = &expr.kind {
+                for column in subquery.plan.columns() {
+                    columns.remove(&column.id);
+                }
+            }
+            false
+        });
+    }
+
+    /// The columns that it reads.
+    pub fn reads(&self) -> HashSet<ColumnId> {
+        let mut columns = HashSet::new();
+        self.read(&mut columns);
+        columns
+    }
+
+    /// Puts expressions in the place of columns, in sub-queries, too.
+    pub fn replace(&mut self, with: &dyn Fn(ColumnId) -> Option<Expr>) {
+        self.change(&mut |expr| match &mut expr.kind {
+            ExprKind::Column(id) => {
+                if let Some(other) = with(*id) {
+                    *expr = other;
+                }
+            }
+            ExprKind::Subquery(subquery) => subquery.plan.replace(with),
+            _ => {}
+        });
+    }
+}
+
+impl Subquery {
+    /// The columns of outer queries that it reads.
+    pub fn free(&self) -> HashSet<ColumnId> {
+        let mut free = self.plan.free();
+        if let SubqueryKind::Compare { comparison, .. } = &self.kind {
+            let own: HashSet<ColumnId> = self.plan.columns().iter().map(|c| c.id).collect();
+            free.extend(comparison.reads().difference(&own));
+        }
+        free
+    }
+}
+
+impl Plan {
+    /// The plans right below it, those of its common table expressions too.
+    pub fn inputs(&self) -> Vec<&Plan> {
+        match self {
+            Plan::Values { .. }
+            | Plan::Scan { .. }
+            | Plan::Functions { .. }
+            | Plan::CteScan { .. }
+            | Plan::Recursion { .. } => Vec::new(),
+            Plan::Filter { input, .. }
+            | Plan::Project { input, .. }
+            | Plan::ProjectSet { input, .. }
+            | Plan::Aggregate { input, .. }
+            | Plan::Window { input, .. }
+            | Plan::Sort { input, .. }
+            | Plan::Limit { input, .. }
+            | Plan::Distinct { input, .. }
+            | Plan::Barrier { input } => vec![input],
+            Plan::Join { left, right, .. } => vec![left, right],
+            Plan::Set { inputs, .. } => inputs.iter().collect(),
+            Plan::With { ctes, body } => {
+                let bodies = ctes.iter().flat_map(|cte| match &cte.body {
+                    CteBody::Plan(plan) => vec![plan],
+                    CteBody::Recursive { base, step, .. } => vec![base, step],
+                    CteBody::Change { .. } => Vec::new(),
+                });
+                bodies.chain([body.as_ref()]).collect()
+            }
+        }
+    }
+
+    /// The same, to be changed.
+    pub fn inputs_mut(&mut self) -> Vec<&mut Plan> {
+        match self {
+            Plan::Values { .. }
+            | Plan::Scan { .. }
+            | Plan::Functions { .. }
+            | Plan::CteScan { .. }
+            | Plan::Recursion { .. } => Vec::new(),
+            Plan::Filter { input, .. }
+            | Plan::Project { input, .. }
+            | Plan::ProjectSet { input, .. }
+            | Plan::Aggregate { input, .. }
+            | Plan::Window { input, .. }
+            | Plan::Sort { input, .. }
+            | Plan::Limit { input, .. }
+            | Plan::Distinct { input, .. }
+            | Plan::Barrier { input } => vec![input],
+            Plan::Join { left, right, .. } => vec![left, right],
+            Plan::Set { inputs, .. } => inputs.iter_mut().collect(),
+            Plan::With { ctes, body } => {
+                let bodies = ctes.iter_mut().flat_map(|cte| match &mut cte.body {
+                    CteBody::Plan(plan) => vec![plan],
+                    CteBody::Recursive { base, step, .. } => vec![base, step],
+                    CteBody::Change { .. } => Vec::new(),
+                });
+                bodies.chain([body.as_mut()]).collect()
+            }
+        }
+    }
+
+    /// The expressions of this node.
+    pub fn expressions(&self) -> Vec<&Expr> {
+        let mut all: Vec<&Expr> = Vec::new();
+        match self {
+            Plan::Values { rows, .. } => all.extend(rows.iter().flatten()),
+            Plan::Scan { sample, .. } => {
+                if let Some(sample) = sample {
+                    all.push(&sample.percent);
+                    all.extend(&sample.seed);
+                }
+            }
+            Plan::Functions { calls, .. } => {
+                all.extend(calls.iter().flat_map(|call| &call.arguments));
+            }
+            Plan::Filter { condition, .. } => all.push(condition),
+            Plan::Project { items, .. } => all.extend(items.iter().map(|(_, expr)| expr)),
+            Plan::ProjectSet { items, .. } => {
+                for item in items {
+                    match item {
+                        SetItem::Value(_, expr) => all.push(expr),
+                        SetItem::Rows(call) => all.extend(&call.arguments),
+                    }
+                }
+            }
+            Plan::Join { condition, .. } => all.extend(condition),
+            Plan::Aggregate { keys, calls, .. } => {
+                all.extend(keys.iter().map(|(_, expr)| expr));
+                for (_, call) in calls {
+                    all.extend(
+                        call.direct
+                            .iter()
+                            .chain(&call.arguments)
+                            .chain(&call.filter),
+                    );
+                    all.extend(call.order.iter().map(|key| &key.expr));
+                }
+            }
+            Plan::Window { calls, .. } => {
+                for (_, call) in calls {
+                    all.extend(
+                        call.arguments
+                            .iter()
+                            .chain(&call.filter)
+                            .chain(&call.partition),
+                    );
+                    all.extend(call.order.iter().map(|key| &key.expr));
+                    all.extend(call.frame.start_value.iter().chain(&call.frame.end_value));
+                    for bound in [&call.frame.start, &call.frame.end] {
+                        if let Bound::Preceding(expr) | Bound::Following(expr) = bound {
+                            all.push(expr);
+                        }
+                    }
+                }
+            }
+            Plan::Sort { keys, .. } => all.extend(keys.iter().map(|key| &key.expr)),
+            Plan::Limit {
+                limit,
+                offset,
+                ties,
+                ..
+            } => {
+                all.extend(limit.iter().chain(offset));
+                all.extend(ties.iter().flatten().map(|key| &key.expr));
+            }
+            Plan::Distinct { on, .. } => all.extend(on.iter().flatten()),
+            Plan::CteScan { .. }
+            | Plan::Recursion { .. }
+            | Plan::Set { .. }
+            | Plan::With { .. }
+            | Plan::Barrier { .. } => {}
+        }
+        all
+    }
+
+    /// The same, to be changed.
+    pub fn expressions_mut(&mut self) -> Vec<&mut Expr> {
+        let mut all: Vec<&mut Expr> = Vec::new();
+        match self {
+            Plan::Values { rows, .. } => all.extend(rows.iter_mut().flatten()),
+            Plan::Scan { sample, .. } => {
+                if let Some(sample) = sample {
+                    all.push(&mut sample.percent);
+                    all.extend(&mut sample.seed);
+                }
+            }
+            Plan::Functions { calls, .. } => {
+                all.extend(calls.iter_mut().flat_map(|call| &mut call.arguments));
+            }
+            Plan::Filter { condition, .. } => all.push(condition),
+            Plan::Project { items, .. } => all.extend(items.iter_mut().map(|(_, expr)| expr)),
+            Plan::ProjectSet { items, .. } => {
+                for item in items {
+                    match item {
+                        SetItem::Value(_, expr) => all.push(expr),
+                        SetItem::Rows(call) => all.extend(&mut call.arguments),
+                    }
+                }
+            }
+            Plan::Join { condition, .. } => all.extend(condition),
+            Plan::Aggregate { keys, calls, .. } => {
+                all.extend(keys.iter_mut().map(|(_, expr)| expr));
+                for (_, call) in calls {
+                    all.extend(&mut call.direct);
+                    all.extend(&mut call.arguments);
+                    all.extend(&mut call.filter);
+                    all.extend(call.order.iter_mut().map(|key| &mut key.expr));
+                }
+            }
+            Plan::Window { calls, .. } => {
+                for (_, call) in calls {
+                    all.extend(&mut call.arguments);
+                    all.extend(&mut call.filter);
+                    all.extend(&mut call.partition);
+                    all.extend(call.order.iter_mut().map(|key| &mut key.expr));
+                    all.extend(&mut call.frame.start_value);
+                    all.extend(&mut call.frame.end_value);
+                    for bound in [&mut call.frame.start, &mut call.frame.end] {
+                        if let Bound::Preceding(expr) | Bound::Following(expr) = bound {
+                            all.push(expr);
+                        }
+                    }
+                }
+            }
+            Plan::Sort { keys, .. } => all.extend(keys.iter_mut().map(|key| &mut key.expr)),
+            Plan::Limit {
+                limit,
+                offset,
+                ties,
+                ..
+            } => {
+                all.extend(limit);
+                all.extend(offset);
+                all.extend(ties.iter_mut().flatten().map(|key| &mut key.expr));
+            }
+            Plan::Distinct { on, .. } => all.extend(on.iter_mut().flatten()),
+            Plan::CteScan { .. }
+            | Plan::Recursion { .. }
+            | Plan::Set { .. }
+            | Plan::With { .. }
+            | Plan::Barrier { .. } => {}
+        }
+        all
+    }
+
+    /// The columns of outer queries that it reads.
+    pub fn free(&self) -> HashSet<ColumnId> {
+        let (mut read, mut made) = (HashSet::new(), HashSet::new());
+        self.gather(&mut read, &mut made);
+        read.retain(|id| !made.contains(id));
+        read
+    }
+
+    fn gather(&self, read: &mut HashSet<ColumnId>, made: &mut HashSet<ColumnId>) {
+        for expr in self.expressions() {
+            expr.read(read);
+        }
+        for input in self.inputs() {
+            input.gather(read, made);
+        }
+        if let Plan::With { ctes, .. } = self {
+            for cte in ctes {
+                made.extend(cte.body.columns().iter().map(|column| column.id));
+            }
+        }
+        made.extend(self.columns().iter().map(|column| column.id));
+    }
+
+    /// Puts expressions in the place of columns everywhere in it.
+    pub fn replace(&mut self, with: &dyn Fn(ColumnId) -> Option<Expr>) {
+        for expr in self.expressions_mut() {
+            expr.replace(with);
+        }
+        for input in self.inputs_mut() {
+            input.replace(with);
+        }
+    }
+}

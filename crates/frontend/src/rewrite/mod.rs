@@ -1,0 +1,1 @@
+//! Plans to plans that mean the same and run faster.

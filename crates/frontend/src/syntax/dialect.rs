@@ -1,0 +1,120 @@
+//! PostgreSQL's dialect, with the friendly forms that people bring from DuckDB.
+
+use std::any::TypeId;
+
+use sqlparser::dialect::{Dialect as Grammar, PostgreSqlDialect, Precedence};
+use sqlparser::keywords::Keyword;
+use sqlparser::parser::{Parser, ParserError};
+
+/// The dialect.
+#[derive(Debug)]
+pub struct Dialect;
+
+const POSTGRES: PostgreSqlDialect = PostgreSqlDialect {};
+
+/// Asks PostgreSQL's dialect.
+macro_rules! as_postgres {
+    ($($name:ident)*) => {$(
+        fn $name(&self) -> bool {
+            POSTGRES.$name()
+        }
+    )*};
+}
+
+/// Forms beyond PostgreSQL's.
+macro_rules! allowed {
+    ($($name:ident)*) => {$(
+        fn $name(&self) -> bool {
+            true
+        }
+    )*};
+}
+
+impl Grammar for Dialect {
+    /// The grammar asks in places whether the dialect is PostgreSQL's.
+    fn dialect(&self) -> TypeId {
+        TypeId::of::<PostgreSqlDialect>()
+    }
+
+    fn identifier_quote_style(&self, identifier: &str) -> Option<char> {
+        POSTGRES.identifier_quote_style(identifier)
+    }
+
+    fn is_delimited_identifier_start(&self, ch: char) -> bool {
+        POSTGRES.is_delimited_identifier_start(ch)
+    }
+
+    fn is_identifier_start(&self, ch: char) -> bool {
+        POSTGRES.is_identifier_start(ch)
+    }
+
+    fn is_identifier_part(&self, ch: char) -> bool {
+        POSTGRES.is_identifier_part(ch)
+    }
+
+    fn is_custom_operator_part(&self, ch: char) -> bool {
+        POSTGRES.is_custom_operator_part(ch)
+    }
+
+    fn is_reserved_for_identifier(&self, keyword: Keyword) -> bool {
+        POSTGRES.is_reserved_for_identifier(keyword)
+    }
+
+    fn get_next_precedence(&self, parser: &Parser<'_>) -> Option<Result<u8, ParserError>> {
+        POSTGRES.get_next_precedence(parser)
+    }
+
+    fn prec_value(&self, precedence: Precedence) -> u8 {
+        POSTGRES.prec_value(precedence)
+    }
+
+    as_postgres! {
+        supports_unicode_string_literal
+        supports_filter_during_aggregation
+        supports_group_by_expr
+        allow_extract_custom
+        allow_extract_single_quotes
+        supports_create_index_with_clause
+        supports_explain_with_utility_options
+        supports_listen_notify
+        supports_factorial_operator
+        supports_bitwise_shift_operators
+        supports_comment_on
+        supports_load_extension
+        supports_named_fn_args_with_colon_operator
+        supports_named_fn_args_with_expr_name
+        supports_empty_projections
+        supports_nested_comments
+        supports_string_escape_constant
+        supports_numeric_literal_underscores
+        supports_array_typedef_with_brackets
+        supports_geometric_types
+        supports_set_names
+        supports_alter_column_type_using
+        supports_notnull_operator
+        supports_interval_options
+        supports_insert_table_alias
+        supports_create_table_like_parenthesized
+        supports_select_wildcard_with_alias
+        supports_comma_separated_trim
+        supports_xml_expressions
+        supports_comment_optimizer_hint
+    }
+
+    allowed! {
+        supports_from_first_select
+        supports_group_by_with_modifier
+        supports_limit_comma
+        supports_named_fn_args_with_assignment_operator
+        supports_named_fn_args_with_rarrow_operator
+        supports_order_by_all
+        supports_projection_trailing_commas
+        supports_select_expr_star
+        supports_select_wildcard_exclude
+        supports_select_wildcard_rename
+        supports_select_wildcard_replace
+        supports_select_wildcard_ilike
+        supports_window_clause_named_window_reference
+        supports_window_function_null_treatment_arg
+    }
+}
