@@ -123,6 +123,12 @@ fn read((ty, value): &Argument<'_>) -> Result<ArrayRef> {
         return Ok(new_null_array(&ty.arrow(), 1));
     };
     let array: ArrayRef = Arc::new(StringViewArray::from(vec![*value]));
+    // A literal in quotes is a text until its type is known.
+    let ty = if *ty == Type::Unknown {
+        &Type::Text
+    } else {
+        ty
+    };
     casted(array, &Type::Text, ty)
 }
 
