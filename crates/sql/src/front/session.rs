@@ -22,7 +22,7 @@ pub(crate) fn session_of(relations: &Relations<'_>) -> Session {
     let zone = zone.map(|zone| if zone == "+00:00" { "UTC".to_owned() } else { zone });
     let identity = state.config().get_extension::<Identity>();
     let catalog = relations.snapshot.catalog();
-    let user = identity.map(|identity| identity.name(catalog));
+    let user = identity.map(|identity| identity.current().name(catalog));
     Session {
         transaction_time: time,
         statement_time: time,

@@ -15,7 +15,6 @@ use crate::advisor::Watching;
 use crate::error::{Error, Result, did_you_mean};
 use crate::ingest::{self, Checks, Target};
 use crate::plan::names::{Name, fold, schema_name, table_name};
-use crate::plan::naming::rename_output;
 use crate::session::Outcome;
 use crate::types::column_type_of;
 

@@ -669,3 +669,54 @@ fn other_names() {
         assert_eq!(shown(testing::call(name, &arguments)), expected, "{name}");
     }
 }
+
+#[test]
+fn calls_that_need_casts() {
+    let date = |text| (Type::Date, Some(text));
+    let unknown = |text| (Type::Unknown, Some(text));
+    let cases = [
+        ("to_char", vec![date("2020-02-03"), unknown("YYYY")], "2020"),
+        (
+            "date_trunc",
+            vec![unknown("month"), date("2020-02-03")],
+            "2020-02-01 00:00:00+00",
+        ),
+        (
+            "age",
+            vec![date("2020-02-03"), date("2019-01-01")],
+            "1 year 1 mon 2 days",
+        ),
+        (
+            "timezone",
+            vec![unknown("PST"), unknown("2020-02-03")],
+            "2020-02-02 16:00:00",
+        ),
+        (
+            "to_char",
+            vec![(of::TIME, Some("10:11")), unknown("HH24:MI")],
+            "10:11",
+        ),
+        (
+            "date_diff",
+            vec![unknown("day"), date("2020-02-03"), date("2020-03-01")],
+            "27",
+        ),
+        (
+            "overlaps",
+            vec![
+                date("2020-01-01"),
+                date("2020-02-01"),
+                date("2020-01-15"),
+                date("2020-03-01"),
+            ],
+            "true",
+        ),
+    ];
+    for (name, arguments, expected) in cases {
+        assert_eq!(shown(testing::call(name, &arguments)), expected, "{name}");
+    }
+    let operands = [(of::SPAN, Some("1 day 12:00")), (Type::Int4, Some("2"))];
+    assert_eq!(shown(testing::operate("*", &operands)), "2 days 24:00:00");
+    let operands = [date("2020-01-01"), unknown("2019-01-01")];
+    assert_eq!(shown(testing::operate("-", &operands)), "365");
+}

@@ -77,7 +77,7 @@ fn integer(text: &str) -> Read<(i32, &str)> {
     Ok((value, rest))
 }
 
-/// The same of 64 bits.
+/// An integer of 64 bits at the beginning of a text, and the rest.
 pub(super) fn long(text: &str) -> Read<(i64, &str)> {
     let body = text.strip_prefix(['-', '+']).unwrap_or(text);
     let digits = body.bytes().take_while(u8::is_ascii_digit).count();
@@ -728,10 +728,8 @@ impl<'a> Reader<'a> {
                         self.zone_name(text)?
                     }
                 }
-                Kind::Time => {
-                    self.take_time_label()?;
-                    self.clock_field(text)?
-                }
+                // A label before it is that of a later number.
+                Kind::Time => self.clock_field(text)?,
                 Kind::Offset => {
                     self.given = Given::East(offset(text)?);
                     part::ZONE
