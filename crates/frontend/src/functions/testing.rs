@@ -123,18 +123,9 @@ fn read((ty, value): &Argument<'_>) -> Result<ArrayRef> {
         return Ok(new_null_array(&ty.arrow(), 1));
     };
     let array: ArrayRef = Arc::new(StringViewArray::from(vec![*value]));
-<<<<<<< HEAD
     if *ty == Type::Unknown {
         return Ok(array);
     }
-=======
-    // A literal in quotes is a text until its type is known.
-    let ty = if *ty == Type::Unknown {
-        &Type::Text
-    } else {
-        ty
-    };
->>>>>>> datetime
     casted(array, &Type::Text, ty)
 }
 
