@@ -334,9 +334,6 @@ impl Parser {
             // A star behind the start is a star in basic expressions.
             if self.is_basic() && matches!(node, Node::Place(Place::Start | Place::LineStart)) {
                 parts.push(node);
-                if self.eat("*") {
-                    parts.push(self.set('*'));
-                }
                 continue;
             }
             let node = match self.quantifier()? {
