@@ -291,7 +291,7 @@ fn nulls(rows: usize, left: &Column, right: &Column) -> Option<NullBuffer> {
     NullBuffer::union(of(left).as_ref(), of(right).as_ref())
 }
 
-/// What a test says of two values of every row.
+/// Results of a test of two values of every row.
 #[inline]
 fn tested<A: Copy, B: Copy>(
     rows: usize,

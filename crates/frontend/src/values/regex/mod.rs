@@ -15,7 +15,7 @@
 //! | `set` | sets of characters |
 //! | `program` | a tree to a machine of states; all ends that matches from a place can have |
 //! | `dissect` | which part of a match belongs to which part of the expression |
-//! | `search` | an expression for the crate `fancy-regex`, which finds quickly where a match begins |
+//! | `search` | an expression for the crate `fancy-regex`, which finds where a match begins |
 //!
 //! Where a match begins does not depend on the rule of lengths, by which the search can be left
 //! to a crate; if that refuses an expression, the machine is tried at all places. Equivalence

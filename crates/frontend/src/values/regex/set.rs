@@ -77,7 +77,7 @@ impl Class {
         }
     }
 
-    /// The same for the crate that searches, within brackets.
+    /// The class for the crate that searches, within brackets.
     fn pattern(self) -> &'static str {
         match self {
             Class::Alnum => r"\p{Alphabetic}\p{N}",
@@ -200,7 +200,7 @@ impl Set {
             && self.classes.iter().all(few)
     }
 
-    /// The same for the crate that searches.
+    /// The set for the crate that searches.
     pub fn pattern(&self) -> String {
         let mut inner = String::new();
         for (from, to) in &self.ranges {
