@@ -262,7 +262,7 @@ pub fn check(file: &Path, side: &mut dyn Side) -> io::Result<(usize, Vec<Miss>)>
 }
 
 /// Whether the outermost query of a statement has an ORDER BY.
-fn is_ordered(statement: &str) -> bool {
+pub fn is_ordered(statement: &str) -> bool {
     let mut depth = 0i32;
     let mut outside = String::new();
     for c in statement.chars() {

@@ -9,13 +9,19 @@
 //! | `psql` | a server, asked through a `psql` child process |
 //! | `front` | Freestone's language front in this process, with tables in memory |
 //! | `compare` | whether two answers are the same, and the differences that are wanted |
+//! | `contest` | random statements that both sides answer |
+//! | `shrink` | statements and tables are made smaller |
+//! | `generate` | random tables and statements |
 //! | `corpus` | statements of our own with PostgreSQL's recorded answers |
 //!
 //! It measures no speed, and it writes to temporary tables only.
 
 pub mod answer;
 pub mod compare;
+pub mod contest;
 pub mod corpus;
 pub mod front;
+pub mod generate;
 pub mod psql;
 pub mod random;
+pub mod shrink;

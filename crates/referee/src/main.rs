@@ -2,15 +2,23 @@
 
 use std::io;
 use std::process::ExitCode;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use freestone_referee::answer::{Answer, Side};
+use freestone_referee::contest::{Contest, Kind, Rules};
 use freestone_referee::corpus;
 use freestone_referee::front::Front;
+use freestone_referee::generate::signatures::Signatures;
+use freestone_referee::generate::{Generator, Table};
 use freestone_referee::psql::Psql;
 
 const USAGE: &str = "\
 referee corpus [--record] [--chapter NAME] [side]
     asks the recorded statements; --record asks PostgreSQL and writes its answers
+referee generate [--statements N] [--seed S] [--chapter NAME] [--jobs N] [--most N] [side]
+    asks random statements of both sides and reports each kind of difference once
+referee show [--statements N] [--seed S] [--chapter NAME]
+    prints a case of random statements
 referee ask [side]
     answers the statements of standard input
 
@@ -31,6 +39,11 @@ impl Options {
     fn after(&self, name: &str, n: usize) -> Option<&str> {
         let at = self.words.iter().position(|word| word == name)?;
         self.words.get(at + n).map(String::as_str)
+    }
+
+    fn number(&self, name: &str, default: usize) -> usize {
+        let given = self.after(name, 1).and_then(|word| word.parse().ok());
+        given.unwrap_or(default)
     }
 
     fn server(&self, name: &str) -> Option<Vec<String>> {
@@ -79,6 +92,8 @@ fn main() -> ExitCode {
 fn work(options: &Options) -> io::Result<bool> {
     match options.words.first().map(String::as_str) {
         Some("corpus") => check(options),
+        Some("generate") => generate(options),
+        Some("show") => show(options),
         Some("ask") => ask(options),
         _ => {
             eprintln!("{USAGE}");
@@ -117,6 +132,80 @@ fn check(options: &Options) -> io::Result<bool> {
     }
     println!("{asked} statements, {missed} differences, {known} known to be open");
     Ok(missed == 0)
+}
+
+fn show(options: &Options) -> io::Result<bool> {
+    let signatures = Signatures::read();
+    let seed = options.number("--seed", 1) as u64;
+    let mut generator = Generator::new(seed, &signatures);
+    generator = generator.with_chapter(options.after("--chapter", 1));
+    let case = generator.case(options.number("--statements", 20));
+    for statement in case.tables.iter().flat_map(Table::setup) {
+        println!("{statement};");
+    }
+    for statement in &case.statements {
+        println!("{statement};");
+    }
+    Ok(true)
+}
+
+fn generate(options: &Options) -> io::Result<bool> {
+    // A panic of the front is an answer; its message would drown the report.
+    std::panic::set_hook(Box::new(|_| {}));
+    let rules = Rules {
+        statements: options.number("--statements", 10_000),
+        seed: options.number("--seed", 1) as u64,
+        chapter: options.after("--chapter", 1).map(str::to_owned),
+        most: options.number("--most", 300),
+    };
+    let started = std::time::Instant::now();
+    let report = |kind: &Kind| {
+        println!("-- {}", kind.fingerprint);
+        for statement in &kind.setup {
+            println!("{statement};");
+        }
+        println!("{};", kind.statement);
+        println!("-- PostgreSQL:\n{}", shown(&kind.theirs));
+        println!("-- Freestone:\n{}\n", shown(&kind.ours));
+    };
+    let contest = Contest::new(rules, &report);
+    let signatures = Signatures::read();
+    let work = || {
+        let mut theirs = options.postgres()?;
+        let mut ours = options.ours()?;
+        contest.work(&mut theirs, ours.as_mut(), &signatures)
+    };
+    std::thread::scope(|scope| {
+        let mut workers = Vec::new();
+        for _ in 0..options.number("--jobs", 2).max(1) {
+            let worker = std::thread::Builder::new().stack_size(1 << 30);
+            workers.push(worker.spawn_scoped(scope, work)?);
+        }
+        for worker in workers {
+            let gone = |_| io::Error::other("a worker panicked");
+            worker.join().map_err(gone)??;
+        }
+        io::Result::Ok(())
+    })?;
+    let counts = &contest.counts;
+    let of = |count: &AtomicUsize| count.load(Ordering::Relaxed);
+    println!(
+        "{} statements in {} s: {} accepted by both, {} refused by both, {} differences of {} \
+         kinds, {} wanted differences",
+        of(&counts.asked),
+        started.elapsed().as_secs(),
+        of(&counts.accepted),
+        of(&counts.refused),
+        of(&counts.differing),
+        contest.kinds(),
+        of(&counts.wanted),
+    );
+    if options.flag("--errors") {
+        for (error, times) in contest.errors().iter().take(60) {
+            println!("{times:6} {error}");
+        }
+    }
+    Ok(of(&counts.differing) == 0)
 }
 
 fn ask(options: &Options) -> io::Result<bool> {
