@@ -536,7 +536,7 @@ fn nesting_is_limited() {
         normal(&nested(MAX_DEPTH + 1)).unwrap_err().sqlstate,
         "54001"
     );
-    assert!(compare(&value, &value).is_eq());
+    assert!(compare(&nested(2000), &nested(2000)).is_eq());
     assert!(contains(&value, &value).unwrap());
     let around = |depth: usize, inner: &str| "[".repeat(depth) + inner + &"]".repeat(depth);
     assert!(contains(&around(700, "1"), &around(700, "1.0")).unwrap());
@@ -554,11 +554,11 @@ fn nesting_is_limited() {
         ];
         call("jsonb_path_exists", &arguments(&list))
     };
-    assert!(query(&deep, "$.** ? (@ == 1)").is_ok());
+    assert!(query(&nested(2000), "$.** ? (@ == 1)").is_ok());
     for (open, close) in [("(", ")"), ("-", ""), ("$ ? (1 == ", ")"), ("$[", "]")] {
         let text = open.repeat(100_000) + "1" + &close.repeat(100_000);
         assert_eq!(path(&text).get(..5), Some("54001"), "{open}");
-        let text = open.repeat(60) + "1" + &close.repeat(60);
+        let text = open.repeat(50) + "1" + &close.repeat(50);
         assert!(query("[1]", &text).is_ok(), "{open}");
     }
     let keys = "$".to_owned() + &".a".repeat(5000);
