@@ -87,7 +87,8 @@ fn texts_become_json() {
         ),
         (
             "\"\\ude00\"",
-            "22P02 invalid input syntax for type json|Unicode low surrogate must follow a high surrogate.",
+            "22P02 invalid input syntax for type json|Unicode low surrogate must follow a high \
+             surrogate.",
         ),
         ("1e131072", "22003 value overflows numeric format|"),
     ];
@@ -558,8 +559,8 @@ fn nesting_is_limited() {
     for (open, close) in [("(", ")"), ("-", ""), ("$ ? (1 == ", ")"), ("$[", "]")] {
         let text = open.repeat(100_000) + "1" + &close.repeat(100_000);
         assert_eq!(path(&text).get(..5), Some("54001"), "{open}");
-        let text = open.repeat(50) + "1" + &close.repeat(50);
-        assert!(query("[1]", &text).is_ok(), "{open}");
+        let text = open.repeat(50) + "0" + &close.repeat(50);
+        assert!(query("[0]", &text).is_ok(), "{open}");
     }
     let keys = "$".to_owned() + &".a".repeat(5000);
     assert!(query("{}", &keys).is_ok());

@@ -198,8 +198,8 @@ impl Chain {
         let (open, close) = if brackets { ("(", ")") } else { ("", "") };
         match &*self.head {
             Head::Constant(json) => {
-                let number = !self.steps.is_empty() && json.starts_with(['-', '0', '1', '2', '3'])
-                    || !self.steps.is_empty() && json.starts_with(['4', '5', '6', '7', '8', '9']);
+                let first = json.bytes().next().unwrap_or(b'"');
+                let number = !self.steps.is_empty() && (first == b'-' || first.is_ascii_digit());
                 match number {
                     true => {
                         out.push('(');
