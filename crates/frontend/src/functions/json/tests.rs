@@ -483,7 +483,7 @@ fn records_come_from_objects() {
     assert_eq!(shown(populate("{\"z\": 1}")), empty);
     assert_eq!(
         shown(populate("[1]")),
-        "22023 cannot call jsonb_populate_record on an array|"
+        "22023 cannot call populate_composite on an array|"
     );
     assert_eq!(shown(populate("{\"b\": 1}")), "22P02 expected JSON array|");
     let columns = catalogue().tables("json_to_record")[0].columns.clone();
