@@ -118,6 +118,7 @@ fn texts() {
             "{text}"
         );
     }
+    assert_eq!(Numeric::new(5, 70_000).to_string().len(), 70_002);
     assert_eq!(n("1e131071").to_string().len(), 131_072);
     assert_eq!(n("1e-16383").to_string().len(), 16_385);
 }
@@ -208,7 +209,7 @@ fn everyday_numbers_are_short() {
 #[test]
 fn any_bytes_are_read() {
     let mut random = Random(3);
-    for _ in 0..20_000 {
+    for _ in 0..2000 {
         let bytes: Vec<u8> = (0..random.below(30)).map(|_| random.next() as u8).collect();
         let number = Numeric::decode(&bytes);
         assert!(number.scale() <= MOST_SCALE);
@@ -268,7 +269,7 @@ fn operations() {
         ("1", |a, _| a.exp(), "0", "2.7182818284590452"),
         ("-5.5", |a, _| a.exp(), "0", "0.004086771438464067"),
         (
-            "100",
+            "100.0",
             |a, _| a.exp(),
             "0",
             "26881171418161354484126255515800135873611118.8",
