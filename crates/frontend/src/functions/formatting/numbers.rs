@@ -556,11 +556,11 @@ impl Reader<'_> {
         match pattern {
             Pattern::Nine | Pattern::Zero => self.digit(true),
             Pattern::Point | Pattern::LocalePoint => self.digit(false),
-            Pattern::Comma | Pattern::Group => {
-                // With FM PostgreSQL takes a separator for one before the number.
-                if !self.picture.is_filled && self.byte(self.at) == b',' {
-                    self.at += 1;
-                }
+            // With FM PostgreSQL takes a separator for one before the number.
+            Pattern::Comma | Pattern::Group
+                if !self.picture.is_filled && self.byte(self.at) == b',' =>
+            {
+                self.at += 1;
             }
             Pattern::Currency => self.skip(1),
             Pattern::Ordinal { .. } if !self.picture.has_point => self.skip(2),
