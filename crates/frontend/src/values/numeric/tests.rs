@@ -134,17 +134,7 @@ fn bytes_order_as_values() {
         n("0"),
         n("0.00"),
     ]);
-    all.extend(
-        [
-            "1e131071",
-            "-1e131071",
-            "1e-16383",
-            "-1e-16383",
-            "1e83",
-            "1e82",
-        ]
-        .map(n),
-    );
+    all.extend(["1e300", "-1e300", "1e-300", "-1e-300", "1e83", "1e82"].map(n));
     for number in all.clone() {
         let same = Numeric::decode(&number.encode());
         assert_eq!(same.to_string(), number.to_string());
