@@ -40,7 +40,7 @@ pub struct Regex {
     tree: Tree,
     groups: usize,
     machine: Machine,
-    quick: Option<fancy_regex::Regex>,
+    quick: Option<regex::Regex>,
     /// Whether the quick search finds the match itself.
     simple: bool,
 }
@@ -82,10 +82,8 @@ impl Regex {
     /// # Errors
     /// `54000` if it takes too many steps.
     pub fn is_match(&self, text: &str) -> Result<bool> {
-        if let Some(quick) = &self.quick
-            && let Ok(found) = quick.is_match(text)
-        {
-            return Ok(found);
+        if let Some(quick) = &self.quick {
+            return Ok(quick.is_match(text));
         }
         Ok(self.find_at(text, 0)?.is_some())
     }
@@ -97,9 +95,8 @@ impl Regex {
     pub fn find_at(&self, text: &str, from: usize) -> Result<Option<Groups>> {
         if self.simple
             && let Some(quick) = &self.quick
-            && let Ok(found) = quick.captures_from_pos(text, from)
         {
-            let Some(found) = found else {
+            let Some(found) = quick.captures_at(text, from) else {
                 return Ok(None);
             };
             let groups = (0..=self.groups).map(|group| found.get(group));
@@ -107,10 +104,8 @@ impl Regex {
             return Ok(Some(groups.collect()));
         }
         let mut start = from;
-        if let Some(quick) = &self.quick
-            && let Ok(found) = quick.find_from_pos(text, from)
-        {
-            match found {
+        if let Some(quick) = &self.quick {
+            match quick.find_at(text, from) {
                 Some(found) => start = found.start(),
                 None => return Ok(None),
             }

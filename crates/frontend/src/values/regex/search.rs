@@ -1,4 +1,4 @@
-//! An expression for the crate `fancy-regex`, which finds quickly where a match begins.
+//! An expression for the crate `regex`, which finds quickly where a match begins.
 //!
 //! The crate prefers other lengths, which is of no account as long as only the place of the first
 //! match is asked for. Where a place allows one length only, or one part alone can vary and takes
@@ -69,16 +69,13 @@ fn flatten<'a>(node: &'a Node, items: &mut Vec<(&'a Set, u32, Option<u32>)>) -> 
 }
 
 /// The expression for the crate, with its groups; `None` if it is refused.
-pub fn quick(node: &Node) -> Option<fancy_regex::Regex> {
+pub fn quick(node: &Node) -> Option<regex::Regex> {
     let mut pattern = String::new();
     write(node, &mut pattern)?;
-    let mut builder = fancy_regex::RegexBuilder::new(&pattern);
-    builder.backtrack_limit(100_000);
-    builder.build().ok()
+    regex::Regex::new(&pattern).ok()
 }
 
 fn write(node: &Node, to: &mut String) -> Option<()> {
-    const WORD: &str = r"[_\p{Alphabetic}\p{N}]";
     if to.len() > LENGTH {
         return None;
     }
@@ -90,22 +87,10 @@ fn write(node: &Node, to: &mut String) -> Option<()> {
             Place::End => to.push_str(r"\z"),
             Place::LineStart => to.push_str("(?m:^)"),
             Place::LineEnd => to.push_str("(?m:$)"),
-            Place::WordStart => write!(to, "(?<!{WORD})(?={WORD})").ok()?,
-            Place::WordEnd => write!(to, "(?<={WORD})(?!{WORD})").ok()?,
-            Place::Word => {
-                write!(to, "(?:(?<!{WORD})(?={WORD})|(?<={WORD})(?!{WORD}))").ok()?;
-            }
-            Place::NoWord => {
-                write!(to, "(?:(?<!{WORD})(?!{WORD})|(?<={WORD})(?={WORD}))").ok()?;
-            }
+            // A word is not the crate's.
+            Place::WordStart | Place::WordEnd | Place::Word | Place::NoWord => return None,
         },
-        // Texts of any length behind a place are not for the crate.
-        Node::Look { behind: true, .. } => return None,
-        Node::Look { negative, node, .. } => {
-            to.push_str(if *negative { "(?!" } else { "(?=" });
-            write(node, to)?;
-            to.push(')');
-        }
+        Node::Look { .. } => return None,
         Node::Concat(parts) => {
             for part in parts {
                 write(part, to)?;
