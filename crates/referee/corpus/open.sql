@@ -32,3 +32,11 @@ WITH RECURSIVE t AS (SELECT id FROM part WHERE id = 1 UNION ALL SELECT p.id FROM
 WITH RECURSIVE t AS (SELECT id FROM part WHERE id = 1 UNION ALL SELECT p.id FROM part p JOIN t ON p.parent = t.id) SEARCH BREADTH FIRST BY id SET o SELECT id FROM t ORDER BY o;
 -- refused 42601 syntax error at or near ""
 WITH RECURSIVE t (a) AS (SELECT 1 UNION ALL SELECT a % 3 + 1 FROM t) CYCLE a SET looped USING path SELECT a, looped, path FROM t ORDER BY path;
+-- accepted 42601 
+SELECT 'a' 'b';
+-- refused 0A000 literals such as B'' are not supported
+SELECT E'a\tb\x41\u00e9', U&'\00e9\+01F600', $$it's$$, $q$a$$b$q$, B'101', X'1F';
+-- types "char" character
+SELECT 'x'::"char", 'name'::name, 'abc'::char(5), 'abc'::char, 'abcdef'::varchar(3);
+-- types regtype text
+SELECT pg_typeof('a'), pg_typeof(1), pg_typeof(1.0), pg_typeof(NULL);

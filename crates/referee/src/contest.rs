@@ -215,6 +215,17 @@ impl<'a> Contest<'a> {
             true => format!("{rough} {}", shape(&statement)),
             false => rough,
         };
+        // An error of running that one side has may be that of a value that the other does not
+        // compute.
+        let shape = match difference {
+            Difference::Refused(failure) | Difference::Accepted(failure)
+                if failure.sqlstate.starts_with("22")
+                    && statement.matches("SELECT").count() > 1 =>
+            {
+                format!("(computed by one side?) {shape}")
+            }
+            _ => shape,
+        };
         if by_shape && count(&self.seen, shape.clone()) > 1 {
             return Ok(true);
         }

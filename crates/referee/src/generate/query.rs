@@ -255,7 +255,8 @@ impl Generator<'_> {
             *text = format!("SELECT DISTINCT ON ({column}) ");
         }
         let order = format!(" ORDER BY {column}, {}", unique.join(", "));
-        tree!(select.sort.clone(); "(", select, order, ")")
+        let name = self.name("o");
+        tree!(select.sort.clone(); "SELECT * FROM (", select, order, format!(") AS {name}"))
     }
 
     /// GROUP BY and HAVING; the scope is one of groups afterwards.
