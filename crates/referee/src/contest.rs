@@ -219,8 +219,7 @@ impl<'a> Contest<'a> {
         // compute.
         let shape = match difference {
             Difference::Refused(failure) | Difference::Accepted(failure)
-                if failure.sqlstate.starts_with("22")
-                    && statement.matches("SELECT").count() > 1 =>
+                if failure.sqlstate.starts_with("22") && statement.contains(" FROM ") =>
             {
                 format!("(computed by one side?) {shape}")
             }

@@ -75,7 +75,8 @@ impl Generator<'_> {
     }
 
     fn filter(&mut self, grouped: bool) -> Tree {
-        if !self.random.percent(18) {
+        // The condition of a window's FILTER reads groups, but calls no aggregates.
+        if grouped && self.scope().aggregates || !self.random.percent(18) {
             return Tree::nothing();
         }
         let condition = self.inner(&[Type::Bool], grouped);
@@ -174,11 +175,17 @@ impl Generator<'_> {
                 let value = super::values::literal(&mut self.random, &of);
                 (format!("{word}({value})"), of)
             }
+            Type::Array(_) => return None,
             ty if sortable(ty) => match self.random.percent(50) {
                 true => ("mode()".to_owned(), ty.clone()),
                 false => (format!("percentile_disc({fraction})"), ty.clone()),
             },
             _ => return None,
+        };
+        // A bare NULL fits several overloads.
+        let direct = match direct.starts_with("percentile_disc") {
+            true => direct.replace("NULL", "0.75"),
+            false => direct,
         };
         let key = Tree::list("", 1, self.inner(&[of], false));
         let filter = self.filter(false);

@@ -167,6 +167,11 @@ impl Signatures {
                 let (Some(arguments), Some(returns)) = (arguments, concrete(&line.returns)) else {
                     continue;
                 };
+                // An array of arrays has more dimensions, and not all of one shape.
+                let nested = |ty: &Type| matches!(ty, Type::Array(_));
+                if line.name == "array_agg" && arguments.iter().any(nested) {
+                    continue;
+                }
                 let callable = Callable {
                     kind,
                     name: line.name.to_owned(),
