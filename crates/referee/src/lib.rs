@@ -11,6 +11,7 @@
 //! | `compare` | whether two answers are the same, and the differences that are wanted |
 //! | `contest` | random statements that both sides answer |
 //! | `shrink` | statements and tables are made smaller |
+//! | `laws` | laws that need no other database |
 //! | `generate` | random tables and statements |
 //! | `corpus` | statements of our own with PostgreSQL's recorded answers |
 //!
@@ -22,6 +23,7 @@ pub mod contest;
 pub mod corpus;
 pub mod front;
 pub mod generate;
+pub mod laws;
 pub mod psql;
 pub mod random;
 pub mod shrink;

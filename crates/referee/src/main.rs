@@ -10,6 +10,7 @@ use freestone_referee::corpus;
 use freestone_referee::front::Front;
 use freestone_referee::generate::signatures::Signatures;
 use freestone_referee::generate::{Generator, Table};
+use freestone_referee::laws;
 use freestone_referee::psql::Psql;
 
 const USAGE: &str = "\
@@ -17,6 +18,8 @@ referee corpus [--record] [--chapter NAME] [side]
     asks the recorded statements; --record asks PostgreSQL and writes its answers
 referee generate [--statements N] [--seed S] [--chapter NAME] [--jobs N] [--most N] [side]
     asks random statements of both sides and reports each kind of difference once
+referee laws [--statements N] [--seed S] [side]
+    asks random statements of one side that must agree with each other
 referee show [--statements N] [--seed S] [--chapter NAME]
     prints a case of random statements
 referee ask [side]
@@ -93,6 +96,7 @@ fn work(options: &Options) -> io::Result<bool> {
     match options.words.first().map(String::as_str) {
         Some("corpus") => check(options),
         Some("generate") => generate(options),
+        Some("laws") => test_laws(options),
         Some("show") => show(options),
         Some("ask") => ask(options),
         _ => {
@@ -132,6 +136,30 @@ fn check(options: &Options) -> io::Result<bool> {
     }
     println!("{asked} statements, {missed} differences, {known} known to be open");
     Ok(missed == 0)
+}
+
+fn test_laws(options: &Options) -> io::Result<bool> {
+    std::panic::set_hook(Box::new(|_| {}));
+    let statements = options.number("--statements", 10_000);
+    let seed = options.number("--seed", 1) as u64;
+    let mut side = options.ours()?;
+    let verdict = laws::test(side.as_mut(), &Signatures::read(), statements, seed)?;
+    for breach in &verdict.breaches {
+        for statement in &breach.setup {
+            println!("{statement};");
+        }
+        for (statement, answer) in breach.statements.iter().zip(&breach.answers) {
+            println!("{statement};\n{}", shown(answer));
+        }
+        println!();
+    }
+    println!(
+        "{} statements, {} queries tested, {} laws broken",
+        verdict.asked,
+        verdict.tested,
+        verdict.breaches.len()
+    );
+    Ok(verdict.breaches.is_empty())
 }
 
 fn show(options: &Options) -> io::Result<bool> {

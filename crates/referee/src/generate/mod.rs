@@ -14,6 +14,7 @@
 //! | `scope` | columns in sight |
 //! | `expr`, `calls`, `special` | expressions |
 //! | `query`, `from` | queries |
+//! | `law` | queries with conditions, for laws |
 //!
 //! Results must not depend on the order in which rows come: LIMIT has an ORDER BY over all
 //! columns, and a window function that tells peers apart is ordered by the rows' numbers.
@@ -21,6 +22,7 @@
 mod calls;
 mod expr;
 mod from;
+pub mod law;
 mod query;
 mod schema;
 mod scope;
