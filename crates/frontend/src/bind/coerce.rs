@@ -10,6 +10,7 @@ use crate::functions::kernel::{Call, Column as Values};
 use crate::functions::{Cast, Context, Scalar, Volatility, cast_between, catalogue, common_type};
 use crate::plan::{Expr, ExprKind, Plan};
 use crate::types::Type;
+use crate::values::array_text::Literal;
 
 /// How a conversion is asked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -71,6 +72,19 @@ impl Binder<'_> {
                 ExprKind::Row(parts.collect::<Result<_>>()?),
                 to.clone(),
             ));
+        }
+        // A literal of an array has as many dimensions as it has.
+        if let (Type::Unknown, Type::Array(element), Some(text)) = (&from, to, expr.literal_text())
+            && !matches!(**element, Type::Array(_))
+            && let Ok(literal) = Literal::parse(text)
+            && literal.dimensions.len() > 1
+        {
+            let mut nested = to.clone();
+            for _ in 1..literal.dimensions.len() {
+                nested = nested.array();
+            }
+            let cast = self.cast(&from, &nested, how)?;
+            return self.cast_by(expr, &nested, cast);
         }
         let cast = self.cast(&from, to, how)?;
         self.cast_by(expr, to, cast)
