@@ -169,7 +169,10 @@ impl Unnesting {
             }
             _ => return Err(input),
         };
-        let plan = replace(&mut subquery.plan, Plan::one_row());
+        let mut plan = replace(&mut subquery.plan, Plan::one_row());
+        if condition.is_none() {
+            plan = without_values(plan);
+        }
         let plan = self.joined(plan);
         Ok(lateral(kind, input, plan, condition))
     }
@@ -337,10 +340,15 @@ impl Unnesting {
             SubqueryKind::Array => Some(array_agg(ty)?),
             _ => None,
         };
-        let plan = replace(&mut subquery.plan, Plan::one_row());
+        let mut plan = replace(&mut subquery.plan, Plan::one_row());
+        if matches!(subquery.kind, SubqueryKind::Exists) {
+            plan = without_values(plan);
+        }
         let plan = self.joined(plan);
         let volatile = guards.iter().any(Expr::is_volatile);
-        let guard = match guards.is_empty() || volatile || !plan_may_fail(&plan) {
+        let several =
+            matches!(subquery.kind, SubqueryKind::Scalar) && !gives_one_row_at_most(&plan);
+        let guard = match guards.is_empty() || volatile || !(several || plan_may_fail(&plan)) {
             true => None,
             false => Some(Expr::and(guards.iter().cloned())),
         };
@@ -447,6 +455,14 @@ fn expr_subqueries_read(
     columns: &std::collections::HashSet<crate::plan::ColumnId>,
 ) -> bool {
     expr.any(&mut |expr| matches!(expr.kind, ExprKind::Subquery(_)) && expr_reads(expr, columns))
+}
+
+/// The plan below projections: EXISTS does not compute values.
+fn without_values(mut plan: Plan) -> Plan {
+    while let Plan::Project { input, .. } = plan {
+        plan = *input;
+    }
+    plan
 }
 
 fn lateral_to(plan: &Plan, input: &Plan) -> bool {

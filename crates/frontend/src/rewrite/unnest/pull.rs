@@ -11,7 +11,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use super::super::facts::{expr_reads, may_fail, plan_may_fail, reads};
+use super::super::facts::{expr_reads, made, may_fail, plan_may_fail, reads};
 use super::{Unnesting, filter, join, only, or_else};
 use crate::plan::{Column, ColumnId, Expr, JoinKind, Plan};
 
@@ -275,6 +275,8 @@ impl Pull<'_> {
         condition: Option<Expr>,
         lateral: bool,
     ) -> Option<Plan> {
+        // It may be dependent only to be run for some rows of the left side.
+        let lateral = lateral && reads(&right, &made(&left));
         if lateral && reads(&right, self.outer) {
             return None;
         }
