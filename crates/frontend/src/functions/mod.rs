@@ -22,6 +22,7 @@ mod boolean;
 mod casts;
 mod compare;
 mod datetime;
+mod format;
 mod formatting;
 mod json;
 mod math;
@@ -401,6 +402,7 @@ pub fn catalogue() -> &'static Catalogue {
             casts::register,
             compare::register,
             datetime::register,
+            format::register,
             formatting::register,
             json::register,
             math::register,

@@ -8,7 +8,7 @@ use std::cmp::Ordering;
 
 use arrow_buffer::IntervalMonthDayNano;
 
-use super::datetime::{interval_out_of_range, stamp_out_of_range};
+use super::datetime::interval_out_of_range;
 use crate::error::{Error, Result};
 
 /// Microseconds of a day.
@@ -226,7 +226,9 @@ impl Interval {
         {
             return Err(Error::new("22008", "cannot subtract infinite timestamps"));
         }
-        let micros = later.checked_sub(earlier).ok_or_else(stamp_out_of_range)?;
+        let micros = later
+            .checked_sub(earlier)
+            .ok_or_else(interval_out_of_range)?;
         Self::new(0, 0, micros).justified_hours()
     }
 

@@ -54,6 +54,19 @@ pub(crate) async fn planned(
     planner.create_physical_plan(&plan, state).await
 }
 
+/// The physical plan of one that `lower` made.
+///
+/// # Errors
+/// Those of the rules and of planning.
+pub(crate) async fn planned_lowered(
+    plan: LogicalPlan,
+    state: &SessionState,
+) -> DfResult<Arc<dyn ExecutionPlan>> {
+    let plan = replaced(crate::lower::optimize(plan, state)?, state)?;
+    let planner = state.query_planner();
+    planner.create_physical_plan(&plan, state).await
+}
+
 /// The plan with its parts that our operators can do replaced by nodes of theirs.
 fn replaced(plan: LogicalPlan, state: &SessionState) -> DfResult<LogicalPlan> {
     let own = state.config_options().extensions.get::<OwnOptions>();

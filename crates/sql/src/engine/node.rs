@@ -36,6 +36,7 @@ use freestone_storage::Snapshot;
 use crate::apply::Applies;
 use crate::barrier::Barriers;
 use crate::error::Error;
+use crate::lower::Operators;
 use crate::memory::Broker;
 use crate::progress::Progress;
 use crate::session::panicked;
@@ -140,6 +141,7 @@ impl QueryPlanner for Planner {
             Arc::new(Pipelines),
             Arc::new(Applies),
             Arc::new(Barriers),
+            Arc::new(Operators),
         ]);
         planner.create_physical_plan(plan, session).await
     }

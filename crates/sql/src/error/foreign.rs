@@ -23,6 +23,21 @@ impl Error {
     }
 }
 
+impl From<freestone_frontend::Error> for Error {
+    fn from(error: freestone_frontend::Error) -> Self {
+        Self {
+            sqlstate: error.sqlstate.to_owned(),
+            message: error.message,
+            detail: error.detail,
+            hint: error.hint,
+            position: error.position.map(|at| Position {
+                line: at.line,
+                column: at.column,
+            }),
+        }
+    }
+}
+
 impl From<DataFusionError> for Error {
     fn from(error: DataFusionError) -> Self {
         from_datafusion(&error)
@@ -123,6 +138,9 @@ fn from_any(error: &(dyn StdError + 'static)) -> Error {
     while let Some(current) = cause {
         if let Some(ours) = current.downcast_ref::<Error>() {
             return ours.clone();
+        }
+        if let Some(inner) = current.downcast_ref::<freestone_frontend::Error>() {
+            return inner.clone().into();
         }
         if let Some(inner) = current.downcast_ref::<DataFusionError>() {
             return from_datafusion(inner);

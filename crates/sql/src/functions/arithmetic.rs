@@ -36,7 +36,7 @@ enum Op {
 
 /// The function that computes `op` for arguments of `kind`, where DataFusion's own
 /// would not notice an error.
-pub(super) fn checked_operator(op: Operator, kind: &DataType) -> Option<Arc<ScalarUDF>> {
+pub(crate) fn checked_operator(op: Operator, kind: &DataType) -> Option<Arc<ScalarUDF>> {
     let op = match op {
         Operator::Plus if signed(kind) => Op::Add,
         Operator::Minus if signed(kind) => Op::Subtract,
@@ -49,7 +49,7 @@ pub(super) fn checked_operator(op: Operator, kind: &DataType) -> Option<Arc<Scal
 }
 
 /// Unary minus, for integers.
-pub(super) fn checked_negation(kind: &DataType) -> Option<Arc<ScalarUDF>> {
+pub(crate) fn checked_negation(kind: &DataType) -> Option<Arc<ScalarUDF>> {
     signed(kind).then(|| function(Op::Negate))
 }
 

@@ -33,8 +33,10 @@ use datafusion::optimizer::Analyzer;
 
 use crate::error::Result;
 
+pub(crate) use arithmetic::{checked_negation, checked_operator};
 pub(crate) use convert::{hex, uuid_text};
 pub(crate) use single::{several, single_value, value_of_single};
+pub(crate) use sum::checked_sum;
 
 /// Adds our functions and rules to a session being built.
 pub(crate) fn install(builder: &mut SessionStateBuilder) {

@@ -24,7 +24,7 @@ use datafusion::physical_expr::NullState;
 use crate::error::Error;
 
 /// The `sum` of every session.
-pub(super) fn checked_sum() -> Arc<AggregateUDF> {
+pub(crate) fn checked_sum() -> Arc<AggregateUDF> {
     Arc::new(AggregateUDF::from(CheckedSum { inner: Sum::new() }))
 }
 

@@ -207,13 +207,13 @@ fn has_repeated<'a>(keys: impl Iterator<Item = &'a Expr>) -> bool {
 }
 
 /// The session's state, for an optimizer that does not repeat its rules.
-struct OnePass<'a> {
+pub(crate) struct OnePass<'a> {
     state: &'a SessionState,
     options: Arc<ConfigOptions>,
 }
 
 impl<'a> OnePass<'a> {
-    fn of(state: &'a SessionState) -> Self {
+    pub(crate) fn of(state: &'a SessionState) -> Self {
         let mut options = state.config_options().as_ref().clone();
         options.optimizer.max_passes = 1;
         let options = Arc::new(options);

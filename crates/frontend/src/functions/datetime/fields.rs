@@ -53,6 +53,15 @@ impl Value {
         })
     }
 
+    /// The whole part of the value.
+    pub(super) fn whole(self) -> Option<i64> {
+        match self {
+            Self::Decimal(value, scale) => i64::try_from(value.div_euclid(10i128.pow(scale))).ok(),
+            Self::Julian(day, _) => Some(day),
+            _ => None,
+        }
+    }
+
     /// The value as NUMERIC.
     fn numeric(self) -> Result<Option<Numeric>> {
         Ok(Some(match self {
@@ -208,13 +217,10 @@ pub(super) fn stamp_field(name: &str, utc: i64, east: Option<i32>) -> Result<Val
         None => of::STAMP,
     };
     let unit = unit_of(name, &ty)?;
-    let offset = of_offset(unit, east.unwrap_or(0));
-    if offset.is_some() && east.is_none() {
-        return Err(unsupported(name, &ty));
-    }
     if !calendar::is_finite(utc) {
         return of_infinity(unit, utc < 0).ok_or_else(|| unsupported(name, &ty));
     }
+    let offset = east.and_then(|east| of_offset(unit, east));
     let local = utc.saturating_add(i64::from(east.unwrap_or(0)) * SECOND);
     let (days, time) = (local.div_euclid(DAY), local.rem_euclid(DAY));
     let value = match unit {
@@ -246,7 +252,7 @@ fn timetz_field(name: &str, value: [u8; 12]) -> Result<Value> {
     value.ok_or_else(|| unsupported(name, &of::TIMETZ))
 }
 
-fn span_field(name: &str, span: &Interval) -> Result<Value> {
+pub(super) fn span_field(name: &str, span: &Interval) -> Result<Value> {
     let unit = unit_of(name, &of::SPAN)?;
     let (year, month) = (span.months / 12, span.months % 12);
     Ok(match unit {

@@ -115,7 +115,7 @@ fn truncated_span(name: &str, span: &Interval) -> Result<Interval> {
 }
 
 /// The beginning of the period of some length in which a timestamp is.
-fn binned(stride: &Interval, stamp: i64, origin: i64) -> Result<i64> {
+pub(super) fn binned(stride: &Interval, stamp: i64, origin: i64) -> Result<i64> {
     if !calendar::is_finite(stamp) {
         return Ok(stamp);
     }
@@ -181,7 +181,12 @@ pub(super) fn register(c: &mut Catalogue) {
         if !calendar::is_finite(stamp) {
             return Ok(stamp);
         }
-        truncated_in(name, stamp, &clock(zone)?)
+        // An abbreviation stands for its zone.
+        let clock = match clock(zone)? {
+            Clock::Abbreviation(zone, _) => Clock::Zone(zone),
+            clock => clock,
+        };
+        truncated_in(name, stamp, &clock)
     });
     let types = [text(), of::STAMPTZ, text()];
     c.add(scalar("date_trunc", &types, of::STAMPTZ, trunc).stable());
@@ -208,7 +213,8 @@ pub(super) fn register(c: &mut Catalogue) {
         f1::<Span, Bool>(|_| Ok(true)),
     ));
     ages(c);
-    let justify: [(_, fn(&Interval) -> Result<Interval>); 3] = [
+    type Justified = fn(&Interval) -> Result<Interval>;
+    let justify: [(_, Justified); 3] = [
         ("justify_hours", Interval::justified_hours),
         ("justify_days", Interval::justified_days),
         ("justify_interval", Interval::justified),

@@ -172,7 +172,7 @@ pub(super) fn register(c: &mut Catalogue) {
     double(c, "acosh", |x| {
         between(x, 1.0, f64::INFINITY).map(inverse_cosh)
     });
-    double(c, "atanh", |x| between(x, -1.0, 1.0).map(f64::atanh));
+    double(c, "atanh", |x| between(x, -1.0, 1.0).map(inverse_tanh));
 }
 
 /// The inverse of sinh; the standard library's loses digits near zero and of large numbers.
@@ -195,4 +195,10 @@ fn inverse_cosh(x: f64) -> f64 {
             (more + (2.0 * more + more * more).sqrt()).ln_1p()
         }
     }
+}
+
+/// The inverse of tanh; the standard library's loses digits of negative numbers.
+fn inverse_tanh(x: f64) -> f64 {
+    let size = x.abs();
+    (0.5 * (2.0 * size / (1.0 - size)).ln_1p()).copysign(x)
 }

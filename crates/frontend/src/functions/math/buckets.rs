@@ -64,13 +64,20 @@ fn of_doubles(value: f64, low: f64, high: f64, count: i32) -> Result<i32> {
     if value >= high {
         return after(count);
     }
-    let share = match (high - low).is_infinite() {
-        false => (value - low) / (high - low),
-        // Halves have a difference that is finite.
-        true => (value / 2.0 - low / 2.0) / (high / 2.0 - low / 2.0),
+    let part = f64::from(count) * (value - low) / (high - low) + 1.0;
+    // Where products or differences are infinite, shares of halves are not.
+    let part = match part.is_finite() {
+        true => part,
+        false => {
+            let share = (value / 2.0 - low / 2.0) / (high / 2.0 - low / 2.0);
+            f64::from(count) * share + 1.0
+        }
     };
-    let part = (f64::from(count) * share) as i32;
-    Ok(part.min(count - 1) + 1)
+    // A value next to the end may be rounded to it.
+    match part > f64::from(i32::MAX) {
+        true => after(count),
+        false => Ok(part as i32),
+    }
 }
 
 fn of_numbers(value: &Numeric, low: &Numeric, high: &Numeric, count: i32) -> Result<i32> {

@@ -78,13 +78,12 @@ fn radians(x: f64) -> Result<f64> {
     Ok(result)
 }
 
-/// -1, 0 or 1; NaN and a negative zero stay what they are.
+/// -1, 0 or 1; 0 for NaN.
 fn sign(x: f64) -> f64 {
     match x {
         _ if x > 0.0 => 1.0,
         _ if x < 0.0 => -1.0,
-        _ if x == 0.0 => 0.0,
-        _ => x,
+        _ => 0.0,
     }
 }
 

@@ -16,7 +16,7 @@ use arrow_array::cast::AsArray;
 use arrow_array::{Array, ArrayRef};
 
 use super::super::casts::{converted, text_of};
-use super::super::kernel::{Bytes, Call, Column, Kernel, Str, f2, repeated};
+use super::super::kernel::{Call, Column, Kernel, Str, f2, repeated};
 use super::super::{Catalogue, scalar};
 use super::allowed;
 use crate::error::{Error, Result};
@@ -36,11 +36,6 @@ pub(super) fn register(c: &mut Catalogue) {
     };
     add(Text, AnyNonArray);
     add(AnyNonArray, Text);
-    let kernel = f2::<Bytes, Bytes, Bytes>(|a, b| {
-        allowed(a.len().checked_add(b.len()))?;
-        Ok([a, b].concat())
-    });
-    c.operator("||", &[Type::Bytea, Type::Bytea], Type::Bytea, kernel);
     let concat = scalar("concat", &[Any], Text, joining(false));
     c.add(concat.variadic(Any).with_nulls().stable());
     let concat = scalar("concat_ws", &[Text, Any], Text, joining(true));

@@ -20,13 +20,13 @@
 //!
 //! `format` has a module of its own. `to_ascii` is left out, as it is for other encodings.
 
-mod concat;
+pub(super) mod concat;
 mod distance;
 pub(super) mod lists;
 pub(super) mod quote;
 mod unicode;
 
-use super::kernel::{Bool, Bytes, I32, I64, Str, f1, f2, f3, f4, w1};
+use super::kernel::{Bool, I32, I64, Str, f1, f2, f3, f4, w1};
 use super::{Catalogue, casts, scalar};
 use crate::error::{Error, Result};
 use crate::types::Type;
@@ -171,7 +171,8 @@ fn ends(c: &mut Catalogue) {
     let kernel = f2::<Str, I32, Str>(|text, n| {
         Ok(match usize::try_from(n) {
             Ok(n) => text[from_end(text, n)..].to_owned(),
-            Err(_) => text[from_start(text, n.unsigned_abs() as usize)..].to_owned(),
+            // The negation of the least integer is itself in PostgreSQL, and takes nothing away.
+            Err(_) => text[from_start(text, n.wrapping_neg().max(0) as usize)..].to_owned(),
         })
     });
     c.add(scalar("right", &[Text, Int4], Text, kernel));
@@ -200,12 +201,6 @@ fn parts(c: &mut Catalogue) {
         Text,
         f3::<Str, Str, I32, Str>(split_part),
     ));
-    for name in ["octet_length", "length"] {
-        let kernel = f1::<Bytes, I32>(|bytes| count(bytes.len()));
-        c.add(scalar(name, &[Type::Bytea], Int4, kernel));
-    }
-    let kernel = f1::<Bytes, I32>(|bytes| count(bytes.len() * 8));
-    c.add(scalar("bit_length", &[Type::Bytea], Int4, kernel));
 }
 
 /// A number of characters or bytes as INTEGER.
@@ -334,10 +329,13 @@ fn trim<'a>(text: &'a str, set: &str, left: bool, right: bool) -> &'a str {
 
 fn pad(text: &str, length: i32, fill: &str, left: bool) -> Result<String> {
     let length = usize::try_from(length).unwrap_or(0);
+    if fill.is_empty() {
+        return Ok(text[..from_start(text, length)].to_owned());
+    }
     // PostgreSQL allows for four bytes a character.
     allowed(length.checked_mul(4))?;
     let missing = length.saturating_sub(text.chars().count());
-    if missing == 0 || fill.is_empty() {
+    if missing == 0 {
         return Ok(text[..from_start(text, length)].to_owned());
     }
     let fill = fill.chars().cycle().take(missing);

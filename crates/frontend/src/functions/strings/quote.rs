@@ -57,7 +57,7 @@ pub(super) fn register(c: &mut Catalogue) {
     );
     let parse = f2::<Str, Bool, Texts>(parts);
     let parse = scalar("parse_ident", &[Text, Type::Bool], Text.array(), parse);
-    c.add(parse.named(&["str", "strict"], &["true"]));
+    c.add(parse.named(&["str", "strict"], &[]));
     let parse = f1::<Str, Texts>(|text| parts(text, true));
     c.add(scalar("parse_ident", &[Text], Text.array(), parse));
 }

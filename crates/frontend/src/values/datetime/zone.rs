@@ -51,7 +51,7 @@ pub struct Clock {
 pub(crate) enum Abbreviated {
     /// Seconds east of UTC.
     East(i32),
-    /// What the zone's history says.
+    /// The offset that the zone's history gives.
     In(Zone),
 }
 
@@ -317,11 +317,28 @@ fn posix(text: &str) -> Option<Zone> {
             west % 60
         )
     };
+    let least = ahead.map_or(0, i32::abs);
     let ahead = ahead.map(offset).unwrap_or_default();
-    let spelled = format!("<{name}>{}<{summer}>{ahead}{rule}", offset(west));
-    let short = format!("{name}{}{summer}{ahead}{rule}", offset(west));
-    let zone = TimeZone::posix(&spelled).or_else(|_| TimeZone::posix(&short));
-    zone.ok().map(Zone::Ruled)
+    // The library reads names of three letters and more only.
+    let named = |name: &str, other: &str| {
+        let length = name
+            .bytes()
+            .all(|b| b.is_ascii_alphanumeric() || b"+-".contains(&b));
+        let name = if length && name.len() >= 3 {
+            name
+        } else {
+            other
+        };
+        format!("<{name}>")
+    };
+    let (standard, summer) = (named(name, "-00"), named(summer, "-01"));
+    let rules = format!("{standard}{}{summer}{ahead}{rule}", offset(west));
+    match TimeZone::posix(&rules) {
+        Ok(zone) => Some(Zone::Ruled(zone)),
+        // The library holds offsets of a day. Further ones have no summer here.
+        Err(_) if west.abs().max(least) > 25 * 3600 => Some(Zone::fixed(-west, name)),
+        Err(_) => None,
+    }
 }
 
 fn posix_name(text: &str) -> Option<(&str, &str)> {

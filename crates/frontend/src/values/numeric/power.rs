@@ -125,21 +125,6 @@ fn ln_fixed(x: &Numeric, bits: u64) -> BigInt {
     (ln + whole) >> (work - bits)
 }
 
-/// The double next to a number in fixed point.
-fn double_of(value: &BigInt, bits: u64) -> f64 {
-    let extra = value.bits().saturating_sub(64);
-    let top = u64::try_from(value.magnitude() >> extra).unwrap_or(u64::MAX) as f64;
-    let power = extra as i64 - bits as i64;
-    // Two steps, as each has the range of a double.
-    let power = power.clamp(-2000, 2000) as i32;
-    let size = top * 2f64.powi(power / 2) * 2f64.powi(power - power / 2);
-    if value.sign() == Sign::Minus {
-        -size
-    } else {
-        size
-    }
-}
-
 /// `e^x` of a number in fixed point, with `scale` digits behind the point.
 fn exp_fixed(x: &BigInt, bits: u64, scale: u32) -> Result<Numeric> {
     let ln2 = ln2(bits);
@@ -261,9 +246,17 @@ impl Numeric {
             return Ok(self.clone());
         }
         let scale = chosen(LEAST_DIGITS - self.ln_weight(), self.scale());
+        self.ln_rounded(scale)
+    }
+
+    /// The natural logarithm of a positive number with `scale` digits behind the point.
+    fn ln_rounded(&self, scale: u32) -> Result<Self> {
         let bits = bits_for(scale.into());
         let value = ln_fixed(self, bits) * big_pow10(scale);
-        Self::checked(divided_big(&value, &(BigInt::from(1) << bits)), scale)
+        Ok(Self::of_big(
+            divided_big(&value, &(BigInt::from(1) << bits)),
+            scale,
+        ))
     }
 
     /// The logarithm of `self` to a base.
@@ -274,17 +267,21 @@ impl Numeric {
         if base.is_nan() || number.is_nan() {
             return Ok(Self::NAN);
         }
+        if base.is_infinite() || number.is_infinite() {
+            // A sign is looked at before a zero.
+            [base, number]
+                .into_iter()
+                .try_for_each(|x| match x.sign() < 0 {
+                    true => x.check_ln(),
+                    false => Ok(()),
+                })?;
+        }
         base.check_ln()?;
         number.check_ln()?;
         match (base.is_infinite(), number.is_infinite()) {
             (true, true) => return Ok(Self::NAN),
             (true, false) => return Ok(Self::ZERO),
-            (false, true) => {
-                return Ok(match base < &Self::ONE {
-                    true => Self::NEG_INFINITY,
-                    false => Self::INFINITY,
-                });
-            }
+            (false, true) => return Ok(Self::INFINITY),
             (false, false) => {}
         }
         if base == &Self::ONE {
@@ -414,10 +411,16 @@ impl Numeric {
         let divisor = big_pow10(exponent.scale());
         let whole = (exponent.lead().unwrap_or(0) + 1).max(0);
         let ln_weight = base.ln_weight();
-        // First with few digits, to know the size of the result.
-        let bits = bits_for(12 + (-ln_weight).max(0));
-        let ln = ln_fixed(&base, bits);
-        let estimate = double_of(&(&ln * integer.as_ref() / &divisor), bits);
+        // First with few digits, to know the size of the result; PostgreSQL's number of them
+        // decides about scales.
+        let rough = (8 - ln_weight).max(0) as u32;
+        let ln = base.ln_rounded(rough)?;
+        let product = ln
+            .mul(exponent)
+            .map(|product| product.rescaled(rough).to_f64());
+        // A product that is too long is far beyond every limit.
+        let far = f64::from(ln.sign() * exponent.sign()) * f64::INFINITY;
+        let estimate = product.unwrap_or(far);
         if estimate.abs() > MOST_LN * 1.003_333 {
             return match estimate > 0.0 {
                 true => Err(overflow()),

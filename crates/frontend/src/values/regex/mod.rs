@@ -33,7 +33,7 @@ use crate::error::{Error, Result};
 use dissect::Tree;
 use program::{Machine, Run};
 
-pub use parse::Options;
+pub use parse::{Options, unknown_option};
 
 /// A compiled expression.
 pub struct Regex {

@@ -10,7 +10,7 @@
 //! | `\1` | the text of a group |
 //! | `***:`, `***=`, `(?i)` at the start | options; the whole as plain text |
 //!
-//! Basic and extended expressions (options `b` and `e`) are those of POSIX.
+//! Basic expressions (options `b` and `e`) are those of POSIX.
 
 use std::sync::Arc;
 
@@ -46,8 +46,6 @@ pub enum Syntax {
     /// All that PostgreSQL has.
     #[default]
     Advanced,
-    /// POSIX's extended expressions.
-    Extended,
     /// POSIX's basic expressions.
     Basic,
     /// Plain text.
@@ -61,9 +59,10 @@ impl Options {
     /// `false` in place of an option.
     pub fn set(&mut self, letter: char) -> bool {
         match letter {
-            'b' => self.syntax = Syntax::Basic,
+            // PostgreSQL means basic expressions by both, though it says that `e` is for extended
+            // ones.
+            'b' | 'e' => self.syntax = Syntax::Basic,
             'c' => self.any_case = false,
-            'e' => self.syntax = Syntax::Extended,
             'i' => self.any_case = true,
             'm' | 'n' => (self.lines, self.no_newline) = (true, true),
             'p' => (self.lines, self.no_newline) = (false, true),
@@ -163,6 +162,9 @@ pub fn parse(pattern: &str, mut options: Options) -> Result<Parsed> {
         (options.syntax, text) = match (rest.strip_prefix('='), rest.strip_prefix(':')) {
             (Some(plain), _) => (Syntax::Literal, plain),
             (_, Some(advanced)) => (Syntax::Advanced, advanced),
+            _ if rest.starts_with('?') => {
+                return Err(invalid("invalid regexp (reg version 0.8)"));
+            }
             _ => return Err(invalid("quantifier operand invalid")),
         };
     }
@@ -329,6 +331,14 @@ impl Parser {
                 Atom::Nothing => continue,
             };
             self.skip()?;
+            // A star behind the start is a star in basic expressions.
+            if self.is_basic() && matches!(node, Node::Place(Place::Start | Place::LineStart)) {
+                parts.push(node);
+                if self.eat("*") {
+                    parts.push(self.set('*'));
+                }
+                continue;
+            }
             let node = match self.quantifier()? {
                 Some(_) if !repeats => return Err(invalid("quantifier operand invalid")),
                 Some((least, most, lazy)) => {
@@ -414,7 +424,10 @@ impl Parser {
             number = Some(more);
             self.at += 1;
         }
-        number.ok_or_else(|| invalid("invalid repetition count(s)"))
+        number.ok_or_else(|| match self.peek() {
+            None => invalid("braces {} not balanced"),
+            Some(_) => invalid("invalid repetition count(s)"),
+        })
     }
 
     fn set(&self, c: char) -> Node {
@@ -448,14 +461,7 @@ impl Parser {
             '{' if self.peek().is_some_and(|c| c.is_ascii_digit()) => {
                 return Err(invalid("quantifier operand invalid"));
             }
-            '\\' if self.is_advanced() => return self.escape(),
-            '\\' => match self.peek() {
-                Some(c) => {
-                    self.at += 1;
-                    Atom::Plain(self.set(c))
-                }
-                None => return Err(invalid("invalid escape \\ sequence")),
-            },
+            '\\' => return self.escape(),
             c => Atom::Plain(self.set(c)),
         })
     }
@@ -713,6 +719,9 @@ impl Parser {
                     Element::Range => '-',
                     Element::Class(..) => return Err(invalid("invalid character range")),
                 };
+                if self.peek().is_none() {
+                    return Err(invalid("brackets [] not balanced"));
+                }
                 if from > to {
                     return Err(invalid("invalid character range"));
                 }
@@ -763,7 +772,17 @@ impl Parser {
                     Some('D') => Element::Class(Class::Digit, true),
                     Some('S') => Element::Class(Class::Space, true),
                     Some('W') => Element::Class(Class::Word, true),
-                    Some('1'..='9') => return Ok(Element::One(self.octal()?)),
+                    Some('1'..='9') => {
+                        let rest = self.text[self.at..].iter();
+                        let digits = rest.take_while(|c| c.is_ascii_digit());
+                        let digits: String = digits.collect();
+                        let number = digits.parse::<usize>().unwrap_or(usize::MAX);
+                        // The text of a group is no character.
+                        if digits.len() == 1 || number <= self.opened {
+                            return Err(invalid("invalid escape \\ sequence"));
+                        }
+                        return Ok(Element::One(self.octal()?));
+                    }
                     Some('A' | 'Z' | 'm' | 'M' | 'y' | 'Y') => {
                         return Err(invalid("invalid escape \\ sequence"));
                     }

@@ -1,0 +1,407 @@
+//! GROUP BY.
+//!
+//! Counts, sums, averages, least and greatest values of types that Arrow compares as SQL does
+//! are DataFusion's; an average of exact numbers is its sum by its count. If one call or a key
+//! is more than that, the whole node is an operator of ours (`operators::general`).
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use datafusion::arrow::datatypes::DataType;
+use datafusion::common::ScalarValue;
+use datafusion::functions_aggregate::{
+    average::avg_udaf, bool_and_or, count::count_udaf, first_last::first_value_udaf, min_max,
+};
+use datafusion::logical_expr::expr::AggregateFunction;
+use datafusion::logical_expr::{Aggregate, AggregateUDF, Expr, LogicalPlan};
+use freestone_frontend::functions::{self, aggregates::Kind};
+use freestone_frontend::plan::{AggregateCall, Column, Expr as Bound, ExprKind, Plan};
+use freestone_frontend::types::{DECIMAL_DIGITS, Type};
+
+use super::expression::{cast, exact, is_integer};
+use super::operator::over;
+use super::operators::general::{General, Spec};
+use super::sorting::options;
+use super::{Lowering, Typed, canonical, own_name, place, projected};
+use crate::error::{Error, Result};
+use crate::functions::checked_sum;
+
+/// An aggregate of DataFusion's over an expression.
+struct Native {
+    function: Arc<AggregateUDF>,
+    argument: Expr,
+    distinct: bool,
+    kind: DataType,
+}
+
+/// What a call becomes.
+enum Found {
+    /// One aggregate.
+    One(Native),
+    /// The quotient of a sum, of a SQL type, and a count.
+    Mean(Native, Type, Native),
+}
+
+/// The parts of a node.
+type Keys = [(Column, Bound)];
+type Calls = [(Column, AggregateCall)];
+type Grouping = [(Column, Vec<usize>)];
+
+impl Lowering {
+    pub(super) fn aggregate(
+        &self,
+        input: &Plan,
+        keys: &Keys,
+        sets: Option<&[Vec<usize>]>,
+        calls: &Calls,
+        grouping: &Grouping,
+    ) -> Result<LogicalPlan> {
+        let below = self.plan(input)?;
+        if sets.is_none() && grouping.is_empty() {
+            let mut found = Vec::with_capacity(calls.len());
+            for (column, call) in calls {
+                if !self.used.contains(&column.id) {
+                    continue;
+                }
+                match self.native_call(call)? {
+                    Some(native) => found.push((column, call, native)),
+                    None => return self.general(below, keys, sets, calls, grouping),
+                }
+            }
+            return self.natively(below, keys, found);
+        }
+        self.general(below, keys, sets, calls, grouping)
+    }
+
+    /// A call as DataFusion's, if it is one.
+    fn native_call(&self, call: &AggregateCall) -> Result<Option<Found>> {
+        let function = &call.function;
+        if function.kind != Kind::Plain || function.ordered {
+            return Ok(None);
+        }
+        if function.name == "count" && call.arguments.is_empty() && !call.distinct {
+            let one = Expr::Literal(ScalarValue::Int64(Some(1)), None);
+            return Ok(Some(Found::One(count(one, false))));
+        }
+        let [argument] = call.arguments.as_slice() else {
+            return Ok(None);
+        };
+        if function.name == "count" {
+            let typed = self.expr(argument)?;
+            let value = match call.distinct {
+                true if matches!(argument.ty, Type::Jsonb | Type::Json) => return Ok(None),
+                true => canonical::key(typed, &argument.ty).expr,
+                false => typed.expr,
+            };
+            return Ok(Some(Found::One(count(value, call.distinct))));
+        }
+        let one = |function, Typed { expr, kind }: Typed| {
+            Some(Found::One(Native {
+                function,
+                argument: expr,
+                distinct: false,
+                kind,
+            }))
+        };
+        if matches!(function.name, "min" | "max") {
+            let typed = self.expr(argument)?;
+            let function = match function.name {
+                "min" => min_max::min_udaf(),
+                _ => min_max::max_udaf(),
+            };
+            let simple = matches!(
+                typed.kind,
+                DataType::Int16
+                    | DataType::Int32
+                    | DataType::Int64
+                    | DataType::Decimal128(..)
+                    | DataType::Date32
+                    | DataType::Time64(_)
+                    | DataType::Timestamp(..)
+                    | DataType::Utf8View
+            );
+            let plain = super::expression::is_native(&argument.ty, true)
+                || matches!(argument.ty, Type::Numeric(None));
+            return Ok(one(function, typed).filter(|_| simple && plain));
+        }
+        if call.distinct {
+            return Ok(None);
+        }
+        match function.name {
+            "sum" => self.sum(argument).map(|sum| sum.map(|(sum, _)| Found::One(sum))),
+            "avg" if argument.ty == Type::Float8 => {
+                Ok(one(avg_udaf(), self.expr(argument)?))
+            }
+            "avg" if is_integer(&argument.ty) || matches!(argument.ty, Type::Numeric(_)) => {
+                let Some((sum, ty)) = self.sum(argument)? else {
+                    return Ok(None);
+                };
+                let value = self.expr(argument)?.expr;
+                Ok(Some(Found::Mean(sum, ty, count(value, false))))
+            }
+            "bool_and" | "every" => Ok(one(bool_and_or::bool_and_udaf(), self.expr(argument)?)),
+            "bool_or" => Ok(one(bool_and_or::bool_or_udaf(), self.expr(argument)?)),
+            _ => Ok(None),
+        }
+    }
+
+    /// A sum, and the SQL type of its form.
+    fn sum(&self, argument: &Bound) -> Result<Option<(Native, Type)>> {
+        let sum = |argument, kind| Native {
+            function: checked_sum(),
+            argument,
+            distinct: false,
+            kind,
+        };
+        let (value, ty) = match &argument.ty {
+            Type::Int2 | Type::Int4 => {
+                let value = cast(self.expr(argument)?.expr, &DataType::Int64);
+                return Ok(Some((sum(value, DataType::Int64), Type::Int8)));
+            }
+            Type::Float8 => {
+                let typed = self.expr(argument)?;
+                return Ok(Some((sum(typed.expr, typed.kind), Type::Float8)));
+            }
+            Type::Int8 => {
+                let kind = DataType::Decimal128(19, 0);
+                let value = cast(self.expr(argument)?.expr, &kind);
+                (Typed::new(value, kind), Type::Numeric(None))
+            }
+            Type::Numeric(_) => match self.fixed(argument)? {
+                Some(typed) => (typed, Type::Numeric(None)),
+                None => return Ok(None),
+            },
+            _ => return Ok(None),
+        };
+        let DataType::Decimal128(precision, scale) = value.kind else {
+            return Ok(None);
+        };
+        let digits = precision.saturating_add(10).min(DECIMAL_DIGITS);
+        Ok(Some((
+            sum(value.expr, DataType::Decimal128(digits, scale)),
+            ty,
+        )))
+    }
+
+    fn natively(
+        &self,
+        below: LogicalPlan,
+        keys: &Keys,
+        calls: Vec<(&Column, &AggregateCall, Found)>,
+    ) -> Result<LogicalPlan> {
+        let mut aggregates: Vec<Expr> = Vec::new();
+        let mut known: HashMap<Expr, (String, DataType)> = HashMap::new();
+        let mut groups: Vec<Expr> = Vec::new();
+        for (column, expr) in keys {
+            let typed = self.expr(expr)?;
+            let name = own_name(column);
+            let key = canonical::key(typed.clone(), &expr.ty);
+            let kept = canonical::kind(&expr.ty, &typed.kind).is_none();
+            let group = match key.expr {
+                Expr::Column(column) => Expr::Column(column),
+                other if kept || canonical::is_value(&expr.ty) => other.alias(&name),
+                other => other.alias(format!("key of {name}")),
+            };
+            if kept || canonical::is_value(&expr.ty) {
+                let repeated = groups.contains(&group);
+                let found = match &group {
+                    Expr::Column(_) => group.clone(),
+                    _ => place(&name),
+                };
+                self.found(column.id, found, key.kind);
+                if !repeated {
+                    groups.push(group);
+                }
+                continue;
+            }
+            groups.push(group);
+            // Any value of the group stands for all, which are equal.
+            let first = AggregateFunction::new_udf(
+                first_value_udaf(),
+                vec![typed.expr],
+                false,
+                None,
+                Vec::new(),
+                None,
+            );
+            aggregates.push(Expr::AggregateFunction(first).alias(&name));
+            self.found(column.id, place(&name), typed.kind);
+        }
+        let mut means = Vec::new();
+        for (column, call, found) in calls {
+            let filter = match &call.filter {
+                Some(filter) => Some(Box::new(self.condition(filter)?)),
+                None => None,
+            };
+            let mut add = |native: Native, column: &Column| {
+                let kind = native.kind;
+                let call = AggregateFunction::new_udf(
+                    native.function,
+                    vec![native.argument],
+                    native.distinct,
+                    filter.clone(),
+                    Vec::new(),
+                    None,
+                );
+                let call = Expr::AggregateFunction(call);
+                let (name, kind) = known
+                    .entry(call.clone())
+                    .or_insert_with(|| {
+                        let name = own_name(column);
+                        aggregates.push(call.alias(&name));
+                        (name, kind)
+                    })
+                    .clone();
+                self.found(column.id, place(&name), kind);
+            };
+            match found {
+                Found::One(native) => add(native, column),
+                Found::Mean(sum, ty, count) => {
+                    let sum_column = self.fresh("sum", ty);
+                    let count_column = self.fresh("count", Type::Int8);
+                    add(sum, &sum_column);
+                    add(count, &count_column);
+                    means.push((column, sum_column, count_column));
+                }
+            }
+        }
+        if groups.is_empty() && aggregates.is_empty() {
+            let one = Expr::Literal(ScalarValue::Int64(Some(1)), None);
+            let call = AggregateFunction::new_udf(
+                count_udaf(),
+                vec![one],
+                false,
+                None,
+                Vec::new(),
+                None,
+            );
+            aggregates.push(Expr::AggregateFunction(call));
+        }
+        let aggregate = Aggregate::try_new(Arc::new(below), groups, aggregates)?;
+        let plan = LogicalPlan::Aggregate(aggregate);
+        if means.is_empty() {
+            return Ok(plan);
+        }
+        let columns = plan.schema().columns().into_iter();
+        let mut exprs: Vec<Expr> = columns.map(Expr::Column).collect();
+        for (column, sum, count) in means {
+            let value = self.evaluated(&quotient(&sum, &count)?)?;
+            let name = own_name(column);
+            exprs.push(exact(value, &Type::Numeric(None))?.alias(&name));
+            self.found(column.id, place(&name), DataType::BinaryView);
+        }
+        projected(exprs, plan)
+    }
+
+    /// An aggregate as an operator of ours.
+    fn general(
+        &self,
+        below: LogicalPlan,
+        keys: &Keys,
+        sets: Option<&[Vec<usize>]>,
+        calls: &Calls,
+        grouping: &Grouping,
+    ) -> Result<LogicalPlan> {
+        let mut exprs = Vec::new();
+        let mut add = |value: Expr| {
+            let name = format!("#{}", exprs.len());
+            exprs.push(value.alias(name));
+            exprs.len() - 1
+        };
+        for (_, key) in keys {
+            add(exact(self.expr(key)?, &key.ty)?);
+        }
+        let mut specs = Vec::with_capacity(calls.len());
+        let mut results = Vec::with_capacity(calls.len());
+        for (column, call) in calls {
+            if !self.used.contains(&column.id) {
+                continue;
+            }
+            results.push(column.clone());
+            let mut direct = Vec::with_capacity(call.direct.len());
+            for value in &call.direct {
+                let constant = match value.reads().is_empty() {
+                    true => Some(self.constant(value)?),
+                    false => None,
+                };
+                direct.push((add(exact(self.expr(value)?, &value.ty)?), constant));
+            }
+            let mut arguments = Vec::with_capacity(call.arguments.len());
+            for value in &call.arguments {
+                let typed = self.expr(value)?;
+                arguments.push(add(exact(typed, &value.ty)?));
+            }
+            let filter = match &call.filter {
+                Some(filter) => Some(add(self.condition(filter)?)),
+                None => None,
+            };
+            let mut order = Vec::with_capacity(call.order.len());
+            for key in &call.order {
+                let value = canonical::key(self.expr(&key.expr)?, &key.expr.ty);
+                order.push((add(value.expr), options(key)));
+            }
+            specs.push(Spec {
+                function: Arc::clone(&call.function),
+                direct,
+                types: call
+                    .direct
+                    .iter()
+                    .chain(&call.arguments)
+                    .map(|value| value.ty.clone())
+                    .collect(),
+                arguments,
+                distinct: call.distinct,
+                filter,
+                order,
+                returns: call.returns.clone(),
+            });
+        }
+        let input = match exprs.is_empty() {
+            true => below,
+            false => projected(exprs, below)?,
+        };
+        let mut columns: Vec<Column> = keys.iter().map(|(column, _)| column.clone()).collect();
+        columns.extend(results);
+        columns.extend(grouping.iter().map(|(column, _)| column.clone()));
+        let schema = self.schema_of_kept(&columns)?;
+        let all = || (0..keys.len()).collect();
+        let operator = General {
+            keys: keys.iter().map(|(_, key)| key.ty.clone()).collect(),
+            sets: sets.map_or_else(|| vec![all()], <[_]>::to_vec),
+            calls: Arc::new(specs),
+            grouping: grouping.iter().map(|(_, of)| of.clone()).collect(),
+            around: self.around.clone(),
+        };
+        Ok(over(operator, vec![input], schema))
+    }
+}
+
+fn count(argument: Expr, distinct: bool) -> Native {
+    Native {
+        function: count_udaf(),
+        argument,
+        distinct,
+        kind: DataType::Int64,
+    }
+}
+
+/// A sum by a count, as PostgreSQL divides numbers.
+fn quotient(sum: &Column, count: &Column) -> Result<Bound> {
+    let number = Type::Numeric(None);
+    let lacks = || Error::internal("the catalogue has no division of numbers");
+    let division = functions::resolve_operator("/", &[number.clone(), number.clone()]);
+    let division = division.map_err(|_| lacks())?;
+    let as_number = |column: &Column| -> Result<Bound> {
+        let value = column.reference();
+        if matches!(column.ty, Type::Numeric(_)) {
+            return Ok(value);
+        }
+        let cast = functions::cast_between(&column.ty, &number).ok_or_else(lacks)?;
+        Ok(match cast.function {
+            Some(function) => Bound::call(function, vec![value], number.clone()),
+            None => Bound::new(ExprKind::Column(column.id), number.clone()),
+        })
+    };
+    let operands = vec![as_number(sum)?, as_number(count)?];
+    Ok(Bound::call(division.function, operands, number))
+}

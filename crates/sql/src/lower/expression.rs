@@ -1,0 +1,485 @@
+//! Expressions: DataFusion's where they mean the same, a call of the front elsewhere.
+//!
+//! | kept native | because |
+//! |---|---|
+//! | columns, literals, AND, OR, NOT, IS NULL, CASE | they have one meaning |
+//! | comparisons of two values of one Arrow type | Arrow's order is the type's; floats only beside a literal that is neither 0 nor NaN, for -0 and NaN have an order of their own in Arrow |
+//! | `+ - *` of decimals of one scale each | digits add up alike; of integers, by functions that check |
+//! | casts to more digits or wider integers | they change no value |
+//! | LIKE with a pattern without backslashes | the scan knows it |
+
+use std::collections::HashSet;
+
+use datafusion::arrow::array::Array;
+use datafusion::arrow::datatypes::DataType;
+use datafusion::common::ScalarValue;
+use datafusion::logical_expr::expr::{BinaryExpr, Case, InList, Like, ScalarFunction};
+use datafusion::logical_expr::{Cast, Expr, Operator, ScalarUDF};
+use freestone_frontend::functions::Scalar;
+use freestone_frontend::plan::{Expr as Bound, ExprKind};
+use freestone_frontend::types::Type;
+
+use super::evaluated::{Evaluated, Varied};
+use super::{Lowering, Typed};
+use crate::error::{Error, Result};
+use crate::functions::{checked_negation, checked_operator};
+
+/// Names of LIKE as an operator, and of what it denies.
+const LIKE: [(&str, bool); 2] = [("~~", false), ("!~~", true)];
+
+impl Typed {
+    pub(super) fn new(expr: Expr, kind: DataType) -> Self {
+        Self { expr, kind }
+    }
+}
+
+/// The expression with exactly the Arrow type of its SQL type.
+///
+/// # Errors
+/// `XX000` where that is another than a form of NUMERIC.
+pub(super) fn exact(typed: Typed, ty: &Type) -> Result<Expr> {
+    as_kind(typed, &ty.arrow())
+}
+
+/// The expression with an Arrow type.
+pub(super) fn as_kind(typed: Typed, wanted: &DataType) -> Result<Expr> {
+    let Typed { expr, kind } = typed;
+    if kind == *wanted {
+        return Ok(expr);
+    }
+    match (&kind, wanted) {
+        (DataType::Decimal128(..), DataType::Decimal128(..)) => Ok(cast(expr, wanted)),
+        (DataType::Decimal128(..), DataType::BinaryView) => {
+            let function = ScalarUDF::from(Varied::default());
+            Ok(function.call(vec![expr]))
+        }
+        // Fields of lists and records differ in names only.
+        (from, to) if from.is_nested() && to.is_nested() => Ok(cast(expr, wanted)),
+        (DataType::Null, _) => Ok(Expr::Literal(ScalarValue::try_from(wanted)?, None)),
+        _ => Err(Error::internal(format!(
+            "a value of {kind} where {wanted} is expected"
+        ))),
+    }
+}
+
+/// A cast of DataFusion's.
+pub(super) fn cast(expr: Expr, to: &DataType) -> Expr {
+    Expr::Cast(Cast::new(Box::new(expr), to.clone()))
+}
+
+/// Two expressions and an operator between them.
+pub(super) fn binary(left: Expr, op: Operator, right: Expr) -> Expr {
+    Expr::BinaryExpr(BinaryExpr::new(Box::new(left), op, Box::new(right)))
+}
+
+/// All of some terms under one operator, as a tree of little depth.
+pub(super) fn balanced(mut terms: Vec<Expr>, op: Operator) -> Option<Expr> {
+    while terms.len() > 1 {
+        let mut next = Vec::with_capacity(terms.len().div_ceil(2));
+        let mut rest = terms.into_iter();
+        while let Some(left) = rest.next() {
+            next.push(match rest.next() {
+                Some(right) => binary(left, op, right),
+                None => left,
+            });
+        }
+        terms = next;
+    }
+    terms.pop()
+}
+
+/// The comparison that an operator's name means.
+pub(super) fn comparison(name: &str) -> Option<Operator> {
+    Some(match name {
+        "=" => Operator::Eq,
+        "<>" | "!=" => Operator::NotEq,
+        "<" => Operator::Lt,
+        "<=" => Operator::LtEq,
+        ">" => Operator::Gt,
+        ">=" => Operator::GtEq,
+        _ => return None,
+    })
+}
+
+/// Whether equality, and for `ordered` the order, of a type is Arrow's own.
+pub(super) fn is_native(ty: &Type, ordered: bool) -> bool {
+    match ty {
+        Type::Bool
+        | Type::Int2
+        | Type::Int4
+        | Type::Int8
+        | Type::Oid
+        | Type::Reg(_)
+        | Type::Numeric(Some(_))
+        | Type::Text
+        | Type::Varchar(_)
+        | Type::Char(_)
+        | Type::Name
+        | Type::Bytea
+        | Type::Date
+        | Type::Time(_)
+        | Type::Timestamp(_)
+        | Type::TimestampTz(_)
+        | Type::Uuid => true,
+        Type::Enum(_) => !ordered,
+        _ => false,
+    }
+}
+
+impl Lowering {
+    /// An expression.
+    pub(super) fn expr(&self, bound: &Bound) -> Result<Typed> {
+        match self.native(bound)? {
+            Some(native) => Ok(native),
+            None => self.evaluated(bound),
+        }
+    }
+
+    /// A condition.
+    pub(super) fn condition(&self, bound: &Bound) -> Result<Expr> {
+        Ok(self.expr(bound)?.expr)
+    }
+
+    fn native(&self, bound: &Bound) -> Result<Option<Typed>> {
+        Ok(match &bound.kind {
+            ExprKind::Literal(value) => {
+                let value = ScalarValue::try_from_array(value, 0)?;
+                let kind = value.data_type();
+                Some(Typed::new(Expr::Literal(value, None), kind))
+            }
+            ExprKind::Column(id) => Some(self.column(*id)?),
+            ExprKind::Parameter(number) => {
+                let value = self.around.parameters.get(number.wrapping_sub(1));
+                match value.filter(|value| value.data_type() == &bound.ty.arrow()) {
+                    Some(value) => {
+                        let value = ScalarValue::try_from_array(value, 0)?;
+                        let kind = value.data_type();
+                        Some(Typed::new(Expr::Literal(value, None), kind))
+                    }
+                    None => None,
+                }
+            }
+            ExprKind::And(terms) => self.connected(terms, Operator::And)?,
+            ExprKind::Or(terms) => self.connected(terms, Operator::Or)?,
+            ExprKind::Not(inner) => {
+                let inner = self.expr(inner)?.expr;
+                let expr = Expr::Not(Box::new(inner));
+                Some(Typed::new(expr, DataType::Boolean))
+            }
+            ExprKind::IsNull(inner) if !matches!(inner.ty, Type::Record(_)) => {
+                let inner = self.expr(inner)?.expr;
+                let expr = Expr::IsNull(Box::new(inner));
+                Some(Typed::new(expr, DataType::Boolean))
+            }
+            ExprKind::Case {
+                branches,
+                otherwise,
+            } => self.case(branches, otherwise.as_deref(), &bound.ty)?,
+            ExprKind::InList { value, list, .. } => self.in_list(value, list)?,
+            ExprKind::Call {
+                function,
+                arguments,
+            } => self.call(function, arguments, &bound.ty)?,
+            _ => None,
+        })
+    }
+
+    fn connected(&self, terms: &[Bound], op: Operator) -> Result<Option<Typed>> {
+        let terms = terms.iter().map(|term| self.condition(term));
+        let terms = terms.collect::<Result<Vec<_>>>()?;
+        let all = balanced(terms, op);
+        Ok(all.map(|all| Typed::new(all, DataType::Boolean)))
+    }
+
+    fn case(
+        &self,
+        branches: &[(Bound, Bound)],
+        otherwise: Option<&Bound>,
+        ty: &Type,
+    ) -> Result<Option<Typed>> {
+        let mut values = Vec::with_capacity(branches.len() + 1);
+        for value in branches.iter().map(|(_, value)| value).chain(otherwise) {
+            values.push(self.expr(value)?);
+        }
+        let kind = common_kind(&values, ty);
+        let mut values = values
+            .into_iter()
+            .map(|value| as_kind(value, &kind).map(Box::new));
+        let mut pairs = Vec::with_capacity(branches.len());
+        for (when, _) in branches {
+            let Some(value) = values.next() else {
+                return Ok(None);
+            };
+            pairs.push((Box::new(self.condition(when)?), value?));
+        }
+        let case = Case::new(None, pairs, values.next().transpose()?);
+        Ok(Some(Typed::new(Expr::Case(case), kind)))
+    }
+
+    fn in_list(&self, value: &Bound, list: &[Bound]) -> Result<Option<Typed>> {
+        let fits = |item: &Bound| {
+            item.literal()
+                .is_some_and(|item| item.data_type() == &value.ty.arrow())
+        };
+        if !is_native(&value.ty, false) || !list.iter().all(fits) {
+            return self.numbers_in_list(value, list);
+        }
+        let of = self.expr(value)?;
+        let wanted = of.kind.clone();
+        let items = list
+            .iter()
+            .map(|item| as_kind(self.expr(item)?, &wanted))
+            .collect::<Result<Vec<_>>>()?;
+        let list = InList::new(Box::new(of.expr), items, false);
+        Ok(Some(Typed::new(Expr::InList(list), DataType::Boolean)))
+    }
+
+    fn call(&self, function: &Scalar, arguments: &[Bound], ty: &Type) -> Result<Option<Typed>> {
+        match arguments {
+            [left, right] => {
+                if let Some(op) = comparison(function.name) {
+                    return self.compare(op, left, right);
+                }
+                if let Some(op) = arithmetic(function.name) {
+                    return self.arithmetic(op, left, right, ty);
+                }
+                let like = LIKE.iter().find(|(name, _)| *name == function.name);
+                if let Some((_, negated)) = like {
+                    return self.like(left, right, *negated);
+                }
+                if function.name == "starts_with" || function.name == "^@" {
+                    return self.starts_with(left, right);
+                }
+                Ok(None)
+            }
+            [only] if function.name == "-" => self.negation(only, ty),
+            [only] if function.name == "cast" => self.cast(only, ty),
+            _ => Ok(None),
+        }
+    }
+
+    /// A comparison.
+    fn compare(&self, op: Operator, left: &Bound, right: &Bound) -> Result<Option<Typed>> {
+        let sides = match (&left.ty, &right.ty) {
+            (Type::Numeric(_), Type::Numeric(_)) => self.same_decimals(left, right)?,
+            (a, b) if a.is_float() && a == b => {
+                let safe = |side: &Bound| side.literal().is_some_and(has_one_form);
+                match safe(left) || safe(right) {
+                    true => Some((self.expr(left)?.expr, self.expr(right)?.expr)),
+                    false => None,
+                }
+            }
+            (a, b) if is_integer(a) && is_integer(b) => {
+                let (left, right) = (self.expr(left)?, self.expr(right)?);
+                Some(same_integers(left, right))
+            }
+            (a, b) => {
+                let ordered = !matches!(op, Operator::Eq | Operator::NotEq);
+                let alike = a.arrow() == b.arrow()
+                    && is_native(a, ordered)
+                    && is_native(b, ordered)
+                    && matches!(a, Type::Char(_)) == matches!(b, Type::Char(_))
+                    && matches!(a, Type::Enum(_)) == matches!(b, Type::Enum(_));
+                match alike {
+                    true => Some((self.expr(left)?.expr, self.expr(right)?.expr)),
+                    false => None,
+                }
+            }
+        };
+        Ok(sides.map(|(left, right)| Typed::new(binary(left, op, right), DataType::Boolean)))
+    }
+
+    fn arithmetic(
+        &self,
+        op: Operator,
+        left: &Bound,
+        right: &Bound,
+        ty: &Type,
+    ) -> Result<Option<Typed>> {
+        if matches!(ty, Type::Numeric(_)) {
+            return self.decimal_arithmetic(op, left, right);
+        }
+        if !(is_integer(ty) && is_integer(&left.ty) && is_integer(&right.ty)) {
+            return Ok(None);
+        }
+        let kind = ty.arrow();
+        let Some(function) = checked_operator(op, &kind) else {
+            return Ok(None);
+        };
+        let side = |side: &Bound| {
+            let typed = self.expr(side)?;
+            Ok::<_, Error>(match typed.kind == kind {
+                true => typed.expr,
+                false => cast(typed.expr, &kind),
+            })
+        };
+        let call = ScalarFunction::new_udf(function, vec![side(left)?, side(right)?]);
+        Ok(Some(Typed::new(Expr::ScalarFunction(call), kind)))
+    }
+
+    fn negation(&self, inner: &Bound, ty: &Type) -> Result<Option<Typed>> {
+        if !(is_integer(ty) || matches!(ty, Type::Numeric(_))) {
+            return Ok(None);
+        }
+        let Some(Typed { expr, kind }) = self.native(inner)? else {
+            return Ok(None);
+        };
+        let negated = match (&kind, checked_negation(&kind)) {
+            (_, Some(function)) => {
+                Expr::ScalarFunction(ScalarFunction::new_udf(function, vec![expr]))
+            }
+            (DataType::Decimal128(..), None) => Expr::Negative(Box::new(expr)),
+            _ => return Ok(None),
+        };
+        Ok(Some(Typed::new(negated, kind)))
+    }
+
+    /// Casts that change no value.
+    fn cast(&self, inner: &Bound, ty: &Type) -> Result<Option<Typed>> {
+        let rank = |ty: &Type| match ty {
+            Type::Int2 => 1,
+            Type::Int4 => 2,
+            Type::Int8 => 3,
+            _ => 0,
+        };
+        let (from, to) = (rank(&inner.ty), rank(ty));
+        if from > 0 && to >= from {
+            let typed = self.expr(inner)?;
+            let kind = ty.arrow();
+            let expr = match typed.kind == kind {
+                true => typed.expr,
+                false => cast(typed.expr, &kind),
+            };
+            return Ok(Some(Typed::new(expr, kind)));
+        }
+        if from > 0 && *ty == Type::Float8 {
+            let kind = DataType::Float64;
+            return Ok(Some(Typed::new(cast(self.expr(inner)?.expr, &kind), kind)));
+        }
+        match ty {
+            Type::Numeric(_) => self.to_decimal(inner, ty),
+            _ => Ok(None),
+        }
+    }
+
+    fn like(&self, text: &Bound, pattern: &Bound, negated: bool) -> Result<Option<Typed>> {
+        let plain = pattern.literal_text().is_some_and(|p| !p.contains('\\'));
+        if !plain || !text.ty.is_string() || matches!(text.ty, Type::Char(_)) {
+            return Ok(None);
+        }
+        let (text, pattern) = (self.expr(text)?.expr, self.expr(pattern)?.expr);
+        let like = Like::new(negated, Box::new(text), Box::new(pattern), None, false);
+        Ok(Some(Typed::new(Expr::Like(like), DataType::Boolean)))
+    }
+
+    fn starts_with(&self, text: &Bound, prefix: &Bound) -> Result<Option<Typed>> {
+        if prefix.literal_text().is_none() || text.ty.arrow() != DataType::Utf8View {
+            return Ok(None);
+        }
+        let arguments = vec![self.expr(text)?.expr, self.expr(prefix)?.expr];
+        let function = datafusion::functions::string::starts_with();
+        let call = ScalarFunction::new_udf(function, arguments);
+        Ok(Some(Typed::new(
+            Expr::ScalarFunction(call),
+            DataType::Boolean,
+        )))
+    }
+
+    /// The expression as a call of the front.
+    pub(super) fn evaluated(&self, bound: &Bound) -> Result<Typed> {
+        let read: HashSet<_> = bound.reads();
+        let mut read: Vec<_> = read.into_iter().collect();
+        read.sort_unstable();
+        let mut arguments = Vec::with_capacity(read.len());
+        for id in &read {
+            arguments.push(self.column(*id)?.expr);
+        }
+        let name = super::shown::sql(bound, &|id| self.shown_column(id));
+        let function = Evaluated::new(bound.clone(), read, name, self.around.clone());
+        let call = ScalarUDF::from(function).call(arguments);
+        Ok(Typed::new(call, bound.ty.arrow()))
+    }
+
+    /// How a column is called where plans are explained.
+    pub(super) fn shown_column(&self, id: freestone_frontend::plan::ColumnId) -> String {
+        let known = self.columns.borrow();
+        match known.get(&id).map(|typed| &typed.expr) {
+            Some(Expr::Column(column)) => {
+                let name = column.name.split(':').next().unwrap_or_default();
+                name.to_owned()
+            }
+            _ => format!("#{}", id.0),
+        }
+    }
+}
+
+/// The Arrow type of values that are alternatives: one scale if all have it.
+fn common_kind(values: &[Typed], ty: &Type) -> DataType {
+    if let (Type::Numeric(_), Some(first)) = (ty, values.first()) {
+        if let DataType::Decimal128(_, scale) = first.kind {
+            let of = |kind: &DataType| match kind {
+                DataType::Decimal128(p, s) if *s == scale => Some(*p),
+                _ => None,
+            };
+            let precisions: Option<Vec<u8>> = values.iter().map(|v| of(&v.kind)).collect();
+            if let Some(most) = precisions.and_then(|p| p.into_iter().max()) {
+                return DataType::Decimal128(most, scale);
+            }
+        }
+        // One without a scale of its own makes all such.
+        if values.iter().any(|value| !value.kind.is_decimal()) || matches!(ty, Type::Numeric(None))
+        {
+            return DataType::BinaryView;
+        }
+    }
+    ty.arrow()
+}
+
+/// Whether a float has one form and equals no other.
+fn has_one_form(value: &datafusion::arrow::array::ArrayRef) -> bool {
+    match ScalarValue::try_from_array(value, 0) {
+        Ok(ScalarValue::Float64(Some(value))) => value != 0.0 && !value.is_nan(),
+        Ok(ScalarValue::Float32(Some(value))) => value != 0.0 && !value.is_nan(),
+        Ok(value) => value.is_null(),
+        Err(_) => false,
+    }
+}
+
+/// The operator of DataFusion's that a name of arithmetic means.
+fn arithmetic(name: &str) -> Option<Operator> {
+    Some(match name {
+        "+" => Operator::Plus,
+        "-" => Operator::Minus,
+        "*" => Operator::Multiply,
+        _ => return None,
+    })
+}
+
+pub(super) fn is_integer(ty: &Type) -> bool {
+    matches!(ty, Type::Int2 | Type::Int4 | Type::Int8)
+}
+
+/// Integers brought to the wider of their types.
+fn same_integers(left: Typed, right: Typed) -> (Expr, Expr) {
+    let width = |kind: &DataType| kind.primitive_width().unwrap_or(0);
+    if width(&left.kind) < width(&right.kind) {
+        return (cast(left.expr, &right.kind), right.expr);
+    }
+    if width(&right.kind) < width(&left.kind) {
+        let right = cast(right.expr, &left.kind);
+        return (left.expr, right);
+    }
+    (left.expr, right.expr)
+}
+
+/// Floats.
+pub(super) trait Floats {
+    /// Whether it is one of the types of floats.
+    fn is_float(&self) -> bool;
+}
+
+impl Floats for Type {
+    fn is_float(&self) -> bool {
+        matches!(self, Type::Float4 | Type::Float8)
+    }
+}

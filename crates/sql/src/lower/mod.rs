@@ -1,0 +1,322 @@
+//! Plans of the language front as plans that DataFusion and the bulk engine run.
+//!
+//! The front's algebra is typed, and columns are numbers. Here every node becomes a node of
+//! DataFusion, with types as the front says them, wherever both mean the same; `engine` then
+//! takes over what the bulk engine can do. Expressions stay DataFusion's where Arrow's
+//! comparison or arithmetic is PostgreSQL's; the smallest part that is not becomes one function
+//! that the front evaluates (`evaluated`). What DataFusion has no operator for, or another
+//! meaning of, is an operator of ours (`operator`).
+//!
+//! ```text
+//! Filter >(total#1, 5)                  Filter: o.total > 5
+//!   Scan orders o [total#1, note#2]       Projection … TableScan: o
+//! Filter ~(note#2, 'a+')                Filter: note ~ 'a+'      (one call of the front)
+//! ```
+//!
+//! | module | holds |
+//! |---|---|
+//! | `expression` | expressions, native ones and those for the front |
+//! | `numbers` | NUMERIC as decimals of one scale |
+//! | `evaluated` | the function that the front evaluates |
+//! | `canonical` | values whose order and equality are Arrow's, for keys |
+//! | `relation` | nodes of plans |
+//! | `join`, `aggregate`, `sorting`, `sets`, `windows`, `shared` | nodes that need more care |
+//! | `operator` | the frame of operators of ours; `operators` are these |
+//! | `optimize` | which of DataFusion's rules run |
+//! | `output` | results as they leave the engine |
+
+mod aggregate;
+mod canonical;
+mod evaluated;
+mod expression;
+mod join;
+mod numbers;
+mod operator;
+mod operators;
+mod optimize;
+mod output;
+mod relation;
+mod shared;
+mod shown;
+mod sorting;
+mod windows;
+
+use std::cell::{Cell, RefCell};
+use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
+
+use datafusion::arrow::array::ArrayRef;
+use datafusion::arrow::datatypes::{DataType, Field};
+use datafusion::catalog::TableProvider;
+use datafusion::common::{Column as Place, DFSchema, TableReference};
+use datafusion::logical_expr::{Expr, LogicalPlan, Projection};
+use freestone_frontend::functions::Session;
+use freestone_frontend::plan::{Column, ColumnId, CteId, Expr as Bound, Plan};
+use freestone_frontend::types::Type;
+
+use crate::error::{Error, Result};
+
+pub(crate) use operator::Operators;
+pub(crate) use optimize::optimize;
+pub(crate) use output::{output, type_of};
+
+/// What a relation of the front is here: its handle.
+#[derive(Clone)]
+pub(crate) struct Handle(pub(crate) Arc<dyn TableProvider>);
+
+/// A plan of DataFusion for one of the front.
+pub(crate) struct Lowered {
+    /// The plan.
+    pub(crate) plan: LogicalPlan,
+    /// Names of the columns of the result, which need not differ.
+    pub(crate) names: Vec<String>,
+    /// Their types.
+    pub(crate) types: Vec<Type>,
+}
+
+/// What expressions see of the statement's surroundings.
+#[derive(Clone)]
+pub(crate) struct Surroundings {
+    /// Settings and the time.
+    pub(crate) session: Arc<Session>,
+    /// Values of the statement's parameters, one row each.
+    pub(crate) parameters: Arc<[ArrayRef]>,
+}
+
+impl std::fmt::Debug for Surroundings {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Surroundings")
+    }
+}
+
+/// The plan of DataFusion for a bound plan.
+///
+/// # Errors
+/// `0A000` for what has no operator; `XX000` for plans that are not whole.
+pub(crate) fn lowered(plan: &Plan, around: &Surroundings) -> Result<Lowered> {
+    lowered_within(plan, around, HashMap::new())
+}
+
+/// The same of a part of a plan that reads common table expressions of the whole.
+fn lowered_within(
+    plan: &Plan,
+    around: &Surroundings,
+    tables: HashMap<CteId, shared::Shared>,
+) -> Result<Lowered> {
+    let columns = plan.columns();
+    let lowering = Lowering::new(plan, around, tables);
+    let body = lowering.plan(plan)?;
+    let mut exprs = Vec::with_capacity(columns.len());
+    for (at, column) in columns.iter().enumerate() {
+        let typed = lowering.column(column.id)?;
+        let value = expression::exact(typed, &column.ty)?;
+        exprs.push((value, format!("{}:{at}", column.name)));
+    }
+    let names = columns.iter().map(|column| column.name.clone()).collect();
+    Ok(Lowered {
+        plan: final_projection(exprs, body)?,
+        names,
+        types: columns.into_iter().map(|column| column.ty).collect(),
+    })
+}
+
+/// The columns of a result in order; none where that is what the plan gives already.
+fn final_projection(exprs: Vec<(Expr, String)>, body: LogicalPlan) -> Result<LogicalPlan> {
+    let given = body.schema().columns();
+    let same = exprs.len() == given.len()
+        && exprs
+            .iter()
+            .zip(&given)
+            .all(|((expr, _), place)| matches!(expr, Expr::Column(column) if column == place));
+    if same {
+        return Ok(body);
+    }
+    let mut seen = HashSet::new();
+    let exprs = exprs.into_iter().map(|(expr, name)| match expr {
+        Expr::Column(place) if seen.insert(place.clone()) => Expr::Column(place),
+        other => other.alias(name),
+    });
+    projected(exprs.collect(), body)
+}
+
+/// A projection.
+fn projected(exprs: Vec<Expr>, input: LogicalPlan) -> Result<LogicalPlan> {
+    let projection = Projection::try_new(exprs, Arc::new(input))?;
+    Ok(LogicalPlan::Projection(projection))
+}
+
+/// A column of DataFusion with the Arrow type that it really has: a NUMERIC column may be
+/// decimals of one scale where its type would allow several.
+#[derive(Clone, Debug)]
+struct Typed {
+    expr: Expr,
+    kind: DataType,
+}
+
+/// The work of turning one plan.
+struct Lowering {
+    around: Surroundings,
+    /// Where each column is found.
+    columns: RefCell<HashMap<ColumnId, Typed>>,
+    /// Common table expressions.
+    tables: RefCell<HashMap<CteId, shared::Shared>>,
+    /// Columns that something reads.
+    used: HashSet<ColumnId>,
+    /// Names that tables go by.
+    names: RefCell<HashSet<String>>,
+    /// The next number of a column.
+    next: Cell<u32>,
+}
+
+impl Lowering {
+    fn new(
+        plan: &Plan,
+        around: &Surroundings,
+        tables: HashMap<CteId, shared::Shared>,
+    ) -> Self {
+        let mut used = HashSet::new();
+        let mut last = 0;
+        uses(plan, &mut used, &mut last);
+        used.extend(plan.columns().iter().map(|column| column.id));
+        Self {
+            around: around.clone(),
+            columns: RefCell::default(),
+            tables: RefCell::new(tables),
+            used,
+            names: RefCell::default(),
+            next: Cell::new(last + 1),
+        }
+    }
+
+    /// A column of a number that no other has.
+    fn fresh(&self, name: &str, ty: Type) -> Column {
+        let id = ColumnId(self.next.get());
+        self.next.set(id.0 + 1);
+        Column {
+            id,
+            name: name.to_owned(),
+            ty,
+        }
+    }
+
+    /// Where a column is found.
+    fn column(&self, id: ColumnId) -> Result<Typed> {
+        let known = self.columns.borrow().get(&id).cloned();
+        known.ok_or_else(|| Error::internal(format!("column #{} is not in the plan", id.0)))
+    }
+
+    /// Says where a column is found.
+    fn found(&self, id: ColumnId, expr: Expr, kind: DataType) {
+        self.columns.borrow_mut().insert(id, Typed { expr, kind });
+    }
+
+    /// Says that columns are found under names of their own, in order; returns their fields.
+    fn named(
+        &self,
+        columns: &[Column],
+        kinds: impl IntoIterator<Item = DataType>,
+    ) -> Vec<(Option<TableReference>, Arc<Field>)> {
+        let fields = columns.iter().zip(kinds).map(|(column, kind)| {
+            let name = own_name(column);
+            self.found(column.id, place(&name), kind.clone());
+            (None, Arc::new(Field::new(name, kind, true)))
+        });
+        fields.collect()
+    }
+
+    /// The columns of a plan of the front that something reads.
+    fn kept(&self, plan: &Plan) -> Vec<Column> {
+        let mut columns = plan.columns();
+        columns.retain(|column| self.used.contains(&column.id));
+        columns
+    }
+
+    /// A projection of a plan to columns of names of their own and exact types, in order; they
+    /// are not told of.
+    fn exactly(&self, columns: &[Column], input: LogicalPlan) -> Result<LogicalPlan> {
+        let exprs = columns.iter().map(|column| {
+            let value = expression::exact(self.column(column.id)?, &column.ty)?;
+            Ok(value.alias(own_name(column)))
+        });
+        projected(exprs.collect::<Result<_>>()?, input)
+    }
+}
+
+/// The name under which a computed column is found: no two have the same.
+fn own_name(column: &Column) -> String {
+    format!("{}:{}", column.name, column.id.0)
+}
+
+/// A column without a table.
+fn place(name: &str) -> Expr {
+    Expr::Column(Place::new_unqualified(name))
+}
+
+/// A schema.
+fn schema_of(fields: Vec<(Option<TableReference>, Arc<Field>)>) -> Result<Arc<DFSchema>> {
+    Ok(Arc::new(DFSchema::new_with_metadata(
+        fields,
+        HashMap::new(),
+    )?))
+}
+
+/// Gathers the columns that expressions of a plan read, and the greatest number of any.
+fn uses(plan: &Plan, used: &mut HashSet<ColumnId>, last: &mut u32) {
+    for expr in plan.expressions() {
+        uses_of(expr, used, last);
+    }
+    let mut seen = |columns: &[Column], read: bool, used: &mut HashSet<ColumnId>| {
+        for column in columns {
+            *last = (*last).max(column.id.0);
+            if read {
+                used.insert(column.id);
+            }
+        }
+    };
+    seen(&plan.columns(), false, used);
+    match plan {
+        // Nodes that read their inputs' columns by position, or all of them.
+        Plan::Set { inputs, .. } => inputs.iter().for_each(|i| seen(&i.columns(), true, used)),
+        Plan::Distinct { input, .. } => seen(&input.columns(), true, used),
+        Plan::CteScan { columns, .. } => used.extend(columns.iter().map(|(_, of)| *of)),
+        Plan::With { ctes, .. } => {
+            for cte in ctes {
+                seen(&cte.body.columns(), false, used);
+                if let freestone_frontend::plan::CteBody::Recursive { base, step, columns, .. } =
+                    &cte.body
+                {
+                    seen(&base.columns(), true, used);
+                    seen(&step.columns(), true, used);
+                    seen(columns, true, used);
+                }
+            }
+        }
+        _ => {}
+    }
+    for input in plan.inputs() {
+        uses(input, used, last);
+    }
+}
+
+fn uses_of(expr: &Bound, used: &mut HashSet<ColumnId>, last: &mut u32) {
+    let mut read = HashSet::new();
+    expr.read(&mut read);
+    *last = read.iter().map(|id| id.0).fold(*last, u32::max);
+    used.extend(read);
+    let mut plans = Vec::new();
+    subqueries(expr, &mut plans);
+    for plan in plans {
+        uses(plan, used, last);
+        used.extend(plan.columns().iter().map(|column| column.id));
+    }
+}
+
+/// The plans of the sub-queries of an expression.
+fn subqueries<'a>(expr: &'a Bound, plans: &mut Vec<&'a Plan>) {
+    if let freestone_frontend::plan::ExprKind::Subquery(subquery) = &expr.kind {
+        plans.push(&subquery.plan);
+    }
+    for child in expr.children() {
+        subqueries(child, plans);
+    }
+}

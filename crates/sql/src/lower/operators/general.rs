@@ -1,0 +1,445 @@
+//! Any aggregate: by states of the language front.
+//!
+//! Rows of a batch are brought into the order of their groups, so that each group's rows are a
+//! slice. Calls that need an order or different values keep their rows until the end.
+//!
+//! With grouping sets every row comes once for each set.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use datafusion::arrow::array::{
+    Array, ArrayRef, BooleanArray, Int32Array, RecordBatch, UInt32Array, cast::AsArray,
+    new_null_array,
+};
+use datafusion::arrow::compute::{SortOptions, concat, take};
+use datafusion::arrow::row::{RowConverter, SortField};
+use datafusion::error::Result as DfResult;
+use datafusion::execution::SendableRecordBatchStream;
+use datafusion::execution::memory_pool::MemoryReservation;
+use freestone_frontend::functions::aggregates::{Aggregate, Direction, State};
+use freestone_frontend::functions::kernel::Call;
+use freestone_frontend::types::Type;
+use futures::StreamExt;
+
+use super::super::Surroundings;
+use super::super::canonical::{Encoder, Row};
+use super::super::evaluated::with_kind;
+use super::super::operator::{Batches, Operator, Run, later};
+use crate::error::{Error, Result};
+
+/// A call, with the places of what it reads.
+#[derive(Debug)]
+pub(in super::super) struct Spec {
+    pub(in super::super) function: Arc<Aggregate>,
+    /// Direct arguments, with their values if these depend on no row.
+    pub(in super::super) direct: Vec<(usize, Option<ArrayRef>)>,
+    pub(in super::super) arguments: Vec<usize>,
+    /// Types of both.
+    pub(in super::super) types: Vec<Type>,
+    pub(in super::super) distinct: bool,
+    pub(in super::super) filter: Option<usize>,
+    /// Keys of the order, in canonical form.
+    pub(in super::super) order: Vec<(usize, SortOptions)>,
+    pub(in super::super) returns: Type,
+}
+
+impl Spec {
+    /// Whether rows are kept until the end.
+    fn keeps(&self) -> bool {
+        self.distinct || !self.order.is_empty() && self.function.ordered
+    }
+
+    fn call<'a>(&'a self, rows: usize, around: &'a Surroundings) -> Call<'a> {
+        Call {
+            rows,
+            types: &self.types,
+            returns: &self.returns,
+            session: &around.session,
+        }
+    }
+
+    fn state(&self, direct: &[ArrayRef], around: &Surroundings) -> Result<Box<dyn State>> {
+        let mut state = (self.function.state)(&self.call(1, around), direct)?;
+        let directions = self.order.iter().map(|(_, options)| Direction {
+            descending: options.descending,
+            nulls_first: options.nulls_first,
+        });
+        state.set_order(&directions.collect::<Vec<_>>());
+        Ok(state)
+    }
+}
+
+/// See the module.
+#[derive(Clone, Debug)]
+pub(in super::super) struct General {
+    /// Types of the keys, which are the first columns.
+    pub(in super::super) keys: Vec<Type>,
+    /// Grouping sets, as places of keys.
+    pub(in super::super) sets: Vec<Vec<usize>>,
+    pub(in super::super) calls: Arc<Vec<Spec>>,
+    /// GROUPING: the keys that each tells of.
+    pub(in super::super) grouping: Vec<Vec<usize>>,
+    pub(in super::super) around: Surroundings,
+}
+
+impl Operator for General {
+    fn name(&self) -> &'static str {
+        "GeneralAggregate"
+    }
+
+    fn describe(&self) -> String {
+        let calls = self.calls.iter().map(|call| call.function.name);
+        let calls = calls.collect::<Vec<_>>().join(", ");
+        match self.sets.len() {
+            1 => format!("keys={}, calls=[{calls}]", self.keys.len()),
+            sets => format!("keys={}, sets={sets}, calls=[{calls}]", self.keys.len()),
+        }
+    }
+
+    fn run(&self, inputs: Vec<SendableRecordBatchStream>, run: Run) -> DfResult<Batches> {
+        let node = self.clone();
+        let memory = run.memory();
+        Ok(later(async move {
+            let mut sets: Vec<Groups> = node.sets.iter().map(|set| Groups::new(&node, set)).collect();
+            if let Some(mut input) = inputs.into_iter().next() {
+                while let Some(batch) = input.next().await {
+                    let batch = batch?;
+                    for set in &mut sets {
+                        set.add(&node, &batch, &memory)?;
+                    }
+                    tokio::task::yield_now().await;
+                }
+            }
+            let most = run.context.session_config().batch_size().max(1);
+            let mut parts = Vec::new();
+            for mut set in sets {
+                set.finish_keys(&node)?;
+                let groups = set.groups.len();
+                let set = Arc::new(parking_lot::Mutex::new(set));
+                for first in (0..groups).step_by(most) {
+                    parts.push((Arc::clone(&set), first..groups.min(first + most)));
+                }
+            }
+            Ok(parts.into_iter().map(move |(set, range)| {
+                // The memory is given back after the last part.
+                let _counted = &memory;
+                let (columns, rows) = set.lock().results(&node, range)?;
+                run.batch(columns, rows)
+            }))
+        }))
+    }
+}
+
+/// What is known for one call in one group.
+enum Known {
+    State(Box<dyn State>),
+    /// Rows that are kept: arguments, then keys of the order.
+    Rows(Vec<ArrayRef>, Vec<Vec<ArrayRef>>),
+}
+
+struct Group {
+    calls: Vec<Known>,
+    /// Bytes of its states when they were last looked at.
+    held: usize,
+}
+
+/// The groups of one grouping set.
+struct Groups {
+    set: Vec<usize>,
+    encoder: Encoder,
+    known: HashMap<Row, u32>,
+    groups: Vec<Group>,
+    /// Values of the keys, a part for each batch that had new groups.
+    keys: Vec<Vec<ArrayRef>>,
+}
+
+impl Groups {
+    fn new(node: &General, set: &[usize]) -> Self {
+        Self {
+            set: set.to_vec(),
+            encoder: Encoder::new(set.iter().map(|at| node.keys[*at].clone()).collect()),
+            known: HashMap::new(),
+            groups: Vec::new(),
+            keys: vec![Vec::new(); set.len()],
+        }
+    }
+
+    /// Adds the rows of a batch.
+    fn add(
+        &mut self,
+        node: &General,
+        batch: &RecordBatch,
+        memory: &MemoryReservation,
+    ) -> Result<()> {
+        let rows = batch.num_rows();
+        if rows == 0 {
+            return Ok(());
+        }
+        let before = self.groups.len();
+        let (of, firsts) = self.groups_of(batch)?;
+        for first in &firsts {
+            let group = self.group(node, Some((batch, *first)))?;
+            self.groups.push(group);
+        }
+        let mut bytes = 0;
+        if !firsts.is_empty() {
+            let firsts = UInt32Array::from(firsts);
+            for (at, parts) in self.set.iter().zip(&mut self.keys) {
+                let part = take(batch.column(*at), &firsts, None)?;
+                bytes += part.get_array_memory_size();
+                parts.push(part);
+            }
+        }
+        bytes += (self.groups.len() - before) * (160 + 96 * node.calls.len());
+        // Places of rows by group, in their order within each.
+        let mut order: Vec<u32> = (0..rows as u32).collect();
+        order.sort_by_key(|at| of[*at as usize]);
+        let mut freed = 0;
+        for (number, spec) in node.calls.iter().enumerate() {
+            let kept = kept(spec, batch, &order)?;
+            if kept.is_empty() {
+                continue;
+            }
+            let places = UInt32Array::from(kept.clone());
+            let columns = spec.arguments.iter();
+            let mut columns: Vec<usize> = columns.copied().collect();
+            let keeps = spec.keeps();
+            if keeps {
+                columns.extend(spec.order.iter().map(|(at, _)| *at));
+            }
+            let mut values = Vec::with_capacity(columns.len());
+            for at in columns {
+                let value = take(batch.column(at), &places, None)?;
+                bytes += if keeps { value.get_array_memory_size() } else { 0 };
+                values.push(value);
+            }
+            let mut start = 0;
+            while start < kept.len() {
+                let group = of[kept[start] as usize];
+                let mut end = start + 1;
+                while end < kept.len() && of[kept[end] as usize] == group {
+                    end += 1;
+                }
+                let slices = values.iter().map(|value| value.slice(start, end - start));
+                let slices: Vec<ArrayRef> = slices.collect();
+                let group = &mut self.groups[group as usize];
+                match &mut group.calls[number] {
+                    Known::State(state) => {
+                        let held = state.size();
+                        let call = spec.call(end - start, &node.around);
+                        state.add(&call, &slices)?;
+                        let now = state.size();
+                        bytes += now.saturating_sub(held);
+                        freed += held.saturating_sub(now);
+                        group.held = (group.held + now).saturating_sub(held);
+                    }
+                    Known::Rows(_, rows) => rows.push(slices),
+                }
+                start = end;
+            }
+        }
+        memory.try_grow(bytes)
+            .map_err(Error::from)?;
+        memory.shrink(freed.min(memory.size()));
+        Ok(())
+    }
+
+    /// The group of each row, and the first row of each new one.
+    fn groups_of(&mut self, batch: &RecordBatch) -> Result<(Vec<u32>, Vec<u32>)> {
+        let rows = batch.num_rows();
+        if self.set.is_empty() {
+            let firsts = match self.groups.is_empty() {
+                true => vec![0],
+                false => Vec::new(),
+            };
+            return Ok((vec![0; rows], firsts));
+        }
+        let columns: Vec<ArrayRef> = self
+            .set
+            .iter()
+            .map(|at| Arc::clone(batch.column(*at)))
+            .collect();
+        let encoded = self.encoder.rows(&columns)?;
+        let mut firsts = Vec::new();
+        let mut of = Vec::with_capacity(rows);
+        for at in 0..rows {
+            let next = self.known.len() as u32;
+            let group = *self
+                .known
+                .entry(encoded.row(at).owned())
+                .or_insert_with(|| {
+                    firsts.push(at as u32);
+                    next
+                });
+            of.push(group);
+        }
+        Ok((of, firsts))
+    }
+
+    /// A new group; `first` is its first row, if it has one.
+    fn group(&self, node: &General, first: Option<(&RecordBatch, u32)>) -> Result<Group> {
+        let mut calls = Vec::with_capacity(node.calls.len());
+        let mut held = 0;
+        for spec in node.calls.iter() {
+            let mut direct = Vec::with_capacity(spec.direct.len());
+            for ((at, constant), ty) in spec.direct.iter().zip(&spec.types) {
+                direct.push(match (constant, first) {
+                    (Some(value), _) => with_kind(Arc::clone(value), &ty.arrow())?,
+                    (None, Some((batch, row))) => {
+                        take(batch.column(*at), &UInt32Array::from(vec![row]), None)?
+                    }
+                    (None, None) => new_null_array(&ty.arrow(), 1),
+                });
+            }
+            calls.push(match spec.keeps() {
+                true => Known::Rows(direct, Vec::new()),
+                false => {
+                    let state = spec.state(&direct, &node.around)?;
+                    held += state.size();
+                    Known::State(state)
+                }
+            });
+        }
+        Ok(Group { calls, held })
+    }
+
+    /// Joins the parts of keys; without keys there is a group even if there are no rows.
+    fn finish_keys(&mut self, node: &General) -> Result<()> {
+        self.known = HashMap::new();
+        if self.set.is_empty() && self.groups.is_empty() {
+            let group = self.group(node, None)?;
+            self.groups.push(group);
+        }
+        for parts in &mut self.keys {
+            if parts.len() > 1 {
+                let all: Vec<&dyn Array> = parts.iter().map(AsRef::as_ref).collect();
+                *parts = vec![concat(&all)?];
+            }
+        }
+        Ok(())
+    }
+
+    /// The result's columns for some groups.
+    fn results(
+        &mut self,
+        node: &General,
+        range: std::ops::Range<usize>,
+    ) -> Result<(Vec<ArrayRef>, usize)> {
+        let rows = range.len();
+        let mut columns = Vec::new();
+        for (at, ty) in node.keys.iter().enumerate() {
+            let place = self.set.iter().position(|known| *known == at);
+            let values = place.and_then(|place| self.keys[place].first());
+            columns.push(match values {
+                Some(values) => values.slice(range.start, rows),
+                None => new_null_array(&ty.arrow(), rows),
+            });
+        }
+        for (number, spec) in node.calls.iter().enumerate() {
+            let kind = spec.returns.arrow();
+            let mut results = Vec::with_capacity(rows);
+            for group in &mut self.groups[range.clone()] {
+                let result = match &mut group.calls[number] {
+                    Known::State(state) => state.result(&spec.call(1, &node.around))?,
+                    Known::Rows(direct, rows) => {
+                        let rows = std::mem::take(rows);
+                        of_kept(spec, direct, &rows, &node.around)?
+                    }
+                };
+                results.push(with_kind(result, &kind)?);
+            }
+            let all: Vec<&dyn Array> = results.iter().map(AsRef::as_ref).collect();
+            columns.push(match all.is_empty() {
+                true => new_null_array(&kind, 0),
+                false => concat(&all)?,
+            });
+        }
+        for of in &node.grouping {
+            let bits = of.iter().fold(0i32, |bits, at| {
+                bits << 1 | i32::from(!self.set.contains(at))
+            });
+            columns.push(Arc::new(Int32Array::from(vec![bits; rows])));
+        }
+        Ok((columns, rows))
+    }
+}
+
+/// The rows of an order that a call is given: FILTER and NULLs leave some out.
+fn kept(spec: &Spec, batch: &RecordBatch, order: &[u32]) -> Result<Vec<u32>> {
+    let filter: Option<&BooleanArray> = match spec.filter {
+        Some(at) => Some(
+            batch
+                .column(at)
+                .as_boolean_opt()
+                .ok_or_else(|| Error::internal("a condition that is no truth value"))?,
+        ),
+        None => None,
+    };
+    let nulls: Vec<&ArrayRef> = match spec.function.skips_nulls {
+        true => spec
+            .arguments
+            .iter()
+            .map(|at| batch.column(*at))
+            .filter(|column| column.null_count() > 0)
+            .collect(),
+        false => Vec::new(),
+    };
+    if filter.is_none() && nulls.is_empty() {
+        return Ok(order.to_vec());
+    }
+    let keeps = |row: &u32| {
+        let row = *row as usize;
+        filter.is_none_or(|filter| filter.is_valid(row) && filter.value(row))
+            && nulls.iter().all(|column| column.is_valid(row))
+    };
+    Ok(order.iter().copied().filter(keeps).collect())
+}
+
+/// The result of a call whose rows were kept.
+fn of_kept(
+    spec: &Spec,
+    direct: &[ArrayRef],
+    parts: &[Vec<ArrayRef>],
+    around: &Surroundings,
+) -> Result<ArrayRef> {
+    let mut state = spec.state(direct, around)?;
+    if let Some(first) = parts.first() {
+        let mut columns = Vec::with_capacity(first.len());
+        for at in 0..first.len() {
+            let all: Vec<&dyn Array> = parts.iter().map(|part| part[at].as_ref()).collect();
+            columns.push(concat(&all)?);
+        }
+        let keys = columns.split_off(spec.arguments.len());
+        let places = chosen(spec, &columns, &keys)?;
+        let rows = places.len();
+        let places = UInt32Array::from(places);
+        let columns = columns.iter().map(|column| take(column, &places, None));
+        let columns = columns.collect::<Result<Vec<_>, _>>()?;
+        state.add(&spec.call(rows, around), &columns)?;
+    }
+    Ok(state.result(&spec.call(1, around))?)
+}
+
+/// Places of the rows in the call's order, of equal ones the first if they count once.
+fn chosen(spec: &Spec, arguments: &[ArrayRef], keys: &[ArrayRef]) -> Result<Vec<u32>> {
+    let rows = arguments.first().or(keys.first()).map_or(0, |c| c.len());
+    let mut places: Vec<u32> = (0..rows as u32).collect();
+    if !keys.is_empty() {
+        let fields = keys.iter().zip(&spec.order).map(|(key, (_, options))| {
+            SortField::new_with_options(key.data_type().clone(), *options)
+        });
+        let order = RowConverter::new(fields.collect())?.convert_columns(keys)?;
+        places.sort_by(|a, b| order.row(*a as usize).cmp(&order.row(*b as usize)));
+    }
+    if spec.distinct {
+        let types = spec.types[spec.direct.len()..].to_vec();
+        let values = Encoder::new(types).rows(arguments)?;
+        if keys.is_empty() {
+            places.sort_by(|a, b| values.row(*a as usize).cmp(&values.row(*b as usize)));
+        }
+        let mut seen = std::collections::HashSet::new();
+        places.retain(|at| seen.insert(values.row(*at as usize)));
+    }
+    Ok(places)
+}

@@ -1,0 +1,257 @@
+//! Operators that choose among rows: first rows with their peers, the first row of each group,
+//! rows of one input that are in another.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use datafusion::arrow::array::{BooleanArray, RecordBatch, UInt64Array};
+use datafusion::arrow::compute::{filter_record_batch, take_record_batch};
+use datafusion::arrow::row::{RowConverter, SortField};
+use datafusion::error::Result as DfResult;
+use datafusion::execution::SendableRecordBatchStream;
+use freestone_frontend::types::Type;
+use futures::StreamExt;
+
+use super::super::canonical::{Encoder, Row};
+use super::super::operator::{Batches, Key, Operator, Run, collected, later, whole};
+
+/// How many rows are given.
+#[derive(Clone, Copy, Debug)]
+pub(in super::super) enum Most {
+    /// All.
+    All,
+    /// So many.
+    Rows(usize),
+    /// A share of them.
+    Share(f64),
+}
+
+/// The first rows of an order, with the peers of the last one or as a share of all.
+#[derive(Debug)]
+pub(in super::super) struct Cut {
+    /// Rows passed over.
+    pub(in super::super) skip: usize,
+    /// Rows given.
+    pub(in super::super) most: Most,
+    /// Columns of the result; keys come after them.
+    pub(in super::super) columns: usize,
+    /// The order.
+    pub(in super::super) order: Vec<Key>,
+    /// Whether peers of the last row come, too.
+    pub(in super::super) ties: bool,
+}
+
+impl Operator for Cut {
+    fn name(&self) -> &'static str {
+        "FirstRows"
+    }
+
+    fn describe(&self) -> String {
+        let most = match self.most {
+            Most::All => "all".to_owned(),
+            Most::Rows(rows) => format!("{rows} rows"),
+            Most::Share(share) => format!("{} percent", share * 100.0),
+        };
+        let ties = if self.ties { " with ties" } else { "" };
+        format!("{most}{ties}, skip={}", self.skip)
+    }
+
+    fn order(&self, _: usize) -> Vec<Key> {
+        self.order.clone()
+    }
+
+    fn run(&self, inputs: Vec<SendableRecordBatchStream>, run: Run) -> DfResult<Batches> {
+        let (skip, most, columns) = (self.skip, self.most, self.columns);
+        let keys = self.order.iter().map(|(place, _)| *place);
+        let keys: Option<Vec<usize>> = self.ties.then(|| keys.collect());
+        let memory = run.memory();
+        Ok(later(async move {
+            let Some(input) = inputs.into_iter().next() else {
+                return Ok(Vec::new().into_iter());
+            };
+            let all = whole(input, &memory).await?;
+            let rows = all.num_rows();
+            let first = skip.min(rows);
+            let most = match most {
+                Most::All => rows,
+                Most::Rows(most) => most,
+                Most::Share(share) => (share * rows as f64).ceil() as usize,
+            };
+            let mut last = first.saturating_add(most).min(rows);
+            if let Some(keys) = keys.filter(|_| last > first && last < rows) {
+                let keys = keys.iter().map(|at| Arc::clone(all.column(*at)));
+                let keys: Vec<_> = keys.collect();
+                let fields = keys.iter();
+                let fields = fields.map(|key| SortField::new(key.data_type().clone()));
+                let values = RowConverter::new(fields.collect())?.convert_columns(&keys)?;
+                while last < rows && values.row(last) == values.row(last - 1) {
+                    last += 1;
+                }
+            }
+            let chosen = all.slice(first, last - first);
+            let given = chosen.columns().iter().take(columns).cloned();
+            let batch = run.batch(given.collect(), chosen.num_rows())?;
+            Ok(vec![Ok(batch)].into_iter())
+        }))
+    }
+}
+
+/// The first row of each group of equal values.
+#[derive(Debug)]
+pub(in super::super) struct First {
+    /// Columns of the result.
+    pub(in super::super) columns: usize,
+    /// The first column of the values.
+    pub(in super::super) keys: usize,
+    /// Their types.
+    pub(in super::super) types: Vec<Type>,
+    /// The order in which rows come.
+    pub(in super::super) order: Vec<Key>,
+}
+
+impl Operator for First {
+    fn name(&self) -> &'static str {
+        "Distinct"
+    }
+
+    fn order(&self, _: usize) -> Vec<Key> {
+        self.order.clone()
+    }
+
+    fn run(&self, inputs: Vec<SendableRecordBatchStream>, run: Run) -> DfResult<Batches> {
+        let Some(input) = inputs.into_iter().next() else {
+            return Ok(Box::pin(futures::stream::empty()));
+        };
+        let (columns, first) = (self.columns, self.keys);
+        let mut seen: HashMap<Row, ()> = HashMap::new();
+        let types = self.types.clone();
+        let width = types.len();
+        let mut encoder = Encoder::new(types);
+        let memory = run.memory();
+        let mut any = false;
+        Ok(Box::pin(input.map(move |batch| {
+            let batch = batch?;
+            let mut bytes = 0;
+            let keep: BooleanArray = if width == 0 {
+                let keep = (0..batch.num_rows()).map(|_| Some(!std::mem::replace(&mut any, true)));
+                keep.collect()
+            } else {
+                let keys = &batch.columns()[first..first + width];
+                let rows = encoder.rows(keys)?;
+                let keep = rows.iter().map(|row| {
+                    let row = row.owned();
+                    let size = size_of::<Row>() + row.as_ref().len() + 16;
+                    let new = seen.insert(row, ()).is_none();
+                    bytes += if new { size } else { 0 };
+                    Some(new)
+                });
+                keep.collect()
+            };
+            memory.try_grow(bytes)?;
+            let chosen = filter_record_batch(&batch, &keep)?;
+            let given = chosen.columns().iter().take(columns).cloned();
+            run.batch(given.collect(), chosen.num_rows())
+        })))
+    }
+}
+
+/// INTERSECT and EXCEPT.
+#[derive(Debug)]
+pub(in super::super) struct Counted {
+    /// INTERSECT, not EXCEPT.
+    pub(in super::super) intersect: bool,
+    /// Whether rows keep their multiplicities.
+    pub(in super::super) all: bool,
+    /// Types of the columns.
+    pub(in super::super) types: Vec<Type>,
+}
+
+impl Operator for Counted {
+    fn name(&self) -> &'static str {
+        if self.intersect { "Intersect" } else { "Except" }
+    }
+
+    fn describe(&self) -> String {
+        let all = if self.all { "all" } else { "" };
+        all.to_owned()
+    }
+
+    fn run(&self, inputs: Vec<SendableRecordBatchStream>, run: Run) -> DfResult<Batches> {
+        let (intersect, all, types) = (self.intersect, self.all, self.types.clone());
+        let memory = run.memory();
+        Ok(later(async move {
+            let mut inputs = inputs.into_iter();
+            let (Some(left), Some(mut right)) = (inputs.next(), inputs.next()) else {
+                return Ok(Vec::new().into_iter());
+            };
+            let mut encoder = Encoder::new(types);
+            let mut counts: HashMap<Row, (u64, bool)> = HashMap::new();
+            while let Some(batch) = right.next().await {
+                let batch = batch?;
+                let mut bytes = 0;
+                for row in rows_of(&mut encoder, &batch)? {
+                    let size = size_of::<Row>() + row.as_ref().len() + 32;
+                    let entry = counts.entry(row).or_insert_with(|| {
+                        bytes += size;
+                        (0, false)
+                    });
+                    entry.0 += 1;
+                }
+                memory.try_grow(bytes)?;
+                tokio::task::yield_now().await;
+            }
+            let mut given = Vec::new();
+            for batch in collected(left, &memory).await? {
+                let mut bytes = 0;
+                let mut chosen = Vec::new();
+                for (at, row) in rows_of(&mut encoder, &batch)?.into_iter().enumerate() {
+                    let size = size_of::<Row>() + row.as_ref().len() + 32;
+                    let (count, given) = counts.entry(row).or_insert_with(|| {
+                        bytes += size;
+                        (0, false)
+                    });
+                    let take = match (intersect, all) {
+                        (true, false) => *count > 0 && !*given,
+                        (false, false) => *count == 0 && !*given,
+                        (true, true) => *count > 0,
+                        (false, true) => *count == 0,
+                    };
+                    if all {
+                        *count = count.saturating_sub(1);
+                    }
+                    *given |= take;
+                    if take {
+                        chosen.push(at as u64);
+                    }
+                }
+                memory.try_grow(bytes)?;
+                tokio::task::yield_now().await;
+                let rows = chosen.len();
+                let batch = take_record_batch(&batch, &UInt64Array::from(chosen));
+                let batch = match batch {
+                    Ok(batch) => run.batch(batch.columns().to_vec(), rows),
+                    Err(error) => Err(error.into()),
+                };
+                given.push(batch);
+            }
+            Ok(given.into_iter())
+        }))
+    }
+}
+
+/// The bytes of a batch's rows.
+fn rows_of(encoder: &mut Encoder, batch: &RecordBatch) -> DfResult<Vec<Row>> {
+    if batch.num_columns() == 0 {
+        let empty = RowConverter::new(vec![SortField::new(
+            datafusion::arrow::datatypes::DataType::Null,
+        )])?;
+        let nulls = datafusion::arrow::array::new_null_array(
+            &datafusion::arrow::datatypes::DataType::Null,
+            batch.num_rows(),
+        );
+        let rows = empty.convert_columns(&[nulls])?;
+        return Ok(rows.iter().map(|row| row.owned()).collect());
+    }
+    let rows = encoder.rows(batch.columns())?;
+    Ok(rows.iter().map(|row| row.owned()).collect())
+}

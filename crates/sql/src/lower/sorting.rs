@@ -1,0 +1,259 @@
+//! Orders, limits, and rows that are equal.
+
+use std::sync::Arc;
+
+use datafusion::arrow::compute::SortOptions;
+use datafusion::common::ScalarValue;
+use datafusion::logical_expr::{Aggregate, Expr, Limit, LogicalPlan, Sort, SortExpr};
+use freestone_frontend::plan::{Column, Expr as Bound, Plan, SetKind, SortKey};
+
+use super::expression::exact;
+use super::operator::{Key, over};
+use super::operators::rows::{Counted, Cut, First, Most};
+use super::{Lowering, canonical, own_name, projected, schema_of};
+use crate::error::{Error, Result};
+
+impl Lowering {
+    pub(super) fn sort(&self, input: &Plan, keys: &[SortKey]) -> Result<LogicalPlan> {
+        let input = self.plan(input)?;
+        let keys = keys.iter().map(|key| self.sort_key(key));
+        Ok(LogicalPlan::Sort(Sort {
+            expr: keys.collect::<Result<_>>()?,
+            input: Arc::new(input),
+            fetch: None,
+        }))
+    }
+
+    fn sort_key(&self, key: &SortKey) -> Result<SortExpr> {
+        let value = canonical::key(self.expr(&key.expr)?, &key.expr.ty);
+        Ok(SortExpr::new(value.expr, !key.descending, key.nulls_first))
+    }
+
+    /// Columns for an operator: those of the result, then values of its own, in canonical form
+    /// those that are asked for by sort keys; and the order of the latter.
+    pub(super) fn with_keys(
+        &self,
+        kept: &[Column],
+        values: &[&Bound],
+        keys: &[SortKey],
+        input: LogicalPlan,
+    ) -> Result<(LogicalPlan, Vec<Key>)> {
+        let mut exprs = Vec::with_capacity(kept.len() + values.len() + keys.len());
+        for column in kept {
+            let value = exact(self.column(column.id)?, &column.ty)?;
+            exprs.push(value.alias(own_name(column)));
+        }
+        for (at, value) in values.iter().enumerate() {
+            let value = exact(self.expr(value)?, &value.ty)?;
+            exprs.push(value.alias(format!("value {at}")));
+        }
+        let mut order = Vec::with_capacity(keys.len());
+        for (at, key) in keys.iter().enumerate() {
+            order.push((exprs.len(), options(key)));
+            let value = canonical::key(self.expr(&key.expr)?, &key.expr.ty);
+            exprs.push(value.expr.alias(format!("key {at}")));
+        }
+        Ok((projected(exprs, input)?, order))
+    }
+
+    pub(super) fn limit(
+        &self,
+        input: &Plan,
+        (limit, offset): (Option<&Bound>, Option<&Bound>),
+        ties: Option<&[SortKey]>,
+        percent: bool,
+    ) -> Result<LogicalPlan> {
+        let skip = match offset {
+            Some(offset) => self.rows(offset, "2201X", "OFFSET")?.unwrap_or(0),
+            None => 0,
+        };
+        if ties.is_none() && !percent {
+            let fetch = match limit {
+                Some(limit) => self.rows(limit, "2201W", "LIMIT")?,
+                None => None,
+            };
+            let input = self.plan(input)?;
+            if fetch.is_none() && skip == 0 {
+                return Ok(input);
+            }
+            let literal = |rows: i64| {
+                Box::new(Expr::Literal(ScalarValue::Int64(Some(rows)), None))
+            };
+            return Ok(LogicalPlan::Limit(Limit {
+                skip: (skip > 0).then(|| literal(skip)),
+                fetch: fetch.map(literal),
+                input: Arc::new(input),
+            }));
+        }
+        let most = match (limit, percent) {
+            (None, _) => Most::All,
+            (Some(limit), true) => self.share(limit)?,
+            (Some(limit), false) => match self.rows(limit, "2201W", "LIMIT")? {
+                Some(rows) => Most::Rows(usize::try_from(rows).unwrap_or(usize::MAX)),
+                None => Most::All,
+            },
+        };
+        let kept = self.kept(input);
+        let below = self.plan(input)?;
+        let keys = ties.unwrap_or(order_of(input));
+        let (below, order) = self.with_keys(&kept, &[], keys, below)?;
+        let schema = self.schema_of_kept(&kept)?;
+        let operator = Cut {
+            skip: usize::try_from(skip).unwrap_or(usize::MAX),
+            most,
+            columns: kept.len(),
+            order,
+            ties: ties.is_some(),
+        };
+        Ok(over(operator, vec![below], schema))
+    }
+
+    /// The schema of columns under their own names.
+    pub(super) fn schema_of_kept(
+        &self,
+        kept: &[Column],
+    ) -> Result<Arc<datafusion::common::DFSchema>> {
+        let kinds = kept.iter().map(|column| column.ty.arrow());
+        schema_of(self.named(kept, kinds))
+    }
+
+    /// A number of rows; `None` for NULL.
+    fn rows(&self, expr: &Bound, sqlstate: &str, word: &str) -> Result<Option<i64>> {
+        let value = self.constant(expr)?;
+        let kind = datafusion::arrow::datatypes::DataType::Int64;
+        let value = super::evaluated::with_kind(value, &kind)?;
+        match ScalarValue::try_from_array(&value, 0)? {
+            ScalarValue::Int64(Some(rows)) if rows < 0 => {
+                let message = format!("{word} must not be negative");
+                Err(Error::new(sqlstate, message))
+            }
+            ScalarValue::Int64(rows) => Ok(rows),
+            _ => Ok(None),
+        }
+    }
+
+    fn share(&self, expr: &Bound) -> Result<Most> {
+        let value = self.constant(expr)?;
+        let kind = datafusion::arrow::datatypes::DataType::Float64;
+        let value = super::operators::number(&super::evaluated::with_kind(value, &kind)?);
+        match value {
+            Some(share) if !(0.0..=100.0).contains(&share) => Err(Error::new(
+                "2201W",
+                "a share of rows must be between 0 and 100 percent",
+            )),
+            Some(share) => Ok(Most::Share(share / 100.0)),
+            None => Ok(Most::All),
+        }
+    }
+
+    pub(super) fn distinct(&self, input: &Plan, on: Option<&[Bound]>) -> Result<LogicalPlan> {
+        let Some(on) = on else {
+            let columns = input.columns();
+            let below = self.plan(input)?;
+            return self.once(&columns, below);
+        };
+        let kept = self.kept(input);
+        let below = self.plan(input)?;
+        let values: Vec<&Bound> = on.iter().collect();
+        let (below, order) = self.with_keys(&kept, &values, order_of(input), below)?;
+        let schema = self.schema_of_kept(&kept)?;
+        let operator = First {
+            columns: kept.len(),
+            keys: kept.len(),
+            types: on.iter().map(|value| value.ty.clone()).collect(),
+            order,
+        };
+        Ok(over(operator, vec![below], schema))
+    }
+
+    /// Equal rows once.
+    pub(super) fn once(&self, columns: &[Column], below: LogicalPlan) -> Result<LogicalPlan> {
+        let mut places = Vec::with_capacity(columns.len());
+        let mut native = !columns.is_empty();
+        for column in columns {
+            let typed = self.column(column.id)?;
+            native &= canonical::kind(&column.ty, &typed.kind).is_none();
+            native &= !places.contains(&typed.expr);
+            places.push(typed.expr);
+        }
+        if native {
+            let aggregate = Aggregate::try_new(Arc::new(below), places, Vec::new())?;
+            return Ok(LogicalPlan::Aggregate(aggregate));
+        }
+        let below = self.exactly_or_one(columns, below)?;
+        let schema = self.schema_of_kept(columns)?;
+        let operator = First {
+            columns: columns.len(),
+            keys: 0,
+            types: columns.iter().map(|column| column.ty.clone()).collect(),
+            order: Vec::new(),
+        };
+        Ok(over(operator, vec![below], schema))
+    }
+
+    fn exactly_or_one(&self, columns: &[Column], below: LogicalPlan) -> Result<LogicalPlan> {
+        match columns.is_empty() {
+            true => Ok(below),
+            false => self.exactly(columns, below),
+        }
+    }
+
+    pub(super) fn set(
+        &self,
+        kind: SetKind,
+        all: bool,
+        inputs: &[Plan],
+        columns: &[Column],
+    ) -> Result<LogicalPlan> {
+        let mut sides = Vec::with_capacity(inputs.len());
+        for input in inputs {
+            let below = self.plan(input)?;
+            let mut exprs = Vec::with_capacity(columns.len());
+            for (of, to) in input.columns().iter().zip(columns) {
+                let value = exact(self.column(of.id)?, &to.ty)?;
+                exprs.push(value.alias(own_name(to)));
+            }
+            sides.push(match exprs.is_empty() {
+                true => below,
+                false => projected(exprs, below)?,
+            });
+        }
+        let kinds = columns.iter().map(|column| column.ty.arrow());
+        let schema = schema_of(self.named(columns, kinds))?;
+        if kind != SetKind::Union {
+            let operator = Counted {
+                intersect: kind == SetKind::Intersect,
+                all,
+                types: columns.iter().map(|column| column.ty.clone()).collect(),
+            };
+            return Ok(over(operator, sides, schema));
+        }
+        let sides = sides.into_iter().map(Arc::new).collect();
+        let union = datafusion::logical_expr::Union {
+            inputs: sides,
+            schema,
+        };
+        let union = LogicalPlan::Union(union);
+        match all {
+            true => Ok(union),
+            false => self.once(columns, union),
+        }
+    }
+}
+
+/// The order of a plan's rows.
+fn order_of(plan: &Plan) -> &[SortKey] {
+    match plan {
+        Plan::Sort { keys, .. } => keys,
+        Plan::Filter { input, .. } | Plan::Limit { input, .. } => order_of(input),
+        _ => &[],
+    }
+}
+
+/// The direction of a key.
+pub(super) fn options(key: &SortKey) -> SortOptions {
+    SortOptions {
+        descending: key.descending,
+        nulls_first: key.nulls_first,
+    }
+}
