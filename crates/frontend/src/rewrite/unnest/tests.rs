@@ -155,6 +155,8 @@ fn domains_pass_all_operators() {
         "select x, (select count(*) from s where (s.x, r.x) in (select t.x, t.y from t)) from r",
         "select x, (select count(*) from s where s.y <> r.y group by grouping sets ((x), (x, y))
            having count(*) > r.x limit 1) from r",
+        "select n::text, (select count(*) from s where s.x < a.n) from
+           (values (1.0), (1.00), (2.5)) a(n)",
         "select * from r where r.y = (select min(y) from s
            where s.x = (select max(x) from t where t.x <= r.x))",
     ] {
@@ -216,6 +218,23 @@ fn errors_come_when_they_must_and_not_before() {
     ] {
         check(sql);
     }
+}
+
+#[test]
+fn dependent_joins_that_stay() {
+    for sql in [
+        // Values that are equal and not the same.
+        "select n::text, (select a.n::text || count(*)::text from s where s.x < a.n) from
+           (values (1.0), (1.00), (2.5)) a(n)",
+        "select x, g, o from r, generate_series(1, x) with ordinality f(g, o)",
+        "select x, (with w as (select x from s where s.x > r.x) select count(*) from w v, w)
+           from r",
+    ] {
+        let (dependent, subqueries, _) = left(&check(sql));
+        assert_eq!((dependent, subqueries), (1, 0), "{sql}");
+    }
+    let series = "select x, g from r, generate_series(1, x) g where g <> y";
+    assert_eq!(left(&check(series)), (0, 0, 0));
 }
 
 #[test]
