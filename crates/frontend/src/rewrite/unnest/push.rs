@@ -402,7 +402,7 @@ impl Unnesting {
         let inside = reads(&input, &domain.ids);
         let (plan, given) = if inside {
             self.push(input, domain, false)?
-        } else if let Some((plan, given)) = self.from_equalities(&mut conjuncts, &input, domain) {
+        } else if let Some((plan, given)) = self.by_equalities(&mut conjuncts, &input, domain) {
             (plan, given)
         } else {
             let (values, given) = self.values_of(domain);
@@ -431,7 +431,7 @@ impl Unnesting {
     }
 
     /// The input, if equalities give a column for each outer one; these conditions are taken.
-    fn from_equalities(
+    fn by_equalities(
         &mut self,
         conjuncts: &mut Vec<Expr>,
         input: &Plan,
