@@ -64,7 +64,11 @@ pub(crate) async fn planned_lowered(
 ) -> DfResult<Arc<dyn ExecutionPlan>> {
     let plan = replaced(crate::lower::optimize(plan, state)?, state)?;
     let planner = state.query_planner();
-    planner.create_physical_plan(&plan, state).await
+    // Rows that come in an order from one stream would be scattered over several.
+    let mut own = state.clone();
+    let options = own.config_mut().options_mut();
+    options.optimizer.enable_round_robin_repartition = false;
+    planner.create_physical_plan(&plan, &own).await
 }
 
 /// The plan with its parts that our operators can do replaced by nodes of theirs.

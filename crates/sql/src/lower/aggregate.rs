@@ -60,7 +60,7 @@ impl Lowering {
         if sets.is_none() && grouping.is_empty() {
             let mut found = Vec::with_capacity(calls.len());
             for (column, call) in calls {
-                if !self.used.contains(&column.id) {
+                if !self.is_used(column.id) {
                     continue;
                 }
                 match self.native_call(call)? {
@@ -314,7 +314,7 @@ impl Lowering {
         let mut specs = Vec::with_capacity(calls.len());
         let mut results = Vec::with_capacity(calls.len());
         for (column, call) in calls {
-            if !self.used.contains(&column.id) {
+            if !self.is_used(column.id) {
                 continue;
             }
             results.push(column.clone());

@@ -39,6 +39,9 @@ mod relation;
 mod shared;
 mod shown;
 mod sorting;
+mod subquery;
+#[cfg(test)]
+mod tests;
 mod windows;
 
 use std::cell::{Cell, RefCell};
@@ -161,7 +164,7 @@ struct Lowering {
     /// Common table expressions.
     tables: RefCell<HashMap<CteId, shared::Shared>>,
     /// Columns that something reads.
-    used: HashSet<ColumnId>,
+    used: RefCell<HashSet<ColumnId>>,
     /// Names that tables go by.
     names: RefCell<HashSet<String>>,
     /// The next number of a column.
@@ -182,7 +185,7 @@ impl Lowering {
             around: around.clone(),
             columns: RefCell::default(),
             tables: RefCell::new(tables),
-            used,
+            used: RefCell::new(used),
             names: RefCell::default(),
             next: Cell::new(last + 1),
         }
@@ -192,6 +195,7 @@ impl Lowering {
     fn fresh(&self, name: &str, ty: Type) -> Column {
         let id = ColumnId(self.next.get());
         self.next.set(id.0 + 1);
+        self.used.borrow_mut().insert(id);
         Column {
             id,
             name: name.to_owned(),
@@ -227,8 +231,13 @@ impl Lowering {
     /// The columns of a plan of the front that something reads.
     fn kept(&self, plan: &Plan) -> Vec<Column> {
         let mut columns = plan.columns();
-        columns.retain(|column| self.used.contains(&column.id));
+        columns.retain(|column| self.is_used(column.id));
         columns
+    }
+
+    /// Whether something reads a column.
+    fn is_used(&self, id: ColumnId) -> bool {
+        self.used.borrow().contains(&id)
     }
 
     /// A projection of a plan to columns of names of their own and exact types, in order; they
@@ -281,7 +290,7 @@ fn uses(plan: &Plan, used: &mut HashSet<ColumnId>, last: &mut u32) {
         Plan::CteScan { columns, .. } => used.extend(columns.iter().map(|(_, of)| *of)),
         Plan::With { ctes, .. } => {
             for cte in ctes {
-                seen(&cte.body.columns(), false, used);
+                seen(&cte.body.columns(), true, used);
                 if let freestone_frontend::plan::CteBody::Recursive { base, step, columns, .. } =
                     &cte.body
                 {

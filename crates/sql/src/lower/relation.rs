@@ -21,6 +21,9 @@ use crate::error::{Error, Result};
 impl Lowering {
     /// The plan of DataFusion for a node and all below it.
     pub(super) fn plan(&self, plan: &Plan) -> Result<LogicalPlan> {
+        if let Some(joined) = self.without_subqueries(plan)? {
+            return self.plan(&joined);
+        }
         match plan {
             Plan::Values { columns, rows } => self.values(columns, rows),
             Plan::Scan {
@@ -194,7 +197,7 @@ impl Lowering {
         let kept: Vec<Column> = columns
             .iter()
             .map(|(column, _)| Column::clone(column))
-            .filter(|column| self.used.contains(&column.id))
+            .filter(|column| self.is_used(column.id))
             .collect();
         let input = self.exactly(&kept, plan)?;
         let kinds = kept.iter().map(|column| column.ty.arrow());
@@ -229,7 +232,7 @@ impl Lowering {
         let mut seen = HashSet::new();
         let mut exprs = Vec::with_capacity(items.len());
         for (column, expr) in items {
-            if !self.used.contains(&column.id) {
+            if !self.is_used(column.id) {
                 continue;
             }
             let typed = self.expr(expr)?;

@@ -29,7 +29,7 @@ impl Lowering {
         let mut kept = self.kept(input);
         let mut rest: Vec<&(Column, WindowCall)> = calls
             .iter()
-            .filter(|(column, _)| self.used.contains(&column.id))
+            .filter(|(column, _)| self.is_used(column.id))
             .collect();
         while let Some((_, first)) = rest.first() {
             let same = |(_, call): &&(Column, WindowCall)| {

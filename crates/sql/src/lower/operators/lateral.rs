@@ -22,8 +22,8 @@ use super::super::canonical::{Encoder, Row};
 use super::super::operator::{Batches, Operator, Run, batch};
 use super::super::shared::Shared;
 use super::super::{Surroundings, lowered_within};
-use super::matches::several;
 use crate::engine::planned_lowered;
+use crate::functions::several;
 
 /// Results that are remembered; then all are forgotten.
 const REMEMBERED: usize = 65_536;

@@ -28,12 +28,10 @@ use super::super::canonical::{Encoder, Row};
 use super::super::operator::{Batches, Operator, Run, later, whole};
 use super::super::{Surroundings, evaluated};
 use crate::error::{Error, Result};
+use crate::functions::several;
 
-/// Several rows where one is asked for.
-pub(in super::super) fn several() -> Error {
-    let message = "more than one row returned by a subquery used as an expression";
-    Error::new("21000", message)
-}
+/// Answers that are remembered; then all are forgotten.
+const REMEMBERED: usize = 65_536;
 
 /// See the module.
 #[derive(Clone, Debug)]
@@ -203,6 +201,9 @@ impl Side {
                     let own: Vec<Option<&Row>> =
                         pieces.iter().map(|piece| piece[at].as_ref()).collect();
                     let answer = self.by_equality(&key, null, &own);
+                    if self.known.len() >= REMEMBERED {
+                        self.known.clear();
+                    }
                     self.known.insert(key, answer);
                     answer
                 }
