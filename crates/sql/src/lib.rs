@@ -36,6 +36,8 @@ mod engine;
 mod error;
 mod functions;
 mod ingest;
+// Sessions do not plan with it yet.
+#[allow(dead_code, unused_imports)]
 mod lower;
 mod memory;
 mod parameter;

@@ -58,6 +58,7 @@ pub(crate) async fn planned(
 ///
 /// # Errors
 /// Those of the rules and of planning.
+#[allow(dead_code)]
 pub(crate) async fn planned_lowered(
     plan: LogicalPlan,
     state: &SessionState,

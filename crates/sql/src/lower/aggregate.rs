@@ -128,10 +128,10 @@ impl Lowering {
             return Ok(None);
         }
         match function.name {
-            "sum" => self.sum(argument).map(|sum| sum.map(|(sum, _)| Found::One(sum))),
-            "avg" if argument.ty == Type::Float8 => {
-                Ok(one(avg_udaf(), self.expr(argument)?))
-            }
+            "sum" => self
+                .sum(argument)
+                .map(|sum| sum.map(|(sum, _)| Found::One(sum))),
+            "avg" if argument.ty == Type::Float8 => Ok(one(avg_udaf(), self.expr(argument)?)),
             "avg" if is_integer(&argument.ty) || matches!(argument.ty, Type::Numeric(_)) => {
                 let Some((sum, ty)) = self.sum(argument)? else {
                     return Ok(None);
@@ -267,14 +267,8 @@ impl Lowering {
         }
         if groups.is_empty() && aggregates.is_empty() {
             let one = Expr::Literal(ScalarValue::Int64(Some(1)), None);
-            let call = AggregateFunction::new_udf(
-                count_udaf(),
-                vec![one],
-                false,
-                None,
-                Vec::new(),
-                None,
-            );
+            let call =
+                AggregateFunction::new_udf(count_udaf(), vec![one], false, None, Vec::new(), None);
             aggregates.push(Expr::AggregateFunction(call));
         }
         let aggregate = Aggregate::try_new(Arc::new(below), groups, aggregates)?;

@@ -19,7 +19,7 @@ use freestone_frontend::functions::Scalar;
 use freestone_frontend::plan::{Expr as Bound, ExprKind};
 use freestone_frontend::types::Type;
 
-use super::evaluated::{Evaluated, Varied};
+use super::evaluated::{Evaluated, Held};
 use super::{Lowering, Typed};
 use crate::error::{Error, Result};
 use crate::functions::{checked_negation, checked_operator};
@@ -49,8 +49,9 @@ pub(super) fn as_kind(typed: Typed, wanted: &DataType) -> Result<Expr> {
     }
     match (&kind, wanted) {
         (DataType::Decimal128(..), DataType::Decimal128(..)) => Ok(cast(expr, wanted)),
-        (DataType::Decimal128(..), DataType::BinaryView) => {
-            let function = ScalarUDF::from(Varied::default());
+        (DataType::Decimal128(..), DataType::BinaryView)
+        | (DataType::BinaryView, DataType::Decimal128(..)) => {
+            let function = ScalarUDF::from(Held::new(wanted));
             Ok(function.call(vec![expr]))
         }
         // Fields of lists and records differ in names only.
@@ -425,11 +426,6 @@ fn common_kind(values: &[Typed], ty: &Type) -> DataType {
             if let Some(most) = precisions.and_then(|p| p.into_iter().max()) {
                 return DataType::Decimal128(most, scale);
             }
-        }
-        // One without a scale of its own makes all such.
-        if values.iter().any(|value| !value.kind.is_decimal()) || matches!(ty, Type::Numeric(None))
-        {
-            return DataType::BinaryView;
         }
     }
     ty.arrow()

@@ -505,10 +505,7 @@ fn compared<'a>(term: &'a Bound, sides: &[HashSet<ColumnId>; 2]) -> Option<Compa
         }
     };
     match (of(a)?, of(b)?) {
-        (0, 1) => Some(Comparison {
-            op,
-            sides: [a, b],
-        }),
+        (0, 1) => Some(Comparison { op, sides: [a, b] }),
         (1, 0) => Some(Comparison {
             op: op.swap()?,
             sides: [b, a],

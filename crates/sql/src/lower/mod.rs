@@ -61,7 +61,7 @@ use crate::error::{Error, Result};
 
 pub(crate) use operator::Operators;
 pub(crate) use optimize::optimize;
-pub(crate) use output::{output, type_of};
+pub(crate) use output::{output, schema, type_of, with_schema};
 
 /// What a relation of the front is here: its handle.
 #[derive(Clone)]
@@ -172,11 +172,7 @@ struct Lowering {
 }
 
 impl Lowering {
-    fn new(
-        plan: &Plan,
-        around: &Surroundings,
-        tables: HashMap<CteId, shared::Shared>,
-    ) -> Self {
+    fn new(plan: &Plan, around: &Surroundings, tables: HashMap<CteId, shared::Shared>) -> Self {
         let mut used = HashSet::new();
         let mut last = 0;
         uses(plan, &mut used, &mut last);
@@ -291,8 +287,12 @@ fn uses(plan: &Plan, used: &mut HashSet<ColumnId>, last: &mut u32) {
         Plan::With { ctes, .. } => {
             for cte in ctes {
                 seen(&cte.body.columns(), true, used);
-                if let freestone_frontend::plan::CteBody::Recursive { base, step, columns, .. } =
-                    &cte.body
+                if let freestone_frontend::plan::CteBody::Recursive {
+                    base,
+                    step,
+                    columns,
+                    ..
+                } = &cte.body
                 {
                     seen(&base.columns(), true, used);
                     seen(&step.columns(), true, used);

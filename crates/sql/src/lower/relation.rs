@@ -153,8 +153,8 @@ impl Lowering {
             let held = field.data_type();
             let expr = Expr::Column(Place::new(Some(table.clone()), field.name()));
             let wanted = column.ty.arrow();
-            let same = *held == wanted
-                || matches!(column.ty, Type::Numeric(_)) && held.is_decimal();
+            let same =
+                *held == wanted || matches!(column.ty, Type::Numeric(_)) && held.is_decimal();
             if same {
                 exprs.push(expr.clone());
                 self.found(column.id, expr, held.clone());
@@ -185,9 +185,8 @@ impl Lowering {
         };
         let percent = number(&sample.percent)?;
         let percent = percent.filter(|percent| (0.0..=100.0).contains(percent));
-        let percent = percent.ok_or_else(|| {
-            Error::new("2202H", "sample percentage must be between 0 and 100")
-        })?;
+        let percent = percent
+            .ok_or_else(|| Error::new("2202H", "sample percentage must be between 0 and 100"))?;
         let seed = match &sample.seed {
             Some(seed) => Some(number(seed)?.ok_or_else(|| {
                 Error::new("2202G", "TABLESAMPLE REPEATABLE parameter cannot be null")
@@ -207,10 +206,7 @@ impl Lowering {
     }
 
     /// The value of an expression that reads no column.
-    pub(super) fn constant(
-        &self,
-        expr: &Bound,
-    ) -> Result<datafusion::arrow::array::ArrayRef> {
+    pub(super) fn constant(&self, expr: &Bound) -> Result<datafusion::arrow::array::ArrayRef> {
         Ok(super::evaluated::values(expr, &[], &[], 1, &self.around)?.array)
     }
 
@@ -275,7 +271,10 @@ impl Lowering {
                 SetItem::Rows(call) => {
                     let mut places = Vec::with_capacity(call.arguments.len());
                     for argument in &call.arguments {
-                        places.push(add(argument, format!("argument {}.{}", parts.len(), places.len()))?);
+                        places.push(add(
+                            argument,
+                            format!("argument {}.{}", parts.len(), places.len()),
+                        )?);
                     }
                     columns.extend(call.columns.iter().cloned());
                     parts.push(super::operators::set_rows::Part::rows(call, places));

@@ -12,13 +12,13 @@ use datafusion::arrow::datatypes::{Field, Schema};
 use datafusion::catalog::MemTable;
 use datafusion::execution::session_state::SessionState;
 use datafusion::physical_plan::collect;
+use datafusion::sql::sqlparser::ast::Statement;
 use freestone_frontend::bind::{Binder, Catalog, Found, written_type};
 use freestone_frontend::functions::kernel::Call;
 use freestone_frontend::functions::{Session, cast_between, catalogue};
 use freestone_frontend::plan::{Plan, Relation};
 use freestone_frontend::types::Type;
 use freestone_frontend::{Position, reference, syntax};
-use datafusion::sql::sqlparser::ast::Statement;
 
 use super::{Handle, Surroundings, lowered};
 use crate::engine::planned_lowered;
@@ -229,7 +229,9 @@ impl World {
                 _ => false,
             };
             if !same {
-                wrong.push(format!("{text}\n  expected {expected:?}\n  found    {found:?}"));
+                wrong.push(format!(
+                    "{text}\n  expected {expected:?}\n  found    {found:?}"
+                ));
             }
         }
         wrong

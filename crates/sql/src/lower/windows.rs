@@ -126,7 +126,11 @@ impl Lowering {
             };
             specs.push(Spec {
                 kind: call.kind.clone(),
-                types: call.arguments.iter().map(|value| value.ty.clone()).collect(),
+                types: call
+                    .arguments
+                    .iter()
+                    .map(|value| value.ty.clone())
+                    .collect(),
                 arguments,
                 filter,
                 frame,

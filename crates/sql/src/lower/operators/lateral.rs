@@ -203,11 +203,7 @@ impl Work {
     }
 
     /// The right side's rows for some values.
-    async fn right(
-        &mut self,
-        key: Option<Row>,
-        values: &[ArrayRef],
-    ) -> DfResult<Arc<RecordBatch>> {
+    async fn right(&mut self, key: Option<Row>, values: &[ArrayRef]) -> DfResult<Arc<RecordBatch>> {
         if let Some(known) = key.as_ref().and_then(|key| self.known.get(key)) {
             return Ok(Arc::clone(known));
         }

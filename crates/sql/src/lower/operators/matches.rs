@@ -55,7 +55,11 @@ impl Operator for Matches {
     }
 
     fn describe(&self) -> String {
-        let rest = if self.rest.is_some() { ", a condition" } else { "" };
+        let rest = if self.rest.is_some() {
+            ", a condition"
+        } else {
+            ""
+        };
         format!("{} equalities{rest}", self.equal.len())
     }
 
