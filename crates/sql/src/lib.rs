@@ -34,6 +34,7 @@ mod database;
 mod dialect;
 mod engine;
 mod error;
+mod front;
 mod functions;
 mod ingest;
 // Sessions do not plan with it yet.

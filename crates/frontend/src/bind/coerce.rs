@@ -265,6 +265,36 @@ impl Binder<'_> {
         })
     }
 
+    /// A plan with its columns as values that can be stored in columns of some names and types.
+    pub(super) fn stored(&mut self, plan: Plan, targets: &[(String, Type)]) -> Result<Plan> {
+        let columns = plan.columns();
+        let mut types = Vec::with_capacity(targets.len());
+        for (column, (name, to)) in columns.iter().zip(targets) {
+            // Lengths are checked where the values are stored.
+            let to = match to {
+                Type::Varchar(_) => Type::Varchar(None),
+                Type::Char(_) => Type::Char(None),
+                other => other.clone(),
+            };
+            if column.ty != Type::Unknown {
+                self.cast(&column.ty, &to, Coercion::Assignment)
+                    .map_err(|_| {
+                        Error::new(
+                            "42804",
+                            format!(
+                                "column \"{name}\" is of type {} but expression is of type {}",
+                                to.base(),
+                                column.ty.base()
+                            ),
+                        )
+                        .with_hint("You will need to rewrite or cast the expression.")
+                    })?;
+            }
+            types.push(to);
+        }
+        self.plan_of_types(plan, &types, Coercion::Assignment)
+    }
+
     /// Values brought to one type, as those of CASE or ARRAY.
     ///
     /// # Errors

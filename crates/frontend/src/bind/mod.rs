@@ -179,8 +179,20 @@ impl<'a> Binder<'a> {
     ///
     /// # Errors
     /// Whatever is wrong with it.
-    pub fn query(mut self, query: &Query) -> Result<Bound> {
-        let plan = self.bind_query(query)?;
+    pub fn query(self, query: &Query) -> Result<Bound> {
+        self.query_into(query, &[])
+    }
+
+    /// Binds a query whose columns are stored in columns of some names and types, if there are
+    /// as many. Lengths of VARCHAR and CHAR are checked where the values are stored.
+    ///
+    /// # Errors
+    /// Whatever is wrong with it, and `42804` for a column that cannot be stored.
+    pub fn query_into(mut self, query: &Query, targets: &[(String, Type)]) -> Result<Bound> {
+        let mut plan = self.bind_query(query)?;
+        if plan.columns().len() == targets.len() {
+            plan = self.stored(plan, targets)?;
+        }
         let plan = self.known(plan)?;
         let columns = plan.columns();
         Ok(Bound {

@@ -210,6 +210,15 @@ fn by_literals<F: Overload>(left: &mut Vec<&Candidate<'_, F>>, bases: &[Type]) {
                 .collect();
             if same.len() == 1 {
                 *left = same;
+                return;
+            }
+            // The one that takes literals of the other arguments' type.
+            let mut taking = left
+                .iter()
+                .copied()
+                .filter(|c| c.types.iter().all(|ty| is_implicit(first, ty)));
+            if let (Some(one), None) = (taking.next(), taking.next()) {
+                *left = vec![one];
             }
         }
     }

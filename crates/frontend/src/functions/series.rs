@@ -131,25 +131,26 @@ fn argument(arguments: &[ArrayRef], at: usize) -> Result<&ArrayRef> {
     argument.ok_or_else(|| Error::internal("a function of rows is short of arguments"))
 }
 
-/// The parts of a series: of values that `next` gives until there is none, as arrays.
+/// The parts of a series: of values that `next` gives until there is none, as arrays. Values
+/// before an error come first, for a LIMIT may need no more.
 fn parts<T: 'static>(
     mut next: impl FnMut() -> Result<Option<T>> + Send + 'static,
     array: impl Fn(Vec<T>) -> ArrayRef + Send + 'static,
 ) -> Parts {
-    let mut ended = false;
+    let (mut ended, mut failed) = (false, None);
     Box::new(std::iter::from_fn(move || {
         let mut values = Vec::new();
         while !ended && values.len() < PART {
             match next() {
                 Ok(Some(value)) => values.push(value),
                 Ok(None) => ended = true,
-                Err(error) => {
-                    ended = true;
-                    return Some(Err(error));
-                }
+                Err(error) => (ended, failed) = (true, Some(error)),
             }
         }
-        (!values.is_empty()).then(|| Ok(vec![array(values)]))
+        match values.is_empty() {
+            true => failed.take().map(Err),
+            false => Some(Ok(vec![array(values)])),
+        }
     }))
 }
 

@@ -248,15 +248,14 @@ fn bytes(text: &str) -> Result<i64> {
     let unit = rest.trim_start_matches(space);
     let scaled = decimal(number).ok_or_else(bad)?;
     let shift = match unit.to_ascii_lowercase().as_str() {
-        "" | "bytes" | "b" => 0,
+        "" | "bytes" => 0,
         "kb" => 10,
         "mb" => 20,
         "gb" => 30,
         "tb" => 40,
         "pb" => 50,
         _ => {
-            let hint = "Valid units are \"bytes\", \"B\", \"kB\", \"MB\", \"GB\", \"TB\", and \
-                \"PB\".";
+            let hint = "Valid units are \"bytes\", \"kB\", \"MB\", \"GB\", \"TB\", and \"PB\".";
             let error = bad().with_detail(format!("Invalid size unit: \"{unit}\"."));
             return Err(error.with_hint(hint));
         }
@@ -366,7 +365,7 @@ mod tests {
             ("1", 1),
             ("1.5 kB", 1536),
             (" -2MB ", -2_097_152),
-            ("1e3 b", 1000),
+            ("1e3 bytes", 1000),
             (".5 kb", 512),
             ("1.", 1),
         ] {

@@ -123,6 +123,9 @@ fn read((ty, value): &Argument<'_>) -> Result<ArrayRef> {
         return Ok(new_null_array(&ty.arrow(), 1));
     };
     let array: ArrayRef = Arc::new(StringViewArray::from(vec![*value]));
+    if *ty == Type::Unknown {
+        return Ok(array);
+    }
     casted(array, &Type::Text, ty)
 }
 

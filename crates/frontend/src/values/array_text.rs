@@ -33,6 +33,8 @@ fn is_space(byte: u8) -> bool {
 struct Reader<'a> {
     text: &'a str,
     at: usize,
+    /// Where the part begins that error messages quote.
+    quoted: usize,
 }
 
 impl Reader<'_> {
@@ -54,7 +56,8 @@ impl Reader<'_> {
     }
 
     fn malformed(&self, detail: impl Into<String>) -> Error {
-        let message = format!("malformed array literal: \"{}\"", self.text);
+        let quoted = self.text.get(self.quoted..).unwrap_or_default();
+        let message = format!("malformed array literal: \"{quoted}\"");
         Error::new("22P02", message).with_detail(detail)
     }
 }
@@ -74,9 +77,16 @@ impl Literal {
     /// `22P02` and `2202E` for a text that is no array, `54000` for more than six dimensions,
     /// `0A000` for lower bounds other than 1.
     pub fn parse(text: &str) -> Result<Self> {
-        let mut reader = Reader { text, at: 0 };
+        let mut reader = Reader {
+            text,
+            at: 0,
+            quoted: 0,
+        };
         let bounds = reader.bounds()?;
+        // Of errors from here on, PostgreSQL does not quote what was before.
+        reader.quoted = reader.at;
         let literal = reader.contents()?;
+        reader.quoted = 0;
         if let Some(bounds) = bounds {
             let lengths = bounds.iter().map(|(low, high)| high - low + 1);
             let given: Vec<i64> = literal.dimensions.iter().map(|n| *n as i64).collect();
@@ -335,22 +345,26 @@ pub fn write_element(to: &mut String, element: Option<&str>) {
     to.push('"');
 }
 
-/// Takes a record's text apart into the texts of its fields.
+/// Takes a record's text apart into the texts of its fields. Fields before an error are there,
+/// too, for PostgreSQL reads their values first.
 ///
 /// # Errors
 /// `22P02` if the text is no record of `count` fields.
-pub fn parse_record(text: &str, count: usize) -> Result<Vec<Option<String>>> {
+pub fn parse_record(text: &str, count: usize, fields: &mut Vec<Option<String>>) -> Result<()> {
     let malformed = |detail: &str| {
         let message = format!("malformed record literal: \"{text}\"");
         Err(Error::new("22P02", message).with_detail(detail))
     };
-    let mut reader = Reader { text, at: 0 };
+    let mut reader = Reader {
+        text,
+        at: 0,
+        quoted: 0,
+    };
     reader.skip_space();
     if reader.peek() != Some(b'(') {
         return malformed("Missing left parenthesis.");
     }
     reader.at += 1;
-    let mut fields = Vec::with_capacity(count);
     loop {
         if fields.len() == count {
             // A record without fields is an empty pair of parentheses.
@@ -396,7 +410,7 @@ pub fn parse_record(text: &str, count: usize) -> Result<Vec<Option<String>>> {
     if reader.peek().is_some() {
         return malformed("Junk after right parenthesis.");
     }
-    Ok(fields)
+    Ok(())
 }
 
 /// Writes a record's field as it stands within parentheses.
@@ -498,8 +512,9 @@ mod tests {
             ("(1,a,b)x", "Junk after right parenthesis."),
         ];
         for (text, expected) in cases {
-            let shown = match parse_record(text, 3) {
-                Ok(fields) => {
+            let mut fields = Vec::new();
+            let shown = match parse_record(text, 3, &mut fields) {
+                Ok(()) => {
                     let fields = fields.into_iter();
                     let fields = fields.map(|field| field.unwrap_or("NULL".to_owned()));
                     fields.collect::<Vec<_>>().join("|")
@@ -508,6 +523,8 @@ mod tests {
             };
             assert_eq!(shown, expected, "{text}");
         }
-        assert_eq!(parse_record("()", 0).map(|f| f.len()), Ok(0));
+        let mut fields = Vec::new();
+        assert_eq!(parse_record("()", 0, &mut fields), Ok(()));
+        assert!(fields.is_empty());
     }
 }

@@ -85,11 +85,11 @@ impl Expressions<'_> {
         )?)
     }
 
-    /// An expression over `columns`, ready to be computed.
+    /// An expression over `columns` with its types made to fit.
     ///
     /// # Errors
     /// Whatever is wrong with the expression.
-    pub(crate) fn compiled(self, expr: &Expr, columns: &DFSchema) -> Result<Arc<dyn PhysicalExpr>> {
+    pub(crate) fn prepared(self, expr: &Expr, columns: &DFSchema) -> Result<Logical> {
         let planned = self.planned(expr, columns)?;
         let start = self.state.execution_props().query_execution_start_time;
         let context = SimplifyContext::builder()
@@ -103,7 +103,15 @@ impl Expressions<'_> {
         let coerced = simplifier.coerce(planned, &shared)?;
         let checked = crate::functions::checked(coerced, columns)?;
         // Volatile functions are left alone by the simplifier.
-        let simple = simplifier.simplify(checked)?;
+        Ok(simplifier.simplify(checked)?)
+    }
+
+    /// An expression over `columns`, ready to be computed.
+    ///
+    /// # Errors
+    /// Whatever is wrong with the expression.
+    pub(crate) fn compiled(self, expr: &Expr, columns: &DFSchema) -> Result<Arc<dyn PhysicalExpr>> {
+        let simple = self.prepared(expr, columns)?;
         Ok(self.state.create_physical_expr(simple, columns)?)
     }
 

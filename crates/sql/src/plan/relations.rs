@@ -176,6 +176,30 @@ impl<'a> Relations<'a> {
         })
     }
 
+    /// Names in a view are looked up by the rights of its owner from now on.
+    ///
+    /// # Errors
+    /// `42P17` for a view that leads back to itself.
+    pub(crate) fn enter_view(&self, name: &Name) -> Result<()> {
+        let full = format!("{}.{}", name.schema, name.name);
+        let mut open = self.open_views.borrow_mut();
+        if open.contains(&full) || open.len() >= VIEW_DEPTH {
+            let message = format!("infinite recursion detected in view \"{name}\"");
+            return Err(Error::new("42P17", message));
+        }
+        open.push(full);
+        let object = Object::view(&name.schema, &name.name);
+        let owner = Rights::of_owner(&self.snapshot, &object);
+        self.rights.borrow_mut().push(owner);
+        Ok(())
+    }
+
+    /// The end of [`Relations::enter_view`].
+    pub(crate) fn leave_view(&self) {
+        self.open_views.borrow_mut().pop();
+        self.rights.borrow_mut().pop();
+    }
+
     /// What may be done with what is named now.
     pub(crate) fn rights(&self) -> Rights {
         let rights = self.rights.borrow();

@@ -21,6 +21,7 @@ use super::Run;
 use super::assigned::{Assigned, assigned_columns, given, new_values};
 use super::changes::{Applied, Changes, first_of_each, row_ids, without_ids};
 use crate::error::{Error, Result};
+use crate::front;
 use crate::ingest::nullable;
 use crate::plan::expression::{columns_of, parse_expr, printed};
 use crate::plan::names::{Name, fold, quoted, table_name};
@@ -254,7 +255,7 @@ impl Run<'_> {
             error.position = None;
             error
         };
-        let plan = relations.plan(&ast).map_err(placeless)?;
+        let plan = front::planned(&relations, &ast).map_err(placeless)?;
         self.physical(&plan).await.map_err(placeless)
     }
 }

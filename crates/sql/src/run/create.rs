@@ -15,7 +15,6 @@ use crate::advisor::Watching;
 use crate::error::{Error, Result, did_you_mean};
 use crate::ingest::{self, Checks, Target};
 use crate::plan::names::{Name, fold, schema_name, table_name};
-use crate::plan::naming::rename_output;
 use crate::session::Outcome;
 use crate::types::column_type_of;
 
@@ -54,9 +53,9 @@ impl Run<'_> {
             .with_hint("create the table first, then INSERT INTO … SELECT"));
         }
         let ast = Ast::Query(query.clone());
-        let plan = rename_output(&ast, self.logical(&ast).await?)?;
+        let plan = self.logical(&ast).await?.renamed(&ast)?;
         if schema.columns.is_empty() {
-            for field in plan.schema().fields() {
+            for field in plan.plan.schema().fields() {
                 schema.columns.push(Column {
                     name: field.name().clone(),
                     kind: column_type_of(field.data_type())?,
@@ -65,13 +64,13 @@ impl Run<'_> {
                     identity: None,
                 });
             }
-        } else if schema.columns.len() != plan.schema().fields().len() {
+        } else if schema.columns.len() != plan.names.len() {
             return Err(Error::new(
                 "42601",
                 format!(
                     "CREATE TABLE AS specifies {} columns, the query has {}",
                     schema.columns.len(),
-                    plan.schema().fields().len()
+                    plan.names.len()
                 ),
             ));
         }

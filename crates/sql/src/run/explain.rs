@@ -78,7 +78,10 @@ impl Run<'_> {
         let predicted = watched.prediction()?;
         let mut lines = Vec::new();
         if wanted.verbose {
-            let optimized = optimized(&plan, self.state())?;
+            let optimized = match plan.is_typed() {
+                true => crate::lower::optimize(plan.plan.clone(), self.state())?,
+                false => optimized(&plan.plan, self.state())?,
+            };
             let shown = optimized.display_indent_schema().to_string();
             lines.extend(shown.lines().map(str::to_owned));
             lines.push(String::new());

@@ -10,11 +10,12 @@ use std::sync::Arc;
 use datafusion::arrow::array::{Array, ArrayRef, RecordBatch};
 use datafusion::arrow::compute::concat;
 use datafusion::common::{DFSchema, ScalarValue};
-use datafusion::logical_expr::{Expr as Logical, ExprSchemable, LogicalPlan, LogicalPlanBuilder};
+use datafusion::logical_expr::{Expr as Computed, ExprSchemable, LogicalPlanBuilder};
 use datafusion::physical_expr::PhysicalExpr;
 use datafusion::sql::sqlparser::ast::{
     Expr, Insert, ObjectName, Query, Statement as Ast, TableObject,
 };
+use freestone_frontend::types::Type;
 use freestone_storage::{Column, Table, TableSchema};
 
 use super::Run;
@@ -27,6 +28,7 @@ use super::identity::Overriding;
 use super::literal::{Literal, is_default, literal, plain_values};
 use super::sequence::is_whole;
 use crate::error::{Error, Result, did_you_mean};
+use crate::front::{self, Logical, type_of_column};
 use crate::ingest::nullable;
 use crate::plan::expression::parse_expr;
 use crate::plan::names::{Name, fold, table_name};
@@ -95,9 +97,15 @@ impl Run<'_> {
         columns: &[usize],
         query: &Query,
         insert: &Insert,
-    ) -> Result<LogicalPlan> {
-        let source = self.logical(&Ast::Query(Box::new(query.clone()))).await?;
-        let given = source.schema().columns();
+    ) -> Result<Logical> {
+        let targets = columns.iter().filter_map(|at| table.schema.columns.get(*at));
+        let targets: Vec<(String, Type)> = targets
+            .map(|column| (column.name.clone(), type_of_column(&column.kind)))
+            .collect();
+        let ast = Ast::Query(Box::new(query.clone()));
+        let source = front::planned_into(&self.relations(&ast).await?, &ast, &targets)?;
+        let typed = source.is_typed();
+        let given = source.plan.schema().columns();
         let overriding = Overriding::of(insert);
         check_width(given.len(), columns.len(), !insert.columns.is_empty())?;
         let mut projection = Vec::with_capacity(table.schema.columns.len());
@@ -108,23 +116,29 @@ impl Run<'_> {
                 .and_then(|at| given.get(at));
             let taken = source.is_some() && overriding.takes(column)?;
             let value = match source.filter(|_| taken) {
-                Some(source) => Logical::Column(source.clone()),
+                Some(source) => Computed::Column(source.clone()),
                 None => self.default_expr(column)?,
             };
             projection.push(value.alias(column.name.clone()));
         }
-        Ok(LogicalPlanBuilder::from(source)
-            .project(projection)?
-            .build()?)
+        let names = table.schema.columns.iter().map(|column| column.name.clone());
+        Ok(Logical {
+            names: names.collect(),
+            types: typed.then(Vec::new),
+            parameters: Vec::new(),
+            plan: LogicalPlanBuilder::from(source.plan)
+                .project(projection)?
+                .build()?,
+        })
     }
 
     /// A column's DEFAULT as an expression, NULL if it has none.
-    fn default_expr(&self, column: &Column) -> Result<Logical> {
+    fn default_expr(&self, column: &Column) -> Result<Computed> {
         match &column.default {
-            None => Ok(Logical::Literal(ScalarValue::Null, None)),
+            None => Ok(Computed::Literal(ScalarValue::Null, None)),
             Some(text) => {
                 let expr = parse_expr(text)?;
-                self.expressions().planned(&expr, &DFSchema::empty())
+                self.expressions().prepared(&expr, &DFSchema::empty())
             }
         }
     }

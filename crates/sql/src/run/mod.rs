@@ -51,13 +51,13 @@ use std::sync::{Arc, OnceLock};
 
 use datafusion::execution::memory_pool::MemoryReservation;
 use datafusion::execution::session_state::SessionState;
-use datafusion::logical_expr::LogicalPlan;
 use datafusion::sql::sqlparser::ast::Statement as Ast;
 use freestone_storage::{Snapshot, Store, Table, Transaction};
 use parking_lot::Mutex;
 
 use crate::copy;
 use crate::error::{Error, Result};
+use crate::front::{self, Logical};
 use crate::plan::files::open_all;
 use crate::plan::names::{INFORMATION_SCHEMA, Name};
 use crate::plan::relations::{Relations, unknown_table};
@@ -234,8 +234,8 @@ impl Run<'_> {
     }
 
     /// The logical plan of a query.
-    pub(crate) async fn logical(&self, ast: &Ast) -> Result<LogicalPlan> {
-        self.relations(ast).await?.plan(ast)
+    pub(crate) async fn logical(&self, ast: &Ast) -> Result<Logical> {
+        front::planned(&self.relations(ast).await?, ast)
     }
 
     /// The stored table of that name.

@@ -8,7 +8,6 @@ use datafusion::arrow::array::{RecordBatch, RecordBatchOptions};
 use datafusion::arrow::datatypes::{Schema, SchemaRef};
 use datafusion::execution::SendableRecordBatchStream;
 use datafusion::execution::memory_pool::MemoryConsumer;
-use datafusion::logical_expr::LogicalPlan;
 use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
 use datafusion::physical_plan::{ExecutionPlan, execute_stream};
 use datafusion::sql::sqlparser::ast::Statement as Ast;
@@ -18,7 +17,7 @@ use futures::StreamExt;
 use super::Run;
 use crate::advisor::{Foreseen, Watched, Watching};
 use crate::error::Result;
-use crate::plan::naming::result_names;
+use crate::front::Logical;
 use crate::session::{KnownPlan, Outcome, Rows, lasting, panicked};
 
 impl Run<'_> {
@@ -45,10 +44,10 @@ impl Run<'_> {
         if shared && let Some(plan) = known.find(settings, ast, &self.snapshot) {
             return Ok(plan);
         }
-        let plan = self.logical(ast).await?;
-        let names = result_names(ast, &plan);
+        let plan = self.logical(ast).await?.shown()?;
+        let names = plan.names.clone();
         // Looked at before the plan is made of them.
-        let tables = if shared { lasting(&plan) } else { None };
+        let tables = if shared { lasting(&plan.plan) } else { None };
         let physical = self.physical(&plan).await?;
         let planned = KnownPlan {
             physical,
@@ -117,8 +116,11 @@ impl Run<'_> {
         Ok(batches)
     }
 
-    pub(crate) async fn physical(&self, plan: &LogicalPlan) -> Result<Arc<dyn ExecutionPlan>> {
-        Ok(crate::engine::planned(plan, self.state()).await?)
+    pub(crate) async fn physical(&self, plan: &Logical) -> Result<Arc<dyn ExecutionPlan>> {
+        Ok(match plan.is_typed() {
+            true => crate::engine::planned_lowered(plan.plan.clone(), self.state()).await?,
+            false => crate::engine::planned(&plan.plan, self.state()).await?,
+        })
     }
 }
 

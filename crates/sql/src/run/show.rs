@@ -170,8 +170,8 @@ impl Run<'_> {
     /// DESCRIBE SELECT …: the columns of its result.
     pub(super) async fn describe_query(&self, ast: &Ast) -> Result<Outcome> {
         let plan = self.logical(ast).await?;
-        let plan = crate::plan::naming::rename_output(ast, plan)?;
-        described(&Arc::new(plan.schema().as_arrow().clone()))
+        let plan = plan.shown()?.renamed(ast)?;
+        described(&Arc::new(plan.plan.schema().as_arrow().clone()))
     }
 
     pub(super) fn set(&self, set: &Set) -> Result<Outcome> {

@@ -11,7 +11,6 @@ use super::create::unknown_schema;
 use crate::error::{Error, Result};
 use crate::plan::expression::printed;
 use crate::plan::names::{file_name, fold, quoted, table_name};
-use crate::plan::naming::rename_output;
 use crate::session::Outcome;
 
 impl Run<'_> {
@@ -23,13 +22,13 @@ impl Run<'_> {
         refuse_files(&ast)?;
         let plan = self.logical(&Ast::Query(view.query.clone())).await?;
         let given = view.columns.len();
-        if given > plan.schema().fields().len() {
+        if given > plan.names.len() {
             return Err(Error::new(
                 "42601",
                 "CREATE VIEW specifies more column names than columns",
             ));
         }
-        rename_output(&ast, self.logical(&ast).await?)?;
+        self.logical(&ast).await?.renamed(&ast)?;
         self.edit(|edit| {
             if edit.catalog().table(&name.schema, &name.name).is_some() {
                 let (code, what) = if view.or_replace {

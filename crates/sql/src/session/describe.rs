@@ -26,7 +26,6 @@ use crate::error::Result;
 use crate::parameter;
 use crate::plan::expression::printed;
 use crate::plan::names::{Name, fold, table_name};
-use crate::plan::naming::result_names;
 use crate::run::{Run, changes_rows, explain, is_default};
 use crate::statement::parse_one;
 
@@ -151,13 +150,18 @@ impl Prepared {
                     .map_err(|_| first)?
             }
         };
-        for (name, kind) in plan.get_parameter_types().unwrap_or_default() {
+        for (number, kind) in plan.parameters.iter().enumerate() {
+            if let Some(kind) = kind {
+                types.entry(number).or_insert(kind.arrow());
+            }
+        }
+        for (name, kind) in plan.plan.get_parameter_types().unwrap_or_default() {
             let number = name.trim_start_matches('$').parse::<usize>();
             if let (Ok(number @ 1..), Some(kind)) = (number, kind) {
                 types.entry(number - 1).or_insert(kind);
             }
         }
-        let fields = plan.schema().fields().iter().zip(result_names(ast, &plan));
+        let fields = plan.plan.schema().fields().iter().zip(&plan.names);
         let fields = fields.map(|(field, name)| field.as_ref().clone().with_name(name));
         Ok(Arc::new(Schema::new(fields.collect::<Vec<Field>>())))
     }

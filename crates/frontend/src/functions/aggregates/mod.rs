@@ -101,27 +101,27 @@ pub enum Extreme {
     Greatest,
 }
 
-/// What is known of the rows of a group.
+/// The knowledge of a group's rows, from which its result is computed.
 pub trait State: Send {
     /// Adds rows; of ordered aggregates in their order, of DISTINCT ones each value once.
     /// Rows that FILTER drops, and those that `skips_nulls` passes over, never come. The
     /// call's `rows` is the number of rows, which `count(*)` cannot learn from arguments.
     ///
     /// # Errors
-    /// Those of the aggregate.
+    /// Errors of the aggregate.
     fn add(&mut self, call: &Call<'_>, arguments: &[ArrayRef]) -> Result<()>;
 
     /// The result, an array of one row. It may be asked for again, and after more rows.
     ///
     /// # Errors
-    /// Those of the aggregate.
+    /// Errors of the aggregate.
     fn result(&mut self, call: &Call<'_>) -> Result<ArrayRef>;
 
     /// Takes back the rows that were added first, if the aggregate can. After `false` the
     /// state is of no more use, and the group must be computed anew.
     ///
     /// # Errors
-    /// Those of the aggregate.
+    /// Errors of the aggregate.
     fn remove(&mut self, _call: &Call<'_>, _arguments: &[ArrayRef]) -> Result<bool> {
         Ok(false)
     }

@@ -254,7 +254,7 @@ impl State for Mode {
     }
 }
 
-/// What is asked of a hypothetical row.
+/// A question about a hypothetical row.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Place {
     Rank,
@@ -349,8 +349,15 @@ impl State for Hypothetical {
     }
 }
 
+/// The type of the ordered argument, which comes after the direct ones.
+fn as_ordered() -> Returns {
+    Returns::Of(Arc::new(|types| {
+        types.last().cloned().unwrap_or(Type::Text)
+    }))
+}
+
 /// An array of a percentile for each fraction.
-fn arrays_of_argument() -> Returns {
+fn arrays_of_ordered() -> Returns {
     Returns::Of(Arc::new(|types| {
         types.last().cloned().unwrap_or(Type::Text).array()
     }))
@@ -449,8 +456,8 @@ pub(super) fn register(c: &mut Catalogue) {
         );
         set.within_group(&[direct])
     };
-    c.add_aggregate(set(as_argument(), Float8));
-    c.add_aggregate(set(arrays_of_argument(), many));
+    c.add_aggregate(set(as_ordered(), Float8));
+    c.add_aggregate(set(arrays_of_ordered(), many));
     for name in ["quantile_disc", "quantile"] {
         let state = quantile(Discrete, None);
         c.add_aggregate(plain(name, &[AnyElement, Float8], as_argument(), state));

@@ -263,10 +263,16 @@ pub fn record_from_text(call: &Call<'_>, array: &ArrayRef) -> Result<ArrayRef> {
     let mut fields: Vec<StringViewBuilder> = Vec::new();
     fields.resize_with(types.len(), StringViewBuilder::new);
     for text in texts(array)? {
-        let given = text
-            .map(|text| parse_record(text, types.len()))
-            .transpose()?;
-        let mut given = given.unwrap_or_default().into_iter();
+        let mut given = Vec::with_capacity(types.len());
+        let parsed = text.map_or(Ok(()), |text| parse_record(text, types.len(), &mut given));
+        if let Err(error) = parsed {
+            for (field, (_, ty)) in given.into_iter().zip(types.iter()) {
+                let field: ArrayRef = Arc::new(StringViewArray::from(vec![field]));
+                from_texts(field, ty, call.session)?;
+            }
+            return Err(error);
+        }
+        let mut given = given.into_iter();
         for field in &mut fields {
             field.append_option(given.next().flatten());
         }

@@ -8,17 +8,18 @@ use std::sync::Arc;
 
 use arrow_array::builder::StringViewBuilder;
 use arrow_array::cast::AsArray;
-use arrow_array::{Array, ArrayRef, Int32Array};
+use arrow_array::{Array, ArrayRef, Int32Array, UInt32Array};
 use arrow_buffer::NullBuffer;
+use arrow_select::take::take;
 
 use super::access::integers;
-use super::casts::output;
+use super::casts::{apply, output};
 use super::lists::{Lists, MOST_ELEMENTS, Picker, Shape, too_many_elements};
-use super::lists::{argument, argument_type, element_of, kernel};
+use super::lists::{argument, argument_type, element_of, kernel, reformed};
 use crate::error::{Error, Result};
 use crate::functions::kernel::{Call, Column, Input, Kernel, Str};
 use crate::functions::ordering::{depth, equality};
-use crate::functions::{Catalogue, Returns, scalar};
+use crate::functions::{Catalogue, Returns, cast_between, scalar};
 use crate::types::Type::{
     self, AnyArray, AnyCompatible, AnyCompatibleArray, AnyElement, Int4, Text,
 };
@@ -82,6 +83,12 @@ pub(super) fn register(c: &mut Catalogue) {
     c.add(scalar("array_remove", &search, AnyCompatibleArray, kernel(remove)).with_nulls());
     let pair = [AnyCompatibleArray, AnyCompatible, AnyCompatible];
     c.add(scalar("array_replace", &pair, AnyCompatibleArray, kernel(replace)).with_nulls());
+    // Of arrays of several dimensions, single elements are replaced.
+    let same = Returns::Of(Arc::new(|types: &[Type]| {
+        types.first().cloned().unwrap_or(Text)
+    }));
+    let any = [AnyArray, Type::Any, Type::Any];
+    c.add(scalar("array_replace", &any, same, kernel(replace)).with_nulls());
     c.add(scalar("array_to_string", &[AnyArray, Text], Text, kernel(join)).stable());
     let with_null = scalar(
         "array_to_string",
@@ -168,8 +175,8 @@ fn fill(call: &Call<'_>, columns: &[Column]) -> Result<ArrayRef> {
     let element = argument_type(call, 0)?;
     let levels = depth(call.returns).saturating_sub(depth(element));
     let mut shape = Shape::new(levels);
-    let mut picker = Picker::new(element, &[&value.array], call.rows)?;
-    let mut total = 0usize;
+    let width = element.arrow().primitive_width().unwrap_or(16);
+    let mut places: Vec<u32> = Vec::new();
     for row in 0..call.rows {
         let given = numbers(&lists, row)?;
         let lower = bounds
@@ -197,9 +204,13 @@ fn fill(call: &Call<'_>, columns: &[Column]) -> Result<ArrayRef> {
             sizes.push(size);
             count = count.saturating_mul(size);
         }
-        total += count;
-        if count > MOST_ELEMENTS || total > MOST_ELEMENTS {
+        let total = places.len().saturating_add(count);
+        if total > MOST_ELEMENTS {
             return Err(too_many_elements());
+        }
+        if total.saturating_mul(width) > 1 << 30 {
+            let message = "array size exceeds the maximum allowed (1073741823)";
+            return Err(Error::new("54000", message));
         }
         if count == 0 {
             sizes.clear();
@@ -210,11 +221,10 @@ fn fill(call: &Call<'_>, columns: &[Column]) -> Result<ArrayRef> {
             )));
         }
         shape.push(&sizes)?;
-        for _ in 0..count {
-            picker.pick(0, value.at(row));
-        }
+        places.resize(total, value.at(row) as u32);
     }
-    shape.around(picker.values()?, None)
+    let values = reformed(&value.array, element)?;
+    shape.around(take(&values, &UInt32Array::from(places), None)?, None)
 }
 
 /// Refuses arrays of several dimensions.
@@ -236,11 +246,17 @@ fn position(call: &Call<'_>, columns: &[Column]) -> Result<ArrayRef> {
     let same = equality(element_of(argument_type(call, 0)?))?;
     let mut result = Vec::with_capacity(call.rows);
     for row in 0..call.rows {
-        let Some(mut range) = lists.range(row) else {
+        // The start is not looked at where there is nothing to search.
+        let Some(mut range) = lists.range(row).filter(|range| !range.is_empty()) else {
             result.push(None);
             continue;
         };
         let first = range.start;
+        // Nor where NULL is looked for in an array without any.
+        if wanted.is_null(row) && !range.clone().any(|at| lists.values.is_null(at)) {
+            result.push(None);
+            continue;
+        }
         if let Some(starts) = &starts {
             let start = starts.get(row).copied().flatten();
             let start =
@@ -303,13 +319,24 @@ fn remove(call: &Call<'_>, columns: &[Column]) -> Result<ArrayRef> {
 fn replace(call: &Call<'_>, columns: &[Column]) -> Result<ArrayRef> {
     let levels = depth(argument_type(call, 0)?);
     let lists = Lists::of(argument(columns, 0)?)?;
-    let (old, new) = (argument(columns, 1)?, argument(columns, 2)?);
     let inner = call.returns.innermost();
-    if depth(argument_type(call, 1)?) > 0 || depth(argument_type(call, 2)?) > 0 {
-        return Err(Error::unsupported(
-            "array_replace replaces elements, and no arrays within arrays",
-        ));
-    }
+    let element = |at: usize| -> Result<Column> {
+        let (column, ty) = (argument(columns, at)?, argument_type(call, at)?);
+        if ty.base() == inner.base() {
+            return Ok(column.clone());
+        }
+        let cast = cast_between(ty, inner)
+            .filter(|_| depth(ty) == 0)
+            .ok_or_else(|| {
+                let message = format!("array_replace replaces elements of {inner}, and no {ty}");
+                Error::new("42883", message)
+            })?;
+        Ok(Column {
+            array: apply(&cast, &column.array, ty, inner, call.session)?,
+            constant: column.constant,
+        })
+    };
+    let (old, new) = (element(1)?, element(2)?);
     let same = equality(argument_type(call, 0)?.innermost())?;
     let values = match call.rows {
         0 => arrow_array::new_empty_array(&inner.arrow()),

@@ -36,7 +36,10 @@ pub(super) fn register(c: &mut Catalogue) {
         let bad = || Error::new("22023", format!("invalid encoding name \"{name}\""));
         match named(name).ok_or_else(bad)? {
             Charset::Utf8 => count(checked(bytes)?.chars().count()),
-            Charset::Latin1 | Charset::Ascii => count(bytes.len()),
+            charset => {
+                no_zero(charset, bytes)?;
+                count(bytes.len())
+            }
         }
     });
     c.add(scalar("length", &[Bytea, Name], Int4, kernel));
@@ -60,17 +63,13 @@ fn convert(bytes: &[u8], from: &str, to: &str) -> Result<Vec<u8>> {
     };
     let source = named(from).ok_or_else(|| bad("source", from))?;
     let target = named(to).ok_or_else(|| bad("destination", to))?;
+    no_zero(source, bytes)?;
     match (source, target) {
-        (Charset::Latin1, Charset::Utf8) => {
-            if bytes.contains(&0) {
-                return Err(invalid("LATIN1", &[0]));
-            }
-            Ok(bytes
-                .iter()
-                .map(|byte| char::from(*byte))
-                .collect::<String>()
-                .into_bytes())
-        }
+        (Charset::Latin1, Charset::Utf8) => Ok(bytes
+            .iter()
+            .map(|byte| char::from(*byte))
+            .collect::<String>()
+            .into_bytes()),
         (Charset::Utf8, Charset::Latin1) => {
             let code = |c: char| {
                 u8::try_from(u32::from(c)).map_err(|_| {
@@ -88,6 +87,15 @@ fn convert(bytes: &[u8], from: &str, to: &str) -> Result<Vec<u8>> {
         // No meaning is no conversion, but the result is a text.
         (Charset::Utf8, _) | (_, Charset::Utf8) => Ok(checked(bytes)?.as_bytes().to_vec()),
         _ => Ok(bytes.to_vec()),
+    }
+}
+
+/// Refuses the character of code 0 in a character set of single bytes.
+fn no_zero(charset: Charset, bytes: &[u8]) -> Result<()> {
+    match charset {
+        Charset::Latin1 if bytes.contains(&0) => Err(invalid("LATIN1", &[0])),
+        Charset::Ascii if bytes.contains(&0) => Err(invalid("SQL_ASCII", &[0])),
+        _ => Ok(()),
     }
 }
 

@@ -46,7 +46,7 @@ const FIELDS: &[(&str, &str)] = &[
     ("millennium", "millennium"),
 ];
 
-/// The same of fields that an interval has not.
+/// Such functions of fields that an interval has not.
 const DATE_FIELDS: &[(&str, &str)] = &[
     ("week", "week"),
     ("weekofyear", "week"),

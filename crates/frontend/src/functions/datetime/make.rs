@@ -1,5 +1,7 @@
 //! Dates and times of numbers, and AT TIME ZONE.
 
+use std::cell::RefCell;
+
 use super::super::kernel::{
     Date, F64, I32, Span, Stamp, Str, Time, TimeTz, f1, f3, f6, f7, w2, w6, w7,
 };
@@ -15,6 +17,7 @@ use crate::values::datetime::{
 };
 
 /// A clock that a zone given by name means.
+#[derive(Clone)]
 pub(super) enum Clock {
     /// One offset, in seconds east of UTC.
     East(i32),
@@ -52,9 +55,23 @@ impl Clock {
     }
 }
 
+thread_local! {
+    /// The zone that was named last, so that it is not looked for in every row.
+    static LAST: RefCell<Option<(String, Clock)>> = const { RefCell::new(None) };
+}
+
 /// The clock of a zone's name or abbreviation.
 pub(super) fn clock(name: &str) -> Result<Clock> {
-    named_clock(name, false)
+    LAST.with_borrow_mut(|last| {
+        if let Some((known, clock)) = last
+            && known == name
+        {
+            return Ok(clock.clone());
+        }
+        let clock = named_clock(name, false)?;
+        *last = Some((name.to_owned(), clock.clone()));
+        Ok(clock)
+    })
 }
 
 fn named_clock(name: &str, numbers: bool) -> Result<Clock> {
@@ -136,12 +153,21 @@ fn zones(c: &mut Catalogue) {
     c.add(scalar("timezone", &[of::SPAN, of::TIMETZ], of::TIMETZ, f));
 }
 
-/// Days since 1970-01-01; a negative year is before Christ.
-fn days(year: i32, month: i32, day: i32) -> Result<i64> {
-    // The errors show years as they are counted: 1 BC is 0.
-    let counted = if year < 0 { year + 1 } else { year };
-    let shown = format!("{counted}-{month:02}-{day:02}");
-    let bad = || Error::new("22008", format!("date field value out of range: {shown}"));
+/// A year as it is counted: 1 BC is 0.
+fn counted(year: i32) -> i32 {
+    if year < 0 { year + 1 } else { year }
+}
+
+/// Days since 1970-01-01; a negative year is before Christ. Errors show the year as `named`.
+fn days(year: i32, month: i32, day: i32, named: i32) -> Result<i64> {
+    let counted = counted(year);
+    let shown = || format!("{named}-{month:02}-{day:02}");
+    let bad = || {
+        Error::new(
+            "22008",
+            format!("date field value out of range: {}", shown()),
+        )
+    };
     let valid = year != 0
         && (1..=12).contains(&month)
         && day >= 1
@@ -151,7 +177,10 @@ fn days(year: i32, month: i32, day: i32) -> Result<i64> {
     }
     let days = calendar::days_of(counted.into(), month.into(), day.into());
     if !(calendar::FIRST_DATE..=calendar::LAST_DATE).contains(&days) {
-        return Err(Error::new("22008", format!("date out of range: {shown}")));
+        return Err(Error::new(
+            "22008",
+            format!("date out of range: {}", shown()),
+        ));
     }
     Ok(days)
 }
@@ -209,7 +238,7 @@ fn time(hour: i32, minute: i32, second: f64) -> Result<i64> {
 
 /// A timestamp of numbers.
 fn stamp(y: i32, mo: i32, d: i32, h: i32, mi: i32, s: f64) -> Result<i64> {
-    let (days, time) = (days(y, mo, d)?, time(h, mi, s)?);
+    let (days, time) = (days(y, mo, d, y)?, time(h, mi, s)?);
     calendar::stamp_of(days, time).ok_or_else(|| {
         let second = seconds_shown(s);
         let shown = format!("{y}-{mo:02}-{d:02} {h}:{mi:02}:{second}");
@@ -258,7 +287,7 @@ pub(super) fn of_epoch(seconds: f64) -> Result<i64> {
     // Seconds are rounded as counted from 2000.
     const MIDDLE: i64 = calendar::DAYS_TO_2000 * 86_400;
     let micros = ((seconds - MIDDLE as f64) * 1e6).round_ties_even();
-    if !(micros.abs() < 9.3e18) {
+    if micros.abs() >= 9.3e18 {
         return Err(out());
     }
     let utc = (micros as i64).checked_add(MIDDLE * SECOND);
@@ -269,7 +298,7 @@ pub(super) fn register(c: &mut Catalogue) {
     zones(c);
     let int = || Type::Int4;
     let float = || Type::Float8;
-    let f = f3::<I32, I32, I32, Date>(|y, m, d| calendar::date_from(days(y, m, d)?));
+    let f = f3::<I32, I32, I32, Date>(|y, m, d| calendar::date_from(days(y, m, d, counted(y))?));
     let f = scalar("make_date", &[int(), int(), int()], of::DATE, f);
     c.add(f.named(&["year", "month", "day"], &[]));
     let f = f3::<I32, I32, F64, Time>(time);

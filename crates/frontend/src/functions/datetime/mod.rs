@@ -26,13 +26,16 @@ mod scan;
 mod template;
 mod truncate;
 
+#[cfg(test)]
+mod tests;
+
 use std::cell::RefCell;
 use std::rc::Rc;
 
 use super::kernel::Call;
 use super::{Catalogue, Session};
 use crate::types::Type;
-use crate::values::datetime::Locale;
+use crate::values::datetime::{Locale, timetz_bytes as timetz, timetz_parts};
 
 /// DATE, TIME, … without modifiers, as signatures have them.
 mod of {
@@ -108,19 +111,4 @@ fn decimals(ty: &Type) -> Option<u8> {
         Type::Time(n) | Type::TimeTz(n) | Type::Timestamp(n) | Type::TimestampTz(n) => *n,
         _ => None,
     }
-}
-
-/// The bytes of a TIMETZ of microseconds and seconds east of UTC.
-fn timetz(time: i64, east: i32) -> [u8; 12] {
-    let mut bytes = [0; 12];
-    bytes[..8].copy_from_slice(&time.to_le_bytes());
-    bytes[8..].copy_from_slice(&east.saturating_neg().to_le_bytes());
-    bytes
-}
-
-/// Microseconds and seconds east of UTC of a TIMETZ.
-fn timetz_parts(bytes: [u8; 12]) -> (i64, i32) {
-    let [a, b, c, d, e, f, g, h, i, j, k, l] = bytes;
-    let time = i64::from_le_bytes([a, b, c, d, e, f, g, h]);
-    (time, i32::from_le_bytes([i, j, k, l]).saturating_neg())
 }

@@ -162,14 +162,14 @@ pub(super) enum Ending {
     None,
     /// `st`, `nd`, `rd`, `th`.
     Small,
-    /// The same in capital letters.
+    /// `ST`, `ND`, `RD`, `TH`.
     Capital,
 }
 
 /// A pattern with its modifiers.
 #[derive(Clone, Debug)]
 pub(super) struct Pattern {
-    /// What it stands for.
+    /// Its meaning.
     pub(super) key: Key,
     /// As it is written in the template.
     pub(super) name: String,

@@ -213,7 +213,8 @@ pub(super) fn register(c: &mut Catalogue) {
         f1::<Span, Bool>(|_| Ok(true)),
     ));
     ages(c);
-    let justify: [(_, fn(&Interval) -> Result<Interval>); 3] = [
+    type Justified = fn(&Interval) -> Result<Interval>;
+    let justify: [(_, Justified); 3] = [
         ("justify_hours", Interval::justified_hours),
         ("justify_days", Interval::justified_days),
         ("justify_interval", Interval::justified),

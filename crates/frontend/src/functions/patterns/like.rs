@@ -208,11 +208,21 @@ fn matched(tokens: &[Token], text: &[u8], binary: bool) -> Result<bool> {
                 continue;
             }
             Some(Token::Many) => {
-                token += 1;
-                if tokens.get(token).is_none() {
-                    return Ok(true);
+                // Single characters behind it are taken at once.
+                while let Some(Token::Many | Token::One) = tokens.get(token) {
+                    if tokens.get(token) == Some(&Token::One) {
+                        if at >= text.len() {
+                            return Ok(false);
+                        }
+                        at += width(at);
+                    }
+                    token += 1;
                 }
-                last = Some((token, at));
+                match tokens.get(token) {
+                    None => return Ok(true),
+                    Some(Token::Open) => return Err(open()),
+                    Some(_) => last = Some((token, at)),
+                }
                 continue;
             }
             Some(Token::Open) => return Err(open()),

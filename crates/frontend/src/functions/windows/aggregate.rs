@@ -35,7 +35,7 @@ const JOINED: usize = 1024;
 /// arguments, which have a value for each row; `filter` says which rows FILTER keeps.
 ///
 /// # Errors
-/// Those of the aggregate.
+/// Errors of the aggregate.
 pub fn over_frames(
     call: &Call<'_>,
     aggregate: &Aggregate,

@@ -11,8 +11,9 @@
 //! frames in linear time. For RANGE with an offset the caller gives the order values and, for
 //! each end, the values at which it lies: each row's order value plus or minus the offset. It
 //! computes them with the operators of the order column's type, or by [`boundary`], which
-//! knows numbers and does not overflow. A date plus an interval is a timestamp, so that dates
-//! must be given as timestamps.
+//! knows numbers and times of day and does not overflow. A date plus an interval is a
+//! timestamp, so that dates must be given as timestamps. A time of day plus an interval begins
+//! anew at midnight, which a frame must not: times of day are left to [`boundary`].
 //!
 //! Rows whose order value is NULL are in one another's frames, and in no others that have an
 //! offset at that end.
@@ -27,13 +28,15 @@ use std::sync::Arc;
 use arrow_array::cast::AsArray;
 use arrow_array::types::{
     Decimal128Type, Float32Type, Float64Type, Int16Type, Int32Type, Int64Type,
+    IntervalMonthDayNanoType, Time64MicrosecondType,
 };
 use arrow_array::{Array, ArrayRef, ArrowPrimitiveType, PrimitiveArray};
-use arrow_schema::DataType;
+use arrow_schema::{DataType, TimeUnit};
 
 use crate::error::{Error, Result};
 use crate::functions::aggregates::Direction;
 use crate::functions::ordering::Comparator;
+use crate::values::Interval;
 
 /// In which units offsets count.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -100,7 +103,7 @@ impl Default for Frame {
     }
 }
 
-/// What RANGE with an offset needs to know of the order column.
+/// The order column's values, as RANGE with an offset needs them.
 pub struct Ranges<'a> {
     /// The order values of the partition's rows, in order.
     pub keys: &'a ArrayRef,
@@ -108,7 +111,7 @@ pub struct Ranges<'a> {
     /// says that the value is beyond the type's limits; the caller refuses an offset that is
     /// NULL ([`null_offset`]). Rows whose order value is NULL need none.
     pub start: Option<&'a ArrayRef>,
-    /// The same of frames' ends.
+    /// The values at which frames end, if the end has an offset.
     pub end: Option<&'a ArrayRef>,
     /// The comparison of order values with those at which frames start and end.
     pub compare: &'a Comparator,
@@ -366,8 +369,9 @@ fn range_ends(end: End, preceding: bool, rows: usize, ranges: &Ranges<'_>) -> Re
 }
 
 /// The values at which frames with a RANGE offset start or end, for order values that are
-/// numbers and an offset of the same type (one row). A value beyond the type's limits is NULL.
-/// `None` for other types, whose operators the caller must use.
+/// numbers and an offset of the same type (one row), or times of day and an interval. A value
+/// beyond the type's limits is NULL. `None` for other types, whose operators the caller must
+/// use.
 ///
 /// # Errors
 /// `22004` for an offset that is NULL, `22013` for one that is negative or not a number.
@@ -383,7 +387,7 @@ pub fn boundary(
     }
     // Nothing is added to NULLs, and a wrong offset does no harm.
     let any = keys.null_count() < keys.len();
-    // What precedes is less in ascending order.
+    // Preceding values are less in ascending order.
     let minus = is_preceding != direction.descending;
     macro_rules! integers {
         ($arrow:ident) => {{
@@ -413,6 +417,24 @@ pub fn boundary(
                 })
             })
         }};
+    }
+    let microseconds = DataType::Time64(TimeUnit::Microsecond);
+    if let (true, Some(by)) = (
+        *keys.data_type() == microseconds,
+        offset.as_primitive_opt::<IntervalMonthDayNanoType>(),
+    ) {
+        // Months and days do not count.
+        let by = Interval::from(by.value(0)).micros;
+        if by < 0 && any {
+            return Err(negative_offset());
+        }
+        return Ok(Some(mapped::<Time64MicrosecondType>(
+            keys,
+            |key| match minus {
+                true => key.checked_sub(by),
+                false => key.checked_add(by),
+            },
+        )));
     }
     if keys.data_type() != offset.data_type() {
         return Ok(None);

@@ -20,6 +20,7 @@ use arrow_select::take::take;
 use super::{Catalogue, Partition, WindowFunction, WindowKernel};
 use crate::error::{Error, Result};
 use crate::functions::Returns;
+use crate::functions::arrays::lists::reformed;
 use crate::functions::kernel::{Call, I32, Input};
 use crate::types::Type;
 
@@ -105,12 +106,16 @@ fn distant(counted: &Counted, rows: usize, row: usize, distance: i64) -> Option<
 
 /// `lag` and `lead`.
 fn shifted(sign: i64) -> WindowKernel {
-    Arc::new(move |_, partition| {
-        let values = partition.argument(0)?;
+    Arc::new(move |call, partition| {
+        // NUMERIC values and defaults may come with scales of their own.
+        let values = &reformed(partition.argument(0)?, call.returns)?;
         let counted = Counted::of(partition, values);
         let offsets = partition.arguments.get(1);
         let reader = offsets.map(I32::reader).transpose()?;
         let default = partition.arguments.get(2);
+        let default = default
+            .map(|array| reformed(array, call.returns))
+            .transpose()?;
         let mut found = Vec::with_capacity(partition.rows);
         // A NULL offset gives NULL, a row outside the default.
         let mut outside = vec![false; partition.rows];
@@ -127,7 +132,7 @@ fn shifted(sign: i64) -> WindowKernel {
             *outside = row.is_none();
             found.push(row);
         }
-        match default {
+        match &default {
             Some(default) if outside.contains(&true) => {
                 let nulls = arrow_array::new_null_array(values.data_type(), 1);
                 let places = found.iter().enumerate().map(|(row, found)| match found {

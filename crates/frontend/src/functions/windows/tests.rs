@@ -12,6 +12,8 @@
 use std::ops::Range;
 use std::sync::Arc;
 
+use arrow_array::cast::AsArray;
+use arrow_array::types::Time64MicrosecondType;
 use arrow_array::{Array, ArrayRef, BooleanArray};
 
 use super::Partition;
@@ -258,6 +260,38 @@ fn nulls_are_ignored() {
         let (_, results) = run(&name, arguments, &order, "asc", frame);
         assert_eq!(results.join("|"), answer, "{name} {arguments} {frame}");
     }
+}
+
+/// A default may have another scale than the values.
+#[test]
+fn lag_gives_one_kind_of_numeric() {
+    let arguments = "numeric(2,1):1.5|2.5;int4:1|1;numeric(10,2):7.25|8.00";
+    let (ty, results) = run("lag", arguments, "int4:1|2", "asc", "ROWS UP CR -");
+    assert_eq!(
+        (ty, results.join("|")),
+        (Type::Numeric(None), "7.25|1.5".to_owned())
+    );
+}
+
+/// Frames of times of day do not go on at midnight.
+#[test]
+fn boundaries_of_times_do_not_wrap() {
+    let keys: ArrayRef = Arc::new(arrow_array::Time64MicrosecondArray::from(vec![
+        Some(3_600_000_000),
+        Some(84_600_000_000),
+        None,
+    ]));
+    let two_hours = column(&Type::Interval, &[Some("0 0 7200000000")]);
+    let asc = Direction::default();
+    let found = boundary(&keys, &two_hours, true, true, asc)
+        .unwrap()
+        .unwrap();
+    let found = found.as_primitive::<Time64MicrosecondType>();
+    let found: Vec<Option<i64>> = found.iter().collect();
+    assert_eq!(found, [Some(-3_600_000_000), Some(77_400_000_000), None]);
+    let negative = column(&Type::Interval, &[Some("1 0 -1")]);
+    let error = boundary(&keys, &negative, true, true, asc).unwrap_err();
+    assert_eq!(error.sqlstate, "22013");
 }
 
 /// Work that grows with the square of the rows would take minutes here.

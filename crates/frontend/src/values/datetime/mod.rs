@@ -11,6 +11,7 @@
 //! | module | holds |
 //! |---|---|
 //! | `calendar` | days to year, month and day, and back; sums of times and intervals |
+//! | `compare` | the order of values of different types |
 //! | `zone` | time zones: offsets of instants and of local times |
 //! | `lex` | a text's fields: numbers, dates, times, words |
 //! | `read` | fields to dates and times |
@@ -22,6 +23,7 @@
 
 mod abbreviations;
 pub mod calendar;
+mod compare;
 mod lex;
 mod read;
 mod span_read;
@@ -36,6 +38,10 @@ mod tests;
 use crate::error::Error;
 
 pub use calendar::{Parts, add_interval, add_interval_in};
+pub use compare::{
+    compare_date_instant, compare_date_stamp, compare_stamp_instant, compare_timetz, timetz_bytes,
+    timetz_parts,
+};
 pub(crate) use read::{Sane, sane_zone};
 pub use read::{read_date, read_stamp, read_stamp_tz, read_time, read_timetz};
 pub use span_read::{SpanField, SpanFields, read_interval};

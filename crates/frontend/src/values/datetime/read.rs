@@ -31,7 +31,7 @@ mod part {
     pub(super) const ERA: u32 = 2048;
     pub(super) const SUMMER: u32 = 4096;
     pub(super) const DATE: u32 = YEAR | MONTH | DAY;
-    pub(super) const TIME: u32 = HOUR | MINUTE | SECOND;
+    pub(super) const TIME: u32 = HOUR | MINUTE | SECOND | FRACTION;
 }
 
 type Read<T> = std::result::Result<T, Refused>;
@@ -77,7 +77,7 @@ fn integer(text: &str) -> Read<(i32, &str)> {
     Ok((value, rest))
 }
 
-/// The same of 64 bits.
+/// An integer of 64 bits at the beginning of a text, and the rest.
 pub(super) fn long(text: &str) -> Read<(i64, &str)> {
     let body = text.strip_prefix(['-', '+']).unwrap_or(text);
     let digits = body.bytes().take_while(u8::is_ascii_digit).count();
@@ -728,19 +728,13 @@ impl<'a> Reader<'a> {
                         self.zone_name(text)?
                     }
                 }
-                Kind::Time => {
-                    self.take_time_label()?;
-                    self.clock_field(text)?
-                }
+                // A label before it is that of a later number.
+                Kind::Time => self.clock_field(text)?,
                 Kind::Offset => {
                     self.given = Given::East(offset(text)?);
                     part::ZONE
                 }
                 Kind::Number => match self.label.take() {
-                    // Parts of a time have no labels here.
-                    Some(Unit::Hour | Unit::Minute | Unit::Second) => {
-                        return Err(Refused::Format);
-                    }
                     Some(label) => self.labelled(label, text, part::DATE)?,
                     None => match text.find('.') {
                         Some(_) if date_ahead(at) && last == Some(Kind::Date) => self.date(text)?,

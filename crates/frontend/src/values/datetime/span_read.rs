@@ -314,7 +314,11 @@ fn words(text: &str, style: IntervalStyle, of: SpanFields) -> Read<Sum> {
             }
             Kind::Word | Kind::Special => match text {
                 "@" => {}
-                "ago" => ago = true,
+                "ago" => {
+                    ago = true;
+                    // A number before it needs a unit of its own.
+                    next = Some(Unit::Time);
+                }
                 _ => next = Some(unit(text).ok_or(Refused::Format)?),
             },
         }

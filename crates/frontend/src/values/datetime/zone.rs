@@ -51,7 +51,7 @@ pub struct Clock {
 pub(crate) enum Abbreviated {
     /// Seconds east of UTC.
     East(i32),
-    /// What the zone's history says.
+    /// The offset that the zone's history gives.
     In(Zone),
 }
 
@@ -317,6 +317,7 @@ fn posix(text: &str) -> Option<Zone> {
             west % 60
         )
     };
+    let least = ahead.map_or(0, i32::abs);
     let ahead = ahead.map(offset).unwrap_or_default();
     // The library reads names of three letters and more only.
     let named = |name: &str, other: &str| {
@@ -330,9 +331,14 @@ fn posix(text: &str) -> Option<Zone> {
         };
         format!("<{name}>")
     };
-    let (name, summer) = (named(name, "-00"), named(summer, "-01"));
-    let zone = TimeZone::posix(&format!("{name}{}{summer}{ahead}{rule}", offset(west)));
-    zone.ok().map(Zone::Ruled)
+    let (standard, summer) = (named(name, "-00"), named(summer, "-01"));
+    let rules = format!("{standard}{}{summer}{ahead}{rule}", offset(west));
+    match TimeZone::posix(&rules) {
+        Ok(zone) => Some(Zone::Ruled(zone)),
+        // The library holds offsets of a day. Further ones have no summer here.
+        Err(_) if west.abs().max(least) > 25 * 3600 => Some(Zone::fixed(-west, name)),
+        Err(_) => None,
+    }
 }
 
 fn posix_name(text: &str) -> Option<(&str, &str)> {

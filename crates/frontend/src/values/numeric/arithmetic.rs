@@ -172,6 +172,28 @@ impl Numeric {
         self.at_scale(0, Mode::Floor)
     }
 
+    /// Times ten to a power: the point is moved, and the scale with it where it can be.
+    ///
+    /// # Errors
+    /// `22003` if it is too long.
+    pub(crate) fn moved(&self, power: i64) -> Result<Self> {
+        let scale = i64::from(self.scale()) - power;
+        match (&self.0, u32::try_from(scale)) {
+            (Small(value, _), Ok(scale)) if scale <= MOST_SCALE => Ok(Self::new(*value, scale)),
+            (Small(..) | Big(..), _) if scale.abs() > 1 << 18 => Err(overflow()),
+            (Small(..) | Big(..), Ok(scale)) => {
+                let integer = self.integer().unwrap_or_default();
+                Ok(Self::of_big(integer.into_owned(), scale))
+            }
+            (Small(..) | Big(..), Err(_)) => {
+                let factor = big_pow10(scale.unsigned_abs() as u32);
+                let integer = self.integer().unwrap_or_default();
+                Self::checked(integer.as_ref() * factor, 0)
+            }
+            _ => Ok(self.clone()),
+        }
+    }
+
     /// With the other sign.
     #[must_use]
     pub fn neg(&self) -> Self {

@@ -234,7 +234,7 @@ impl Numeric {
     }
 
     /// The power of ten of the first digit that is not zero; `None` for zero.
-    fn lead(&self) -> Option<i64> {
+    pub(crate) fn lead(&self) -> Option<i64> {
         match self.digits() {
             0 => None,
             digits => Some(digits as i64 - 1 - i64::from(self.scale())),

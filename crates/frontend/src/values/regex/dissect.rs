@@ -255,6 +255,25 @@ impl Tree {
         Ok(None)
     }
 
+    /// Takes the texts of all groups within away.
+    fn forget(&self, groups: &mut Groups) {
+        match &self.kind {
+            Kind::Whole | Kind::Same { .. } => {}
+            Kind::Concat(left, right) => {
+                left.forget(groups);
+                right.forget(groups);
+            }
+            Kind::Alt(branches) => branches.iter().for_each(|branch| branch.forget(groups)),
+            Kind::Group(number, tree) => {
+                if let Some(group) = groups.get_mut(*number) {
+                    *group = None;
+                }
+                tree.forget(groups);
+            }
+            Kind::Repeat { of, .. } => of.forget(groups),
+        }
+    }
+
     /// Ends of matches from a place, the preferred ones first.
     fn candidates(&self, run: &mut Run<'_>, from: usize, to: usize) -> Result<Vec<usize>> {
         let mut ends = run.ends(self.program, from, to)?;
@@ -376,6 +395,15 @@ fn rounds(
 ) -> Result<bool> {
     let (from, to) = (range.start, range.end);
     if from == to && least == 0 {
+        // One round that matches nothing, if there can be one and rounds are not lazy.
+        if tree.lazy {
+            return Ok(true);
+        }
+        let before = groups.clone();
+        let one = run.exactly(tree.program, from, to)? && tree.divided(run, from, to, groups)?;
+        if !one {
+            *groups = before;
+        }
         return Ok(true);
     }
     let least = least.max(1);
@@ -413,6 +441,8 @@ fn rounds(
         let mut start = from;
         let mut all = true;
         for end in &ends {
+            // A round does not keep what the one before it matched.
+            tree.forget(groups);
             if !tree.divided(run, start, *end, groups)? {
                 all = false;
                 break;

@@ -162,6 +162,9 @@ pub fn parse(pattern: &str, mut options: Options) -> Result<Parsed> {
         (options.syntax, text) = match (rest.strip_prefix('='), rest.strip_prefix(':')) {
             (Some(plain), _) => (Syntax::Literal, plain),
             (_, Some(advanced)) => (Syntax::Advanced, advanced),
+            _ if rest.starts_with('?') => {
+                return Err(invalid("invalid regexp (reg version 0.8)"));
+            }
             _ => return Err(invalid("quantifier operand invalid")),
         };
     }
@@ -328,6 +331,14 @@ impl Parser {
                 Atom::Nothing => continue,
             };
             self.skip()?;
+            // A star behind the start is a star in basic expressions.
+            if self.is_basic() && matches!(node, Node::Place(Place::Start | Place::LineStart)) {
+                parts.push(node);
+                if self.eat("*") {
+                    parts.push(self.set('*'));
+                }
+                continue;
+            }
             let node = match self.quantifier()? {
                 Some(_) if !repeats => return Err(invalid("quantifier operand invalid")),
                 Some((least, most, lazy)) => {
@@ -413,7 +424,10 @@ impl Parser {
             number = Some(more);
             self.at += 1;
         }
-        number.ok_or_else(|| invalid("invalid repetition count(s)"))
+        number.ok_or_else(|| match self.peek() {
+            None => invalid("braces {} not balanced"),
+            Some(_) => invalid("invalid repetition count(s)"),
+        })
     }
 
     fn set(&self, c: char) -> Node {
@@ -705,6 +719,9 @@ impl Parser {
                     Element::Range => '-',
                     Element::Class(..) => return Err(invalid("invalid character range")),
                 };
+                if self.peek().is_none() {
+                    return Err(invalid("brackets [] not balanced"));
+                }
                 if from > to {
                     return Err(invalid("invalid character range"));
                 }

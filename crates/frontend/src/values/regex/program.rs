@@ -172,10 +172,33 @@ impl Machine {
             Node::Same(number, _) => {
                 let body = self.bodies.get(*number).cloned().flatten();
                 let body = body.ok_or_else(|| invalid("invalid backreference number"))?;
-                self.emit(&body, looks, deeper)?;
+                self.emit(&without_places(&body), looks, deeper)?;
             }
         }
         Ok(())
+    }
+}
+
+/// An expression without its places: the text of a group is compared wherever it stands.
+fn without_places(node: &Node) -> Node {
+    let all = |parts: &[Node]| parts.iter().map(without_places).collect();
+    match node {
+        Node::Place(_) | Node::Look { .. } => Node::Empty,
+        Node::Empty | Node::Set(_) | Node::Same(..) => node.clone(),
+        Node::Concat(parts) => Node::Concat(all(parts)),
+        Node::Alt(branches) => Node::Alt(all(branches)),
+        Node::Repeat {
+            node,
+            least,
+            most,
+            lazy,
+        } => Node::Repeat {
+            node: Box::new(without_places(node)),
+            least: *least,
+            most: *most,
+            lazy: *lazy,
+        },
+        Node::Group(_, node) => without_places(node),
     }
 }
 

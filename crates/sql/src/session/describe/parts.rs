@@ -5,7 +5,6 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use datafusion::arrow::datatypes::DataType;
-use datafusion::logical_expr::LogicalPlan;
 use datafusion::sql::sqlparser::ast::{
     ArrayElemTypeDef, Assignment, AssignmentTarget, DataType as SqlType, Expr, ObjectName,
     SelectItem, Statement as Ast, visit_expressions,
@@ -13,6 +12,7 @@ use datafusion::sql::sqlparser::ast::{
 use freestone_storage::Table;
 
 use crate::error::Result;
+use crate::front::{self, Logical};
 use crate::parameter;
 use crate::plan::expression::printed;
 use crate::plan::names::{Name, fold_part};
@@ -50,10 +50,10 @@ pub(super) async fn planned_over(
     run: &Run<'_>,
     ast: &Ast,
     changed: Option<&Name>,
-) -> Result<LogicalPlan> {
+) -> Result<Logical> {
     let mut relations = run.relations(ast).await?;
     relations.row_ids = changed.map(|name| (name.schema.clone(), name.name.clone()));
-    relations.plan(ast)
+    front::planned(&relations, ast)?.shown()
 }
 
 pub(super) fn table_of(session: &Session, name: Name) -> Result<(Name, Arc<Table>)> {

@@ -784,13 +784,7 @@ impl<'a> Evaluator<'_, 'a> {
                         return Ok(None);
                     }
                     let text = unquoted(inside(value.text()));
-                    match pattern.regex.is_match(&*text) {
-                        Ok(found) => Ok(Some(found)),
-                        Err(error) => Err(Stop::Hard(Error::new(
-                            "2201B",
-                            format!("regular expression failed: {error}"),
-                        ))),
-                    }
+                    pattern.regex.is_match(&text).map(Some).map_err(Stop::Hard)
                 };
                 self.any_pair(scope, operand, None, item, matches)
             }

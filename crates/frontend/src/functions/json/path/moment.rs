@@ -78,8 +78,9 @@ impl Fields {
     }
 
     fn days(&self) -> Option<i64> {
-        let (year, month) = (self.year.unwrap_or(0), self.month.unwrap_or(1));
-        let day = self.day.unwrap_or(1);
+        // A month or a day of 0 is one that is missing.
+        let (year, month) = (self.year.unwrap_or(0), self.month.unwrap_or(1).max(1));
+        let day = self.day.unwrap_or(1).max(1);
         let leap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
         let length = match month {
             2 if leap => 29,
@@ -211,10 +212,12 @@ pub(super) fn read(text: &str) -> Result<Moment> {
             rest = text;
             time(&mut rest, &mut fields)?;
         } else if !rest.is_empty() {
-            rest = rest.strip_prefix(['T', ' '])?;
-            time(&mut rest, &mut fields)?;
+            rest = rest.strip_prefix(['T', ' '])?.trim_start_matches(' ');
+            if !rest.is_empty() {
+                time(&mut rest, &mut fields)?;
+            }
         }
-        match rest.is_empty() {
+        match rest.trim_start_matches(' ').is_empty() {
             true => fields.moment(),
             false => None,
         }

@@ -7,6 +7,7 @@ use super::lex::{Lexer, Token};
 use super::tree::{Chain, Head, LAST, Method, Operator, Path, Pattern, Step};
 use crate::error::{Error, Result};
 use crate::values::json::{normal_number, quote, quoted, too_deep};
+use crate::values::regex::{Options, Regex};
 
 /// Levels of brackets, filters and subscripts.
 const MAX_DEPTH: usize = 120;
@@ -534,16 +535,18 @@ fn pattern(text: String, given: &str) -> Result<Pattern> {
             "XQuery \"x\" flag (expanded regular expressions) is not implemented",
         ));
     }
-    let mut source = match has('q') {
-        true => fancy_regex::escape(&text).into_owned(),
-        false => text.clone(),
-    };
-    let letters: String = "ism".chars().filter(|flag| has(*flag)).collect();
-    if !letters.is_empty() {
-        source = format!("(?{letters}){source}");
+    let mut options = Options::default();
+    if has('i') {
+        options.set('i');
     }
-    let regex = fancy_regex::Regex::new(&source)
-        .map_err(|error| Error::new("2201B", format!("invalid regular expression: {error}")))?;
+    if has('q') {
+        options.set('q');
+    } else {
+        // Points and `[^…]` pass over no line's end; `^` and `$` are those of lines.
+        options.no_newline = !has('s');
+        options.lines = has('m');
+    }
+    let regex = Regex::new(&text, options)?;
     Ok(Pattern {
         text,
         flags: "ismxq".chars().filter(|flag| has(*flag)).collect(),

@@ -7,9 +7,9 @@
 use std::fmt::Write;
 
 use crate::values::json::quote;
+use crate::values::regex::Regex;
 
 /// A path.
-#[derive(Clone, Debug)]
 pub(super) struct Path {
     /// Whether missing parts are errors.
     pub strict: bool,
@@ -18,14 +18,12 @@ pub(super) struct Path {
 }
 
 /// A head and the steps from it.
-#[derive(Clone, Debug)]
 pub(super) struct Chain {
     pub head: Box<Head>,
     pub steps: Vec<Step>,
 }
 
 /// The start of a chain.
-#[derive(Clone, Debug)]
 pub(super) enum Head {
     /// A constant, as JSON in normal form.
     Constant(String),
@@ -52,12 +50,11 @@ pub(super) enum Head {
 }
 
 /// A regular expression.
-#[derive(Clone, Debug)]
 pub(super) struct Pattern {
     pub text: String,
     /// The flags that are set, of `ismxq`, in this order.
     pub flags: String,
-    pub regex: fancy_regex::Regex,
+    pub regex: Regex,
 }
 
 /// An operator of two operands.
@@ -117,7 +114,6 @@ impl Operator {
 }
 
 /// A step of a chain.
-#[derive(Clone, Debug)]
 pub(super) enum Step {
     /// `.key`: the key as normal form has it.
     Key(String),

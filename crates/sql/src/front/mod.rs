@@ -1,0 +1,152 @@
+//! The language front over this database: its names, its session, and the plans it makes.
+//!
+//! A query is bound by [`freestone_frontend`], which asks [`Names`] for tables, views and
+//! functions; its dependent joins are removed, and the plan is lowered to operators. What the
+//! front refuses with `0A000` or does not know as a function is asked of DataFusion's planner
+//! while that is here.
+
+mod functions;
+mod names;
+mod session;
+
+use std::sync::Arc;
+
+use datafusion::logical_expr::LogicalPlan;
+use datafusion::sql::sqlparser::ast::Statement as Ast;
+use freestone_frontend::bind::Binder;
+
+use freestone_frontend::types::Type;
+
+use crate::error::{Error, Result};
+use crate::lower::{self, Lowered, Surroundings};
+use crate::plan::naming::{rename_output, result_names};
+use crate::plan::relations::Relations;
+
+pub(crate) use names::{Names, type_of_column};
+pub(crate) use session::session_of;
+
+/// The plan of a query, by whom it was made.
+pub(crate) struct Logical {
+    /// The plan.
+    pub(crate) plan: LogicalPlan,
+    /// Names of its columns.
+    pub(crate) names: Vec<String>,
+    /// Types of its columns, if the front has made it.
+    pub(crate) types: Option<Vec<Type>>,
+    /// Types of its parameters, as far as the front knows them.
+    pub(crate) parameters: Vec<Option<Type>>,
+}
+
+impl Logical {
+    /// Whether the front has made it: its types are complete.
+    pub(crate) fn is_typed(&self) -> bool {
+        self.types.is_some()
+    }
+
+    /// The plan with its columns as clients are shown them.
+    ///
+    /// # Errors
+    /// Those of building plans.
+    pub(crate) fn shown(self) -> Result<Self> {
+        let Some(types) = self.types else {
+            return Ok(self);
+        };
+        let lowered = Lowered {
+            plan: self.plan,
+            names: self.names,
+            types,
+        };
+        let lowered = lower::output(lowered)?;
+        Ok(Self {
+            plan: lowered.plan,
+            names: lowered.names,
+            types: Some(lowered.types),
+            parameters: self.parameters,
+        })
+    }
+
+    /// The plan with its columns under their names.
+    ///
+    /// # Errors
+    /// `42701` if two have one name.
+    pub(crate) fn renamed(self, ast: &Ast) -> Result<Self> {
+        if self.types.is_none() {
+            let plan = rename_output(ast, self.plan)?;
+            return Ok(Self { plan, ..self });
+        }
+        let mut seen = std::collections::HashSet::new();
+        if let Some(twice) = self.names.iter().find(|name| !seen.insert(name.as_str())) {
+            let message = format!("column \"{twice}\" specified more than once");
+            return Err(Error::new("42701", message));
+        }
+        let columns = self.plan.schema().columns().into_iter().zip(&self.names);
+        let columns = columns
+            .map(|(column, name)| datafusion::logical_expr::Expr::Column(column).alias(name));
+        let columns: Vec<_> = columns.collect();
+        let plan = datafusion::logical_expr::LogicalPlanBuilder::from(self.plan)
+            .project(columns)?
+            .build()?;
+        Ok(Self { plan, ..self })
+    }
+}
+
+/// The plan of a query over the names in sight.
+///
+/// # Errors
+/// Whatever is wrong with it.
+pub(crate) fn planned(relations: &Relations<'_>, ast: &Ast) -> Result<Logical> {
+    planned_into(relations, ast, &[])
+}
+
+/// The plan of a query whose columns are stored in columns of some names and types; none for
+/// columns that stay as they are.
+///
+/// # Errors
+/// Whatever is wrong with it, and `42804` for a column that cannot be stored.
+pub(crate) fn planned_into(
+    relations: &Relations<'_>,
+    ast: &Ast,
+    targets: &[(String, Type)],
+) -> Result<Logical> {
+    let refused = match by_front(relations, ast, targets) {
+        Ok(Some(plan)) => return Ok(plan),
+        Ok(None) => None,
+        Err(error) if matches!(error.sqlstate.as_str(), "0A000" | "42883") => Some(error),
+        Err(error) => return Err(error),
+    };
+    match relations.plan(ast) {
+        Ok(plan) => Ok(Logical {
+            names: result_names(ast, &plan),
+            plan,
+            types: None,
+            parameters: Vec::new(),
+        }),
+        Err(error) => Err(refused.unwrap_or(error)),
+    }
+}
+
+/// The front's plan; `None` for statements that are no queries.
+fn by_front(
+    relations: &Relations<'_>,
+    ast: &Ast,
+    targets: &[(String, Type)],
+) -> Result<Option<Logical>> {
+    let Ast::Query(query) = ast else {
+        return Ok(None);
+    };
+    let session = Arc::new(session_of(relations));
+    let names = Names::new(relations);
+    let bound = Binder::new(&names, &session).query_into(query, targets)?;
+    let plan = bound.plan;
+    let around = Surroundings {
+        session,
+        parameters: Arc::from(Vec::new()),
+    };
+    let Lowered { plan, names, types } = lower::lowered(&plan, &around)?;
+    Ok(Some(Logical {
+        plan,
+        names,
+        types: Some(types),
+        parameters: bound.parameters,
+    }))
+}

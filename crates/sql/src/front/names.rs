@@ -1,0 +1,249 @@
+//! Tables, views, files and functions of the database, as the front asks for them.
+
+use std::sync::Arc;
+
+use datafusion::arrow::datatypes::{DataType, Field, TimeUnit};
+use datafusion::catalog::TableProvider;
+use freestone_frontend::bind::{Catalog, Found, View};
+use freestone_frontend::functions::Scalar;
+use freestone_frontend::plan::Relation;
+use freestone_frontend::types::Type;
+use freestone_frontend::{Error as FrontError, Position, Result as FrontResult};
+use freestone_storage::{ColumnType, Object, Privileges};
+
+use super::functions::{front_error, wrapped};
+use crate::error::Result;
+use crate::functions::{sequences, settings};
+use crate::lower::Handle;
+use crate::plan::names::{DEFAULT_SCHEMA, INFORMATION_SCHEMA, Name, PUBLIC};
+use crate::plan::pg_catalog::{self, PG_CATALOG};
+use crate::plan::relations::Relations;
+use crate::rights::denied;
+use crate::scan::{ROW_ID, StoredTable};
+use crate::session::TakenNumbers;
+use crate::statement::parse_one;
+
+/// The names that a statement may use.
+pub(crate) struct Names<'a> {
+    relations: &'a Relations<'a>,
+}
+
+impl<'a> Names<'a> {
+    pub(crate) fn new(relations: &'a Relations<'a>) -> Self {
+        Self { relations }
+    }
+
+    fn name(schema: Option<&str>, name: &str, position: Option<Position>) -> Name {
+        let schema = match schema {
+            None | Some(PUBLIC) => DEFAULT_SCHEMA,
+            Some(schema) => schema,
+        };
+        Name {
+            schema: schema.to_owned(),
+            name: name.to_owned(),
+            position: position.map(|place| crate::Position {
+                line: place.line,
+                column: place.column,
+            }),
+        }
+    }
+
+    fn found(&self, name: &Name) -> Result<Option<Found>> {
+        let relations = self.relations;
+        let snapshot = &relations.snapshot;
+        if let Some(view) = snapshot.view(&name.schema, &name.name) {
+            let rights = relations.rights();
+            rights.use_schema(snapshot, &name.schema)?;
+            let object = Object::view(&name.schema, &name.name);
+            if !rights.may(&object, Privileges::SELECT) {
+                return Err(denied("view", &name.name).at(name.position));
+            }
+            let datafusion::sql::sqlparser::ast::Statement::Query(query) = parse_one(&view.sql)?
+            else {
+                return Err(crate::Error::internal("a view that is no query"));
+            };
+            return Ok(Some(Found::View(View {
+                query,
+                names: Vec::new(),
+                barrier: !rights.owns(&object),
+            })));
+        }
+        let known = snapshot.table(&name.schema, &name.name).is_some();
+        let catalogued = name.schema == INFORMATION_SCHEMA
+            || name.schema == PG_CATALOG
+            || !known
+                && name.schema == DEFAULT_SCHEMA
+                && pg_catalog::table(relations, &name.name)?.is_some();
+        if catalogued {
+            // DataFusion's planner knows how clients ask for these.
+            return Err(crate::Error::unsupported("tables of the catalog"));
+        }
+        let provider = match relations.provider(name) {
+            Ok(provider) => provider,
+            Err(error) if error.sqlstate == "42P01" && !known => return Ok(None),
+            Err(error) => return Err(error),
+        };
+        Ok(Some(Found::Relation(relation(name, provider))))
+    }
+}
+
+/// A provider's columns and itself.
+fn relation(name: &Name, provider: Arc<dyn TableProvider>) -> Relation {
+    let stored = provider.downcast_ref::<StoredTable>();
+    let schema = provider.schema();
+    let (mut columns, mut hidden) = (Vec::new(), Vec::new());
+    let mut key = Vec::new();
+    match stored {
+        Some(stored) => {
+            let (table, _) = stored.parts();
+            for column in &table.schema.columns {
+                columns.push((column.name.clone(), type_of_column(&column.kind)));
+            }
+            if stored.has_row_ids() {
+                hidden.push((ROW_ID.to_owned(), Type::Int8));
+            }
+            if let Some(primary) = table.schema.keys.iter().find(|key| key.primary) {
+                key.clone_from(&primary.columns);
+            }
+        }
+        None => {
+            let fields = schema.fields().iter();
+            columns.extend(fields.map(|field| (field.name().clone(), type_of(field))));
+        }
+    }
+    Relation {
+        schema: name.schema.clone(),
+        name: name.name.clone(),
+        columns,
+        hidden,
+        key,
+        handle: Arc::new(Handle(provider)),
+    }
+}
+
+/// The front's type of a stored column.
+pub(crate) fn type_of_column(kind: &ColumnType) -> Type {
+    match kind {
+        ColumnType::Boolean => Type::Bool,
+        ColumnType::SmallInt => Type::Int2,
+        ColumnType::Integer => Type::Int4,
+        ColumnType::BigInt => Type::Int8,
+        ColumnType::Real => Type::Float4,
+        ColumnType::Double => Type::Float8,
+        ColumnType::Decimal { precision, scale } => {
+            Type::numeric((*precision).into(), scale.unsigned_abs().into())
+        }
+        ColumnType::Date => Type::Date,
+        ColumnType::Time => Type::Time(None),
+        ColumnType::Timestamp => Type::Timestamp(None),
+        ColumnType::TimestampTz => Type::TimestampTz(None),
+        ColumnType::Interval => Type::Interval,
+        ColumnType::Uuid => Type::Uuid,
+        ColumnType::Varchar(length) => Type::Varchar(*length),
+        ColumnType::Char(length) => Type::Char(Some(*length)),
+        ColumnType::Text => Type::Text,
+        ColumnType::Bytea => Type::Bytea,
+        ColumnType::Json => Type::Json,
+    }
+}
+
+/// The front's type of an Arrow field.
+pub(crate) fn type_of(field: &Field) -> Type {
+    if let Some(named) = crate::lower::type_of(field)
+        && let Some(ty) = freestone_frontend::types::named(&named)
+    {
+        return ty;
+    }
+    match field.data_type() {
+        DataType::Boolean => Type::Bool,
+        DataType::Int8 | DataType::UInt8 | DataType::Int16 => Type::Int2,
+        DataType::UInt16 | DataType::Int32 => Type::Int4,
+        DataType::UInt32 | DataType::Int64 => Type::Int8,
+        DataType::UInt64 => Type::numeric(20, 0),
+        DataType::Float16 | DataType::Float32 => Type::Float4,
+        DataType::Float64 => Type::Float8,
+        DataType::Decimal32(p, s) | DataType::Decimal64(p, s) | DataType::Decimal128(p, s)
+            if *s >= 0 =>
+        {
+            Type::numeric((*p).into(), s.unsigned_abs().into())
+        }
+        DataType::Decimal256(..) => Type::Numeric(None),
+        DataType::Date32 | DataType::Date64 => Type::Date,
+        DataType::Time32(_) | DataType::Time64(_) => Type::Time(None),
+        DataType::Timestamp(TimeUnit::Second | TimeUnit::Millisecond | TimeUnit::Microsecond | TimeUnit::Nanosecond, zone) => {
+            match zone {
+                Some(_) => Type::TimestampTz(None),
+                None => Type::Timestamp(None),
+            }
+        }
+        DataType::Interval(_) | DataType::Duration(_) => Type::Interval,
+        DataType::FixedSizeBinary(16) => Type::Uuid,
+        DataType::Binary
+        | DataType::LargeBinary
+        | DataType::BinaryView
+        | DataType::FixedSizeBinary(_) => Type::Bytea,
+        DataType::List(item) | DataType::LargeList(item) | DataType::FixedSizeList(item, _) => {
+            type_of(item).array()
+        }
+        DataType::Struct(fields) => {
+            let fields = fields.iter();
+            Type::Record(fields.map(|field| (field.name().clone(), type_of(field))).collect())
+        }
+        DataType::Dictionary(_, values) => type_of(&Field::new("", values.as_ref().clone(), true)),
+        _ => Type::Text,
+    }
+}
+
+impl Catalog for Names<'_> {
+    fn relation(
+        &self,
+        schema: Option<&str>,
+        name: &str,
+        position: Option<Position>,
+    ) -> FrontResult<Option<Found>> {
+        let name = Self::name(schema, name, position);
+        self.found(&name).map_err(front_error)
+    }
+
+    fn unknown_relation(
+        &self,
+        schema: Option<&str>,
+        name: &str,
+        position: Option<Position>,
+    ) -> FrontError {
+        let name = Self::name(schema, name, position);
+        front_error(self.relations.unknown(&name))
+    }
+
+    fn enter_view(&self, schema: Option<&str>, name: &str) -> FrontResult<()> {
+        let name = Self::name(schema, name, None);
+        self.relations.enter_view(&name).map_err(front_error)
+    }
+
+    fn leave_view(&self) {
+        self.relations.leave_view();
+    }
+
+    fn functions(&self, name: &str) -> Vec<Arc<Scalar>> {
+        let relations = self.relations;
+        let state = relations.state;
+        let catalog = relations.snapshot.catalog();
+        let numbers = || state.config().get_extension::<TakenNumbers>();
+        let found = sequences::function(name, (catalog, relations.own_rights()), numbers);
+        let found = found.or_else(|| settings::function(name, state));
+        let names = sequences::NAMES.into_iter().chain(settings::NAMES);
+        let mut known = names.filter(|known| *known == name);
+        match (found, known.next()) {
+            (Some(function), Some(name)) => vec![wrapped(name, &function)],
+            _ => Vec::new(),
+        }
+    }
+
+    fn file(&self, name: &str) -> FrontResult<Option<Relation>> {
+        let file = self.relations.files.get(name);
+        Ok(file.map(|file| {
+            let name = Name::new("", name);
+            relation(&name, Arc::clone(file))
+        }))
+    }
+}

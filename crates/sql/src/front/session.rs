@@ -1,0 +1,39 @@
+//! The session as the front's functions see it.
+
+use freestone_frontend::functions::Session;
+
+use crate::plan::names::CATALOG;
+use crate::plan::relations::Relations;
+use crate::rights::Identity;
+use crate::session::{ClientSettings, current};
+
+/// Settings and the time of a statement.
+pub(crate) fn session_of(relations: &Relations<'_>) -> Session {
+    let state = relations.state;
+    let own = Session::default();
+    let begun = state.execution_props().query_execution_start_time;
+    let time = begun.map_or(own.statement_time, |at| at.timestamp_micros());
+    let client = state.config().get_extension::<ClientSettings>();
+    let setting = |name: &str| {
+        let client = client.as_ref().and_then(|client| client.get(name));
+        client.or_else(|| current(state, name).ok())
+    };
+    let zone = setting("timezone").filter(|zone| !zone.is_empty());
+    let zone = zone.map(|zone| if zone == "+00:00" { "UTC".to_owned() } else { zone });
+    let identity = state.config().get_extension::<Identity>();
+    let catalog = relations.snapshot.catalog();
+    let user = identity.map(|identity| identity.current().name(catalog));
+    Session {
+        transaction_time: time,
+        statement_time: time,
+        time_zone: zone.unwrap_or(own.time_zone),
+        bytea_escape: setting("bytea_output").is_some_and(|value| value == "escape"),
+        interval_style: setting("intervalstyle").unwrap_or(own.interval_style),
+        date_style: setting("datestyle").unwrap_or(own.date_style),
+        extra_float_digits: own.extra_float_digits,
+        session_user: user.clone().unwrap_or_else(|| own.session_user.clone()),
+        user: user.unwrap_or(own.user),
+        database: CATALOG.to_owned(),
+        search_path: own.search_path,
+    }
+}
