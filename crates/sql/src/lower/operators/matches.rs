@@ -43,6 +43,8 @@ pub(in super::super) struct Matches {
     pub(in super::super) columns: [usize; 2],
     /// Types of the equalities' values.
     pub(in super::super) equal: Vec<Type>,
+    /// Whether each is NULL where a value is; in the others NULLs are equal.
+    pub(in super::super) strict: Vec<bool>,
     /// Other conditions, and the columns of each side that they read.
     pub(in super::super) rest: Option<Bound>,
     pub(in super::super) read: [Vec<ColumnId>; 2],
@@ -129,7 +131,7 @@ impl Side {
         if !values.is_empty() {
             let rows = encoder.rows(&values)?;
             for at in 0..right.num_rows() {
-                if values.iter().any(|value| value.is_null(at)) {
+                if is_null(&node.strict, &values, at) {
                     null.push(at as u32);
                     continue;
                 }
@@ -177,16 +179,16 @@ impl Side {
         };
         let mut found = Vec::with_capacity(rows);
         for at in 0..rows {
-            let null = values.iter().any(|value| value.is_null(at));
+            let null = is_null(&self.node.strict, &values, at);
             let key = keys.as_ref().map(|keys| keys.row(at).owned());
             found.push(match (&self.node.rest, key) {
                 (Some(rest), key) => {
                     let read: Vec<ArrayRef> = read.iter().map(|value| value.slice(at, 1)).collect();
-                    let places = match (&key, null, self.node.mark) {
-                        // A condition that is NULL tells something there.
-                        (_, _, true) | (None, ..) => None,
-                        (Some(_), true, false) => Some(Vec::new()),
-                        (Some(key), false, false) => {
+                    // Of a mark none is strict: rows that they leave out are FALSE.
+                    let places = match (&key, null) {
+                        (None, _) => None,
+                        (Some(_), true) => Some(Vec::new()),
+                        (Some(key), false) => {
                             Some(self.table.get(key).cloned().unwrap_or_default())
                         }
                     };
@@ -250,10 +252,12 @@ impl Side {
         }
         // No comparison may be FALSE of a row for which the whole is NULL.
         let unknown = |at: usize| {
-            own.iter().zip(&self.parts).all(|(own, parts)| {
+            let pairs = own.iter().zip(&self.parts).zip(&self.node.strict);
+            pairs.into_iter().all(|((own, parts), strict)| {
                 match (own, parts.get(at).and_then(Option::as_ref)) {
                     (Some(own), Some(other)) => *own == other,
-                    _ => true,
+                    (None, None) => true,
+                    _ => *strict,
                 }
             })
         };
@@ -310,6 +314,12 @@ impl Side {
         }
         Ok(answer)
     }
+}
+
+/// Whether a value of a strict equality is NULL.
+fn is_null(strict: &[bool], values: &[ArrayRef], at: usize) -> bool {
+    let mut pairs = strict.iter().zip(values);
+    pairs.any(|(strict, value)| *strict && value.is_null(at))
 }
 
 /// The bytes of each value, `None` for NULL.
