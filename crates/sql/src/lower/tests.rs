@@ -18,7 +18,7 @@ use freestone_frontend::functions::kernel::Call;
 use freestone_frontend::functions::{Session, cast_between, catalogue};
 use freestone_frontend::plan::{Plan, Relation};
 use freestone_frontend::types::Type;
-use freestone_frontend::{Position, reference, syntax};
+use freestone_frontend::{Position, reference, rewrite, syntax};
 
 use super::{Handle, Surroundings, lowered};
 use crate::engine::planned_lowered;
@@ -183,8 +183,8 @@ impl World {
         Ok(rows)
     }
 
-    /// The answers of both ways.
-    async fn both(&self, text: &str) -> (Answer, Answer) {
+    /// The answers of the reference, of the plan as it is bound and of the rewritten one.
+    async fn all(&self, text: &str) -> (Answer, [Answer; 2]) {
         let statement = syntax::statements(text).unwrap().remove(0);
         let Statement::Query(query) = statement else {
             panic!("{text}");
@@ -202,10 +202,15 @@ impl World {
             });
             self.texts(columns.collect(), table.rows)
         });
-        let found = self.ours(&plan).await;
+        let found = [
+            self.ours(&plan).await,
+            self.ours(&rewrite::unnest(plan.clone())).await,
+        ];
         (
             expected.map_err(|error| error.sqlstate.to_owned()),
-            found.map_err(|error| format!("{}: {}", error.sqlstate, error.message)),
+            found.map(|found| {
+                found.map_err(|error| format!("{}: {}", error.sqlstate, error.message))
+            }),
         )
     }
 
@@ -216,22 +221,23 @@ impl World {
             if text.is_empty() {
                 continue;
             }
-            let (mut expected, mut found) = self.both(text).await;
+            let (mut expected, mut found) = self.all(text).await;
             let last = text.rsplit(')').next().unwrap_or(text).to_lowercase();
             if !last.contains("order by") {
-                for rows in [&mut expected, &mut found].into_iter().flatten() {
-                    rows.sort();
-                }
+                let answers = std::iter::once(&mut expected).chain(&mut found);
+                answers.flatten().for_each(|rows| rows.sort());
             }
-            let same = match (&expected, &found) {
-                (Ok(a), Ok(b)) => a == b,
-                (Err(a), Err(b)) => b.starts_with(a.as_str()),
-                _ => false,
-            };
-            if !same {
-                wrong.push(format!(
-                    "{text}\n  expected {expected:?}\n  found    {found:?}"
-                ));
+            for (found, way) in found.iter().zip(["bound", "rewritten"]) {
+                let same = match (&expected, found) {
+                    (Ok(a), Ok(b)) => a == b,
+                    (Err(a), Err(b)) => b.starts_with(a.as_str()),
+                    _ => false,
+                };
+                if !same {
+                    wrong.push(format!(
+                        "{text} ({way})\n  expected {expected:?}\n  found    {found:?}"
+                    ));
+                }
             }
         }
         wrong
