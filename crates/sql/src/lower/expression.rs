@@ -24,6 +24,9 @@ use super::{Lowering, Typed};
 use crate::error::{Error, Result};
 use crate::functions::{checked_negation, checked_operator};
 
+/// Microseconds of a day.
+const DAY: i64 = 86_400_000_000;
+
 /// Names of LIKE as an operator, and of what it denies.
 const LIKE: [(&str, bool); 2] = [("~~", false), ("!~~", true)];
 
@@ -274,6 +277,13 @@ impl Lowering {
                 let (left, right) = (self.expr(left)?, self.expr(right)?);
                 Some(same_integers(left, right))
             }
+            (Type::Date, Type::Timestamp(_)) => return self.dated(op, left, right),
+            (Type::Timestamp(_), Type::Date) => {
+                return match op.swap() {
+                    Some(op) => self.dated(op, right, left),
+                    None => Ok(None),
+                };
+            }
             (a, b) => {
                 let ordered = !matches!(op, Operator::Eq | Operator::NotEq);
                 let alike = a.arrow() == b.arrow()
@@ -288,6 +298,36 @@ impl Lowering {
             }
         };
         Ok(sides.map(|(left, right)| Typed::new(binary(left, op, right), DataType::Boolean)))
+    }
+
+    /// The comparison of a date with the literal of a timestamp, as one of dates.
+    fn dated(&self, op: Operator, date: &Bound, stamp: &Bound) -> Result<Option<Typed>> {
+        let Some(value) = stamp.literal() else {
+            return Ok(None);
+        };
+        let ScalarValue::TimestampMicrosecond(Some(micros), _) =
+            ScalarValue::try_from_array(value, 0)?
+        else {
+            return Ok(None);
+        };
+        // The infinities are no days.
+        if matches!(micros, i64::MIN | i64::MAX) {
+            return Ok(None);
+        }
+        let whole = micros.rem_euclid(DAY) == 0;
+        let Ok(day) = i32::try_from(micros.div_euclid(DAY)) else {
+            return Ok(None);
+        };
+        let op = match op {
+            Operator::Lt if !whole => Operator::LtEq,
+            Operator::GtEq if !whole => Operator::Gt,
+            Operator::Lt | Operator::LtEq | Operator::Gt | Operator::GtEq => op,
+            Operator::Eq | Operator::NotEq if whole => op,
+            _ => return Ok(None),
+        };
+        let day = Expr::Literal(ScalarValue::Date32(Some(day)), None);
+        let compared = binary(self.expr(date)?.expr, op, day);
+        Ok(Some(Typed::new(compared, DataType::Boolean)))
     }
 
     fn arithmetic(

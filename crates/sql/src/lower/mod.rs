@@ -53,8 +53,10 @@ use datafusion::arrow::datatypes::{DataType, Field};
 use datafusion::catalog::TableProvider;
 use datafusion::common::{Column as Place, DFSchema, TableReference};
 use datafusion::logical_expr::{Expr, LogicalPlan, Projection};
-use freestone_frontend::functions::Session;
-use freestone_frontend::plan::{Column, ColumnId, CteId, Expr as Bound, Plan};
+use freestone_frontend::evaluate::fold::Fold;
+use freestone_frontend::functions::{Session, Volatility};
+use freestone_frontend::plan::{Column, ColumnId, CteId, Expr as Bound, ExprKind, Plan};
+use freestone_frontend::rewrite;
 use freestone_frontend::types::Type;
 
 use crate::error::{Error, Result};
@@ -92,12 +94,42 @@ impl std::fmt::Debug for Surroundings {
     }
 }
 
-/// The plan of DataFusion for a bound plan.
+/// The plan of DataFusion for a bound plan, whose constants are folded and whose sub-queries
+/// become joins first.
+///
+/// Functions of the time and of settings are computed here or see the session that is given:
+/// the plan is one statement's.
 ///
 /// # Errors
 /// `0A000` for what has no operator; `XX000` for plans that are not whole.
 pub(crate) fn lowered(plan: &Plan, around: &Surroundings) -> Result<Lowered> {
-    lowered_within(plan, around, HashMap::new())
+    let mut plan = plan.clone();
+    let fold = Fold {
+        session: &around.session,
+        stable: true,
+        parameters: &around.parameters,
+    };
+    fold.plan(&mut plan);
+    let plan = rewrite::unnest(plan);
+    lowered_within(&plan, around, HashMap::new())
+}
+
+/// Whether a plan means the same at any time, under the same settings: no call of it depends on
+/// the moment of the statement. Others must not be kept for statements to come.
+pub(crate) fn is_lasting(plan: &Plan) -> bool {
+    let lasts = |expr: &Bound| {
+        let mut plans = Vec::new();
+        subqueries(expr, &mut plans);
+        plans.into_iter().all(is_lasting)
+            && !expr.any(&mut |expr| match &expr.kind {
+                // Casts depend on settings only.
+                ExprKind::Call { function, .. } => {
+                    function.volatility == Volatility::Stable && function.name != "cast"
+                }
+                _ => false,
+            })
+    };
+    plan.expressions().into_iter().all(lasts) && plan.inputs().into_iter().all(is_lasting)
 }
 
 /// The same of a part of a plan that reads common table expressions of the whole.
@@ -322,7 +354,7 @@ fn uses_of(expr: &Bound, used: &mut HashSet<ColumnId>, last: &mut u32) {
 
 /// The plans of the sub-queries of an expression.
 fn subqueries<'a>(expr: &'a Bound, plans: &mut Vec<&'a Plan>) {
-    if let freestone_frontend::plan::ExprKind::Subquery(subquery) = &expr.kind {
+    if let ExprKind::Subquery(subquery) = &expr.kind {
         plans.push(&subquery.plan);
     }
     for child in expr.children() {

@@ -18,9 +18,9 @@ use freestone_frontend::functions::kernel::Call;
 use freestone_frontend::functions::{Session, cast_between, catalogue};
 use freestone_frontend::plan::{Plan, Relation};
 use freestone_frontend::types::Type;
-use freestone_frontend::{Position, reference, rewrite, syntax};
+use freestone_frontend::{Position, reference, syntax};
 
-use super::{Handle, Surroundings, lowered};
+use super::{Handle, Surroundings, lowered, lowered_within};
 use crate::engine::planned_lowered;
 use crate::error::{Error, Result};
 
@@ -160,12 +160,15 @@ impl World {
         (0..rows).map(row).collect()
     }
 
-    async fn ours(&self, plan: &Plan) -> Result<Vec<String>> {
+    async fn ours(&self, plan: &Plan, rewritten: bool) -> Result<Vec<String>> {
         let around = Surroundings {
             session: Arc::clone(&self.session),
             parameters: Arc::new([]),
         };
-        let lowered = lowered(plan, &around)?;
+        let lowered = match rewritten {
+            true => lowered(plan, &around)?,
+            false => lowered_within(plan, &around, HashMap::new())?,
+        };
         let physical = planned_lowered(lowered.plan, &self.state).await?;
         let batches = collect(physical, self.state.task_ctx()).await?;
         let mut rows = Vec::new();
@@ -202,10 +205,7 @@ impl World {
             });
             self.texts(columns.collect(), table.rows)
         });
-        let found = [
-            self.ours(&plan).await,
-            self.ours(&rewrite::unnest(plan.clone())).await,
-        ];
+        let found = [self.ours(&plan, false).await, self.ours(&plan, true).await];
         (
             expected.map_err(|error| error.sqlstate.to_owned()),
             found.map(|found| {
