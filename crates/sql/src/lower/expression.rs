@@ -1,12 +1,12 @@
 //! Expressions: DataFusion's where they mean the same, a call of the front elsewhere.
 //!
-//! | kept native | because |
-//! |---|---|
-//! | columns, literals, AND, OR, NOT, IS NULL, CASE | they have one meaning |
-//! | comparisons of two values of one Arrow type | Arrow's order is the type's; floats only beside a literal that is neither 0 nor NaN, for -0 and NaN have an order of their own in Arrow |
-//! | `+ - *` of decimals of one scale each | digits add up alike; of integers, by functions that check |
-//! | casts to more digits or wider integers | they change no value |
-//! | LIKE with a pattern without backslashes | the scan knows it |
+//! - Columns, literals, AND, OR, NOT, IS NULL and CASE stay native: they have one meaning.
+//! - Comparisons of two values of one Arrow type do, where Arrow's order is the type's. Floats
+//!   only beside a literal that is neither 0 nor NaN: -0 and NaN have an order of their own in
+//!   Arrow.
+//! - `+ - *` of decimals of one scale each do, and of integers, by functions that check.
+//! - Casts to more digits or wider integers do, which change no value, and LIKE with a pattern
+//!   without backslashes, which the scan knows.
 
 use std::collections::HashSet;
 

@@ -20,7 +20,10 @@
 //! | `evaluated` | the function that the front evaluates |
 //! | `canonical` | values whose order and equality are Arrow's, for keys |
 //! | `relation` | nodes of plans |
-//! | `join`, `aggregate`, `sorting`, `sets`, `windows`, `shared` | nodes that need more care |
+//! | `join`, `aggregate`, `sorting`, `windows`, `shared` | nodes that need more care |
+//! | `subquery` | sub-queries that no rewriting has made joins |
+//! | `floats` | floats as integers of their order |
+//! | `shown` | expressions as SQL, for EXPLAIN |
 //! | `operator` | the frame of operators of ours; `operators` are these |
 //! | `optimize` | which of DataFusion's rules run |
 //! | `output` | results as they leave the engine |
@@ -29,6 +32,7 @@ mod aggregate;
 mod canonical;
 mod evaluated;
 mod expression;
+mod floats;
 mod join;
 mod numbers;
 mod operator;
