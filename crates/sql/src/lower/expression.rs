@@ -8,7 +8,7 @@
 //! - Casts to more digits or wider integers do, which change no value, and LIKE with a pattern
 //!   without backslashes, which the scan knows.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use datafusion::arrow::array::Array;
 use datafusion::arrow::datatypes::DataType;
@@ -16,7 +16,7 @@ use datafusion::common::ScalarValue;
 use datafusion::logical_expr::expr::{BinaryExpr, Case, InList, Like, ScalarFunction};
 use datafusion::logical_expr::{Cast, Expr, Operator, ScalarUDF};
 use freestone_frontend::functions::Scalar;
-use freestone_frontend::plan::{Expr as Bound, ExprKind};
+use freestone_frontend::plan::{ColumnId, Expr as Bound, ExprKind};
 use freestone_frontend::types::Type;
 
 use super::evaluated::{Evaluated, Held};
@@ -431,9 +431,15 @@ impl Lowering {
         let read: HashSet<_> = bound.reads();
         let mut read: Vec<_> = read.into_iter().collect();
         read.sort_unstable();
+        let mut wanted = HashMap::new();
+        in_own_form(bound, &mut wanted);
         let mut arguments = Vec::with_capacity(read.len());
         for id in &read {
-            arguments.push(self.column(*id)?.expr);
+            let column = self.column(*id)?;
+            arguments.push(match wanted.get(id) {
+                Some(ty) => exact(column, ty)?,
+                None => column.expr,
+            });
         }
         let name = super::shown::sql(bound, &|id| self.shown_column(id));
         let function = Evaluated::new(bound.clone(), read, name, self.around.clone());
@@ -450,6 +456,26 @@ impl Lowering {
                 name.to_owned()
             }
             _ => format!("#{}", id.0),
+        }
+    }
+}
+
+/// Gathers the columns of numbers that something reads that knows but one form of them: all
+/// but functions of numbers, such as CASE, which puts values of several columns into one.
+fn in_own_form(bound: &Bound, wanted: &mut HashMap<ColumnId, Type>) {
+    let either = |at: usize| match &bound.kind {
+        ExprKind::Call { function, .. } => {
+            matches!(function.parameters.get(at), Some(Type::Numeric(_)))
+        }
+        ExprKind::IsNull(_) => true,
+        _ => false,
+    };
+    for (at, child) in bound.children().into_iter().enumerate() {
+        match (&child.kind, &child.ty) {
+            (ExprKind::Column(id), Type::Numeric(_)) if !either(at) => {
+                wanted.insert(*id, child.ty.clone());
+            }
+            _ => in_own_form(child, wanted),
         }
     }
 }
