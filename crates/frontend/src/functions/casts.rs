@@ -184,7 +184,7 @@ fn by_text() -> Kernel {
 /// All values of an array, cast by the catalogue.
 ///
 /// # Errors
-/// Those of the cast, and `42846` if there is none.
+/// `42846` if there is no cast; else those of the cast.
 pub(super) fn converted(
     call: &Call<'_>,
     array: ArrayRef,
@@ -212,7 +212,7 @@ pub(super) fn converted(
 /// with its blanks.
 ///
 /// # Errors
-/// Those of the cast to text.
+/// Errors of the cast to text.
 pub fn text_of(call: &Call<'_>, ty: &Type, array: &ArrayRef) -> Result<ArrayRef> {
     match ty {
         Type::Bool => {

@@ -214,10 +214,9 @@ fn times(op: Op, add: &mut impl FnMut(Type, Type, Kernel)) {
     let stamps = || plain::<Stamp, Stamp, _>(op, |v| v, |v| v);
     add(stamp.clone(), stamp.clone(), stamps());
     add(zoned.clone(), zoned.clone(), stamps());
-    let micros = |v: i64| i128::from(v);
-    let dates = plain::<Date32Type, Stamp, _>(op, date_key, micros);
+    let dates = plain::<Date32Type, Stamp, _>(op, date_key, stamp_key);
     add(Type::Date, stamp.clone(), dates);
-    let dates = plain::<Stamp, Date32Type, _>(op, micros, date_key);
+    let dates = plain::<Stamp, Date32Type, _>(op, stamp_key, date_key);
     add(stamp.clone(), Type::Date, dates);
     for local in [Type::Date, stamp] {
         add(local.clone(), zoned.clone(), as_instants(stamps()));
@@ -243,11 +242,20 @@ pub fn float_key(value: f64) -> i64 {
     bits ^ (((bits >> 63) as u64) >> 1) as i64
 }
 
+/// A timestamp in microseconds; dates go beyond the last one, but not beyond infinity.
+fn stamp_key(micros: i64) -> i128 {
+    match micros {
+        i64::MIN => i128::MIN,
+        i64::MAX => i128::MAX,
+        micros => micros.into(),
+    }
+}
+
 /// A date's midnight in microseconds.
 fn date_key(days: i32) -> i128 {
     match days {
-        i32::MIN => i64::MIN.into(),
-        i32::MAX => i64::MAX.into(),
+        i32::MIN => i128::MIN,
+        i32::MAX => i128::MAX,
         days => i128::from(days) * i128::from(86_400_000_000_i64),
     }
 }
@@ -291,7 +299,7 @@ fn nulls(rows: usize, left: &Column, right: &Column) -> Option<NullBuffer> {
     NullBuffer::union(of(left).as_ref(), of(right).as_ref())
 }
 
-/// What a test says of two values of every row.
+/// Results of a test of two values of every row.
 #[inline]
 fn tested<A: Copy, B: Copy>(
     rows: usize,
@@ -698,6 +706,37 @@ mod tests {
         let a = Column::constant(Arc::new(Float64Array::from(vec![f64::NAN])));
         let found = kernel(Op::Eq, &[Type::Float8, Type::Float8], 2, &[a.clone(), a]);
         assert_eq!(found, [Some(true), Some(true)]);
+    }
+
+    #[test]
+    fn dates_beside_timestamps() {
+        use arrow_array::{Date32Array, TimestampMicrosecondArray};
+        let date = |days| Column::constant(Arc::new(Date32Array::from(vec![days])) as ArrayRef);
+        let stamp = |micros| {
+            let array = TimestampMicrosecondArray::from(vec![micros]);
+            Column::constant(Arc::new(array) as ArrayRef)
+        };
+        let (day, infinity) = (86_400_000_000, i64::MAX);
+        for (days, micros, order) in [
+            (1, day, Ordering::Equal),
+            (1, day - 1, Ordering::Greater),
+            (-1, 0, Ordering::Less),
+            (i32::MAX, infinity, Ordering::Equal),
+            (i32::MIN, i64::MIN, Ordering::Equal),
+            (i32::MAX - 1, infinity, Ordering::Less),
+            (i32::MAX - 1, infinity - 1, Ordering::Greater),
+        ] {
+            let (date, stamp) = (date(days), stamp(micros));
+            for op in Op::ALL {
+                let types = [Type::Date, Type::Timestamp(None)];
+                let found = kernel(op, &types, 1, &[date.clone(), stamp.clone()]);
+                assert_eq!(found, [Some(op.holds(order))], "{days} {op:?} {micros}");
+                let types = [Type::Timestamp(None), Type::Date];
+                let found = kernel(op, &types, 1, &[stamp.clone(), date.clone()]);
+                let wanted = op.holds(order.reverse());
+                assert_eq!(found, [Some(wanted)], "{micros} {op:?} {days}");
+            }
+        }
     }
 
     #[test]

@@ -172,3 +172,63 @@ pub(super) fn reads(plan: &Plan, columns: &HashSet<ColumnId>) -> bool {
 pub(super) fn expr_reads(expr: &Expr, columns: &HashSet<ColumnId>) -> bool {
     expr.reads().iter().any(|id| columns.contains(id))
 }
+
+/// Whether equal values of a type are the same in all respects.
+pub(super) fn is_exact(ty: &Type) -> bool {
+    match ty {
+        Type::Bool | Type::Int2 | Type::Int4 | Type::Int8 | Type::Oid | Type::Reg(_) => true,
+        Type::Numeric(digits) => digits.is_some(),
+        Type::Text | Type::Varchar(_) | Type::Char(_) | Type::Name | Type::Enum(_) => true,
+        Type::Bytea | Type::Uuid | Type::Date => true,
+        Type::Time(_) | Type::TimeTz(_) | Type::Timestamp(_) | Type::TimestampTz(_) => true,
+        Type::Array(element) => is_exact(element),
+        Type::Record(fields) => fields.iter().all(|(_, ty)| is_exact(ty)),
+        _ => false,
+    }
+}
+
+/// Whether a plan does nothing with a column but compare it, so that it gives the same for
+/// equal values.
+pub(super) fn is_compared_only(id: ColumnId, plan: &Plan) -> bool {
+    plan.expressions()
+        .into_iter()
+        .all(|expr| is_compared(id, expr))
+        && plan
+            .inputs()
+            .into_iter()
+            .all(|input| is_compared_only(id, input))
+}
+
+fn is_compared(id: ColumnId, expr: &Expr) -> bool {
+    // Sums and products of equal numbers are equal.
+    fn is_number(id: ColumnId, expr: &Expr) -> bool {
+        match &expr.kind {
+            ExprKind::Column(_) => true,
+            ExprKind::Call {
+                function,
+                arguments,
+            } if matches!(function.name, "+" | "-" | "*") => {
+                arguments.iter().all(|argument| is_number(id, argument))
+            }
+            _ => is_compared(id, expr),
+        }
+    }
+    match &expr.kind {
+        ExprKind::Column(other) => *other != id,
+        ExprKind::Call {
+            function,
+            arguments,
+        } if is_comparison(function.name) => {
+            arguments.iter().all(|argument| is_number(id, argument))
+        }
+        ExprKind::IsNull(inner) if matches!(inner.kind, ExprKind::Column(_)) => true,
+        ExprKind::Subquery(subquery) => {
+            let below = expr.children().into_iter();
+            is_compared_only(id, &subquery.plan) && below.into_iter().all(|e| is_compared(id, e))
+        }
+        _ => expr
+            .children()
+            .into_iter()
+            .all(|child| is_compared(id, child)),
+    }
+}

@@ -52,9 +52,12 @@ fn scientific_double(value: f64, picture: &Picture) -> String {
     if !value.is_finite() {
         return no_scientific(picture);
     }
-    let text = format!("{value:.*e}", picture.fraction);
+    // A double has no more digits than these.
+    const MOST: usize = 1100;
+    let text = format!("{value:.*e}", picture.fraction.min(MOST));
     let (mantissa, exponent) = text.split_once('e').unwrap_or((&text, "0"));
-    scientific(mantissa, exponent.parse().unwrap_or(0))
+    let zeros = "0".repeat(picture.fraction.saturating_sub(MOST));
+    scientific(&format!("{mantissa}{zeros}"), exponent.parse().unwrap_or(0))
 }
 
 fn scientific(mantissa: &str, exponent: i64) -> String {
@@ -553,11 +556,11 @@ impl Reader<'_> {
         match pattern {
             Pattern::Nine | Pattern::Zero => self.digit(true),
             Pattern::Point | Pattern::LocalePoint => self.digit(false),
-            Pattern::Comma | Pattern::Group => {
-                // With FM PostgreSQL takes a separator for one before the number.
-                if !self.picture.is_filled && self.byte(self.at) == b',' {
-                    self.at += 1;
-                }
+            // With FM PostgreSQL takes a separator for one before the number.
+            Pattern::Comma | Pattern::Group
+                if !self.picture.is_filled && self.byte(self.at) == b',' =>
+            {
+                self.at += 1;
             }
             Pattern::Currency => self.skip(1),
             Pattern::Ordinal { .. } if !self.picture.has_point => self.skip(2),

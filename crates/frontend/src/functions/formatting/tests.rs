@@ -242,3 +242,25 @@ fn any_picture_is_read() {
         }
     }
 }
+
+#[test]
+fn long_pictures() {
+    let picture = format!("9.{}EEEE", "9".repeat(70_000));
+    for name in ["float8", "numeric", "int4"] {
+        let arguments = [(ty(name), Some("1")), (Type::Text, Some(picture.as_str()))];
+        drop(testing::call("to_char", &arguments));
+    }
+    let arguments = [
+        (Type::Float8, Some("1")),
+        (Type::Text, Some(picture.as_str())),
+    ];
+    let text = testing::call("to_char", &arguments).unwrap().unwrap();
+    assert_eq!(text.len(), 70_007);
+    let whole = "9".repeat(70_000);
+    let arguments = [
+        (Type::Float8, Some("1")),
+        (Type::Text, Some(whole.as_str())),
+    ];
+    let text = testing::call("to_char", &arguments).unwrap().unwrap();
+    assert_eq!(text.len(), 70_001);
+}

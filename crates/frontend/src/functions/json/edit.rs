@@ -424,7 +424,7 @@ fn change_element(part: &str, at: i32, new: &str, change: Change, out: &mut Stri
 
 /// The value of `json[…][…] = new`: steps that are missing are made, and gaps of arrays are
 /// filled with null.
-fn assign(json: Option<&str>, path: &[Option<String>], new: &str) -> Result<String> {
+pub(super) fn assign(json: Option<&str>, path: &[Option<String>], new: &str) -> Result<String> {
     let number = |step: &str| subscript(step);
     let first = path.first().and_then(Option::as_deref).unwrap_or("");
     let fresh = if number(first).is_some() { "[]" } else { "{}" };

@@ -179,9 +179,12 @@ macro_rules! both {
 }
 use both;
 
+/// A result that is mostly a slice of an argument.
+type Lent<'a> = Result<Option<Cow<'a, str>>>;
+
 /// A kernel of a JSON value and another argument whose results are mostly slices of the former.
 fn lent<B: Input>(
-    f: impl for<'a> Fn(&'a str, B::Item<'a>) -> Result<Option<Cow<'a, str>>> + Send + Sync + 'static,
+    f: impl for<'a> Fn(&'a str, B::Item<'a>) -> Lent<'a> + Send + Sync + 'static,
 ) -> Kernel {
     Arc::new(move |call, columns| {
         let [json, other] = columns else {
@@ -204,9 +207,7 @@ fn lent<B: Input>(
 }
 
 /// A kernel of one JSON value whose results are mostly slices of it.
-fn lent_alone(
-    f: impl for<'a> Fn(&'a str) -> Result<Option<Cow<'a, str>>> + Send + Sync + 'static,
-) -> Kernel {
+fn lent_alone(f: impl for<'a> Fn(&'a str) -> Lent<'a> + Send + Sync + 'static) -> Kernel {
     Arc::new(move |call, columns| {
         let [json] = columns else {
             return Err(Error::internal("a function is short of arguments"));

@@ -109,7 +109,9 @@ fn populate(name: &'static str, is_normal: bool) -> Kernel {
                     Kind::Array => "an array",
                     _ => "a scalar",
                 };
-                return Err(invalid(format!("cannot call {name} on {found}")));
+                return Err(invalid(format!(
+                    "cannot call populate_composite on {found}"
+                )));
             }
             values.push(value);
         }
@@ -140,10 +142,10 @@ fn set(name: &'static str, parameters: Vec<Type>, of: Type, is_normal: bool) -> 
         let json = texts.value(0);
         match kind(json) {
             Kind::Array => {}
+            _ if is_normal => return Err(invalid(format!("cannot call {name} on a non-array"))),
             Kind::Object => {
                 return Err(invalid(format!("cannot call {name} on an object")));
             }
-            _ if is_normal => return Err(invalid(format!("cannot call {name} on a non-array"))),
             _ => return Err(invalid(format!("cannot call {name} on a scalar"))),
         }
         let values: Vec<_> = Elements::new(json).map(Some).collect();

@@ -5,15 +5,16 @@
 //! width_bucket(3, array[1, 3, 5]) = 2
 //! ```
 
-use arrow_array::cast::AsArray;
-use arrow_array::types::*;
+use std::cmp::Ordering;
+
 use arrow_array::{Array, ArrayRef};
 use arrow_schema::DataType;
 
 use super::numeric;
 use crate::error::{Error, Result};
-use crate::functions::kernel::{Any, F64, I32, Input, List, Num, f4, w2};
+use crate::functions::kernel::{Any, F64, I32, List, Num, f4, w2};
 use crate::functions::numeric::out_of_range;
+use crate::functions::ordering::comparator;
 use crate::functions::{Catalogue, scalar};
 use crate::types::Type;
 use crate::values::Numeric;
@@ -115,64 +116,16 @@ fn of_bounds(value: &ArrayRef, bounds: &ArrayRef, ty: &Type) -> Result<i32> {
         let message = "thresholds array must not contain NULLs";
         return Err(Error::new("22004", message));
     }
+    let order = comparator(ty)?;
     let (mut from, mut to) = (0, bounds.len());
     while from < to {
         let middle = (from + to) / 2;
-        match at_least(value, bounds, middle, ty)? {
-            true => from = middle + 1,
-            false => to = middle,
+        match order(value, 0, bounds, middle) {
+            Ordering::Less => to = middle,
+            _ => from = middle + 1,
         }
     }
     i32::try_from(from).map_err(|_| out_of_range("integer"))
-}
-
-/// Whether the only value of an array is at least that of another at a place.
-fn at_least(value: &ArrayRef, bounds: &ArrayRef, at: usize, ty: &Type) -> Result<bool> {
-    macro_rules! primitive {
-        ($T:ty) => {
-            match (
-                value.as_primitive_opt::<$T>(),
-                bounds.as_primitive_opt::<$T>(),
-            ) {
-                (Some(value), Some(bounds)) => return Ok(value.value(0) >= bounds.value(at)),
-                _ => {}
-            }
-        };
-    }
-    if let Type::Numeric(_) = ty {
-        let (a, b) = (Num::reader(value)?, Num::reader(bounds)?);
-        return Ok(Num::get(&a, value, 0) >= Num::get(&b, bounds, at));
-    }
-    // NaN is more than all others.
-    if let (Some(a), Some(b)) = (
-        value.as_primitive_opt::<Float64Type>(),
-        bounds.as_primitive_opt::<Float64Type>(),
-    ) {
-        let (a, b) = (a.value(0), b.value(at));
-        return Ok(a.is_nan() || a >= b);
-    }
-    if let (Some(a), Some(b)) = (
-        value.as_primitive_opt::<Float32Type>(),
-        bounds.as_primitive_opt::<Float32Type>(),
-    ) {
-        let (a, b) = (a.value(0), b.value(at));
-        return Ok(a.is_nan() || a >= b);
-    }
-    primitive!(Int16Type);
-    primitive!(Int32Type);
-    primitive!(Int64Type);
-    primitive!(Date32Type);
-    primitive!(Time64MicrosecondType);
-    primitive!(TimestampMicrosecondType);
-    if let (Some(a), Some(b)) = (value.as_string_view_opt(), bounds.as_string_view_opt()) {
-        return Ok(a.value(0) >= b.value(at));
-    }
-    if let (Some(a), Some(b)) = (value.as_boolean_opt(), bounds.as_boolean_opt()) {
-        return Ok(a.value(0) >= b.value(at));
-    }
-    Err(Error::unsupported(format!(
-        "width_bucket of values of type {ty}"
-    )))
 }
 
 /// Adds the functions.

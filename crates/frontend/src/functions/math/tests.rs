@@ -265,3 +265,22 @@ fn of_other_databases() {
         assert_eq!(shown(found), wanted, "{name}");
     }
 }
+
+#[test]
+fn buckets_between_bounds() {
+    let bucket = |value: (&str, &str), bounds: (&str, &str)| {
+        let bounds_type = ty(bounds.0).array();
+        let arguments = [(ty(value.0), Some(value.1)), (bounds_type, Some(bounds.1))];
+        shown(testing::call("width_bucket", &arguments))
+    };
+    assert_eq!(bucket(("int4", "5"), ("int4", "{1,3,5,7}")), "3");
+    assert_eq!(bucket(("int4", "0"), ("int4", "{1,3}")), "0");
+    assert_eq!(bucket(("numeric", "2.5"), ("numeric", "{1,2.50,3}")), "2");
+    assert_eq!(bucket(("float8", "NaN"), ("float8", "{1,NaN}")), "2");
+    assert_eq!(bucket(("text", "b"), ("text", "{a,b,c}")), "2");
+    assert_eq!(bucket(("int4", "5"), ("int4", "{}")), "0");
+    assert_eq!(
+        bucket(("int4", "5"), ("int4", "{3,NULL}")),
+        "22004 thresholds array must not contain NULLs"
+    );
+}

@@ -45,8 +45,11 @@ fn type_of(whole: u32, scale: u32) -> Type {
     }
 }
 
+/// Digits before and behind the point.
+type Parts = (u32, u32);
+
 /// A result's type by digits before and behind the point of two operands.
-fn by_digits(f: fn((u32, u32), (u32, u32)) -> (u32, u32)) -> Returns {
+fn by_digits(f: fn(Parts, Parts) -> Parts) -> Returns {
     Returns::Of(Arc::new(move |types| match types {
         [Type::Numeric(Some(a)), Type::Numeric(Some(b))] => {
             let parts = |d: &Digits| (u32::from(d.precision - d.scale), u32::from(d.scale));

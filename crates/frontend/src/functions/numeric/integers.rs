@@ -81,11 +81,11 @@ integers! {
     i64, "bigint";
 }
 
+/// A result of two integers, and whether it is wrong.
+type Checked<T> = fn(T, T) -> (T, bool);
+
 /// A kernel of two integers that are made as long as the result.
-fn two<A, B, R>(
-    f: fn(R::Native, R::Native) -> (R::Native, bool),
-    error: fn(R::Native) -> Error,
-) -> Kernel
+fn two<A, B, R>(f: Checked<R::Native>, error: fn(R::Native) -> Error) -> Kernel
 where
     A: ArrowPrimitiveType,
     B: ArrowPrimitiveType,

@@ -243,7 +243,7 @@ fn options(flags: &str) -> Result<(Options, bool)> {
     Ok((options, all))
 }
 
-/// The same for a function that has no use for `g`.
+/// The options that letters stand for, of a function that has no use for `g`.
 fn options_of(flags: &str, function: &str) -> Result<Options> {
     match options(flags)? {
         (options, false) => Ok(options),

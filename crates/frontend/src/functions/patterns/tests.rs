@@ -159,3 +159,43 @@ fn refused_calls() {
         );
     }
 }
+
+#[test]
+fn columns_of_texts_and_patterns() {
+    use super::super::kernel::{Call, Column};
+    use super::super::{Session, resolve_operator};
+    use arrow_array::cast::AsArray;
+    use arrow_array::{ArrayRef, StringViewArray};
+    use std::sync::Arc;
+
+    let column = |texts: Vec<Option<&str>>| -> ArrayRef { Arc::new(StringViewArray::from(texts)) };
+    let session = Session::default();
+    let of = |symbol: &str, left: Column, right: Column| -> Vec<Option<bool>> {
+        let found = resolve_operator(symbol, &[Type::Text, Type::Text]).unwrap();
+        let call = Call {
+            rows: 3,
+            types: &found.parameters,
+            returns: &found.returns,
+            session: &session,
+        };
+        let result = (found.function.kernel)(&call, &[left, right]).unwrap();
+        result.as_boolean().iter().collect()
+    };
+    for symbol in ["~~", "~"] {
+        let texts = Column::rows(column(vec![Some("abc"), None, Some("b")]));
+        let pattern = if symbol == "~" { "^a" } else { "a%" };
+        let constant = Column::constant(column(vec![Some(pattern)]));
+        assert_eq!(
+            of(symbol, texts.clone(), constant.clone()),
+            [Some(true), None, Some(false)]
+        );
+        let none = Column::constant(column(vec![None]));
+        assert_eq!(of(symbol, texts.clone(), none), [None, None, None]);
+        let patterns = Column::rows(column(vec![Some("b"), Some("b"), Some("b")]));
+        let wanted = [Some(symbol == "~"), None, Some(true)];
+        assert_eq!(of(symbol, texts, patterns.clone()), wanted);
+        let text = Column::constant(column(vec![Some("ab")]));
+        assert_eq!(of(symbol, text.clone(), patterns), [Some(symbol == "~"); 3]);
+        assert_eq!(of(symbol, text, constant), [Some(true); 3]);
+    }
+}

@@ -61,7 +61,7 @@ fn with_texts(kernel: Kernel) -> Kernel {
 /// The texts of all arguments, as results show them.
 ///
 /// # Errors
-/// Those of the casts to text.
+/// Errors of the casts to text.
 pub(in super::super) fn shown(call: &Call<'_>, columns: &[Column]) -> Result<Vec<Column>> {
     let mut texts = Vec::with_capacity(columns.len());
     for (at, column) in columns.iter().enumerate() {

@@ -19,17 +19,11 @@ const MOST_STEPS: usize = 1 << 30;
 /// Adds the functions.
 pub(super) fn register(c: &mut Catalogue) {
     use Type::{Float8, Int8, Text};
-    for name in ["levenshtein", "editdist3"] {
-        let kernel = f2::<Str, Str, I64>(levenshtein);
-        c.add(scalar(name, &[Text, Text], Int8, kernel));
-    }
-    for name in ["hamming", "mismatches"] {
-        c.add(scalar(
-            name,
-            &[Text, Text],
-            Int8,
-            f2::<Str, Str, I64>(hamming),
-        ));
+    for (name, of) in [
+        ("levenshtein", levenshtein as fn(&str, &str) -> Result<i64>),
+        ("hamming", hamming),
+    ] {
+        c.add(scalar(name, &[Text, Text], Int8, f2::<Str, Str, I64>(of)));
     }
     c.add(scalar(
         "jaccard",
@@ -76,4 +70,29 @@ fn jaccard(a: &str, b: &str) -> Result<f64> {
     let b: HashSet<char> = b.chars().collect();
     let common = a.intersection(&b).count();
     Ok(common as f64 / (a.len() + b.len() - common) as f64)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn distances() {
+        for (a, b, distance) in [
+            ("kitten", "sitting", 3),
+            ("", "äö", 2),
+            ("abc", "abc", 0),
+            ("ab", "ba", 2),
+            ("äbc", "abc", 1),
+        ] {
+            assert_eq!(levenshtein(a, b), Ok(distance), "{a} {b}");
+            assert_eq!(levenshtein(b, a), Ok(distance), "{b} {a}");
+        }
+        assert_eq!(hamming("duck", "luck"), Ok(1));
+        assert_eq!(hamming("a", "ab").unwrap_err().sqlstate, "22023");
+        assert_eq!(jaccard("duck", "luck"), Ok(0.6));
+        assert_eq!(jaccard("", "a").unwrap_err().sqlstate, "22023");
+        let long = "a".repeat(100_000);
+        assert_eq!(levenshtein(&long, &long).unwrap_err().sqlstate, "54000");
+    }
 }

@@ -236,3 +236,31 @@ fn fields_of_both_directions() {
         "22023"
     );
 }
+
+#[test]
+fn rows_are_joined_with_constants() {
+    use super::super::kernel::{Call, Column};
+    use super::super::{Session, catalogue, resolve_function};
+    use arrow_array::cast::AsArray;
+    use arrow_array::{ArrayRef, StringViewArray};
+    use std::sync::Arc;
+
+    let column = |texts: Vec<Option<&str>>| -> ArrayRef { Arc::new(StringViewArray::from(texts)) };
+    let session = Session::default();
+    let separator = Column::constant(column(vec![Some("-")]));
+    let rows = Column::rows(column(vec![Some("a"), None]));
+    for (name, wanted) in [("concat", ["-a-", "--"]), ("concat_ws", ["a--", "-"])] {
+        let types = [Type::Text, Type::Text, Type::Text];
+        let found = resolve_function(catalogue().functions(name), &types).unwrap();
+        let call = Call {
+            rows: 2,
+            types: &found.parameters,
+            returns: &found.returns,
+            session: &session,
+        };
+        let columns = [separator.clone(), rows.clone(), separator.clone()];
+        let result = (found.function.kernel)(&call, &columns).unwrap();
+        let result: Vec<_> = result.as_string_view().iter().flatten().collect();
+        assert_eq!(result, wanted, "{name}");
+    }
+}

@@ -258,9 +258,12 @@ impl Unnesting {
     /// Takes the sub-queries out of an expression and joins them to the input. The expression
     /// is computed only for rows for which all guards are TRUE.
     fn extract(&mut self, expr: &mut Expr, input: &mut Plan, guards: &mut Vec<Expr>) {
-        if !expr.has_subquery() {
-            return;
+        if expr.has_subquery() {
+            self.extract_all(expr, input, guards);
         }
+    }
+
+    fn extract_all(&mut self, expr: &mut Expr, input: &mut Plan, guards: &mut Vec<Expr>) {
         let before = guards.len();
         match &mut expr.kind {
             ExprKind::And(parts) => {
@@ -278,7 +281,15 @@ impl Unnesting {
                 branches,
                 otherwise,
             } => {
-                for (when, then) in branches {
+                let asked = |expr: &Expr| expr.has_subquery();
+                let last = branches
+                    .iter()
+                    .rposition(|(when, then)| asked(when) || asked(then));
+                let last = match otherwise.as_deref().is_some_and(asked) {
+                    true => branches.len(),
+                    false => last.map_or(0, |last| last + 1),
+                };
+                for (when, then) in branches.iter_mut().take(last) {
                     self.extract(when, input, guards);
                     guards.push(when.clone());
                     self.extract(then, input, guards);
@@ -298,8 +309,9 @@ impl Unnesting {
                 }
             }
             _ => {
+                // Not asked again at each level: expressions may be deep.
                 for child in expr.children_mut() {
-                    self.extract(child, input, guards);
+                    self.extract_all(child, input, guards);
                 }
             }
         }

@@ -42,7 +42,9 @@ use super::facts::{self, is_volatile};
 use crate::functions::kernel::{Any, Bool, f2};
 use crate::functions::ordering::equality;
 use crate::functions::{resolve_operator, scalar};
-use crate::plan::{Column, ColumnId, Cte, CteBody, CteId, Expr, ExprKind, JoinKind, Plan};
+use crate::plan::{
+    Column, ColumnId, Cte, CteBody, CteId, Expr, ExprKind, JoinKind, Plan, SetItem, TableCall,
+};
 use crate::types::Type;
 use push::Domain;
 
@@ -152,7 +154,23 @@ impl Unnesting {
         if let Some(plan) = pulled {
             return self.independent(plan.around(left));
         }
-        if outer.iter().any(|column| equality(&column.ty).is_err()) {
+        let right = match right {
+            Plan::Functions {
+                calls,
+                ordinality: None,
+            } if kind == JoinKind::Inner => {
+                return functions_of_each_row(left, calls, condition);
+            }
+            right => right,
+        };
+        let is_numbered = matches!(
+            right,
+            Plan::Functions {
+                ordinality: Some(_),
+                ..
+            }
+        );
+        if is_numbered || !outer.iter().all(|column| may_be_in_domain(column, &right)) {
             return self.kept(kind, left, right, condition);
         }
         let cte = self.cte();
@@ -299,6 +317,31 @@ impl Unnesting {
             _ => None,
         }
     }
+}
+
+/// The rows of functions for each row of a plan.
+fn functions_of_each_row(left: Plan, calls: Vec<TableCall>, condition: Option<Expr>) -> Plan {
+    let values = left.columns().into_iter().map(|column| {
+        let value = column.reference();
+        SetItem::Value(column, value)
+    });
+    let rows = Plan::ProjectSet {
+        items: values.chain(calls.into_iter().map(SetItem::Rows)).collect(),
+        input: Box::new(left),
+    };
+    match condition {
+        Some(condition) => filter(rows, condition),
+        None => rows,
+    }
+}
+
+/// Whether a plan gives the same rows for equal values of an outer column. Equal values of some
+/// types are not the same: 1.0 and 1.00, 0 and -0.
+fn may_be_in_domain(column: &Column, plan: &Plan) -> bool {
+    if equality(&column.ty).is_err() {
+        return false;
+    }
+    facts::is_exact(&column.ty) || facts::is_compared_only(column.id, plan)
 }
 
 /// The columns that a join has.

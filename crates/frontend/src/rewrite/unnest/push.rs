@@ -17,7 +17,7 @@
 
 use std::collections::HashSet;
 
-use super::super::facts::{expr_reads, made, may_fail, plan_may_fail, reads};
+use super::super::facts::{expr_reads, is_exact, made, may_fail, plan_may_fail, reads};
 use super::{Unnesting, equal, filter, join, not_distinct, only};
 use crate::evaluate::fold::Fold;
 use crate::functions::kernel::{Bool, Call, I64, f2};
@@ -835,14 +835,7 @@ fn other_side<'a>(condition: &'a Expr, outer: &Column) -> Option<&'a Expr> {
     else {
         return None;
     };
-    let is_exact = match &outer.ty {
-        Type::Bool | Type::Int2 | Type::Int4 | Type::Int8 | Type::Oid => true,
-        Type::Numeric(digits) => digits.is_some(),
-        Type::Text | Type::Varchar(_) | Type::Char(_) | Type::Name | Type::Enum(_) => true,
-        Type::Bytea | Type::Uuid | Type::Date => true,
-        Type::Time(_) | Type::Timestamp(_) | Type::TimestampTz(_) => true,
-        _ => false,
-    };
+    let is_exact = is_exact(&outer.ty);
     let is_outer = |expr: &Expr| matches!(expr.kind, ExprKind::Column(id) if id == outer.id);
     match arguments.as_slice() {
         [left, right] if function.name == "=" && is_exact => {

@@ -37,7 +37,7 @@ enum Mode {
 }
 
 impl Mode {
-    /// What is to be added to a truncated quotient: the remainder's sign and how twice its size
+    /// The step to be added to a truncated quotient, by the remainder's sign and how twice its size
     /// compares with the divisor.
     fn step(self, sign: i32, twice: Ordering) -> i32 {
         match self {

@@ -26,7 +26,7 @@
 //! The scale is its value in one byte if it is below 128, else two bytes of seven bits, low
 //! ones first and the last with its highest bit set. It is read from the end.
 //!
-//! Example: 12.50 is `83 19 64 02`: e is 1, then 12 and 50 as `12*2+1` and `50*2`, scale 2.
+//! Example: 12.50 is `AB 19 64 02`: e is 1, then 12 and 50 as `12*2+1` and `50*2`, scale 2.
 
 use num_bigint::BigInt;
 

@@ -21,8 +21,8 @@ use super::{LEAST_DIGITS, MOST_CHOSEN, MOST_WHOLE, Numeric, Small, big_pow10, di
 use super::{digits_of, overflow};
 use crate::error::{Error, Result};
 
-/// Bits of a decimal digit, rounded up.
-const BITS: f64 = 3.3219281;
+/// Bits of a decimal digit.
+const BITS: f64 = std::f64::consts::LOG2_10;
 
 /// The logarithm of e to the base of ten.
 const LOG_E: f64 = std::f64::consts::LOG10_E;

@@ -118,6 +118,7 @@ fn texts() {
             "{text}"
         );
     }
+    assert_eq!(Numeric::new(5, 70_000).to_string().len(), 70_002);
     assert_eq!(n("1e131071").to_string().len(), 131_072);
     assert_eq!(n("1e-16383").to_string().len(), 16_385);
 }
@@ -125,7 +126,7 @@ fn texts() {
 #[test]
 fn bytes_order_as_values() {
     let mut random = Random(42);
-    let mut all: Vec<Numeric> = (0..600).map(|_| random.number()).collect();
+    let mut all: Vec<Numeric> = (0..300).map(|_| random.number()).collect();
     all.extend([
         Numeric::NAN,
         Numeric::INFINITY,
@@ -133,17 +134,7 @@ fn bytes_order_as_values() {
         n("0"),
         n("0.00"),
     ]);
-    all.extend(
-        [
-            "1e131071",
-            "-1e131071",
-            "1e-16383",
-            "-1e-16383",
-            "1e83",
-            "1e82",
-        ]
-        .map(n),
-    );
+    all.extend(["1e300", "-1e300", "1e-300", "-1e-300", "1e83", "1e82"].map(n));
     for number in all.clone() {
         let same = Numeric::decode(&number.encode());
         assert_eq!(same.to_string(), number.to_string());
@@ -182,7 +173,7 @@ fn bytes_order_as_values() {
 #[test]
 fn order_is_that_of_differences() {
     let mut random = Random(7);
-    for _ in 0..20_000 {
+    for _ in 0..4000 {
         let (a, b) = (random.number(), random.number());
         let sign = a.sub(&b).unwrap().sign();
         assert_eq!(a.cmp(&b) as i32, sign, "{a} {b}");
@@ -208,7 +199,7 @@ fn everyday_numbers_are_short() {
 #[test]
 fn any_bytes_are_read() {
     let mut random = Random(3);
-    for _ in 0..20_000 {
+    for _ in 0..2000 {
         let bytes: Vec<u8> = (0..random.below(30)).map(|_| random.next() as u8).collect();
         let number = Numeric::decode(&bytes);
         assert!(number.scale() <= MOST_SCALE);
@@ -268,24 +259,17 @@ fn operations() {
         ("1", |a, _| a.exp(), "0", "2.7182818284590452"),
         ("-5.5", |a, _| a.exp(), "0", "0.004086771438464067"),
         (
-            "100",
+            "100.0",
             |a, _| a.exp(),
             "0",
-            "26881171418161354484126255515800135873611118.77374192",
+            "26881171418161354484126255515800135873611118.8",
         ),
         ("2.5", |a, _| a.round(0), "0", "3"),
         ("1234.5", |a, _| a.round(-2), "0", "1200"),
     ];
     for (a, operation, b, wanted) in cases {
         let result = operation(&n(a), &n(b)).unwrap();
-        let short = result.to_string();
-        match wanted.len() > 50 {
-            true => assert!(
-                short.starts_with(wanted.trim_end_matches("2")),
-                "{a} {b}: {short}"
-            ),
-            false => assert_eq!(short, wanted, "{a} {b}"),
-        }
+        assert_eq!(result.to_string(), wanted, "{a} {b}");
     }
 }
 
@@ -294,7 +278,7 @@ fn operations_of_long_and_short_agree() {
     // The way of long integers gives what machine arithmetic gives.
     let mut random = Random(11);
     let far = n("1e60");
-    for _ in 0..3000 {
+    for _ in 0..1000 {
         let (a, b) = (random.number(), random.number());
         let sum = a.add(&far).unwrap().add(&b).unwrap().sub(&far).unwrap();
         assert_eq!(sum, a.add(&b).unwrap());
@@ -329,7 +313,7 @@ fn floats() {
     assert_eq!(Numeric::from_f32(0.1).to_string(), "0.1");
     assert_eq!(Numeric::from_f32(16777217.0).to_string(), "16777200");
     let mut random = Random(5);
-    for _ in 0..3000 {
+    for _ in 0..1000 {
         let number = random.number();
         let double: f64 = number.to_string().parse().unwrap();
         assert_eq!(number.to_f64(), double, "{number}");

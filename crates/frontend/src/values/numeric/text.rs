@@ -198,9 +198,8 @@ fn pointed(f: &mut fmt::Formatter<'_>, sign: &str, digits: &str, scale: usize) -
     }
     match digits.len().checked_sub(scale) {
         None | Some(0) => {
-            write!(f, "{sign}0.")?;
-            // A width is limited to 16 bits, which the scale is within.
-            write!(f, "{digits:0>scale$}")
+            let zeros = "0".repeat(scale - digits.len());
+            write!(f, "{sign}0.{zeros}{digits}")
         }
         Some(whole) => {
             let (whole, fraction) = digits.split_at(whole);

@@ -353,7 +353,7 @@ fn is_repeated(wanted: &str, found: &str, any_case: bool, least: usize, most: us
     if wanted.is_empty() {
         return found.is_empty();
     }
-    if found.len() % wanted.len() != 0 && !any_case {
+    if !any_case && !found.len().is_multiple_of(wanted.len()) {
         return false;
     }
     let mut rest = found;

@@ -15,7 +15,7 @@
 //! | `set` | sets of characters |
 //! | `program` | a tree to a machine of states; all ends that matches from a place can have |
 //! | `dissect` | which part of a match belongs to which part of the expression |
-//! | `search` | an expression for the crate `fancy-regex`, which finds quickly where a match begins |
+//! | `search` | an expression for the crate `fancy-regex`, which finds where a match begins |
 //!
 //! Where a match begins does not depend on the rule of lengths, by which the search can be left
 //! to a crate; if that refuses an expression, the machine is tried at all places. Equivalence
@@ -40,7 +40,9 @@ pub struct Regex {
     tree: Tree,
     groups: usize,
     machine: Machine,
-    quick: Option<fancy_regex::Regex>,
+    quick: Option<regex::Regex>,
+    /// Whether the quick search finds the match itself.
+    simple: bool,
 }
 
 /// A match: its range of bytes, then those of the groups; `None` for a group without part in it.
@@ -58,6 +60,7 @@ impl Regex {
     pub fn new(pattern: &str, options: Options) -> Result<Self> {
         let parsed = parse::parse(pattern, options)?;
         let quick = search::quick(&parsed.node);
+        let simple = search::is_simple(&parsed.node);
         let mut machine = Machine::new(&parsed);
         let tree = dissect::tree(&mut machine, &parsed.node)?;
         Ok(Self {
@@ -65,6 +68,7 @@ impl Regex {
             groups: parsed.groups,
             machine,
             quick,
+            simple,
         })
     }
 
@@ -78,10 +82,8 @@ impl Regex {
     /// # Errors
     /// `54000` if it takes too many steps.
     pub fn is_match(&self, text: &str) -> Result<bool> {
-        if let Some(quick) = &self.quick
-            && let Ok(found) = quick.is_match(text)
-        {
-            return Ok(found);
+        if let Some(quick) = &self.quick {
+            return Ok(quick.is_match(text));
         }
         Ok(self.find_at(text, 0)?.is_some())
     }
@@ -91,11 +93,19 @@ impl Regex {
     /// # Errors
     /// `54000` if it takes too many steps.
     pub fn find_at(&self, text: &str, from: usize) -> Result<Option<Groups>> {
-        let mut start = from;
-        if let Some(quick) = &self.quick
-            && let Ok(found) = quick.find_from_pos(text, from)
+        if self.simple
+            && let Some(quick) = &self.quick
         {
-            match found {
+            let Some(found) = quick.captures_at(text, from) else {
+                return Ok(None);
+            };
+            let groups = (0..=self.groups).map(|group| found.get(group));
+            let groups = groups.map(|group| group.map(|group| group.range()));
+            return Ok(Some(groups.collect()));
+        }
+        let mut start = from;
+        if let Some(quick) = &self.quick {
+            match quick.find_at(text, from) {
                 Some(found) => start = found.start(),
                 None => return Ok(None),
             }

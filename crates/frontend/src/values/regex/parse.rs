@@ -53,10 +53,7 @@ pub enum Syntax {
 }
 
 impl Options {
-    /// Sets what a letter stands for.
-    ///
-    /// # Errors
-    /// `false` in place of an option.
+    /// Sets the option that a letter stands for; `false` if there is none.
     pub fn set(&mut self, letter: char) -> bool {
         match letter {
             // PostgreSQL means basic expressions by both, though it says that `e` is for extended
@@ -113,7 +110,7 @@ pub enum Node {
         behind: bool,
         /// Whether it is not to be there.
         negative: bool,
-        /// What is looked for.
+        /// The text that is looked for.
         node: Box<Node>,
     },
     /// One after the other.
@@ -122,7 +119,7 @@ pub enum Node {
     Alt(Vec<Node>),
     /// Several times.
     Repeat {
-        /// What is repeated.
+        /// The part that is repeated.
         node: Box<Node>,
         /// How often at least.
         least: u32,
@@ -334,9 +331,6 @@ impl Parser {
             // A star behind the start is a star in basic expressions.
             if self.is_basic() && matches!(node, Node::Place(Place::Start | Place::LineStart)) {
                 parts.push(node);
-                if self.eat("*") {
-                    parts.push(self.set('*'));
-                }
                 continue;
             }
             let node = match self.quantifier()? {

@@ -16,7 +16,7 @@ use crate::error::{Error, Result};
 /// Instructions of all programs of an expression.
 const MOST_INSTRUCTIONS: usize = 200_000;
 /// Instructions that are executed for one text.
-const MOST_STEPS: u64 = 2_000_000_000;
+const MOST_STEPS: u64 = 500_000_000;
 
 #[derive(Clone, Debug)]
 enum Instruction {

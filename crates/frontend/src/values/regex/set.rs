@@ -77,7 +77,7 @@ impl Class {
         }
     }
 
-    /// The same for the crate that searches, within brackets.
+    /// The class for the crate that searches, within brackets.
     fn pattern(self) -> &'static str {
         match self {
             Class::Alnum => r"\p{Alphabetic}\p{N}",
@@ -182,7 +182,25 @@ impl Set {
         }
     }
 
-    /// The same for the crate that searches.
+    /// Whether it surely has no character in common with another.
+    pub fn is_apart(&self, other: &Set) -> bool {
+        self.ascii & other.ascii == 0 && (self.is_ascii() || other.is_ascii())
+    }
+
+    /// Whether it surely has characters below 128 only.
+    fn is_ascii(&self) -> bool {
+        let few = |(class, not): &(Class, bool)| {
+            matches!(
+                class,
+                Class::Ascii | Class::Blank | Class::Digit | Class::Xdigit
+            ) && !not
+        };
+        !self.negated
+            && self.ranges.iter().all(|(_, to)| to.is_ascii())
+            && self.classes.iter().all(few)
+    }
+
+    /// The set for the crate that searches.
     pub fn pattern(&self) -> String {
         let mut inner = String::new();
         for (from, to) in &self.ranges {

@@ -129,3 +129,29 @@ fn the_search_agrees_with_the_machine() {
     }
     assert!(parse("a", Options::default()).is_ok());
 }
+
+#[test]
+fn simple_expressions_need_no_machine() {
+    for (pattern, simple) in [
+        ("[0-9]+-([0-9]+)", true),
+        ("a.*b", true),
+        ("\\s+$", true),
+        ("(a)b?c*d", true),
+        ("a*.*b", false),
+        ("a?[ab]?b", false),
+        ("a|b", false),
+        ("a*?b", false),
+        ("(ab)*", false),
+    ] {
+        let regex = Regex::new(pattern, Options::default()).unwrap();
+        assert_eq!(regex.simple, simple, "{pattern}");
+    }
+    for (pattern, text, wanted) in [
+        ("(a*)(b?)(c)", "aacb", "aac|aa||c"),
+        ("([0-9]+)-([0-9]*)x", "1-2 34-x", "34-x|34|"),
+    ] {
+        let regex = Regex::new(pattern, Options::default()).unwrap();
+        assert!(regex.simple, "{pattern}");
+        assert_eq!(groups(pattern, text).as_deref(), Some(wanted));
+    }
+}

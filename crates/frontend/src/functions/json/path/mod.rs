@@ -13,8 +13,8 @@
 //! | `moment` | dates and times |
 //! | `layout` | numbers of objects for `keyvalue` |
 //!
-//! A path is kept as a text, and read once for a constant. The text is not the canonical one,
-//! from which brackets may be missing.
+//! A path is kept as the text that was given, and read once for a constant. The canonical text,
+//! which is its output, may lack brackets that it needs.
 
 mod decimal;
 mod eval;
@@ -40,7 +40,10 @@ use tree::Path;
 pub(super) fn register(c: &mut Catalogue) {
     use Type::{JsonPath, Jsonb, Text};
     let boolean = Type::Bool;
-    let read = f1::<Str, Str>(|text| Ok(parse::parse(text)?.source()));
+    let read = f1::<Str, Str>(|text| {
+        parse::parse(text)?;
+        Ok(text.to_owned())
+    });
     c.cast(Text, JsonPath, Context::Explicit, read);
     let shown = f1::<Str, Str>(|text| Ok(parse::parse(text)?.text()));
     c.cast(JsonPath, Text, Context::Assignment, shown);

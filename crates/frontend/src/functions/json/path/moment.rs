@@ -275,7 +275,9 @@ pub(super) fn read_by(text: &str, template: &str, _: bool, session: &Session) ->
         if let Some(field) = field {
             form = form.get(field.len()..).unwrap_or("");
             rest = rest.trim_start_matches(' ');
-            read_field(field, &mut rest, &mut fields, session)?;
+            // Digits that no field follows are taken all.
+            let fixed = form.starts_with(|c: char| c.is_alphabetic());
+            read_field(field, fixed, &mut rest, &mut fields, session)?;
             continue;
         }
         form = form.get(first.len_utf8()..).unwrap_or("");
@@ -286,22 +288,17 @@ pub(super) fn read_by(text: &str, template: &str, _: bool, session: &Session) ->
                     break;
                 }
                 let found = rest.strip_prefix(c);
-                rest = found.ok_or_else(|| unmatched(c, rest))?;
+                rest = found.ok_or_else(|| unmatched("character", c, rest))?;
             }
             continue;
         }
-        if first.is_alphanumeric() {
+        if !"-./,':; ".contains(first) {
             return Err(wrong(format!(
                 "invalid datetime format separator: \"{first}\""
             )));
         }
-        if first == ' ' {
-            rest = rest.trim_start_matches(' ');
-            continue;
-        }
-        rest = rest
-            .strip_prefix(first)
-            .ok_or_else(|| unmatched(first, rest))?;
+        let found = rest.strip_prefix(first);
+        rest = found.ok_or_else(|| unmatched("separator", first, rest))?;
     }
     if !rest.trim_start_matches(' ').is_empty() {
         return Err(wrong(
@@ -316,14 +313,20 @@ pub(super) fn read_by(text: &str, template: &str, _: bool, session: &Session) ->
     })
 }
 
-fn unmatched(wanted: char, rest: &str) -> Error {
+fn unmatched(what: &str, wanted: char, rest: &str) -> Error {
     match rest.is_empty() {
         true => wrong("input string is too short for datetime format"),
-        false => wrong(format!("unmatched format separator \"{wanted}\"")),
+        false => wrong(format!("unmatched format {what} \"{wanted}\"")),
     }
 }
 
-fn read_field(field: &str, rest: &mut &str, fields: &mut Fields, session: &Session) -> Result<()> {
+fn read_field(
+    field: &str,
+    fixed: bool,
+    rest: &mut &str,
+    fields: &mut Fields,
+    session: &Session,
+) -> Result<()> {
     if matches!(field, "fx" | "fm") {
         return Ok(());
     }
@@ -337,7 +340,7 @@ fn read_field(field: &str, rest: &mut &str, fields: &mut Fields, session: &Sessi
         wrong(format!("invalid value \"{found}\" for \"{shown}\""))
             .with_detail("Value must be an integer.")
     };
-    let mut number = |most| digits(rest, most).ok_or_else(bad);
+    let mut number = |most| digits(rest, if fixed { most } else { 9 }).ok_or_else(bad);
     match field {
         "yyyy" => fields.year = Some(number(4)?),
         "yyy" | "yy" | "y" => {
@@ -345,6 +348,7 @@ fn read_field(field: &str, rest: &mut &str, fields: &mut Fields, session: &Sessi
             let year = number(field.len())?;
             let base = 10i64.pow(field.len() as u32);
             let near = match field {
+                _ if year >= base => year,
                 "yy" if year < 70 => 2000 + year,
                 "yy" => 1900 + year,
                 _ => now / base * base + year,

@@ -5,29 +5,36 @@
 
 use super::lex::{Lexer, Token};
 use super::tree::{Chain, Head, LAST, Method, Operator, Path, Pattern, Step};
-use crate::error::{Error, Result};
+use crate::error::Error;
 use crate::values::json::{normal_number, quote, quoted, too_deep};
 use crate::values::regex::{Options, Regex};
 
 /// Levels of brackets, filters and subscripts.
-const MAX_DEPTH: usize = 120;
+const MAX_DEPTH: usize = 60;
 /// Tokens of a path.
 const MAX_TOKENS: usize = 20_000;
 /// Operators of a path: a row of them makes a deep tree.
 const MAX_OPERATORS: usize = 500;
 
+/// The error is boxed, so that frames of the descent are small.
+type Result<T> = std::result::Result<T, Box<Error>>;
+
 /// Reads a path.
 ///
 /// # Errors
 /// `42601` and its kin.
-pub(super) fn parse(text: &str) -> Result<Path> {
+pub(super) fn parse(text: &str) -> crate::error::Result<Path> {
+    read(text).map_err(|error| *error)
+}
+
+fn read(text: &str) -> Result<Path> {
     let mut lexer = Lexer::new(text);
     let token = lexer.next()?;
     if token == Token::End {
-        return Err(Error::new(
+        return Err(Box::new(Error::new(
             "22P02",
             format!("invalid input syntax for type jsonpath: \"{text}\""),
-        ));
+        )));
     }
     let mut parser = Parser {
         lexer,
@@ -42,7 +49,7 @@ pub(super) fn parse(text: &str) -> Result<Path> {
     }
     let (root, _) = parser.any()?;
     if parser.token != Token::End {
-        return Err(parser.syntax());
+        return Err(Box::new(parser.syntax()));
     }
     check(&root, false, false)?;
     Ok(Path { strict, root })
@@ -52,13 +59,16 @@ pub(super) fn parse(text: &str) -> Result<Path> {
 fn check(chain: &Chain, filter: bool, subscript: bool) -> Result<()> {
     match &*chain.head {
         Head::Current if !filter => {
-            return Err(Error::new("42601", "@ is not allowed in root expressions"));
+            return Err(Box::new(Error::new(
+                "42601",
+                "@ is not allowed in root expressions",
+            )));
         }
         Head::Last if !subscript => {
-            return Err(Error::new(
+            return Err(Box::new(Error::new(
                 "42601",
                 "LAST is allowed only in array subscripts",
-            ));
+            )));
         }
         Head::Binary(_, left, right) => {
             check(left, filter, subscript)?;
@@ -103,7 +113,7 @@ impl Parser<'_> {
     fn advance(&mut self) -> Result<Token> {
         self.tokens += 1;
         if self.tokens > MAX_TOKENS {
-            return Err(too_deep());
+            return Err(Box::new(too_deep()));
         }
         let next = self.lexer.next()?;
         Ok(std::mem::replace(&mut self.token, next))
@@ -123,7 +133,7 @@ impl Parser<'_> {
 
     fn expect(&mut self, mark: &str) -> Result<()> {
         if !self.is_mark(mark) {
-            return Err(self.syntax());
+            return Err(Box::new(self.syntax()));
         }
         self.advance()?;
         Ok(())
@@ -132,7 +142,7 @@ impl Parser<'_> {
     fn deeper<T>(&mut self, f: impl FnOnce(&mut Self) -> Result<T>) -> Result<T> {
         self.depth += 1;
         if self.depth > MAX_DEPTH {
-            return Err(too_deep());
+            return Err(Box::new(too_deep()));
         }
         let found = f(self);
         self.depth -= 1;
@@ -143,7 +153,7 @@ impl Parser<'_> {
     fn only(&self, found: (Chain, IsPredicate), predicate: IsPredicate) -> Result<Chain> {
         match found.1 == predicate {
             true => Ok(found.0),
-            false => Err(self.syntax()),
+            false => Err(Box::new(self.syntax())),
         }
     }
 
@@ -190,7 +200,7 @@ impl Parser<'_> {
         self.advance()?;
         self.operators += 1;
         match self.operators > MAX_OPERATORS {
-            true => Err(too_deep()),
+            true => Err(Box::new(too_deep())),
             false => Ok(()),
         }
     }
@@ -217,7 +227,7 @@ impl Parser<'_> {
             if self.is_word("is") {
                 self.advance()?;
                 if !self.is_word("unknown") {
-                    return Err(self.syntax());
+                    return Err(Box::new(self.syntax()));
                 }
                 self.advance()?;
                 return Ok((alone(Head::IsUnknown(left.0)), true));
@@ -235,13 +245,13 @@ impl Parser<'_> {
             _ if self.is_word("starts") => {
                 self.advance()?;
                 if !self.is_word("with") {
-                    return Err(self.syntax());
+                    return Err(Box::new(self.syntax()));
                 }
                 self.advance()?;
                 let head = match &self.token {
                     Token::Text(text) => text_constant(text),
                     Token::Variable(name) => Head::Variable(name.clone()),
-                    _ => return Err(self.syntax()),
+                    _ => return Err(Box::new(self.syntax())),
                 };
                 self.advance()?;
                 return Ok((binary(Operator::StartsWith, left, alone(head)), true));
@@ -268,7 +278,7 @@ impl Parser<'_> {
 
     fn like(&mut self, operand: Chain) -> Result<Chain> {
         let Token::Text(text) = &self.token else {
-            return Err(self.syntax());
+            return Err(Box::new(self.syntax()));
         };
         let text = text.clone();
         self.advance()?;
@@ -276,7 +286,7 @@ impl Parser<'_> {
         if self.is_word("flag") {
             self.advance()?;
             let Token::Text(flags) = &self.token else {
-                return Err(self.syntax());
+                return Err(Box::new(self.syntax()));
             };
             given = flags.clone();
             self.advance()?;
@@ -371,9 +381,9 @@ impl Parser<'_> {
             Token::Word(word) => match word.as_str() {
                 "null" | "true" | "false" => Head::Constant(word.clone()),
                 other if other.eq_ignore_ascii_case("last") => Head::Last,
-                _ => return Err(self.syntax()),
+                _ => return Err(Box::new(self.syntax())),
             },
-            _ => return Err(self.syntax()),
+            _ => return Err(Box::new(self.syntax())),
         };
         self.advance()?;
         let mut chain = alone(head);
@@ -449,14 +459,14 @@ impl Parser<'_> {
                         self.expect(")")?;
                         return Ok(Step::Datetime(template));
                     }
-                    _ => return Err(self.syntax()),
+                    _ => return Err(Box::new(self.syntax())),
                 };
                 self.advance()?;
                 self.expect(")")?;
                 Ok(Step::Method(method))
             }
             Token::Word(key) | Token::Text(key) => Ok(Step::Key(quoted(&key).into_owned())),
-            _ => Err(self.syntax()),
+            _ => Err(Box::new(self.syntax())),
         }
     }
 
@@ -464,7 +474,7 @@ impl Parser<'_> {
     fn advance_past_member(&mut self) -> Result<Token> {
         match &self.token {
             Token::Mark("*" | "**") | Token::Word(_) | Token::Text(_) => self.advance(),
-            _ => Err(self.syntax()),
+            _ => Err(Box::new(self.syntax())),
         }
     }
 
@@ -488,14 +498,14 @@ impl Parser<'_> {
             Token::Integer(text) => match text.parse::<i32>() {
                 Ok(level) => level.unsigned_abs(),
                 Err(_) => {
-                    return Err(Error::new(
+                    return Err(Box::new(Error::new(
                         "22003",
                         format!("value \"{text}\" is out of range for type integer"),
-                    ));
+                    )));
                 }
             },
             _ if self.is_word("last") => LAST,
-            _ => return Err(self.syntax()),
+            _ => return Err(Box::new(self.syntax())),
         };
         self.advance()?;
         Ok(level)
@@ -523,17 +533,17 @@ fn text_constant(text: &str) -> Head {
 /// end, `m` makes `^` and `$` match at lines, and `q` takes the text as it stands.
 fn pattern(text: String, given: &str) -> Result<Pattern> {
     if let Some(other) = given.chars().find(|c| !"ismxq".contains(*c)) {
-        return Err(
+        return Err(Box::new(
             Error::new("42601", "invalid input syntax for type jsonpath").with_detail(format!(
                 "Unrecognized flag character \"{other}\" in LIKE_REGEX predicate."
             )),
-        );
+        ));
     }
     let has = |flag| given.contains(flag);
     if has('x') && !has('q') {
-        return Err(Error::unsupported(
+        return Err(Box::new(Error::unsupported(
             "XQuery \"x\" flag (expanded regular expressions) is not implemented",
-        ));
+        )));
     }
     let mut options = Options::default();
     if has('i') {

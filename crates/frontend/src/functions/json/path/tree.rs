@@ -166,45 +166,12 @@ impl Path {
     /// The canonical text, which PostgreSQL shows. It does not always mean the path: the one
     /// of `(1 + 2).abs() * 3` lacks no brackets, but that of `(1 * 2).abs() + 3` does.
     pub(super) fn text(&self) -> String {
-        self.write(false)
-    }
-
-    /// A text that is read as this path: operators that have steps are in brackets.
-    pub(super) fn source(&self) -> String {
-        self.write(true)
-    }
-
-    fn write(&self, exact: bool) -> String {
-        let mut out = Out {
-            text: String::new(),
-            exact,
-        };
+        let mut out = String::new();
         if self.strict {
             out.push_str("strict ");
         }
         self.root.write(true, &mut out);
-        out.text
-    }
-}
-
-/// The text that is written.
-struct Out {
-    text: String,
-    /// Whether it is to be read again.
-    exact: bool,
-}
-
-impl Out {
-    fn push(&mut self, c: char) {
-        self.text.push(c);
-    }
-
-    fn push_str(&mut self, text: &str) {
-        self.text.push_str(text);
-    }
-
-    fn quote(&mut self, plain: &str) {
-        quote(plain, &mut self.text);
+        out
     }
 }
 
@@ -218,31 +185,21 @@ impl Chain {
     }
 
     /// Writes an operand of something that binds as tightly as `outer`.
-    fn write_operand(&self, outer: u8, out: &mut Out) {
+    fn write_operand(&self, outer: u8, out: &mut String) {
         self.write(self.priority() <= outer, out);
     }
 
-    fn write(&self, brackets: bool, out: &mut Out) {
-        let plain = matches!(
-            &*self.head,
-            Head::Constant(_) | Head::Variable(_) | Head::Root | Head::Current | Head::Last
-        );
-        if out.exact && !self.steps.is_empty() && !plain {
-            out.push('(');
-            self.write_head(false, out);
-            out.push(')');
-        } else {
-            self.write_head(brackets, out);
-        }
+    fn write(&self, brackets: bool, out: &mut String) {
+        self.write_head(brackets, out);
         self.steps.iter().for_each(|step| step.write(out));
     }
 
-    fn write_head(&self, brackets: bool, out: &mut Out) {
+    fn write_head(&self, brackets: bool, out: &mut String) {
         let (open, close) = if brackets { ("(", ")") } else { ("", "") };
         match &*self.head {
             Head::Constant(json) => {
-                let number = !self.steps.is_empty() && json.starts_with(['-', '0', '1', '2', '3'])
-                    || !self.steps.is_empty() && json.starts_with(['4', '5', '6', '7', '8', '9']);
+                let first = json.bytes().next().unwrap_or(b'"');
+                let number = !self.steps.is_empty() && (first == b'-' || first.is_ascii_digit());
                 match number {
                     true => {
                         out.push('(');
@@ -254,7 +211,7 @@ impl Chain {
             }
             Head::Variable(name) => {
                 out.push('$');
-                out.quote(name);
+                quote(name, out);
             }
             Head::Root => out.push('$'),
             Head::Current => out.push('@'),
@@ -293,9 +250,9 @@ impl Chain {
                 out.push_str(open);
                 operand.write_operand(6, out);
                 out.push_str(" like_regex ");
-                out.quote(&pattern.text);
+                quote(&pattern.text, out);
                 if !pattern.flags.is_empty() {
-                    let _ = write!(out.text, " flag \"{}\"", pattern.flags);
+                    let _ = write!(out, " flag \"{}\"", pattern.flags);
                 }
                 out.push_str(close);
             }
@@ -304,7 +261,7 @@ impl Chain {
 }
 
 impl Step {
-    fn write(&self, out: &mut Out) {
+    fn write(&self, out: &mut String) {
         match self {
             Step::Key(key) => {
                 out.push_str(".\"");
@@ -336,10 +293,10 @@ impl Step {
                 match (*first, *last) {
                     (0, LAST) => {}
                     (first, last) if first == last => {
-                        let _ = write!(out.text, "{{{}}}", level(first));
+                        let _ = write!(out, "{{{}}}", level(first));
                     }
                     (first, last) => {
-                        let _ = write!(out.text, "{{{} to {}}}", level(first), level(last));
+                        let _ = write!(out, "{{{} to {}}}", level(first), level(last));
                     }
                 }
             }
@@ -349,12 +306,12 @@ impl Step {
                 out.push(')');
             }
             Step::Method(method) => {
-                let _ = write!(out.text, ".{}()", method.name());
+                let _ = write!(out, ".{}()", method.name());
             }
             Step::Datetime(template) => {
                 out.push_str(".datetime(");
                 if let Some(template) = template {
-                    out.quote(template);
+                    quote(template, out);
                 }
                 out.push(')');
             }
