@@ -37,6 +37,8 @@ mod error;
 mod front;
 mod functions;
 mod ingest;
+// Sessions do not plan with it yet.
+#[allow(dead_code, unused_imports)]
 mod lower;
 mod memory;
 mod parameter;

@@ -20,13 +20,14 @@ use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
 use datafusion::arrow::array::{
-    Array, ArrayRef, BinaryBuilder, BinaryViewBuilder, FixedSizeBinaryBuilder, Int32Array, PrimitiveArray, cast::AsArray,
+    Array, ArrayRef, BinaryBuilder, BinaryViewBuilder, FixedSizeBinaryBuilder, Int32Array,
+    PrimitiveArray, cast::AsArray,
 };
+use datafusion::arrow::compute::SortOptions;
 use datafusion::arrow::datatypes::{
     DataType, Decimal128Type, Float32Type, Float64Type, IntervalMonthDayNanoType,
 };
 use datafusion::arrow::row::{OwnedRow, RowConverter, Rows, SortField};
-use datafusion::arrow::compute::SortOptions;
 use datafusion::common::ScalarValue;
 use datafusion::error::Result as DfResult;
 use datafusion::logical_expr::{
