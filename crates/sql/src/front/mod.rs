@@ -14,6 +14,10 @@ use std::sync::Arc;
 use datafusion::logical_expr::LogicalPlan;
 use datafusion::sql::sqlparser::ast::Statement as Ast;
 use freestone_frontend::bind::Binder;
+use freestone_frontend::evaluate::fold::Fold;
+use freestone_frontend::functions::Volatility;
+use freestone_frontend::plan::{ExprKind, Plan};
+use freestone_frontend::rewrite::unnest;
 
 use freestone_frontend::types::Type;
 
@@ -35,6 +39,8 @@ pub(crate) struct Logical {
     pub(crate) types: Option<Vec<Type>>,
     /// Types of its parameters, as far as the front knows them.
     pub(crate) parameters: Vec<Option<Type>>,
+    /// Whether it depends on the time at which it was made.
+    pub(crate) dated: bool,
 }
 
 impl Logical {
@@ -62,6 +68,7 @@ impl Logical {
             names: lowered.names,
             types: Some(lowered.types),
             parameters: self.parameters,
+            dated: self.dated,
         })
     }
 
@@ -120,6 +127,7 @@ pub(crate) fn planned_into(
             plan,
             types: None,
             parameters: Vec::new(),
+            dated: false,
         }),
         Err(error) => Err(refused.unwrap_or(error)),
     }
@@ -137,7 +145,15 @@ fn by_front(
     let session = Arc::new(session_of(relations));
     let names = Names::new(relations);
     let bound = Binder::new(&names, &session).query_into(query, targets)?;
-    let plan = bound.plan;
+    let mut plan = bound.plan;
+    let dated = bound.dated || depends_on_time(&plan);
+    let fold = Fold {
+        session: &session,
+        stable: true,
+        parameters: &[],
+    };
+    fold.plan(&mut plan);
+    let plan = unnest(plan);
     let around = Surroundings {
         session,
         parameters: Arc::from(Vec::new()),
@@ -148,5 +164,18 @@ fn by_front(
         names,
         types: Some(types),
         parameters: bound.parameters,
+        dated,
     }))
+}
+
+/// Whether a plan calls functions that give another result in another statement.
+fn depends_on_time(plan: &Plan) -> bool {
+    let here = plan.expressions().into_iter().any(|expr| {
+        expr.any(&mut |expr| match &expr.kind {
+            ExprKind::Call { function, .. } => function.volatility != Volatility::Immutable,
+            ExprKind::Subquery(subquery) => depends_on_time(&subquery.plan),
+            _ => false,
+        })
+    });
+    here || plan.inputs().into_iter().any(depends_on_time)
 }

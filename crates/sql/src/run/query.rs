@@ -47,7 +47,11 @@ impl Run<'_> {
         let plan = self.logical(ast).await?.shown()?;
         let names = plan.names.clone();
         // Looked at before the plan is made of them.
-        let tables = if shared { lasting(&plan.plan) } else { None };
+        let tables = if shared && !plan.dated {
+            lasting(&plan.plan)
+        } else {
+            None
+        };
         let physical = self.physical(&plan).await?;
         let planned = KnownPlan {
             physical,
