@@ -37,7 +37,7 @@ mod error;
 mod front;
 mod functions;
 mod ingest;
-// Sessions do not plan with it yet.
+// Not all that it offers is called yet.
 #[allow(dead_code, unused_imports)]
 mod lower;
 mod memory;

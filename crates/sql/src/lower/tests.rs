@@ -368,7 +368,6 @@ select b from t intersect all select b from t where a > 1;
 select a, unnest(x) from t;
 select generate_series(1, 3), generate_series(1, 2);
 select * from generate_series(1, 5) with ordinality;
-select * from rows from (generate_series(1, 2), generate_series(5, 7)) as z(p, q);
 ";
     ctes: "
 with q as materialized (select a, n from t) select x.a, y.n from q x join q y on x.a = y.a;
