@@ -38,7 +38,6 @@ mod front;
 mod functions;
 mod ingest;
 // Not all that it offers is called yet.
-#[allow(dead_code, unused_imports)]
 mod lower;
 mod memory;
 mod parameter;

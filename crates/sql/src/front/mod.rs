@@ -14,10 +14,6 @@ use std::sync::Arc;
 use datafusion::logical_expr::LogicalPlan;
 use datafusion::sql::sqlparser::ast::Statement as Ast;
 use freestone_frontend::bind::Binder;
-use freestone_frontend::evaluate::fold::Fold;
-use freestone_frontend::functions::Volatility;
-use freestone_frontend::plan::{ExprKind, Plan};
-use freestone_frontend::rewrite::unnest;
 
 use freestone_frontend::types::Type;
 
@@ -145,20 +141,12 @@ fn by_front(
     let session = Arc::new(session_of(relations));
     let names = Names::new(relations);
     let bound = Binder::new(&names, &session).query_into(query, targets)?;
-    let mut plan = bound.plan;
-    let dated = bound.dated || depends_on_time(&plan);
-    let fold = Fold {
-        session: &session,
-        stable: true,
-        parameters: &[],
-    };
-    fold.plan(&mut plan);
-    let plan = unnest(plan);
+    let dated = bound.dated || !lower::is_lasting(&bound.plan);
     let around = Surroundings {
         session,
         parameters: Arc::from(Vec::new()),
     };
-    let Lowered { plan, names, types } = lower::lowered(&plan, &around)?;
+    let Lowered { plan, names, types } = lower::lowered(&bound.plan, &around)?;
     Ok(Some(Logical {
         plan,
         names,
@@ -166,16 +154,4 @@ fn by_front(
         parameters: bound.parameters,
         dated,
     }))
-}
-
-/// Whether a plan calls functions that give another result in another statement.
-fn depends_on_time(plan: &Plan) -> bool {
-    let here = plan.expressions().into_iter().any(|expr| {
-        expr.any(&mut |expr| match &expr.kind {
-            ExprKind::Call { function, .. } => function.volatility != Volatility::Immutable,
-            ExprKind::Subquery(subquery) => depends_on_time(&subquery.plan),
-            _ => false,
-        })
-    });
-    here || plan.inputs().into_iter().any(depends_on_time)
 }

@@ -76,15 +76,6 @@ pub(super) fn key(typed: Typed, ty: &Type) -> Typed {
     Typed::new(function.call(vec![typed.expr]), kind)
 }
 
-/// The expression under a canonical form.
-pub(super) fn under(expr: &Expr) -> Option<&Expr> {
-    let Expr::ScalarFunction(call) = expr else {
-        return None;
-    };
-    call.func.inner().downcast_ref::<Canonical>()?;
-    call.args.first()
-}
-
 /// The canonical forms of an array's values.
 ///
 /// # Errors
