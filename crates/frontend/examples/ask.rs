@@ -7,6 +7,8 @@
 //! 3
 //! ```
 //!
+//! With `--unnest` plans are run after their sub-queries have become joins.
+//!
 //! It knows CREATE TABLE, INSERT, SET timezone and queries. A line `-- next` begins anew with no
 //! tables. Each query prints its rows (`|` between columns, NULL as `∅`) or its error.
 
@@ -19,9 +21,11 @@ use arrow_array::cast::AsArray;
 use arrow_array::{Array, ArrayRef, RecordBatch};
 use arrow_schema::{Field, Schema};
 use freestone_frontend::bind::{Binder, Catalog, Found, written_type};
+use freestone_frontend::evaluate::fold::Fold;
 use freestone_frontend::functions::kernel::{Call, Column as Values};
 use freestone_frontend::functions::{Session, cast_between};
 use freestone_frontend::plan::{Plan, Relation};
+use freestone_frontend::rewrite::unnest;
 use freestone_frontend::types::Type;
 use freestone_frontend::{Error, Position, Result, reference, syntax};
 use sqlparser::ast::{Set, Statement};
@@ -59,7 +63,10 @@ fn main() {
 
 fn work() {
     let mut text = String::new();
-    let read = match std::env::args().nth(1) {
+    let file = std::env::args()
+        .skip(1)
+        .find(|argument| argument != "--unnest");
+    let read = match file {
         Some(path) => std::fs::read_to_string(path).map(|read| text = read),
         None => std::io::stdin().read_to_string(&mut text).map(|_| ()),
     };
@@ -204,6 +211,16 @@ fn result(plan: &Plan, tables: &Tables, session: &Session) -> Result<reference::
             .map(|(_, batches)| batches.clone())
             .unwrap_or_default())
     };
+    if std::env::args().any(|argument| argument == "--unnest") {
+        let fold = Fold {
+            session,
+            stable: true,
+            parameters: &[],
+        };
+        let mut plan = plan.clone();
+        fold.plan(&mut plan);
+        return reference::run(&unnest(plan), &of, session, &[]);
+    }
     reference::run(plan, &of, session, &[])
 }
 

@@ -9,13 +9,13 @@
 //! | module | holds |
 //! |---|---|
 //! | `error` | an error as PostgreSQL states it: SQLSTATE, message, hint, position |
-//! | `types` | SQL types, their names and how Arrow holds their values |
 //! | `values` | values that Arrow has no type for: NUMERIC, intervals, text forms |
+//! | `types` | SQL types, their names and how Arrow holds their values |
 //! | `functions` | the catalogue of functions, operators and casts, by chapter, and overload resolution |
 //! | `plan` | typed expressions and the algebra of plans |
 //! | `evaluate` | expressions over batches of columns, and constant folding |
-//! | `reference` | plans run row by row: their meaning in few lines, for tests |
 //! | `rewrite` | plans to plans that mean the same and run faster |
+//! | `reference` | plans run row by row: their meaning in few lines, for tests |
 //! | `syntax` | text to statements |
 //! | `bind` | names, scopes and types: statements to plans |
 //!

@@ -37,6 +37,7 @@ mod error;
 mod front;
 mod functions;
 mod ingest;
+// Not all that it offers is called yet.
 mod lower;
 mod memory;
 mod parameter;

@@ -10,6 +10,8 @@ const ALLOWED: [(&str, &[&str]); 18] = [
     ("freestone-model", &[]),
     // DataFusion's planner, compiled once; knows nothing of ours.
     ("freestone-binder", &[]),
+    // The language; knows Arrow and the grammar only.
+    ("freestone-frontend", &[]),
     // The programs' allocator.
     ("freestone-allocator", &[]),
     ("freestone-exec", &["freestone-storage"]),
@@ -22,6 +24,7 @@ const ALLOWED: [(&str, &[&str]); 18] = [
         "freestone",
         &[
             "freestone-binder",
+            "freestone-frontend",
             "freestone-storage",
             "freestone-exec",
             "freestone-model",

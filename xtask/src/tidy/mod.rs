@@ -11,7 +11,6 @@ mod links;
 mod lock;
 mod modules;
 mod rust;
-mod sizes;
 mod tables;
 mod unsafe_code;
 mod words;
@@ -54,13 +53,12 @@ impl fmt::Display for Finding {
 
 type Rule = fn(&[File]) -> Vec<Finding>;
 
-const RULES: [Rule; 9] = [
+const RULES: [Rule; 8] = [
     crates::check,
     glossary::check,
     links::check,
     lock::check,
     modules::check,
-    sizes::check,
     tables::check,
     unsafe_code::check,
     words::check,

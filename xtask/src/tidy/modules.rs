@@ -1,14 +1,29 @@
-//! Imports inside the storage crate point one way, too: a module may use
-//! `crate::x` only of modules before it in [`ORDER`].
+//! Imports inside a crate point one way, too: a module may use `crate::x` only of modules
+//! before it in the crate's [`ORDERS`].
 
 use super::rust::{code_only, lines_before_tests};
 use super::{File, Finding};
 
-const SOURCE: &str = "crates/storage/src/";
+/// Sources of crates whose top-level modules have an order, lowest first.
+const ORDERS: &[(&str, &[&str])] = &[
+    ("crates/storage/src/", STORAGE),
+    ("crates/frontend/src/", FRONTEND),
+];
 
-/// Top-level modules of `crates/storage/src`, lowest first. Modules that do not
-/// exist yet keep their place.
-const ORDER: &[&str] = &[
+const FRONTEND: &[&str] = &[
+    "error",
+    "values",
+    "types",
+    "functions",
+    "plan",
+    "evaluate",
+    "rewrite",
+    "reference",
+    "syntax",
+    "bind",
+];
+
+const STORAGE: &[&str] = &[
     "ids",
     "error",
     "schema",
@@ -33,24 +48,35 @@ const ORDER: &[&str] = &[
 /// Pairs that must not know each other, whatever their order.
 const STRANGERS: &[(&str, &str)] = &[("layout", "index")];
 
-/// Checks every source file of the storage crate except its root and its tests.
+/// Checks every source file of these crates except their roots and their tests.
 pub fn check(files: &[File]) -> Vec<Finding> {
+    ORDERS
+        .iter()
+        .flat_map(|(source, order)| check_crate(files, source, order))
+        .collect()
+}
+
+fn check_crate(files: &[File], source: &str, order: &[&str]) -> Vec<Finding> {
     let reexports = files
         .iter()
-        .find(|file| file.path == format!("{SOURCE}lib.rs"))
+        .find(|file| file.path == format!("{source}lib.rs"))
         .map(|file| reexports(&file.text))
         .unwrap_or_default();
     files
         .iter()
         .filter(|file| file.is_rust() && !file.is_test())
-        .flat_map(|file| check_file(file, &reexports))
+        .filter_map(|file| Some((file, file.path.strip_prefix(source)?)))
+        .flat_map(|(file, inner)| check_file(file, inner, order, &reexports))
         .collect()
 }
 
-fn check_file(file: &File, reexports: &[(String, String)]) -> Vec<Finding> {
-    let Some(inner) = file.path.strip_prefix(SOURCE) else {
-        return Vec::new();
-    };
+fn check_file(
+    file: &File,
+    inner: &str,
+    order: &[&str],
+    reexports: &[(String, String)],
+) -> Vec<Finding> {
+    let place = |module: &str| order.iter().position(|known| *known == module);
     let module = inner
         .split('/')
         .next()
@@ -92,10 +118,6 @@ fn check_file(file: &File, reexports: &[(String, String)]) -> Vec<Finding> {
         findings.push(Finding::new(&file.path, line, message));
     }
     findings
-}
-
-fn place(module: &str) -> Option<usize> {
-    ORDER.iter().position(|known| *known == module)
 }
 
 fn strangers(a: &str, b: &str) -> bool {

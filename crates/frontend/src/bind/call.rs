@@ -169,6 +169,12 @@ impl Binder<'_> {
                 return Ok(bound);
             }
             "grouping" => return self.grouping(written),
+            "pg_typeof" => {
+                let values = self.positional(written)?;
+                if let [value] = values.as_slice() {
+                    return Ok(Expr::text(&value.ty.base().to_string(), Type::Text));
+                }
+            }
             "ifnull" => {
                 let values = self.positional(written)?;
                 let pair = two(values, name)?;
@@ -608,7 +614,10 @@ impl Binder<'_> {
                     "in an aggregate with DISTINCT, ORDER BY expressions must appear in argument list",
                 ));
             }
-            for value in &converted {
+            for value in converted
+                .iter()
+                .filter(|value| !matches!(value.ty, Type::Enum(_)))
+            {
                 self.equality(&value.ty)
                     .map_err(|_| no_equality(&value.ty))?;
             }
@@ -817,6 +826,12 @@ impl Binder<'_> {
             let mut converted = Vec::new();
             for (argument, to) in arguments.into_iter().zip(&resolved.parameters) {
                 converted.push(self.coerce(argument, to, Coercion::Implicit)?);
+            }
+            if written.nulls.is_some() && !resolved.function.nulls {
+                return Err(Error::new(
+                    "42601",
+                    format!("{name} takes no RESPECT/IGNORE NULLS"),
+                ));
             }
             return Ok(WindowCall {
                 kind: WindowKind::Function(resolved.function),

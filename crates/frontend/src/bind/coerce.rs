@@ -9,7 +9,8 @@ use crate::error::{Error, Result};
 use crate::functions::kernel::{Call, Column as Values};
 use crate::functions::{Cast, Context, Scalar, Volatility, cast_between, catalogue, common_type};
 use crate::plan::{Expr, ExprKind, Plan};
-use crate::types::Type;
+use crate::types::{Category, Type};
+use crate::values::array_text::Literal;
 
 /// How a conversion is asked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -72,6 +73,19 @@ impl Binder<'_> {
                 to.clone(),
             ));
         }
+        // A literal of an array has as many dimensions as it has.
+        if let (Type::Unknown, Type::Array(element), Some(text)) = (&from, to, expr.literal_text())
+            && !matches!(**element, Type::Array(_))
+            && let Ok(literal) = Literal::parse(text)
+            && literal.dimensions.len() > 1
+        {
+            let mut nested = to.clone();
+            for _ in 1..literal.dimensions.len() {
+                nested = nested.array();
+            }
+            let cast = self.cast(&from, &nested, how)?;
+            return self.cast_by(expr, &nested, cast);
+        }
         let cast = self.cast(&from, to, how)?;
         self.cast_by(expr, to, cast)
     }
@@ -115,6 +129,7 @@ impl Binder<'_> {
             Type::Unknown => Type::Text,
             _ => expr.ty.clone(),
         };
+        self.dated |= is_dated(&expr, to);
         if let Some(value) = expr.literal() {
             // A literal in quotes is read here; another that cannot be converted fails when it
             // is run.
@@ -310,6 +325,17 @@ impl Binder<'_> {
             .map(|value| self.coerce(value, &common, Coercion::Implicit))
             .collect()
     }
+}
+
+/// Whether a literal of a date or time is one of the words for the moment.
+fn is_dated(expr: &Expr, to: &Type) -> bool {
+    to.category() == Category::DateTime
+        && expr.literal_text().is_some_and(|text| {
+            let text = text.to_lowercase();
+            ["now", "today", "tomorrow", "yesterday"]
+                .iter()
+                .any(|word| text.contains(word))
+        })
 }
 
 /// The type that values of some types have in common.

@@ -1,5 +1,8 @@
 //! Expressions.
 
+use std::sync::Arc;
+
+use arrow_buffer::IntervalMonthDayNano;
 use sqlparser::ast::{
     AccessExpr, Array, CastKind, CeilFloorKind, DataType, DateTimeField, Expr as Ast, Interval,
     Subscript, TrimWhereField, TypedString, Value, ValueWithSpan,
@@ -11,6 +14,7 @@ use super::{Binder, Coercion, at, fold, parts, place, refuse, written_type};
 use crate::error::{Error, Result};
 use crate::plan::{Expr, ExprKind};
 use crate::types::Type;
+use crate::values::datetime::{IntervalStyle, SpanField, SpanFields, read_interval};
 
 impl Binder<'_> {
     /// An expression, with its types.
@@ -678,32 +682,36 @@ impl Binder<'_> {
             )
             .with_hint("Multiply an interval to compute one: n * INTERVAL '1 day'."));
         };
-        let fields = match (leading_field, last_field) {
-            (None, _) => None,
-            (Some(first), None) => Some(first.to_string()),
-            (Some(first), Some(last)) => Some(format!("{first} to {last}")),
-        };
-        match fields {
-            None => {
-                let mut bound = self.coerce(
-                    Expr::text(&text, Type::Unknown),
-                    &Type::Interval,
-                    Coercion::Explicit,
-                )?;
-                if let Some(digits) = fractional_seconds_precision {
-                    let digits = Expr::int4(i32::try_from(*digits).unwrap_or(6));
-                    bound = self.function("interval_round", vec![bound, digits])?;
+        let decimals = fractional_seconds_precision.map(|digits| digits.min(6) as u8);
+        let all = SpanFields::default();
+        let of = match (leading_field, last_field) {
+            (None, _) => all,
+            (Some(first), None) => {
+                let field = span_field(first)?;
+                SpanFields {
+                    first: field,
+                    last: field,
+                    ..all
                 }
-                Ok(bound)
             }
-            Some(fields) => {
-                let arguments = vec![
-                    Expr::text(&text, Type::Text),
-                    Expr::text(&fields.to_lowercase(), Type::Text),
-                ];
-                self.function("interval_of_fields", arguments)
-            }
-        }
+            (Some(first), Some(last)) => SpanFields {
+                first: span_field(first)?,
+                last: span_field(last)?,
+                ..all
+            },
+        };
+        let style = match self.session.interval_style.as_str() {
+            "sql_standard" => IntervalStyle::Standard,
+            _ => IntervalStyle::Postgres,
+        };
+        let of = SpanFields { decimals, ..of };
+        let value = read_interval(&text, style, of)?;
+        let array =
+            arrow_array::IntervalMonthDayNanoArray::from(vec![IntervalMonthDayNano::from(value)]);
+        Ok(Expr::new(
+            ExprKind::Literal(Arc::new(array)),
+            Type::Interval,
+        ))
     }
 
     /// Subscripts and fields behind a value.
@@ -713,50 +721,72 @@ impl Binder<'_> {
             Ast::Identifier(_) | Ast::CompoundIdentifier(_) => self.bind_expr(root)?,
             other => self.bind_expr(other)?,
         };
-        let mut sliced = false;
-        for access in chain {
-            value = match access {
+        let mut rest = chain;
+        while let Some((first, behind)) = rest.split_first() {
+            match first {
                 AccessExpr::Dot(Ast::Identifier(ident)) => {
-                    let value = self.record_of(value);
-                    self.field(value, &fold(ident), place(ident))?
+                    value = self.field(value, &fold(ident), place(ident))?;
+                    rest = behind;
                 }
                 AccessExpr::Dot(other) => {
                     return Err(Error::unsupported(format!("the field {other} of a value")));
                 }
-                AccessExpr::Subscript(Subscript::Index { index }) => {
-                    let index = self.bind_expr(index)?;
-                    if sliced {
-                        // Within slices, an index n is 1:n.
-                        let bounds = vec![value, Expr::int4(1), index];
-                        self.function("array_slice", bounds)?
-                    } else {
-                        self.subscript(value, index)?
-                    }
+                AccessExpr::Subscript(_) => {
+                    let is_subscript =
+                        |access: &&AccessExpr| matches!(access, AccessExpr::Subscript(_));
+                    let count = rest.iter().take_while(is_subscript).count();
+                    let (subscripts, behind) = rest.split_at(count);
+                    value = self.subscripts(value, subscripts)?;
+                    rest = behind;
                 }
-                AccessExpr::Subscript(Subscript::Slice {
-                    lower_bound,
-                    upper_bound,
-                    stride,
-                }) => {
-                    refuse(stride.is_some(), "a step in a slice of an array")?;
-                    sliced = true;
-                    let mut bound = |limit: &Option<Ast>| match limit {
-                        Some(limit) => self.bind_expr(limit),
-                        None => Ok(Expr::null(Type::Int4)),
-                    };
-                    let (lower, upper) = (bound(lower_bound)?, bound(upper_bound)?);
-                    let omitted = [lower_bound.is_none(), upper_bound.is_none()].map(Expr::bool);
-                    let [no_lower, no_upper] = omitted;
-                    self.function("array_slice", vec![value, lower, upper, no_lower, no_upper])?
-                }
-            };
+            }
         }
         Ok(value)
     }
 
-    /// A relation's only column stands for the whole row where that is a record.
-    fn record_of(&self, value: Expr) -> Expr {
-        value
+    /// Subscripts in a row. If one is a slice, all are: an index n is 1:n then.
+    fn subscripts(&mut self, mut value: Expr, subscripts: &[AccessExpr]) -> Result<Expr> {
+        let mut bounds = Vec::new();
+        let mut sliced = false;
+        for access in subscripts {
+            let AccessExpr::Subscript(subscript) = access else {
+                continue;
+            };
+            match subscript {
+                Subscript::Index { index } => bounds.push((None, Some(self.bind_expr(index)?))),
+                Subscript::Slice {
+                    lower_bound,
+                    upper_bound,
+                    stride,
+                } => {
+                    refuse(stride.is_some(), "a step in a slice of an array")?;
+                    sliced = true;
+                    let mut bound = |limit: &Option<Ast>, least: i32| match limit {
+                        Some(limit) => self.bind_expr(limit),
+                        None => Ok(Expr::int4(least)),
+                    };
+                    let lower = bound(lower_bound, i32::MIN)?;
+                    bounds.push((Some(lower), Some(bound(upper_bound, i32::MAX)?)));
+                }
+            }
+        }
+        if !sliced {
+            for (_, index) in bounds {
+                let index = index.ok_or_else(|| Error::internal("a subscript without an index"))?;
+                value = self.subscript(value, index)?;
+            }
+            return Ok(value);
+        }
+        let mut arguments = vec![value];
+        for (lower, upper) in bounds {
+            for bound in [
+                lower.unwrap_or_else(|| Expr::int4(1)),
+                upper.unwrap_or_else(|| Expr::int4(i32::MAX)),
+            ] {
+                arguments.push(self.coerce(bound, &Type::Int4, Coercion::Assignment)?);
+            }
+        }
+        self.function("array_slice", arguments)
     }
 
     fn subscript(&mut self, value: Expr, index: Expr) -> Result<Expr> {
@@ -835,6 +865,24 @@ pub(super) fn field_name(field: &DateTimeField) -> String {
         DateTimeField::Custom(ident) => ident.value.to_lowercase(),
         other => other.to_string().to_lowercase(),
     }
+}
+
+/// A field of an interval.
+fn span_field(field: &DateTimeField) -> Result<SpanField> {
+    Ok(match field_name(field).trim_end_matches('s') {
+        "year" => SpanField::Year,
+        "month" => SpanField::Month,
+        "day" => SpanField::Day,
+        "hour" => SpanField::Hour,
+        "minute" => SpanField::Minute,
+        "second" => SpanField::Second,
+        other => {
+            return Err(Error::new(
+                "42601",
+                format!("INTERVAL has no field {other}"),
+            ));
+        }
+    })
 }
 
 /// The beginning of a long text.

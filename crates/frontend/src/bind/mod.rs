@@ -132,6 +132,8 @@ pub struct Bound {
     pub columns: Vec<Column>,
     /// The types of its parameters, as far as they are known.
     pub parameters: Vec<Option<Type>>,
+    /// Whether a literal such as `'today'` was read by the time at which it was bound.
+    pub dated: bool,
 }
 
 /// Turns syntax trees into plans.
@@ -150,6 +152,8 @@ pub struct Binder<'a> {
     parameters: Vec<Option<Type>>,
     /// Levels of queries and expressions that are open.
     depth: usize,
+    /// See [`Bound::dated`].
+    dated: bool,
 }
 
 /// Most levels of queries and expressions; deeper text is refused.
@@ -168,6 +172,7 @@ impl<'a> Binder<'a> {
             targets: Vec::new(),
             parameters: Vec::new(),
             depth: 0,
+            dated: false,
         }
     }
 
@@ -206,6 +211,7 @@ impl<'a> Binder<'a> {
             plan,
             columns,
             parameters: self.parameters,
+            dated: self.dated,
         })
     }
 

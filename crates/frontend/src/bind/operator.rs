@@ -8,7 +8,7 @@ use super::coerce::common_of;
 use super::literal::integer_as_numeric;
 use super::{Binder, Coercion};
 use crate::error::{Error, Result};
-use crate::functions::{Resolved, Scalar, resolve_operator};
+use crate::functions::{Resolved, Scalar, records, resolve_operator};
 use crate::plan::{Expr, ExprKind};
 use crate::types::Type;
 
@@ -88,6 +88,11 @@ impl Binder<'_> {
             && let (ExprKind::Row(a), ExprKind::Row(b)) = (&left.kind, &right.kind)
         {
             return self.row_comparison(symbol, a.clone(), b.clone());
+        }
+        if is_comparison(symbol)
+            && let (Type::Record(_), Type::Record(_)) = (&left.ty, &right.ty)
+        {
+            return self.record_comparison(symbol, left, right);
         }
         let (left, right) = beside(left, right);
         let resolved = self.operator(symbol, &[&left, &right])?;
@@ -209,6 +214,28 @@ impl Binder<'_> {
         }
     }
 
+    /// A comparison of records that are not both written out.
+    fn record_comparison(&mut self, symbol: &str, left: Expr, right: Expr) -> Result<Expr> {
+        let (left, right) = match (&left.ty, &right.ty) {
+            // Fields that are written take the types of the others.
+            (Type::Record(_), to @ Type::Record(_)) if matches!(left.kind, ExprKind::Row(_)) => {
+                let to = to.clone();
+                (self.coerce(left, &to, Coercion::Implicit)?, right)
+            }
+            (to @ Type::Record(_), Type::Record(_)) if matches!(right.kind, ExprKind::Row(_)) => {
+                let to = to.clone();
+                (left, self.coerce(right, &to, Coercion::Implicit)?)
+            }
+            _ => (left, right),
+        };
+        let function = records::comparison(symbol, &left.ty, &right.ty, records::Rows::Values)?;
+        Ok(Expr::call(
+            Arc::new(function),
+            vec![left, right],
+            Type::Bool,
+        ))
+    }
+
     /// Whether two values differ, NULL being a value.
     pub(super) fn distinct_from(&mut self, left: Expr, right: Expr) -> Result<Expr> {
         if let (ExprKind::Row(a), ExprKind::Row(b)) = (&left.kind, &right.kind)
@@ -239,6 +266,10 @@ impl Binder<'_> {
 
     /// `=` of values of one type, for IN lists and CASE.
     pub(super) fn equality(&mut self, ty: &Type) -> Result<Arc<Scalar>> {
+        if let Type::Record(_) = ty {
+            let function = records::comparison("=", ty, ty, records::Rows::Values)?;
+            return Ok(Arc::new(function));
+        }
         let operand = Expr::null(ty.clone());
         Ok(self.operator("=", &[&operand, &operand])?.function)
     }

@@ -109,7 +109,7 @@ impl Binder<'_> {
         let frame = match &frame {
             Some(frame) => Frame {
                 exclude,
-                ..self.frame(frame, &order)?
+                ..self.frame(frame, &mut order)?
             },
             None => Frame {
                 units: FrameUnits::Range,
@@ -127,7 +127,7 @@ impl Binder<'_> {
         })
     }
 
-    fn frame(&mut self, frame: &WindowFrame, order: &[SortKey]) -> Result<Frame> {
+    fn frame(&mut self, frame: &WindowFrame, order: &mut [SortKey]) -> Result<Frame> {
         let WindowFrame {
             units,
             start_bound,
@@ -146,6 +146,21 @@ impl Binder<'_> {
                 "42P20",
                 "GROUPS mode requires an ORDER BY clause",
             ));
+        }
+        // A date and an interval make a timestamp, with which keys are compared.
+        let by_distance = |bound: &WindowFrameBound| {
+            matches!(
+                bound,
+                WindowFrameBound::Preceding(Some(_)) | WindowFrameBound::Following(Some(_))
+            )
+        };
+        if units == FrameUnits::Range
+            && (by_distance(start_bound) || by_distance(end_bound))
+            && let [key] = &mut *order
+            && key.expr.ty == Type::Date
+        {
+            let date = key.expr.clone();
+            key.expr = self.coerce(date, &Type::Timestamp(None), Coercion::Implicit)?;
         }
         let (start, start_value) = self.bound(start_bound, units, order)?;
         let (end, end_value) = self.bound(end_bound, units, order)?;

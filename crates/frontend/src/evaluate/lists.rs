@@ -91,13 +91,26 @@ fn compare(
 /// Whether values are among some constants, by a hash set; `None` if equality of the type is
 /// not that of bits.
 fn among(values: &Column, constants: &ArrayRef, ty: &Type) -> Option<Result<Column>> {
-    let is_plain = match ty {
-        Type::Int2 | Type::Int4 | Type::Int8 | Type::Oid | Type::Date => true,
-        Type::Float4 | Type::Float8 | Type::Uuid | Type::Bytea => true,
-        Type::Time(_) | Type::Timestamp(_) | Type::TimestampTz(_) => true,
-        Type::Text | Type::Varchar(_) | Type::Char(_) | Type::Name | Type::Enum(_) => true,
-        _ => false,
-    };
+    let is_plain = matches!(
+        ty,
+        Type::Int2
+            | Type::Int4
+            | Type::Int8
+            | Type::Oid
+            | Type::Float4
+            | Type::Float8
+            | Type::Date
+            | Type::Time(_)
+            | Type::Timestamp(_)
+            | Type::TimestampTz(_)
+            | Type::Text
+            | Type::Varchar(_)
+            | Type::Char(_)
+            | Type::Name
+            | Type::Enum(_)
+            | Type::Uuid
+            | Type::Bytea
+    );
     if !is_plain || values.array.data_type() != constants.data_type() {
         return None;
     }
@@ -259,10 +272,9 @@ fn any_of_one(
     let (ranges, elements) = flattened(list)?;
     let range = ranges.first().cloned().unwrap_or(0..0);
     let elements = elements.slice(range.start, range.len());
-    if !all && operator.name == "=" && elements.len() > LONG && types[0] == types[1] {
-        if let Some(found) = among(&values, &elements, &types[0]) {
-            return found;
-        }
+    let hashed = !all && operator.name == "=" && elements.len() > LONG && types[0] == types[1];
+    if hashed && let Some(found) = among(&values, &elements, &types[0]) {
+        return found;
     }
     let mut result = Connective::new(all, input.rows);
     for at in 0..elements.len() {

@@ -121,14 +121,36 @@ pub fn evaluate(expr: &Expr, input: &Input<'_>) -> Result<Column> {
     }
 }
 
-/// The rows of a batch for which a condition is TRUE.
+/// The rows of a batch for which a condition is TRUE. Of a conjunction, a part is computed for
+/// rows for which those before it are TRUE.
 ///
 /// # Errors
 /// Those of [`evaluate`].
 pub fn matching(condition: &Expr, input: &Input<'_>) -> Result<UInt32Array> {
-    let value = evaluate(condition, input)?;
-    let truth = truth::Truth::of(&value, input.rows)?;
-    Ok(truth::places(&truth.yes))
+    let parts = match &condition.kind {
+        ExprKind::And(parts) => parts.as_slice(),
+        _ => std::slice::from_ref(condition),
+    };
+    let mut left: Option<UInt32Array> = None;
+    for part in parts {
+        let value = match &left {
+            Some(left) if left.is_empty() => break,
+            Some(left) if left.len() < input.rows => evaluate_rows(part, left, input)?,
+            _ => evaluate(part, input)?,
+        };
+        let rows = left.as_ref().map_or(input.rows, UInt32Array::len);
+        let hits = truth::places(&truth::Truth::of(&value, rows)?.yes);
+        left = Some(match left {
+            Some(left) => hits
+                .values()
+                .iter()
+                .map(|at| left.value(*at as usize))
+                .collect(),
+            None => hits,
+        });
+    }
+    let all = || (0..input.rows as u32).collect();
+    Ok(left.unwrap_or_else(all))
 }
 
 /// The values of an expression for some rows of a batch.

@@ -235,6 +235,27 @@ pub struct Cast {
     pub function: Option<Arc<Scalar>>,
 }
 
+/// Whether a cast depends on settings: on the zone, on DateStyle and its kin.
+fn depends_on_settings(from: &Type, to: &Type) -> bool {
+    let zoned = |ty: &Type| matches!(ty, Type::TimestampTz(_) | Type::TimeTz(_));
+    let shown = |ty: &Type| {
+        matches!(
+            ty,
+            Type::Date
+                | Type::Time(_)
+                | Type::Timestamp(_)
+                | Type::Interval
+                | Type::Bytea
+                | Type::Float4
+                | Type::Float8
+        )
+    };
+    zoned(from)
+        || zoned(to)
+        || shown(from) && (to.is_string() || matches!(to, Type::Json | Type::Jsonb))
+        || shown(to) && from.is_string()
+}
+
 /// A function that gives rows: `generate_series(1, 3)`.
 #[derive(Clone)]
 pub struct TableFunction {
@@ -313,7 +334,10 @@ impl Catalogue {
 
     /// Adds a cast.
     pub fn cast(&mut self, from: Type, to: Type, context: Context, kernel: Kernel) {
-        let function = scalar("cast", std::slice::from_ref(&from), to.clone(), kernel).stable();
+        let mut function = scalar("cast", std::slice::from_ref(&from), to.clone(), kernel);
+        if depends_on_settings(&from, &to) {
+            function = function.stable();
+        }
         let function = Some(Arc::new(function));
         self.casts.insert((from, to), Cast { context, function });
     }

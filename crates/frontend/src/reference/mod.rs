@@ -305,6 +305,11 @@ impl Run<'_> {
         // A plan that reads nothing of the row is run once, though its comparison may differ.
         let plan_reads = subquery.plan.free();
         let mut once: Option<Table> = None;
+        // EXISTS does not compute values.
+        let mut run = &subquery.plan;
+        while let (SubqueryKind::Exists, Plan::Project { input, .. }) = (&subquery.kind, run) {
+            run = input;
+        }
         for row in 0..rows {
             let mut env = Env::inside(env);
             for (id, column) in &read {
@@ -313,7 +318,7 @@ impl Run<'_> {
             }
             let table = match &once {
                 Some(table) => table.clone(),
-                None => self.plan(&subquery.plan, &env)?,
+                None => self.plan(run, &env)?,
             };
             if plan_reads.iter().all(|id| {
                 read.iter()

@@ -7,7 +7,7 @@ use arrow_schema::{Field, Schema};
 
 use super::*;
 use crate::functions::aggregates::Aggregate;
-use crate::functions::kernel::{Bool, I32, I64, f1, f2};
+use crate::functions::kernel::{Bool, I32, f2};
 use crate::functions::{Scalar, TableFunction, catalogue, scalar};
 use crate::plan::Column;
 use crate::plan::*;
@@ -38,22 +38,6 @@ pub(crate) fn add(a: Expr, b: Expr) -> Expr {
     let kernel = f2::<I32, I32, I32>(|a, b| Ok(a.wrapping_add(b)));
     let function = scalar("+", &[Type::Int4, Type::Int4], Type::Int4, kernel);
     Expr::call(Arc::new(function), vec![a, b], Type::Int4)
-}
-
-pub(crate) fn divide(a: Expr, b: Expr) -> Expr {
-    let kernel = f2::<I32, I32, I32>(|a, b| {
-        a.checked_div(b)
-            .ok_or_else(|| Error::new("22012", "division by zero"))
-    });
-    let function = scalar("/", &[Type::Int4, Type::Int4], Type::Int4, kernel);
-    Expr::call(Arc::new(function), vec![a, b], Type::Int4)
-}
-
-/// A BIGINT as INTEGER.
-pub(crate) fn int4(a: Expr) -> Expr {
-    let kernel = f1::<I64, I32>(|a| Ok(a as i32));
-    let function = scalar("int4", &[Type::Int8], Type::Int4, kernel);
-    Expr::call(Arc::new(function), vec![a], Type::Int4)
 }
 
 pub(crate) fn int(value: i32) -> Expr {
@@ -268,7 +252,7 @@ fn value(array: &ArrayRef, row: usize) -> String {
             let values: Vec<String> = (0..list.len()).map(|at| value(&list, at)).collect();
             format!("{{{}}}", values.join(","))
         }
-        other => panic!("{other}"),
+        _ => format!("{:?}", array.slice(row, 1)),
     }
 }
 

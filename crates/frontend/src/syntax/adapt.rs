@@ -132,7 +132,7 @@ fn begins_query(adapted: &[TokenWithSpan]) -> bool {
     match &last.token {
         Token::SemiColon | Token::LParen => true,
         _ => keyword(last).is_some_and(|word| {
-            ["UNION", "ALL", "DISTINCT", "INTERSECT", "EXCEPT"].contains(&word.as_str())
+            ["UNION", "ALL", "AS", "DISTINCT", "INTERSECT", "EXCEPT"].contains(&word.as_str())
         }),
     }
 }

@@ -58,13 +58,18 @@ pub(crate) async fn planned(
 ///
 /// # Errors
 /// Those of the rules and of planning.
+#[allow(dead_code)]
 pub(crate) async fn planned_lowered(
     plan: LogicalPlan,
     state: &SessionState,
 ) -> DfResult<Arc<dyn ExecutionPlan>> {
     let plan = replaced(crate::lower::optimize(plan, state)?, state)?;
     let planner = state.query_planner();
-    planner.create_physical_plan(&plan, state).await
+    // Rows that come in an order from one stream would be scattered over several.
+    let mut own = state.clone();
+    let options = own.config_mut().options_mut();
+    options.optimizer.enable_round_robin_repartition = false;
+    planner.create_physical_plan(&plan, &own).await
 }
 
 /// The plan with its parts that our operators can do replaced by nodes of theirs.

@@ -72,7 +72,9 @@ fn sqlstate(code: &str) -> &'static str {
 }
 
 fn fields(types: &[Type]) -> Vec<Arc<Field>> {
-    let fields = types.iter().map(|ty| Arc::new(Field::new("", ty.arrow(), true)));
+    let fields = types
+        .iter()
+        .map(|ty| Arc::new(Field::new("", ty.arrow(), true)));
     fields.collect()
 }
 
@@ -91,7 +93,9 @@ fn called(function: &ScalarUDF, call: &Call<'_>, columns: &[Column]) -> Result<A
     for (column, field) in columns.iter().zip(&coerced) {
         let array = cast(&column.array, field.data_type())?;
         values.push(match column.constant {
-            true => ColumnarValue::Scalar(datafusion::common::ScalarValue::try_from_array(&array, 0)?),
+            true => {
+                ColumnarValue::Scalar(datafusion::common::ScalarValue::try_from_array(&array, 0)?)
+            }
             false => ColumnarValue::Array(array),
         });
     }
@@ -109,8 +113,10 @@ fn called(function: &ScalarUDF, call: &Call<'_>, columns: &[Column]) -> Result<A
     })?;
     let array = result.into_array(call.rows)?;
     let wanted = call.returns.arrow();
-    Ok(match array.data_type() == &wanted || matches!(wanted, DataType::Null) {
-        true => array,
-        false => cast(&array, &wanted)?,
-    })
+    Ok(
+        match array.data_type() == &wanted || matches!(wanted, DataType::Null) {
+            true => array,
+            false => cast(&array, &wanted)?,
+        },
+    )
 }

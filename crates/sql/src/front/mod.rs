@@ -35,6 +35,8 @@ pub(crate) struct Logical {
     pub(crate) types: Option<Vec<Type>>,
     /// Types of its parameters, as far as the front knows them.
     pub(crate) parameters: Vec<Option<Type>>,
+    /// Whether it depends on the time at which it was made.
+    pub(crate) dated: bool,
 }
 
 impl Logical {
@@ -62,6 +64,7 @@ impl Logical {
             names: lowered.names,
             types: Some(lowered.types),
             parameters: self.parameters,
+            dated: self.dated,
         })
     }
 
@@ -120,6 +123,7 @@ pub(crate) fn planned_into(
             plan,
             types: None,
             parameters: Vec::new(),
+            dated: false,
         }),
         Err(error) => Err(refused.unwrap_or(error)),
     }
@@ -137,16 +141,17 @@ fn by_front(
     let session = Arc::new(session_of(relations));
     let names = Names::new(relations);
     let bound = Binder::new(&names, &session).query_into(query, targets)?;
-    let plan = bound.plan;
+    let dated = bound.dated || !lower::is_lasting(&bound.plan);
     let around = Surroundings {
         session,
         parameters: Arc::from(Vec::new()),
     };
-    let Lowered { plan, names, types } = lower::lowered(&plan, &around)?;
+    let Lowered { plan, names, types } = lower::lowered(&bound.plan, &around)?;
     Ok(Some(Logical {
         plan,
         names,
         types: Some(types),
         parameters: bound.parameters,
+        dated,
     }))
 }

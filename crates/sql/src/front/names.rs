@@ -170,12 +170,13 @@ pub(crate) fn type_of(field: &Field) -> Type {
         DataType::Decimal256(..) => Type::Numeric(None),
         DataType::Date32 | DataType::Date64 => Type::Date,
         DataType::Time32(_) | DataType::Time64(_) => Type::Time(None),
-        DataType::Timestamp(TimeUnit::Second | TimeUnit::Millisecond | TimeUnit::Microsecond | TimeUnit::Nanosecond, zone) => {
-            match zone {
-                Some(_) => Type::TimestampTz(None),
-                None => Type::Timestamp(None),
-            }
-        }
+        DataType::Timestamp(
+            TimeUnit::Second | TimeUnit::Millisecond | TimeUnit::Microsecond | TimeUnit::Nanosecond,
+            zone,
+        ) => match zone {
+            Some(_) => Type::TimestampTz(None),
+            None => Type::Timestamp(None),
+        },
         DataType::Interval(_) | DataType::Duration(_) => Type::Interval,
         DataType::FixedSizeBinary(16) => Type::Uuid,
         DataType::Binary
@@ -187,7 +188,11 @@ pub(crate) fn type_of(field: &Field) -> Type {
         }
         DataType::Struct(fields) => {
             let fields = fields.iter();
-            Type::Record(fields.map(|field| (field.name().clone(), type_of(field))).collect())
+            Type::Record(
+                fields
+                    .map(|field| (field.name().clone(), type_of(field)))
+                    .collect(),
+            )
         }
         DataType::Dictionary(_, values) => type_of(&Field::new("", values.as_ref().clone(), true)),
         _ => Type::Text,

@@ -18,11 +18,11 @@ use freestone_frontend::functions::{self, aggregates::Kind};
 use freestone_frontend::plan::{AggregateCall, Column, Expr as Bound, ExprKind, Plan};
 use freestone_frontend::types::{DECIMAL_DIGITS, Type};
 
-use super::expression::{cast, exact, is_integer};
+use super::expression::{Floats, cast, exact, is_integer};
 use super::operator::over;
 use super::operators::general::{General, Spec};
 use super::sorting::options;
-use super::{Lowering, Typed, canonical, own_name, place, projected};
+use super::{Lowering, Typed, canonical, floats, own_name, place, projected};
 use crate::error::{Error, Result};
 use crate::functions::checked_sum;
 
@@ -40,6 +40,8 @@ enum Found {
     One(Native),
     /// The quotient of a sum, of a SQL type, and a count.
     Mean(Native, Type, Native),
+    /// The float that an integer stands for.
+    Float(Native),
 }
 
 /// The parts of a node.
@@ -60,7 +62,7 @@ impl Lowering {
         if sets.is_none() && grouping.is_empty() {
             let mut found = Vec::with_capacity(calls.len());
             for (column, call) in calls {
-                if !self.used.contains(&column.id) {
+                if !self.is_used(column.id) {
                     continue;
                 }
                 match self.native_call(call)? {
@@ -109,6 +111,15 @@ impl Lowering {
                 "min" => min_max::min_udaf(),
                 _ => min_max::max_udaf(),
             };
+            if argument.ty.is_float() {
+                let typed = floats::ordinal(typed);
+                return Ok(Some(Found::Float(Native {
+                    function,
+                    argument: typed.expr,
+                    distinct: false,
+                    kind: typed.kind,
+                })));
+            }
             let simple = matches!(
                 typed.kind,
                 DataType::Int16
@@ -128,10 +139,10 @@ impl Lowering {
             return Ok(None);
         }
         match function.name {
-            "sum" => self.sum(argument).map(|sum| sum.map(|(sum, _)| Found::One(sum))),
-            "avg" if argument.ty == Type::Float8 => {
-                Ok(one(avg_udaf(), self.expr(argument)?))
-            }
+            "sum" => self
+                .sum(argument)
+                .map(|sum| sum.map(|(sum, _)| Found::One(sum))),
+            "avg" if argument.ty == Type::Float8 => Ok(one(avg_udaf(), self.expr(argument)?)),
             "avg" if is_integer(&argument.ty) || matches!(argument.ty, Type::Numeric(_)) => {
                 let Some((sum, ty)) = self.sum(argument)? else {
                     return Ok(None);
@@ -227,7 +238,7 @@ impl Lowering {
             aggregates.push(Expr::AggregateFunction(first).alias(&name));
             self.found(column.id, place(&name), typed.kind);
         }
-        let mut means = Vec::new();
+        let (mut means, mut places) = (Vec::new(), Vec::new());
         for (column, call, found) in calls {
             let filter = match &call.filter {
                 Some(filter) => Some(Box::new(self.condition(filter)?)),
@@ -256,6 +267,12 @@ impl Lowering {
             };
             match found {
                 Found::One(native) => add(native, column),
+                Found::Float(native) => {
+                    let kind = native.kind.clone();
+                    let of = self.fresh("ordinal", Type::Int8);
+                    add(native, &of);
+                    places.push((column, of, kind));
+                }
                 Found::Mean(sum, ty, count) => {
                     let sum_column = self.fresh("sum", ty);
                     let count_column = self.fresh("count", Type::Int8);
@@ -267,19 +284,13 @@ impl Lowering {
         }
         if groups.is_empty() && aggregates.is_empty() {
             let one = Expr::Literal(ScalarValue::Int64(Some(1)), None);
-            let call = AggregateFunction::new_udf(
-                count_udaf(),
-                vec![one],
-                false,
-                None,
-                Vec::new(),
-                None,
-            );
+            let call =
+                AggregateFunction::new_udf(count_udaf(), vec![one], false, None, Vec::new(), None);
             aggregates.push(Expr::AggregateFunction(call));
         }
         let aggregate = Aggregate::try_new(Arc::new(below), groups, aggregates)?;
         let plan = LogicalPlan::Aggregate(aggregate);
-        if means.is_empty() {
+        if means.is_empty() && places.is_empty() {
             return Ok(plan);
         }
         let columns = plan.schema().columns().into_iter();
@@ -289,6 +300,13 @@ impl Lowering {
             let name = own_name(column);
             exprs.push(exact(value, &Type::Numeric(None))?.alias(&name));
             self.found(column.id, place(&name), DataType::BinaryView);
+        }
+        for (column, of, kind) in places {
+            let found = self.column(of.id)?;
+            let value = floats::float(Typed::new(found.expr, kind));
+            let name = own_name(column);
+            exprs.push(value.expr.alias(&name));
+            self.found(column.id, place(&name), value.kind);
         }
         projected(exprs, plan)
     }
@@ -314,7 +332,7 @@ impl Lowering {
         let mut specs = Vec::with_capacity(calls.len());
         let mut results = Vec::with_capacity(calls.len());
         for (column, call) in calls {
-            if !self.used.contains(&column.id) {
+            if !self.is_used(column.id) {
                 continue;
             }
             results.push(column.clone());

@@ -20,17 +20,18 @@ use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
 use datafusion::arrow::array::{
-    Array, ArrayRef, BinaryBuilder, BinaryViewBuilder, FixedSizeBinaryBuilder, Int32Array, PrimitiveArray, cast::AsArray,
+    Array, ArrayRef, BinaryBuilder, BinaryViewBuilder, FixedSizeBinaryBuilder, Int32Array,
+    PrimitiveArray, cast::AsArray,
 };
+use datafusion::arrow::compute::SortOptions;
 use datafusion::arrow::datatypes::{
     DataType, Decimal128Type, Float32Type, Float64Type, IntervalMonthDayNanoType,
 };
 use datafusion::arrow::row::{OwnedRow, RowConverter, Rows, SortField};
-use datafusion::arrow::compute::SortOptions;
 use datafusion::common::ScalarValue;
 use datafusion::error::Result as DfResult;
 use datafusion::logical_expr::{
-    ColumnarValue, Expr, ScalarFunctionArgs, ScalarUDF, ScalarUDFImpl, Signature, Volatility,
+    ColumnarValue, ScalarFunctionArgs, ScalarUDF, ScalarUDFImpl, Signature, Volatility,
 };
 use freestone_frontend::functions::ordering;
 use freestone_frontend::types::Type;
@@ -73,15 +74,6 @@ pub(super) fn key(typed: Typed, ty: &Type) -> Typed {
         signature: Signature::any(1, Volatility::Immutable),
     });
     Typed::new(function.call(vec![typed.expr]), kind)
-}
-
-/// The expression under a canonical form.
-pub(super) fn under(expr: &Expr) -> Option<&Expr> {
-    let Expr::ScalarFunction(call) = expr else {
-        return None;
-    };
-    call.func.inner().downcast_ref::<Canonical>()?;
-    call.args.first()
 }
 
 /// The canonical forms of an array's values.

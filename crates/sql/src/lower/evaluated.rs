@@ -4,8 +4,8 @@ use std::fmt;
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
-use datafusion::arrow::array::{ArrayRef, BinaryViewBuilder, cast::AsArray};
 use datafusion::arrow::array::Array;
+use datafusion::arrow::array::{ArrayRef, BinaryViewBuilder, cast::AsArray};
 use datafusion::arrow::datatypes::{DataType, Decimal128Type, Field, FieldRef};
 use datafusion::common::ScalarValue;
 use datafusion::error::Result as DfResult;
@@ -186,7 +186,8 @@ pub(super) fn with_kind(array: ArrayRef, kind: &DataType) -> Result<ArrayRef, Er
                     continue;
                 };
                 let value = Numeric::decode(value).to_i128(wide);
-                let fits = value.filter(|v| limit.is_none_or(|limit| v.unsigned_abs() < limit as u128));
+                let fits =
+                    value.filter(|v| limit.is_none_or(|limit| v.unsigned_abs() < limit as u128));
                 let value = fits.ok_or_else(|| Error::new("22003", "numeric field overflow"))?;
                 values.push(Some(value));
             }
@@ -210,21 +211,24 @@ fn varied(array: &ArrayRef) -> Result<ArrayRef, Error> {
     Ok(Arc::new(builder.finish()))
 }
 
-/// Decimals of one scale as NUMERIC values with a scale each.
+/// NUMERIC values in another form.
 #[derive(Debug, PartialEq, Eq, Hash)]
-pub(super) struct Varied {
+pub(super) struct Held {
+    kind: DataType,
     signature: Signature,
 }
 
-impl Default for Varied {
-    fn default() -> Self {
+impl Held {
+    /// As values of an Arrow type.
+    pub(super) fn new(kind: &DataType) -> Self {
         Self {
+            kind: kind.clone(),
             signature: Signature::any(1, Volatility::Immutable),
         }
     }
 }
 
-impl ScalarUDFImpl for Varied {
+impl ScalarUDFImpl for Held {
     fn name(&self) -> &'static str {
         "numeric"
     }
@@ -234,7 +238,7 @@ impl ScalarUDFImpl for Varied {
     }
 
     fn return_type(&self, _: &[DataType]) -> DfResult<DataType> {
-        Ok(DataType::BinaryView)
+        Ok(self.kind.clone())
     }
 
     fn invoke_with_args(&self, args: ScalarFunctionArgs) -> DfResult<ColumnarValue> {
@@ -242,9 +246,11 @@ impl ScalarUDFImpl for Varied {
             return Err(Error::internal("numeric takes one value").into());
         };
         Ok(match value {
-            ColumnarValue::Array(array) => ColumnarValue::Array(varied(array)?),
+            ColumnarValue::Array(array) => {
+                ColumnarValue::Array(with_kind(Arc::clone(array), &self.kind)?)
+            }
             ColumnarValue::Scalar(value) => {
-                let array = varied(&value.to_array()?)?;
+                let array = with_kind(value.to_array()?, &self.kind)?;
                 ColumnarValue::Scalar(ScalarValue::try_from_array(&array, 0)?)
             }
         })

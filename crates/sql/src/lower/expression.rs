@@ -1,14 +1,14 @@
 //! Expressions: DataFusion's where they mean the same, a call of the front elsewhere.
 //!
-//! | kept native | because |
-//! |---|---|
-//! | columns, literals, AND, OR, NOT, IS NULL, CASE | they have one meaning |
-//! | comparisons of two values of one Arrow type | Arrow's order is the type's; floats only beside a literal that is neither 0 nor NaN, for -0 and NaN have an order of their own in Arrow |
-//! | `+ - *` of decimals of one scale each | digits add up alike; of integers, by functions that check |
-//! | casts to more digits or wider integers | they change no value |
-//! | LIKE with a pattern without backslashes | the scan knows it |
+//! - Columns, literals, AND, OR, NOT, IS NULL and CASE stay native: they have one meaning.
+//! - Comparisons of two values of one Arrow type do, where Arrow's order is the type's. Floats
+//!   only beside a literal that is neither 0 nor NaN: -0 and NaN have an order of their own in
+//!   Arrow.
+//! - `+ - *` of decimals of one scale each do, and of integers, by functions that check.
+//! - Casts to more digits or wider integers do, which change no value, and LIKE with a pattern
+//!   without backslashes, which the scan knows.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use datafusion::arrow::array::Array;
 use datafusion::arrow::datatypes::DataType;
@@ -16,13 +16,16 @@ use datafusion::common::ScalarValue;
 use datafusion::logical_expr::expr::{BinaryExpr, Case, InList, Like, ScalarFunction};
 use datafusion::logical_expr::{Cast, Expr, Operator, ScalarUDF};
 use freestone_frontend::functions::Scalar;
-use freestone_frontend::plan::{Expr as Bound, ExprKind};
+use freestone_frontend::plan::{ColumnId, Expr as Bound, ExprKind};
 use freestone_frontend::types::Type;
 
-use super::evaluated::{Evaluated, Varied};
+use super::evaluated::{Evaluated, Held};
 use super::{Lowering, Typed};
 use crate::error::{Error, Result};
 use crate::functions::{checked_negation, checked_operator};
+
+/// Microseconds of a day.
+const DAY: i64 = 86_400_000_000;
 
 /// Names of LIKE as an operator, and of what it denies.
 const LIKE: [(&str, bool); 2] = [("~~", false), ("!~~", true)];
@@ -49,8 +52,9 @@ pub(super) fn as_kind(typed: Typed, wanted: &DataType) -> Result<Expr> {
     }
     match (&kind, wanted) {
         (DataType::Decimal128(..), DataType::Decimal128(..)) => Ok(cast(expr, wanted)),
-        (DataType::Decimal128(..), DataType::BinaryView) => {
-            let function = ScalarUDF::from(Varied::default());
+        (DataType::Decimal128(..), DataType::BinaryView)
+        | (DataType::BinaryView, DataType::Decimal128(..)) => {
+            let function = ScalarUDF::from(Held::new(wanted));
             Ok(function.call(vec![expr]))
         }
         // Fields of lists and records differ in names only.
@@ -273,6 +277,13 @@ impl Lowering {
                 let (left, right) = (self.expr(left)?, self.expr(right)?);
                 Some(same_integers(left, right))
             }
+            (Type::Date, Type::Timestamp(_)) => return self.dated(op, left, right),
+            (Type::Timestamp(_), Type::Date) => {
+                return match op.swap() {
+                    Some(op) => self.dated(op, right, left),
+                    None => Ok(None),
+                };
+            }
             (a, b) => {
                 let ordered = !matches!(op, Operator::Eq | Operator::NotEq);
                 let alike = a.arrow() == b.arrow()
@@ -287,6 +298,36 @@ impl Lowering {
             }
         };
         Ok(sides.map(|(left, right)| Typed::new(binary(left, op, right), DataType::Boolean)))
+    }
+
+    /// The comparison of a date with the literal of a timestamp, as one of dates.
+    fn dated(&self, op: Operator, date: &Bound, stamp: &Bound) -> Result<Option<Typed>> {
+        let Some(value) = stamp.literal() else {
+            return Ok(None);
+        };
+        let ScalarValue::TimestampMicrosecond(Some(micros), _) =
+            ScalarValue::try_from_array(value, 0)?
+        else {
+            return Ok(None);
+        };
+        // The infinities are no days.
+        if matches!(micros, i64::MIN | i64::MAX) {
+            return Ok(None);
+        }
+        let whole = micros.rem_euclid(DAY) == 0;
+        let Ok(day) = i32::try_from(micros.div_euclid(DAY)) else {
+            return Ok(None);
+        };
+        let op = match op {
+            Operator::Lt if !whole => Operator::LtEq,
+            Operator::GtEq if !whole => Operator::Gt,
+            Operator::Lt | Operator::LtEq | Operator::Gt | Operator::GtEq => op,
+            Operator::Eq | Operator::NotEq if whole => op,
+            _ => return Ok(None),
+        };
+        let day = Expr::Literal(ScalarValue::Date32(Some(day)), None);
+        let compared = binary(self.expr(date)?.expr, op, day);
+        Ok(Some(Typed::new(compared, DataType::Boolean)))
     }
 
     fn arithmetic(
@@ -390,9 +431,15 @@ impl Lowering {
         let read: HashSet<_> = bound.reads();
         let mut read: Vec<_> = read.into_iter().collect();
         read.sort_unstable();
+        let mut wanted = HashMap::new();
+        in_own_form(bound, &mut wanted);
         let mut arguments = Vec::with_capacity(read.len());
         for id in &read {
-            arguments.push(self.column(*id)?.expr);
+            let column = self.column(*id)?;
+            arguments.push(match wanted.get(id) {
+                Some(ty) => exact(column, ty)?,
+                None => column.expr,
+            });
         }
         let name = super::shown::sql(bound, &|id| self.shown_column(id));
         let function = Evaluated::new(bound.clone(), read, name, self.around.clone());
@@ -413,6 +460,26 @@ impl Lowering {
     }
 }
 
+/// Gathers the columns of numbers that something reads that knows but one form of them: all
+/// but functions of numbers, such as CASE, which puts values of several columns into one.
+fn in_own_form(bound: &Bound, wanted: &mut HashMap<ColumnId, Type>) {
+    let either = |at: usize| match &bound.kind {
+        ExprKind::Call { function, .. } => {
+            matches!(function.parameters.get(at), Some(Type::Numeric(_)))
+        }
+        ExprKind::IsNull(_) => true,
+        _ => false,
+    };
+    for (at, child) in bound.children().into_iter().enumerate() {
+        match (&child.kind, &child.ty) {
+            (ExprKind::Column(id), Type::Numeric(_)) if !either(at) => {
+                wanted.insert(*id, child.ty.clone());
+            }
+            _ => in_own_form(child, wanted),
+        }
+    }
+}
+
 /// The Arrow type of values that are alternatives: one scale if all have it.
 fn common_kind(values: &[Typed], ty: &Type) -> DataType {
     if let (Type::Numeric(_), Some(first)) = (ty, values.first()) {
@@ -425,11 +492,6 @@ fn common_kind(values: &[Typed], ty: &Type) -> DataType {
             if let Some(most) = precisions.and_then(|p| p.into_iter().max()) {
                 return DataType::Decimal128(most, scale);
             }
-        }
-        // One without a scale of its own makes all such.
-        if values.iter().any(|value| !value.kind.is_decimal()) || matches!(ty, Type::Numeric(None))
-        {
-            return DataType::BinaryView;
         }
     }
     ty.arrow()

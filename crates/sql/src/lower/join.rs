@@ -29,6 +29,10 @@ use crate::error::{Error, Result};
 /// The sides of a comparison, the left side's first.
 struct Comparison<'a> {
     op: Operator,
+    /// Whether it is NULL, and not the equality of NULLs, where a side is.
+    strict: bool,
+    /// The comparison itself.
+    term: &'a Bound,
     sides: [&'a Bound; 2],
 }
 
@@ -81,15 +85,26 @@ impl Lowering {
         let sides = [known, ids(&right.columns())];
         let below = [self.plan(left)?, self.plan(right)?];
         let (mut on, mut rest) = (Vec::new(), Vec::new());
+        let mut stricts = Vec::new();
         for term in terms(condition) {
-            let key = match compared(term, &sides) {
-                Some(found) if found.op == Operator::Eq => self.key(term, &found)?,
-                _ => None,
+            let found = compared(term, &sides).filter(|found| found.op == Operator::Eq);
+            let key = match &found {
+                Some(found) => self.key(found)?,
+                None => None,
             };
-            match key {
-                Some(key) => on.push(key),
-                None => rest.push(self.condition(term)?),
+            match (key, found) {
+                (Some(key), Some(found)) => {
+                    stricts.push(found.strict);
+                    on.push(key);
+                }
+                _ => rest.push(self.condition(term)?),
             }
+        }
+        // NULLs are equal in all keys or in none.
+        let null_equal = stricts.contains(&false);
+        if null_equal {
+            let strict = on.iter().zip(&stricts).filter(|(_, strict)| **strict);
+            rest.extend(strict.map(|((left, _), _)| left.clone().is_not_null()));
         }
         let [left, right] = below.map(Arc::new);
         let join = Join::try_new(
@@ -99,15 +114,18 @@ impl Lowering {
             balanced(rest, Operator::And),
             join_type,
             JoinConstraint::On,
-            NullEquality::NullEqualsNothing,
+            match null_equal {
+                true => NullEquality::NullEqualsNull,
+                false => NullEquality::NullEqualsNothing,
+            },
             false,
         )?;
         Ok(LogicalPlan::Join(join))
     }
 
     /// The two sides of an equality as a key.
-    fn key(&self, term: &Bound, found: &Comparison<'_>) -> Result<Option<(Expr, Expr)>> {
-        let [left, right] = found.sides;
+    fn key(&self, found: &Comparison<'_>) -> Result<Option<(Expr, Expr)>> {
+        let ([left, right], term) = (found.sides, found.term);
         if let Expr::BinaryExpr(BinaryExpr {
             left: a,
             op: Operator::Eq,
@@ -288,10 +306,12 @@ impl Lowering {
                 None => rest.push(term.clone()),
             }
         }
-        // What is NULL of an equality counts, too, where other conditions stand beside it.
+        // An equality that is NULL counts, too, where other conditions stand beside it.
         if mark.is_some() && !rest.is_empty() {
-            equal.clear();
-            rest = terms(condition).into_iter().cloned().collect();
+            let (strict, others): (Vec<_>, Vec<_>) =
+                equal.into_iter().partition(|found| found.strict);
+            equal = others;
+            rest.extend(strict.into_iter().map(|found| found.term.clone()));
         }
         let rest = (!rest.is_empty()).then(|| Bound::and(rest));
         let reads = rest.as_ref().map(Bound::reads).unwrap_or_default();
@@ -336,6 +356,7 @@ impl Lowering {
             mark: mark.is_some(),
             columns: widths,
             equal: equal.iter().map(|found| found.sides[0].ty.base()).collect(),
+            strict: equal.iter().map(|found| found.strict).collect(),
             rest,
             read: read.map(|columns| columns.iter().map(|column| column.id).collect()),
             around: self.around.clone(),
@@ -482,6 +503,13 @@ fn terms(condition: Option<&Bound>) -> Vec<&Bound> {
 
 /// The comparison of a value of one side with one of the other that a condition is.
 fn compared<'a>(term: &'a Bound, sides: &[HashSet<ColumnId>; 2]) -> Option<Comparison<'a>> {
+    if let Some(equality) = null_safe(term) {
+        let found = compared(equality, sides)?;
+        return (found.op == Operator::Eq).then_some(Comparison {
+            strict: false,
+            ..found
+        });
+    }
     let ExprKind::Call {
         function,
         arguments,
@@ -506,13 +534,55 @@ fn compared<'a>(term: &'a Bound, sides: &[HashSet<ColumnId>; 2]) -> Option<Compa
     };
     match (of(a)?, of(b)?) {
         (0, 1) => Some(Comparison {
+            strict: true,
+            term,
             op,
             sides: [a, b],
         }),
         (1, 0) => Some(Comparison {
+            strict: true,
+            term,
             op: op.swap()?,
             sides: [b, a],
         }),
         _ => None,
     }
+}
+
+/// The equality in `a IS NULL AND b IS NULL OR coalesce(a = b, FALSE)`.
+fn null_safe(term: &Bound) -> Option<&Bound> {
+    let ExprKind::Or(either) = &term.kind else {
+        return None;
+    };
+    let [both, other] = either.as_slice() else {
+        return None;
+    };
+    let ExprKind::And(nulls) = &both.kind else {
+        return None;
+    };
+    let [first, second] = nulls.as_slice() else {
+        return None;
+    };
+    let (ExprKind::IsNull(a), ExprKind::IsNull(b)) = (&first.kind, &second.kind) else {
+        return None;
+    };
+    let ExprKind::Coalesce(values) = &other.kind else {
+        return None;
+    };
+    let [equality, otherwise] = values.as_slice() else {
+        return None;
+    };
+    let ExprKind::Call {
+        function,
+        arguments,
+    } = &equality.kind
+    else {
+        return None;
+    };
+    let [x, y] = arguments.as_slice() else {
+        return None;
+    };
+    let same = a.as_ref() == x && b.as_ref() == y || a.as_ref() == y && b.as_ref() == x;
+    let whole = same && function.name == "=" && *otherwise == Bound::bool(false);
+    whole.then_some(equality)
 }

@@ -20,7 +20,10 @@
 //! | `evaluated` | the function that the front evaluates |
 //! | `canonical` | values whose order and equality are Arrow's, for keys |
 //! | `relation` | nodes of plans |
-//! | `join`, `aggregate`, `sorting`, `sets`, `windows`, `shared` | nodes that need more care |
+//! | `join`, `aggregate`, `sorting`, `windows`, `shared` | nodes that need more care |
+//! | `subquery` | sub-queries that no rewriting has made joins |
+//! | `floats` | floats as integers of their order |
+//! | `shown` | expressions as SQL, for EXPLAIN |
 //! | `operator` | the frame of operators of ours; `operators` are these |
 //! | `optimize` | which of DataFusion's rules run |
 //! | `output` | results as they leave the engine |
@@ -29,6 +32,7 @@ mod aggregate;
 mod canonical;
 mod evaluated;
 mod expression;
+mod floats;
 mod join;
 mod numbers;
 mod operator;
@@ -39,6 +43,9 @@ mod relation;
 mod shared;
 mod shown;
 mod sorting;
+mod subquery;
+#[cfg(test)]
+mod tests;
 mod windows;
 
 use std::cell::{Cell, RefCell};
@@ -50,15 +57,17 @@ use datafusion::arrow::datatypes::{DataType, Field};
 use datafusion::catalog::TableProvider;
 use datafusion::common::{Column as Place, DFSchema, TableReference};
 use datafusion::logical_expr::{Expr, LogicalPlan, Projection};
-use freestone_frontend::functions::Session;
-use freestone_frontend::plan::{Column, ColumnId, CteId, Expr as Bound, Plan};
+use freestone_frontend::evaluate::fold::Fold;
+use freestone_frontend::functions::{Session, Volatility};
+use freestone_frontend::plan::{Column, ColumnId, CteId, Expr as Bound, ExprKind, Plan};
+use freestone_frontend::rewrite;
 use freestone_frontend::types::Type;
 
 use crate::error::{Error, Result};
 
 pub(crate) use operator::Operators;
 pub(crate) use optimize::optimize;
-pub(crate) use output::{output, type_of};
+pub(crate) use output::{output, schema, type_of, with_schema};
 
 /// What a relation of the front is here: its handle.
 #[derive(Clone)]
@@ -89,12 +98,42 @@ impl std::fmt::Debug for Surroundings {
     }
 }
 
-/// The plan of DataFusion for a bound plan.
+/// The plan of DataFusion for a bound plan, whose constants are folded and whose sub-queries
+/// become joins first.
+///
+/// Functions of the time and of settings are computed here or see the session that is given:
+/// the plan is one statement's.
 ///
 /// # Errors
 /// `0A000` for what has no operator; `XX000` for plans that are not whole.
 pub(crate) fn lowered(plan: &Plan, around: &Surroundings) -> Result<Lowered> {
-    lowered_within(plan, around, HashMap::new())
+    let mut plan = plan.clone();
+    let fold = Fold {
+        session: &around.session,
+        stable: true,
+        parameters: &around.parameters,
+    };
+    fold.plan(&mut plan);
+    let plan = rewrite::unnest(plan);
+    lowered_within(&plan, around, HashMap::new())
+}
+
+/// Whether a plan means the same at any time, under the same settings: no call of it depends on
+/// the moment of the statement. Others must not be kept for statements to come.
+pub(crate) fn is_lasting(plan: &Plan) -> bool {
+    let lasts = |expr: &Bound| {
+        let mut plans = Vec::new();
+        subqueries(expr, &mut plans);
+        plans.into_iter().all(is_lasting)
+            && !expr.any(&mut |expr| match &expr.kind {
+                // Casts depend on settings only.
+                ExprKind::Call { function, .. } => {
+                    function.volatility == Volatility::Stable && function.name != "cast"
+                }
+                _ => false,
+            })
+    };
+    plan.expressions().into_iter().all(lasts) && plan.inputs().into_iter().all(is_lasting)
 }
 
 /// The same of a part of a plan that reads common table expressions of the whole.
@@ -161,7 +200,7 @@ struct Lowering {
     /// Common table expressions.
     tables: RefCell<HashMap<CteId, shared::Shared>>,
     /// Columns that something reads.
-    used: HashSet<ColumnId>,
+    used: RefCell<HashSet<ColumnId>>,
     /// Names that tables go by.
     names: RefCell<HashSet<String>>,
     /// The next number of a column.
@@ -169,11 +208,7 @@ struct Lowering {
 }
 
 impl Lowering {
-    fn new(
-        plan: &Plan,
-        around: &Surroundings,
-        tables: HashMap<CteId, shared::Shared>,
-    ) -> Self {
+    fn new(plan: &Plan, around: &Surroundings, tables: HashMap<CteId, shared::Shared>) -> Self {
         let mut used = HashSet::new();
         let mut last = 0;
         uses(plan, &mut used, &mut last);
@@ -182,7 +217,7 @@ impl Lowering {
             around: around.clone(),
             columns: RefCell::default(),
             tables: RefCell::new(tables),
-            used,
+            used: RefCell::new(used),
             names: RefCell::default(),
             next: Cell::new(last + 1),
         }
@@ -192,6 +227,7 @@ impl Lowering {
     fn fresh(&self, name: &str, ty: Type) -> Column {
         let id = ColumnId(self.next.get());
         self.next.set(id.0 + 1);
+        self.used.borrow_mut().insert(id);
         Column {
             id,
             name: name.to_owned(),
@@ -227,8 +263,13 @@ impl Lowering {
     /// The columns of a plan of the front that something reads.
     fn kept(&self, plan: &Plan) -> Vec<Column> {
         let mut columns = plan.columns();
-        columns.retain(|column| self.used.contains(&column.id));
+        columns.retain(|column| self.is_used(column.id));
         columns
+    }
+
+    /// Whether something reads a column.
+    fn is_used(&self, id: ColumnId) -> bool {
+        self.used.borrow().contains(&id)
     }
 
     /// A projection of a plan to columns of names of their own and exact types, in order; they
@@ -281,9 +322,13 @@ fn uses(plan: &Plan, used: &mut HashSet<ColumnId>, last: &mut u32) {
         Plan::CteScan { columns, .. } => used.extend(columns.iter().map(|(_, of)| *of)),
         Plan::With { ctes, .. } => {
             for cte in ctes {
-                seen(&cte.body.columns(), false, used);
-                if let freestone_frontend::plan::CteBody::Recursive { base, step, columns, .. } =
-                    &cte.body
+                seen(&cte.body.columns(), true, used);
+                if let freestone_frontend::plan::CteBody::Recursive {
+                    base,
+                    step,
+                    columns,
+                    ..
+                } = &cte.body
                 {
                     seen(&base.columns(), true, used);
                     seen(&step.columns(), true, used);
@@ -313,7 +358,7 @@ fn uses_of(expr: &Bound, used: &mut HashSet<ColumnId>, last: &mut u32) {
 
 /// The plans of the sub-queries of an expression.
 fn subqueries<'a>(expr: &'a Bound, plans: &mut Vec<&'a Plan>) {
-    if let freestone_frontend::plan::ExprKind::Subquery(subquery) = &expr.kind {
+    if let ExprKind::Subquery(subquery) = &expr.kind {
         plans.push(&subquery.plan);
     }
     for child in expr.children() {

@@ -263,10 +263,7 @@ impl Lowering {
         }
         let digits = (size.whole + size.scale).clamp(1, DECIMAL_DIGITS);
         let kind = DataType::Decimal128(digits, size.scale as i8);
-        Ok(Some(Typed::new(
-            binary(left.expr, op, right.expr),
-            kind,
-        )))
+        Ok(Some(Typed::new(binary(left.expr, op, right.expr), kind)))
     }
 
     /// A number as a decimal of the scale that all its values have in SQL, too.

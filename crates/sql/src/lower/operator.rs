@@ -332,7 +332,6 @@ impl ExecutionPlan for OperatorExec {
         self.inputs.iter().collect()
     }
 
-    #[expect(deprecated, reason = "the simple form says all there is to say")]
     fn required_input_distribution(&self) -> Vec<Distribution> {
         vec![Distribution::SinglePartition; self.inputs.len()]
     }

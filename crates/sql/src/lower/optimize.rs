@@ -14,7 +14,7 @@ use datafusion::logical_expr::LogicalPlan;
 use datafusion::optimizer::optimizer::{ApplyOrder, Optimizer};
 use datafusion::optimizer::{OptimizerConfig, OptimizerRule};
 
-use crate::plan::optimize::OnePass;
+use crate::plan::optimize::{OnePass, Parts};
 
 /// Rules that have nothing to do, or would change what a plan means.
 const LEFT_OUT: [&str; 6] = [
@@ -41,13 +41,20 @@ const AGAIN: [&str; 4] = [
 pub(crate) fn optimize(plan: LogicalPlan, state: &SessionState) -> DfResult<LogicalPlan> {
     let mut rules: Vec<Arc<dyn OptimizerRule + Send + Sync>> = Vec::new();
     let all = state.optimizers();
+    // `None` for plans with nodes of which it is not known what concerns them.
+    let parts = Parts::of(&plan)?;
+    let concern = |name: &str| parts.as_ref().is_none_or(|parts| parts.concern(name));
     let guarded = |rule: &Arc<dyn OptimizerRule + Send + Sync>| match rule.name() {
+        // It is for every plan.
         "push_down_filter" => Some(Arc::new(Filters(Arc::clone(rule))) as _),
-        name if LEFT_OUT.contains(&name) => None,
+        name if LEFT_OUT.contains(&name) || !concern(name) => None,
         _ => Some(Arc::clone(rule)),
     };
     rules.extend(all.iter().filter_map(guarded));
-    let again = all.iter().filter(|rule| AGAIN.contains(&rule.name()));
+    let many = parts.as_ref().is_none_or(Parts::makes_work);
+    let again = all
+        .iter()
+        .filter(|rule| many && AGAIN.contains(&rule.name()));
     rules.extend(again.filter_map(guarded));
     Optimizer::with_rules(rules).optimize(plan, &OnePass::of(state), |_, _| {})
 }

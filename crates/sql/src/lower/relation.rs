@@ -21,6 +21,9 @@ use crate::error::{Error, Result};
 impl Lowering {
     /// The plan of DataFusion for a node and all below it.
     pub(super) fn plan(&self, plan: &Plan) -> Result<LogicalPlan> {
+        if let Some(joined) = self.without_subqueries(plan)? {
+            return self.plan(&joined);
+        }
         match plan {
             Plan::Values { columns, rows } => self.values(columns, rows),
             Plan::Scan {
@@ -150,8 +153,8 @@ impl Lowering {
             let held = field.data_type();
             let expr = Expr::Column(Place::new(Some(table.clone()), field.name()));
             let wanted = column.ty.arrow();
-            let same = *held == wanted
-                || matches!(column.ty, Type::Numeric(_)) && held.is_decimal();
+            let same =
+                *held == wanted || matches!(column.ty, Type::Numeric(_)) && held.is_decimal();
             if same {
                 exprs.push(expr.clone());
                 self.found(column.id, expr, held.clone());
@@ -182,9 +185,8 @@ impl Lowering {
         };
         let percent = number(&sample.percent)?;
         let percent = percent.filter(|percent| (0.0..=100.0).contains(percent));
-        let percent = percent.ok_or_else(|| {
-            Error::new("2202H", "sample percentage must be between 0 and 100")
-        })?;
+        let percent = percent
+            .ok_or_else(|| Error::new("2202H", "sample percentage must be between 0 and 100"))?;
         let seed = match &sample.seed {
             Some(seed) => Some(number(seed)?.ok_or_else(|| {
                 Error::new("2202G", "TABLESAMPLE REPEATABLE parameter cannot be null")
@@ -194,7 +196,7 @@ impl Lowering {
         let kept: Vec<Column> = columns
             .iter()
             .map(|(column, _)| Column::clone(column))
-            .filter(|column| self.used.contains(&column.id))
+            .filter(|column| self.is_used(column.id))
             .collect();
         let input = self.exactly(&kept, plan)?;
         let kinds = kept.iter().map(|column| column.ty.arrow());
@@ -204,10 +206,7 @@ impl Lowering {
     }
 
     /// The value of an expression that reads no column.
-    pub(super) fn constant(
-        &self,
-        expr: &Bound,
-    ) -> Result<datafusion::arrow::array::ArrayRef> {
+    pub(super) fn constant(&self, expr: &Bound) -> Result<datafusion::arrow::array::ArrayRef> {
         Ok(super::evaluated::values(expr, &[], &[], 1, &self.around)?.array)
     }
 
@@ -229,7 +228,7 @@ impl Lowering {
         let mut seen = HashSet::new();
         let mut exprs = Vec::with_capacity(items.len());
         for (column, expr) in items {
-            if !self.used.contains(&column.id) {
+            if !self.is_used(column.id) {
                 continue;
             }
             let typed = self.expr(expr)?;
@@ -272,7 +271,10 @@ impl Lowering {
                 SetItem::Rows(call) => {
                     let mut places = Vec::with_capacity(call.arguments.len());
                     for argument in &call.arguments {
-                        places.push(add(argument, format!("argument {}.{}", parts.len(), places.len()))?);
+                        places.push(add(
+                            argument,
+                            format!("argument {}.{}", parts.len(), places.len()),
+                        )?);
                     }
                     columns.extend(call.columns.iter().cloned());
                     parts.push(super::operators::set_rows::Part::rows(call, places));

@@ -47,20 +47,21 @@ pub(super) struct Shared {
 
 impl Lowering {
     pub(super) fn with(&self, ctes: &[Cte], body: &Plan) -> Result<LogicalPlan> {
-        for cte in ctes {
+        for (at, cte) in ctes.iter().enumerate() {
+            let readers = readers(&ctes[at + 1..], body, cte.id);
             let table: Arc<dyn TableProvider> = match &cte.body {
                 CteBody::Plan(plan) => {
                     let columns = plan.columns();
                     let below = self.plan(plan)?;
                     let below = self.exactly_named(&columns, below)?;
-                    Arc::new(SharedTable::new(&cte.name, below))
+                    Arc::new(SharedTable::new(&cte.name, below, readers <= 1))
                 }
                 CteBody::Recursive {
                     base,
                     step,
                     all,
                     columns,
-                } => self.recursive(cte, (base, step), *all, columns)?,
+                } => self.recursive((cte, readers <= 1), (base, step), *all, columns)?,
                 CteBody::Change { handle, .. } => {
                     let handle = handle.downcast_ref::<super::Handle>();
                     let Some(super::Handle(table)) = handle else {
@@ -87,7 +88,7 @@ impl Lowering {
 
     fn recursive(
         &self,
-        cte: &Cte,
+        (cte, once): (&Cte, bool),
         (base, step): (&Plan, &Plan),
         all: bool,
         columns: &[Column],
@@ -124,7 +125,7 @@ impl Lowering {
             last,
         };
         let plan = over(operator, vec![below], schema_of(fields)?);
-        Ok(Arc::new(SharedTable::new(&cte.name, plan)))
+        Ok(Arc::new(SharedTable::new(&cte.name, plan, once)))
     }
 
     pub(super) fn cte_scan(
@@ -167,6 +168,43 @@ impl Lowering {
         let scan = TableScanBuilder::new(table.clone(), source).build()?;
         self.found_in(LogicalPlan::TableScan(scan), &table, columns)
     }
+}
+
+/// How many places read a common table expression; one that may be run again counts as many.
+fn readers(later: &[Cte], body: &Plan, id: CteId) -> usize {
+    let mut bodies: Vec<&Plan> = vec![body];
+    let mut many = Vec::new();
+    for cte in later {
+        match &cte.body {
+            CteBody::Plan(plan) => bodies.push(plan),
+            CteBody::Recursive { base, step, .. } => {
+                bodies.push(base);
+                many.push(step);
+            }
+            CteBody::Change { .. } => {}
+        }
+    }
+    let once: usize = bodies.into_iter().map(|plan| reads(plan, id)).sum();
+    let again: usize = many.into_iter().map(|plan| reads(plan, id)).sum();
+    once + 2 * again
+}
+
+fn reads(plan: &Plan, id: CteId) -> usize {
+    let own = match plan {
+        Plan::CteScan { id: other, .. } => usize::from(*other == id),
+        _ => 0,
+    };
+    let mut plans = Vec::new();
+    for expr in plan.expressions() {
+        super::subqueries(expr, &mut plans);
+    }
+    let inside: usize = plans.into_iter().map(|plan| reads(plan, id)).sum();
+    let below = plan.inputs().into_iter().map(|input| reads(input, id));
+    let below: usize = below.sum();
+    let again = matches!(plan, Plan::Join { lateral: true, .. })
+        || matches!(plan, Plan::With { ctes, .. }
+            if ctes.iter().any(|cte| matches!(cte.body, CteBody::Recursive { .. })));
+    own + 2 * inside + below * if again { 2 } else { 1 }
 }
 
 /// Something that each run has of its own.
@@ -215,11 +253,13 @@ struct SharedTable {
     plan: LogicalPlan,
     schema: SchemaRef,
     physical: OnceCell<Arc<dyn ExecutionPlan>>,
+    /// Whether it is read once, so that rows need not be kept.
+    once: bool,
     rows: Arc<PerRun<OnceCell<Kept>>>,
 }
 
 impl SharedTable {
-    fn new(name: &str, plan: LogicalPlan) -> Self {
+    fn new(name: &str, plan: LogicalPlan, once: bool) -> Self {
         let fields = plan.schema().fields().iter();
         let fields = fields.map(|field| field.as_ref().clone().with_nullable(true));
         Self {
@@ -227,6 +267,7 @@ impl SharedTable {
             schema: Arc::new(Schema::new(fields.collect::<Vec<_>>())),
             plan,
             physical: OnceCell::new(),
+            once,
             rows: Arc::default(),
         }
     }
@@ -262,7 +303,7 @@ impl TableProvider for SharedTable {
         let read = Read::Shared {
             name: self.name.clone(),
             plan: Arc::clone(physical),
-            rows: Arc::clone(&self.rows),
+            rows: (!self.once).then(|| Arc::clone(&self.rows)),
         };
         Ok(ReadExec::over(read, &self.schema, projection)?)
     }
@@ -318,7 +359,8 @@ enum Read {
     Shared {
         name: String,
         plan: Arc<dyn ExecutionPlan>,
-        rows: Arc<PerRun<OnceCell<Kept>>>,
+        /// `None` where rows are given as they come.
+        rows: Option<Arc<PerRun<OnceCell<Kept>>>>,
     },
     Last(Arc<Rounds>),
 }
@@ -433,7 +475,19 @@ impl ExecutionPlan for ReadExec {
                     .map(move |rows| chosen(&rows))
                     .left_stream()
             }
-            Read::Shared { name, plan, rows } => {
+            Read::Shared {
+                plan, rows: None, ..
+            } => {
+                let plan = reset_plan_states(Arc::clone(plan))?;
+                let stream = execute_stream(plan, context)?;
+                let stream = stream.map(move |rows| chosen(&rows?));
+                return Ok(Box::pin(RecordBatchStreamAdapter::new(schema, stream)));
+            }
+            Read::Shared {
+                name,
+                plan,
+                rows: Some(rows),
+            } => {
                 let cell = rows.of(&context);
                 let (plan, name) = (Arc::clone(plan), name.clone());
                 let work = async move {

@@ -112,7 +112,9 @@ fn write(expr: &Expr, name: &dyn Fn(ColumnId) -> String, depth: usize, out: &mut
             list(all, ", ", out);
             out.push(')');
         }
-        ExprKind::InList { value, list: of, .. } => {
+        ExprKind::InList {
+            value, list: of, ..
+        } => {
             inner(value, out);
             out.push_str(" IN (");
             list(of, ", ", out);

@@ -76,9 +76,7 @@ impl Lowering {
             if fetch.is_none() && skip == 0 {
                 return Ok(input);
             }
-            let literal = |rows: i64| {
-                Box::new(Expr::Literal(ScalarValue::Int64(Some(rows)), None))
-            };
+            let literal = |rows: i64| Box::new(Expr::Literal(ScalarValue::Int64(Some(rows)), None));
             return Ok(LogicalPlan::Limit(Limit {
                 skip: (skip > 0).then(|| literal(skip)),
                 fetch: fetch.map(literal),

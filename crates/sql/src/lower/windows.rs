@@ -29,7 +29,7 @@ impl Lowering {
         let mut kept = self.kept(input);
         let mut rest: Vec<&(Column, WindowCall)> = calls
             .iter()
-            .filter(|(column, _)| self.used.contains(&column.id))
+            .filter(|(column, _)| self.is_used(column.id))
             .collect();
         while let Some((_, first)) = rest.first() {
             let same = |(_, call): &&(Column, WindowCall)| {
@@ -126,7 +126,11 @@ impl Lowering {
             };
             specs.push(Spec {
                 kind: call.kind.clone(),
-                types: call.arguments.iter().map(|value| value.ty.clone()).collect(),
+                types: call
+                    .arguments
+                    .iter()
+                    .map(|value| value.ty.clone())
+                    .collect(),
                 arguments,
                 filter,
                 frame,

@@ -70,7 +70,7 @@ fn by_rules(
 
 /// What a plan has that some rules are for.
 #[derive(Debug, Default)]
-struct Parts {
+pub(crate) struct Parts {
     aggregate: bool,
     distinct_aggregate: bool,
     join: bool,
@@ -93,7 +93,7 @@ struct Parts {
 
 impl Parts {
     /// What a plan has; `None` if it has nodes that are not known here.
-    fn of(plan: &LogicalPlan) -> DfResult<Option<Parts>> {
+    pub(crate) fn of(plan: &LogicalPlan) -> DfResult<Option<Parts>> {
         let mut parts = Parts::default();
         let mut known = true;
         plan.apply_with_subqueries(|node| {
@@ -159,7 +159,7 @@ impl Parts {
     }
 
     /// Whether a rule can have something to do.
-    fn concern(&self, rule: &str) -> bool {
+    pub(crate) fn concern(&self, rule: &str) -> bool {
         // Sub-queries become joins and groups.
         let join = self.join || self.subquery || self.set_comparison;
         match rule {
@@ -184,10 +184,14 @@ impl Parts {
         }
     }
 
+    /// Whether some rules make work for others before them.
+    pub(crate) fn makes_work(&self) -> bool {
+        self.subquery || self.set_comparison || self.barrier || self.either && self.join
+    }
+
     /// Whether a rule can have something to do after all rules.
     fn concern_again(&self, rule: &str) -> bool {
-        let makes_work =
-            self.subquery || self.set_comparison || self.barrier || self.either && self.join;
+        let makes_work = self.makes_work();
         match rule {
             "push_down_limit" => self.limit,
             APART | KEYS_AGAIN => makes_work && self.keys_apart,

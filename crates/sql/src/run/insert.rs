@@ -98,7 +98,9 @@ impl Run<'_> {
         query: &Query,
         insert: &Insert,
     ) -> Result<Logical> {
-        let targets = columns.iter().filter_map(|at| table.schema.columns.get(*at));
+        let targets = columns
+            .iter()
+            .filter_map(|at| table.schema.columns.get(*at));
         let targets: Vec<(String, Type)> = targets
             .map(|column| (column.name.clone(), type_of_column(&column.kind)))
             .collect();
@@ -121,11 +123,16 @@ impl Run<'_> {
             };
             projection.push(value.alias(column.name.clone()));
         }
-        let names = table.schema.columns.iter().map(|column| column.name.clone());
+        let names = table
+            .schema
+            .columns
+            .iter()
+            .map(|column| column.name.clone());
         Ok(Logical {
             names: names.collect(),
             types: typed.then(Vec::new),
             parameters: Vec::new(),
+            dated: true,
             plan: LogicalPlanBuilder::from(source.plan)
                 .project(projection)?
                 .build()?,

@@ -18,6 +18,7 @@ use super::Run;
 use crate::advisor::{Foreseen, Watched, Watching};
 use crate::error::Result;
 use crate::front::Logical;
+use crate::lower::{self, with_schema};
 use crate::session::{KnownPlan, Outcome, Rows, lasting, panicked};
 
 impl Run<'_> {
@@ -27,13 +28,20 @@ impl Run<'_> {
         let KnownPlan {
             physical,
             names,
+            schema,
             foreseen,
         } = self.planned(ast).await?;
         let watching = self.watching(&physical, ast, &foreseen);
         let context = self.session.task_context_at(&self.snapshot);
         let stream = guarded(execute_stream(physical, context)?, &self.snapshot);
         let stream = Watching::over(watching, stream);
-        Ok(Outcome::Rows(renamed(stream, &names)))
+        Ok(Outcome::Rows(match schema {
+            Some(schema) => Rows {
+                schema: Arc::clone(&schema),
+                stream: with_schema(stream, schema),
+            },
+            None => renamed(stream, &names),
+        }))
     }
 
     /// The plan of a query: the one of last time, if nothing has changed since.
@@ -46,12 +54,21 @@ impl Run<'_> {
         }
         let plan = self.logical(ast).await?.shown()?;
         let names = plan.names.clone();
+        let schema = plan
+            .types
+            .as_ref()
+            .map(|types| lower::schema(&names, types));
         // Looked at before the plan is made of them.
-        let tables = if shared { lasting(&plan.plan) } else { None };
+        let tables = if shared && !plan.dated {
+            lasting(&plan.plan)
+        } else {
+            None
+        };
         let physical = self.physical(&plan).await?;
         let planned = KnownPlan {
             physical,
             names,
+            schema,
             foreseen: Foreseen::default(),
         };
         if let Some(tables) = tables {

@@ -12,6 +12,7 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Weak};
 
+use datafusion::arrow::datatypes::SchemaRef;
 use datafusion::catalog::default_table_source::source_as_provider;
 use datafusion::common::tree_node::{TreeNode, TreeNodeRecursion};
 use datafusion::error::Result as DfResult;
@@ -59,6 +60,8 @@ impl PlanSettings {
 pub(crate) struct KnownPlan {
     pub(crate) physical: Arc<dyn ExecutionPlan>,
     pub(crate) names: Vec<String>,
+    /// The result's columns, if the front has made the plan.
+    pub(crate) schema: Option<SchemaRef>,
     /// What was predicted of it.
     pub(crate) foreseen: Foreseen,
 }
@@ -145,6 +148,7 @@ impl KnownPlans {
         let KnownPlan {
             physical,
             names,
+            schema,
             foreseen,
         } = known.plan.clone();
         drop(plans);
@@ -152,6 +156,7 @@ impl KnownPlans {
         Some(KnownPlan {
             physical,
             names,
+            schema,
             foreseen,
         })
     }

@@ -90,9 +90,8 @@ impl Operator for AsOf {
                 let found = keys(&mut encoders, &batch.columns()[node.columns[0]..])?;
                 let (mut here, mut there) = (Vec::new(), Vec::new());
                 for (at, key) in found.into_iter().enumerate() {
-                    let place = key.and_then(|(group, value)| {
-                        nearest(groups.get(&group)?, &value, node.near)
-                    });
+                    let place = key
+                        .and_then(|(group, value)| nearest(groups.get(&group)?, &value, node.near));
                     if place.is_some() || node.outer {
                         here.push(at as u64);
                         there.push(place);

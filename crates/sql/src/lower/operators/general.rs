@@ -101,7 +101,11 @@ impl Operator for General {
         let node = self.clone();
         let memory = run.memory();
         Ok(later(async move {
-            let mut sets: Vec<Groups> = node.sets.iter().map(|set| Groups::new(&node, set)).collect();
+            let mut sets: Vec<Groups> = node
+                .sets
+                .iter()
+                .map(|set| Groups::new(&node, set))
+                .collect();
             if let Some(mut input) = inputs.into_iter().next() {
                 while let Some(batch) = input.next().await {
                     let batch = batch?;
@@ -211,7 +215,11 @@ impl Groups {
             let mut values = Vec::with_capacity(columns.len());
             for at in columns {
                 let value = take(batch.column(at), &places, None)?;
-                bytes += if keeps { value.get_array_memory_size() } else { 0 };
+                bytes += if keeps {
+                    value.get_array_memory_size()
+                } else {
+                    0
+                };
                 values.push(value);
             }
             let mut start = 0;
@@ -239,8 +247,7 @@ impl Groups {
                 start = end;
             }
         }
-        memory.try_grow(bytes)
-            .map_err(Error::from)?;
+        memory.try_grow(bytes).map_err(Error::from)?;
         memory.shrink(freed.min(memory.size()));
         Ok(())
     }

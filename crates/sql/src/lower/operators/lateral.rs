@@ -22,8 +22,8 @@ use super::super::canonical::{Encoder, Row};
 use super::super::operator::{Batches, Operator, Run, batch};
 use super::super::shared::Shared;
 use super::super::{Surroundings, lowered_within};
-use super::matches::several;
 use crate::engine::planned_lowered;
+use crate::functions::several;
 
 /// Results that are remembered; then all are forgotten.
 const REMEMBERED: usize = 65_536;
@@ -203,11 +203,7 @@ impl Work {
     }
 
     /// The right side's rows for some values.
-    async fn right(
-        &mut self,
-        key: Option<Row>,
-        values: &[ArrayRef],
-    ) -> DfResult<Arc<RecordBatch>> {
+    async fn right(&mut self, key: Option<Row>, values: &[ArrayRef]) -> DfResult<Arc<RecordBatch>> {
         if let Some(known) = key.as_ref().and_then(|key| self.known.get(key)) {
             return Ok(Arc::clone(known));
         }

@@ -28,12 +28,10 @@ use super::super::canonical::{Encoder, Row};
 use super::super::operator::{Batches, Operator, Run, later, whole};
 use super::super::{Surroundings, evaluated};
 use crate::error::{Error, Result};
+use crate::functions::several;
 
-/// Several rows where one is asked for.
-pub(in super::super) fn several() -> Error {
-    let message = "more than one row returned by a subquery used as an expression";
-    Error::new("21000", message)
-}
+/// Answers that are remembered; then all are forgotten.
+const REMEMBERED: usize = 65_536;
 
 /// See the module.
 #[derive(Clone, Debug)]
@@ -45,6 +43,8 @@ pub(in super::super) struct Matches {
     pub(in super::super) columns: [usize; 2],
     /// Types of the equalities' values.
     pub(in super::super) equal: Vec<Type>,
+    /// Whether each is NULL where a value is; in the others NULLs are equal.
+    pub(in super::super) strict: Vec<bool>,
     /// Other conditions, and the columns of each side that they read.
     pub(in super::super) rest: Option<Bound>,
     pub(in super::super) read: [Vec<ColumnId>; 2],
@@ -57,7 +57,11 @@ impl Operator for Matches {
     }
 
     fn describe(&self) -> String {
-        let rest = if self.rest.is_some() { ", a condition" } else { "" };
+        let rest = if self.rest.is_some() {
+            ", a condition"
+        } else {
+            ""
+        };
         format!("{} equalities{rest}", self.equal.len())
     }
 
@@ -127,7 +131,7 @@ impl Side {
         if !values.is_empty() {
             let rows = encoder.rows(&values)?;
             for at in 0..right.num_rows() {
-                if values.iter().any(|value| value.is_null(at)) {
+                if is_null(&node.strict, &values, at) {
                     null.push(at as u32);
                     continue;
                 }
@@ -175,16 +179,16 @@ impl Side {
         };
         let mut found = Vec::with_capacity(rows);
         for at in 0..rows {
-            let null = values.iter().any(|value| value.is_null(at));
+            let null = is_null(&self.node.strict, &values, at);
             let key = keys.as_ref().map(|keys| keys.row(at).owned());
             found.push(match (&self.node.rest, key) {
                 (Some(rest), key) => {
                     let read: Vec<ArrayRef> = read.iter().map(|value| value.slice(at, 1)).collect();
-                    let places = match (&key, null, self.node.mark) {
-                        // A condition that is NULL tells something there.
-                        (_, _, true) | (None, ..) => None,
-                        (Some(_), true, false) => Some(Vec::new()),
-                        (Some(key), false, false) => {
+                    // Of a mark none is strict: rows that they leave out are FALSE.
+                    let places = match (&key, null) {
+                        (None, _) => None,
+                        (Some(_), true) => Some(Vec::new()),
+                        (Some(key), false) => {
                             Some(self.table.get(key).cloned().unwrap_or_default())
                         }
                     };
@@ -203,6 +207,9 @@ impl Side {
                     let own: Vec<Option<&Row>> =
                         pieces.iter().map(|piece| piece[at].as_ref()).collect();
                     let answer = self.by_equality(&key, null, &own);
+                    if self.known.len() >= REMEMBERED {
+                        self.known.clear();
+                    }
                     self.known.insert(key, answer);
                     answer
                 }
@@ -245,10 +252,12 @@ impl Side {
         }
         // No comparison may be FALSE of a row for which the whole is NULL.
         let unknown = |at: usize| {
-            own.iter().zip(&self.parts).all(|(own, parts)| {
+            let pairs = own.iter().zip(&self.parts).zip(&self.node.strict);
+            pairs.into_iter().all(|((own, parts), strict)| {
                 match (own, parts.get(at).and_then(Option::as_ref)) {
                     (Some(own), Some(other)) => *own == other,
-                    _ => true,
+                    (None, None) => true,
+                    _ => *strict,
                 }
             })
         };
@@ -305,6 +314,12 @@ impl Side {
         }
         Ok(answer)
     }
+}
+
+/// Whether a value of a strict equality is NULL.
+fn is_null(strict: &[bool], values: &[ArrayRef], at: usize) -> bool {
+    let mut pairs = strict.iter().zip(values);
+    pairs.any(|(strict, value)| *strict && value.is_null(at))
 }
 
 /// The bytes of each value, `None` for NULL.

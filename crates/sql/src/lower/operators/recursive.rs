@@ -94,7 +94,11 @@ impl Work {
             if let Some(batch) = self.stream.next().await {
                 let batch = batch?;
                 let batch = self.run.batch(batch.columns().to_vec(), batch.num_rows())?;
-                let batch = if self.node.all { batch } else { self.new(&batch)? };
+                let batch = if self.node.all {
+                    batch
+                } else {
+                    self.new(&batch)?
+                };
                 if batch.num_rows() == 0 {
                     continue;
                 }

@@ -168,7 +168,11 @@ pub(in super::super) struct Counted {
 
 impl Operator for Counted {
     fn name(&self) -> &'static str {
-        if self.intersect { "Intersect" } else { "Except" }
+        if self.intersect {
+            "Intersect"
+        } else {
+            "Except"
+        }
     }
 
     fn describe(&self) -> String {

@@ -20,11 +20,7 @@ pub(in super::super) struct Calls {
 }
 
 impl Calls {
-    pub(in super::super) fn new(
-        calls: &[TableCall],
-        numbered: bool,
-        around: Surroundings,
-    ) -> Self {
+    pub(in super::super) fn new(calls: &[TableCall], numbered: bool, around: Surroundings) -> Self {
         let about = calls.iter().map(|call| call.function.name);
         let about = about.collect::<Vec<_>>().join(", ");
         let calls = calls.iter().map(|call| {
@@ -53,8 +49,7 @@ impl Operator for Calls {
         let mut parts = Vec::with_capacity(self.calls.len() + 1);
         for (part, arguments) in &self.calls {
             let arguments = arguments.iter().map(|argument| {
-                let value: Values =
-                    evaluated::values(argument, &[], &[], 1, &self.around)?;
+                let value: Values = evaluated::values(argument, &[], &[], 1, &self.around)?;
                 let value = repeated(value.array, 1);
                 evaluated::with_kind(value, &argument.ty.arrow())
             });

@@ -15,9 +15,9 @@ use datafusion::execution::memory_pool::MemoryReservation;
 use freestone_frontend::functions::aggregates::Direction;
 use freestone_frontend::functions::kernel::Call;
 use freestone_frontend::functions::ordering::comparator;
+use freestone_frontend::functions::windows::Partition;
 use freestone_frontend::functions::windows::aggregate::over_frames;
 use freestone_frontend::functions::windows::frame::{Frame, Ranges, frames, peers};
-use freestone_frontend::functions::windows::Partition;
 use freestone_frontend::plan::WindowKind;
 use freestone_frontend::types::Type;
 use futures::StreamExt;
@@ -190,7 +190,9 @@ impl Work {
         let found = (1..rows.num_rows())
             .rev()
             .find(|at| rows.row(*at) != rows.row(at - 1));
-        Ok(found.map(|at| at - more).filter(|at| *at > 0 || last.is_some()))
+        Ok(found
+            .map(|at| at - more)
+            .filter(|at| *at > 0 || last.is_some()))
     }
 
     /// The result for whole partitions.
@@ -300,9 +302,11 @@ fn one(
         }
         WindowKind::Aggregate(function) => {
             let filter = match spec.filter {
-                Some(at) => Some(part.column(at).as_boolean_opt().ok_or_else(|| {
-                    Error::internal("a condition that is no truth value")
-                })?),
+                Some(at) => Some(
+                    part.column(at)
+                        .as_boolean_opt()
+                        .ok_or_else(|| Error::internal("a condition that is no truth value"))?,
+                ),
                 None => None,
             };
             over_frames(&call, function, &arguments, filter, &found)?
