@@ -18,8 +18,6 @@ SELECT b FROM t ORDER BY b USING >;
 SELECT a FROM t ORDER BY a LIMIT a;
 -- refused 42601 subquery must return only one column
 SELECT row(1, 2) = (SELECT 1, 2), row(1, 3) < (SELECT 1, 2);
--- names exists, exists, ?column? exists, exists, exists
-SELECT EXISTS (SELECT w FROM nil), EXISTS (SELECT NULL), NOT EXISTS (SELECT 1 WHERE false);
 -- refused 42601 syntax error at or near ""
 WITH RECURSIVE t AS (SELECT id FROM part WHERE id = 1 UNION ALL SELECT p.id FROM part p JOIN t ON p.parent = t.id) SEARCH DEPTH FIRST BY id SET o SELECT id FROM t ORDER BY o;
 -- refused 42601 syntax error at or near ""
@@ -34,14 +32,8 @@ SELECT extract(nothing FROM timestamp '2001-02-16');
 SELECT (timestamp '2001-02-16', timestamp '2001-12-21') OVERLAPS (timestamp '2001-10-30', timestamp '2002-10-30'), (date '2001-02-16', interval '100 days') OVERLAPS (date '2001-10-30', date '2002-10-30'), (time '09:00', time '10:00') OVERLAPS (time '10:00', time '11:00');
 -- refused 0A000 a precision of the first field of INTERVAL is not supported
 SELECT interval '1' year, interval '1-2' year to month, interval '3 4:05' day to minute, interval '1.234567' second(3);
--- accepted 22003 
-SELECT -2147483648 / -1;
--- accepted 22003 
-SELECT abs(-2147483648);
 -- state 42601 42883 operator does not exist: ! integer
 SELECT 5 !;
--- rows
-SELECT + 5, - - 5, -(-5), 2 - -2, 1 + 2 * 3 ^ 2, -2 ^ 2, 2 ^ 3 ^ 2, 10 - 4 - 3, 5 * 4 % 7;
 -- refused 0A000 LIKE ANY is not supported
 SELECT 'abc' LIKE ANY (ARRAY['x%', 'a%']), 'abc' LIKE ALL (ARRAY['%c', 'a%']), 'abc' ~ ANY (ARRAY['z', 'b']), 'abc' NOT LIKE ALL (ARRAY['x', 'y']);
 -- refused 42601 syntax error at or near ""
@@ -70,3 +62,7 @@ SELECT * FROM jsonb_to_record('{"a":1,"b":[1,2,3],"c":"bar"}') AS x (a int, b in
 SELECT coalesce(NULL, NULL), coalesce(NULL, 1), nullif(1, 1), nullif(NULL, 1), greatest(1, NULL, 3), least(NULL, NULL), num_nulls(1, NULL, NULL), num_nonnulls(1, NULL, 3), num_nulls(VARIADIC ARRAY[1, NULL]);
 -- state 42809 42P20 window function row_number requires an OVER clause
 SELECT row_number() FROM w;
+-- refused 42846 cannot cast type unknown to regclass
+SELECT 1::oid, 'pg_class'::regclass, 'int4'::regtype, 4294967295::oid, '-1'::oid;
+-- state 42P01 42846 cannot cast type unknown to regclass
+SELECT 'nosuch'::regclass;

@@ -34,3 +34,4 @@ SELECT nosuch('a');
 SELECT lower(1);
 SELECT length();
 SELECT upper('a', 'b');
+SELECT bit_count('\x1234567890'::bytea), bit_count('\x'::bytea);
