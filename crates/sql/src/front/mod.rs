@@ -5,6 +5,7 @@
 //! front refuses with `0A000` or does not know as a function is asked of DataFusion's planner
 //! while that is here.
 
+mod expression;
 mod functions;
 mod names;
 mod session;
@@ -22,6 +23,7 @@ use crate::lower::{self, Lowered, Surroundings};
 use crate::plan::naming::{rename_output, result_names};
 use crate::plan::relations::Relations;
 
+pub(crate) use expression::lowered_expression;
 pub(crate) use names::{Names, type_of_column};
 pub(crate) use session::session_of;
 
@@ -65,6 +67,27 @@ impl Logical {
             types: Some(lowered.types),
             parameters: self.parameters,
             dated: self.dated,
+        })
+    }
+
+    /// The plan with its columns as storage takes them.
+    ///
+    /// # Errors
+    /// Those of building plans.
+    pub(crate) fn stored(self) -> Result<Self> {
+        let Some(types) = self.types else {
+            return Ok(self);
+        };
+        let lowered = lower::stored(Lowered {
+            plan: self.plan,
+            names: self.names,
+            types,
+        })?;
+        Ok(Self {
+            plan: lowered.plan,
+            names: lowered.names,
+            types: Some(lowered.types),
+            ..self
         })
     }
 
