@@ -269,6 +269,17 @@ pub(super) fn regroup(expr: &mut Expr, keys: &[(Column, Expr)]) {
         *expr = column.reference();
         return;
     }
+    // A cast that leaves values as they are has changed the type and nothing else.
+    let relabelled = keys.iter().find(|(_, key)| {
+        key.ty != expr.ty
+            && key.ty.arrow() == expr.ty.arrow()
+            && std::mem::discriminant(&key.kind) == std::mem::discriminant(&expr.kind)
+            && Expr::new(expr.kind.clone(), key.ty.clone()) == *key
+    });
+    if let Some((column, _)) = relabelled {
+        expr.kind = column.reference().kind;
+        return;
+    }
     for child in expr.children_mut() {
         regroup(child, keys);
     }

@@ -36,7 +36,7 @@ mod window;
 
 use std::sync::Arc;
 
-use sqlparser::ast::{Ident, ObjectName, ObjectNamePart, Query};
+use sqlparser::ast::{Ident, ObjectName, ObjectNamePart, Query, SetExpr};
 use sqlparser::tokenizer::Span;
 
 use crate::error::{Error, Position, Result};
@@ -146,6 +146,8 @@ pub struct Binder<'a> {
     scopes: Vec<Scope>,
     /// Common table expressions in sight, the nearest last.
     named: Vec<NamedCte>,
+    /// Names and types of the columns in which the next VALUES is stored.
+    targets: Vec<(String, Type)>,
     /// Types of parameters.
     parameters: Vec<Option<Type>>,
     /// Levels of queries and expressions that are open.
@@ -167,6 +169,7 @@ impl<'a> Binder<'a> {
             ctes: 0,
             scopes: Vec::new(),
             named: Vec::new(),
+            targets: Vec::new(),
             parameters: Vec::new(),
             depth: 0,
             dated: false,
@@ -194,6 +197,10 @@ impl<'a> Binder<'a> {
     /// # Errors
     /// Whatever is wrong with it, and `42804` for a column that cannot be stored.
     pub fn query_into(mut self, query: &Query, targets: &[(String, Type)]) -> Result<Bound> {
+        // Each value of VALUES takes the type of its column, whatever the other rows hold.
+        if matches!(*query.body, SetExpr::Values(_)) {
+            self.targets = targets.to_vec();
+        }
         let mut plan = self.bind_query(query)?;
         if plan.columns().len() == targets.len() {
             plan = self.stored(plan, targets)?;
