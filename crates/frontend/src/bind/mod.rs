@@ -154,6 +154,8 @@ pub struct Binder<'a> {
     depth: usize,
     /// See [`Bound::dated`].
     dated: bool,
+    /// The last number of a sub-query.
+    subqueries: u32,
 }
 
 /// Most levels of queries and expressions; deeper text is refused.
@@ -173,6 +175,7 @@ impl<'a> Binder<'a> {
             parameters: Vec::new(),
             depth: 0,
             dated: false,
+            subqueries: 0,
         }
     }
 

@@ -22,6 +22,7 @@ use crate::error::{Error, Result};
 use crate::lower::{self, Lowered, Surroundings};
 use crate::plan::naming::{rename_output, result_names};
 use crate::plan::relations::Relations;
+use crate::session::OwnOptions;
 
 pub(crate) use expression::lowered_expression;
 pub(crate) use names::{Names, type_of_column};
@@ -161,6 +162,14 @@ fn by_front(
     let Ast::Query(query) = ast else {
         return Ok(None);
     };
+    let own = relations
+        .state
+        .config_options()
+        .extensions
+        .get::<OwnOptions>();
+    if own.is_some_and(|own| own.frontend == "datafusion") {
+        return Ok(None);
+    }
     let session = Arc::new(session_of(relations));
     let names = Names::new(relations);
     let bound = Binder::new(&names, &session).query_into(query, targets)?;
