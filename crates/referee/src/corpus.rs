@@ -28,9 +28,12 @@ pub struct Recorded {
     pub answer: Answer,
 }
 
-/// The folder of the corpus in the source tree.
+/// The folder of the corpus in the source tree: beside the package where cargo runs the program,
+/// else under the working folder.
 pub fn folder() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("corpus")
+    let package = std::env::var_os("CARGO_MANIFEST_DIR");
+    let package = package.map_or_else(|| PathBuf::from("crates/referee"), PathBuf::from);
+    package.join("corpus")
 }
 
 /// The files of a chapter, or of all.

@@ -462,6 +462,21 @@ impl Binder<'_> {
                 ),
             });
         }
+        let made: HashSet<ColumnId> = scope
+            .aggregates
+            .iter()
+            .map(|(column, _)| column.id)
+            .collect();
+        if !made.is_empty() {
+            let order = call.order.iter().map(|key| &key.expr);
+            let mut all = call.arguments.iter().chain(&call.filter).chain(order);
+            if all.any(|expr| expr.reads().iter().any(|id| made.contains(id))) {
+                return Err(Error::new(
+                    "42803",
+                    "aggregate function calls cannot be nested",
+                ));
+            }
+        }
         let same = |known: &AggregateCall| {
             Arc::ptr_eq(&known.function, &call.function)
                 && known.arguments == call.arguments

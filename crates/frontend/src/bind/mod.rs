@@ -154,6 +154,8 @@ pub struct Binder<'a> {
     depth: usize,
     /// See [`Bound::dated`].
     dated: bool,
+    /// The last number of a sub-query.
+    subqueries: u32,
 }
 
 /// Most levels of queries and expressions; deeper text is refused.
@@ -173,6 +175,7 @@ impl<'a> Binder<'a> {
             parameters: Vec::new(),
             depth: 0,
             dated: false,
+            subqueries: 0,
         }
     }
 
@@ -215,18 +218,17 @@ impl<'a> Binder<'a> {
         })
     }
 
-    /// Binds an expression over the columns of a relation, such as a CHECK or a DEFAULT.
+    /// Binds an expression over the columns of relations, such as a CHECK or a DEFAULT.
     ///
     /// # Errors
     /// Whatever is wrong with it.
     pub fn expression(
         mut self,
         expr: &sqlparser::ast::Expr,
-        relation: &str,
-        columns: &[Column],
+        relations: &[(String, Vec<Column>)],
         to: Option<&Type>,
     ) -> Result<crate::plan::Expr> {
-        self.scopes.push(Scope::of_relation(relation, columns));
+        self.scopes.push(Scope::of_relations(relations)?);
         let bound = self.bind_expr(expr)?;
         match to {
             Some(to) => self.coerce(bound, to, Coercion::Assignment),

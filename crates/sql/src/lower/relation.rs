@@ -3,6 +3,7 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 
+use datafusion::arrow::datatypes::DataType;
 use datafusion::catalog::default_table_source::provider_as_source;
 use datafusion::common::{Column as Place, TableReference};
 use datafusion::logical_expr::{
@@ -11,6 +12,7 @@ use datafusion::logical_expr::{
 use freestone_frontend::plan::{Column, Expr as Bound, Plan, Relation, Sample, SetItem};
 use freestone_frontend::types::Type;
 
+use super::Typed;
 use super::expression::{cast, exact};
 use super::operator::over;
 use super::operators::{sample::Sampled, set_rows::SetRows, table::Calls};
@@ -297,4 +299,13 @@ impl Lowering {
 pub(super) fn filtered(condition: Expr, input: LogicalPlan) -> Result<LogicalPlan> {
     let filter = Filter::try_new(condition, Arc::new(input))?;
     Ok(LogicalPlan::Filter(filter))
+}
+
+/// A column that stands somewhere in an Arrow type, as one of a type of the front.
+pub(super) fn of_column(place: Expr, held: &DataType, ty: &Type) -> Typed {
+    let wanted = ty.arrow();
+    if *held == wanted || matches!(ty, Type::Numeric(_)) && held.is_decimal() {
+        return Typed::new(place, held.clone());
+    }
+    Typed::new(cast(place, &wanted), wanted)
 }

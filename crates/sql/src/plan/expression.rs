@@ -19,6 +19,7 @@ use freestone_storage::{Snapshot, TableSchema};
 
 use super::relations::{Relations, parser_options};
 use crate::error::Result;
+use crate::front;
 
 /// Parses an expression that is kept as text, such as a DEFAULT or a CHECK.
 ///
@@ -90,6 +91,17 @@ impl Expressions<'_> {
     /// # Errors
     /// Whatever is wrong with the expression.
     pub(crate) fn prepared(self, expr: &Expr, columns: &DFSchema) -> Result<Logical> {
+        let relations = Relations::new(self.state, self.snapshot.clone());
+        match front::lowered_expression(&relations, expr, columns) {
+            Err(error) if matches!(error.sqlstate.as_str(), "0A000" | "42883") => {
+                self.by_datafusion(expr, columns).map_err(|_| error)
+            }
+            done => done,
+        }
+    }
+
+    /// The same by DataFusion, for what the front does not know yet.
+    fn by_datafusion(self, expr: &Expr, columns: &DFSchema) -> Result<Logical> {
         let planned = self.planned(expr, columns)?;
         let start = self.state.execution_props().query_execution_start_time;
         let context = SimplifyContext::builder()

@@ -255,7 +255,8 @@ impl Run<'_> {
             error.position = None;
             error
         };
-        let plan = front::planned(&relations, &ast).map_err(placeless)?;
+        let plan = front::planned(&relations, &ast).and_then(front::Logical::stored);
+        let plan = plan.map_err(placeless)?;
         self.physical(&plan).await.map_err(placeless)
     }
 }
