@@ -29,6 +29,7 @@ referee ask [side]
     answers the statements of standard input
 
 side: --front (default), --freestone HOST PORT, --theirs (PostgreSQL)
+servers: --user NAME, --database NAME (both default to postgres)
 PostgreSQL: --postgres HOST PORT (default: PGHOST and PGPORT; user postgres)";
 
 /// The program's arguments.
@@ -55,7 +56,9 @@ impl Options {
     fn server(&self, name: &str) -> Option<Vec<String>> {
         let host = self.after(name, 1)?;
         let port = self.after(name, 2)?;
-        let words = ["-h", host, "-p", port, "-U", "postgres", "postgres"];
+        let user = self.after("--user", 1).unwrap_or("postgres");
+        let database = self.after("--database", 1).unwrap_or("postgres");
+        let words = ["-h", host, "-p", port, "-U", user, database];
         Some(words.map(str::to_owned).to_vec())
     }
 

@@ -43,7 +43,6 @@ impl Psql {
         let mut child = Command::new("psql")
             .args(["-X", "-A", "-t", "-q"])
             .args(arguments)
-            .env("PGOPTIONS", "-c statement_timeout=10000 -c jit=off")
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(Stdio::null())
@@ -70,7 +69,7 @@ impl Psql {
         };
         let settings = format!(
             "\\set VERBOSITY verbose\n\\pset null '{NULL}'\n\\pset fieldsep '\\x1f'\n\
-             \\pset recordsep '\\x1e'\nSET timezone = 'UTC';\n"
+             \\pset recordsep '\\x1e'\nSET timezone = 'UTC';\nSET statement_timeout = 10000;\nSET jit = off;\n"
         );
         psql.input.write_all(settings.as_bytes())?;
         Ok(psql)

@@ -9,12 +9,12 @@ impl Random {
     /// A source whose numbers depend on a seed.
     pub fn new(seed: u64) -> Self {
         let mut random = Self(seed);
-        random.next();
+        random.draw();
         random
     }
 
     /// The next number of 64 bits.
-    pub fn next(&mut self) -> u64 {
+    pub fn draw(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut z = self.0;
         z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -26,7 +26,7 @@ impl Random {
     pub fn below(&mut self, bound: usize) -> usize {
         match bound {
             0 => 0,
-            _ => (self.next() % bound as u64) as usize,
+            _ => (self.draw() % bound as u64) as usize,
         }
     }
 
@@ -53,12 +53,12 @@ mod tests {
 
     #[test]
     fn a_seed_repeats_its_numbers() {
-        let draw = |seed| {
+        let drawn = |seed| {
             let mut random = Random::new(seed);
-            (0..5).map(|_| random.next()).collect::<Vec<_>>()
+            (0..5).map(|_| random.draw()).collect::<Vec<_>>()
         };
-        assert_eq!(draw(7), draw(7));
-        assert_ne!(draw(7), draw(8));
+        assert_eq!(drawn(7), drawn(7));
+        assert_ne!(drawn(7), drawn(8));
     }
 
     #[test]

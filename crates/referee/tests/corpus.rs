@@ -7,16 +7,16 @@ use freestone_referee::front::Front;
 fn the_corpus_is_answered_as_recorded() {
     // Deep statements are walked by recursion.
     let worker = std::thread::Builder::new().stack_size(1 << 30);
-    worker.spawn(check).unwrap().join().unwrap();
+    worker.spawn(check).unwrap().join().unwrap().unwrap();
 }
 
-fn check() {
+fn check() -> std::io::Result<()> {
     let folder = corpus::folder();
-    let open = corpus::known(&folder).unwrap();
+    let open = corpus::known(&folder)?;
     let mut front = Front::default();
     let (mut differing, mut wrong) = (Vec::new(), Vec::new());
-    for file in corpus::files(&folder, None).unwrap() {
-        let (asked, misses) = corpus::check(&file, &mut front).unwrap();
+    for file in corpus::files(&folder, None)? {
+        let (asked, misses) = corpus::check(&file, &mut front)?;
         assert!(asked > 0, "{} has no statements", file.display());
         for miss in misses {
             if !open.contains(&miss.statement) {
@@ -35,4 +35,5 @@ fn check() {
         mended.is_empty(),
         "mended, to be taken out of open.sql or wanted.sql: {mended:#?}"
     );
+    Ok(())
 }

@@ -8,11 +8,11 @@ use freestone_referee::laws;
 fn generated_statements_keep_the_laws() {
     // Deep statements are walked by recursion.
     let worker = std::thread::Builder::new().stack_size(1 << 30);
-    worker.spawn(check).unwrap().join().unwrap();
+    worker.spawn(check).unwrap().join().unwrap().unwrap();
 }
 
-fn check() {
-    let verdict = laws::test(&mut Front::default(), &Signatures::read(), 2_000, 1).unwrap();
+fn check() -> std::io::Result<()> {
+    let verdict = laws::test(&mut Front::default(), &Signatures::read(), 2_000, 1)?;
     let first = verdict.breaches.first();
     assert!(first.is_none(), "{first:#?}");
     let queries = verdict.asked / 6;
@@ -21,4 +21,5 @@ fn check() {
         "{} of {queries}",
         verdict.tested
     );
+    Ok(())
 }

@@ -67,7 +67,10 @@ impl Generator<'_> {
                 scope.grouped = None;
             }
         }
+        let local = self.local;
+        self.local |= self.local_aggregates && !grouped;
         let trees = types.iter().map(|ty| self.expr(ty)).collect();
+        self.local = local;
         if let Some(scope) = self.scopes.last_mut() {
             *scope = saved;
         }

@@ -19,6 +19,7 @@ impl Generator<'_> {
     /// Tables, and queries with conditions over them.
     pub fn partitions(&mut self, many: usize) -> (Case, Vec<Partition>) {
         let case = self.case(0);
+        self.local_aggregates = true;
         let partitions = (0..many).map(|_| self.partition()).collect();
         (case, partitions)
     }

@@ -60,7 +60,12 @@ pub struct Generator<'a> {
     names: usize,
     /// Calls and sub-queries that a statement may still have.
     budget: usize,
-    /// Calls by name and kind, drawn only for a chapter.
+    /// Whether arguments of aggregates read no outer columns: an aggregate over nothing else is
+    /// one of the outer query, which is a query of groups then.
+    local_aggregates: bool,
+    /// Whether only columns of the innermost query are in sight.
+    local: bool,
+    /// A chapter that is drawn more often.
     focus: Option<&'a str>,
 }
 
@@ -75,6 +80,8 @@ impl<'a> Generator<'a> {
             scopes: Vec::new(),
             names: 0,
             budget: 0,
+            local_aggregates: false,
+            local: false,
             focus: None,
         }
     }

@@ -61,7 +61,7 @@ impl Scope {
 impl Generator<'_> {
     /// A column in sight of a type, mostly of the innermost query.
     pub(super) fn column_of(&mut self, ty: &Type) -> Option<String> {
-        let outer = self.scopes.len() > 1 && self.random.percent(25);
+        let outer = self.scopes.len() > 1 && !self.local && self.random.percent(25);
         let scopes = self.scopes.len();
         let at = match outer {
             true => self.random.below(scopes - 1),
