@@ -151,7 +151,7 @@ fn between(c: &mut Catalogue) {
     c.cast(
         of::STAMPTZ,
         of::STAMP,
-        Implicit,
+        Assignment,
         w1::<Stamp, Stamp>(|call, stamp| {
             rounded_stamp(local(stamp, &settings(call).zone), call.returns)
         }),
@@ -215,7 +215,7 @@ fn between(c: &mut Catalogue) {
     c.cast(
         of::TIMETZ,
         of::TIME,
-        Implicit,
+        Assignment,
         w1::<TimeTz, Time>(|call, value| Ok(rounded(timetz_parts(value).0, call.returns))),
     );
 }
