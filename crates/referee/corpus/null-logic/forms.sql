@@ -32,3 +32,9 @@ SELECT sum(x), count(x), count(*), avg(x), bool_and(x > 0), max(x) FROM (VALUES 
 SELECT x FROM (VALUES (1), (NULL), (2)) v (x) WHERE x <> 1 OR x IS NULL ORDER BY x NULLS FIRST;
 SELECT DISTINCT x FROM (VALUES (NULL), (NULL), (1)) v (x) ORDER BY 1;
 SELECT 5 BETWEEN 1 AND 10, 5 NOT BETWEEN 1 AND 4, 5 BETWEEN 10 AND 1, 5 BETWEEN SYMMETRIC 10 AND 1, 5 NOT BETWEEN SYMMETRIC 10 AND 1, 'b' BETWEEN 'a' AND 'c';
+SELECT coalesce(timestamp '2020-01-01', timestamptz '2020-01-01 00:00+00', timestamp '2020-01-01');
+SELECT coalesce(NULL::timestamp, r.tz, timestamp '2020-01-01') FROM (VALUES (NULL::timestamptz)) r (tz);
+SELECT coalesce(r.t, r.tz, timestamp '2020-01-01') FROM (VALUES (timestamp '2020-01-01', NULL::timestamptz)) r (t, tz);
+SELECT coalesce(max(r.t) OVER (), r.tz) FROM (VALUES (timestamp '2020-01-01', NULL::timestamptz)) r (t, tz);
+SELECT coalesce(max(timestamp '2020-01-01') OVER (), r.tz) FROM (VALUES (timestamp '2020-01-01', NULL::timestamptz)) r (t, tz);
+SELECT CASE WHEN true THEN r.t ELSE r.tz END FROM (VALUES (timestamp '2020-01-01', NULL::timestamptz)) r (t, tz);

@@ -259,4 +259,32 @@ mod tests {
         );
         assert!(all.len() > 500, "{}", all.len());
     }
+
+    #[test]
+    fn casts_are_done_where_postgresql_does_them() {
+        use freestone_frontend::functions::Context;
+        let mut differing = Vec::new();
+        for line in include_str!("../../data/signatures.txt").lines() {
+            let words: Vec<&str> = line.split(' ').collect();
+            let ["cast", from, to, context] = words.as_slice() else {
+                continue;
+            };
+            // Casts between types of one name change lengths.
+            let (Some(a), Some(b)) = (named(from), named(to)) else {
+                continue;
+            };
+            let expected = match *context {
+                "i" => Context::Implicit,
+                "a" => Context::Assignment,
+                _ => Context::Explicit,
+            };
+            if let Some(cast) = catalogue().cast_of(&a, &b)
+                && cast.context != expected
+                && a != b
+            {
+                differing.push(format!("{from} {to} {context}: {:?}", cast.context));
+            }
+        }
+        assert!(differing.is_empty(), "{differing:#?}");
+    }
 }
