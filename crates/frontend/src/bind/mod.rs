@@ -208,18 +208,17 @@ impl<'a> Binder<'a> {
         })
     }
 
-    /// Binds an expression over the columns of a relation, such as a CHECK or a DEFAULT.
+    /// Binds an expression over the columns of some relations, such as a CHECK or a DEFAULT.
     ///
     /// # Errors
     /// Whatever is wrong with it.
     pub fn expression(
         mut self,
         expr: &sqlparser::ast::Expr,
-        relation: &str,
-        columns: &[Column],
+        relations: &[(&str, &[Column])],
         to: Option<&Type>,
     ) -> Result<crate::plan::Expr> {
-        self.scopes.push(Scope::of_relation(relation, columns));
+        self.scopes.push(Scope::of_relations(relations)?);
         let bound = self.bind_expr(expr)?;
         match to {
             Some(to) => self.coerce(bound, to, Coercion::Assignment),

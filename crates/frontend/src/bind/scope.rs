@@ -123,16 +123,22 @@ impl Scope {
         }
     }
 
-    /// The scope of an expression over one relation.
-    pub(super) fn of_relation(alias: &str, columns: &[Column]) -> Self {
-        let named = Named {
-            schema: None,
-            alias: alias.to_owned(),
-            columns: scope_columns(columns),
-            hidden: Vec::new(),
-            key: Vec::new(),
-        };
-        Self::new(Namespace::of(named), Clause::Alone)
+    /// The scope of an expression over some relations.
+    ///
+    /// # Errors
+    /// `42712` if two have one name.
+    pub(super) fn of_relations(relations: &[(&str, &[Column])]) -> Result<Self> {
+        let mut names = Namespace::default();
+        for (alias, columns) in relations {
+            names = names.join(Namespace::of(Named {
+                schema: None,
+                alias: (*alias).to_owned(),
+                columns: scope_columns(columns),
+                hidden: Vec::new(),
+                key: Vec::new(),
+            }))?;
+        }
+        Ok(Self::new(names, Clause::Alone))
     }
 }
 

@@ -5,7 +5,9 @@
 //! front refuses with `0A000` or does not know as a function is asked of DataFusion's planner
 //! while that is here.
 
+mod convert;
 mod functions;
+mod rows;
 mod names;
 mod session;
 
@@ -22,7 +24,9 @@ use crate::lower::{self, Lowered, Surroundings};
 use crate::plan::naming::{rename_output, result_names};
 use crate::plan::relations::Relations;
 
+pub(crate) use convert::{convert, is_held_as_text, loaded, shown, stored};
 pub(crate) use names::{Names, type_of_column};
+pub(crate) use rows::{over_rows, with_types};
 pub(crate) use session::session_of;
 
 /// The plan of a query, by whom it was made.

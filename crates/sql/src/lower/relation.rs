@@ -3,6 +3,7 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 
+use datafusion::arrow::datatypes::DataType;
 use datafusion::catalog::default_table_source::provider_as_source;
 use datafusion::common::{Column as Place, TableReference};
 use datafusion::logical_expr::{
@@ -14,6 +15,7 @@ use freestone_frontend::types::Type;
 use super::expression::{cast, exact};
 use super::operator::over;
 use super::operators::{sample::Sampled, set_rows::SetRows, table::Calls};
+use super::stored::load;
 use super::{Handle, Lowering, own_name, place, projected, schema_of};
 use crate::barrier;
 use crate::error::{Error, Result};
@@ -161,7 +163,13 @@ impl Lowering {
                 continue;
             }
             let name = own_name(column);
-            exprs.push(cast(expr, &wanted).alias(&name));
+            // As a table holds it, or as a file or a frame does.
+            let text = matches!(held, DataType::Utf8View | DataType::Utf8 | DataType::LargeUtf8);
+            let value = match text && crate::front::is_held_as_text(&column.ty) {
+                true => load(cast(expr, &DataType::Utf8View), &column.ty),
+                false => cast(expr, &wanted),
+            };
+            exprs.push(value.alias(&name));
             self.found(column.id, place(&name), wanted);
             differs = true;
         }
@@ -179,7 +187,7 @@ impl Lowering {
     ) -> Result<LogicalPlan> {
         let number = |expr: &Bound| -> Result<Option<f64>> {
             let value = self.constant(expr)?;
-            let kind = datafusion::arrow::datatypes::DataType::Float64;
+            let kind = DataType::Float64;
             let value = super::evaluated::with_kind(value, &kind)?;
             Ok(super::operators::number(&value))
         };

@@ -15,10 +15,12 @@ use datafusion::physical_expr::PhysicalExpr;
 use datafusion::sql::sqlparser::ast::{Expr, Value, ValueWithSpan, VisitMut, VisitorMut};
 use datafusion::sql::sqlparser::dialect::PostgreSqlDialect;
 use datafusion::sql::sqlparser::parser::Parser;
-use freestone_storage::{Snapshot, TableSchema};
+use freestone_frontend::types::Type;
+use freestone_storage::{ColumnType, Snapshot, TableSchema};
 
 use super::relations::{Relations, parser_options};
 use crate::error::Result;
+use crate::front;
 
 /// Parses an expression that is kept as text, such as a DEFAULT or a CHECK.
 ///
@@ -59,7 +61,7 @@ pub(crate) fn printed<T: VisitMut + Clone + Display>(part: &T) -> String {
 /// # Errors
 /// Those of DataFusion for two columns of one name.
 pub(crate) fn columns_of(schema: &TableSchema, alias: &str) -> Result<DFSchema> {
-    let arrow: Schema = schema.arrow().as_ref().clone();
+    let arrow: Schema = front::with_types(schema);
     let reference = TableReference::bare(alias);
     Ok(DFSchema::try_from_qualified_schema(reference, &arrow)?)
 }
@@ -85,11 +87,47 @@ impl Expressions<'_> {
         )?)
     }
 
+    /// An expression over `columns` and its type, if the front alone knows one of the columns
+    /// that it reads, or the one that it is stored in.
+    ///
+    /// # Errors
+    /// Whatever is wrong with the expression.
+    pub(crate) fn of_front(
+        self,
+        expr: &Expr,
+        columns: &DFSchema,
+        to: Option<&ColumnType>,
+    ) -> Result<Option<(Logical, Type)>> {
+        let relations = Relations::new(self.state, self.snapshot.clone());
+        front::over_rows(&relations, expr, columns, to)
+    }
+
+    /// The value of an expression for each of `rows`, as a column of a kind can store it.
+    ///
+    /// # Errors
+    /// Whatever is wrong with the expression, or happens while it is computed.
+    pub(crate) fn evaluate_for(
+        self,
+        expr: &Expr,
+        columns: &DFSchema,
+        rows: &RecordBatch,
+        kind: &ColumnType,
+    ) -> Result<ArrayRef> {
+        let compiled = match self.of_front(expr, columns, Some(kind))? {
+            Some((of_front, _)) => self.state.create_physical_expr(of_front, columns)?,
+            None => self.compiled(expr, columns)?,
+        };
+        Ok(compiled.evaluate(rows)?.into_array(rows.num_rows())?)
+    }
+
     /// An expression over `columns` with its types made to fit.
     ///
     /// # Errors
     /// Whatever is wrong with the expression.
     pub(crate) fn prepared(self, expr: &Expr, columns: &DFSchema) -> Result<Logical> {
+        if let Some((of_front, _)) = self.of_front(expr, columns, None)? {
+            return Ok(of_front);
+        }
         let planned = self.planned(expr, columns)?;
         let start = self.state.execution_props().query_execution_start_time;
         let context = SimplifyContext::builder()

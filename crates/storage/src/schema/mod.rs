@@ -19,7 +19,7 @@ pub use options::{
 pub use partition::Partitioning;
 pub use ranges::BOUNDS_SAMPLE;
 pub use sequence::{Identity, Numbers, SequenceDefinition, SequencePosition};
-pub use types::{ColumnType, Physical};
+pub use types::{ColumnType, ElementType, Physical};
 pub use value::Value;
 
 use crate::ids::TableId;
