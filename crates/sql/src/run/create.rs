@@ -16,7 +16,7 @@ use crate::error::{Error, Result, did_you_mean};
 use crate::ingest::{self, Checks, Target};
 use crate::plan::names::{Name, fold, schema_name, table_name};
 use crate::session::Outcome;
-use crate::types::column_type_of;
+use crate::types::{column_type_of, column_type_of_type};
 
 impl Run<'_> {
     pub(super) async fn create_table(&self, create: &CreateTable) -> Result<Outcome> {
@@ -55,10 +55,14 @@ impl Run<'_> {
         let ast = Ast::Query(query.clone());
         let plan = self.logical(&ast).await?.renamed(&ast)?;
         if schema.columns.is_empty() {
-            for field in plan.plan.schema().fields() {
+            for (number, field) in plan.plan.schema().fields().iter().enumerate() {
+                let ty = plan.types.as_ref().and_then(|types| types.get(number));
                 schema.columns.push(Column {
                     name: field.name().clone(),
-                    kind: column_type_of(field.data_type())?,
+                    kind: match ty {
+                        Some(ty) => column_type_of_type(ty)?,
+                        None => column_type_of(field.data_type())?,
+                    },
                     nullable: true,
                     default: None,
                     identity: None,

@@ -225,6 +225,11 @@ impl ColumnType {
         )
     }
 
+    /// Whether values can be in an index, which keeps them in order.
+    pub fn has_order(&self) -> bool {
+        self.has_keys() && self.physical().has_order()
+    }
+
     /// The Arrow type of arrays that hold this column.
     pub fn arrow(&self) -> DataType {
         match self {
