@@ -130,6 +130,14 @@ impl Binder<'_> {
                 let values = self.positional(written)?;
                 let [left, right] = two(values, name)?;
                 let equal = self.binary("=", left.clone(), right)?;
+                // The result has the type by which the values are compared.
+                let left = match &equal.kind {
+                    ExprKind::Call { arguments, .. } => match arguments.first() {
+                        Some(first) if first.ty.is_string() => first.clone(),
+                        _ => left,
+                    },
+                    _ => left,
+                };
                 let left = self.known_expr(left)?;
                 let ty = left.ty.clone();
                 return Ok(Expr::new(
@@ -449,6 +457,21 @@ impl Binder<'_> {
                     format!("aggregate functions are not allowed in {}", clause.name()),
                 ),
             });
+        }
+        let made: HashSet<ColumnId> = scope
+            .aggregates
+            .iter()
+            .map(|(column, _)| column.id)
+            .collect();
+        if !made.is_empty() {
+            let order = call.order.iter().map(|key| &key.expr);
+            let mut all = call.arguments.iter().chain(&call.filter).chain(order);
+            if all.any(|expr| expr.reads().iter().any(|id| made.contains(id))) {
+                return Err(Error::new(
+                    "42803",
+                    "aggregate function calls cannot be nested",
+                ));
+            }
         }
         let same = |known: &AggregateCall| {
             Arc::ptr_eq(&known.function, &call.function)

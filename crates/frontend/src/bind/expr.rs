@@ -390,8 +390,11 @@ impl Binder<'_> {
             O::Overlaps => self.overlaps(left, right),
             op => {
                 let (symbol, sign) = symbol(op)?;
-                let left = self.bind_expr(left)?;
-                let mut right = self.bind_expr(right)?;
+                let left = self.bind_operand(left, right)?;
+                let mut right = match (&left.ty, right) {
+                    (Type::Record(_), Ast::Subquery(query)) => self.record_subquery(query)?,
+                    _ => self.bind_expr(right)?,
+                };
                 if let Some(sign) = sign {
                     let op = match sign {
                         '-' => sqlparser::ast::UnaryOperator::Minus,
@@ -403,6 +406,14 @@ impl Binder<'_> {
                 }
                 self.binary(&symbol, left, right)
             }
+        }
+    }
+
+    /// A left operand, which is a record if a sub-query stands beside a row.
+    fn bind_operand(&mut self, left: &Ast, right: &Ast) -> Result<Expr> {
+        match (left, right) {
+            (Ast::Subquery(query), Ast::Tuple(_)) => self.record_subquery(query),
+            _ => self.bind_expr(left),
         }
     }
 

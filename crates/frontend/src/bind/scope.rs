@@ -123,20 +123,18 @@ impl Scope {
         }
     }
 
-    /// The scope of an expression over some relations.
-    ///
-    /// # Errors
-    /// `42712` if two have one name.
-    pub(super) fn of_relations(relations: &[(&str, &[Column])]) -> Result<Self> {
+    /// The scope of an expression over relations.
+    pub(super) fn of_relations(relations: &[(String, Vec<Column>)]) -> Result<Self> {
         let mut names = Namespace::default();
         for (alias, columns) in relations {
-            names = names.join(Namespace::of(Named {
+            let named = Named {
                 schema: None,
-                alias: (*alias).to_owned(),
+                alias: alias.clone(),
                 columns: scope_columns(columns),
                 hidden: Vec::new(),
                 key: Vec::new(),
-            }))?;
+            };
+            names = names.join(Namespace::of(named))?;
         }
         Ok(Self::new(names, Clause::Alone))
     }

@@ -118,14 +118,3 @@ pub(crate) fn stored(array: &ArrayRef, kind: &ColumnType) -> Result<ArrayRef, Ba
         failed.unwrap_or(BadValue { row: 0, error })
     })
 }
-
-/// Values of a column as texts that clients are shown.
-///
-/// # Errors
-/// Those of the output function.
-pub(crate) fn shown(array: &ArrayRef, ty: &Type) -> Result<ArrayRef> {
-    match array.data_type() {
-        DataType::Utf8View if is_held_as_text(ty) => Ok(Arc::clone(array)),
-        _ => convert(array, ty, &Type::Text, &STORED),
-    }
-}

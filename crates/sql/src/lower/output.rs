@@ -66,6 +66,32 @@ pub(crate) fn output(lowered: Lowered) -> Result<Lowered> {
     Ok(Lowered { plan, names, types })
 }
 
+/// A value as storage takes it: a NUMERIC with a scale for each value as text.
+pub(super) fn storable(value: Expr, ty: &Type) -> Expr {
+    match ty {
+        Type::Numeric(None) => ScalarUDF::from(Shown::new(ty)).call(vec![value]),
+        _ => value,
+    }
+}
+
+/// The plan with its columns as storage takes them.
+///
+/// # Errors
+/// Those of building plans.
+pub(crate) fn stored(lowered: Lowered) -> Result<Lowered> {
+    let Lowered { plan, names, types } = lowered;
+    if !types.contains(&Type::Numeric(None)) {
+        return Ok(Lowered { plan, names, types });
+    }
+    let columns = plan.schema().columns().into_iter().zip(&types);
+    let exprs = columns.map(|(column, ty)| {
+        let (relation, name) = (column.relation.clone(), column.name.clone());
+        storable(Expr::Column(column), ty).alias_qualified(relation, name)
+    });
+    let plan = projected(exprs.collect(), plan)?;
+    Ok(Lowered { plan, names, types })
+}
+
 /// The schema of a result: names and types as the statement has them.
 pub(crate) fn schema(names: &[String], types: &[Type]) -> SchemaRef {
     let fields = names.iter().zip(types).map(|(name, ty)| {

@@ -12,6 +12,7 @@ use datafusion::logical_expr::{
 use freestone_frontend::plan::{Column, Expr as Bound, Plan, Relation, Sample, SetItem};
 use freestone_frontend::types::Type;
 
+use super::Typed;
 use super::expression::{cast, exact};
 use super::operator::over;
 use super::operators::{sample::Sampled, set_rows::SetRows, table::Calls};
@@ -19,6 +20,7 @@ use super::stored::load;
 use super::{Handle, Lowering, own_name, place, projected, schema_of};
 use crate::barrier;
 use crate::error::{Error, Result};
+use crate::front::is_held_as_text;
 
 impl Lowering {
     /// The plan of DataFusion for a node and all below it.
@@ -163,13 +165,8 @@ impl Lowering {
                 continue;
             }
             let name = own_name(column);
-            // As a table holds it, or as a file or a frame does.
-            let text = matches!(held, DataType::Utf8View | DataType::Utf8 | DataType::LargeUtf8);
-            let value = match text && crate::front::is_held_as_text(&column.ty) {
-                true => load(cast(expr, &DataType::Utf8View), &column.ty),
-                false => cast(expr, &wanted),
-            };
-            exprs.push(value.alias(&name));
+            let value = of_column(expr, held, &column.ty);
+            exprs.push(value.expr.alias(&name));
             self.found(column.id, place(&name), wanted);
             differs = true;
         }
@@ -305,4 +302,17 @@ impl Lowering {
 pub(super) fn filtered(condition: Expr, input: LogicalPlan) -> Result<LogicalPlan> {
     let filter = Filter::try_new(condition, Arc::new(input))?;
     Ok(LogicalPlan::Filter(filter))
+}
+
+/// A column that stands somewhere in an Arrow type, as one of a type of the front.
+pub(super) fn of_column(place: Expr, held: &DataType, ty: &Type) -> Typed {
+    let wanted = ty.arrow();
+    if *held == wanted || matches!(ty, Type::Numeric(_)) && held.is_decimal() {
+        return Typed::new(place, held.clone());
+    }
+    let value = match *held == DataType::Utf8View && is_held_as_text(ty) {
+        true => load(place, ty),
+        false => cast(place, &wanted),
+    };
+    Typed::new(value, wanted)
 }

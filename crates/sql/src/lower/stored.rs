@@ -1,7 +1,5 @@
-//! Columns that are held in another form than the front has them, and expressions of the
-//! front over rows at hand.
+//! Columns that are held in another form than the front has them.
 
-use std::collections::HashMap;
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
@@ -12,11 +10,8 @@ use datafusion::logical_expr::{
     ColumnarValue, Expr, ReturnFieldArgs, ScalarFunctionArgs, ScalarUDF, ScalarUDFImpl, Signature,
     Volatility,
 };
-use freestone_frontend::plan::{ColumnId, Expr as Bound};
 use freestone_frontend::types::Type;
 
-use super::Surroundings;
-use super::evaluated::Evaluated;
 use crate::error::Error;
 use crate::front::loaded;
 
@@ -71,30 +66,4 @@ impl ScalarUDFImpl for Loaded {
             }
         })
     }
-}
-
-/// An expression of the front over columns of rows at hand, which are held as a table has them.
-pub(crate) fn over_columns(
-    bound: &Bound,
-    places: &HashMap<ColumnId, (Expr, Type)>,
-    around: &Surroundings,
-) -> crate::error::Result<Expr> {
-    let mut read: Vec<ColumnId> = bound.reads().into_iter().collect();
-    read.sort_unstable();
-    let mut arguments = Vec::with_capacity(read.len());
-    for id in &read {
-        let Some((column, ty)) = places.get(id) else {
-            return Err(Error::internal(format!("column #{} is not there", id.0)));
-        };
-        arguments.push(match crate::front::is_held_as_text(ty) {
-            true => load(column.clone(), ty),
-            false => column.clone(),
-        });
-    }
-    let name = super::shown::sql(bound, &|id| match places.get(&id) {
-        Some((Expr::Column(column), _)) => column.name.clone(),
-        _ => format!("#{}", id.0),
-    });
-    let function = Evaluated::new(bound.clone(), read, name, around.clone());
-    Ok(ScalarUDF::from(function).call(arguments))
 }

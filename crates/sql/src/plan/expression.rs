@@ -15,7 +15,6 @@ use datafusion::physical_expr::PhysicalExpr;
 use datafusion::sql::sqlparser::ast::{Expr, Value, ValueWithSpan, VisitMut, VisitorMut};
 use datafusion::sql::sqlparser::dialect::PostgreSqlDialect;
 use datafusion::sql::sqlparser::parser::Parser;
-use freestone_frontend::types::Type;
 use freestone_storage::{ColumnType, Snapshot, TableSchema};
 
 use super::relations::{Relations, parser_options};
@@ -87,19 +86,24 @@ impl Expressions<'_> {
         )?)
     }
 
-    /// An expression over `columns` and its type, if the front alone knows one of the columns
-    /// that it reads, or the one that it is stored in.
+    /// An expression over `columns` with its types made to fit, and its own to a column of
+    /// a kind that it is stored in.
     ///
     /// # Errors
     /// Whatever is wrong with the expression.
-    pub(crate) fn of_front(
+    pub(crate) fn prepared_for(
         self,
         expr: &Expr,
         columns: &DFSchema,
         to: Option<&ColumnType>,
-    ) -> Result<Option<(Logical, Type)>> {
+    ) -> Result<Logical> {
         let relations = Relations::new(self.state, self.snapshot.clone());
-        front::over_rows(&relations, expr, columns, to)
+        match front::lowered_expression(&relations, expr, columns, to) {
+            Err(error) if matches!(error.sqlstate.as_str(), "0A000" | "42883") => {
+                self.by_datafusion(expr, columns).map_err(|_| error)
+            }
+            done => done,
+        }
     }
 
     /// The value of an expression for each of `rows`, as a column of a kind can store it.
@@ -113,10 +117,8 @@ impl Expressions<'_> {
         rows: &RecordBatch,
         kind: &ColumnType,
     ) -> Result<ArrayRef> {
-        let compiled = match self.of_front(expr, columns, Some(kind))? {
-            Some((of_front, _)) => self.state.create_physical_expr(of_front, columns)?,
-            None => self.compiled(expr, columns)?,
-        };
+        let simple = self.prepared_for(expr, columns, Some(kind))?;
+        let compiled = self.state.create_physical_expr(simple, columns)?;
         Ok(compiled.evaluate(rows)?.into_array(rows.num_rows())?)
     }
 
@@ -125,9 +127,11 @@ impl Expressions<'_> {
     /// # Errors
     /// Whatever is wrong with the expression.
     pub(crate) fn prepared(self, expr: &Expr, columns: &DFSchema) -> Result<Logical> {
-        if let Some((of_front, _)) = self.of_front(expr, columns, None)? {
-            return Ok(of_front);
-        }
+        self.prepared_for(expr, columns, None)
+    }
+
+    /// The same by DataFusion, for what the front does not know yet.
+    fn by_datafusion(self, expr: &Expr, columns: &DFSchema) -> Result<Logical> {
         let planned = self.planned(expr, columns)?;
         let start = self.state.execution_props().query_execution_start_time;
         let context = SimplifyContext::builder()

@@ -265,7 +265,11 @@ impl Run<'_> {
             error.position = None;
             error
         };
-        let plan = front::planned_into(&relations, &ast, targets).map_err(placeless)?;
+        let plan = match targets.is_empty() {
+            true => front::planned(&relations, &ast).and_then(front::Logical::stored),
+            false => front::planned_into(&relations, &ast, targets),
+        };
+        let plan = plan.map_err(placeless)?;
         self.physical(&plan).await.map_err(placeless)
     }
 }

@@ -146,10 +146,7 @@ impl Run<'_> {
             Some(text) => {
                 let expr = parse_expr(text)?;
                 let (none, kind) = (DFSchema::empty(), Some(&column.kind));
-                match self.expressions().of_front(&expr, &none, kind)? {
-                    Some((of_front, _)) => Ok(of_front),
-                    None => self.expressions().prepared(&expr, &none),
-                }
+                self.expressions().prepared_for(&expr, &none, kind)
             }
         }
     }
