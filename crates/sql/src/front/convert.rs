@@ -41,7 +41,10 @@ pub(crate) fn convert(
     let Some(cast) = cast else {
         return match from.base() == to.base() {
             true => in_form(array, to),
-            false => Err(Error::new("42846", format!("cannot cast type {from} to {to}"))),
+            false => Err(Error::new(
+                "42846",
+                format!("cannot cast type {from} to {to}"),
+            )),
         };
     };
     let Some(function) = cast.function else {
@@ -117,4 +120,27 @@ pub(crate) fn stored(array: &ArrayRef, kind: &ColumnType) -> Result<ArrayRef, Ba
         });
         failed.unwrap_or(BadValue { row: 0, error })
     })
+}
+
+/// Values of the front as the texts that PostgreSQL writes under default settings.
+///
+/// # Errors
+/// Those of the output function.
+pub(crate) fn as_text(array: &ArrayRef, ty: &Type) -> Result<ArrayRef> {
+    convert(array, ty, &Type::Text, &STORED)
+}
+
+/// Columns of a result with lists as text, in braces.
+///
+/// # Errors
+/// Those of the output function.
+pub(crate) fn lists_as_text(columns: &[ArrayRef]) -> Result<Vec<ArrayRef>> {
+    let columns = columns.iter().map(|array| match array.data_type() {
+        DataType::List(_) => {
+            let field = Field::new("", array.data_type().clone(), true);
+            as_text(array, &type_of(&field))
+        }
+        _ => Ok(Arc::clone(array)),
+    });
+    columns.collect()
 }

@@ -21,7 +21,7 @@ use crate::plan::relations::Relations;
 const FIRST: u32 = 1 << 30;
 
 /// The key of a field's metadata under which the type of its column stands.
-const COLUMN: &str = "freestone.column";
+pub(crate) const COLUMN: &str = "freestone.column";
 
 /// The Arrow schema of a table. Fields say the types of their columns if that of one is not
 /// known by its Arrow type.

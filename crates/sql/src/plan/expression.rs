@@ -5,7 +5,7 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use datafusion::arrow::array::{ArrayRef, RecordBatch};
-use datafusion::arrow::datatypes::Schema;
+use datafusion::arrow::datatypes::{Field, Schema};
 use datafusion::common::{DFSchema, TableReference};
 use datafusion::execution::session_state::SessionState;
 use datafusion::logical_expr::Expr as Logical;
@@ -155,6 +155,25 @@ impl Expressions<'_> {
     pub(crate) fn compiled(self, expr: &Expr, columns: &DFSchema) -> Result<Arc<dyn PhysicalExpr>> {
         let simple = self.prepared(expr, columns)?;
         Ok(self.state.create_physical_expr(simple, columns)?)
+    }
+
+    /// The value of an expression for each of `rows` as clients are shown it, and its field.
+    ///
+    /// # Errors
+    /// Whatever is wrong with the expression, or happens while it is computed.
+    pub(crate) fn shown(
+        self,
+        expr: &Expr,
+        columns: &DFSchema,
+        rows: &RecordBatch,
+    ) -> Result<(Field, ArrayRef)> {
+        let compiled = self.compiled(expr, columns)?;
+        let field = compiled.return_field(columns.as_arrow())?;
+        let array = compiled.evaluate(rows)?.into_array(rows.num_rows())?;
+        let shown = Field::new(field.name(), array.data_type().clone(), true);
+        let mut metadata = field.metadata().clone();
+        metadata.remove(front::COLUMN);
+        Ok((shown.with_metadata(metadata), array))
     }
 
     /// The value of an expression for each of `rows`, whose columns are `columns`.

@@ -72,9 +72,7 @@ impl Run<'_> {
         let (values, selection) = (values.collect::<Vec<_>>(), statement.selection.as_ref());
         let query = select(changed, &values, Vec::new(), selection);
         let into = columns.iter().map(|column| &table.schema.columns[*column]);
-        let plan = self
-            .plan_of_change(changed, &query, &targets(into))
-            .await?;
+        let plan = self.plan_of_change(changed, &query, &targets(into)).await?;
         let watching = self.watched(&plan, statement);
         let parts = collect_partitioned(plan, self.session.task_context()).await?;
         watching.into_iter().for_each(Watching::end);

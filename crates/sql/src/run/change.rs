@@ -14,8 +14,8 @@ use datafusion::physical_plan::ExecutionPlan;
 use datafusion::sql::sqlparser::ast::{
     Delete, Expr, FromTable, TableFactor, TableWithJoins, Update, UpdateTableFromKind,
 };
-use freestone_storage::delta::arrays;
 use freestone_frontend::types::Type;
+use freestone_storage::delta::arrays;
 use freestone_storage::{Column, RowId, Table};
 
 use super::Run;

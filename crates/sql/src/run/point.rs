@@ -69,7 +69,10 @@ impl PointQuery {
         let Some((columns, names)) = listed(&list, &schema, &alias) else {
             return Ok(None);
         };
-        if !columns.iter().all(|column| schema.columns[*column].kind.has_keys()) {
+        if !columns
+            .iter()
+            .all(|column| schema.columns[*column].kind.has_keys())
+        {
             // The front knows how they are shown.
             return Ok(None);
         }

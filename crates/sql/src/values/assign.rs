@@ -75,9 +75,7 @@ fn assignable(from: &DataType, to: &ColumnType) -> bool {
             *from == DataType::FixedSizeBinary(12)
                 || matches!(
                     from,
-                    DataType::Time32(_)
-                        | DataType::Time64(_)
-                        | DataType::Timestamp(_, Some(_))
+                    DataType::Time32(_) | DataType::Time64(_) | DataType::Timestamp(_, Some(_))
                 )
         }
         C::Array { .. } => matches!(

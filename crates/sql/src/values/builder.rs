@@ -5,8 +5,8 @@ use std::sync::Arc;
 use datafusion::arrow::array::{
     ArrayRef, AsArray, BinaryViewBuilder, BooleanBuilder, Date32Builder, Decimal128Builder,
     FixedSizeBinaryBuilder, Float32Builder, Float64Builder, Int16Builder, Int32Builder,
-    Int64Builder, IntervalMonthDayNanoBuilder, StringViewArray, StringViewBuilder, Time64MicrosecondBuilder,
-    TimestampMicrosecondBuilder,
+    Int64Builder, IntervalMonthDayNanoBuilder, StringViewArray, StringViewBuilder,
+    Time64MicrosecondBuilder, TimestampMicrosecondBuilder,
 };
 use freestone_frontend::values::Numeric;
 use freestone_storage::ColumnType;

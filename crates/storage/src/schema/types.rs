@@ -218,10 +218,7 @@ impl ColumnType {
     pub fn has_keys(&self) -> bool {
         !matches!(
             self,
-            ColumnType::Numeric
-                | ColumnType::Jsonb
-                | ColumnType::TimeTz
-                | ColumnType::Array { .. }
+            ColumnType::Numeric | ColumnType::Jsonb | ColumnType::TimeTz | ColumnType::Array { .. }
         )
     }
 
@@ -254,9 +251,7 @@ impl ColumnType {
             | ColumnType::Json
             | ColumnType::Jsonb
             | ColumnType::TimeTz
-            | ColumnType::Array { .. } => {
-                DataType::Utf8View
-            }
+            | ColumnType::Array { .. } => DataType::Utf8View,
             ColumnType::Bytea | ColumnType::Numeric => DataType::BinaryView,
         }
     }
@@ -286,9 +281,7 @@ impl ColumnType {
             | ColumnType::Json
             | ColumnType::Jsonb
             | ColumnType::TimeTz
-            | ColumnType::Array { .. } => {
-                Physical::Bytes { text: true }
-            }
+            | ColumnType::Array { .. } => Physical::Bytes { text: true },
             ColumnType::Bytea | ColumnType::Numeric => Physical::Bytes { text: false },
         }
     }

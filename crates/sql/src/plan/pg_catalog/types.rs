@@ -80,7 +80,9 @@ pub(super) fn of_column(kind: &ColumnType) -> (i64, i64) {
 /// The number of the type of arrays of a type: that of which the name begins with `_`.
 fn array_of(element: i64) -> i64 {
     let mut types = TYPES.iter();
-    let name = types.find(|(number, ..)| *number == element).map(|(_, name, ..)| *name);
+    let name = types
+        .find(|(number, ..)| *number == element)
+        .map(|(_, name, ..)| *name);
     let name = name.unwrap_or("text");
     let mut types = TYPES.iter();
     let found = types.find(|(_, array, ..)| array.strip_prefix('_') == Some(name));
