@@ -1,6 +1,7 @@
 //! Results as they leave the engine.
 //!
-//! A NUMERIC with a scale for each value becomes text and CHAR(n) is filled up with blanks;
+//! A NUMERIC with a scale for each value, a TIMETZ and arrays of them become text, and CHAR(n)
+//! is filled up with blanks;
 //! each field says its SQL type in its metadata, from which a server knows what a client is to
 //! be told.
 
@@ -11,14 +12,15 @@ use std::sync::Arc;
 use datafusion::arrow::array::{
     Array, ArrayRef, RecordBatch, RecordBatchOptions, StringViewBuilder, cast::AsArray,
 };
-use datafusion::arrow::datatypes::{DataType, Field, Schema, SchemaRef};
+use datafusion::arrow::datatypes::{DataType, Field, FieldRef, Schema, SchemaRef};
 use datafusion::common::ScalarValue;
 use datafusion::common::metadata::FieldMetadata;
 use datafusion::error::Result as DfResult;
 use datafusion::execution::SendableRecordBatchStream;
 use datafusion::logical_expr::expr::Alias;
 use datafusion::logical_expr::{
-    ColumnarValue, Expr, ScalarFunctionArgs, ScalarUDF, ScalarUDFImpl, Signature, Volatility,
+    ColumnarValue, Expr, ReturnFieldArgs, ScalarFunctionArgs, ScalarUDF, ScalarUDFImpl, Signature,
+    Volatility,
 };
 use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
 use freestone_frontend::types::Type;
@@ -27,6 +29,7 @@ use futures::StreamExt;
 
 use super::{Lowered, projected};
 use crate::error::{Error, Result};
+use crate::front::as_text;
 
 /// The key of a field's metadata under which its SQL type stands.
 pub(crate) const TYPE: &str = "freestone.type";
@@ -69,7 +72,7 @@ pub(crate) fn output(lowered: Lowered) -> Result<Lowered> {
 /// A value as storage takes it: a NUMERIC with a scale for each value as text.
 pub(super) fn storable(value: Expr, ty: &Type) -> Expr {
     match ty {
-        Type::Numeric(None) => ScalarUDF::from(Shown::new(ty)).call(vec![value]),
+        ty if is_text_outside(ty) => ScalarUDF::from(Shown::new(ty)).call(vec![value]),
         _ => value,
     }
 }
@@ -80,7 +83,7 @@ pub(super) fn storable(value: Expr, ty: &Type) -> Expr {
 /// Those of building plans.
 pub(crate) fn stored(lowered: Lowered) -> Result<Lowered> {
     let Lowered { plan, names, types } = lowered;
-    if !types.contains(&Type::Numeric(None)) {
+    if !types.iter().any(is_text_outside) {
         return Ok(Lowered { plan, names, types });
     }
     let columns = plan.schema().columns().into_iter().zip(&types);
@@ -96,7 +99,7 @@ pub(crate) fn stored(lowered: Lowered) -> Result<Lowered> {
 pub(crate) fn schema(names: &[String], types: &[Type]) -> SchemaRef {
     let fields = names.iter().zip(types).map(|(name, ty)| {
         let kind = match ty {
-            Type::Numeric(None) => DataType::Utf8View,
+            ty if is_text_outside(ty) => DataType::Utf8View,
             other => other.arrow(),
         };
         let metadata = HashMap::from([(TYPE.to_owned(), ty.to_string())]);
@@ -124,7 +127,12 @@ pub(crate) fn with_schema(
 }
 
 fn is_shown_otherwise(ty: &Type) -> bool {
-    matches!(ty, Type::Numeric(None) | Type::Char(Some(_)))
+    is_text_outside(ty) || matches!(ty, Type::Char(Some(_)))
+}
+
+/// Whether nobody but the front reads the Arrow form of a type.
+fn is_text_outside(ty: &Type) -> bool {
+    matches!(ty.innermost(), Type::Numeric(None) | Type::TimeTz(_))
 }
 
 /// The form of values that clients are shown.
@@ -164,6 +172,12 @@ impl ScalarUDFImpl for Shown {
         Ok(DataType::Utf8View)
     }
 
+    fn return_field_from_args(&self, _: ReturnFieldArgs<'_>) -> DfResult<FieldRef> {
+        let metadata = HashMap::from([(TYPE.to_owned(), self.ty.to_string())]);
+        let field = Field::new(&self.name, DataType::Utf8View, true);
+        Ok(Arc::new(field.with_metadata(metadata)))
+    }
+
     fn invoke_with_args(&self, args: ScalarFunctionArgs) -> DfResult<ColumnarValue> {
         let [value] = args.args.as_slice() else {
             return Err(Error::internal("one value is shown").into());
@@ -198,6 +212,7 @@ fn shown(ty: &Type, array: &ArrayRef) -> Result<ArrayRef> {
                 }));
             }
         }
+        (Type::TimeTz(_) | Type::Array(_), _) => return as_text(array, ty),
         (_, other) => return Err(Error::internal(format!("{ty} in {other}"))),
     }
     Ok(Arc::new(out.finish()))
