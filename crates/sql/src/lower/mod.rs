@@ -23,6 +23,7 @@
 //! | `join`, `aggregate`, `sorting`, `windows`, `shared` | nodes that need more care |
 //! | `subquery` | sub-queries that no rewriting has made joins |
 //! | `floats` | floats as integers of their order |
+//! | `stored` | columns that are held in another form than the front has |
 //! | `shown` | expressions as SQL, for EXPLAIN |
 //! | `operator` | the frame of operators of ours; `operators` are these |
 //! | `optimize` | which of DataFusion's rules run |
@@ -43,6 +44,7 @@ mod relation;
 mod shared;
 mod shown;
 mod sorting;
+mod stored;
 mod subquery;
 #[cfg(test)]
 mod tests;
@@ -65,6 +67,7 @@ use freestone_frontend::types::Type;
 
 use crate::error::{Error, Result};
 
+pub(crate) use evaluated::with_kind;
 pub(crate) use operator::Operators;
 pub(crate) use optimize::optimize;
 pub(crate) use output::{output, schema, stored, type_of, with_schema};
