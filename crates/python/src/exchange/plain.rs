@@ -18,7 +18,8 @@ fn field(field: &FieldRef) -> FieldRef {
     let kind = kind(field.data_type());
     match kind == *field.data_type() {
         true => Arc::clone(field),
-        false => Arc::new(Field::new(field.name(), kind, field.is_nullable())),
+        // Its metadata says which SQL type it is.
+        false => Arc::new(field.as_ref().clone().with_data_type(kind)),
     }
 }
 
