@@ -12,8 +12,9 @@ use datafusion::arrow::datatypes::{DataType, Field, FieldRef, IntervalUnit, Time
 use datafusion::error::Result as DfResult;
 use datafusion::logical_expr::planner::TypePlanner;
 use datafusion::sql::sqlparser::ast::{
-    CharacterLength, DataType as SqlType, ExactNumberInfo, TimezoneInfo,
+    ArrayElemTypeDef, CharacterLength, DataType as SqlType, ExactNumberInfo, TimezoneInfo,
 };
+use freestone_frontend::types::{Type, named};
 use freestone_storage::ColumnType;
 
 use crate::error::{Error, Result};
@@ -24,6 +25,9 @@ pub(crate) const DECIMAL_DIGITS: u8 = 38;
 /// Longest declared VARCHAR(n) and CHAR(n), as in PostgreSQL.
 const LENGTH_MAX: u64 = 10_485_760;
 
+/// Most dimensions of an array, as in PostgreSQL.
+const DIMENSIONS: u8 = 6;
+
 /// DataFusion's hook for type names in casts and literals.
 #[derive(Debug)]
 pub(crate) struct Types;
@@ -32,14 +36,22 @@ impl TypePlanner for Types {
     fn plan_type_field(&self, sql: &SqlType) -> DfResult<Option<FieldRef>> {
         let kind = match sql {
             SqlType::Array(_) | SqlType::Struct(_, _) => return Ok(None),
-            // NUMERIC without digits in a cast keeps as many as there is room for.
-            SqlType::Numeric(ExactNumberInfo::None)
-            | SqlType::Decimal(ExactNumberInfo::None)
-            | SqlType::Dec(ExactNumberInfo::None) => DataType::Decimal128(DECIMAL_DIGITS, 10),
-            other => column_type(other)?.arrow(),
+            other => computed_type(other)?,
         };
         Ok(Some(Arc::new(Field::new("", kind, true))))
     }
+}
+
+/// The Arrow type of values of a written type in DataFusion's expressions: NUMERIC without
+/// digits has as many as there is room for.
+///
+/// # Errors
+/// Those of [`column_type`].
+pub(crate) fn computed_type(sql: &SqlType) -> Result<DataType> {
+    Ok(match column_type(sql)? {
+        ColumnType::Numeric => DataType::Decimal128(DECIMAL_DIGITS, 10),
+        other => other.arrow(),
+    })
 }
 
 /// The column type that a written type means.
@@ -63,6 +75,9 @@ pub(crate) fn column_type(sql: &SqlType) -> Result<ColumnType> {
         S::Time(None | Some(0..=6), TimezoneInfo::None | TimezoneInfo::WithoutTimeZone) => {
             ColumnType::Time
         }
+        S::Time(None | Some(0..=6), TimezoneInfo::WithTimeZone | TimezoneInfo::Tz) => {
+            ColumnType::TimeTz
+        }
         S::Timestamp(None | Some(0..=6), zone) => match zone {
             TimezoneInfo::None | TimezoneInfo::WithoutTimeZone => ColumnType::Timestamp,
             TimezoneInfo::WithTimeZone | TimezoneInfo::Tz => ColumnType::TimestampTz,
@@ -76,7 +91,12 @@ pub(crate) fn column_type(sql: &SqlType) -> Result<ColumnType> {
         S::Char(n) | S::Character(n) => ColumnType::Char(length("char", n.as_ref())?.unwrap_or(1)),
         S::Text | S::String(_) | S::Clob(_) | S::Regclass => ColumnType::Text,
         S::Bytea | S::Blob(_) | S::Binary(_) | S::Varbinary(_) => ColumnType::Bytea,
-        S::JSON | S::JSONB => ColumnType::Json,
+        S::JSON => ColumnType::Json,
+        S::JSONB => ColumnType::Jsonb,
+        S::Array(
+            ArrayElemTypeDef::SquareBracket(element, _) | ArrayElemTypeDef::AngleBracket(element),
+        ) => array_of(column_type(element)?)
+            .ok_or_else(|| Error::unsupported(format!("the type {sql} has too many dimensions")))?,
         S::Custom(name, _) => custom(&name.to_string())?,
         other => return Err(no_such_type(&other.to_string())),
     })
@@ -88,18 +108,70 @@ fn no_such_type(name: &str) -> Error {
         format!("type \"{}\" does not exist", name.to_lowercase()),
     )
     .with_hint(
-        "the types are BOOLEAN, SMALLINT, INTEGER, BIGINT, REAL, DOUBLE PRECISION, DECIMAL(p,s), \
-         DATE, TIME, TIMESTAMP [WITH TIME ZONE], INTERVAL, UUID, VARCHAR(n), CHAR(n), TEXT, BYTEA, JSON",
+        "the types are BOOLEAN, SMALLINT, INTEGER, BIGINT, REAL, DOUBLE PRECISION, NUMERIC, \
+         DECIMAL(p,s), DATE, TIME [WITH TIME ZONE], TIMESTAMP [WITH TIME ZONE], INTERVAL, UUID, VARCHAR(n), \
+         CHAR(n), TEXT, BYTEA, JSON, JSONB, and arrays of them",
     )
 }
 
 fn custom(name: &str) -> Result<ColumnType> {
     match name.to_lowercase().as_str() {
         "bpchar" | "name" | "\"char\"" | "regtype" | "regproc" | "regnamespace" | "regrole"
-        | "_text" | "text" => Ok(ColumnType::Text),
+        | "text" => Ok(ColumnType::Text),
         "oid" | "xid" => Ok(ColumnType::BigInt),
-        _ => Err(no_such_type(name)),
+        "timetz" => Ok(ColumnType::TimeTz),
+        other => match named(other) {
+            Some(array @ Type::Array(_)) => column_type_of_type(&array),
+            _ => Err(no_such_type(name)),
+        },
     }
+}
+
+/// The type of arrays of a type, with a dimension more if it is one already.
+fn array_of(element: ColumnType) -> Option<ColumnType> {
+    match element {
+        ColumnType::Array { element, dims } => {
+            let dims = dims.checked_add(1).filter(|dims| *dims <= DIMENSIONS)?;
+            Some(ColumnType::Array { element, dims })
+        }
+        plain => plain.array(1),
+    }
+}
+
+/// The column type that holds values of a type of the front.
+///
+/// # Errors
+/// `0A000` for types that no column has.
+pub(crate) fn column_type_of_type(ty: &Type) -> Result<ColumnType> {
+    let none = || Error::unsupported(format!("a column cannot have the type {ty}"));
+    Ok(match ty {
+        Type::Bool => ColumnType::Boolean,
+        Type::Int2 => ColumnType::SmallInt,
+        Type::Int4 => ColumnType::Integer,
+        Type::Int8 | Type::Oid => ColumnType::BigInt,
+        Type::Float4 => ColumnType::Real,
+        Type::Float8 => ColumnType::Double,
+        Type::Numeric(None) => ColumnType::Numeric,
+        Type::Numeric(Some(digits)) => ColumnType::Decimal {
+            precision: digits.precision,
+            scale: i8::try_from(digits.scale).map_err(|_| none())?,
+        },
+        Type::Unknown | Type::Text | Type::Name | Type::Char(None) => ColumnType::Text,
+        Type::Varchar(length) => ColumnType::Varchar(*length),
+        Type::Char(Some(length)) => ColumnType::Char(*length),
+        Type::Bytea => ColumnType::Bytea,
+        Type::Date => ColumnType::Date,
+        Type::Time(_) => ColumnType::Time,
+        Type::TimeTz(_) => ColumnType::TimeTz,
+        Type::Timestamp(_) => ColumnType::Timestamp,
+        Type::TimestampTz(_) => ColumnType::TimestampTz,
+        Type::Interval => ColumnType::Interval,
+        Type::Uuid => ColumnType::Uuid,
+        Type::Json => ColumnType::Json,
+        Type::Jsonb => ColumnType::Jsonb,
+        Type::Array(element) => array_of(column_type_of_type(element)?).ok_or_else(none)?,
+        _ => return Err(none()),
+    })
 }
 
 fn float(info: ExactNumberInfo) -> Result<ColumnType> {
@@ -115,7 +187,7 @@ fn float(info: ExactNumberInfo) -> Result<ColumnType> {
 
 fn decimal(info: ExactNumberInfo) -> Result<ColumnType> {
     let (precision, scale) = match info {
-        ExactNumberInfo::None => (u64::from(DECIMAL_DIGITS), 10),
+        ExactNumberInfo::None => return Ok(ColumnType::Numeric),
         ExactNumberInfo::Precision(precision) => (precision, 0),
         ExactNumberInfo::PrecisionAndScale(precision, scale) => (precision, scale),
     };

@@ -77,6 +77,8 @@ const ALLOWED: [(&str, &[&str]); 18] = [
     ("freestone-fuzz", &["freestone-storage"]),
     ("commit-order", &[]),
     ("freestone-clients", &[]),
+    // Compares the language with PostgreSQL's.
+    ("freestone-referee", &["freestone-frontend"]),
     // Measures from outside, as a user's program would.
     (
         "freestone-bench",

@@ -14,6 +14,7 @@ use crate::error::{Error, Result};
 use crate::functions::aggregates::{Aggregate, Kind};
 use crate::functions::{
     Overload, Resolved, Scalar, TableFunction, Unresolved, catalogue, resolve_function,
+    resolve_operator,
 };
 use crate::plan::{AggregateCall, ColumnId, Expr, ExprKind, SortKey, TableCall};
 use crate::types::Type;
@@ -129,8 +130,19 @@ impl Binder<'_> {
             "nullif" => {
                 let values = self.positional(written)?;
                 let [left, right] = two(values, name)?;
+                let right_type = right.ty.clone();
                 let equal = self.binary("=", left.clone(), right)?;
-                let left = self.known_expr(left)?;
+                // The result is the left value as the operator takes it.
+                let taken = resolve_operator("=", &[left.ty.clone(), right_type]);
+                let taken = taken
+                    .ok()
+                    .and_then(|found| found.parameters.into_iter().next());
+                let left = match taken {
+                    Some(to) if !to.is_pseudo() && to.base() != left.ty.base() => {
+                        self.coerce(left, &to, Coercion::Implicit)?
+                    }
+                    _ => self.known_expr(left)?,
+                };
                 let ty = left.ty.clone();
                 return Ok(Expr::new(
                     ExprKind::Case {
@@ -449,6 +461,21 @@ impl Binder<'_> {
                     format!("aggregate functions are not allowed in {}", clause.name()),
                 ),
             });
+        }
+        let made: HashSet<ColumnId> = scope
+            .aggregates
+            .iter()
+            .map(|(column, _)| column.id)
+            .collect();
+        if !made.is_empty() {
+            let order = call.order.iter().map(|key| &key.expr);
+            let mut all = call.arguments.iter().chain(&call.filter).chain(order);
+            if all.any(|expr| expr.reads().iter().any(|id| made.contains(id))) {
+                return Err(Error::new(
+                    "42803",
+                    "aggregate function calls cannot be nested",
+                ));
+            }
         }
         let same = |known: &AggregateCall| {
             Arc::ptr_eq(&known.function, &call.function)

@@ -284,30 +284,34 @@ impl Binder<'_> {
     pub(super) fn stored(&mut self, plan: Plan, targets: &[(String, Type)]) -> Result<Plan> {
         let columns = plan.columns();
         let mut types = Vec::with_capacity(targets.len());
-        for (column, (name, to)) in columns.iter().zip(targets) {
-            // Lengths are checked where the values are stored.
-            let to = match to {
-                Type::Varchar(_) => Type::Varchar(None),
-                Type::Char(_) => Type::Char(None),
-                other => other.clone(),
-            };
-            if column.ty != Type::Unknown {
-                self.cast(&column.ty, &to, Coercion::Assignment)
-                    .map_err(|_| {
-                        Error::new(
-                            "42804",
-                            format!(
-                                "column \"{name}\" is of type {} but expression is of type {}",
-                                to.base(),
-                                column.ty.base()
-                            ),
-                        )
-                        .with_hint("You will need to rewrite or cast the expression.")
-                    })?;
-            }
-            types.push(to);
+        for (column, target) in columns.iter().zip(targets) {
+            types.push(self.storable(&column.ty, target)?);
         }
         self.plan_of_types(plan, &types, Coercion::Assignment)
+    }
+
+    /// The type in which values of a type are stored in a column. Lengths are checked where the
+    /// values are stored.
+    ///
+    /// # Errors
+    /// `42804` if they cannot be stored.
+    pub(super) fn storable(&self, from: &Type, target: &(String, Type)) -> Result<Type> {
+        let (name, to) = target;
+        let to = match to {
+            Type::Varchar(_) => Type::Varchar(None),
+            Type::Char(_) => Type::Char(None),
+            other => other.clone(),
+        };
+        if *from != Type::Unknown && self.cast(from, &to, Coercion::Assignment).is_err() {
+            let message = format!(
+                "column \"{name}\" is of type {} but expression is of type {}",
+                to.base(),
+                from.base()
+            );
+            return Err(Error::new("42804", message)
+                .with_hint("You will need to rewrite or cast the expression."));
+        }
+        Ok(to)
     }
 
     /// Values brought to one type, as those of CASE or ARRAY.
@@ -315,8 +319,7 @@ impl Binder<'_> {
     /// # Errors
     /// `42804` if there is none.
     pub(super) fn unified(&mut self, values: Vec<Expr>, what: &str) -> Result<Vec<Expr>> {
-        let types: Vec<Type> = values.iter().map(|value| value.ty.clone()).collect();
-        let common = common_of(&types, what)?;
+        let common = common_of_exprs(values.iter(), what)?;
         let values = values.into_iter();
         values
             .map(|value| self.coerce(value, &common, Coercion::Implicit))
@@ -350,4 +353,20 @@ pub(super) fn common_of(types: &[Type], what: &str) -> Result<Type> {
             format!("{what} types {first} and {other} cannot be matched"),
         )
     })
+}
+
+/// The common type of some expressions. The text of a literal in quotes has no modifiers, so
+/// that the common type has none where there is one.
+///
+/// # Errors
+/// `42804` if there is none.
+pub(super) fn common_of_exprs<'e>(
+    exprs: impl Iterator<Item = &'e Expr> + Clone,
+    what: &str,
+) -> Result<Type> {
+    let types: Vec<Type> = exprs.clone().map(|expr| expr.ty.clone()).collect();
+    let common = common_of(&types, what)?;
+    let mut exprs = exprs;
+    let text = exprs.any(|expr| expr.ty == Type::Unknown && !expr.is_literal_null());
+    Ok(if text { common.base() } else { common })
 }

@@ -112,7 +112,12 @@ impl Binder<'_> {
                 let mut all = Vec::new();
                 for set in sets {
                     match set.as_slice() {
-                        [one @ (Ast::Rollup(_) | Ast::Cube(_) | Ast::GroupingSets(_))] => {
+                        [
+                            one @ (Ast::Rollup(_)
+                            | Ast::Cube(_)
+                            | Ast::GroupingSets(_)
+                            | Ast::Function(_)),
+                        ] => {
                             all.extend(self.element(one, items, groups)?);
                         }
                         several => {
@@ -134,6 +139,20 @@ impl Binder<'_> {
                 vec![keys]
             }
             Ast::Nested(inner) => self.element(inner, items, groups)?,
+            // Inside of GROUPING SETS these are read as calls.
+            Ast::Function(call) if is_set(call, "rollup") || is_set(call, "cube") => {
+                let parts: Vec<Vec<Ast>> = arguments_of(call)
+                    .into_iter()
+                    .map(|argument| match argument {
+                        Ast::Tuple(several) => several,
+                        one => vec![one],
+                    })
+                    .collect();
+                match is_set(call, "cube") {
+                    true => self.element(&Ast::Cube(parts), items, groups)?,
+                    false => self.element(&Ast::Rollup(parts), items, groups)?,
+                }
+            }
             expr => {
                 let bound = self.group_key(expr, items)?;
                 vec![vec![self.key(bound, groups)?]]
@@ -211,6 +230,28 @@ impl Binder<'_> {
     }
 }
 
+/// Whether a call is ROLLUP or CUBE.
+fn is_set(call: &sqlparser::ast::Function, word: &str) -> bool {
+    let [part] = call.name.0.as_slice() else {
+        return false;
+    };
+    part.as_ident()
+        .is_some_and(|ident| ident.quote_style.is_none() && fold(ident) == word)
+}
+
+/// The arguments of such a call.
+fn arguments_of(call: &sqlparser::ast::Function) -> Vec<Ast> {
+    use sqlparser::ast::{FunctionArg, FunctionArgExpr, FunctionArguments};
+    let FunctionArguments::List(list) = &call.args else {
+        return Vec::new();
+    };
+    let arguments = list.args.iter().filter_map(|argument| match argument {
+        FunctionArg::Unnamed(FunctionArgExpr::Expr(expr)) => Some(expr.clone()),
+        _ => None,
+    });
+    arguments.collect()
+}
+
 fn key_name(expr: &Expr) -> &'static str {
     match expr.kind {
         ExprKind::Column(_) => "key",
@@ -267,6 +308,17 @@ fn too_many() -> Error {
 pub(super) fn regroup(expr: &mut Expr, keys: &[(Column, Expr)]) {
     if let Some((column, _)) = keys.iter().find(|(_, key)| key == expr) {
         *expr = column.reference();
+        return;
+    }
+    // A cast that leaves values as they are has changed the type and nothing else.
+    let relabelled = keys.iter().find(|(_, key)| {
+        key.ty != expr.ty
+            && key.ty.arrow() == expr.ty.arrow()
+            && std::mem::discriminant(&key.kind) == std::mem::discriminant(&expr.kind)
+            && Expr::new(expr.kind.clone(), key.ty.clone()) == *key
+    });
+    if let Some((column, _)) = relabelled {
+        expr.kind = column.reference().kind;
         return;
     }
     for child in expr.children_mut() {

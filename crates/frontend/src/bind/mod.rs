@@ -36,7 +36,7 @@ mod window;
 
 use std::sync::Arc;
 
-use sqlparser::ast::{Ident, ObjectName, ObjectNamePart, Query};
+use sqlparser::ast::{Ident, ObjectName, ObjectNamePart, Query, SetExpr};
 use sqlparser::tokenizer::Span;
 
 use crate::error::{Error, Position, Result};
@@ -146,12 +146,16 @@ pub struct Binder<'a> {
     scopes: Vec<Scope>,
     /// Common table expressions in sight, the nearest last.
     named: Vec<NamedCte>,
+    /// Names and types of the columns in which the next VALUES is stored.
+    targets: Vec<(String, Type)>,
     /// Types of parameters.
     parameters: Vec<Option<Type>>,
     /// Levels of queries and expressions that are open.
     depth: usize,
     /// See [`Bound::dated`].
     dated: bool,
+    /// The last number of a sub-query.
+    subqueries: u32,
 }
 
 /// Most levels of queries and expressions; deeper text is refused.
@@ -167,9 +171,11 @@ impl<'a> Binder<'a> {
             ctes: 0,
             scopes: Vec::new(),
             named: Vec::new(),
+            targets: Vec::new(),
             parameters: Vec::new(),
             depth: 0,
             dated: false,
+            subqueries: 0,
         }
     }
 
@@ -194,6 +200,10 @@ impl<'a> Binder<'a> {
     /// # Errors
     /// Whatever is wrong with it, and `42804` for a column that cannot be stored.
     pub fn query_into(mut self, query: &Query, targets: &[(String, Type)]) -> Result<Bound> {
+        // Each value of VALUES takes the type of its column, whatever the other rows hold.
+        if matches!(*query.body, SetExpr::Values(_)) {
+            self.targets = targets.to_vec();
+        }
         let mut plan = self.bind_query(query)?;
         if plan.columns().len() == targets.len() {
             plan = self.stored(plan, targets)?;
@@ -208,18 +218,17 @@ impl<'a> Binder<'a> {
         })
     }
 
-    /// Binds an expression over the columns of a relation, such as a CHECK or a DEFAULT.
+    /// Binds an expression over the columns of relations, such as a CHECK or a DEFAULT.
     ///
     /// # Errors
     /// Whatever is wrong with it.
     pub fn expression(
         mut self,
         expr: &sqlparser::ast::Expr,
-        relation: &str,
-        columns: &[Column],
+        relations: &[(String, Vec<Column>)],
         to: Option<&Type>,
     ) -> Result<crate::plan::Expr> {
-        self.scopes.push(Scope::of_relation(relation, columns));
+        self.scopes.push(Scope::of_relations(relations)?);
         let bound = self.bind_expr(expr)?;
         match to {
             Some(to) => self.coerce(bound, to, Coercion::Assignment),

@@ -43,11 +43,14 @@ fn name_of(expr: &Expr) -> Option<(String, bool)> {
                 .filter(|(_, strong)| *strong)
                 .or(Some(("case".to_owned(), false)))
         }
-        Expr::Exists { .. } => strong("exists"),
+        Expr::Exists { negated: false, .. } => strong("exists"),
         Expr::Extract { .. } => strong("extract"),
         Expr::Ceil { .. } => strong("ceil"),
         Expr::Floor { .. } => strong("floor"),
         Expr::Position { .. } => strong("position"),
+        Expr::Substring {
+            shorthand: true, ..
+        } => strong("substr"),
         Expr::Substring { .. } => strong("substring"),
         Expr::Overlay { .. } => strong("overlay"),
         Expr::IsNormalized { .. } => strong("is_normalized"),
@@ -59,10 +62,6 @@ fn name_of(expr: &Expr) -> Option<(String, bool)> {
         Expr::Array(_) => strong("array"),
         Expr::AtTimeZone { .. } => strong("timezone"),
         Expr::Tuple(_) => strong("row"),
-        Expr::Value(value) => match value.value {
-            sqlparser::ast::Value::Boolean(_) => Some(("bool".to_owned(), false)),
-            _ => None,
-        },
         Expr::Subquery(query) => match select_of(query)?.projection.as_slice() {
             [SelectItem::UnnamedExpr(expr)] => Some((column_name(expr), true)),
             [SelectItem::ExprWithAlias { alias, .. }] => Some((fold(alias), true)),

@@ -294,7 +294,17 @@ impl Binder<'_> {
     /// Values and the type they are compared by: that of IN.
     pub(super) fn compared(&mut self, values: Vec<Expr>) -> Result<Vec<Expr>> {
         let types: Vec<Type> = values.iter().map(|value| value.ty.clone()).collect();
-        let common = common_of(&types, "IN")?;
+        let common = common_of(&types, "IN").map_err(|_| {
+            let mut known = types.iter().filter(|ty| **ty != Type::Unknown);
+            let (left, right) = (known.next(), known.next());
+            let shown = |ty: Option<&Type>| ty.map_or_else(String::new, |ty| ty.base().to_string());
+            let message = format!(
+                "operator does not exist: {} = {}",
+                shown(left),
+                shown(right)
+            );
+            Error::new("42883", message)
+        })?;
         let values = values.into_iter();
         values
             .map(|value| self.coerce(value, &common, Coercion::Implicit))

@@ -7,7 +7,7 @@ use sqlparser::ast::{
     SetOperator, SetQuantifier, Table, Values, With,
 };
 
-use super::coerce::common_of;
+use super::coerce::{common_of, common_of_exprs};
 use super::scope::{Clause, NamedCte, Namespace, Scope};
 use super::select::{Ordered, order_of_columns};
 use super::{Binder, Coercion, fold, place, refuse};
@@ -271,19 +271,32 @@ impl Binder<'_> {
             bound.push(row.collect::<Result<_>>()?);
         }
         let mut types: Vec<Type> = Vec::with_capacity(width);
-        for at in 0..width {
-            let column: Vec<Type> = bound.iter().map(|row| row[at].ty.clone()).collect();
-            types.push(match column.iter().all(|ty| *ty == Type::Unknown) {
-                true => Type::Unknown,
-                false => common_of(&column, "VALUES")?,
-            });
+        let targets = std::mem::take(&mut self.targets);
+        let mut how = Coercion::Implicit;
+        if !targets.is_empty() && targets.len() >= width {
+            how = Coercion::Assignment;
+            for (at, target) in targets.iter().take(width).enumerate() {
+                let mut to = target.1.clone();
+                for row in &bound {
+                    to = self.storable(&row[at].ty, target)?;
+                }
+                types.push(to);
+            }
+        } else {
+            for at in 0..width {
+                let values = bound.iter().map(|row| &row[at]);
+                types.push(match values.clone().all(|expr| expr.ty == Type::Unknown) {
+                    true => Type::Unknown,
+                    false => common_of_exprs(values, "VALUES")?,
+                });
+            }
         }
         let mut converted = Vec::with_capacity(bound.len());
         for row in bound {
             let row = row.into_iter().zip(&types);
             let row = row.map(|(expr, ty)| match ty {
                 Type::Unknown => Ok(expr),
-                ty => self.coerce(expr, ty, Coercion::Implicit),
+                ty => self.coerce(expr, ty, how),
             });
             converted.push(row.collect::<Result<Vec<_>>>()?);
         }

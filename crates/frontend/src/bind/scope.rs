@@ -123,16 +123,20 @@ impl Scope {
         }
     }
 
-    /// The scope of an expression over one relation.
-    pub(super) fn of_relation(alias: &str, columns: &[Column]) -> Self {
-        let named = Named {
-            schema: None,
-            alias: alias.to_owned(),
-            columns: scope_columns(columns),
-            hidden: Vec::new(),
-            key: Vec::new(),
-        };
-        Self::new(Namespace::of(named), Clause::Alone)
+    /// The scope of an expression over relations.
+    pub(super) fn of_relations(relations: &[(String, Vec<Column>)]) -> Result<Self> {
+        let mut names = Namespace::default();
+        for (alias, columns) in relations {
+            let named = Named {
+                schema: None,
+                alias: alias.clone(),
+                columns: scope_columns(columns),
+                hidden: Vec::new(),
+                key: Vec::new(),
+            };
+            names = names.join(Namespace::of(named))?;
+        }
+        Ok(Self::new(names, Clause::Alone))
     }
 }
 

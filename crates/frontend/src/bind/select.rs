@@ -352,9 +352,7 @@ impl Binder<'_> {
         }
         let visible: Vec<Column> = projected.iter().map(|(column, _)| column.clone()).collect();
         let mut place = |binder: &mut Self, expr: Expr| -> Expr {
-            let found = projected
-                .iter()
-                .find(|(_, value)| *value == expr && !expr.has_subquery());
+            let found = projected.iter().find(|(_, value)| *value == expr);
             match found {
                 Some((column, _)) => column.reference(),
                 None => {

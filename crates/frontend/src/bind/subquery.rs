@@ -24,7 +24,7 @@ impl Binder<'_> {
             return Err(Error::new("42601", "subquery must return only one column"));
         };
         let ty = column.ty.clone();
-        Ok(subquery(SubqueryKind::Scalar, plan, ty))
+        Ok(self.numbered(SubqueryKind::Scalar, plan, ty))
     }
 
     /// `ARRAY(SELECT …)`.
@@ -36,13 +36,13 @@ impl Binder<'_> {
             return Err(Error::new("42601", "subquery must return only one column"));
         };
         let ty = column.ty.clone().array();
-        Ok(subquery(SubqueryKind::Array, plan, ty))
+        Ok(self.numbered(SubqueryKind::Array, plan, ty))
     }
 
     /// EXISTS (SELECT …).
     pub(super) fn exists(&mut self, query: &Query) -> Result<Expr> {
         let (plan, _) = self.subplan(query)?;
-        Ok(subquery(SubqueryKind::Exists, plan, Type::Bool))
+        Ok(self.numbered(SubqueryKind::Exists, plan, Type::Bool))
     }
 
     /// `value IN (SELECT …)`.
@@ -90,7 +90,7 @@ impl Binder<'_> {
             comparison: Box::new(comparison),
             quantifier,
         };
-        Ok(subquery(kind, plan, Type::Bool))
+        Ok(self.numbered(kind, plan, Type::Bool))
     }
 
     /// `value op ANY (…)` or `ALL`, of a sub-query or an array.
@@ -173,6 +173,30 @@ impl Binder<'_> {
         ))
     }
 
+    fn numbered(&mut self, kind: SubqueryKind, plan: Plan, ty: Type) -> Expr {
+        self.subqueries += 1;
+        let id = self.subqueries;
+        Expr::new(
+            ExprKind::Subquery(Box::new(Subquery { kind, plan, id })),
+            ty,
+        )
+    }
+
+    /// `(SELECT a, b)` as a record, to be compared with another.
+    pub(super) fn record_subquery(&mut self, query: &Query) -> Result<Expr> {
+        let plan = self.bind_query(query)?;
+        let plan = self.known(plan)?;
+        let columns = plan.columns();
+        let row = super::expr::record(columns.iter().map(Column::reference).collect());
+        let ty = row.ty.clone();
+        let column = self.column("row", ty.clone());
+        let plan = Plan::Project {
+            input: Box::new(plan),
+            items: vec![(column, row)],
+        };
+        Ok(self.numbered(SubqueryKind::Scalar, plan, ty))
+    }
+
     /// A cast that gives NULL where it fails.
     pub(super) fn try_cast(&mut self, value: Expr, to: &Type) -> Result<Expr> {
         let attempt = self.coerce(value, to, Coercion::Explicit);
@@ -222,8 +246,4 @@ fn tried(expr: Expr) -> Expr {
     function.name = "try_cast";
     function.kernel = kernel;
     Expr::call(std::sync::Arc::new(function), arguments, expr.ty)
-}
-
-fn subquery(kind: SubqueryKind, plan: Plan, ty: Type) -> Expr {
-    Expr::new(ExprKind::Subquery(Box::new(Subquery { kind, plan })), ty)
 }

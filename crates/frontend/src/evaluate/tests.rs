@@ -306,6 +306,7 @@ fn sub_queries_run_for_rows_that_need_them() {
     let subquery = Subquery {
         kind: crate::plan::SubqueryKind::Exists,
         plan: crate::plan::Plan::one_row(),
+        id: 0,
     };
     let exists = Expr::new(ExprKind::Subquery(Box::new(subquery)), Type::Bool);
     let expr = Expr::and([compare("=", x(), int(1)), exists]);

@@ -91,6 +91,8 @@ pub struct Subquery {
     pub kind: SubqueryKind,
     /// Its plan.
     pub plan: Plan,
+    /// The number by which it is known: two of one number are copies of one.
+    pub id: u32,
 }
 
 /// How a sub-query's rows become a value.
@@ -259,7 +261,7 @@ impl Expr {
 }
 
 impl PartialEq for Expr {
-    /// Whether both are written alike. Sub-queries never are.
+    /// Whether both are written alike. Sub-queries are if they are copies of one.
     fn eq(&self, other: &Self) -> bool {
         use ExprKind as K;
         self.ty == other.ty
@@ -267,6 +269,7 @@ impl PartialEq for Expr {
                 (K::Literal(a), K::Literal(b)) => a.as_ref() == b.as_ref(),
                 (K::Column(a), K::Column(b)) => a == b,
                 (K::Parameter(a), K::Parameter(b)) => a == b,
+                (K::Subquery(a), K::Subquery(b)) => a.id == b.id,
                 (
                     K::Call {
                         function: f,

@@ -182,7 +182,7 @@ pub(crate) fn key(expr: &Expr) -> SortKey {
 }
 
 pub(crate) fn subquery(kind: SubqueryKind, plan: Plan, ty: Type) -> Expr {
-    let subquery = Subquery { kind, plan };
+    let subquery = Subquery { kind, plan, id: 0 };
     Expr::new(ExprKind::Subquery(Box::new(subquery)), ty)
 }
 

@@ -9,6 +9,7 @@ use datafusion::arrow::util::display::{ArrayFormatter, FormatOptions};
 
 use super::CopyOptions;
 use crate::error::{Error, Result};
+use crate::front;
 use crate::functions::{hex, uuid_text};
 
 /// Writes batches as lines.
@@ -51,8 +52,8 @@ impl<W: Write> CsvWriter<W> {
             .with_timestamp_format(Some("%Y-%m-%d %H:%M:%S%.f"))
             .with_timestamp_tz_format(Some("%Y-%m-%d %H:%M:%S%.f%:z"))
             .with_datetime_format(Some("%Y-%m-%d %H:%M:%S%.f"));
-        let columns = batch
-            .columns()
+        let columns = front::lists_as_text(batch.columns())?;
+        let columns = columns
             .iter()
             .map(|array| Column::new(array, &options))
             .collect::<Result<Vec<_>>>()?;

@@ -4,12 +4,22 @@ use datafusion::arrow::array::RecordBatch;
 use datafusion::arrow::datatypes::DataType;
 
 use super::stream::Lines;
+use crate::error::Result;
+use crate::front;
 use crate::values::Cells;
 
 /// Rows in PostgreSQL's text format.
-pub(super) fn lines(batch: &RecordBatch, delimiter: u8, null: &str, found: &mut Lines) {
-    let columns: Vec<(Cells<'_>, bool)> = batch
-        .columns()
+///
+/// # Errors
+/// Those of writing arrays as text.
+pub(super) fn lines(
+    batch: &RecordBatch,
+    delimiter: u8,
+    null: &str,
+    found: &mut Lines,
+) -> Result<()> {
+    let columns = front::lists_as_text(batch.columns())?;
+    let columns: Vec<(Cells<'_>, bool)> = columns
         .iter()
         .map(|array| (Cells::new(array), *array.data_type() == DataType::Boolean))
         .collect();
@@ -47,6 +57,7 @@ pub(super) fn lines(batch: &RecordBatch, delimiter: u8, null: &str, found: &mut 
         out.push(b'\n');
         found.ends.push(out.len());
     }
+    Ok(())
 }
 
 /// A line of the text format as one of CSV: every value quoted, NULL not.

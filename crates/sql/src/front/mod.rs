@@ -5,6 +5,8 @@
 //! front refuses with `0A000` or does not know as a function is asked of DataFusion's planner
 //! while that is here.
 
+mod convert;
+mod expression;
 mod functions;
 mod names;
 mod session;
@@ -21,7 +23,10 @@ use crate::error::{Error, Result};
 use crate::lower::{self, Lowered, Surroundings};
 use crate::plan::naming::{rename_output, result_names};
 use crate::plan::relations::Relations;
+use crate::session::OwnOptions;
 
+pub(crate) use convert::{as_text, is_held_as_text, lists_as_text, loaded, stored};
+pub(crate) use expression::{COLUMN, lowered_expression, with_types};
 pub(crate) use names::{Names, type_of_column};
 pub(crate) use session::session_of;
 
@@ -65,6 +70,27 @@ impl Logical {
             types: Some(lowered.types),
             parameters: self.parameters,
             dated: self.dated,
+        })
+    }
+
+    /// The plan with its columns as storage takes them.
+    ///
+    /// # Errors
+    /// Those of building plans.
+    pub(crate) fn stored(self) -> Result<Self> {
+        let Some(types) = self.types else {
+            return Ok(self);
+        };
+        let lowered = lower::stored(Lowered {
+            plan: self.plan,
+            names: self.names,
+            types,
+        })?;
+        Ok(Self {
+            plan: lowered.plan,
+            names: lowered.names,
+            types: Some(lowered.types),
+            ..self
         })
     }
 
@@ -138,6 +164,14 @@ fn by_front(
     let Ast::Query(query) = ast else {
         return Ok(None);
     };
+    let own = relations
+        .state
+        .config_options()
+        .extensions
+        .get::<OwnOptions>();
+    if own.is_some_and(|own| own.frontend == "datafusion") {
+        return Ok(None);
+    }
     let session = Arc::new(session_of(relations));
     let names = Names::new(relations);
     let bound = Binder::new(&names, &session).query_into(query, targets)?;

@@ -23,6 +23,7 @@
 //! | `join`, `aggregate`, `sorting`, `windows`, `shared` | nodes that need more care |
 //! | `subquery` | sub-queries that no rewriting has made joins |
 //! | `floats` | floats as integers of their order |
+//! | `stored` | columns that are held in another form than the front has |
 //! | `shown` | expressions as SQL, for EXPLAIN |
 //! | `operator` | the frame of operators of ours; `operators` are these |
 //! | `optimize` | which of DataFusion's rules run |
@@ -43,6 +44,7 @@ mod relation;
 mod shared;
 mod shown;
 mod sorting;
+mod stored;
 mod subquery;
 #[cfg(test)]
 mod tests;
@@ -65,9 +67,10 @@ use freestone_frontend::types::Type;
 
 use crate::error::{Error, Result};
 
+pub(crate) use evaluated::with_kind;
 pub(crate) use operator::Operators;
 pub(crate) use optimize::optimize;
-pub(crate) use output::{output, schema, type_of, with_schema};
+pub(crate) use output::{output, schema, stored, type_of, with_schema};
 
 /// What a relation of the front is here: its handle.
 #[derive(Clone)]
@@ -118,8 +121,37 @@ pub(crate) fn lowered(plan: &Plan, around: &Surroundings) -> Result<Lowered> {
     lowered_within(&plan, around, HashMap::new())
 }
 
+/// An expression over columns that stand somewhere; its value has the Arrow type of its type,
+/// or is text where that is a NUMERIC with a scale for each value.
+///
+/// # Errors
+/// `0A000` for sub-queries.
+pub(crate) fn lowered_expression(
+    expr: &Bound,
+    columns: &[(Column, Expr, DataType)],
+    around: &Surroundings,
+) -> Result<Expr> {
+    let mut expr = expr.clone();
+    let fold = Fold {
+        session: &around.session,
+        stable: true,
+        parameters: &around.parameters,
+    };
+    fold.expr(&mut expr);
+    if expr.has_subquery() {
+        return Err(Error::unsupported("a sub-query is not supported here"));
+    }
+    let lowering = Lowering::new(&Plan::one_row(), around, HashMap::new());
+    for (column, place, kind) in columns {
+        let typed = relation::of_column(place.clone(), kind, &column.ty);
+        lowering.found(column.id, typed.expr, typed.kind);
+    }
+    let value = expression::exact(lowering.expr(&expr)?, &expr.ty)?;
+    Ok(output::storable(value, &expr.ty))
+}
+
 /// Whether a plan means the same at any time, under the same settings: no call of it depends on
-/// the moment of the statement. Others must not be kept for statements to come.
+/// the moment of the statement or on what it has seen of the catalog. Others must not be kept for statements to come.
 pub(crate) fn is_lasting(plan: &Plan) -> bool {
     let lasts = |expr: &Bound| {
         let mut plans = Vec::new();
@@ -128,7 +160,7 @@ pub(crate) fn is_lasting(plan: &Plan) -> bool {
             && !expr.any(&mut |expr| match &expr.kind {
                 // Casts depend on settings only.
                 ExprKind::Call { function, .. } => {
-                    function.volatility == Volatility::Stable && function.name != "cast"
+                    function.volatility != Volatility::Immutable && function.name != "cast"
                 }
                 _ => false,
             })

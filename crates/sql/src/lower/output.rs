@@ -13,14 +13,15 @@ use datafusion::arrow::array::{
     Array, ArrayRef, ListArray, RecordBatch, RecordBatchOptions, StringViewBuilder, StructArray,
     cast::AsArray, new_null_array,
 };
-use datafusion::arrow::datatypes::{DataType, Field, Fields, Schema, SchemaRef};
+use datafusion::arrow::datatypes::{DataType, Field, FieldRef, Fields, Schema, SchemaRef};
 use datafusion::common::ScalarValue;
 use datafusion::common::metadata::FieldMetadata;
 use datafusion::error::Result as DfResult;
 use datafusion::execution::SendableRecordBatchStream;
 use datafusion::logical_expr::expr::Alias;
 use datafusion::logical_expr::{
-    ColumnarValue, Expr, ScalarFunctionArgs, ScalarUDF, ScalarUDFImpl, Signature, Volatility,
+    ColumnarValue, Expr, ReturnFieldArgs, ScalarFunctionArgs, ScalarUDF, ScalarUDFImpl, Signature,
+    Volatility,
 };
 use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
 use freestone_frontend::types::Type;
@@ -29,6 +30,7 @@ use futures::StreamExt;
 
 use super::{Lowered, projected};
 use crate::error::{Error, Result};
+use crate::front::as_text;
 use crate::types::TYPE_KEY;
 
 /// The SQL type that a field says, as PostgreSQL's `format_type` names it.
@@ -64,6 +66,37 @@ pub(crate) fn output(lowered: Lowered) -> Result<Lowered> {
         false => projected(exprs, plan)?,
     };
     Ok(Lowered { plan, names, types })
+}
+
+/// A value as storage takes it: one whose Arrow form only the front reads as text.
+pub(super) fn storable(value: Expr, ty: &Type) -> Expr {
+    match is_text_outside(ty) {
+        true => ScalarUDF::from(Stored::new(ty)).call(vec![value]),
+        false => value,
+    }
+}
+
+/// The plan with its columns as storage takes them.
+///
+/// # Errors
+/// Those of building plans.
+pub(crate) fn stored(lowered: Lowered) -> Result<Lowered> {
+    let Lowered { plan, names, types } = lowered;
+    if !types.iter().any(is_text_outside) {
+        return Ok(Lowered { plan, names, types });
+    }
+    let columns = plan.schema().columns().into_iter().zip(&types);
+    let exprs = columns.map(|(column, ty)| {
+        let (relation, name) = (column.relation.clone(), column.name.clone());
+        storable(Expr::Column(column), ty).alias_qualified(relation, name)
+    });
+    let plan = projected(exprs.collect(), plan)?;
+    Ok(Lowered { plan, names, types })
+}
+
+/// Whether nobody but the front reads the Arrow form of a type.
+fn is_text_outside(ty: &Type) -> bool {
+    matches!(ty.innermost(), Type::Numeric(None) | Type::TimeTz(_))
 }
 
 /// The schema of a result: names and types as the statement has them.
@@ -226,4 +259,58 @@ fn shown(ty: &Type, array: &ArrayRef) -> Result<ArrayRef> {
         (_, other) => return Err(Error::internal(format!("{ty} in {other}"))),
     }
     Ok(Arc::new(out.finish()))
+}
+
+/// The form of values that storage takes: their text.
+#[derive(Debug, PartialEq, Eq)]
+struct Stored {
+    ty: Type,
+    signature: Signature,
+}
+
+impl Hash for Stored {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.ty.hash(state);
+    }
+}
+
+impl Stored {
+    fn new(ty: &Type) -> Self {
+        Self {
+            ty: ty.clone(),
+            signature: Signature::any(1, Volatility::Immutable),
+        }
+    }
+}
+
+impl ScalarUDFImpl for Stored {
+    fn name(&self) -> &str {
+        "stored"
+    }
+
+    fn signature(&self) -> &Signature {
+        &self.signature
+    }
+
+    fn return_type(&self, _: &[DataType]) -> DfResult<DataType> {
+        Ok(DataType::Utf8View)
+    }
+
+    fn return_field_from_args(&self, _: ReturnFieldArgs<'_>) -> DfResult<FieldRef> {
+        let field = Field::new(self.name(), DataType::Utf8View, true);
+        Ok(Arc::new(field.with_metadata(said(&self.ty))))
+    }
+
+    fn invoke_with_args(&self, args: ScalarFunctionArgs) -> DfResult<ColumnarValue> {
+        let [value] = args.args.as_slice() else {
+            return Err(Error::internal("one value is stored").into());
+        };
+        Ok(match value {
+            ColumnarValue::Array(array) => ColumnarValue::Array(as_text(array, &self.ty)?),
+            ColumnarValue::Scalar(value) => {
+                let array = as_text(&value.to_array()?, &self.ty)?;
+                ColumnarValue::Scalar(ScalarValue::try_from_array(&array, 0)?)
+            }
+        })
+    }
 }

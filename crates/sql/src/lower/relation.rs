@@ -3,6 +3,7 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 
+use datafusion::arrow::datatypes::DataType;
 use datafusion::catalog::default_table_source::provider_as_source;
 use datafusion::common::{Column as Place, TableReference};
 use datafusion::logical_expr::{
@@ -11,12 +12,15 @@ use datafusion::logical_expr::{
 use freestone_frontend::plan::{Column, Expr as Bound, Plan, Relation, Sample, SetItem};
 use freestone_frontend::types::Type;
 
+use super::Typed;
 use super::expression::{cast, exact};
 use super::operator::over;
 use super::operators::{sample::Sampled, set_rows::SetRows, table::Calls};
+use super::stored::load;
 use super::{Handle, Lowering, own_name, place, projected, schema_of};
 use crate::barrier;
 use crate::error::{Error, Result};
+use crate::front::is_held_as_text;
 
 impl Lowering {
     /// The plan of DataFusion for a node and all below it.
@@ -161,7 +165,8 @@ impl Lowering {
                 continue;
             }
             let name = own_name(column);
-            exprs.push(cast(expr, &wanted).alias(&name));
+            let value = of_column(expr, held, &column.ty);
+            exprs.push(value.expr.alias(&name));
             self.found(column.id, place(&name), wanted);
             differs = true;
         }
@@ -179,7 +184,7 @@ impl Lowering {
     ) -> Result<LogicalPlan> {
         let number = |expr: &Bound| -> Result<Option<f64>> {
             let value = self.constant(expr)?;
-            let kind = datafusion::arrow::datatypes::DataType::Float64;
+            let kind = DataType::Float64;
             let value = super::evaluated::with_kind(value, &kind)?;
             Ok(super::operators::number(&value))
         };
@@ -297,4 +302,17 @@ impl Lowering {
 pub(super) fn filtered(condition: Expr, input: LogicalPlan) -> Result<LogicalPlan> {
     let filter = Filter::try_new(condition, Arc::new(input))?;
     Ok(LogicalPlan::Filter(filter))
+}
+
+/// A column that stands somewhere in an Arrow type, as one of a type of the front.
+pub(super) fn of_column(place: Expr, held: &DataType, ty: &Type) -> Typed {
+    let wanted = ty.arrow();
+    if *held == wanted || matches!(ty, Type::Numeric(_)) && held.is_decimal() {
+        return Typed::new(place, held.clone());
+    }
+    let value = match *held == DataType::Utf8View && is_held_as_text(ty) {
+        true => load(place, ty),
+        false => cast(place, &wanted),
+    };
+    Typed::new(value, wanted)
 }

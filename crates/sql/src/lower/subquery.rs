@@ -89,11 +89,13 @@ impl Lowering {
     /// Puts columns of joins to an input in the place of sub-queries.
     fn joined(&self, expr: &mut Bound, input: &mut Plan) -> Result<()> {
         if let ExprKind::Subquery(subquery) = &mut expr.kind {
+            let subquery_id = subquery.id;
             let subquery = std::mem::replace(
                 subquery.as_mut(),
                 Subquery {
                     kind: SubqueryKind::Exists,
                     plan: Plan::one_row(),
+                    id: subquery_id,
                 },
             );
             *expr = self.value_of(subquery, expr.ty.clone(), input)?;
@@ -106,7 +108,7 @@ impl Lowering {
     }
 
     fn value_of(&self, subquery: Subquery, ty: Type, input: &mut Plan) -> Result<Bound> {
-        let Subquery { kind, plan } = subquery;
+        let Subquery { kind, plan, .. } = subquery;
         Ok(match kind {
             SubqueryKind::Scalar => {
                 let column = only(&plan)?;

@@ -3,7 +3,9 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 
-use datafusion::arrow::array::{Array, ArrayRef, BooleanArray, RecordBatch, UInt64Array};
+use datafusion::arrow::array::{
+    Array, ArrayRef, BooleanArray, Int64Array, RecordBatch, UInt64Array,
+};
 use datafusion::arrow::compute::filter_record_batch;
 use datafusion::arrow::datatypes::{Field, Schema};
 use freestone_storage::delta::arrays;
@@ -173,9 +175,18 @@ fn count(table: &Table, changes: &Changes) {
 
 /// The first column of rows to be changed.
 pub(super) fn row_ids(batch: &RecordBatch) -> Result<Vec<RowId>> {
-    let ids = batch.column(0).as_any().downcast_ref::<UInt64Array>();
+    let column = batch.column(0).as_any();
+    if let Some(ids) = column.downcast_ref::<UInt64Array>() {
+        return Ok(ids.values().iter().map(|id| RowId(*id)).collect());
+    }
+    // The language has no unsigned integers.
+    let ids = column.downcast_ref::<Int64Array>();
     let ids = ids.ok_or_else(|| Error::internal("row ids of another type"))?;
-    Ok(ids.values().iter().map(|id| RowId(*id)).collect())
+    Ok(ids
+        .values()
+        .iter()
+        .map(|id| RowId(id.cast_unsigned()))
+        .collect())
 }
 
 /// Row ids and some columns of rows of a table.

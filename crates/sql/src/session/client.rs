@@ -200,6 +200,7 @@ impl Session {
             "threads",
             "durability",
             "freestone.engine",
+            "freestone.frontend",
             MACHINE,
         ];
         for name in own {

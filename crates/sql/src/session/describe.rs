@@ -15,7 +15,8 @@ use datafusion::sql::sqlparser::ast::{
     ConflictTarget, Delete, Expr, FromTable, Insert, OnConflictAction, OnInsert, SelectItem,
     SetExpr, Statement as Ast, TableFactor, TableObject, Update, Value,
 };
-use freestone_storage::Table;
+use freestone_frontend::types::Type;
+use freestone_storage::{ColumnType, Table};
 
 use self::parts::{
     assignments, casts, listed, named_or_all, parameter_type, place, planned_over, table_of,
@@ -23,11 +24,13 @@ use self::parts::{
 use super::{Outcome, Prepared, Session};
 use crate::advisor;
 use crate::error::Result;
+use crate::front;
 use crate::parameter;
 use crate::plan::expression::printed;
 use crate::plan::names::{Name, fold, table_name};
 use crate::run::{Run, changes_rows, explain, is_default};
 use crate::statement::parse_one;
+use crate::types::{DECIMAL_DIGITS, JSON};
 
 /// What a prepared statement takes and gives.
 #[derive(Debug, Clone)]
@@ -152,7 +155,11 @@ impl Prepared {
         };
         for (number, kind) in plan.parameters.iter().enumerate() {
             if let Some(kind) = kind {
-                types.entry(number).or_insert(kind.arrow());
+                let kind = match kind {
+                    Type::Numeric(None) => shown_as(&ColumnType::Numeric),
+                    kind => kind.arrow(),
+                };
+                types.entry(number).or_insert(kind);
             }
         }
         for (name, kind) in plan.plan.get_parameter_types().unwrap_or_default() {
@@ -323,13 +330,23 @@ impl Prepared {
     }
 }
 
+/// The Arrow type that stands for a column's where clients are told of parameters.
+fn shown_as(kind: &ColumnType) -> DataType {
+    match kind {
+        ColumnType::Numeric => DataType::Decimal128(DECIMAL_DIGITS, 10),
+        ColumnType::Json | ColumnType::Jsonb => JSON,
+        ColumnType::Array { .. } => front::type_of_column(kind).arrow(),
+        kind => kind.arrow(),
+    }
+}
+
 impl Told {
     /// A parameter that is assigned as it is has the column's type.
     fn direct(&mut self, table: &Table, (column, value): (&str, &Expr)) -> bool {
         let number = parameter::number_of(value);
         let place = table.schema.index_of(column);
         if let (Some(number), Some(place)) = (number, place) {
-            let kind = table.schema.columns[place].kind.arrow();
+            let kind = shown_as(&table.schema.columns[place].kind);
             self.types.entry(number).or_insert(kind);
         }
         number.is_some()

@@ -7,6 +7,7 @@
 //! | `freestone.column_scanner` | how columns are scanned: `single` or `pipelined` |
 //! | `durability` | `full`: a commit waits for the disk; `relaxed`: it is durable within a tenth of a second |
 //! | `freestone.engine` | whose operators run queries: `freestone` (where they can) or `datafusion` |
+//! | `freestone.frontend` | who binds queries: `freestone` (as far as it goes) or `datafusion` |
 //! | `memory_limit` | what queries and the cache of blocks may take, for the whole database: a size or a share of the machine's |
 //! | `freestone.mover` | `running` or `paused`: the tuple mover in the background, for the whole database |
 //! | `freestone.machine` | a machine file by which EXPLAIN and ADVISE of the session predict; see `machine` |
@@ -21,6 +22,8 @@
 use datafusion::common::config::ConfigEntry;
 use datafusion::execution::session_state::SessionState;
 use freestone_storage::ColumnScanner;
+
+use freestone_frontend::values::datetime::zone_exists;
 
 use crate::error::{Error, Result, did_you_mean};
 
@@ -49,7 +52,7 @@ const FIXED: [(&str, &str); 14] = [
 ];
 
 /// Our own settings and the DataFusion options behind them.
-const OWN: [(&str, &str); 9] = [
+const OWN: [(&str, &str); 10] = [
     ("threads", "datafusion.execution.target_partitions"),
     ("freestone.batch_rows", "datafusion.execution.batch_size"),
     ("timezone", "datafusion.execution.time_zone"),
@@ -59,6 +62,7 @@ const OWN: [(&str, &str); 9] = [
     (WORKLOAD, WORKLOAD),
     (MEMORY, "freestone.memory_limit"),
     (ENGINE, ENGINE),
+    (FRONTEND, FRONTEND),
 ];
 
 /// Threads that a statement may ask for, for each processor: parts of a statement have as
@@ -73,6 +77,7 @@ const COLUMN_SCANNER: &str = "freestone.column_scanner";
 const DURABILITY: &str = "freestone.durability";
 /// A third.
 const ENGINE: &str = "freestone.engine";
+const FRONTEND: &str = "freestone.frontend";
 /// One of the whole database, which every session shows as it is.
 pub(crate) const MOVER: &str = "freestone.mover";
 
@@ -160,7 +165,13 @@ pub(crate) fn change(state: &mut SessionState, setting: &Setting) -> Result<()> 
     if option == DURABILITY && value != "full" && value != "relaxed" {
         return Err(refuse(&value, "give 'full' or 'relaxed'"));
     }
-    if option == ENGINE && value != "freestone" && value != "datafusion" {
+    if name == "timezone" && !zone_exists(&value) {
+        return Err(refuse(
+            &value,
+            "give the name of a time zone, such as 'Europe/Berlin' or 'UTC'",
+        ));
+    }
+    if (option == ENGINE || option == FRONTEND) && value != "freestone" && value != "datafusion" {
         return Err(refuse(&value, "give 'freestone' or 'datafusion'"));
     }
     if option == MOVER && value != "running" && value != "paused" {

@@ -1,0 +1,56 @@
+//! Answers to statements, in the form in which clients see them.
+
+/// A cell as text; `None` for NULL.
+pub type Cell = Option<String>;
+
+/// A refused or failed statement.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Failure {
+    /// Five characters.
+    pub sqlstate: String,
+    /// The sentence.
+    pub message: String,
+}
+
+/// The answer to one statement.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Answer {
+    /// Names and types of the columns, if they were asked for.
+    pub columns: Option<Vec<(String, String)>>,
+    /// Its rows, or why there are none.
+    pub rows: Result<Vec<Vec<Cell>>, Failure>,
+}
+
+impl Answer {
+    /// A failure.
+    pub fn failed(sqlstate: impl Into<String>, message: impl Into<String>) -> Self {
+        Self {
+            columns: None,
+            rows: Err(Failure {
+                sqlstate: sqlstate.into(),
+                message: message.into(),
+            }),
+        }
+    }
+
+    /// Whether the statement was accepted.
+    pub fn accepted(&self) -> bool {
+        self.rows.is_ok()
+    }
+}
+
+/// A side that answers statements: PostgreSQL, Freestone's server or its language front.
+pub trait Side {
+    /// Answers to statements that are asked one after the other. With `types` the names and
+    /// types of columns are given, too.
+    ///
+    /// # Errors
+    /// The side is gone.
+    fn ask(&mut self, statements: &[String], types: bool) -> std::io::Result<Vec<Answer>>;
+
+    /// Begins anew: no tables, settings as at first.
+    ///
+    /// # Errors
+    /// The side is gone.
+    fn reset(&mut self) -> std::io::Result<()>;
+}

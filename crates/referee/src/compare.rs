@@ -1,0 +1,362 @@
+//! Whether two answers are the same answer.
+//!
+//! Rows are compared in order where the statement fixes it, else as multisets. Floats are
+//! compared to fifteen digits (REAL to six), as sums of floats depend on the order of rows.
+//! Errors are compared by SQLSTATE; of two errors of running, either may come first. Known and
+//! wanted differences are rules ([`wanted`]).
+
+use crate::answer::{Answer, Cell, Failure};
+
+/// How answers are compared.
+#[derive(Clone, Copy, Debug)]
+pub struct Strictness {
+    /// Whether rows have an order.
+    pub ordered: bool,
+    /// Whether names and types of columns count, as far as both sides give them.
+    pub columns: bool,
+    /// Whether equal numbers of different scales are the same: DISTINCT, GROUP BY and set
+    /// operations give any one of equal values.
+    pub by_value: bool,
+}
+
+/// A difference between the expected answer and ours.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Difference {
+    /// PostgreSQL accepts what we refuse.
+    Refused(Failure),
+    /// We accept what PostgreSQL refuses.
+    Accepted(Failure),
+    /// Both refuse, with different SQLSTATEs: PostgreSQL's and ours.
+    State(Failure, Failure),
+    /// Another number of columns, or other names: PostgreSQL's and ours.
+    Names(String, String),
+    /// Other types: PostgreSQL's and ours.
+    Types(String, String),
+    /// Other rows.
+    Rows,
+    /// The same rows in another order.
+    Order,
+}
+
+impl Difference {
+    /// A text that is the same for differences of one kind: numbers and quoted parts of
+    /// messages are left out.
+    pub fn fingerprint(&self) -> String {
+        match self {
+            Difference::Refused(f) => format!("refused {} {}", f.sqlstate, plain(&f.message)),
+            Difference::Accepted(f) => format!("accepted {} {}", f.sqlstate, plain(&f.message)),
+            Difference::State(a, b) => {
+                format!("state {} {} {}", a.sqlstate, b.sqlstate, plain(&b.message))
+            }
+            Difference::Names(a, b) => {
+                let mut pairs = a.split(", ").zip(b.split(", "));
+                match pairs.find(|(a, b)| a != b) {
+                    Some((a, b)) => format!("names {a} {b}"),
+                    None => format!("names {a} {b}"),
+                }
+            }
+            Difference::Types(a, b) => format!("types {a} {b}"),
+            Difference::Rows => "rows".to_owned(),
+            Difference::Order => "order".to_owned(),
+        }
+    }
+
+    /// Whether two differences are of one kind, so that a statement which shows one is as good
+    /// as a statement which shows the other.
+    pub fn is_like(&self, other: &Difference) -> bool {
+        use Difference as D;
+        match (self, other) {
+            (D::Names(..), D::Names(..)) | (D::Types(..), D::Types(..)) => true,
+            (a, b) => a.fingerprint() == b.fingerprint(),
+        }
+    }
+}
+
+/// A message without its names and numbers.
+fn plain(message: &str) -> String {
+    let mut plain = String::new();
+    let mut quoted = false;
+    for c in message.chars() {
+        match c {
+            '"' | '`' => {
+                quoted = !quoted;
+                plain.push(c);
+            }
+            _ if quoted || c.is_ascii_digit() => {}
+            _ => plain.push(c),
+        }
+    }
+    plain
+}
+
+/// The difference between PostgreSQL's answer and ours, if there is one.
+pub fn difference(theirs: &Answer, ours: &Answer, how: Strictness) -> Option<Difference> {
+    let (expected, got) = match (&theirs.rows, &ours.rows) {
+        (Ok(expected), Ok(got)) => (expected, got),
+        (Ok(_), Err(failure)) => return Some(Difference::Refused(failure.clone())),
+        (Err(failure), Ok(_)) => return Some(Difference::Accepted(failure.clone())),
+        (Err(a), Err(b)) => {
+            let same = a.sqlstate == b.sqlstate || running(&a.sqlstate) && running(&b.sqlstate);
+            return (!same).then(|| Difference::State(a.clone(), b.clone()));
+        }
+    };
+    let mut floats = Vec::new();
+    if let (Some(expected), Some(got)) = (&theirs.columns, &ours.columns) {
+        let name = |(name, _): &(String, String)| name.clone();
+        let ty = |(_, ty): &(String, String)| unmodified(ty);
+        if how.columns {
+            let names = [expected, got].map(|side| side.iter().map(name).collect::<Vec<_>>());
+            if names[0] != names[1] {
+                return Some(Difference::Names(names[0].join(", "), names[1].join(", ")));
+            }
+            let types = [expected, got].map(|side| side.iter().map(ty).collect::<Vec<_>>());
+            if types[0] != types[1] {
+                let differing = types[0].iter().zip(&types[1]).find(|(a, b)| a != b);
+                return differing.map(|(a, b)| Difference::Types(a.clone(), b.clone()));
+            }
+        }
+    }
+    if let Some(columns) = ours.columns.as_ref().or(theirs.columns.as_ref()) {
+        floats = columns.iter().map(|(_, ty)| precision(ty)).collect();
+    }
+    let equal = |a: &[Vec<Cell>], b: &[Vec<Cell>]| {
+        let rows = a.iter().zip(b);
+        a.len() == b.len()
+            && rows.into_iter().all(|(a, b)| {
+                a.len() == b.len()
+                    && a.iter().zip(b).enumerate().all(|(at, (a, b))| {
+                        let digits = floats.get(at).copied().flatten();
+                        same_cell(a, b, digits, how.by_value)
+                    })
+            })
+    };
+    if how.ordered && equal(expected, got) {
+        return None;
+    }
+    let mut sorted = [expected.clone(), got.clone()];
+    for side in &mut sorted {
+        side.sort_by_cached_key(|row| {
+            let cells = row.iter().enumerate();
+            let key = |(at, cell): (usize, &Cell)| {
+                let number = floats.get(at).copied().flatten().is_some() || how.by_value;
+                match cell.as_ref().map(|text| (text, text.parse::<f64>())) {
+                    Some((_, Ok(value))) if number => Some(format!("{value:.9e}")),
+                    _ => cell.clone(),
+                }
+            };
+            cells.map(key).collect::<Vec<_>>()
+        });
+    }
+    match (equal(&sorted[0], &sorted[1]), how.ordered) {
+        (true, false) => None,
+        (true, true) => Some(Difference::Order),
+        (false, _) => Some(Difference::Rows),
+    }
+}
+
+/// Whether an SQLSTATE is one of running, not of understanding: which of two wrong rows is seen
+/// first is not fixed.
+fn running(sqlstate: &str) -> bool {
+    ["22", "21", "23", "54", "53"]
+        .iter()
+        .any(|class| sqlstate.starts_with(class))
+}
+
+/// A type's name without its modifiers.
+fn unmodified(ty: &str) -> String {
+    let mut out = String::new();
+    let mut depth = 0;
+    for c in ty.chars() {
+        match c {
+            '(' => depth += 1,
+            ')' => depth -= 1,
+            _ if depth == 0 => out.push(c),
+            _ => {}
+        }
+    }
+    match out.as_str() {
+        "bpchar" => "character".to_owned(),
+        _ => out,
+    }
+}
+
+/// The digits that count of a type of floats.
+fn precision(ty: &str) -> Option<i32> {
+    match ty {
+        "double precision" => Some(14),
+        "real" => Some(5),
+        _ => None,
+    }
+}
+
+fn same_cell(a: &Cell, b: &Cell, digits: Option<i32>, by_value: bool) -> bool {
+    if a == b {
+        return true;
+    }
+    let (Some(a), Some(b)) = (a, b) else {
+        return false;
+    };
+    if digits.is_none() && !by_value {
+        return same_texts(a, b);
+    }
+    let (Ok(x), Ok(y)) = (a.parse::<f64>(), b.parse::<f64>()) else {
+        return false;
+    };
+    let tolerance = 10f64.powi(-digits.unwrap_or(15));
+    x == y || (x - y).abs() <= tolerance * x.abs().max(y.abs())
+}
+
+/// Whether two texts are the same but for the last digits of long numbers in them: arrays and
+/// JSON of floats.
+fn same_texts(a: &str, b: &str) -> bool {
+    let part = |c: char| c.is_ascii_digit() || matches!(c, '.' | 'e' | '-' | '+');
+    let (mut a, mut b) = (a, b);
+    loop {
+        let cut = |text: &str| text.find(part).unwrap_or(text.len());
+        let (at, to) = (cut(a), cut(b));
+        if a[..at] != b[..to] {
+            return false;
+        }
+        (a, b) = (&a[at..], &b[to..]);
+        if a.is_empty() || b.is_empty() {
+            return a.is_empty() && b.is_empty();
+        }
+        let end = |text: &str| text.find(|c| !part(c)).unwrap_or(text.len());
+        let (one, other) = (&a[..end(a)], &b[..end(b)]);
+        let long = |text: &str| text.contains('.') && text.len() > 14;
+        let near = || match (one.parse::<f64>(), other.parse::<f64>()) {
+            (Ok(x), Ok(y)) => (x - y).abs() <= 1e-14 * x.abs().max(y.abs()),
+            _ => false,
+        };
+        if one != other && !((long(one) || long(other)) && near()) {
+            return false;
+        }
+        (a, b) = (&a[one.len()..], &b[other.len()..]);
+    }
+}
+
+/// The reason for which a difference is wanted, if it is. `differences.md` lists the rules.
+pub fn wanted(statement: &str, difference: &Difference) -> Option<&'static str> {
+    match difference {
+        Difference::Refused(failure)
+            if failure.sqlstate == "54000" && failure.message.contains("too many rows") =>
+        {
+            Some("the interpreter's limit of rows")
+        }
+        // PostgreSQL fails by a fault of its own.
+        Difference::State(theirs, _) | Difference::Accepted(theirs)
+            if theirs.sqlstate == "XX000" =>
+        {
+            Some("a fault of PostgreSQL")
+        }
+        Difference::Rows | Difference::Order
+            if !statement.is_ascii() && changes_case(statement) =>
+        {
+            Some("case of characters beyond ASCII")
+        }
+        _ => None,
+    }
+}
+
+fn changes_case(statement: &str) -> bool {
+    let statement = statement.to_lowercase();
+    let words = ["lower(", "upper(", "initcap(", "ilike", "~*"];
+    words.iter().any(|word| statement.contains(word))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn answer(ty: &str, cells: &[&str]) -> Answer {
+        Answer {
+            columns: Some(vec![("x".to_owned(), ty.to_owned())]),
+            rows: Ok(cells
+                .iter()
+                .map(|cell| vec![Some((*cell).to_owned())])
+                .collect()),
+        }
+    }
+
+    fn strict(ordered: bool) -> Strictness {
+        Strictness {
+            ordered,
+            columns: true,
+            by_value: false,
+        }
+    }
+
+    #[test]
+    fn multisets_count_each_row() {
+        let a = answer("text", &["a", "b", "a"]);
+        assert_eq!(
+            difference(&a, &answer("text", &["a", "a", "b"]), strict(false)),
+            None
+        );
+        let other = difference(&a, &answer("text", &["a", "b", "b"]), strict(false));
+        assert_eq!(other, Some(Difference::Rows));
+        let fewer = difference(&a, &answer("text", &["a", "b"]), strict(false));
+        assert_eq!(fewer, Some(Difference::Rows));
+    }
+
+    #[test]
+    fn an_order_counts_where_it_is_fixed() {
+        let (a, b) = (answer("text", &["a", "b"]), answer("text", &["b", "a"]));
+        assert_eq!(difference(&a, &b, strict(true)), Some(Difference::Order));
+        assert_eq!(difference(&a, &b, strict(false)), None);
+    }
+
+    #[test]
+    fn floats_are_compared_to_fifteen_digits() {
+        let a = answer("double precision", &["0.1", "30000000000000004"]);
+        let b = answer("double precision", &["30000000000000000", "0.1"]);
+        assert_eq!(difference(&a, &b, strict(false)), None);
+        let c = answer("double precision", &["0.1", "3.1"]);
+        assert_eq!(difference(&a, &c, strict(false)), Some(Difference::Rows));
+        let json = [
+            answer("json", &["[2.3124383412727525, 1]"]),
+            answer("json", &["[2.312438341272753, 1]"]),
+        ];
+        assert_eq!(difference(&json[0], &json[1], strict(false)), None);
+        let other = answer("json", &["[2.312438341272753, 2]"]);
+        assert_eq!(
+            difference(&json[0], &other, strict(false)),
+            Some(Difference::Rows)
+        );
+        let numeric = [answer("numeric", &["1.0"]), answer("numeric", &["1.00"])];
+        let rows = difference(&numeric[0], &numeric[1], strict(false));
+        assert_eq!(rows, Some(Difference::Rows));
+        let by_value = Strictness {
+            by_value: true,
+            ..strict(false)
+        };
+        assert_eq!(difference(&numeric[0], &numeric[1], by_value), None);
+    }
+
+    #[test]
+    fn types_count_without_modifiers() {
+        let (a, b) = (
+            answer("character varying(3)", &[]),
+            answer("character varying", &[]),
+        );
+        assert_eq!(difference(&a, &b, strict(true)), None);
+        let other = difference(&a, &answer("text", &[]), strict(true));
+        assert!(matches!(other, Some(Difference::Types(..))), "{other:?}");
+    }
+
+    #[test]
+    fn errors_of_running_may_come_in_any_order() {
+        let fail = |state: &str| Answer::failed(state, "");
+        assert_eq!(
+            difference(&fail("22012"), &fail("22003"), strict(true)),
+            None
+        );
+        let state = difference(&fail("42883"), &fail("42804"), strict(true));
+        assert!(matches!(state, Some(Difference::State(..))), "{state:?}");
+        let refused = difference(&answer("text", &[]), &fail("0A000"), strict(true));
+        assert!(
+            matches!(refused, Some(Difference::Refused(_))),
+            "{refused:?}"
+        );
+    }
+}

@@ -1,0 +1,351 @@
+//! Expressions of a type.
+
+use freestone_frontend::types::Type;
+
+use super::Generator;
+use super::signatures::Kind;
+use super::tree::{Sort, Tree, tree};
+use super::values::{literal, sortable};
+
+impl Generator<'_> {
+    /// An expression of a type.
+    pub(super) fn expr(&mut self, ty: &Type) -> Tree {
+        // A wrong type, on purpose.
+        if self.random.below(1200) == 0 {
+            let other = self.wanted_type();
+            return self.leaf(&other);
+        }
+        if !self.spend() {
+            return self.leaf(ty);
+        }
+        let scope = self.scope();
+        if scope.windows
+            && self.chance(9, "windows")
+            && let Some(tree) = self.window_call(ty)
+        {
+            return tree;
+        }
+        if scope.aggregates
+            && self.chance(40, "aggregates")
+            && let Some(tree) = self.aggregate_call(ty)
+        {
+            return tree;
+        }
+        match self.random.below(100) {
+            0..=24 => self.leaf(ty),
+            25..=54 if *ty == Type::Bool => self.condition(),
+            25..=59 => self.operator_or_function(ty),
+            60..=67 => self.special(ty),
+            68..=72 => self.case_when(ty),
+            73..=77 => self.choice(ty),
+            78..=85 => self.cast(ty),
+            86..=91 => self.scalar_subquery(ty),
+            92..=94 => self.array_or_element(ty),
+            _ => self.operator_or_function(ty),
+        }
+    }
+
+    /// A column or a literal.
+    pub(super) fn leaf(&mut self, ty: &Type) -> Tree {
+        if self.random.percent(80)
+            && let Some(column) = self.column_of(ty)
+        {
+            return Tree::expr(ty, column);
+        }
+        self.constant(ty)
+    }
+
+    pub(super) fn constant(&mut self, ty: &Type) -> Tree {
+        Tree::expr(ty, literal(&mut self.random, ty))
+    }
+
+    fn operator_or_function(&mut self, ty: &Type) -> Tree {
+        let kind = match self.random.percent(55) {
+            true => Kind::Operator,
+            false => Kind::Function,
+        };
+        match self.call(kind, ty) {
+            Some(call) => call,
+            None => self.leaf(ty),
+        }
+    }
+
+    fn case_when(&mut self, ty: &Type) -> Tree {
+        let sort = Sort::Expr(ty.clone());
+        let many = 1 + self.random.below(2);
+        let simple = self.random.percent(30);
+        let (operand, of) = match simple {
+            true => {
+                let of = self.sortable_type();
+                let operand = self.expr(&of);
+                (tree!(Sort::Plain; " ", operand), of)
+            }
+            false => (Tree::nothing(), Type::Bool),
+        };
+        let branch = |this: &mut Self| {
+            let (when, then) = (this.expr(&of), this.expr(ty));
+            tree!(Sort::Plain; " WHEN ", when, " THEN ", then)
+        };
+        let branches = (0..many).map(|_| branch(self)).collect();
+        let otherwise = match self.random.percent(60) {
+            true => {
+                let value = self.expr(ty);
+                tree!(Sort::Optional; " ELSE ", value)
+            }
+            false => Tree::nothing(),
+        };
+        let branches = Tree::list("", 1, branches);
+        tree!(sort; "CASE", operand, branches, otherwise, " END")
+    }
+
+    /// A type whose values have an order, by preference one of a column.
+    pub(super) fn sortable_type(&mut self) -> Type {
+        for _ in 0..4 {
+            let ty = self.wanted_type();
+            if sortable(&ty) {
+                return ty;
+            }
+        }
+        Type::Int4
+    }
+
+    fn choice(&mut self, ty: &Type) -> Tree {
+        let sort = Sort::Expr(ty.clone());
+        let words = match sortable(ty) {
+            true => ["coalesce", "nullif", "greatest", "least"].as_slice(),
+            false => ["coalesce"].as_slice(),
+        };
+        let word = self.random.word(words);
+        let many = if word == "nullif" {
+            2
+        } else {
+            2 + self.random.below(2)
+        };
+        let items = (0..many).map(|_| self.expr(ty)).collect();
+        let least = if word == "nullif" { 2 } else { 1 };
+        let items = Tree::list(", ", least, items);
+        tree!(sort; word, "(", items, ")")
+    }
+
+    /// A cast that fails for no value that is drawn.
+    fn cast(&mut self, ty: &Type) -> Tree {
+        use Type::*;
+        let from = match ty {
+            Text | Varchar(_) => self.wanted_type(),
+            Int8 => self.one_of(&[Int4, Int2]),
+            Int4 => self.one_of(&[Int2, Bool, Int4]),
+            Numeric(_) => self.one_of(&[Int4, Int8, Int2]),
+            Float8 => self.one_of(&[Int4, Int8, Float4, Int2]),
+            Float4 => self.one_of(&[Int4, Int2]),
+            Bool => Int4,
+            Date => self.one_of(&[Timestamp(None), TimestampTz(None)]),
+            Timestamp(_) => self.one_of(&[Date, TimestampTz(None)]),
+            TimestampTz(_) => self.one_of(&[Date, Timestamp(None)]),
+            Time(_) => self.one_of(&[Timestamp(None), Interval]),
+            Interval => Time(None),
+            Jsonb => Json,
+            Json => Jsonb,
+            Bytea | Uuid | TimeTz(_) | Array(_) => ty.clone(),
+            _ => return self.leaf(ty),
+        };
+        let sort = Sort::Expr(ty.clone());
+        let value = self.expr(&from);
+        match self.random.percent(50) {
+            true => tree!(sort; "CAST(", value, " AS ", ty.to_string(), ")"),
+            false => tree!(sort; "(", value, ")::", ty.to_string()),
+        }
+    }
+
+    pub(super) fn one_of(&mut self, types: &[Type]) -> Type {
+        self.random.pick(types).cloned().unwrap_or(Type::Int4)
+    }
+
+    fn array_or_element(&mut self, ty: &Type) -> Tree {
+        let sort = Sort::Expr(ty.clone());
+        if let Type::Array(element) = ty {
+            if self.random.percent(40) {
+                let query = self.subquery(&[(**element).clone()], true);
+                return tree!(sort; "ARRAY(", query, ")");
+            }
+            let many = 1 + self.random.below(3);
+            let items = (0..many).map(|_| self.expr(element)).collect();
+            let items = Tree::list(", ", 1, items);
+            return tree!(sort; "ARRAY[", items, "]::", ty.to_string());
+        }
+        let place = self.random.below(4);
+        match ty {
+            Type::Int4 | Type::Text | Type::Numeric(_) => {
+                let array = self.expr(&ty.clone().array());
+                tree!(sort; "(", array, format!(")[{place}]"))
+            }
+            _ => self.leaf(ty),
+        }
+    }
+
+    /// A condition.
+    pub(super) fn condition(&mut self) -> Tree {
+        if !self.spend() {
+            return self.comparison();
+        }
+        let sort = Sort::Expr(Type::Bool);
+        match self.random.below(100) {
+            0..=29 => self.comparison(),
+            30..=41 => {
+                let word = self.random.word(&[" AND ", " OR "]);
+                let many = 2 + self.random.below(2);
+                let items = (0..many).map(|_| self.condition()).collect();
+                let items = Tree::list(word, 1, items);
+                tree!(sort; "(", items, ")")
+            }
+            42..=46 => {
+                let inner = self.condition();
+                tree!(sort; "(NOT ", inner, ")")
+            }
+            47..=51 => {
+                let ty = self.wanted_type();
+                let value = self.expr(&ty);
+                let word = self
+                    .random
+                    .word(&["IS NULL", "IS NOT NULL", "ISNULL", "NOTNULL"]);
+                tree!(sort; "(", value, " ", word, ")")
+            }
+            52..=54 => {
+                let value = self.expr(&Type::Bool);
+                let word = self.random.word(&[
+                    "IS TRUE",
+                    "IS NOT TRUE",
+                    "IS FALSE",
+                    "IS NOT FALSE",
+                    "IS UNKNOWN",
+                    "IS NOT UNKNOWN",
+                ]);
+                tree!(sort; "(", value, " ", word, ")")
+            }
+            55..=58 => {
+                let ty = self.sortable_type();
+                let word = self
+                    .random
+                    .word(&["IS DISTINCT FROM", "IS NOT DISTINCT FROM"]);
+                let (a, b) = (self.expr(&ty), self.expr(&ty));
+                tree!(sort; "(", a, " ", word, " ", b, ")")
+            }
+            59..=63 => {
+                let ty = self.sortable_type();
+                let words = ["BETWEEN", "NOT BETWEEN", "BETWEEN SYMMETRIC"];
+                let word = self.random.word(&words);
+                let (a, b, c) = (self.expr(&ty), self.leaf(&ty), self.leaf(&ty));
+                tree!(sort; "(", a, " ", word, " ", b, " AND ", c, ")")
+            }
+            64..=69 => {
+                let ty = self.sortable_type();
+                let word = self.random.word(&["IN", "NOT IN"]);
+                let value = self.expr(&ty);
+                let items = (0..1 + self.random.below(3))
+                    .map(|_| self.leaf(&ty))
+                    .collect();
+                let items = Tree::list(", ", 1, items);
+                tree!(sort; "(", value, " ", word, " (", items, "))")
+            }
+            70..=76 => self.pattern(),
+            77..=81 => {
+                let word = self.random.word(&["EXISTS", "NOT EXISTS"]);
+                let ty = self.wanted_type();
+                let query = self.subquery(&[ty], false);
+                tree!(sort; "(", word, " (", query, "))")
+            }
+            82..=86 => {
+                let ty = self.sortable_type();
+                let word = self.random.word(&["IN", "NOT IN"]);
+                let value = self.expr(&ty);
+                let query = self.subquery(&[ty], false);
+                tree!(sort; "(", value, " ", word, " (", query, "))")
+            }
+            87..=90 => {
+                let ty = self.sortable_type();
+                let operator = self.random.word(&["=", "<>", "<", "<=", ">", ">="]);
+                let word = self.random.word(&["ANY", "ALL", "SOME"]);
+                let value = self.expr(&ty);
+                let query = self.subquery(&[ty], false);
+                tree!(sort; "(", value, " ", operator, " ", word, " (", query, "))")
+            }
+            91 | 92 => {
+                let ty = self.one_of(&[Type::Int4, Type::Text, Type::Numeric(None)]);
+                let operator = self.random.word(&["=", "<>", "<", ">="]);
+                let word = self.random.word(&["ANY", "ALL"]);
+                let (value, array) = (self.expr(&ty), self.expr(&ty.array()));
+                tree!(sort; "(", value, " ", operator, " ", word, " (", array, "))")
+            }
+            93 | 94 => {
+                let (one, other) = (self.sortable_type(), self.sortable_type());
+                let operator = self.random.word(&["=", "<>", "<", "<=", ">", ">="]);
+                let (a, b) = (self.expr(&one), self.expr(&other));
+                let (c, d) = (self.expr(&one), self.expr(&other));
+                tree!(sort; "((", a, ", ", b, ") ", operator, " (", c, ", ", d, "))")
+            }
+            95 => {
+                let (one, other) = (self.sortable_type(), self.sortable_type());
+                let word = self.random.word(&["IN", "NOT IN"]);
+                let (a, b) = (self.expr(&one), self.expr(&other));
+                let query = self.subquery(&[one, other], false);
+                tree!(sort; "((", a, ", ", b, ") ", word, " (", query, "))")
+            }
+            96 => {
+                let moments = [Type::Timestamp(None), Type::Date, Type::Time(None)];
+                let ty = self.one_of(&moments);
+                let each = [(); 4].map(|()| self.leaf(&ty));
+                let [a, b, c, d] = each;
+                tree!(sort; "((", a, ", ", b, ") OVERLAPS (", c, ", ", d, "))")
+            }
+            _ => self.operator_or_function(&Type::Bool),
+        }
+    }
+
+    fn comparison(&mut self) -> Tree {
+        let ty = self.sortable_type();
+        let operator = self
+            .random
+            .word(&["=", "=", "<>", "<", "<=", ">", ">=", "!="]);
+        let (a, b) = (self.expr(&ty), self.expr(&ty));
+        tree!(Sort::Expr(Type::Bool); "(", a, " ", operator, " ", b, ")")
+    }
+
+    fn pattern(&mut self) -> Tree {
+        let sort = Sort::Expr(Type::Bool);
+        let value = self.expr(&Type::Text);
+        let (words, patterns): (&[&str], &[&str]) = match self.random.below(3) {
+            0 => (
+                &["LIKE", "NOT LIKE", "ILIKE", "NOT ILIKE"],
+                &[
+                    "a%", "%b", "_", "%", "", "a_c", "%\\%%", "A%", "%é", "x\\_y%",
+                ],
+            ),
+            1 => (
+                &["SIMILAR TO", "NOT SIMILAR TO"],
+                &["a%", "(a|b)+", "%[0-9]%", "a{2}%", "_b?", "%(x|é)%"],
+            ),
+            _ => (
+                &["~", "!~", "~*", "!~*"],
+                &[
+                    "^a",
+                    "b$",
+                    "[0-9]+",
+                    "a|b",
+                    "^$",
+                    "\\d",
+                    "(a)(b)?",
+                    "[[:alpha:]]",
+                    "\\w\\s",
+                ],
+            ),
+        };
+        let (word, pattern) = (self.random.word(words), self.random.word(patterns));
+        tree!(sort; "(", value, " ", word, " ", format!("'{pattern}'"), ")")
+    }
+
+    /// A sub-query that gives one value.
+    fn scalar_subquery(&mut self, ty: &Type) -> Tree {
+        let sort = Sort::Expr(ty.clone());
+        let query = self.subquery_of_one_row(ty);
+        tree!(sort; "(", query, ")")
+    }
+}

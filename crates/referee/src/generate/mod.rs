@@ -1,0 +1,191 @@
+//! Random tables and statements over the whole grammar of queries.
+//!
+//! A [`Case`] is some tables and statements over them. Statements are well typed by their
+//! making: an expression is asked for by its type, and drawn from columns in sight, literals,
+//! and the functions and operators that give the type ([`signatures`]). A few are wrong on
+//! purpose.
+//!
+//! | module | holds |
+//! |---|---|
+//! | `tree` | statements as trees that can be made smaller |
+//! | `values` | types and literals |
+//! | `schema` | tables |
+//! | `signatures` | functions and operators by their results |
+//! | `scope` | columns in sight |
+//! | `expr`, `calls`, `special` | expressions |
+//! | `query`, `from` | queries |
+//! | `law` | queries with conditions, for laws |
+//!
+//! Results must not depend on the order in which rows come: LIMIT has an ORDER BY over all
+//! columns, and a window function that tells peers apart is ordered by the rows' numbers.
+
+mod calls;
+mod expr;
+mod from;
+pub mod law;
+mod query;
+mod schema;
+mod scope;
+pub mod signatures;
+mod special;
+pub mod tree;
+mod values;
+
+pub use schema::Table;
+pub use tree::Tree;
+
+use crate::random::Random;
+use scope::{Relation, Scope};
+use signatures::Signatures;
+
+/// Tables and statements over them.
+#[derive(Clone, Debug)]
+pub struct Case {
+    /// The tables.
+    pub tables: Vec<Table>,
+    /// The statements.
+    pub statements: Vec<Tree>,
+}
+
+/// Draws cases.
+pub struct Generator<'a> {
+    random: Random,
+    signatures: &'a Signatures,
+    tables: Vec<Table>,
+    /// Common table expressions in sight.
+    ctes: Vec<Relation>,
+    /// Queries around, the innermost last.
+    scopes: Vec<Scope>,
+    /// Names that were given.
+    names: usize,
+    /// Calls and sub-queries that a statement may still have.
+    budget: usize,
+    /// Calls by name and kind, drawn only for a chapter.
+    focus: Option<&'a str>,
+}
+
+impl<'a> Generator<'a> {
+    /// A generator whose cases depend on a seed.
+    pub fn new(seed: u64, signatures: &'a Signatures) -> Self {
+        Self {
+            random: Random::new(seed),
+            signatures,
+            tables: Vec::new(),
+            ctes: Vec::new(),
+            scopes: Vec::new(),
+            names: 0,
+            budget: 0,
+            focus: None,
+        }
+    }
+
+    /// Draws statements of a chapter more often than others.
+    #[must_use]
+    pub fn with_chapter(mut self, chapter: Option<&'a str>) -> Self {
+        self.focus = chapter;
+        self
+    }
+
+    /// The next case.
+    pub fn case(&mut self, statements: usize) -> Case {
+        self.tables = schema::tables(&mut self.random);
+        Case {
+            statements: (0..statements).map(|_| self.statement()).collect(),
+            tables: self.tables.clone(),
+        }
+    }
+
+    /// A statement over the tables.
+    fn statement(&mut self) -> Tree {
+        self.ctes.clear();
+        self.scopes.clear();
+        self.names = 0;
+        self.budget = 3 + self.random.below(16);
+        self.query_at_top()
+    }
+
+    /// Whether a rare thing is drawn: more often in the chapter that is asked for.
+    fn chance(&mut self, percent: usize, chapter: &str) -> bool {
+        let more = self.focus.is_some_and(|focus| focus == chapter);
+        self.random
+            .percent(if more { (percent * 4).min(85) } else { percent })
+    }
+
+    /// A new name.
+    fn name(&mut self, initial: &str) -> String {
+        self.names += 1;
+        format!("{initial}{}", self.names)
+    }
+
+    /// Takes from the budget; false if it is used up.
+    fn spend(&mut self) -> bool {
+        let left = self.budget > 0;
+        self.budget = self.budget.saturating_sub(1);
+        left
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn texts(seed: u64) -> Vec<String> {
+        let signatures = Signatures::read();
+        let mut generator = Generator::new(seed, &signatures);
+        let mut texts = Vec::new();
+        for _ in 0..20 {
+            let case = generator.case(20);
+            texts.extend(case.tables.iter().flat_map(Table::setup));
+            texts.extend(case.statements.iter().map(Tree::to_string));
+        }
+        texts
+    }
+
+    #[test]
+    fn a_seed_repeats_its_statements() {
+        assert_eq!(texts(3), texts(3));
+        assert_ne!(texts(3), texts(4));
+    }
+
+    #[test]
+    fn the_whole_grammar_comes_up() {
+        let all = (0..8).flat_map(texts).collect::<Vec<_>>().join("\n");
+        for word in [
+            "LEFT JOIN",
+            "FULL JOIN",
+            "USING (",
+            "NATURAL",
+            "LATERAL",
+            "EXISTS (",
+            " IN (SELECT",
+            "ANY (",
+            "ALL (",
+            "ARRAY(SELECT",
+            "ROLLUP",
+            "CUBE",
+            "GROUPING SETS",
+            "HAVING",
+            "DISTINCT ON",
+            "OVER (",
+            "EXCLUDE",
+            "UNION ALL",
+            "INTERSECT",
+            "EXCEPT",
+            "WITH ",
+            "RECURSIVE",
+            "VALUES",
+            "LIMIT",
+            "OFFSET",
+            "WITH TIES",
+            "CASE",
+            "coalesce(",
+            "nullif(",
+            "CAST(",
+            "FILTER (",
+            "WITHIN GROUP",
+            "PRIMARY KEY",
+        ] {
+            assert!(all.contains(word), "no {word}");
+        }
+    }
+}

@@ -1,0 +1,319 @@
+//! Queries: SELECT, set operations, WITH, ORDER BY, LIMIT.
+
+use freestone_frontend::types::Type;
+
+use super::Generator;
+use super::scope::{Relation, Scope};
+use super::tree::{Sort, Tree, tree};
+use super::values::sortable;
+
+impl Generator<'_> {
+    /// The outermost query of a statement.
+    pub(super) fn query_at_top(&mut self) -> Tree {
+        let with = match self.chance(12, "with-queries") {
+            true => self.with(),
+            false => Tree::nothing(),
+        };
+        let many = 1 + self.random.below(3);
+        let types: Vec<Type> = (0..many).map(|_| self.wanted_type()).collect();
+        let body = self.body(&types, false, true);
+        tree!(Sort::Query(types); with, body)
+    }
+
+    /// A sub-query that gives columns of some types; `ordered` if the order of its rows
+    /// matters.
+    pub(super) fn subquery(&mut self, types: &[Type], ordered: bool) -> Tree {
+        self.spend();
+        let body = self.body(types, ordered, false);
+        tree!(Sort::Query(types.to_vec()); body)
+    }
+
+    /// A sub-query that gives one row at most.
+    pub(super) fn subquery_of_one_row(&mut self, ty: &Type) -> Tree {
+        let types = std::slice::from_ref(ty);
+        let sort = Sort::Query(types.to_vec());
+        if sortable(ty) && self.random.percent(50) {
+            let inner = self.select(types, false);
+            return tree!(sort; inner, " ORDER BY 1 LIMIT 1");
+        }
+        // One group, and so one row.
+        let (from, relations) = self.from();
+        self.scopes.push(Scope {
+            relations,
+            ..Scope::default()
+        });
+        let condition = self.where_clause();
+        if let Some(scope) = self.scopes.last_mut() {
+            scope.grouped = Some(Vec::new());
+            scope.aggregates = true;
+        }
+        let value = match self.aggregate_call(ty) {
+            Some(call) => tree!(Sort::Plain; call),
+            None => {
+                let value = self.constant(ty);
+                tree!(Sort::Plain; value, " FROM (SELECT count(*)")
+            }
+        };
+        let close = if value.to_string().contains(" FROM (SELECT count(*)") {
+            ") AS z"
+        } else {
+            ""
+        };
+        self.scopes.pop();
+        tree!(sort; "SELECT ", value, from, condition, close)
+    }
+
+    /// A sub-query with names for its columns.
+    pub(super) fn named_query(&mut self) -> (Tree, Vec<(String, Type)>) {
+        let many = 1 + self.random.below(3);
+        let types: Vec<Type> = (0..many).map(|_| self.wanted_type()).collect();
+        let query = self.subquery(&types, false);
+        let names = (0..types.len()).map(|at| format!("c{at}"));
+        (query, names.zip(types).collect())
+    }
+
+    fn with(&mut self) -> Tree {
+        let many = 1 + self.random.below(2);
+        let mut items = Vec::new();
+        let mut recursive = "";
+        for _ in 0..many {
+            let name = self.name("cte");
+            if self.random.percent(25) {
+                recursive = "RECURSIVE ";
+                let (item, columns) = self.recursion(&name);
+                items.push(item);
+                let unique = None;
+                self.ctes.push(Relation {
+                    name,
+                    columns,
+                    unique,
+                });
+                continue;
+            }
+            let (query, columns) = self.named_query();
+            let word = self
+                .random
+                .word(&["", "", "MATERIALIZED ", "NOT MATERIALIZED "]);
+            items.push(tree!(Sort::Plain; format!("{name} AS {word}("), query, ")"));
+            let unique = None;
+            self.ctes.push(Relation {
+                name,
+                columns,
+                unique,
+            });
+        }
+        let items = Tree::list(", ", 1, items);
+        tree!(Sort::Optional; "WITH ", recursive, items, " ")
+    }
+
+    fn recursion(&mut self, name: &str) -> (Tree, Vec<(String, Type)>) {
+        let other = self.sortable_type();
+        let word = self.random.word(&["UNION ALL", "UNION"]);
+        let most = 2 + self.random.below(3);
+        let first = self.constant(&other);
+        self.scopes.push(Scope {
+            relations: vec![Relation {
+                name: name.to_owned(),
+                columns: vec![
+                    ("n".to_owned(), Type::Int4),
+                    ("v".to_owned(), other.clone()),
+                ],
+                unique: None,
+            }],
+            ..Scope::default()
+        });
+        let next = self.leaf(&other);
+        self.scopes.pop();
+        let tree = tree!(
+            Sort::Plain;
+            format!("{name} (n, v) AS (SELECT 1, "), first, format!(" {word} SELECT {name}.n + 1, "),
+            next, format!(" FROM {name} WHERE {name}.n < {most})")
+        );
+        (
+            tree,
+            vec![("n".to_owned(), Type::Int4), ("v".to_owned(), other)],
+        )
+    }
+
+    /// SELECTs with set operations, an order and a limit.
+    fn body(&mut self, types: &[Type], ordered: bool, top: bool) -> Tree {
+        let all_sortable = types.iter().all(sortable);
+        let mut body = self.select(types, top);
+        let mut set = false;
+        while all_sortable && self.budget > 0 && self.chance(9, "set-operations") {
+            set = true;
+            let word = self.random.word(&[
+                "UNION",
+                "UNION ALL",
+                "INTERSECT",
+                "INTERSECT ALL",
+                "EXCEPT",
+                "EXCEPT ALL",
+            ]);
+            let right = self.select(types, false);
+            body = match self.random.percent(20) {
+                true => tree!(Sort::Query(types.to_vec()); "(", body, ") ", word, " (", right, ")"),
+                false => tree!(Sort::Query(types.to_vec()); body, " ", word, " ", right),
+            };
+        }
+        let _ = set;
+        let wants_limit = self.chance(10, "order-limit");
+        if !all_sortable || !(ordered || wants_limit || self.random.percent(20)) {
+            return body;
+        }
+        let keys = (1..=types.len()).map(|at| {
+            let direction =
+                self.random
+                    .word(&["", "", " DESC", " NULLS FIRST", " DESC NULLS LAST", " ASC"]);
+            format!("{at}{direction}")
+        });
+        let keys = keys.collect::<Vec<_>>().join(", ");
+        let limit = match wants_limit {
+            false => String::new(),
+            true => {
+                let (limit, offset) = (self.random.below(5), self.random.below(3));
+                let words = [
+                    format!(" LIMIT {limit}"),
+                    format!(" LIMIT {limit} OFFSET {offset}"),
+                    format!(" OFFSET {offset}"),
+                    format!(" FETCH FIRST {limit} ROWS ONLY"),
+                    format!(" OFFSET {offset} ROWS FETCH NEXT {limit} ROWS WITH TIES"),
+                    " LIMIT ALL".to_owned(),
+                ];
+                self.random.pick(&words).cloned().unwrap_or_default()
+            }
+        };
+        let sort = if ordered { Sort::Plain } else { Sort::Optional };
+        let order = tree!(sort; format!(" ORDER BY {keys}{limit}"));
+        tree!(Sort::Plain; body, order)
+    }
+
+    pub(super) fn where_clause(&mut self) -> Tree {
+        if !self.random.percent(55) {
+            return Tree::nothing();
+        }
+        let condition = self.condition();
+        tree!(Sort::Optional; " WHERE ", condition)
+    }
+
+    /// One SELECT.
+    fn select(&mut self, types: &[Type], top: bool) -> Tree {
+        let sort = Sort::Query(types.to_vec());
+        let (from, relations) = self.from();
+        self.scopes.push(Scope {
+            relations,
+            ..Scope::default()
+        });
+        let condition = self.where_clause();
+        let scope = self.scope();
+        let grouped = !scope.relations.is_empty() && self.chance(22, "grouping-sets");
+        let (group, having) = match grouped {
+            true => self.group(),
+            false => {
+                if let Some(scope) = self.scopes.last_mut() {
+                    scope.windows = true;
+                }
+                (Tree::nothing(), Tree::nothing())
+            }
+        };
+        let mut items = Vec::new();
+        for (at, ty) in types.iter().enumerate() {
+            let value = self.expr(ty);
+            let name = match top && self.random.percent(50) {
+                true => String::new(),
+                false => format!(" AS c{at}"),
+            };
+            items.push(tree!(Sort::Plain; value, name));
+        }
+        let all_sortable = types.iter().all(sortable);
+        let distinct = match all_sortable && self.random.percent(9) {
+            true => tree!(Sort::Optional; "DISTINCT "),
+            false => Tree::nothing(),
+        };
+        let unique = scope.unique().filter(|unique| !unique.is_empty());
+        self.scopes.pop();
+        let least = if top { 1 } else { types.len() };
+        let items = Tree::list(", ", least, items);
+        let select =
+            tree!(sort.clone(); "SELECT ", distinct, items, from, condition, group, having);
+        // DISTINCT ON keeps the first row of an order, which must be total.
+        match (unique, grouped, all_sortable && self.random.percent(5)) {
+            (Some(unique), false, true) if !select.to_string().starts_with("SELECT DISTINCT") => {
+                self.distinct_on(select, &scope, &unique)
+            }
+            _ => select,
+        }
+    }
+
+    fn distinct_on(&mut self, mut select: Tree, scope: &Scope, unique: &[String]) -> Tree {
+        let columns = scope.columns();
+        let columns: Vec<_> = columns.into_iter().filter(|(_, ty)| sortable(ty)).collect();
+        let Some((column, _)) = self.random.pick(&columns).cloned() else {
+            return select;
+        };
+        if let Some(super::tree::Part::Text(text)) = select.parts.first_mut() {
+            *text = format!("SELECT DISTINCT ON ({column}) ");
+        }
+        let order = format!(" ORDER BY {column}, {}", unique.join(", "));
+        let name = self.name("o");
+        tree!(select.sort.clone(); "SELECT * FROM (", select, order, format!(") AS {name}"))
+    }
+
+    /// GROUP BY and HAVING; the scope is one of groups afterwards.
+    fn group(&mut self) -> (Tree, Tree) {
+        let columns = self.scope().columns();
+        let columns: Vec<_> = columns.into_iter().filter(|(_, ty)| sortable(ty)).collect();
+        let mut keys: Vec<(String, Type)> = Vec::new();
+        for _ in 0..self.random.below(3) {
+            let key = match self.random.percent(80) {
+                true => self.random.pick(&columns).cloned(),
+                false => {
+                    let ty = self.sortable_type();
+                    let saved = self.budget;
+                    self.budget = self.budget.min(2);
+                    let text = self.expr(&ty).to_string();
+                    self.budget = saved.saturating_sub(2);
+                    // A key without columns is a constant, or names a place.
+                    let reads = columns.iter().any(|(column, _)| text.contains(column));
+                    (reads && !text.contains("SELECT")).then_some((text, ty))
+                }
+            };
+            keys.extend(key.filter(|key| !keys.contains(key)));
+        }
+        let texts: Vec<String> = keys.iter().map(|(text, _)| text.clone()).collect();
+        let all = texts.join(", ");
+        let clause = match (keys.len(), self.random.below(10)) {
+            (0, 0..=5) => String::new(),
+            (0, _) => " GROUP BY ()".to_owned(),
+            (_, 0..=4) => format!(" GROUP BY {all}"),
+            (_, 5) => format!(" GROUP BY ROLLUP ({all})"),
+            (_, 6) => format!(" GROUP BY CUBE ({all})"),
+            (1, _) => format!(" GROUP BY GROUPING SETS (({all}), ())"),
+            (_, 7) => format!(
+                " GROUP BY GROUPING SETS (({}), ({}), ())",
+                texts[0], texts[1]
+            ),
+            (_, 8) => format!(" GROUP BY {}, ROLLUP ({})", texts[0], texts[1]),
+            _ => format!(" GROUP BY GROUPING SETS (({all}), ({}))", texts[0]),
+        };
+        let clause = tree!(Sort::Plain; clause);
+        if let Some(scope) = self.scopes.last_mut() {
+            if !keys.is_empty() {
+                keys.push((format!("grouping({all})"), Type::Int4));
+            }
+            scope.grouped = Some(keys);
+            scope.aggregates = true;
+        }
+        let having = match self.random.percent(25) {
+            true => {
+                let condition = self.condition();
+                tree!(Sort::Optional; " HAVING ", condition)
+            }
+            false => Tree::nothing(),
+        };
+        if let Some(scope) = self.scopes.last_mut() {
+            scope.windows = true;
+        }
+        (clause, having)
+    }
+}

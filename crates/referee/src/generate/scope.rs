@@ -1,0 +1,91 @@
+//! Columns in sight.
+
+use freestone_frontend::types::Type;
+
+use super::Generator;
+
+/// A relation of FROM.
+#[derive(Clone, Debug)]
+pub(super) struct Relation {
+    /// The name by which its columns go.
+    pub name: String,
+    /// Its columns.
+    pub columns: Vec<(String, Type)>,
+    /// A column that tells its rows apart.
+    pub unique: Option<String>,
+}
+
+/// The columns and the rights of a query's expressions.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Scope {
+    /// The relations of FROM.
+    pub relations: Vec<Relation>,
+    /// In a grouped query: the expressions that stand for a group.
+    pub grouped: Option<Vec<(String, Type)>>,
+    /// Whether aggregates may be called.
+    pub aggregates: bool,
+    /// Whether window functions may be called.
+    pub windows: bool,
+}
+
+impl Scope {
+    /// Columns, or groups' keys, by their texts.
+    pub fn leaves(&self) -> Vec<(String, Type)> {
+        match &self.grouped {
+            Some(keys) => keys.clone(),
+            None => self.columns(),
+        }
+    }
+
+    /// Columns of the relations.
+    pub fn columns(&self) -> Vec<(String, Type)> {
+        let relations = self.relations.iter();
+        let columns = relations.flat_map(|relation| {
+            let columns = relation.columns.iter();
+            columns.map(|(column, ty)| (format!("{}.{column}", relation.name), ty.clone()))
+        });
+        columns.collect()
+    }
+
+    /// Columns that tell the rows apart, if each relation has one.
+    pub fn unique(&self) -> Option<Vec<String>> {
+        let relations = self.relations.iter();
+        let unique = relations.map(|relation| {
+            let column = relation.unique.as_ref()?;
+            Some(format!("{}.{column}", relation.name))
+        });
+        unique.collect()
+    }
+}
+
+impl Generator<'_> {
+    /// A column in sight of a type, mostly of the innermost query.
+    pub(super) fn column_of(&mut self, ty: &Type) -> Option<String> {
+        let outer = self.scopes.len() > 1 && self.random.percent(25);
+        let scopes = self.scopes.len();
+        let at = match outer {
+            true => self.random.below(scopes - 1),
+            false => scopes.checked_sub(1)?,
+        };
+        let leaves = self.scopes.get(at)?.leaves();
+        let fitting: Vec<_> = leaves.into_iter().filter(|(_, of)| of == ty).collect();
+        self.random.pick(&fitting).map(|(text, _)| text.clone())
+    }
+
+    /// A type to ask an expression for: often that of a column in sight.
+    pub(super) fn wanted_type(&mut self) -> Type {
+        let leaves = self.scopes.last().map(Scope::leaves).unwrap_or_default();
+        match self.random.percent(65) {
+            true => match self.random.pick(&leaves) {
+                Some((_, ty)) => ty.clone(),
+                None => super::values::any_type(&mut self.random),
+            },
+            false => super::values::any_type(&mut self.random),
+        }
+    }
+
+    /// The innermost scope.
+    pub(super) fn scope(&self) -> Scope {
+        self.scopes.last().cloned().unwrap_or_default()
+    }
+}

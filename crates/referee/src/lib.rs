@@ -1,0 +1,31 @@
+//! Whether Freestone answers as PostgreSQL does.
+//!
+//! The referee asks both the same statements and compares rows, types, order and SQLSTATE.
+//!
+//! | module | holds |
+//! |---|---|
+//! | `random` | numbers that a seed repeats |
+//! | `answer` | answers, and the sides that give them |
+//! | `psql` | a server, asked through a `psql` child process |
+//! | `front` | Freestone's language front in this process, with tables in memory |
+//! | `compare` | whether two answers are the same, and the differences that are wanted |
+//! | `coverage` | which names of the documentation the corpus has |
+//! | `contest` | random statements that both sides answer |
+//! | `shrink` | statements and tables are made smaller |
+//! | `laws` | laws that need no other database |
+//! | `generate` | random tables and statements |
+//! | `corpus` | statements of our own with PostgreSQL's recorded answers |
+//!
+//! It measures no speed, and it writes to temporary tables only.
+
+pub mod answer;
+pub mod compare;
+pub mod contest;
+pub mod corpus;
+pub mod coverage;
+pub mod front;
+pub mod generate;
+pub mod laws;
+pub mod psql;
+pub mod random;
+pub mod shrink;

@@ -1,0 +1,292 @@
+//! `referee`: asks Freestone and PostgreSQL the same statements.
+
+use std::io;
+use std::process::ExitCode;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use freestone_referee::answer::{Answer, Side};
+use freestone_referee::contest::{Contest, Kind, Rules};
+use freestone_referee::corpus;
+use freestone_referee::coverage;
+use freestone_referee::front::Front;
+use freestone_referee::generate::signatures::Signatures;
+use freestone_referee::generate::{Generator, Table};
+use freestone_referee::laws;
+use freestone_referee::psql::Psql;
+
+const USAGE: &str = "\
+referee corpus [--record] [--chapter NAME] [side]
+    asks the recorded statements; --record asks PostgreSQL and writes its answers
+referee coverage
+    which functions, operators and clauses of PostgreSQL's documentation the corpus has
+referee generate [--statements N] [--seed S] [--chapter NAME] [--jobs N] [--most N] [side]
+    asks random statements of both sides and reports each kind of difference once
+referee laws [--statements N] [--seed S] [side]
+    asks random statements of one side that must agree with each other
+referee show [--statements N] [--seed S] [--chapter NAME]
+    prints a case of random statements
+referee ask [side]
+    answers the statements of standard input
+
+side: --front (default), --freestone HOST PORT, --theirs (PostgreSQL)
+PostgreSQL: --postgres HOST PORT (default: PGHOST and PGPORT; user postgres)";
+
+/// The program's arguments.
+struct Options {
+    words: Vec<String>,
+}
+
+impl Options {
+    fn flag(&self, name: &str) -> bool {
+        self.words.iter().any(|word| word == name)
+    }
+
+    /// The `n`th word after a flag.
+    fn after(&self, name: &str, n: usize) -> Option<&str> {
+        let at = self.words.iter().position(|word| word == name)?;
+        self.words.get(at + n).map(String::as_str)
+    }
+
+    fn number(&self, name: &str, default: usize) -> usize {
+        let given = self.after(name, 1).and_then(|word| word.parse().ok());
+        given.unwrap_or(default)
+    }
+
+    fn server(&self, name: &str) -> Option<Vec<String>> {
+        let host = self.after(name, 1)?;
+        let port = self.after(name, 2)?;
+        let words = ["-h", host, "-p", port, "-U", "postgres", "postgres"];
+        Some(words.map(str::to_owned).to_vec())
+    }
+
+    fn postgres(&self) -> io::Result<Psql> {
+        let given = self.server("--postgres");
+        let given = given.unwrap_or_else(|| vec!["-U".to_owned(), "postgres".to_owned()]);
+        Psql::start(&given)
+    }
+
+    fn ours(&self) -> io::Result<Box<dyn Side>> {
+        if self.flag("--theirs") {
+            return Ok(Box::new(self.postgres()?));
+        }
+        Ok(match self.server("--freestone") {
+            Some(server) => Box::new(Psql::start(&server)?),
+            None => Box::new(Front::default()),
+        })
+    }
+}
+
+fn main() -> ExitCode {
+    let options = Options {
+        words: std::env::args().skip(1).collect(),
+    };
+    // Deep statements are walked by recursion.
+    let worker = std::thread::Builder::new().stack_size(1 << 30);
+    let worker = worker
+        .spawn(move || work(&options))
+        .map(std::thread::JoinHandle::join);
+    match worker {
+        Ok(Ok(Ok(true))) => ExitCode::SUCCESS,
+        Ok(Ok(Err(error))) => {
+            eprintln!("referee: {error}");
+            ExitCode::FAILURE
+        }
+        _ => ExitCode::FAILURE,
+    }
+}
+
+fn work(options: &Options) -> io::Result<bool> {
+    match options.words.first().map(String::as_str) {
+        Some("corpus") => check(options),
+        Some("coverage") => coverage(),
+        Some("generate") => generate(options),
+        Some("laws") => test_laws(options),
+        Some("show") => show(options),
+        Some("ask") => ask(options),
+        _ => {
+            eprintln!("{USAGE}");
+            Ok(false)
+        }
+    }
+}
+
+fn check(options: &Options) -> io::Result<bool> {
+    let files = corpus::files(&corpus::folder(), options.after("--chapter", 1))?;
+    if options.flag("--record") {
+        let mut postgres = options.postgres()?;
+        for file in files {
+            let count = corpus::record(&file, &mut postgres)?;
+            println!("{count:5} {}", file.display());
+        }
+        return Ok(true);
+    }
+    let mut side = options.ours()?;
+    let open = corpus::known(&corpus::folder())?;
+    let (mut asked, mut missed, mut known) = (0, 0, 0);
+    for file in files {
+        let (count, misses) = corpus::check(&file, side.as_mut())?;
+        asked += count;
+        for miss in misses {
+            if open.contains(&miss.statement) {
+                known += 1;
+                continue;
+            }
+            missed += 1;
+            println!("-- {}: {}", file.display(), miss.difference.fingerprint());
+            println!("{};", miss.statement);
+            println!("-- PostgreSQL:\n{}", shown(&miss.theirs));
+            println!("-- Freestone:\n{}\n", shown(&miss.ours));
+        }
+    }
+    println!("{asked} statements, {missed} differences, {known} known");
+    Ok(missed == 0)
+}
+
+fn test_laws(options: &Options) -> io::Result<bool> {
+    std::panic::set_hook(Box::new(|_| {}));
+    let statements = options.number("--statements", 10_000);
+    let seed = options.number("--seed", 1) as u64;
+    let mut side = options.ours()?;
+    let verdict = laws::test(side.as_mut(), &Signatures::read(), statements, seed)?;
+    for breach in &verdict.breaches {
+        for statement in &breach.setup {
+            println!("{statement};");
+        }
+        for (statement, answer) in breach.statements.iter().zip(&breach.answers) {
+            println!("{statement};\n{}", shown(answer));
+        }
+        println!();
+    }
+    println!(
+        "{} statements, {} queries tested, {} laws broken",
+        verdict.asked,
+        verdict.tested,
+        verdict.breaches.len()
+    );
+    Ok(verdict.breaches.is_empty())
+}
+
+fn coverage() -> io::Result<bool> {
+    let mut complete = true;
+    println!(
+        "{:16} {:>7} {:>7} {:>7}",
+        "chapter", "covered", "missing", "refused"
+    );
+    for chapter in coverage::chapters(&corpus::folder())? {
+        let counts = [&chapter.covered, &chapter.missing, &chapter.refused].map(Vec::len);
+        let [covered, missing, refused] = counts;
+        println!("{:16} {covered:7} {missing:7} {refused:7}", chapter.name);
+        for name in &chapter.missing {
+            complete = false;
+            println!("    missing: {name}");
+        }
+        for name in &chapter.refused {
+            println!("    refused: {name}");
+        }
+    }
+    Ok(complete)
+}
+
+fn show(options: &Options) -> io::Result<bool> {
+    let signatures = Signatures::read();
+    let seed = options.number("--seed", 1) as u64;
+    let mut generator = Generator::new(seed, &signatures);
+    generator = generator.with_chapter(options.after("--chapter", 1));
+    let case = generator.case(options.number("--statements", 20));
+    for statement in case.tables.iter().flat_map(Table::setup) {
+        println!("{statement};");
+    }
+    for statement in &case.statements {
+        println!("{statement};");
+    }
+    Ok(true)
+}
+
+fn generate(options: &Options) -> io::Result<bool> {
+    // A panic of the front is an answer; its message would drown the report.
+    std::panic::set_hook(Box::new(|_| {}));
+    let rules = Rules {
+        statements: options.number("--statements", 10_000),
+        seed: options.number("--seed", 1) as u64,
+        chapter: options.after("--chapter", 1).map(str::to_owned),
+        most: options.number("--most", 300),
+    };
+    let started = std::time::Instant::now();
+    let report = |kind: &Kind| {
+        println!("-- {}", kind.fingerprint);
+        for statement in &kind.setup {
+            println!("{statement};");
+        }
+        println!("{};", kind.statement);
+        println!("-- PostgreSQL:\n{}", shown(&kind.theirs));
+        println!("-- Freestone:\n{}\n", shown(&kind.ours));
+    };
+    let contest = Contest::new(rules, &report);
+    let signatures = Signatures::read();
+    let work = || {
+        let mut theirs = options.postgres()?;
+        let mut ours = options.ours()?;
+        contest.work(&mut theirs, ours.as_mut(), &signatures)
+    };
+    std::thread::scope(|scope| {
+        let mut workers = Vec::new();
+        for _ in 0..options.number("--jobs", 2).max(1) {
+            let worker = std::thread::Builder::new().stack_size(1 << 30);
+            workers.push(worker.spawn_scoped(scope, work)?);
+        }
+        for worker in workers {
+            let gone = |_| io::Error::other("a worker panicked");
+            worker.join().map_err(gone)??;
+        }
+        io::Result::Ok(())
+    })?;
+    let counts = &contest.counts;
+    let of = |count: &AtomicUsize| count.load(Ordering::Relaxed);
+    println!(
+        "{} statements in {} s: {} accepted by both, {} refused by both, {} differences of {} \
+         kinds, {} wanted differences",
+        of(&counts.asked),
+        started.elapsed().as_secs(),
+        of(&counts.accepted),
+        of(&counts.refused),
+        of(&counts.differing),
+        contest.kinds(),
+        of(&counts.wanted),
+    );
+    if options.flag("--errors") {
+        for (error, times) in contest.errors().iter().take(60) {
+            println!("{times:6} {error}");
+        }
+    }
+    Ok(of(&counts.differing) == 0)
+}
+
+fn ask(options: &Options) -> io::Result<bool> {
+    let text = io::read_to_string(io::stdin())?;
+    let mut side = options.ours()?;
+    for statement in corpus::statements(&text) {
+        for answer in side.ask(&[statement], true)? {
+            println!("{}", shown(&answer));
+        }
+    }
+    Ok(true)
+}
+
+/// An answer as text.
+fn shown(answer: &Answer) -> String {
+    let mut lines = Vec::new();
+    if let Some(columns) = &answer.columns {
+        let columns = columns.iter().map(|(name, ty)| format!("{name} {ty}"));
+        lines.push(columns.collect::<Vec<_>>().join(" | "));
+    }
+    match &answer.rows {
+        Err(failure) => lines.push(format!("ERROR {}: {}", failure.sqlstate, failure.message)),
+        Ok(rows) => {
+            for row in rows {
+                let cells = row.iter().map(|cell| cell.as_deref().unwrap_or("∅"));
+                lines.push(cells.collect::<Vec<_>>().join("|"));
+            }
+        }
+    }
+    lines.join("\n")
+}
