@@ -1,6 +1,8 @@
 //! Values that a client sends for the parameters of a statement.
 
-use arrow::array::{Array, Date32Array, Time64MicrosecondArray, TimestampMicrosecondArray};
+use arrow::array::{
+    Array, Date32Array, FixedSizeBinaryArray, Time64MicrosecondArray, TimestampMicrosecondArray,
+};
 use freestone::{Cells, Error, Parameter, Result};
 
 use crate::arrays;
@@ -113,6 +115,21 @@ pub(crate) fn binary(bytes: &[u8], oid: Oid) -> Result<Option<Parameter>> {
         Oid::TIME => sized(8)
             .filter(|micros| (0..=DAY).contains(micros))
             .and_then(|micros| shown(&Time64MicrosecondArray::from(vec![micros]))),
+        Oid::TIMETZ => match bytes.len() {
+            12 => {
+                // Both numbers have their bytes the other way round.
+                let (micros, west) = bytes.split_at(8);
+                let value: Vec<u8> = micros
+                    .iter()
+                    .rev()
+                    .chain(west.iter().rev())
+                    .copied()
+                    .collect();
+                let whole = FixedSizeBinaryArray::try_from_iter([value].into_iter());
+                whole.ok().and_then(|array| shown(&array))
+            }
+            _ => None,
+        },
         Oid::TIMESTAMP => sized(8).and_then(|micros| timestamp(micros, None)),
         Oid::TIMESTAMPTZ => sized(8).and_then(|micros| timestamp(micros, Some("+00:00"))),
         Oid::INTERVAL => interval(bytes),
