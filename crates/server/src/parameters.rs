@@ -205,6 +205,9 @@ mod tests {
             "2000-01-01 00:00:01.5+00"
         );
         assert_eq!(text(Oid::TIME, &micros(3_661_000_001)), "01:01:01.000001");
+        let mut zoned = micros(3_661_000_000).to_vec();
+        zoned.extend_from_slice(&(-7_200_i32).to_be_bytes());
+        assert_eq!(text(Oid::TIMETZ, &zoned), "01:01:01+02");
         let mut bytes = micros(-1_500_000).to_vec();
         bytes.extend_from_slice(&3_i32.to_be_bytes());
         bytes.extend_from_slice(&14_i32.to_be_bytes());
