@@ -11,6 +11,8 @@ const NEGATIVE: u16 = 0x4000;
 const NAN: u16 = 0xC000;
 const INFINITY: u16 = 0xD000;
 const NEGATIVE_INFINITY: u16 = 0xF000;
+/// The places that PostgreSQL writes of the infinities.
+const INFINITE_PLACES: u16 = 32;
 
 /// Writes `value` × 10^-`scale`.
 pub(crate) fn write(value: i128, scale: i8, out: &mut Vec<u8>) {
@@ -55,19 +57,19 @@ pub(crate) fn write(value: i128, scale: i8, out: &mut Vec<u8>) {
 
 /// Writes a number of its digits, as SQL shows it; what is none is written as NaN.
 pub(crate) fn write_text(text: &str, out: &mut BytesMut) {
-    let special = match text {
-        "Infinity" => Some(INFINITY),
-        "-Infinity" => Some(NEGATIVE_INFINITY),
-        _ => None,
-    };
+    match text {
+        "Infinity" => return put_head(0, 0, INFINITY, INFINITE_PLACES, out),
+        "-Infinity" => return put_head(0, 0, NEGATIVE_INFINITY, INFINITE_PLACES, out),
+        _ => {}
+    }
     let (sign, digits) = match text.strip_prefix('-') {
         Some(digits) => (NEGATIVE, digits),
         None => (0, text),
     };
     let (whole, fraction) = digits.split_once('.').unwrap_or((digits, ""));
     let all = whole.bytes().chain(fraction.bytes());
-    if special.is_some() || digits.is_empty() || !all.clone().all(|byte| byte.is_ascii_digit()) {
-        return put_head(0, 0, special.unwrap_or(NAN), 0, out);
+    if digits.is_empty() || !all.clone().all(|byte| byte.is_ascii_digit()) {
+        return put_head(0, 0, NAN, 0, out);
     }
     // Whole digits to the base 10,000 on both sides of the point.
     let places = PLACES as usize;
@@ -187,8 +189,8 @@ mod tests {
         let expected = bytes(&[2, 0, 0, 16, 25, 5000]);
         assert_eq!(written("25.5000000000000000"), expected);
         assert_eq!(written("NaN"), bytes(&[0, 0, 0xC000, 0]));
-        assert_eq!(written("Infinity"), bytes(&[0, 0, 0xD000, 0]));
-        assert_eq!(written("-Infinity"), bytes(&[0, 0, 0xF000, 0]));
+        assert_eq!(written("Infinity"), bytes(&[0, 0, 0xD000, 32]));
+        assert_eq!(written("-Infinity"), bytes(&[0, 0, 0xF000, 32]));
         for text in [
             "1",
             "-12.340",

@@ -372,3 +372,45 @@ fn binary_of_kind<'a>(array: &'a dyn Array) -> Writer<'a> {
         _ => text(array),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use arrow::array::{
+        FixedSizeBinaryArray, Int32Array, Int64Array, StringViewArray, StructArray,
+    };
+    use arrow::datatypes::Field;
+
+    use super::*;
+
+    fn hex(array: impl Array, said: Option<&str>) -> String {
+        let mut out = BytesMut::new();
+        binary(&array, said)(0, &mut out);
+        out.iter().map(|byte| format!("{byte:02x}")).collect()
+    }
+
+    /// As PostgreSQL's functions `numeric_send`, `jsonb_send` and so on give them.
+    #[test]
+    fn values_have_the_bytes_of_the_types_that_are_said() {
+        let number = StringViewArray::from(vec!["-1234567.89"]);
+        assert_eq!(hex(number, Some("numeric")), "0003000140000002007b11d722c4");
+        let json = StringViewArray::from(vec!["{\"a\": 1}"]);
+        assert_eq!(hex(json, Some("jsonb")), "017b2261223a20317d");
+        let object = Int64Array::from(vec![16_384]);
+        assert_eq!(hex(object, Some("oid")), "00004000");
+        let mut time = 3_661_500_000_i64.to_le_bytes().to_vec();
+        time.extend_from_slice(&(-7_200_i32).to_le_bytes());
+        let time = FixedSizeBinaryArray::try_from_iter([time].into_iter()).unwrap();
+        assert_eq!(hex(time, None), "00000000da3e0e60ffffe3e0");
+    }
+
+    #[test]
+    fn records_have_their_fields_with_types() {
+        let field = |name| Arc::new(Field::new(name, DataType::Int32, true));
+        let number: ArrayRef = Arc::new(Int32Array::from(vec![1]));
+        let missing: ArrayRef = Arc::new(Int32Array::from(vec![None]));
+        let records = StructArray::from(vec![(field("a"), number), (field("b"), missing)]);
+        let expected = "00000002000000170000000400000001\
+                        00000017ffffffff";
+        assert_eq!(hex(records, Some("record")), expected);
+    }
+}
