@@ -19,6 +19,19 @@ use freestone_storage::ColumnType;
 
 use crate::error::{Error, Result};
 
+/// The Arrow type that stands for a column's where clients are told what to send.
+pub(crate) fn parameter_kind(kind: &ColumnType) -> DataType {
+    match kind {
+        ColumnType::Numeric => DataType::Decimal128(DECIMAL_DIGITS, 10),
+        ColumnType::Json | ColumnType::Jsonb => JSON,
+        ColumnType::Array { element, dims } => {
+            let element = parameter_kind(&(*element).into());
+            (0..*dims).fold(element, |kind, _| DataType::new_list(kind, true))
+        }
+        kind => kind.arrow(),
+    }
+}
+
 /// Most digits of a DECIMAL.
 pub(crate) const DECIMAL_DIGITS: u8 = 38;
 

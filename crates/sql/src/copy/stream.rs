@@ -22,6 +22,7 @@ use crate::plan::names::{fold, table_name};
 use crate::run::Run;
 use crate::session::{Outcome, Rows, Session};
 use crate::statement::Statement;
+use crate::types::parameter_kind;
 
 /// Longest line of a client's, in bytes: it is in memory until its end has come.
 const LINE_BYTES: usize = 64 << 20;
@@ -137,14 +138,17 @@ impl CopyStream {
         let table = run.stored_table(&table_name(name)?)?;
         let all = &table.schema.columns;
         if columns.is_empty() {
-            return Ok(all.iter().map(|column| column.kind.arrow()).collect());
+            return Ok(all
+                .iter()
+                .map(|column| parameter_kind(&column.kind))
+                .collect());
         }
         let kinds = columns.iter().map(|column| {
             let place = table.schema.index_of(&fold(column)).ok_or_else(|| {
                 let message = format!("column \"{column}\" of \"{name}\" does not exist");
                 Error::new("42703", message)
             })?;
-            Ok(all[place].kind.arrow())
+            Ok(parameter_kind(&all[place].kind))
         });
         kinds.collect()
     }
