@@ -56,12 +56,15 @@ pub fn files(folder: &Path, chapter: Option<&str>) -> io::Result<Vec<PathBuf>> {
     Ok(files)
 }
 
-/// Statements whose differences are known and still to be mended, from `corpus/open.sql`.
+/// Statements whose differences are known: still to be mended (`corpus/open.sql`), or wanted
+/// (`corpus/wanted.sql`).
 ///
 /// # Errors
 /// The file cannot be read.
-pub fn open(folder: &Path) -> io::Result<Vec<String>> {
-    Ok(statements(&fs::read_to_string(folder.join("open.sql"))?))
+pub fn known(folder: &Path) -> io::Result<Vec<String>> {
+    let mut known = statements(&fs::read_to_string(folder.join("open.sql"))?);
+    known.extend(statements(&fs::read_to_string(folder.join("wanted.sql"))?));
+    Ok(known)
 }
 
 /// The statements of a text: a semicolon at the end of a line ends one, and lines that begin

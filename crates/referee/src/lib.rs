@@ -9,6 +9,7 @@
 //! | `psql` | a server, asked through a `psql` child process |
 //! | `front` | Freestone's language front in this process, with tables in memory |
 //! | `compare` | whether two answers are the same, and the differences that are wanted |
+//! | `coverage` | which names of the documentation the corpus has |
 //! | `contest` | random statements that both sides answer |
 //! | `shrink` | statements and tables are made smaller |
 //! | `laws` | laws that need no other database |
@@ -21,6 +22,7 @@ pub mod answer;
 pub mod compare;
 pub mod contest;
 pub mod corpus;
+pub mod coverage;
 pub mod front;
 pub mod generate;
 pub mod laws;

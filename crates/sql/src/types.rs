@@ -318,6 +318,28 @@ pub const JSON: DataType = DataType::LargeUtf8;
 /// written as `1 2`.
 pub const VECTOR: &str = "vector";
 
+/// The key of a field's metadata under which its SQL type stands, as `format_type` names it.
+pub const TYPE_KEY: &str = "freestone.type";
+
+/// The SQL type that a field says in its metadata.
+pub fn said_type(field: &Field) -> Option<&str> {
+    field.metadata().get(TYPE_KEY).map(String::as_str)
+}
+
+/// The SQL type of the elements of a list of the type that is said. Arrays of several
+/// dimensions are lists of lists, and all of these have the type of the whole.
+pub fn said_of_elements<'a>(said: Option<&'a str>, item: &'a Field) -> Option<&'a str> {
+    said_type(item).or(match item.data_type() {
+        DataType::List(_) => said,
+        _ => said.and_then(|said| said.strip_suffix("[]")),
+    })
+}
+
+/// What SQL calls the type of a result's column: as its field says, else by its Arrow type.
+pub fn type_name_of(field: &Field) -> String {
+    said_type(field).map_or_else(|| sql_name(field.data_type()), str::to_owned)
+}
+
 /// What SQL calls the type of a result's column, such as `numeric(10,2)`.
 pub fn type_name(arrow: &DataType) -> String {
     sql_name(arrow)
@@ -362,6 +384,8 @@ pub(crate) fn sql_name_of_debug(arrow: &str) -> &'static str {
         "Timestamp" => "timestamp",
         "Interval" | "Duration" => "interval",
         "FixedSizeBinary" if arrow.contains("(16)") => "uuid",
+        "FixedSizeBinary" if arrow.contains("(12)") => "time with time zone",
+        "Struct" => "record",
         "Binary" | "LargeBinary" | "BinaryView" | "FixedSizeBinary" => "bytea",
         "Utf8" | "LargeUtf8" | "Utf8View" => "text",
         _ => "unknown",

@@ -14,6 +14,7 @@ use crate::error::{Error, Result};
 use crate::functions::aggregates::{Aggregate, Kind};
 use crate::functions::{
     Overload, Resolved, Scalar, TableFunction, Unresolved, catalogue, resolve_function,
+    resolve_operator,
 };
 use crate::plan::{AggregateCall, ColumnId, Expr, ExprKind, SortKey, TableCall};
 use crate::types::Type;
@@ -129,16 +130,19 @@ impl Binder<'_> {
             "nullif" => {
                 let values = self.positional(written)?;
                 let [left, right] = two(values, name)?;
+                let right_type = right.ty.clone();
                 let equal = self.binary("=", left.clone(), right)?;
-                // The result has the type by which the values are compared.
-                let left = match &equal.kind {
-                    ExprKind::Call { arguments, .. } => match arguments.first() {
-                        Some(first) if first.ty.is_string() => first.clone(),
-                        _ => left,
-                    },
-                    _ => left,
+                // The result is the left value as the operator takes it.
+                let taken = resolve_operator("=", &[left.ty.clone(), right_type]);
+                let taken = taken
+                    .ok()
+                    .and_then(|found| found.parameters.into_iter().next());
+                let left = match taken {
+                    Some(to) if !to.is_pseudo() && to.base() != left.ty.base() => {
+                        self.coerce(left, &to, Coercion::Implicit)?
+                    }
+                    _ => self.known_expr(left)?,
                 };
-                let left = self.known_expr(left)?;
                 let ty = left.ty.clone();
                 return Ok(Expr::new(
                     ExprKind::Case {

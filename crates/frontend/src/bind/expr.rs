@@ -466,13 +466,28 @@ impl Binder<'_> {
                 value: Value::Number(format!("-{digits}"), false),
                 span: *span,
             };
-            // PostgreSQL reads 2147483648 as a BIGINT, and its negation stays one.
-            if digits == "9223372036854775808" {
-                let positive = self.bind_expr(inner)?;
-                return self.unary(op, positive);
-            }
-            let bound = self.literal(&value)?;
-            return self.coerce(bound, &Type::Int8, Coercion::Implicit);
+            return self.literal(&value);
+        }
+        // A sign binds closer than a power: -2 ^ 2 is 4.
+        if let (
+            sqlparser::ast::UnaryOperator::Minus | sqlparser::ast::UnaryOperator::Plus,
+            Ast::BinaryOp {
+                left,
+                op: power @ sqlparser::ast::BinaryOperator::PGExp,
+                right,
+            },
+        ) = (op, inner)
+        {
+            let signed = Ast::UnaryOp {
+                op: *op,
+                expr: left.clone(),
+            };
+            let whole = Ast::BinaryOp {
+                left: Box::new(signed),
+                op: power.clone(),
+                right: right.clone(),
+            };
+            return self.bind_expr(&whole);
         }
         let operand = self.bind_expr(inner)?;
         self.unary(op, operand)

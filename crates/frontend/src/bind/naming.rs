@@ -48,6 +48,9 @@ fn name_of(expr: &Expr) -> Option<(String, bool)> {
         Expr::Ceil { .. } => strong("ceil"),
         Expr::Floor { .. } => strong("floor"),
         Expr::Position { .. } => strong("position"),
+        Expr::Substring {
+            shorthand: true, ..
+        } => strong("substr"),
         Expr::Substring { .. } => strong("substring"),
         Expr::Overlay { .. } => strong("overlay"),
         Expr::IsNormalized { .. } => strong("is_normalized"),

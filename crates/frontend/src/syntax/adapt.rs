@@ -18,7 +18,7 @@ use sqlparser::tokenizer::{Token, TokenWithSpan, Word};
 use crate::error::{Error, Result};
 
 /// The quote of identifiers that stand for forms: no text has it.
-const QUOTE: char = '\u{1}';
+const QUOTE: char = '`';
 
 /// The beginning of the identifier that stands for EXCLUDE of a frame.
 pub(crate) const EXCLUDE: &str = "exclude ";

@@ -273,14 +273,9 @@ impl Generator<'_> {
                     self.budget = self.budget.min(2);
                     let text = self.expr(&ty).to_string();
                     self.budget = saved.saturating_sub(2);
-                    // A key that names a place or is a literal means something else.
-                    text.contains(".")
-                        .then_some((text, ty))
-                        .filter(|(text, _)| {
-                            text.contains("r")
-                                && !text.contains("SELECT")
-                                && !text.starts_with('\'')
-                        })
+                    // A key without columns is a constant, or names a place.
+                    let reads = columns.iter().any(|(column, _)| text.contains(column));
+                    (reads && !text.contains("SELECT")).then_some((text, ty))
                 }
             };
             keys.extend(key.filter(|key| !keys.contains(key)));

@@ -26,11 +26,12 @@ const LEFT_OUT: [&str; 6] = [
     "filter_null_join_keys",
 ];
 
-/// Rules that come again after those that make work for them.
+/// Rules that come again after those that make work for them: conditions that went down to joins
+/// become their keys at last.
 const AGAIN: [&str; 4] = [
-    "extract_equijoin_predicate",
     "eliminate_cross_join",
     "push_down_filter",
+    "extract_equijoin_predicate",
     "optimize_projections",
 ];
 
@@ -51,11 +52,13 @@ pub(crate) fn optimize(plan: LogicalPlan, state: &SessionState) -> DfResult<Logi
         _ => Some(Arc::clone(rule)),
     };
     rules.extend(all.iter().filter_map(guarded));
-    let many = parts.as_ref().is_none_or(Parts::makes_work);
-    let again = all
-        .iter()
-        .filter(|rule| many && AGAIN.contains(&rule.name()));
-    rules.extend(again.filter_map(guarded));
+    if parts
+        .as_ref()
+        .is_none_or(|parts| parts.makes_work() || parts.has_joins())
+    {
+        let named = |name: &&str| all.iter().find(|rule| rule.name() == *name);
+        rules.extend(AGAIN.iter().filter_map(named).filter_map(guarded));
+    }
     Optimizer::with_rules(rules).optimize(plan, &OnePass::of(state), |_, _| {})
 }
 

@@ -1,7 +1,7 @@
 //! Results as they leave the engine.
 //!
-//! A NUMERIC with a scale for each value, a TIMETZ and arrays of them become text, and CHAR(n)
-//! is filled up with blanks;
+//! A NUMERIC with a scale for each value becomes text and CHAR(n) is filled up with blanks, also
+//! in arrays and records, of which the latter say the types of their fields;
 //! each field says its SQL type in its metadata, from which a server knows what a client is to
 //! be told.
 
@@ -10,9 +10,10 @@ use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
 use datafusion::arrow::array::{
-    Array, ArrayRef, RecordBatch, RecordBatchOptions, StringViewBuilder, cast::AsArray,
+    Array, ArrayRef, ListArray, RecordBatch, RecordBatchOptions, StringViewBuilder, StructArray,
+    cast::AsArray, new_null_array,
 };
-use datafusion::arrow::datatypes::{DataType, Field, FieldRef, Schema, SchemaRef};
+use datafusion::arrow::datatypes::{DataType, Field, FieldRef, Fields, Schema, SchemaRef};
 use datafusion::common::ScalarValue;
 use datafusion::common::metadata::FieldMetadata;
 use datafusion::error::Result as DfResult;
@@ -30,13 +31,11 @@ use futures::StreamExt;
 use super::{Lowered, projected};
 use crate::error::{Error, Result};
 use crate::front::as_text;
-
-/// The key of a field's metadata under which its SQL type stands.
-pub(crate) const TYPE: &str = "freestone.type";
+use crate::types::TYPE_KEY;
 
 /// The SQL type that a field says, as PostgreSQL's `format_type` names it.
 pub(crate) fn type_of(field: &Field) -> Option<String> {
-    field.metadata().get(TYPE).cloned()
+    field.metadata().get(TYPE_KEY).cloned()
 }
 
 /// The plan with its columns as clients are shown them.
@@ -54,7 +53,7 @@ pub(crate) fn output(lowered: Lowered) -> Result<Lowered> {
             true => ScalarUDF::from(Shown::new(ty)).call(vec![Expr::Column(column)]),
             false => Expr::Column(column),
         };
-        let metadata = HashMap::from([(TYPE.to_owned(), ty.to_string())]);
+        let metadata = said(ty);
         exprs.push(Expr::Alias(Alias {
             expr: Box::new(expr),
             relation,
@@ -69,11 +68,11 @@ pub(crate) fn output(lowered: Lowered) -> Result<Lowered> {
     Ok(Lowered { plan, names, types })
 }
 
-/// A value as storage takes it: a NUMERIC with a scale for each value as text.
+/// A value as storage takes it: one whose Arrow form only the front reads as text.
 pub(super) fn storable(value: Expr, ty: &Type) -> Expr {
-    match ty {
-        ty if is_text_outside(ty) => ScalarUDF::from(Shown::new(ty)).call(vec![value]),
-        _ => value,
+    match is_text_outside(ty) {
+        true => ScalarUDF::from(Stored::new(ty)).call(vec![value]),
+        false => value,
     }
 }
 
@@ -95,16 +94,17 @@ pub(crate) fn stored(lowered: Lowered) -> Result<Lowered> {
     Ok(Lowered { plan, names, types })
 }
 
+/// Whether nobody but the front reads the Arrow form of a type.
+fn is_text_outside(ty: &Type) -> bool {
+    matches!(ty.innermost(), Type::Numeric(None) | Type::TimeTz(_))
+}
+
 /// The schema of a result: names and types as the statement has them.
 pub(crate) fn schema(names: &[String], types: &[Type]) -> SchemaRef {
-    let fields = names.iter().zip(types).map(|(name, ty)| {
-        let kind = match ty {
-            ty if is_text_outside(ty) => DataType::Utf8View,
-            other => other.arrow(),
-        };
-        let metadata = HashMap::from([(TYPE.to_owned(), ty.to_string())]);
-        Field::new(name, kind, true).with_metadata(metadata)
-    });
+    let fields = names
+        .iter()
+        .zip(types)
+        .map(|(name, ty)| Field::new(name, kind(ty), true).with_metadata(said(ty)));
     Arc::new(Schema::new(fields.collect::<Vec<_>>()))
 }
 
@@ -126,13 +126,34 @@ pub(crate) fn with_schema(
     Box::pin(RecordBatchStreamAdapter::new(schema, stream))
 }
 
-fn is_shown_otherwise(ty: &Type) -> bool {
-    is_text_outside(ty) || matches!(ty, Type::Char(Some(_)))
+/// The metadata that says a type.
+fn said(ty: &Type) -> HashMap<String, String> {
+    HashMap::from([(TYPE_KEY.to_owned(), ty.to_string())])
 }
 
-/// Whether nobody but the front reads the Arrow form of a type.
-fn is_text_outside(ty: &Type) -> bool {
-    matches!(ty.innermost(), Type::Numeric(None) | Type::TimeTz(_))
+fn is_shown_otherwise(ty: &Type) -> bool {
+    match ty {
+        Type::Numeric(None) | Type::Char(Some(_)) | Type::Record(_) => true,
+        Type::Array(element) => is_shown_otherwise(element),
+        _ => false,
+    }
+}
+
+/// The Arrow type of values as clients are shown them.
+fn kind(ty: &Type) -> DataType {
+    match ty {
+        Type::Numeric(None) => DataType::Utf8View,
+        Type::Array(element) if is_shown_otherwise(element) => {
+            DataType::List(Arc::new(Field::new("item", kind(element), true)))
+        }
+        Type::Record(fields) => {
+            let fields = fields.iter();
+            let fields =
+                fields.map(|(name, ty)| Field::new(name, kind(ty), true).with_metadata(said(ty)));
+            DataType::Struct(fields.collect::<Fields>())
+        }
+        other => other.arrow(),
+    }
 }
 
 /// The form of values that clients are shown.
@@ -169,13 +190,7 @@ impl ScalarUDFImpl for Shown {
     }
 
     fn return_type(&self, _: &[DataType]) -> DfResult<DataType> {
-        Ok(DataType::Utf8View)
-    }
-
-    fn return_field_from_args(&self, _: ReturnFieldArgs<'_>) -> DfResult<FieldRef> {
-        let metadata = HashMap::from([(TYPE.to_owned(), self.ty.to_string())]);
-        let field = Field::new(&self.name, DataType::Utf8View, true);
-        Ok(Arc::new(field.with_metadata(metadata)))
+        Ok(kind(&self.ty))
     }
 
     fn invoke_with_args(&self, args: ScalarFunctionArgs) -> DfResult<ColumnarValue> {
@@ -193,6 +208,35 @@ impl ScalarUDFImpl for Shown {
 }
 
 fn shown(ty: &Type, array: &ArrayRef) -> Result<ArrayRef> {
+    if !is_shown_otherwise(ty) {
+        return Ok(Arc::clone(array));
+    }
+    match (ty, kind(ty)) {
+        _ if *array.data_type() == DataType::Null => {
+            return Ok(new_null_array(&kind(ty), array.len()));
+        }
+        (Type::Array(element), DataType::List(item)) => {
+            let Some(lists) = array.as_list_opt::<i32>() else {
+                return Err(Error::internal(format!("{ty} in {}", array.data_type())));
+            };
+            let values = shown(element, lists.values())?;
+            let (offsets, nulls) = (lists.offsets().clone(), lists.nulls().cloned());
+            let lists = ListArray::try_new(item, offsets, values, nulls)?;
+            return Ok(Arc::new(lists));
+        }
+        (Type::Record(types), DataType::Struct(fields)) => {
+            let Some(records) = array.as_struct_opt() else {
+                return Err(Error::internal(format!("{ty} in {}", array.data_type())));
+            };
+            let pairs = types.iter().zip(records.columns());
+            let columns = pairs.map(|((_, ty), column)| shown(ty, column));
+            let columns = columns.collect::<Result<Vec<ArrayRef>>>()?;
+            let (length, nulls) = (records.len(), records.nulls().cloned());
+            let records = StructArray::try_new_with_length(fields, columns, nulls, length)?;
+            return Ok(Arc::new(records));
+        }
+        _ => {}
+    }
     let mut out = StringViewBuilder::with_capacity(array.len());
     match (ty, array.data_type()) {
         (Type::Numeric(_), DataType::BinaryView) => {
@@ -212,8 +256,61 @@ fn shown(ty: &Type, array: &ArrayRef) -> Result<ArrayRef> {
                 }));
             }
         }
-        (Type::TimeTz(_) | Type::Array(_), _) => return as_text(array, ty),
         (_, other) => return Err(Error::internal(format!("{ty} in {other}"))),
     }
     Ok(Arc::new(out.finish()))
+}
+
+/// The form of values that storage takes: their text.
+#[derive(Debug, PartialEq, Eq)]
+struct Stored {
+    ty: Type,
+    signature: Signature,
+}
+
+impl Hash for Stored {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.ty.hash(state);
+    }
+}
+
+impl Stored {
+    fn new(ty: &Type) -> Self {
+        Self {
+            ty: ty.clone(),
+            signature: Signature::any(1, Volatility::Immutable),
+        }
+    }
+}
+
+impl ScalarUDFImpl for Stored {
+    fn name(&self) -> &str {
+        "stored"
+    }
+
+    fn signature(&self) -> &Signature {
+        &self.signature
+    }
+
+    fn return_type(&self, _: &[DataType]) -> DfResult<DataType> {
+        Ok(DataType::Utf8View)
+    }
+
+    fn return_field_from_args(&self, _: ReturnFieldArgs<'_>) -> DfResult<FieldRef> {
+        let field = Field::new(self.name(), DataType::Utf8View, true);
+        Ok(Arc::new(field.with_metadata(said(&self.ty))))
+    }
+
+    fn invoke_with_args(&self, args: ScalarFunctionArgs) -> DfResult<ColumnarValue> {
+        let [value] = args.args.as_slice() else {
+            return Err(Error::internal("one value is stored").into());
+        };
+        Ok(match value {
+            ColumnarValue::Array(array) => ColumnarValue::Array(as_text(array, &self.ty)?),
+            ColumnarValue::Scalar(value) => {
+                let array = as_text(&value.to_array()?, &self.ty)?;
+                ColumnarValue::Scalar(ScalarValue::try_from_array(&array, 0)?)
+            }
+        })
+    }
 }

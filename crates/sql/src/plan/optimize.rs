@@ -184,6 +184,11 @@ impl Parts {
         }
     }
 
+    /// Whether it has joins.
+    pub(crate) fn has_joins(&self) -> bool {
+        self.join
+    }
+
     /// Whether some rules make work for others before them.
     pub(crate) fn makes_work(&self) -> bool {
         self.subquery || self.set_comparison || self.barrier || self.either && self.join

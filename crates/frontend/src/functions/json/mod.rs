@@ -66,9 +66,12 @@ fn casts(c: &mut Catalogue) {
     c.cast(Text, Json, Context::Explicit, checked);
     c.cast(Text, Jsonb, Context::Explicit, f1::<Str, Str>(normal));
     c.cast(Json, Jsonb, Context::Assignment, f1::<Str, Str>(normal));
-    c.relabel(Jsonb, Json, Context::Assignment);
+    // Functions that build JSON write it by the type of their result, so that these casts must
+    // not change that type.
+    let same = || f1::<Str, Str>(|text| Ok(text.to_owned()));
+    c.cast(Jsonb, Json, Context::Assignment, same());
+    c.cast(Jsonb, Text, Context::Assignment, same());
     c.relabel(Json, Text, Context::Assignment);
-    c.relabel(Jsonb, Text, Context::Assignment);
     let to_bool = f1::<Str, kernel::Bool>(|json| match kind(json) {
         Kind::Bool => Ok(json == "true"),
         other => Err(cannot_cast(other, "boolean")),
