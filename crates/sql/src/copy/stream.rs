@@ -327,7 +327,7 @@ impl Outgoing {
             StreamFormat::Binary => return Err(Error::internal("binary rows are no lines")),
             StreamFormat::Text { delimiter, null } => {
                 if let Some(batch) = &batch {
-                    lines(batch, *delimiter, null, &mut found)?;
+                    lines(batch, *delimiter, null, &mut found);
                 }
             }
         }
