@@ -26,7 +26,7 @@ use crate::plan::relations::Relations;
 use crate::session::OwnOptions;
 
 pub(crate) use convert::{as_text, is_held_as_text, loaded, stored};
-pub(crate) use expression::{COLUMN, lowered_expression, with_types};
+pub(crate) use expression::{COLUMN, Purpose, lowered_expression, with_types};
 pub(crate) use names::{Names, type_of_column};
 pub(crate) use session::session_of;
 
