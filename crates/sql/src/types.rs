@@ -19,6 +19,19 @@ use freestone_storage::ColumnType;
 
 use crate::error::{Error, Result};
 
+/// The Arrow type that stands for a column's where clients are told what to send.
+pub(crate) fn parameter_kind(kind: &ColumnType) -> DataType {
+    match kind {
+        ColumnType::Numeric => DataType::Decimal128(DECIMAL_DIGITS, 10),
+        ColumnType::Json | ColumnType::Jsonb => JSON,
+        ColumnType::Array { element, dims } => {
+            let element = parameter_kind(&(*element).into());
+            (0..*dims).fold(element, |kind, _| DataType::new_list(kind, true))
+        }
+        kind => kind.arrow(),
+    }
+}
+
 /// Most digits of a DECIMAL.
 pub(crate) const DECIMAL_DIGITS: u8 = 38;
 
@@ -148,7 +161,7 @@ pub(crate) fn column_type_of_type(ty: &Type) -> Result<ColumnType> {
         Type::Bool => ColumnType::Boolean,
         Type::Int2 => ColumnType::SmallInt,
         Type::Int4 => ColumnType::Integer,
-        Type::Int8 | Type::Oid => ColumnType::BigInt,
+        Type::Int8 | Type::Oid | Type::Reg(_) => ColumnType::BigInt,
         Type::Float4 => ColumnType::Real,
         Type::Float8 => ColumnType::Double,
         Type::Numeric(None) => ColumnType::Numeric,
@@ -156,7 +169,12 @@ pub(crate) fn column_type_of_type(ty: &Type) -> Result<ColumnType> {
             precision: digits.precision,
             scale: i8::try_from(digits.scale).map_err(|_| none())?,
         },
-        Type::Unknown | Type::Text | Type::Name | Type::Char(None) => ColumnType::Text,
+        Type::Unknown
+        | Type::Text
+        | Type::Name
+        | Type::Char(None)
+        | Type::JsonPath
+        | Type::Enum(_) => ColumnType::Text,
         Type::Varchar(length) => ColumnType::Varchar(*length),
         Type::Char(Some(length)) => ColumnType::Char(*length),
         Type::Bytea => ColumnType::Bytea,
@@ -240,7 +258,7 @@ fn length(kind: &str, length: Option<&CharacterLength>) -> Result<Option<u32>> {
 /// for reading files.
 ///
 /// # Errors
-/// `0A000` for lists, structs and other types that no column has.
+/// `0A000` for structs and other types that no column has.
 pub(crate) fn column_type_of(arrow: &DataType) -> Result<ColumnType> {
     Ok(match arrow {
         DataType::Boolean => ColumnType::Boolean,
@@ -279,6 +297,11 @@ pub(crate) fn column_type_of(arrow: &DataType) -> Result<ColumnType> {
         | DataType::BinaryView
         | DataType::FixedSizeBinary(_) => ColumnType::Bytea,
         DataType::Dictionary(_, values) => column_type_of(values)?,
+        DataType::List(item) | DataType::LargeList(item) | DataType::FixedSizeList(item, _)
+            if let Some(array) = array_of(column_type_of(item.data_type())?) =>
+        {
+            array
+        }
         other => {
             return Err(Error::unsupported(format!(
                 "a column cannot have the type {}",

@@ -4,22 +4,12 @@ use datafusion::arrow::array::RecordBatch;
 use datafusion::arrow::datatypes::DataType;
 
 use super::stream::Lines;
-use crate::error::Result;
-use crate::front;
 use crate::values::Cells;
 
 /// Rows in PostgreSQL's text format.
-///
-/// # Errors
-/// Those of writing arrays as text.
-pub(super) fn lines(
-    batch: &RecordBatch,
-    delimiter: u8,
-    null: &str,
-    found: &mut Lines,
-) -> Result<()> {
-    let columns = front::lists_as_text(batch.columns())?;
-    let columns: Vec<(Cells<'_>, bool)> = columns
+pub(super) fn lines(batch: &RecordBatch, delimiter: u8, null: &str, found: &mut Lines) {
+    let columns: Vec<(Cells<'_>, bool)> = batch
+        .columns()
         .iter()
         .map(|array| (Cells::new(array), *array.data_type() == DataType::Boolean))
         .collect();
@@ -57,7 +47,6 @@ pub(super) fn lines(
         out.push(b'\n');
         found.ends.push(out.len());
     }
-    Ok(())
 }
 
 /// A line of the text format as one of CSV: every value quoted, NULL not.

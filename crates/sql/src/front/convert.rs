@@ -129,18 +129,3 @@ pub(crate) fn stored(array: &ArrayRef, kind: &ColumnType) -> Result<ArrayRef, Ba
 pub(crate) fn as_text(array: &ArrayRef, ty: &Type) -> Result<ArrayRef> {
     convert(array, ty, &Type::Text, &STORED)
 }
-
-/// Columns of a result with lists as text, in braces.
-///
-/// # Errors
-/// Those of the output function.
-pub(crate) fn lists_as_text(columns: &[ArrayRef]) -> Result<Vec<ArrayRef>> {
-    let columns = columns.iter().map(|array| match array.data_type() {
-        DataType::List(_) => {
-            let field = Field::new("", array.data_type().clone(), true);
-            as_text(array, &type_of(&field))
-        }
-        _ => Ok(Arc::clone(array)),
-    });
-    columns.collect()
-}

@@ -45,8 +45,16 @@ fn kind_of(field: &Field) -> Option<ColumnType> {
     serde_json::from_str(field.metadata().get(COLUMN)?).ok()
 }
 
-/// An expression over columns, as DataFusion evaluates it; its value as a column of a kind can
-/// store it, if one is given.
+/// What becomes of the value of an expression.
+#[derive(Clone, Copy)]
+pub(crate) enum Purpose<'a> {
+    /// It is stored in a column of a kind, if that is known, or something depends on it.
+    Stored(Option<&'a ColumnType>),
+    /// A client is shown it.
+    Shown,
+}
+
+/// An expression over columns, as DataFusion evaluates it.
 ///
 /// # Errors
 /// Whatever is wrong with it; `0A000` for sub-queries.
@@ -54,10 +62,13 @@ pub(crate) fn lowered_expression(
     relations: &Relations<'_>,
     expr: &Expr,
     columns: &DFSchema,
-    to: Option<&ColumnType>,
+    purpose: Purpose<'_>,
 ) -> Result<Lowered> {
     // Other columns take values of more types: they are cast where they are stored.
-    let to = to.filter(|kind| !kind.has_keys()).map(type_of_column);
+    let to = match purpose {
+        Purpose::Stored(to) => to.filter(|kind| !kind.has_keys()).map(type_of_column),
+        Purpose::Shown => None,
+    };
     let session = Arc::new(session_of(relations));
     let names = Names::new(relations);
     let mut tables: Vec<(String, Vec<Column>)> = Vec::new();
@@ -84,5 +95,6 @@ pub(crate) fn lowered_expression(
         session,
         parameters: Arc::from(Vec::new()),
     };
-    lower::lowered_expression(&bound, &places, &around)
+    let is_shown = matches!(purpose, Purpose::Shown);
+    lower::lowered_expression(&bound, &places, &around, is_shown)
 }

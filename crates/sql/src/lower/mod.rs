@@ -121,8 +121,8 @@ pub(crate) fn lowered(plan: &Plan, around: &Surroundings) -> Result<Lowered> {
     lowered_within(&plan, around, HashMap::new())
 }
 
-/// An expression over columns that stand somewhere; its value has the Arrow type of its type,
-/// or is text where that is a NUMERIC with a scale for each value.
+/// An expression over columns that stand somewhere; its value is as clients are shown it, or
+/// has the Arrow type of its type or is text, as storage takes it.
 ///
 /// # Errors
 /// `0A000` for sub-queries.
@@ -130,6 +130,7 @@ pub(crate) fn lowered_expression(
     expr: &Bound,
     columns: &[(Column, Expr, DataType)],
     around: &Surroundings,
+    is_shown: bool,
 ) -> Result<Expr> {
     let mut expr = expr.clone();
     let fold = Fold {
@@ -147,7 +148,10 @@ pub(crate) fn lowered_expression(
         lowering.found(column.id, typed.expr, typed.kind);
     }
     let value = expression::exact(lowering.expr(&expr)?, &expr.ty)?;
-    Ok(output::storable(value, &expr.ty))
+    Ok(match is_shown {
+        true => output::displayed(value, &expr.ty),
+        false => output::storable(value, &expr.ty),
+    })
 }
 
 /// Whether a plan means the same at any time, under the same settings: no call of it depends on

@@ -76,6 +76,11 @@ pub(super) fn storable(value: Expr, ty: &Type) -> Expr {
     }
 }
 
+/// A value as clients are shown it; its field says its type.
+pub(super) fn displayed(value: Expr, ty: &Type) -> Expr {
+    ScalarUDF::from(Shown::new(ty)).call(vec![value])
+}
+
 /// The plan with its columns as storage takes them.
 ///
 /// # Errors
@@ -191,6 +196,11 @@ impl ScalarUDFImpl for Shown {
 
     fn return_type(&self, _: &[DataType]) -> DfResult<DataType> {
         Ok(kind(&self.ty))
+    }
+
+    fn return_field_from_args(&self, _: ReturnFieldArgs<'_>) -> DfResult<FieldRef> {
+        let field = Field::new(&self.name, kind(&self.ty), true);
+        Ok(Arc::new(field.with_metadata(said(&self.ty))))
     }
 
     fn invoke_with_args(&self, args: ScalarFunctionArgs) -> DfResult<ColumnarValue> {

@@ -19,7 +19,7 @@ use freestone_storage::{ColumnType, Snapshot, TableSchema};
 
 use super::relations::{Relations, parser_options};
 use crate::error::Result;
-use crate::front;
+use crate::front::{self, Purpose};
 
 /// Parses an expression that is kept as text, such as a DEFAULT or a CHECK.
 ///
@@ -86,8 +86,8 @@ impl Expressions<'_> {
         )?)
     }
 
-    /// An expression over `columns` with its types made to fit, and its own to a column of
-    /// a kind that it is stored in.
+    /// An expression over `columns` with its types made to fit, and its value to what becomes
+    /// of it.
     ///
     /// # Errors
     /// Whatever is wrong with the expression.
@@ -95,10 +95,10 @@ impl Expressions<'_> {
         self,
         expr: &Expr,
         columns: &DFSchema,
-        to: Option<&ColumnType>,
+        purpose: Purpose<'_>,
     ) -> Result<Logical> {
         let relations = Relations::new(self.state, self.snapshot.clone());
-        match front::lowered_expression(&relations, expr, columns, to) {
+        match front::lowered_expression(&relations, expr, columns, purpose) {
             Err(error) if matches!(error.sqlstate.as_str(), "0A000" | "42883") => {
                 self.by_datafusion(expr, columns).map_err(|_| error)
             }
@@ -117,7 +117,7 @@ impl Expressions<'_> {
         rows: &RecordBatch,
         kind: &ColumnType,
     ) -> Result<ArrayRef> {
-        let simple = self.prepared_for(expr, columns, Some(kind))?;
+        let simple = self.prepared_for(expr, columns, Purpose::Stored(Some(kind)))?;
         let compiled = self.state.create_physical_expr(simple, columns)?;
         Ok(compiled.evaluate(rows)?.into_array(rows.num_rows())?)
     }
@@ -127,7 +127,7 @@ impl Expressions<'_> {
     /// # Errors
     /// Whatever is wrong with the expression.
     pub(crate) fn prepared(self, expr: &Expr, columns: &DFSchema) -> Result<Logical> {
-        self.prepared_for(expr, columns, None)
+        self.prepared_for(expr, columns, Purpose::Stored(None))
     }
 
     /// The same by DataFusion, for what the front does not know yet.
@@ -167,7 +167,8 @@ impl Expressions<'_> {
         columns: &DFSchema,
         rows: &RecordBatch,
     ) -> Result<(Field, ArrayRef)> {
-        let compiled = self.compiled(expr, columns)?;
+        let simple = self.prepared_for(expr, columns, Purpose::Shown)?;
+        let compiled = self.state.create_physical_expr(simple, columns)?;
         let field = compiled.return_field(columns.as_arrow())?;
         let array = compiled.evaluate(rows)?.into_array(rows.num_rows())?;
         let shown = Field::new(field.name(), array.data_type().clone(), true);

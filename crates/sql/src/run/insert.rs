@@ -28,7 +28,7 @@ use super::identity::Overriding;
 use super::literal::{Literal, is_default, literal, plain_values};
 use super::sequence::is_whole;
 use crate::error::{Error, Result, did_you_mean};
-use crate::front::{self, Logical, type_of_column};
+use crate::front::{self, Logical, Purpose, type_of_column};
 use crate::ingest::nullable;
 use crate::plan::expression::parse_expr;
 use crate::plan::names::{Name, fold, table_name};
@@ -145,8 +145,8 @@ impl Run<'_> {
             None => Ok(Computed::Literal(ScalarValue::Null, None)),
             Some(text) => {
                 let expr = parse_expr(text)?;
-                let (none, kind) = (DFSchema::empty(), Some(&column.kind));
-                self.expressions().prepared_for(&expr, &none, kind)
+                let (none, to) = (DFSchema::empty(), Purpose::Stored(Some(&column.kind)));
+                self.expressions().prepared_for(&expr, &none, to)
             }
         }
     }

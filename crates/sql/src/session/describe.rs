@@ -24,13 +24,12 @@ use self::parts::{
 use super::{Outcome, Prepared, Session};
 use crate::advisor;
 use crate::error::Result;
-use crate::front;
 use crate::parameter;
 use crate::plan::expression::printed;
 use crate::plan::names::{Name, fold, table_name};
 use crate::run::{Run, changes_rows, explain, is_default};
 use crate::statement::parse_one;
-use crate::types::{DECIMAL_DIGITS, JSON};
+use crate::types::parameter_kind;
 
 /// What a prepared statement takes and gives.
 #[derive(Debug, Clone)]
@@ -156,7 +155,7 @@ impl Prepared {
         for (number, kind) in plan.parameters.iter().enumerate() {
             if let Some(kind) = kind {
                 let kind = match kind {
-                    Type::Numeric(None) => shown_as(&ColumnType::Numeric),
+                    Type::Numeric(None) => parameter_kind(&ColumnType::Numeric),
                     kind => kind.arrow(),
                 };
                 types.entry(number).or_insert(kind);
@@ -330,23 +329,13 @@ impl Prepared {
     }
 }
 
-/// The Arrow type that stands for a column's where clients are told of parameters.
-fn shown_as(kind: &ColumnType) -> DataType {
-    match kind {
-        ColumnType::Numeric => DataType::Decimal128(DECIMAL_DIGITS, 10),
-        ColumnType::Json | ColumnType::Jsonb => JSON,
-        ColumnType::Array { .. } => front::type_of_column(kind).arrow(),
-        kind => kind.arrow(),
-    }
-}
-
 impl Told {
     /// A parameter that is assigned as it is has the column's type.
     fn direct(&mut self, table: &Table, (column, value): (&str, &Expr)) -> bool {
         let number = parameter::number_of(value);
         let place = table.schema.index_of(column);
         if let (Some(number), Some(place)) = (number, place) {
-            let kind = shown_as(&table.schema.columns[place].kind);
+            let kind = parameter_kind(&table.schema.columns[place].kind);
             self.types.entry(number).or_insert(kind);
         }
         number.is_some()

@@ -89,7 +89,11 @@ fn assignable(from: &DataType, to: &ColumnType) -> bool {
 pub(super) fn is_of_front(kind: &ColumnType) -> bool {
     matches!(
         kind,
-        ColumnType::Numeric | ColumnType::Jsonb | ColumnType::TimeTz | ColumnType::Array { .. }
+        ColumnType::Numeric
+            | ColumnType::Json
+            | ColumnType::Jsonb
+            | ColumnType::TimeTz
+            | ColumnType::Array { .. }
     )
 }
 

@@ -33,7 +33,6 @@ pub(crate) enum ColumnBuilder {
     Char(StringViewBuilder, u32),
     Text(StringViewBuilder),
     Bytea(BinaryViewBuilder),
-    Json(StringViewBuilder),
     Numeric(BinaryViewBuilder),
     /// A type that the front reads, and that is held as text.
     OfFront(StringViewBuilder, ColumnType),
@@ -69,11 +68,11 @@ impl ColumnBuilder {
             ColumnType::Char(length) => Self::Char(StringViewBuilder::new(), *length),
             ColumnType::Varchar(None) | ColumnType::Text => Self::Text(StringViewBuilder::new()),
             ColumnType::Bytea => Self::Bytea(BinaryViewBuilder::new()),
-            ColumnType::Json => Self::Json(StringViewBuilder::new()),
             ColumnType::Numeric => Self::Numeric(BinaryViewBuilder::new()),
-            ColumnType::Jsonb | ColumnType::TimeTz | ColumnType::Array { .. } => {
-                Self::OfFront(StringViewBuilder::new(), *kind)
-            }
+            ColumnType::Json
+            | ColumnType::Jsonb
+            | ColumnType::TimeTz
+            | ColumnType::Array { .. } => Self::OfFront(StringViewBuilder::new(), *kind),
         }
     }
 
@@ -92,11 +91,9 @@ impl ColumnBuilder {
             Self::Timestamp(b, _) => b.append_null(),
             Self::Interval(b) => b.append_null(),
             Self::Uuid(b) => b.append_null(),
-            Self::Varchar(b, _)
-            | Self::Char(b, _)
-            | Self::Text(b)
-            | Self::Json(b)
-            | Self::OfFront(b, _) => b.append_null(),
+            Self::Varchar(b, _) | Self::Char(b, _) | Self::Text(b) | Self::OfFront(b, _) => {
+                b.append_null()
+            }
             Self::Bytea(b) | Self::Numeric(b) => b.append_null(),
         }
     }
@@ -133,10 +130,6 @@ impl ColumnBuilder {
             Self::Char(b, length) => b.append_value(text::fit_char(value, *length)?),
             Self::Text(b) => b.append_value(value),
             Self::Bytea(b) => b.append_value(text::parse_bytea(value)?),
-            Self::Json(b) => {
-                text::check_json(value)?;
-                b.append_value(value);
-            }
             Self::Numeric(b) => b.append_value(Numeric::parse(value)?.encode()),
             Self::OfFront(b, kind) => {
                 let given: ArrayRef = Arc::new(StringViewArray::from(vec![value]));
@@ -165,11 +158,9 @@ impl ColumnBuilder {
             Self::Timestamp(b, _) => Arc::new(b.finish()),
             Self::Interval(b) => Arc::new(b.finish()),
             Self::Uuid(b) => Arc::new(b.finish()),
-            Self::Varchar(b, _)
-            | Self::Char(b, _)
-            | Self::Text(b)
-            | Self::Json(b)
-            | Self::OfFront(b, _) => Arc::new(b.finish()),
+            Self::Varchar(b, _) | Self::Char(b, _) | Self::Text(b) | Self::OfFront(b, _) => {
+                Arc::new(b.finish())
+            }
             Self::Bytea(b) | Self::Numeric(b) => Arc::new(b.finish()),
         }
     }

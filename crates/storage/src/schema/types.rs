@@ -322,3 +322,59 @@ impl fmt::Display for ColumnType {
         f.write_str(name)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn types_are_written_as_they_were() {
+        let decimal = ColumnType::Decimal {
+            precision: 9,
+            scale: 2,
+        };
+        let words = ColumnType::Varchar(Some(3)).array(2).unwrap();
+        for (kind, written, shown) in [
+            (ColumnType::Json, r#""json""#, "JSON"),
+            (
+                decimal,
+                r#"{"decimal":{"precision":9,"scale":2}}"#,
+                "DECIMAL(9,2)",
+            ),
+            (ColumnType::Numeric, r#""numeric""#, "NUMERIC"),
+            (ColumnType::Jsonb, r#""jsonb""#, "JSONB"),
+            (ColumnType::TimeTz, r#""time_tz""#, "TIME WITH TIME ZONE"),
+            (
+                ColumnType::Integer.array(1).unwrap(),
+                r#"{"array":{"element":"integer","dims":1}}"#,
+                "INTEGER[]",
+            ),
+            (
+                words,
+                r#"{"array":{"element":{"varchar":3},"dims":2}}"#,
+                "VARCHAR(3)[][]",
+            ),
+        ] {
+            assert_eq!(serde_json::to_string(&kind).unwrap(), written);
+            let read: ColumnType = serde_json::from_str(written).unwrap();
+            assert_eq!(read, kind);
+            assert_eq!(kind.to_string(), shown);
+        }
+        assert_eq!(words.array(1), None);
+        assert_eq!(ColumnType::Integer.array(0), None);
+    }
+
+    #[test]
+    fn equal_values_of_keys_have_equal_bytes() {
+        assert!(ColumnType::Text.has_keys() && ColumnType::Interval.has_keys());
+        assert!(!ColumnType::Interval.has_order());
+        for kind in [
+            ColumnType::Numeric,
+            ColumnType::Jsonb,
+            ColumnType::TimeTz,
+            ColumnType::Text.array(1).unwrap(),
+        ] {
+            assert!(!kind.has_keys() && !kind.has_order(), "{kind}");
+        }
+    }
+}
