@@ -195,7 +195,7 @@ impl Rows {
                 }
                 _ => (None, None),
             };
-            let kind = freestone::type_name_of(field);
+            let kind = freestone::type_name(kind);
             (
                 field.name().clone(),
                 kind,

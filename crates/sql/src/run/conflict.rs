@@ -228,8 +228,7 @@ impl Run<'_> {
                 Assigned::Same => Arc::clone(old.column(number + 1)),
                 Assigned::Value(text) => {
                     let expr = qualified(&parse_expr(text)?, table, alias)?;
-                    self.expressions()
-                        .evaluate_for(&expr, &columns, &both, &column.kind)?
+                    self.expressions().evaluate(&expr, &columns, &both)?
                 }
             };
             fields.push(Field::new(&column.name, array.data_type().clone(), true));

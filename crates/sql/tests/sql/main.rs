@@ -16,7 +16,6 @@ mod bulk;
 mod catalog;
 mod change;
 mod clients;
-mod columns;
 mod comments;
 mod constraints;
 mod copy;

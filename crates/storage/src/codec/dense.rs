@@ -110,17 +110,11 @@ impl Dense {
                 }
                 fixed(16, Buffer::from_vec(bytes))
             }
-            ColumnType::Bytea | ColumnType::Numeric => {
+            ColumnType::Bytea => {
                 let values = array.as_binary_view();
                 variable(array, column, nulls.clone(), |row| values.value(row))?
             }
-            ColumnType::Varchar(_)
-            | ColumnType::Char(_)
-            | ColumnType::Text
-            | ColumnType::Json
-            | ColumnType::Jsonb
-            | ColumnType::TimeTz
-            | ColumnType::Array { .. } => {
+            ColumnType::Varchar(_) | ColumnType::Char(_) | ColumnType::Text | ColumnType::Json => {
                 let values = array.as_string_view();
                 variable(array, column, nulls.clone(), |row| {
                     values.value(row).as_bytes()
