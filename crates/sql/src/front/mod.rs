@@ -12,6 +12,7 @@ mod session;
 
 use std::sync::Arc;
 
+use datafusion::execution::session_state::SessionState;
 use datafusion::logical_expr::LogicalPlan;
 use datafusion::sql::sqlparser::ast::Statement as Ast;
 use freestone_frontend::bind::Binder;
@@ -153,7 +154,13 @@ pub(crate) fn planned_into(
     }
 }
 
-/// The front's plan; `None` for statements that are no queries.
+/// Whether the front binds the session's queries.
+pub(crate) fn binds(state: &SessionState) -> bool {
+    let own = state.config_options().extensions.get::<OwnOptions>();
+    own.is_some_and(|own| own.frontend == "freestone")
+}
+
+/// The front's plan; `None` for statements that are no queries, and where it does not bind.
 fn by_front(
     relations: &Relations<'_>,
     ast: &Ast,
@@ -162,12 +169,7 @@ fn by_front(
     let Ast::Query(query) = ast else {
         return Ok(None);
     };
-    let own = relations
-        .state
-        .config_options()
-        .extensions
-        .get::<OwnOptions>();
-    if own.is_some_and(|own| own.frontend == "datafusion") {
+    if !binds(relations.state) {
         return Ok(None);
     }
     let session = Arc::new(session_of(relations));

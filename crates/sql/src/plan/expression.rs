@@ -91,6 +91,9 @@ impl Expressions<'_> {
     /// # Errors
     /// Whatever is wrong with the expression.
     pub(crate) fn prepared(self, expr: &Expr, columns: &DFSchema) -> Result<Logical> {
+        if !front::binds(self.state) {
+            return self.by_datafusion(expr, columns);
+        }
         let relations = Relations::new(self.state, self.snapshot.clone());
         match front::lowered_expression(&relations, expr, columns) {
             Err(error) if matches!(error.sqlstate.as_str(), "0A000" | "42883") => {

@@ -7,7 +7,7 @@
 //! | `freestone.column_scanner` | how columns are scanned: `single` or `pipelined` |
 //! | `durability` | `full`: a commit waits for the disk; `relaxed`: it is durable within a tenth of a second |
 //! | `freestone.engine` | whose operators run queries: `freestone` (where they can) or `datafusion` |
-//! | `freestone.frontend` | who binds queries: `freestone` (as far as it goes) or `datafusion` |
+//! | `freestone.frontend` | who binds queries: `datafusion`, or `freestone` as far as it goes |
 //! | `memory_limit` | what queries and the cache of blocks may take, for the whole database: a size or a share of the machine's |
 //! | `freestone.mover` | `running` or `paused`: the tuple mover in the background, for the whole database |
 //! | `freestone.machine` | a machine file by which EXPLAIN and ADVISE of the session predict; see `machine` |
@@ -22,8 +22,6 @@
 use datafusion::common::config::ConfigEntry;
 use datafusion::execution::session_state::SessionState;
 use freestone_storage::ColumnScanner;
-
-use freestone_frontend::values::datetime::zone_exists;
 
 use crate::error::{Error, Result, did_you_mean};
 
@@ -164,12 +162,6 @@ pub(crate) fn change(state: &mut SessionState, setting: &Setting) -> Result<()> 
     }
     if option == DURABILITY && value != "full" && value != "relaxed" {
         return Err(refuse(&value, "give 'full' or 'relaxed'"));
-    }
-    if name == "timezone" && !zone_exists(&value) {
-        return Err(refuse(
-            &value,
-            "give the name of a time zone, such as 'Europe/Berlin' or 'UTC'",
-        ));
     }
     if (option == ENGINE || option == FRONTEND) && value != "freestone" && value != "datafusion" {
         return Err(refuse(&value, "give 'freestone' or 'datafusion'"));
