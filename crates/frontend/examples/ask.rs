@@ -30,10 +30,13 @@ use freestone_frontend::types::Type;
 use freestone_frontend::{Error, Position, Result, reference, syntax};
 use sqlparser::ast::{Set, Statement};
 
+/// Columns of a table and its rows.
+type Stored = (Vec<(String, Type)>, Vec<RecordBatch>);
+
 /// Tables in memory.
 #[derive(Default)]
 struct Tables {
-    named: RefCell<HashMap<String, (Vec<(String, Type)>, Vec<RecordBatch>)>>,
+    named: RefCell<HashMap<String, Stored>>,
 }
 
 impl Catalog for Tables {

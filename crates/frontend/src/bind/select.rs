@@ -261,10 +261,7 @@ impl Binder<'_> {
         &mut self,
         plan: Plan,
         groups: Groups,
-        (calls, groupings): (
-            Vec<(Column, crate::plan::AggregateCall)>,
-            Vec<(Column, Vec<Expr>)>,
-        ),
+        (calls, groupings): Calls,
         above: Vec<&mut Expr>,
         input: &HashSet<ColumnId>,
     ) -> Result<Plan> {
@@ -676,7 +673,13 @@ impl Binder<'_> {
     }
 }
 
-/// What of a SELECT is bound over its FROM.
+/// Calls of aggregates and of GROUPING, with the columns that stand for them.
+type Calls = (
+    Vec<(Column, crate::plan::AggregateCall)>,
+    Vec<(Column, Vec<Expr>)>,
+);
+
+/// The parts of a SELECT that are bound over its FROM.
 struct Body<'a> {
     distinct: Option<&'a Distinct>,
     projection: &'a [SelectItem],

@@ -114,8 +114,11 @@ pub enum Returns {
     /// A type, which may be one of the pseudo types of the parameters.
     Type(Type),
     /// A type that depends on those of the arguments, modifiers included.
-    Of(Arc<dyn Fn(&[Type]) -> Type + Send + Sync>),
+    Of(Arc<ReturnType>),
 }
+
+/// The type of a result by the types of the arguments.
+pub type ReturnType = dyn Fn(&[Type]) -> Type + Send + Sync;
 
 impl From<Type> for Returns {
     fn from(ty: Type) -> Self {

@@ -231,8 +231,8 @@ impl Expr {
     /// The text of a literal in quotes.
     pub fn literal_text(&self) -> Option<&str> {
         let value = self.literal()?;
-        let text = (value.data_type() == &DataType::Utf8View && !value.is_null(0)).then_some(())?;
-        let () = text;
+        (value.data_type() == &DataType::Utf8View && !value.is_null(0)).then_some(())?;
+        let () = ();
         Some(value.as_string_view().value(0))
     }
 

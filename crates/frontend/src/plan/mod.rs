@@ -455,6 +455,7 @@ pub struct Cte {
 
 /// How a common table expression is computed.
 #[derive(Clone, Debug)]
+#[expect(clippy::large_enum_variant, reason = "a statement has few of them")]
 pub enum CteBody {
     /// By a plan.
     Plan(Plan),

@@ -433,7 +433,7 @@ pub(super) fn register(c: &mut Catalogue) {
         let set = |returns: Type, direct: Type| {
             let set = plain(
                 "percentile_cont",
-                &[ty.clone()],
+                std::slice::from_ref(&ty),
                 returns,
                 percentile(Continuous),
             );
@@ -442,7 +442,12 @@ pub(super) fn register(c: &mut Catalogue) {
         c.add_aggregate(set(ty.clone(), Float8));
         c.add_aggregate(set(ty.clone().array(), many.clone()));
         let median = quantile(Continuous, Some(0.5));
-        c.add_aggregate(plain("median", &[ty.clone()], ty.clone(), median));
+        c.add_aggregate(plain(
+            "median",
+            std::slice::from_ref(&ty),
+            ty.clone(),
+            median,
+        ));
         let parameters = [ty.clone(), Float8];
         let state = quantile(Continuous, None);
         c.add_aggregate(plain("quantile_cont", &parameters, ty.clone(), state));

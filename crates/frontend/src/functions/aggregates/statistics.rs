@@ -167,8 +167,11 @@ impl State for Regression {
     }
 }
 
+/// A number that pairs of values give, if there are enough.
+type OfPairs = fn(&Pairs) -> Option<f64>;
+
 /// The aggregates over pairs `(y, x)`.
-const REGRESSIONS: &[(&str, fn(&Pairs) -> Option<f64>)] = &[
+const REGRESSIONS: &[(&str, OfPairs)] = &[
     ("corr", |p| {
         let spread = p.xx != 0.0 && p.yy != 0.0;
         some(p, spread).then(|| p.xy / (p.xx * p.yy).sqrt())

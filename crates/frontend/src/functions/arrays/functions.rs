@@ -478,5 +478,5 @@ fn sampled(some: bool) -> Kernel {
 fn below(limit: u64) -> Result<u64> {
     let number = getrandom::u64();
     let number = number.map_err(|error| Error::internal(format!("no random numbers: {error}")))?;
-    Ok((u128::from(number) * u128::from(limit) >> 64) as u64)
+    Ok(((u128::from(number) * u128::from(limit)) >> 64) as u64)
 }

@@ -16,6 +16,9 @@ use crate::functions::ordering::{comparator, depth, dimensions, equality};
 use crate::functions::{Catalogue, scalar};
 use crate::types::Type::{self, AnyArray, AnyCompatible, AnyCompatibleArray, Bool};
 
+/// Whether an order of two values is the wanted one.
+type Test = fn(Ordering) -> bool;
+
 /// Adds the operators, and the functions that some of them are.
 pub(super) fn register(c: &mut Catalogue) {
     let both = [AnyCompatibleArray, AnyCompatibleArray];
@@ -39,12 +42,11 @@ pub(super) fn register(c: &mut Catalogue) {
     }
 
     let pair = [AnyArray, AnyArray];
-    let equal: [(&'static str, fn(Ordering) -> bool); 2] =
-        [("=", Ordering::is_eq), ("<>", Ordering::is_ne)];
+    let equal: [(&'static str, Test); 2] = [("=", Ordering::is_eq), ("<>", Ordering::is_ne)];
     for (symbol, is) in equal {
         c.operator(symbol, &pair, Bool, compared(is, true));
     }
-    let ordered: [(&'static str, fn(Ordering) -> bool); 4] = [
+    let ordered: [(&'static str, Test); 4] = [
         ("<", Ordering::is_lt),
         ("<=", Ordering::is_le),
         (">", Ordering::is_gt),

@@ -97,7 +97,7 @@ pub(super) fn register(c: &mut Catalogue) {
         Jsonb,
         lent::<Str>(by_subscript),
     ));
-    let by_number = lent::<I32>(|json, at| by_number(json, at));
+    let by_number = lent::<I32>(by_number);
     c.add(scalar("jsonb_subscript", &[Jsonb, Int4], Jsonb, by_number));
     let is_json = f1::<Str, crate::functions::kernel::Bool>(|text| match validate(text, false) {
         Ok(()) => Ok(true),

@@ -247,7 +247,8 @@ fn values_are_ordered() {
 #[test]
 fn functions_change_values() {
     let strip = "{\"a\": null, \"b\": [null, {\"c\": null}]}";
-    let table: [(&str, &[(Type, &str)], &str); 9] = [
+    type Case<'a> = (&'a str, &'a [(Type, &'a str)], &'a str);
+    let table: [Case<'_>; 9] = [
         (
             "jsonb_strip_nulls",
             &[(Jsonb, strip)],

@@ -16,10 +16,7 @@ pub(super) fn offset(text: &str, at: usize) -> i64 {
         return 0;
     }
     let mut size = 0;
-    match value(text, text.as_ptr() as usize + at, &mut size, 0) {
-        Some(place) => place,
-        None => 0,
-    }
+    value(text, text.as_ptr() as usize + at, &mut size, 0).unwrap_or_default()
 }
 
 fn align(size: &mut i64) {
