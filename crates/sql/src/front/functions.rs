@@ -21,9 +21,8 @@ use crate::error::Error;
 pub(super) fn wrapped(name: &'static str, function: &Arc<ScalarUDF>) -> Arc<Scalar> {
     let of_types = Arc::clone(function);
     let kernel = Arc::clone(function);
-    let kernel: Kernel = Arc::new(move |call, columns| {
-        called(&kernel, call, columns).map_err(|error| front_error(error))
-    });
+    let kernel: Kernel =
+        Arc::new(move |call, columns| called(&kernel, call, columns).map_err(front_error));
     Arc::new(Scalar {
         name,
         parameters: Vec::new(),

@@ -482,16 +482,16 @@ fn in_own_form(bound: &Bound, wanted: &mut HashMap<ColumnId, Type>) {
 
 /// The Arrow type of values that are alternatives: one scale if all have it.
 fn common_kind(values: &[Typed], ty: &Type) -> DataType {
-    if let (Type::Numeric(_), Some(first)) = (ty, values.first()) {
-        if let DataType::Decimal128(_, scale) = first.kind {
-            let of = |kind: &DataType| match kind {
-                DataType::Decimal128(p, s) if *s == scale => Some(*p),
-                _ => None,
-            };
-            let precisions: Option<Vec<u8>> = values.iter().map(|v| of(&v.kind)).collect();
-            if let Some(most) = precisions.and_then(|p| p.into_iter().max()) {
-                return DataType::Decimal128(most, scale);
-            }
+    if let (Type::Numeric(_), Some(first)) = (ty, values.first())
+        && let DataType::Decimal128(_, scale) = first.kind
+    {
+        let of = |kind: &DataType| match kind {
+            DataType::Decimal128(p, s) if *s == scale => Some(*p),
+            _ => None,
+        };
+        let precisions: Option<Vec<u8>> = values.iter().map(|v| of(&v.kind)).collect();
+        if let Some(most) = precisions.and_then(|p| p.into_iter().max()) {
+            return DataType::Decimal128(most, scale);
         }
     }
     ty.arrow()

@@ -49,7 +49,7 @@ impl Size {
 
     fn kind(self) -> Option<DataType> {
         let digits = self.whole.checked_add(self.scale)?.max(1);
-        (digits <= DECIMAL_DIGITS).then(|| DataType::Decimal128(digits, self.scale as i8))
+        (digits <= DECIMAL_DIGITS).then_some(DataType::Decimal128(digits, self.scale as i8))
     }
 
     fn both(self, other: Size) -> Size {
@@ -343,13 +343,11 @@ fn to_kind(typed: Typed, kind: &DataType) -> Expr {
     }
     if let (Expr::Literal(ScalarValue::Decimal128(Some(value), _, scale), _), Some(size)) =
         (&typed.expr, Size::of(kind))
-    {
-        if let Some(literal) = u8::try_from(*scale)
+        && let Some(literal) = u8::try_from(*scale)
             .ok()
             .and_then(|scale| rescaled(*value, scale, size))
-        {
-            return literal.expr;
-        }
+    {
+        return literal.expr;
     }
     cast(typed.expr, kind)
 }

@@ -116,12 +116,11 @@ impl Operator for AsOf {
     }
 }
 
-/// For each row the bytes of its equal values and of the one that is compared; `None` where one
-/// is NULL.
-fn keys(
-    encoders: &mut [Encoder; 2],
-    columns: &[ArrayRef],
-) -> DfResult<Vec<Option<(Option<Row>, Row)>>> {
+/// The bytes of a row's equal values and of the one that is compared; `None` where one is NULL.
+type Keys = Option<(Option<Row>, Row)>;
+
+/// The keys of each row.
+fn keys(encoders: &mut [Encoder; 2], columns: &[ArrayRef]) -> DfResult<Vec<Keys>> {
     let Some((value, equal)) = columns.split_last() else {
         return Ok(Vec::new());
     };

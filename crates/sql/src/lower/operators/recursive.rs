@@ -97,7 +97,7 @@ impl Work {
                 let batch = if self.node.all {
                     batch
                 } else {
-                    self.new(&batch)?
+                    self.unseen(&batch)?
                 };
                 if batch.num_rows() == 0 {
                     continue;
@@ -130,7 +130,7 @@ impl Work {
     }
 
     /// The rows of a batch that did not come before.
-    fn new(&mut self, batch: &RecordBatch) -> DfResult<RecordBatch> {
+    fn unseen(&mut self, batch: &RecordBatch) -> DfResult<RecordBatch> {
         let mut bytes = 0;
         let rows = self.encoder.rows(batch.columns())?;
         let keep = rows.iter().map(|row| {

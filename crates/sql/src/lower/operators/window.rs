@@ -245,7 +245,7 @@ fn ranges(places: &[usize], all: &RecordBatch) -> DfResult<Vec<Range<usize>>> {
         return Ok(Vec::new());
     }
     if places.is_empty() {
-        return Ok(vec![0..rows]);
+        return Ok(std::iter::once(0..rows).collect());
     }
     let columns = places.iter().map(|at| Arc::clone(all.column(*at)));
     let keys = encoded(&columns.collect::<Vec<_>>())?;
