@@ -6,7 +6,7 @@ BIN := $(CARGO_TARGET_DIR)/release
 # dependencies, and build DataFusion a second time.
 CARGO_BUILD := cargo build --release --locked --workspace
 
-.PHONY: demo test bench bench-clients lab clients python soak fuzz fuzz-long lint clean setup build
+.PHONY: demo test bench bench-clients lab clients python referee soak fuzz fuzz-long lint clean setup build
 
 demo: build            ## TPC-H at scale factor 1: generate, load, query, verify
 	$(BIN)/freestone tpch --scale 1 --db ./demo-db
@@ -34,6 +34,12 @@ python: setup          ## the Python package: its wheel, into an environment of 
 	$(CARGO_BUILD) --lib
 	crates/python/run-tests.sh $(BIN)/lib_freestone.so
 
+referee: setup         ## the language front asked what PostgreSQL was asked; random statements if PGPORT says where it is
+	$(CARGO_BUILD) --bin referee
+	$(BIN)/referee corpus
+	$(BIN)/referee laws
+	@if [ -n "$$PGPORT" ]; then $(BIN)/referee generate --statements $${STATEMENTS:-100000}; fi
+
 soak: build            ## longer: 250 kills, crashes, transfers, orders of threads
 	$(CARGO_BUILD) --bin kill
 	$(BIN)/kill --rounds 50
@@ -60,7 +66,7 @@ clean:                 ## the databases and our own build results, not the depen
 	cargo clean --release --package freestone --package freestone-bench \
 	  --package freestone-allocator --package freestone-binder --package freestone-cli \
 	  --package freestone-calibrate --package freestone-lab --package freestone-model \
-	  --package freestone-exec --package freestone-python --package freestone-server --package freestone-storage \
+	  --package freestone-exec --package freestone-frontend --package freestone-referee --package freestone-python --package freestone-server --package freestone-storage \
 	  --package freestone-testkit --package xtask
 
 build: setup
