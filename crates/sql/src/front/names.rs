@@ -100,7 +100,8 @@ fn relation(name: &Name, provider: Arc<dyn TableProvider>) -> Relation {
                 columns.push((column.name.clone(), type_of_column(&column.kind)));
             }
             if stored.has_row_ids() {
-                hidden.push((ROW_ID.to_owned(), Type::Int8));
+                // Row ids use all 64 bits, and the language has no unsigned integers.
+                hidden.push((ROW_ID.to_owned(), Type::numeric(20, 0)));
             }
             if let Some(primary) = table.schema.keys.iter().find(|key| key.primary) {
                 key.clone_from(&primary.columns);

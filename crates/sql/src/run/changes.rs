@@ -4,7 +4,7 @@ use std::collections::HashSet;
 use std::sync::Arc;
 
 use datafusion::arrow::array::{
-    Array, ArrayRef, BooleanArray, Int64Array, RecordBatch, UInt64Array,
+    Array, ArrayRef, BooleanArray, Decimal128Array, RecordBatch, UInt64Array,
 };
 use datafusion::arrow::compute::filter_record_batch;
 use datafusion::arrow::datatypes::{Field, Schema};
@@ -179,14 +179,13 @@ pub(super) fn row_ids(batch: &RecordBatch) -> Result<Vec<RowId>> {
     if let Some(ids) = column.downcast_ref::<UInt64Array>() {
         return Ok(ids.values().iter().map(|id| RowId(*id)).collect());
     }
-    // The language has no unsigned integers.
-    let ids = column.downcast_ref::<Int64Array>();
+    // Those that have passed the language front are decimals.
+    let ids = column.downcast_ref::<Decimal128Array>();
     let ids = ids.ok_or_else(|| Error::internal("row ids of another type"))?;
-    Ok(ids
-        .values()
-        .iter()
-        .map(|id| RowId(id.cast_unsigned()))
-        .collect())
+    let ids = ids.values().iter();
+    ids.map(|id| u64::try_from(*id).map(RowId))
+        .collect::<std::result::Result<_, _>>()
+        .map_err(|_| Error::internal("a row id out of range"))
 }
 
 /// Row ids and some columns of rows of a table.
