@@ -195,7 +195,7 @@ impl Rows {
                 }
                 _ => (None, None),
             };
-            let kind = freestone::type_name(kind);
+            let kind = freestone::type_name_of(field);
             (
                 field.name().clone(),
                 kind,

@@ -1,41 +1,15 @@
-//! Arrays: `{1,2}` as text, and their binary form.
+//! Arrays in their binary form.
 
-use arrow::array::{Array, AsArray};
+use std::ops::Range;
+
+use arrow::array::{Array, AsArray, ListArray};
 use arrow::datatypes::DataType;
 use bytes::{BufMut, BytesMut};
-use freestone::{Parameter, Result};
+use freestone::{Parameter, Result, said_of_elements};
 
 use crate::kinds::Oid;
-use crate::output::{Writer, binary, text};
+use crate::output::{Writer, binary};
 use crate::parameters;
-
-/// Writes lists as text, `{1,2}`, vectors of the catalog as `1 2`; `None` for other columns.
-pub(crate) fn as_text(array: &dyn Array) -> Option<Writer<'_>> {
-    let lists = array.as_list_opt::<i32>()?;
-    let elements = lists.values().as_ref();
-    let write = text(elements);
-    let (open, between, close): (&[u8], u8, &[u8]) = match Oid::of(array.data_type()) {
-        Oid::INT2VECTOR => (b"", b' ', b""),
-        _ => (b"{", b',', b"}"),
-    };
-    Some(Box::new(move |row, out| {
-        let range = lists.value_offsets()[row]..lists.value_offsets()[row + 1];
-        out.put_slice(open);
-        for (place, at) in (range.start as usize..range.end as usize).enumerate() {
-            if place > 0 {
-                out.put_u8(between);
-            }
-            if elements.is_null(at) || *elements.data_type() == DataType::Null {
-                out.put_slice(b"NULL");
-                continue;
-            }
-            let mut element = BytesMut::new();
-            write(at, &mut element);
-            put_quoted(&element, out);
-        }
-        out.put_slice(close);
-    }))
-}
 
 fn put_quoted(element: &[u8], out: &mut BytesMut) {
     let special = |byte: &u8| b"{},\"\\".contains(byte) || byte.is_ascii_whitespace();
@@ -56,24 +30,33 @@ fn put_quoted(element: &[u8], out: &mut BytesMut) {
     out.put_u8(b'"');
 }
 
-/// Writes lists in binary; `None` for other columns.
-pub(crate) fn as_binary(array: &dyn Array) -> Option<Writer<'_>> {
+/// Writes lists in binary, lists of lists as arrays of more dimensions; `None` for other
+/// columns.
+pub(crate) fn as_binary<'a>(array: &'a dyn Array, said: Option<&str>) -> Option<Writer<'a>> {
     let lists = array.as_list_opt::<i32>()?;
-    let elements = lists.values().as_ref();
-    let oid = Oid::of(elements.data_type());
-    let write = binary(elements);
+    let (mut elements, mut said) = (array, said.map(str::to_owned));
+    while let DataType::List(item) = elements.data_type() {
+        said = said_of_elements(said.as_deref(), item).map(str::to_owned);
+        elements = elements.as_list_opt::<i32>()?.values().as_ref();
+    }
+    let oid = Oid::said(said.as_deref(), elements.data_type());
+    let write = binary(elements, said.as_deref());
     Some(Box::new(move |row, out| {
-        let range = lists.value_offsets()[row]..lists.value_offsets()[row + 1];
-        let range = range.start as usize..range.end as usize;
+        let (dimensions, range) = shape(lists, row);
         let missing = |at: usize| elements.is_null(at) || *elements.data_type() == DataType::Null;
-        out.put_i32((!range.is_empty()).into());
-        out.put_i32(range.clone().any(missing).into());
-        out.put_u32(oid.0);
         if range.is_empty() {
+            out.put_i32(0);
+            out.put_i32(0);
+            out.put_u32(oid.0);
             return;
         }
-        out.put_i32(range.len() as i32);
-        out.put_i32(1);
+        out.put_i32(dimensions.len() as i32);
+        out.put_i32(range.clone().any(missing).into());
+        out.put_u32(oid.0);
+        for length in dimensions {
+            out.put_i32(length as i32);
+            out.put_i32(1);
+        }
         for at in range {
             let place = out.len();
             out.put_i32(-1);
@@ -84,6 +67,26 @@ pub(crate) fn as_binary(array: &dyn Array) -> Option<Writer<'_>> {
             }
         }
     }))
+}
+
+/// The lengths of the dimensions of an array, and where its elements are.
+fn shape(lists: &ListArray, row: usize) -> (Vec<usize>, Range<usize>) {
+    let offset = |lists: &ListArray, at: usize| lists.value_offsets()[at] as usize;
+    let mut range = offset(lists, row)..offset(lists, row + 1);
+    let (mut dimensions, mut count) = (vec![range.len()], range.len());
+    let mut values = lists.values();
+    while let Some(inner) = values.as_list_opt::<i32>() {
+        range = offset(inner, range.start)..offset(inner, range.end);
+        let length = range.len().checked_div(count).unwrap_or(0);
+        dimensions.push(length);
+        count *= length;
+        values = inner.values();
+    }
+    // What is no box has no dimensions but one.
+    if count != range.len() {
+        dimensions = vec![range.len()];
+    }
+    (dimensions, range)
 }
 
 /// An array in binary as its text; `None` for bytes that are none, or have several
@@ -162,14 +165,31 @@ pub(crate) fn shown(value: &Parameter) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use arrow::array::{ArrayRef, ListArray};
-    use arrow::datatypes::Int32Type;
+    use arrow::buffer::OffsetBuffer;
+    use arrow::datatypes::{Field, Int32Type};
 
     use super::*;
 
-    fn written(array: &ArrayRef, row: usize, how: fn(&dyn Array) -> Option<Writer<'_>>) -> Vec<u8> {
+    fn written(array: &ArrayRef, row: usize) -> Vec<u8> {
         let mut out = BytesMut::new();
-        how(array.as_ref()).unwrap()(row, &mut out);
+        as_binary(array.as_ref(), None).unwrap()(row, &mut out);
         out.to_vec()
+    }
+
+    #[test]
+    fn lists_of_lists_have_dimensions() {
+        let rows = [Some(vec![Some(1), Some(2)]), Some(vec![Some(3), None])];
+        let inner = ListArray::from_iter_primitive::<Int32Type, _, _>(rows);
+        let field = Field::new("item", inner.data_type().clone(), true);
+        let offsets = OffsetBuffer::from_lengths([2]);
+        let outer = ListArray::new(field.into(), offsets, std::sync::Arc::new(inner), None);
+        let bytes = written(&(std::sync::Arc::new(outer) as ArrayRef), 0);
+        let parts = [2, 1, 23, 2, 1, 2, 1, 4, 1, 4, 2, 4, 3, -1];
+        let expected: Vec<u8> = parts
+            .iter()
+            .flat_map(|part: &i32| part.to_be_bytes())
+            .collect();
+        assert_eq!(bytes, expected);
     }
 
     #[test]
@@ -178,8 +198,7 @@ mod tests {
         let list = ListArray::from_iter_primitive::<Int32Type, _, _>(rows.map(Some));
         let list: ArrayRef = std::sync::Arc::new(list);
         for (row, shown) in ["{1,NULL,-3}", "{}"].into_iter().enumerate() {
-            assert_eq!(written(&list, row, as_text), shown.as_bytes());
-            let bytes = written(&list, row, as_binary);
+            let bytes = written(&list, row);
             let known = Parameter::Text(shown.to_owned());
             assert_eq!(read(&bytes).unwrap(), Some(known));
             for end in 0..bytes.len() {
@@ -193,7 +212,7 @@ mod tests {
     fn bytes_that_are_wrong_do_no_harm() {
         let list = ListArray::from_iter_primitive::<Int32Type, _, _>([Some(vec![Some(1), None])]);
         let list: ArrayRef = std::sync::Arc::new(list);
-        let bytes = written(&list, 0, as_binary);
+        let bytes = written(&list, 0);
         for at in 0..bytes.len() {
             for wrong in 0..=u8::MAX {
                 let mut bytes = bytes.clone();

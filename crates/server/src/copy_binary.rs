@@ -1,7 +1,7 @@
 //! PostgreSQL's binary form of COPY: a head, rows as in messages, an end.
 
 use arrow::array::RecordBatch;
-use arrow::datatypes::{DataType, SchemaRef};
+use arrow::datatypes::{Field, SchemaRef};
 use bytes::{BufMut, Bytes, BytesMut};
 use freestone::{Error, Parameter, Result};
 
@@ -26,9 +26,9 @@ pub(crate) struct Incoming {
 
 impl Incoming {
     /// Rows of columns of these types.
-    pub(crate) fn new(kinds: &[DataType]) -> Self {
+    pub(crate) fn new(kinds: &[Field]) -> Self {
         Self {
-            kinds: kinds.iter().map(Oid::of).collect(),
+            kinds: kinds.iter().map(Oid::of_field).collect(),
             bytes: BytesMut::new(),
             begun: false,
             ended: false,
@@ -187,7 +187,7 @@ pub(crate) fn end() -> Bytes {
 pub(crate) fn rows(batch: &RecordBatch, schema: &SchemaRef) -> Result<Vec<Bytes>> {
     let columns = sendable(batch, schema)?;
     let formats = vec![Format::Binary; columns.len()];
-    let lines = Lines::new(&columns, &formats);
+    let lines = Lines::new(&columns, schema, &formats);
     let rows = (0..batch.num_rows()).map(|row| {
         let mut message = BytesMut::new();
         lines.write(row, &mut message);
@@ -205,7 +205,13 @@ fn wrong(message: &str) -> Error {
 
 #[cfg(test)]
 mod tests {
+    use arrow::datatypes::DataType;
+
     use super::*;
+
+    fn fields<const N: usize>(kinds: [DataType; N]) -> [Field; N] {
+        kinds.map(|kind| Field::new("", kind, true))
+    }
 
     fn rows() -> Vec<u8> {
         let mut bytes = HEAD.to_vec();
@@ -223,7 +229,7 @@ mod tests {
 
     #[test]
     fn rows_are_read_wherever_they_are_cut() {
-        let kinds = [DataType::Int32, DataType::Utf8View];
+        let kinds = fields([DataType::Int32, DataType::Utf8View]);
         let bytes = rows();
         for step in [1, 2, 3, 7, 1000] {
             let mut incoming = Incoming::new(&kinds);
@@ -239,7 +245,7 @@ mod tests {
     /// Whatever is sent is rows or refused.
     #[test]
     fn bytes_that_are_wrong_do_no_harm() {
-        let kinds = [DataType::Int32, DataType::Utf8View];
+        let kinds = fields([DataType::Int32, DataType::Utf8View]);
         let bytes = rows();
         for at in 0..bytes.len() {
             for wrong in 0..=u8::MAX {
@@ -260,7 +266,7 @@ mod tests {
 
     #[test]
     fn what_is_no_row_is_refused() {
-        let fails = |kinds: &[DataType], bytes: &[u8]| {
+        let fails = |kinds: &[Field], bytes: &[u8]| {
             let mut incoming = Incoming::new(kinds);
             let pushed = incoming.push(bytes).map(|_| ());
             pushed
@@ -268,12 +274,12 @@ mod tests {
                 .unwrap_err()
                 .sqlstate
         };
-        let kinds = [DataType::Int32, DataType::Utf8View];
+        let kinds = fields([DataType::Int32, DataType::Utf8View]);
         let bytes = rows();
         assert_eq!(fails(&kinds, b"1\tb\n"), "22P04");
         assert_eq!(fails(&kinds[..1], &bytes), "22P04");
         assert_eq!(
-            fails(&[DataType::Int64, DataType::Utf8View], &bytes),
+            fails(&fields([DataType::Int64, DataType::Utf8View]), &bytes),
             "22P03"
         );
         assert_eq!(fails(&kinds, &bytes[..30]), "22P04");

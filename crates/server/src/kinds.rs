@@ -1,7 +1,9 @@
 //! Types as PostgreSQL numbers them.
 
-use arrow::datatypes::DataType;
-use freestone::{Error, JSON, Result, VECTOR};
+use std::borrow::Cow;
+
+use arrow::datatypes::{DataType, Field};
+use freestone::{Error, JSON, Result, VECTOR, said_type};
 
 /// A type of PostgreSQL's, by its number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -14,13 +16,15 @@ macro_rules! oids {
 }
 
 oids! {
-    UNKNOWN 0 BOOL 16 BYTEA 17 INT8 20 INT2 21 INT2VECTOR 22 INT4 23 TEXT 25 OID 26 JSON 114 FLOAT4 700
-    FLOAT8 701 UNKNOWN_TEXT 705 BPCHAR 1042 VARCHAR 1043 DATE 1082 TIME 1083 TIMESTAMP 1114
-    TIMESTAMPTZ 1184 INTERVAL 1186 NUMERIC 1700 UUID 2950 JSONB 3802
+    UNKNOWN 0 BOOL 16 BYTEA 17 NAME 19 INT8 20 INT2 21 INT2VECTOR 22 INT4 23 REGPROC 24 TEXT 25
+    OID 26 JSON 114 FLOAT4 700 FLOAT8 701 UNKNOWN_TEXT 705 BPCHAR 1042 VARCHAR 1043 DATE 1082
+    TIME 1083 TIMESTAMP 1114 TIMESTAMPTZ 1184 INTERVAL 1186 TIMETZ 1266 NUMERIC 1700
+    REGCLASS 2205 REGTYPE 2206 RECORD 2249 VOID 2278 UUID 2950 JSONB 3802 JSONPATH 4072
+    REGNAMESPACE 4089 REGROLE 4096
 }
 
 /// Types, those of arrays of them, and how SQL writes these.
-const ARRAYS: [(Oid, u32, &str); 16] = [
+const ARRAYS: [(Oid, u32, &str); 30] = [
     (Oid::BOOL, 1000, "BOOLEAN[]"),
     (Oid::BYTEA, 1001, "BYTEA[]"),
     (Oid::INT2, 1005, "SMALLINT[]"),
@@ -37,6 +41,54 @@ const ARRAYS: [(Oid, u32, &str); 16] = [
     (Oid::TIMESTAMPTZ, 1185, "TIMESTAMP WITH TIME ZONE[]"),
     (Oid::NUMERIC, 1231, "DECIMAL(38,10)[]"),
     (Oid::UUID, 2951, "UUID[]"),
+    (Oid::JSON, 199, "TEXT[]"),
+    (Oid::NAME, 1003, "TEXT[]"),
+    (Oid::REGPROC, 1008, "TEXT[]"),
+    (Oid::OID, 1028, "BIGINT[]"),
+    (Oid::INTERVAL, 1187, "INTERVAL[]"),
+    (Oid::TIMETZ, 1270, "TEXT[]"),
+    (Oid::REGCLASS, 2210, "TEXT[]"),
+    (Oid::REGTYPE, 2211, "TEXT[]"),
+    (Oid::RECORD, 2287, "TEXT[]"),
+    (Oid::JSONB, 3807, "TEXT[]"),
+    (Oid::JSONPATH, 4073, "TEXT[]"),
+    (Oid::REGNAMESPACE, 4090, "TEXT[]"),
+    (Oid::REGROLE, 4097, "TEXT[]"),
+    (Oid::INT2VECTOR, 1006, "TEXT[]"),
+];
+
+/// Types by the names that `format_type` gives them, without digits and lengths.
+const NAMES: [(&str, Oid); 30] = [
+    ("boolean", Oid::BOOL),
+    ("smallint", Oid::INT2),
+    ("integer", Oid::INT4),
+    ("bigint", Oid::INT8),
+    ("real", Oid::FLOAT4),
+    ("double precision", Oid::FLOAT8),
+    ("numeric", Oid::NUMERIC),
+    ("text", Oid::TEXT),
+    ("unknown", Oid::TEXT),
+    ("character varying", Oid::VARCHAR),
+    ("character", Oid::BPCHAR),
+    ("bpchar", Oid::BPCHAR),
+    ("name", Oid::NAME),
+    ("bytea", Oid::BYTEA),
+    ("date", Oid::DATE),
+    ("time without time zone", Oid::TIME),
+    ("time with time zone", Oid::TIMETZ),
+    ("timestamp without time zone", Oid::TIMESTAMP),
+    ("timestamp with time zone", Oid::TIMESTAMPTZ),
+    ("interval", Oid::INTERVAL),
+    ("uuid", Oid::UUID),
+    ("json", Oid::JSON),
+    ("jsonb", Oid::JSONB),
+    ("jsonpath", Oid::JSONPATH),
+    ("oid", Oid::OID),
+    ("regclass", Oid::REGCLASS),
+    ("regtype", Oid::REGTYPE),
+    ("regproc", Oid::REGPROC),
+    ("record", Oid::RECORD),
+    ("void", Oid::VOID),
 ];
 
 impl Oid {
@@ -51,7 +103,58 @@ impl Oid {
         self == Self::INT2VECTOR || ARRAYS.iter().any(|(_, number, _)| *number == self.0)
     }
 
-    /// The type of a column.
+    /// The type of a column: as its field says, else by its Arrow type.
+    pub(crate) fn of_field(field: &Field) -> Oid {
+        Self::said(said_type(field), field.data_type())
+    }
+
+    /// The type that is said of values of an Arrow type.
+    pub(crate) fn said(said: Option<&str>, kind: &DataType) -> Oid {
+        said.and_then(Self::named).unwrap_or_else(|| Self::of(kind))
+    }
+
+    /// The type of a name; `None` for one that is not built in.
+    fn named(name: &str) -> Option<Oid> {
+        if let Some(element) = name.strip_suffix("[]") {
+            return Self::named(element).map(Self::array);
+        }
+        let (name, _) = without_modifier(name);
+        let found = NAMES.iter().find(|(known, _)| *known == name);
+        match (found, name.as_ref()) {
+            (Some((_, oid)), _) => Some(*oid),
+            (None, "regnamespace") => Some(Self::REGNAMESPACE),
+            (None, "regrole") => Some(Self::REGROLE),
+            (None, _) => None,
+        }
+    }
+
+    /// Whether both forms of its values are their text.
+    pub(crate) fn is_text(self) -> bool {
+        [
+            Self::TEXT,
+            Self::VARCHAR,
+            Self::BPCHAR,
+            Self::NAME,
+            Self::JSON,
+            Self::UNKNOWN_TEXT,
+        ]
+        .contains(&self)
+    }
+
+    /// Whether it is that of numbers of objects, four bytes in binary.
+    pub(crate) fn is_object(self) -> bool {
+        [
+            Self::OID,
+            Self::REGPROC,
+            Self::REGCLASS,
+            Self::REGTYPE,
+            Self::REGNAMESPACE,
+            Self::REGROLE,
+        ]
+        .contains(&self)
+    }
+
+    /// The type that values of an Arrow type have.
     pub(crate) fn of(kind: &DataType) -> Oid {
         match kind {
             DataType::Boolean => Self::BOOL,
@@ -66,7 +169,9 @@ impl Oid {
             | DataType::Decimal128(..)
             | DataType::Decimal256(..) => Self::NUMERIC,
             DataType::Binary | DataType::LargeBinary | DataType::BinaryView => Self::BYTEA,
+            DataType::FixedSizeBinary(12) => Self::TIMETZ,
             DataType::FixedSizeBinary(16) => Self::UUID,
+            DataType::Struct(_) => Self::RECORD,
             DataType::FixedSizeBinary(_) => Self::BYTEA,
             DataType::Date32 | DataType::Date64 => Self::DATE,
             DataType::Time32(_) | DataType::Time64(_) => Self::TIME,
@@ -77,7 +182,11 @@ impl Oid {
             DataType::Dictionary(_, values) => Self::of(values),
             DataType::List(item) if item.name() == VECTOR => Self::INT2VECTOR,
             DataType::List(item) | DataType::LargeList(item) | DataType::FixedSizeList(item, _) => {
-                Self::of(item.data_type()).array()
+                // There is one type of arrays, of any number of dimensions.
+                match Self::of_field(item) {
+                    oid if oid.is_array() && oid != Self::INT2VECTOR => oid,
+                    oid => oid.array(),
+                }
             }
             _ => Self::TEXT,
         }
@@ -94,7 +203,8 @@ impl Oid {
             Oid::FLOAT8,
         ];
         let rank = |oid| NUMBERS.iter().position(|number| *number == oid);
-        matches!((rank(self), rank(other)), (Some(own), Some(other)) if other <= own)
+        let wider = matches!((rank(self), rank(other)), (Some(own), Some(other)) if other <= own);
+        wider || (self == Self::JSONB && other.is_text())
     }
 
     /// Bytes of a value, -1 if they vary.
@@ -102,20 +212,46 @@ impl Oid {
         match self {
             Self::BOOL => 1,
             Self::INT2 => 2,
-            Self::INT4 | Self::FLOAT4 | Self::DATE | Self::OID => 4,
+            Self::INT4 | Self::FLOAT4 | Self::DATE | Self::VOID => 4,
+            oid if oid.is_object() => 4,
+            Self::TIMETZ => 12,
+            Self::NAME => 64,
             Self::INT8 | Self::FLOAT8 | Self::TIME | Self::TIMESTAMP | Self::TIMESTAMPTZ => 8,
             Self::INTERVAL | Self::UUID => 16,
             _ => -1,
         }
     }
 
-    /// What the type of a column has besides its number: digits of a number.
-    pub(crate) fn modifier(kind: &DataType) -> i32 {
-        match kind {
-            DataType::Decimal128(precision, scale) => {
-                (i32::from(*precision) << 16 | i32::from(*scale)) + 4
+    /// What the type of a column has besides its number: digits of a number or of seconds, or
+    /// the length of a text.
+    pub(crate) fn modifier(field: &Field) -> i32 {
+        /// Numbers and texts have the bytes of a head added.
+        const HEAD: i32 = 4;
+        let digits = |precision: u8, scale: i8| {
+            (i32::from(precision) << 16 | i32::from(scale) & 0x7ff) + HEAD
+        };
+        let Some(said) = said_type(field) else {
+            return match field.data_type() {
+                DataType::Decimal128(precision, scale) => digits(*precision, *scale),
+                _ => -1,
+            };
+        };
+        let (_, modifier) = without_modifier(said);
+        let Some(modifier) = modifier else {
+            return -1;
+        };
+        let mut numbers = modifier
+            .split(',')
+            .map(|number| number.trim().parse::<i32>().ok());
+        let (first, second) = (numbers.next().flatten(), numbers.next().flatten());
+        let element = said.strip_suffix("[]").unwrap_or(said);
+        match (Self::named(element), first) {
+            (Some(Self::NUMERIC), Some(precision)) => {
+                (precision << 16 | second.unwrap_or(0) & 0x7ff) + HEAD
             }
-            _ => -1,
+            (Some(Self::VARCHAR | Self::BPCHAR), Some(length)) => length.saturating_add(HEAD),
+            (_, Some(digits)) => digits,
+            (_, None) => -1,
         }
     }
 
@@ -137,6 +273,7 @@ impl Oid {
             Self::TIMESTAMP => "TIMESTAMP",
             Self::TIMESTAMPTZ => "TIMESTAMP WITH TIME ZONE",
             Self::INTERVAL => "INTERVAL",
+            Self::TIMETZ => "TIME WITH TIME ZONE",
             Self::UUID => "UUID",
             // Numbers keep the digits they have; texts are literals.
             Self::UNKNOWN | Self::UNKNOWN_TEXT | Self::NUMERIC => return Ok(None),
@@ -156,5 +293,79 @@ impl Oid {
                 );
             }
         }))
+    }
+}
+
+/// A name of a type without what stands in parentheses, and this.
+fn without_modifier(name: &str) -> (Cow<'_, str>, Option<&str>) {
+    let parts = name
+        .split_once('(')
+        .and_then(|(before, rest)| Some((before, rest.split_once(')')?)));
+    match parts {
+        Some((before, (modifier, after))) => {
+            (Cow::Owned(format!("{before}{after}")), Some(modifier))
+        }
+        None => (Cow::Borrowed(name), None),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashMap;
+
+    use freestone::TYPE_KEY;
+
+    use super::*;
+
+    fn field(said: &str) -> Field {
+        let metadata = HashMap::from([(TYPE_KEY.to_owned(), said.to_owned())]);
+        Field::new("", DataType::Utf8View, true).with_metadata(metadata)
+    }
+
+    /// Numbers, sizes and modifiers as PostgreSQL's messages have them.
+    #[test]
+    fn fields_say_their_types() {
+        for (said, oid, size, modifier) in [
+            ("numeric", 1700, -1, -1),
+            ("numeric(10,2)", 1700, -1, 655_366),
+            ("numeric[]", 1231, -1, -1),
+            ("numeric(10,2)[]", 1231, -1, 655_366),
+            ("character varying", 1043, -1, -1),
+            ("character varying(5)", 1043, -1, 9),
+            ("character(3)", 1042, -1, 7),
+            ("character(3)[]", 1014, -1, 7),
+            ("time(3) without time zone", 1083, 8, 3),
+            ("time with time zone", 1266, 12, -1),
+            ("timestamp with time zone", 1184, 8, -1),
+            ("json", 114, -1, -1),
+            ("json[]", 199, -1, -1),
+            ("jsonb[]", 3807, -1, -1),
+            ("interval[]", 1187, -1, -1),
+            ("oid", 26, 4, -1),
+            ("regclass", 2205, 4, -1),
+            ("record", 2249, -1, -1),
+            ("name", 19, 64, -1),
+            ("a_type_of_ours", 25, -1, -1),
+        ] {
+            let field = field(said);
+            let found = Oid::of_field(&field);
+            let all = (found.0, found.size(), Oid::modifier(&field));
+            assert_eq!(all, (oid, size, modifier), "{said}");
+        }
+    }
+
+    #[test]
+    fn fields_that_say_nothing_have_the_types_of_their_values() {
+        let list = |kind| DataType::List(Field::new("item", kind, true).into());
+        for (kind, oid) in [
+            (DataType::Decimal128(10, 2), 1700),
+            (DataType::LargeUtf8, 114),
+            (DataType::FixedSizeBinary(12), 1266),
+            (list(DataType::Int32), 1007),
+            (list(list(DataType::Int32)), 1007),
+        ] {
+            let field = Field::new("", kind, true);
+            assert_eq!(Oid::of_field(&field), Oid(oid), "{field}");
+        }
     }
 }

@@ -1,10 +1,18 @@
 //! Decimals in PostgreSQL's binary form: digits to the base 10,000.
 
+use bytes::{BufMut, BytesMut};
+
 /// The least digit's place value.
 const BASE: u128 = 10_000;
 /// Decimal places of a digit.
 const PLACES: i32 = 4;
 const NEGATIVE: u16 = 0x4000;
+/// Signs of what is not finite.
+const NAN: u16 = 0xC000;
+const INFINITY: u16 = 0xD000;
+const NEGATIVE_INFINITY: u16 = 0xF000;
+/// The places that PostgreSQL writes of the infinities.
+const INFINITE_PLACES: u16 = 32;
 
 /// Writes `value` × 10^-`scale`.
 pub(crate) fn write(value: i128, scale: i8, out: &mut Vec<u8>) {
@@ -45,6 +53,57 @@ pub(crate) fn write(value: i128, scale: i8, out: &mut Vec<u8>) {
     digits
         .iter()
         .for_each(|digit| out.extend_from_slice(&digit.to_be_bytes()));
+}
+
+/// Writes a number of its digits, as SQL shows it; what is none is written as NaN.
+pub(crate) fn write_text(text: &str, out: &mut BytesMut) {
+    match text {
+        "Infinity" => return put_head(0, 0, INFINITY, INFINITE_PLACES, out),
+        "-Infinity" => return put_head(0, 0, NEGATIVE_INFINITY, INFINITE_PLACES, out),
+        _ => {}
+    }
+    let (sign, digits) = match text.strip_prefix('-') {
+        Some(digits) => (NEGATIVE, digits),
+        None => (0, text),
+    };
+    let (whole, fraction) = digits.split_once('.').unwrap_or((digits, ""));
+    let all = whole.bytes().chain(fraction.bytes());
+    if digits.is_empty() || !all.clone().all(|byte| byte.is_ascii_digit()) {
+        return put_head(0, 0, NAN, 0, out);
+    }
+    // Whole digits to the base 10,000 on both sides of the point.
+    let places = PLACES as usize;
+    let padding = (places - whole.len() % places) % places;
+    let mut digits: Vec<u16> = Vec::with_capacity((whole.len() + fraction.len()) / places + 2);
+    for (place, byte) in all.enumerate() {
+        if (place + padding) % places == 0 || digits.is_empty() {
+            digits.push(0);
+        }
+        if let Some(last) = digits.last_mut() {
+            *last = *last * 10 + u16::from(byte - b'0');
+        }
+    }
+    let missing = (places - fraction.len() % places) % places;
+    if let Some(last) = digits.last_mut() {
+        *last *= 10_u16.pow(missing as u32);
+    }
+    let before = (whole.len() + padding) / places;
+    let leading = digits.iter().take_while(|digit| **digit == 0).count();
+    let trailing = digits.iter().rev().take_while(|digit| **digit == 0).count();
+    let shown = fraction.len() as u16;
+    if leading == digits.len() {
+        return put_head(0, 0, 0, shown, out);
+    }
+    let digits = &digits[leading..digits.len() - trailing];
+    let weight = before as i32 - 1 - leading as i32;
+    put_head(digits.len(), weight, sign, shown, out);
+    digits.iter().for_each(|digit| out.put_u16(*digit));
+}
+
+fn put_head(digits: usize, weight: i32, sign: u16, shown: u16, out: &mut BytesMut) {
+    for part in [digits as u16, weight as u16, sign, shown] {
+        out.put_u16(part);
+    }
 }
 
 /// The digits of a number, as SQL writes them; `None` for bytes that are none, and for
@@ -111,6 +170,36 @@ mod tests {
         assert_eq!(written(5, 5), bytes(&[1, u16::MAX - 1, 0, 5, 5000]));
         assert_eq!(written(10_000, 0), bytes(&[1, 1, 0, 0, 1]));
         assert_eq!(written(12, -2), bytes(&[1, 0, 0, 0, 1200]));
+    }
+
+    #[test]
+    fn texts_are_written_as_numbers() {
+        let written = |text: &str| {
+            let mut out = BytesMut::new();
+            write_text(text, &mut out);
+            out.to_vec()
+        };
+        assert_eq!(written("0"), bytes(&[0, 0, 0, 0]));
+        assert_eq!(written("-0.000"), bytes(&[0, 0, 0, 3]));
+        assert_eq!(written("1.5"), bytes(&[2, 0, 0, 1, 1, 5000]));
+        let expected = bytes(&[3, 1, NEGATIVE, 2, 123, 4567, 8900]);
+        assert_eq!(written("-1234567.89"), expected);
+        assert_eq!(written("0.00005"), bytes(&[1, u16::MAX - 1, 0, 5, 5000]));
+        assert_eq!(written("10000"), bytes(&[1, 1, 0, 0, 1]));
+        let expected = bytes(&[2, 0, 0, 16, 25, 5000]);
+        assert_eq!(written("25.5000000000000000"), expected);
+        assert_eq!(written("NaN"), bytes(&[0, 0, 0xC000, 0]));
+        assert_eq!(written("Infinity"), bytes(&[0, 0, 0xD000, 32]));
+        assert_eq!(written("-Infinity"), bytes(&[0, 0, 0xF000, 32]));
+        for text in [
+            "1",
+            "-12.340",
+            "99999999",
+            "0.1",
+            "100000000000000000000.00001",
+        ] {
+            assert_eq!(read(&written(text)).as_deref(), Some(text));
+        }
     }
 
     #[test]

@@ -14,7 +14,7 @@ use arrow::datatypes::{
 };
 use arrow::util::display::FormatOptions;
 use bytes::{BufMut, BytesMut};
-use freestone::{Cells, Error, Result};
+use freestone::{Cells, Error, Result, said_type};
 use pgwire::messages::data::{FieldDescription, RowDescription};
 
 use crate::arrays;
@@ -71,7 +71,7 @@ impl Format {
 /// What columns are, for a client.
 pub(crate) fn description(schema: &SchemaRef, formats: &[Format]) -> RowDescription {
     let fields = schema.fields().iter().enumerate().map(|(place, field)| {
-        let oid = Oid::of(field.data_type());
+        let oid = Oid::of_field(field);
         let format = formats.get(place).copied().unwrap_or(Format::Text);
         FieldDescription::new(
             field.name().clone(),
@@ -79,7 +79,7 @@ pub(crate) fn description(schema: &SchemaRef, formats: &[Format]) -> RowDescript
             0,
             oid.0,
             oid.size(),
-            Oid::modifier(field.data_type()),
+            Oid::modifier(field),
             format as i16,
         )
     });
@@ -125,14 +125,16 @@ pub(crate) fn agreed(
     };
     let pairs = told.fields().iter().zip(comes.fields()).zip(formats);
     let agreed = pairs.map(|((told, comes), format)| {
-        let (wanted, given) = (Oid::of(told.data_type()), Oid::of(comes.data_type()));
-        if wanted == Oid::TEXT {
+        let (wanted, given) = (Oid::of_field(told), Oid::of_field(comes));
+        if wanted.is_text() {
             *format = Format::Text;
         }
-        if wanted == given || wanted == Oid::TEXT {
+        if wanted == given || wanted.is_text() {
             return Some(Arc::clone(comes));
         }
-        let fits = wanted.holds(given) || *comes.data_type() == DataType::Null;
+        // Fields that say nothing have any type that their values can have.
+        let silent = said_type(comes).is_none() && told.data_type() == comes.data_type();
+        let fits = silent || wanted.holds(given) || *comes.data_type() == DataType::Null;
         fits.then(|| Arc::clone(told))
     });
     let agreed: Option<Vec<_>> = agreed.collect();
@@ -178,12 +180,16 @@ fn plain(kind: &DataType) -> DataType {
 }
 
 impl<'a> Lines<'a> {
-    /// Columns in their formats.
-    pub(crate) fn new(columns: &'a [ArrayRef], formats: &[Format]) -> Self {
+    /// Columns in their formats, of the types that the schema says.
+    pub(crate) fn new(columns: &'a [ArrayRef], schema: &Schema, formats: &[Format]) -> Self {
         let columns = columns.iter().enumerate().map(|(place, array)| {
             let array: &dyn Array = array.as_ref();
+            let said = schema
+                .fields()
+                .get(place)
+                .and_then(|field| said_type(field));
             let writer = match formats.get(place) {
-                Some(Format::Binary) => binary(array),
+                Some(Format::Binary) => binary(array, said),
                 _ => text(array),
             };
             (array, writer)
@@ -225,9 +231,6 @@ pub(crate) fn text<'a>(array: &'a dyn Array) -> Writer<'a> {
             let values = array.as_string_view();
             Box::new(move |row, out| out.put_slice(values.value(row).as_bytes()))
         }
-        DataType::List(_) if Oid::of(array.data_type()).is_array() => {
-            arrays::as_text(array).unwrap_or_else(|| Box::new(|_, _| {}))
-        }
         _ => {
             let cells = Cells::new(array);
             Box::new(move |row, out| {
@@ -246,7 +249,62 @@ macro_rules! fixed {
     }};
 }
 
-pub(crate) fn binary<'a>(array: &'a dyn Array) -> Writer<'a> {
+/// A writer of values in binary, of the type that is said.
+pub(crate) fn binary<'a>(array: &'a dyn Array, said: Option<&str>) -> Writer<'a> {
+    match (array.data_type(), Oid::said(said, array.data_type())) {
+        (DataType::Utf8View, Oid::NUMERIC) => {
+            let values = array.as_string_view();
+            Box::new(move |row, out| numeric::write_text(values.value(row), out))
+        }
+        (DataType::Utf8View, Oid::JSONB | Oid::JSONPATH) => {
+            let values = array.as_string_view();
+            Box::new(move |row, out| {
+                // The version of the form.
+                out.put_u8(1);
+                out.put_slice(values.value(row).as_bytes());
+            })
+        }
+        (DataType::Int64, oid) if oid.is_object() => {
+            let values = array.as_primitive::<Int64Type>();
+            Box::new(move |row, out| out.put_u32(values.value(row) as u32))
+        }
+        (DataType::List(_), oid) if oid.is_array() => {
+            arrays::as_binary(array, said).unwrap_or_else(|| Box::new(|_, _| {}))
+        }
+        (DataType::Struct(_), _) => record(array),
+        _ => binary_of_kind(array),
+    }
+}
+
+/// A writer of records in binary: the number of fields, then each with its type.
+fn record<'a>(array: &'a dyn Array) -> Writer<'a> {
+    let records = array.as_struct();
+    let pairs = records.fields().iter().zip(records.columns());
+    let columns: Vec<(Oid, &dyn Array, Writer<'a>)> = pairs
+        .map(|(field, column)| {
+            let column: &dyn Array = column.as_ref();
+            let write = binary(column, said_type(field));
+            (Oid::of_field(field), column, write)
+        })
+        .collect();
+    Box::new(move |row, out| {
+        out.put_i32(columns.len() as i32);
+        for (oid, column, write) in &columns {
+            out.put_u32(oid.0);
+            let place = out.len();
+            out.put_i32(-1);
+            if column.is_null(row) || *column.data_type() == DataType::Null {
+                continue;
+            }
+            write(row, out);
+            let length = (out.len() - place - 4) as i32;
+            out[place..place + 4].copy_from_slice(&length.to_be_bytes());
+        }
+    })
+}
+
+/// A writer of values in binary whose Arrow type says all.
+fn binary_of_kind<'a>(array: &'a dyn Array) -> Writer<'a> {
     match array.data_type() {
         DataType::Boolean => {
             let values = array.as_boolean();
@@ -259,12 +317,22 @@ pub(crate) fn binary<'a>(array: &'a dyn Array) -> Writer<'a> {
         DataType::Float64 => fixed!(array, Float64Type, put_f64),
         DataType::Date32 => {
             let values = array.as_primitive::<Date32Type>();
-            Box::new(move |row, out| out.put_i32(values.value(row).saturating_sub(DAYS)))
+            Box::new(move |row, out| {
+                out.put_i32(match values.value(row) {
+                    i32::MAX => i32::MAX,
+                    days => days.saturating_sub(DAYS),
+                });
+            })
         }
         DataType::Time64(TimeUnit::Microsecond) => fixed!(array, Time64MicrosecondType, put_i64),
         DataType::Timestamp(TimeUnit::Microsecond, _) => {
             let values = array.as_primitive::<TimestampMicrosecondType>();
-            Box::new(move |row, out| out.put_i64(values.value(row).saturating_sub(MICROS)))
+            Box::new(move |row, out| {
+                out.put_i64(match values.value(row) {
+                    i64::MAX => i64::MAX,
+                    micros => micros.saturating_sub(MICROS),
+                });
+            })
         }
         DataType::Interval(IntervalUnit::MonthDayNano) => {
             let values = array.as_primitive::<IntervalMonthDayNanoType>();
@@ -291,10 +359,58 @@ pub(crate) fn binary<'a>(array: &'a dyn Array) -> Writer<'a> {
             let values = array.as_fixed_size_binary();
             Box::new(move |row, out| out.put_slice(values.value(row)))
         }
-        DataType::List(_) if Oid::of(array.data_type()).is_array() => {
-            arrays::as_binary(array).unwrap_or_else(|| Box::new(|_, _| {}))
+        DataType::FixedSizeBinary(12) => {
+            let values = array.as_fixed_size_binary();
+            Box::new(move |row, out| {
+                // Both numbers have their bytes the other way round.
+                let (micros, west) = values.value(row).split_at(8);
+                out.extend(micros.iter().rev());
+                out.extend(west.iter().rev());
+            })
         }
         // Of texts both forms are the same.
         _ => text(array),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use arrow::array::{
+        FixedSizeBinaryArray, Int32Array, Int64Array, StringViewArray, StructArray,
+    };
+    use arrow::datatypes::Field;
+
+    use super::*;
+
+    fn hex(array: impl Array, said: Option<&str>) -> String {
+        let mut out = BytesMut::new();
+        binary(&array, said)(0, &mut out);
+        out.iter().map(|byte| format!("{byte:02x}")).collect()
+    }
+
+    /// As PostgreSQL's functions `numeric_send`, `jsonb_send` and so on give them.
+    #[test]
+    fn values_have_the_bytes_of_the_types_that_are_said() {
+        let number = StringViewArray::from(vec!["-1234567.89"]);
+        assert_eq!(hex(number, Some("numeric")), "0003000140000002007b11d722c4");
+        let json = StringViewArray::from(vec!["{\"a\": 1}"]);
+        assert_eq!(hex(json, Some("jsonb")), "017b2261223a20317d");
+        let object = Int64Array::from(vec![16_384]);
+        assert_eq!(hex(object, Some("oid")), "00004000");
+        let mut time = 3_661_500_000_i64.to_le_bytes().to_vec();
+        time.extend_from_slice(&(-7_200_i32).to_le_bytes());
+        let time = FixedSizeBinaryArray::try_from_iter([time].into_iter()).unwrap();
+        assert_eq!(hex(time, None), "00000000da3e0e60ffffe3e0");
+    }
+
+    #[test]
+    fn records_have_their_fields_with_types() {
+        let field = |name| Arc::new(Field::new(name, DataType::Int32, true));
+        let number: ArrayRef = Arc::new(Int32Array::from(vec![1]));
+        let missing: ArrayRef = Arc::new(Int32Array::from(vec![None]));
+        let records = StructArray::from(vec![(field("a"), number), (field("b"), missing)]);
+        let expected = "00000002000000170000000400000001\
+                        00000017ffffffff";
+        assert_eq!(hex(records, Some("record")), expected);
     }
 }

@@ -1,6 +1,8 @@
 //! Values that a client sends for the parameters of a statement.
 
-use arrow::array::{Array, Date32Array, Time64MicrosecondArray, TimestampMicrosecondArray};
+use arrow::array::{
+    Array, Date32Array, FixedSizeBinaryArray, Time64MicrosecondArray, TimestampMicrosecondArray,
+};
 use freestone::{Cells, Error, Parameter, Result};
 
 use crate::arrays;
@@ -113,6 +115,21 @@ pub(crate) fn binary(bytes: &[u8], oid: Oid) -> Result<Option<Parameter>> {
         Oid::TIME => sized(8)
             .filter(|micros| (0..=DAY).contains(micros))
             .and_then(|micros| shown(&Time64MicrosecondArray::from(vec![micros]))),
+        Oid::TIMETZ => match bytes.len() {
+            12 => {
+                // Both numbers have their bytes the other way round.
+                let (micros, west) = bytes.split_at(8);
+                let value: Vec<u8> = micros
+                    .iter()
+                    .rev()
+                    .chain(west.iter().rev())
+                    .copied()
+                    .collect();
+                let whole = FixedSizeBinaryArray::try_from_iter([value].into_iter());
+                whole.ok().and_then(|array| shown(&array))
+            }
+            _ => None,
+        },
         Oid::TIMESTAMP => sized(8).and_then(|micros| timestamp(micros, None)),
         Oid::TIMESTAMPTZ => sized(8).and_then(|micros| timestamp(micros, Some("+00:00"))),
         Oid::INTERVAL => interval(bytes),
@@ -188,6 +205,9 @@ mod tests {
             "2000-01-01 00:00:01.5+00"
         );
         assert_eq!(text(Oid::TIME, &micros(3_661_000_001)), "01:01:01.000001");
+        let mut zoned = micros(3_661_000_000).to_vec();
+        zoned.extend_from_slice(&(-7_200_i32).to_be_bytes());
+        assert_eq!(text(Oid::TIMETZ, &zoned), "01:01:01+02");
         let mut bytes = micros(-1_500_000).to_vec();
         bytes.extend_from_slice(&3_i32.to_be_bytes());
         bytes.extend_from_slice(&14_i32.to_be_bytes());

@@ -253,7 +253,7 @@ impl Sending {
                 },
             };
             let columns = sendable(&batch, &self.schema)?;
-            let lines = Lines::new(&columns, &self.formats);
+            let lines = Lines::new(&columns, &self.schema, &self.formats);
             let rows = batch.num_rows() - start;
             let now = usize::try_from(left).unwrap_or(usize::MAX).min(rows);
             for row in start..start + now {

@@ -65,5 +65,5 @@ pub use session::{
     Description, Frame, Notice, Outcome, Prepared, Rows, Session, SessionOptions, Severity,
 };
 pub use statement::{Forgets, Statement};
-pub use types::{JSON, VECTOR, type_name};
+pub use types::{JSON, TYPE_KEY, VECTOR, said_of_elements, said_type, type_name, type_name_of};
 pub use values::Cells;

@@ -121,6 +121,8 @@ impl Parameter {
                 let digits: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
                 cast(text(format!("\\x{digits}")), DataType::Bytea)
             }
+            // An array of nothing has no type of its own.
+            Self::List(items) if items.is_empty() => text("{}".to_owned()),
             Self::List(items) => Expr::Array(Array {
                 elem: items.iter().map(Self::literal).collect(),
                 named: true,

@@ -12,17 +12,34 @@ use datafusion::arrow::datatypes::{DataType, Field, FieldRef, IntervalUnit, Time
 use datafusion::error::Result as DfResult;
 use datafusion::logical_expr::planner::TypePlanner;
 use datafusion::sql::sqlparser::ast::{
-    CharacterLength, DataType as SqlType, ExactNumberInfo, TimezoneInfo,
+    ArrayElemTypeDef, CharacterLength, DataType as SqlType, ExactNumberInfo, TimezoneInfo,
 };
+use freestone_frontend::types::{Type, named};
 use freestone_storage::ColumnType;
 
 use crate::error::{Error, Result};
+
+/// The Arrow type that stands for a column's where clients are told what to send.
+pub(crate) fn parameter_kind(kind: &ColumnType) -> DataType {
+    match kind {
+        ColumnType::Numeric => DataType::Decimal128(DECIMAL_DIGITS, 10),
+        ColumnType::Json | ColumnType::Jsonb => JSON,
+        ColumnType::Array { element, dims } => {
+            let element = parameter_kind(&(*element).into());
+            (0..*dims).fold(element, |kind, _| DataType::new_list(kind, true))
+        }
+        kind => kind.arrow(),
+    }
+}
 
 /// Most digits of a DECIMAL.
 pub(crate) const DECIMAL_DIGITS: u8 = 38;
 
 /// Longest declared VARCHAR(n) and CHAR(n), as in PostgreSQL.
 const LENGTH_MAX: u64 = 10_485_760;
+
+/// Most dimensions of an array, as in PostgreSQL.
+const DIMENSIONS: u8 = 6;
 
 /// DataFusion's hook for type names in casts and literals.
 #[derive(Debug)]
@@ -32,14 +49,22 @@ impl TypePlanner for Types {
     fn plan_type_field(&self, sql: &SqlType) -> DfResult<Option<FieldRef>> {
         let kind = match sql {
             SqlType::Array(_) | SqlType::Struct(_, _) => return Ok(None),
-            // NUMERIC without digits in a cast keeps as many as there is room for.
-            SqlType::Numeric(ExactNumberInfo::None)
-            | SqlType::Decimal(ExactNumberInfo::None)
-            | SqlType::Dec(ExactNumberInfo::None) => DataType::Decimal128(DECIMAL_DIGITS, 10),
-            other => column_type(other)?.arrow(),
+            other => computed_type(other)?,
         };
         Ok(Some(Arc::new(Field::new("", kind, true))))
     }
+}
+
+/// The Arrow type of values of a written type in DataFusion's expressions: NUMERIC without
+/// digits has as many as there is room for.
+///
+/// # Errors
+/// Those of [`column_type`].
+pub(crate) fn computed_type(sql: &SqlType) -> Result<DataType> {
+    Ok(match column_type(sql)? {
+        ColumnType::Numeric => DataType::Decimal128(DECIMAL_DIGITS, 10),
+        other => other.arrow(),
+    })
 }
 
 /// The column type that a written type means.
@@ -63,6 +88,9 @@ pub(crate) fn column_type(sql: &SqlType) -> Result<ColumnType> {
         S::Time(None | Some(0..=6), TimezoneInfo::None | TimezoneInfo::WithoutTimeZone) => {
             ColumnType::Time
         }
+        S::Time(None | Some(0..=6), TimezoneInfo::WithTimeZone | TimezoneInfo::Tz) => {
+            ColumnType::TimeTz
+        }
         S::Timestamp(None | Some(0..=6), zone) => match zone {
             TimezoneInfo::None | TimezoneInfo::WithoutTimeZone => ColumnType::Timestamp,
             TimezoneInfo::WithTimeZone | TimezoneInfo::Tz => ColumnType::TimestampTz,
@@ -76,7 +104,12 @@ pub(crate) fn column_type(sql: &SqlType) -> Result<ColumnType> {
         S::Char(n) | S::Character(n) => ColumnType::Char(length("char", n.as_ref())?.unwrap_or(1)),
         S::Text | S::String(_) | S::Clob(_) | S::Regclass => ColumnType::Text,
         S::Bytea | S::Blob(_) | S::Binary(_) | S::Varbinary(_) => ColumnType::Bytea,
-        S::JSON | S::JSONB => ColumnType::Json,
+        S::JSON => ColumnType::Json,
+        S::JSONB => ColumnType::Jsonb,
+        S::Array(
+            ArrayElemTypeDef::SquareBracket(element, _) | ArrayElemTypeDef::AngleBracket(element),
+        ) => array_of(column_type(element)?)
+            .ok_or_else(|| Error::unsupported(format!("the type {sql} has too many dimensions")))?,
         S::Custom(name, _) => custom(&name.to_string())?,
         other => return Err(no_such_type(&other.to_string())),
     })
@@ -88,18 +121,75 @@ fn no_such_type(name: &str) -> Error {
         format!("type \"{}\" does not exist", name.to_lowercase()),
     )
     .with_hint(
-        "the types are BOOLEAN, SMALLINT, INTEGER, BIGINT, REAL, DOUBLE PRECISION, DECIMAL(p,s), \
-         DATE, TIME, TIMESTAMP [WITH TIME ZONE], INTERVAL, UUID, VARCHAR(n), CHAR(n), TEXT, BYTEA, JSON",
+        "the types are BOOLEAN, SMALLINT, INTEGER, BIGINT, REAL, DOUBLE PRECISION, NUMERIC, \
+         DECIMAL(p,s), DATE, TIME [WITH TIME ZONE], TIMESTAMP [WITH TIME ZONE], INTERVAL, UUID, VARCHAR(n), \
+         CHAR(n), TEXT, BYTEA, JSON, JSONB, and arrays of them",
     )
 }
 
 fn custom(name: &str) -> Result<ColumnType> {
     match name.to_lowercase().as_str() {
         "bpchar" | "name" | "\"char\"" | "regtype" | "regproc" | "regnamespace" | "regrole"
-        | "_text" | "text" => Ok(ColumnType::Text),
+        | "text" => Ok(ColumnType::Text),
         "oid" | "xid" => Ok(ColumnType::BigInt),
-        _ => Err(no_such_type(name)),
+        "timetz" => Ok(ColumnType::TimeTz),
+        other => match named(other) {
+            Some(array @ Type::Array(_)) => column_type_of_type(&array),
+            _ => Err(no_such_type(name)),
+        },
     }
+}
+
+/// The type of arrays of a type, with a dimension more if it is one already.
+fn array_of(element: ColumnType) -> Option<ColumnType> {
+    match element {
+        ColumnType::Array { element, dims } => {
+            let dims = dims.checked_add(1).filter(|dims| *dims <= DIMENSIONS)?;
+            Some(ColumnType::Array { element, dims })
+        }
+        plain => plain.array(1),
+    }
+}
+
+/// The column type that holds values of a type of the front.
+///
+/// # Errors
+/// `0A000` for types that no column has.
+pub(crate) fn column_type_of_type(ty: &Type) -> Result<ColumnType> {
+    let none = || Error::unsupported(format!("a column cannot have the type {ty}"));
+    Ok(match ty {
+        Type::Bool => ColumnType::Boolean,
+        Type::Int2 => ColumnType::SmallInt,
+        Type::Int4 => ColumnType::Integer,
+        Type::Int8 | Type::Oid | Type::Reg(_) => ColumnType::BigInt,
+        Type::Float4 => ColumnType::Real,
+        Type::Float8 => ColumnType::Double,
+        Type::Numeric(None) => ColumnType::Numeric,
+        Type::Numeric(Some(digits)) => ColumnType::Decimal {
+            precision: digits.precision,
+            scale: i8::try_from(digits.scale).map_err(|_| none())?,
+        },
+        Type::Unknown
+        | Type::Text
+        | Type::Name
+        | Type::Char(None)
+        | Type::JsonPath
+        | Type::Enum(_) => ColumnType::Text,
+        Type::Varchar(length) => ColumnType::Varchar(*length),
+        Type::Char(Some(length)) => ColumnType::Char(*length),
+        Type::Bytea => ColumnType::Bytea,
+        Type::Date => ColumnType::Date,
+        Type::Time(_) => ColumnType::Time,
+        Type::TimeTz(_) => ColumnType::TimeTz,
+        Type::Timestamp(_) => ColumnType::Timestamp,
+        Type::TimestampTz(_) => ColumnType::TimestampTz,
+        Type::Interval => ColumnType::Interval,
+        Type::Uuid => ColumnType::Uuid,
+        Type::Json => ColumnType::Json,
+        Type::Jsonb => ColumnType::Jsonb,
+        Type::Array(element) => array_of(column_type_of_type(element)?).ok_or_else(none)?,
+        _ => return Err(none()),
+    })
 }
 
 fn float(info: ExactNumberInfo) -> Result<ColumnType> {
@@ -115,7 +205,7 @@ fn float(info: ExactNumberInfo) -> Result<ColumnType> {
 
 fn decimal(info: ExactNumberInfo) -> Result<ColumnType> {
     let (precision, scale) = match info {
-        ExactNumberInfo::None => (u64::from(DECIMAL_DIGITS), 10),
+        ExactNumberInfo::None => return Ok(ColumnType::Numeric),
         ExactNumberInfo::Precision(precision) => (precision, 0),
         ExactNumberInfo::PrecisionAndScale(precision, scale) => (precision, scale),
     };
@@ -168,7 +258,7 @@ fn length(kind: &str, length: Option<&CharacterLength>) -> Result<Option<u32>> {
 /// for reading files.
 ///
 /// # Errors
-/// `0A000` for lists, structs and other types that no column has.
+/// `0A000` for structs and other types that no column has.
 pub(crate) fn column_type_of(arrow: &DataType) -> Result<ColumnType> {
     Ok(match arrow {
         DataType::Boolean => ColumnType::Boolean,
@@ -207,6 +297,11 @@ pub(crate) fn column_type_of(arrow: &DataType) -> Result<ColumnType> {
         | DataType::BinaryView
         | DataType::FixedSizeBinary(_) => ColumnType::Bytea,
         DataType::Dictionary(_, values) => column_type_of(values)?,
+        DataType::List(item) | DataType::LargeList(item) | DataType::FixedSizeList(item, _)
+            if let Some(array) = array_of(column_type_of(item.data_type())?) =>
+        {
+            array
+        }
         other => {
             return Err(Error::unsupported(format!(
                 "a column cannot have the type {}",
@@ -222,6 +317,28 @@ pub const JSON: DataType = DataType::LargeUtf8;
 /// What elements of lists are called in which PostgreSQL's catalog has an `int2vector`: it is
 /// written as `1 2`.
 pub const VECTOR: &str = "vector";
+
+/// The key of a field's metadata under which its SQL type stands, as `format_type` names it.
+pub const TYPE_KEY: &str = "freestone.type";
+
+/// The SQL type that a field says in its metadata.
+pub fn said_type(field: &Field) -> Option<&str> {
+    field.metadata().get(TYPE_KEY).map(String::as_str)
+}
+
+/// The SQL type of the elements of a list of the type that is said. Arrays of several
+/// dimensions are lists of lists, and all of these have the type of the whole.
+pub fn said_of_elements<'a>(said: Option<&'a str>, item: &'a Field) -> Option<&'a str> {
+    said_type(item).or(match item.data_type() {
+        DataType::List(_) => said,
+        _ => said.and_then(|said| said.strip_suffix("[]")),
+    })
+}
+
+/// What SQL calls the type of a result's column: as its field says, else by its Arrow type.
+pub fn type_name_of(field: &Field) -> String {
+    said_type(field).map_or_else(|| sql_name(field.data_type()), str::to_owned)
+}
 
 /// What SQL calls the type of a result's column, such as `numeric(10,2)`.
 pub fn type_name(arrow: &DataType) -> String {
@@ -267,6 +384,8 @@ pub(crate) fn sql_name_of_debug(arrow: &str) -> &'static str {
         "Timestamp" => "timestamp",
         "Interval" | "Duration" => "interval",
         "FixedSizeBinary" if arrow.contains("(16)") => "uuid",
+        "FixedSizeBinary" if arrow.contains("(12)") => "time with time zone",
+        "Struct" => "record",
         "Binary" | "LargeBinary" | "BinaryView" | "FixedSizeBinary" => "bytea",
         "Utf8" | "LargeUtf8" | "Utf8View" => "text",
         _ => "unknown",

@@ -36,8 +36,8 @@ pub use scan::{
     ColumnScanner, KeyLookUp, Scan, ScanMetrics, ScanRequest, ScanWorker, Top, ValueTest,
 };
 pub use schema::{
-    Check, CodecChoice, CodecName, Column, ColumnType, Comments, ForeignAction, ForeignKey,
-    Identity, IndexDefinition, IndexKind, Key, Layout, Numbers, Partitioning, Physical,
+    Check, CodecChoice, CodecName, Column, ColumnType, Comments, ElementType, ForeignAction,
+    ForeignKey, Identity, IndexDefinition, IndexKind, Key, Layout, Numbers, Partitioning, Physical,
     SequenceDefinition, SequencePosition, TableOptions, TableSchema, Value,
 };
 pub use store::{

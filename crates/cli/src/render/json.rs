@@ -1,13 +1,13 @@
 //! Objects, one per row: in an array per result, or one per line.
 //!
 //! Integers, decimals and finite floats are numbers with all their digits;
-//! booleans and NULL are themselves; lists are arrays and structs are objects;
+//! booleans, NULL and JSON are themselves; lists are arrays and structs are objects;
 //! everything else is the string that the other formats show.
 
 use super::Renderer;
 use arrow::array::{Array, AsArray, RecordBatch};
 use arrow::datatypes::{DataType, Float32Type, Float64Type, SchemaRef};
-use freestone::Cells;
+use freestone::{Cells, JSON, said_of_elements, said_type};
 use std::io::{self, Write};
 
 /// The JSON renderer.
@@ -47,7 +47,11 @@ impl Renderer for Json {
     }
 
     fn batch(&mut self, out: &mut dyn Write, batch: &RecordBatch) -> io::Result<()> {
-        let columns: Vec<Value> = batch.columns().iter().map(|c| Value::new(c)).collect();
+        let schema = batch.schema();
+        let pairs = batch.columns().iter().zip(schema.fields());
+        let columns: Vec<Value> = pairs
+            .map(|(c, field)| Value::new(c, said_type(field)))
+            .collect();
         let mut text = String::new();
         for row in 0..batch.num_rows() {
             text.clear();
@@ -90,13 +94,16 @@ fn object(names: &[String], columns: &[Value], row: usize, out: &mut String) {
 struct Value<'a> {
     array: &'a dyn Array,
     cells: Cells<'a>,
+    /// The SQL type that is said.
+    said: Option<String>,
 }
 
 impl<'a> Value<'a> {
-    fn new(array: &'a dyn Array) -> Self {
+    fn new(array: &'a dyn Array, said: Option<&str>) -> Self {
         Value {
             array,
             cells: Cells::new(array),
+            said: said.map(str::to_owned),
         }
     }
 
@@ -104,6 +111,11 @@ impl<'a> Value<'a> {
         if self.cells.is_null(row) {
             out.push_str("null");
             return;
+        }
+        match self.said.as_deref() {
+            Some("numeric") => return self.number(row, out),
+            Some("json" | "jsonb") => return self.json(row, out),
+            _ => {}
         }
         match self.array.data_type() {
             DataType::Float32
@@ -126,15 +138,41 @@ impl<'a> Value<'a> {
             }
             DataType::Boolean => self.cells.write(row, out),
             kind if kind.is_numeric() => self.cells.write(row, out),
-            DataType::List(_) => list(&self.array.as_list::<i32>().value(row), out),
-            DataType::LargeList(_) => list(&self.array.as_list::<i64>().value(row), out),
+            kind if *kind == JSON => self.json(row, out),
+            DataType::List(item) => {
+                let said = said_of_elements(self.said.as_deref(), item);
+                list(&self.array.as_list::<i32>().value(row), said, out);
+            }
+            DataType::LargeList(_) => list(&self.array.as_list::<i64>().value(row), None, out),
             DataType::Struct(fields) => {
                 let values = self.array.as_struct();
                 let names: Vec<String> = fields.iter().map(|f| quote(f.name())).collect();
-                let columns: Vec<Value> = values.columns().iter().map(|c| Value::new(c)).collect();
+                let pairs = values.columns().iter().zip(fields);
+                let columns: Vec<Value> = pairs
+                    .map(|(c, field)| Value::new(c, said_type(field)))
+                    .collect();
                 object(&names, &columns, row, out);
             }
             _ => self.string(row, out),
+        }
+    }
+
+    /// A number of its digits; JSON has none that are not finite.
+    fn number(&self, row: usize, out: &mut String) {
+        let text = self.cells.text(row).unwrap_or_default();
+        match text.ends_with(|last: char| last.is_ascii_digit()) {
+            true => out.push_str(&text),
+            false => out.push_str(&quote(&text)),
+        }
+    }
+
+    /// JSON as it is, but in one line; what is none is a string.
+    fn json(&self, row: usize, out: &mut String) {
+        let text = self.cells.text(row).unwrap_or_default();
+        match serde_json::from_str::<serde_json::Value>(&text) {
+            // There are no ends of lines within its strings.
+            Ok(_) => out.push_str(&text.replace(['\n', '\r'], " ")),
+            Err(_) => out.push_str(&quote(&text)),
         }
     }
 
@@ -143,8 +181,8 @@ impl<'a> Value<'a> {
     }
 }
 
-fn list(values: &dyn Array, out: &mut String) {
-    let elements = Value::new(values);
+fn list(values: &dyn Array, said: Option<&str>, out: &mut String) {
+    let elements = Value::new(values, said);
     out.push('[');
     for row in 0..values.len() {
         if row > 0 {

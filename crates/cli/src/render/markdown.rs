@@ -1,6 +1,6 @@
 //! A Markdown table; cells are not padded, so rows are written as they come.
 
-use super::Renderer;
+use super::{Renderer, is_number};
 use arrow::array::RecordBatch;
 use arrow::datatypes::SchemaRef;
 use freestone::Cells;
@@ -13,13 +13,10 @@ impl Renderer for Markdown {
     fn start(&mut self, out: &mut dyn Write, schema: &SchemaRef) -> io::Result<()> {
         let names = schema.fields().iter().map(|field| escape(field.name()));
         writeln!(out, "| {} |", names.collect::<Vec<_>>().join(" | "))?;
-        let rules = schema
-            .fields()
-            .iter()
-            .map(|field| match field.data_type().is_numeric() {
-                true => "---:",
-                false => "---",
-            });
+        let rules = schema.fields().iter().map(|field| match is_number(field) {
+            true => "---:",
+            false => "---",
+        });
         writeln!(out, "|{}|", rules.collect::<Vec<_>>().join("|"))
     }
 

@@ -11,8 +11,9 @@ mod markdown;
 mod table;
 
 use arrow::array::RecordBatch;
-use arrow::datatypes::SchemaRef;
+use arrow::datatypes::{Field, SchemaRef};
 use clap::ValueEnum;
+use freestone::said_type;
 use std::io::{self, Write};
 
 /// How results are written.
@@ -70,6 +71,11 @@ impl Format {
     pub fn shows_tags(self) -> bool {
         matches!(self, Format::Table | Format::Line)
     }
+}
+
+/// Whether the values of a column are numbers, which stand at the right.
+fn is_number(field: &Field) -> bool {
+    field.data_type().is_numeric() || said_type(field) == Some("numeric")
 }
 
 /// `1 row`, `2 rows`.

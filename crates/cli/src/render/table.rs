@@ -6,7 +6,7 @@
 //! later windows keep them as minimum, so that a result of any size is written
 //! with the memory of one window.
 
-use super::{Renderer, Target, count_of, printable};
+use super::{Renderer, Target, count_of, is_number, printable};
 use arrow::array::RecordBatch;
 use arrow::datatypes::SchemaRef;
 use comfy_table::{
@@ -107,7 +107,7 @@ impl Renderer for Table {
             .map(|f| printable(f.name()))
             .collect();
         let fields = schema.fields().iter();
-        self.right = fields.map(|field| field.data_type().is_numeric()).collect();
+        self.right = fields.map(|field| is_number(field)).collect();
         Ok(())
     }
 

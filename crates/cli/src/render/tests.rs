@@ -72,6 +72,26 @@ fn nested_values_are_json() {
     assert_eq!(text, "{\"l\": [1, null], \"s\": {\"a\": \"x\"}}\n");
 }
 
+fn said(name: &str, said: &str) -> Field {
+    let metadata = [(freestone::TYPE_KEY.to_owned(), said.to_owned())];
+    Field::new(name, DataType::Utf8View, true).with_metadata(metadata.into())
+}
+
+#[test]
+fn columns_are_of_the_types_that_they_say() {
+    let schema = Schema::new(vec![said("n", "numeric"), said("j", "jsonb")]);
+    let numbers = StringViewArray::from(vec!["25.50", "NaN"]);
+    let texts = StringViewArray::from(vec!["{\"a\":\n[1]}", "no json"]);
+    let batch = RecordBatch::try_new(Arc::new(schema), vec![Arc::new(numbers), Arc::new(texts)]);
+    let batch = [batch.expect("valid")];
+    assert_eq!(
+        rendered(Format::Jsonl, Target::default(), &batch),
+        "{\"n\": 25.50, \"j\": {\"a\": [1]}}\n{\"n\": \"NaN\", \"j\": \"no json\"}\n"
+    );
+    let text = rendered(Format::Markdown, Target::default(), &batch);
+    assert!(text.starts_with("| n | j |\n|---:|---|\n"), "{text}");
+}
+
 #[test]
 fn markdown_escapes_its_bars() {
     let expected = "| id | note |\n|---:|---|\n| 1 | a\\|b,\"c\" |\n| NULL |  |\n| 300 | NULL |\n";

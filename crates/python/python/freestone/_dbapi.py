@@ -50,12 +50,31 @@ class TypeObject:
         return f"freestone.{self.name}"
 
 
-STRING = TypeObject("STRING", "text", "json", "uuid")
+STRING = TypeObject(
+    "STRING",
+    "text",
+    "character varying",
+    "character",
+    "bpchar",
+    "name",
+    "json",
+    "jsonb",
+    "jsonpath",
+    "uuid",
+)
 BINARY = TypeObject("BINARY", "bytea")
 NUMBER = TypeObject(
-    "NUMBER", "smallint", "integer", "bigint", "real", "double precision", "numeric"
+    "NUMBER", "smallint", "integer", "bigint", "real", "double precision", "numeric", "oid"
 )
 DATETIME = TypeObject(
-    "DATETIME", "date", "time", "timestamp", "timestamp with time zone", "interval"
+    "DATETIME",
+    "date",
+    "time",
+    "time without time zone",
+    "time with time zone",
+    "timestamp",
+    "timestamp without time zone",
+    "timestamp with time zone",
+    "interval",
 )
 ROWID = TypeObject("ROWID")

@@ -136,6 +136,21 @@ def _zone(name: str) -> datetime.tzinfo:
     return zoneinfo.ZoneInfo(name)
 
 
+def zoned_time_of(micros: int, west: int) -> datetime.time:
+    """A time of the day of its microseconds, in a zone so many seconds west of UTC."""
+    seconds, fraction = divmod(micros, 1_000_000)
+    minutes, second = divmod(seconds, 60)
+    hour, minute = divmod(minutes, 60)
+    if hour > 23:
+        raise of_error(
+            "22008",
+            "24:00:00 is beyond the times of Python's datetime",
+            hint="cast it to TEXT, or take the result as Arrow",
+        )
+    zone = datetime.timezone(datetime.timedelta(seconds=-west))
+    return datetime.time(hour, minute, second, fraction, zone)
+
+
 def moment_of(micros: int, zone: Optional[str]) -> datetime.datetime:
     """A moment of its microseconds since 1970, shown in a time zone if it has one."""
     try:

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use arrow::array::{RecordBatch, RecordBatchOptions};
 use arrow::compute::cast;
-use arrow::datatypes::{DataType, Field, FieldRef, Schema, SchemaRef};
+use arrow::datatypes::{DataType, FieldRef, Schema, SchemaRef};
 use freestone::{Error, Result};
 
 /// The schema with plain arrays for views.
@@ -18,7 +18,8 @@ fn field(field: &FieldRef) -> FieldRef {
     let kind = kind(field.data_type());
     match kind == *field.data_type() {
         true => Arc::clone(field),
-        false => Arc::new(Field::new(field.name(), kind, field.is_nullable())),
+        // Its metadata says which SQL type it is.
+        false => Arc::new(field.as_ref().clone().with_data_type(kind)),
     }
 }
 

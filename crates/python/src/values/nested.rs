@@ -2,7 +2,7 @@
 
 use arrow::array::{Array, ArrayRef, AsArray};
 use arrow::datatypes::DataType;
-use freestone::Error;
+use freestone::{Error, said_of_elements, said_type};
 use pyo3::IntoPyObjectExt;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
@@ -14,8 +14,18 @@ use crate::failure::raised;
 ///
 /// # Errors
 /// `0A000` for a type that has no counterpart in Python.
-pub fn objects<'py>(py: Python<'py>, array: &ArrayRef) -> PyResult<Objects<'py>> {
-    let list = |items: ArrayRef| PyList::new(py, read::objects(py, &items)?)?.into_bound_py_any(py);
+pub fn objects<'py>(
+    py: Python<'py>,
+    array: &ArrayRef,
+    said: Option<&str>,
+) -> PyResult<Objects<'py>> {
+    let of_items = match array.data_type() {
+        DataType::List(item) => said_of_elements(said, item),
+        _ => None,
+    };
+    let list = |items: ArrayRef| {
+        PyList::new(py, read::objects(py, &items, of_items)?)?.into_bound_py_any(py)
+    };
     match array.data_type() {
         DataType::List(_) => each(py, array, |at| list(array.as_list::<i32>().value(at))),
         DataType::LargeList(_) => each(py, array, |at| list(array.as_list::<i64>().value(at))),
@@ -27,9 +37,10 @@ pub fn objects<'py>(py: Python<'py>, array: &ArrayRef) -> PyResult<Objects<'py>>
             each(py, array, |at| list(array.as_fixed_size_list().value(at)))
         }
         DataType::Struct(fields) => {
-            let columns = array.as_struct().columns().iter();
-            let columns: PyResult<Vec<Objects<'py>>> =
-                columns.map(|column| read::objects(py, column)).collect();
+            let pairs = array.as_struct().columns().iter().zip(fields);
+            let columns: PyResult<Vec<Objects<'py>>> = pairs
+                .map(|(column, field)| read::objects(py, column, said_type(field)))
+                .collect();
             let columns = columns?;
             each(py, array, |at| {
                 let record = PyDict::new(py);
@@ -42,8 +53,8 @@ pub fn objects<'py>(py: Python<'py>, array: &ArrayRef) -> PyResult<Objects<'py>>
         DataType::Map(_, _) => each(py, array, |at| {
             let entries = array.as_map().value(at);
             let map = PyDict::new(py);
-            let keys = read::objects(py, entries.column(0))?;
-            for (key, value) in keys.iter().zip(read::objects(py, entries.column(1))?) {
+            let keys = read::objects(py, entries.column(0), None)?;
+            for (key, value) in keys.iter().zip(read::objects(py, entries.column(1), None)?) {
                 map.set_item(key, value)?;
             }
             map.into_bound_py_any(py)

@@ -10,7 +10,7 @@ use arrow::datatypes::{
     Int8Type, Int16Type, Int32Type, Int64Type, StringViewType, UInt8Type, UInt16Type, UInt32Type,
     UInt64Type,
 };
-use freestone::Error;
+use freestone::{Error, said_type};
 use pyo3::IntoPyObjectExt;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
@@ -27,8 +27,11 @@ pub type Objects<'py> = Vec<Bound<'py, PyAny>>;
 /// # Errors
 /// `0A000` for types without a counterpart in Python, `22008` for dates beyond its own.
 pub fn tuples<'py>(py: Python<'py>, batch: &RecordBatch) -> PyResult<Bound<'py, PyList>> {
-    let columns = batch.columns().iter();
-    let columns: PyResult<Vec<Objects<'py>>> = columns.map(|column| objects(py, column)).collect();
+    let schema = batch.schema();
+    let pairs = batch.columns().iter().zip(schema.fields());
+    let columns: PyResult<Vec<Objects<'py>>> = pairs
+        .map(|(column, field)| objects(py, column, said_type(field)))
+        .collect();
     let mut columns: Vec<_> = columns?.into_iter().map(Vec::into_iter).collect();
     let rows = PyList::empty(py);
     for _ in 0..batch.num_rows() {
@@ -38,10 +41,15 @@ pub fn tuples<'py>(py: Python<'py>, batch: &RecordBatch) -> PyResult<Bound<'py, 
     Ok(rows)
 }
 
-/// The values of an array.
-pub fn objects<'py>(py: Python<'py>, array: &ArrayRef) -> PyResult<Objects<'py>> {
+/// The values of an array, of the SQL type that is said.
+pub fn objects<'py>(
+    py: Python<'py>,
+    array: &ArrayRef,
+    said: Option<&str>,
+) -> PyResult<Objects<'py>> {
     use DataType as T;
     match array.data_type() {
+        T::Utf8View if said == Some("numeric") => numerics(py, array.as_byte_view()),
         T::Null => Ok(vec![py.None().into_bound(py); array.len()]),
         T::Boolean => booleans(py, array.as_boolean()),
         T::Int8 => numbers::<Int8Type>(py, array),
@@ -72,14 +80,15 @@ pub fn objects<'py>(py: Python<'py>, array: &ArrayRef) -> PyResult<Objects<'py>>
                 PyBytes::new(py, array.value(at)).into_bound_py_any(py)
             })
         }
+        T::FixedSizeBinary(12) => time::zoned(py, array.as_fixed_size_binary()),
         T::FixedSizeBinary(_) => fixed(py, array.as_fixed_size_binary()),
         T::Dictionary(_, values) => match arrow::compute::cast(array, values) {
-            Ok(plain) => objects(py, &plain),
+            Ok(plain) => objects(py, &plain, said),
             Err(error) => Err(raised(py, Error::new("XX000", error.to_string()))),
         },
         T::Date32 | T::Date64 | T::Time32(_) | T::Time64(_) => time::days(py, array),
         T::Timestamp(_, _) | T::Duration(_) | T::Interval(_) => time::moments(py, array),
-        _ => nested::objects(py, array),
+        _ => nested::objects(py, array, said),
     }
 }
 
@@ -116,9 +125,23 @@ fn real(value: f32) -> f64 {
     value.to_string().parse().unwrap_or(f64::from(value))
 }
 
-fn decimals<'py, T: DecimalType>(py: Python<'py>, array: &ArrayRef) -> PyResult<Objects<'py>> {
+/// Decimals of Python, made of digits.
+fn decimal<'py>(py: Python<'py>) -> PyResult<&'py Bound<'py, PyAny>> {
     static DECIMAL: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
-    let decimal = DECIMAL.import(py, "decimal", "Decimal")?;
+    DECIMAL.import(py, "decimal", "Decimal")
+}
+
+/// Numbers that come as their digits, each with as many as it has.
+fn numerics<'py>(
+    py: Python<'py>,
+    array: &GenericByteViewArray<StringViewType>,
+) -> PyResult<Objects<'py>> {
+    let decimal = decimal(py)?;
+    each(py, array, |at| decimal.call1((array.value(at),)))
+}
+
+fn decimals<'py, T: DecimalType>(py: Python<'py>, array: &ArrayRef) -> PyResult<Objects<'py>> {
+    let decimal = decimal(py)?;
     let array: &PrimitiveArray<T> = array.as_primitive();
     each(py, array, |at| decimal.call1((array.value_as_string(at),)))
 }

@@ -1,6 +1,6 @@
 //! Dates, times, moments and intervals.
 
-use arrow::array::{Array, ArrayRef, AsArray, Int32Array, Int64Array};
+use arrow::array::{Array, ArrayRef, AsArray, FixedSizeBinaryArray, Int32Array, Int64Array};
 use arrow::compute::cast;
 use arrow::datatypes::{
     DataType, Date32Type, DurationMicrosecondType, Int64Type, IntervalMonthDayNanoType,
@@ -43,6 +43,18 @@ pub fn days<'py>(py: Python<'py>, array: &ArrayRef) -> PyResult<Objects<'py>> {
         let seconds = micros / 1_000_000;
         let (hour, minute) = (seconds / 3600, seconds / 60 % 60);
         time.call1((hour, minute, seconds % 60, micros % 1_000_000))
+    })
+}
+
+/// Times of a day with their zones: microseconds, then seconds west of UTC.
+pub fn zoned<'py>(py: Python<'py>, array: &FixedSizeBinaryArray) -> PyResult<Objects<'py>> {
+    static ZONED: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
+    let zoned = ZONED.import(py, "freestone._values", "zoned_time_of")?;
+    each(py, array, |at| {
+        let (micros, west) = array.value(at).split_at(8);
+        let micros = micros.try_into().map_or(0, i64::from_le_bytes);
+        let west = west.try_into().map_or(0, i32::from_le_bytes);
+        zoned.call1((micros, west))
     })
 }
 

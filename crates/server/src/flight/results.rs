@@ -22,13 +22,15 @@ use crate::watch::Traffic;
 /// What a client is sent.
 pub(super) type Sent = Pin<Box<dyn Stream<Item = Result<FlightData, Status>> + Send>>;
 
-/// The columns as they are sent: types that every client of Arrow knows.
+/// The columns as they are sent: types that every client of Arrow knows. NUMERIC without fixed
+/// digits is text; the metadata `freestone.type` of each field names its SQL type.
 pub(super) fn plain_schema(schema: &Schema) -> SchemaRef {
-    let fields = schema
-        .fields()
-        .iter()
-        .map(|field| Field::new(field.name(), plain(field.data_type()), true));
+    let fields = schema.fields().iter().map(|field| plain_field(field));
     Arc::new(Schema::new(fields.collect::<Vec<Field>>()))
+}
+
+fn plain_field(field: &Field) -> Field {
+    Field::new(field.name(), plain(field.data_type()), true).with_metadata(field.metadata().clone())
 }
 
 /// Not every client knows views, and dictionaries differ from batch to batch.
@@ -37,6 +39,10 @@ fn plain(kind: &DataType) -> DataType {
         DataType::Utf8View => DataType::Utf8,
         DataType::BinaryView => DataType::Binary,
         DataType::Dictionary(_, values) => plain(values),
+        DataType::List(item) => DataType::List(Arc::new(plain_field(item))),
+        DataType::Struct(fields) => {
+            DataType::Struct(fields.iter().map(|field| plain_field(field)).collect())
+        }
         other => other.clone(),
     }
 }

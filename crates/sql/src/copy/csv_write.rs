@@ -1,15 +1,17 @@
 //! COPY TO a CSV file: values as PostgreSQL writes them.
 
 use std::io::Write;
+use std::sync::Arc;
 
 use datafusion::arrow::array::cast::AsArray;
-use datafusion::arrow::array::{Array, ArrayRef, RecordBatch};
+use datafusion::arrow::array::{Array, ArrayRef, RecordBatch, StringViewArray};
 use datafusion::arrow::datatypes::{DataType, Float32Type, Float64Type, Schema};
 use datafusion::arrow::util::display::{ArrayFormatter, FormatOptions};
 
 use super::CopyOptions;
 use crate::error::{Error, Result};
 use crate::functions::{hex, uuid_text};
+use crate::values::Cells;
 
 /// Writes batches as lines.
 pub(super) struct CsvWriter<W> {
@@ -51,8 +53,8 @@ impl<W: Write> CsvWriter<W> {
             .with_timestamp_format(Some("%Y-%m-%d %H:%M:%S%.f"))
             .with_timestamp_tz_format(Some("%Y-%m-%d %H:%M:%S%.f%:z"))
             .with_datetime_format(Some("%Y-%m-%d %H:%M:%S%.f"));
-        let columns = batch
-            .columns()
+        let shown: Vec<ArrayRef> = batch.columns().iter().map(shown).collect();
+        let columns = shown
             .iter()
             .map(|array| Column::new(array, &options))
             .collect::<Result<Vec<_>>>()?;
@@ -113,6 +115,18 @@ impl<W: Write> CsvWriter<W> {
         let written = self.output.write_all(line);
         line.clear();
         written.map_err(|error| Error::new("58030", error.to_string()))
+    }
+}
+
+/// Arrays, records and times with zones as PostgreSQL's texts; others as they are.
+fn shown(array: &ArrayRef) -> ArrayRef {
+    match array.data_type() {
+        DataType::List(_) | DataType::Struct(_) | DataType::FixedSizeBinary(12) => {
+            let cells = Cells::new(array);
+            let texts = (0..array.len()).map(|row| cells.text(row));
+            Arc::new(texts.collect::<StringViewArray>())
+        }
+        _ => Arc::clone(array),
     }
 }
 

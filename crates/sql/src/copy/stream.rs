@@ -8,8 +8,9 @@ use std::io::{BufWriter, Write};
 use std::sync::Arc;
 
 use datafusion::arrow::array::RecordBatch;
-use datafusion::arrow::datatypes::{DataType, SchemaRef};
+use datafusion::arrow::datatypes::{Field, SchemaRef};
 use datafusion::sql::sqlparser::ast::{CopyOption, CopySource, CopyTarget, Statement as Ast};
+use freestone_storage::Column;
 use futures::StreamExt;
 use tempfile::NamedTempFile;
 
@@ -18,10 +19,12 @@ use super::csv_write::CsvWriter;
 use super::stream_options::{format_of, modern};
 use super::text::{as_csv, lines};
 use crate::error::{Error, Result};
+use crate::front::type_of_column;
 use crate::plan::names::{fold, table_name};
 use crate::run::Run;
 use crate::session::{Outcome, Rows, Session};
 use crate::statement::Statement;
+use crate::types::{TYPE_KEY, parameter_kind};
 
 /// Longest line of a client's, in bytes: it is in memory until its end has come.
 const LINE_BYTES: usize = 64 << 20;
@@ -114,11 +117,11 @@ impl CopyStream {
         self.format == StreamFormat::Binary
     }
 
-    /// The types of the columns that a client sends.
+    /// The columns that a client sends, which say their SQL types.
     ///
     /// # Errors
     /// `42703`, `42501` and those of names that are not there.
-    pub fn kinds(&self, session: &Session) -> Result<Vec<DataType>> {
+    pub fn kinds(&self, session: &Session) -> Result<Vec<Field>> {
         let ast = session.own_tables(&self.ast)?;
         let Ast::Copy {
             source:
@@ -137,14 +140,14 @@ impl CopyStream {
         let table = run.stored_table(&table_name(name)?)?;
         let all = &table.schema.columns;
         if columns.is_empty() {
-            return Ok(all.iter().map(|column| column.kind.arrow()).collect());
+            return Ok(all.iter().map(said_field).collect());
         }
         let kinds = columns.iter().map(|column| {
             let place = table.schema.index_of(&fold(column)).ok_or_else(|| {
                 let message = format!("column \"{column}\" of \"{name}\" does not exist");
                 Error::new("42703", message)
             })?;
-            Ok(all[place].kind.arrow())
+            Ok(said_field(&all[place]))
         });
         kinds.collect()
     }
@@ -284,6 +287,15 @@ impl Incoming {
             error
         })
     }
+}
+
+/// The field of a column that says its SQL type.
+fn said_field(column: &Column) -> Field {
+    let said = [(
+        TYPE_KEY.to_owned(),
+        type_of_column(&column.kind).to_string(),
+    )];
+    Field::new(&column.name, parameter_kind(&column.kind), column.nullable).with_metadata(said.into())
 }
 
 impl Outgoing {

@@ -1,14 +1,17 @@
 //! Expressions over rows at hand, such as DEFAULTs and CHECKs, bound by the front.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 
+use datafusion::arrow::datatypes::{Field, Schema};
 use datafusion::common::{Column as Place, DFSchema, TableReference};
 use datafusion::logical_expr::Expr as Lowered;
 use datafusion::sql::sqlparser::ast::Expr;
 use freestone_frontend::bind::Binder;
 use freestone_frontend::plan::{Column, ColumnId};
+use freestone_storage::{ColumnType, TableSchema};
 
-use super::names::{Names, type_of};
+use super::names::{Names, type_of, type_of_column};
 use super::session_of;
 use crate::error::Result;
 use crate::lower::{self, Surroundings};
@@ -16,6 +19,40 @@ use crate::plan::relations::Relations;
 
 /// Columns are numbered from here on; those that the binder makes come before.
 const FIRST: u32 = 1 << 30;
+
+/// The key of a field's metadata under which the type of its column stands.
+pub(crate) const COLUMN: &str = "freestone.column";
+
+/// The Arrow schema of a table. Fields say the types of their columns if that of one is not
+/// known by its Arrow type.
+pub(crate) fn with_types(schema: &TableSchema) -> Schema {
+    let arrow = schema.arrow();
+    if schema.columns.iter().all(|column| column.kind.has_keys()) {
+        return arrow.as_ref().clone();
+    }
+    let fields = arrow.fields().iter().zip(&schema.columns);
+    let fields = fields.map(|(field, column)| {
+        let field = field.as_ref().clone();
+        match serde_json::to_string(&column.kind) {
+            Ok(kind) => field.with_metadata(HashMap::from([(COLUMN.to_owned(), kind)])),
+            Err(_) => field,
+        }
+    });
+    Schema::new(fields.collect::<Vec<_>>())
+}
+
+fn kind_of(field: &Field) -> Option<ColumnType> {
+    serde_json::from_str(field.metadata().get(COLUMN)?).ok()
+}
+
+/// What becomes of the value of an expression.
+#[derive(Clone, Copy)]
+pub(crate) enum Purpose<'a> {
+    /// It is stored in a column of a kind, if that is known, or something depends on it.
+    Stored(Option<&'a ColumnType>),
+    /// A client is shown it.
+    Shown,
+}
 
 /// An expression over columns, as DataFusion evaluates it.
 ///
@@ -25,7 +62,13 @@ pub(crate) fn lowered_expression(
     relations: &Relations<'_>,
     expr: &Expr,
     columns: &DFSchema,
+    purpose: Purpose<'_>,
 ) -> Result<Lowered> {
+    // Other columns take values of more types: they are cast where they are stored.
+    let to = match purpose {
+        Purpose::Stored(to) => to.filter(|kind| !kind.has_keys()).map(type_of_column),
+        Purpose::Shown => None,
+    };
     let session = Arc::new(session_of(relations));
     let names = Names::new(relations);
     let mut tables: Vec<(String, Vec<Column>)> = Vec::new();
@@ -34,7 +77,10 @@ pub(crate) fn lowered_expression(
         let column = Column {
             id: ColumnId(number),
             name: field.name().clone(),
-            ty: type_of(field),
+            ty: match kind_of(field) {
+                Some(kind) => type_of_column(&kind),
+                None => type_of(field),
+            },
         };
         let table = qualifier.map(TableReference::table).unwrap_or_default();
         match tables.iter_mut().find(|(name, _)| name == table) {
@@ -44,10 +90,11 @@ pub(crate) fn lowered_expression(
         let place = Place::new(qualifier.cloned(), field.name());
         places.push((column, Lowered::Column(place), field.data_type().clone()));
     }
-    let bound = Binder::new(&names, &session).expression(expr, &tables, None)?;
+    let bound = Binder::new(&names, &session).expression(expr, &tables, to.as_ref())?;
     let around = Surroundings {
         session,
         parameters: Arc::from(Vec::new()),
     };
-    lower::lowered_expression(&bound, &places, &around)
+    let is_shown = matches!(purpose, Purpose::Shown);
+    lower::lowered_expression(&bound, &places, &around, is_shown)
 }

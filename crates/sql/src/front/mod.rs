@@ -5,6 +5,7 @@
 //! front refuses with `0A000` or does not know as a function is asked of DataFusion's planner
 //! while that is here.
 
+mod convert;
 mod expression;
 mod functions;
 mod names;
@@ -25,7 +26,8 @@ use crate::plan::naming::{rename_output, result_names};
 use crate::plan::relations::Relations;
 use crate::session::OwnOptions;
 
-pub(crate) use expression::lowered_expression;
+pub(crate) use convert::{as_text, is_held_as_text, loaded, stored};
+pub(crate) use expression::{COLUMN, Purpose, lowered_expression, with_types};
 pub(crate) use names::{Names, type_of_column};
 pub(crate) use session::session_of;
 

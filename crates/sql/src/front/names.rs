@@ -145,6 +145,13 @@ pub(crate) fn type_of_column(kind: &ColumnType) -> Type {
         ColumnType::Text => Type::Text,
         ColumnType::Bytea => Type::Bytea,
         ColumnType::Json => Type::Json,
+        ColumnType::Numeric => Type::Numeric(None),
+        ColumnType::Jsonb => Type::Jsonb,
+        ColumnType::TimeTz => Type::TimeTz(None),
+        ColumnType::Array { element, dims } => {
+            let element = type_of_column(&(*element).into());
+            (0..*dims).fold(element, |ty, _| ty.array())
+        }
     }
 }
 

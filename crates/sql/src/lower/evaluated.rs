@@ -171,7 +171,7 @@ impl ScalarUDFImpl for Evaluated {
 ///
 /// # Errors
 /// `22003` where a number does not fit.
-pub(super) fn with_kind(array: ArrayRef, kind: &DataType) -> Result<ArrayRef, Error> {
+pub(crate) fn with_kind(array: ArrayRef, kind: &DataType) -> Result<ArrayRef, Error> {
     match (array.data_type(), kind) {
         (a, b) if a == b => Ok(array),
         (DataType::Decimal128(..), DataType::BinaryView) => varied(&array),

@@ -23,6 +23,7 @@
 //! | `join`, `aggregate`, `sorting`, `windows`, `shared` | nodes that need more care |
 //! | `subquery` | sub-queries that no rewriting has made joins |
 //! | `floats` | floats as integers of their order |
+//! | `stored` | columns that are held in another form than the front has |
 //! | `shown` | expressions as SQL, for EXPLAIN |
 //! | `operator` | the frame of operators of ours; `operators` are these |
 //! | `optimize` | which of DataFusion's rules run |
@@ -43,6 +44,7 @@ mod relation;
 mod shared;
 mod shown;
 mod sorting;
+mod stored;
 mod subquery;
 #[cfg(test)]
 mod tests;
@@ -65,6 +67,7 @@ use freestone_frontend::types::Type;
 
 use crate::error::{Error, Result};
 
+pub(crate) use evaluated::with_kind;
 pub(crate) use operator::Operators;
 pub(crate) use optimize::optimize;
 pub(crate) use output::{output, schema, stored, type_of, with_schema};
@@ -118,8 +121,8 @@ pub(crate) fn lowered(plan: &Plan, around: &Surroundings) -> Result<Lowered> {
     lowered_within(&plan, around, HashMap::new())
 }
 
-/// An expression over columns that stand somewhere; its value has the Arrow type of its type,
-/// or is text where that is a NUMERIC with a scale for each value.
+/// An expression over columns that stand somewhere; its value is as clients are shown it, or
+/// has the Arrow type of its type or is text, as storage takes it.
 ///
 /// # Errors
 /// `0A000` for sub-queries.
@@ -127,6 +130,7 @@ pub(crate) fn lowered_expression(
     expr: &Bound,
     columns: &[(Column, Expr, DataType)],
     around: &Surroundings,
+    is_shown: bool,
 ) -> Result<Expr> {
     let mut expr = expr.clone();
     let fold = Fold {
@@ -144,7 +148,10 @@ pub(crate) fn lowered_expression(
         lowering.found(column.id, typed.expr, typed.kind);
     }
     let value = expression::exact(lowering.expr(&expr)?, &expr.ty)?;
-    Ok(output::storable(value, &expr.ty))
+    Ok(match is_shown {
+        true => output::displayed(value, &expr.ty),
+        false => output::storable(value, &expr.ty),
+    })
 }
 
 /// Whether a plan means the same at any time, under the same settings: no call of it depends on

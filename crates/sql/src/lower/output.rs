@@ -1,6 +1,7 @@
 //! Results as they leave the engine.
 //!
-//! A NUMERIC with a scale for each value becomes text and CHAR(n) is filled up with blanks;
+//! A NUMERIC with a scale for each value becomes text and CHAR(n) is filled up with blanks, also
+//! in arrays and records, of which the latter say the types of their fields;
 //! each field says its SQL type in its metadata, from which a server knows what a client is to
 //! be told.
 
@@ -9,16 +10,18 @@ use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
 use datafusion::arrow::array::{
-    Array, ArrayRef, RecordBatch, RecordBatchOptions, StringViewBuilder, cast::AsArray,
+    Array, ArrayRef, ListArray, RecordBatch, RecordBatchOptions, StringViewBuilder, StructArray,
+    cast::AsArray, new_null_array,
 };
-use datafusion::arrow::datatypes::{DataType, Field, Schema, SchemaRef};
+use datafusion::arrow::datatypes::{DataType, Field, FieldRef, Fields, Schema, SchemaRef};
 use datafusion::common::ScalarValue;
 use datafusion::common::metadata::FieldMetadata;
 use datafusion::error::Result as DfResult;
 use datafusion::execution::SendableRecordBatchStream;
 use datafusion::logical_expr::expr::Alias;
 use datafusion::logical_expr::{
-    ColumnarValue, Expr, ScalarFunctionArgs, ScalarUDF, ScalarUDFImpl, Signature, Volatility,
+    ColumnarValue, Expr, ReturnFieldArgs, ScalarFunctionArgs, ScalarUDF, ScalarUDFImpl, Signature,
+    Volatility,
 };
 use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
 use freestone_frontend::types::Type;
@@ -27,13 +30,12 @@ use futures::StreamExt;
 
 use super::{Lowered, projected};
 use crate::error::{Error, Result};
-
-/// The key of a field's metadata under which its SQL type stands.
-pub(crate) const TYPE: &str = "freestone.type";
+use crate::front::as_text;
+use crate::types::TYPE_KEY;
 
 /// The SQL type that a field says, as PostgreSQL's `format_type` names it.
 pub(crate) fn type_of(field: &Field) -> Option<String> {
-    field.metadata().get(TYPE).cloned()
+    field.metadata().get(TYPE_KEY).cloned()
 }
 
 /// The plan with its columns as clients are shown them.
@@ -51,7 +53,7 @@ pub(crate) fn output(lowered: Lowered) -> Result<Lowered> {
             true => ScalarUDF::from(Shown::new(ty)).call(vec![Expr::Column(column)]),
             false => Expr::Column(column),
         };
-        let metadata = HashMap::from([(TYPE.to_owned(), ty.to_string())]);
+        let metadata = said(ty);
         exprs.push(Expr::Alias(Alias {
             expr: Box::new(expr),
             relation,
@@ -66,12 +68,17 @@ pub(crate) fn output(lowered: Lowered) -> Result<Lowered> {
     Ok(Lowered { plan, names, types })
 }
 
-/// A value as storage takes it: a NUMERIC with a scale for each value as text.
+/// A value as storage takes it: one whose Arrow form only the front reads as text.
 pub(super) fn storable(value: Expr, ty: &Type) -> Expr {
-    match ty {
-        Type::Numeric(None) => ScalarUDF::from(Shown::new(ty)).call(vec![value]),
-        _ => value,
+    match is_text_outside(ty) {
+        true => ScalarUDF::from(Stored::new(ty)).call(vec![value]),
+        false => value,
     }
+}
+
+/// A value as clients are shown it; its field says its type.
+pub(super) fn displayed(value: Expr, ty: &Type) -> Expr {
+    ScalarUDF::from(Shown::new(ty)).call(vec![value])
 }
 
 /// The plan with its columns as storage takes them.
@@ -80,7 +87,7 @@ pub(super) fn storable(value: Expr, ty: &Type) -> Expr {
 /// Those of building plans.
 pub(crate) fn stored(lowered: Lowered) -> Result<Lowered> {
     let Lowered { plan, names, types } = lowered;
-    if !types.contains(&Type::Numeric(None)) {
+    if !types.iter().any(is_text_outside) {
         return Ok(Lowered { plan, names, types });
     }
     let columns = plan.schema().columns().into_iter().zip(&types);
@@ -92,16 +99,17 @@ pub(crate) fn stored(lowered: Lowered) -> Result<Lowered> {
     Ok(Lowered { plan, names, types })
 }
 
+/// Whether nobody but the front reads the Arrow form of a type.
+fn is_text_outside(ty: &Type) -> bool {
+    matches!(ty.innermost(), Type::Numeric(None) | Type::TimeTz(_))
+}
+
 /// The schema of a result: names and types as the statement has them.
 pub(crate) fn schema(names: &[String], types: &[Type]) -> SchemaRef {
-    let fields = names.iter().zip(types).map(|(name, ty)| {
-        let kind = match ty {
-            Type::Numeric(None) => DataType::Utf8View,
-            other => other.arrow(),
-        };
-        let metadata = HashMap::from([(TYPE.to_owned(), ty.to_string())]);
-        Field::new(name, kind, true).with_metadata(metadata)
-    });
+    let fields = names
+        .iter()
+        .zip(types)
+        .map(|(name, ty)| Field::new(name, kind(ty), true).with_metadata(said(ty)));
     Arc::new(Schema::new(fields.collect::<Vec<_>>()))
 }
 
@@ -123,8 +131,34 @@ pub(crate) fn with_schema(
     Box::pin(RecordBatchStreamAdapter::new(schema, stream))
 }
 
+/// The metadata that says a type.
+fn said(ty: &Type) -> HashMap<String, String> {
+    HashMap::from([(TYPE_KEY.to_owned(), ty.to_string())])
+}
+
 fn is_shown_otherwise(ty: &Type) -> bool {
-    matches!(ty, Type::Numeric(None) | Type::Char(Some(_)))
+    match ty {
+        Type::Numeric(None) | Type::Char(Some(_)) | Type::Record(_) => true,
+        Type::Array(element) => is_shown_otherwise(element),
+        _ => false,
+    }
+}
+
+/// The Arrow type of values as clients are shown them.
+fn kind(ty: &Type) -> DataType {
+    match ty {
+        Type::Numeric(None) => DataType::Utf8View,
+        Type::Array(element) if is_shown_otherwise(element) => {
+            DataType::List(Arc::new(Field::new("item", kind(element), true)))
+        }
+        Type::Record(fields) => {
+            let fields = fields.iter();
+            let fields =
+                fields.map(|(name, ty)| Field::new(name, kind(ty), true).with_metadata(said(ty)));
+            DataType::Struct(fields.collect::<Fields>())
+        }
+        other => other.arrow(),
+    }
 }
 
 /// The form of values that clients are shown.
@@ -161,7 +195,12 @@ impl ScalarUDFImpl for Shown {
     }
 
     fn return_type(&self, _: &[DataType]) -> DfResult<DataType> {
-        Ok(DataType::Utf8View)
+        Ok(kind(&self.ty))
+    }
+
+    fn return_field_from_args(&self, _: ReturnFieldArgs<'_>) -> DfResult<FieldRef> {
+        let field = Field::new(&self.name, kind(&self.ty), true);
+        Ok(Arc::new(field.with_metadata(said(&self.ty))))
     }
 
     fn invoke_with_args(&self, args: ScalarFunctionArgs) -> DfResult<ColumnarValue> {
@@ -179,6 +218,35 @@ impl ScalarUDFImpl for Shown {
 }
 
 fn shown(ty: &Type, array: &ArrayRef) -> Result<ArrayRef> {
+    if !is_shown_otherwise(ty) {
+        return Ok(Arc::clone(array));
+    }
+    match (ty, kind(ty)) {
+        _ if *array.data_type() == DataType::Null => {
+            return Ok(new_null_array(&kind(ty), array.len()));
+        }
+        (Type::Array(element), DataType::List(item)) => {
+            let Some(lists) = array.as_list_opt::<i32>() else {
+                return Err(Error::internal(format!("{ty} in {}", array.data_type())));
+            };
+            let values = shown(element, lists.values())?;
+            let (offsets, nulls) = (lists.offsets().clone(), lists.nulls().cloned());
+            let lists = ListArray::try_new(item, offsets, values, nulls)?;
+            return Ok(Arc::new(lists));
+        }
+        (Type::Record(types), DataType::Struct(fields)) => {
+            let Some(records) = array.as_struct_opt() else {
+                return Err(Error::internal(format!("{ty} in {}", array.data_type())));
+            };
+            let pairs = types.iter().zip(records.columns());
+            let columns = pairs.map(|((_, ty), column)| shown(ty, column));
+            let columns = columns.collect::<Result<Vec<ArrayRef>>>()?;
+            let (length, nulls) = (records.len(), records.nulls().cloned());
+            let records = StructArray::try_new_with_length(fields, columns, nulls, length)?;
+            return Ok(Arc::new(records));
+        }
+        _ => {}
+    }
     let mut out = StringViewBuilder::with_capacity(array.len());
     match (ty, array.data_type()) {
         (Type::Numeric(_), DataType::BinaryView) => {
@@ -201,4 +269,58 @@ fn shown(ty: &Type, array: &ArrayRef) -> Result<ArrayRef> {
         (_, other) => return Err(Error::internal(format!("{ty} in {other}"))),
     }
     Ok(Arc::new(out.finish()))
+}
+
+/// The form of values that storage takes: their text.
+#[derive(Debug, PartialEq, Eq)]
+struct Stored {
+    ty: Type,
+    signature: Signature,
+}
+
+impl Hash for Stored {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.ty.hash(state);
+    }
+}
+
+impl Stored {
+    fn new(ty: &Type) -> Self {
+        Self {
+            ty: ty.clone(),
+            signature: Signature::any(1, Volatility::Immutable),
+        }
+    }
+}
+
+impl ScalarUDFImpl for Stored {
+    fn name(&self) -> &str {
+        "stored"
+    }
+
+    fn signature(&self) -> &Signature {
+        &self.signature
+    }
+
+    fn return_type(&self, _: &[DataType]) -> DfResult<DataType> {
+        Ok(DataType::Utf8View)
+    }
+
+    fn return_field_from_args(&self, _: ReturnFieldArgs<'_>) -> DfResult<FieldRef> {
+        let field = Field::new(self.name(), DataType::Utf8View, true);
+        Ok(Arc::new(field.with_metadata(said(&self.ty))))
+    }
+
+    fn invoke_with_args(&self, args: ScalarFunctionArgs) -> DfResult<ColumnarValue> {
+        let [value] = args.args.as_slice() else {
+            return Err(Error::internal("one value is stored").into());
+        };
+        Ok(match value {
+            ColumnarValue::Array(array) => ColumnarValue::Array(as_text(array, &self.ty)?),
+            ColumnarValue::Scalar(value) => {
+                let array = as_text(&value.to_array()?, &self.ty)?;
+                ColumnarValue::Scalar(ScalarValue::try_from_array(&array, 0)?)
+            }
+        })
+    }
 }

@@ -16,9 +16,11 @@ use super::Typed;
 use super::expression::{cast, exact};
 use super::operator::over;
 use super::operators::{sample::Sampled, set_rows::SetRows, table::Calls};
+use super::stored::load;
 use super::{Handle, Lowering, own_name, place, projected, schema_of};
 use crate::barrier;
 use crate::error::{Error, Result};
+use crate::front::is_held_as_text;
 
 impl Lowering {
     /// The plan of DataFusion for a node and all below it.
@@ -163,7 +165,8 @@ impl Lowering {
                 continue;
             }
             let name = own_name(column);
-            exprs.push(cast(expr, &wanted).alias(&name));
+            let value = of_column(expr, held, &column.ty);
+            exprs.push(value.expr.alias(&name));
             self.found(column.id, place(&name), wanted);
             differs = true;
         }
@@ -181,7 +184,7 @@ impl Lowering {
     ) -> Result<LogicalPlan> {
         let number = |expr: &Bound| -> Result<Option<f64>> {
             let value = self.constant(expr)?;
-            let kind = datafusion::arrow::datatypes::DataType::Float64;
+            let kind = DataType::Float64;
             let value = super::evaluated::with_kind(value, &kind)?;
             Ok(super::operators::number(&value))
         };
@@ -307,5 +310,9 @@ pub(super) fn of_column(place: Expr, held: &DataType, ty: &Type) -> Typed {
     if *held == wanted || matches!(ty, Type::Numeric(_)) && held.is_decimal() {
         return Typed::new(place, held.clone());
     }
-    Typed::new(cast(place, &wanted), wanted)
+    let value = match *held == DataType::Utf8View && is_held_as_text(ty) {
+        true => load(place, ty),
+        false => cast(place, &wanted),
+    };
+    Typed::new(value, wanted)
 }

@@ -5,7 +5,7 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use datafusion::arrow::array::{ArrayRef, RecordBatch};
-use datafusion::arrow::datatypes::Schema;
+use datafusion::arrow::datatypes::{Field, Schema};
 use datafusion::common::{DFSchema, TableReference};
 use datafusion::execution::session_state::SessionState;
 use datafusion::logical_expr::Expr as Logical;
@@ -15,11 +15,11 @@ use datafusion::physical_expr::PhysicalExpr;
 use datafusion::sql::sqlparser::ast::{Expr, Value, ValueWithSpan, VisitMut, VisitorMut};
 use datafusion::sql::sqlparser::dialect::PostgreSqlDialect;
 use datafusion::sql::sqlparser::parser::Parser;
-use freestone_storage::{Snapshot, TableSchema};
+use freestone_storage::{ColumnType, Snapshot, TableSchema};
 
 use super::relations::{Relations, parser_options};
 use crate::error::Result;
-use crate::front;
+use crate::front::{self, Purpose};
 
 /// Parses an expression that is kept as text, such as a DEFAULT or a CHECK.
 ///
@@ -60,7 +60,7 @@ pub(crate) fn printed<T: VisitMut + Clone + Display>(part: &T) -> String {
 /// # Errors
 /// Those of DataFusion for two columns of one name.
 pub(crate) fn columns_of(schema: &TableSchema, alias: &str) -> Result<DFSchema> {
-    let arrow: Schema = schema.arrow().as_ref().clone();
+    let arrow: Schema = front::with_types(schema);
     let reference = TableReference::bare(alias);
     Ok(DFSchema::try_from_qualified_schema(reference, &arrow)?)
 }
@@ -86,21 +86,48 @@ impl Expressions<'_> {
         )?)
     }
 
-    /// An expression over `columns` with its types made to fit.
+    /// An expression over `columns` with its types made to fit, and its value to what becomes
+    /// of it.
     ///
     /// # Errors
     /// Whatever is wrong with the expression.
-    pub(crate) fn prepared(self, expr: &Expr, columns: &DFSchema) -> Result<Logical> {
-        if !front::binds(self.state) {
-            return self.by_datafusion(expr, columns);
-        }
+    pub(crate) fn prepared_for(
+        self,
+        expr: &Expr,
+        columns: &DFSchema,
+        purpose: Purpose<'_>,
+    ) -> Result<Logical> {
         let relations = Relations::new(self.state, self.snapshot.clone());
-        match front::lowered_expression(&relations, expr, columns) {
+        match front::lowered_expression(&relations, expr, columns, purpose) {
             Err(error) if matches!(error.sqlstate.as_str(), "0A000" | "42883") => {
                 self.by_datafusion(expr, columns).map_err(|_| error)
             }
             done => done,
         }
+    }
+
+    /// The value of an expression for each of `rows`, as a column of a kind can store it.
+    ///
+    /// # Errors
+    /// Whatever is wrong with the expression, or happens while it is computed.
+    pub(crate) fn evaluate_for(
+        self,
+        expr: &Expr,
+        columns: &DFSchema,
+        rows: &RecordBatch,
+        kind: &ColumnType,
+    ) -> Result<ArrayRef> {
+        let simple = self.prepared_for(expr, columns, Purpose::Stored(Some(kind)))?;
+        let compiled = self.state.create_physical_expr(simple, columns)?;
+        Ok(compiled.evaluate(rows)?.into_array(rows.num_rows())?)
+    }
+
+    /// An expression over `columns` with its types made to fit.
+    ///
+    /// # Errors
+    /// Whatever is wrong with the expression.
+    pub(crate) fn prepared(self, expr: &Expr, columns: &DFSchema) -> Result<Logical> {
+        self.prepared_for(expr, columns, Purpose::Stored(None))
     }
 
     /// The same by DataFusion, for what the front does not know yet.
@@ -128,6 +155,26 @@ impl Expressions<'_> {
     pub(crate) fn compiled(self, expr: &Expr, columns: &DFSchema) -> Result<Arc<dyn PhysicalExpr>> {
         let simple = self.prepared(expr, columns)?;
         Ok(self.state.create_physical_expr(simple, columns)?)
+    }
+
+    /// The value of an expression for each of `rows` as clients are shown it, and its field.
+    ///
+    /// # Errors
+    /// Whatever is wrong with the expression, or happens while it is computed.
+    pub(crate) fn shown(
+        self,
+        expr: &Expr,
+        columns: &DFSchema,
+        rows: &RecordBatch,
+    ) -> Result<(Field, ArrayRef)> {
+        let simple = self.prepared_for(expr, columns, Purpose::Shown)?;
+        let compiled = self.state.create_physical_expr(simple, columns)?;
+        let field = compiled.return_field(columns.as_arrow())?;
+        let array = compiled.evaluate(rows)?.into_array(rows.num_rows())?;
+        let shown = Field::new(field.name(), array.data_type().clone(), true);
+        let mut metadata = field.metadata().clone();
+        metadata.remove(front::COLUMN);
+        Ok((shown.with_metadata(metadata), array))
     }
 
     /// The value of an expression for each of `rows`, whose columns are `columns`.

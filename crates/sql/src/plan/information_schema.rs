@@ -306,6 +306,7 @@ fn standard_name(kind: &ColumnType) -> String {
         ColumnType::Timestamp => "timestamp without time zone".to_owned(),
         ColumnType::TimestampTz => "timestamp with time zone".to_owned(),
         ColumnType::Time => "time without time zone".to_owned(),
+        ColumnType::Array { .. } => "ARRAY".to_owned(),
         other => other.to_string().to_lowercase(),
     }
 }

@@ -18,7 +18,7 @@ use parking_lot::Mutex;
 
 use super::Run;
 use super::assigned::{Assigned, given, new_value};
-use super::change::{Changed, select};
+use super::change::{Changed, select, targets};
 use super::changes::row_ids;
 use crate::advisor::Watching;
 use crate::error::{Error, Result};
@@ -71,7 +71,8 @@ impl Run<'_> {
         });
         let (values, selection) = (values.collect::<Vec<_>>(), statement.selection.as_ref());
         let query = select(changed, &values, Vec::new(), selection);
-        let plan = self.plan_of_change(changed, &query).await?;
+        let into = columns.iter().map(|column| &table.schema.columns[*column]);
+        let plan = self.plan_of_change(changed, &query, &targets(into)).await?;
         let watching = self.watched(&plan, statement);
         let parts = collect_partitioned(plan, self.session.task_context()).await?;
         watching.into_iter().for_each(Watching::end);

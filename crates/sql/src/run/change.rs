@@ -14,8 +14,9 @@ use datafusion::physical_plan::ExecutionPlan;
 use datafusion::sql::sqlparser::ast::{
     Delete, Expr, FromTable, TableFactor, TableWithJoins, Update, UpdateTableFromKind,
 };
+use freestone_frontend::types::Type;
 use freestone_storage::delta::arrays;
-use freestone_storage::{RowId, Table};
+use freestone_storage::{Column, RowId, Table};
 
 use super::Run;
 use super::assigned::{Assigned, assigned_columns, given, new_values};
@@ -95,7 +96,7 @@ impl Run<'_> {
         let mut found = self.known_rows(&changed, &table, &others, selection)?;
         if found.is_none() {
             let query = select(&changed, &[], others, selection);
-            let rows = self.rows_to_change(&changed, &query, delete).await?;
+            let rows = self.rows_to_change(&changed, &query, &[], delete).await?;
             found = Some(first_of_each(rows)?);
         }
         let changes = Changes {
@@ -150,7 +151,10 @@ impl Run<'_> {
                 from,
                 selection,
             );
-            let rows = self.rows_to_change(&changed, &query, update).await?;
+            let targets = targets(&table.schema.columns);
+            let rows = self
+                .rows_to_change(&changed, &query, &targets, update)
+                .await?;
             found = Some(if several { first_of_each(rows)? } else { rows });
         }
         let mut changes = Changes::default();
@@ -205,7 +209,11 @@ impl Run<'_> {
             for (number, value) in values.iter().enumerate() {
                 let array = match value {
                     None => old.column(number).clone(),
-                    Some(expr) => self.expressions().evaluate(expr, &columns, &old)?,
+                    Some(expr) => {
+                        let kind = &table.schema.columns[number].kind;
+                        self.expressions()
+                            .evaluate_for(expr, &columns, &old, kind)?
+                    }
                 };
                 let name = &table.schema.columns[number].name;
                 fields.push(Field::new(name, array.data_type().clone(), true));
@@ -234,18 +242,20 @@ impl Run<'_> {
         &self,
         changed: &Changed,
         query: &str,
+        targets: &[(String, Type)],
         statement: &(dyn Display + Sync),
     ) -> Result<Vec<RecordBatch>> {
-        let plan = self.plan_of_change(changed, query).await?;
+        let plan = self.plan_of_change(changed, query, targets).await?;
         let watching = self.watched(&plan, statement);
         self.collected(plan, watching).await
     }
 
-    /// The plan of such a query.
+    /// The plan of such a query, whose columns are stored in those of some types, if any.
     pub(super) async fn plan_of_change(
         &self,
         changed: &Changed,
         query: &str,
+        targets: &[(String, Type)],
     ) -> Result<Arc<dyn ExecutionPlan>> {
         let ast = parse_one(query)?;
         let mut relations = self.relations(&ast).await?;
@@ -255,10 +265,27 @@ impl Run<'_> {
             error.position = None;
             error
         };
-        let plan = front::planned(&relations, &ast).and_then(front::Logical::stored);
+        let plan = match targets.is_empty() {
+            true => front::planned(&relations, &ast).and_then(front::Logical::stored),
+            false => front::planned_into(&relations, &ast, targets),
+        };
         let plan = plan.map_err(placeless)?;
         self.physical(&plan).await.map_err(placeless)
     }
+}
+
+/// The types that the columns of a query for new rows are stored in, behind their ids.
+pub(super) fn targets<'a>(columns: impl IntoIterator<Item = &'a Column>) -> Vec<(String, Type)> {
+    let id = std::iter::once((ROW_ID.to_owned(), Type::Int8));
+    id.chain(stored_in(columns)).collect()
+}
+
+/// The names and types of columns.
+pub(super) fn stored_in<'a>(
+    columns: impl IntoIterator<Item = &'a Column>,
+) -> impl Iterator<Item = (String, Type)> {
+    let columns = columns.into_iter();
+    columns.map(|column| (column.name.clone(), front::type_of_column(&column.kind)))
 }
 
 pub(super) fn refuse(clauses: &[(bool, &str)]) -> Result<()> {

@@ -228,7 +228,8 @@ impl Run<'_> {
                 Assigned::Same => Arc::clone(old.column(number + 1)),
                 Assigned::Value(text) => {
                     let expr = qualified(&parse_expr(text)?, table, alias)?;
-                    self.expressions().evaluate(&expr, &columns, &both)?
+                    self.expressions()
+                        .evaluate_for(&expr, &columns, &both, &column.kind)?
                 }
             };
             fields.push(Field::new(&column.name, array.data_type().clone(), true));

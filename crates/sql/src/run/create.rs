@@ -9,14 +9,16 @@ use datafusion::sql::sqlparser::ast::{
 use freestone_storage::{Column, TableOptions, TableSchema};
 
 use super::Run;
+use super::change::stored_in;
 use super::declare::Declared;
 use super::identity::NewIdentity;
 use crate::advisor::Watching;
 use crate::error::{Error, Result, did_you_mean};
+use crate::front;
 use crate::ingest::{self, Checks, Target};
 use crate::plan::names::{Name, fold, schema_name, table_name};
 use crate::session::Outcome;
-use crate::types::column_type_of;
+use crate::types::{column_type_of, column_type_of_type};
 
 impl Run<'_> {
     pub(super) async fn create_table(&self, create: &CreateTable) -> Result<Outcome> {
@@ -53,12 +55,18 @@ impl Run<'_> {
             .with_hint("create the table first, then INSERT INTO … SELECT"));
         }
         let ast = Ast::Query(query.clone());
-        let plan = self.logical(&ast).await?.renamed(&ast)?;
+        let targets: Vec<_> = stored_in(&schema.columns).collect();
+        let plan = front::planned_into(&self.relations(&ast).await?, &ast, &targets)?;
+        let plan = plan.renamed(&ast)?;
         if schema.columns.is_empty() {
-            for field in plan.plan.schema().fields() {
+            for (number, field) in plan.plan.schema().fields().iter().enumerate() {
+                let ty = plan.types.as_ref().and_then(|types| types.get(number));
                 schema.columns.push(Column {
                     name: field.name().clone(),
-                    kind: column_type_of(field.data_type())?,
+                    kind: match ty {
+                        Some(ty) => column_type_of_type(ty)?,
+                        None => column_type_of(field.data_type())?,
+                    },
                     nullable: true,
                     default: None,
                     identity: None,

@@ -189,6 +189,7 @@ impl<'a> Declared<'a> {
         for index in primary {
             self.schema.columns[index].nullable = false;
         }
+        self.schema.check_keys()?;
         self.name_keys();
         for (name, condition) in std::mem::take(&mut self.checks) {
             let check = self.check(name, &condition)?;

@@ -116,6 +116,11 @@ impl Source {
         columns.dedup();
         parameters.sort_unstable();
         parameters.dedup();
+        let known = |column: &usize| schema.columns[*column].kind.has_keys();
+        if !known(&target) || !columns.iter().all(known) {
+            // The front computes it.
+            return Ok(None);
+        }
         let columns: Vec<(usize, Column)> = columns
             .into_iter()
             .map(|column| (column, schema.columns[column].clone()))
@@ -263,11 +268,17 @@ fn storable(given: &Parameter, column: &Column) -> Option<Option<Value>> {
         }
         (
             Parameter::Integer(number),
-            ColumnType::Real | ColumnType::Double | ColumnType::Decimal { .. },
+            ColumnType::Real
+            | ColumnType::Double
+            | ColumnType::Decimal { .. }
+            | ColumnType::Numeric,
         ) => read(&number.to_string(), kind)?,
         (
             Parameter::Decimal(digits),
-            ColumnType::Real | ColumnType::Double | ColumnType::Decimal { .. },
+            ColumnType::Real
+            | ColumnType::Double
+            | ColumnType::Decimal { .. }
+            | ColumnType::Numeric,
         ) => read(digits, kind)?,
         (Parameter::Boolean(value), ColumnType::Boolean) => Value::Bool(*value),
         (Parameter::Double(value), ColumnType::Double) => Value::Float(*value),

@@ -28,7 +28,7 @@ use super::identity::Overriding;
 use super::literal::{Literal, is_default, literal, plain_values};
 use super::sequence::is_whole;
 use crate::error::{Error, Result, did_you_mean};
-use crate::front::{self, Logical, type_of_column};
+use crate::front::{self, Logical, Purpose, type_of_column};
 use crate::ingest::nullable;
 use crate::plan::expression::parse_expr;
 use crate::plan::names::{Name, fold, table_name};
@@ -145,7 +145,8 @@ impl Run<'_> {
             None => Ok(Computed::Literal(ScalarValue::Null, None)),
             Some(text) => {
                 let expr = parse_expr(text)?;
-                self.expressions().prepared(&expr, &DFSchema::empty())
+                let (none, to) = (DFSchema::empty(), Purpose::Stored(Some(&column.kind)));
+                self.expressions().prepared_for(&expr, &none, to)
             }
         }
     }
@@ -166,6 +167,13 @@ impl Run<'_> {
         Ok(ScalarValue::try_from_array(&value, 0)?)
     }
 
+    /// The same for a column that it is stored in.
+    pub(super) fn constant_for(&self, expr: &Expr, column: &Column) -> Result<ArrayRef> {
+        let (none, row) = (DFSchema::empty(), one_row()?);
+        self.expressions()
+            .evaluate_for(expr, &none, &row, &column.kind)
+    }
+
     /// Checks that a DEFAULT can be computed and stored.
     pub(super) fn check_default(&self, column: &Column) -> Result<()> {
         let Some(text) = &column.default else {
@@ -178,8 +186,7 @@ impl Run<'_> {
             self.check_sequences(&expr)?;
             return check_assignable(&planned.get_type(&DFSchema::empty())?, column);
         }
-        let value = self.constant(&expr)?;
-        let array = value.to_array()?;
+        let array = self.constant_for(&expr, column)?;
         assign(&array, column).map(|_| ()).map_err(|bad| {
             bad.error
                 .with_detail(format!("in the default of column \"{}\"", column.name))
@@ -266,7 +273,7 @@ impl<'a> Cells<'a> {
     }
 
     fn compute(&mut self, expr: &Expr) -> Result<()> {
-        let value = self.run.constant(expr)?.to_array()?;
+        let value = self.run.constant_for(expr, self.column)?;
         let assigned = assign(&value, self.column).map_err(|bad| bad.error)?;
         self.done.push(self.builder.finish());
         self.done.push(assigned);

@@ -22,6 +22,7 @@ pub(super) fn literal<'a>(expr: &'a Expr, kind: &ColumnType) -> Option<Literal<'
             | ColumnType::Real
             | ColumnType::Double
             | ColumnType::Decimal { .. }
+            | ColumnType::Numeric
     );
     match expr {
         Expr::Value(value) => match &value.value {

@@ -13,7 +13,7 @@ use freestone_storage::Table;
 
 use super::Run;
 use super::assigned::{assigned_columns, given, new_values};
-use super::change::{Changed, refuse};
+use super::change::{Changed, refuse, stored_in, targets};
 use super::changes::{Applied, Changes, row_ids};
 use super::identity::Overriding;
 use super::insert::{column_names, columns_named};
@@ -84,7 +84,8 @@ impl Run<'_> {
                 (MergeAction::Insert(insert), true) => {
                     refuse(&[(insert.insert_predicate.is_some(), "INSERT … WHERE in MERGE")])?;
                     let query = self.merge_insert(&table, &target, insert, &from, &condition)?;
-                    let rows = self.rows_to_change(&target, &query, merge).await?;
+                    let into: Vec<_> = stored_in(&table.schema.columns).collect();
+                    let rows = self.rows_to_change(&target, &query, &into, merge).await?;
                     changes.inserted.extend(rows);
                 }
                 (MergeAction::Update(update), false) => {
@@ -99,13 +100,14 @@ impl Run<'_> {
                         target.alias,
                         quoted(ROW_ID)
                     );
-                    let rows = self.rows_to_change(&target, &query, merge).await?;
+                    let into = targets(&table.schema.columns);
+                    let rows = self.rows_to_change(&target, &query, &into, merge).await?;
                     changes.update(rows, given(&assigned));
                 }
                 (MergeAction::Delete { .. }, false) => {
                     let id = format!("{}.{}", target.alias, quoted(ROW_ID));
                     let query = format!("SELECT {id} FROM {from} WHERE {condition}");
-                    let rows = self.rows_to_change(&target, &query, merge).await?;
+                    let rows = self.rows_to_change(&target, &query, &[], merge).await?;
                     changes.deleted.extend(rows);
                 }
                 (action, _) => {

@@ -69,6 +69,13 @@ impl PointQuery {
         let Some((columns, names)) = listed(&list, &schema, &alias) else {
             return Ok(None);
         };
+        if !columns
+            .iter()
+            .all(|column| schema.columns[*column].kind.has_keys())
+        {
+            // The front knows how they are shown.
+            return Ok(None);
+        }
         let look_up = KeyLookUp::prepare(&schema, condition.columns(), &columns)?;
         let columns = columns.iter().map(|column| schema.columns[*column].clone());
         let columns: Vec<Column> = columns.collect();

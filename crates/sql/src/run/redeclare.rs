@@ -15,8 +15,10 @@ use datafusion::sql::sqlparser::ast::{
 use freestone_storage::{Table, TableSchema};
 
 use super::Run;
+use super::change::stored_in;
 use super::identity::must_be_plain;
 use crate::error::{Error, Result};
+use crate::front;
 use crate::ingest::{self, Target};
 use crate::plan::expression::{parse_expr, printed};
 use crate::plan::names::{Name, fold, position, quoted, table_name};
@@ -256,7 +258,9 @@ impl Run<'_> {
         });
         let values: Vec<String> = values.collect();
         let query = format!("SELECT {} FROM {}", values.join(", "), written(name));
-        let plan = self.logical(&parse_one(&query)?).await?;
+        let ast = parse_one(&query)?;
+        let targets: Vec<_> = stored_in(&schema.columns).collect();
+        let plan = front::planned_into(&self.relations(&ast).await?, &ast, &targets)?;
         let schema = Arc::new(schema);
         let options = table.options.clone();
         options.check(&schema)?;

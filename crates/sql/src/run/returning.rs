@@ -5,7 +5,9 @@ use std::sync::Arc;
 use datafusion::arrow::array::{Array, ArrayRef, RecordBatch, RecordBatchOptions};
 use datafusion::arrow::compute::concat_batches;
 use datafusion::arrow::datatypes::{Field, Schema};
-use datafusion::sql::sqlparser::ast::{SelectItem, SelectItemQualifiedWildcardKind as Qualified};
+use datafusion::sql::sqlparser::ast::{
+    Expr, Ident, SelectItem, SelectItemQualifiedWildcardKind as Qualified,
+};
 use freestone_storage::Table;
 
 use super::Run;
@@ -38,24 +40,41 @@ impl Run<'_> {
         let rows = concat_batches(&nullable(&table.schema), rows)?;
         let columns = columns_of(&table.schema, alias)?;
         let (mut fields, mut arrays): (Vec<Field>, Vec<ArrayRef>) = Default::default();
-        let mut add = |name: String, array: ArrayRef| {
-            fields.push(Field::new(name, array.data_type().clone(), true));
+        let mut add = |field: Field, array: ArrayRef| {
+            fields.push(field);
             arrays.push(array);
+        };
+        let all = || -> Result<Vec<(Field, ArrayRef)>> {
+            let all = table.schema.columns.iter().zip(rows.columns());
+            let all = all.map(|(column, array)| {
+                let name = column.name.clone();
+                if column.kind.has_keys() {
+                    let field = Field::new(name, array.data_type().clone(), true);
+                    return Ok((field, Arc::clone(array)));
+                }
+                // Clients are shown another form than the column has.
+                let expr = Expr::Identifier(Ident::with_quote('"', &name));
+                let (field, array) = self.expressions().shown(&expr, &columns, &rows)?;
+                Ok((field.with_name(name), array))
+            });
+            all.collect()
         };
         for item in list {
             let (expr, name) = match item {
                 SelectItem::UnnamedExpr(expr) => (expr, column_name(expr)),
                 SelectItem::ExprWithAlias { expr, alias } => (expr, fold(alias)),
                 SelectItem::Wildcard(_) => {
-                    let all = table.schema.columns.iter().zip(rows.columns());
-                    all.for_each(|(column, array)| add(column.name.clone(), Arc::clone(array)));
+                    all()?
+                        .into_iter()
+                        .for_each(|(field, array)| add(field, array));
                     continue;
                 }
                 SelectItem::QualifiedWildcard(Qualified::ObjectName(name), _)
                     if name.0.last().and_then(fold_part).as_deref() == Some(alias) =>
                 {
-                    let all = table.schema.columns.iter().zip(rows.columns());
-                    all.for_each(|(column, array)| add(column.name.clone(), Arc::clone(array)));
+                    all()?
+                        .into_iter()
+                        .for_each(|(field, array)| add(field, array));
                     continue;
                 }
                 other => {
@@ -68,7 +87,8 @@ impl Run<'_> {
                     "a sub-query in RETURNING is not supported",
                 ));
             }
-            add(name, self.expressions().evaluate(expr, &columns, &rows)?);
+            let (field, array) = self.expressions().shown(expr, &columns, &rows)?;
+            add(field.with_name(name), array);
         }
         let options = RecordBatchOptions::new().with_row_count(Some(rows.num_rows()));
         let schema = Arc::new(Schema::new(fields));

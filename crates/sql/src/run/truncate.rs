@@ -48,7 +48,7 @@ impl Run<'_> {
                 from: String::new(),
                 name,
             };
-            let plan = self.plan_of_change(&changed, &query).await?;
+            let plan = self.plan_of_change(&changed, &query, &[]).await?;
             for batch in self.collected(plan, None).await? {
                 let ids = row_ids(&batch)?;
                 self.change(|transaction| Ok(transaction.delete(table.id, &ids)?))?;

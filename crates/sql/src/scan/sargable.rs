@@ -189,7 +189,12 @@ fn class(kind: &ColumnType) -> Class {
         ColumnType::Varchar(_) | ColumnType::Char(_) | ColumnType::Text => Class::Text,
         ColumnType::Bytea => Class::Bytes,
         ColumnType::Uuid => Class::Uuid,
-        ColumnType::Interval | ColumnType::Json => Class::Opaque,
+        ColumnType::Interval
+        | ColumnType::Json
+        | ColumnType::Numeric
+        | ColumnType::Jsonb
+        | ColumnType::TimeTz
+        | ColumnType::Array { .. } => Class::Opaque,
     }
 }
 

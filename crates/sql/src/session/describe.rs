@@ -15,7 +15,8 @@ use datafusion::sql::sqlparser::ast::{
     ConflictTarget, Delete, Expr, FromTable, Insert, OnConflictAction, OnInsert, SelectItem,
     SetExpr, Statement as Ast, TableFactor, TableObject, Update, Value,
 };
-use freestone_storage::Table;
+use freestone_frontend::types::Type;
+use freestone_storage::{ColumnType, Table};
 
 use self::parts::{
     assignments, casts, listed, named_or_all, parameter_type, place, planned_over, table_of,
@@ -28,6 +29,7 @@ use crate::plan::expression::printed;
 use crate::plan::names::{Name, fold, table_name};
 use crate::run::{Run, changes_rows, explain, is_default};
 use crate::statement::parse_one;
+use crate::types::parameter_kind;
 
 /// What a prepared statement takes and gives.
 #[derive(Debug, Clone)]
@@ -152,7 +154,11 @@ impl Prepared {
         };
         for (number, kind) in plan.parameters.iter().enumerate() {
             if let Some(kind) = kind {
-                types.entry(number).or_insert(kind.arrow());
+                let kind = match kind {
+                    Type::Numeric(None) => parameter_kind(&ColumnType::Numeric),
+                    kind => kind.arrow(),
+                };
+                types.entry(number).or_insert(kind);
             }
         }
         for (name, kind) in plan.plan.get_parameter_types().unwrap_or_default() {
@@ -329,7 +335,7 @@ impl Told {
         let number = parameter::number_of(value);
         let place = table.schema.index_of(column);
         if let (Some(number), Some(place)) = (number, place) {
-            let kind = table.schema.columns[place].kind.arrow();
+            let kind = parameter_kind(&table.schema.columns[place].kind);
             self.types.entry(number).or_insert(kind);
         }
         number.is_some()

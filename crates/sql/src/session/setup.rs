@@ -36,7 +36,7 @@ datafusion::common::extensions_options! {
         /// Whose operators run queries: freestone or datafusion.
         pub(crate) engine: String, default = "freestone".to_owned()
         /// Who binds queries: datafusion, or freestone as far as it goes.
-        pub(crate) frontend: String, default = "datafusion".to_owned()
+        pub(crate) frontend: String, default = "freestone".to_owned()
         /// What queries and the cache may take; the database's own limit counts.
         pub(crate) memory_limit: String, default = crate::memory::DEFAULT.to_owned()
     }

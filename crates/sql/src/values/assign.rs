@@ -18,6 +18,7 @@ use freestone_storage::{Column, ColumnType};
 use super::text::{field_overflow, fit_char, fit_varchar, invalid};
 use super::{BadValue, ColumnBuilder};
 use crate::error::{Error, Result};
+use crate::front;
 use crate::types::{DECIMAL_DIGITS, sql_name};
 
 /// Whether values of `from` may be stored in `column` without an explicit cast.
@@ -68,7 +69,32 @@ fn assignable(from: &DataType, to: &ColumnType) -> bool {
                 | DataType::FixedSizeBinary(_)
         ),
         C::Json => false,
+        C::Numeric => from.is_numeric() || *from == DataType::BinaryView,
+        C::Jsonb => false,
+        C::TimeTz => {
+            *from == DataType::FixedSizeBinary(12)
+                || matches!(
+                    from,
+                    DataType::Time32(_) | DataType::Time64(_) | DataType::Timestamp(_, Some(_))
+                )
+        }
+        C::Array { .. } => matches!(
+            from,
+            DataType::List(_) | DataType::LargeList(_) | DataType::FixedSizeList(_, _)
+        ),
     }
+}
+
+/// Whether values of a type are read and written by the front alone.
+pub(super) fn is_of_front(kind: &ColumnType) -> bool {
+    matches!(
+        kind,
+        ColumnType::Numeric
+            | ColumnType::Json
+            | ColumnType::Jsonb
+            | ColumnType::TimeTz
+            | ColumnType::Array { .. }
+    )
 }
 
 fn is_text(kind: &DataType) -> bool {
@@ -92,6 +118,10 @@ pub(crate) fn assign(array: &ArrayRef, column: &Column) -> Result<ArrayRef, BadV
     if let DataType::Dictionary(_, values) = array.data_type() {
         let plain = cast(array, values).map_err(whole)?;
         return assign(&plain, column);
+    }
+    if is_of_front(kind) {
+        check_assignable(array.data_type(), column).map_err(whole)?;
+        return front::stored(array, kind);
     }
     if is_text(array.data_type()) {
         return from_text(array, kind);

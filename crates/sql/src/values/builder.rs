@@ -3,15 +3,17 @@
 use std::sync::Arc;
 
 use datafusion::arrow::array::{
-    ArrayRef, BinaryViewBuilder, BooleanBuilder, Date32Builder, Decimal128Builder,
+    ArrayRef, AsArray, BinaryViewBuilder, BooleanBuilder, Date32Builder, Decimal128Builder,
     FixedSizeBinaryBuilder, Float32Builder, Float64Builder, Int16Builder, Int32Builder,
-    Int64Builder, IntervalMonthDayNanoBuilder, StringViewBuilder, Time64MicrosecondBuilder,
-    TimestampMicrosecondBuilder,
+    Int64Builder, IntervalMonthDayNanoBuilder, StringViewArray, StringViewBuilder,
+    Time64MicrosecondBuilder, TimestampMicrosecondBuilder,
 };
+use freestone_frontend::values::Numeric;
 use freestone_storage::ColumnType;
 
 use super::text;
 use crate::error::{Error, Result};
+use crate::front;
 
 /// Builds the Arrow array of one column type from text.
 pub(crate) enum ColumnBuilder {
@@ -31,7 +33,9 @@ pub(crate) enum ColumnBuilder {
     Char(StringViewBuilder, u32),
     Text(StringViewBuilder),
     Bytea(BinaryViewBuilder),
-    Json(StringViewBuilder),
+    Numeric(BinaryViewBuilder),
+    /// A type that the front reads, and that is held as text.
+    OfFront(StringViewBuilder, ColumnType),
 }
 
 impl ColumnBuilder {
@@ -64,7 +68,11 @@ impl ColumnBuilder {
             ColumnType::Char(length) => Self::Char(StringViewBuilder::new(), *length),
             ColumnType::Varchar(None) | ColumnType::Text => Self::Text(StringViewBuilder::new()),
             ColumnType::Bytea => Self::Bytea(BinaryViewBuilder::new()),
-            ColumnType::Json => Self::Json(StringViewBuilder::new()),
+            ColumnType::Numeric => Self::Numeric(BinaryViewBuilder::new()),
+            ColumnType::Json
+            | ColumnType::Jsonb
+            | ColumnType::TimeTz
+            | ColumnType::Array { .. } => Self::OfFront(StringViewBuilder::new(), *kind),
         }
     }
 
@@ -83,10 +91,10 @@ impl ColumnBuilder {
             Self::Timestamp(b, _) => b.append_null(),
             Self::Interval(b) => b.append_null(),
             Self::Uuid(b) => b.append_null(),
-            Self::Varchar(b, _) | Self::Char(b, _) | Self::Text(b) | Self::Json(b) => {
-                b.append_null();
+            Self::Varchar(b, _) | Self::Char(b, _) | Self::Text(b) | Self::OfFront(b, _) => {
+                b.append_null()
             }
-            Self::Bytea(b) => b.append_null(),
+            Self::Bytea(b) | Self::Numeric(b) => b.append_null(),
         }
     }
 
@@ -122,9 +130,14 @@ impl ColumnBuilder {
             Self::Char(b, length) => b.append_value(text::fit_char(value, *length)?),
             Self::Text(b) => b.append_value(value),
             Self::Bytea(b) => b.append_value(text::parse_bytea(value)?),
-            Self::Json(b) => {
-                text::check_json(value)?;
-                b.append_value(value);
+            Self::Numeric(b) => b.append_value(Numeric::parse(value)?.encode()),
+            Self::OfFront(b, kind) => {
+                let given: ArrayRef = Arc::new(StringViewArray::from(vec![value]));
+                let stored = front::stored(&given, kind).map_err(|bad| bad.error)?;
+                match stored.as_string_view_opt() {
+                    Some(stored) => b.append_option(stored.iter().next().flatten()),
+                    None => return Err(Error::internal("a value that is held as no text")),
+                }
             }
         }
         Ok(())
@@ -145,10 +158,10 @@ impl ColumnBuilder {
             Self::Timestamp(b, _) => Arc::new(b.finish()),
             Self::Interval(b) => Arc::new(b.finish()),
             Self::Uuid(b) => Arc::new(b.finish()),
-            Self::Varchar(b, _) | Self::Char(b, _) | Self::Text(b) | Self::Json(b) => {
+            Self::Varchar(b, _) | Self::Char(b, _) | Self::Text(b) | Self::OfFront(b, _) => {
                 Arc::new(b.finish())
             }
-            Self::Bytea(b) => Arc::new(b.finish()),
+            Self::Bytea(b) | Self::Numeric(b) => Arc::new(b.finish()),
         }
     }
 }

@@ -5,9 +5,9 @@
 //! use the proleptic Gregorian calendar over the whole range of their integers,
 //! with ` BC` for years before 1.
 //!
-//! Differences from `psql`, on purpose: booleans are `true` and `false`.
-//! What no column can store but a query may produce (lists, structs) is written
-//! by Arrow.
+//! Differences from `psql`, on purpose: booleans are `true` and `false`, except in arrays
+//! and records, which have the forms that SQL reads, `{t,f}` and `(1,a,)`.
+//! Maps and other types that SQL does not have are written by Arrow.
 
 use datafusion::arrow::array::{Array, AsArray};
 use datafusion::arrow::datatypes::{
@@ -129,12 +129,15 @@ fn writer<'a>(array: &'a dyn Array) -> Writer<'a> {
             Box::new(move |row, out| bytes(values.value(row), out))
         }
         DataType::FixedSizeBinary(size) => {
-            let (values, is_uuid) = (array.as_fixed_size_binary(), *size == 16);
-            Box::new(move |row, out| match is_uuid {
-                true => uuid(values.value(row), out),
-                false => bytes(values.value(row), out),
+            let (values, size) = (array.as_fixed_size_binary(), *size);
+            Box::new(move |row, out| match size {
+                12 => zoned_clock(values.value(row), out),
+                16 => uuid(values.value(row), out),
+                _ => bytes(values.value(row), out),
             })
         }
+        DataType::List(_) => nested::list(array),
+        DataType::Struct(_) => nested::record(array),
         _ => temporal(array),
     }
 }
@@ -145,7 +148,11 @@ fn temporal<'a>(array: &'a dyn Array) -> Writer<'a> {
     match array.data_type() {
         DataType::Date32 => {
             let values = array.as_primitive::<Date32Type>();
-            Box::new(move |row, out| date(values.value(row).into(), "", out))
+            Box::new(move |row, out| match values.value(row) {
+                i32::MIN => out.push_str("-infinity"),
+                i32::MAX => out.push_str("infinity"),
+                days => date(days.into(), "", out),
+            })
         }
         DataType::Timestamp(unit, _) => match unit {
             TimeUnit::Second => {
@@ -165,12 +172,12 @@ fn temporal<'a>(array: &'a dyn Array) -> Writer<'a> {
                 )
             }
             TimeUnit::Microsecond => {
-                micros!(
-                    array,
-                    TimestampMicrosecondType,
-                    |v: i64| i128::from(v),
-                    stamp
-                )
+                let values = array.as_primitive::<TimestampMicrosecondType>();
+                Box::new(move |row, out| match values.value(row) {
+                    i64::MIN => out.push_str("-infinity"),
+                    i64::MAX => out.push_str("infinity"),
+                    micros => stamp(micros.into(), out),
+                })
             }
             TimeUnit::Nanosecond => micros!(
                 array,
@@ -219,7 +226,7 @@ fn intervals<'a>(array: &'a dyn Array) -> Writer<'a> {
     }
 }
 
-/// Lists, structs, maps and whatever else a query may return.
+/// Maps and whatever else a query may return.
 fn other<'a>(array: &'a dyn Array) -> Writer<'a> {
     const NO_OPTIONS: FormatOptions<'static> = FormatOptions::new().with_null("NULL");
     // One for each cell, as it cannot go from thread to thread.
@@ -351,6 +358,25 @@ fn timestamp(micros: i128, zone: bool, out: &mut String) {
     date(i64::try_from(days).unwrap_or(0), &middle, out);
 }
 
+/// A time of the day with its zone: microseconds, then seconds west of UTC.
+fn zoned_clock(value: &[u8], out: &mut String) {
+    let Some((micros, west)) = value.split_first_chunk() else {
+        return;
+    };
+    let west = west.try_into().map_or(0, i32::from_le_bytes);
+    clock(i64::from_le_bytes(*micros), out);
+    out.push(if west > 0 { '-' } else { '+' });
+    let seconds = west.unsigned_abs();
+    put!(out, "{:02}", seconds / 3_600);
+    let (minutes, seconds) = (seconds / 60 % 60, seconds % 60);
+    if minutes != 0 || seconds != 0 {
+        put!(out, ":{minutes:02}");
+    }
+    if seconds != 0 {
+        put!(out, ":{seconds:02}");
+    }
+}
+
 /// Microseconds as `hh:mm:ss[.ffffff]`; hours may pass 24 in an interval.
 fn clock(micros: i64, out: &mut String) {
     let seconds = micros / 1_000_000;
@@ -365,21 +391,28 @@ fn clock(micros: i64, out: &mut String) {
 
 fn interval(months: i32, days: i32, micros: i64, out: &mut String) {
     let mut parts = Vec::new();
+    // After a negative part a positive one has a sign, too.
+    let mut plus = "";
     for (count, unit) in [(months / 12, "year"), (months % 12, "mon"), (days, "day")] {
         if count != 0 {
+            let sign = if count > 0 { plus } else { "" };
             parts.push(format!(
-                "{count} {unit}{}",
+                "{sign}{count} {unit}{}",
                 if count == 1 { "" } else { "s" }
             ));
+            plus = if count < 0 { "+" } else { "" };
         }
     }
     if micros != 0 || parts.is_empty() {
-        let mut time = String::from(if micros < 0 { "-" } else { "" });
+        let mut time = String::from(if micros < 0 { "-" } else { plus });
         clock(micros.saturating_abs(), &mut time);
         parts.push(time);
     }
     out.push_str(&parts.join(" "));
 }
+
+#[path = "nested.rs"]
+mod nested;
 
 #[cfg(test)]
 #[path = "cells_tests.rs"]

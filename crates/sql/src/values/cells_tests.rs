@@ -3,10 +3,11 @@
 use super::*;
 use datafusion::arrow::array::{
     ArrayRef, BinaryViewArray, BooleanArray, Date32Array, Decimal128Array, FixedSizeBinaryArray,
-    Float32Array, Float64Array, Int64Array, IntervalMonthDayNanoArray, NullArray, StringViewArray,
-    Time64MicrosecondArray, TimestampMicrosecondArray,
+    Float32Array, Float64Array, Int64Array, IntervalMonthDayNanoArray, ListArray, NullArray,
+    StringViewArray, StructArray, Time64MicrosecondArray, TimestampMicrosecondArray,
 };
-use datafusion::arrow::datatypes::IntervalMonthDayNano;
+use datafusion::arrow::buffer::OffsetBuffer;
+use datafusion::arrow::datatypes::{Field, Fields, Int32Type, IntervalMonthDayNano};
 use std::sync::Arc;
 
 fn texts(array: impl Array + 'static) -> Vec<String> {
@@ -117,11 +118,15 @@ fn intervals_read_as_in_postgresql() {
         interval(0, 0, 0),
         interval(-1, -1, -1_500_000_000),
         interval(0, 0, i64::MIN),
+        interval(-14, 3, 1_000_000_000),
+        interval(1, -1, 1_000_000_000),
     ];
     let found = texts(IntervalMonthDayNanoArray::from(values));
     assert_eq!(found[0], "1 year 2 mons 3 days 04:05:06");
     assert_eq!(found[1], "00:00:00");
     assert_eq!(found[2], "-1 mons -1 days -00:00:01.5");
+    assert_eq!(found[4], "-1 years -2 mons +3 days 00:00:01");
+    assert_eq!(found[5], "1 mon -1 days +00:00:01");
 }
 
 #[test]
@@ -133,4 +138,87 @@ fn bytes_uuids_text_and_null() {
     assert_eq!(texts(id), ["00010203-0405-0607-0809-0a0b0c0d0e0f"]);
     assert_eq!(texts(StringViewArray::from(vec!["é"])), ["é"]);
     assert_eq!(texts(NullArray::new(1)), ["NULL"]);
+}
+
+fn zoned(micros: i64, west: i32) -> Vec<u8> {
+    let mut bytes = micros.to_le_bytes().to_vec();
+    bytes.extend_from_slice(&west.to_le_bytes());
+    bytes
+}
+
+#[test]
+fn times_with_zones() {
+    let values = [
+        zoned(0, 0),
+        zoned(3_661_500_000, -7_200),
+        zoned(86_400_000_000, 19_800),
+        zoned(1, -3_661),
+    ];
+    let array = FixedSizeBinaryArray::try_from_iter(values.into_iter()).expect("one size");
+    assert_eq!(
+        texts(array),
+        [
+            "00:00:00+00",
+            "01:01:01.5+02",
+            "24:00:00-05:30",
+            "00:00:00.000001+01:01:01"
+        ]
+    );
+}
+
+#[test]
+fn infinite_dates() {
+    assert_eq!(
+        texts(Date32Array::from(vec![i32::MIN, i32::MAX])),
+        ["-infinity", "infinity"]
+    );
+    assert_eq!(
+        texts(TimestampMicrosecondArray::from(vec![i64::MIN, i64::MAX])),
+        ["-infinity", "infinity"]
+    );
+}
+
+fn lists(values: ArrayRef, lengths: &[usize]) -> ListArray {
+    let field = Arc::new(Field::new("item", values.data_type().clone(), true));
+    let offsets = OffsetBuffer::from_lengths(lengths.iter().copied());
+    ListArray::new(field, offsets, values, None)
+}
+
+#[test]
+fn arrays() {
+    let rows = [Some(vec![Some(1), None]), Some(vec![]), None];
+    let numbers = ListArray::from_iter_primitive::<Int32Type, _, _>(rows);
+    assert_eq!(texts(numbers), ["{1,NULL}", "{}", "NULL"]);
+    let words = StringViewArray::from(vec!["a.b", "", "Null", "a, \"b\\", "{", "é"]);
+    assert_eq!(
+        texts(lists(Arc::new(words), &[6])),
+        [r#"{a.b,"","Null","a, \"b\\","{",é}"#]
+    );
+    let flags = BooleanArray::from(vec![true, false]);
+    assert_eq!(texts(lists(Arc::new(flags), &[2])), ["{t,f}"]);
+    let numbers: ArrayRef = Arc::new(Int64Array::from(vec![1, 2, 3, 4]));
+    let inner: ArrayRef = Arc::new(lists(numbers, &[2, 2, 0, 0]));
+    assert_eq!(
+        texts(lists(inner, &[2, 2, 0])),
+        ["{{1,2},{3,4}}", "{}", "{}"]
+    );
+}
+
+#[test]
+fn records() {
+    let fields = Fields::from(vec![
+        Field::new("a", DataType::Int64, true),
+        Field::new("b", DataType::Utf8View, true),
+        Field::new("c", DataType::Boolean, true),
+    ]);
+    let words = StringViewArray::from(vec!["a", "", "x \"y\\"]);
+    let columns: Vec<ArrayRef> = vec![
+        Arc::new(Int64Array::from(vec![Some(1), None, Some(2)])),
+        Arc::new(words),
+        Arc::new(BooleanArray::from(vec![None, Some(true), Some(false)])),
+    ];
+    assert_eq!(
+        texts(StructArray::new(fields, columns, None)),
+        ["(1,a,)", r#"(,"",t)"#, r#"(2,"x ""y\\",f)"#]
+    );
 }

@@ -339,13 +339,6 @@ fn fit<'a>(kind: &str, text: &'a str, length: u32) -> Result<&'a str> {
     }
 }
 
-/// Checks that text is JSON.
-pub(crate) fn check_json(text: &str) -> Result<()> {
-    serde_json::from_str::<serde::de::IgnoredAny>(text)
-        .map(|_| ())
-        .map_err(|error| invalid("json", text).with_detail(error.to_string()))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -16,6 +16,7 @@ mod bulk;
 mod catalog;
 mod change;
 mod clients;
+mod columns;
 mod comments;
 mod constraints;
 mod copy;

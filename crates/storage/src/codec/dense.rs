@@ -110,11 +110,17 @@ impl Dense {
                 }
                 fixed(16, Buffer::from_vec(bytes))
             }
-            ColumnType::Bytea => {
+            ColumnType::Bytea | ColumnType::Numeric => {
                 let values = array.as_binary_view();
                 variable(array, column, nulls.clone(), |row| values.value(row))?
             }
-            ColumnType::Varchar(_) | ColumnType::Char(_) | ColumnType::Text | ColumnType::Json => {
+            ColumnType::Varchar(_)
+            | ColumnType::Char(_)
+            | ColumnType::Text
+            | ColumnType::Json
+            | ColumnType::Jsonb
+            | ColumnType::TimeTz
+            | ColumnType::Array { .. } => {
                 let values = array.as_string_view();
                 variable(array, column, nulls.clone(), |row| {
                     values.value(row).as_bytes()

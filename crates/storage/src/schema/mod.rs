@@ -19,9 +19,10 @@ pub use options::{
 pub use partition::Partitioning;
 pub use ranges::BOUNDS_SAMPLE;
 pub use sequence::{Identity, Numbers, SequenceDefinition, SequencePosition};
-pub use types::{ColumnType, Physical};
+pub use types::{ColumnType, ElementType, Physical};
 pub use value::Value;
 
+use crate::error::{Error, Result};
 use crate::ids::TableId;
 use arrow_schema::{Field, Schema, SchemaRef};
 use serde::{Deserialize, Serialize};
@@ -177,13 +178,45 @@ impl TableSchema {
         self.columns.iter().position(|column| column.name == name)
     }
 
+    /// Checks that all columns of keys and indexes can be in one.
+    ///
+    /// # Errors
+    /// `0A000` naming the first that cannot.
+    pub fn check_keys(&self) -> Result<()> {
+        let keys = self.keys.iter().flat_map(|key| &key.columns);
+        let indexes = self.indexes.iter().flat_map(|index| &index.columns);
+        keys.chain(indexes).try_for_each(|at| self.check_key(*at))
+    }
+
+    /// Checks that a column can be part of a key, indexed, sorted by and divided by.
+    ///
+    /// # Errors
+    /// `0A000` if equal values of it may differ in their bytes.
+    pub fn check_key(&self, column: usize) -> Result<()> {
+        match self.columns.get(column) {
+            Some(column) if !column.kind.has_keys() => {
+                let (name, kind) = (&column.name, column.kind);
+                let message = format!(
+                    "column \"{name}\" of type {kind} cannot be in a key or an index, \
+                     nor rows be sorted or partitioned by it"
+                );
+                let error = Error::invalid("0A000", message);
+                Err(match kind {
+                    ColumnType::Numeric => error.with_hint("Declare its digits: DECIMAL(p, s)."),
+                    _ => error,
+                })
+            }
+            _ => Ok(()),
+        }
+    }
+
     /// Gives each key an index of its name, where its columns can have one: what
     /// keeps a key unique is a probe, not a scan.
     pub fn index_keys(&mut self) {
         for key in &self.keys {
             let indexed = self.indexes.iter().any(|index| index.name == key.name);
             let mut kinds = key.columns.iter();
-            let can = kinds.all(|column| self.columns[*column].kind.physical().has_order());
+            let can = kinds.all(|column| self.columns[*column].kind.has_order());
             if !indexed && can {
                 self.index_numbers += 1;
                 self.indexes.push(IndexDefinition {

@@ -341,15 +341,29 @@ impl TableOptions {
                         .with_hint(format!("Columns: {}.", names.join(", "))),
                 )
             }
-            None => self.check_partitioning(schema),
+            None => {
+                schema.check_keys()?;
+                self.check_order(schema)?;
+                self.check_partitioning(schema)
+            }
         }
+    }
+
+    /// Columns whose equal values differ in their bytes have no order here.
+    fn check_order(&self, schema: &TableSchema) -> Result<()> {
+        let sort = self.sort_by.iter();
+        let names = sort.chain(self.partition_by.iter().map(|by| &by.column));
+        for column in names.filter_map(|name| schema.index_of(name)) {
+            schema.check_key(column)?;
+        }
+        Ok(())
     }
 
     fn check_partitioning(&self, schema: &TableSchema) -> Result<()> {
         let column = self.partition_by.as_ref();
         let column = column.and_then(|by| schema.index_of(&by.column));
         match column.map(|column| schema.columns[column].kind) {
-            Some(kind) if !kind.physical().has_order() => {
+            Some(kind) if !kind.has_order() => {
                 let message = format!("partition_by: values of type {kind} have no order");
                 Err(Error::invalid("42804", message).with_hint("Name another column."))
             }

@@ -53,9 +53,104 @@ pub enum ColumnType {
     Text,
     /// BYTEA.
     Bytea,
-    /// JSON or JSONB, as text.
+    /// JSON, the text as it was given.
     Json,
+    /// NUMERIC without digits: values of any size, each with a scale of its own. Its bytes are
+    /// the language front's, and equal numbers of different scales have different bytes.
+    Numeric,
+    /// JSONB, as text in its normal form.
+    Jsonb,
+    /// TIME WITH TIME ZONE, as text.
+    TimeTz,
+    /// An array, as text in braces.
+    Array {
+        /// What it is of.
+        element: ElementType,
+        /// How many dimensions it has, from 1.
+        dims: u8,
+    },
 }
+
+/// What an array is of: any type but an array.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[allow(missing_docs)] // They are those of `ColumnType`.
+pub enum ElementType {
+    Boolean,
+    SmallInt,
+    Integer,
+    BigInt,
+    Real,
+    Double,
+    Decimal { precision: u8, scale: i8 },
+    Date,
+    Time,
+    Timestamp,
+    TimestampTz,
+    Interval,
+    Uuid,
+    Varchar(Option<u32>),
+    Char(u32),
+    Text,
+    Bytea,
+    Json,
+    Numeric,
+    Jsonb,
+    TimeTz,
+}
+
+/// Pairs of an element's type and a column's.
+macro_rules! elements {
+    ($($name:ident $(($inner:ident))? $({ $($field:ident),* })?),* $(,)?) => {
+        impl From<ElementType> for ColumnType {
+            fn from(element: ElementType) -> ColumnType {
+                match element {
+                    $(ElementType::$name $(($inner))? $({ $($field),* })? => {
+                        ColumnType::$name $(($inner))? $({ $($field),* })?
+                    })*
+                }
+            }
+        }
+
+        impl ColumnType {
+            /// The type of arrays of this one, with a number of dimensions from 1; `None` for
+            /// an array.
+            pub fn array(self, dims: u8) -> Option<ColumnType> {
+                let element = match self {
+                    $(ColumnType::$name $(($inner))? $({ $($field),* })? => {
+                        ElementType::$name $(($inner))? $({ $($field),* })?
+                    })*
+                    ColumnType::Array { .. } => return None,
+                };
+                (dims > 0).then_some(ColumnType::Array { element, dims })
+            }
+        }
+    };
+}
+
+elements!(
+    Boolean,
+    SmallInt,
+    Integer,
+    BigInt,
+    Real,
+    Double,
+    Decimal { precision, scale },
+    Date,
+    Time,
+    Timestamp,
+    TimestampTz,
+    Interval,
+    Uuid,
+    Varchar(length),
+    Char(length),
+    Text,
+    Bytea,
+    Json,
+    Numeric,
+    Jsonb,
+    TimeTz,
+);
 
 /// How values of a column are stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -118,6 +213,20 @@ impl ColumnType {
         format!("{physical} {codec}")
     }
 
+    /// Whether values are equal exactly if their stored forms are, so that they can be keys,
+    /// indexed, sorted by and divided into partitions. A NUMERIC of 1.0 equals one of 1.00.
+    pub fn has_keys(&self) -> bool {
+        !matches!(
+            self,
+            ColumnType::Numeric | ColumnType::Jsonb | ColumnType::TimeTz | ColumnType::Array { .. }
+        )
+    }
+
+    /// Whether values can be in an index, which keeps them in order.
+    pub fn has_order(&self) -> bool {
+        self.has_keys() && self.physical().has_order()
+    }
+
     /// The Arrow type of arrays that hold this column.
     pub fn arrow(&self) -> DataType {
         match self {
@@ -136,10 +245,14 @@ impl ColumnType {
             }
             ColumnType::Interval => DataType::Interval(IntervalUnit::MonthDayNano),
             ColumnType::Uuid => DataType::FixedSizeBinary(16),
-            ColumnType::Varchar(_) | ColumnType::Char(_) | ColumnType::Text | ColumnType::Json => {
-                DataType::Utf8View
-            }
-            ColumnType::Bytea => DataType::BinaryView,
+            ColumnType::Varchar(_)
+            | ColumnType::Char(_)
+            | ColumnType::Text
+            | ColumnType::Json
+            | ColumnType::Jsonb
+            | ColumnType::TimeTz
+            | ColumnType::Array { .. } => DataType::Utf8View,
+            ColumnType::Bytea | ColumnType::Numeric => DataType::BinaryView,
         }
     }
 
@@ -162,10 +275,14 @@ impl ColumnType {
             },
             ColumnType::Interval => Physical::Interval,
             ColumnType::Uuid => Physical::Bytes16,
-            ColumnType::Varchar(_) | ColumnType::Char(_) | ColumnType::Text | ColumnType::Json => {
-                Physical::Bytes { text: true }
-            }
-            ColumnType::Bytea => Physical::Bytes { text: false },
+            ColumnType::Varchar(_)
+            | ColumnType::Char(_)
+            | ColumnType::Text
+            | ColumnType::Json
+            | ColumnType::Jsonb
+            | ColumnType::TimeTz
+            | ColumnType::Array { .. } => Physical::Bytes { text: true },
+            ColumnType::Bytea | ColumnType::Numeric => Physical::Bytes { text: false },
         }
     }
 }
@@ -194,7 +311,70 @@ impl fmt::Display for ColumnType {
             ColumnType::Text => "TEXT",
             ColumnType::Bytea => "BYTEA",
             ColumnType::Json => "JSON",
+            ColumnType::Numeric => "NUMERIC",
+            ColumnType::Jsonb => "JSONB",
+            ColumnType::TimeTz => "TIME WITH TIME ZONE",
+            ColumnType::Array { element, dims } => {
+                write!(f, "{}", ColumnType::from(*element))?;
+                return (0..*dims).try_for_each(|_| f.write_str("[]"));
+            }
         };
         f.write_str(name)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn types_are_written_as_they_were() {
+        let decimal = ColumnType::Decimal {
+            precision: 9,
+            scale: 2,
+        };
+        let words = ColumnType::Varchar(Some(3)).array(2).unwrap();
+        for (kind, written, shown) in [
+            (ColumnType::Json, r#""json""#, "JSON"),
+            (
+                decimal,
+                r#"{"decimal":{"precision":9,"scale":2}}"#,
+                "DECIMAL(9,2)",
+            ),
+            (ColumnType::Numeric, r#""numeric""#, "NUMERIC"),
+            (ColumnType::Jsonb, r#""jsonb""#, "JSONB"),
+            (ColumnType::TimeTz, r#""time_tz""#, "TIME WITH TIME ZONE"),
+            (
+                ColumnType::Integer.array(1).unwrap(),
+                r#"{"array":{"element":"integer","dims":1}}"#,
+                "INTEGER[]",
+            ),
+            (
+                words,
+                r#"{"array":{"element":{"varchar":3},"dims":2}}"#,
+                "VARCHAR(3)[][]",
+            ),
+        ] {
+            assert_eq!(serde_json::to_string(&kind).unwrap(), written);
+            let read: ColumnType = serde_json::from_str(written).unwrap();
+            assert_eq!(read, kind);
+            assert_eq!(kind.to_string(), shown);
+        }
+        assert_eq!(words.array(1), None);
+        assert_eq!(ColumnType::Integer.array(0), None);
+    }
+
+    #[test]
+    fn equal_values_of_keys_have_equal_bytes() {
+        assert!(ColumnType::Text.has_keys() && ColumnType::Interval.has_keys());
+        assert!(!ColumnType::Interval.has_order());
+        for kind in [
+            ColumnType::Numeric,
+            ColumnType::Jsonb,
+            ColumnType::TimeTz,
+            ColumnType::Text.array(1).unwrap(),
+        ] {
+            assert!(!kind.has_keys() && !kind.has_order(), "{kind}");
+        }
     }
 }

@@ -156,7 +156,7 @@ fn forget_bounds(options: &mut TableOptions, before: &TableSchema, after: &Table
         Some(schema.columns[column].kind)
     };
     let now = kind(after);
-    match now.is_some_and(|kind| kind.physical().has_order()) {
+    match now.is_some_and(|kind| kind.has_order()) {
         true if now == kind(before) => {}
         true => by.bounds.clear(),
         false => options.partition_by = None,

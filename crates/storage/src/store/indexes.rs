@@ -118,13 +118,14 @@ fn check(schema: &TableSchema, columns: &[usize]) -> Result<()> {
         return Err(Error::invalid("54011", message));
     }
     for column in columns {
+        schema.check_key(*column)?;
         let Some(column) = schema.columns.get(*column) else {
             return Err(Error::invalid(
                 "42703",
                 format!("there is no column number {column}"),
             ));
         };
-        if !column.kind.physical().has_order() {
+        if !column.kind.has_order() {
             let message = format!(
                 "column {} of type {} cannot be indexed",
                 column.name, column.kind

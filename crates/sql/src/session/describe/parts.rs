@@ -39,10 +39,10 @@ pub(super) fn casts(ast: &Ast) -> HashMap<usize, DataType> {
 /// The type of a parameter that is cast: one of columns, or an array of it.
 pub(super) fn parameter_type(written: &SqlType) -> Result<DataType> {
     if let SqlType::Array(ArrayElemTypeDef::SquareBracket(element, _)) = written {
-        let element = crate::types::column_type(element)?.arrow();
+        let element = crate::types::computed_type(element)?;
         return Ok(DataType::new_list(element, true));
     }
-    Ok(crate::types::column_type(written)?.arrow())
+    crate::types::computed_type(written)
 }
 
 /// The plan of a query, with `changed` as the table that a statement changes.

@@ -1,11 +1,11 @@
 //! Tables of every type and null pattern, and their pages.
 
 use super::*;
-use crate::schema::{Column, Layout};
+use crate::schema::{Column, ElementType, Layout};
 use arrow_array::builder::{BinaryViewBuilder, FixedSizeBinaryBuilder, StringViewBuilder};
 use arrow_array::types::*;
 
-pub(super) const KINDS: [ColumnType; 21] = [
+pub(super) const KINDS: [ColumnType; 23] = [
     ColumnType::Boolean,
     ColumnType::SmallInt,
     ColumnType::Integer,
@@ -36,6 +36,11 @@ pub(super) const KINDS: [ColumnType; 21] = [
     ColumnType::Text,
     ColumnType::Bytea,
     ColumnType::Json,
+    ColumnType::Numeric,
+    ColumnType::Array {
+        element: ElementType::Integer,
+        dims: 1,
+    },
 ];
 
 /// Values of a type made from numbers; texts have up to `longest` bytes.
@@ -127,7 +132,7 @@ pub(super) fn array(kind: ColumnType, seeds: &[Option<u64>], longest: usize) -> 
             }
             Arc::new(values.finish())
         }
-        ColumnType::Bytea => {
+        ColumnType::Bytea | ColumnType::Numeric => {
             let mut values = BinaryViewBuilder::new();
             seeds().for_each(|seed| {
                 values.append_option(seed.map(|seed| [text(seed).as_bytes(), &[0xff]].concat()))

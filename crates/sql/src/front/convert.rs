@@ -1,0 +1,131 @@
+//! Values between types of the front, and between its types and the forms that columns have.
+//!
+//! Most columns hold values as the front does. An array and a TIMETZ are held as their text:
+//!
+//! ```text
+//! integer[] of the front    List [1, NULL, 3]
+//! in a column               {1,NULL,3}
+//! ```
+//!
+//! Texts in columns do not depend on a session's settings.
+
+use std::sync::{Arc, LazyLock};
+
+use datafusion::arrow::array::{Array, ArrayRef};
+use datafusion::arrow::datatypes::{DataType, Field};
+use freestone_frontend::functions::kernel::{Call, Column as Values, repeated};
+use freestone_frontend::functions::{Session, cast_between};
+use freestone_frontend::types::Type;
+use freestone_storage::ColumnType;
+
+use super::names::{type_of, type_of_column};
+use crate::error::{Error, Result};
+use crate::lower::with_kind;
+use crate::values::BadValue;
+
+/// Settings that texts in columns are written and read with.
+static STORED: LazyLock<Session> = LazyLock::new(Session::default);
+
+/// Values cast from one type to another.
+///
+/// # Errors
+/// `42846` if there is no such cast; those of the cast.
+pub(crate) fn convert(
+    array: &ArrayRef,
+    from: &Type,
+    to: &Type,
+    session: &Session,
+) -> Result<ArrayRef> {
+    let array = &in_form(array, from)?;
+    let cast = cast_between(from, to);
+    let Some(cast) = cast else {
+        return match from.base() == to.base() {
+            true => in_form(array, to),
+            false => Err(Error::new(
+                "42846",
+                format!("cannot cast type {from} to {to}"),
+            )),
+        };
+    };
+    let Some(function) = cast.function else {
+        return in_form(array, to);
+    };
+    let call = Call {
+        rows: array.len(),
+        types: std::slice::from_ref(from),
+        returns: to,
+        session,
+    };
+    let values = Values::rows(Arc::clone(array));
+    let cast = (function.kernel)(&call, &[values])?;
+    in_form(&repeated(cast, array.len()), to)
+}
+
+/// An array with the Arrow type of its SQL type: texts and lists come in several.
+fn in_form(array: &ArrayRef, ty: &Type) -> Result<ArrayRef> {
+    match array.data_type() {
+        // A kernel of numbers reads both forms.
+        DataType::Decimal128(..) if matches!(ty, Type::Numeric(_)) => match ty {
+            Type::Numeric(None) => Ok(with_kind(Arc::clone(array), &ty.arrow())?),
+            _ => Ok(Arc::clone(array)),
+        },
+        _ => with_kind(Arc::clone(array), &ty.arrow()),
+    }
+}
+
+/// Whether a column holds values in another form than the front does.
+pub(crate) fn is_held_as_text(ty: &Type) -> bool {
+    matches!(ty, Type::Array(_) | Type::TimeTz(_))
+}
+
+/// Values of a column as the front has them.
+///
+/// # Errors
+/// Those of reading a text that no column should have.
+pub(crate) fn loaded(array: &ArrayRef, ty: &Type) -> Result<ArrayRef> {
+    match is_held_as_text(ty) {
+        true => convert(array, &Type::Text, ty, &STORED),
+        false => Ok(Arc::clone(array)),
+    }
+}
+
+/// Values for a column of one of the types that the front reads and writes alone.
+///
+/// # Errors
+/// The first row that cannot be stored, and why.
+pub(crate) fn stored(array: &ArrayRef, kind: &ColumnType) -> Result<ArrayRef, BadValue> {
+    let field = Field::new("", array.data_type().clone(), true);
+    let from = match (array.data_type(), kind) {
+        // No other numbers are bytes.
+        (DataType::BinaryView, ColumnType::Numeric) => return Ok(Arc::clone(array)),
+        (DataType::FixedSizeBinary(12), ColumnType::TimeTz) => Type::TimeTz(None),
+        _ => type_of(&field),
+    };
+    let work = |array: &ArrayRef| -> Result<ArrayRef> {
+        let to = type_of_column(kind);
+        let values = match array.data_type() == &to.arrow() && from == to {
+            true => Arc::clone(array),
+            false => convert(array, &from, &to, &STORED)?,
+        };
+        match is_held_as_text(&to) {
+            true => convert(&values, &to, &Type::Text, &STORED),
+            false => Ok(values),
+        }
+    };
+    work(array).map_err(|error| {
+        // Only now is anything looked at value by value.
+        let failed = (0..array.len()).find_map(|row| {
+            let error = work(&array.slice(row, 1)).err()?;
+            Some(BadValue { row, error })
+        });
+        failed.unwrap_or(BadValue { row: 0, error })
+    })
+}
+
+/// Values of the front as the texts that PostgreSQL writes under default settings.
+///
+/// # Errors
+/// Those of the output function.
+pub(crate) fn as_text(array: &ArrayRef, ty: &Type) -> Result<ArrayRef> {
+    convert(array, ty, &Type::Text, &STORED)
+}
