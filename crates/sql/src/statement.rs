@@ -4,9 +4,9 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use datafusion::sql::sqlparser::ast::{DiscardObject, Statement as Ast};
-use datafusion::sql::sqlparser::dialect::PostgreSqlDialect;
 use datafusion::sql::sqlparser::parser::Parser;
-use datafusion::sql::sqlparser::tokenizer::{Location, Token, TokenWithSpan, Tokenizer};
+use datafusion::sql::sqlparser::tokenizer::{Location, Token};
+use freestone_frontend::syntax;
 
 use parking_lot::Mutex;
 
@@ -133,10 +133,9 @@ impl std::fmt::Display for Statement {
 /// # Errors
 /// `42601` with the position in `sql`; nothing is returned then.
 pub(crate) fn parse(sql: &str) -> Result<Vec<Statement>> {
-    let dialect = PostgreSqlDialect {};
-    let mut tokens = tokens(&dialect, sql)?;
+    let mut tokens = syntax::tokens(sql)?;
     let overridings = dialect::adapt(&mut tokens);
-    let mut parser = Parser::new(&dialect)
+    let mut parser = Parser::new(&syntax::Dialect)
         .with_recursion_limit(NESTING)
         .with_tokens_with_locations(tokens);
     let mut places = Places::of(sql);
@@ -213,25 +212,6 @@ impl KnownTexts {
         }
         Ok(statements)
     }
-}
-
-/// The tokens of a text, `?` numbered as parameters.
-fn tokens(dialect: &PostgreSqlDialect, sql: &str) -> Result<Vec<TokenWithSpan>> {
-    let mut tokens = Tokenizer::new(dialect, sql)
-        .tokenize_with_location()
-        .map_err(|error| syntax_error(&error.into()))?;
-    let mut number = 0;
-    for token in &mut tokens {
-        match token.token {
-            Token::SemiColon => number = 0,
-            Token::Question => {
-                number += 1;
-                token.token = Token::Placeholder(format!("${number}"));
-            }
-            _ => {}
-        }
-    }
-    Ok(tokens)
 }
 
 /// Parses the one query inside a view.
