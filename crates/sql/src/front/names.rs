@@ -60,7 +60,7 @@ impl<'a> Names<'a> {
             schema: String::new(),
             name: given.name.clone(),
             columns: given.columns.clone(),
-            hidden: Vec::new(),
+            hidden: given.hidden.clone(),
             key: Vec::new(),
             handle: Arc::new(Handle(Arc::clone(rows))),
         }))

@@ -156,10 +156,11 @@ impl Lowering {
     /// An end of a frame.
     fn end(&self, end: &End, units: FrameUnits, start: bool) -> Result<frame::Bound> {
         let offset = |expr: &Bound| -> Result<Option<i64>> {
+            let value = self.constant(expr)?;
             if units == FrameUnits::Range {
+                frame::check_range_offset(&value, &expr.ty, start)?;
                 return Ok(None);
             }
-            let value = self.constant(expr)?;
             let kind = datafusion::arrow::datatypes::DataType::Int64;
             let value = super::evaluated::with_kind(value, &kind)?;
             use datafusion::arrow::array::cast::AsArray;

@@ -17,6 +17,8 @@ pub(crate) struct Given {
     pub(crate) name: String,
     /// Names and types of its columns.
     pub(crate) columns: Vec<(String, Type)>,
+    /// Names and types of columns behind those, which `*` does not show.
+    pub(crate) hidden: Vec<(String, Type)>,
     /// Its rows; `None` for a statement without RETURNING, which nothing can name.
     pub(crate) rows: Option<Arc<dyn TableProvider>>,
 }
@@ -42,6 +44,7 @@ impl Given {
         Ok(Self {
             name,
             columns,
+            hidden: Vec::new(),
             rows: Some(Arc::new(MemTable::try_new(schema, vec![rows])?)),
         })
     }

@@ -53,6 +53,7 @@ use std::sync::{Arc, OnceLock};
 use datafusion::execution::memory_pool::MemoryReservation;
 use datafusion::execution::session_state::SessionState;
 use datafusion::sql::sqlparser::ast::{Statement as Ast, With};
+use freestone_frontend::values::datetime::Locale;
 use freestone_storage::{Snapshot, Store, Table, Transaction};
 use parking_lot::Mutex;
 
@@ -85,6 +86,8 @@ pub(crate) struct Run<'a> {
     own: transaction::Own,
     /// Memory of rows that are to be changed.
     held: Mutex<Vec<MemoryReservation>>,
+    /// See [`Run::locale`].
+    locale: OnceLock<Arc<Locale>>,
     /// What statements in WITH have returned.
     given: Mutex<Vec<Given>>,
     /// Queries of WITH around UPDATE, DELETE and MERGE.
@@ -131,6 +134,7 @@ impl<'a> Run<'a> {
             snapshot,
             own: transaction::Own::new(own),
             held: Mutex::default(),
+            locale: OnceLock::new(),
             given: Mutex::default(),
             around: Mutex::default(),
             checked: OnceLock::new(),
@@ -142,6 +146,20 @@ impl Run<'_> {
     /// The session's settings, with the time of `now()`, which stands still.
     pub(crate) fn state(&self) -> &SessionState {
         self.state.get_or_init(|| self.session.statement_state())
+    }
+
+    /// The settings by which the session reads texts of dates and times.
+    pub(crate) fn locale(&self) -> &Arc<Locale> {
+        self.locale.get_or_init(|| {
+            let relations = Relations::new(self.state(), self.snapshot.clone());
+            let session = front::session_of(&relations);
+            Arc::new(Locale::new(
+                &session.time_zone,
+                &session.date_style,
+                &session.interval_style,
+                session.transaction_time,
+            ))
+        })
     }
 
     /// Each kind of statement has its future apart, so that none takes the room of the

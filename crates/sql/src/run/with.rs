@@ -119,6 +119,7 @@ async fn given(cte: &Cte, outcome: Outcome) -> Result<Given> {
         return Ok(Given {
             name,
             columns: Vec::new(),
+            hidden: Vec::new(),
             rows: None,
         });
     };

@@ -59,6 +59,9 @@ pub(crate) use setup::{OwnOptions, template};
 pub(crate) use temporary::remove_left;
 pub(crate) use transaction::{Block, Open};
 
+/// When the transaction around a statement began, in microseconds since 1970.
+pub(crate) struct Begun(pub(crate) i64);
+
 /// How a session is set up.
 #[derive(Debug, Clone, Default)]
 pub struct SessionOptions {
@@ -283,6 +286,10 @@ impl Session {
     pub(crate) fn statement_state(&self) -> SessionState {
         let mut state = self.state.read().clone();
         state.mark_start_execution();
+        let start = self.transaction.lock().start();
+        if let Some(start) = start {
+            state.config_mut().set_extension(Arc::new(Begun(start)));
+        }
         self.limit_sorts(state.config_mut());
         state
     }

@@ -60,9 +60,9 @@ fn queries_are_copied_and_files_queried() {
     let folder = Folder::new();
     let sql = Sql::new();
     let (csv, parquet) = (folder.path("q.csv"), folder.path("q.parquet"));
-    sql.run(&format!("COPY (SELECT value AS n, 'x' || value AS s FROM generate_series(1, 1000)) TO '{csv}' (HEADER)"));
+    sql.run(&format!("COPY (SELECT value AS n, 'x' || value AS s FROM generate_series(1, 1000) AS g(value)) TO '{csv}' (HEADER)"));
     sql.run(&format!(
-        "COPY (SELECT value AS n, 'x' || value AS s FROM generate_series(1, 1000)) TO '{parquet}'"
+        "COPY (SELECT value AS n, 'x' || value AS s FROM generate_series(1, 1000) AS g(value)) TO '{parquet}'"
     ));
     for path in [&csv, &parquet] {
         assert_eq!(
@@ -147,7 +147,7 @@ fn bad_parquet_is_placed_and_nothing_is_loaded() {
     let sql = Sql::new();
     let path = folder.path("n.parquet");
     sql.run(&format!(
-        "COPY (SELECT value AS a, 'text' AS b FROM generate_series(32000, 33000)) TO '{path}'"
+        "COPY (SELECT value AS a, 'text' AS b FROM generate_series(32000, 33000) AS g(value)) TO '{path}'"
     ));
     sql.run("CREATE TABLE t (a SMALLINT, b TEXT); CREATE TABLE one (a INT); CREATE TABLE flag (a BOOLEAN, b TEXT)");
     let error = sql.error(&format!("COPY t FROM '{path}'"));

@@ -74,7 +74,9 @@ fn what_does_not_fit_is_refused_and_nothing_stays() {
         "42804"
     );
     assert_eq!(
-        sql.state("INSERT INTO t SELECT value, 'a', 'a', 1 FROM generate_series(32000, 33000)"),
+        sql.state(
+            "INSERT INTO t SELECT value, 'a', 'a', 1 FROM generate_series(32000, 33000) AS g(value)"
+        ),
         "22003"
     );
     assert_eq!(

@@ -153,7 +153,7 @@ fn nulls_meet_no_comparison() {
     let sql = Sql::new();
     sql.run(
         "CREATE TABLE t AS SELECT value AS k, CASE WHEN value % 20 = 0 THEN value END AS v \
-         FROM generate_series(1, 100000); VACUUM t",
+         FROM generate_series(1, 100000) AS g(value); VACUUM t",
     );
     let conditions = [
         "v < 50000",
