@@ -42,11 +42,21 @@ fn found(tokens: &[TokenWithSpan], at: usize) -> Option<Found> {
     let behind = |from: usize, token: &Token| {
         let rest = tokens.iter().enumerate().skip(from);
         let mut rest = rest.take_while(|(_, token)| token.token != Token::SemiColon);
-        rest.find(|(_, found)| found.token == *token).map(|(at, _)| at)
+        rest.find(|(_, found)| found.token == *token)
+            .map(|(at, _)| at)
     };
     let open = behind(table, &Token::LParen)?;
     let close = behind(open, &Token::RParen)?;
     let before = tokens[table + 1..open].iter().rev();
+    // Between TABLE and the brackets stands the name alone.
+    let is_name = |token: &TokenWithSpan| match &token.token {
+        Token::Period | Token::Whitespace(_) => true,
+        Token::Word(word) => !(word.quote_style.is_none() && word.value.eq_ignore_ascii_case("AS")),
+        _ => false,
+    };
+    if !tokens[table + 1..open].iter().all(is_name) {
+        return None;
+    }
     let name = before.clone().find(|token| !is_blank(token))?.token.clone();
     let plain = |token: &&TokenWithSpan| !is_blank(token);
     let inside = tokens[open + 1..close].iter().filter(plain);
@@ -146,6 +156,8 @@ mod tests {
         ] {
             assert_eq!(parse_one(written).unwrap().to_string(), read);
         }
+        let called = "CREATE TABLE t AS SELECT f(x) AS a, g(y) AS b FROM s";
+        assert_eq!(parse_one(called).unwrap().to_string(), called);
         let usual = parse_one("CREATE TABLE t (a INT) AS SELECT 1").unwrap();
         assert_eq!(usual.to_string(), "CREATE TABLE t (a INT) AS SELECT 1");
     }

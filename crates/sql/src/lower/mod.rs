@@ -35,6 +35,7 @@ mod evaluated;
 mod expression;
 mod floats;
 mod join;
+mod native_windows;
 mod numbers;
 mod operator;
 mod operators;

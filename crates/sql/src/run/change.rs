@@ -330,7 +330,11 @@ pub(super) fn stored_in<'a>(
 
 /// Types of the columns of a change, and those of other tables behind them.
 fn with_others(mut own: Vec<(String, Type)>, others: &[Other]) -> Vec<(String, Type)> {
-    own.extend(others.iter().flat_map(|other| other.columns.iter().cloned()));
+    own.extend(
+        others
+            .iter()
+            .flat_map(|other| other.columns.iter().cloned()),
+    );
     own
 }
 

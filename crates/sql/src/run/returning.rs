@@ -84,7 +84,9 @@ fn names_of(tables: &[TableWithJoins]) -> Result<Vec<Ident>> {
         joins.try_for_each(|joined| add(&joined.relation, names))
     }
     let mut names = Vec::new();
-    tables.iter().try_for_each(|table| join(table, &mut names))?;
+    tables
+        .iter()
+        .try_for_each(|table| join(table, &mut names))?;
     Ok(names)
 }
 

@@ -72,7 +72,7 @@ fn queries_are_copied_and_files_queried() {
     }
     assert_eq!(
         sql.rows(&format!("DESCRIBE '{parquet}'")),
-        ["n|BIGINT|NO|NULL|NULL", "s|TEXT|NO|NULL|NULL"]
+        ["n|INTEGER|YES|NULL|NULL", "s|TEXT|YES|NULL|NULL"]
     );
     sql.run(&format!(
         "CREATE TABLE t AS SELECT * FROM '{parquet}' WHERE n <= 10"
@@ -113,7 +113,7 @@ fn bad_csv_is_placed_and_nothing_is_loaded() {
         ),
         (
             b"2,y,2024-02-30\n",
-            "22007",
+            "22008",
             &["line 2", "column \"c\"", "2024-02-30"],
         ),
         (

@@ -122,7 +122,7 @@ fn what_is_not_in_memory_is_waited_for() {
     let values: Vec<String> = values.collect();
     sql.run(&format!(
         "CREATE TABLE wide (v INT, {}) WITH (layout = 'row');
-         INSERT INTO wide SELECT value, {} FROM generate_series(1, 20000) AS g(value)",
+         INSERT INTO wide SELECT value, {} FROM generate_series(1::bigint, 20000) AS g(value)",
         columns.join(", "),
         values.join(", ")
     ));
