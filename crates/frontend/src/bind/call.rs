@@ -32,6 +32,8 @@ struct Written<'a> {
     order: Vec<&'a OrderByExpr>,
     nulls: Option<NullTreatment>,
     separator: Option<&'a sqlparser::ast::ValueWithSpan>,
+    /// Whether the last argument is VARIADIC.
+    variadic: bool,
 }
 
 impl Binder<'_> {
@@ -79,8 +81,10 @@ impl Binder<'_> {
         }
         let place = name_place(name);
         let bound = if let Some(over) = over {
+            refuse(written.variadic, "VARIADIC of a window function")?;
             self.over(&last, &written, filter.as_deref(), within_group, over)
         } else if !catalogue().aggregates(&last).is_empty() {
+            refuse(written.variadic, "VARIADIC of an aggregate")?;
             refuse(
                 written.nulls.is_some(),
                 "RESPECT/IGNORE NULLS of an aggregate",
@@ -114,6 +118,19 @@ impl Binder<'_> {
     }
 
     fn plain(&mut self, name: &str, written: &Written<'_>) -> Result<Expr> {
+        if written.variadic {
+            if matches!(name, "coalesce" | "greatest" | "least" | "nullif" | "row" | "grouping") {
+                return Err(Error::new("42601", "syntax error at or near \"VARIADIC\""));
+            }
+            refuse(!written.named.is_empty(), "VARIADIC behind named arguments")?;
+            let arguments = self.positional(written)?;
+            return self.variadic_call(name, arguments);
+        }
+        if crate::syntax::WITH_LAMBDAS.contains(&name)
+            && let Some(bound) = self.lambda_call(name, &written.positional)?
+        {
+            return Ok(bound);
+        }
         match name {
             "coalesce" => {
                 let values = self.positional(written)?;
@@ -932,7 +949,12 @@ impl<'a> Written<'a> {
                                 "positional argument cannot follow named argument",
                             ));
                         }
-                        self.positional.push(expr);
+                        if self.variadic {
+                            return Err(Error::new("42601", "syntax error at or near \",\""));
+                        }
+                        let inner = super::variadic::inner_of(expr)?;
+                        self.variadic = inner.is_some();
+                        self.positional.push(inner.unwrap_or(expr));
                     }
                 },
                 FunctionArg::Unnamed(FunctionArgExpr::Wildcard) => self.star = true,

@@ -10,7 +10,6 @@ use crate::functions::kernel::{Call, Column as Values};
 use crate::functions::{Cast, Context, Scalar, Volatility, cast_between, catalogue, common_type};
 use crate::plan::{Expr, ExprKind, Plan};
 use crate::types::{Category, Type};
-use crate::values::array_text::Literal;
 
 /// How a conversion is asked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -48,17 +47,13 @@ impl Binder<'_> {
             let parts = parts.into_iter();
             let parts = parts.map(|part| {
                 let to = match part.ty {
-                    Type::Array(_) if !matches!(**element, Type::Array(_)) => to,
+                    Type::Array(_) => to,
                     _ => element,
                 };
                 self.coerce(part, to, how)
             });
             let parts: Vec<Expr> = parts.collect::<Result<_>>()?;
-            let ty = match parts.first().map(|part| &part.ty) {
-                Some(nested @ Type::Array(_)) => nested.clone().array(),
-                _ => to.clone(),
-            };
-            return Ok(Expr::new(ExprKind::Array(parts), ty));
+            return Ok(Expr::new(ExprKind::Array(parts), to.clone()));
         }
         if let (ExprKind::Row(parts), Type::Record(fields)) = (&expr.kind, to)
             && parts.len() == fields.len()
@@ -72,19 +67,6 @@ impl Binder<'_> {
                 ExprKind::Row(parts.collect::<Result<_>>()?),
                 to.clone(),
             ));
-        }
-        // A literal of an array has as many dimensions as it has.
-        if let (Type::Unknown, Type::Array(element), Some(text)) = (&from, to, expr.literal_text())
-            && !matches!(**element, Type::Array(_))
-            && let Ok(literal) = Literal::parse(text)
-            && literal.dimensions.len() > 1
-        {
-            let mut nested = to.clone();
-            for _ in 1..literal.dimensions.len() {
-                nested = nested.array();
-            }
-            let cast = self.cast(&from, &nested, how)?;
-            return self.cast_by(expr, &nested, cast);
         }
         let cast = self.cast(&from, to, how)?;
         self.cast_by(expr, to, cast)

@@ -14,6 +14,7 @@ use super::{Binder, Coercion, at, fold, parts, place, refuse, written_type};
 use crate::error::{Error, Result};
 use crate::plan::{Expr, ExprKind};
 use crate::types::Type;
+use crate::values::array_text::{MOST_DIMENSIONS, too_many_dimensions};
 use crate::values::datetime::{IntervalStyle, SpanField, SpanFields, read_interval};
 
 impl Binder<'_> {
@@ -662,7 +663,8 @@ impl Binder<'_> {
             ));
         }
         let values = self.unified(values, "ARRAY")?;
-        let ty = values[0].ty.clone().array();
+        let ty = values.first().map_or(Type::Text, |value| value.ty.clone());
+        let ty = ty.array();
         Ok(Expr::new(ExprKind::Array(values), ty))
     }
 
@@ -771,7 +773,7 @@ impl Binder<'_> {
     }
 
     /// Subscripts in a row. If one is a slice, all are: an index n is 1:n then.
-    fn subscripts(&mut self, mut value: Expr, subscripts: &[AccessExpr]) -> Result<Expr> {
+    fn subscripts(&mut self, value: Expr, subscripts: &[AccessExpr]) -> Result<Expr> {
         let mut bounds = Vec::new();
         let mut sliced = false;
         for access in subscripts {
@@ -797,11 +799,17 @@ impl Binder<'_> {
             }
         }
         if !sliced {
-            for (_, index) in bounds {
-                let index = index.ok_or_else(|| Error::internal("a subscript without an index"))?;
-                value = self.subscript(value, index)?;
-            }
-            return Ok(value);
+            let indices = bounds.into_iter().filter_map(|(_, index)| index);
+            return self.subscript(value, indices.collect());
+        }
+        if !matches!(value.ty, Type::Array(_)) {
+            return Err(match value.ty {
+                Type::Jsonb => Error::new("42804", "jsonb subscript does not support slices"),
+                other => not_subscripted(&other),
+            });
+        }
+        if bounds.len() > MOST_DIMENSIONS {
+            return Err(too_many_dimensions(bounds.len()));
         }
         let mut arguments = vec![value];
         for (lower, upper) in bounds {
@@ -815,17 +823,26 @@ impl Binder<'_> {
         self.function("array_slice", arguments)
     }
 
-    fn subscript(&mut self, value: Expr, index: Expr) -> Result<Expr> {
-        match value.ty.base() {
+    /// An element of an array, or the parts of parts of a JSONB value.
+    fn subscript(&mut self, mut value: Expr, indices: Vec<Expr>) -> Result<Expr> {
+        match &value.ty {
             Type::Array(_) => {
-                let index = self.coerce(index, &Type::Int4, Coercion::Assignment)?;
-                self.function("array_subscript", vec![value, index])
+                if indices.len() > MOST_DIMENSIONS {
+                    return Err(too_many_dimensions(indices.len()));
+                }
+                let mut arguments = vec![value];
+                for index in indices {
+                    arguments.push(self.coerce(index, &Type::Int4, Coercion::Assignment)?);
+                }
+                self.function("array_subscript", arguments)
             }
-            Type::Jsonb => self.function("jsonb_subscript", vec![value, index]),
-            other => Err(Error::new(
-                "42804",
-                format!("cannot subscript type {other} because it does not support subscripting"),
-            )),
+            Type::Jsonb => {
+                for index in indices {
+                    value = self.function("jsonb_subscript", vec![value, index])?;
+                }
+                Ok(value)
+            }
+            other => Err(not_subscripted(other)),
         }
     }
 
@@ -857,6 +874,11 @@ impl Binder<'_> {
             .find_map(|scope| scope.names.relation(None, name));
         named.map(whole_row)
     }
+}
+
+fn not_subscripted(ty: &Type) -> Error {
+    let message = format!("cannot subscript type {ty} because it does not support subscripting");
+    Error::new("42804", message)
 }
 
 /// The lower bound of BETWEEN SYMMETRIC, which the syntax has as a call.

@@ -10,7 +10,7 @@
 //! | `coerce` | conversions: literals, casts, common types |
 //! | `scope` | what names mean |
 //! | `literal` | numbers and texts |
-//! | `expr`, `operator`, `call`, `subquery` | expressions |
+//! | `expr`, `operator`, `call`, `variadic`, `lambda`, `subquery` | expressions |
 //! | `from` | FROM: tables, joins, functions |
 //! | `select` | SELECT, with its groups, windows and sets |
 //! | `query` | set operations, WITH, ORDER BY, LIMIT |
@@ -24,6 +24,7 @@ mod coerce;
 mod expr;
 mod from;
 mod group;
+mod lambda;
 mod literal;
 mod naming;
 mod operator;
@@ -32,6 +33,7 @@ mod scope;
 mod select;
 mod subquery;
 mod types;
+mod variadic;
 mod window;
 
 use std::sync::Arc;

@@ -151,16 +151,7 @@ impl Binder<'_> {
             ));
         }
         let value = self.coerce(value, &resolved.parameters[0], Coercion::Implicit)?;
-        let mut to = resolved.parameters[1].clone();
-        let mut dimension = &array.ty;
-        let mut nested = 0;
-        while let Type::Array(inner) = dimension {
-            nested += 1;
-            dimension = inner;
-        }
-        for _ in 0..nested {
-            to = to.array();
-        }
+        let to = resolved.parameters[1].clone().array();
         let array = self.coerce(array, &to, Coercion::Implicit)?;
         Ok(Expr::new(
             ExprKind::Any {

@@ -247,8 +247,8 @@ fn value(array: &ArrayRef, row: usize) -> String {
         DataType::Int64 => array.as_primitive::<Int64Type>().value(row).to_string(),
         DataType::Boolean => array.as_boolean().value(row).to_string(),
         DataType::Utf8View => array.as_string_view().value(row).to_owned(),
-        DataType::List(_) => {
-            let list = array.as_list::<i32>().value(row);
+        DataType::Struct(_) => {
+            let list = crate::types::arrays::Arrays::of(array).unwrap().elements(row);
             let values: Vec<String> = (0..list.len()).map(|at| value(&list, at)).collect();
             format!("{{{}}}", values.join(","))
         }

@@ -10,6 +10,7 @@
 //! | `TABLE t` | `SELECT * FROM t` |
 //! | `0x1F`, `0b101`, `0o17` | the number in digits |
 //! | `$tag$text$tag$` | `'text'` |
+//! | `f(VARIADIC a)`, `f(l, x -> x + 1)` | calls around the argument (`wrap`) |
 //! | `?` | `$1`, `$2` … by their order in the statement |
 
 use sqlparser::keywords::Keyword;
@@ -18,7 +19,7 @@ use sqlparser::tokenizer::{Token, TokenWithSpan, Word};
 use crate::error::{Error, Result};
 
 /// The quote of identifiers that stand for forms: no text has it.
-const QUOTE: char = '`';
+pub(super) const QUOTE: char = '`';
 
 /// The beginning of the identifier that stands for EXCLUDE of a frame.
 pub(crate) const EXCLUDE: &str = "exclude ";
@@ -32,6 +33,7 @@ pub(crate) const SYMMETRIC: &str = "symmetric ";
 /// `42601` for a number with letters behind it.
 pub fn adapt(tokens: &mut Vec<TokenWithSpan>) -> Result<()> {
     numbers(tokens)?;
+    super::wrap::wrap(tokens);
     parameters(tokens);
     let mut adapted = Vec::with_capacity(tokens.len());
     let mut at = 0;
@@ -98,19 +100,19 @@ fn space() -> Token {
 }
 
 /// The word of a token in upper case, if it is not quoted.
-fn keyword(token: &TokenWithSpan) -> Option<String> {
+pub(super) fn keyword(token: &TokenWithSpan) -> Option<String> {
     match &token.token {
         Token::Word(word) if word.quote_style.is_none() => Some(word.value.to_uppercase()),
         _ => None,
     }
 }
 
-fn is_blank(token: &TokenWithSpan) -> bool {
+pub(super) fn is_blank(token: &TokenWithSpan) -> bool {
     matches!(token.token, Token::Whitespace(_))
 }
 
 /// The next token that is no blank.
-fn visible(tokens: &[TokenWithSpan], from: usize) -> Option<usize> {
+pub(super) fn visible(tokens: &[TokenWithSpan], from: usize) -> Option<usize> {
     (from..tokens.len()).find(|at| !is_blank(&tokens[*at]))
 }
 

@@ -7,6 +7,7 @@
 
 mod adapt;
 mod dialect;
+mod wrap;
 
 use sqlparser::ast::{Query, Statement};
 use sqlparser::parser::{Parser, ParserError};
@@ -16,6 +17,7 @@ use crate::error::{Error, Position, Result};
 
 pub use adapt::adapt;
 pub(crate) use adapt::{EXCLUDE, SYMMETRIC};
+pub(crate) use wrap::{LAMBDA, VARIADIC, WITH_LAMBDAS};
 pub use dialect::Dialect;
 
 /// Brackets inside brackets, at most.

@@ -20,7 +20,7 @@
 //! | INTERVAL | `Interval(MonthDayNano)` |
 //! | UUID | `FixedSizeBinary(16)` |
 //! | OID and the REG types | `Int64` |
-//! | T[] | `List` of T; several dimensions are lists of lists |
+//! | T[] | a struct of elements and bounds ([`arrays`]) |
 //! | records | `Struct` |
 //!
 //! The infinities of dates and timestamps are the least and the greatest integer.
@@ -29,6 +29,7 @@ use arrow_schema::{DataType, Field, Fields, IntervalUnit, TimeUnit};
 use std::fmt;
 use std::sync::Arc;
 
+pub mod arrays;
 mod names;
 
 pub use names::named;
@@ -104,7 +105,8 @@ pub enum Type {
     Oid,
     /// REGCLASS, REGTYPE and their kin: an OID that is shown by a name.
     Reg(Reg),
-    /// An array.
+    /// An array of any number of dimensions, made by [`array`](Type::array): its elements are
+    /// no arrays.
     Array(Box<Type>),
     /// A record, with its fields.
     Record(Arc<[(String, Type)]>),
@@ -173,10 +175,14 @@ impl Type {
         }))
     }
 
-    /// An array of this type.
+    /// An array of this type. PostgreSQL has one type for arrays of all dimensions: an array of
+    /// arrays is of the type of its elements' elements.
     #[must_use]
     pub fn array(self) -> Type {
-        Type::Array(Box::new(self))
+        match self {
+            Type::Array(_) => self,
+            element => Type::Array(Box::new(element)),
+        }
     }
 
     /// The type without modifiers, by which overloads are found.
@@ -190,16 +196,15 @@ impl Type {
             Type::TimeTz(_) => Type::TimeTz(None),
             Type::Timestamp(_) => Type::Timestamp(None),
             Type::TimestampTz(_) => Type::TimestampTz(None),
-            // PostgreSQL has one type for arrays of all dimensions.
-            Type::Array(element) => Type::Array(Box::new(element.base())),
+            Type::Array(element) => element.base().array(),
             other => other.clone(),
         }
     }
 
-    /// The element of an array of any number of dimensions, or the type itself.
+    /// The element of an array, or the type itself.
     pub fn innermost(&self) -> &Type {
         match self {
-            Type::Array(element) => element.innermost(),
+            Type::Array(element) => element,
             other => other,
         }
     }
@@ -284,9 +289,7 @@ impl Type {
             }
             Type::Interval => DataType::Interval(IntervalUnit::MonthDayNano),
             Type::Uuid => DataType::FixedSizeBinary(16),
-            Type::Array(element) => {
-                DataType::List(Arc::new(Field::new("item", element.arrow(), true)))
-            }
+            Type::Array(element) => arrays::data_type(element.arrow()),
             Type::Record(fields) => {
                 let fields = fields.iter();
                 let fields = fields.map(|(name, ty)| Field::new(name, ty.arrow(), true));

@@ -8,6 +8,7 @@ use freestone_frontend::bind::{Catalog, Found, View};
 use freestone_frontend::functions::Scalar;
 use freestone_frontend::plan::Relation;
 use freestone_frontend::types::Type;
+use freestone_frontend::types::arrays::element_type;
 use freestone_frontend::{Error as FrontError, Position, Result as FrontResult};
 use freestone_storage::{ColumnType, Object, Privileges};
 
@@ -213,6 +214,9 @@ pub(crate) fn type_of(field: &Field) -> Type {
             type_of(item).array()
         }
         DataType::Struct(fields) => {
+            if let Some(element) = element_type(field.data_type()) {
+                return type_of(&Field::new("", element.clone(), true)).array();
+            }
             let fields = fields.iter();
             Type::Record(
                 fields
