@@ -37,6 +37,7 @@ use crate::functions::Session;
 use crate::functions::kernel::{self, Column};
 use crate::plan::SubqueryKind;
 use crate::plan::{ColumnId, Expr, Plan, Quantifier, Relation, SetKind, SortKey, Subquery};
+use crate::stack;
 use crate::types::Type;
 use ctes::Definition;
 
@@ -116,6 +117,7 @@ impl Run<'_> {
     }
 
     fn plan(&self, plan: &Plan, env: &Env<'_>) -> Result<Table> {
+        stack::check()?;
         let table = self.node(plan, env)?;
         self.count(table.rows.max(1))?;
         Ok(table)
