@@ -9,17 +9,19 @@ use std::collections::HashMap;
 use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use arrow_array::cast::AsArray;
 use arrow_array::{Array, ArrayRef, RecordBatch, RecordBatchOptions, StringViewArray};
 use arrow_schema::{Field, Schema};
-use freestone_frontend::bind::{Binder, Bound, Catalog, Found, written_type};
+use freestone_frontend::bind::{Binder, Bound, Catalog, Found, View, written_type};
+use freestone_frontend::evaluate::fold::Fold;
 use freestone_frontend::functions::kernel::{Call, Column as Values};
 use freestone_frontend::functions::{Session, cast_between, catalogue};
 use freestone_frontend::plan::{Plan, Relation};
 use freestone_frontend::types::Type;
-use freestone_frontend::{Error, Position, Result, reference, syntax};
-use sqlparser::ast::{ColumnOption, Insert, Set, Statement, TableConstraint};
+use freestone_frontend::{Error, Position, Result, reference, rewrite, syntax};
+use sqlparser::ast::{ColumnOption, Insert, Query, Set, Statement, TableConstraint};
 
 use crate::answer::{Answer, Cell, Failure, Side};
 
@@ -31,12 +33,22 @@ struct Stored {
     batches: Vec<RecordBatch>,
 }
 
-/// Tables in memory.
+/// Tables in memory, and views.
 #[derive(Default)]
-struct Tables(RefCell<HashMap<String, Stored>>);
+struct Tables(
+    RefCell<HashMap<String, Stored>>,
+    RefCell<HashMap<String, Box<Query>>>,
+);
 
 impl Catalog for Tables {
     fn relation(&self, _: Option<&str>, name: &str, _: Option<Position>) -> Result<Option<Found>> {
+        if let Some(query) = self.1.borrow().get(name) {
+            return Ok(Some(Found::View(View {
+                query: query.clone(),
+                names: Vec::new(),
+                barrier: false,
+            })));
+        }
         let named = self.0.borrow();
         Ok(named.get(name).map(|stored| {
             Found::Relation(Relation {
@@ -87,7 +99,81 @@ impl Side for Front {
     }
 }
 
+/// The time that each stage of a query takes.
+#[derive(Clone, Debug)]
+pub struct Stages {
+    /// Text to a syntax tree.
+    pub parse: Duration,
+    /// Syntax tree to a plan.
+    pub bind: Duration,
+    /// Constant folding.
+    pub fold: Duration,
+    /// Sub-queries become joins.
+    pub rewrite: Duration,
+    /// The reference interpreter runs the bound plan and the rewritten one.
+    pub run: Duration,
+    /// All trees are freed.
+    pub free: Duration,
+    /// The number of rows.
+    pub rows: Result<usize>,
+}
+
 impl Front {
+    /// The stages of a query, one by one; it is run if that is asked for.
+    pub fn stages(&self, text: &str, run: bool) -> Stages {
+        let mut stages = Stages {
+            parse: Duration::ZERO,
+            bind: Duration::ZERO,
+            fold: Duration::ZERO,
+            rewrite: Duration::ZERO,
+            run: Duration::ZERO,
+            free: Duration::ZERO,
+            rows: Ok(0),
+        };
+        stages.rows = self.staged(text, run, &mut stages);
+        stages
+    }
+
+    fn staged(&self, text: &str, run: bool, stages: &mut Stages) -> Result<usize> {
+        let mut clock = Instant::now();
+        let mut lap = |stage: &mut Duration| {
+            let now = Instant::now();
+            *stage += now - clock;
+            clock = now;
+        };
+        let query = syntax::query(text);
+        lap(&mut stages.parse);
+        let query = query?;
+        let bound = Binder::new(&self.tables, &self.session).query(&query);
+        lap(&mut stages.bind);
+        drop(query);
+        lap(&mut stages.free);
+        let plan = bound?.plan;
+        let mut folded = plan.clone();
+        let fold = Fold {
+            session: &self.session,
+            stable: true,
+            parameters: &[],
+        };
+        fold.plan(&mut folded);
+        lap(&mut stages.fold);
+        let rewritten = rewrite::unnest(folded);
+        lap(&mut stages.rewrite);
+        let mut rows = 0;
+        if run {
+            let table = self.result(&plan);
+            let again = self.result(&rewritten);
+            lap(&mut stages.run);
+            rows = table?.rows;
+            if again?.rows != rows {
+                return Err(Error::internal("the rewritten plan has other rows"));
+            }
+        }
+        drop((plan, rewritten));
+        lap(&mut stages.free);
+        Ok(rows)
+    }
+
     fn answer(&mut self, text: &str) -> Answer {
         let statements = match syntax::statements(text) {
             Ok(statements) => statements,
@@ -154,6 +240,11 @@ impl Front {
                     stored.batches.push(self.batch(&bound, &stored.columns)?);
                 }
                 self.tables.0.borrow_mut().insert(name, stored);
+                Ok(done())
+            }
+            Statement::CreateView(view) if view.columns.is_empty() && !view.materialized => {
+                let name = view.name.to_string().to_lowercase();
+                self.tables.1.borrow_mut().insert(name, view.query.clone());
                 Ok(done())
             }
             Statement::Insert(insert) => self.insert(insert),

@@ -14,6 +14,8 @@
 //! | `shrink` | statements and tables are made smaller |
 //! | `laws` | laws that need no other database |
 //! | `generate` | random tables and statements |
+//! | `shapes` | statements of many sizes, each of one shape |
+//! | `plan_time` | the time that planning takes |
 //! | `corpus` | statements of our own with PostgreSQL's recorded answers |
 //!
 //! It measures no speed, and it writes to temporary tables only.
@@ -26,6 +28,8 @@ pub mod coverage;
 pub mod front;
 pub mod generate;
 pub mod laws;
+pub mod plan_time;
 pub mod psql;
 pub mod random;
+pub mod shapes;
 pub mod shrink;

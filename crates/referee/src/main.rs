@@ -13,6 +13,7 @@ use freestone_referee::generate::signatures::Signatures;
 use freestone_referee::generate::{Generator, Table};
 use freestone_referee::laws;
 use freestone_referee::psql::Psql;
+use freestone_referee::{plan_time, shapes};
 
 const USAGE: &str = "\
 referee corpus [--record] [--chapter NAME] [side]
@@ -25,6 +26,10 @@ referee laws [--statements N] [--seed S] [side]
     asks random statements of one side that must agree with each other
 referee show [--statements N] [--seed S] [--chapter NAME]
     prints a case of random statements
+referee shapes [--only NAME] [--percent N]
+    plans and runs statements of great size and depth, and prints the time of each stage
+referee plan-time [--runs N]
+    prints the microseconds that planning the statements of TPC-H takes
 referee ask [side]
     answers the statements of standard input
 
@@ -105,6 +110,8 @@ fn work(options: &Options) -> io::Result<bool> {
         Some("generate") => generate(options),
         Some("laws") => test_laws(options),
         Some("show") => show(options),
+        Some("shapes") => shapes(options),
+        Some("plan-time") => plan_time(options),
         Some("ask") => ask(options),
         _ => {
             eprintln!("{USAGE}");
@@ -262,6 +269,27 @@ fn generate(options: &Options) -> io::Result<bool> {
         }
     }
     Ok(of(&counts.differing) == 0)
+}
+
+fn shapes(options: &Options) -> io::Result<bool> {
+    let percent = options.number("--percent", 100);
+    let only = options.after("--only", 1);
+    println!("{}", shapes::Outcome::HEADER);
+    let mut all = true;
+    for shape in shapes::all() {
+        if only.is_some_and(|only| only != shape.name) {
+            continue;
+        }
+        let outcome = shapes::tried(&shape, (shape.size * percent / 100).max(1))?;
+        println!("{outcome}");
+        all &= outcome.is_good();
+    }
+    Ok(all)
+}
+
+fn plan_time(options: &Options) -> io::Result<bool> {
+    plan_time::print(options.number("--runs", 50))?;
+    Ok(true)
 }
 
 fn ask(options: &Options) -> io::Result<bool> {

@@ -418,23 +418,19 @@ impl Binder<'_> {
         }
     }
 
-    /// A chain of AND or OR, which the parser nests to the left, without recursion.
+    /// A chain of AND or OR, which is a tree in the syntax, without recursion.
     fn bind_chain(&mut self, whole: &Ast, wanted: &sqlparser::ast::BinaryOperator) -> Result<Expr> {
-        let mut terms = Vec::new();
-        let mut rest = whole;
-        while let Ast::BinaryOp { left, op, right } = rest {
-            if op != wanted {
-                break;
-            }
-            terms.push(right.as_ref());
-            rest = left;
-        }
-        terms.push(rest);
         let is_and = *wanted == sqlparser::ast::BinaryOperator::And;
         let name = if is_and { "AND" } else { "OR" };
-        let mut bound = Vec::with_capacity(terms.len());
-        for term in terms.into_iter().rev() {
-            bound.push(self.bind_condition(term, name)?);
+        let mut bound = Vec::new();
+        let mut open = vec![whole];
+        while let Some(term) = open.pop() {
+            match term {
+                Ast::BinaryOp { left, op, right } if op == wanted => {
+                    open.extend([right.as_ref(), left.as_ref()]);
+                }
+                term => bound.push(self.bind_condition(term, name)?),
+            }
         }
         Ok(if is_and {
             Expr::and(bound)

@@ -44,6 +44,7 @@ use sqlparser::tokenizer::Span;
 use crate::error::{Error, Position, Result};
 use crate::functions::{Scalar, Session};
 use crate::plan::{Column, ColumnId, CteId, Plan, Relation};
+use crate::stack;
 use crate::types::Type;
 
 use scope::{NamedCte, Scope};
@@ -160,9 +161,6 @@ pub struct Binder<'a> {
     subqueries: u32,
 }
 
-/// Most levels of queries and expressions; deeper text is refused.
-const DEPTH: usize = 12_000;
-
 impl<'a> Binder<'a> {
     /// A binder over a catalog.
     pub fn new(catalog: &'a dyn Catalog, session: &'a Session) -> Self {
@@ -211,6 +209,7 @@ impl<'a> Binder<'a> {
             plan = self.stored(plan, targets)?;
         }
         let plan = self.known(plan)?;
+        let plan = shallow(plan)?;
         let columns = plan.columns();
         Ok(Bound {
             plan,
@@ -257,15 +256,28 @@ impl<'a> Binder<'a> {
     /// Goes one level deeper.
     fn enter(&mut self) -> Result<()> {
         self.depth += 1;
-        match self.depth > DEPTH {
-            true => Err(Error::new("54001", "stack depth limit exceeded")
-                .with_hint("The statement has too many levels of nesting.")),
-            false => Ok(()),
+        match self.depth > stack::LEVELS {
+            true => Err(stack::too_complex()),
+            false => stack::check(),
         }
     }
 
     fn leave(&mut self) {
         self.depth -= 1;
+    }
+}
+
+/// A plan, if this thread has room for walks over it.
+///
+/// # Errors
+/// `54001`.
+pub(crate) fn shallow(plan: Plan) -> Result<Plan> {
+    match stack::check_levels(plan.levels()) {
+        Ok(()) => Ok(plan),
+        Err(error) => {
+            plan.free_flat();
+            Err(error)
+        }
     }
 }
 

@@ -160,7 +160,7 @@ pub(super) fn gives_one_row_at_most(plan: &Plan) -> bool {
 
 /// The numbers of a plan's columns.
 pub(super) fn made(plan: &Plan) -> HashSet<ColumnId> {
-    plan.columns().iter().map(|column| column.id).collect()
+    plan.given()
 }
 
 /// Whether a plan reads one of some columns and does not make it.
