@@ -275,6 +275,7 @@ mod tests {
                 .iter()
                 .map(|cell| vec![Some((*cell).to_owned())])
                 .collect()),
+            done: None,
         }
     }
 

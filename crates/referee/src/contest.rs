@@ -18,9 +18,6 @@ use crate::shrink::{Least, shrink};
 /// Statements that are asked over the same tables.
 const STATEMENTS: usize = 100;
 
-/// One in so many cases asks for types, which costs as much as the answers.
-const TYPES: usize = 4;
-
 /// The rules of a contest.
 #[derive(Clone, Debug)]
 pub struct Rules {
@@ -118,8 +115,7 @@ impl<'a> Contest<'a> {
                 Generator::new(seed, signatures).with_chapter(self.rules.chapter.as_deref());
             let many = STATEMENTS.min(self.rules.statements - before);
             let case = generator.case(many);
-            let types = number.is_multiple_of(TYPES);
-            if let Err(error) = self.ask(&case, types, theirs, ours) {
+            if let Err(error) = self.ask(&case, theirs, ours) {
                 eprintln!("case {number}: {error}; beginning anew");
                 theirs.reset()?;
                 ours.reset()?;
@@ -127,17 +123,11 @@ impl<'a> Contest<'a> {
         }
     }
 
-    fn ask(
-        &self,
-        case: &Case,
-        types: bool,
-        theirs: &mut dyn Side,
-        ours: &mut dyn Side,
-    ) -> io::Result<()> {
+    fn ask(&self, case: &Case, theirs: &mut dyn Side, ours: &mut dyn Side) -> io::Result<()> {
         let mut sides = Sides { theirs, ours };
         sides.set_up(&case.tables)?;
         let texts: Vec<String> = case.statements.iter().map(Tree::to_string).collect();
-        let answers = sides.ask(&texts, types)?;
+        let answers = sides.ask(&texts)?;
         let mut again = Vec::new();
         for (at, (theirs, ours)) in answers.iter().enumerate() {
             let counts = &self.counts;
@@ -229,7 +219,7 @@ impl<'a> Contest<'a> {
             return Ok(true);
         }
         sides.set_up(&least.tables)?;
-        let answers = sides.ask(std::slice::from_ref(&statement), true)?;
+        let answers = sides.ask(std::slice::from_ref(&statement))?;
         if let Some((theirs, ours)) = answers.into_iter().next() {
             (self.report)(&Kind {
                 fingerprint: shape,
@@ -324,7 +314,7 @@ struct Sides<'a> {
 impl Sides<'_> {
     fn set_up(&mut self, tables: &[Table]) -> io::Result<()> {
         let setup: Vec<String> = tables.iter().flat_map(Table::setup).collect();
-        for (theirs, ours) in self.ask(&setup, false)? {
+        for (theirs, ours) in self.ask(&setup)? {
             if theirs.accepted() != ours.accepted() {
                 return Err(io::Error::other(format!("tables: {theirs:?}, {ours:?}")));
             }
@@ -332,15 +322,15 @@ impl Sides<'_> {
         Ok(())
     }
 
-    fn ask(&mut self, statements: &[String], types: bool) -> io::Result<Vec<(Answer, Answer)>> {
-        let theirs = self.theirs.ask(statements, types)?;
-        let ours = self.ours.ask(statements, types)?;
+    fn ask(&mut self, statements: &[String]) -> io::Result<Vec<(Answer, Answer)>> {
+        let theirs = self.theirs.ask(statements)?;
+        let ours = self.ours.ask(statements)?;
         Ok(theirs.into_iter().zip(ours).collect())
     }
 
     /// The first of some statements that differs in the same way.
     fn differing(&mut self, texts: &[String], like: &Difference) -> io::Result<Option<usize>> {
-        let answers = self.ask(texts, true)?;
+        let answers = self.ask(texts)?;
         let found = answers
             .iter()
             .zip(texts)

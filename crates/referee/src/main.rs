@@ -12,7 +12,7 @@ use freestone_referee::front::Front;
 use freestone_referee::generate::signatures::Signatures;
 use freestone_referee::generate::{Generator, Table};
 use freestone_referee::laws;
-use freestone_referee::psql::Psql;
+use freestone_referee::wire::{Address, Wire};
 
 const USAGE: &str = "\
 referee corpus [--record] [--chapter NAME] [side]
@@ -29,8 +29,8 @@ referee ask [side]
     answers the statements of standard input
 
 side: --front (default), --freestone HOST PORT, --theirs (PostgreSQL)
-servers: --user NAME, --database NAME (both default to postgres)
-PostgreSQL: --postgres HOST PORT (default: PGHOST and PGPORT; user postgres)";
+Freestone's server: --user NAME, --database NAME (both default to postgres)
+PostgreSQL: --postgres HOST PORT (default: PGHOST and PGPORT), PGUSER, PGDATABASE";
 
 /// The program's arguments.
 struct Options {
@@ -53,19 +53,31 @@ impl Options {
         given.unwrap_or(default)
     }
 
-    fn server(&self, name: &str) -> Option<Vec<String>> {
-        let host = self.after(name, 1)?;
-        let port = self.after(name, 2)?;
-        let user = self.after("--user", 1).unwrap_or("postgres");
-        let database = self.after("--database", 1).unwrap_or("postgres");
-        let words = ["-h", host, "-p", port, "-U", user, database];
-        Some(words.map(str::to_owned).to_vec())
+    fn server(&self, name: &str) -> Option<Address> {
+        let host = self.after(name, 1)?.to_owned();
+        let port = self.after(name, 2)?.parse().ok()?;
+        let of = |name| self.after(name, 1).unwrap_or("postgres").to_owned();
+        Some(Address {
+            host,
+            port,
+            user: of("--user"),
+            database: of("--database"),
+        })
     }
 
-    fn postgres(&self) -> io::Result<Psql> {
+    fn postgres(&self) -> io::Result<Wire> {
+        let of = |name, default: &str| std::env::var(name).unwrap_or_else(|_| default.into());
         let given = self.server("--postgres");
-        let given = given.unwrap_or_else(|| vec!["-U".to_owned(), "postgres".to_owned()]);
-        Psql::start(&given)
+        Wire::connect(&Address {
+            user: of("PGUSER", "postgres"),
+            database: of("PGDATABASE", "postgres"),
+            ..given.unwrap_or_else(|| Address {
+                host: of("PGHOST", "localhost"),
+                port: of("PGPORT", "5432").parse().unwrap_or(5432),
+                user: String::new(),
+                database: String::new(),
+            })
+        })
     }
 
     fn ours(&self) -> io::Result<Box<dyn Side>> {
@@ -73,7 +85,7 @@ impl Options {
             return Ok(Box::new(self.postgres()?));
         }
         Ok(match self.server("--freestone") {
-            Some(server) => Box::new(Psql::start(&server)?),
+            Some(server) => Box::new(Wire::connect(&server)?),
             None => Box::new(Front::default()),
         })
     }
@@ -268,7 +280,7 @@ fn ask(options: &Options) -> io::Result<bool> {
     let text = io::read_to_string(io::stdin())?;
     let mut side = options.ours()?;
     for statement in corpus::statements(&text) {
-        for answer in side.ask(&[statement], true)? {
+        for answer in side.ask(&[statement])? {
             println!("{}", shown(&answer));
         }
     }
