@@ -19,8 +19,10 @@ referee corpus [--record] [--chapter NAME] [side]
     asks the recorded statements; --record asks PostgreSQL and writes its answers
 referee coverage
     which functions, operators and clauses of PostgreSQL's documentation the corpus has
-referee generate [--statements N] [--seed S] [--chapter NAME] [--jobs N] [--most N] [side]
-    asks random statements of both sides and reports each kind of difference once
+referee generate [--statements N] [--seed S] [--chapter NAME] [--jobs N] [--most N]
+                 [--changes] [--permanent] [side]
+    asks random statements of both sides and reports each kind of difference once;
+    --changes: INSERT, UPDATE, DELETE and MERGE, too; --permanent: tables are not temporary
 referee laws [--statements N] [--seed S] [side]
     asks random statements of one side that must agree with each other
 referee show [--statements N] [--seed S] [--chapter NAME]
@@ -206,9 +208,12 @@ fn show(options: &Options) -> io::Result<bool> {
     let signatures = Signatures::read();
     let seed = options.number("--seed", 1) as u64;
     let mut generator = Generator::new(seed, &signatures);
-    generator = generator.with_chapter(options.after("--chapter", 1));
+    generator = generator
+        .with_chapter(options.after("--chapter", 1))
+        .with_changes(options.flag("--changes"));
     let case = generator.case(options.number("--statements", 20));
-    for statement in case.tables.iter().flat_map(Table::setup) {
+    let tables = case.tables.iter().flat_map(Table::setup);
+    for statement in case.settings.iter().cloned().chain(tables) {
         println!("{statement};");
     }
     for statement in &case.statements {
@@ -225,6 +230,8 @@ fn generate(options: &Options) -> io::Result<bool> {
         seed: options.number("--seed", 1) as u64,
         chapter: options.after("--chapter", 1).map(str::to_owned),
         most: options.number("--most", 300),
+        changes: options.flag("--changes"),
+        permanent: options.flag("--permanent"),
     };
     let started = std::time::Instant::now();
     let report = |kind: &Kind| {
@@ -259,7 +266,7 @@ fn generate(options: &Options) -> io::Result<bool> {
     let of = |count: &AtomicUsize| count.load(Ordering::Relaxed);
     println!(
         "{} statements in {} s: {} accepted by both, {} refused by both, {} differences of {} \
-         kinds, {} wanted differences",
+         kinds; {} differences on purpose, {} failures in values that nothing needs",
         of(&counts.asked),
         started.elapsed().as_secs(),
         of(&counts.accepted),
@@ -267,6 +274,7 @@ fn generate(options: &Options) -> io::Result<bool> {
         of(&counts.differing),
         contest.kinds(),
         of(&counts.wanted),
+        of(&counts.unneeded),
     );
     if options.flag("--errors") {
         for (error, times) in contest.errors().iter().take(60) {
