@@ -12,7 +12,7 @@ use freestone_referee::front::Front;
 use freestone_referee::generate::signatures::Signatures;
 use freestone_referee::generate::{Generator, Table};
 use freestone_referee::laws;
-use freestone_referee::psql::Psql;
+use freestone_referee::wire::{Address, Wire};
 use freestone_referee::{plan_time, shapes};
 
 const USAGE: &str = "\
@@ -20,8 +20,10 @@ referee corpus [--record] [--chapter NAME] [side]
     asks the recorded statements; --record asks PostgreSQL and writes its answers
 referee coverage
     which functions, operators and clauses of PostgreSQL's documentation the corpus has
-referee generate [--statements N] [--seed S] [--chapter NAME] [--jobs N] [--most N] [side]
-    asks random statements of both sides and reports each kind of difference once
+referee generate [--statements N] [--seed S] [--chapter NAME] [--jobs N] [--most N]
+                 [--changes] [--permanent] [side]
+    asks random statements of both sides and reports each kind of difference once;
+    --changes: INSERT, UPDATE, DELETE and MERGE, too; --permanent: tables are not temporary
 referee laws [--statements N] [--seed S] [side]
     asks random statements of one side that must agree with each other
 referee show [--statements N] [--seed S] [--chapter NAME]
@@ -34,8 +36,8 @@ referee ask [side]
     answers the statements of standard input
 
 side: --front (default), --freestone HOST PORT, --theirs (PostgreSQL)
-servers: --user NAME, --database NAME (both default to postgres)
-PostgreSQL: --postgres HOST PORT (default: PGHOST and PGPORT; user postgres)";
+Freestone's server: --user NAME, --database NAME (both default to postgres)
+PostgreSQL: --postgres HOST PORT (default: PGHOST and PGPORT), PGUSER, PGDATABASE";
 
 /// The program's arguments.
 struct Options {
@@ -58,19 +60,31 @@ impl Options {
         given.unwrap_or(default)
     }
 
-    fn server(&self, name: &str) -> Option<Vec<String>> {
-        let host = self.after(name, 1)?;
-        let port = self.after(name, 2)?;
-        let user = self.after("--user", 1).unwrap_or("postgres");
-        let database = self.after("--database", 1).unwrap_or("postgres");
-        let words = ["-h", host, "-p", port, "-U", user, database];
-        Some(words.map(str::to_owned).to_vec())
+    fn server(&self, name: &str) -> Option<Address> {
+        let host = self.after(name, 1)?.to_owned();
+        let port = self.after(name, 2)?.parse().ok()?;
+        let of = |name| self.after(name, 1).unwrap_or("postgres").to_owned();
+        Some(Address {
+            host,
+            port,
+            user: of("--user"),
+            database: of("--database"),
+        })
     }
 
-    fn postgres(&self) -> io::Result<Psql> {
+    fn postgres(&self) -> io::Result<Wire> {
+        let of = |name, default: &str| std::env::var(name).unwrap_or_else(|_| default.into());
         let given = self.server("--postgres");
-        let given = given.unwrap_or_else(|| vec!["-U".to_owned(), "postgres".to_owned()]);
-        Psql::start(&given)
+        Wire::connect(&Address {
+            user: of("PGUSER", "postgres"),
+            database: of("PGDATABASE", "postgres"),
+            ..given.unwrap_or_else(|| Address {
+                host: of("PGHOST", "localhost"),
+                port: of("PGPORT", "5432").parse().unwrap_or(5432),
+                user: String::new(),
+                database: String::new(),
+            })
+        })
     }
 
     fn ours(&self) -> io::Result<Box<dyn Side>> {
@@ -78,7 +92,7 @@ impl Options {
             return Ok(Box::new(self.postgres()?));
         }
         Ok(match self.server("--freestone") {
-            Some(server) => Box::new(Psql::start(&server)?),
+            Some(server) => Box::new(Wire::connect(&server)?),
             None => Box::new(Front::default()),
         })
     }
@@ -201,9 +215,12 @@ fn show(options: &Options) -> io::Result<bool> {
     let signatures = Signatures::read();
     let seed = options.number("--seed", 1) as u64;
     let mut generator = Generator::new(seed, &signatures);
-    generator = generator.with_chapter(options.after("--chapter", 1));
+    generator = generator
+        .with_chapter(options.after("--chapter", 1))
+        .with_changes(options.flag("--changes"));
     let case = generator.case(options.number("--statements", 20));
-    for statement in case.tables.iter().flat_map(Table::setup) {
+    let tables = case.tables.iter().flat_map(Table::setup);
+    for statement in case.settings.iter().cloned().chain(tables) {
         println!("{statement};");
     }
     for statement in &case.statements {
@@ -220,6 +237,8 @@ fn generate(options: &Options) -> io::Result<bool> {
         seed: options.number("--seed", 1) as u64,
         chapter: options.after("--chapter", 1).map(str::to_owned),
         most: options.number("--most", 300),
+        changes: options.flag("--changes"),
+        permanent: options.flag("--permanent"),
     };
     let started = std::time::Instant::now();
     let report = |kind: &Kind| {
@@ -254,7 +273,7 @@ fn generate(options: &Options) -> io::Result<bool> {
     let of = |count: &AtomicUsize| count.load(Ordering::Relaxed);
     println!(
         "{} statements in {} s: {} accepted by both, {} refused by both, {} differences of {} \
-         kinds, {} wanted differences",
+         kinds; {} differences on purpose, {} failures in values that nothing needs",
         of(&counts.asked),
         started.elapsed().as_secs(),
         of(&counts.accepted),
@@ -262,6 +281,7 @@ fn generate(options: &Options) -> io::Result<bool> {
         of(&counts.differing),
         contest.kinds(),
         of(&counts.wanted),
+        of(&counts.unneeded),
     );
     if options.flag("--errors") {
         for (error, times) in contest.errors().iter().take(60) {
@@ -296,7 +316,7 @@ fn ask(options: &Options) -> io::Result<bool> {
     let text = io::read_to_string(io::stdin())?;
     let mut side = options.ours()?;
     for statement in corpus::statements(&text) {
-        for answer in side.ask(&[statement], true)? {
+        for answer in side.ask(&[statement])? {
             println!("{}", shown(&answer));
         }
     }
