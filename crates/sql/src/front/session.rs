@@ -19,13 +19,6 @@ pub(crate) fn session_of(relations: &Relations<'_>) -> Session {
         client.or_else(|| current(state, name).ok())
     };
     let zone = setting("timezone").filter(|zone| !zone.is_empty());
-    let zone = zone.map(|zone| {
-        if zone == "+00:00" {
-            "UTC".to_owned()
-        } else {
-            zone
-        }
-    });
     let identity = state.config().get_extension::<Identity>();
     let catalog = relations.snapshot.catalog();
     let user = identity.map(|identity| identity.current().name(catalog));

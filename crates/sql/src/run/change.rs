@@ -12,7 +12,8 @@ use datafusion::arrow::array::{Array, RecordBatch};
 use datafusion::arrow::datatypes::{Field, Schema};
 use datafusion::physical_plan::ExecutionPlan;
 use datafusion::sql::sqlparser::ast::{
-    Delete, Expr, FromTable, TableFactor, TableWithJoins, Update, UpdateTableFromKind,
+    Delete, Expr, FromTable, Statement as Ast, TableFactor, TableWithJoins, Update,
+    UpdateTableFromKind,
 };
 use freestone_frontend::types::Type;
 use freestone_storage::delta::arrays;
@@ -257,7 +258,10 @@ impl Run<'_> {
         query: &str,
         targets: &[(String, Type)],
     ) -> Result<Arc<dyn ExecutionPlan>> {
-        let ast = parse_one(query)?;
+        let mut ast = parse_one(query)?;
+        if let Ast::Query(query) = &mut ast {
+            query.with.clone_from(&self.around.lock());
+        }
         let mut relations = self.relations(&ast).await?;
         relations.row_ids = Some((changed.name.schema.clone(), changed.name.name.clone()));
         // Positions are those of the query made here, not of the statement.

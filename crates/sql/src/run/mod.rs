@@ -46,12 +46,13 @@ mod skipped;
 mod transaction;
 mod truncate;
 mod view;
+mod with;
 
 use std::sync::{Arc, OnceLock};
 
 use datafusion::execution::memory_pool::MemoryReservation;
 use datafusion::execution::session_state::SessionState;
-use datafusion::sql::sqlparser::ast::Statement as Ast;
+use datafusion::sql::sqlparser::ast::{Statement as Ast, With};
 use freestone_storage::{Snapshot, Store, Table, Transaction};
 use parking_lot::Mutex;
 
@@ -59,11 +60,12 @@ use crate::copy;
 use crate::error::{Error, Result};
 use crate::front::{self, Logical};
 use crate::plan::files::open_all;
+use crate::plan::given::Given;
 use crate::plan::names::{INFORMATION_SCHEMA, Name};
 use crate::plan::relations::{Relations, unknown_table};
 use crate::rights::RoleStatement;
 use crate::session::{Outcome, Session};
-use crate::statement::Statement;
+use crate::statement::{Statement, changing_query};
 
 pub(crate) use comment::commented;
 pub(crate) use insert::columns_named;
@@ -83,6 +85,10 @@ pub(crate) struct Run<'a> {
     own: transaction::Own,
     /// Memory of rows that are to be changed.
     held: Mutex<Vec<MemoryReservation>>,
+    /// What statements in WITH have returned.
+    given: Mutex<Vec<Given>>,
+    /// Queries of WITH around UPDATE, DELETE and MERGE.
+    around: Mutex<Option<With>>,
     /// The statement, if it has to be looked at again when it changes the catalog.
     checked: OnceLock<Ast>,
 }
@@ -125,6 +131,8 @@ impl<'a> Run<'a> {
             snapshot,
             own: transaction::Own::new(own),
             held: Mutex::default(),
+            given: Mutex::default(),
+            around: Mutex::default(),
             checked: OnceLock::new(),
         }
     }
@@ -168,6 +176,9 @@ impl Run<'_> {
 
     async fn by_kind(&self, ast: &Ast) -> Result<Outcome> {
         match ast {
+            Ast::Query(query) if changing_query(ast).is_some() => {
+                Box::pin(self.with_changes(query)).await
+            }
             Ast::Query(query) => match self.point(query)? {
                 Some(outcome) => Ok(outcome),
                 None => Box::pin(self.query(ast)).await,
@@ -230,6 +241,7 @@ impl Run<'_> {
         let files = open_all(self.state(), (self.identity(), catalog), ast).await?;
         let mut relations = Relations::new(self.state(), self.snapshot.clone());
         relations.files = files;
+        relations.given = self.given.lock().clone();
         Ok(relations)
     }
 

@@ -16,6 +16,7 @@ mod settings;
 mod setup;
 mod temporary;
 mod transaction;
+mod zone;
 
 use std::collections::HashMap;
 use std::panic::AssertUnwindSafe;
@@ -161,6 +162,7 @@ impl Session {
         let work = Box::pin(run::statement(self, statement));
         let outcome = AssertUnwindSafe(work).catch_unwind().await;
         let outcome = outcome.unwrap_or_else(|panic| Err(panicked(panic.as_ref())));
+        let outcome = outcome.map(|outcome| self.zoned(outcome));
         outcome.map_err(|error| told(self, Some(statement.ast.as_ref()), error))
     }
 
