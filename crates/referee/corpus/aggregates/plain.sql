@@ -1,4 +1,4 @@
-CREATE TABLE meas (g int, i int, s smallint, b bigint, n numeric, r real, d double precision, t text, f boolean, dt date, iv interval);
+CREATE TEMP TABLE meas (g int, i int, s smallint, b bigint, n numeric, r real, d double precision, t text, f boolean, dt date, iv interval);
 INSERT INTO meas VALUES (1, 3, 30, 300, 1.50, 1.5, 2.5, 'pear', true, '2020-05-01', '1 day'), (1, 5, -7, 9223372036854775807, 2.25, -0.5, 'NaN', 'apple', false, '2019-01-01', '3 hours'), (1, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL), (2, 3, 30, 2, 'NaN', 'Infinity', 1e300, 'fig', true, '2020-05-01', '-2 days'), (2, 10, 1, 4, -3, 2, 1e300, '', NULL, '0001-01-01 BC', '1 mon'), (3, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL);
 SELECT g, count(i) FROM meas GROUP BY g ORDER BY g;
 SELECT g, count(s) FROM meas GROUP BY g ORDER BY g;

@@ -1,4 +1,4 @@
-CREATE TABLE sold (region text, item text, y int, amount numeric);
+CREATE TEMP TABLE sold (region text, item text, y int, amount numeric);
 INSERT INTO sold VALUES ('n', 'ink', 2020, 10), ('n', 'pen', 2020, 5.5), ('s', 'ink', 2021, NULL), (NULL, 'ink', 2021, 2), ('s', NULL, 2020, 1);
 SELECT region, item, sum(amount), count(*), grouping(region, item) FROM sold GROUP BY region, item ORDER BY 1, 2, 3, 4, 5;
 SELECT region, item, sum(amount), count(*), grouping(region, item) FROM sold GROUP BY ROLLUP (region, item) ORDER BY 1, 2, 3, 4, 5;

@@ -1,5 +1,5 @@
-CREATE TABLE dept (id int PRIMARY KEY, name text, boss int);
-CREATE TABLE emp (id int, dept int, pay numeric(8, 2), name text, since date);
+CREATE TEMP TABLE dept (id int PRIMARY KEY, name text, boss int);
+CREATE TEMP TABLE emp (id int, dept int, pay numeric(8, 2), name text, since date);
 INSERT INTO dept VALUES (10, 'press', 1), (20, 'paint', NULL), (30, 'empty', 4);
 INSERT INTO emp VALUES (1, 10, 100, 'ada', '2019-01-01'), (2, 10, 250.5, 'bob', '2020-03-01'), (3, 20, NULL, 'cyd', NULL), (4, NULL, 80, NULL, '2018-07-01'), (5, 20, 80, 'eve', '2021-01-01');
 SELECT id FROM emp WHERE pay = ANY (SELECT pay FROM emp WHERE dept = 10) ORDER BY id;

@@ -138,7 +138,7 @@ SELECT nextval('nosuch');
 SELECT currval('nosuch');
 SELECT setval('nosuch', 1);
 SELECT lastval();
-CREATE SEQUENCE tick START 5 INCREMENT 2;
+CREATE TEMP SEQUENCE tick START 5 INCREMENT 2;
 SELECT nextval('tick'), nextval('tick'), currval('tick'), lastval();
 SELECT setval('tick', 20), nextval('tick'), setval('tick', 30, false), nextval('tick');
 SELECT nextval(NULL::regclass);

@@ -401,7 +401,7 @@ SELECT pg_typeof(x)::text, x FROM (VALUES (1::real), (2)) v (x);
 SELECT * FROM (VALUES (1), ('x')) v (x);
 SELECT * FROM (VALUES (1), (true)) v (x);
 SELECT * FROM (VALUES (1, 2), (3)) v (x);
-CREATE TABLE store (i int, s smallint, n numeric(6, 2), v varchar(4), c char(3), t text, f real, b boolean, d date, ts timestamp(0), bt bytea, a int[], j jsonb, u uuid, iv interval);
+CREATE TEMP TABLE store (i int, s smallint, n numeric(6, 2), v varchar(4), c char(3), t text, f real, b boolean, d date, ts timestamp(0), bt bytea, a int[], j jsonb, u uuid, iv interval);
 INSERT INTO store (i, s, n, v, c) VALUES (1.6, 2.5, 3.456, 'abcd   ', 'x'), ('7', '8', '9.999', 'ab', 'yz '), (NULL, NULL, NULL, NULL, NULL);
 INSERT INTO store (t, f, b, d, ts) VALUES (5, 1.25, 'yes', '2020-02-29', '2020-01-01 10:11:12.6'), (true, 3, false, timestamp '2020-05-05 10:00', date '2020-01-01');
 INSERT INTO store (a, j, u, iv, bt) VALUES ('{1,2}', '{"k":1}', '550e8400-e29b-41d4-a716-446655440000', '1 day', 'xy'), (ARRAY['3'::int], '[]', NULL, interval '2 h', '\x00');

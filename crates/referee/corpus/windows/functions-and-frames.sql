@@ -1,4 +1,4 @@
-CREATE TABLE run (k int, g text, x int, f double precision, d date, ts timestamp);
+CREATE TEMP TABLE run (k int, g text, x int, f double precision, d date, ts timestamp);
 INSERT INTO run VALUES (1, 'a', 10, 1.5, '2020-01-01', '2020-01-01 00:00'), (2, 'a', 20, NULL, '2020-01-02', '2020-01-01 06:00'), (3, 'a', 20, 2.5, '2020-01-05', '2020-01-02 00:00'), (4, 'b', NULL, 0, NULL, NULL), (5, 'b', 5, 'NaN', '2020-02-01', '2020-01-02 00:00'), (6, NULL, 7, -1, '2020-01-01', '2020-03-01 00:00');
 SELECT k, row_number() OVER () FROM run ORDER BY k;
 SELECT k, row_number() OVER (ORDER BY k) FROM run ORDER BY k;

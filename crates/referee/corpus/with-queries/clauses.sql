@@ -18,7 +18,7 @@ WITH RECURSIVE t (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM t WHERE n < 0) SEL
 WITH RECURSIVE t (n) AS (VALUES (1) UNION SELECT (n * 2) % 7 FROM t WHERE n < 100) SELECT n FROM t LIMIT 5;
 WITH RECURSIVE t (n) AS (VALUES (1) UNION ALL SELECT (n * 2) % 7 FROM t WHERE n < 100) SELECT n FROM t LIMIT 5;
 WITH RECURSIVE f (i, a, b) AS (SELECT 1, 0::numeric, 1::numeric UNION ALL SELECT i + 1, b, a + b FROM f WHERE i < 60) SELECT max(b) FROM f;
-CREATE TABLE node (id int, up int, w int);
+CREATE TEMP TABLE node (id int, up int, w int);
 INSERT INTO node VALUES (1, NULL, 5), (2, 1, 3), (3, 1, 4), (4, 2, 1), (5, 4, 2), (6, 6, 9);
 WITH RECURSIVE t AS (SELECT id, up, 0 AS depth, ARRAY[id] AS path FROM node WHERE up IS NULL UNION ALL SELECT n.id, n.up, depth + 1, path || n.id FROM node n JOIN t ON n.up = t.id) SELECT id, depth, path FROM t ORDER BY path;
 WITH RECURSIVE t AS (SELECT id, w AS total FROM node WHERE id = 5 UNION SELECT n.id, total + n.w FROM t JOIN node c ON c.id = t.id JOIN node n ON n.id = c.up) SELECT * FROM t ORDER BY total;
@@ -51,7 +51,7 @@ WITH r AS (SELECT random() AS v) SELECT count(*) FROM (SELECT v FROM r UNION SEL
 WITH v AS (VALUES (1), (2)) SELECT sum(column1) FROM v;
 WITH s AS (SELECT 1 AS n ORDER BY 1 LIMIT 1) TABLE s;
 WITH s AS (SELECT 1 AS n) VALUES ((SELECT n FROM s));
-CREATE TABLE log (k int, note text);
+CREATE TEMP TABLE log (k int, note text);
 WITH n AS (SELECT generate_series(1, 3) AS k) INSERT INTO log SELECT k, 'n' || k FROM n;
 WITH moved AS (INSERT INTO log VALUES (9, 'nine') RETURNING k) SELECT k + 1 FROM moved;
 WITH gone AS (DELETE FROM log WHERE k = 2 RETURNING *) SELECT * FROM gone;
