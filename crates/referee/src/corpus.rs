@@ -183,10 +183,12 @@ pub fn read(text: &str) -> Vec<Recorded> {
                     sqlstate: sqlstate.to_owned(),
                     message: String::new(),
                 }),
+                done: None,
             },
             None if answer.is_empty() => Answer {
                 columns: None,
                 rows: Ok(Vec::new()),
+                done: None,
             },
             None => {
                 let head = answer.remove(0);
@@ -198,6 +200,7 @@ pub fn read(text: &str) -> Vec<Recorded> {
                 Answer {
                     columns: Some(columns.collect()),
                     rows: Ok(answer.iter().map(row).collect()),
+                    done: None,
                 }
             }
         };
@@ -215,7 +218,7 @@ pub fn read(text: &str) -> Vec<Recorded> {
 pub fn record(file: &Path, side: &mut dyn Side) -> io::Result<usize> {
     let statements = statements(&fs::read_to_string(file)?);
     side.reset()?;
-    let answers = side.ask(&statements, true)?;
+    let answers = side.ask(&statements)?;
     let recorded = statements.into_iter().zip(answers);
     let recorded = recorded.map(|(statement, answer)| Recorded { statement, answer });
     let recorded: Vec<Recorded> = recorded.collect();
@@ -244,7 +247,7 @@ pub fn check(file: &Path, side: &mut dyn Side) -> io::Result<(usize, Vec<Miss>)>
     let recorded = read(&fs::read_to_string(file.with_extension("answers"))?);
     side.reset()?;
     let statements: Vec<String> = recorded.iter().map(|one| one.statement.clone()).collect();
-    let answers = side.ask(&statements, true)?;
+    let answers = side.ask(&statements)?;
     let mut misses = Vec::new();
     for (one, ours) in recorded.into_iter().zip(answers) {
         let how = Strictness {
@@ -303,6 +306,7 @@ mod tests {
             Answer {
                 columns: Some(vec![("a".to_owned(), "text".to_owned())]),
                 rows: Ok(vec![vec![None], vec![cell("")], vec![cell("a|b\n\\ ∅")]]),
+                done: None,
             },
             Answer {
                 columns: Some(vec![
@@ -310,10 +314,12 @@ mod tests {
                     ("?column?".to_owned(), "double precision".to_owned()),
                 ]),
                 rows: Ok(Vec::new()),
+                done: None,
             },
             Answer {
                 columns: None,
                 rows: Ok(Vec::new()),
+                done: None,
             },
             Answer::failed("22012", ""),
         ];

@@ -21,7 +21,7 @@ use freestone_frontend::types::Type;
 use freestone_frontend::{Error, Position, Result, reference, syntax};
 use sqlparser::ast::{ColumnOption, Insert, Set, Statement, TableConstraint};
 
-use crate::answer::{Answer, Cell, Failure, Side};
+use crate::answer::{Answer, Cell, Side};
 
 /// A table in memory.
 #[derive(Clone)]
@@ -73,7 +73,7 @@ impl Default for Front {
 }
 
 impl Side for Front {
-    fn ask(&mut self, statements: &[String], _: bool) -> io::Result<Vec<Answer>> {
+    fn ask(&mut self, statements: &[String]) -> io::Result<Vec<Answer>> {
         let answers = statements.iter().map(|text| {
             let done = catch_unwind(AssertUnwindSafe(|| self.answer(text)));
             done.unwrap_or_else(|_| Answer::failed("XX000", "panic"))
@@ -96,6 +96,7 @@ impl Front {
         let mut last = Answer {
             columns: None,
             rows: Ok(Vec::new()),
+            done: None,
         };
         for statement in &statements {
             match self.run(statement) {
@@ -120,6 +121,7 @@ impl Front {
                 Ok(Answer {
                     columns: Some(columns.collect()),
                     rows: Ok(self.texts(&bound.plan)?),
+                    done: None,
                 })
             }
             Statement::CreateTable(create) => {
@@ -303,17 +305,12 @@ fn done() -> Answer {
     Answer {
         columns: None,
         rows: Ok(Vec::new()),
+        done: None,
     }
 }
 
 fn failed(error: &Error) -> Answer {
-    Answer {
-        columns: None,
-        rows: Err(Failure {
-            sqlstate: error.sqlstate.to_owned(),
-            message: error.message.clone(),
-        }),
-    }
+    Answer::failed(error.sqlstate, error.message.clone())
 }
 
 fn cast(array: ArrayRef, from: &Type, to: &Type, session: &Session) -> Result<ArrayRef> {

@@ -6,7 +6,7 @@
 //! |---|---|
 //! | `random` | numbers that a seed repeats |
 //! | `answer` | answers, and the sides that give them |
-//! | `psql` | a server, asked through a `psql` child process |
+//! | `wire` | a server, asked over PostgreSQL's protocol |
 //! | `front` | Freestone's language front in this process, with tables in memory |
 //! | `compare` | whether two answers are the same, and the differences that are wanted |
 //! | `coverage` | which names of the documentation the corpus has |
@@ -26,6 +26,6 @@ pub mod coverage;
 pub mod front;
 pub mod generate;
 pub mod laws;
-pub mod psql;
 pub mod random;
 pub mod shrink;
+pub mod wire;

@@ -12,15 +12,17 @@ use freestone_referee::front::Front;
 use freestone_referee::generate::signatures::Signatures;
 use freestone_referee::generate::{Generator, Table};
 use freestone_referee::laws;
-use freestone_referee::psql::Psql;
+use freestone_referee::wire::{Address, Wire};
 
 const USAGE: &str = "\
 referee corpus [--record] [--chapter NAME] [side]
     asks the recorded statements; --record asks PostgreSQL and writes its answers
 referee coverage
     which functions, operators and clauses of PostgreSQL's documentation the corpus has
-referee generate [--statements N] [--seed S] [--chapter NAME] [--jobs N] [--most N] [side]
-    asks random statements of both sides and reports each kind of difference once
+referee generate [--statements N] [--seed S] [--chapter NAME] [--jobs N] [--most N]
+                 [--changes] [--permanent] [side]
+    asks random statements of both sides and reports each kind of difference once;
+    --changes: INSERT, UPDATE, DELETE and MERGE, too; --permanent: tables are not temporary
 referee laws [--statements N] [--seed S] [side]
     asks random statements of one side that must agree with each other
 referee show [--statements N] [--seed S] [--chapter NAME]
@@ -29,8 +31,8 @@ referee ask [side]
     answers the statements of standard input
 
 side: --front (default), --freestone HOST PORT, --theirs (PostgreSQL)
-servers: --user NAME, --database NAME (both default to postgres)
-PostgreSQL: --postgres HOST PORT (default: PGHOST and PGPORT; user postgres)";
+Freestone's server: --user NAME, --database NAME (both default to postgres)
+PostgreSQL: --postgres HOST PORT (default: PGHOST and PGPORT), PGUSER, PGDATABASE";
 
 /// The program's arguments.
 struct Options {
@@ -53,19 +55,31 @@ impl Options {
         given.unwrap_or(default)
     }
 
-    fn server(&self, name: &str) -> Option<Vec<String>> {
-        let host = self.after(name, 1)?;
-        let port = self.after(name, 2)?;
-        let user = self.after("--user", 1).unwrap_or("postgres");
-        let database = self.after("--database", 1).unwrap_or("postgres");
-        let words = ["-h", host, "-p", port, "-U", user, database];
-        Some(words.map(str::to_owned).to_vec())
+    fn server(&self, name: &str) -> Option<Address> {
+        let host = self.after(name, 1)?.to_owned();
+        let port = self.after(name, 2)?.parse().ok()?;
+        let of = |name| self.after(name, 1).unwrap_or("postgres").to_owned();
+        Some(Address {
+            host,
+            port,
+            user: of("--user"),
+            database: of("--database"),
+        })
     }
 
-    fn postgres(&self) -> io::Result<Psql> {
+    fn postgres(&self) -> io::Result<Wire> {
+        let of = |name, default: &str| std::env::var(name).unwrap_or_else(|_| default.into());
         let given = self.server("--postgres");
-        let given = given.unwrap_or_else(|| vec!["-U".to_owned(), "postgres".to_owned()]);
-        Psql::start(&given)
+        Wire::connect(&Address {
+            user: of("PGUSER", "postgres"),
+            database: of("PGDATABASE", "postgres"),
+            ..given.unwrap_or_else(|| Address {
+                host: of("PGHOST", "localhost"),
+                port: of("PGPORT", "5432").parse().unwrap_or(5432),
+                user: String::new(),
+                database: String::new(),
+            })
+        })
     }
 
     fn ours(&self) -> io::Result<Box<dyn Side>> {
@@ -73,7 +87,7 @@ impl Options {
             return Ok(Box::new(self.postgres()?));
         }
         Ok(match self.server("--freestone") {
-            Some(server) => Box::new(Psql::start(&server)?),
+            Some(server) => Box::new(Wire::connect(&server)?),
             None => Box::new(Front::default()),
         })
     }
@@ -194,9 +208,12 @@ fn show(options: &Options) -> io::Result<bool> {
     let signatures = Signatures::read();
     let seed = options.number("--seed", 1) as u64;
     let mut generator = Generator::new(seed, &signatures);
-    generator = generator.with_chapter(options.after("--chapter", 1));
+    generator = generator
+        .with_chapter(options.after("--chapter", 1))
+        .with_changes(options.flag("--changes"));
     let case = generator.case(options.number("--statements", 20));
-    for statement in case.tables.iter().flat_map(Table::setup) {
+    let tables = case.tables.iter().flat_map(Table::setup);
+    for statement in case.settings.iter().cloned().chain(tables) {
         println!("{statement};");
     }
     for statement in &case.statements {
@@ -213,6 +230,8 @@ fn generate(options: &Options) -> io::Result<bool> {
         seed: options.number("--seed", 1) as u64,
         chapter: options.after("--chapter", 1).map(str::to_owned),
         most: options.number("--most", 300),
+        changes: options.flag("--changes"),
+        permanent: options.flag("--permanent"),
     };
     let started = std::time::Instant::now();
     let report = |kind: &Kind| {
@@ -247,7 +266,7 @@ fn generate(options: &Options) -> io::Result<bool> {
     let of = |count: &AtomicUsize| count.load(Ordering::Relaxed);
     println!(
         "{} statements in {} s: {} accepted by both, {} refused by both, {} differences of {} \
-         kinds, {} wanted differences",
+         kinds; {} differences on purpose, {} failures in values that nothing needs",
         of(&counts.asked),
         started.elapsed().as_secs(),
         of(&counts.accepted),
@@ -255,6 +274,7 @@ fn generate(options: &Options) -> io::Result<bool> {
         of(&counts.differing),
         contest.kinds(),
         of(&counts.wanted),
+        of(&counts.unneeded),
     );
     if options.flag("--errors") {
         for (error, times) in contest.errors().iter().take(60) {
@@ -268,7 +288,7 @@ fn ask(options: &Options) -> io::Result<bool> {
     let text = io::read_to_string(io::stdin())?;
     let mut side = options.ours()?;
     for statement in corpus::statements(&text) {
-        for answer in side.ask(&[statement], true)? {
+        for answer in side.ask(&[statement])? {
             println!("{}", shown(&answer));
         }
     }
