@@ -289,11 +289,7 @@ impl Front {
 }
 
 /// Values of columns of some names and types.
-fn batch_of(
-    columns: &[(String, Type)],
-    arrays: Vec<ArrayRef>,
-    rows: usize,
-) -> Result<RecordBatch> {
+fn batch_of(columns: &[(String, Type)], arrays: Vec<ArrayRef>, rows: usize) -> Result<RecordBatch> {
     let fields = columns.iter();
     let fields = fields.map(|(name, ty)| Field::new(name, ty.arrow(), true));
     let schema = Arc::new(Schema::new(fields.collect::<Vec<_>>()));

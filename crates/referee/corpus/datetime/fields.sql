@@ -383,3 +383,4 @@ SELECT pg_typeof(now())::text, pg_typeof(current_date)::text, pg_typeof(current_
 SELECT current_timestamp(0) = date_trunc('second', now() + interval '0.5 second'), localtimestamp(3) IS NOT NULL, current_time(1) IS NOT NULL;
 SELECT d, extract(dow FROM d), extract(week FROM d), extract(isoyear FROM d), date_trunc('week', d) FROM (VALUES (date '2020-12-31'), ('2021-01-01'), ('2021-01-04'), (NULL), ('2018-12-31')) v (d);
 SELECT pg_sleep(0), pg_sleep_for('0 seconds'), pg_sleep_until(now());
+SELECT pg_sleep(0) IS NULL, date_part('day', timestamp '2020-01-02'), date('2020-01-02'), timestamp(date '2020-01-02') IS NULL;

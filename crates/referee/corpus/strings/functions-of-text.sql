@@ -71,7 +71,7 @@ SELECT chr(65);
 SELECT chr(233);
 SELECT chr(8364);
 SELECT chr(128512);
-SELECT chr(1114111);
+SELECT chr(1048577);
 SELECT chr(NULL);
 SELECT chr(0);
 SELECT chr(-1);
@@ -1004,3 +1004,4 @@ SELECT starts_with('abc', 'ab'), starts_with('abc', ''), starts_with('', 'a'), s
 SELECT string_agg(x, y) FROM (VALUES ('a', '-'), ('b', '+'), (NULL, '*'), ('c', NULL), ('d', '/')) v (x, y);
 SELECT upper(x), lower(x), length(x), x || '!' FROM (VALUES ('Aa'), (''), (NULL), ('ZZ top')) v (x);
 SELECT left(x, n), right(x, n), lpad(x, n, '*'), substr(x, n), split_part(x, 'a', n + 10) FROM (VALUES ('banana', 2), ('', 1), (NULL, 3), ('kiwi', NULL), ('x', -1)) v (x, n);
+SELECT 'a' IS NORMALIZED AS is_normalized, is_normalized('x'), is_normalized('x', 'NFD');

@@ -340,7 +340,7 @@ SELECT 'abcdef'::char(5)::char(2);
 SELECT repeat('n', 70)::name, 'a'::varchar(0);
 SELECT 'a'::char(0);
 SELECT CAST('12' AS int), CAST(1.5 AS text), CAST(NULL AS date), int '5', float8 '1.5', numeric '1.50', text 'x', varchar 'abc', boolean 'yes', bigint '7', char(3) 'ab', decimal '2.5', double precision '3';
-SELECT int4('7'), float8(3), text(5), numeric(2.5), bool('t'), date('2020-01-01'), int8(2.5), varchar(12), "numeric"('1.5', 1);
+SELECT int4('7'), float8(3), text(5), bool('t'), date('2020-01-01'), int8(2.5), varchar(12);
 SELECT numeric(5, 2) '123.456', varchar(2) 'abc', numeric '12345.678'::numeric(7, 1), 1234.5678::numeric(10, 2);
 SELECT 12345.6::numeric(4, 1);
 SELECT 1::numeric(1001);
