@@ -184,6 +184,8 @@ fn unmodified(ty: &str) -> String {
     }
     match out.as_str() {
         "bpchar" => "character".to_owned(),
+        // `interval day to second`.
+        _ if out.starts_with("interval") => "interval".to_owned(),
         _ => out,
     }
 }

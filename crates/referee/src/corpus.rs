@@ -70,6 +70,38 @@ pub fn known(folder: &Path) -> io::Result<Vec<String>> {
     Ok(known)
 }
 
+/// A list of known differences without the statements that no longer differ. A reason with no
+/// statement under it goes, too; the head, up to an empty line, stays.
+pub fn pruned(text: &str, differing: &[String]) -> String {
+    let (head, text) = text.split_once("\n\n").unwrap_or(("", text));
+    let mut kept = format!("{head}\n\n");
+    let mut reasons = String::new();
+    let (mut open, mut below): (Vec<&str>, bool) = (Vec::new(), true);
+    for line in text.lines() {
+        if open.is_empty() && line.starts_with("--") {
+            if below {
+                reasons.clear();
+                below = false;
+            }
+            reasons += &format!("{line}\n");
+            continue;
+        }
+        below = true;
+        open.push(line);
+        if line.trim_end().ends_with(';') {
+            let statement = open.join("\n");
+            open.clear();
+            if statements(&statement)
+                .iter()
+                .any(|one| differing.contains(one))
+            {
+                kept += &format!("{}{statement}\n", std::mem::take(&mut reasons));
+            }
+        }
+    }
+    kept
+}
+
 /// The statements of a text: a semicolon at the end of a line ends one, and lines that begin
 /// with `--` belong to none.
 pub fn statements(text: &str) -> Vec<String> {
@@ -297,6 +329,19 @@ mod tests {
     fn statements_end_at_the_end_of_a_line() {
         let text = "-- A comment.\nSELECT 1;\n\nSELECT ';'\n  , 2;\n";
         assert_eq!(statements(text), ["SELECT 1", "SELECT ';'\n  , 2"]);
+    }
+
+    #[test]
+    fn a_mended_statement_goes_with_its_reason() {
+        let text =
+            "-- Head.\n\n-- One.\n-- More.\nSELECT 1;\nSELECT 2\n  , 3;\n-- Two.\nSELECT 4;\n";
+        let differing = ["SELECT 2\n  , 3".to_owned()];
+        assert_eq!(
+            pruned(text, &differing),
+            "-- Head.\n\n-- One.\n-- More.\nSELECT 2\n  , 3;\n"
+        );
+        let all = ["SELECT 1", "SELECT 2\n  , 3", "SELECT 4"].map(str::to_owned);
+        assert_eq!(pruned(text, &all), text);
     }
 
     #[test]

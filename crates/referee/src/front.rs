@@ -289,9 +289,28 @@ impl Front {
         let Some(query) = &insert.source else {
             return Err(Error::unsupported("INSERT without rows"));
         };
+        let mut targets = stored.columns.clone();
+        if !insert.columns.is_empty() {
+            let wanted = insert.columns.iter().map(|column| {
+                let column = column.to_string().to_lowercase();
+                let found = stored.columns.iter().find(|(name, _)| *name == column);
+                found.cloned().ok_or_else(|| {
+                    let message =
+                        format!("column \"{column}\" of relation \"{name}\" does not exist");
+                    Error::new("42703", message)
+                })
+            });
+            targets = wanted.collect::<Result<Vec<_>>>()?;
+        }
         let binder = Binder::new(&self.tables, &self.session);
-        let bound = binder.query_into(query, &stored.columns)?;
-        let batch = self.batch(&bound, &stored.columns)?;
+        let bound = binder.query_into(query, &targets)?;
+        let given = self.batch(&bound, &targets)?;
+        let arrays = stored.columns.iter().map(|(name, ty)| {
+            let at = targets.iter().position(|(target, _)| target == name);
+            let array = at.map(|at| given.column(at).clone());
+            array.unwrap_or_else(|| arrow_array::new_null_array(&ty.arrow(), given.num_rows()))
+        });
+        let batch = batch_of(&stored.columns, arrays.collect(), given.num_rows())?;
         if let Some(stored) = self.tables.0.borrow_mut().get_mut(&name) {
             stored.batches.push(batch);
         }
@@ -310,11 +329,7 @@ impl Front {
         for (_, ty) in columns.iter().skip(arrays.len()) {
             arrays.push(arrow_array::new_null_array(&ty.arrow(), table.rows));
         }
-        let fields = columns.iter();
-        let fields = fields.map(|(name, ty)| Field::new(name, ty.arrow(), true));
-        let schema = Arc::new(Schema::new(fields.collect::<Vec<_>>()));
-        let options = RecordBatchOptions::new().with_row_count(Some(table.rows));
-        Ok(RecordBatch::try_new_with_options(schema, arrays, &options)?)
+        batch_of(columns, arrays, table.rows)
     }
 
     fn result(&self, plan: &Plan) -> Result<reference::Table> {
@@ -362,6 +377,15 @@ impl Front {
         };
         Ok((0..table.rows).map(row).collect())
     }
+}
+
+/// Values of columns of some names and types.
+fn batch_of(columns: &[(String, Type)], arrays: Vec<ArrayRef>, rows: usize) -> Result<RecordBatch> {
+    let fields = columns.iter();
+    let fields = fields.map(|(name, ty)| Field::new(name, ty.arrow(), true));
+    let schema = Arc::new(Schema::new(fields.collect::<Vec<_>>()));
+    let options = RecordBatchOptions::new().with_row_count(Some(rows));
+    Ok(RecordBatch::try_new_with_options(schema, arrays, &options)?)
 }
 
 fn done() -> Answer {

@@ -16,10 +16,12 @@ use freestone_referee::wire::{Address, Wire};
 use freestone_referee::{plan_time, shapes};
 
 const USAGE: &str = "\
-referee corpus [--record] [--chapter NAME] [side]
-    asks the recorded statements; --record asks PostgreSQL and writes its answers
-referee coverage
-    which functions, operators and clauses of PostgreSQL's documentation the corpus has
+referee corpus [--record] [--prune] [--chapter NAME] [side]
+    asks the recorded statements; --record asks PostgreSQL and writes its answers; --prune
+    takes what no longer differs out of the lists of known differences
+referee coverage [--record]
+    which functions, operators and clauses of PostgreSQL's documentation the corpus has;
+    --record asks PostgreSQL for its catalogue and writes it down
 referee generate [--statements N] [--seed S] [--chapter NAME] [--jobs N] [--most N]
                  [--changes] [--permanent] [side]
     asks random statements of both sides and reports each kind of difference once;
@@ -120,7 +122,7 @@ fn main() -> ExitCode {
 fn work(options: &Options) -> io::Result<bool> {
     match options.words.first().map(String::as_str) {
         Some("corpus") => check(options),
-        Some("coverage") => coverage(),
+        Some("coverage") => coverage(options),
         Some("generate") => generate(options),
         Some("laws") => test_laws(options),
         Some("show") => show(options),
@@ -147,10 +149,12 @@ fn check(options: &Options) -> io::Result<bool> {
     let mut side = options.ours()?;
     let open = corpus::known(&corpus::folder())?;
     let (mut asked, mut missed, mut known) = (0, 0, 0);
+    let mut differing = Vec::new();
     for file in files {
         let (count, misses) = corpus::check(&file, side.as_mut())?;
         asked += count;
         for miss in misses {
+            differing.push(miss.statement.clone());
             if open.contains(&miss.statement) {
                 known += 1;
                 continue;
@@ -163,6 +167,12 @@ fn check(options: &Options) -> io::Result<bool> {
         }
     }
     println!("{asked} statements, {missed} differences, {known} known");
+    if options.flag("--prune") && options.after("--chapter", 1).is_none() {
+        for list in ["open.sql", "wanted.sql"].map(|list| corpus::folder().join(list)) {
+            let text = std::fs::read_to_string(&list)?;
+            std::fs::write(&list, corpus::pruned(&text, &differing))?;
+        }
+    }
     Ok(missed == 0)
 }
 
@@ -190,16 +200,34 @@ fn test_laws(options: &Options) -> io::Result<bool> {
     Ok(verdict.breaches.is_empty())
 }
 
-fn coverage() -> io::Result<bool> {
+fn coverage(options: &Options) -> io::Result<bool> {
+    if options.flag("--record") {
+        let data = corpus::folder().with_file_name("data");
+        let count = coverage::record(&data, &mut options.postgres()?)?;
+        println!("{count} entries of PostgreSQL's catalogue");
+        return Ok(true);
+    }
     let mut complete = true;
     println!(
-        "{:16} {:>7} {:>7} {:>7}",
-        "chapter", "covered", "missing", "refused"
+        "{:20} {:>7} {:>7} {:>7} {:>7} {:>5}",
+        "chapter", "covered", "open", "missing", "refused", "%"
     );
     for chapter in coverage::chapters(&corpus::folder())? {
-        let counts = [&chapter.covered, &chapter.missing, &chapter.refused].map(Vec::len);
-        let [covered, missing, refused] = counts;
-        println!("{:16} {covered:7} {missing:7} {refused:7}", chapter.name);
+        let counts = [
+            &chapter.covered,
+            &chapter.open,
+            &chapter.missing,
+            &chapter.refused,
+        ];
+        let [covered, open, missing, refused] = counts.map(Vec::len);
+        let share = covered * 100 / (covered + open + missing).max(1);
+        println!(
+            "{:20} {covered:7} {open:7} {missing:7} {refused:7} {share:5}",
+            chapter.name
+        );
+        for name in &chapter.open {
+            println!("    open: {name}");
+        }
         for name in &chapter.missing {
             complete = false;
             println!("    missing: {name}");
@@ -207,6 +235,18 @@ fn coverage() -> io::Result<bool> {
         for name in &chapter.refused {
             println!("    refused: {name}");
         }
+    }
+    let placed = coverage::placed(&corpus::folder())?;
+    println!(
+        "PostgreSQL's catalogue: {} names listed above, {} refused above",
+        placed.listed, placed.refused
+    );
+    for (ty, count) in &placed.foreign {
+        println!("    {count} names refused: no type {ty}");
+    }
+    for name in &placed.missing {
+        complete = false;
+        println!("    no place: {name}");
     }
     Ok(complete)
 }

@@ -92,7 +92,7 @@ impl Binder<'_> {
             self.aggregate(&last, &written, filter.as_deref(), within_group)
         } else if !catalogue().windows(&last).is_empty() {
             Err(Error::new(
-                "42P20",
+                "42809",
                 format!("window function {last} requires an OVER clause"),
             ))
         } else {
@@ -201,7 +201,7 @@ impl Binder<'_> {
             "pg_typeof" => {
                 let values = self.positional(written)?;
                 if let [value] = values.as_slice() {
-                    return Ok(Expr::text(&value.ty.base().to_string(), Type::Text));
+                    return Ok(Expr::text(&standard_name(&value.ty.base()), Type::Text));
                 }
             }
             "ifnull" => {
@@ -637,7 +637,7 @@ impl Binder<'_> {
         }
         let resolved = resolve_function(&fitting, &types);
         let resolved = resolved.map_err(|why| match (why, written.star) {
-            (Unresolved::None, false) if arguments.is_empty() => Error::new(
+            (Unresolved::None, false) if arguments.is_empty() && name == "count" => Error::new(
                 "42809",
                 format!("{name}(*) must be used to call a parameterless aggregate function"),
             ),
@@ -1012,6 +1012,23 @@ pub(super) fn no_equality(ty: &Type) -> Error {
     )
 }
 
+/// The name of a type without modifiers as `pg_typeof` gives it.
+fn standard_name(ty: &Type) -> String {
+    match ty {
+        Type::Char(_) => "character".to_owned(),
+        Type::Array(element) => format!("{}[]", standard_name(element.innermost())),
+        ty => ty.to_string(),
+    }
+}
+
+/// The error for literals that do not tell the type of a pseudo type.
+pub(super) fn undetermined() -> Error {
+    Error::new(
+        "42804",
+        "could not determine polymorphic type because input has type unknown",
+    )
+}
+
 /// `42883` or `42725` for a call that no or no one overload takes.
 pub(super) fn unresolved(name: &str, types: &[Type], why: Unresolved) -> Error {
     let shown: Vec<String> = types.iter().map(|ty| ty.base().to_string()).collect();
@@ -1022,6 +1039,7 @@ pub(super) fn unresolved(name: &str, types: &[Type], why: Unresolved) -> Error {
                 "Could not choose a best candidate function. You might need to add explicit type \
                  casts.",
             ),
+        Unresolved::Undetermined => undetermined(),
         Unresolved::None => {
             let all = catalogue();
             let known = !all.functions(name).is_empty()

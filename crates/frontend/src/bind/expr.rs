@@ -584,7 +584,13 @@ impl Binder<'_> {
         conditions: &[sqlparser::ast::CaseWhen],
         otherwise: Option<&Ast>,
     ) -> Result<Expr> {
-        let operand = operand.map(|operand| self.bind_expr(operand)).transpose()?;
+        let operand = match operand {
+            Some(operand) => {
+                let operand = self.bind_expr(operand)?;
+                Some(self.known_expr(operand)?)
+            }
+            None => None,
+        };
         let (mut whens, mut thens) = (Vec::new(), Vec::new());
         for sqlparser::ast::CaseWhen { condition, result } in conditions {
             whens.push(match &operand {

@@ -120,6 +120,7 @@ impl Binder<'_> {
                          to add explicit type casts.",
                     )
                 }
+                crate::functions::Unresolved::Undetermined => super::call::undetermined(),
                 crate::functions::Unresolved::Ambiguous => {
                     Error::new("42725", format!("operator is not unique: {call}")).with_hint(
                         "Could not choose a best candidate operator. You might need to add \
