@@ -817,6 +817,14 @@ impl Binder<'_> {
 
     fn subscript(&mut self, value: Expr, index: Expr) -> Result<Expr> {
         match value.ty.base() {
+            // Vectors are counted from 0.
+            vector @ (Type::Int2Vector | Type::OidVector) => {
+                let item = vector.vector_item().unwrap_or(Type::Int2);
+                let value = self.coerce(value, &item.array(), Coercion::Implicit)?;
+                let index = self.coerce(index, &Type::Int4, Coercion::Assignment)?;
+                let index = self.binary("+", index, Expr::int4(1))?;
+                self.function("array_subscript", vec![value, index])
+            }
             Type::Array(_) => {
                 let index = self.coerce(index, &Type::Int4, Coercion::Assignment)?;
                 self.function("array_subscript", vec![value, index])

@@ -9,7 +9,7 @@ use sqlparser::ast::{
     TableWithJoins,
 };
 
-use super::scope::{Clause, Named, Namespace, Scope, ScopeColumn, scope_columns};
+use super::scope::{Clause, Named, Namespace, Scope, ScopeColumn, one_name, scope_columns};
 use super::{Binder, Coercion, Found, View, fold, name_place, parts, place, refuse};
 use crate::error::{Error, Result};
 use crate::functions::catalogue;
@@ -325,7 +325,7 @@ impl Binder<'_> {
     ) -> Result<Named> {
         let Some(alias) = alias else {
             return Ok(Named {
-                schema,
+                schema: schema.map(one_name),
                 alias: name.to_owned(),
                 columns,
                 hidden: Vec::new(),
