@@ -24,10 +24,18 @@ const DEFAULT: usize = 1 << 20;
 const RESERVE: usize = 256 << 10;
 
 /// Bytes of a great stack. A build without optimization has frames some times as great.
-const GREAT: usize = if cfg!(debug_assertions) { 1 << 30 } else { 256 << 20 };
+const GREAT: usize = if cfg!(debug_assertions) {
+    1 << 30
+} else {
+    256 << 20
+};
 
 /// Bytes that one level of a tree takes at most in a walk that does not ask.
-const LEVEL: usize = if cfg!(debug_assertions) { 4 << 10 } else { 1 << 10 };
+const LEVEL: usize = if cfg!(debug_assertions) {
+    4 << 10
+} else {
+    1 << 10
+};
 
 /// Levels that any thread has room for.
 const FLAT: usize = 50;

@@ -55,7 +55,7 @@ const SMALL: [(&str, &str); 4] = [
 pub fn print(runs: usize) -> io::Result<()> {
     let mut front = Front::default();
     for table in TABLES {
-        front.ask(&[table.to_owned()], false)?;
+        front.ask(&[table.to_owned()])?;
     }
     let mut statements: Vec<(String, String)> = SMALL
         .iter()

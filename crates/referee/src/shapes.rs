@@ -102,7 +102,7 @@ pub fn tried(shape: &Shape, size: usize) -> io::Result<Outcome> {
     let work = move || -> io::Result<Outcome> {
         let mut front = Front::default();
         for statement in (shape.setup)(size) {
-            front.ask(&[statement], false)?;
+            front.ask(&[statement])?;
         }
         let text = (shape.text)(size);
         let stages = front.stages(&text, true);

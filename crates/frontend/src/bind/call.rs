@@ -56,7 +56,10 @@ impl Binder<'_> {
         let mut path = parts(name)?;
         let last = path.pop().unwrap_or_default();
         let in_catalogue = matches!(path.as_slice(), [] | [_] if path.iter().all(|schema| {
-            matches!(schema.as_str(), "pg_catalog" | "public" | "main")
+            matches!(
+                schema.as_str(),
+                "pg_catalog" | "public" | "main" | "information_schema"
+            )
         }));
         if !in_catalogue {
             return Err(
@@ -119,7 +122,10 @@ impl Binder<'_> {
 
     fn plain(&mut self, name: &str, written: &Written<'_>) -> Result<Expr> {
         if written.variadic {
-            if matches!(name, "coalesce" | "greatest" | "least" | "nullif" | "row" | "grouping") {
+            if matches!(
+                name,
+                "coalesce" | "greatest" | "least" | "nullif" | "row" | "grouping"
+            ) {
                 return Err(Error::new("42601", "syntax error at or near \"VARIADIC\""));
             }
             refuse(!written.named.is_empty(), "VARIADIC behind named arguments")?;
@@ -301,9 +307,14 @@ impl Binder<'_> {
         for parameter in function.parameters.iter().skip(parameters.len()) {
             parameters.push(parameter.clone());
         }
+        by_names(function, &mut parameters);
         let mut converted = Vec::with_capacity(arguments.len());
         for (argument, to) in arguments.into_iter().zip(&parameters) {
-            converted.push(self.coerce(argument, to, Coercion::Implicit)?);
+            let how = match argument.ty {
+                Type::Reg(_) => Coercion::Explicit,
+                _ => Coercion::Implicit,
+            };
+            converted.push(self.coerce(argument, to, how)?);
         }
         let call = Expr::call(Arc::clone(&resolved.function), converted, resolved.returns);
         Ok(self.folded(call))
@@ -991,6 +1002,20 @@ impl<'a> Written<'a> {
             }
         }
         Ok(())
+    }
+}
+
+/// Where a function takes values of any type, objects are given by their names.
+pub(super) fn by_names(function: &Scalar, parameters: &mut [Type]) {
+    for (at, parameter) in parameters.iter_mut().enumerate() {
+        let declared = function.parameters.get(at).or(function.variadic.as_ref());
+        let any = matches!(
+            declared,
+            Some(Type::Any | Type::AnyNonArray | Type::AnyElement)
+        );
+        if any && matches!(parameter, Type::Reg(_)) {
+            *parameter = Type::Text;
+        }
     }
 }
 

@@ -826,8 +826,20 @@ impl Binder<'_> {
     }
 
     /// An element of an array, or the parts of parts of a JSONB value.
-    fn subscript(&mut self, mut value: Expr, indices: Vec<Expr>) -> Result<Expr> {
-        match &value.ty {
+    fn subscript(&mut self, mut value: Expr, mut indices: Vec<Expr>) -> Result<Expr> {
+        match value.ty.base() {
+            // Vectors are counted from 0.
+            vector @ (Type::Int2Vector | Type::OidVector) => {
+                let item = vector.vector_item().unwrap_or(Type::Int2);
+                let value = self.coerce(value, &item.clone().array(), Coercion::Implicit)?;
+                if indices.len() != 1 {
+                    return Ok(Expr::null(item));
+                }
+                let index = indices.remove(0);
+                let index = self.coerce(index, &Type::Int4, Coercion::Assignment)?;
+                let index = self.binary("+", index, Expr::int4(1))?;
+                self.function("array_subscript", vec![value, index])
+            }
             Type::Array(_) => {
                 if indices.len() > MOST_DIMENSIONS {
                     return Err(too_many_dimensions(indices.len()));
@@ -844,7 +856,7 @@ impl Binder<'_> {
                 }
                 Ok(value)
             }
-            other => Err(not_subscripted(other)),
+            other => Err(not_subscripted(&other)),
         }
     }
 

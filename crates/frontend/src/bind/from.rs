@@ -7,7 +7,7 @@ use sqlparser::ast::{
     TableWithJoins,
 };
 
-use super::scope::{Clause, Named, Namespace, Scope, ScopeColumn, scope_columns};
+use super::scope::{Clause, Named, Namespace, Scope, ScopeColumn, one_name, scope_columns};
 use super::{Binder, Coercion, Found, View, fold, name_place, parts, place, refuse, shallow};
 use crate::error::{Error, Result};
 use crate::functions::catalogue;
@@ -338,7 +338,7 @@ impl Binder<'_> {
     ) -> Result<Named> {
         let Some(alias) = alias else {
             return Ok(Named {
-                schema,
+                schema: schema.map(one_name),
                 alias: name.to_owned(),
                 columns,
                 hidden: Vec::new(),
@@ -560,7 +560,8 @@ impl Binder<'_> {
         visible: Visible<'_>,
     ) -> Result<Part> {
         if lateral {
-            self.scopes.push(Scope::new(together(visible), Clause::From));
+            self.scopes
+                .push(Scope::new(together(visible), Clause::From));
         }
         let plan = self.bind_query(query).and_then(|plan| self.known(plan));
         if lateral {
@@ -580,7 +581,8 @@ impl Binder<'_> {
         alias: Option<&TableAlias>,
         visible: Visible<'_>,
     ) -> Result<Part> {
-        self.scopes.push(Scope::new(together(visible), Clause::From));
+        self.scopes
+            .push(Scope::new(together(visible), Clause::From));
         let bound = calls
             .iter()
             .map(|(name, args)| self.table_function(name, args));
@@ -702,7 +704,8 @@ impl Binder<'_> {
         alias: Option<&TableAlias>,
         visible: Visible<'_>,
     ) -> Result<Part> {
-        self.scopes.push(Scope::new(together(visible), Clause::From));
+        self.scopes
+            .push(Scope::new(together(visible), Clause::From));
         let tables = catalogue().tables("unnest");
         let calls = arrays.iter().map(|array| {
             let array = self.bind_expr(array)?;

@@ -42,6 +42,7 @@ use sqlparser::ast::{Ident, ObjectName, ObjectNamePart, Query, SetExpr};
 use sqlparser::tokenizer::Span;
 
 use crate::error::{Error, Position, Result};
+use crate::functions::objects::{NoObjects, Objects};
 use crate::functions::{Scalar, Session};
 use crate::plan::{Column, ColumnId, CteId, Plan, Relation};
 use crate::stack;
@@ -115,6 +116,11 @@ pub trait Catalog {
     /// The overloads of a function that depends on what is stored, such as `nextval`.
     fn functions(&self, _name: &str) -> Vec<Arc<Scalar>> {
         Vec::new()
+    }
+
+    /// What there is by numbers and names, for `'t'::regclass`.
+    fn objects(&self) -> Arc<dyn Objects> {
+        Arc::new(NoObjects)
     }
 
     /// A file or another relation by the text of a quoted name, such as `'x.csv'`.
@@ -210,6 +216,7 @@ impl<'a> Binder<'a> {
         }
         let plan = self.known(plan)?;
         let plan = shallow(plan)?;
+        let plan = self.by_names(plan)?;
         let columns = plan.columns();
         Ok(Bound {
             plan,

@@ -345,7 +345,15 @@ pub(super) fn whole_row(named: &Named) -> Expr {
 }
 
 fn schema_name(ident: &Ident) -> String {
-    fold(ident)
+    one_name(fold(ident))
+}
+
+/// The name of a schema that has two: the default one is PostgreSQL's `public` and `main`.
+pub(super) fn one_name(schema: String) -> String {
+    match schema.as_str() {
+        "main" => "public".to_owned(),
+        _ => schema,
+    }
 }
 
 /// The candidate nearest to a name, as advice.

@@ -56,7 +56,8 @@ impl Binder<'_> {
                 let wanted = function.parameters.len();
                 let last = function.parameters.last();
                 function.variadic.is_some()
-                    && (wanted == fixed || wanted == fixed + 1 && last == function.variadic.as_ref())
+                    && (wanted == fixed
+                        || wanted == fixed + 1 && last == function.variadic.as_ref())
             })
             .cloned()
             .collect();
@@ -77,7 +78,11 @@ impl Binder<'_> {
             Type::Unknown => {}
             _ => return Err(none()),
         }
-        let element = resolved.parameters.get(fixed).cloned().unwrap_or(Type::Text);
+        let element = resolved
+            .parameters
+            .get(fixed)
+            .cloned()
+            .unwrap_or(Type::Text);
         array = self.coerce(array, &element.array(), Coercion::Implicit)?;
         let mut converted = Vec::with_capacity(fixed + 1);
         for (argument, to) in arguments.into_iter().zip(&resolved.parameters) {

@@ -344,6 +344,10 @@ fn bind_pseudo(types: &[Type], arguments: &[Type]) -> Option<Pseudo> {
     for (to, from) in types.iter().zip(arguments) {
         let (element, compatible) = match (to, from) {
             (_, Type::Unknown) => continue,
+            (Type::AnyArray, Type::Int2Vector) => (Some(&Type::Int2), None),
+            (Type::AnyArray, Type::OidVector) => (Some(&Type::Oid), None),
+            (Type::AnyCompatibleArray, Type::Int2Vector) => (None, Some(&Type::Int2)),
+            (Type::AnyCompatibleArray, Type::OidVector) => (None, Some(&Type::Oid)),
             (Type::AnyArray, Type::Array(element)) => (Some(element.as_ref()), None),
             (Type::AnyArray, _) => return None,
             (Type::AnyNonArray, Type::Array(_)) => return None,
@@ -401,7 +405,9 @@ fn is_implicit(from: &Type, to: &Type) -> bool {
         Type::Any | Type::AnyElement | Type::AnyCompatible => true,
         Type::AnyNonArray => !matches!(from, Type::Array(_)),
         Type::AnyEnum => matches!(from, Type::Enum(_)),
-        Type::AnyArray | Type::AnyCompatibleArray => matches!(from, Type::Array(_)),
+        Type::AnyArray | Type::AnyCompatibleArray => {
+            matches!(from, Type::Array(_)) || from.vector_item().is_some()
+        }
         _ => cast_between(from, to).is_some_and(|cast| cast.context == Context::Implicit),
     }
 }

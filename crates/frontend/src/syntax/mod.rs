@@ -17,10 +17,10 @@ use sqlparser::tokenizer::{Token, TokenWithSpan, Tokenizer};
 use crate::error::{Error, Position, Result};
 
 pub use adapt::adapt;
-pub use balance::balance;
 pub(crate) use adapt::{EXCLUDE, SYMMETRIC};
-pub(crate) use wrap::{LAMBDA, VARIADIC, WITH_LAMBDAS};
+pub use balance::balance;
 pub use dialect::Dialect;
+pub(crate) use wrap::{LAMBDA, VARIADIC, WITH_LAMBDAS};
 
 /// Brackets inside brackets, at most.
 const NESTING: usize = 3_500;

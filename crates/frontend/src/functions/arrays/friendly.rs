@@ -302,9 +302,8 @@ fn elements_at(
     let mut places = Vec::with_capacity(call.rows);
     for row in 0..call.rows {
         let range = lists.list(row)?;
-        places.push(range.and_then(|range| {
-            at(row, range.len()).map(|at| (range.start + at) as u32)
-        }));
+        places
+            .push(range.and_then(|range| at(row, range.len()).map(|at| (range.start + at) as u32)));
     }
     let places = UInt32Array::from(places);
     let values = reformed(&lists.values, call.returns)?;

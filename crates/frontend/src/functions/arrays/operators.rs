@@ -113,7 +113,9 @@ fn joined(a: Bounds, b: Bounds) -> Result<Bounds> {
     let (n, m) = (a.dimensions(), b.dimensions());
     let rest = |bounds: &Bounds, from: usize| {
         let pairs = bounds.lengths.iter().zip(&bounds.lows).skip(from);
-        pairs.map(|(length, low)| (*length, *low)).collect::<Vec<_>>()
+        pairs
+            .map(|(length, low)| (*length, *low))
+            .collect::<Vec<_>>()
     };
     let (mut outer, added, fits, which) = match n.cmp(&m) {
         Ordering::Equal => {
