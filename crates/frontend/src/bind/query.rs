@@ -421,13 +421,13 @@ impl Binder<'_> {
     }
 
     /// The expressions of a WITH, in sight from now on.
-    fn with(&mut self, with: &With) -> Result<Vec<BoundCte>> {
+    fn with(&mut self, with: &With) -> Result<Vec<Cte>> {
         let With {
             with_token: _,
             recursive,
             cte_tables,
         } = with;
-        let mut bound: Vec<BoundCte> = Vec::with_capacity(cte_tables.len());
+        let mut bound: Vec<Cte> = Vec::with_capacity(cte_tables.len());
         let mut names = HashSet::new();
         for written in cte_tables {
             let Written {
@@ -465,8 +465,10 @@ impl Binder<'_> {
                 columns,
                 recursing: false,
             });
-            bound.push(BoundCte {
-                cte: Cte { id, name, body },
+            bound.push(Cte {
+                id,
+                name,
+                body,
                 materialized: matches!(materialized, Some(CteAsMaterialized::Materialized)),
             });
         }
@@ -615,11 +617,6 @@ impl Binder<'_> {
     }
 }
 
-struct BoundCte {
-    cte: Cte,
-    materialized: bool,
-}
-
 fn renamed_columns(name: &str, columns: Vec<Column>, renamed: &[String]) -> Result<Vec<Column>> {
     if renamed.len() > columns.len() {
         return Err(Error::new(
@@ -660,13 +657,13 @@ fn set_kind(op: SetOperator, quantifier: SetQuantifier) -> Result<(SetKind, bool
 
 /// A plan with its expressions: those that are named once are put in there, those that nobody
 /// names are left out.
-fn with_ctes(ctes: Vec<BoundCte>, mut body: Plan) -> Plan {
+fn with_ctes(ctes: Vec<Cte>, mut body: Plan) -> Plan {
     let mut uses: HashMap<CteId, usize> = HashMap::new();
     count(&body, 1, &mut uses);
     let mut kept: Vec<Cte> = Vec::new();
     let mut placed: HashMap<CteId, Plan> = HashMap::new();
     // Those behind one that is named nowhere do not name it.
-    for BoundCte { cte, materialized } in ctes.into_iter().rev() {
+    for cte in ctes.into_iter().rev() {
         let times = uses.get(&cte.id).copied().unwrap_or(0);
         if times == 0 && !matches!(cte.body, CteBody::Change { .. }) {
             continue;
@@ -681,14 +678,10 @@ fn with_ctes(ctes: Vec<BoundCte>, mut body: Plan) -> Plan {
             CteBody::Change { .. } => {}
         }
         match cte.body {
-            CteBody::Plan(plan) if times == 1 && !materialized && !is_volatile(&plan) => {
+            CteBody::Plan(plan) if times == 1 && !cte.materialized && !is_volatile(&plan) => {
                 placed.insert(cte.id, plan);
             }
-            body => kept.push(Cte {
-                id: cte.id,
-                name: cte.name,
-                body,
-            }),
+            body => kept.push(Cte { body, ..cte }),
         }
     }
     if !placed.is_empty() {

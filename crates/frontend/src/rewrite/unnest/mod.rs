@@ -251,7 +251,12 @@ impl Unnesting {
                 let ids = read.iter().map(|(column, _)| column.id).collect();
                 let scans = (here(all), (here(read), ids));
                 let body = CteBody::Plan(left);
-                ctes.push(Cte { id, name, body });
+                ctes.push(Cte {
+                    id,
+                    name,
+                    body,
+                    materialized: false,
+                });
                 scans
             }
         };
@@ -271,6 +276,7 @@ impl Unnesting {
                 input: Box::new(values),
                 on: None,
             }),
+            materialized: false,
         });
         (left, ctes)
     }
