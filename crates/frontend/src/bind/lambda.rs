@@ -82,30 +82,48 @@ impl Binder<'_> {
                 let initial = self.bind_expr(initial)?;
                 Some(self.known_expr(initial)?)
             }
-            _ => return Err(Error::new("42883", format!("{name} takes no further arguments"))),
+            _ => {
+                return Err(Error::new(
+                    "42883",
+                    format!("{name} takes no further arguments"),
+                ));
+            }
         };
-        let state = initial.as_ref().map_or((*element).clone(), |initial| initial.ty.clone());
+        let state = initial
+            .as_ref()
+            .map_or((*element).clone(), |initial| initial.ty.clone());
         let mut types = match kind {
             Kind::Reduce => vec![state.clone(), (*element).clone()],
             _ => vec![(*element).clone()],
         };
         types.push(Type::Int8);
         if names.len() + 1 < types.len() || names.len() > types.len() {
-            let message = format!("a lambda of {name} does not have {} parameters", names.len());
+            let message = format!(
+                "a lambda of {name} does not have {} parameters",
+                names.len()
+            );
             return Err(Error::new("42883", message));
         }
         let mut named = names.iter().map(String::as_str).chain(["place"]);
-        let parameters = types.into_iter().map(|ty| self.column(named.next().unwrap_or(""), ty));
+        let parameters = types
+            .into_iter()
+            .map(|ty| self.column(named.next().unwrap_or(""), ty));
         let parameters: Vec<Column> = parameters.collect();
         let body = self.lambda_body(body, &parameters[..names.len()])?;
         let (body, returns) = match kind {
             Kind::Transform => {
                 let body = self.known_expr(body)?;
-                refuse(matches!(body.ty, Type::Array(_)), "a lambda that gives arrays")?;
+                refuse(
+                    matches!(body.ty, Type::Array(_)),
+                    "a lambda that gives arrays",
+                )?;
                 let returns = body.ty.clone().array();
                 (body, returns)
             }
-            Kind::Filter => (self.coerce(body, &Type::Bool, Coercion::Implicit)?, list.ty.clone()),
+            Kind::Filter => (
+                self.coerce(body, &Type::Bool, Coercion::Implicit)?,
+                list.ty.clone(),
+            ),
             Kind::Reduce => (self.coerce(body, &state, Coercion::Assignment)?, state),
         };
         Ok(Some(called(kind, list, initial, parameters, body, returns)))
@@ -126,7 +144,10 @@ impl Binder<'_> {
         let bound = bound?;
         refuse(bound.has_subquery(), "a sub-query in a lambda")?;
         let is_parameter = |expr: &Expr| matches!(expr.kind, ExprKind::Parameter(_));
-        refuse(bound.any(&mut |expr| is_parameter(expr)), "a parameter of the statement in a lambda")?;
+        refuse(
+            bound.any(&mut |expr| is_parameter(expr)),
+            "a parameter of the statement in a lambda",
+        )?;
         Ok(bound)
     }
 }
@@ -159,7 +180,10 @@ fn called(
     arguments.extend(initial);
     let before = arguments.len();
     arguments.extend(columns);
-    let types: Vec<Type> = arguments.iter().map(|argument| argument.ty.clone()).collect();
+    let types: Vec<Type> = arguments
+        .iter()
+        .map(|argument| argument.ty.clone())
+        .collect();
     let work = move |call: &Call<'_>, columns: &[Values]| -> Result<ArrayRef> {
         let list = columns.first();
         let list = list.ok_or_else(|| Error::internal("a lambda without a list"))?;
@@ -191,6 +215,10 @@ fn called(
         }
     };
     let function = scalar("lambda", &types, returns.clone(), kernel(work)).with_nulls();
-    let function = if volatile { function.volatile() } else { function.stable() };
+    let function = if volatile {
+        function.volatile()
+    } else {
+        function.stable()
+    };
     Expr::call(Arc::new(function), arguments, returns)
 }

@@ -56,10 +56,16 @@ impl Binder<'_> {
                 let wanted = function.parameters.len();
                 let last = function.parameters.last();
                 function.variadic.is_some()
-                    && (wanted == fixed || wanted == fixed + 1 && last == function.variadic.as_ref())
+                    && (wanted == fixed
+                        || wanted == fixed + 1 && last == function.variadic.as_ref())
             })
             .cloned()
             .collect();
+        if overloads.is_empty() {
+            // Other functions take the argument as it is.
+            arguments.push(array);
+            return self.function(name, arguments);
+        }
         let mut found = types.clone();
         if let Some(last) = found.last_mut() {
             *last = match &array.ty {
@@ -77,7 +83,11 @@ impl Binder<'_> {
             Type::Unknown => {}
             _ => return Err(none()),
         }
-        let element = resolved.parameters.get(fixed).cloned().unwrap_or(Type::Text);
+        let element = resolved
+            .parameters
+            .get(fixed)
+            .cloned()
+            .unwrap_or(Type::Text);
         array = self.coerce(array, &element.array(), Coercion::Implicit)?;
         let mut converted = Vec::with_capacity(fixed + 1);
         for (argument, to) in arguments.into_iter().zip(&resolved.parameters) {

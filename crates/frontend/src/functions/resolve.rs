@@ -31,6 +31,10 @@ pub enum Unresolved {
     None,
     /// Several do, and none is better than the others.
     Ambiguous,
+    /// Its types follow from those of its arguments, and these are literals in quotes or NULL.
+    Unknown,
+    /// It takes arrays of a type that is one of arrays.
+    NoArray,
 }
 
 /// What resolution asks of an overload.
@@ -147,11 +151,11 @@ fn resolve<F: Overload>(
         if let Some(same) = one
             && let Some(found) = taking.iter().find(|c| c.is_exactly(&same))
         {
-            return found.resolved(arguments).ok_or(Unresolved::None);
+            return found.resolved(arguments);
         }
     }
     if let Some(found) = taking.iter().find(|c| c.is_exactly(&bases)) {
-        return found.resolved(arguments).ok_or(Unresolved::None);
+        return found.resolved(arguments);
     }
     let mut left: Vec<&Candidate<'_, F>> = taking.iter().filter(|c| c.takes(&bases)).collect();
     keep_best(&mut left, |c| c.exact(&bases));
@@ -163,14 +167,17 @@ fn resolve<F: Overload>(
     }
     match left.as_slice() {
         [] => Err(Unresolved::None),
-        [one] => one.resolved(arguments).ok_or(Unresolved::None),
+        [one] => one.resolved(arguments),
         [first, ..] => {
             // Overloads that differ in pseudo types only, in the catalogue's order.
             let concrete = |c: &&Candidate<'_, F>| !c.types.iter().any(Type::is_pseudo);
             let mut real = left.iter().copied().filter(concrete);
             match (real.next(), real.next()) {
-                (Some(one), None) => one.resolved(arguments).ok_or(Unresolved::None),
-                (None, _) => first.resolved(arguments).ok_or(Unresolved::None),
+                (Some(one), None) => one.resolved(arguments),
+                (None, _) => first.resolved(arguments).map_err(|why| match why {
+                    Unresolved::Unknown => Unresolved::Ambiguous,
+                    other => other,
+                }),
                 _ => Err(Unresolved::Ambiguous),
             }
         }
@@ -267,8 +274,25 @@ impl<'a, F: Overload> Candidate<'a, F> {
             .count()
     }
 
-    fn resolved(&self, arguments: &[Type]) -> Option<Resolved<F>> {
-        let pseudo = bind_pseudo(&self.types, arguments)?;
+    /// Whether the result is an array of a polymorphic argument's type.
+    fn gives_array(&self) -> bool {
+        matches!(self.function.returns(), Returns::Type(Type::AnyArray))
+    }
+
+    fn resolved(&self, arguments: &[Type]) -> Result<Resolved<F>, Unresolved> {
+        let pseudo = bind_pseudo(&self.types, arguments).ok_or(Unresolved::None)?;
+        let mut types = self.types.iter();
+        if pseudo.element.is_none() && types.any(is_polymorphic) {
+            return Err(Unresolved::Unknown);
+        }
+        // An array's elements are no arrays.
+        let is_array = |ty: &Option<Type>| matches!(ty, Some(Type::Array(_)));
+        let has = |wanted: &Type| self.types.contains(wanted);
+        if is_array(&pseudo.compatible) && has(&Type::AnyCompatibleArray)
+            || is_array(&pseudo.element) && (has(&Type::AnyArray) || self.gives_array())
+        {
+            return Err(Unresolved::NoArray);
+        }
         let mut parameters = Vec::with_capacity(arguments.len());
         for (to, from) in self.types.iter().zip(arguments) {
             parameters.push(match pseudo.replaced(to, from) {
@@ -282,12 +306,18 @@ impl<'a, F: Overload> Candidate<'a, F> {
             Returns::Type(ty) => pseudo.replaced(ty, &Type::Unknown),
             Returns::Of(of) => of(&parameters),
         };
-        Some(Resolved {
+        Ok(Resolved {
             function: Arc::clone(self.function),
             parameters,
             returns,
         })
     }
+}
+
+/// Whether a parameter's type follows from an argument's alone.
+fn is_polymorphic(ty: &Type) -> bool {
+    use Type::{AnyArray, AnyElement, AnyEnum, AnyNonArray};
+    matches!(ty, AnyElement | AnyArray | AnyNonArray | AnyEnum)
 }
 
 /// The NUMERIC that an integer becomes.
@@ -425,6 +455,10 @@ pub fn common_type(types: &[Type]) -> Option<Type> {
     for ty in known {
         if common.base() == ty.base() {
             common = wider(&common, ty);
+            continue;
+        }
+        if let (Type::Array(a), Type::Array(b)) = (&common, ty) {
+            common = common_type(&[(**a).clone(), (**b).clone()])?.array();
             continue;
         }
         if common.category() != ty.category() {

@@ -248,7 +248,9 @@ fn value(array: &ArrayRef, row: usize) -> String {
         DataType::Boolean => array.as_boolean().value(row).to_string(),
         DataType::Utf8View => array.as_string_view().value(row).to_owned(),
         DataType::Struct(_) => {
-            let list = crate::types::arrays::Arrays::of(array).unwrap().elements(row);
+            let list = crate::types::arrays::Arrays::of(array)
+                .unwrap()
+                .elements(row);
             let values: Vec<String> = (0..list.len()).map(|at| value(&list, at)).collect();
             format!("{{{}}}", values.join(","))
         }

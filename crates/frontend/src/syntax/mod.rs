@@ -17,8 +17,8 @@ use crate::error::{Error, Position, Result};
 
 pub use adapt::adapt;
 pub(crate) use adapt::{EXCLUDE, SYMMETRIC};
-pub(crate) use wrap::{LAMBDA, VARIADIC, WITH_LAMBDAS};
 pub use dialect::Dialect;
+pub(crate) use wrap::{LAMBDA, VARIADIC, WITH_LAMBDAS};
 
 /// Brackets inside brackets, at most.
 const NESTING: usize = 3_000;

@@ -133,7 +133,9 @@ pub(super) fn wrap(tokens: &mut Vec<TokenWithSpan>) {
 }
 
 fn takes_lambdas(word: &str) -> bool {
-    WITH_LAMBDAS.iter().any(|name| name.eq_ignore_ascii_case(word))
+    WITH_LAMBDAS
+        .iter()
+        .any(|name| name.eq_ignore_ascii_case(word))
 }
 
 /// Begins a call in the innermost bracket.

@@ -92,9 +92,8 @@ impl<'a> Arrays<'a> {
     /// # Errors
     /// `XX000` if the Arrow array holds something else.
     pub fn of(array: &'a ArrayRef) -> Result<Self> {
-        Self::read(array).ok_or_else(|| {
-            Error::internal(format!("an array is read in {}", array.data_type()))
-        })
+        Self::read(array)
+            .ok_or_else(|| Error::internal(format!("an array is read in {}", array.data_type())))
     }
 
     /// The elements of all arrays, which may be more than those that ranges name.
@@ -146,7 +145,10 @@ impl<'a> Arrays<'a> {
     /// `XX000` if there are not as many.
     pub fn with_values(&self, values: ArrayRef, nulls: Option<NullBuffer>) -> Result<ArrayRef> {
         let field = Arc::new(Field::new("item", values.data_type().clone(), true));
-        let (offsets, held) = (self.elements.offsets().clone(), self.elements.nulls().cloned());
+        let (offsets, held) = (
+            self.elements.offsets().clone(),
+            self.elements.nulls().cloned(),
+        );
         let elements = ListArray::try_new(field, offsets, values, held)?;
         from_parts(elements, self.bounds.clone(), nulls)
     }
@@ -256,14 +258,18 @@ impl Maker {
         let last = self.offsets.last().copied().unwrap_or(0);
         let end = i32::try_from(count).ok().and_then(|n| last.checked_add(n));
         let end = end.ok_or_else(|| {
-            Error::new("54000", "array size exceeds the maximum allowed (134217727)")
+            Error::new(
+                "54000",
+                "array size exceeds the maximum allowed (134217727)",
+            )
         })?;
         self.offsets.push(end);
         let bounds = bounds.filter(|bounds| !bounds.is_plain());
         self.has_bounds.push(bounds.is_some());
         if let Some(bounds) = bounds {
             for (length, low) in bounds.lengths.iter().zip(&bounds.lows) {
-                self.numbers.extend([i32::try_from(*length).unwrap_or(i32::MAX), *low]);
+                self.numbers
+                    .extend([i32::try_from(*length).unwrap_or(i32::MAX), *low]);
             }
         }
         self.number_offsets.push(self.numbers.len() as i32);
@@ -285,7 +291,10 @@ impl Maker {
     pub fn bounded(&mut self, bounds: &Bounds) -> Result<()> {
         let count = match bounds.lengths.is_empty() {
             true => 0,
-            false => bounds.lengths.iter().fold(1usize, |all, n| all.saturating_mul(*n)),
+            false => bounds
+                .lengths
+                .iter()
+                .fold(1usize, |all, n| all.saturating_mul(*n)),
         };
         self.push(count, Some(bounds))
     }
@@ -330,7 +339,10 @@ mod tests {
             Bounds::plain(2),
             Bounds::of(vec![2, 1]),
             Bounds::default(),
-            Bounds { lengths: vec![1], lows: vec![0] },
+            Bounds {
+                lengths: vec![1],
+                lows: vec![0],
+            },
         ];
         let mut maker = Maker::new(all.len());
         for bounds in &all {

@@ -95,7 +95,9 @@ impl Literal {
                     reader.malformed("Specified array dimensions do not match array contents.")
                 );
             }
-            let lows = bounds.iter().map(|(low, _)| i32::try_from(*low).unwrap_or(1));
+            let lows = bounds
+                .iter()
+                .map(|(low, _)| i32::try_from(*low).unwrap_or(1));
             literal.bounds.lows = lows.collect();
             check_bounds(&literal.bounds)?;
         }
@@ -487,7 +489,10 @@ mod tests {
             ),
             ("[2:1]={}", "2202E "),
             ("[0:1]={1,2}", "[2] 1 2"),
-            ("[2147483647]={1}", "22P02 Specified array dimensions do not match array contents."),
+            (
+                "[2147483647]={1}",
+                "22P02 Specified array dimensions do not match array contents.",
+            ),
             ("[2147483647:2147483647]={1}", "54000 "),
             ("{{{{{{{1}}}}}}}", "54000 "),
         ];

@@ -63,7 +63,9 @@ impl Bounds {
     /// `[1:2][0:1]`.
     pub fn text(&self) -> String {
         let ranges = self.ranges();
-        ranges.map(|(low, high)| format!("[{low}:{high}]")).collect()
+        ranges
+            .map(|(low, high)| format!("[{low}:{high}]"))
+            .collect()
     }
 }
 
@@ -89,7 +91,10 @@ mod tests {
 
     #[test]
     fn bounds_are_shown() {
-        let bounds = Bounds { lengths: vec![2, 3], lows: vec![1, -1] };
+        let bounds = Bounds {
+            lengths: vec![2, 3],
+            lows: vec![1, -1],
+        };
         assert_eq!(bounds.text(), "[1:2][-1:1]");
         assert_eq!(bounds.dimension(2), Some((3, -1)));
         assert_eq!(bounds.dimension(0), None);

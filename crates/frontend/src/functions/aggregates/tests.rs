@@ -171,7 +171,9 @@ pub(crate) fn shown(ty: &Type, array: &ArrayRef, at: usize) -> String {
             format!("\\x{digits}")
         }
         Type::Array(element) => {
-            let values = crate::types::arrays::Arrays::of(array).unwrap().elements(at);
+            let values = crate::types::arrays::Arrays::of(array)
+                .unwrap()
+                .elements(at);
             let parts = (0..values.len()).map(|at| shown(element, &values, at));
             format!("{{{}}}", parts.collect::<Vec<_>>().join(","))
         }

@@ -22,7 +22,12 @@ pub(super) fn register(c: &mut Catalogue) {
     for dimensions in 1..=MOST_DIMENSIONS {
         let mut parameters = vec![AnyArray];
         parameters.resize(1 + dimensions, Int4);
-        let subscripted = scalar("array_subscript", &parameters, AnyElement, kernel(subscript));
+        let subscripted = scalar(
+            "array_subscript",
+            &parameters,
+            AnyElement,
+            kernel(subscript),
+        );
         c.add(subscripted);
         parameters.resize(1 + 2 * dimensions, Int4);
         c.add(scalar("array_slice", &parameters, AnyArray, kernel(slice)));

@@ -100,6 +100,11 @@ pub(super) fn register(c: &mut Catalogue) {
         ("list_avg", "avg"),
         ("array_avg", "avg"),
         ("list_count", "count"),
+        ("list_any_value", "any_value"),
+        ("list_median", "median"),
+        ("list_mode", "mode"),
+        ("list_product", "product"),
+        ("list_string_agg", "string_agg"),
         ("list_stddev_samp", "stddev_samp"),
         ("list_stddev_pop", "stddev_pop"),
         ("list_var_samp", "var_samp"),
@@ -302,9 +307,8 @@ fn elements_at(
     let mut places = Vec::with_capacity(call.rows);
     for row in 0..call.rows {
         let range = lists.list(row)?;
-        places.push(range.and_then(|range| {
-            at(row, range.len()).map(|at| (range.start + at) as u32)
-        }));
+        places
+            .push(range.and_then(|range| at(row, range.len()).map(|at| (range.start + at) as u32)));
     }
     let places = UInt32Array::from(places);
     let values = reformed(&lists.values, call.returns)?;

@@ -129,9 +129,8 @@ fn fill(call: &Call<'_>, columns: &[Column]) -> Result<ArrayRef> {
     let lists = Lists::of(argument(columns, 1)?)?;
     let bounds = columns.get(2).map(Lists::of).transpose()?;
     let null = || Error::new("22004", "dimension array or low bound array cannot be null");
-    let subscripts = |detail: &str| {
-        Error::new("2202E", "wrong number of array subscripts").with_detail(detail)
-    };
+    let subscripts =
+        |detail: &str| Error::new("2202E", "wrong number of array subscripts").with_detail(detail);
     let numbers = |lists: &Lists<'_>, row| -> Result<Vec<i32>> {
         let range = lists.range(row).ok_or_else(null)?;
         if lists.bounds(row).dimensions() > 1 {
@@ -160,7 +159,9 @@ fn fill(call: &Call<'_>, columns: &[Column]) -> Result<ArrayRef> {
         let lows = bounds.as_ref().map(|bounds| numbers(bounds, row));
         let lows = lows.transpose()?.unwrap_or_else(|| vec![1; given.len()]);
         if lows.len() != given.len() {
-            return Err(subscripts("Low bound array has different size than dimensions array."));
+            return Err(subscripts(
+                "Low bound array has different size than dimensions array.",
+            ));
         }
         let mut count = usize::from(!given.is_empty());
         let mut lengths = Vec::with_capacity(given.len());
@@ -274,11 +275,10 @@ fn remove(call: &Call<'_>, columns: &[Column]) -> Result<ArrayRef> {
             continue;
         };
         let mut bounds = lists.bounds(row);
-        one_dimension(&bounds, "removing")
-            .map_err(|error| Error {
-                message: error.message.replace("elements in", "elements from"),
-                ..error
-            })?;
+        one_dimension(&bounds, "removing").map_err(|error| Error {
+            message: error.message.replace("elements in", "elements from"),
+            ..error
+        })?;
         for at in range {
             if same(&lists.values, at, &unwanted.array, unwanted.at(row)).is_ne() {
                 picker.pick(0, at);

@@ -173,8 +173,8 @@ pub fn reduce(list: &ArrayRef, initial: Option<&Column>, body: Body<'_>) -> Resu
 #[cfg(test)]
 mod tests {
     use super::*;
-    use arrow_array::types::Int64Type;
     use crate::types::arrays::{Arrays, plain};
+    use arrow_array::types::Int64Type;
     use arrow_array::{BooleanArray, ListArray};
 
     fn lists() -> ArrayRef {

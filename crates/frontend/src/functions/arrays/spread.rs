@@ -59,9 +59,9 @@ fn called(inner: &Scalar, call: &Call<'_>, columns: &[Column]) -> Result<ArrayRe
             given.push(Column::rows(take(&column.array, &places, None)?));
         }
         for number in 0..count {
-            let places = rows.iter().map(|row| {
-                lists.range(*row).map(|range| (range.start + number) as u32)
-            });
+            let places = rows
+                .iter()
+                .map(|row| lists.range(*row).map(|range| (range.start + number) as u32));
             let places = places.collect::<UInt32Array>();
             given.push(Column::rows(take(&lists.values, &places, None)?));
         }

@@ -135,7 +135,11 @@ fn elements_and_slices() {
                 vec![grid("{{1,2},{3,4}}"), int("2"), int("1")],
                 "3",
             ),
-            ("array_subscript", vec![ints("{7,8}"), int("1"), int("1")], "NULL"),
+            (
+                "array_subscript",
+                vec![ints("{7,8}"), int("1"), int("1")],
+                "NULL",
+            ),
             ("array_subscript", vec![ints("[0:1]={7,8}"), int("0")], "7"),
             (
                 "array_slice",
@@ -206,7 +210,11 @@ fn concatenation() {
             ("||", vec![grid("{{1,2}}"), ints("{5}")], apart),
             ("||", vec![grid("{{1,2}}"), grid("{{3}}")], apart),
             ("||", vec![grid("{{{1,2}}}"), ints("{3,4}")], apart),
-            ("||", vec![ints("[0:1]={1,2}"), ints("{3}")], "[0:2]={1,2,3}"),
+            (
+                "||",
+                vec![ints("[0:1]={1,2}"), ints("{3}")],
+                "[0:2]={1,2,3}",
+            ),
             ("||", vec![ints("[0:1]={1,2}"), int("3")], "[0:2]={1,2,3}"),
             ("||", vec![int("3"), ints("[0:1]={1,2}")], "[0:2]={3,1,2}"),
             (
@@ -361,7 +369,11 @@ fn changes() {
             ),
             ("trim_array", vec![ints("{1,2}"), int("2")], "{}"),
             ("trim_array", vec![ints("[0:2]={1,2,3}"), int("1")], "{1,2}"),
-            ("trim_array", vec![grid("{{1,2},{3,4}}"), int("1")], "{{1,2}}"),
+            (
+                "trim_array",
+                vec![grid("{{1,2},{3,4}}"), int("1")],
+                "{{1,2}}",
+            ),
             ("trim_array", vec![ints("{1,2}"), int("3")], trim),
             ("trim_array", vec![ints("{1,2}"), int("-1")], trim),
             ("array_fill", vec![int("7"), ints("{3}")], "{7,7,7}"),
@@ -424,7 +436,11 @@ fn constructors_want_equal_dimensions() {
             ("list_value", vec![ints("{1}"), ints("{2}")], "{{1},{2}}"),
             ("list_value", vec![ints("{1}"), ints("{2,3}")], apart),
             ("list_value", vec![ints("{1}"), no_ints()], apart),
-            ("list_value", vec![grid("{{1}}"), grid("{{2}}")], "{{{1}},{{2}}}"),
+            (
+                "list_value",
+                vec![grid("{{1}}"), grid("{{2}}")],
+                "{{{1}},{{2}}}",
+            ),
             ("list_value", vec![ints("{}"), no_ints()], "{}"),
         ],
         called,

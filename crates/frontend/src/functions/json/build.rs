@@ -84,8 +84,8 @@ impl Encoder {
             Type::Array(element) => {
                 let arrays = Arrays::of(array)?;
                 let elements = Self::within(session, element, arrays.values(), depth + 1)?;
-                let places = (0..array.len())
-                    .map(|at| (arrays.range(at).start, arrays.bounds(at).lengths));
+                let places =
+                    (0..array.len()).map(|at| (arrays.range(at).start, arrays.bounds(at).lengths));
                 Form::List(places.collect(), Box::new(elements))
             }
             Type::Record(fields) => {

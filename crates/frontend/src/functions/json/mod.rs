@@ -31,9 +31,9 @@ mod tests;
 use std::borrow::Cow;
 use std::sync::Arc;
 
+use arrow_array::ArrayRef;
 use arrow_array::builder::StringViewBuilder;
 use arrow_array::cast::AsArray;
-use arrow_array::ArrayRef;
 
 use super::kernel::{self, Column, F32, F64, I16, I32, I64, Input, Kernel, Num, Str, f1, repeated};
 use super::{Catalogue, Context};

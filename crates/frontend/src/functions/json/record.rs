@@ -323,7 +323,10 @@ fn flattened<'j>(
         return Ok(Bounds::default());
     }
     lengths.push(level.len());
-    while level.first().is_some_and(|first| kind(first) == Kind::Array) {
+    while level
+        .first()
+        .is_some_and(|first| kind(first) == Kind::Array)
+    {
         if lengths.len() >= MOST_DIMENSIONS {
             return Err(too_many_dimensions(lengths.len() + 1));
         }
