@@ -38,7 +38,7 @@ impl Binder<'_> {
             return self.typed_parameter(number, to);
         }
         if expr.is_literal_null() {
-            if from != Type::Unknown && how == Coercion::Explicit {
+            if from != Type::Unknown && how != Coercion::Implicit {
                 self.cast(&from, to, how)?;
             }
             return Ok(Expr::null(to.clone()));

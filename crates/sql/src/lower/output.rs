@@ -149,9 +149,7 @@ fn is_shown_otherwise(ty: &Type) -> bool {
 fn kind(ty: &Type) -> DataType {
     match ty {
         Type::Numeric(None) => DataType::Utf8View,
-        Type::Array(element) => {
-            DataType::List(Arc::new(Field::new("item", kind(element), true)))
-        }
+        Type::Array(element) => DataType::List(Arc::new(Field::new("item", kind(element), true))),
         Type::Record(fields) => {
             let fields = fields.iter();
             let fields =
