@@ -17,7 +17,7 @@ use crate::functions::{
     resolve_operator,
 };
 use crate::plan::{AggregateCall, ColumnId, Expr, ExprKind, SortKey, TableCall};
-use crate::types::Type;
+use crate::types::{Category, Type};
 
 /// The arguments of a call as they are written.
 #[derive(Default)]
@@ -1029,6 +1029,13 @@ fn two(values: Vec<Expr>, name: &str) -> Result<[Expr; 2]> {
     })
 }
 
+/// The error for an array of arrays.
+pub(super) fn no_array_of(ty: Option<&Type>) -> Error {
+    let ty = ty.unwrap_or(&Type::Unknown).in_message();
+    let message = format!("could not find array type for data type {ty}");
+    Error::new("42704", message)
+}
+
 /// The error for values that cannot be told apart.
 pub(super) fn no_equality(ty: &Type) -> Error {
     Error::new(
@@ -1056,9 +1063,17 @@ pub(super) fn undetermined() -> Error {
 
 /// `42883` or `42725` for a call that no or no one overload takes.
 pub(super) fn unresolved(name: &str, types: &[Type], why: Unresolved) -> Error {
-    let shown: Vec<String> = types.iter().map(|ty| ty.base().to_string()).collect();
+    let shown: Vec<String> = types.iter().map(Type::in_message).collect();
     let call = format!("{name}({})", shown.join(", "));
+    let why = match (why, name) {
+        // PostgreSQL has overloads of types that are not here.
+        (Unresolved::Undetermined, "unnest") => Unresolved::Ambiguous,
+        (why, _) => why,
+    };
     match why {
+        Unresolved::NoArray => {
+            no_array_of(types.iter().find(|ty| ty.category() == Category::Array))
+        }
         Unresolved::Ambiguous => Error::new("42725", format!("function {call} is not unique"))
             .with_hint(
                 "Could not choose a best candidate function. You might need to add explicit type \

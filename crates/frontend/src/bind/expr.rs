@@ -142,7 +142,11 @@ impl Binder<'_> {
                 pattern,
                 escape_char,
             } => {
-                refuse(*any, "LIKE ANY")?;
+                if *any {
+                    refuse(escape_char.is_some(), "ESCAPE of LIKE ANY")?;
+                    let symbol = ["~~", "!~~"][usize::from(*negated)];
+                    return self.quantified_by(expr, symbol, pattern, false);
+                }
                 self.like(
                     (expr, pattern),
                     escape_char.as_ref(),
@@ -157,7 +161,11 @@ impl Binder<'_> {
                 pattern,
                 escape_char,
             } => {
-                refuse(*any, "ILIKE ANY")?;
+                if *any {
+                    refuse(escape_char.is_some(), "ESCAPE of ILIKE ANY")?;
+                    let symbol = ["~~*", "!~~*"][usize::from(*negated)];
+                    return self.quantified_by(expr, symbol, pattern, false);
+                }
                 self.like(
                     (expr, pattern),
                     escape_char.as_ref(),
@@ -171,7 +179,7 @@ impl Binder<'_> {
                 pattern,
                 escape_char,
             } => self.similar((expr, pattern), escape_char.as_ref(), *negated),
-            Ast::Array(Array { elem, named: _ }) => self.array(elem),
+            Ast::Array(Array { elem, named }) => self.array(elem, *named, None),
             Ast::Tuple(values) => self.row(values),
             Ast::Interval(interval) => self.interval(interval),
             Ast::CompoundFieldAccess { root, access_chain } => self.access(root, access_chain),
@@ -535,7 +543,16 @@ impl Binder<'_> {
 
     fn bind_cast(&mut self, inner: &Ast, to: &DataType, kind: &CastKind) -> Result<Expr> {
         let to = written_type(to, self.catalog)?;
-        let value = self.bind_expr(inner)?;
+        let mut operand = inner;
+        while let Ast::Nested(within) = operand {
+            operand = within;
+        }
+        let value = match (operand, &to) {
+            (Ast::Array(Array { elem, named }), Type::Array(_)) => {
+                self.array(elem, *named, Some(&to))?
+            }
+            _ => self.bind_expr(inner)?,
+        };
         match kind {
             CastKind::Cast | CastKind::DoubleColon => self.coerce(value, &to, Coercion::Explicit),
             CastKind::TryCast | CastKind::SafeCast => self.try_cast(value, &to),
@@ -555,8 +572,12 @@ impl Binder<'_> {
         for item in list {
             items.push(self.bind_expr(item)?);
         }
-        let rows = matches!(value.kind, ExprKind::Row(_));
-        let found = if rows || items.len() == 1 {
+        // There is no array of rows or of arrays in which the value could be searched.
+        let is_array = |expr: &Expr| matches!(expr.ty, Type::Array(_));
+        let apart = matches!(value.kind, ExprKind::Row(_))
+            || is_array(&value)
+            || items.iter().any(is_array);
+        let found = if apart || items.len() == 1 {
             let mut equal = Vec::with_capacity(items.len());
             for item in items {
                 equal.push(self.binary("=", value.clone(), item)?);
@@ -652,17 +673,48 @@ impl Binder<'_> {
         self.binary(if negated { "!~" } else { "~" }, value, pattern)
     }
 
-    fn array(&mut self, elements: &[Ast]) -> Result<Expr> {
+    /// `ARRAY[…]` and `[…]`. A cast around it says its type; each element is cast then.
+    fn array(&mut self, elements: &[Ast], named: bool, to: Option<&Type>) -> Result<Expr> {
+        if elements.is_empty() {
+            return match to {
+                Some(to) => Ok(Expr::new(ExprKind::Array(Vec::new()), to.clone())),
+                None => Err(
+                    Error::new("42P18", "cannot determine type of empty array").with_hint(
+                        "Explicitly cast to the desired type, for example ARRAY[]::integer[].",
+                    ),
+                ),
+            };
+        }
+        // Within ARRAY, brackets do not stand beside other values.
+        let is_bare = |element: &Ast| matches!(element, Ast::Array(Array { named: false, .. }));
+        if named && elements.iter().any(is_bare) {
+            let first = elements.first().is_some_and(is_bare);
+            if let Some(other) = elements.iter().find(|element| is_bare(element) != first) {
+                let text = other.to_string();
+                let near = match first {
+                    true => text.split(' ').next().unwrap_or_default(),
+                    false => "[",
+                };
+                let message = format!("syntax error at or near \"{near}\"");
+                return Err(Error::new("42601", message));
+            }
+        }
         let mut values = Vec::with_capacity(elements.len());
         for element in elements {
-            values.push(self.bind_expr(element)?);
+            values.push(match element {
+                Ast::Array(inner) => self.array(&inner.elem, named || inner.named, to)?,
+                other => self.bind_expr(other)?,
+            });
         }
-        if values.is_empty() {
-            // `ARRAY[]::int[]` is given its type by the cast around it.
-            return Ok(Expr::new(
-                ExprKind::Array(Vec::new()),
-                Type::Unknown.array(),
-            ));
+        if let Some(to) = to {
+            let is_nested = values
+                .iter()
+                .any(|value| matches!(value.ty, Type::Array(_)));
+            let one = if is_nested { to } else { to.innermost() };
+            let values = values.into_iter();
+            let values = values.map(|value| self.coerce(value, one, Coercion::Explicit));
+            let values = values.collect::<Result<Vec<_>>>()?;
+            return Ok(Expr::new(ExprKind::Array(values), to.clone()));
         }
         let values = self.unified(values, "ARRAY")?;
         let ty = values.first().map_or(Type::Text, |value| value.ty.clone());
@@ -819,10 +871,18 @@ impl Binder<'_> {
                 lower.unwrap_or_else(|| Expr::int4(1)),
                 upper.unwrap_or_else(|| Expr::int4(i32::MAX)),
             ] {
-                arguments.push(self.coerce(bound, &Type::Int4, Coercion::Assignment)?);
+                arguments.push(self.array_index(bound)?);
             }
         }
         self.function("array_slice", arguments)
+    }
+
+    fn array_index(&mut self, index: Expr) -> Result<Expr> {
+        let index = self.coerce(index, &Type::Int4, Coercion::Assignment);
+        index.map_err(|error| match error.sqlstate {
+            "42804" => Error::new("42804", "array subscript must have type integer"),
+            _ => error,
+        })
     }
 
     /// An element of an array, or the parts of parts of a JSONB value.
@@ -846,7 +906,7 @@ impl Binder<'_> {
                 }
                 let mut arguments = vec![value];
                 for index in indices {
-                    arguments.push(self.coerce(index, &Type::Int4, Coercion::Assignment)?);
+                    arguments.push(self.array_index(index)?);
                 }
                 self.function("array_subscript", arguments)
             }
@@ -891,6 +951,7 @@ impl Binder<'_> {
 }
 
 fn not_subscripted(ty: &Type) -> Error {
+    let ty = ty.in_message();
     let message = format!("cannot subscript type {ty} because it does not support subscripting");
     Error::new("42804", message)
 }

@@ -108,14 +108,15 @@ impl Binder<'_> {
     ) -> Result<Resolved<Scalar>> {
         let types: Vec<Type> = operands.iter().map(|operand| operand.ty.clone()).collect();
         resolve_operator(symbol, &types).map_err(|why| {
-            let shown: Vec<String> = types.iter().map(|ty| ty.base().to_string()).collect();
+            let shown: Vec<String> = types.iter().map(Type::in_message).collect();
             let call = match shown.as_slice() {
                 [only] => format!("{symbol} {only}"),
                 [left, right] => format!("{left} {symbol} {right}"),
                 _ => symbol.to_owned(),
             };
             match why {
-                crate::functions::Unresolved::None => {
+                crate::functions::Unresolved::None
+                | crate::functions::Unresolved::NoArray => {
                     Error::new("42883", format!("operator does not exist: {call}")).with_hint(
                         "No operator matches the given name and argument types. You might need \
                          to add explicit type casts.",
@@ -254,10 +255,13 @@ impl Binder<'_> {
             let differ = pairs.map(|(a, b)| self.distinct_from(a, b));
             return Ok(Expr::or(differ.collect::<Result<Vec<_>>>()?));
         }
-        if left.is_literal_null() || right.is_literal_null() {
-            let other = if left.is_literal_null() { right } else { left };
+        let is_null = |expr: &Expr| expr.is_literal_null() && expr.ty == Type::Unknown;
+        if is_null(&left) || is_null(&right) {
+            let other = if is_null(&left) { right } else { left };
             return Ok(other.is_null().not());
         }
+        // PostgreSQL looks for equality.
+        self.operator("=", &[&left, &right])?;
         let differ = self.binary("<>", left.clone(), right.clone())?;
         let nulls = [left.is_null(), right.is_null()];
         let [a, b] = nulls;

@@ -185,6 +185,10 @@ mod tests {
             "FROM t",
             "SELECT * EXCLUDE (a) FROM t GROUP BY ALL ORDER BY ALL",
             "SELECT count(*) FILTER (WHERE x) FROM t QUALIFY row_number() OVER () = 1",
+            "SELECT f(VARIADIC '{a}'::text[]), f(a, VARIADIC ARRAY[g(VARIADIC b), c])",
+            "SELECT f(trim(FROM x), VARIADIC array[trim(FROM y)])",
+            "SELECT list_transform(l, x -> x + 1), list_reduce(l, (a, b) -> a + b, 0)",
+            "SELECT list_filter(list_transform(l, x -> f(x, 1)), (y, i) -> y -> 'a' IS NULL)",
         ] {
             assert!(query(text).is_ok(), "{text}: {:?}", query(text));
         }

@@ -236,6 +236,14 @@ impl Type {
         }
     }
 
+    /// The name of the type without modifiers, as PostgreSQL's error messages have it.
+    pub fn in_message(&self) -> String {
+        match self.base() {
+            Type::Char(None) => "character".to_owned(),
+            other => other.to_string(),
+        }
+    }
+
     /// The element of an array, or the type itself.
     pub fn innermost(&self) -> &Type {
         match self {
@@ -363,7 +371,9 @@ impl fmt::Display for Type {
             Type::TimeTz(n) => digits(f, "time", n, " with time zone"),
             Type::Timestamp(n) => digits(f, "timestamp", n, " without time zone"),
             Type::TimestampTz(n) => digits(f, "timestamp", n, " with time zone"),
-            Type::Array(element) => write!(f, "{}[]", element.innermost()),
+            // A BPCHAR of any length has this name in arrays.
+            Type::Array(element) if **element == Type::Char(None) => f.write_str("character[]"),
+            Type::Array(element) => write!(f, "{element}[]"),
             Type::Enum(of) => f.write_str(&of.name),
             other => f.write_str(other.plain_name()),
         }
