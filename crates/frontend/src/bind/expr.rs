@@ -93,7 +93,8 @@ impl Binder<'_> {
                     return Ok(if *negated { within.not() } else { within });
                 }
                 let (low, high) = (self.bind_expr(low)?, self.bind_expr(high)?);
-                let from = self.binary(">=", value.clone(), low)?;
+                let again = self.copy(&value)?;
+                let from = self.binary(">=", again, low)?;
                 let to = self.binary("<=", value, high)?;
                 let both = Expr::and([from, to]);
                 Ok(if *negated { both.not() } else { both })
@@ -509,8 +510,11 @@ impl Binder<'_> {
     /// Whether a value is between two others, the lesser of which may be either.
     fn between_symmetric(&mut self, value: Expr, a: Expr, b: Expr) -> Result<Expr> {
         let mut within = |low: &Expr, high: &Expr| {
-            let from = self.binary(">=", value.clone(), low.clone())?;
-            let to = self.binary("<=", value.clone(), high.clone())?;
+            let copies = [self.copy(&value)?, self.copy(&value)?];
+            let bounds = [self.copy(low)?, self.copy(high)?];
+            let ([first, second], [low, high]) = (copies, bounds);
+            let from = self.binary(">=", first, low)?;
+            let to = self.binary("<=", second, high)?;
             Ok::<Expr, Error>(Expr::and([from, to]))
         };
         Ok(Expr::or([within(&a, &b)?, within(&b, &a)?]))
@@ -558,7 +562,8 @@ impl Binder<'_> {
         let found = if rows || items.len() == 1 {
             let mut equal = Vec::with_capacity(items.len());
             for item in items {
-                equal.push(self.binary("=", value.clone(), item)?);
+                let value = self.copy(&value)?;
+                equal.push(self.binary("=", value, item)?);
             }
             Expr::or(equal)
         } else {
@@ -590,7 +595,8 @@ impl Binder<'_> {
                 None => self.bind_condition(condition, "CASE/WHEN")?,
                 Some(operand) => {
                     let value = self.bind_expr(condition)?;
-                    self.binary("=", operand.clone(), value)?
+                    let operand = self.copy(operand)?;
+                    self.binary("=", operand, value)?
                 }
             });
             thens.push(self.bind_expr(result)?);

@@ -554,7 +554,8 @@ impl Binder<'_> {
         visible: Visible<'_>,
     ) -> Result<Part> {
         if lateral {
-            self.scopes.push(Scope::new(together(visible), Clause::From));
+            self.scopes
+                .push(Scope::new(together(visible), Clause::From));
         }
         let plan = self.bind_query(query).and_then(|plan| self.known(plan));
         if lateral {
@@ -574,7 +575,8 @@ impl Binder<'_> {
         alias: Option<&TableAlias>,
         visible: Visible<'_>,
     ) -> Result<Part> {
-        self.scopes.push(Scope::new(together(visible), Clause::From));
+        self.scopes
+            .push(Scope::new(together(visible), Clause::From));
         let bound = calls
             .iter()
             .map(|(name, args)| self.table_function(name, args));
@@ -696,7 +698,8 @@ impl Binder<'_> {
         alias: Option<&TableAlias>,
         visible: Visible<'_>,
     ) -> Result<Part> {
-        self.scopes.push(Scope::new(together(visible), Clause::From));
+        self.scopes
+            .push(Scope::new(together(visible), Clause::From));
         let tables = catalogue().tables("unnest");
         let calls = arrays.iter().map(|array| {
             let array = self.bind_expr(array)?;

@@ -6,6 +6,8 @@ use sqlparser::dialect::{Dialect as Grammar, PostgreSqlDialect, Precedence};
 use sqlparser::keywords::Keyword;
 use sqlparser::parser::{Parser, ParserError};
 
+use crate::interrupt;
+
 /// The dialect.
 #[derive(Debug)]
 pub struct Dialect;
@@ -61,6 +63,11 @@ impl Grammar for Dialect {
     }
 
     fn get_next_precedence(&self, parser: &Parser<'_>) -> Option<Result<u8, ParserError>> {
+        // It is asked behind every value.
+        if interrupt::check().is_err() {
+            let text = super::INTERRUPTED.to_owned();
+            return Some(Err(ParserError::ParserError(text)));
+        }
         POSTGRES.get_next_precedence(parser)
     }
 
@@ -68,6 +75,8 @@ impl Grammar for Dialect {
         POSTGRES.prec_value(precedence)
     }
 
+    // Names of arguments that are expressions are refused: the grammar would read each argument
+    // twice to find that it has none, and so calls inside of calls in exponential time.
     as_postgres! {
         supports_unicode_string_literal
         supports_filter_during_aggregation
@@ -82,7 +91,6 @@ impl Grammar for Dialect {
         supports_comment_on
         supports_load_extension
         supports_named_fn_args_with_colon_operator
-        supports_named_fn_args_with_expr_name
         supports_empty_projections
         supports_nested_comments
         supports_string_escape_constant

@@ -16,8 +16,8 @@ use sqlparser::tokenizer::{Token, TokenWithSpan, Tokenizer};
 use crate::error::{Error, Position, Result};
 
 pub use adapt::adapt;
-pub use balance::balance;
 pub(crate) use adapt::{EXCLUDE, SYMMETRIC};
+pub use balance::balance;
 pub use dialect::Dialect;
 
 /// Brackets inside brackets, at most.
@@ -25,6 +25,9 @@ const NESTING: usize = 3_500;
 
 /// Brackets inside brackets that any thread has room for.
 const FLAT: usize = if cfg!(debug_assertions) { 25 } else { 60 };
+
+/// The parser's message when it is to stop.
+const INTERRUPTED: &str = "interrupted";
 
 /// Tokens of a text whose chains of operators any thread has room for.
 const FEW: usize = 2_000;
@@ -139,6 +142,11 @@ pub fn syntax_error(error: &ParserError) -> Error {
         }
         ParserError::TokenizerError(text) | ParserError::ParserError(text) => text,
     };
+    if text == INTERRUPTED
+        && let Err(error) = crate::interrupt::now()
+    {
+        return error;
+    }
     let (before, position) = placed(text);
     // "Expected: an expression, found: FROM"
     let message = match before.rsplit_once("found: ") {
