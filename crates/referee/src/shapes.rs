@@ -559,10 +559,10 @@ pub fn all() -> Vec<Shape> {
             format!("SELECT 2::numeric ^ {n}")
         }),
         shape("factorial", 100_000, |n| format!("SELECT factorial({n})")),
-        shape("repeat", 1_000_000_000, |n| {
+        shape("repeat", 2_000_000_000, |n| {
             format!("SELECT length(repeat('x', {n}))")
         }),
-        shape("repeats", 30, |n| {
+        shape("repeats", 7, |n| {
             format!(
                 "SELECT length({})",
                 nested("repeat(", "'xxxxxxxxxx'", ", 10)", n)
@@ -571,7 +571,7 @@ pub fn all() -> Vec<Shape> {
         shape("padding", 1_000_000_000, |n| {
             format!("SELECT length(lpad('x', {n}, 'ab'))")
         }),
-        shape("doubling", 40, |n| {
+        shape("doubling", 20, |n| {
             format!(
                 "SELECT length({})",
                 nested("replace(", "'a'", ", 'a', 'aa')", n)

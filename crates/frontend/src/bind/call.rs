@@ -166,19 +166,14 @@ impl Binder<'_> {
                 let first = values.next();
                 let first =
                     first.ok_or_else(|| Error::new("42601", "syntax error at or near \")\""))?;
-                let symbol = if name == "greatest" { ">" } else { "<" };
-                if values.len() > 2 {
+                let symbol = if name == "greatest" { ">=" } else { "<=" };
+                if values.len() > 1 {
                     return self.best(name, first, values.collect());
                 }
                 return values.try_fold(first, |best, next| self.better(symbol, best, next));
             }
             "row" => {
-                let values: Vec<Ast> = written
-                    .positional
-                    .iter()
-                    .map(|&value| value.clone())
-                    .collect();
-                let mut bound = self.row(&values)?;
+                let mut bound = self.row(written.positional.iter().copied())?;
                 for relation in &written.rows {
                     let row = self.relation_row(relation);
                     let row = row.ok_or_else(|| self.missing_from(relation, None))?;
@@ -271,7 +266,7 @@ impl Binder<'_> {
         Ok(self.folded(Expr::call(function, arguments, ty)))
     }
 
-    /// `a > b` or NULL: `a` if `b` is NULL or less.
+    /// `a >= b` or NULL: `a` if `b` is NULL or less.
     fn better(&mut self, symbol: &str, left: Expr, right: Expr) -> Result<Expr> {
         let ty = left.ty.clone();
         let copies = (self.copy(&left)?, self.copy(&right)?);
@@ -527,20 +522,22 @@ impl Binder<'_> {
                 ),
             });
         }
-        let made: HashSet<ColumnId> = scope
-            .aggregates
-            .iter()
-            .map(|(column, _)| column.id)
-            .collect();
-        if !made.is_empty() {
-            let order = call.order.iter().map(|key| &key.expr);
-            let mut all = call.arguments.iter().chain(&call.filter).chain(order);
-            if all.any(|expr| expr.reads().iter().any(|id| made.contains(id))) {
-                return Err(Error::new(
-                    "42803",
-                    "aggregate function calls cannot be nested",
-                ));
-            }
+        let mut reads = HashSet::new();
+        let order = call.order.iter().map(|key| &key.expr);
+        for expr in call.arguments.iter().chain(&call.filter).chain(order) {
+            expr.read(&mut reads);
+        }
+        let is_read = |id: &ColumnId| reads.contains(id);
+        if !reads.is_empty()
+            && scope
+                .aggregates
+                .iter()
+                .any(|(column, _)| is_read(&column.id))
+        {
+            return Err(Error::new(
+                "42803",
+                "aggregate function calls cannot be nested",
+            ));
         }
         let same = |known: &AggregateCall| {
             Arc::ptr_eq(&known.function, &call.function)

@@ -172,7 +172,7 @@ impl Binder<'_> {
                 escape_char,
             } => self.similar((expr, pattern), escape_char.as_ref(), *negated),
             Ast::Array(Array { elem, named: _ }) => self.array(elem),
-            Ast::Tuple(values) => self.row(values),
+            Ast::Tuple(values) => self.row(values.iter()),
             Ast::Interval(interval) => self.interval(interval),
             Ast::CompoundFieldAccess { root, access_chain } => self.access(root, access_chain),
             _ => self.bind_special(expr),
@@ -477,12 +477,12 @@ impl Binder<'_> {
         {
             let signed = Ast::UnaryOp {
                 op: *op,
-                expr: left.clone(),
+                expr: Box::new(copied(left)),
             };
             let whole = Ast::BinaryOp {
                 left: Box::new(signed),
                 op: power.clone(),
-                right: right.clone(),
+                right: Box::new(copied(right)),
             };
             return self.bind_expr(&whole);
         }
@@ -669,8 +669,8 @@ impl Binder<'_> {
     }
 
     /// ROW(…) and (a, b).
-    pub(super) fn row(&mut self, values: &[Ast]) -> Result<Expr> {
-        let mut bound = Vec::with_capacity(values.len());
+    pub(super) fn row<'q>(&mut self, values: impl Iterator<Item = &'q Ast>) -> Result<Expr> {
+        let mut bound = Vec::new();
         for value in values {
             // `ROW(t.*)` is all columns of t.
             if let Ast::QualifiedWildcard(name, _) = value {
@@ -858,6 +858,14 @@ impl Binder<'_> {
             .rev()
             .find_map(|scope| scope.names.relation(None, name));
         named.map(whole_row)
+    }
+}
+
+/// A copy of a syntax tree, which may be deep.
+fn copied(expr: &Ast) -> Ast {
+    match expr {
+        Ast::Value(_) | Ast::Identifier(_) => expr.clone(),
+        deep => crate::stack::with_room(crate::stack::LEVELS, || deep.clone()),
     }
 }
 

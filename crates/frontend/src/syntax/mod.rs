@@ -4,6 +4,9 @@
 //! bring from DuckDB (`dialect`). PostgreSQL has a few forms that the grammar lacks; their
 //! tokens are brought into forms that it has (`adapt`), of which the binder knows what they
 //! mean.
+//!
+//! A text of few levels is parsed where it is asked for; another one on a great stack, and its
+//! long chains become balanced trees there (`balance`).
 
 mod adapt;
 mod balance;
@@ -24,7 +27,7 @@ pub use dialect::Dialect;
 const NESTING: usize = 3_500;
 
 /// Brackets inside brackets that any thread has room for.
-const FLAT: usize = if cfg!(debug_assertions) { 25 } else { 60 };
+const FLAT: usize = if cfg!(debug_assertions) { 10 } else { 40 };
 
 /// The parser's message when it is to stop.
 const INTERRUPTED: &str = "interrupted";
@@ -64,6 +67,7 @@ fn parsed<T: Send>(
     balance: impl Fn(&mut T) -> Result<()> + Send,
 ) -> Result<T> {
     let with = |levels: usize, tokens| {
+        dialect::begin();
         Parser::new(&Dialect)
             .with_recursion_limit(levels)
             .with_tokens_with_locations(tokens)
