@@ -73,11 +73,12 @@ fn parsed<T: Send>(
             .with_tokens_with_locations(tokens)
     };
     let mut tokens = tokens;
-    if tokens.len() <= FEW {
+    if tokens.len() <= FEW && brackets(&tokens) <= FLAT / 4 {
         let mut parser = with(FLAT, tokens);
         match parse(&mut parser) {
-            Err(ParserError::RecursionLimitExceeded) => tokens = parser.into_tokens(),
-            done => return done.map_err(|error| syntax_error(&error)),
+            Ok(done) => return Ok(done),
+            // The grammar may hide that it came to its limit behind another error.
+            Err(_) => tokens = parser.into_tokens(),
         }
     }
     crate::stack::on_great_stack(move || {
@@ -86,6 +87,22 @@ fn parsed<T: Send>(
         balance(&mut done)?;
         Ok(done)
     })
+}
+
+/// The most brackets inside of each other.
+fn brackets(tokens: &[TokenWithSpan]) -> usize {
+    let (mut open, mut most) = (0usize, 0);
+    for token in tokens {
+        match token.token {
+            Token::LParen | Token::LBracket => {
+                open += 1;
+                most = most.max(open);
+            }
+            Token::RParen | Token::RBracket => open = open.saturating_sub(1),
+            _ => {}
+        }
+    }
+    most
 }
 
 fn all_statements(parser: &mut Parser<'_>) -> Result<Vec<Statement>, ParserError> {
