@@ -30,7 +30,7 @@ referee laws [--statements N] [--seed S] [side]
     asks random statements of one side that must agree with each other
 referee show [--statements N] [--seed S] [--chapter NAME]
     prints a case of random statements
-referee shapes [--only NAME] [--percent N]
+referee shapes [--only NAME] [--percent N] [--stack MIB]
     plans and runs statements of great size and depth, and prints the time of each stage
 referee plan-time [--runs N]
     prints the microseconds that planning the statements of TPC-H takes
@@ -334,13 +334,17 @@ fn generate(options: &Options) -> io::Result<bool> {
 fn shapes(options: &Options) -> io::Result<bool> {
     let percent = options.number("--percent", 100);
     let only = options.after("--only", 1);
+    let stack = options
+        .after("--stack", 1)
+        .and_then(|mib| mib.parse::<usize>().ok());
+    let stack = stack.map(|mib| mib.max(1) << 20);
     println!("{}", shapes::Outcome::HEADER);
     let mut all = true;
     for shape in shapes::all() {
         if only.is_some_and(|only| only != shape.name) {
             continue;
         }
-        let outcome = shapes::tried(&shape, (shape.size * percent / 100).max(1))?;
+        let outcome = shapes::tried(&shape, (shape.size * percent / 100).max(1), stack)?;
         println!("{outcome}");
         all &= outcome.is_good();
     }

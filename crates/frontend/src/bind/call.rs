@@ -1,8 +1,10 @@
 //! Calls of functions, and of what looks like one.
 
+use std::cmp::Ordering;
 use std::collections::HashSet;
 use std::sync::Arc;
 
+use arrow_array::Array;
 use sqlparser::ast::{
     DuplicateTreatment, Expr as Ast, Function, FunctionArg, FunctionArgExpr, FunctionArgOperator,
     FunctionArgumentClause, FunctionArgumentList, FunctionArguments, NullTreatment, OrderByExpr,
@@ -12,9 +14,11 @@ use super::scope::{Clause, near};
 use super::{Binder, Coercion, fold, name_place, parts, refuse};
 use crate::error::{Error, Result};
 use crate::functions::aggregates::{Aggregate, Kind};
+use crate::functions::kernel::{Call, Column as Values, Kernel};
+use crate::functions::ordering::comparator;
 use crate::functions::{
     Overload, Resolved, Scalar, TableFunction, Unresolved, catalogue, resolve_function,
-    resolve_operator,
+    resolve_operator, scalar,
 };
 use crate::plan::{AggregateCall, ColumnId, Expr, ExprKind, SortKey, TableCall};
 use crate::types::{Category, Type};
@@ -35,6 +39,9 @@ struct Written<'a> {
     /// Whether the last argument is VARIADIC.
     variadic: bool,
 }
+
+/// Most arguments of a function, as in PostgreSQL.
+const ARGUMENTS: usize = 100;
 
 impl Binder<'_> {
     /// A call.
@@ -154,7 +161,8 @@ impl Binder<'_> {
                 let values = self.positional(written)?;
                 let [left, right] = two(values, name)?;
                 let right_type = right.ty.clone();
-                let equal = self.binary("=", left.clone(), right)?;
+                let copied = self.copy(&left)?;
+                let equal = self.binary("=", copied, right)?;
                 // The result is the left value as the operator takes it.
                 let taken = resolve_operator("=", &[left.ty.clone(), right_type]);
                 let taken = taken
@@ -181,16 +189,14 @@ impl Binder<'_> {
                 let first = values.next();
                 let first =
                     first.ok_or_else(|| Error::new("42601", "syntax error at or near \")\""))?;
-                let symbol = if name == "greatest" { ">" } else { "<" };
+                let symbol = if name == "greatest" { ">=" } else { "<=" };
+                if values.len() > 1 {
+                    return self.best(name, first, values.collect());
+                }
                 return values.try_fold(first, |best, next| self.better(symbol, best, next));
             }
             "row" => {
-                let values: Vec<Ast> = written
-                    .positional
-                    .iter()
-                    .map(|&value| value.clone())
-                    .collect();
-                let mut bound = self.row(&values)?;
+                let mut bound = self.row(written.positional.iter().copied())?;
                 for relation in &written.rows {
                     let row = self.relation_row(relation);
                     let row = row.ok_or_else(|| self.missing_from(relation, None))?;
@@ -236,12 +242,60 @@ impl Binder<'_> {
         self.function(name, arguments)
     }
 
-    /// `a > b` or NULL: `a` if `b` is NULL or less.
+    /// The greatest or the least of many values of one type, by one call.
+    fn best(&mut self, name: &str, first: Expr, others: Vec<Expr>) -> Result<Expr> {
+        let ty = first.ty.clone();
+        let (name, wanted) = match name {
+            "greatest" => ("greatest", Ordering::Greater),
+            _ => ("least", Ordering::Less),
+        };
+        let mut arguments = vec![first];
+        arguments.extend(others);
+        let key = (name, ty.clone(), arguments.len());
+        if let Some(known) = self.made.get(&key) {
+            let call = Expr::call(Arc::clone(known), arguments, ty);
+            return Ok(self.folded(call));
+        }
+        let order = comparator(&ty)?;
+        let kernel: Kernel = Arc::new(move |call: &Call<'_>, columns: &[Values]| {
+            let arrays: Vec<_> = columns.iter().map(|column| &column.array).collect();
+            let mut places = Vec::with_capacity(call.rows);
+            for row in 0..call.rows {
+                let mut best: Option<(usize, usize)> = None;
+                for (at, column) in columns.iter().enumerate() {
+                    let place = column.at(row);
+                    if arrays[at].is_null(place) {
+                        continue;
+                    }
+                    let is_better = best.is_none_or(|(known, there)| {
+                        order(arrays[at], place, arrays[known], there) == wanted
+                    });
+                    if is_better {
+                        best = Some((at, place));
+                    }
+                }
+                // Where all are NULL, the first one is as good as any.
+                let first = || columns.first().map_or(0, |column| column.at(row));
+                places.push(best.unwrap_or_else(|| (0, first())));
+            }
+            let arrays: Vec<&dyn Array> = arrays.iter().map(|array| array.as_ref()).collect();
+            Ok(arrow_select::interleave::interleave(&arrays, &places)?)
+        });
+        let types: Vec<Type> = arguments.iter().map(|value| value.ty.base()).collect();
+        let mut function = scalar(name, &types, ty.clone(), kernel);
+        function.strict = false;
+        let function = Arc::new(function);
+        self.made.insert(key, Arc::clone(&function));
+        Ok(self.folded(Expr::call(function, arguments, ty)))
+    }
+
+    /// `a >= b` or NULL: `a` if `b` is NULL or less.
     fn better(&mut self, symbol: &str, left: Expr, right: Expr) -> Result<Expr> {
         let ty = left.ty.clone();
-        let is_better = self.binary(symbol, left.clone(), right.clone())?;
-        let condition = Expr::or([right.clone().is_null(), is_better]);
-        let keeps = Expr::and([left.clone().is_null().not(), condition]);
+        let copies = (self.copy(&left)?, self.copy(&right)?);
+        let is_better = self.binary(symbol, copies.0, copies.1)?;
+        let condition = Expr::or([self.copy(&right)?.is_null(), is_better]);
+        let keeps = Expr::and([self.copy(&left)?.is_null().not(), condition]);
         Ok(Expr::new(
             ExprKind::Case {
                 branches: vec![(keeps, left)],
@@ -265,6 +319,12 @@ impl Binder<'_> {
 
     /// A call of a scalar function with arguments in order.
     pub(super) fn function(&mut self, name: &str, arguments: Vec<Expr>) -> Result<Expr> {
+        if arguments.len() > ARGUMENTS {
+            return Err(Error::new(
+                "54023",
+                format!("cannot pass more than {ARGUMENTS} arguments to a function"),
+            ));
+        }
         let types: Vec<Type> = arguments
             .iter()
             .map(|argument| argument.ty.clone())
@@ -490,20 +550,22 @@ impl Binder<'_> {
                 ),
             });
         }
-        let made: HashSet<ColumnId> = scope
-            .aggregates
-            .iter()
-            .map(|(column, _)| column.id)
-            .collect();
-        if !made.is_empty() {
-            let order = call.order.iter().map(|key| &key.expr);
-            let mut all = call.arguments.iter().chain(&call.filter).chain(order);
-            if all.any(|expr| expr.reads().iter().any(|id| made.contains(id))) {
-                return Err(Error::new(
-                    "42803",
-                    "aggregate function calls cannot be nested",
-                ));
-            }
+        let mut reads = HashSet::new();
+        let order = call.order.iter().map(|key| &key.expr);
+        for expr in call.arguments.iter().chain(&call.filter).chain(order) {
+            expr.read(&mut reads);
+        }
+        let is_read = |id: &ColumnId| reads.contains(id);
+        if !reads.is_empty()
+            && scope
+                .aggregates
+                .iter()
+                .any(|(column, _)| is_read(&column.id))
+        {
+            return Err(Error::new(
+                "42803",
+                "aggregate function calls cannot be nested",
+            ));
         }
         let same = |known: &AggregateCall| {
             Arc::ptr_eq(&known.function, &call.function)

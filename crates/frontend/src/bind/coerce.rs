@@ -6,6 +6,7 @@ use arrow_array::ArrayRef;
 
 use super::Binder;
 use crate::error::{Error, Result};
+use crate::evaluate::fold::is_small;
 use crate::functions::kernel::{Call, Column as Values};
 use crate::functions::objects::object_cast;
 use crate::functions::{Cast, Context, Scalar, Volatility, cast_between, catalogue, common_type};
@@ -179,6 +180,9 @@ impl Binder<'_> {
             .map(|argument| argument.literal().cloned())
             .collect();
         let Some(values) = values else { return expr };
+        if !is_small(function, &values) {
+            return expr;
+        }
         if function.volatility != Volatility::Immutable {
             return expr;
         }

@@ -94,7 +94,8 @@ impl Binder<'_> {
                     return Ok(if *negated { within.not() } else { within });
                 }
                 let (low, high) = (self.bind_expr(low)?, self.bind_expr(high)?);
-                let from = self.binary(">=", value.clone(), low)?;
+                let again = self.copy(&value)?;
+                let from = self.binary(">=", again, low)?;
                 let to = self.binary("<=", value, high)?;
                 let both = Expr::and([from, to]);
                 Ok(if *negated { both.not() } else { both })
@@ -180,7 +181,7 @@ impl Binder<'_> {
                 escape_char,
             } => self.similar((expr, pattern), escape_char.as_ref(), *negated),
             Ast::Array(Array { elem, named }) => self.array(elem, *named, None),
-            Ast::Tuple(values) => self.row(values),
+            Ast::Tuple(values) => self.row(values.iter()),
             Ast::Interval(interval) => self.interval(interval),
             Ast::CompoundFieldAccess { root, access_chain } => self.access(root, access_chain),
             _ => self.bind_special(expr),
@@ -485,12 +486,12 @@ impl Binder<'_> {
         {
             let signed = Ast::UnaryOp {
                 op: *op,
-                expr: left.clone(),
+                expr: Box::new(copied(left)),
             };
             let whole = Ast::BinaryOp {
                 left: Box::new(signed),
                 op: power.clone(),
-                right: right.clone(),
+                right: Box::new(copied(right)),
             };
             return self.bind_expr(&whole);
         }
@@ -518,8 +519,11 @@ impl Binder<'_> {
     /// Whether a value is between two others, the lesser of which may be either.
     fn between_symmetric(&mut self, value: Expr, a: Expr, b: Expr) -> Result<Expr> {
         let mut within = |low: &Expr, high: &Expr| {
-            let from = self.binary(">=", value.clone(), low.clone())?;
-            let to = self.binary("<=", value.clone(), high.clone())?;
+            let copies = [self.copy(&value)?, self.copy(&value)?];
+            let bounds = [self.copy(low)?, self.copy(high)?];
+            let ([first, second], [low, high]) = (copies, bounds);
+            let from = self.binary(">=", first, low)?;
+            let to = self.binary("<=", second, high)?;
             Ok::<Expr, Error>(Expr::and([from, to]))
         };
         Ok(Expr::or([within(&a, &b)?, within(&b, &a)?]))
@@ -580,7 +584,8 @@ impl Binder<'_> {
         let found = if apart || items.len() == 1 {
             let mut equal = Vec::with_capacity(items.len());
             for item in items {
-                equal.push(self.binary("=", value.clone(), item)?);
+                let value = self.copy(&value)?;
+                equal.push(self.binary("=", value, item)?);
             }
             Expr::or(equal)
         } else {
@@ -618,7 +623,8 @@ impl Binder<'_> {
                 None => self.bind_condition(condition, "CASE/WHEN")?,
                 Some(operand) => {
                     let value = self.bind_expr(condition)?;
-                    self.binary("=", operand.clone(), value)?
+                    let operand = self.copy(operand)?;
+                    self.binary("=", operand, value)?
                 }
             });
             thens.push(self.bind_expr(result)?);
@@ -723,8 +729,8 @@ impl Binder<'_> {
     }
 
     /// ROW(…) and (a, b).
-    pub(super) fn row(&mut self, values: &[Ast]) -> Result<Expr> {
-        let mut bound = Vec::with_capacity(values.len());
+    pub(super) fn row<'q>(&mut self, values: impl Iterator<Item = &'q Ast>) -> Result<Expr> {
+        let mut bound = Vec::new();
         for value in values {
             // `ROW(t.*)` is all columns of t.
             if let Ast::QualifiedWildcard(name, _) = value {
@@ -954,6 +960,14 @@ fn not_subscripted(ty: &Type) -> Error {
     let ty = ty.in_message();
     let message = format!("cannot subscript type {ty} because it does not support subscripting");
     Error::new("42804", message)
+}
+
+/// A copy of a syntax tree, which may be deep.
+fn copied(expr: &Ast) -> Ast {
+    match expr {
+        Ast::Value(_) | Ast::Identifier(_) => expr.clone(),
+        deep => crate::stack::with_room(crate::stack::LEVELS, || deep.clone()),
+    }
 }
 
 /// The lower bound of BETWEEN SYMMETRIC, which the syntax has as a call.

@@ -62,11 +62,12 @@ fn number(digits: &str) -> Result<Expr> {
             Err(_) => literal(Arc::new(Int64Array::from(vec![value])), Type::Int8),
         });
     }
-    let value = Numeric::parse(digits).map_err(|_| {
-        Error::new(
+    let value = Numeric::parse(digits).map_err(|error| match error.sqlstate {
+        "22003" => error,
+        _ => Error::new(
             "42601",
             format!("trailing junk after numeric literal at or near \"{digits}\""),
-        )
+        ),
     })?;
     Ok(numeric(&value))
 }

@@ -36,6 +36,7 @@ mod types;
 mod variadic;
 mod window;
 
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use sqlparser::ast::{Ident, ObjectName, ObjectNamePart, Query, SetExpr};
@@ -44,7 +45,7 @@ use sqlparser::tokenizer::Span;
 use crate::error::{Error, Position, Result};
 use crate::functions::objects::{NoObjects, Objects};
 use crate::functions::{Scalar, Session};
-use crate::plan::{Column, ColumnId, CteId, Plan, Relation};
+use crate::plan::{Column, ColumnId, CteId, Expr, Plan, Relation};
 use crate::stack;
 use crate::types::Type;
 
@@ -165,7 +166,18 @@ pub struct Binder<'a> {
     dated: bool,
     /// The last number of a sub-query.
     subqueries: u32,
+    /// Functions that are made for this statement, by name, type and number of arguments, so
+    /// that equal calls are calls of one function.
+    made: HashMap<(&'static str, Type, usize), Arc<Scalar>>,
+    /// Nodes of expressions that were copied.
+    copied: usize,
+    /// Whether errors of unknown names look for like names.
+    hints: bool,
 }
+
+/// Most nodes of expressions that a statement's forms may copy, such as BETWEEN, which has its
+/// value twice.
+const COPIES: usize = 1_000_000;
 
 impl<'a> Binder<'a> {
     /// A binder over a catalog.
@@ -182,6 +194,9 @@ impl<'a> Binder<'a> {
             depth: 0,
             dated: false,
             subqueries: 0,
+            made: HashMap::new(),
+            copied: 0,
+            hints: true,
         }
     }
 
@@ -260,6 +275,19 @@ impl<'a> Binder<'a> {
         CteId(self.ctes)
     }
 
+    /// A copy of an expression. Forms that copy what is in them may be nested, so that a short
+    /// text would make a great tree.
+    ///
+    /// # Errors
+    /// `54001` for too many copies.
+    fn copy(&mut self, expr: &Expr) -> Result<Expr> {
+        self.copied += expr.size(COPIES - self.copied.min(COPIES));
+        match self.copied >= COPIES {
+            true => Err(too_many_copies()),
+            false => Ok(expr.clone()),
+        }
+    }
+
     /// Goes one level deeper.
     fn enter(&mut self) -> Result<()> {
         self.depth += 1;
@@ -272,6 +300,11 @@ impl<'a> Binder<'a> {
     fn leave(&mut self) {
         self.depth -= 1;
     }
+}
+
+pub(crate) fn too_many_copies() -> Error {
+    Error::new("54001", "statement too complex")
+        .with_hint("Expressions that stand for several copies are nested too deep.")
 }
 
 /// A plan, if this thread has room for walks over it.

@@ -215,7 +215,8 @@ impl Binder<'_> {
                 let (a, b) = pairs.pop().ok_or_else(|| Error::internal("an empty row"))?;
                 let mut whole = self.binary(symbol, a, b)?;
                 while let Some((a, b)) = pairs.pop() {
-                    let before = self.binary(strict, a.clone(), b.clone())?;
+                    let (first, second) = (self.copy(&a)?, self.copy(&b)?);
+                    let before = self.binary(strict, first, second)?;
                     let equal = self.binary("=", a, b)?;
                     whole = Expr::or([before, Expr::and([equal, whole])]);
                 }
@@ -262,11 +263,12 @@ impl Binder<'_> {
         }
         // PostgreSQL looks for equality.
         self.operator("=", &[&left, &right])?;
-        let differ = self.binary("<>", left.clone(), right.clone())?;
+        let copies = (self.copy(&left)?, self.copy(&right)?);
+        let differ = self.binary("<>", copies.0, copies.1)?;
         let nulls = [left.is_null(), right.is_null()];
         let [a, b] = nulls;
         // One is NULL: they differ. Both are: they do not. Else the operator says.
-        let both = Expr::and([a.clone(), b.clone()]);
+        let both = Expr::and([self.copy(&a)?, self.copy(&b)?]);
         let one = Expr::or([a, b]);
         Ok(Expr::new(
             ExprKind::Case {

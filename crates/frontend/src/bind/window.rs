@@ -91,7 +91,10 @@ impl Binder<'_> {
                     format!("cannot copy window \"{name}\" because it has a frame clause"),
                 ));
             }
-            let base = self.window_of(&base_spec)?;
+            self.enter()?;
+            let base = self.window_of(&base_spec);
+            self.leave();
+            let base = base?;
             (partition, order) = (base.partition, base.order);
             frame = window_frame.clone();
         }

@@ -4,6 +4,9 @@
 //! bring from DuckDB (`dialect`). PostgreSQL has a few forms that the grammar lacks; their
 //! tokens are brought into forms that it has (`adapt`), of which the binder knows what they
 //! mean.
+//!
+//! A text of few levels is parsed where it is asked for; another one on a great stack, and its
+//! long chains become balanced trees there (`balance`).
 
 mod adapt;
 mod balance;
@@ -26,7 +29,10 @@ pub(crate) use wrap::{LAMBDA, VARIADIC, WITH_LAMBDAS};
 const NESTING: usize = 3_500;
 
 /// Brackets inside brackets that any thread has room for.
-const FLAT: usize = if cfg!(debug_assertions) { 25 } else { 60 };
+const FLAT: usize = if cfg!(debug_assertions) { 10 } else { 40 };
+
+/// The parser's message when it is to stop.
+const INTERRUPTED: &str = "interrupted";
 
 /// Tokens of a text whose chains of operators any thread has room for.
 const FEW: usize = 2_000;
@@ -63,16 +69,18 @@ fn parsed<T: Send>(
     balance: impl Fn(&mut T) -> Result<()> + Send,
 ) -> Result<T> {
     let with = |levels: usize, tokens| {
+        dialect::begin();
         Parser::new(&Dialect)
             .with_recursion_limit(levels)
             .with_tokens_with_locations(tokens)
     };
     let mut tokens = tokens;
-    if tokens.len() <= FEW {
+    if tokens.len() <= FEW && brackets(&tokens) <= FLAT / 4 {
         let mut parser = with(FLAT, tokens);
         match parse(&mut parser) {
-            Err(ParserError::RecursionLimitExceeded) => tokens = parser.into_tokens(),
-            done => return done.map_err(|error| syntax_error(&error)),
+            Ok(done) => return Ok(done),
+            // The grammar may hide that it came to its limit behind another error.
+            Err(_) => tokens = parser.into_tokens(),
         }
     }
     crate::stack::on_great_stack(move || {
@@ -81,6 +89,22 @@ fn parsed<T: Send>(
         balance(&mut done)?;
         Ok(done)
     })
+}
+
+/// The most brackets inside of each other.
+fn brackets(tokens: &[TokenWithSpan]) -> usize {
+    let (mut open, mut most) = (0usize, 0);
+    for token in tokens {
+        match token.token {
+            Token::LParen | Token::LBracket => {
+                open += 1;
+                most = most.max(open);
+            }
+            Token::RParen | Token::RBracket => open = open.saturating_sub(1),
+            _ => {}
+        }
+    }
+    most
 }
 
 fn all_statements(parser: &mut Parser<'_>) -> Result<Vec<Statement>, ParserError> {
@@ -141,6 +165,11 @@ pub fn syntax_error(error: &ParserError) -> Error {
         }
         ParserError::TokenizerError(text) | ParserError::ParserError(text) => text,
     };
+    if text == INTERRUPTED
+        && let Err(error) = crate::interrupt::now()
+    {
+        return error;
+    }
     let (before, position) = placed(text);
     // "Expected: an expression, found: FROM"
     let message = match before.rsplit_once("found: ") {
