@@ -138,6 +138,8 @@ fn domains_pass_all_operators() {
         "select * from r, lateral (select * from s where s.x > r.x order by y limit 2 offset 1) q",
         "select * from r, lateral (select * from s where s.x > r.x
            order by x fetch first 1 row with ties) q",
+        "select x, exists (select 1 from s where s.y <> r.y
+           order by 1 offset 1 rows fetch first 0 rows with ties) from r",
         "select * from r, lateral (select distinct on (x) x, y from s where s.y >= r.y
            order by x, y) q",
         "select * from r, lateral (values (r.x), (r.y)) q",
