@@ -76,6 +76,8 @@ pub struct Generator<'a> {
     local: bool,
     /// Whether the SELECT drawn last has an ORDER BY.
     ordered: bool,
+    /// Whether the columns of the next sub-query are called by their names.
+    named: bool,
     /// A chapter that is drawn more often.
     focus: Option<&'a str>,
     /// Whether statements that change data are drawn.
@@ -98,6 +100,7 @@ impl<'a> Generator<'a> {
             local_aggregates: false,
             local: false,
             ordered: false,
+            named: false,
             focus: None,
             changes: false,
             permanent: None,

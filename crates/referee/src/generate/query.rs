@@ -25,10 +25,12 @@ impl Generator<'_> {
     pub(super) fn subquery(&mut self, types: &[Type], ordered: bool) -> Tree {
         self.spend();
         let known = self.ctes.len();
+        let named = std::mem::take(&mut self.named);
         let with = match self.budget > 2 && self.chance(4, "with-queries") {
             true => self.with(),
             false => Tree::nothing(),
         };
+        self.named = named;
         let body = self.body(types, ordered, false);
         self.ctes.truncate(known);
         tree!(Sort::Query(types.to_vec()); with, body)
@@ -76,6 +78,7 @@ impl Generator<'_> {
     pub(super) fn named_query(&mut self) -> (Tree, Vec<(String, Type)>) {
         let many = 1 + self.random.below(3);
         let types: Vec<Type> = (0..many).map(|_| self.wanted_type()).collect();
+        self.named = true;
         let query = self.subquery(&types, false);
         let names = (0..types.len()).map(|at| format!("c{at}"));
         (query, names.zip(types).collect())
@@ -157,7 +160,9 @@ impl Generator<'_> {
     fn body(&mut self, types: &[Type], ordered: bool, top: bool) -> Tree {
         let all_sortable = types.iter().all(sortable);
         self.ordered = false;
-        let mut body = match self.random.percent(3) {
+        // VALUES gives no names.
+        let named = std::mem::take(&mut self.named);
+        let mut body = match !named && self.random.percent(3) {
             true => self.values(types),
             false => self.select(types, top),
         };
