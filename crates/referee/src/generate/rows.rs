@@ -73,8 +73,8 @@ impl Generator<'_> {
                 ],
                 ("generate_series", 2, _) => &["1", "2", "-1"],
                 ("generate_series", _, Type::Int8) => &["1::bigint", "3::bigint", "-1::bigint"],
-                ("generate_series", _, Type::Numeric(_)) => &["1.5", "0.5", "2", "NULL"],
-                ("generate_series", ..) => &["1", "3", "0", "NULL"],
+                ("generate_series", _, Type::Numeric(_)) => &["1.5", "0.5", "2", "NULL::numeric"],
+                ("generate_series", ..) => &["1", "3", "0", "NULL::integer"],
                 ("generate_subscripts", 1, _) => &["1", "2"],
                 ("generate_subscripts", 2, _) => &["true", "false"],
                 ("json_each" | "json_each_text" | "json_object_keys", ..) => &[

@@ -4,9 +4,6 @@ use freestone_frontend::types::{Digits, Type};
 
 use crate::random::Random;
 
-/// How many of a hundred arrays have two dimensions: none while the front does not hold them.
-const DIMENSIONS: usize = 0;
-
 /// Types of columns; frequent ones stand more than once.
 pub(super) fn column_type(random: &mut Random) -> Type {
     use Type::*;
@@ -264,29 +261,48 @@ fn text(random: &mut Random, ty: &Type) -> (String, bool) {
             "true",
             "[{\"a\": 2}]",
         ])),
-        Array(element) if random.percent(DIMENSIONS) => {
-            let mut item = || {
-                let (item, _) = text(random, element);
-                format!("\"{}\"", item.replace('\\', "\\\\").replace('"', "\\\""))
-            };
-            (
-                format!("{{{{{},{}}},{{{},NULL}}}}", item(), item(), item()),
-                true,
-            )
-        }
-        Array(element) => {
-            let many = random.below(4);
-            let items = (0..many).map(|_| match random.percent(15) {
-                true => "NULL".to_owned(),
-                false => {
-                    let (item, _) = text(random, element);
-                    format!("\"{}\"", item.replace('\\', "\\\\").replace('"', "\\\""))
-                }
-            });
-            (format!("{{{}}}", items.collect::<Vec<_>>().join(",")), true)
-        }
+        Array(element) => (array(random, element), true),
         _ => ("x".to_owned(), true),
     }
+}
+
+/// The text of an array, which may have several dimensions and other lower bounds than 1.
+fn array(random: &mut Random, element: &Type) -> String {
+    let dimensions = match random.below(40) {
+        0..=2 => 2,
+        3 => 3,
+        _ => 1,
+    };
+    let least = usize::from(dimensions > 1);
+    let lengths: Vec<usize> = (0..dimensions)
+        .map(|_| least + random.below(4 - least))
+        .collect();
+    let items = items(random, element, &lengths);
+    if lengths.contains(&0) || !random.percent(12) {
+        return items;
+    }
+    let bounds = lengths.iter().map(|length| {
+        let low = random.below(4) as i64 - 1;
+        format!("[{low}:{}]", low + *length as i64 - 1)
+    });
+    format!("{}={items}", bounds.collect::<String>())
+}
+
+/// Elements within braces, those of further dimensions within more of them.
+fn items(random: &mut Random, element: &Type, lengths: &[usize]) -> String {
+    let (length, inner) = lengths.split_first().unwrap_or((&0, &[]));
+    let items = (0..*length).map(|_| {
+        if !inner.is_empty() {
+            return items(random, element, inner);
+        }
+        if random.percent(15) {
+            return "NULL".to_owned();
+        }
+        let (item, _) = text(random, element);
+        format!("\"{}\"", item.replace('\\', "\\\\").replace('"', "\\\""))
+    });
+    let items: Vec<String> = items.collect();
+    format!("{{{}}}", items.join(","))
 }
 
 /// A value of a type as it stands in VALUES of INSERT.

@@ -201,11 +201,21 @@ impl Unnesting {
         let sides = (made(&left), made(&right));
         let reads_right = expr_subqueries_read(&condition, &sides.1);
         let reads_left = expr_subqueries_read(&condition, &sides.0);
-        if !reads_right {
+        let reads = condition.reads();
+        let only_right = reads.is_disjoint(&sides.0) && !reads.is_disjoint(&sides.1);
+        // The left side does not see the right one, and the right one of FULL JOIN not the left:
+        // conditions that read the other side guard nothing.
+        let before = self.compared.clone();
+        if !reads_right && !only_right {
+            self.compared.extend(&sides.1);
             self.extract(&mut condition, &mut left, &mut Vec::new());
         } else if !reads_left || kind != JoinKind::Full {
+            if kind == JoinKind::Full {
+                self.compared.extend(&sides.0);
+            }
             self.extract(&mut condition, &mut right, &mut Vec::new());
         }
+        self.compared = before;
         let joined = lateral(kind, left, right, Some(condition));
         only(joined, &columns)
     }
