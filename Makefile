@@ -38,7 +38,7 @@ referee: setup         ## the language front asked what PostgreSQL was asked; ra
 	$(CARGO_BUILD) --bin referee
 	$(BIN)/referee corpus
 	$(BIN)/referee laws
-	@if [ -n "$$PGPORT" ]; then $(BIN)/referee generate --statements $${STATEMENTS:-100000}; fi
+	@if [ -n "$$PGPORT" ]; then $(BIN)/referee generate --statements $${STATEMENTS:-1000000}; fi
 
 soak: build            ## longer: 250 kills, crashes, transfers, orders of threads
 	$(CARGO_BUILD) --bin kill

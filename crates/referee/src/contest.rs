@@ -8,11 +8,13 @@ use std::io;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use freestone_frontend::types::Type;
+
 use crate::answer::{Answer, Side};
 use crate::compare::{self, Difference, Strictness};
 use crate::corpus::is_ordered;
 use crate::generate::signatures::Signatures;
-use crate::generate::{Case, Generator, Table, Tree};
+use crate::generate::{Case, Generator, Table, Tree, usual_settings};
 use crate::shrink::{Least, shrink};
 
 /// Statements that are asked over the same tables.
@@ -34,8 +36,12 @@ pub struct Rules {
     pub most: usize,
     /// Whether statements that change data are asked, too.
     pub changes: bool,
+    /// Whether changes stay, so that later statements see them.
+    pub kept: bool,
     /// Whether tables are plain ones, not temporary.
     pub permanent: bool,
+    /// Whether messages of errors count.
+    pub messages: bool,
 }
 
 /// The counts of a contest.
@@ -141,11 +147,15 @@ impl<'a> Contest<'a> {
     }
 
     fn ask(&self, case: &Case, theirs: &mut dyn Side, ours: &mut dyn Side) -> io::Result<()> {
-        let settings = case.settings.clone();
+        let columns = case.tables.iter().flat_map(|table| &table.columns);
+        let mut types = columns.map(|(_, ty)| ty);
         let mut sides = Sides {
             theirs,
             ours,
-            settings,
+            settings: case.settings.clone(),
+            char: types.any(|ty| matches!(ty, Type::Char(_))),
+            messages: self.rules.messages,
+            kept: self.rules.kept,
         };
         sides.set_up(&case.tables)?;
         let texts: Vec<String> = case.statements.iter().map(Tree::to_string).collect();
@@ -165,20 +175,25 @@ impl<'a> Contest<'a> {
                 }
                 _ => {}
             }
-            let Some(difference) = compare::difference(theirs, ours, strictness(&texts[at])) else {
+            let how = strictness(&texts[at], self.rules.messages);
+            let judged = compare::judged(&texts[at], sides.char, theirs, ours, how);
+            let Some((difference, reason)) = judged else {
                 continue;
             };
-            if compare::wanted(&texts[at], &difference).is_some() {
+            // What follows a change that only one side made, or made otherwise, says nothing.
+            let parted = sides.kept && target(&texts[at]).is_some();
+            if reason.is_some() {
                 counts.wanted.fetch_add(1, Ordering::Relaxed);
-                continue;
-            }
-            if compare::may_be_unneeded(&difference) && self.known(&difference) {
+            } else if compare::may_be_unneeded(&difference) && self.known(&difference) {
                 counts.unneeded.fetch_add(1, Ordering::Relaxed);
-                continue;
+            } else {
+                again.push((at, difference));
             }
-            again.push((at, difference));
+            if parted {
+                break;
+            }
         }
-        let mut changed = false;
+        let mut changed = std::mem::replace(&mut sides.kept, false);
         for (at, difference) in again {
             if changed {
                 sides.set_up(&case.tables)?;
@@ -222,6 +237,17 @@ impl<'a> Contest<'a> {
             counts.differing.fetch_add(1, Ordering::Relaxed);
             return Ok(false);
         }
+        if self.rules.kept {
+            let text = case.statements[at].to_string();
+            if sides
+                .differing(std::slice::from_ref(&text), difference)?
+                .is_none()
+            {
+                counts.differing.fetch_add(1, Ordering::Relaxed);
+                self.report_history(case, at, difference, sides)?;
+                return Ok(true);
+            }
+        }
         let mut least = Least {
             tables: case.tables.clone(),
             statement: case.statements[at].clone(),
@@ -243,9 +269,13 @@ impl<'a> Contest<'a> {
         if let Some(error) = failed {
             return Err(error);
         }
+        let given = sides.settings.clone();
+        sides.forget_settings(&least, difference)?;
         let statement = least.statement.to_string();
+        let used = std::mem::replace(&mut sides.settings, given);
         if maybe {
-            if compare::is_unneeded(&statement) {
+            let rows = least.tables.iter().all(|table| !table.rows.is_empty());
+            if compare::is_unneeded(&statement, rows) {
                 count(&self.unneeded, rough);
                 counts.unneeded.fetch_add(1, Ordering::Relaxed);
                 return Ok(true);
@@ -263,19 +293,56 @@ impl<'a> Contest<'a> {
         if by_shape && count(&self.seen, shape.clone()) > 1 {
             return Ok(true);
         }
+        let given = std::mem::replace(&mut sides.settings, used);
         sides.set_up(&least.tables)?;
         let answers = sides.ask(std::slice::from_ref(&statement))?;
         if let Some((theirs, ours)) = answers.into_iter().next() {
             let tables = least.tables.iter().flat_map(Table::setup);
             (self.report)(&Kind {
                 fingerprint: shape,
-                setup: case.settings.iter().cloned().chain(tables).collect(),
+                setup: sides.settings.iter().cloned().chain(tables).collect(),
                 statement,
                 theirs,
                 ours,
             });
         }
+        sides.settings = given;
         Ok(true)
+    }
+
+    /// Reports a difference that needs the changes before it.
+    fn report_history(
+        &self,
+        case: &Case,
+        at: usize,
+        difference: &Difference,
+        sides: &mut Sides<'_>,
+    ) -> io::Result<()> {
+        let fingerprint = format!("(after changes) {}", difference.fingerprint());
+        if count(&self.seen, fingerprint.clone()) > 1 {
+            return Ok(());
+        }
+        sides.set_up(&case.tables)?;
+        sides.kept = true;
+        let texts = case.statements.iter().take(at + 1).map(Tree::to_string);
+        let mut texts: Vec<String> = texts.collect();
+        let statement = texts.pop().unwrap_or_default();
+        texts.retain(|text| target(text).is_some());
+        sides.ask(&texts)?;
+        let answers = sides.ask(std::slice::from_ref(&statement))?;
+        sides.kept = false;
+        if let Some((theirs, ours)) = answers.into_iter().next() {
+            let setup = sides.settings.iter().cloned();
+            let setup = setup.chain(case.tables.iter().flat_map(Table::setup));
+            (self.report)(&Kind {
+                fingerprint,
+                setup: setup.chain(texts).collect(),
+                statement,
+                theirs,
+                ours,
+            });
+        }
+        Ok(())
     }
 
     /// The most frequent errors of both sides.
@@ -307,7 +374,7 @@ fn count(counts: &Mutex<HashMap<String, usize>>, key: String) -> usize {
 
 /// How the answers to a generated statement are compared: its ORDER BY, if it has one, is over
 /// all its columns.
-pub fn strictness(statement: &str) -> Strictness {
+pub fn strictness(statement: &str, messages: bool) -> Strictness {
     let words = [
         "DISTINCT",
         "UNION",
@@ -331,6 +398,7 @@ pub fn strictness(statement: &str) -> Strictness {
         ordered: is_ordered(statement),
         columns: true,
         by_value: words.iter().any(|word| statement.contains(word)),
+        messages,
     }
 }
 
@@ -357,6 +425,12 @@ struct Sides<'a> {
     ours: &'a mut dyn Side,
     /// Statements that set the sessions up.
     settings: Vec<String>,
+    /// Whether a table has a column of the type CHAR.
+    char: bool,
+    /// Whether messages of errors count.
+    messages: bool,
+    /// Whether changes stay.
+    kept: bool,
 }
 
 impl Sides<'_> {
@@ -378,7 +452,10 @@ impl Sides<'_> {
     /// Answers of both sides. What a statement changes is seen within its transaction, and
     /// taken back.
     fn ask(&mut self, statements: &[String]) -> io::Result<Vec<(Answer, Answer)>> {
-        let scripts: Vec<Vec<String>> = statements.iter().map(|text| script(text)).collect();
+        let scripts: Vec<Vec<String>> = statements
+            .iter()
+            .map(|text| script(text, self.kept))
+            .collect();
         let all = scripts.concat();
         let mut theirs = self.theirs.ask(&all)?.into_iter();
         let mut ours = self.ours.ask(&all)?.into_iter();
@@ -391,16 +468,29 @@ impl Sides<'_> {
         Ok(answers)
     }
 
+    /// Takes the usual settings, if the difference stays.
+    fn forget_settings(&mut self, least: &Least, like: &Difference) -> io::Result<()> {
+        let given = std::mem::replace(&mut self.settings, usual_settings());
+        self.set_up(&least.tables)?;
+        let text = least.statement.to_string();
+        if self.differing(std::slice::from_ref(&text), like)?.is_none() {
+            self.settings = given;
+        }
+        Ok(())
+    }
+
     /// The first of some statements that differs in the same way.
     fn differing(&mut self, texts: &[String], like: &Difference) -> io::Result<Option<usize>> {
         let answers = self.ask(texts)?;
+        let (char, messages) = (self.char, self.messages);
         let found = answers
             .iter()
             .zip(texts)
             .position(|((theirs, ours), text)| {
-                let difference = compare::difference(theirs, ours, strictness(text));
-                difference.is_some_and(|difference| {
-                    difference.is_like(like) && compare::wanted(text, &difference).is_none()
+                let how = strictness(text, messages);
+                let judged = compare::judged(text, char, theirs, ours, how);
+                judged.is_some_and(|(difference, reason)| {
+                    difference.is_like(like) && reason.is_none()
                 })
             });
         Ok(found)
@@ -422,13 +512,17 @@ fn target(statement: &str) -> Option<&str> {
 }
 
 /// The statements that show what a statement does: itself, if it changes nothing.
-fn script(statement: &str) -> Vec<String> {
+fn script(statement: &str, kept: bool) -> Vec<String> {
+    let [begin, end] = match kept {
+        true => ["SELECT 'begin'", "SELECT 'end'"],
+        false => ["BEGIN", "ROLLBACK"],
+    };
     match target(statement) {
         Some(table) => vec![
-            "BEGIN".to_owned(),
+            begin.to_owned(),
             statement.to_owned(),
             format!("SELECT * FROM {table}"),
-            "ROLLBACK".to_owned(),
+            end.to_owned(),
         ],
         None => vec![statement.to_owned()],
     }
@@ -468,7 +562,8 @@ mod tests {
         ] {
             assert_eq!(target(statement), table, "{statement}");
         }
-        assert_eq!(script("DELETE FROM t0").len(), 4);
+        assert_eq!(script("DELETE FROM t0", false)[3], "ROLLBACK");
+        assert_ne!(script("DELETE FROM t0", true)[3], "ROLLBACK");
         let row = |text: &str| Answer {
             columns: None,
             rows: Ok(vec![vec![Some(text.to_owned())]]),

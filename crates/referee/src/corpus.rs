@@ -286,6 +286,7 @@ pub fn check(file: &Path, side: &mut dyn Side) -> io::Result<(usize, Vec<Miss>)>
             ordered: is_ordered(&one.statement),
             columns: true,
             by_value: false,
+            messages: false,
         };
         let Some(difference) = compare::difference(&one.answer, &ours, how) else {
             continue;

@@ -67,6 +67,8 @@ impl Catalog for Tables {
 pub struct Front {
     tables: Tables,
     session: Session,
+    /// Whether plans of queries are rewritten before they run.
+    rewrites: bool,
 }
 
 impl Default for Front {
@@ -80,6 +82,7 @@ impl Default for Front {
         Self {
             tables: Tables::default(),
             session,
+            rewrites: false,
         }
     }
 }
@@ -94,7 +97,10 @@ impl Side for Front {
     }
 
     fn reset(&mut self) -> io::Result<()> {
-        *self = Self::default();
+        *self = Self {
+            rewrites: self.rewrites,
+            ..Self::default()
+        };
         Ok(())
     }
 }
@@ -174,6 +180,15 @@ impl Front {
         Ok(rows)
     }
 
+    /// The front with its plans rewritten, sub-queries being joins: it must answer as the front
+    /// without.
+    pub fn rewritten() -> Self {
+        Self {
+            rewrites: true,
+            ..Self::default()
+        }
+    }
+
     fn answer(&mut self, text: &str) -> Answer {
         let statements = match syntax::statements(text) {
             Ok(statements) => statements,
@@ -204,9 +219,14 @@ impl Front {
                     ty => ty.to_string(),
                 };
                 let columns = columns.map(|column| (column.name.clone(), shown(&column.ty)));
+                let columns = columns.collect();
+                let plan = match self.rewrites {
+                    true => rewrite::unnest(bound.plan),
+                    false => bound.plan,
+                };
                 Ok(Answer {
-                    columns: Some(columns.collect()),
-                    rows: Ok(self.texts(&bound.plan)?),
+                    columns: Some(columns),
+                    rows: Ok(self.texts(&plan)?),
                     done: None,
                 })
             }

@@ -23,9 +23,12 @@ referee coverage [--record]
     which functions, operators and clauses of PostgreSQL's documentation the corpus has;
     --record asks PostgreSQL for its catalogue and writes it down
 referee generate [--statements N] [--seed S] [--chapter NAME] [--jobs N] [--most N]
-                 [--changes] [--permanent] [side]
+                 [--changes | --kept] [--permanent] [--messages] [--rewrites | side]
     asks random statements of both sides and reports each kind of difference once;
-    --changes: INSERT, UPDATE, DELETE and MERGE, too; --permanent: tables are not temporary
+    --changes: INSERT, UPDATE, DELETE and MERGE, too, each taken back; --kept: each stays;
+    --permanent: tables are not temporary;
+    --messages: messages of errors count, too;
+    --rewrites: both sides are the front, with plans as bound and rewritten
 referee laws [--statements N] [--seed S] [side]
     asks random statements of one side that must agree with each other
 referee show [--statements N] [--seed S] [--chapter NAME]
@@ -37,7 +40,8 @@ referee plan-time [--runs N]
 referee ask [side]
     answers the statements of standard input
 
-side: --front (default), --freestone HOST PORT, --theirs (PostgreSQL)
+side: --front (default), --rewritten (the front with its plans rewritten),
+      --freestone HOST PORT, --theirs (PostgreSQL)
 Freestone's server: --user NAME, --database NAME (both default to postgres)
 PostgreSQL: --postgres HOST PORT (default: PGHOST and PGPORT), PGUSER, PGDATABASE";
 
@@ -95,6 +99,7 @@ impl Options {
         }
         Ok(match self.server("--freestone") {
             Some(server) => Box::new(Wire::connect(&server)?),
+            None if self.flag("--rewritten") => Box::new(Front::rewritten()),
             None => Box::new(Front::default()),
         })
     }
@@ -277,8 +282,10 @@ fn generate(options: &Options) -> io::Result<bool> {
         seed: options.number("--seed", 1) as u64,
         chapter: options.after("--chapter", 1).map(str::to_owned),
         most: options.number("--most", 300),
-        changes: options.flag("--changes"),
+        changes: options.flag("--changes") || options.flag("--kept"),
+        kept: options.flag("--kept"),
         permanent: options.flag("--permanent"),
+        messages: options.flag("--messages"),
     };
     let started = std::time::Instant::now();
     let report = |kind: &Kind| {
@@ -293,13 +300,17 @@ fn generate(options: &Options) -> io::Result<bool> {
     let contest = Contest::new(rules, &report);
     let signatures = Signatures::read();
     let work = || {
+        if options.flag("--rewrites") {
+            let (mut theirs, mut ours) = (Front::default(), Front::rewritten());
+            return contest.work(&mut theirs, &mut ours, &signatures);
+        }
         let mut theirs = options.postgres()?;
         let mut ours = options.ours()?;
         contest.work(&mut theirs, ours.as_mut(), &signatures)
     };
     std::thread::scope(|scope| {
         let mut workers = Vec::new();
-        for _ in 0..options.number("--jobs", 2).max(1) {
+        for _ in 0..options.number("--jobs", 3).max(1) {
             let worker = std::thread::Builder::new().stack_size(1 << 30);
             workers.push(worker.spawn_scoped(scope, work)?);
         }

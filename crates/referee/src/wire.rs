@@ -321,9 +321,10 @@ fn push_statement(out: &mut Vec<u8>, statement: &str) {
     push_text(&mut parse, statement.trim().trim_end_matches(';'));
     parse.extend([0, 0]);
     push_message(out, b'P', &parse);
-    // An empty portal of the empty statement: no parameters, and all columns as text.
+    // The statement is described, not the portal, whose types have what planning found out.
+    push_message(out, b'D', b"S\0");
+    // The portal and the statement without names: no parameters, and all columns as text.
     push_message(out, b'B', &[0, 0, 0, 0, 0, 0, 0, 0]);
-    push_message(out, b'D', b"P\0");
     push_message(out, b'E', &[0, 0, 0, 0, 0]);
     push_message(out, b'S', &[]);
 }
@@ -417,7 +418,7 @@ mod tests {
     fn each_message_tells_its_length() {
         let mut out = Vec::new();
         push_statement(&mut out, " SELECT 1; ");
-        let parse = b"P\0\0\0\x10\0SELECT 1\0\0\0B";
+        let parse = b"P\0\0\0\x10\0SELECT 1\0\0\0D";
         assert_eq!(out.get(..parse.len()), Some(parse.as_slice()));
         assert!(out.ends_with(b"S\0\0\0\x04"));
     }

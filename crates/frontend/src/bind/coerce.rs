@@ -7,9 +7,11 @@ use arrow_array::ArrayRef;
 use super::Binder;
 use crate::error::{Error, Result};
 use crate::evaluate::fold::is_small;
-use crate::functions::kernel::{Call, Column as Values};
+use crate::functions::kernel::{Call, Column as Values, Kernel, repeated};
 use crate::functions::objects::object_cast;
-use crate::functions::{Cast, Context, Scalar, Volatility, cast_between, catalogue, common_type};
+use crate::functions::{
+    Cast, Context, Scalar, Volatility, cast_between, catalogue, common_type, scalar,
+};
 use crate::plan::{Expr, ExprKind, Plan};
 use crate::types::{Category, Type};
 
@@ -102,10 +104,14 @@ impl Binder<'_> {
                 ..cast
             })
         } else if base == target {
-            catalogue().cast_of(&base, &target).cloned().or(Some(Cast {
+            let known = catalogue().cast_of(&base, &target).cloned();
+            // Modifiers of elements and fields change values: a length, or digits.
+            let nested = matches!(from, Type::Array(_) | Type::Record(_)) && from != to;
+            let known = known.or_else(|| nested.then(|| cast_between(from, to)).flatten());
+            Some(Cast {
                 context: Context::Implicit,
-                function: None,
-            }))
+                function: known.and_then(|cast| cast.function),
+            })
         } else {
             cast_between(&base, &target)
         };
@@ -128,6 +134,14 @@ impl Binder<'_> {
 
     fn cast_by(&mut self, mut expr: Expr, to: &Type, cast: Cast) -> Result<Expr> {
         let Some(function) = cast.function else {
+            // A call reads the modifiers of its result type, such as the length of a VARCHAR.
+            if matches!(expr.kind, ExprKind::Call { .. }) && expr.ty != expr.ty.base() {
+                return Ok(Expr::call(
+                    relabelling(&expr.ty, to),
+                    vec![expr],
+                    to.clone(),
+                ));
+            }
             expr.ty = to.clone();
             return Ok(expr);
         };
@@ -370,6 +384,15 @@ impl Binder<'_> {
             .map(|value| self.coerce(value, &common, Coercion::Implicit))
             .collect()
     }
+}
+
+/// A cast that leaves values as they are.
+fn relabelling(from: &Type, to: &Type) -> Arc<Scalar> {
+    let kernel: Kernel = Arc::new(|call, columns| match columns {
+        [only] => Ok(repeated(only.array.clone(), call.rows)),
+        _ => Err(Error::internal("a cast has one argument")),
+    });
+    Arc::new(scalar("cast", &[from.base()], to.clone(), kernel))
 }
 
 /// Whether a literal of a date or time is one of the words for the moment.

@@ -314,9 +314,15 @@ pub(super) fn regroup(expr: &mut Expr, keys: &[(Column, Expr)]) {
         *expr = column.reference();
         return;
     }
-    // A cast that leaves values as they are has changed the type and nothing else.
+    // A cast that leaves values as they are has changed the type and nothing else. Calls whose
+    // types have other modifiers are other calls.
+    let same_call = |key: &Expr| {
+        !matches!(key.kind, ExprKind::Call { .. })
+            || key.ty == key.ty.base() && expr.ty == expr.ty.base()
+    };
     let relabelled = keys.iter().find(|(_, key)| {
         key.ty != expr.ty
+            && same_call(key)
             && key.ty.arrow() == expr.ty.arrow()
             && std::mem::discriminant(&key.kind) == std::mem::discriminant(&expr.kind)
             && Expr::new(expr.kind.clone(), key.ty.clone()) == *key

@@ -359,7 +359,8 @@ fn same_scale(arguments: &mut [Expr]) {
     let (Some(value), Type::Numeric(Some(digits))) = (literal.literal(), &literal.ty) else {
         return;
     };
-    if wanted.scale < digits.scale {
+    // NULL has no digits.
+    if literal.is_literal_null() || wanted.scale < digits.scale {
         return;
     }
     let more = u32::from(wanted.scale - digits.scale);

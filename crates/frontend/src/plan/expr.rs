@@ -261,7 +261,8 @@ impl Expr {
 }
 
 impl PartialEq for Expr {
-    /// Whether both are written alike. Sub-queries are if they are copies of one.
+    /// Whether both are written alike. Sub-queries are if they are copies of one, and casts if
+    /// they lead from one type to one type.
     fn eq(&self, other: &Self) -> bool {
         use ExprKind as K;
         self.ty == other.ty
@@ -279,7 +280,7 @@ impl PartialEq for Expr {
                         function: g,
                         arguments: b,
                     },
-                ) => Arc::ptr_eq(f, g) && a == b,
+                ) => (Arc::ptr_eq(f, g) || f.name == "cast" && g.name == "cast") && a == b,
                 (K::And(a), K::And(b)) | (K::Or(a), K::Or(b)) => a == b,
                 (K::Coalesce(a), K::Coalesce(b))
                 | (K::Array(a), K::Array(b))

@@ -143,7 +143,9 @@ impl Generator<'_> {
         let head = head.to_string();
         let (name, list) = head.split_once('(')?;
         let all_sortable = callable.arguments.iter().all(sortable);
-        let distinct = all_sortable && arguments.len() == 1 && self.random.percent(15);
+        // A sub-query is the same value in DISTINCT and ORDER BY only to PostgreSQL.
+        let queries = arguments.iter().any(|argument| argument.contains("SELECT"));
+        let distinct = all_sortable && !queries && arguments.len() == 1 && self.random.percent(15);
         let ordered = ORDERED.contains(&name);
         let order = match ordered || all_sortable && !distinct && self.random.percent(5) {
             true => {
@@ -253,7 +255,18 @@ impl Generator<'_> {
         };
         let number_key = self.random.percent(20);
         let of = match number_key {
-            true => self.one_of(&[Type::Int4, Type::Numeric(None), Type::Date]),
+            true => self.one_of(&[
+                Type::Int4,
+                Type::Numeric(None),
+                Type::Date,
+                Type::Int8,
+                Type::Int2,
+                Type::Float8,
+                Type::Timestamp(None),
+                Type::TimestampTz(None),
+                Type::Interval,
+                Type::Time(None),
+            ]),
             false => self.sortable_type(),
         };
         let key = Tree::list("", 1, self.inner(std::slice::from_ref(&of), true));
@@ -266,25 +279,50 @@ impl Generator<'_> {
         };
         let order = tree!(Sort::Plain; " ORDER BY ", key, direction, rest.clone());
         let distance = match (units, &of) {
-            ("RANGE", Type::Int4 | Type::Numeric(_)) if rest.is_empty() => {
-                Some(self.random.word(&["1", "2", "0"]))
+            ("RANGE", Type::Int2 | Type::Int4 | Type::Int8) if rest.is_empty() => {
+                Some(self.random.word(&["1", "2", "0", "(1 + 1)"]))
             }
-            ("RANGE", Type::Date) if rest.is_empty() => Some("interval '1 month'"),
+            ("RANGE", Type::Numeric(_) | Type::Float8) if rest.is_empty() => {
+                Some(self.random.word(&["1", "0.5", "0", "2.25"]))
+            }
+            (
+                "RANGE",
+                Type::Date
+                | Type::Timestamp(_)
+                | Type::TimestampTz(_)
+                | Type::Interval
+                | Type::Time(_),
+            ) if rest.is_empty() => Some(self.random.word(&[
+                "interval '1 month'",
+                "interval '1 day'",
+                "interval '90 minutes'",
+                "'1 day 1 hour'",
+            ])),
             ("RANGE", _) => None,
             _ => Some(self.random.word(&["1", "2", "0"])),
         };
         let frame = match units.is_empty() {
             true => Tree::nothing(),
             false => {
-                let start = match (self.random.below(3), distance) {
+                let start = match (self.random.below(4), distance) {
                     (0, Some(distance)) => format!("{distance} PRECEDING"),
+                    (3, Some(distance)) => format!("{distance} FOLLOWING"),
                     (1, _) => "CURRENT ROW".to_owned(),
                     _ => "UNBOUNDED PRECEDING".to_owned(),
                 };
-                let end = match (self.random.below(3), distance) {
+                let end = match (self.random.below(4), distance) {
                     (0, Some(distance)) => format!("{distance} FOLLOWING"),
+                    (3, Some(distance)) if start.ends_with("PRECEDING") => {
+                        format!("{distance} PRECEDING")
+                    }
                     (1, _) => "UNBOUNDED FOLLOWING".to_owned(),
-                    _ => "CURRENT ROW".to_owned(),
+                    (_, Some(distance)) if start.ends_with("FOLLOWING") => {
+                        format!("{distance} FOLLOWING")
+                    }
+                    (_, None) | (2.., _) if !start.ends_with("FOLLOWING") => {
+                        "CURRENT ROW".to_owned()
+                    }
+                    _ => "UNBOUNDED FOLLOWING".to_owned(),
                 };
                 let exclude = self.random.word(&[
                     "",

@@ -58,6 +58,9 @@ impl Generator<'_> {
                 }
             };
         }
+        if self.random.percent(8) {
+            return self.nested_join(left, relations);
+        }
         let (right, relation) = self.source(&[]);
         let word = self.random.word(&[
             "JOIN",
@@ -106,6 +109,17 @@ impl Generator<'_> {
         };
         relations.push(new);
         tree
+    }
+
+    /// A join with a join within parentheses.
+    fn nested_join(&mut self, left: Tree, relations: &mut Vec<Relation>) -> Tree {
+        let (first, relation) = self.source(&[]);
+        let mut inner = vec![relation];
+        let right = self.join(first, &mut inner, &[]);
+        let word = self.random.word(&["JOIN", "LEFT JOIN", "RIGHT JOIN"]);
+        relations.extend(inner);
+        let condition = self.over(relations.clone(), Self::condition);
+        tree!(Sort::Plain; left, " ", word, " (", right, ") ON ", condition)
     }
 
     /// An equality between two sides, which FULL JOIN needs.
@@ -169,6 +183,18 @@ impl Generator<'_> {
                 columns: table.columns.clone(),
                 unique: table.numbered.then(|| "id".to_owned()),
             };
+            if self.random.percent(5) {
+                let names = (0..relation.columns.len()).map(|at| format!("x{at}"));
+                let list = names.clone().collect::<Vec<_>>().join(", ");
+                let types = relation.columns.iter().map(|(_, ty)| ty.clone());
+                let renamed = Relation {
+                    columns: names.zip(types).collect(),
+                    unique: table.numbered.then(|| "x0".to_owned()),
+                    ..relation
+                };
+                let text = format!("{} AS {name} ({list})", table.name);
+                return (tree!(Sort::Plain; text), renamed);
+            }
             return (
                 tree!(Sort::Plain; format!("{} AS {name}", table.name)),
                 relation,
@@ -203,6 +229,18 @@ impl Generator<'_> {
                 tree!(Sort::Plain; "(", query, format!(") AS {name}")),
                 relation,
             );
+        }
+        if self.random.percent(45) {
+            // Arguments read what stands before, as those of LATERAL do.
+            self.scopes.push(Scope {
+                relations: before.to_vec(),
+                ..Scope::default()
+            });
+            let rows = self.rows_function(name.clone());
+            self.scopes.pop();
+            if let Some(rows) = rows {
+                return rows;
+            }
         }
         match self.random.below(4) {
             0 => {

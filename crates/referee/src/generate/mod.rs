@@ -15,6 +15,7 @@
 //! | `scope` | columns in sight |
 //! | `expr`, `calls`, `special` | expressions |
 //! | `query`, `from` | queries |
+//! | `rows` | functions that give rows |
 //! | `changes` | INSERT, UPDATE, DELETE, MERGE |
 //! | `law` | queries with conditions, for laws |
 //!
@@ -27,6 +28,7 @@ mod expr;
 mod from;
 pub mod law;
 mod query;
+mod rows;
 mod schema;
 mod scope;
 mod settings;
@@ -36,6 +38,7 @@ pub mod tree;
 mod values;
 
 pub use schema::Table;
+pub use settings::usual_settings;
 pub use tree::Tree;
 
 use crate::random::Random;
@@ -71,6 +74,10 @@ pub struct Generator<'a> {
     local_aggregates: bool,
     /// Whether only columns of the innermost query are in sight.
     local: bool,
+    /// Whether the SELECT drawn last has an ORDER BY.
+    ordered: bool,
+    /// Whether the columns of the next sub-query are called by their names.
+    named: bool,
     /// A chapter that is drawn more often.
     focus: Option<&'a str>,
     /// Whether statements that change data are drawn.
@@ -92,6 +99,8 @@ impl<'a> Generator<'a> {
             budget: 0,
             local_aggregates: false,
             local: false,
+            ordered: false,
+            named: false,
             focus: None,
             changes: false,
             permanent: None,

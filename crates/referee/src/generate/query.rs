@@ -24,8 +24,16 @@ impl Generator<'_> {
     /// matters.
     pub(super) fn subquery(&mut self, types: &[Type], ordered: bool) -> Tree {
         self.spend();
+        let known = self.ctes.len();
+        let named = std::mem::take(&mut self.named);
+        let with = match self.budget > 2 && self.chance(4, "with-queries") {
+            true => self.with(),
+            false => Tree::nothing(),
+        };
+        self.named = named;
         let body = self.body(types, ordered, false);
-        tree!(Sort::Query(types.to_vec()); body)
+        self.ctes.truncate(known);
+        tree!(Sort::Query(types.to_vec()); with, body)
     }
 
     /// A sub-query that gives one row at most.
@@ -34,7 +42,10 @@ impl Generator<'_> {
         let sort = Sort::Query(types.to_vec());
         if sortable(ty) && self.random.percent(50) {
             let inner = self.select(types, false);
-            return tree!(sort; inner, " ORDER BY 1 LIMIT 1");
+            return match std::mem::take(&mut self.ordered) {
+                true => tree!(sort; "SELECT * FROM (", inner, ") AS z ORDER BY 1 LIMIT 1"),
+                false => tree!(sort; inner, " ORDER BY 1 LIMIT 1"),
+            };
         }
         // One group, and so one row.
         let (from, relations) = self.from();
@@ -67,6 +78,7 @@ impl Generator<'_> {
     pub(super) fn named_query(&mut self) -> (Tree, Vec<(String, Type)>) {
         let many = 1 + self.random.below(3);
         let types: Vec<Type> = (0..many).map(|_| self.wanted_type()).collect();
+        self.named = true;
         let query = self.subquery(&types, false);
         let names = (0..types.len()).map(|at| format!("c{at}"));
         (query, names.zip(types).collect())
@@ -90,11 +102,19 @@ impl Generator<'_> {
                 });
                 continue;
             }
-            let (query, columns) = self.named_query();
+            let (query, mut columns) = self.named_query();
             let word = self
                 .random
                 .word(&["", "", "MATERIALIZED ", "NOT MATERIALIZED "]);
-            items.push(tree!(Sort::Plain; format!("{name} AS {word}("), query, ")"));
+            let mut list = String::new();
+            if self.random.percent(25) {
+                for (at, (column, _)) in columns.iter_mut().enumerate() {
+                    *column = format!("k{at}");
+                }
+                let names: Vec<&str> = columns.iter().map(|(name, _)| name.as_str()).collect();
+                list = format!(" ({})", names.join(", "));
+            }
+            items.push(tree!(Sort::Plain; format!("{name}{list} AS {word}("), query, ")"));
             let unique = None;
             self.ctes.push(Relation {
                 name,
@@ -107,7 +127,8 @@ impl Generator<'_> {
     }
 
     fn recursion(&mut self, name: &str) -> (Tree, Vec<(String, Type)>) {
-        let other = self.sortable_type();
+        // A type without modifiers, which the recursion could change.
+        let other = self.sortable_type().base();
         let word = self.random.word(&["UNION ALL", "UNION"]);
         let most = 2 + self.random.below(3);
         let first = self.constant(&other);
@@ -138,10 +159,18 @@ impl Generator<'_> {
     /// SELECTs with set operations, an order and a limit.
     fn body(&mut self, types: &[Type], ordered: bool, top: bool) -> Tree {
         let all_sortable = types.iter().all(sortable);
-        let mut body = self.select(types, top);
-        let mut set = false;
+        self.ordered = false;
+        // VALUES gives no names.
+        let named = std::mem::take(&mut self.named);
+        let mut body = match !named && self.random.percent(3) {
+            true => self.values(types),
+            false => self.select(types, top),
+        };
+        if self.ordered {
+            self.ordered = false;
+            return body;
+        }
         while all_sortable && self.budget > 0 && self.chance(9, "set-operations") {
-            set = true;
             let word = self.random.word(&[
                 "UNION",
                 "UNION ALL",
@@ -150,13 +179,28 @@ impl Generator<'_> {
                 "EXCEPT",
                 "EXCEPT ALL",
             ]);
-            let right = self.select(types, false);
-            body = match self.random.percent(20) {
-                true => tree!(Sort::Query(types.to_vec()); "(", body, ") ", word, " (", right, ")"),
-                false => tree!(Sort::Query(types.to_vec()); body, " ", word, " ", right),
+            let sort = Sort::Query(types.to_vec());
+            let (open, close) = match self.random.percent(30) {
+                true => ("(", ")"),
+                false => ("", ""),
             };
+            let right = match self.random.below(20) {
+                0 => self.values(types),
+                // Operations within operations, with an order and a limit of their own.
+                1..=3 => {
+                    let inner = self.body(types, false, false);
+                    tree!(Sort::Plain; "(", inner, ")")
+                }
+                _ => {
+                    let inner = self.select(types, false);
+                    match std::mem::take(&mut self.ordered) {
+                        true => tree!(Sort::Plain; "(", inner, ")"),
+                        false => tree!(Sort::Plain; open, inner, close),
+                    }
+                }
+            };
+            body = tree!(sort; open, body, close, " ", word, " ", right);
         }
-        let _ = set;
         let wants_limit = self.chance(10, "order-limit");
         if !all_sortable || !(ordered || wants_limit || self.random.percent(20)) {
             return body;
@@ -179,6 +223,10 @@ impl Generator<'_> {
                     format!(" FETCH FIRST {limit} ROWS ONLY"),
                     format!(" OFFSET {offset} ROWS FETCH NEXT {limit} ROWS WITH TIES"),
                     " LIMIT ALL".to_owned(),
+                    " LIMIT NULL OFFSET NULL".to_owned(),
+                    " FETCH FIRST ROW ONLY".to_owned(),
+                    format!(" LIMIT (SELECT {limit}) OFFSET {offset} + 1"),
+                    format!(" FETCH FIRST ({limit} + 1) ROWS WITH TIES"),
                 ];
                 self.random.pick(&words).cloned().unwrap_or_default()
             }
@@ -186,6 +234,19 @@ impl Generator<'_> {
         let sort = if ordered { Sort::Plain } else { Sort::Optional };
         let order = tree!(sort; format!(" ORDER BY {keys}{limit}"));
         tree!(Sort::Plain; body, order)
+    }
+
+    /// `VALUES (…), (…)`.
+    fn values(&mut self, types: &[Type]) -> Tree {
+        let many = 1 + self.random.below(3);
+        let mut rows = Vec::new();
+        for _ in 0..many {
+            let items = types.iter().map(|ty| self.leaf(ty)).collect();
+            let items = Tree::list(", ", types.len(), items);
+            rows.push(tree!(Sort::Plain; "(", items, ")"));
+        }
+        let rows = Tree::list(", ", 1, rows);
+        tree!(Sort::Query(types.to_vec()); "VALUES ", rows)
     }
 
     pub(super) fn where_clause(&mut self) -> Tree {
@@ -217,8 +278,15 @@ impl Generator<'_> {
             }
         };
         let mut items = Vec::new();
+        let mut rows = false;
         for (at, ty) in types.iter().enumerate() {
-            let value = self.expr(ty);
+            let value = match grouped || !self.random.percent(2) {
+                true => self.expr(ty),
+                false => {
+                    rows = true;
+                    self.rows_of(ty)
+                }
+            };
             let name = match top && self.random.percent(50) {
                 true => String::new(),
                 false => format!(" AS c{at}"),
@@ -231,14 +299,42 @@ impl Generator<'_> {
             false => Tree::nothing(),
         };
         let unique = scope.unique().filter(|unique| !unique.is_empty());
+        let plain = distinct.to_string().is_empty() && !rows;
+        // An order by an expression, and by all columns where it is the same.
+        let order = match all_sortable && plain && self.budget > 0 && self.random.percent(5) {
+            true => {
+                let ty = self.sortable_type();
+                let key = self.expr(&ty);
+                let direction = self.random.word(&["", " DESC", " NULLS FIRST"]);
+                let rest: Vec<String> = (1..=types.len()).map(|at| at.to_string()).collect();
+                let rest = rest.join(", ");
+                let limit = self.random.word(&["", "", " LIMIT 2", " OFFSET 1"]);
+                Some(tree!(Sort::Plain; " ORDER BY ", key, direction, ", ", rest, limit))
+            }
+            false => None,
+        };
         self.scopes.pop();
+        let windows = match self.random.percent(3) && !grouped {
+            true => tree!(Sort::Optional; " WINDOW wz AS (PARTITION BY 1)"),
+            false => Tree::nothing(),
+        };
         let least = if top { 1 } else { types.len() };
+        let least = if order.is_some() { types.len() } else { least };
         let items = Tree::list(", ", least, items);
-        let select =
-            tree!(sort.clone(); "SELECT ", distinct, items, from, condition, group, having);
+        let mut select = tree!(
+            sort.clone();
+            "SELECT ", distinct, items, from, condition, group, having, windows
+        );
+        self.ordered = order.is_some();
+        if let Some(order) = order {
+            select.parts.push(super::tree::Part::Node(order));
+            return select;
+        }
         // DISTINCT ON keeps the first row of an order, which must be total.
         match (unique, grouped, all_sortable && self.random.percent(5)) {
-            (Some(unique), false, true) if !select.to_string().starts_with("SELECT DISTINCT") => {
+            (Some(unique), false, true)
+                if plain && !select.to_string().starts_with("SELECT DISTINCT") =>
+            {
                 self.distinct_on(select, &scope, &unique)
             }
             _ => select,

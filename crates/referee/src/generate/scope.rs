@@ -68,7 +68,17 @@ impl Generator<'_> {
             false => scopes.checked_sub(1)?,
         };
         let leaves = self.scopes.get(at)?.leaves();
-        let fitting: Vec<_> = leaves.into_iter().filter(|(_, of)| of == ty).collect();
+        // A group's key that is no column is known in its own query only.
+        let known = |text: &str| {
+            !outer
+                || text
+                    .chars()
+                    .all(|c| c.is_alphanumeric() || c == '.' || c == '_')
+        };
+        let fitting: Vec<_> = leaves
+            .into_iter()
+            .filter(|(text, of)| of == ty && known(text))
+            .collect();
         self.random.pick(&fitting).map(|(text, _)| text.clone())
     }
 

@@ -34,6 +34,15 @@ pub(super) fn settings(random: &mut Random) -> Vec<String> {
         &["postgres_verbose", "sql_standard", "iso_8601"],
     );
     let bytes = drawn("hex", &["escape"]);
+    written(zone, dates, intervals, bytes)
+}
+
+/// Statements that give each setting its usual value.
+pub fn usual_settings() -> Vec<String> {
+    written("UTC", "ISO, MDY", "postgres", "hex")
+}
+
+fn written(zone: &str, dates: &str, intervals: &str, bytes: &str) -> Vec<String> {
     vec![
         format!("SET timezone = '{zone}'"),
         format!("SET datestyle = '{dates}'"),

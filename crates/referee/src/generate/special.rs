@@ -183,9 +183,37 @@ impl Generator<'_> {
         Tree::expr(ty, format!("'{word}'::{ty}"))
     }
 
+    /// A call with a row of a relation.
+    fn whole_row(&mut self, ty: &Type) -> Option<Tree> {
+        let scope = self.scope();
+        let relation = match scope.grouped {
+            None => self.random.pick(&scope.relations)?.clone(),
+            Some(_) => return None,
+        };
+        let row = &relation.name;
+        let typed = relation
+            .columns
+            .iter()
+            .all(|(_, ty)| super::values::sortable(ty));
+        let text = match ty {
+            Type::Text => format!("{row}::text"),
+            Type::Jsonb => format!("to_jsonb({row})"),
+            Type::Json => format!("row_to_json({row})"),
+            Type::Bool if typed => format!("({row} = {row})"),
+            Type::Bool => format!("({row} IS NOT NULL)"),
+            _ => return None,
+        };
+        Some(Tree::expr(ty, text))
+    }
+
     /// A call with a syntax or values of its own.
     pub(super) fn special(&mut self, ty: &Type) -> Tree {
         use Type::*;
+        if self.random.percent(4)
+            && let Some(row) = self.whole_row(ty)
+        {
+            return row;
+        }
         let sort = Sort::Expr(ty.clone());
         match ty {
             Text => match self.random.below(12) {

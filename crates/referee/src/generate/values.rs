@@ -4,9 +4,6 @@ use freestone_frontend::types::{Digits, Type};
 
 use crate::random::Random;
 
-/// How many of a hundred arrays have two dimensions: none while the front does not hold them.
-const DIMENSIONS: usize = 0;
-
 /// Types of columns; frequent ones stand more than once.
 pub(super) fn column_type(random: &mut Random) -> Type {
     use Type::*;
@@ -271,9 +268,9 @@ fn text(random: &mut Random, ty: &Type) -> (String, bool) {
 
 /// The text of an array, which may have several dimensions and other lower bounds than 1.
 fn array(random: &mut Random, element: &Type) -> String {
-    let dimensions = match random.below(10) {
-        0 | 1 => 2,
-        2 => 3,
+    let dimensions = match random.below(40) {
+        0..=2 => 2,
+        3 => 3,
         _ => 1,
     };
     let least = usize::from(dimensions > 1);

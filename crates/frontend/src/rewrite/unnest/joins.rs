@@ -160,7 +160,7 @@ impl Unnesting {
                 comparison,
                 quantifier: Quantifier::Any,
             } => {
-                self.extract(comparison, &mut input, &mut Vec::new());
+                self.extract_compared(comparison, &subquery.plan, &mut input, &mut Vec::new());
                 if comparison.has_subquery() {
                     return Err(input);
                 }
@@ -204,11 +204,21 @@ impl Unnesting {
         let sides = (made(&left), made(&right));
         let reads_right = expr_subqueries_read(&condition, &sides.1);
         let reads_left = expr_subqueries_read(&condition, &sides.0);
-        if !reads_right {
+        let reads = condition.reads();
+        let only_right = reads.is_disjoint(&sides.0) && !reads.is_disjoint(&sides.1);
+        // The left side does not see the right one, and the right one of FULL JOIN not the left:
+        // conditions that read the other side guard nothing.
+        let before = self.compared.clone();
+        if !reads_right && !only_right {
+            self.compared.extend(&sides.1);
             self.extract(&mut condition, &mut left, &mut Vec::new());
         } else if !reads_left || kind != JoinKind::Full {
+            if kind == JoinKind::Full {
+                self.compared.extend(&sides.0);
+            }
             self.extract(&mut condition, &mut right, &mut Vec::new());
         }
+        self.compared = before;
         let joined = lateral(kind, left, right, Some(condition));
         only(joined, &columns)
     }
@@ -262,6 +272,21 @@ impl Unnesting {
         }
     }
 
+    /// The same for the comparison of a value with the rows of a plan.
+    fn extract_compared(
+        &mut self,
+        comparison: &mut Expr,
+        plan: &Plan,
+        input: &mut Plan,
+        guards: &mut Vec<Expr>,
+    ) {
+        let own = plan.columns().into_iter().map(|column| column.id);
+        let before = self.compared.clone();
+        self.compared.extend(own);
+        self.extract(comparison, input, guards);
+        self.compared = before;
+    }
+
     fn extract_all(&mut self, expr: &mut Expr, input: &mut Plan, guards: &mut Vec<Expr>) {
         let before = guards.len();
         match &mut expr.kind {
@@ -301,7 +326,7 @@ impl Unnesting {
             }
             ExprKind::Subquery(subquery) => {
                 if let SubqueryKind::Compare { comparison, .. } = &mut subquery.kind {
-                    self.extract(comparison, input, guards);
+                    self.extract_compared(comparison, &subquery.plan, input, guards);
                 }
                 if let Some(value) = self.attached(subquery, &expr.ty, input, guards) {
                     *expr = value;
@@ -356,12 +381,14 @@ impl Unnesting {
             plan = without_values(plan);
         }
         let plan = self.joined(plan);
+        let known = |guard: &&Expr| guard.reads().is_disjoint(&self.compared);
+        let guards: Vec<Expr> = guards.iter().filter(known).cloned().collect();
         let volatile = guards.iter().any(Expr::is_volatile);
         let several =
             matches!(subquery.kind, SubqueryKind::Scalar) && !gives_one_row_at_most(&plan);
         let guard = match guards.is_empty() || volatile || !(several || plan_may_fail(&plan)) {
             true => None,
-            false => Some(Expr::and(guards.iter().cloned())),
+            false => Some(Expr::and(guards)),
         };
         let (kind, plan, condition, value) = match take_kind(subquery) {
             SubqueryKind::Scalar => {

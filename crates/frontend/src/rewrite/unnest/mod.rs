@@ -68,6 +68,9 @@ pub fn unnest(plan: Plan) -> Plan {
 struct Unnesting {
     columns: u32,
     ctes: u32,
+    /// Columns of the sub-queries whose comparisons are being searched: no row has them where
+    /// the sub-queries within the comparisons are computed.
+    compared: HashSet<ColumnId>,
 }
 
 impl Unnesting {

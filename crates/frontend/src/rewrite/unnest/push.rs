@@ -734,7 +734,10 @@ impl Unnesting {
         if offset > 0 {
             conditions.push(at_least(&calls[0].0, offset.checked_add(1)?));
         }
-        if let Some(limit) = limit {
+        if limit == Some(0) {
+            // No row, and so none with the rank of the last.
+            conditions.push(Expr::bool(false));
+        } else if let Some(limit) = limit {
             if ties.is_some() {
                 calls.push(self.numbering("rank", &partition, &keys)?);
             }

@@ -138,6 +138,16 @@ fn domains_pass_all_operators() {
         "select * from r, lateral (select * from s where s.x > r.x order by y limit 2 offset 1) q",
         "select * from r, lateral (select * from s where s.x > r.x
            order by x fetch first 1 row with ties) q",
+        "select r.x, s.y from r right join s on case when r.x > 1 then (select true from t limit 1)
+           end",
+        "select r.x, s.y from r full join s on (r.x, s.y) > ((select max(x) from t), 1)",
+        "select r.x, s.y from r left join s on s.y > 1 or (select count(*) from t) > r.x",
+        "select x from r where (null::int, (select max(y) from s group by rollup (x) limit 1))
+           in (select 4, y from s)",
+        "select x, (x, (select x from s where s.x = r.x and s.y = 3 limit 1))
+           in (select x, y from s) from r",
+        "select x, exists (select 1 from s where s.y <> r.y
+           order by 1 offset 1 rows fetch first 0 rows with ties) from r",
         "select * from r, lateral (select distinct on (x) x, y from s where s.y >= r.y
            order by x, y) q",
         "select * from r, lateral (values (r.x), (r.y)) q",
