@@ -86,7 +86,6 @@ SELECT set_config('my.flag', 'on', false), set_config('my.other', NULL, true);
 SELECT current_setting('my.flag', true) IS NOT NULL;
 SELECT set_config('timezone', 'UTC', false);
 SELECT set_config('nosuch', 'x', false);
-SELECT pg_typeof('x'::char(3))::text;
 SELECT pg_typeof(1)::text = 'integer'::regtype, pg_typeof(1)::text, pg_typeof(ARRAY['a'])::text;
 SELECT format_type(23, NULL), format_type(1043, 14), format_type(1700, 655366), format_type(1042, 9), format_type(1114, 3), format_type(23, -1);
 SELECT format_type(25, NULL), format_type(1043, 14), format_type(1700, 655366), format_type(1042, 9), format_type(1114, 3), format_type(23, -1);
