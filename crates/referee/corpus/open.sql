@@ -89,8 +89,6 @@ SELECT 'a' COLLATE "C" < 'b' COLLATE "POSIX";
 SELECT 1 COLLATE "C";
 SELECT 1 = ANY (SELECT 'x');
 SELECT 1 IN (SELECT 'x');
-SELECT NULL::boolean::smallint;
-SELECT NULL::boolean::numeric;
 SELECT x, pg_typeof(x)::text FROM (SELECT 'a'::char(3) UNION ALL SELECT 'b'::varchar) s (x);
 SELECT NULL UNION SELECT NULL UNION SELECT 1;
 SELECT substr('abc', '2');
@@ -250,6 +248,7 @@ SELECT 'abc' ILIKE ALL (ARRAY['%C', 'a%']);
 SELECT 'abc' NOT ILIKE ALL (ARRAY['a%', 'X%']);
 SELECT 'abc' NOT ILIKE ALL (ARRAY['%C', 'a%']);
 -- syntax
+SELECT 'a'.b;
 SELECT make_interval(days := 3, hours := 4), make_interval(0, 0, 0, 0, 0, 0, 1e-6), make_interval(NULL);
 SELECT interval(3) '1.23456 seconds', interval '1.23456 s'::interval(1), interval '1.5' second(0), time(2) '10:11:12.345678', timestamp(0) '2021-01-01 00:00:00.6', timestamptz(3) '2021-01-01 00:00:00.123456Z', timetz(1) '10:11:12.55Z';
 SELECT region, item FROM sold GROUP BY 'x';
@@ -378,3 +377,11 @@ SELECT normalize(U&'\FB01', NFKC) = 'fi';
 SELECT normalize(U&'\FB01', NFKD) = U&'\00e9';
 SELECT normalize(U&'\FB01', NFKD) = 'fi';
 SELECT normalize('x', NFX);
+-- syntax: operators right before a sign
+SELECT count(*) FROM (VALUES (-3), (-1), (0), (2), (NULL)) v (x) WHERE x!=-1;
+SELECT count(*) FROM (VALUES (-3), (-1), (0), (2), (NULL)) v (x) WHERE x%-2=0;
+SELECT +-+5;
+SELECT 2^-1;
+SELECT ~-1;
+SELECT @-5;
+SELECT 8>>-0;

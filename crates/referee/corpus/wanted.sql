@@ -6,6 +6,7 @@ SELECT l, r FROM lef l JOIN rig r USING (id) ORDER BY r.y, l.x;
 SELECT lef.x, (lef).t, lef FROM lef ORDER BY x;
 SELECT p FROM pet p WHERE id = 4;
 -- wanted: CHAR is held without its trailing blanks
+SELECT 'x'::char(3) UNION SELECT 'x'::varchar;
 SELECT min(x), max(x) FROM (VALUES ('b'::char(3)), ('a')) v (x);
 SELECT '  abc  '::bpchar;
 SELECT v FROM (VALUES ('a '::char(3)), ('a'), ('B')) s (v) ORDER BY v;
@@ -64,6 +65,7 @@ SELECT mode(x) FROM (VALUES (1)) v (x);
 SELECT age(timestamp 'infinity', timestamp '2020-01-01');
 SELECT make_interval(months => 2147483647, years => 1);
 -- wanted: functions of the server, which the front asks its caller for
+SELECT current_setting('x.y');
 SELECT current_setting('timezone');
 SELECT pg_client_encoding(), getdatabaseencoding();
 SELECT pg_backend_pid() > 0, pg_typeof(pg_backend_pid())::text, pg_is_in_recovery(), pg_postmaster_start_time() < now(), pg_conf_load_time() <= now(), pg_my_temp_schema() >= 0, pg_is_other_temp_schema(0), pg_jit_available() IS NOT NULL, pg_trigger_depth(), pg_notification_queue_usage();
@@ -181,3 +183,6 @@ WITH gone AS (DELETE FROM log WHERE k = 2 RETURNING *) SELECT * FROM gone;
 WITH upd AS (UPDATE log SET note = upper(note) WHERE k < 3 RETURNING k, note) SELECT count(*) FROM upd;
 WITH t AS (DELETE FROM log RETURNING k) INSERT INTO node SELECT k, NULL, 0 FROM t;
 SELECT count(*) FROM node;
+-- wanted: values that nothing needs do not fail, or do
+SELECT CASE WHEN qty > 0 THEN qty ELSE (SELECT 1 / 0) END FROM stock WHERE qty IS NOT NULL ORDER BY 1;
+SELECT count(*) FROM (SELECT 1 / (qty - qty) FROM stock) s;

@@ -184,7 +184,7 @@ impl Binder<'_> {
             "pg_typeof" => {
                 let values = self.positional(written)?;
                 if let [value] = values.as_slice() {
-                    return Ok(Expr::text(&standard_name(&value.ty.base()), Type::Text));
+                    return Ok(Expr::text(&value.ty.standard_name(), Type::Text));
                 }
             }
             "ifnull" => {
@@ -990,15 +990,6 @@ pub(super) fn no_equality(ty: &Type) -> Error {
     )
 }
 
-/// The name of a type without modifiers as `pg_typeof` gives it.
-fn standard_name(ty: &Type) -> String {
-    match ty {
-        Type::Char(_) => "character".to_owned(),
-        Type::Array(element) => format!("{}[]", standard_name(element.innermost())),
-        ty => ty.to_string(),
-    }
-}
-
 /// The error for literals that do not tell the type of a pseudo type.
 pub(super) fn undetermined() -> Error {
     Error::new(
@@ -1009,7 +1000,11 @@ pub(super) fn undetermined() -> Error {
 
 /// `42883` or `42725` for a call that no or no one overload takes.
 pub(super) fn unresolved(name: &str, types: &[Type], why: Unresolved) -> Error {
-    let shown: Vec<String> = types.iter().map(|ty| ty.base().to_string()).collect();
+    let shown: Vec<String> = types.iter().map(Type::standard_name).collect();
+    let name = match name {
+        "extract" => "pg_catalog.extract",
+        other => other,
+    };
     let call = format!("{name}({})", shown.join(", "));
     match why {
         Unresolved::Ambiguous => Error::new("42725", format!("function {call} is not unique"))

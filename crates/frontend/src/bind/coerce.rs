@@ -39,6 +39,9 @@ impl Binder<'_> {
             return self.typed_parameter(number, to);
         }
         if expr.is_literal_null() {
+            if from != Type::Unknown && from.base() != to.base() {
+                self.cast(&from, to, how)?;
+            }
             return Ok(Expr::null(to.clone()));
         }
         // Literals of arrays and records are converted part by part.
@@ -115,7 +118,10 @@ impl Binder<'_> {
             return Ok(cast);
         }
         Err(match how {
-            Coercion::Explicit => Error::new("42846", format!("cannot cast type {from} to {to}")),
+            Coercion::Explicit => {
+                let (from, to) = (from.standard_name(), to.standard_name());
+                Error::new("42846", format!("cannot cast type {from} to {to}"))
+            }
             _ => Error::new("42804", format!("a value of type {from} is no {to}")),
         })
     }

@@ -196,6 +196,15 @@ impl Type {
         }
     }
 
+    /// Its name without modifiers, as error messages and `pg_typeof` give it.
+    pub fn standard_name(&self) -> String {
+        match self {
+            Type::Char(_) => "character".to_owned(),
+            Type::Array(element) => format!("{}[]", element.innermost().standard_name()),
+            ty => ty.base().to_string(),
+        }
+    }
+
     /// The element of an array of any number of dimensions, or the type itself.
     pub fn innermost(&self) -> &Type {
         match self {
