@@ -67,7 +67,6 @@ SELECT make_interval(months => 2147483647, years => 1);
 -- wanted: functions of the server, which the front asks its caller for
 SELECT current_setting('x.y');
 SELECT current_setting('timezone');
-SELECT pg_client_encoding(), getdatabaseencoding();
 SELECT pg_backend_pid() > 0, pg_typeof(pg_backend_pid())::text, pg_is_in_recovery(), pg_postmaster_start_time() < now(), pg_conf_load_time() <= now(), pg_my_temp_schema() >= 0, pg_is_other_temp_schema(0), pg_jit_available() IS NOT NULL, pg_trigger_depth(), pg_notification_queue_usage();
 SELECT inet_client_port() IS NULL, pg_blocking_pids(0), pg_safe_snapshot_blocking_pids(0), pg_listening_channels();
 SELECT current_query() LIKE 'SELECT%', pg_typeof(current_query())::text;
@@ -115,7 +114,6 @@ SELECT 23::regtype, 'bool'::regtype::oid, 1043::oid::regtype::text, 0::regtype;
 SELECT pg_collation_for('a'::text), pg_collation_for('a' COLLATE "C"), pg_collation_for('x');
 SELECT pg_collation_for(1);
 SELECT txid_current() > 0, pg_typeof(txid_current())::text, txid_current_if_assigned() IS NULL;
-SELECT pg_encoding_to_char(6), pg_char_to_encoding('UTF8'), pg_encoding_max_length(6), pg_encoding_to_char(-1), getdatabaseencoding(), pg_client_encoding();
 SELECT obj_description(0, 'pg_class'), col_description(0, 1), shobj_description(0, 'pg_database'), obj_description(0);
 SELECT pg_get_userbyid(0) LIKE 'unknown%', pg_get_viewdef(0), pg_get_indexdef(0), pg_get_constraintdef(0), pg_get_functiondef(0), pg_get_ruledef(0), pg_get_triggerdef(0), pg_get_expr(NULL, 0);
 SELECT pg_get_serial_sequence('nosuch', 'x');

@@ -22,6 +22,7 @@ mod boolean;
 mod casts;
 mod compare;
 mod datetime;
+mod encodings;
 mod format;
 mod formatting;
 mod json;

@@ -24,6 +24,7 @@ use crate::types::Type;
 /// Adds the chapter's functions.
 pub(super) fn register(c: &mut Catalogue) {
     use Type::{Any, Int4, Int8, Name, Text};
+    super::encodings::register(c);
     let version = f0::<Str>(|_| Ok(version()));
     c.add(scalar("version", &[], Text, version).stable());
     let mut of = |names: &[&'static str], f: fn(&Session) -> &str| {
