@@ -324,6 +324,6 @@ SELECT CAST('nm'::name AS text) AS c;
 SELECT CAST('nm'::name AS character varying) AS c;
 SELECT CAST('nm'::name AS character) AS c;
 SELECT CAST('nm'::name AS character(1)) AS c;
-SELECT CAST(7::oid AS bigint), CAST(4294967295::oid AS bigint);
-SELECT CAST(7::oid AS integer), CAST(4294967295::oid AS bigint);
+SELECT CAST('7'::oid AS bigint), CAST('4294967295'::oid AS bigint);
+SELECT CAST('7'::oid AS integer), CAST('4294967295'::oid AS bigint);
 SELECT CAST(4294967295::oid AS integer);
