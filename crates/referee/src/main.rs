@@ -9,6 +9,7 @@ use freestone_referee::contest::{Contest, Kind, Rules};
 use freestone_referee::corpus;
 use freestone_referee::coverage;
 use freestone_referee::front::Front;
+use freestone_referee::functions;
 use freestone_referee::generate::signatures::Signatures;
 use freestone_referee::generate::{Generator, Table};
 use freestone_referee::laws;
@@ -22,6 +23,8 @@ referee corpus [--record] [--prune] [--chapter NAME] [side]
 referee coverage [--record]
     which functions, operators and clauses of PostgreSQL's documentation the corpus has;
     --record asks PostgreSQL for its catalogue and writes it down
+referee functions
+    the functions, operators and casts of the front as Markdown, for docs/functions.md
 referee generate [--statements N] [--seed S] [--chapter NAME] [--jobs N] [--most N]
                  [--changes | --kept] [--permanent] [--messages] [--rewrites | side]
     asks random statements of both sides and reports each kind of difference once;
@@ -128,6 +131,10 @@ fn work(options: &Options) -> io::Result<bool> {
     match options.words.first().map(String::as_str) {
         Some("corpus") => check(options),
         Some("coverage") => coverage(options),
+        Some("functions") => {
+            print!("{}", functions::markdown());
+            Ok(true)
+        }
         Some("generate") => generate(options),
         Some("laws") => test_laws(options),
         Some("show") => show(options),

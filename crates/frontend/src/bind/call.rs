@@ -213,7 +213,7 @@ impl Binder<'_> {
             "pg_typeof" => {
                 let values = self.positional(written)?;
                 if let [value] = values.as_slice() {
-                    return Ok(Expr::text(&standard_name(&value.ty.base()), Type::Text));
+                    return Ok(Expr::text(&value.ty.standard_name(), Type::Text));
                 }
             }
             "ifnull" => {
@@ -1093,7 +1093,7 @@ fn two(values: Vec<Expr>, name: &str) -> Result<[Expr; 2]> {
 
 /// The error for an array of arrays.
 pub(super) fn no_array_of(ty: Option<&Type>) -> Error {
-    let ty = ty.unwrap_or(&Type::Unknown).in_message();
+    let ty = ty.unwrap_or(&Type::Unknown).standard_name();
     let message = format!("could not find array type for data type {ty}");
     Error::new("42704", message)
 }
@@ -1106,15 +1106,6 @@ pub(super) fn no_equality(ty: &Type) -> Error {
     )
 }
 
-/// The name of a type without modifiers as `pg_typeof` gives it.
-fn standard_name(ty: &Type) -> String {
-    match ty {
-        Type::Char(_) => "character".to_owned(),
-        Type::Array(element) => format!("{}[]", standard_name(element.innermost())),
-        ty => ty.to_string(),
-    }
-}
-
 /// The error for literals that do not tell the type of a pseudo type.
 pub(super) fn undetermined() -> Error {
     Error::new(
@@ -1125,7 +1116,11 @@ pub(super) fn undetermined() -> Error {
 
 /// `42883` or `42725` for a call that no or no one overload takes.
 pub(super) fn unresolved(name: &str, types: &[Type], why: Unresolved) -> Error {
-    let shown: Vec<String> = types.iter().map(Type::in_message).collect();
+    let shown: Vec<String> = types.iter().map(Type::standard_name).collect();
+    let name = match name {
+        "extract" => "pg_catalog.extract",
+        other => other,
+    };
     let call = format!("{name}({})", shown.join(", "));
     let why = match (why, name) {
         // PostgreSQL has overloads of types that are not here.

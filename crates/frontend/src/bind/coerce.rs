@@ -42,7 +42,7 @@ impl Binder<'_> {
             return self.typed_parameter(number, to);
         }
         if expr.is_literal_null() {
-            if from != Type::Unknown && how != Coercion::Implicit {
+            if from != Type::Unknown && from.base() != to.base() && how != Coercion::Implicit {
                 self.cast(&from, to, how)?;
             }
             return Ok(Expr::null(to.clone()));
@@ -125,7 +125,7 @@ impl Binder<'_> {
         }
         Err(match how {
             Coercion::Explicit => {
-                let (from, to) = (base.in_message(), target.in_message());
+                let (from, to) = (base.standard_name(), target.standard_name());
                 Error::new("42846", format!("cannot cast type {from} to {to}"))
             }
             _ => Error::new("42804", format!("a value of type {from} is no {to}")),
@@ -417,7 +417,7 @@ pub(super) fn common_of(types: &[Type], what: &str) -> Result<Type> {
         let differs = known.find(|ty| common_type(&[first.clone(), (*ty).clone()]).is_none());
         let other = differs.unwrap_or(&first);
         let is_array = matches!((&first, other), (Type::Array(_), Type::Array(_)));
-        let (first, other) = (first.in_message(), other.in_message());
+        let (first, other) = (first.standard_name(), other.standard_name());
         if is_array {
             let what = if what == "CASE" { "CASE/WHEN" } else { what };
             let message = format!("{what} could not convert type {other} to {first}");

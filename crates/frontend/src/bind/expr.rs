@@ -957,7 +957,7 @@ impl Binder<'_> {
 }
 
 fn not_subscripted(ty: &Type) -> Error {
-    let ty = ty.in_message();
+    let ty = ty.standard_name();
     let message = format!("cannot subscript type {ty} because it does not support subscripting");
     Error::new("42804", message)
 }

@@ -108,7 +108,7 @@ impl Binder<'_> {
     ) -> Result<Resolved<Scalar>> {
         let types: Vec<Type> = operands.iter().map(|operand| operand.ty.clone()).collect();
         resolve_operator(symbol, &types).map_err(|why| {
-            let shown: Vec<String> = types.iter().map(Type::in_message).collect();
+            let shown: Vec<String> = types.iter().map(Type::standard_name).collect();
             let call = match shown.as_slice() {
                 [only] => format!("{symbol} {only}"),
                 [left, right] => format!("{left} {symbol} {right}"),

@@ -482,6 +482,10 @@ pub fn common_type(types: &[Type]) -> Option<Type> {
             return None;
         }
     }
+    // A length that not all have is none.
+    if common.is_string() && types.iter().any(|ty| *ty != common) {
+        common = common.base();
+    }
     Some(common)
 }
 

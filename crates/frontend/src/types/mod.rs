@@ -236,11 +236,12 @@ impl Type {
         }
     }
 
-    /// The name of the type without modifiers, as PostgreSQL's error messages have it.
-    pub fn in_message(&self) -> String {
-        match self.base() {
-            Type::Char(None) => "character".to_owned(),
-            other => other.to_string(),
+    /// Its name without modifiers, as error messages and `pg_typeof` give it.
+    pub fn standard_name(&self) -> String {
+        match self {
+            Type::Char(_) => "character".to_owned(),
+            Type::Array(element) => format!("{}[]", element.innermost().standard_name()),
+            ty => ty.base().to_string(),
         }
     }
 
