@@ -12,6 +12,7 @@
 //! | `literal` | numbers and texts |
 //! | `expr`, `operator`, `call`, `subquery` | expressions |
 //! | `from` | FROM: tables, joins, functions |
+//! | `function` | functions whose body is SQL |
 //! | `select` | SELECT, with its groups, windows and sets |
 //! | `query` | set operations, WITH, ORDER BY, LIMIT |
 //! | `naming` | names of unnamed columns |
@@ -23,6 +24,7 @@ mod call;
 mod coerce;
 mod expr;
 mod from;
+mod function;
 mod group;
 mod literal;
 mod naming;
@@ -48,6 +50,7 @@ use crate::types::Type;
 use scope::{NamedCte, Scope};
 
 pub use coerce::Coercion;
+pub use function::{SqlBody, SqlFunction, SqlParameter, SqlReturns};
 pub use types::written_type;
 
 /// A relation as a statement names it.
@@ -115,6 +118,27 @@ pub trait Catalog {
         Vec::new()
     }
 
+    /// Functions of a name whose body is SQL.
+    ///
+    /// # Errors
+    /// Missing rights, and those of reading them.
+    fn sql_functions(&self, _schema: Option<&str>, _name: &str) -> Result<Vec<Arc<SqlFunction>>> {
+        Ok(Vec::new())
+    }
+
+    /// A relation that a function of the caller's gives for constants, some by the names of
+    /// parameters.
+    ///
+    /// # Errors
+    /// `42883` for other arguments, and those of making it.
+    fn table_function(
+        &self,
+        _name: &str,
+        _arguments: &[(Option<String>, crate::plan::Expr)],
+    ) -> Result<Option<Relation>> {
+        Ok(None)
+    }
+
     /// What there is by numbers and names, for `'t'::regclass`.
     fn objects(&self) -> Arc<dyn Objects> {
         Arc::new(NoObjects)
@@ -162,6 +186,12 @@ pub struct Binder<'a> {
     dated: bool,
     /// The last number of a sub-query.
     subqueries: u32,
+    /// Values of `$1` and so on in the body of a function.
+    arguments: Option<Vec<crate::plan::Expr>>,
+    /// Functions whose bodies are being bound.
+    open: usize,
+    /// Calls of functions whose body is SQL.
+    calls: usize,
 }
 
 /// Most levels of queries and expressions; deeper text is refused.
@@ -182,6 +212,9 @@ impl<'a> Binder<'a> {
             depth: 0,
             dated: false,
             subqueries: 0,
+            arguments: None,
+            open: 0,
+            calls: 0,
         }
     }
 
