@@ -9,6 +9,7 @@ mod comment;
 mod edits;
 mod increment;
 mod maintenance;
+mod named_query;
 mod view;
 
 use datafusion::sql::sqlparser::ast::{Expr, Ident, Insert, Statement as Ast};
@@ -31,6 +32,7 @@ pub(crate) fn adapt(tokens: &mut Vec<TokenWithSpan>) -> Overridings {
     comment::adapt(tokens);
     view::adapt(tokens);
     crate::routine::adapt(tokens);
+    named_query::adapt(tokens);
     take_overriding(tokens)
 }
 

@@ -2,6 +2,7 @@
 
 use std::any::TypeId;
 
+use sqlparser::ast::Expr;
 use sqlparser::dialect::{Dialect as Grammar, PostgreSqlDialect, Precedence};
 use sqlparser::keywords::Keyword;
 use sqlparser::parser::{Parser, ParserError};
@@ -66,6 +67,32 @@ impl Grammar for Dialect {
 
     fn prec_value(&self, precedence: Precedence) -> u8 {
         POSTGRES.prec_value(precedence)
+    }
+
+    /// The grammar takes all that stands behind IS DISTINCT FROM for its operand, with AND and OR.
+    fn parse_infix(
+        &self,
+        parser: &mut Parser<'_>,
+        expr: &Expr,
+        _: u8,
+    ) -> Option<Result<Expr, ParserError>> {
+        let distinct = parser.parse_keywords(&[Keyword::IS, Keyword::DISTINCT, Keyword::FROM]);
+        if !distinct
+            && !parser.parse_keywords(&[
+                Keyword::IS,
+                Keyword::NOT,
+                Keyword::DISTINCT,
+                Keyword::FROM,
+            ])
+        {
+            return None;
+        }
+        let left = Box::new(expr.clone());
+        let right = parser.parse_subexpr(self.prec_value(Precedence::Is));
+        Some(right.map(|right| match distinct {
+            true => Expr::IsDistinctFrom(left, Box::new(right)),
+            false => Expr::IsNotDistinctFrom(left, Box::new(right)),
+        }))
     }
 
     as_postgres! {

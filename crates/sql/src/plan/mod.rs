@@ -4,6 +4,7 @@ mod arrays;
 pub(crate) mod decorrelate;
 pub(crate) mod expression;
 pub(crate) mod files;
+pub(crate) mod given;
 mod information_columns;
 mod information_constraints;
 pub(crate) mod information_schema;
