@@ -449,8 +449,21 @@ impl Binder<'_> {
         &mut self,
         name: &str,
         overloads: &[Arc<TableFunction>],
-        arguments: Vec<Expr>,
+        mut arguments: Vec<Expr>,
     ) -> Result<TableCall> {
+        // Vectors are arrays to functions that do not know them.
+        for argument in &mut arguments {
+            let Some(item) = argument.ty.vector_item() else {
+                continue;
+            };
+            if !overloads
+                .iter()
+                .any(|one| one.parameters.contains(&argument.ty))
+            {
+                let vector = std::mem::replace(argument, Expr::bool(false));
+                *argument = self.coerce(vector, &item.array(), Coercion::Implicit)?;
+            }
+        }
         let types: Vec<Type> = arguments
             .iter()
             .map(|argument| argument.ty.clone())
