@@ -10,6 +10,7 @@ use sqlparser::ast::{
     FunctionArgumentClause, FunctionArgumentList, FunctionArguments, NullTreatment, OrderByExpr,
 };
 
+use super::function::Called;
 use super::scope::{Clause, near};
 use super::{Binder, Coercion, fold, name_place, parts, refuse};
 use crate::error::{Error, Result};
@@ -20,7 +21,10 @@ use crate::functions::{
     Overload, Resolved, Scalar, TableFunction, Unresolved, catalogue, resolve_function,
     resolve_operator, scalar,
 };
-use crate::plan::{AggregateCall, ColumnId, Expr, ExprKind, SortKey, TableCall};
+use crate::plan::{
+    AggregateCall, Column, ColumnId, Expr, ExprKind, Plan, SortKey, Subquery, SubqueryKind,
+    TableCall,
+};
 use crate::types::{Category, Type};
 
 /// The arguments of a call as they are written.
@@ -68,7 +72,14 @@ impl Binder<'_> {
                 "pg_catalog" | "public" | "main" | "information_schema"
             )
         }));
-        if !in_catalogue {
+        let known_elsewhere = |path: &[String]| match path {
+            [.., schema] => {
+                let own = self.catalog.sql_functions(Some(schema), &last);
+                own.map(|own| !own.is_empty())
+            }
+            [] => Ok(false),
+        };
+        if !in_catalogue && !known_elsewhere(&path)? {
             return Err(
                 Error::new("42883", format!("function {name} does not exist")).at(name_place(name)),
             );
@@ -122,12 +133,12 @@ impl Binder<'_> {
                 !within_group.is_empty(),
                 "WITHIN GROUP of a function that is no aggregate",
             )?;
-            self.plain(&last, &written)
+            self.plain(path.last().map(String::as_str), &last, &written)
         };
         bound.map_err(|error| error.at(place))
     }
 
-    fn plain(&mut self, name: &str, written: &Written<'_>) -> Result<Expr> {
+    fn plain(&mut self, schema: Option<&str>, name: &str, written: &Written<'_>) -> Result<Expr> {
         if written.variadic {
             if matches!(
                 name,
@@ -233,6 +244,17 @@ impl Binder<'_> {
         }
         let tables = catalogue().tables(name);
         let arguments = self.positional(written)?;
+        let own = self.catalog.sql_functions(schema, name)?;
+        if !own.is_empty() {
+            let mut named = Vec::with_capacity(written.named.len());
+            for (parameter, value) in &written.named {
+                named.push((parameter.clone(), self.bind_expr(value)?));
+            }
+            return match self.sql_call(name, &own, arguments, named)? {
+                Called::Value(value) => Ok(value),
+                Called::Rows(plan) => self.rows_in_list(plan),
+            };
+        }
         if !tables.is_empty() && catalogue().functions(name).is_empty() {
             return self.set_returning(name, tables, arguments);
         }
@@ -352,7 +374,11 @@ impl Binder<'_> {
         self.called(resolved, arguments)
     }
 
-    fn called(&mut self, resolved: Resolved<Scalar>, mut arguments: Vec<Expr>) -> Result<Expr> {
+    pub(super) fn called(
+        &mut self,
+        resolved: Resolved<Scalar>,
+        mut arguments: Vec<Expr>,
+    ) -> Result<Expr> {
         let function = &resolved.function;
         // Parameters that are left out have the values of their texts.
         let all = function.parameters.len();
@@ -469,13 +495,55 @@ impl Binder<'_> {
         Ok(value)
     }
 
+    /// The rows of a function whose body is SQL, in a SELECT list.
+    fn rows_in_list(&mut self, plan: Plan) -> Result<Expr> {
+        let columns = plan.columns();
+        let (plan, ty) = match columns.as_slice() {
+            [only] => (plan, only.ty.clone()),
+            several => {
+                let values: Vec<Expr> = several.iter().map(Column::reference).collect();
+                let fields = several.iter().map(|c| (c.name.clone(), c.ty.clone()));
+                let ty = Type::Record(fields.collect());
+                let row = Expr::new(ExprKind::Row(values), ty.clone());
+                let column = self.column("row", ty.clone());
+                let plan = Plan::Project {
+                    input: Box::new(plan),
+                    items: vec![(column, row)],
+                };
+                (plan, ty)
+            }
+        };
+        self.subqueries += 1;
+        let subquery = Subquery {
+            kind: SubqueryKind::Array,
+            plan,
+            id: self.subqueries,
+        };
+        let array = Expr::new(ExprKind::Subquery(Box::new(subquery)), ty.array());
+        let tables = catalogue().tables("unnest");
+        self.set_returning("unnest", tables, vec![array])
+    }
+
     /// A call of a function that gives rows.
     pub(super) fn table_call(
         &mut self,
         name: &str,
         overloads: &[Arc<TableFunction>],
-        arguments: Vec<Expr>,
+        mut arguments: Vec<Expr>,
     ) -> Result<TableCall> {
+        // Vectors are arrays to functions that do not know them.
+        for argument in &mut arguments {
+            let Some(item) = argument.ty.vector_item() else {
+                continue;
+            };
+            if !overloads
+                .iter()
+                .any(|one| one.parameters.contains(&argument.ty))
+            {
+                let vector = std::mem::replace(argument, Expr::bool(false));
+                *argument = self.coerce(vector, &item.array(), Coercion::Implicit)?;
+            }
+        }
         let types: Vec<Type> = arguments
             .iter()
             .map(|argument| argument.ty.clone())
@@ -812,7 +880,7 @@ impl Binder<'_> {
             return Ok(innermost);
         }
         for level in (0..self.scopes.len()).rev() {
-            if self.scope_has(level, &read) {
+            if !self.scopes[level].parameters && self.scope_has(level, &read) {
                 return Ok(level);
             }
         }

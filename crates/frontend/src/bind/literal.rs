@@ -39,6 +39,13 @@ impl Binder<'_> {
                     number.filter(|n| (1..=65_535).contains(n)).ok_or_else(|| {
                         Error::new("42P02", format!("there is no parameter {name}")).at(place)
                     })?;
+                // In a function they are its own.
+                if let Some(arguments) = &self.arguments {
+                    let value = arguments.get(number - 1).cloned();
+                    return value.ok_or_else(|| {
+                        Error::new("42P02", format!("there is no parameter {name}")).at(place)
+                    });
+                }
                 let known = self.parameters.get(number - 1).cloned().flatten();
                 if self.parameters.len() < number {
                     self.parameters.resize(number, None);

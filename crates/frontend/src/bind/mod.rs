@@ -12,6 +12,7 @@
 //! | `literal` | numbers and texts |
 //! | `expr`, `operator`, `call`, `variadic`, `lambda`, `subquery` | expressions |
 //! | `from` | FROM: tables, joins, functions |
+//! | `function` | functions whose body is SQL |
 //! | `select` | SELECT, with its groups, windows and sets |
 //! | `query` | set operations, WITH, ORDER BY, LIMIT |
 //! | `naming` | names of unnamed columns |
@@ -23,6 +24,7 @@ mod call;
 mod coerce;
 mod expr;
 mod from;
+mod function;
 mod group;
 mod lambda;
 mod literal;
@@ -52,6 +54,7 @@ use crate::types::Type;
 use scope::{NamedCte, Scope};
 
 pub use coerce::Coercion;
+pub use function::{SqlBody, SqlFunction, SqlParameter, SqlReturns};
 pub use types::written_type;
 
 /// A relation as a statement names it.
@@ -119,6 +122,27 @@ pub trait Catalog {
         Vec::new()
     }
 
+    /// Functions of a name whose body is SQL.
+    ///
+    /// # Errors
+    /// Missing rights, and those of reading them.
+    fn sql_functions(&self, _schema: Option<&str>, _name: &str) -> Result<Vec<Arc<SqlFunction>>> {
+        Ok(Vec::new())
+    }
+
+    /// A relation that a function of the caller's gives for constants, some by the names of
+    /// parameters.
+    ///
+    /// # Errors
+    /// `42883` for other arguments, and those of making it.
+    fn table_function(
+        &self,
+        _name: &str,
+        _arguments: &[(Option<String>, crate::plan::Expr)],
+    ) -> Result<Option<Relation>> {
+        Ok(None)
+    }
+
     /// What there is by numbers and names, for `'t'::regclass`.
     fn objects(&self) -> Arc<dyn Objects> {
         Arc::new(NoObjects)
@@ -173,6 +197,12 @@ pub struct Binder<'a> {
     copied: usize,
     /// Whether errors of unknown names look for like names.
     hints: bool,
+    /// Values of `$1` and so on in the body of a function.
+    arguments: Option<Vec<crate::plan::Expr>>,
+    /// Functions whose bodies are being bound.
+    open: usize,
+    /// Calls of functions whose body is SQL.
+    calls: usize,
 }
 
 /// Most nodes of expressions that a statement's forms may copy, such as BETWEEN, which has its
@@ -197,6 +227,9 @@ impl<'a> Binder<'a> {
             made: HashMap::new(),
             copied: 0,
             hints: true,
+            arguments: None,
+            open: 0,
+            calls: 0,
         }
     }
 

@@ -107,6 +107,8 @@ pub(super) struct Scope {
     pub(super) windows: Vec<(Column, WindowCall)>,
     /// Calls of functions that give rows, in the order in which they are to be computed.
     pub(super) sets: Vec<TableCall>,
+    /// Whether its names are parameters of a function, whose values are no rows.
+    pub(super) parameters: bool,
     /// Windows by name.
     pub(super) named_windows: Vec<(String, sqlparser::ast::WindowSpec)>,
 }
@@ -122,6 +124,7 @@ impl Scope {
             groupings: Vec::new(),
             windows: Vec::new(),
             sets: Vec::new(),
+            parameters: false,
             named_windows: Vec::new(),
         }
     }
