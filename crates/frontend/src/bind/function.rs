@@ -246,7 +246,7 @@ impl Binder<'_> {
                     "No function matches the given name and argument types. You might need to \
                      add explicit type casts.",
                 ),
-                Unresolved::Ambiguous => error,
+                _ => error,
             }
         })?;
         let Resolved {
