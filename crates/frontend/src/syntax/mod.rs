@@ -14,6 +14,7 @@ mod dialect;
 mod wrap;
 
 use sqlparser::ast::{Query, Statement};
+use sqlparser::keywords::Keyword;
 use sqlparser::parser::{Parser, ParserError};
 use sqlparser::tokenizer::{Token, TokenWithSpan, Tokenizer};
 
@@ -28,8 +29,12 @@ pub(crate) use wrap::{LAMBDA, VARIADIC, WITH_LAMBDAS};
 /// Brackets inside brackets, at most.
 const NESTING: usize = 3_500;
 
-/// Brackets inside brackets that any thread has room for.
-const FLAT: usize = if cfg!(debug_assertions) { 10 } else { 40 };
+/// Brackets inside brackets that any thread has room for, and as many NOTs and CASEs.
+const FLAT: usize = if cfg!(debug_assertions) { 2 } else { 10 };
+
+/// Levels of the grammar that such a text has at most: operators that bind closer and closer
+/// are some in each bracket.
+const FLAT_LEVELS: usize = if cfg!(debug_assertions) { 80 } else { 250 };
 
 /// The parser's message when it is to stop.
 const INTERRUPTED: &str = "interrupted";
@@ -75,8 +80,8 @@ fn parsed<T: Send>(
             .with_tokens_with_locations(tokens)
     };
     let mut tokens = tokens;
-    if tokens.len() <= FEW && brackets(&tokens) <= FLAT / 4 {
-        let mut parser = with(FLAT, tokens);
+    if tokens.len() <= FEW && nesting(&tokens) <= FLAT {
+        let mut parser = with(FLAT_LEVELS, tokens);
         match parse(&mut parser) {
             Ok(done) => return Ok(done),
             // The grammar may hide that it came to its limit behind another error.
@@ -91,20 +96,21 @@ fn parsed<T: Send>(
     })
 }
 
-/// The most brackets inside of each other.
-fn brackets(tokens: &[TokenWithSpan]) -> usize {
-    let (mut open, mut most) = (0usize, 0);
+/// The most brackets inside of each other, or the number of words that nest without brackets.
+fn nesting(tokens: &[TokenWithSpan]) -> usize {
+    let (mut open, mut most, mut words) = (0usize, 0, 0);
     for token in tokens {
-        match token.token {
+        match &token.token {
             Token::LParen | Token::LBracket => {
                 open += 1;
                 most = most.max(open);
             }
             Token::RParen | Token::RBracket => open = open.saturating_sub(1),
+            Token::Word(word) if matches!(word.keyword, Keyword::NOT | Keyword::CASE) => words += 1,
             _ => {}
         }
     }
-    most
+    most.max(words)
 }
 
 fn all_statements(parser: &mut Parser<'_>) -> Result<Vec<Statement>, ParserError> {
