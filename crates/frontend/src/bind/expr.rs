@@ -829,6 +829,14 @@ impl Binder<'_> {
                 let index = self.coerce(index, &Type::Int4, Coercion::Assignment)?;
                 self.function("array_subscript", vec![value, index])
             }
+            // A NAME is an array of its bytes, counted from 0.
+            Type::Name => {
+                let value = self.coerce(value, &Type::Text, Coercion::Implicit)?;
+                let index = self.coerce(index, &Type::Int4, Coercion::Assignment)?;
+                let index = self.binary("+", index, Expr::int4(1))?;
+                let letter = self.function("substr", vec![value, index, Expr::int4(1)])?;
+                self.coerce(letter, &Type::CatalogChar, Coercion::Explicit)
+            }
             Type::Jsonb => self.function("jsonb_subscript", vec![value, index]),
             other => Err(Error::new(
                 "42804",
