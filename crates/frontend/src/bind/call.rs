@@ -6,8 +6,9 @@ use std::sync::Arc;
 
 use arrow_array::Array;
 use sqlparser::ast::{
-    DuplicateTreatment, Expr as Ast, Function, FunctionArg, FunctionArgExpr, FunctionArgOperator,
-    FunctionArgumentClause, FunctionArgumentList, FunctionArguments, NullTreatment, OrderByExpr,
+    BinaryOperator, DuplicateTreatment, Expr as Ast, Function, FunctionArg, FunctionArgExpr,
+    FunctionArgOperator, FunctionArgumentClause, FunctionArgumentList, FunctionArguments,
+    NullTreatment, OrderByExpr,
 };
 
 use super::function::Called;
@@ -1080,6 +1081,16 @@ impl<'a> Written<'a> {
         for argument in args {
             match argument {
                 FunctionArg::Unnamed(FunctionArgExpr::Expr(expr)) => match expr {
+                    // The grammar reads `name := value` as an operator.
+                    Ast::BinaryOp {
+                        left,
+                        op: BinaryOperator::Assignment,
+                        right,
+                    } if matches!(left.as_ref(), Ast::Identifier(_)) => {
+                        if let Ast::Identifier(name) = left.as_ref() {
+                            self.named.push((fold(name), right));
+                        }
+                    }
                     Ast::QualifiedWildcard(name, _) => {
                         self.rows.push(parts(name)?.pop().unwrap_or_default());
                     }

@@ -916,6 +916,14 @@ impl Binder<'_> {
                 }
                 self.function("array_subscript", arguments)
             }
+            // A NAME is an array of its bytes, counted from 0.
+            Type::Name if indices.len() == 1 => {
+                let value = self.coerce(value, &Type::Text, Coercion::Implicit)?;
+                let index = self.coerce(indices.remove(0), &Type::Int4, Coercion::Assignment)?;
+                let index = self.binary("+", index, Expr::int4(1))?;
+                let letter = self.function("substr", vec![value, index, Expr::int4(1)])?;
+                self.coerce(letter, &Type::CatalogChar, Coercion::Explicit)
+            }
             Type::Jsonb => {
                 for index in indices {
                     value = self.function("jsonb_subscript", vec![value, index])?;

@@ -1,8 +1,8 @@
 //! FROM: tables, views, sub-queries, functions and joins.
 
 use sqlparser::ast::{
-    Expr as Ast, FunctionArg, FunctionArgExpr, FunctionArgOperator, Ident, Join, JoinConstraint,
-    JoinOperator, ObjectName, Query, TableAlias, TableAliasColumnDef, TableFactor,
+    BinaryOperator, Expr as Ast, FunctionArg, FunctionArgExpr, FunctionArgOperator, Ident, Join,
+    JoinConstraint, JoinOperator, ObjectName, Query, TableAlias, TableAliasColumnDef, TableFactor,
     TableFunctionArgs, TableSample, TableSampleKind, TableSampleMethod, TableSampleQuantity,
     TableSampleUnit, TableWithJoins,
 };
@@ -695,6 +695,16 @@ impl Binder<'_> {
         let (mut arguments, mut named) = (Vec::new(), Vec::new());
         for argument in args {
             match argument {
+                // The grammar reads `name := value` as an operator.
+                FunctionArg::Unnamed(FunctionArgExpr::Expr(Ast::BinaryOp {
+                    left,
+                    op: BinaryOperator::Assignment,
+                    right,
+                })) if matches!(left.as_ref(), Ast::Identifier(_)) => {
+                    if let Ast::Identifier(name) = left.as_ref() {
+                        named.push((fold(name), self.bind_expr(right)?));
+                    }
+                }
                 FunctionArg::Unnamed(FunctionArgExpr::Expr(expr)) if named.is_empty() => {
                     arguments.push(self.bind_expr(expr)?);
                 }
