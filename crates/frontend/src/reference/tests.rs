@@ -2,8 +2,9 @@ use std::cell::RefCell;
 use std::sync::Arc;
 
 use arrow_array::cast::AsArray;
+use arrow_array::types::{Int32Type, Int64Type};
 use arrow_array::{Array, ArrayRef, Int32Array, RecordBatch};
-use arrow_schema::{Field, Schema};
+use arrow_schema::{DataType, Field, Schema};
 
 use super::*;
 use crate::functions::aggregates::Aggregate;
