@@ -9,6 +9,7 @@
 //! | module | holds |
 //! |---|---|
 //! | `error` | an error as PostgreSQL states it: SQLSTATE, message, hint, position |
+//! | `interrupt` | requests to stop |
 //! | `stack` | room for the recursion over trees |
 //! | `values` | values that Arrow has no type for: NUMERIC, intervals, text forms |
 //! | `types` | SQL types, their names and how Arrow holds their values |
@@ -27,6 +28,7 @@ pub mod bind;
 pub mod error;
 pub mod evaluate;
 pub mod functions;
+pub mod interrupt;
 pub mod plan;
 pub mod reference;
 pub mod rewrite;

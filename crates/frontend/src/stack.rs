@@ -16,6 +16,7 @@
 use std::cell::Cell;
 
 use crate::error::{Error, Result};
+use crate::interrupt;
 
 /// Bytes that a thread is taken to have where it asks for the first time.
 const DEFAULT: usize = 1 << 20;
@@ -73,15 +74,15 @@ pub fn left() -> usize {
     DEFAULT
 }
 
-/// Whether there is room for a level that asks again.
+/// Whether there is room for a level that asks again, and nobody wants the work to stop.
 ///
 /// # Errors
-/// `54001`.
+/// `54001`, `57014`.
 #[inline]
 pub fn check() -> Result<()> {
     match left() {
         0 => Err(too_complex()),
-        _ => Ok(()),
+        _ => interrupt::check(),
     }
 }
 
@@ -118,12 +119,13 @@ pub fn on_great_stack<T: Send>(f: impl FnOnce() -> T + Send) -> T {
         return f();
     }
     let mut f = Some(f);
+    let current = interrupt::current().unwrap_or_default();
     let done = std::thread::scope(|scope| {
         let thread = std::thread::Builder::new().stack_size(GREAT);
         let taken = &mut f;
         let started = thread.spawn_scoped(scope, move || {
             has(GREAT);
-            taken.take().map(|f| f())
+            taken.take().map(|f| interrupt::during(&current, f))
         });
         match started.map(std::thread::ScopedJoinHandle::join) {
             Ok(Ok(done)) => done,

@@ -25,8 +25,6 @@ WITH RECURSIVE t (a) AS (SELECT 1 UNION ALL SELECT a % 3 + 1 FROM t) CYCLE a SET
 SELECT 'a' 'b';
 -- state 42601 22023 unit "" not recognized for type timestamp without time zone
 SELECT extract(nothing FROM timestamp '2001-02-16');
--- names overlaps ?column?
-SELECT (timestamp '2001-02-16', timestamp '2001-12-21') OVERLAPS (timestamp '2001-10-30', timestamp '2002-10-30'), (date '2001-02-16', interval '100 days') OVERLAPS (date '2001-10-30', date '2002-10-30'), (time '09:00', time '10:00') OVERLAPS (time '10:00', time '11:00');
 -- refused 0A000 a precision of the first field of INTERVAL is not supported
 SELECT interval '1' year, interval '1-2' year to month, interval '3 4:05' day to minute, interval '1.234567' second(3);
 -- state 42601 42883 operator does not exist: ! integer
@@ -43,31 +41,17 @@ SELECT * FROM json_to_recordset('[{"a":1,"b":"foo"}, {"a":"2","c":"bar"}]') AS x
 SELECT * FROM jsonb_to_record('{"a":1,"b":[1,2,3],"c":"bar"}') AS x (a int, b int[], c text, d date);
 -- state 42809 42P20 window function row_number requires an OVER clause
 SELECT row_number() FROM w;
+-- refused 42601 syntax error at or near ""
+SELECT coalesce(NULL, NULL), coalesce(NULL, 1), nullif(1, 1), nullif(NULL, 1), greatest(1, NULL, 3), least(NULL, NULL), num_nulls(1, NULL, NULL), num_nonnulls(1, NULL, 3), num_nulls(VARIADIC ARRAY[1, NULL]);
 -- refused 42846 cannot cast type unknown to regclass
 SELECT 1::oid, 'pg_class'::regclass, 'int4'::regtype, 4294967295::oid, '-1'::oid;
 -- state 42P01 42846 cannot cast type unknown to regclass
 SELECT 'nosuch'::regclass;
 -- binder
-SELECT sum() FROM meas;
-SELECT array_agg() FROM meas;
-SELECT pg_typeof(max('x'::char(2)))::text;
 SELECT pg_typeof(array_agg('x'))::text;
 SELECT percentile_cont(x) WITHIN GROUP (ORDER BY x) FROM (VALUES (1)) v (x);
 SELECT sum(1) WITHIN GROUP (ORDER BY x) FROM (VALUES (1)) v (x);
 SELECT array_agg(NULL), array_agg(x ORDER BY y, x DESC), array_agg(ROW(x, y) ORDER BY x) FROM (VALUES (1, 2), (2, 1), (3, 1)) v (x, y);
-SELECT (timestamp '2021-02-16', timestamp '2021-12-21') OVERLAPS (timestamp '2021-10-30', timestamp '2022-10-30');
-SELECT (timestamp '2021-02-16', timestamp '2021-12-21') OVERLAPS (date '2021-10-30', date '2021-11-02');
-SELECT (timestamp '2021-02-16', timestamp '2021-12-21') OVERLAPS (NULL, timestamp '2021-05-01');
-SELECT (date '2021-02-16', interval '100 days') OVERLAPS (timestamp '2021-10-30', timestamp '2022-10-30');
-SELECT (date '2021-02-16', interval '100 days') OVERLAPS (date '2021-10-30', date '2021-11-02');
-SELECT (date '2021-02-16', interval '100 days') OVERLAPS (NULL, timestamp '2021-05-01');
-SELECT (timestamp '2021-12-21', timestamp '2021-02-16') OVERLAPS (timestamp '2021-10-30', timestamp '2022-10-30');
-SELECT (timestamp '2021-12-21', timestamp '2021-02-16') OVERLAPS (date '2021-10-30', date '2021-11-02');
-SELECT (timestamp '2021-12-21', timestamp '2021-02-16') OVERLAPS (NULL, timestamp '2021-05-01');
-SELECT (date '2021-10-30', date '2021-10-30') OVERLAPS (timestamp '2021-10-30', timestamp '2022-10-30');
-SELECT (date '2021-10-30', date '2021-10-30') OVERLAPS (date '2021-10-30', date '2021-11-02');
-SELECT (date '2021-10-30', date '2021-10-30') OVERLAPS (NULL, timestamp '2021-05-01');
-SELECT (time '09:00', time '10:00') OVERLAPS (time '10:00', interval '1 hour'), (timetz '09:00Z', timetz '11:00Z') OVERLAPS (timetz '10:00Z', timetz '12:00Z'), (timestamptz '2020-01-01 00:00Z', interval '1 day') OVERLAPS (timestamptz '2020-01-01 12:00Z', interval '1 day');
 SELECT timestamp 'now infinity';
 SELECT region, item FROM sold GROUP BY -1;
 SELECT * FROM lef JOIN rig USING (id, id);
@@ -80,7 +64,6 @@ SELECT * FROM jsonb_populate_recordset(NULL::shape, '[{"a":1},{"b":"y"}]');
 SELECT * FROM jsonb_populate_record(ROW(7, 'd', NULL)::shape, '{"b":null}');
 SELECT * FROM json_populate_record(ROW(7, 'd', NULL)::shape, '{"b":null}');
 SELECT ('[1]'::jsonb)[0:1];
-SELECT CASE NULL WHEN 1 THEN 'one' WHEN 2 THEN 'two' END;
 SELECT (1, 2) + (3, 4);
 SELECT - (-2147483648);
 SELECT 1e131072;
@@ -94,18 +77,11 @@ SELECT 'a' COLLATE "C" < 'b' COLLATE "POSIX";
 SELECT 1 COLLATE "C";
 SELECT 1 = ANY (SELECT 'x');
 SELECT 1 IN (SELECT 'x');
-SELECT NULL::boolean::smallint;
-SELECT NULL::boolean::numeric;
 SELECT x, pg_typeof(x)::text FROM (SELECT 'a'::char(3) UNION ALL SELECT 'b'::varchar) s (x);
 SELECT NULL UNION SELECT NULL UNION SELECT 1;
 SELECT substr('abc', '2');
-SELECT array_length('{1}', 1);
-SELECT cardinality(NULL);
 SELECT nosuch.abs(1);
-SELECT row_number() FROM run;
-SELECT lag(x) FROM run;
 SELECT rank(1) OVER (ORDER BY k) FROM run;
-SELECT sum(x) OVER (ORDER BY k ROWS k PRECEDING) FROM run;
 WITH RECURSIVE t (n, s) AS (SELECT 1, 'a'::varchar(1) UNION ALL SELECT n + 1, s || 'b' FROM t WHERE n < 3) SELECT * FROM t;
 WITH RECURSIVE t (n) AS (SELECT n FROM t UNION ALL SELECT 1) SELECT * FROM t;
 WITH RECURSIVE t (n) AS (SELECT 1 UNION ALL SELECT n FROM t UNION ALL SELECT n FROM t) SELECT * FROM t;
@@ -242,7 +218,6 @@ SELECT ('[0:2]={1,2,3}'::int[])[5:9];
 SELECT ('[0:2]={1,2,3}'::int[])[3:1];
 SELECT ('[0:2]={1,2,3}'::int[])[NULL:2];
 SELECT (ARRAY[[1, 2, 3], [4, 5, 6]])[1];
-SELECT cardinality('x');
 SELECT json_object('{{{a}}}'::text[]);
 SELECT jsonb_object('{{{a}}}'::text[]);
 SELECT width_bucket(1, ARRAY[[1, 2]]);
@@ -261,6 +236,7 @@ SELECT 'abc' ILIKE ALL (ARRAY['%C', 'a%']);
 SELECT 'abc' NOT ILIKE ALL (ARRAY['a%', 'X%']);
 SELECT 'abc' NOT ILIKE ALL (ARRAY['%C', 'a%']);
 -- syntax
+SELECT 'a'.b;
 SELECT make_interval(days := 3, hours := 4), make_interval(0, 0, 0, 0, 0, 0, 1e-6), make_interval(NULL);
 SELECT interval(3) '1.23456 seconds', interval '1.23456 s'::interval(1), interval '1.5' second(0), time(2) '10:11:12.345678', timestamp(0) '2021-01-01 00:00:00.6', timestamptz(3) '2021-01-01 00:00:00.123456Z', timetz(1) '10:11:12.55Z';
 SELECT region, item FROM sold GROUP BY 'x';
@@ -388,18 +364,12 @@ SELECT normalize(U&'\FB01', NFKC) = U&'\00e9';
 SELECT normalize(U&'\FB01', NFKC) = 'fi';
 SELECT normalize(U&'\FB01', NFKD) = U&'\00e9';
 SELECT normalize(U&'\FB01', NFKD) = 'fi';
-SELECT U&'e\0301' IS NOT NFC NORMALIZED;
-SELECT U&'e\0301' IS NOT NFD NORMALIZED;
-SELECT U&'e\0301' IS NOT NFKD NORMALIZED;
-SELECT U&'e\0301' IS NOT NORMALIZED;
-SELECT 'abc' IS NOT NFC NORMALIZED;
-SELECT 'abc' IS NOT NFD NORMALIZED;
-SELECT 'abc' IS NOT NFKD NORMALIZED;
-SELECT 'abc' IS NOT NORMALIZED;
-SELECT NULL::text IS NOT NFC NORMALIZED;
-SELECT NULL::text IS NOT NFD NORMALIZED;
-SELECT NULL::text IS NOT NFKD NORMALIZED;
-SELECT NULL::text IS NOT NORMALIZED;
 SELECT normalize('x', NFX);
--- accepted 42P18 
-SELECT ARRAY[];
+-- syntax: operators right before a sign
+SELECT count(*) FROM (VALUES (-3), (-1), (0), (2), (NULL)) v (x) WHERE x!=-1;
+SELECT count(*) FROM (VALUES (-3), (-1), (0), (2), (NULL)) v (x) WHERE x%-2=0;
+SELECT +-+5;
+SELECT 2^-1;
+SELECT ~-1;
+SELECT @-5;
+SELECT 8>>-0;

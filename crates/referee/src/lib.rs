@@ -7,6 +7,7 @@
 //! | `random` | numbers that a seed repeats |
 //! | `answer` | answers, and the sides that give them |
 //! | `wire` | a server, asked over PostgreSQL's protocol |
+//! | `functions` | the functions of the front as Markdown |
 //! | `front` | Freestone's language front in this process, with tables in memory |
 //! | `compare` | whether two answers are the same, and the differences that are wanted |
 //! | `coverage` | which names of the documentation the corpus has |
@@ -26,6 +27,7 @@ pub mod contest;
 pub mod corpus;
 pub mod coverage;
 pub mod front;
+pub mod functions;
 pub mod generate;
 pub mod laws;
 pub mod plan_time;

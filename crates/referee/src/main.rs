@@ -9,6 +9,7 @@ use freestone_referee::contest::{Contest, Kind, Rules};
 use freestone_referee::corpus;
 use freestone_referee::coverage;
 use freestone_referee::front::Front;
+use freestone_referee::functions;
 use freestone_referee::generate::signatures::Signatures;
 use freestone_referee::generate::{Generator, Table};
 use freestone_referee::laws;
@@ -22,6 +23,8 @@ referee corpus [--record] [--prune] [--chapter NAME] [side]
 referee coverage [--record]
     which functions, operators and clauses of PostgreSQL's documentation the corpus has;
     --record asks PostgreSQL for its catalogue and writes it down
+referee functions
+    the functions, operators and casts of the front as Markdown, for docs/functions.md
 referee generate [--statements N] [--seed S] [--chapter NAME] [--jobs N] [--most N]
                  [--changes | --kept] [--permanent] [--messages] [--rewrites | side]
     asks random statements of both sides and reports each kind of difference once;
@@ -33,7 +36,7 @@ referee laws [--statements N] [--seed S] [side]
     asks random statements of one side that must agree with each other
 referee show [--statements N] [--seed S] [--chapter NAME]
     prints a case of random statements
-referee shapes [--only NAME] [--percent N]
+referee shapes [--only NAME] [--percent N] [--stack MIB]
     plans and runs statements of great size and depth, and prints the time of each stage
 referee plan-time [--runs N]
     prints the microseconds that planning the statements of TPC-H takes
@@ -134,6 +137,10 @@ fn work(options: &Options) -> io::Result<bool> {
     match options.words.first().map(String::as_str) {
         Some("corpus") => check(options),
         Some("coverage") => coverage(options),
+        Some("functions") => {
+            print!("{}", functions::markdown());
+            Ok(true)
+        }
         Some("generate") => generate(options),
         Some("laws") => test_laws(options),
         Some("show") => show(options),
@@ -352,13 +359,17 @@ fn generate(options: &Options) -> io::Result<bool> {
 fn shapes(options: &Options) -> io::Result<bool> {
     let percent = options.number("--percent", 100);
     let only = options.after("--only", 1);
+    let stack = options
+        .after("--stack", 1)
+        .and_then(|mib| mib.parse::<usize>().ok());
+    let stack = stack.map(|mib| mib.max(1) << 20);
     println!("{}", shapes::Outcome::HEADER);
     let mut all = true;
     for shape in shapes::all() {
         if only.is_some_and(|only| only != shape.name) {
             continue;
         }
-        let outcome = shapes::tried(&shape, (shape.size * percent / 100).max(1))?;
+        let outcome = shapes::tried(&shape, (shape.size * percent / 100).max(1), stack)?;
         println!("{outcome}");
         all &= outcome.is_good();
     }

@@ -93,13 +93,17 @@ impl fmt::Display for Outcome {
     }
 }
 
-/// Plans and runs a statement on a thread of its own with the stack of any thread.
+/// Plans and runs a statement on a thread of its own, with the stack of any thread or with so
+/// many bytes.
 ///
 /// # Errors
 /// A thread that cannot be started, or that panics.
-pub fn tried(shape: &Shape, size: usize) -> io::Result<Outcome> {
+pub fn tried(shape: &Shape, size: usize, stack: Option<usize>) -> io::Result<Outcome> {
     let shape = *shape;
     let work = move || -> io::Result<Outcome> {
+        if let Some(bytes) = stack {
+            freestone_frontend::stack::has(bytes - (64 << 10));
+        }
         let mut front = Front::default();
         for statement in (shape.setup)(size) {
             front.ask(&[statement])?;
@@ -113,7 +117,8 @@ pub fn tried(shape: &Shape, size: usize) -> io::Result<Outcome> {
             stages,
         })
     };
-    let worker = std::thread::Builder::new().stack_size(STACK).spawn(work)?;
+    let worker = std::thread::Builder::new().stack_size(stack.unwrap_or(STACK));
+    let worker = worker.spawn(work)?;
     let gone = |_| io::Error::other(format!("{} panicked", shape.name));
     worker.join().map_err(gone)?
 }
@@ -195,7 +200,7 @@ pub fn all() -> Vec<Shape> {
         over(table, "and or", 10_000, |n| {
             let terms = listed(n, "", |at| {
                 format!(
-                    "{} a = {at}",
+                    "{} a = {at} ",
                     if at % 2 == 0 { "AND b > 0 OR" } else { "AND" }
                 )
             });
@@ -490,7 +495,7 @@ pub fn all() -> Vec<Shape> {
         }),
         shape("order by", 5_000, |n| {
             format!(
-                "SELECT 1 AS a ORDER BY {}",
+                "SELECT 1 FROM (SELECT 1 a) x ORDER BY {}",
                 listed(n, ", ", |at| format!("a + {at}"))
             )
         }),
@@ -554,10 +559,10 @@ pub fn all() -> Vec<Shape> {
             format!("SELECT 2::numeric ^ {n}")
         }),
         shape("factorial", 100_000, |n| format!("SELECT factorial({n})")),
-        shape("repeat", 1_000_000_000, |n| {
+        shape("repeat", 2_000_000_000, |n| {
             format!("SELECT length(repeat('x', {n}))")
         }),
-        shape("repeats", 30, |n| {
+        shape("repeats", 7, |n| {
             format!(
                 "SELECT length({})",
                 nested("repeat(", "'xxxxxxxxxx'", ", 10)", n)
@@ -566,7 +571,7 @@ pub fn all() -> Vec<Shape> {
         shape("padding", 1_000_000_000, |n| {
             format!("SELECT length(lpad('x', {n}, 'ab'))")
         }),
-        shape("doubling", 40, |n| {
+        shape("doubling", 20, |n| {
             format!(
                 "SELECT length({})",
                 nested("replace(", "'a'", ", 'a', 'aa')", n)
@@ -695,4 +700,33 @@ pub fn all() -> Vec<Shape> {
             )
         }),
     ]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Statements of a size that a build without optimization plans in seconds; those that
+    /// would grow exponentially are small as they are.
+    #[test]
+    fn great_statements_are_answered_or_refused() {
+        for shape in all() {
+            let size = (shape.size / 50).max(shape.size.min(40));
+            let outcome = tried(&shape, size, None).unwrap();
+            if let Err(error) = &outcome.stages.rows {
+                assert_ne!(error.sqlstate, "XX000", "{outcome}");
+            }
+            assert!(outcome.planning() < Duration::from_secs(30), "{outcome}");
+        }
+    }
+
+    /// Needs a build with optimization.
+    #[test]
+    #[ignore = "takes a minute"]
+    fn great_statements_take_a_second_at_most() {
+        for shape in all() {
+            let outcome = tried(&shape, shape.size, None).unwrap();
+            assert!(outcome.is_good(), "{outcome}");
+        }
+    }
 }

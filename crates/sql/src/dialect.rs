@@ -31,6 +31,7 @@ pub(crate) fn adapt(tokens: &mut Vec<TokenWithSpan>) -> Overridings {
     increment::adapt(tokens);
     comment::adapt(tokens);
     view::adapt(tokens);
+    crate::routine::adapt(tokens);
     named_query::adapt(tokens);
     take_overriding(tokens)
 }

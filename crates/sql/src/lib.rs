@@ -44,6 +44,7 @@ mod parameter;
 mod plan;
 mod progress;
 mod rights;
+mod routine;
 mod run;
 mod scan;
 mod session;

@@ -15,6 +15,7 @@ use crate::dialect;
 use crate::error::{Error, Result, parser as syntax_error};
 use crate::plan::names::fold;
 use crate::rights;
+use crate::routine;
 use crate::run::cursor;
 
 /// Brackets inside brackets, at most; deeper text is refused, not overflowed on.
@@ -188,6 +189,7 @@ pub(crate) fn parse(sql: &str) -> Result<Vec<Statement>> {
         let own = advisor::parse(&mut parser).transpose();
         let own = own.or_else(|| rights::parse(&mut parser).transpose());
         let own = own.or_else(|| cursor::parse(&mut parser).transpose());
+        let own = own.or_else(|| routine::parse(&mut parser).transpose());
         let mut ast = own
             .unwrap_or_else(|| parser.parse_statement())
             .map_err(|error| syntax_error(&error))?;

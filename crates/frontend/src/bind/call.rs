@@ -1,23 +1,31 @@
 //! Calls of functions, and of what looks like one.
 
+use std::cmp::Ordering;
 use std::collections::HashSet;
 use std::sync::Arc;
 
+use arrow_array::Array;
 use sqlparser::ast::{
     DuplicateTreatment, Expr as Ast, Function, FunctionArg, FunctionArgExpr, FunctionArgOperator,
     FunctionArgumentClause, FunctionArgumentList, FunctionArguments, NullTreatment, OrderByExpr,
 };
 
+use super::function::Called;
 use super::scope::{Clause, near};
 use super::{Binder, Coercion, fold, name_place, parts, refuse};
 use crate::error::{Error, Result};
 use crate::functions::aggregates::{Aggregate, Kind};
+use crate::functions::kernel::{Call, Column as Values, Kernel};
+use crate::functions::ordering::comparator;
 use crate::functions::{
     Overload, Resolved, Scalar, TableFunction, Unresolved, catalogue, resolve_function,
-    resolve_operator,
+    resolve_operator, scalar,
 };
-use crate::plan::{AggregateCall, ColumnId, Expr, ExprKind, SortKey, TableCall};
-use crate::types::Type;
+use crate::plan::{
+    AggregateCall, Column, ColumnId, Expr, ExprKind, Plan, SortKey, Subquery, SubqueryKind,
+    TableCall,
+};
+use crate::types::{Category, Type};
 
 /// The arguments of a call as they are written.
 #[derive(Default)]
@@ -35,6 +43,9 @@ struct Written<'a> {
     /// Whether the last argument is VARIADIC.
     variadic: bool,
 }
+
+/// Most arguments of a function, as in PostgreSQL.
+const ARGUMENTS: usize = 100;
 
 impl Binder<'_> {
     /// A call.
@@ -61,7 +72,14 @@ impl Binder<'_> {
                 "pg_catalog" | "public" | "main" | "information_schema"
             )
         }));
-        if !in_catalogue {
+        let known_elsewhere = |path: &[String]| match path {
+            [.., schema] => {
+                let own = self.catalog.sql_functions(Some(schema), &last);
+                own.map(|own| !own.is_empty())
+            }
+            [] => Ok(false),
+        };
+        if !in_catalogue && !known_elsewhere(&path)? {
             return Err(
                 Error::new("42883", format!("function {name} does not exist")).at(name_place(name)),
             );
@@ -115,12 +133,12 @@ impl Binder<'_> {
                 !within_group.is_empty(),
                 "WITHIN GROUP of a function that is no aggregate",
             )?;
-            self.plain(&last, &written)
+            self.plain(path.last().map(String::as_str), &last, &written)
         };
         bound.map_err(|error| error.at(place))
     }
 
-    fn plain(&mut self, name: &str, written: &Written<'_>) -> Result<Expr> {
+    fn plain(&mut self, schema: Option<&str>, name: &str, written: &Written<'_>) -> Result<Expr> {
         if written.variadic {
             if matches!(
                 name,
@@ -154,7 +172,8 @@ impl Binder<'_> {
                 let values = self.positional(written)?;
                 let [left, right] = two(values, name)?;
                 let right_type = right.ty.clone();
-                let equal = self.binary("=", left.clone(), right)?;
+                let copied = self.copy(&left)?;
+                let equal = self.binary("=", copied, right)?;
                 // The result is the left value as the operator takes it.
                 let taken = resolve_operator("=", &[left.ty.clone(), right_type]);
                 let taken = taken
@@ -181,16 +200,14 @@ impl Binder<'_> {
                 let first = values.next();
                 let first =
                     first.ok_or_else(|| Error::new("42601", "syntax error at or near \")\""))?;
-                let symbol = if name == "greatest" { ">" } else { "<" };
+                let symbol = if name == "greatest" { ">=" } else { "<=" };
+                if values.len() > 1 {
+                    return self.best(name, first, values.collect());
+                }
                 return values.try_fold(first, |best, next| self.better(symbol, best, next));
             }
             "row" => {
-                let values: Vec<Ast> = written
-                    .positional
-                    .iter()
-                    .map(|&value| value.clone())
-                    .collect();
-                let mut bound = self.row(&values)?;
+                let mut bound = self.row(written.positional.iter().copied())?;
                 for relation in &written.rows {
                     let row = self.relation_row(relation);
                     let row = row.ok_or_else(|| self.missing_from(relation, None))?;
@@ -207,7 +224,7 @@ impl Binder<'_> {
             "pg_typeof" => {
                 let values = self.positional(written)?;
                 if let [value] = values.as_slice() {
-                    return Ok(Expr::text(&standard_name(&value.ty.base()), Type::Text));
+                    return Ok(Expr::text(&value.ty.standard_name(), Type::Text));
                 }
             }
             "ifnull" => {
@@ -227,6 +244,17 @@ impl Binder<'_> {
         }
         let tables = catalogue().tables(name);
         let arguments = self.positional(written)?;
+        let own = self.catalog.sql_functions(schema, name)?;
+        if !own.is_empty() {
+            let mut named = Vec::with_capacity(written.named.len());
+            for (parameter, value) in &written.named {
+                named.push((parameter.clone(), self.bind_expr(value)?));
+            }
+            return match self.sql_call(name, &own, arguments, named)? {
+                Called::Value(value) => Ok(value),
+                Called::Rows(plan) => self.rows_in_list(plan),
+            };
+        }
         if !tables.is_empty() && catalogue().functions(name).is_empty() {
             return self.set_returning(name, tables, arguments);
         }
@@ -236,12 +264,60 @@ impl Binder<'_> {
         self.function(name, arguments)
     }
 
-    /// `a > b` or NULL: `a` if `b` is NULL or less.
+    /// The greatest or the least of many values of one type, by one call.
+    fn best(&mut self, name: &str, first: Expr, others: Vec<Expr>) -> Result<Expr> {
+        let ty = first.ty.clone();
+        let (name, wanted) = match name {
+            "greatest" => ("greatest", Ordering::Greater),
+            _ => ("least", Ordering::Less),
+        };
+        let mut arguments = vec![first];
+        arguments.extend(others);
+        let key = (name, ty.clone(), arguments.len());
+        if let Some(known) = self.made.get(&key) {
+            let call = Expr::call(Arc::clone(known), arguments, ty);
+            return Ok(self.folded(call));
+        }
+        let order = comparator(&ty)?;
+        let kernel: Kernel = Arc::new(move |call: &Call<'_>, columns: &[Values]| {
+            let arrays: Vec<_> = columns.iter().map(|column| &column.array).collect();
+            let mut places = Vec::with_capacity(call.rows);
+            for row in 0..call.rows {
+                let mut best: Option<(usize, usize)> = None;
+                for (at, column) in columns.iter().enumerate() {
+                    let place = column.at(row);
+                    if arrays[at].is_null(place) {
+                        continue;
+                    }
+                    let is_better = best.is_none_or(|(known, there)| {
+                        order(arrays[at], place, arrays[known], there) == wanted
+                    });
+                    if is_better {
+                        best = Some((at, place));
+                    }
+                }
+                // Where all are NULL, the first one is as good as any.
+                let first = || columns.first().map_or(0, |column| column.at(row));
+                places.push(best.unwrap_or_else(|| (0, first())));
+            }
+            let arrays: Vec<&dyn Array> = arrays.iter().map(|array| array.as_ref()).collect();
+            Ok(arrow_select::interleave::interleave(&arrays, &places)?)
+        });
+        let types: Vec<Type> = arguments.iter().map(|value| value.ty.base()).collect();
+        let mut function = scalar(name, &types, ty.clone(), kernel);
+        function.strict = false;
+        let function = Arc::new(function);
+        self.made.insert(key, Arc::clone(&function));
+        Ok(self.folded(Expr::call(function, arguments, ty)))
+    }
+
+    /// `a >= b` or NULL: `a` if `b` is NULL or less.
     fn better(&mut self, symbol: &str, left: Expr, right: Expr) -> Result<Expr> {
         let ty = left.ty.clone();
-        let is_better = self.binary(symbol, left.clone(), right.clone())?;
-        let condition = Expr::or([right.clone().is_null(), is_better]);
-        let keeps = Expr::and([left.clone().is_null().not(), condition]);
+        let copies = (self.copy(&left)?, self.copy(&right)?);
+        let is_better = self.binary(symbol, copies.0, copies.1)?;
+        let condition = Expr::or([self.copy(&right)?.is_null(), is_better]);
+        let keeps = Expr::and([self.copy(&left)?.is_null().not(), condition]);
         Ok(Expr::new(
             ExprKind::Case {
                 branches: vec![(keeps, left)],
@@ -265,6 +341,12 @@ impl Binder<'_> {
 
     /// A call of a scalar function with arguments in order.
     pub(super) fn function(&mut self, name: &str, arguments: Vec<Expr>) -> Result<Expr> {
+        if arguments.len() > ARGUMENTS {
+            return Err(Error::new(
+                "54023",
+                format!("cannot pass more than {ARGUMENTS} arguments to a function"),
+            ));
+        }
         let types: Vec<Type> = arguments
             .iter()
             .map(|argument| argument.ty.clone())
@@ -292,7 +374,11 @@ impl Binder<'_> {
         self.called(resolved, arguments)
     }
 
-    fn called(&mut self, resolved: Resolved<Scalar>, mut arguments: Vec<Expr>) -> Result<Expr> {
+    pub(super) fn called(
+        &mut self,
+        resolved: Resolved<Scalar>,
+        mut arguments: Vec<Expr>,
+    ) -> Result<Expr> {
         let function = &resolved.function;
         // Parameters that are left out have the values of their texts.
         let all = function.parameters.len();
@@ -409,13 +495,55 @@ impl Binder<'_> {
         Ok(value)
     }
 
+    /// The rows of a function whose body is SQL, in a SELECT list.
+    fn rows_in_list(&mut self, plan: Plan) -> Result<Expr> {
+        let columns = plan.columns();
+        let (plan, ty) = match columns.as_slice() {
+            [only] => (plan, only.ty.clone()),
+            several => {
+                let values: Vec<Expr> = several.iter().map(Column::reference).collect();
+                let fields = several.iter().map(|c| (c.name.clone(), c.ty.clone()));
+                let ty = Type::Record(fields.collect());
+                let row = Expr::new(ExprKind::Row(values), ty.clone());
+                let column = self.column("row", ty.clone());
+                let plan = Plan::Project {
+                    input: Box::new(plan),
+                    items: vec![(column, row)],
+                };
+                (plan, ty)
+            }
+        };
+        self.subqueries += 1;
+        let subquery = Subquery {
+            kind: SubqueryKind::Array,
+            plan,
+            id: self.subqueries,
+        };
+        let array = Expr::new(ExprKind::Subquery(Box::new(subquery)), ty.array());
+        let tables = catalogue().tables("unnest");
+        self.set_returning("unnest", tables, vec![array])
+    }
+
     /// A call of a function that gives rows.
     pub(super) fn table_call(
         &mut self,
         name: &str,
         overloads: &[Arc<TableFunction>],
-        arguments: Vec<Expr>,
+        mut arguments: Vec<Expr>,
     ) -> Result<TableCall> {
+        // Vectors are arrays to functions that do not know them.
+        for argument in &mut arguments {
+            let Some(item) = argument.ty.vector_item() else {
+                continue;
+            };
+            if !overloads
+                .iter()
+                .any(|one| one.parameters.contains(&argument.ty))
+            {
+                let vector = std::mem::replace(argument, Expr::bool(false));
+                *argument = self.coerce(vector, &item.array(), Coercion::Implicit)?;
+            }
+        }
         let types: Vec<Type> = arguments
             .iter()
             .map(|argument| argument.ty.clone())
@@ -490,20 +618,22 @@ impl Binder<'_> {
                 ),
             });
         }
-        let made: HashSet<ColumnId> = scope
-            .aggregates
-            .iter()
-            .map(|(column, _)| column.id)
-            .collect();
-        if !made.is_empty() {
-            let order = call.order.iter().map(|key| &key.expr);
-            let mut all = call.arguments.iter().chain(&call.filter).chain(order);
-            if all.any(|expr| expr.reads().iter().any(|id| made.contains(id))) {
-                return Err(Error::new(
-                    "42803",
-                    "aggregate function calls cannot be nested",
-                ));
-            }
+        let mut reads = HashSet::new();
+        let order = call.order.iter().map(|key| &key.expr);
+        for expr in call.arguments.iter().chain(&call.filter).chain(order) {
+            expr.read(&mut reads);
+        }
+        let is_read = |id: &ColumnId| reads.contains(id);
+        if !reads.is_empty()
+            && scope
+                .aggregates
+                .iter()
+                .any(|(column, _)| is_read(&column.id))
+        {
+            return Err(Error::new(
+                "42803",
+                "aggregate function calls cannot be nested",
+            ));
         }
         let same = |known: &AggregateCall| {
             Arc::ptr_eq(&known.function, &call.function)
@@ -750,7 +880,7 @@ impl Binder<'_> {
             return Ok(innermost);
         }
         for level in (0..self.scopes.len()).rev() {
-            if self.scope_has(level, &read) {
+            if !self.scopes[level].parameters && self.scope_has(level, &read) {
                 return Ok(level);
             }
         }
@@ -1029,21 +1159,19 @@ fn two(values: Vec<Expr>, name: &str) -> Result<[Expr; 2]> {
     })
 }
 
+/// The error for an array of arrays.
+pub(super) fn no_array_of(ty: Option<&Type>) -> Error {
+    let ty = ty.unwrap_or(&Type::Unknown).standard_name();
+    let message = format!("could not find array type for data type {ty}");
+    Error::new("42704", message)
+}
+
 /// The error for values that cannot be told apart.
 pub(super) fn no_equality(ty: &Type) -> Error {
     Error::new(
         "42883",
         format!("could not identify an equality operator for type {ty}"),
     )
-}
-
-/// The name of a type without modifiers as `pg_typeof` gives it.
-fn standard_name(ty: &Type) -> String {
-    match ty {
-        Type::Char(_) => "character".to_owned(),
-        Type::Array(element) => format!("{}[]", standard_name(element.innermost())),
-        ty => ty.to_string(),
-    }
 }
 
 /// The error for literals that do not tell the type of a pseudo type.
@@ -1056,9 +1184,21 @@ pub(super) fn undetermined() -> Error {
 
 /// `42883` or `42725` for a call that no or no one overload takes.
 pub(super) fn unresolved(name: &str, types: &[Type], why: Unresolved) -> Error {
-    let shown: Vec<String> = types.iter().map(|ty| ty.base().to_string()).collect();
+    let shown: Vec<String> = types.iter().map(Type::standard_name).collect();
+    let name = match name {
+        "extract" => "pg_catalog.extract",
+        other => other,
+    };
     let call = format!("{name}({})", shown.join(", "));
+    let why = match (why, name) {
+        // PostgreSQL has overloads of types that are not here.
+        (Unresolved::Undetermined, "unnest") => Unresolved::Ambiguous,
+        (why, _) => why,
+    };
     match why {
+        Unresolved::NoArray => {
+            no_array_of(types.iter().find(|ty| ty.category() == Category::Array))
+        }
         Unresolved::Ambiguous => Error::new("42725", format!("function {call} is not unique"))
             .with_hint(
                 "Could not choose a best candidate function. You might need to add explicit type \

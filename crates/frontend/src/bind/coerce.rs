@@ -6,6 +6,7 @@ use arrow_array::ArrayRef;
 
 use super::Binder;
 use crate::error::{Error, Result};
+use crate::evaluate::fold::is_small;
 use crate::functions::kernel::{Call, Column as Values, Kernel, repeated};
 use crate::functions::objects::object_cast;
 use crate::functions::{
@@ -41,12 +42,18 @@ impl Binder<'_> {
             return self.typed_parameter(number, to);
         }
         if expr.is_literal_null() {
+            if from != Type::Unknown && from.base() != to.base() && how != Coercion::Implicit {
+                self.cast(&from, to, how)?;
+            }
             return Ok(Expr::null(to.clone()));
         }
         // Literals of arrays and records are converted part by part.
         if let (ExprKind::Array(_), Type::Array(element)) = (&expr.kind, to)
             && let ExprKind::Array(parts) = expr.kind
         {
+            if parts.is_empty() && *from.innermost() != Type::Unknown {
+                self.cast(&from, to, how)?;
+            }
             let parts = parts.into_iter();
             let parts = parts.map(|part| {
                 let to = match part.ty {
@@ -117,7 +124,10 @@ impl Binder<'_> {
             return Ok(cast);
         }
         Err(match how {
-            Coercion::Explicit => Error::new("42846", format!("cannot cast type {from} to {to}")),
+            Coercion::Explicit => {
+                let (from, to) = (base.standard_name(), target.standard_name());
+                Error::new("42846", format!("cannot cast type {from} to {to}"))
+            }
             _ => Error::new("42804", format!("a value of type {from} is no {to}")),
         })
     }
@@ -184,6 +194,9 @@ impl Binder<'_> {
             .map(|argument| argument.literal().cloned())
             .collect();
         let Some(values) = values else { return expr };
+        if !is_small(function, &values) {
+            return expr;
+        }
         if function.volatility != Volatility::Immutable {
             return expr;
         }
@@ -403,6 +416,13 @@ pub(super) fn common_of(types: &[Type], what: &str) -> Result<Type> {
         let first = known.next().cloned().unwrap_or(Type::Unknown);
         let differs = known.find(|ty| common_type(&[first.clone(), (*ty).clone()]).is_none());
         let other = differs.unwrap_or(&first);
+        let is_array = matches!((&first, other), (Type::Array(_), Type::Array(_)));
+        let (first, other) = (first.standard_name(), other.standard_name());
+        if is_array {
+            let what = if what == "CASE" { "CASE/WHEN" } else { what };
+            let message = format!("{what} could not convert type {other} to {first}");
+            return Error::new("42846", message);
+        }
         Error::new(
             "42804",
             format!("{what} types {first} and {other} cannot be matched"),

@@ -94,7 +94,8 @@ impl Binder<'_> {
                     return Ok(if *negated { within.not() } else { within });
                 }
                 let (low, high) = (self.bind_expr(low)?, self.bind_expr(high)?);
-                let from = self.binary(">=", value.clone(), low)?;
+                let again = self.copy(&value)?;
+                let from = self.binary(">=", again, low)?;
                 let to = self.binary("<=", value, high)?;
                 let both = Expr::and([from, to]);
                 Ok(if *negated { both.not() } else { both })
@@ -142,7 +143,11 @@ impl Binder<'_> {
                 pattern,
                 escape_char,
             } => {
-                refuse(*any, "LIKE ANY")?;
+                if *any {
+                    refuse(escape_char.is_some(), "ESCAPE of LIKE ANY")?;
+                    let symbol = ["~~", "!~~"][usize::from(*negated)];
+                    return self.quantified_by(expr, symbol, pattern, false);
+                }
                 self.like(
                     (expr, pattern),
                     escape_char.as_ref(),
@@ -157,7 +162,11 @@ impl Binder<'_> {
                 pattern,
                 escape_char,
             } => {
-                refuse(*any, "ILIKE ANY")?;
+                if *any {
+                    refuse(escape_char.is_some(), "ESCAPE of ILIKE ANY")?;
+                    let symbol = ["~~*", "!~~*"][usize::from(*negated)];
+                    return self.quantified_by(expr, symbol, pattern, false);
+                }
                 self.like(
                     (expr, pattern),
                     escape_char.as_ref(),
@@ -171,8 +180,8 @@ impl Binder<'_> {
                 pattern,
                 escape_char,
             } => self.similar((expr, pattern), escape_char.as_ref(), *negated),
-            Ast::Array(Array { elem, named: _ }) => self.array(elem),
-            Ast::Tuple(values) => self.row(values),
+            Ast::Array(Array { elem, named }) => self.array(elem, *named, None),
+            Ast::Tuple(values) => self.row(values.iter()),
             Ast::Interval(interval) => self.interval(interval),
             Ast::CompoundFieldAccess { root, access_chain } => self.access(root, access_chain),
             _ => self.bind_special(expr),
@@ -477,12 +486,12 @@ impl Binder<'_> {
         {
             let signed = Ast::UnaryOp {
                 op: *op,
-                expr: left.clone(),
+                expr: Box::new(copied(left)),
             };
             let whole = Ast::BinaryOp {
                 left: Box::new(signed),
                 op: power.clone(),
-                right: right.clone(),
+                right: Box::new(copied(right)),
             };
             return self.bind_expr(&whole);
         }
@@ -510,8 +519,11 @@ impl Binder<'_> {
     /// Whether a value is between two others, the lesser of which may be either.
     fn between_symmetric(&mut self, value: Expr, a: Expr, b: Expr) -> Result<Expr> {
         let mut within = |low: &Expr, high: &Expr| {
-            let from = self.binary(">=", value.clone(), low.clone())?;
-            let to = self.binary("<=", value.clone(), high.clone())?;
+            let copies = [self.copy(&value)?, self.copy(&value)?];
+            let bounds = [self.copy(low)?, self.copy(high)?];
+            let ([first, second], [low, high]) = (copies, bounds);
+            let from = self.binary(">=", first, low)?;
+            let to = self.binary("<=", second, high)?;
             Ok::<Expr, Error>(Expr::and([from, to]))
         };
         Ok(Expr::or([within(&a, &b)?, within(&b, &a)?]))
@@ -535,7 +547,16 @@ impl Binder<'_> {
 
     fn bind_cast(&mut self, inner: &Ast, to: &DataType, kind: &CastKind) -> Result<Expr> {
         let to = written_type(to, self.catalog)?;
-        let value = self.bind_expr(inner)?;
+        let mut operand = inner;
+        while let Ast::Nested(within) = operand {
+            operand = within;
+        }
+        let value = match (operand, &to) {
+            (Ast::Array(Array { elem, named }), Type::Array(_)) => {
+                self.array(elem, *named, Some(&to))?
+            }
+            _ => self.bind_expr(inner)?,
+        };
         match kind {
             CastKind::Cast | CastKind::DoubleColon => self.coerce(value, &to, Coercion::Explicit),
             CastKind::TryCast | CastKind::SafeCast => self.try_cast(value, &to),
@@ -555,11 +576,16 @@ impl Binder<'_> {
         for item in list {
             items.push(self.bind_expr(item)?);
         }
-        let rows = matches!(value.kind, ExprKind::Row(_));
-        let found = if rows || items.len() == 1 {
+        // There is no array of rows or of arrays in which the value could be searched.
+        let is_array = |expr: &Expr| matches!(expr.ty, Type::Array(_));
+        let apart = matches!(value.kind, ExprKind::Row(_))
+            || is_array(&value)
+            || items.iter().any(is_array);
+        let found = if apart || items.len() == 1 {
             let mut equal = Vec::with_capacity(items.len());
             for item in items {
-                equal.push(self.binary("=", value.clone(), item)?);
+                let value = self.copy(&value)?;
+                equal.push(self.binary("=", value, item)?);
             }
             Expr::or(equal)
         } else {
@@ -597,7 +623,8 @@ impl Binder<'_> {
                 None => self.bind_condition(condition, "CASE/WHEN")?,
                 Some(operand) => {
                     let value = self.bind_expr(condition)?;
-                    self.binary("=", operand.clone(), value)?
+                    let operand = self.copy(operand)?;
+                    self.binary("=", operand, value)?
                 }
             });
             thens.push(self.bind_expr(result)?);
@@ -652,17 +679,48 @@ impl Binder<'_> {
         self.binary(if negated { "!~" } else { "~" }, value, pattern)
     }
 
-    fn array(&mut self, elements: &[Ast]) -> Result<Expr> {
+    /// `ARRAY[…]` and `[…]`. A cast around it says its type; each element is cast then.
+    fn array(&mut self, elements: &[Ast], named: bool, to: Option<&Type>) -> Result<Expr> {
+        if elements.is_empty() {
+            return match to {
+                Some(to) => Ok(Expr::new(ExprKind::Array(Vec::new()), to.clone())),
+                None => Err(
+                    Error::new("42P18", "cannot determine type of empty array").with_hint(
+                        "Explicitly cast to the desired type, for example ARRAY[]::integer[].",
+                    ),
+                ),
+            };
+        }
+        // Within ARRAY, brackets do not stand beside other values.
+        let is_bare = |element: &Ast| matches!(element, Ast::Array(Array { named: false, .. }));
+        if named && elements.iter().any(is_bare) {
+            let first = elements.first().is_some_and(is_bare);
+            if let Some(other) = elements.iter().find(|element| is_bare(element) != first) {
+                let text = other.to_string();
+                let near = match first {
+                    true => text.split(' ').next().unwrap_or_default(),
+                    false => "[",
+                };
+                let message = format!("syntax error at or near \"{near}\"");
+                return Err(Error::new("42601", message));
+            }
+        }
         let mut values = Vec::with_capacity(elements.len());
         for element in elements {
-            values.push(self.bind_expr(element)?);
+            values.push(match element {
+                Ast::Array(inner) => self.array(&inner.elem, named || inner.named, to)?,
+                other => self.bind_expr(other)?,
+            });
         }
-        if values.is_empty() {
-            // `ARRAY[]::int[]` is given its type by the cast around it.
-            return Ok(Expr::new(
-                ExprKind::Array(Vec::new()),
-                Type::Unknown.array(),
-            ));
+        if let Some(to) = to {
+            let is_nested = values
+                .iter()
+                .any(|value| matches!(value.ty, Type::Array(_)));
+            let one = if is_nested { to } else { to.innermost() };
+            let values = values.into_iter();
+            let values = values.map(|value| self.coerce(value, one, Coercion::Explicit));
+            let values = values.collect::<Result<Vec<_>>>()?;
+            return Ok(Expr::new(ExprKind::Array(values), to.clone()));
         }
         let values = self.unified(values, "ARRAY")?;
         let ty = values.first().map_or(Type::Text, |value| value.ty.clone());
@@ -671,8 +729,8 @@ impl Binder<'_> {
     }
 
     /// ROW(…) and (a, b).
-    pub(super) fn row(&mut self, values: &[Ast]) -> Result<Expr> {
-        let mut bound = Vec::with_capacity(values.len());
+    pub(super) fn row<'q>(&mut self, values: impl Iterator<Item = &'q Ast>) -> Result<Expr> {
+        let mut bound = Vec::new();
         for value in values {
             // `ROW(t.*)` is all columns of t.
             if let Ast::QualifiedWildcard(name, _) = value {
@@ -819,10 +877,18 @@ impl Binder<'_> {
                 lower.unwrap_or_else(|| Expr::int4(1)),
                 upper.unwrap_or_else(|| Expr::int4(i32::MAX)),
             ] {
-                arguments.push(self.coerce(bound, &Type::Int4, Coercion::Assignment)?);
+                arguments.push(self.array_index(bound)?);
             }
         }
         self.function("array_slice", arguments)
+    }
+
+    fn array_index(&mut self, index: Expr) -> Result<Expr> {
+        let index = self.coerce(index, &Type::Int4, Coercion::Assignment);
+        index.map_err(|error| match error.sqlstate {
+            "42804" => Error::new("42804", "array subscript must have type integer"),
+            _ => error,
+        })
     }
 
     /// An element of an array, or the parts of parts of a JSONB value.
@@ -846,7 +912,7 @@ impl Binder<'_> {
                 }
                 let mut arguments = vec![value];
                 for index in indices {
-                    arguments.push(self.coerce(index, &Type::Int4, Coercion::Assignment)?);
+                    arguments.push(self.array_index(index)?);
                 }
                 self.function("array_subscript", arguments)
             }
@@ -891,8 +957,17 @@ impl Binder<'_> {
 }
 
 fn not_subscripted(ty: &Type) -> Error {
+    let ty = ty.standard_name();
     let message = format!("cannot subscript type {ty} because it does not support subscripting");
     Error::new("42804", message)
+}
+
+/// A copy of a syntax tree, which may be deep.
+fn copied(expr: &Ast) -> Ast {
+    match expr {
+        Ast::Value(_) | Ast::Identifier(_) => expr.clone(),
+        deep => crate::stack::with_room(crate::stack::LEVELS, || deep.clone()),
+    }
 }
 
 /// The lower bound of BETWEEN SYMMETRIC, which the syntax has as a call.

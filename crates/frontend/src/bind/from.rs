@@ -1,12 +1,13 @@
 //! FROM: tables, views, sub-queries, functions and joins.
 
 use sqlparser::ast::{
-    Expr as Ast, FunctionArg, FunctionArgExpr, Ident, Join, JoinConstraint, JoinOperator,
-    ObjectName, Query, TableAlias, TableAliasColumnDef, TableFactor, TableFunctionArgs,
-    TableSample, TableSampleKind, TableSampleMethod, TableSampleQuantity, TableSampleUnit,
-    TableWithJoins,
+    Expr as Ast, FunctionArg, FunctionArgExpr, FunctionArgOperator, Ident, Join, JoinConstraint,
+    JoinOperator, ObjectName, Query, TableAlias, TableAliasColumnDef, TableFactor,
+    TableFunctionArgs, TableSample, TableSampleKind, TableSampleMethod, TableSampleQuantity,
+    TableSampleUnit, TableWithJoins,
 };
 
+use super::function::Called;
 use super::scope::{Clause, Named, Namespace, Scope, ScopeColumn, one_name, scope_columns};
 use super::{Binder, Coercion, Found, View, fold, name_place, parts, place, refuse, shallow};
 use crate::error::{Error, Result};
@@ -606,8 +607,25 @@ impl Binder<'_> {
         let ordinal = ordinality.then(|| self.column("ordinality", Type::Int8));
         let mut scalar = None;
         let mut calls = Vec::new();
+        let count = bound.len();
         for call in bound {
             match call {
+                Functioned::Plan(plan) => {
+                    refuse(
+                        ordinality,
+                        "WITH ORDINALITY of a function whose body is SQL",
+                    )?;
+                    refuse(count > 1, "a function whose body is SQL in ROWS FROM")?;
+                    let mut columns = scope_columns(&plan.columns());
+                    // The only column of a function of its name has that of the alias.
+                    if let (Some(alias), [only]) = (alias, columns.as_mut_slice())
+                        && only.name == name
+                    {
+                        only.name = fold(&alias.name);
+                    }
+                    let named = self.named_as(None, name, columns, alias)?;
+                    return Ok((plan, Namespace::of(named)));
+                }
                 Functioned::Rows(call) => calls.push(call),
                 Functioned::Value(value) => scalar = Some(value),
             }
@@ -674,18 +692,55 @@ impl Binder<'_> {
         let last = path.pop().unwrap_or_default();
         let position = name_place(name);
         let tables = catalogue().tables(&last);
-        let mut arguments = Vec::new();
+        let (mut arguments, mut named) = (Vec::new(), Vec::new());
         for argument in args {
             match argument {
-                FunctionArg::Unnamed(FunctionArgExpr::Expr(expr)) => {
+                FunctionArg::Unnamed(FunctionArgExpr::Expr(expr)) if named.is_empty() => {
                     arguments.push(self.bind_expr(expr)?);
                 }
+                FunctionArg::Named {
+                    name,
+                    arg: FunctionArgExpr::Expr(expr),
+                    operator: FunctionArgOperator::RightArrow | FunctionArgOperator::Assignment,
+                }
+                | FunctionArg::ExprNamed {
+                    name: Ast::Identifier(name),
+                    arg: FunctionArgExpr::Expr(expr),
+                    operator: FunctionArgOperator::RightArrow | FunctionArgOperator::Assignment,
+                } => named.push((fold(name), self.bind_expr(expr)?)),
                 other => {
                     return Err(Error::unsupported(format!(
                         "the argument {other} of a function in FROM"
                     )));
                 }
             }
+        }
+        let schema = path.pop();
+        let own = self.catalog.sql_functions(schema.as_deref(), &last)?;
+        if !own.is_empty() {
+            let called = self.sql_call(&last, &own, arguments, named);
+            return Ok(match called.map_err(|error| error.at(position))? {
+                Called::Value(value) => Functioned::Value(value),
+                Called::Rows(plan) => Functioned::Plan(plan),
+            });
+        }
+        if tables.is_empty() && catalogue().functions(&last).is_empty() {
+            let positional = arguments.iter().map(|value| (None, value.clone()));
+            let by_name = named
+                .iter()
+                .map(|(name, value)| (Some(name.clone()), value.clone()));
+            let all: Vec<_> = positional.chain(by_name).collect();
+            let relation = self.catalog.table_function(&last, &all);
+            if let Some(relation) = relation.map_err(|error| error.at(position))? {
+                let (plan, _) = self.scanned(relation, None, None, None)?;
+                return Ok(Functioned::Plan(plan));
+            }
+        }
+        if !named.is_empty() {
+            return Err(Error::unsupported(format!(
+                "named arguments of {last} in FROM are not supported"
+            ))
+            .at(position));
         }
         if !tables.is_empty() {
             let call = self.table_call(&last, tables, arguments);
@@ -762,6 +817,7 @@ impl Binder<'_> {
 enum Functioned {
     Rows(TableCall),
     Value(Expr),
+    Plan(Plan),
 }
 
 /// Whether a name is written as a text: `FROM 'x.csv'`.

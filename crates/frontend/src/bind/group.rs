@@ -1,6 +1,6 @@
 //! GROUP BY: keys, grouping sets, and what of a row a group still has.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use sqlparser::ast::{Expr as Ast, GroupByExpr, GroupByWithModifier};
 
@@ -19,6 +19,8 @@ const SETS: usize = 4096;
 pub(super) struct Groups {
     pub(super) keys: Vec<(Column, Expr)>,
     pub(super) sets: Option<Vec<Vec<usize>>>,
+    /// The places of keys by their marks.
+    marks: HashMap<u64, Vec<usize>>,
 }
 
 impl Binder<'_> {
@@ -217,9 +219,11 @@ impl Binder<'_> {
             ));
         }
         let expr = self.known_expr(expr)?;
-        if let Some(known) = groups.keys.iter().position(|(_, key)| *key == expr) {
-            return Ok(known);
+        let like = groups.marks.entry(expr.mark()).or_default();
+        if let Some(known) = like.iter().find(|at| groups.keys[**at].1 == expr) {
+            return Ok(*known);
         }
+        like.push(groups.keys.len());
         if !matches!(expr.ty, Type::Array(_) | Type::Record(_) | Type::Enum(_)) {
             self.equality(&expr.ty)
                 .map_err(|_| super::call::no_equality(&expr.ty))?;
@@ -288,7 +292,7 @@ fn multiplied(left: &[Vec<usize>], right: &[Vec<usize>]) -> Result<Vec<Vec<usize
 
 fn subsets(parts: &[Vec<usize>]) -> Result<Vec<Vec<usize>>> {
     if parts.len() > 12 {
-        return Err(too_many());
+        return Err(Error::new("54011", "CUBE is limited to 12 elements"));
     }
     let all = (0..1usize << parts.len()).rev().map(|mask| {
         let chosen = (0..parts.len()).filter(|bit| mask >> (parts.len() - 1 - bit) & 1 == 1);

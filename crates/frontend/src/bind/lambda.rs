@@ -222,3 +222,103 @@ fn called(
     };
     Expr::call(Arc::new(function), arguments, returns)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::bind::{Catalog, Found};
+    use crate::error::Position;
+    use crate::functions::Session;
+    use arrow_array::Array;
+    use arrow_array::cast::AsArray;
+
+    struct Nothing;
+
+    impl Catalog for Nothing {
+        fn relation(&self, _: Option<&str>, _: &str, _: Option<Position>) -> Result<Option<Found>> {
+            Ok(None)
+        }
+    }
+
+    /// The rows of a query of one column of TEXT, or the error's state.
+    fn answer(sql: &str) -> String {
+        let session = Session::default();
+        let run = || {
+            let query = crate::syntax::query(sql)?;
+            let bound = Binder::new(&Nothing, &session).query(&query)?;
+            let table = crate::reference::run(&bound.plan, &|_| Ok(Vec::new()), &session, &[])?;
+            let column = table.column(bound.columns[0].id).unwrap().clone();
+            let texts = column.as_string_view().iter();
+            let texts = texts.map(|text| text.unwrap_or("NULL").to_owned());
+            assert_eq!(column.len(), table.rows);
+            Ok::<_, Error>(texts.collect::<Vec<_>>().join(" "))
+        };
+        run().unwrap_or_else(|error| error.sqlstate.to_owned())
+    }
+
+    #[test]
+    fn lambdas_are_computed_for_each_element() {
+        let cases = [
+            ("list_transform(ARRAY[1,NULL,3], x -> x + 1)", "{2,NULL,4}"),
+            ("list_transform('{}'::int[], x -> x + 1)", "{}"),
+            ("list_transform(NULL::int[], x -> x + 1)", "NULL"),
+            (
+                "list_transform(ARRAY['a','b'], (x, i) -> x || i)",
+                "{a1,b2}",
+            ),
+            ("list_filter(ARRAY[1,NULL,3], x -> x > 1)", "{3}"),
+            ("list_reduce(ARRAY[1,2,3], (a, b) -> a + b)", "6"),
+            ("list_reduce('{}'::int[], (a, b) -> a + b, 7)", "7"),
+            ("list_reduce('{}'::int[], (a, b) -> a + b)", "22023"),
+            (
+                "list_transform(ARRAY[1,2], x -> list_reduce(ARRAY[1,1], (a, b) -> a + b + x))",
+                "{3,4}",
+            ),
+            ("list_transform(ARRAY[0], x -> 1 / x)", "22012"),
+            ("list_transform(ARRAY[1], x -> ARRAY[x])", "0A000"),
+            ("list_transform(ARRAY[1], x -> (SELECT x))", "0A000"),
+            ("list_transform(ARRAY[1], x -> count(x))", "42803"),
+            ("list_transform(ARRAY[[1]], x -> x)", "0A000"),
+            ("list_filter(ARRAY[1], (x, i, z) -> true)", "42883"),
+            ("list_transform(1, x -> x)", "42883"),
+        ];
+        for (call, expected) in cases {
+            assert_eq!(
+                answer(&format!("SELECT ({call})::text")),
+                expected,
+                "{call}"
+            );
+        }
+    }
+
+    #[test]
+    fn lambdas_read_columns_around_them() {
+        let rows = "(VALUES ('{1,2}'::int[], 10), (NULL, 1), ('{}', 1), ('{1}', NULL)) v (l, n)";
+        let cases = [
+            ("list_transform(l, x -> x + n)", "{11,12} NULL {} {NULL}"),
+            ("list_filter(l, x -> x * n > 10)", "{2} NULL {} {}"),
+            ("list_reduce(l, (a, b) -> a + b, n)", "13 NULL 1 NULL"),
+        ];
+        for (call, expected) in cases {
+            let found = answer(&format!("SELECT ({call})::text FROM {rows}"));
+            assert_eq!(found, expected, "{call}");
+        }
+    }
+
+    #[test]
+    fn arrays_are_spread_into_arguments() {
+        let cases = [
+            ("concat_ws(',', VARIADIC ARRAY['a', NULL, 'b'])", "a,b"),
+            ("concat_ws(',', VARIADIC NULL::text[])", "NULL"),
+            ("format('%s-%s', VARIADIC ARRAY[1, 2])", "1-2"),
+            ("num_nulls(VARIADIC ARRAY[[1, NULL], [NULL, 2]])::text", "2"),
+            ("concat_ws(',', VARIADIC 1)", "42804"),
+            ("coalesce(VARIADIC ARRAY['a'])", "42601"),
+            ("concat_ws(VARIADIC ARRAY['a'], 'b')", "42601"),
+            ("lower(VARIADIC 'A')", "a"),
+        ];
+        for (call, expected) in cases {
+            assert_eq!(answer(&format!("SELECT {call}")), expected, "{call}");
+        }
+    }
+}

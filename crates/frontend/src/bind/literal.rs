@@ -39,6 +39,13 @@ impl Binder<'_> {
                     number.filter(|n| (1..=65_535).contains(n)).ok_or_else(|| {
                         Error::new("42P02", format!("there is no parameter {name}")).at(place)
                     })?;
+                // In a function they are its own.
+                if let Some(arguments) = &self.arguments {
+                    let value = arguments.get(number - 1).cloned();
+                    return value.ok_or_else(|| {
+                        Error::new("42P02", format!("there is no parameter {name}")).at(place)
+                    });
+                }
                 let known = self.parameters.get(number - 1).cloned().flatten();
                 if self.parameters.len() < number {
                     self.parameters.resize(number, None);
@@ -62,11 +69,12 @@ fn number(digits: &str) -> Result<Expr> {
             Err(_) => literal(Arc::new(Int64Array::from(vec![value])), Type::Int8),
         });
     }
-    let value = Numeric::parse(digits).map_err(|_| {
-        Error::new(
+    let value = Numeric::parse(digits).map_err(|error| match error.sqlstate {
+        "22003" => error,
+        _ => Error::new(
             "42601",
             format!("trailing junk after numeric literal at or near \"{digits}\""),
-        )
+        ),
     })?;
     Ok(numeric(&value))
 }

@@ -12,6 +12,7 @@
 //! | `literal` | numbers and texts |
 //! | `expr`, `operator`, `call`, `variadic`, `lambda`, `subquery` | expressions |
 //! | `from` | FROM: tables, joins, functions |
+//! | `function` | functions whose body is SQL |
 //! | `select` | SELECT, with its groups, windows and sets |
 //! | `query` | set operations, WITH, ORDER BY, LIMIT |
 //! | `naming` | names of unnamed columns |
@@ -23,6 +24,7 @@ mod call;
 mod coerce;
 mod expr;
 mod from;
+mod function;
 mod group;
 mod lambda;
 mod literal;
@@ -36,6 +38,7 @@ mod types;
 mod variadic;
 mod window;
 
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use sqlparser::ast::{Ident, ObjectName, ObjectNamePart, Query, SetExpr};
@@ -44,13 +47,14 @@ use sqlparser::tokenizer::Span;
 use crate::error::{Error, Position, Result};
 use crate::functions::objects::{NoObjects, Objects};
 use crate::functions::{Scalar, Session};
-use crate::plan::{Column, ColumnId, CteId, Plan, Relation};
+use crate::plan::{Column, ColumnId, CteId, Expr, Plan, Relation};
 use crate::stack;
 use crate::types::Type;
 
 use scope::{NamedCte, Scope};
 
 pub use coerce::Coercion;
+pub use function::{SqlBody, SqlFunction, SqlParameter, SqlReturns};
 pub use types::written_type;
 
 /// A relation as a statement names it.
@@ -118,6 +122,27 @@ pub trait Catalog {
         Vec::new()
     }
 
+    /// Functions of a name whose body is SQL.
+    ///
+    /// # Errors
+    /// Missing rights, and those of reading them.
+    fn sql_functions(&self, _schema: Option<&str>, _name: &str) -> Result<Vec<Arc<SqlFunction>>> {
+        Ok(Vec::new())
+    }
+
+    /// A relation that a function of the caller's gives for constants, some by the names of
+    /// parameters.
+    ///
+    /// # Errors
+    /// `42883` for other arguments, and those of making it.
+    fn table_function(
+        &self,
+        _name: &str,
+        _arguments: &[(Option<String>, crate::plan::Expr)],
+    ) -> Result<Option<Relation>> {
+        Ok(None)
+    }
+
     /// What there is by numbers and names, for `'t'::regclass`.
     fn objects(&self) -> Arc<dyn Objects> {
         Arc::new(NoObjects)
@@ -165,7 +190,24 @@ pub struct Binder<'a> {
     dated: bool,
     /// The last number of a sub-query.
     subqueries: u32,
+    /// Functions that are made for this statement, by name, type and number of arguments, so
+    /// that equal calls are calls of one function.
+    made: HashMap<(&'static str, Type, usize), Arc<Scalar>>,
+    /// Nodes of expressions that were copied.
+    copied: usize,
+    /// Whether errors of unknown names look for like names.
+    hints: bool,
+    /// Values of `$1` and so on in the body of a function.
+    arguments: Option<Vec<crate::plan::Expr>>,
+    /// Functions whose bodies are being bound.
+    open: usize,
+    /// Calls of functions whose body is SQL.
+    calls: usize,
 }
+
+/// Most nodes of expressions that a statement's forms may copy, such as BETWEEN, which has its
+/// value twice.
+const COPIES: usize = 1_000_000;
 
 impl<'a> Binder<'a> {
     /// A binder over a catalog.
@@ -182,6 +224,12 @@ impl<'a> Binder<'a> {
             depth: 0,
             dated: false,
             subqueries: 0,
+            made: HashMap::new(),
+            copied: 0,
+            hints: true,
+            arguments: None,
+            open: 0,
+            calls: 0,
         }
     }
 
@@ -260,6 +308,19 @@ impl<'a> Binder<'a> {
         CteId(self.ctes)
     }
 
+    /// A copy of an expression. Forms that copy what is in them may be nested, so that a short
+    /// text would make a great tree.
+    ///
+    /// # Errors
+    /// `54001` for too many copies.
+    fn copy(&mut self, expr: &Expr) -> Result<Expr> {
+        self.copied += expr.size(COPIES - self.copied.min(COPIES));
+        match self.copied >= COPIES {
+            true => Err(too_many_copies()),
+            false => Ok(expr.clone()),
+        }
+    }
+
     /// Goes one level deeper.
     fn enter(&mut self) -> Result<()> {
         self.depth += 1;
@@ -272,6 +333,11 @@ impl<'a> Binder<'a> {
     fn leave(&mut self) {
         self.depth -= 1;
     }
+}
+
+pub(crate) fn too_many_copies() -> Error {
+    Error::new("54001", "statement too complex")
+        .with_hint("Expressions that stand for several copies are nested too deep.")
 }
 
 /// A plan, if this thread has room for walks over it.

@@ -108,14 +108,15 @@ impl Binder<'_> {
     ) -> Result<Resolved<Scalar>> {
         let types: Vec<Type> = operands.iter().map(|operand| operand.ty.clone()).collect();
         resolve_operator(symbol, &types).map_err(|why| {
-            let shown: Vec<String> = types.iter().map(|ty| ty.base().to_string()).collect();
+            let shown: Vec<String> = types.iter().map(Type::standard_name).collect();
             let call = match shown.as_slice() {
                 [only] => format!("{symbol} {only}"),
                 [left, right] => format!("{left} {symbol} {right}"),
                 _ => symbol.to_owned(),
             };
             match why {
-                crate::functions::Unresolved::None => {
+                crate::functions::Unresolved::None
+                | crate::functions::Unresolved::NoArray => {
                     Error::new("42883", format!("operator does not exist: {call}")).with_hint(
                         "No operator matches the given name and argument types. You might need \
                          to add explicit type casts.",
@@ -214,7 +215,8 @@ impl Binder<'_> {
                 let (a, b) = pairs.pop().ok_or_else(|| Error::internal("an empty row"))?;
                 let mut whole = self.binary(symbol, a, b)?;
                 while let Some((a, b)) = pairs.pop() {
-                    let before = self.binary(strict, a.clone(), b.clone())?;
+                    let (first, second) = (self.copy(&a)?, self.copy(&b)?);
+                    let before = self.binary(strict, first, second)?;
                     let equal = self.binary("=", a, b)?;
                     whole = Expr::or([before, Expr::and([equal, whole])]);
                 }
@@ -254,15 +256,19 @@ impl Binder<'_> {
             let differ = pairs.map(|(a, b)| self.distinct_from(a, b));
             return Ok(Expr::or(differ.collect::<Result<Vec<_>>>()?));
         }
-        if left.is_literal_null() || right.is_literal_null() {
-            let other = if left.is_literal_null() { right } else { left };
+        let is_null = |expr: &Expr| expr.is_literal_null() && expr.ty == Type::Unknown;
+        if is_null(&left) || is_null(&right) {
+            let other = if is_null(&left) { right } else { left };
             return Ok(other.is_null().not());
         }
-        let differ = self.binary("<>", left.clone(), right.clone())?;
+        // PostgreSQL looks for equality.
+        self.operator("=", &[&left, &right])?;
+        let copies = (self.copy(&left)?, self.copy(&right)?);
+        let differ = self.binary("<>", copies.0, copies.1)?;
         let nulls = [left.is_null(), right.is_null()];
         let [a, b] = nulls;
         // One is NULL: they differ. Both are: they do not. Else the operator says.
-        let both = Expr::and([a.clone(), b.clone()]);
+        let both = Expr::and([self.copy(&a)?, self.copy(&b)?]);
         let one = Expr::or([a, b]);
         Ok(Expr::new(
             ExprKind::Case {

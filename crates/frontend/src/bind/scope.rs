@@ -95,6 +95,8 @@ pub(super) struct Scope {
     pub(super) names: Namespace,
     /// Names of the SELECT list that may stand for their values elsewhere.
     pub(super) aliases: Vec<(String, Expr)>,
+    /// Whether they may here.
+    pub(super) shows_aliases: bool,
     /// The clause being bound.
     pub(super) clause: Clause,
     /// Calls of aggregates, and the columns that stand for them.
@@ -105,6 +107,8 @@ pub(super) struct Scope {
     pub(super) windows: Vec<(Column, WindowCall)>,
     /// Calls of functions that give rows, in the order in which they are to be computed.
     pub(super) sets: Vec<TableCall>,
+    /// Whether its names are parameters of a function, whose values are no rows.
+    pub(super) parameters: bool,
     /// Windows by name.
     pub(super) named_windows: Vec<(String, sqlparser::ast::WindowSpec)>,
 }
@@ -114,11 +118,13 @@ impl Scope {
         Self {
             names,
             aliases: Vec::new(),
+            shows_aliases: false,
             clause,
             aggregates: Vec::new(),
             groupings: Vec::new(),
             windows: Vec::new(),
             sets: Vec::new(),
+            parameters: false,
             named_windows: Vec::new(),
         }
     }
@@ -244,8 +250,9 @@ impl Binder<'_> {
     }
 
     /// The value of a column by its unqualified name.
-    pub(super) fn named_column(&self, ident: &Ident) -> Result<Expr> {
+    pub(super) fn named_column(&mut self, ident: &Ident) -> Result<Expr> {
         let name = fold(ident);
+        let mut of_list: Option<Expr> = None;
         for scope in self.scopes.iter().rev() {
             match scope.names.column(&name) {
                 Ok(Some(column)) => return Ok(column.value.clone()),
@@ -259,16 +266,25 @@ impl Binder<'_> {
                 }
             }
             // A name of the SELECT list, where PostgreSQL would find nothing.
-            let alias = scope.aliases.iter().find(|(alias, _)| *alias == name);
+            let mut aliases = scope.aliases.iter();
+            let alias = aliases.find(|(alias, _)| scope.shows_aliases && *alias == name);
             if let Some((_, value)) = alias {
-                return Ok(value.clone());
+                self.copied += value.size(super::COPIES - self.copied.min(super::COPIES));
+                of_list = Some(value.clone()).filter(|_| self.copied < super::COPIES);
+                if of_list.is_none() {
+                    return Err(super::too_many_copies());
+                }
+                break;
             }
             // A relation's name stands for its rows.
             if let Some(named) = scope.names.relation(None, &name) {
                 return Ok(whole_row(named));
             }
         }
-        Err(self.unknown_column(&name, place(ident)))
+        match of_list {
+            Some(value) => Ok(value),
+            None => Err(self.unknown_column(&name, place(ident))),
+        }
     }
 
     /// The value of a column by its qualified name.
@@ -318,15 +334,17 @@ impl Binder<'_> {
     }
 
     fn unknown_column(&self, name: &str, position: Option<Position>) -> Error {
+        let error = Error::new("42703", format!("column \"{name}\" does not exist")).at(position);
+        if !self.hints {
+            return error;
+        }
         let known = self
             .scopes
             .iter()
             .rev()
             .flat_map(|scope| &scope.names.columns);
         let known = known.map(|column| column.name.as_str());
-        Error::new("42703", format!("column \"{name}\" does not exist"))
-            .with_hint_opt(near("column", name, known))
-            .at(position)
+        error.with_hint_opt(near("column", name, known))
     }
 }
 

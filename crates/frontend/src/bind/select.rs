@@ -21,8 +21,11 @@ use super::naming::column_name;
 use super::scope::{Clause, Scope, ScopeColumn};
 use super::{Binder, fold, parts, place, refuse};
 use crate::error::{Error, Result};
-use crate::plan::{Column, ColumnId, Expr, ExprKind, Plan, SetItem, SortKey, TableCall};
+use crate::plan::{Column, ColumnId, Expr, ExprKind, Marked, Plan, SetItem, SortKey, TableCall};
 use crate::types::Type;
+
+/// Most items of a SELECT list, as in PostgreSQL.
+const ITEMS: usize = 1_664;
 
 /// An item of a SELECT list.
 #[derive(Clone, Debug)]
@@ -181,8 +184,8 @@ impl Binder<'_> {
             for item in &mut items {
                 item.expr = self.known_expr(item.expr.clone())?;
             }
-            let listed = |key: &SortKey| items.iter().any(|item| item.expr == key.expr);
-            if !order.iter().all(listed) {
+            let listed = Marked::of(items.iter().map(|item| &item.expr));
+            if !order.iter().all(|key| listed.position(&key.expr).is_some()) {
                 return Err(Error::new(
                     "42P10",
                     "for SELECT DISTINCT, ORDER BY expressions must appear in select list",
@@ -265,7 +268,7 @@ impl Binder<'_> {
         above: Vec<&mut Expr>,
         input: &HashSet<ColumnId>,
     ) -> Result<Plan> {
-        let Groups { mut keys, sets } = groups;
+        let Groups { mut keys, sets, .. } = groups;
         let mut grouping = Vec::new();
         for (column, arguments) in groupings {
             let mut places = Vec::new();
@@ -348,13 +351,19 @@ impl Binder<'_> {
             projected.push((column, expr));
         }
         let visible: Vec<Column> = projected.iter().map(|(column, _)| column.clone()).collect();
+        let mut marks: HashMap<u64, Vec<usize>> = HashMap::new();
+        for (at, (_, value)) in projected.iter().enumerate() {
+            marks.entry(value.mark()).or_default().push(at);
+        }
         let mut place = |binder: &mut Self, expr: Expr| -> Expr {
-            let found = projected.iter().find(|(_, value)| *value == expr);
+            let like = marks.entry(expr.mark()).or_default();
+            let found = like.iter().find(|at| projected[**at].1 == expr);
             match found {
-                Some((column, _)) => column.reference(),
+                Some(at) => projected[*at].0.reference(),
                 None => {
                     let column = binder.column("order", expr.ty.clone());
                     let reference = column.reference();
+                    like.push(projected.len());
                     projected.push((column, expr));
                     reference
                 }
@@ -479,9 +488,13 @@ impl Binder<'_> {
         let named = items
             .iter()
             .map(|item| (item.name.clone(), item.expr.clone()));
-        self.scope()?.aliases = named.collect();
+        let scope = self.scope()?;
+        scope.aliases = named.collect();
+        scope.shows_aliases = true;
         let bound = bind(self);
-        self.scope()?.aliases.clear();
+        let scope = self.scope()?;
+        scope.aliases.clear();
+        scope.shows_aliases = false;
         bound
     }
 
@@ -511,8 +524,11 @@ impl Binder<'_> {
         if aliases.is_empty() {
             return Err(error);
         }
-        self.scope()?.aliases = aliases;
+        let scope = self.scope()?;
+        scope.aliases = aliases;
+        scope.shows_aliases = true;
         let bound = bind(self);
+        self.scope()?.shows_aliases = false;
         self.depth = depth;
         bound.map_err(|_| error)
     }
@@ -558,18 +574,41 @@ impl Binder<'_> {
             let names = excluded(exclude)?;
             items.retain(|item| !names.contains(&item.name));
         }
+        self.scope()?.aliases.clear();
+        if items.len() > ITEMS {
+            return Err(Error::new(
+                "54011",
+                format!("target lists can have at most {ITEMS} entries"),
+            ));
+        }
         Ok(items)
     }
 
     /// An expression of the list, which may name items before it where no column has the name.
     fn list_expr(&mut self, expr: &Ast, before: &[Item]) -> Result<Expr> {
         let depth = self.depth;
-        match self.bind_expr(expr) {
-            Err(error) if error.sqlstate == "42703" && !before.is_empty() => {
+        // The search for like names would be in vain for most.
+        let hints = std::mem::replace(&mut self.hints, before.is_empty());
+        let bound = self.bind_expr(expr);
+        self.hints = hints;
+        if before.is_empty() || !matches!(&bound, Err(error) if error.sqlstate == "42703") {
+            return bound;
+        }
+        self.depth = depth;
+        let scope = self.scope()?;
+        scope.clause = Clause::List;
+        // Items are added only, so that those that are there need not be put there again.
+        let known = scope.aliases.len();
+        let more = before.iter().skip(known);
+        let more = more.map(|item| (item.name.clone(), item.expr.clone()));
+        scope.aliases.extend(more);
+        scope.shows_aliases = true;
+        let named = self.bind_expr(expr);
+        self.scope()?.shows_aliases = false;
+        match named {
+            Err(error) if error.sqlstate != "54001" => {
                 self.depth = depth;
-                self.scope()?.clause = Clause::List;
-                self.with_items(before, |binder| binder.bind_expr(expr))
-                    .map_err(|_| error)
+                self.bind_expr(expr)
             }
             done => done,
         }

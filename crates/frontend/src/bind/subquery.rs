@@ -108,6 +108,17 @@ impl Binder<'_> {
                 format!("operator does not exist: {op}"),
             ));
         }
+        self.quantified_by(left, &symbol, right, all)
+    }
+
+    /// The same of an operator by its symbol.
+    pub(super) fn quantified_by(
+        &mut self,
+        left: &Ast,
+        symbol: &str,
+        right: &Ast,
+        all: bool,
+    ) -> Result<Expr> {
         let mut inner = right;
         while let Ast::Nested(nested) = inner {
             inner = nested;
@@ -119,12 +130,13 @@ impl Binder<'_> {
             Quantifier::Any
         };
         if let Ast::Subquery(query) = inner {
-            return self.compared_with(value, &symbol, query, quantifier);
+            return self.compared_with(value, symbol, query, quantifier);
         }
         let mut array = self.bind_expr(right)?;
         if array.ty == Type::Unknown {
             let element = match &value.ty {
                 Type::Unknown => Type::Text,
+                Type::Array(_) => return Err(super::call::no_array_of(Some(&value.ty))),
                 other => other.base(),
             };
             array = self.coerce(array, &element.array(), Coercion::Implicit)?;
@@ -146,7 +158,7 @@ impl Binder<'_> {
             ExprKind::Literal(arrow_array::new_null_array(&element.arrow(), 1)),
             element,
         );
-        let resolved = self.operator(&symbol, &[&value, &one])?;
+        let resolved = self.operator(symbol, &[&value, &one])?;
         if resolved.returns != Type::Bool {
             return Err(Error::new(
                 "42809",

@@ -61,6 +61,11 @@ impl Binder<'_> {
             })
             .cloned()
             .collect();
+        if overloads.is_empty() {
+            // Other functions take the argument as it is.
+            arguments.push(array);
+            return self.function(name, arguments);
+        }
         let mut found = types.clone();
         if let Some(last) = found.last_mut() {
             *last = match &array.ty {

@@ -91,7 +91,10 @@ impl Binder<'_> {
                     format!("cannot copy window \"{name}\" because it has a frame clause"),
                 ));
             }
-            let base = self.window_of(&base_spec)?;
+            self.enter()?;
+            let base = self.window_of(&base_spec);
+            self.leave();
+            let base = base?;
             (partition, order) = (base.partition, base.order);
             frame = window_frame.clone();
         }
@@ -204,6 +207,21 @@ impl Binder<'_> {
         order: &[SortKey],
     ) -> Result<(Expr, Option<Expr>)> {
         let bound = self.bind_expr(distance)?;
+        let (mut here, read) = (std::collections::HashSet::new(), bound.reads());
+        for column in &self.scope()?.names.columns {
+            column.value.read(&mut here);
+        }
+        if read.iter().any(|column| here.contains(column)) {
+            let units = match units {
+                FrameUnits::Rows => "ROWS",
+                FrameUnits::Range => "RANGE",
+                FrameUnits::Groups => "GROUPS",
+            };
+            return Err(Error::new(
+                "42P10",
+                format!("argument of {units} must not contain variables"),
+            ));
+        }
         if units != FrameUnits::Range {
             let bound = self.coerce(bound, &Type::Int8, Coercion::Assignment)?;
             return Ok((bound, None));

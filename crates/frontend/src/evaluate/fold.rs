@@ -14,6 +14,7 @@ use arrow_array::{Array, ArrayRef};
 
 use super::{Input, evaluate};
 use crate::functions::{Scalar, Session, Volatility};
+use crate::interrupt;
 use crate::plan::{Expr, ExprKind, Plan};
 use crate::stack;
 use crate::types::Type;
@@ -55,6 +56,9 @@ impl Fold<'_> {
     fn nodes(&self, plan: &mut Plan) {
         for expr in plan.expressions_mut() {
             self.inside(expr);
+        }
+        if interrupt::check().is_err() {
+            return;
         }
         for input in plan.inputs_mut() {
             self.nodes(input);
@@ -131,6 +135,9 @@ impl Fold<'_> {
         if !self.allows(function.volatility) {
             return None;
         }
+        if !is_small(function, &literals) {
+            return None;
+        }
         let types: Vec<Type> = arguments.iter().map(|a| a.ty.clone()).collect();
         let columns = literals.into_iter().map(super::Column::constant).collect();
         let value = super::apply(function, &types, columns, ty, 1, self.session);
@@ -148,6 +155,30 @@ impl Fold<'_> {
         let value = evaluate(expr, &Input::new(1, &|_| None, self.session));
         value.ok().map(|value| ExprKind::Literal(value.array))
     }
+}
+
+/// Most bytes of values that folding works on.
+const BYTES: usize = 64 << 10;
+
+/// Whether the values of a call are so few bytes that its result is no great one: others are
+/// computed when the statement is run, which counts the memory.
+pub(crate) fn is_small(function: &Scalar, values: &[ArrayRef]) -> bool {
+    if function.name == "cast" {
+        return true;
+    }
+    let bytes: usize = values
+        .iter()
+        .map(|value| value.get_buffer_memory_size())
+        .sum();
+    let grows = matches!(
+        function.name,
+        "repeat" | "lpad" | "rpad" | "array_fill" | "^" | "power" | "pow" | "factorial"
+    );
+    let great = |value: &ArrayRef| {
+        let literal = Expr::new(ExprKind::Literal(value.clone()), Type::Unknown);
+        literal.literal_integer().is_some_and(|n| n > BYTES as i64)
+    };
+    bytes <= BYTES && !(grows && values.iter().any(great))
 }
 
 /// The truth value of a literal; the inner `None` is NULL.

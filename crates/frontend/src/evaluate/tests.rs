@@ -10,6 +10,7 @@ use super::fold::Fold;
 use super::*;
 use crate::functions::kernel::{Bool, I32, Str, f0, f1, f2};
 use crate::functions::scalar;
+use crate::types::arrays::{Arrays, plain};
 
 fn operator(name: &'static str, f: fn(i32, i32) -> bool) -> Arc<Scalar> {
     let kernel = f2::<I32, I32, Bool>(move |a, b| Ok(f(a, b)));
@@ -397,6 +398,7 @@ fn folding() {
 #[test]
 fn deep_expressions() {
     let run_deep = || {
+        crate::stack::has(128 << 20);
         let mut expr = x();
         for _ in 0..10_000 {
             expr = divide(expr, int(1));

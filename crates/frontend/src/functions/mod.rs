@@ -22,6 +22,7 @@ mod boolean;
 mod casts;
 mod compare;
 mod datetime;
+mod encodings;
 mod format;
 mod formatting;
 mod json;
@@ -409,6 +410,37 @@ impl Catalogue {
         self.casts.get(&(from.base(), to.base()))
     }
 
+    /// Every overload of every function that gives a value.
+    pub fn every_function(&self) -> impl Iterator<Item = &Scalar> {
+        self.functions.values().flatten().map(AsRef::as_ref)
+    }
+
+    /// Every overload of every operator.
+    pub fn every_operator(&self) -> impl Iterator<Item = &Scalar> {
+        self.operators.values().flatten().map(AsRef::as_ref)
+    }
+
+    /// Every overload of every function that gives rows.
+    pub fn every_table(&self) -> impl Iterator<Item = &TableFunction> {
+        self.tables.values().flatten().map(AsRef::as_ref)
+    }
+
+    /// Every overload of every aggregate.
+    pub fn every_aggregate(&self) -> impl Iterator<Item = &aggregates::Aggregate> {
+        self.aggregates.values().flatten().map(AsRef::as_ref)
+    }
+
+    /// Every overload of every window function.
+    pub fn every_window(&self) -> impl Iterator<Item = &windows::WindowFunction> {
+        self.windows.values().flatten().map(AsRef::as_ref)
+    }
+
+    /// Every cast between two base types.
+    pub fn every_cast(&self) -> impl Iterator<Item = (&Type, &Type, Context)> {
+        let casts = self.casts.iter();
+        casts.map(|((from, to), cast)| (from, to, cast.context))
+    }
+
     /// All names of functions of any kind.
     pub fn names(&self) -> impl Iterator<Item = &'static str> + '_ {
         let scalars = self.functions.keys().chain(self.tables.keys());
@@ -419,32 +451,45 @@ impl Catalogue {
     }
 }
 
+/// Titles of the chapters, and what adds their functions.
+const CHAPTERS: [(&str, fn(&mut Catalogue)); 19] = [
+    ("Comparison", compare::register),
+    ("Truth values", boolean::register),
+    ("Numbers", numeric::register),
+    ("Mathematics", math::register),
+    ("Strings", strings::register),
+    ("Binary strings", binary::register),
+    ("Patterns", patterns::register),
+    ("Format", format::register),
+    ("Formatting of numbers", formatting::register),
+    ("Dates and times", datetime::register),
+    ("JSON", json::register),
+    ("Arrays", arrays::register),
+    ("Rows", records::register),
+    ("Series", series::register),
+    ("Casts", casts::register),
+    ("Aggregates", aggregates::register),
+    ("Window functions", windows::register),
+    ("System information", system::register),
+    ("Objects of the catalog", objects::register),
+];
+
+/// The chapters with their titles, each as a catalogue of its own.
+pub fn chapters() -> impl Iterator<Item = (&'static str, Catalogue)> {
+    CHAPTERS.iter().map(|(title, register)| {
+        let mut chapter = Catalogue::default();
+        register(&mut chapter);
+        (*title, chapter)
+    })
+}
+
 /// The catalogue of every session.
 pub fn catalogue() -> &'static Catalogue {
     static ALL: LazyLock<Catalogue> = LazyLock::new(|| {
         let mut all = Catalogue::default();
-        let chapters = [
-            arrays::register,
-            binary::register,
-            boolean::register,
-            casts::register,
-            compare::register,
-            datetime::register,
-            format::register,
-            formatting::register,
-            json::register,
-            math::register,
-            numeric::register,
-            objects::register,
-            patterns::register,
-            records::register,
-            series::register,
-            strings::register,
-            system::register,
-            aggregates::register,
-            windows::register,
-        ];
-        chapters.into_iter().for_each(|register| register(&mut all));
+        for (_, register) in CHAPTERS {
+            register(&mut all);
+        }
         all
     });
     &ALL

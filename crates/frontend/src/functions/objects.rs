@@ -11,7 +11,9 @@ use std::sync::Arc;
 
 use arrow_array::cast::AsArray;
 use arrow_array::types::{Int16Type, Int64Type};
-use arrow_array::{Array, ArrayRef, Int16Array, Int32Array, Int64Array, ListArray};
+use arrow_array::{
+    Array, ArrayRef, BooleanArray, Int16Array, Int32Array, Int64Array, ListArray, StringViewArray,
+};
 use arrow_buffer::{NullBuffer, OffsetBuffer};
 use arrow_schema::{DataType, Field};
 
@@ -47,6 +49,8 @@ pub(super) fn register(c: &mut Catalogue) {
         vectors(c, &vector);
     }
     expanded(c);
+    words(c);
+    nothing(c);
 }
 
 fn vectors(c: &mut Catalogue, vector: &Type) {
@@ -126,6 +130,93 @@ fn expanded(c: &mut Catalogue) {
             Ok(one_part(vec![values, Arc::new(places)]))
         }),
     });
+}
+
+/// The words of the grammar.
+fn words(c: &mut Catalogue) {
+    let column = |name, ty: Type| (name, Returns::Type(ty));
+    c.add_table(TableFunction {
+        name: "pg_get_keywords",
+        parameters: Vec::new(),
+        variadic: None,
+        columns: vec![
+            column("word", Type::Text),
+            column("catcode", Type::CatalogChar),
+            column("barelabel", Type::Bool),
+            column("catdesc", Type::Text),
+            column("baredesc", Type::Text),
+        ],
+        strict: true,
+        rows: Arc::new(|_, _| {
+            let words: Vec<String> = sqlparser::keywords::ALL_KEYWORDS
+                .iter()
+                .map(|word| word.to_lowercase())
+                .collect();
+            let count = words.len();
+            let same = |text: &'static str| -> ArrayRef {
+                let texts = std::iter::repeat_n(text, count);
+                Arc::new(StringViewArray::from_iter_values(texts))
+            };
+            Ok(one_part(vec![
+                Arc::new(StringViewArray::from_iter_values(&words)),
+                same("U"),
+                Arc::new(BooleanArray::from(vec![true; count])),
+                same("unreserved"),
+                same("can be bare label"),
+            ]))
+        }),
+    });
+}
+
+/// Functions of rows about what there never is.
+fn nothing(c: &mut Catalogue) {
+    let class = Type::Reg(Reg::Class);
+    let texts = Type::Text.array();
+    let mut none = |name, parameter: &Type, columns: &[(&'static str, Type)]| {
+        let columns = columns.iter();
+        let columns = columns.map(|(name, ty)| (*name, Returns::Type(ty.clone())));
+        c.add_table(TableFunction {
+            name,
+            parameters: vec![parameter.clone()],
+            variadic: None,
+            columns: columns.collect(),
+            strict: true,
+            rows: Arc::new(|_, _| {
+                let none: Parts = Box::new(std::iter::empty());
+                Ok(none)
+            }),
+        });
+    };
+    none(
+        "pg_partition_ancestors",
+        &class,
+        &[("relid", class.clone())],
+    );
+    none(
+        "pg_partition_tree",
+        &class,
+        &[
+            ("relid", class.clone()),
+            ("parentrelid", class.clone()),
+            ("isleaf", Type::Bool),
+            ("level", Type::Int4),
+        ],
+    );
+    none(
+        "pg_options_to_table",
+        &texts,
+        &[("option_name", Type::Text), ("option_value", Type::Text)],
+    );
+    none(
+        "aclexplode",
+        &texts,
+        &[
+            ("grantor", Type::Oid),
+            ("grantee", Type::Oid),
+            ("privilege_type", Type::Text),
+            ("is_grantable", Type::Bool),
+        ],
+    );
 }
 
 type Parts = Box<dyn Iterator<Item = Result<Vec<ArrayRef>>> + Send>;

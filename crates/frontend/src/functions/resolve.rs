@@ -33,6 +33,8 @@ pub enum Unresolved {
     Ambiguous,
     /// One does, but literals alone do not tell the type that it is to have.
     Undetermined,
+    /// It takes arrays of a type that is one of arrays.
+    NoArray,
 }
 
 /// What resolution asks of an overload.
@@ -172,7 +174,10 @@ fn resolve<F: Overload>(
             let mut real = left.iter().copied().filter(concrete);
             match (real.next(), real.next()) {
                 (Some(one), None) => one.resolved(arguments),
-                (None, _) => first.resolved(arguments),
+                (None, _) => first.resolved(arguments).map_err(|why| match why {
+                    Unresolved::Undetermined => Unresolved::Ambiguous,
+                    other => other,
+                }),
                 _ => Err(Unresolved::Ambiguous),
             }
         }
@@ -269,16 +274,24 @@ impl<'a, F: Overload> Candidate<'a, F> {
             .count()
     }
 
+    /// Whether the result is an array of a polymorphic argument's type.
+    fn gives_array(&self) -> bool {
+        matches!(self.function.returns(), Returns::Type(Type::AnyArray))
+    }
+
     fn resolved(&self, arguments: &[Type]) -> Result<Resolved<F>, Unresolved> {
         let pseudo = bind_pseudo(&self.types, arguments).ok_or(Unresolved::None)?;
-        let determined = |ty: &Type| {
-            matches!(
-                ty,
-                Type::AnyElement | Type::AnyArray | Type::AnyNonArray | Type::AnyEnum
-            )
-        };
-        if pseudo.element.is_none() && self.types.iter().any(determined) {
+        let mut types = self.types.iter();
+        if pseudo.element.is_none() && types.any(is_polymorphic) {
             return Err(Unresolved::Undetermined);
+        }
+        // An array's elements are no arrays.
+        let is_array = |ty: &Option<Type>| matches!(ty, Some(Type::Array(_)));
+        let has = |wanted: &Type| self.types.contains(wanted);
+        if is_array(&pseudo.compatible) && has(&Type::AnyCompatibleArray)
+            || is_array(&pseudo.element) && (has(&Type::AnyArray) || self.gives_array())
+        {
+            return Err(Unresolved::NoArray);
         }
         let mut parameters = Vec::with_capacity(arguments.len());
         for (to, from) in self.types.iter().zip(arguments) {
@@ -299,6 +312,12 @@ impl<'a, F: Overload> Candidate<'a, F> {
             returns,
         })
     }
+}
+
+/// Whether a parameter's type follows from an argument's alone.
+fn is_polymorphic(ty: &Type) -> bool {
+    use Type::{AnyArray, AnyElement, AnyEnum, AnyNonArray};
+    matches!(ty, AnyElement | AnyArray | AnyNonArray | AnyEnum)
 }
 
 /// The NUMERIC that an integer becomes.
@@ -444,6 +463,10 @@ pub fn common_type(types: &[Type]) -> Option<Type> {
             common = wider(&common, ty);
             continue;
         }
+        if let (Type::Array(a), Type::Array(b)) = (&common, ty) {
+            common = common_type(&[(**a).clone(), (**b).clone()])?.array();
+            continue;
+        }
         if common.category() != ty.category() {
             return None;
         }
@@ -458,6 +481,10 @@ pub fn common_type(types: &[Type]) -> Option<Type> {
         } else if !is_implicit(ty, &common) {
             return None;
         }
+    }
+    // A length that not all have is none.
+    if common.is_string() && types.iter().any(|ty| *ty != common) {
+        common = common.base();
     }
     Some(common)
 }

@@ -24,6 +24,7 @@ use crate::types::Type;
 /// Adds the chapter's functions.
 pub(super) fn register(c: &mut Catalogue) {
     use Type::{Any, Int4, Int8, Name, Text};
+    super::encodings::register(c);
     let version = f0::<Str>(|_| Ok(version()));
     c.add(scalar("version", &[], Text, version).stable());
     let mut of = |names: &[&'static str], f: fn(&Session) -> &str| {
@@ -53,7 +54,7 @@ pub(super) fn register(c: &mut Catalogue) {
         Ok(all.map(|schema| Some(schema.to_owned())).collect())
     });
     c.add(scalar("current_schemas", &[Type::Bool], Name.array(), kernel).stable());
-    let kernel = of_type(|ty| standard_name(&ty.base()));
+    let kernel = of_type(Type::standard_name);
     c.add(
         scalar("pg_typeof", &[Any], Text, kernel)
             .with_nulls()
@@ -112,14 +113,6 @@ fn of_type(name: fn(&Type) -> String) -> Kernel {
         let name: ArrayRef = Arc::new(StringViewArray::from_iter_values([name(ty)]));
         Ok(repeated(name, call.rows))
     })
-}
-
-fn standard_name(ty: &Type) -> String {
-    match ty {
-        Type::Char(_) => "character".to_owned(),
-        Type::Array(element) => format!("{}[]", standard_name(element.innermost())),
-        ty => ty.to_string(),
-    }
 }
 
 /// The name that DuckDB has for a type.

@@ -15,6 +15,7 @@
 //! ```
 
 mod expr;
+mod mark;
 mod walk;
 
 use std::any::Any;
@@ -25,6 +26,7 @@ use crate::functions::{TableFunction, aggregates::Aggregate, windows::WindowFunc
 use crate::types::Type;
 
 pub use expr::{Expr, ExprKind, Quantifier, Subquery, SubqueryKind};
+pub use mark::Marked;
 
 /// The number of a column, its own in the statement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]

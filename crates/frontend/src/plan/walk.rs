@@ -75,6 +75,22 @@ impl Expr {
         )
     }
 
+    /// How many expressions it has with those below it; counting ends at `most`.
+    pub fn size(&self, most: usize) -> usize {
+        let mut open = vec![self];
+        let mut size = 0;
+        while let Some(expr) = open.pop() {
+            size += 1;
+            if size >= most {
+                return most;
+            }
+            if !expr.is_leaf() {
+                open.extend(expr.children());
+            }
+        }
+        size
+    }
+
     /// How deep it is: 1 for a column, counted without recursion.
     pub fn levels(&self) -> usize {
         levels(vec![Part::Expr(self)])

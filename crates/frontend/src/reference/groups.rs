@@ -33,6 +33,8 @@ impl Run<'_> {
                 .map(|at| values.get(*at).cloned())
                 .collect::<Option<_>>()
                 .ok_or_else(|| Error::internal("a grouping set of no key"))?;
+            let mut in_set = vec![false; keys.len()];
+            set.iter().for_each(|at| in_set[*at] = true);
             let mut all = groups(&of_set, table.rows)?;
             // Without keys there is one group, with rows or without.
             if set.is_empty() && all.is_empty() {
@@ -42,7 +44,7 @@ impl Run<'_> {
                 let mut columns = Vec::new();
                 for (at, ((column, _), (ty, values))) in keys.iter().zip(&values).enumerate() {
                     let value = match rows.first() {
-                        Some(row) if set.contains(&at) => values.slice(*row, 1),
+                        Some(row) if in_set[at] => values.slice(*row, 1),
                         _ => new_null_array(&ty.arrow(), 1),
                     };
                     columns.push((column.id, value));
@@ -56,7 +58,7 @@ impl Run<'_> {
                 for (column, of) in grouping {
                     let bits = of
                         .iter()
-                        .fold(0i32, |bits, at| bits << 1 | i32::from(!set.contains(at)));
+                        .fold(0i32, |bits, at| bits << 1 | i32::from(!in_set[*at]));
                     let value: ArrayRef = Arc::new(Int32Array::from(vec![bits]));
                     columns.push((column.id, value));
                 }

@@ -34,6 +34,7 @@ pub(crate) const SYMMETRIC: &str = "symmetric ";
 pub fn adapt(tokens: &mut Vec<TokenWithSpan>) -> Result<()> {
     numbers(tokens)?;
     super::wrap::wrap(tokens);
+    dimensions(tokens)?;
     parameters(tokens);
     let mut adapted = Vec::with_capacity(tokens.len());
     let mut at = 0;
@@ -205,6 +206,10 @@ fn symmetric(tokens: &[TokenWithSpan], at: usize, adapted: &mut Vec<TokenWithSpa
     let mut depth = 0usize;
     for end in at + 1..tokens.len() {
         match &tokens[end].token {
+            // Another one begins before this one has its bounds.
+            Token::Word(_) if depth == 0 && keyword(&tokens[end]).as_deref() == Some("BETWEEN") => {
+                break;
+            }
             Token::LParen | Token::LBracket => depth += 1,
             Token::RParen | Token::RBracket if depth == 0 => break,
             Token::RParen | Token::RBracket => depth -= 1,
@@ -360,6 +365,29 @@ fn fetch(tokens: &[TokenWithSpan], at: usize, adapted: &mut Vec<TokenWithSpan>) 
     }
 }
 
+/// Most pairs of brackets in a row: the grammar makes a tree of them that is as deep.
+const DIMENSIONS: usize = 100;
+
+/// Refuses a type of very many dimensions.
+fn dimensions(tokens: &[TokenWithSpan]) -> Result<()> {
+    let mut visible = tokens.iter().filter(|token| !is_blank(token));
+    let mut pairs = 0;
+    while let Some(token) = visible.next() {
+        pairs = match token.token {
+            Token::LBracket => match visible.next() {
+                Some(next) if next.token == Token::RBracket => pairs + 1,
+                _ => 0,
+            },
+            _ => 0,
+        };
+        if pairs > DIMENSIONS {
+            let message = "number of array dimensions exceeds the maximum allowed (6)";
+            return Err(Error::new("54000", message));
+        }
+    }
+    Ok(())
+}
+
 /// `?` becomes a parameter with its number.
 fn parameters(tokens: &mut [TokenWithSpan]) {
     let mut number = 0;
@@ -405,7 +433,8 @@ fn numbers(tokens: &mut Vec<TokenWithSpan>) -> Result<()> {
             match based {
                 Some(number) => {
                     tokens[at].token = number;
-                    tokens.remove(at + 1);
+                    // The letters are a part of the number.
+                    tokens[at + 1].token = space();
                 }
                 None => {
                     let start = tokens[at].span.start;

@@ -1,17 +1,45 @@
 //! PostgreSQL's dialect, with the friendly forms that people bring from DuckDB.
 
 use std::any::TypeId;
+use std::cell::Cell;
 
-use sqlparser::ast::Expr;
+use sqlparser::ast::{Expr, Statement};
 use sqlparser::dialect::{Dialect as Grammar, PostgreSqlDialect, Precedence};
 use sqlparser::keywords::Keyword;
 use sqlparser::parser::{Parser, ParserError};
+
+use crate::interrupt;
 
 /// The dialect.
 #[derive(Debug)]
 pub struct Dialect;
 
 const POSTGRES: PostgreSqlDialect = PostgreSqlDialect {};
+
+/// Values that the grammar may read without a step forward; more for a long text.
+const RETRIES: usize = 20_000;
+
+thread_local! {
+    /// The furthest token, and the values that were read since it was reached.
+    static PROGRESS: Cell<(usize, usize)> = const { Cell::new((0, 0)) };
+}
+
+/// Another text begins.
+pub(super) fn begin() {
+    PROGRESS.set((0, 0));
+}
+
+/// Whether a value at a token may be read. The grammar tries some words first as one form and
+/// then as another, so that an error inside of many of them would be found in exponential time.
+fn progress(at: usize) -> bool {
+    let (furthest, retries) = PROGRESS.get();
+    let (furthest, retries) = match at > furthest {
+        true => (at, 0),
+        false => (furthest, retries + 1),
+    };
+    PROGRESS.set((furthest, retries));
+    retries <= RETRIES + 4 * furthest
+}
 
 /// Asks PostgreSQL's dialect.
 macro_rules! as_postgres {
@@ -62,7 +90,24 @@ impl Grammar for Dialect {
     }
 
     fn get_next_precedence(&self, parser: &Parser<'_>) -> Option<Result<u8, ParserError>> {
+        // It is asked behind every value.
+        if interrupt::check().is_err() {
+            let text = super::INTERRUPTED.to_owned();
+            return Some(Err(ParserError::ParserError(text)));
+        }
         POSTGRES.get_next_precedence(parser)
+    }
+
+    fn parse_statement(&self, _: &mut Parser<'_>) -> Option<Result<Statement, ParserError>> {
+        begin();
+        None
+    }
+
+    fn parse_prefix(&self, parser: &mut Parser<'_>) -> Option<Result<Expr, ParserError>> {
+        match progress(parser.index()) {
+            true => None,
+            false => Some(Err(ParserError::RecursionLimitExceeded)),
+        }
     }
 
     fn prec_value(&self, precedence: Precedence) -> u8 {
@@ -95,6 +140,8 @@ impl Grammar for Dialect {
         }))
     }
 
+    // Names of arguments that are expressions are refused: the grammar would read each argument
+    // twice to find that it has none, and so calls inside of calls in exponential time.
     as_postgres! {
         supports_unicode_string_literal
         supports_filter_during_aggregation
@@ -109,7 +156,6 @@ impl Grammar for Dialect {
         supports_comment_on
         supports_load_extension
         supports_named_fn_args_with_colon_operator
-        supports_named_fn_args_with_expr_name
         supports_empty_projections
         supports_nested_comments
         supports_string_escape_constant

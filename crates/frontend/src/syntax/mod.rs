@@ -4,6 +4,9 @@
 //! bring from DuckDB (`dialect`). PostgreSQL has a few forms that the grammar lacks; their
 //! tokens are brought into forms that it has (`adapt`), of which the binder knows what they
 //! mean.
+//!
+//! A text of few levels is parsed where it is asked for; another one on a great stack, and its
+//! long chains become balanced trees there (`balance`).
 
 mod adapt;
 mod balance;
@@ -11,6 +14,7 @@ mod dialect;
 mod wrap;
 
 use sqlparser::ast::{Query, Statement};
+use sqlparser::keywords::Keyword;
 use sqlparser::parser::{Parser, ParserError};
 use sqlparser::tokenizer::{Token, TokenWithSpan, Tokenizer};
 
@@ -25,8 +29,15 @@ pub(crate) use wrap::{LAMBDA, VARIADIC, WITH_LAMBDAS};
 /// Brackets inside brackets, at most.
 const NESTING: usize = 3_500;
 
-/// Brackets inside brackets that any thread has room for.
-const FLAT: usize = if cfg!(debug_assertions) { 25 } else { 60 };
+/// Brackets inside brackets that any thread has room for, and as many NOTs and CASEs.
+const FLAT: usize = if cfg!(debug_assertions) { 2 } else { 10 };
+
+/// Levels of the grammar that such a text has at most: operators that bind closer and closer
+/// are some in each bracket.
+const FLAT_LEVELS: usize = if cfg!(debug_assertions) { 80 } else { 250 };
+
+/// The parser's message when it is to stop.
+const INTERRUPTED: &str = "interrupted";
 
 /// Tokens of a text whose chains of operators any thread has room for.
 const FEW: usize = 2_000;
@@ -63,16 +74,18 @@ fn parsed<T: Send>(
     balance: impl Fn(&mut T) -> Result<()> + Send,
 ) -> Result<T> {
     let with = |levels: usize, tokens| {
+        dialect::begin();
         Parser::new(&Dialect)
             .with_recursion_limit(levels)
             .with_tokens_with_locations(tokens)
     };
     let mut tokens = tokens;
-    if tokens.len() <= FEW {
-        let mut parser = with(FLAT, tokens);
+    if tokens.len() <= FEW && nesting(&tokens) <= FLAT {
+        let mut parser = with(FLAT_LEVELS, tokens);
         match parse(&mut parser) {
-            Err(ParserError::RecursionLimitExceeded) => tokens = parser.into_tokens(),
-            done => return done.map_err(|error| syntax_error(&error)),
+            Ok(done) => return Ok(done),
+            // The grammar may hide that it came to its limit behind another error.
+            Err(_) => tokens = parser.into_tokens(),
         }
     }
     crate::stack::on_great_stack(move || {
@@ -81,6 +94,23 @@ fn parsed<T: Send>(
         balance(&mut done)?;
         Ok(done)
     })
+}
+
+/// The most brackets inside of each other, or the number of words that nest without brackets.
+fn nesting(tokens: &[TokenWithSpan]) -> usize {
+    let (mut open, mut most, mut words) = (0usize, 0, 0);
+    for token in tokens {
+        match &token.token {
+            Token::LParen | Token::LBracket => {
+                open += 1;
+                most = most.max(open);
+            }
+            Token::RParen | Token::RBracket => open = open.saturating_sub(1),
+            Token::Word(word) if matches!(word.keyword, Keyword::NOT | Keyword::CASE) => words += 1,
+            _ => {}
+        }
+    }
+    most.max(words)
 }
 
 fn all_statements(parser: &mut Parser<'_>) -> Result<Vec<Statement>, ParserError> {
@@ -141,6 +171,11 @@ pub fn syntax_error(error: &ParserError) -> Error {
         }
         ParserError::TokenizerError(text) | ParserError::ParserError(text) => text,
     };
+    if text == INTERRUPTED
+        && let Err(error) = crate::interrupt::now()
+    {
+        return error;
+    }
     let (before, position) = placed(text);
     // "Expected: an expression, found: FROM"
     let message = match before.rsplit_once("found: ") {
@@ -185,6 +220,10 @@ mod tests {
             "FROM t",
             "SELECT * EXCLUDE (a) FROM t GROUP BY ALL ORDER BY ALL",
             "SELECT count(*) FILTER (WHERE x) FROM t QUALIFY row_number() OVER () = 1",
+            "SELECT f(VARIADIC '{a}'::text[]), f(a, VARIADIC ARRAY[g(VARIADIC b), c])",
+            "SELECT f(trim(FROM x), VARIADIC array[trim(FROM y)])",
+            "SELECT list_transform(l, x -> x + 1), list_reduce(l, (a, b) -> a + b, 0)",
+            "SELECT list_filter(list_transform(l, x -> f(x, 1)), (y, i) -> y -> 'a' IS NULL)",
         ] {
             assert!(query(text).is_ok(), "{text}: {:?}", query(text));
         }

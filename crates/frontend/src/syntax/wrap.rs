@@ -52,7 +52,7 @@ pub(super) fn wrap(tokens: &mut Vec<TokenWithSpan>) {
         return;
     }
     let mut made: Vec<TokenWithSpan> = Vec::with_capacity(tokens.len() + 8);
-    // The last token that is no blank.
+    // The last token that is no blank; none where a call has begun.
     let mut last: Option<Token> = None;
     let mut open: Vec<Open> = Vec::new();
     // Parameters of functions that are made are no arguments.
@@ -71,7 +71,7 @@ pub(super) fn wrap(tokens: &mut Vec<TokenWithSpan>) {
                     && let Some((names, next)) = several(tokens, at)
                 {
                     begin(&mut made, &mut open, token, names, LAMBDA);
-                    last = Some(Token::Comma);
+                    last = None;
                     at = next;
                     continue;
                 }
@@ -106,7 +106,7 @@ pub(super) fn wrap(tokens: &mut Vec<TokenWithSpan>) {
                 }
                 Some("VARIADIC") if begins && !defines && !open.is_empty() => {
                     begin(&mut made, &mut open, token, Vec::new(), VARIADIC);
-                    last = Some(Token::LParen);
+                    last = None;
                     at += 1;
                     continue;
                 }
@@ -114,7 +114,7 @@ pub(super) fn wrap(tokens: &mut Vec<TokenWithSpan>) {
                     let arrow = visible(tokens, at + 1);
                     if let Some(arrow) = arrow.filter(|at| tokens[*at].token == Token::Arrow) {
                         begin(&mut made, &mut open, token, vec![token.clone()], LAMBDA);
-                        last = Some(Token::Comma);
+                        last = None;
                         at = arrow + 1;
                         continue;
                     }

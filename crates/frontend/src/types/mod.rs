@@ -236,6 +236,15 @@ impl Type {
         }
     }
 
+    /// Its name without modifiers, as error messages and `pg_typeof` give it.
+    pub fn standard_name(&self) -> String {
+        match self {
+            Type::Char(_) => "character".to_owned(),
+            Type::Array(element) => format!("{}[]", element.innermost().standard_name()),
+            ty => ty.base().to_string(),
+        }
+    }
+
     /// The element of an array, or the type itself.
     pub fn innermost(&self) -> &Type {
         match self {
@@ -363,7 +372,9 @@ impl fmt::Display for Type {
             Type::TimeTz(n) => digits(f, "time", n, " with time zone"),
             Type::Timestamp(n) => digits(f, "timestamp", n, " without time zone"),
             Type::TimestampTz(n) => digits(f, "timestamp", n, " with time zone"),
-            Type::Array(element) => write!(f, "{}[]", element.innermost()),
+            // A BPCHAR of any length has this name in arrays.
+            Type::Array(element) if **element == Type::Char(None) => f.write_str("character[]"),
+            Type::Array(element) => write!(f, "{element}[]"),
             Type::Enum(of) => f.write_str(&of.name),
             other => f.write_str(other.plain_name()),
         }

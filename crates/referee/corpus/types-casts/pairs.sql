@@ -320,3 +320,10 @@ SELECT CAST(timestamp without time zone '2020-02-29 10:11:12.5' AS timestamp wit
 SELECT CAST(timestamp without time zone 'infinity' AS timestamp without time zone) AS c;
 SELECT CAST(timestamp without time zone '1999-12-31 23:59:59.9999' AS timestamp without time zone) AS c;
 SELECT CAST(CAST(NULL AS timestamp without time zone) AS timestamp without time zone) AS c;
+SELECT CAST('nm'::name AS text) AS c;
+SELECT CAST('nm'::name AS character varying) AS c;
+SELECT CAST('nm'::name AS character) AS c;
+SELECT CAST('nm'::name AS character(1)) AS c;
+SELECT CAST('7'::oid AS bigint), CAST('4294967295'::oid AS bigint);
+SELECT CAST('7'::oid AS integer), CAST('4294967295'::oid AS bigint);
+SELECT CAST(4294967295::oid AS integer);

@@ -180,8 +180,19 @@ impl Generator<'_> {
                 let query = self.subquery(&[(**element).clone()], true);
                 return tree!(sort; "ARRAY(", query, ")");
             }
+            if self.random.percent(30) {
+                let array = self.expr(ty);
+                let bounds = ["[:]", "[1:2]", "[2:]", "[:1][1:]", "[1:2][2]", "[0:0]"];
+                let bounds = self.random.word(&bounds);
+                return tree!(sort; "(", array, ")", bounds);
+            }
+            // Elements that are arrays themselves give one dimension more.
+            let inner = match self.random.percent(20) {
+                true => ty,
+                false => element,
+            };
             let many = 1 + self.random.below(3);
-            let items = (0..many).map(|_| self.expr(element)).collect();
+            let items = (0..many).map(|_| self.expr(inner)).collect();
             let items = Tree::list(", ", 1, items);
             return tree!(sort; "ARRAY[", items, "]::", ty.to_string());
         }
@@ -190,7 +201,11 @@ impl Generator<'_> {
             Type::Record(_) | Type::Array(_) | Type::Unknown => self.leaf(ty),
             _ if sortable(ty) && ty.base() == *ty && self.random.percent(60) => {
                 let array = self.expr(&ty.clone().array());
-                tree!(sort; "(", array, format!(")[{place}]"))
+                let further = match self.random.percent(25) {
+                    true => format!("[{}]", self.random.below(3)),
+                    false => String::new(),
+                };
+                tree!(sort; "(", array, format!(")[{place}]{further}"))
             }
             _ => self.leaf(ty),
         }

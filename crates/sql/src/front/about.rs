@@ -49,11 +49,12 @@ const RIGHTS: [&str; 8] = [
 ];
 
 /// Functions of any arguments about objects of which there are none: NULL.
-const NOTHING: [&str; 27] = [
+const NOTHING: [&str; 28] = [
     "inet_client_addr",
     "inet_client_port",
     "inet_server_addr",
     "inet_server_port",
+    "pg_advisory_unlock_all",
     "pg_event_trigger_ddl_commands",
     "pg_get_function_arg_default",
     "pg_get_function_sqlbody",
@@ -77,6 +78,20 @@ const NOTHING: [&str; 27] = [
     "pg_tablespace_location",
     "shobj_description",
     "pg_describe_object",
+];
+
+/// Counts of what nobody counts.
+const COUNTS: [&str; 10] = [
+    "pg_stat_get_blocks_fetched",
+    "pg_stat_get_blocks_hit",
+    "pg_stat_get_dead_tuples",
+    "pg_stat_get_live_tuples",
+    "pg_stat_get_numscans",
+    "pg_stat_get_tuples_deleted",
+    "pg_stat_get_tuples_fetched",
+    "pg_stat_get_tuples_inserted",
+    "pg_stat_get_tuples_returned",
+    "pg_stat_get_tuples_updated",
 ];
 
 /// Functions that say no.
@@ -111,6 +126,9 @@ pub(super) fn functions(
     if let Some(name) = one_of(&NOTHING, name) {
         let none: Kernel = f0::<Opt<Str>>(|_| Ok(None));
         return Ok(vec![any(name, Text, none).with_nulls()]);
+    }
+    if let Some(name) = one_of(&COUNTS, name) {
+        return Ok(vec![any(name, Int8, f0::<I64>(|_| Ok(0)))]);
     }
     // A text that a table of the catalog has for a number.
     let texts = |table: &str, key: &str, text: &str| -> Result<Arc<HashMap<i64, String>>> {

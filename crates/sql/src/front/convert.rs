@@ -16,6 +16,7 @@ use datafusion::arrow::datatypes::{DataType, Field};
 use freestone_frontend::functions::kernel::{Call, Column as Values, repeated};
 use freestone_frontend::functions::{Session, cast_between};
 use freestone_frontend::types::Type;
+use freestone_frontend::types::arrays::Arrays;
 use freestone_storage::ColumnType;
 
 use super::names::{type_of, type_of_column};
@@ -114,6 +115,9 @@ pub(crate) fn stored(array: &ArrayRef, kind: &ColumnType) -> Result<ArrayRef, Ba
             true => Arc::clone(array),
             false => convert(array, &from, &to, &STORED)?,
         };
+        if let ColumnType::Array { dims, .. } = kind {
+            check_dimensions(&values, usize::from(*dims))?;
+        }
         match is_held_as_text(&to) {
             true => convert(&values, &to, &Type::Text, &STORED),
             false => Ok(values),
@@ -127,6 +131,26 @@ pub(crate) fn stored(array: &ArrayRef, kind: &ColumnType) -> Result<ArrayRef, Ba
         });
         failed.unwrap_or(BadValue { row: 0, error })
     })
+}
+
+/// Refuses arrays that a column of a number of dimensions does not hold.
+fn check_dimensions(array: &ArrayRef, dimensions: usize) -> Result<()> {
+    let arrays = Arrays::of(array)?;
+    for at in 0..array.len() {
+        let bounds = arrays.bounds(at);
+        if ![0, dimensions].contains(&bounds.dimensions()) {
+            return Err(Error::unsupported(format!(
+                "a column of arrays of {dimensions} dimensions does not hold one of {}",
+                bounds.dimensions()
+            )));
+        }
+        if !bounds.begin_at_one() {
+            return Err(Error::unsupported(
+                "a column does not hold arrays with lower bounds other than 1",
+            ));
+        }
+    }
+    Ok(())
 }
 
 /// Values of the front as the texts that PostgreSQL writes under default settings.

@@ -1,14 +1,17 @@
 //! Tables, views, files and functions of the database, as the front asks for them.
 
-use std::cell::OnceCell;
+use std::cell::{OnceCell, RefCell};
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use datafusion::arrow::datatypes::{DataType, Field, TimeUnit};
 use datafusion::catalog::TableProvider;
-use freestone_frontend::bind::{Catalog, Found, View};
+use datafusion::common::ScalarValue;
+use datafusion::logical_expr::Expr as Lowered;
+use freestone_frontend::bind::{Catalog, Found, SqlFunction, View};
 use freestone_frontend::functions::Scalar;
 use freestone_frontend::functions::objects::Objects;
-use freestone_frontend::plan::Relation;
+use freestone_frontend::plan::{Expr as Bound, Relation};
 use freestone_frontend::types::Type;
 use freestone_frontend::types::arrays::element_type;
 use freestone_frontend::{Error as FrontError, Position, Result as FrontResult};
@@ -26,7 +29,9 @@ use crate::plan::names::{DEFAULT_SCHEMA, INFORMATION_SCHEMA, Name, PUBLIC};
 use crate::plan::pg_catalog::{self, PG_CATALOG};
 use crate::plan::relations::Relations;
 use crate::plan::rows::table as rows_table;
+use crate::plan::table_functions;
 use crate::rights::{Identity, denied};
+use crate::routine;
 use crate::scan::{ROW_ID, StoredTable};
 use crate::session::TakenNumbers;
 use crate::statement::parse_one;
@@ -35,6 +40,8 @@ use crate::statement::parse_one;
 pub(crate) struct Names<'a> {
     relations: &'a Relations<'a>,
     numbers: OnceCell<Arc<Numbers>>,
+    /// Functions whose body is SQL, by schema and name.
+    functions: RefCell<HashMap<(String, String), Vec<Arc<SqlFunction>>>>,
 }
 
 impl<'a> Names<'a> {
@@ -42,6 +49,7 @@ impl<'a> Names<'a> {
         Self {
             relations,
             numbers: OnceCell::new(),
+            functions: RefCell::default(),
         }
     }
 
@@ -99,23 +107,6 @@ impl<'a> Names<'a> {
         }
     }
 
-    /// Rows that a statement in WITH has returned.
-    fn given(&self, given: &Given) -> FrontResult<Found> {
-        let Some(rows) = &given.rows else {
-            let name = &given.name;
-            let message = format!("WITH query \"{name}\" does not have a RETURNING clause");
-            return Err(FrontError::new("0A000", message));
-        };
-        Ok(Found::Relation(Relation {
-            schema: String::new(),
-            name: given.name.clone(),
-            columns: given.columns.clone(),
-            hidden: given.hidden.clone(),
-            key: Vec::new(),
-            handle: Arc::new(Handle(Arc::clone(rows))),
-        }))
-    }
-
     /// Functions about the catalog.
     fn about(&self, name: &str) -> Vec<Arc<Scalar>> {
         let relations = self.relations;
@@ -131,6 +122,23 @@ impl<'a> Names<'a> {
         let numbers = || self.numbers();
         let found = about::functions(relations, &numbers, name).unwrap_or_default();
         found.into_iter().map(Arc::new).collect()
+    }
+
+    /// Rows that a statement in WITH has returned.
+    fn given(&self, given: &Given) -> FrontResult<Found> {
+        let Some(rows) = &given.rows else {
+            let name = &given.name;
+            let message = format!("WITH query \"{name}\" does not have a RETURNING clause");
+            return Err(FrontError::new("0A000", message));
+        };
+        Ok(Found::Relation(Relation {
+            schema: String::new(),
+            name: given.name.clone(),
+            columns: given.columns.clone(),
+            hidden: given.hidden.clone(),
+            key: Vec::new(),
+            handle: Arc::new(Handle(Arc::clone(rows))),
+        }))
     }
 
     fn found(&self, name: &Name) -> Result<Option<Found>> {
@@ -342,6 +350,59 @@ impl Catalog for Names<'_> {
             (Some(function), Some(name)) => vec![wrapped(name, &function)],
             _ => self.about(name),
         }
+    }
+
+    fn sql_functions(
+        &self,
+        schema: Option<&str>,
+        name: &str,
+    ) -> FrontResult<Vec<Arc<SqlFunction>>> {
+        let schema = match schema {
+            None | Some(PUBLIC) => DEFAULT_SCHEMA,
+            Some(schema) => schema,
+        };
+        let snapshot = &self.relations.snapshot;
+        if snapshot.functions(schema).next().is_none() {
+            return Ok(Vec::new());
+        }
+        let key = (schema.to_owned(), name.to_owned());
+        if let Some(known) = self.functions.borrow().get(&key) {
+            return Ok(known.clone());
+        }
+        let found = routine::functions(snapshot, schema, name).map_err(front_error)?;
+        if !found.is_empty() {
+            let rights = self.relations.rights();
+            rights.use_schema(snapshot, schema).map_err(front_error)?;
+        }
+        self.functions.borrow_mut().insert(key, found.clone());
+        Ok(found)
+    }
+
+    fn table_function(
+        &self,
+        name: &str,
+        arguments: &[(Option<String>, Bound)],
+    ) -> FrontResult<Option<Relation>> {
+        let relations = self.relations;
+        let rows = || -> Result<Option<Relation>> {
+            let mut values = Vec::with_capacity(arguments.len());
+            for (_, value) in arguments {
+                // What is no constant is no argument that any of them takes.
+                let value = match value.literal() {
+                    Some(value) => ScalarValue::try_from_array(value, 0)?,
+                    None => ScalarValue::Null,
+                };
+                values.push(Lowered::Literal(value, None));
+            }
+            let table = table_functions::table(relations, name, &values)?;
+            Ok(table.map(|table| relation(&Name::new("", name), table)))
+        };
+        let found = rows().map_err(front_error)?;
+        if found.is_some() && arguments.iter().any(|(name, _)| name.is_some()) {
+            let message = format!("function {name} takes no named arguments");
+            return Err(FrontError::new("42883", message));
+        }
+        Ok(found)
     }
 
     fn objects(&self) -> Arc<dyn Objects> {

@@ -195,8 +195,14 @@ pub(crate) fn with_kind(array: ArrayRef, kind: &DataType) -> Result<ArrayRef, Er
             let array = datafusion::arrow::array::PrimitiveArray::<Decimal128Type>::from(values);
             Ok(Arc::new(array.with_data_type(kind.clone())))
         }
-        (DataType::List(_), _) if arrays::element_type(kind).is_some() => {
-            let made = arrays::from_lists(array.as_list())?;
+        (held, _)
+            if arrays::element_type(kind).is_some()
+                && (matches!(held, DataType::List(_)) || arrays::element_type(held).is_some()) =>
+        {
+            let made = match array.as_list_opt::<i32>() {
+                Some(lists) => arrays::from_lists(lists)?,
+                None => array,
+            };
             match (made.data_type() == kind, arrays::element_type(kind)) {
                 (false, Some(element)) => {
                     let of = arrays::Arrays::of(&made)?;

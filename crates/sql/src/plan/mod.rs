@@ -22,4 +22,4 @@ pub(crate) mod rewrite;
 pub(crate) mod rows;
 mod series;
 mod spelling;
-mod table_functions;
+pub(crate) mod table_functions;

@@ -19,6 +19,11 @@ pub(super) fn check(rights: &Rights, catalog: &Catalog, ast: &Ast) -> Result<()>
         Ast::CreateView(view) => create_view(rights, catalog, view),
         Ast::CreateIndex(create) => owned_table(rights, catalog, &create.table_name),
         Ast::CreateSequence { name, .. } => made_in(rights, catalog, name),
+        Ast::CreateFunction(create) => made_in(rights, catalog, &create.name),
+        Ast::DropFunction(drop) => {
+            let mut all = drop.func_desc.iter();
+            all.try_for_each(|one| made_in(rights, catalog, &one.name))
+        }
         Ast::Comment {
             object_type,
             object_name,

@@ -22,6 +22,7 @@ mod declare;
 mod drop;
 pub(crate) mod explain;
 mod formula;
+mod function;
 mod grant;
 mod granted;
 mod identity;
@@ -212,6 +213,8 @@ impl Run<'_> {
             Ast::CreateTable(create) => Box::pin(self.create_table(create)).await,
             Ast::CreateIndex(create) => Box::pin(self.create_index(create)).await,
             Ast::CreateView(view) => Box::pin(self.create_view(view)).await,
+            Ast::CreateFunction(create) => self.create_function(create),
+            Ast::DropFunction(drop) => self.drop_functions(drop),
             Ast::CreateSequence { .. } => self.create_sequence(ast),
             Ast::CreateSchema { .. } => self.create_schema(ast),
             Ast::AlterTable(alter) => Box::pin(self.alter_table(alter)).await,

@@ -38,6 +38,7 @@ mod queries;
 mod reserved;
 mod roles;
 mod roles_attacks;
+mod routines;
 mod sargable;
 mod sequences;
 mod stacks;

@@ -4,7 +4,7 @@
 //! sync, rename, sync the directory. The newest one is the truth; the one before
 //! it is kept for the case that it is damaged. A manifest is a line
 //! `freestone manifest 2 <checksum, 16 hex digits>` and JSON, so that a person
-//! can read what a database consists of. One with roles says 3 instead.
+//! can read what a database consists of. One with roles says 3 instead, one with functions 4.
 
 use crate::block::BlockInfo;
 use crate::error::{Error, Result};
@@ -24,6 +24,8 @@ pub const MANIFEST_VERSION: u32 = 2;
 /// Version of a manifest with roles or grants, which a program that does not know them
 /// would lose.
 pub const ROLES_VERSION: u32 = 3;
+/// Version of a manifest with functions, which a program that does not know them would lose.
+pub const FUNCTIONS_VERSION: u32 = 4;
 /// The oldest that is read.
 const OLDEST_VERSION: u32 = 1;
 const DIRECTORY: &str = "manifest";
@@ -67,6 +69,9 @@ pub struct ManifestSchema {
     pub tables: BTreeMap<String, ManifestTable>,
     /// Text of views by name.
     pub views: BTreeMap<String, String>,
+    /// Text of functions by name and types of parameters.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub functions: BTreeMap<String, String>,
     /// Sequences by name.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub sequences: BTreeMap<String, ManifestSequence>,
@@ -107,6 +112,10 @@ pub struct ManifestTable {
 impl Manifest {
     /// The version of its form.
     fn format(&self) -> u32 {
+        let mut schemas = self.schemas.values();
+        if schemas.any(|schema| !schema.functions.is_empty()) {
+            return FUNCTIONS_VERSION;
+        }
         match self.roles.is_empty() && self.access.is_empty() {
             true => MANIFEST_VERSION,
             false => ROLES_VERSION,
@@ -195,7 +204,7 @@ fn decode(bytes: &[u8], version: u64) -> Result<Manifest> {
     }
     let format = words.next().unwrap_or_default();
     let known = format.parse().ok();
-    let Some(format) = known.filter(|format| (OLDEST_VERSION..=ROLES_VERSION).contains(format))
+    let Some(format) = known.filter(|format| (OLDEST_VERSION..=FUNCTIONS_VERSION).contains(format))
     else {
         return Err(Error::corrupt(format!(
             "manifest format {format}; this program reads {OLDEST_VERSION} to {ROLES_VERSION}"

@@ -29,6 +29,8 @@ pub struct SchemaEntry {
     pub tables: BTreeMap<String, Arc<Table>>,
     /// Views by name.
     pub views: BTreeMap<String, View>,
+    /// Functions by name and types of parameters: the statements that made them.
+    pub functions: BTreeMap<String, String>,
     /// Sequences by name.
     pub sequences: BTreeMap<String, Arc<Sequence>>,
 }
@@ -117,6 +119,14 @@ impl Catalog {
             .map_or_else(Vec::new, |entry| entry.views.values().collect())
     }
 
+    /// The functions of a schema: names with types of parameters, and the statements that made
+    /// them.
+    pub fn functions(&self, schema: &str) -> impl Iterator<Item = (&str, &str)> {
+        let entry = self.schemas.get(schema).into_iter();
+        let all = entry.flat_map(|entry| &entry.functions);
+        all.map(|(name, sql)| (name.as_str(), sql.as_str()))
+    }
+
     /// Every table with the name of its schema.
     pub fn all_tables(&self) -> impl Iterator<Item = (&str, &Arc<Table>)> {
         self.schemas.iter().flat_map(|(schema, entry)| {
@@ -147,6 +157,7 @@ impl Catalog {
                 SchemaEntry {
                     tables,
                     views: views.collect(),
+                    functions: entry.functions,
                     sequences: sequences.collect(),
                 },
             ))
@@ -182,6 +193,7 @@ impl Catalog {
                 ManifestSchema {
                     tables: tables.collect(),
                     views: views.collect(),
+                    functions: entry.functions.clone(),
                     sequences: sequences.collect(),
                 },
             )

@@ -59,6 +59,8 @@ struct SchemaChange {
     #[serde(default)]
     views: BTreeMap<String, Option<String>>,
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    functions: BTreeMap<String, Option<String>>,
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     sequences: BTreeMap<String, Option<ManifestSequence>>,
 }
 
@@ -117,6 +119,12 @@ impl CatalogChange {
                     &after.views,
                     |a, b| a == b,
                     |_, view| view.sql.clone(),
+                ),
+                functions: changed(
+                    &before.functions,
+                    &after.functions,
+                    |a, b| a == b,
+                    |_, sql| sql.clone(),
                 ),
                 sequences: changed(
                     &before.sequences,
@@ -185,6 +193,7 @@ impl CatalogChange {
                     Some(sql) => entry.views.insert(name.clone(), View { name, sql }),
                 };
             }
+            apply(&mut entry.functions, change.functions);
             for (name, sequence) in change.sequences {
                 match sequence {
                     None => entry.sequences.remove(&name),

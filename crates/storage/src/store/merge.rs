@@ -116,7 +116,7 @@ fn same_entry(
         && a.tables
             .iter()
             .all(|(name, table)| b.tables.get(name).is_some_and(|other| same(table, other)));
-    tables && a.views == b.views && same_sequences(a, b)
+    tables && a.views == b.views && a.functions == b.functions && same_sequences(a, b)
 }
 
 fn same_sequences(a: &SchemaEntry, b: &SchemaEntry) -> bool {
@@ -175,6 +175,15 @@ fn merge_schema(
         match view {
             Some(view) => latest.views.insert(name, view),
             None => latest.views.remove(&name),
+        };
+    }
+    for (name, sql) in changes(&base.functions, &draft.functions, |a, b| a == b) {
+        if latest.functions.get(&name) != base.functions.get(&name) {
+            return Err(conflict(&format!("function \"{name}\"")));
+        }
+        match sql {
+            Some(sql) => latest.functions.insert(name, sql),
+            None => latest.functions.remove(&name),
         };
     }
     Ok(())

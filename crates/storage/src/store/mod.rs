@@ -25,6 +25,7 @@ mod commit;
 mod declare;
 mod edit;
 mod follow;
+mod functions;
 mod indexes;
 mod keys;
 mod locks;

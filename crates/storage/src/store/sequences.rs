@@ -220,7 +220,10 @@ impl SchemaEntry {
     }
 
     pub(super) fn is_empty(&self) -> bool {
-        self.tables.is_empty() && self.views.is_empty() && self.sequences.is_empty()
+        self.tables.is_empty()
+            && self.views.is_empty()
+            && self.functions.is_empty()
+            && self.sequences.is_empty()
     }
 }
 

@@ -171,11 +171,18 @@ pub(crate) fn shown(ty: &Type, array: &ArrayRef, at: usize) -> String {
             format!("\\x{digits}")
         }
         Type::Array(element) => {
-            let values = crate::types::arrays::Arrays::of(array)
-                .unwrap()
-                .elements(at);
-            let parts = (0..values.len()).map(|at| shown(element, &values, at));
-            format!("{{{}}}", parts.collect::<Vec<_>>().join(","))
+            let arrays = crate::types::arrays::Arrays::of(array).unwrap();
+            let values = arrays.elements(at);
+            let mut parts: Vec<String> = (0..values.len())
+                .map(|at| shown(element, &values, at))
+                .collect();
+            for length in arrays.bounds(at).lengths.iter().skip(1).rev() {
+                let within = parts.chunks(*length);
+                parts = within
+                    .map(|part| format!("{{{}}}", part.join(",")))
+                    .collect();
+            }
+            format!("{{{}}}", parts.join(","))
         }
         _ => array.as_string_view().value(at).to_owned(),
     }

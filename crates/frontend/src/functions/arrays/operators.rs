@@ -41,6 +41,11 @@ pub(super) fn register(c: &mut Catalogue) {
     for name in ["array_prepend", "list_prepend"] {
         c.add(scalar(name, &prepend, AnyCompatibleArray, prepended()).with_nulls());
     }
+    let front = kernel(|call, columns| {
+        let swapped: Vec<Column> = columns.iter().rev().cloned().collect();
+        add(call, &swapped, true)
+    });
+    c.add(scalar("array_push_front", &append, AnyCompatibleArray, front).with_nulls());
 
     let pair = [AnyArray, AnyArray];
     let equal: [(&'static str, Test); 2] = [("=", Ordering::is_eq), ("<>", Ordering::is_ne)];

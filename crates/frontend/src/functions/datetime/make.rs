@@ -221,7 +221,10 @@ pub(super) fn general(value: f64) -> String {
 
 fn time(hour: i32, minute: i32, second: f64) -> Result<i64> {
     let bad = || {
-        let second = seconds_shown(second);
+        let second = match second.is_nan() {
+            true => "NaN".to_owned(),
+            false => seconds_shown(second),
+        };
         let message = format!("time field value out of range: {hour}:{minute:02}:{second}");
         Error::new("22008", message)
     };

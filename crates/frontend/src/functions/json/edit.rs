@@ -5,15 +5,26 @@
 
 use std::borrow::Cow;
 
+use arrow_array::ArrayRef;
+
 use super::{invalid, lent_alone, subscript, texts};
 use crate::error::{Error, Result};
-use crate::functions::kernel::{Bool, I32, List, Opt, Str, f2, f3, f4, f5};
+use crate::functions::kernel::{Bool, Bounded, I32, Opt, Str, f2, f3, f4, f5};
 use crate::functions::{Catalogue, scalar};
 use crate::types::Type;
+use crate::types::arrays::Bounds;
 use crate::values::json::{
     Elements, Kind, Members, compare_raw_keys, inside, kind, quote, quoted, skip_blanks,
     skip_value, unquoted,
 };
+
+/// The texts of a path or of keys, an array of one dimension.
+fn path_of((elements, bounds): &(ArrayRef, Bounds)) -> Result<Vec<Option<String>>> {
+    match bounds.dimensions() {
+        0 | 1 => texts(elements),
+        _ => Err(Error::new("2202E", "wrong number of array subscripts")),
+    }
+}
 
 pub(super) fn register(c: &mut Catalogue) {
     use Type::{Int4, Json, Jsonb, Text};
@@ -25,8 +36,8 @@ pub(super) fn register(c: &mut Catalogue) {
     c.add(scalar("jsonb_concat", &[Jsonb, Jsonb], Jsonb, joined));
 
     let without_key = f2::<Str, Str, Str>(|json, key| without(json, &[quoted(key)]));
-    let without_keys = f2::<Str, List, Str>(|json, keys| {
-        let keys = texts(&keys)?;
+    let without_keys = f2::<Str, Bounded, Str>(|json, keys| {
+        let keys = path_of(&keys)?;
         let keys: Vec<_> = keys.iter().flatten().map(|key| quoted(key)).collect();
         without(json, &keys)
     });
@@ -39,7 +50,7 @@ pub(super) fn register(c: &mut Catalogue) {
         c.operator("-", &[Jsonb, ty.clone()], Jsonb, kernel.clone());
         c.add(scalar("jsonb_delete", &[Jsonb, ty], Jsonb, kernel));
     }
-    let without_path = f2::<Str, List, Str>(|json, path| delete_path(json, &texts(&path)?));
+    let without_path = f2::<Str, Bounded, Str>(|json, path| delete_path(json, &path_of(&path)?));
     c.operator("#-", &[Jsonb, list.clone()], Jsonb, without_path.clone());
     c.add(scalar(
         "jsonb_delete_path",
@@ -48,8 +59,8 @@ pub(super) fn register(c: &mut Catalogue) {
         without_path,
     ));
 
-    let set = f4::<Str, List, Str, Bool, Str>(|json, path, new, create| {
-        set(json, &texts(&path)?, new, create)
+    let set = f4::<Str, Bounded, Str, Bool, Str>(|json, path, new, create| {
+        set(json, &path_of(&path)?, new, create)
     });
     c.add(
         scalar(
@@ -63,12 +74,12 @@ pub(super) fn register(c: &mut Catalogue) {
             &["true"],
         ),
     );
-    let lax = f5::<Opt<Str>, Opt<List>, Opt<Str>, Opt<Bool>, Opt<Str>, Opt<Str>>(
+    let lax = f5::<Opt<Str>, Opt<Bounded>, Opt<Str>, Opt<Bool>, Opt<Str>, Opt<Str>>(
         |json, path, new, create, treatment| {
             let (Some(json), Some(path), Some(create)) = (json, path, create) else {
                 return Ok(None);
             };
-            set_lax(json, &texts(&path)?, new, create, treatment).map(Some)
+            set_lax(json, &path_of(&path)?, new, create, treatment).map(Some)
         },
     );
     c.add(
@@ -90,7 +101,7 @@ pub(super) fn register(c: &mut Catalogue) {
             &["true", "use_json_null"],
         ),
     );
-    let insert = f4::<Str, List, Str, Bool, Str>(|json, path, new, after| {
+    let insert = f4::<Str, Bounded, Str, Bool, Str>(|json, path, new, after| {
         if kind(json) < Kind::Array {
             return Err(invalid("cannot set path in scalar"));
         }
@@ -99,7 +110,7 @@ pub(super) fn register(c: &mut Catalogue) {
         } else {
             Change::InsertBefore
         };
-        at_path(json, &texts(&path)?, new, change)
+        at_path(json, &path_of(&path)?, new, change)
     });
     c.add(
         scalar(
@@ -113,8 +124,8 @@ pub(super) fn register(c: &mut Catalogue) {
             &["false"],
         ),
     );
-    let assign = f3::<Opt<Str>, List, Opt<Str>, Str>(|json, path, new| {
-        assign(json, &texts(&path)?, new.unwrap_or("null"))
+    let assign = f3::<Opt<Str>, Bounded, Opt<Str>, Str>(|json, path, new| {
+        assign(json, &path_of(&path)?, new.unwrap_or("null"))
     });
     c.add(scalar("jsonb_subscript_set", &[Jsonb, list, Jsonb], Jsonb, assign).with_nulls());
 

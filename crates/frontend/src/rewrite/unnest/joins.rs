@@ -14,6 +14,9 @@ use crate::types::Type;
 impl Unnesting {
     /// The plan with joins for the sub-queries of its expressions.
     pub(super) fn joined(&mut self, mut plan: Plan) -> Plan {
+        if crate::interrupt::check().is_err() {
+            return plan;
+        }
         for input in plan.inputs_mut() {
             let taken = replace(input, Plan::one_row());
             *input = self.joined(taken);

@@ -42,6 +42,7 @@ use super::facts::{self, is_volatile};
 use crate::functions::kernel::{Any, Bool, f2};
 use crate::functions::ordering::equality;
 use crate::functions::{resolve_operator, scalar};
+use crate::interrupt;
 use crate::plan::{
     Column, ColumnId, Cte, CteBody, CteId, Expr, ExprKind, JoinKind, Plan, SetItem, TableCall,
 };
@@ -124,6 +125,9 @@ impl Unnesting {
 
     /// The plan without dependent joins, those on the outside first.
     fn independent(&mut self, plan: Plan) -> Plan {
+        if interrupt::check().is_err() {
+            return plan;
+        }
         match plan {
             Plan::Join {
                 kind,

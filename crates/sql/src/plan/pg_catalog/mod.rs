@@ -147,6 +147,8 @@ fn fill(relations: &Relations<'_>, name: &str, facts: &mut Facts) -> Result<()> 
         "pg_attrdef" => objects::defaults(relations, facts),
         "pg_sequence" => objects::sequences(relations, facts),
         "pg_tables" => objects::tables(relations, facts),
+        "pg_sequences" => objects::sequence_views(relations, facts),
+        "pg_stat_user_tables" | "pg_stat_all_tables" => objects::rows_of_tables(relations, facts),
         "pg_views" => objects::views(relations, facts),
         "pg_indexes" => keys::index_texts(relations, facts),
         "pg_index" => keys::indexes(relations, facts),

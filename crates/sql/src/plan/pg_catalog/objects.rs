@@ -372,6 +372,42 @@ pub(super) fn tables(relations: &Relations<'_>, facts: &mut Facts) {
     }
 }
 
+/// Sequences by their names.
+pub(super) fn sequence_views(relations: &Relations<'_>, facts: &mut Facts) {
+    for (schema, sequence) in relations.snapshot.all_sequences() {
+        let definition = &sequence.definition;
+        facts.add([
+            ("schemaname", shown_schema(schema).into()),
+            ("sequencename", sequence.name.as_str().into()),
+            (
+                "sequenceowner",
+                owner_name(relations, &sequence.id.into()).into(),
+            ),
+            ("data_type", of_column(&definition.kind).0.into()),
+            ("start_value", definition.start.into()),
+            ("min_value", definition.min.into()),
+            ("max_value", definition.max.into()),
+            ("increment_by", definition.increment.into()),
+            ("cycle", definition.cycle.into()),
+            ("cache_size", (definition.cache as i64).into()),
+        ]);
+    }
+}
+
+/// How many rows tables have, for those who may read them.
+pub(super) fn rows_of_tables(relations: &Relations<'_>, facts: &mut Facts) {
+    for one in described(relations).iter().filter(|one| one.readable) {
+        if let Some(table) = &one.table {
+            facts.add([
+                ("relid", one.number.into()),
+                ("schemaname", shown_schema(&one.schema).into()),
+                ("relname", one.name.as_str().into()),
+                ("n_live_tup", (table.rows() as i64).into()),
+            ]);
+        }
+    }
+}
+
 /// Views by their names.
 pub(super) fn views(relations: &Relations<'_>, facts: &mut Facts) {
     for one in described(relations) {

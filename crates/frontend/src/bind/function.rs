@@ -1,0 +1,690 @@
+//! Functions whose body is SQL, and macros: a call is the body with its arguments.
+//!
+//! ```text
+//! CREATE FUNCTION twice(a int) RETURNS int LANGUAGE sql AS 'SELECT $1 + a'
+//!
+//! twice(x)              →  x + x
+//! twice(random_int())   →  (SELECT p + p FROM (SELECT random_int() AS p))
+//! ```
+//!
+//! An argument is computed once. It stands in the place of its parameter where nothing can tell
+//! the difference and nothing is computed twice; else it is a column of one row, which the body
+//! reads. The body sees nothing of the query around the call.
+
+use std::cell::RefCell;
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use sqlparser::ast::{Expr as Ast, Query};
+
+use super::call::unresolved;
+use super::scope::{Clause, Named, Namespace, Scope, ScopeColumn};
+use super::{Binder, Coercion};
+use crate::error::{Error, Result};
+use crate::functions::{
+    Overload, Resolved, Returns, Scalar, Unresolved, Volatility, catalogue, resolve_function,
+};
+use crate::plan::{Column, ColumnId, Expr, ExprKind, JoinKind, Plan, Subquery, SubqueryKind};
+use crate::types::Type;
+
+/// Functions inside functions, at most.
+const DEPTH: usize = 64;
+
+/// Calls in one statement, those in bodies among them, at most.
+const CALLS: usize = 20_000;
+
+/// A function whose body is SQL.
+#[derive(Debug)]
+pub struct SqlFunction {
+    /// Its name.
+    pub name: String,
+    /// Its parameters.
+    pub parameters: Vec<SqlParameter>,
+    /// What it gives.
+    pub returns: SqlReturns,
+    /// Its body.
+    pub body: SqlBody,
+    /// Whether it is NULL, or has no rows, if one of its arguments is NULL.
+    pub strict: bool,
+    /// How often it may give another result for the same arguments.
+    pub volatility: Volatility,
+}
+
+/// A parameter of a [`SqlFunction`].
+#[derive(Debug)]
+pub struct SqlParameter {
+    /// Its name, if it has one.
+    pub name: Option<String>,
+    /// Its type; a macro's is that of the argument.
+    pub ty: Option<Type>,
+    /// Its value where it is left out.
+    pub default: Option<Ast>,
+}
+
+/// What a [`SqlFunction`] gives.
+#[derive(Debug)]
+pub enum SqlReturns {
+    /// A value of a type.
+    Value(Type),
+    /// Rows; columns without a name have that of the function.
+    Rows(Vec<(String, Type)>),
+    /// The value of a macro.
+    Any,
+    /// The rows of a macro.
+    AnyRows,
+}
+
+/// The body of a [`SqlFunction`].
+#[derive(Debug)]
+pub enum SqlBody {
+    /// An expression.
+    Expr(Box<Ast>),
+    /// A query, of which a value is that of the first row.
+    Query(Box<Query>),
+}
+
+impl SqlFunction {
+    /// Whether it gives rows.
+    pub fn gives_rows(&self) -> bool {
+        matches!(self.returns, SqlReturns::Rows(_) | SqlReturns::AnyRows)
+    }
+}
+
+/// A function that a call may mean.
+enum Callable {
+    Known(Arc<Scalar>),
+    Sql {
+        function: Arc<SqlFunction>,
+        /// Types of the parameters that the call gives arguments for, in its order.
+        parameters: Vec<Type>,
+        /// Their places.
+        places: Vec<usize>,
+        returns: Returns,
+    },
+}
+
+impl Overload for Callable {
+    fn parameters(&self) -> &[Type] {
+        match self {
+            Callable::Known(function) => &function.parameters,
+            Callable::Sql { parameters, .. } => parameters,
+        }
+    }
+    fn variadic(&self) -> Option<&Type> {
+        match self {
+            Callable::Known(function) => function.variadic.as_ref(),
+            Callable::Sql { .. } => None,
+        }
+    }
+    fn optional(&self) -> usize {
+        match self {
+            Callable::Known(function) => function.defaults.len(),
+            Callable::Sql { .. } => 0,
+        }
+    }
+    fn returns(&self) -> &Returns {
+        match self {
+            Callable::Known(function) => &function.returns,
+            Callable::Sql { returns, .. } => returns,
+        }
+    }
+}
+
+/// What a call of a name turned out to be.
+pub(super) enum Called {
+    /// A value.
+    Value(Expr),
+    /// Rows.
+    Rows(Plan),
+}
+
+/// A function with the arguments of a call.
+struct Frame {
+    /// Values of the parameters: arguments, or columns that stand for them.
+    values: Vec<Expr>,
+    /// Columns and the arguments that they stand for.
+    columns: Vec<(Column, Expr)>,
+}
+
+impl Callable {
+    /// A function as a call with some positional and named arguments takes it; `None` if it
+    /// does not.
+    fn of(function: &Arc<SqlFunction>, positional: usize, named: &[String]) -> Option<Self> {
+        let all = &function.parameters;
+        if positional > all.len() {
+            return None;
+        }
+        let mut places: Vec<usize> = (0..positional).collect();
+        for name in named {
+            let mut places_of = all.iter().enumerate().skip(positional);
+            let found = places_of.find(|(_, one)| one.name.as_deref() == Some(name.as_str()));
+            let (place, _) = found?;
+            if places.contains(&place) {
+                return None;
+            }
+            places.push(place);
+        }
+        let missing = all
+            .iter()
+            .enumerate()
+            .any(|(place, parameter)| parameter.default.is_none() && !places.contains(&place));
+        if missing {
+            return None;
+        }
+        let parameters = places.iter().map(|place| {
+            let ty = all.get(*place).and_then(|parameter| parameter.ty.as_ref());
+            ty.map_or(Type::Any, Type::base)
+        });
+        let returns = match &function.returns {
+            SqlReturns::Value(ty) => ty.clone(),
+            SqlReturns::Rows(columns) => match columns.first() {
+                Some((_, ty)) => ty.clone(),
+                None => Type::Void,
+            },
+            SqlReturns::Any | SqlReturns::AnyRows => Type::Void,
+        };
+        Some(Callable::Sql {
+            function: Arc::clone(function),
+            parameters: parameters.collect(),
+            places,
+            returns: returns.into(),
+        })
+    }
+}
+
+impl Binder<'_> {
+    /// Whether the body of a function is right, whatever its arguments are. What depends on
+    /// their types is told by calls.
+    ///
+    /// # Errors
+    /// Whatever is wrong with it.
+    pub fn check_function(mut self, function: &SqlFunction) -> Result<()> {
+        let mut given = Vec::with_capacity(function.parameters.len());
+        for parameter in &function.parameters {
+            let Some(ty) = parameter.ty.as_ref().filter(|ty| !ty.is_pseudo()) else {
+                return Ok(());
+            };
+            if let Some(default) = &parameter.default {
+                let value = self.alone(|binder| binder.bind_expr(default))?;
+                self.coerce(value, ty, Coercion::Assignment)?;
+            }
+            let name = parameter.name.clone().unwrap_or_default();
+            given.push(Some(self.column(name, ty.clone()).reference()));
+        }
+        let returns = match &function.returns {
+            SqlReturns::Value(ty) => ty.clone(),
+            _ => Type::Void,
+        };
+        self.sql_called(function, given, returns).map(|_| ())
+    }
+
+    /// A call of a function whose body is SQL, or of another of its name.
+    pub(super) fn sql_call(
+        &mut self,
+        name: &str,
+        functions: &[Arc<SqlFunction>],
+        positional: Vec<Expr>,
+        named: Vec<(String, Expr)>,
+    ) -> Result<Called> {
+        let names: Vec<String> = named.iter().map(|(name, _)| name.clone()).collect();
+        let mut overloads = Vec::new();
+        if names.is_empty() {
+            let known = catalogue().functions(name).iter();
+            overloads.extend(known.map(|one| Arc::new(Callable::Known(Arc::clone(one)))));
+        }
+        let own = functions
+            .iter()
+            .filter_map(|one| Callable::of(one, positional.len(), &names));
+        overloads.extend(own.map(Arc::new));
+        let mut arguments = positional;
+        arguments.extend(named.into_iter().map(|(_, value)| value));
+        let types: Vec<Type> = arguments.iter().map(|value| value.ty.clone()).collect();
+        let resolved = resolve_function(&overloads, &types).map_err(|why| {
+            let error = unresolved(name, &types, why);
+            match why {
+                Unresolved::None => error.with_hint(
+                    "No function matches the given name and argument types. You might need to \
+                     add explicit type casts.",
+                ),
+                _ => error,
+            }
+        })?;
+        let Resolved {
+            function,
+            parameters,
+            returns,
+        } = resolved;
+        match function.as_ref() {
+            Callable::Known(known) => {
+                let resolved = Resolved {
+                    function: Arc::clone(known),
+                    parameters,
+                    returns,
+                };
+                Ok(Called::Value(self.called(resolved, arguments)?))
+            }
+            Callable::Sql {
+                function, places, ..
+            } => {
+                let mut given: Vec<Option<Expr>> = Vec::new();
+                given.resize_with(function.parameters.len(), || None);
+                for ((argument, to), place) in arguments.into_iter().zip(&parameters).zip(places) {
+                    let declared = function.parameters.get(*place);
+                    let declared = declared.and_then(|parameter| parameter.ty.as_ref());
+                    let value = match declared {
+                        // An argument of a macro stays as it is written.
+                        None => argument,
+                        Some(ty) if ty.is_pseudo() => {
+                            self.coerce(argument, to, Coercion::Implicit)?
+                        }
+                        Some(ty) => self.coerce(argument, &ty.base(), Coercion::Implicit)?,
+                    };
+                    if let Some(place) = given.get_mut(*place) {
+                        *place = Some(value);
+                    }
+                }
+                self.sql_called(function, given, returns)
+            }
+        }
+    }
+
+    /// A call of a function with arguments at their places.
+    fn sql_called(
+        &mut self,
+        function: &SqlFunction,
+        given: Vec<Option<Expr>>,
+        returns: Type,
+    ) -> Result<Called> {
+        self.calls += 1;
+        self.open += 1;
+        if self.open > DEPTH || self.calls > CALLS {
+            self.open -= 1;
+            let hint = "A function whose body is SQL cannot call itself.";
+            return Err(Error::new("54001", "stack depth limit exceeded").with_hint(hint));
+        }
+        let called =
+            self.sql_frame(function, given)
+                .and_then(|frame| match function.gives_rows() {
+                    true => Ok(Called::Rows(self.rows_of(function, frame)?)),
+                    false => Ok(Called::Value(self.value_of(function, frame, &returns)?)),
+                });
+        self.open -= 1;
+        called
+    }
+
+    /// The values of a function's parameters.
+    fn sql_frame(&mut self, function: &SqlFunction, given: Vec<Option<Expr>>) -> Result<Frame> {
+        let mut frame = Frame {
+            values: Vec::with_capacity(given.len()),
+            columns: Vec::new(),
+        };
+        for (parameter, given) in function.parameters.iter().zip(given) {
+            let value = match (given, &parameter.default) {
+                (Some(value), _) => value,
+                (None, Some(default)) => {
+                    let value = self.alone(|binder| binder.bind_expr(default))?;
+                    match &parameter.ty {
+                        Some(ty) if !ty.is_pseudo() => {
+                            self.coerce(value, &ty.base(), Coercion::Assignment)?
+                        }
+                        _ => value,
+                    }
+                }
+                (None, None) => return Err(Error::internal("a call without an argument")),
+            };
+            let plain = matches!(
+                value.kind,
+                ExprKind::Literal(_) | ExprKind::Column(_) | ExprKind::Parameter(_)
+            );
+            if plain {
+                frame.values.push(value);
+                continue;
+            }
+            let value = self.known_expr(value)?;
+            let name = parameter.name.clone().unwrap_or_default();
+            let column = self.column(name, value.ty.clone());
+            frame.values.push(column.reference());
+            frame.columns.push((column, value));
+        }
+        Ok(frame)
+    }
+
+    /// Something bound without the names around it.
+    fn alone<T>(&mut self, bind: impl FnOnce(&mut Self) -> Result<T>) -> Result<T> {
+        let scopes = std::mem::take(&mut self.scopes);
+        let named = std::mem::take(&mut self.named);
+        let targets = std::mem::take(&mut self.targets);
+        self.scopes
+            .push(Scope::new(Namespace::default(), Clause::Alone));
+        let bound = bind(self);
+        self.scopes = scopes;
+        self.named = named;
+        self.targets = targets;
+        bound
+    }
+
+    /// A function's body, bound among its parameters.
+    fn in_body<T>(
+        &mut self,
+        function: &SqlFunction,
+        frame: &Frame,
+        bind: impl FnOnce(&mut Self) -> Result<T>,
+    ) -> Result<T> {
+        let parameters = function.parameters.iter().zip(&frame.values);
+        let columns = parameters.filter_map(|(parameter, value)| {
+            Some(ScopeColumn {
+                name: parameter.name.clone()?,
+                value: value.clone(),
+            })
+        });
+        let named = Named {
+            schema: None,
+            alias: function.name.clone(),
+            columns: columns.collect(),
+            hidden: Vec::new(),
+            key: Vec::new(),
+        };
+        let before = self.arguments.replace(frame.values.clone());
+        let bound = self.alone(|binder| {
+            binder.scopes.clear();
+            let mut scope = Scope::new(Namespace::of(named), Clause::Alone);
+            scope.parameters = true;
+            binder.scopes.push(scope);
+            bind(binder)
+        });
+        self.arguments = before;
+        bound.map_err(|mut error| {
+            error.position = None;
+            match error.detail {
+                Some(_) => error,
+                None => error.with_detail(format!("in function \"{}\"", function.name)),
+            }
+        })
+    }
+
+    /// The value of a call.
+    fn value_of(&mut self, function: &SqlFunction, frame: Frame, returns: &Type) -> Result<Expr> {
+        let value = match &function.body {
+            SqlBody::Expr(expr) => self.in_body(function, &frame, |binder| {
+                let value = binder.bind_expr(expr)?;
+                binder.returned(value, function, returns)
+            })?,
+            SqlBody::Query(query) => {
+                let plan = self.in_body(function, &frame, |binder| binder.bind_query(query))?;
+                self.first_value(plan, function, returns)?
+            }
+        };
+        let value = match function.strict {
+            true => guarded(&frame, value),
+            false => value,
+        };
+        self.with_arguments(frame, value)
+    }
+
+    /// A value as one of the type that a function gives.
+    fn returned(&mut self, value: Expr, function: &SqlFunction, to: &Type) -> Result<Expr> {
+        let SqlReturns::Value(_) = function.returns else {
+            return self.known_expr(value);
+        };
+        if *to == Type::Void {
+            return Ok(Expr::null(Type::Void));
+        }
+        let from = value.ty.clone();
+        self.coerce(value, to, Coercion::Assignment)
+            .map_err(|error| mismatch(error, to, &from))
+    }
+
+    /// The first value of a query.
+    fn first_value(&mut self, plan: Plan, function: &SqlFunction, returns: &Type) -> Result<Expr> {
+        // SELECT without FROM is its expression.
+        let plan = match plan {
+            Plan::Project { input, mut items }
+                if items.len() == 1
+                    && matches!(input.as_ref(), Plan::Values { columns, rows }
+                        if columns.is_empty() && rows.len() == 1) =>
+            {
+                match items.pop() {
+                    Some((_, value)) => return self.returned(value, function, returns),
+                    None => return Err(Error::internal("an item that is none")),
+                }
+            }
+            other => other,
+        };
+        let plan = self.known(plan)?;
+        let columns = plan.columns();
+        let [column] = columns.as_slice() else {
+            let message = format!("return type mismatch in function declared to return {returns}");
+            return Err(Error::new("42P13", message)
+                .with_detail("Final statement must return exactly one column."));
+        };
+        let from = column.ty.clone();
+        let typed = matches!(function.returns, SqlReturns::Value(_));
+        let plan = match typed && *returns != Type::Void {
+            true => self
+                .plan_of_types(plan, std::slice::from_ref(returns), Coercion::Assignment)
+                .map_err(|error| mismatch(error, returns, &from))?,
+            false => plan,
+        };
+        let ty = match plan.columns().first() {
+            Some(column) => column.ty.clone(),
+            None => return Err(Error::internal("a query without its column")),
+        };
+        let plan = match gives_one_row(&plan) {
+            true => plan,
+            false => Plan::Limit {
+                input: Box::new(plan),
+                limit: Some(self.coerce(Expr::int4(1), &Type::Int8, Coercion::Implicit)?),
+                offset: None,
+                ties: None,
+                percent: false,
+            },
+        };
+        Ok(self.scalar_of(plan, ty))
+    }
+
+    fn scalar_of(&mut self, plan: Plan, ty: Type) -> Expr {
+        self.subqueries += 1;
+        let id = self.subqueries;
+        let kind = SubqueryKind::Scalar;
+        Expr::new(
+            ExprKind::Subquery(Box::new(Subquery { kind, plan, id })),
+            ty,
+        )
+    }
+
+    /// A body with its arguments: in the places of their columns where they are read once, else
+    /// beside it.
+    fn with_arguments(&mut self, frame: Frame, mut value: Expr) -> Result<Expr> {
+        let (placed, beside) = split(frame.columns, |with| value.replace(with));
+        value.replace(&|id| placed.get(&id).cloned());
+        if beside.is_empty() {
+            return Ok(value);
+        }
+        let row = Plan::Project {
+            input: Box::new(Plan::one_row()),
+            items: beside,
+        };
+        let ty = value.ty.clone();
+        let result = self.column("value", ty.clone());
+        let plan = Plan::Project {
+            input: Box::new(row),
+            items: vec![(result, value)],
+        };
+        Ok(self.scalar_of(plan, ty))
+    }
+
+    /// The rows of a call.
+    fn rows_of(&mut self, function: &SqlFunction, frame: Frame) -> Result<Plan> {
+        let SqlBody::Query(query) = &function.body else {
+            return Err(Error::internal("a function of rows without a query"));
+        };
+        let plan = self.in_body(function, &frame, |binder| binder.bind_query(query))?;
+        let plan = self.known(plan)?;
+        let mut plan = self.rows_returned(plan, function)?;
+        if function.strict {
+            let nulls = frame
+                .values
+                .iter()
+                .filter(|value| value.literal().is_none());
+            let known = nulls.map(|value| value.clone().is_null().not());
+            let missing = frame.values.iter().any(Expr::is_literal_null);
+            let condition = match missing {
+                true => Expr::bool(false),
+                false => Expr::and(known),
+            };
+            plan = Plan::Filter {
+                input: Box::new(plan),
+                condition,
+            };
+        }
+        let (placed, beside) = split(frame.columns, |with| plan.replace(with));
+        plan.replace(&|id| placed.get(&id).cloned());
+        if beside.is_empty() {
+            return Ok(plan);
+        }
+        let columns = plan.columns();
+        let row = Plan::Project {
+            input: Box::new(Plan::one_row()),
+            items: beside,
+        };
+        let joined = Plan::Join {
+            kind: JoinKind::Inner,
+            left: Box::new(row),
+            right: Box::new(plan),
+            condition: None,
+            lateral: true,
+        };
+        let mut items = Vec::with_capacity(columns.len());
+        for column in columns {
+            let value = column.reference();
+            items.push((self.column(column.name, column.ty), value));
+        }
+        Ok(Plan::Project {
+            input: Box::new(joined),
+            items,
+        })
+    }
+
+    /// Rows under the names and of the types that a function gives.
+    fn rows_returned(&mut self, plan: Plan, function: &SqlFunction) -> Result<Plan> {
+        let SqlReturns::Rows(wanted) = &function.returns else {
+            return Ok(plan);
+        };
+        let columns = plan.columns();
+        if columns.len() != wanted.len() {
+            return Err(Error::new(
+                "42P13",
+                "return type mismatch in function declared to return record",
+            )
+            .with_detail(format!(
+                "Final statement returns too {} columns.",
+                if columns.len() > wanted.len() {
+                    "many"
+                } else {
+                    "few"
+                }
+            )));
+        }
+        let mut items = Vec::with_capacity(columns.len());
+        for (column, (name, to)) in columns.iter().zip(wanted) {
+            let value = match to.is_pseudo() {
+                true => column.reference(),
+                false => self
+                    .coerce(column.reference(), to, Coercion::Assignment)
+                    .map_err(|error| mismatch(error, to, &column.ty))?,
+            };
+            let name = if name.is_empty() {
+                &function.name
+            } else {
+                name
+            };
+            items.push((self.column(name.clone(), value.ty.clone()), value));
+        }
+        Ok(Plan::Project {
+            input: Box::new(plan),
+            items,
+        })
+    }
+}
+
+/// `42P13` for a result of another type.
+fn mismatch(error: Error, to: &Type, from: &Type) -> Error {
+    if !matches!(error.sqlstate, "42804" | "42846") {
+        return error;
+    }
+    let message = format!("return type mismatch in function declared to return {to}");
+    Error::new("42P13", message).with_detail(format!("Actual return type is {from}."))
+}
+
+/// NULL where an argument is NULL.
+fn guarded(frame: &Frame, value: Expr) -> Expr {
+    let ty = value.ty.clone();
+    if frame.values.iter().any(Expr::is_literal_null) {
+        return Expr::null(ty);
+    }
+    let unknown = frame
+        .values
+        .iter()
+        .filter(|value| value.literal().is_none());
+    let nulls: Vec<Expr> = unknown.map(|value| value.clone().is_null()).collect();
+    if nulls.is_empty() {
+        return value;
+    }
+    Expr::new(
+        ExprKind::Case {
+            branches: vec![(Expr::or(nulls), Expr::null(ty.clone()))],
+            otherwise: Some(Box::new(value)),
+        },
+        ty,
+    )
+}
+
+/// Whether a plan is seen to give no more than one row.
+fn gives_one_row(plan: &Plan) -> bool {
+    match plan {
+        Plan::Values { rows, .. } => rows.len() <= 1,
+        Plan::Aggregate { keys, sets, .. } => keys.is_empty() && sets.is_none(),
+        Plan::Project { input, .. }
+        | Plan::Filter { input, .. }
+        | Plan::Sort { input, .. }
+        | Plan::Window { input, .. } => gives_one_row(input),
+        _ => false,
+    }
+}
+
+/// A walk over something's columns.
+type Walk<'w> = &'w dyn Fn(ColumnId) -> Option<Expr>;
+
+/// Arguments that may stand in the place of their columns, and the others.
+fn split(
+    columns: Vec<(Column, Expr)>,
+    walk: impl FnOnce(Walk<'_>),
+) -> (HashMap<ColumnId, Expr>, Vec<(Column, Expr)>) {
+    let counts: RefCell<HashMap<ColumnId, usize>> = RefCell::default();
+    if !columns.is_empty() {
+        walk(&|id| {
+            *counts.borrow_mut().entry(id).or_default() += 1;
+            None
+        });
+    }
+    let counts = counts.into_inner();
+    let (mut placed, mut beside) = (HashMap::new(), Vec::new());
+    for (column, value) in columns {
+        let reads = counts.get(&column.id).copied().unwrap_or(0);
+        match reads <= 1 && !volatile(&value) {
+            true => {
+                placed.insert(column.id, value);
+            }
+            false => beside.push((column, value)),
+        }
+    }
+    (placed, beside)
+}
+
+/// Whether an expression, or a plan in it, may give another value at every call.
+fn volatile(value: &Expr) -> bool {
+    value.is_volatile() || value.has_subquery()
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,221 @@
+//! Functions whose body is SQL, and macros, as the database keeps them.
+//!
+//! ```text
+//! f(integer)      {"name":"f","parameters":[{"name":"a","ty":"integer"}],"returns":"integer",
+//!                  "body":"select a + 1","is_query":true,…}
+//! ```
+//!
+//! `syntax` reads what the grammar does not: macros, and bodies between BEGIN ATOMIC and END.
+
+mod syntax;
+
+use std::sync::Arc;
+
+use datafusion::sql::sqlparser::ast::{DataType, Expr};
+use freestone_frontend::bind::{
+    Catalog as Known, Found, SqlBody, SqlFunction, SqlParameter, SqlReturns, written_type,
+};
+use freestone_frontend::functions::Volatility;
+use freestone_frontend::types::Type;
+use freestone_frontend::{Position, Result as FrontResult, syntax as grammar};
+use freestone_storage::Catalog;
+use serde::{Deserialize, Serialize};
+
+use crate::error::{Error, Result};
+
+pub(crate) use syntax::{ATOMIC, MACRO, adapt, parse};
+
+/// A function as it is kept.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Routine {
+    /// Its name.
+    pub(crate) name: String,
+    /// Its parameters.
+    pub(crate) parameters: Vec<Parameter>,
+    /// The type of its value; none of a macro.
+    pub(crate) returns: Option<String>,
+    /// Names and types of the columns of its rows.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) rows: Option<Vec<(String, String)>>,
+    /// Whether it is a macro of rows.
+    #[serde(default)]
+    pub(crate) is_table: bool,
+    /// Its body.
+    pub(crate) body: String,
+    /// Whether that is a query, and not an expression.
+    pub(crate) is_query: bool,
+    /// Whether it is NULL if an argument is.
+    #[serde(default)]
+    pub(crate) strict: bool,
+    /// `i`, `s` or `v`, as in `pg_proc`.
+    pub(crate) volatility: String,
+    /// `sql` or `macro`.
+    pub(crate) language: String,
+}
+
+/// A parameter as it is kept.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Parameter {
+    /// Its name.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) name: Option<String>,
+    /// Its type; none of a macro.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) ty: Option<String>,
+    /// Its value where it is left out.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) default: Option<String>,
+}
+
+/// Types that are the language's own.
+struct OwnTypes;
+
+impl Known for OwnTypes {
+    fn relation(
+        &self,
+        _: Option<&str>,
+        _: &str,
+        _: Option<Position>,
+    ) -> FrontResult<Option<Found>> {
+        Ok(None)
+    }
+}
+
+/// A type that a statement names.
+///
+/// # Errors
+/// `42704`.
+pub(crate) fn type_of(written: &DataType) -> Result<Type> {
+    let pseudo = match written.to_string().to_lowercase().as_str() {
+        "anyelement" => Some(Type::AnyElement),
+        "anyarray" => Some(Type::AnyArray),
+        "anynonarray" => Some(Type::AnyNonArray),
+        "anycompatible" => Some(Type::AnyCompatible),
+        "anycompatiblearray" => Some(Type::AnyCompatibleArray),
+        _ => None,
+    };
+    match pseudo {
+        Some(ty) => Ok(ty),
+        None => Ok(written_type(written, &OwnTypes)?),
+    }
+}
+
+/// A type by its name.
+///
+/// # Errors
+/// `42704`.
+pub(crate) fn type_named(name: &str) -> Result<Type> {
+    match grammar::expression(&format!("CAST(NULL AS {name})"))? {
+        Expr::Cast { data_type, .. } => type_of(&data_type),
+        _ => Err(Error::internal("a cast that is none")),
+    }
+}
+
+impl Routine {
+    /// Its name with the types of its parameters, by which it is kept.
+    pub(crate) fn signature(&self) -> String {
+        let types = self.parameters.iter();
+        let types = types.map(|parameter| match &parameter.ty {
+            Some(ty) => type_named(ty).map_or_else(|_| ty.clone(), |ty| ty.base().to_string()),
+            None => "any".to_owned(),
+        });
+        let types: Vec<String> = types.collect();
+        format!("{}({})", self.name, types.join(", "))
+    }
+
+    /// The function as the front binds calls of it.
+    ///
+    /// # Errors
+    /// `42601` and `42704` of a body or types that are none.
+    pub(crate) fn function(&self) -> Result<SqlFunction> {
+        let mut parameters = Vec::with_capacity(self.parameters.len());
+        for parameter in &self.parameters {
+            let default = parameter.default.as_deref();
+            parameters.push(SqlParameter {
+                name: parameter.name.clone(),
+                ty: parameter.ty.as_deref().map(type_named).transpose()?,
+                default: default.map(grammar::expression).transpose()?,
+            });
+        }
+        let returns = match (&self.rows, &self.returns) {
+            (Some(columns), _) => {
+                let columns = columns.iter();
+                let columns = columns.map(|(name, ty)| Ok((name.clone(), type_named(ty)?)));
+                SqlReturns::Rows(columns.collect::<Result<_>>()?)
+            }
+            (None, Some(ty)) => SqlReturns::Value(type_named(ty)?),
+            (None, None) if self.is_table => SqlReturns::AnyRows,
+            (None, None) => SqlReturns::Any,
+        };
+        let body = match self.is_query {
+            true => SqlBody::Query(query(&self.body)?),
+            false => SqlBody::Expr(Box::new(grammar::expression(&self.body)?)),
+        };
+        Ok(SqlFunction {
+            name: self.name.clone(),
+            parameters,
+            returns,
+            body,
+            strict: self.strict,
+            volatility: match self.volatility.as_str() {
+                "i" => Volatility::Immutable,
+                "s" => Volatility::Stable,
+                _ => Volatility::Volatile,
+            },
+        })
+    }
+
+    /// The routine of a text that is kept.
+    pub(crate) fn read(text: &str) -> Result<Self> {
+        let routine = serde_json::from_str(text);
+        routine.map_err(|error| Error::new("XX001", format!("a function is damaged: {error}")))
+    }
+}
+
+/// The query of a body: statements before the last would change nothing.
+fn query(body: &str) -> Result<Box<datafusion::sql::sqlparser::ast::Query>> {
+    use datafusion::sql::sqlparser::ast::Statement as Ast;
+    let mut all = grammar::statements(body)?;
+    match (all.pop(), all.is_empty()) {
+        (Some(Ast::Query(query)), true) => Ok(query),
+        (None, _) => Err(Error::new(
+            "42P13",
+            "return type mismatch in function: the body has no statement",
+        )),
+        _ => Err(Error::unsupported(
+            "a function whose body is anything but one query is not supported",
+        )),
+    }
+}
+
+/// The routines of a name in a schema.
+///
+/// # Errors
+/// `XX001` for one that cannot be read.
+pub(crate) fn of_name(catalog: &Catalog, schema: &str, name: &str) -> Result<Vec<Routine>> {
+    let mut found = Vec::new();
+    for (signature, text) in catalog.functions(schema) {
+        let rest = signature.strip_prefix(name);
+        if rest.is_some_and(|rest| rest.starts_with('(')) {
+            let routine = Routine::read(text)?;
+            if routine.name == name {
+                found.push(routine);
+            }
+        }
+    }
+    Ok(found)
+}
+
+/// The functions of a name in a schema, as the front binds calls of them.
+///
+/// # Errors
+/// Those of [`of_name`] and [`Routine::function`].
+pub(crate) fn functions(
+    catalog: &Catalog,
+    schema: &str,
+    name: &str,
+) -> Result<Vec<Arc<SqlFunction>>> {
+    let all = of_name(catalog, schema, name)?;
+    let all = all.iter().map(|routine| Ok(Arc::new(routine.function()?)));
+    all.collect()
+}

@@ -1,0 +1,223 @@
+//! CREATE MACRO and DROP MACRO, and bodies between BEGIN ATOMIC and END.
+//!
+//! A macro becomes a function of the language `macro`; a body of statements becomes a text:
+//!
+//! ```text
+//! CREATE MACRO f(a, b := 1) AS a + b
+//! CREATE FUNCTION f() RETURNS int BEGIN ATOMIC SELECT 1; END   →   … AS $$SELECT 1$$
+//! ```
+
+use datafusion::sql::sqlparser::ast::{
+    CreateFunction, CreateFunctionBody, DataType, DropFunction, FunctionDesc, FunctionReturnType,
+    Ident, OperateFunctionArg, Statement as Ast,
+};
+use datafusion::sql::sqlparser::ast::{DollarQuotedString, Expr, Value};
+use datafusion::sql::sqlparser::parser::{Parser, ParserError};
+use datafusion::sql::sqlparser::tokenizer::{Span, Token, TokenWithSpan};
+
+/// The language of macros.
+pub(crate) const MACRO: &str = "macro";
+
+/// The tag of the text of a body of statements.
+pub(crate) const ATOMIC: &str = "atomic";
+
+/// Whether the next words are these.
+fn next_are(parser: &Parser<'_>, words: &[&str]) -> bool {
+    words
+        .iter()
+        .enumerate()
+        .all(|(at, wanted)| match &parser.peek_nth_token_ref(at).token {
+            Token::Word(word) => {
+                word.quote_style.is_none() && word.value.eq_ignore_ascii_case(wanted)
+            }
+            _ => false,
+        })
+}
+
+fn skip(parser: &mut Parser<'_>, count: usize) {
+    for _ in 0..count {
+        parser.next_token();
+    }
+}
+
+/// A statement about a macro; `None` for any other.
+///
+/// # Errors
+/// Those of the grammar.
+pub(crate) fn parse(parser: &mut Parser<'_>) -> Result<Option<Ast>, ParserError> {
+    for (words, or_replace, temporary) in [
+        (["create", "macro"].as_slice(), false, false),
+        (&["create", "temp", "macro"], false, true),
+        (&["create", "temporary", "macro"], false, true),
+        (&["create", "or", "replace", "macro"], true, false),
+        (&["create", "or", "replace", "temp", "macro"], true, true),
+        (
+            &["create", "or", "replace", "temporary", "macro"],
+            true,
+            true,
+        ),
+    ] {
+        if next_are(parser, words) {
+            skip(parser, words.len());
+            return create(parser, or_replace, temporary).map(Some);
+        }
+    }
+    if next_are(parser, &["drop", "macro"]) {
+        skip(parser, 2);
+        return dropped(parser).map(Some);
+    }
+    Ok(None)
+}
+
+fn create(parser: &mut Parser<'_>, or_replace: bool, temporary: bool) -> Result<Ast, ParserError> {
+    let if_not_exists = next_are(parser, &["if", "not", "exists"]);
+    if if_not_exists {
+        skip(parser, 3);
+    }
+    let name = parser.parse_object_name(false)?;
+    parser.expect_token(&Token::LParen)?;
+    let mut args = Vec::new();
+    while parser.peek_token_ref().token != Token::RParen {
+        if !args.is_empty() {
+            parser.expect_token(&Token::Comma)?;
+        }
+        let name = parser.parse_identifier()?;
+        let has_default =
+            parser.consume_token(&Token::Assignment) || parser.consume_token(&Token::RArrow);
+        let default_expr = match has_default {
+            true => Some(parser.parse_expr()?),
+            false => None,
+        };
+        args.push(OperateFunctionArg {
+            mode: None,
+            name: Some(name),
+            data_type: DataType::Unspecified,
+            default_expr,
+        });
+    }
+    parser.expect_token(&Token::RParen)?;
+    if !next_are(parser, &["as"]) {
+        return parser.expected_ref("AS", parser.peek_token_ref());
+    }
+    skip(parser, 1);
+    let is_table = next_are(parser, &["table"]);
+    let (body, return_type) = match is_table {
+        true => {
+            skip(parser, 1);
+            let query = parser.parse_query()?;
+            let body = CreateFunctionBody::AsBeforeOptions {
+                body: quoted(query.to_string()),
+                link_symbol: None,
+            };
+            (body, Some(FunctionReturnType::SetOf(DataType::Unspecified)))
+        }
+        false => (CreateFunctionBody::Return(parser.parse_expr()?), None),
+    };
+    Ok(Ast::CreateFunction(CreateFunction {
+        or_alter: false,
+        or_replace,
+        temporary,
+        if_not_exists,
+        name,
+        args: Some(args),
+        return_type,
+        function_body: Some(body),
+        behavior: None,
+        called_on_null: None,
+        parallel: None,
+        security: None,
+        set_params: Vec::new(),
+        using: None,
+        language: Some(Ident::new(MACRO)),
+        determinism_specifier: None,
+        options: None,
+        remote_connection: None,
+    }))
+}
+
+fn quoted(text: String) -> Expr {
+    let text = DollarQuotedString {
+        value: text,
+        tag: None,
+    };
+    Expr::Value(Value::DollarQuotedString(text).with_empty_span())
+}
+
+fn dropped(parser: &mut Parser<'_>) -> Result<Ast, ParserError> {
+    if next_are(parser, &["table"]) {
+        skip(parser, 1);
+    }
+    let if_exists = next_are(parser, &["if", "exists"]);
+    if if_exists {
+        skip(parser, 2);
+    }
+    let name = parser.parse_object_name(false)?;
+    Ok(Ast::DropFunction(DropFunction {
+        if_exists,
+        func_desc: vec![FunctionDesc { name, args: None }],
+        drop_behavior: None,
+    }))
+}
+
+/// Puts a text in the place of BEGIN ATOMIC … END.
+pub(crate) fn adapt(tokens: &mut Vec<TokenWithSpan>) {
+    let mut at = 0;
+    while at < tokens.len() {
+        match atomic(tokens, at) {
+            Some((first, end)) => {
+                let body: String = tokens[first..end]
+                    .iter()
+                    .map(|token| token.token.to_string())
+                    .collect();
+                let body = body.trim().trim_end_matches(';').to_owned();
+                let span = tokens[at].span;
+                let text = DollarQuotedString {
+                    value: body,
+                    tag: Some(ATOMIC.to_owned()),
+                };
+                let put = [
+                    spanned(Token::make_keyword("AS"), span),
+                    spanned(Token::DollarQuotedString(text), span),
+                ];
+                tokens.splice(at..=end, put);
+                at += 2;
+            }
+            None => at += 1,
+        }
+    }
+}
+
+fn spanned(token: Token, span: Span) -> TokenWithSpan {
+    TokenWithSpan { token, span }
+}
+
+/// The first token behind BEGIN ATOMIC, and the END.
+fn atomic(tokens: &[TokenWithSpan], at: usize) -> Option<(usize, usize)> {
+    if !is_word(tokens.get(at)?, "begin") {
+        return None;
+    }
+    let mut rest = tokens.iter().enumerate().skip(at + 1);
+    let visible =
+        |(_, token): &(usize, &TokenWithSpan)| !matches!(token.token, Token::Whitespace(_));
+    let (second, token) = rest.find(visible)?;
+    if !is_word(token, "atomic") {
+        return None;
+    }
+    let mut depth = 1_usize;
+    for (place, token) in rest {
+        if is_word(token, "case") {
+            depth += 1;
+        } else if is_word(token, "end") {
+            depth -= 1;
+            if depth == 0 {
+                return Some((second + 1, place));
+            }
+        }
+    }
+    None
+}
+
+fn is_word(token: &TokenWithSpan, wanted: &str) -> bool {
+    matches!(&token.token, Token::Word(word)
+        if word.quote_style.is_none() && word.value.eq_ignore_ascii_case(wanted))
+}

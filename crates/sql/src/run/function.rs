@@ -1,0 +1,327 @@
+//! CREATE FUNCTION and CREATE MACRO, DROP FUNCTION.
+
+use datafusion::sql::sqlparser::ast::{
+    ArgMode, CreateFunction, CreateFunctionBody, DataType, DropFunction, Expr, FunctionBehavior,
+    FunctionCalledOnNull, FunctionReturnType, FunctionSecurity, OperateFunctionArg, Value,
+};
+use freestone_frontend::bind::Binder;
+
+use super::Run;
+use super::create::unknown_schema;
+use crate::error::{Error, Result};
+use crate::front::{Names, session_of};
+use crate::plan::expression::printed;
+use crate::plan::names::{Name, fold, table_name};
+use crate::plan::relations::Relations;
+use crate::routine::{ATOMIC, MACRO, Parameter, Routine, of_name, type_of};
+use crate::session::Outcome;
+
+impl Run<'_> {
+    /// CREATE FUNCTION.
+    pub(super) fn create_function(&self, create: &CreateFunction) -> Result<Outcome> {
+        let name = table_name(&create.name)?;
+        let routine = routine_of(create, &name)?;
+        let function = routine.function()?;
+        // A macro's body is looked at where it is called.
+        if routine.language != MACRO {
+            let relations = Relations::new(self.state(), self.snapshot.clone());
+            let session = session_of(&relations);
+            let names = Names::new(&relations);
+            Binder::new(&names, &session).check_function(&function)?;
+        }
+        let signature = routine.signature();
+        let text = serde_json::to_string(&routine);
+        let text = text.map_err(|error| Error::internal(error.to_string()))?;
+        self.edit(|edit| {
+            if !edit.catalog().schemas().any(|known| known == name.schema) {
+                return Err(unknown_schema(edit.catalog(), &name.schema));
+            }
+            let all = of_name(edit.catalog(), &name.schema, &name.name)?;
+            let is_macro = |one: &Routine| one.language == MACRO;
+            // A macro is the only one of its name.
+            let other = all.iter().find(|one| {
+                one.signature() == signature || is_macro(one) || routine.language == MACRO
+            });
+            if let Some(other) = other {
+                if create.if_not_exists {
+                    return Ok(());
+                }
+                if !create.or_replace {
+                    let message = format!(
+                        "function \"{}\" already exists with same argument types",
+                        name.name
+                    );
+                    return Err(Error::new("42723", message).at(name.position));
+                }
+                let same = other.returns == routine.returns && other.rows == routine.rows;
+                if !same && routine.language != MACRO {
+                    let message = "cannot change return type of existing function";
+                    let hint = format!("Use DROP FUNCTION {} first.", other.signature());
+                    return Err(Error::new("42P13", message).with_hint(hint));
+                }
+                edit.drop_function(&name.schema, &other.signature())?;
+            }
+            Ok(edit.set_function(&name.schema, &signature, &text)?)
+        })?;
+        Ok(Outcome::done(match routine.language.as_str() {
+            MACRO => "CREATE MACRO",
+            _ => "CREATE FUNCTION",
+        }))
+    }
+
+    /// DROP FUNCTION.
+    pub(super) fn drop_functions(&self, drop: &DropFunction) -> Result<Outcome> {
+        let DropFunction {
+            if_exists,
+            func_desc,
+            drop_behavior: _,
+        } = drop;
+        self.edit(|edit| {
+            for one in func_desc {
+                let name = table_name(&one.name)?;
+                let all = of_name(edit.catalog(), &name.schema, &name.name)?;
+                let wanted = match &one.args {
+                    Some(args) => {
+                        let mut parameters = Vec::new();
+                        for arg in args.iter().filter(|arg| is_given(arg)) {
+                            parameters.push(type_of(&arg.data_type)?.base().to_string());
+                        }
+                        Some(format!("{}({})", name.name, parameters.join(", ")))
+                    }
+                    None => None,
+                };
+                let mut found = all.iter().map(Routine::signature);
+                let found = match &wanted {
+                    Some(wanted) => found.find(|signature| signature == wanted),
+                    None => {
+                        let first = found.next();
+                        if found.next().is_some() {
+                            let message = format!("function name \"{name}\" is not unique");
+                            return Err(Error::new("42725", message).at(name.position).with_hint(
+                                "Specify the argument list to select the function unambiguously.",
+                            ));
+                        }
+                        first
+                    }
+                };
+                match found {
+                    Some(signature) => edit.drop_function(&name.schema, &signature)?,
+                    None if *if_exists => {}
+                    None => {
+                        let message = match wanted {
+                            Some(signature) => format!("function {signature} does not exist"),
+                            None => format!("could not find a function named \"{name}\""),
+                        };
+                        return Err(Error::new("42883", message).at(name.position));
+                    }
+                }
+            }
+            Ok(())
+        })?;
+        Ok(Outcome::done("DROP FUNCTION"))
+    }
+}
+
+fn is_given(arg: &OperateFunctionArg) -> bool {
+    !matches!(arg.mode, Some(ArgMode::Out))
+}
+
+/// What a statement makes.
+fn routine_of(create: &CreateFunction, name: &Name) -> Result<Routine> {
+    let CreateFunction {
+        or_alter,
+        or_replace: _,
+        temporary,
+        if_not_exists: _,
+        name: _,
+        args,
+        return_type,
+        function_body,
+        behavior,
+        called_on_null,
+        // There is nothing that it could say of a query.
+        parallel: _,
+        security,
+        set_params,
+        using,
+        language,
+        determinism_specifier,
+        options,
+        remote_connection,
+    } = create;
+    let refused = [
+        (*or_alter, "OR ALTER"),
+        (*temporary, "TEMPORARY"),
+        (
+            matches!(security, Some(FunctionSecurity::Definer)),
+            "SECURITY DEFINER",
+        ),
+        (!set_params.is_empty(), "SET"),
+        (using.is_some(), "USING"),
+        (determinism_specifier.is_some(), "DETERMINISTIC"),
+        (options.is_some(), "OPTIONS"),
+        (remote_connection.is_some(), "REMOTE"),
+    ];
+    if let Some((_, clause)) = refused.iter().find(|(present, _)| *present) {
+        let message = format!("CREATE FUNCTION with {clause} is not supported");
+        return Err(Error::unsupported(message));
+    }
+    let (body, is_query) = body_of(function_body.as_ref())?;
+    let language = match language {
+        Some(language) => fold(language).to_lowercase(),
+        None if is_atomic(function_body.as_ref()) => "sql".to_owned(),
+        None => return Err(Error::new("42P13", "no language specified")),
+    };
+    if language != "sql" && language != MACRO {
+        let message = format!("functions in the language \"{language}\" are not supported");
+        return Err(
+            Error::unsupported(message).with_hint("Functions are written in SQL: LANGUAGE sql.")
+        );
+    }
+    let (mut parameters, mut results) = (Vec::new(), Vec::new());
+    for arg in args.iter().flatten() {
+        let OperateFunctionArg {
+            mode,
+            name,
+            data_type,
+            default_expr,
+        } = arg;
+        let name = name.as_ref().map(fold);
+        let ty = match data_type {
+            DataType::Unspecified => None,
+            written => Some(type_of(written)?.base().to_string()),
+        };
+        match mode {
+            Some(ArgMode::Variadic) => {
+                return Err(Error::unsupported("VARIADIC parameters are not supported"));
+            }
+            Some(ArgMode::Out) => {}
+            _ => {
+                let twice = |known: &Parameter| known.name.is_some() && known.name == name;
+                if parameters.iter().any(twice) {
+                    let name = name.unwrap_or_default();
+                    let message = format!("parameter name \"{name}\" used more than once");
+                    return Err(Error::new("42P13", message));
+                }
+                let default = default_expr.as_ref().map(printed);
+                let before = parameters
+                    .last()
+                    .and_then(|last: &Parameter| last.default.as_ref());
+                if before.is_some() && default.is_none() {
+                    let message =
+                        "input parameters after one with a default value must also have defaults";
+                    return Err(Error::new("42P13", message));
+                }
+                parameters.push(Parameter {
+                    name: name.clone(),
+                    ty: ty.clone(),
+                    default,
+                });
+            }
+        }
+        if matches!(mode, Some(ArgMode::Out | ArgMode::InOut)) {
+            results.push((name.unwrap_or_default(), ty.unwrap_or_default()));
+        }
+    }
+    let (returns, rows, is_table) = returned(return_type.as_ref(), results, &language)?;
+    if (rows.is_some() || is_table) && !is_query {
+        return Err(Error::new(
+            "42P13",
+            "a function that returns rows needs a query as its body",
+        ));
+    }
+    Ok(Routine {
+        name: name.name.clone(),
+        parameters,
+        returns,
+        rows,
+        is_table,
+        body,
+        is_query,
+        strict: matches!(
+            called_on_null,
+            Some(FunctionCalledOnNull::Strict | FunctionCalledOnNull::ReturnsNullOnNullInput)
+        ),
+        volatility: match behavior {
+            Some(FunctionBehavior::Immutable) => "i",
+            Some(FunctionBehavior::Stable) => "s",
+            Some(FunctionBehavior::Volatile) | None => "v",
+        }
+        .to_owned(),
+        language,
+    })
+}
+
+/// Whether a body needs no language.
+fn is_atomic(body: Option<&CreateFunctionBody>) -> bool {
+    match body {
+        Some(CreateFunctionBody::Return(_) | CreateFunctionBody::AsReturnExpr(_)) => true,
+        Some(CreateFunctionBody::AsBeforeOptions {
+            body: Expr::Value(value),
+            ..
+        }) => matches!(&value.value, Value::DollarQuotedString(text)
+            if text.tag.as_deref() == Some(ATOMIC)),
+        _ => false,
+    }
+}
+
+/// The text of a body, and whether it is a query.
+fn body_of(body: Option<&CreateFunctionBody>) -> Result<(String, bool)> {
+    use CreateFunctionBody as Body;
+    match body {
+        None => Err(Error::new("42P13", "no function body specified")),
+        Some(Body::Return(expr) | Body::AsReturnExpr(expr)) => Ok((printed(expr), false)),
+        Some(Body::AsBeforeOptions {
+            body: Expr::Value(value),
+            link_symbol: None,
+        }) => match &value.value {
+            Value::SingleQuotedString(text) => Ok((text.clone(), true)),
+            Value::DollarQuotedString(text) => Ok((text.value.clone(), true)),
+            other => Err(Error::unsupported(format!("{other} as a function's body"))),
+        },
+        Some(_) => Err(Error::unsupported("this form of a function's body")),
+    }
+}
+
+type Returned = (Option<String>, Option<Vec<(String, String)>>, bool);
+
+/// What a function gives: a value, rows, or, as a macro, anything.
+fn returned(
+    written: Option<&FunctionReturnType>,
+    results: Vec<(String, String)>,
+    language: &str,
+) -> Result<Returned> {
+    let of = |ty: &DataType| -> Result<String> { Ok(type_of(ty)?.base().to_string()) };
+    Ok(match written {
+        Some(FunctionReturnType::SetOf(DataType::Unspecified)) => (None, None, true),
+        Some(FunctionReturnType::SetOf(_)) if results.len() > 1 => (None, Some(results), false),
+        Some(FunctionReturnType::SetOf(ty)) => {
+            let rows = vec![(String::new(), of(ty)?)];
+            (None, Some(rows), false)
+        }
+        Some(FunctionReturnType::DataType(DataType::Table(Some(columns)))) => {
+            let mut rows = Vec::with_capacity(columns.len());
+            for column in columns {
+                rows.push((fold(&column.name), of(&column.data_type)?));
+            }
+            (None, Some(rows), false)
+        }
+        Some(FunctionReturnType::DataType(ty)) => (Some(of(ty)?), None, false),
+        None if language == MACRO => (None, None, false),
+        None => match results.as_slice() {
+            [(_, ty)] => (Some(ty.clone()), None, false),
+            [] => {
+                return Err(Error::new(
+                    "42P13",
+                    "function result type must be specified",
+                ));
+            }
+            _ => {
+                return Err(Error::unsupported(
+                    "a function with several OUT parameters is not supported",
+                )
+                .with_hint("RETURNS TABLE (…) gives rows of several columns."));
+            }
+        },
+    })
+}
