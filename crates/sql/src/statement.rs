@@ -19,7 +19,7 @@ use crate::routine;
 use crate::run::cursor;
 
 /// Brackets inside brackets, at most; deeper text is refused, not overflowed on.
-pub(crate) const NESTING: usize = 3_000;
+pub(crate) const NESTING: usize = 400;
 
 /// One parsed SQL statement. It can be run by any session, any number of times.
 #[derive(Debug, Clone, PartialEq)]
