@@ -76,7 +76,7 @@ fn step(tokens: &[TokenWithSpan], at: usize, adapted: &mut Vec<TokenWithSpan>) -
         }
         "SYMMETRIC" if follows(adapted, "BETWEEN") => symmetric(tokens, at, adapted),
         "ASYMMETRIC" if follows(adapted, "BETWEEN") => at + 1,
-        "TABLE" if begins_query(adapted) => {
+        "TABLE" if begins_query(adapted) && names_table(tokens, at + 1) => {
             let select = [
                 Token::make_keyword("SELECT"),
                 space(),
@@ -125,6 +125,13 @@ fn opens(tokens: &[TokenWithSpan], from: usize) -> bool {
 fn follows(adapted: &[TokenWithSpan], word: &str) -> bool {
     let last = adapted.iter().rev().find(|token| !is_blank(token));
     last.and_then(keyword).is_some_and(|found| found == word)
+}
+
+/// Whether a name follows TABLE, and not the query of a macro: `AS TABLE SELECT …`.
+fn names_table(tokens: &[TokenWithSpan], from: usize) -> bool {
+    let next = visible(tokens, from).and_then(|at| tokens.get(at));
+    let word = next.and_then(keyword);
+    word.is_none_or(|word| !["SELECT", "WITH", "VALUES", "FROM"].contains(&word.as_str()))
 }
 
 /// Whether a query may begin here.
