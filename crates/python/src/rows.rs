@@ -325,10 +325,14 @@ impl Rows {
     /// The same without copying text: columns of it are views.
     fn stream_of_views<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyCapsule>> {
         let rows = slf.clone().unbind();
-        let schema = Arc::clone(&slf.get().schema);
+        let schema = freestone::lists_schema(&slf.get().schema);
         let next = move || {
             Python::attach(|py| match rows.get().fill(py, None) {
-                Ok(true) => Ok(rows.get().take_first()),
+                Ok(true) => {
+                    let batch = rows.get().take_first();
+                    let lists = batch.map(|batch| freestone::as_lists(&batch));
+                    lists.transpose().map_err(|error| error.to_string())
+                }
                 Ok(false) => Ok(None),
                 Err(error) => Err(error.to_string()),
             })

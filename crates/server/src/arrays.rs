@@ -5,7 +5,7 @@ use std::ops::Range;
 use arrow::array::{Array, AsArray, ListArray};
 use arrow::datatypes::DataType;
 use bytes::{BufMut, BytesMut};
-use freestone::{Parameter, Result, said_of_elements};
+use freestone::{Arrays, Parameter, Result, said_of_element, said_of_elements};
 
 use crate::kinds::Oid;
 use crate::output::{Writer, binary};
@@ -43,30 +43,59 @@ pub(crate) fn as_binary<'a>(array: &'a dyn Array, said: Option<&str>) -> Option<
     let write = binary(elements, said.as_deref());
     Some(Box::new(move |row, out| {
         let (dimensions, range) = shape(lists, row);
-        let missing = |at: usize| elements.is_null(at) || *elements.data_type() == DataType::Null;
-        if range.is_empty() {
-            out.put_i32(0);
-            out.put_i32(0);
-            out.put_u32(oid.0);
-            return;
-        }
-        out.put_i32(dimensions.len() as i32);
-        out.put_i32(range.clone().any(missing).into());
-        out.put_u32(oid.0);
-        for length in dimensions {
-            out.put_i32(length as i32);
-            out.put_i32(1);
-        }
-        for at in range {
-            let place = out.len();
-            out.put_i32(-1);
-            if !missing(at) {
-                write(at, out);
-                let length = (out.len() - place - 4) as i32;
-                out[place..place + 4].copy_from_slice(&length.to_be_bytes());
-            }
-        }
+        let dimensions = dimensions.into_iter().map(|length| (length, 1));
+        put(elements, (oid, &write), dimensions, range, out);
     }))
+}
+
+/// Writes arrays in binary: their bounds, then their elements.
+pub(crate) fn binary_of<'a>(arrays: Arrays<'a>, said: Option<&str>) -> Writer<'a> {
+    let elements: &'a dyn Array = arrays.values().as_ref();
+    let said = said_of_element(said);
+    let oid = Oid::said(said, elements.data_type());
+    let write = binary(elements, said);
+    Box::new(move |row, out| {
+        let bounds = arrays.bounds(row);
+        let dimensions = bounds
+            .lengths
+            .iter()
+            .copied()
+            .zip(bounds.lows.iter().copied());
+        put(elements, (oid, &write), dimensions, arrays.range(row), out);
+    })
+}
+
+/// Writes one array: lengths and lower bounds of its dimensions, then the elements of a range.
+fn put(
+    elements: &dyn Array,
+    (oid, write): (Oid, &Writer<'_>),
+    dimensions: impl ExactSizeIterator<Item = (usize, i32)>,
+    range: Range<usize>,
+    out: &mut BytesMut,
+) {
+    let missing = |at: usize| elements.is_null(at) || *elements.data_type() == DataType::Null;
+    if range.is_empty() {
+        out.put_i32(0);
+        out.put_i32(0);
+        out.put_u32(oid.0);
+        return;
+    }
+    out.put_i32(dimensions.len() as i32);
+    out.put_i32(range.clone().any(missing).into());
+    out.put_u32(oid.0);
+    for (length, low) in dimensions {
+        out.put_i32(length as i32);
+        out.put_i32(low);
+    }
+    for at in range {
+        let place = out.len();
+        out.put_i32(-1);
+        if !missing(at) {
+            write(at, out);
+            let length = (out.len() - place - 4) as i32;
+            out[place..place + 4].copy_from_slice(&length.to_be_bytes());
+        }
+    }
 }
 
 /// The lengths of the dimensions of an array, and where its elements are.
@@ -89,56 +118,89 @@ fn shape(lists: &ListArray, row: usize) -> (Vec<usize>, Range<usize>) {
     (dimensions, range)
 }
 
-/// An array in binary as its text; `None` for bytes that are none, or have several
-/// dimensions.
+/// Most dimensions of an array.
+const DIMENSIONS: usize = 6;
+
+/// The length and the lower bound of each dimension of an array.
+type Dimensions = Vec<(usize, i32)>;
+
+/// An array in binary as its text; `None` for bytes that are none.
 ///
 /// # Errors
 /// Those of its elements.
 pub(crate) fn read(bytes: &[u8]) -> Result<Option<Parameter>> {
     let mut rest = bytes;
-    let mut next = || -> Option<i32> {
-        let (four, behind) = rest.split_at_checked(4)?;
-        rest = behind;
-        Some(i32::from_be_bytes(four.try_into().ok()?))
-    };
-    let (Some(dimensions), Some(_), Some(oid)) = (next(), next(), next()) else {
+    let Some((dimensions, oid)) = head(&mut rest) else {
         return Ok(None);
     };
-    if dimensions == 0 {
-        return Ok(Some(Parameter::Text("{}".to_owned())));
+    let mut out = BytesMut::new();
+    if dimensions.iter().any(|(_, low)| *low != 1) {
+        for (length, low) in &dimensions {
+            // A length is that of an INTEGER.
+            let high = i64::from(*low) + *length as i64 - 1;
+            out.put_slice(format!("[{low}:{high}]").as_bytes());
+        }
+        out.put_u8(b'=');
     }
-    let (Some(count), Some(_), 1) = (next(), next(), dimensions) else {
-        return Ok(None);
-    };
-    let mut out = BytesMut::from(&b"{"[..]);
+    if dimensions.iter().any(|(length, _)| *length == 0) || dimensions.is_empty() {
+        return Ok(rest.is_empty().then(|| Parameter::Text("{}".to_owned())));
+    }
+    // How many elements a part of each dimension has.
+    let (mut parts, mut count) = (Vec::new(), 1usize);
+    for (length, _) in dimensions.iter().rev() {
+        count = count.saturating_mul(*length);
+        parts.push(count);
+    }
     for place in 0..count {
         if place > 0 {
             out.put_u8(b',');
         }
-        let Some((length, behind)) = rest.split_at_checked(4) else {
+        let opened = parts.iter().filter(|count| place % **count == 0);
+        out.put_bytes(b'{', opened.count());
+        let Some(length) = next(&mut rest) else {
             return Ok(None);
         };
-        let length = i32::from_be_bytes(length.try_into().unwrap_or_default());
-        rest = behind;
-        if length < 0 {
-            out.put_slice(b"NULL");
-            continue;
+        match usize::try_from(length) {
+            Err(_) => out.put_slice(b"NULL"),
+            Ok(length) => {
+                let Some((element, behind)) = rest.split_at_checked(length) else {
+                    return Ok(None);
+                };
+                rest = behind;
+                let element = parameters::binary(element, oid)?;
+                let Some(element) = element.as_ref().and_then(shown) else {
+                    return Ok(None);
+                };
+                put_quoted(element.as_bytes(), &mut out);
+            }
         }
-        let Some((element, behind)) = rest.split_at_checked(length as usize) else {
-            return Ok(None);
-        };
-        rest = behind;
-        let Some(element) = parameters::binary(element, Oid(oid as u32))? else {
-            return Ok(None);
-        };
-        let Some(element) = shown(&element) else {
-            return Ok(None);
-        };
-        put_quoted(element.as_bytes(), &mut out);
+        let closed = parts.iter().filter(|count| (place + 1) % **count == 0);
+        out.put_bytes(b'}', closed.count());
     }
-    out.put_u8(b'}');
     let text = String::from_utf8(out.to_vec()).ok();
     Ok(text.filter(|_| rest.is_empty()).map(Parameter::Text))
+}
+
+/// The next four bytes as a number.
+fn next(rest: &mut &[u8]) -> Option<i32> {
+    let (four, behind) = rest.split_at_checked(4)?;
+    *rest = behind;
+    Some(i32::from_be_bytes(four.try_into().ok()?))
+}
+
+/// Takes the bounds of an array and the type of its elements from its bytes.
+fn head(rest: &mut &[u8]) -> Option<(Dimensions, Oid)> {
+    let (count, _, oid) = (next(rest)?, next(rest)?, next(rest)?);
+    let count = usize::try_from(count).ok()?;
+    if count > DIMENSIONS {
+        return None;
+    }
+    let mut dimensions = Vec::with_capacity(count);
+    for _ in 0..count {
+        let length = usize::try_from(next(rest)?).ok()?;
+        dimensions.push((length, next(rest)?));
+    }
+    Some((dimensions, Oid(oid as u32)))
 }
 
 /// A value as text; `None` is NULL.
@@ -164,7 +226,9 @@ pub(crate) fn shown(value: &Parameter) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
-    use arrow::array::{ArrayRef, ListArray};
+    use std::sync::Arc;
+
+    use arrow::array::{ArrayRef, Int32Array, ListArray, StructArray};
     use arrow::buffer::OffsetBuffer;
     use arrow::datatypes::{Field, Int32Type};
 
@@ -203,6 +267,52 @@ mod tests {
             assert_eq!(read(&bytes).unwrap(), Some(known));
             for end in 0..bytes.len() {
                 assert_eq!(read(&bytes[..end]).unwrap(), None, "{end}");
+            }
+        }
+    }
+
+    /// Arrays of any bounds are read as the texts that show them.
+    #[test]
+    fn bounds_are_written_and_read() {
+        for (lengths, lows, expected) in [
+            (&[3][..], &[1][..], "{0,NULL,2}"),
+            (&[3], &[-1], "[-1:1]={0,NULL,2}"),
+            (&[2, 2], &[1, 1], "{{0,NULL},{2,3}}"),
+            (&[1, 2, 2], &[1, 5, 1], "[1:1][5:6][1:2]={{{0,NULL},{2,3}}}"),
+            (&[], &[], "{}"),
+        ] {
+            let count = match lengths {
+                [] => 0,
+                some => some.iter().product::<usize>() as i32,
+            };
+            let values = (0..count).map(|value| (value != 1).then_some(value));
+            let values: ArrayRef = Arc::new(Int32Array::from_iter(values));
+            let lows = ListArray::from_iter_primitive::<Int32Type, _, _>([Some(
+                lengths
+                    .iter()
+                    .zip(lows)
+                    .flat_map(|(length, low)| [Some(*length as i32), Some(*low)]),
+            )]);
+            let field = Arc::new(Field::new("item", DataType::Int32, true));
+            let offsets = OffsetBuffer::from_lengths([values.len()]);
+            let elements = ListArray::new(field, offsets, values, None);
+            let columns: [(Arc<Field>, ArrayRef); 2] = [
+                (
+                    Arc::new(Field::new("elements", elements.data_type().clone(), true)),
+                    Arc::new(elements),
+                ),
+                (
+                    Arc::new(Field::new("bounds", lows.data_type().clone(), true)),
+                    Arc::new(lows),
+                ),
+            ];
+            let array = StructArray::from(columns.to_vec());
+            let mut bytes = BytesMut::new();
+            binary(&array, Some("integer[]"))(0, &mut bytes);
+            let known = Parameter::Text(expected.to_owned());
+            assert_eq!(read(&bytes).unwrap(), Some(known), "{expected}");
+            for end in 0..bytes.len() {
+                assert_eq!(read(&bytes[..end]).unwrap(), None, "{expected} {end}");
             }
         }
     }

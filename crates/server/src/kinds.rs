@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use arrow::datatypes::{DataType, Field};
-use freestone::{Error, JSON, Result, VECTOR, said_type};
+use freestone::{Error, JSON, Result, VECTOR, element_type, said_type};
 
 /// A type of PostgreSQL's, by its number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -171,7 +171,10 @@ impl Oid {
             DataType::Binary | DataType::LargeBinary | DataType::BinaryView => Self::BYTEA,
             DataType::FixedSizeBinary(12) => Self::TIMETZ,
             DataType::FixedSizeBinary(16) => Self::UUID,
-            DataType::Struct(_) => Self::RECORD,
+            DataType::Struct(_) => match element_type(kind) {
+                Some(element) => Self::of(element).array(),
+                None => Self::RECORD,
+            },
             DataType::FixedSizeBinary(_) => Self::BYTEA,
             DataType::Date32 | DataType::Date64 => Self::DATE,
             DataType::Time32(_) | DataType::Time64(_) => Self::TIME,

@@ -14,7 +14,7 @@ use arrow::datatypes::{
 };
 use arrow::util::display::FormatOptions;
 use bytes::{BufMut, BytesMut};
-use freestone::{Cells, Error, Result, said_type};
+use freestone::{Arrays, Cells, Error, Result, said_type};
 use pgwire::messages::data::{FieldDescription, RowDescription};
 
 use crate::arrays;
@@ -271,7 +271,10 @@ pub(crate) fn binary<'a>(array: &'a dyn Array, said: Option<&str>) -> Writer<'a>
         (DataType::List(_), oid) if oid.is_array() => {
             arrays::as_binary(array, said).unwrap_or_else(|| Box::new(|_, _| {}))
         }
-        (DataType::Struct(_), _) => record(array),
+        (DataType::Struct(_), _) => match Arrays::read(array) {
+            Some(of) => arrays::binary_of(of, said),
+            None => record(array),
+        },
         _ => binary_of_kind(array),
     }
 }

@@ -58,6 +58,7 @@ pub use advisor::operator_costs;
 pub use copy::{CopyStream, Incoming, Lines, Outgoing, StreamFormat};
 pub use database::Database;
 pub use error::{Error, Position, Result};
+pub use freestone_frontend::types::arrays::{Arrays, element_type};
 pub use freestone_storage::{Row, Value};
 pub use parameter::Parameter;
 pub use progress::{Progress, ScanCounts};
@@ -66,8 +67,10 @@ pub use session::{
     Description, Frame, Notice, Outcome, Prepared, Rows, Session, SessionOptions, Severity,
 };
 pub use statement::{Forgets, Statement};
-pub use types::{JSON, TYPE_KEY, VECTOR, said_of_elements, said_type, type_name, type_name_of};
-pub use values::Cells;
+pub use types::{
+    JSON, TYPE_KEY, VECTOR, said_of_element, said_of_elements, said_type, type_name, type_name_of,
+};
+pub use values::{Cells, as_lists, lists_schema};
 
 /// Says that this thread has so many bytes of stack from here on. Statements are planned on the
 /// threads of their callers; deep ones are refused where there is no room for them, and threads

@@ -14,6 +14,7 @@ use datafusion::logical_expr::planner::TypePlanner;
 use datafusion::sql::sqlparser::ast::{
     ArrayElemTypeDef, CharacterLength, DataType as SqlType, ExactNumberInfo, TimezoneInfo,
 };
+use freestone_frontend::types::arrays::element_type;
 use freestone_frontend::types::{Type, named};
 use freestone_storage::ColumnType;
 
@@ -303,6 +304,12 @@ pub(crate) fn column_type_of(arrow: &DataType) -> Result<ColumnType> {
         {
             array
         }
+        DataType::Struct(_)
+            if let Some(element) = element_type(arrow)
+                && let Some(array) = array_of(column_type_of(element)?) =>
+        {
+            array
+        }
         other => {
             return Err(Error::unsupported(format!(
                 "a column cannot have the type {}",
@@ -336,6 +343,12 @@ pub fn said_of_elements<'a>(said: Option<&'a str>, item: &'a Field) -> Option<&'
     })
 }
 
+/// The SQL type of the elements of arrays of the type that is said: there is one type for arrays
+/// of all dimensions.
+pub fn said_of_element(said: Option<&str>) -> Option<&str> {
+    said.and_then(|said| said.strip_suffix("[]"))
+}
+
 /// What SQL calls the type of a result's column: as its field says, else by its Arrow type.
 pub fn type_name_of(field: &Field) -> String {
     said_type(field).map_or_else(|| sql_name(field.data_type()), str::to_owned)
@@ -352,6 +365,9 @@ pub(crate) fn sql_name(arrow: &DataType) -> String {
         DataType::Null => "unknown".to_owned(),
         DataType::List(item) | DataType::LargeList(item) | DataType::FixedSizeList(item, _) => {
             format!("{}[]", sql_name(item.data_type()))
+        }
+        DataType::Struct(_) if let Some(element) = element_type(arrow) => {
+            format!("{}[]", sql_name(element))
         }
         DataType::Dictionary(_, values) => sql_name(values),
         DataType::Decimal128(p, s) | DataType::Decimal256(p, s) => format!("numeric({p},{s})"),

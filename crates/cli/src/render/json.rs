@@ -1,13 +1,14 @@
 //! Objects, one per row: in an array per result, or one per line.
 //!
 //! Integers, decimals and finite floats are numbers with all their digits;
-//! booleans, NULL and JSON are themselves; lists are arrays and structs are objects;
+//! booleans, NULL and JSON are themselves; arrays are arrays, of arrays if they have several
+//! dimensions, and records are objects;
 //! everything else is the string that the other formats show.
 
 use super::Renderer;
 use arrow::array::{Array, AsArray, RecordBatch};
 use arrow::datatypes::{DataType, Float32Type, Float64Type, SchemaRef};
-use freestone::{Cells, JSON, said_of_elements, said_type};
+use freestone::{Arrays, Cells, JSON, said_of_element, said_of_elements, said_type};
 use std::io::{self, Write};
 
 /// The JSON renderer.
@@ -144,6 +145,12 @@ impl<'a> Value<'a> {
                 list(&self.array.as_list::<i32>().value(row), said, out);
             }
             DataType::LargeList(_) => list(&self.array.as_list::<i64>().value(row), None, out),
+            DataType::Struct(_) if let Some(arrays) = Arrays::read(self.array) => {
+                let said = said_of_element(self.said.as_deref());
+                let elements = Value::new(arrays.values(), said);
+                let start = arrays.range(row).start;
+                nested(&elements, &arrays.bounds(row).lengths, start, out);
+            }
             DataType::Struct(fields) => {
                 let values = self.array.as_struct();
                 let names: Vec<String> = fields.iter().map(|f| quote(f.name())).collect();
@@ -189,6 +196,26 @@ fn list(values: &dyn Array, said: Option<&str>, out: &mut String) {
             out.push_str(", ");
         }
         elements.write(row, out);
+    }
+    out.push(']');
+}
+
+/// An array of arrays for each dimension but the last, of elements from a place on.
+fn nested(elements: &Value, lengths: &[usize], start: usize, out: &mut String) {
+    let Some((length, inner)) = lengths.split_first() else {
+        out.push_str("[]");
+        return;
+    };
+    let size: usize = inner.iter().product();
+    out.push('[');
+    for part in 0..*length {
+        if part > 0 {
+            out.push_str(", ");
+        }
+        match inner {
+            [] => elements.write(start + part, out),
+            inner => nested(elements, inner, start + part * size, out),
+        }
     }
     out.push(']');
 }

@@ -78,7 +78,8 @@ pub struct Arrays<'a> {
 
 impl<'a> Arrays<'a> {
     /// Reads arrays; `None` if the Arrow array holds something else.
-    pub fn read(array: &'a ArrayRef) -> Option<Self> {
+    pub fn read(array: &'a dyn Array) -> Option<Self> {
+        element_type(array.data_type())?;
         let fields = array.as_struct_opt()?;
         Some(Self {
             elements: fields.columns().first()?.as_list_opt()?,
@@ -91,7 +92,7 @@ impl<'a> Arrays<'a> {
     ///
     /// # Errors
     /// `XX000` if the Arrow array holds something else.
-    pub fn of(array: &'a ArrayRef) -> Result<Self> {
+    pub fn of(array: &'a dyn Array) -> Result<Self> {
         Self::read(array)
             .ok_or_else(|| Error::internal(format!("an array is read in {}", array.data_type())))
     }

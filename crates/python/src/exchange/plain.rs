@@ -6,10 +6,11 @@ use std::sync::Arc;
 use arrow::array::{RecordBatch, RecordBatchOptions};
 use arrow::compute::cast;
 use arrow::datatypes::{DataType, FieldRef, Schema, SchemaRef};
-use freestone::{Error, Result};
+use freestone::{Error, Result, as_lists, lists_schema};
 
-/// The schema with plain arrays for views.
+/// The schema with plain arrays for views, and lists for arrays.
 pub fn schema(schema: &Schema) -> SchemaRef {
+    let schema = lists_schema(schema);
     let fields: Vec<FieldRef> = schema.fields().iter().map(field).collect();
     Arc::new(Schema::new(fields))
 }
@@ -42,8 +43,10 @@ fn kind(of: &DataType) -> DataType {
 /// A batch with the columns of [`schema`]; only text and bytes are copied.
 ///
 /// # Errors
-/// `54000` for a batch with more than 2 GiB of text in a column.
+/// `54000` for a batch with more than 2 GiB of text in a column, `0A000` for arrays that are no
+/// lists of one form.
 pub fn batch(batch: &RecordBatch, to: &SchemaRef) -> Result<RecordBatch> {
+    let batch = as_lists(batch)?;
     let columns = batch.columns().iter().zip(to.fields());
     let columns = columns.map(
         |(column, field)| match column.data_type() == field.data_type() {

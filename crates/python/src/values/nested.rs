@@ -1,8 +1,8 @@
-//! Lists, structs and maps as lists and dictionaries.
+//! Arrays, lists, structs and maps as lists and dictionaries.
 
 use arrow::array::{Array, ArrayRef, AsArray};
 use arrow::datatypes::DataType;
-use freestone::{Error, said_of_elements, said_type};
+use freestone::{Arrays, Error, said_of_element, said_of_elements, said_type};
 use pyo3::IntoPyObjectExt;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
@@ -36,6 +36,14 @@ pub fn objects<'py>(
         DataType::FixedSizeList(_, _) => {
             each(py, array, |at| list(array.as_fixed_size_list().value(at)))
         }
+        DataType::Struct(_) if let Some(arrays) = Arrays::read(array) => {
+            let objects = read::objects(py, arrays.values(), said_of_element(said))?;
+            each(py, array, |at| {
+                let range = arrays.range(at);
+                let objects = objects.get(range).unwrap_or_default();
+                dimensions(py, objects, &arrays.bounds(at).lengths)
+            })
+        }
         DataType::Struct(fields) => {
             let pairs = array.as_struct().columns().iter().zip(fields);
             let columns: PyResult<Vec<Objects<'py>>> = pairs
@@ -66,4 +74,20 @@ pub fn objects<'py>(
             Err(raised(py, error))
         }
     }
+}
+
+/// A list of lists for each dimension but the last.
+fn dimensions<'py>(
+    py: Python<'py>,
+    objects: &[Bound<'py, PyAny>],
+    lengths: &[usize],
+) -> PyResult<Bound<'py, PyAny>> {
+    let size: usize = lengths.iter().skip(1).product();
+    if lengths.len() < 2 || size == 0 {
+        return PyList::new(py, objects)?.into_bound_py_any(py);
+    }
+    let inner = lengths.get(1..).unwrap_or_default();
+    let parts = objects.chunks(size).map(|part| dimensions(py, part, inner));
+    let parts = parts.collect::<PyResult<Objects<'py>>>()?;
+    PyList::new(py, parts)?.into_bound_py_any(py)
 }

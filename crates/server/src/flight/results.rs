@@ -9,7 +9,7 @@ use arrow::datatypes::{DataType, Field, Schema, SchemaRef};
 use arrow_flight::FlightData;
 use arrow_flight::encode::FlightDataEncoderBuilder;
 use arrow_flight::error::FlightError;
-use freestone::{Error, Outcome, Parameter, Prepared, Result, Rows};
+use freestone::{Error, Outcome, Parameter, Prepared, Result, Rows, as_lists, lists_schema};
 use futures::{Stream, StreamExt, TryStreamExt, stream};
 use tokio::sync::mpsc::{self, Sender};
 use tonic::Status;
@@ -25,6 +25,7 @@ pub(super) type Sent = Pin<Box<dyn Stream<Item = Result<FlightData, Status>> + S
 /// The columns as they are sent: types that every client of Arrow knows. NUMERIC without fixed
 /// digits is text; the metadata `freestone.type` of each field names its SQL type.
 pub(super) fn plain_schema(schema: &Schema) -> SchemaRef {
+    let schema = lists_schema(schema);
     let fields = schema.fields().iter().map(|field| plain_field(field));
     Arc::new(Schema::new(fields.collect::<Vec<Field>>()))
 }
@@ -48,6 +49,7 @@ fn plain(kind: &DataType) -> DataType {
 }
 
 fn plain_batch(batch: &RecordBatch, schema: &SchemaRef) -> Result<RecordBatch> {
+    let batch = as_lists(batch)?;
     let pairs = batch.columns().iter().zip(schema.fields());
     let columns = pairs.map(
         |(array, field)| match array.data_type() == field.data_type() {

@@ -17,6 +17,7 @@ use super::csv_write::CsvWriter;
 use crate::error::{Error, Result};
 use crate::plan::files::FileKind;
 use crate::session::Rows;
+use crate::values::{as_lists, lists_schema};
 
 /// Level of zstd in Parquet files: little time, most of the gain.
 const ZSTD: i32 = 1;
@@ -60,10 +61,11 @@ async fn parquet(mut rows: Rows, file: File) -> Result<(File, u64)> {
         .set_compression(Compression::ZSTD(ZstdLevel::try_new(ZSTD)?))
         .set_created_by(format!("freestone {}", env!("CARGO_PKG_VERSION")))
         .build();
-    let mut writer = ArrowWriter::try_new(file, rows.schema.clone(), Some(properties))?;
+    let schema = lists_schema(&rows.schema);
+    let mut writer = ArrowWriter::try_new(file, schema, Some(properties))?;
     let mut count = 0;
     while let Some(batch) = rows.stream.next().await {
-        let batch = batch?;
+        let batch = as_lists(&batch?)?;
         writer.write(&batch)?;
         count += batch.num_rows() as u64;
     }

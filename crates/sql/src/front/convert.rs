@@ -16,7 +16,7 @@ use datafusion::arrow::datatypes::{DataType, Field};
 use freestone_frontend::functions::kernel::{Call, Column as Values, repeated};
 use freestone_frontend::functions::{Session, cast_between};
 use freestone_frontend::types::Type;
-use freestone_frontend::types::arrays::Arrays;
+use freestone_frontend::types::arrays::{Arrays, element_type};
 use freestone_storage::ColumnType;
 
 use super::names::{type_of, type_of_column};
@@ -101,11 +101,11 @@ pub(crate) fn stored(array: &ArrayRef, kind: &ColumnType) -> Result<ArrayRef, Ba
         // No other numbers are bytes.
         (DataType::BinaryView, ColumnType::Numeric) => return Ok(Arc::clone(array)),
         (DataType::FixedSizeBinary(12), ColumnType::TimeTz) => Type::TimeTz(None),
-        // Elements are of the column's type where they look like those.
-        (DataType::List(_), ColumnType::Array { .. })
-            if *array.data_type() == type_of_column(kind).arrow() =>
+        (held, ColumnType::Array { element, .. })
+            if let Some(elements) = elements_of(held)
+                && let Some(ty) = type_of_bytes(elements, &(*element).into()) =>
         {
-            type_of_column(kind)
+            ty.array()
         }
         _ => type_of(&field),
     };
@@ -115,9 +115,6 @@ pub(crate) fn stored(array: &ArrayRef, kind: &ColumnType) -> Result<ArrayRef, Ba
             true => Arc::clone(array),
             false => convert(array, &from, &to, &STORED)?,
         };
-        if let ColumnType::Array { dims, .. } = kind {
-            check_dimensions(&values, usize::from(*dims))?;
-        }
         match is_held_as_text(&to) {
             true => convert(&values, &to, &Type::Text, &STORED),
             false => Ok(values),
@@ -133,24 +130,42 @@ pub(crate) fn stored(array: &ArrayRef, kind: &ColumnType) -> Result<ArrayRef, Ba
     })
 }
 
-/// Refuses arrays that a column of a number of dimensions does not hold.
-fn check_dimensions(array: &ArrayRef, dimensions: usize) -> Result<()> {
-    let arrays = Arrays::of(array)?;
-    for at in 0..array.len() {
-        let bounds = arrays.bounds(at);
-        if ![0, dimensions].contains(&bounds.dimensions()) {
-            return Err(Error::unsupported(format!(
-                "a column of arrays of {dimensions} dimensions does not hold one of {}",
-                bounds.dimensions()
-            )));
+/// The Arrow type of the elements of arrays, or of lists in lists.
+fn elements_of(held: &DataType) -> Option<&DataType> {
+    match held {
+        DataType::List(item) | DataType::LargeList(item) | DataType::FixedSizeList(item, _) => {
+            let item = item.data_type();
+            Some(elements_of(item).unwrap_or(item))
         }
-        if !bounds.begin_at_one() {
-            return Err(Error::unsupported(
-                "a column does not hold arrays with lower bounds other than 1",
-            ));
-        }
+        other => element_type(other),
     }
-    Ok(())
+}
+
+/// The type of elements whose Arrow type does not tell it: numbers and times that are bytes.
+fn type_of_bytes(held: &DataType, column: &ColumnType) -> Option<Type> {
+    match (held, column) {
+        (DataType::BinaryView, ColumnType::Bytea) => None,
+        (DataType::BinaryView, _) => Some(Type::Numeric(None)),
+        (DataType::FixedSizeBinary(12), _) => Some(Type::TimeTz(None)),
+        _ => None,
+    }
+}
+
+/// Values of the front in the form that clients are shown, as the front has them.
+///
+/// # Errors
+/// Those of reading a text.
+pub(crate) fn from_shown(array: &ArrayRef, ty: &Type) -> Result<ArrayRef> {
+    if *array.data_type() == ty.arrow() {
+        return Ok(Arc::clone(array));
+    }
+    match ty {
+        Type::Array(element) if let Some(arrays) = Arrays::read(array) => {
+            let values = from_shown(arrays.values(), element)?;
+            Ok(arrays.with_values(values, array.nulls().cloned())?)
+        }
+        _ => convert(array, &Type::Text, ty, &STORED),
+    }
 }
 
 /// Values of the front as the texts that PostgreSQL writes under default settings.

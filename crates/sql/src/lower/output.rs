@@ -1,17 +1,16 @@
 //! Results as they leave the engine.
 //!
 //! A NUMERIC with a scale for each value becomes text and CHAR(n) is filled up with blanks, also
-//! in arrays and records, of which the latter say the types of their fields; an array becomes an
-//! Arrow list of its elements;
-//! each field says its SQL type in its metadata, from which a server knows what a client is to
-//! be told.
+//! in arrays and records, of which the latter say the types of their fields. Each field says its
+//! SQL type in its metadata, from which a server knows what a client is to be told. Arrays keep
+//! their bounds: [`crate::as_lists`] makes lists of them for those who take Arrow.
 
 use std::collections::HashMap;
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
 use datafusion::arrow::array::{
-    Array, ArrayRef, ListArray, RecordBatch, RecordBatchOptions, StringViewBuilder, StructArray,
+    Array, ArrayRef, RecordBatch, RecordBatchOptions, StringViewBuilder, StructArray,
     cast::AsArray, new_null_array,
 };
 use datafusion::arrow::datatypes::{DataType, Field, FieldRef, Fields, Schema, SchemaRef};
@@ -26,7 +25,7 @@ use datafusion::logical_expr::{
 };
 use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
 use freestone_frontend::types::Type;
-use freestone_frontend::types::arrays::Arrays;
+use freestone_frontend::types::arrays::{self, Arrays};
 use freestone_frontend::values::Numeric;
 use futures::StreamExt;
 
@@ -140,7 +139,8 @@ fn said(ty: &Type) -> HashMap<String, String> {
 
 fn is_shown_otherwise(ty: &Type) -> bool {
     match ty {
-        Type::Numeric(None) | Type::Char(Some(_)) | Type::Record(_) | Type::Array(_) => true,
+        Type::Numeric(None) | Type::Char(Some(_)) | Type::Record(_) => true,
+        Type::Array(element) => is_shown_otherwise(element),
         _ => false,
     }
 }
@@ -149,7 +149,7 @@ fn is_shown_otherwise(ty: &Type) -> bool {
 fn kind(ty: &Type) -> DataType {
     match ty {
         Type::Numeric(None) => DataType::Utf8View,
-        Type::Array(element) => DataType::List(Arc::new(Field::new("item", kind(element), true))),
+        Type::Array(element) => arrays::data_type(kind(element)),
         Type::Record(fields) => {
             let fields = fields.iter();
             let fields =
@@ -217,26 +217,17 @@ impl ScalarUDFImpl for Shown {
 }
 
 fn shown(ty: &Type, array: &ArrayRef) -> Result<ArrayRef> {
+    if *array.data_type() == DataType::Null {
+        return Ok(new_null_array(&kind(ty), array.len()));
+    }
     if !is_shown_otherwise(ty) {
         return Ok(Arc::clone(array));
     }
     match (ty, kind(ty)) {
-        _ if *array.data_type() == DataType::Null => {
-            return Ok(new_null_array(&kind(ty), array.len()));
-        }
-        (Type::Array(element), DataType::List(item)) => {
+        (Type::Array(element), _) => {
             let arrays = Arrays::of(array)?;
-            if (0..array.len()).any(|at| !arrays.bounds(at).is_plain()) {
-                return Err(Error::unsupported(
-                    "arrays of several dimensions or with lower bounds other than 1 are not sent \
-                     as they are; a cast to text shows them",
-                ));
-            }
             let values = shown(element, arrays.values())?;
-            let offsets = arrays.lists().offsets().clone();
-            let nulls = array.nulls().cloned();
-            let lists = ListArray::try_new(item, offsets, values, nulls)?;
-            return Ok(Arc::new(lists));
+            return Ok(arrays.with_values(values, array.nulls().cloned())?);
         }
         (Type::Record(types), DataType::Struct(fields)) => {
             let Some(records) = array.as_struct_opt() else {

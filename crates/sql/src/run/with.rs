@@ -21,7 +21,7 @@ use futures::TryStreamExt;
 
 use super::Run;
 use crate::error::{Error, Result};
-use crate::front::convert;
+use crate::front::from_shown;
 use crate::lower::type_of;
 use crate::plan::given::Given;
 use crate::plan::names::fold;
@@ -150,11 +150,7 @@ async fn given(cte: &Cte, outcome: Outcome) -> Result<Given> {
     let inner = Arc::new(Schema::new(fields.collect::<Vec<_>>()));
     let rows = batches.iter().map(|batch| {
         let columns = batch.columns().iter().zip(&types);
-        let columns = columns.map(|(array, ty)| match *array.data_type() == ty.arrow() {
-            true => Ok(Arc::clone(array)),
-            // A form that is for clients.
-            false => convert(array, &Type::Text, ty, &Default::default()),
-        });
+        let columns = columns.map(|(array, ty)| from_shown(array, ty));
         let columns = columns.collect::<Result<Vec<_>>>()?;
         Ok(RecordBatch::try_new(Arc::clone(&inner), columns)?)
     });

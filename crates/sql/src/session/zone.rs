@@ -12,7 +12,7 @@
 use std::sync::Arc;
 
 use datafusion::arrow::array::{Array, ArrayRef, AsArray, ListArray, RecordBatch};
-use datafusion::arrow::array::{RecordBatchOptions, make_array};
+use datafusion::arrow::array::{RecordBatchOptions, StructArray, make_array};
 use datafusion::arrow::datatypes::{DataType, Field, FieldRef, Schema};
 use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
 use futures::StreamExt;
@@ -76,6 +76,17 @@ fn field_in(field: &Field, zone: &Arc<str>) -> Option<FieldRef> {
     let kind = match field.data_type() {
         DataType::Timestamp(unit, Some(_)) => DataType::Timestamp(*unit, Some(Arc::clone(zone))),
         DataType::List(item) => DataType::List(field_in(item, zone)?),
+        // Records, and arrays, whose elements are a field.
+        DataType::Struct(fields) => {
+            let new: Vec<Option<FieldRef>> =
+                fields.iter().map(|field| field_in(field, zone)).collect();
+            if new.iter().all(Option::is_none) {
+                return None;
+            }
+            let pairs = new.into_iter().zip(fields);
+            let all = pairs.map(|(new, old)| new.unwrap_or_else(|| Arc::clone(old)));
+            DataType::Struct(all.collect())
+        }
         _ => return None,
     };
     Some(Arc::new(field.clone().with_data_type(kind)))
@@ -114,6 +125,19 @@ fn relabelled(array: &ArrayRef, to: &DataType) -> Result<ArrayRef> {
                 offsets,
                 values,
                 nulls,
+            )?))
+        }
+        DataType::Struct(fields) => {
+            let Some(parts) = array.as_struct_opt() else {
+                return Ok(Arc::clone(array));
+            };
+            let pairs = parts.columns().iter().zip(fields);
+            let columns = pairs.map(|(column, field)| relabelled(column, field.data_type()));
+            let columns = columns.collect::<Result<Vec<ArrayRef>>>()?;
+            let (length, nulls) = (parts.len(), parts.nulls().cloned());
+            let fields = fields.clone();
+            Ok(Arc::new(StructArray::try_new_with_length(
+                fields, columns, nulls, length,
             )?))
         }
         _ => Ok(Arc::clone(array)),

@@ -13,6 +13,7 @@ use datafusion::arrow::array::{
 use datafusion::arrow::compute::{CastOptions, cast_with_options, unary};
 use datafusion::arrow::datatypes::{DataType, Float64Type};
 use datafusion::arrow::util::display::{ArrayFormatter, FormatOptions};
+use freestone_frontend::types::arrays::element_type;
 use freestone_storage::{Column, ColumnType};
 
 use super::text::{field_overflow, fit_char, fit_varchar, invalid};
@@ -78,10 +79,13 @@ fn assignable(from: &DataType, to: &ColumnType) -> bool {
                     DataType::Time32(_) | DataType::Time64(_) | DataType::Timestamp(_, Some(_))
                 )
         }
-        C::Array { .. } => matches!(
-            from,
-            DataType::List(_) | DataType::LargeList(_) | DataType::FixedSizeList(_, _)
-        ),
+        C::Array { .. } => {
+            element_type(from).is_some()
+                || matches!(
+                    from,
+                    DataType::List(_) | DataType::LargeList(_) | DataType::FixedSizeList(_, _)
+                )
+        }
     }
 }
 

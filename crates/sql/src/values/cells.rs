@@ -18,6 +18,7 @@ use datafusion::arrow::datatypes::{
     UInt32Type, UInt64Type,
 };
 use datafusion::arrow::util::display::{ArrayFormatter, FormatOptions};
+use freestone_frontend::types::arrays::Arrays;
 use freestone_frontend::values::datetime::Zone;
 use std::fmt::Write;
 
@@ -138,7 +139,10 @@ fn writer<'a>(array: &'a dyn Array) -> Writer<'a> {
             })
         }
         DataType::List(_) => nested::list(array),
-        DataType::Struct(_) => nested::record(array),
+        DataType::Struct(_) => match Arrays::read(array) {
+            Some(arrays) => nested::array(arrays),
+            None => nested::record(array),
+        },
         _ => temporal(array),
     }
 }

@@ -205,6 +205,26 @@ fn arrays() {
 }
 
 #[test]
+fn arrays_with_bounds() {
+    use freestone_frontend::types::arrays::{Bounds, Maker};
+    for (lengths, lows, words, expected) in [
+        (&[][..], &[][..], &[][..], "{}"),
+        (&[2], &[1], &["a b", "NULL"], r#"{"a b","NULL"}"#),
+        (&[2], &[2], &["a", ""], r#"[2:3]={a,""}"#),
+        (&[2, 2], &[1, 1], &["a", "b", "c", "d"], "{{a,b},{c,d}}"),
+        (&[2, 1], &[1, -1], &["a", "b"], "[1:2][-1:-1]={{a},{b}}"),
+        (&[1, 2, 1], &[1, 1, 1], &["a", "b"], "{{{a},{b}}}"),
+    ] {
+        let mut maker = Maker::new(1);
+        let (lengths, lows) = (lengths.to_vec(), lows.to_vec());
+        maker.bounded(&Bounds { lengths, lows }).expect("few");
+        let words: ArrayRef = Arc::new(StringViewArray::from(words.to_vec()));
+        let array = maker.finish(words, None).expect("as many");
+        assert_eq!(texts(array), [expected]);
+    }
+}
+
+#[test]
 fn records() {
     let fields = Fields::from(vec![
         Field::new("a", DataType::Int64, true),

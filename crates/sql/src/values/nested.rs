@@ -4,6 +4,7 @@ use std::ops::Range;
 
 use datafusion::arrow::array::{Array, AsArray, ListArray};
 use datafusion::arrow::datatypes::DataType;
+use freestone_frontend::types::arrays::Arrays;
 
 use super::{Writer, writer};
 use crate::types::VECTOR;
@@ -44,6 +45,57 @@ pub(super) fn list<'a>(array: &'a dyn Array) -> Writer<'a> {
         }
         out.push_str(close);
     })
+}
+
+/// A writer of arrays of any number of dimensions. Bounds stand before it if a dimension begins
+/// elsewhere than at 1.
+pub(super) fn array<'a>(arrays: Arrays<'a>) -> Writer<'a> {
+    let elements = arrays.values().as_ref();
+    let write = part(elements);
+    Box::new(move |row, out| {
+        let range = arrays.range(row);
+        if range.is_empty() {
+            out.push_str("{}");
+            return;
+        }
+        let bounds = arrays.bounds(row);
+        if !bounds.begin_at_one() {
+            out.push_str(&bounds.text());
+            out.push('=');
+        }
+        let parts = inner_counts(&bounds.lengths);
+        let mut element = String::new();
+        for (place, at) in range.enumerate() {
+            if place > 0 {
+                out.push(',');
+            }
+            let opened = parts.iter().filter(|count| place % **count == 0);
+            out.extend(opened.map(|_| '{'));
+            if is_null(elements, at) {
+                out.push_str("NULL");
+            } else {
+                element.clear();
+                write(at, &mut element);
+                put_element(&element, out);
+            }
+            let closed = parts.iter().filter(|count| (place + 1) % **count == 0);
+            out.extend(closed.map(|_| '}'));
+        }
+    })
+}
+
+/// How many elements a part of each dimension has, the whole first.
+fn inner_counts(lengths: &[usize]) -> Vec<usize> {
+    let mut counts: Vec<usize> = lengths
+        .iter()
+        .rev()
+        .scan(1usize, |count, length| {
+            *count = count.saturating_mul(*length).max(1);
+            Some(*count)
+        })
+        .collect();
+    counts.reverse();
+    counts
 }
 
 /// A writer of records. NULL is nothing at all.
