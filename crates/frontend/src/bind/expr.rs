@@ -5,7 +5,7 @@ use std::sync::Arc;
 use arrow_buffer::IntervalMonthDayNano;
 use sqlparser::ast::{
     AccessExpr, Array, CastKind, CeilFloorKind, DataType, DateTimeField, Expr as Ast, Interval,
-    Subscript, TrimWhereField, TypedString, Value, ValueWithSpan,
+    IntervalFields, Subscript, TrimWhereField, TypedString, Value, ValueWithSpan,
 };
 
 use super::operator::symbol;
@@ -13,7 +13,8 @@ use super::scope::whole_row;
 use super::{Binder, Coercion, at, fold, parts, place, refuse, written_type};
 use crate::error::{Error, Result};
 use crate::plan::{Expr, ExprKind};
-use crate::types::Type;
+use crate::syntax::marks::{ALL, ANY, PREFIX, USING, WHOLE_ROW, marked, marked_call};
+use crate::types::{Category, Type};
 use crate::values::datetime::{IntervalStyle, SpanField, SpanFields, read_interval};
 
 impl Binder<'_> {
@@ -41,7 +42,10 @@ impl Binder<'_> {
             Ast::UnaryOp { op, expr } => self.bind_unary(op, expr),
             Ast::IsNull(inner) => self.null_test(inner, true),
             Ast::IsNotNull(inner) => self.null_test(inner, false),
-            Ast::Function(call) => self.bind_call(call),
+            Ast::Function(call) => match self.prefix_call(expr)? {
+                Some(bound) => Ok(bound),
+                None => self.bind_call(call),
+            },
             Ast::Cast {
                 kind,
                 expr,
@@ -281,7 +285,15 @@ impl Binder<'_> {
                     return Err(Error::new("42704", message)
                         .with_hint("Texts are ordered by COLLATE \"C\"."));
                 }
-                self.bind_expr(expr)
+                let value = self.bind_expr(expr)?;
+                if value.ty != Type::Unknown && value.ty.category() != Category::String {
+                    return Err(Error::new(
+                        "42804",
+                        format!("collations are not supported by type {}", value.ty.base()),
+                    )
+                    .at(super::name_place(collation)));
+                }
+                Ok(value)
             }
             Ast::Named { expr, name: _ } => self.bind_expr(expr),
             Ast::Prefixed { prefix, value } => self.prefixed(prefix, value),
@@ -329,6 +341,22 @@ impl Binder<'_> {
     }
 
     fn compound(&mut self, idents: &[sqlparser::ast::Ident]) -> Result<Expr> {
+        if let [before @ .., last] = idents
+            && marked(last, WHOLE_ROW).is_some()
+        {
+            return self.rows_of(before);
+        }
+        if idents.len() > 4 {
+            let shown: Vec<&str> = idents.iter().map(|ident| ident.value.as_str()).collect();
+            return Err(Error::new(
+                "42601",
+                format!(
+                    "improper qualified name (too many dotted names): {}",
+                    shown.join(".")
+                ),
+            )
+            .at(idents.first().and_then(place)));
+        }
         if let Some(found) = self.qualified_column(idents)? {
             return Ok(found);
         }
@@ -346,6 +374,60 @@ impl Binder<'_> {
         }
         let relation = before.last().map(fold).unwrap_or_default();
         Err(self.missing_from(&relation, before.first().and_then(place)))
+    }
+
+    /// `t.*` inside an expression: the rows of a relation.
+    fn rows_of(&self, idents: &[sqlparser::ast::Ident]) -> Result<Expr> {
+        let (name, schema) = match idents {
+            [name] => (name, None),
+            [.., schema, name] => (name, Some(fold(schema))),
+            [] => return Err(Error::internal("a name without parts")),
+        };
+        let folded = fold(name);
+        let named = self
+            .scopes
+            .iter()
+            .rev()
+            .find_map(|scope| scope.names.relation(schema.as_deref(), &folded));
+        match named {
+            Some(named) => Ok(whole_row(named)),
+            None => Err(self.missing_from(&folded, idents.first().and_then(place))),
+        }
+    }
+
+    /// A prefix operator or `ORDER BY … USING`, which the syntax has as calls.
+    fn prefix_call(&mut self, expr: &Ast) -> Result<Option<Expr>> {
+        if let Some((symbol, operands)) = marked_call(expr, PREFIX) {
+            let [operand] = operands.as_slice() else {
+                return Err(Error::internal("a prefix operator of several operands"));
+            };
+            let operand = self.bind_expr(operand)?;
+            return self.prefix(symbol, operand).map(Some);
+        }
+        if let Some((symbol, operands)) = marked_call(expr, USING) {
+            let [operand] = operands.as_slice() else {
+                return Err(Error::internal("a key of an order of several values"));
+            };
+            let operand = self.bind_expr(operand)?;
+            self.operator(symbol, &[&operand, &operand])?;
+            return Err(Error::new(
+                "42809",
+                format!("operator {symbol} is not a valid ordering operator"),
+            )
+            .with_hint(
+                "Ordering operators must be \"<\" or \">\" members of btree operator families.",
+            ));
+        }
+        if marked_call(expr, ANY)
+            .or_else(|| marked_call(expr, ALL))
+            .is_some()
+        {
+            return Err(Error::new(
+                "42809",
+                "op ANY/ALL (array) requires operator to yield boolean",
+            ));
+        }
+        Ok(None)
     }
 
     fn field(&mut self, root: Expr, name: &str, position: Option<crate::Position>) -> Result<Expr> {
@@ -389,21 +471,19 @@ impl Binder<'_> {
             O::And | O::Or => self.bind_chain(whole, op),
             O::Overlaps => self.overlaps(left, right),
             op => {
-                let (symbol, sign) = symbol(op)?;
+                for (mark, all) in [(ANY, false), (ALL, true)] {
+                    if let Some((_, operands)) = marked_call(right, mark)
+                        && let [operand] = operands.as_slice()
+                    {
+                        return self.quantified(left, op, operand, all);
+                    }
+                }
+                let symbol = symbol(op)?;
                 let left = self.bind_operand(left, right)?;
-                let mut right = match (&left.ty, right) {
+                let right = match (&left.ty, right) {
                     (Type::Record(_), Ast::Subquery(query)) => self.record_subquery(query)?,
                     _ => self.bind_expr(right)?,
                 };
-                if let Some(sign) = sign {
-                    let op = match sign {
-                        '-' => sqlparser::ast::UnaryOperator::Minus,
-                        '+' => sqlparser::ast::UnaryOperator::Plus,
-                        '@' => sqlparser::ast::UnaryOperator::PGAbs,
-                        _ => sqlparser::ast::UnaryOperator::BitwiseNot,
-                    };
-                    right = self.unary(&op, right)?;
-                }
                 self.binary(&symbol, left, right)
             }
         }
@@ -444,8 +524,19 @@ impl Binder<'_> {
 
     fn overlaps(&mut self, left: &Ast, right: &Ast) -> Result<Expr> {
         let (Ast::Tuple(left), Ast::Tuple(right)) = (left, right) else {
-            return Err(Error::new("42601", "OVERLAPS compares two pairs"));
+            return Err(Error::new(
+                "42601",
+                "wrong number of parameters on left side of OVERLAPS expression",
+            ));
         };
+        for (row, side) in [(left, "left"), (right, "right")] {
+            if row.len() != 2 {
+                return Err(Error::new(
+                    "42601",
+                    format!("wrong number of parameters on {side} side of OVERLAPS expression"),
+                ));
+            }
+        }
         let mut arguments = Vec::new();
         for part in left.iter().chain(right) {
             arguments.push(self.bind_expr(part)?);
@@ -537,12 +628,47 @@ impl Binder<'_> {
     }
 
     fn bind_cast(&mut self, inner: &Ast, to: &DataType, kind: &CastKind) -> Result<Expr> {
+        if let DataType::Interval { fields, precision } = to
+            && (fields.is_some() || precision.is_some())
+        {
+            return self.interval_cast(inner, fields.as_ref(), *precision, kind);
+        }
         let to = written_type(to, self.catalog)?;
         let value = self.bind_expr(inner)?;
         match kind {
             CastKind::Cast | CastKind::DoubleColon => self.coerce(value, &to, Coercion::Explicit),
             CastKind::TryCast | CastKind::SafeCast => self.try_cast(value, &to),
         }
+    }
+
+    /// A cast to an INTERVAL of some fields or digits. Its type has no place for them, so that
+    /// only literals are read by them.
+    fn interval_cast(
+        &mut self,
+        inner: &Ast,
+        fields: Option<&IntervalFields>,
+        precision: Option<u64>,
+        kind: &CastKind,
+    ) -> Result<Expr> {
+        let value = self.bind_expr(inner)?;
+        if !matches!(kind, CastKind::Cast | CastKind::DoubleColon) {
+            return Err(Error::unsupported(
+                "TRY_CAST to an INTERVAL of some fields is not supported",
+            ));
+        }
+        let of = span_fields(fields, precision);
+        if value.is_literal_null() {
+            return Ok(Expr::null(Type::Interval));
+        }
+        if value.ty == Type::Unknown
+            && let Some(text) = value.literal_text()
+        {
+            return self.interval_literal(text, of);
+        }
+        Err(Error::unsupported(
+            "a cast of a value to an INTERVAL of some fields or digits is not supported",
+        )
+        .with_hint("Literals may have them, such as INTERVAL '1.5' SECOND(3)."))
     }
 
     fn typed_string(&mut self, ty: &DataType, value: &ValueWithSpan) -> Result<Expr> {
@@ -671,16 +797,12 @@ impl Binder<'_> {
         let mut bound = Vec::with_capacity(values.len());
         for value in values {
             // `ROW(t.*)` is all columns of t.
-            if let Ast::QualifiedWildcard(name, _) = value {
-                let names = parts(name)?;
-                let named = names.last().and_then(|name| {
-                    self.scopes
-                        .iter()
-                        .rev()
-                        .find_map(|scope| scope.names.relation(None, name).cloned())
-                });
-                let named = named.ok_or_else(|| self.missing_from(&name.to_string(), None))?;
-                bound.extend(named.columns.iter().map(|column| column.value.clone()));
+            if let Ast::CompoundIdentifier(idents) = value
+                && let [before @ .., last] = idents.as_slice()
+                && marked(last, WHOLE_ROW).is_some()
+                && let ExprKind::Row(fields) = self.rows_of(before)?.kind
+            {
+                bound.extend(fields);
                 continue;
             }
             bound.push(self.bind_expr(value)?);
@@ -696,10 +818,6 @@ impl Binder<'_> {
             last_field,
             fractional_seconds_precision,
         } = interval;
-        refuse(
-            leading_precision.is_some(),
-            "a precision of the first field of INTERVAL",
-        )?;
         let value = self.bind_expr(value)?;
         let Some(text) = value.literal_text().map(str::to_owned) else {
             return Err(Error::new(
@@ -708,7 +826,9 @@ impl Binder<'_> {
             )
             .with_hint("Multiply an interval to compute one: n * INTERVAL '1 day'."));
         };
-        let decimals = fractional_seconds_precision.map(|digits| digits.min(6) as u8);
+        // The precision of a first field of seconds is that of their fraction.
+        let decimals = fractional_seconds_precision.or(*leading_precision);
+        let decimals = decimals.map(|digits| digits.min(6) as u8);
         let all = SpanFields::default();
         let of = match (leading_field, last_field) {
             (None, _) => all,
@@ -726,12 +846,16 @@ impl Binder<'_> {
                 ..all
             },
         };
+        self.interval_literal(&text, SpanFields { decimals, ..of })
+    }
+
+    /// A literal of an INTERVAL of some fields.
+    fn interval_literal(&self, text: &str, of: SpanFields) -> Result<Expr> {
         let style = match self.session.interval_style.as_str() {
             "sql_standard" => IntervalStyle::Standard,
             _ => IntervalStyle::Postgres,
         };
-        let of = SpanFields { decimals, ..of };
-        let value = read_interval(&text, style, of)?;
+        let value = read_interval(text, style, of)?;
         let array =
             arrow_array::IntervalMonthDayNanoArray::from(vec![IntervalMonthDayNano::from(value)]);
         Ok(Expr::new(
@@ -750,6 +874,12 @@ impl Binder<'_> {
         let mut rest = chain;
         while let Some((first, behind)) = rest.split_first() {
             match first {
+                AccessExpr::Dot(Ast::Identifier(ident)) if marked(ident, WHOLE_ROW).is_some() => {
+                    return Err(Error::unsupported(
+                        "the fields of a row stand as items of a SELECT list only",
+                    )
+                    .at(place(ident)));
+                }
                 AccessExpr::Dot(Ast::Identifier(ident)) => {
                     value = self.field(value, &fold(ident), place(ident))?;
                     rest = behind;
@@ -859,20 +989,39 @@ impl Binder<'_> {
     }
 }
 
+/// The fields that an INTERVAL is written with.
+fn span_fields(fields: Option<&IntervalFields>, precision: Option<u64>) -> SpanFields {
+    use IntervalFields as F;
+    use SpanField::{Day, Hour, Minute, Month, Second, Year};
+    let decimals = precision.map(|digits| digits.min(6) as u8);
+    let all = SpanFields {
+        decimals,
+        ..SpanFields::default()
+    };
+    let (first, last) = match fields {
+        None => return all,
+        Some(F::Year) => (Year, Year),
+        Some(F::Month) => (Month, Month),
+        Some(F::Day) => (Day, Day),
+        Some(F::Hour) => (Hour, Hour),
+        Some(F::Minute) => (Minute, Minute),
+        Some(F::Second) => (Second, Second),
+        Some(F::YearToMonth) => (Year, Month),
+        Some(F::DayToHour) => (Day, Hour),
+        Some(F::DayToMinute) => (Day, Minute),
+        Some(F::DayToSecond) => (Day, Second),
+        Some(F::HourToMinute) => (Hour, Minute),
+        Some(F::HourToSecond) => (Hour, Second),
+        Some(F::MinuteToSecond) => (Minute, Second),
+    };
+    SpanFields { first, last, ..all }
+}
+
 /// The lower bound of BETWEEN SYMMETRIC, which the syntax has as a call.
 fn symmetric(low: &Ast) -> Option<&Ast> {
-    use sqlparser::ast::{FunctionArg, FunctionArgExpr, FunctionArguments};
-    let Ast::Function(call) = low else {
-        return None;
-    };
-    let name = call.name.0.first()?.as_ident()?;
-    let (true, FunctionArguments::List(list)) =
-        (name.value == crate::syntax::SYMMETRIC, &call.args)
-    else {
-        return None;
-    };
-    match list.args.as_slice() {
-        [FunctionArg::Unnamed(FunctionArgExpr::Expr(inner))] => Some(inner),
+    let (_, arguments) = marked_call(low, crate::syntax::marks::SYMMETRIC)?;
+    match arguments.as_slice() {
+        [inner] => Some(inner),
         _ => None,
     }
 }

@@ -14,6 +14,7 @@
 //! | `from` | FROM: tables, joins, functions |
 //! | `select` | SELECT, with its groups, windows and sets |
 //! | `query` | set operations, WITH, ORDER BY, LIMIT |
+//! | `cycle` | SEARCH and CYCLE of recursive queries |
 //! | `naming` | names of unnamed columns |
 //!
 //! Nothing that is written is passed over: each struct of the syntax tree is taken apart field
@@ -21,6 +22,7 @@
 
 mod call;
 mod coerce;
+mod cycle;
 mod expr;
 mod from;
 mod group;

@@ -8,6 +8,7 @@ use sqlparser::ast::{
 };
 
 use super::coerce::{common_of, common_of_exprs};
+use super::cycle::Marks;
 use super::scope::{Clause, NamedCte, Namespace, Scope};
 use super::select::{Ordered, order_of_columns};
 use super::{Binder, Coercion, fold, place, refuse};
@@ -443,14 +444,20 @@ impl Binder<'_> {
                 return Err(Error::new("42712", message).at(place(&alias.name)));
             }
             let id = self.cte();
+            let marks = Marks::of(&alias.columns)?;
             let renamed: Vec<String> = alias
                 .columns
                 .iter()
+                .filter(|column| !Marks::is_one(&column.name))
                 .map(|column| fold(&column.name))
                 .collect();
             let (body, columns) = match *recursive && self.is_recursive(query, &name) {
-                true => self.recursive(query, id, &name, &renamed)?,
+                true => self.recursive(query, id, &name, &renamed, &marks)?,
                 false => {
+                    if !marks.is_empty() {
+                        return Err(Error::new("42601", "WITH query is not recursive")
+                            .at(place(&alias.name)));
+                    }
                     let plan = self.bind_query(query)?;
                     let plan = self.known(plan)?;
                     let columns = plan.columns();
@@ -463,6 +470,7 @@ impl Binder<'_> {
                 id,
                 columns,
                 recursing: false,
+                hidden: 0,
             });
             bound.push(BoundCte {
                 cte: Cte { id, name, body },
@@ -492,6 +500,7 @@ impl Binder<'_> {
         id: CteId,
         name: &str,
         renamed: &[String],
+        marks: &Marks,
     ) -> Result<(CteBody, Vec<Column>)> {
         let Query {
             with,
@@ -533,18 +542,12 @@ impl Binder<'_> {
         };
         let base = self.body(left)?;
         let base = self.known(base)?;
+        let own = renamed_columns(name, base.columns(), renamed)?;
+        let base = self.marked_base(base, &own, marks)?;
         let given = base.columns();
-        let seen = renamed_columns(name, given.clone(), renamed)?;
-        self.named.push(NamedCte {
-            name: name.to_owned(),
-            id,
-            columns: seen.clone(),
-            recursing: true,
-        });
-        let step = self.body(right);
-        self.named.pop();
-        let mut step = step?;
+        let mut step = self.recursive_step(right, id, name, (&given, &own), marks)?;
         check_recursion(&step, id, name)?;
+        marks.check(&own)?;
         let step_columns = step.columns();
         if step_columns.len() != given.len() {
             return Err(Error::new(
@@ -583,19 +586,11 @@ impl Binder<'_> {
         if changed {
             base = self.plan_of_types(base, &types, Coercion::Implicit)?;
             // The recursive term reads the wider columns.
-            let mut seen = renamed_columns(name, base.columns(), renamed)?;
+            let mut seen = base.columns();
             for (column, ty) in seen.iter_mut().zip(&types) {
                 column.ty = ty.clone();
             }
-            self.named.push(NamedCte {
-                name: name.to_owned(),
-                id,
-                columns: seen,
-                recursing: true,
-            });
-            let again = self.body(right);
-            self.named.pop();
-            step = again?;
+            step = self.recursive_step(right, id, name, (&seen, &own), marks)?;
         }
         let step = self.plan_of_types(step, &types, Coercion::Assignment)?;
         let columns = given.into_iter().zip(types);
@@ -611,6 +606,36 @@ impl Binder<'_> {
             },
             columns,
         ))
+    }
+}
+
+impl Binder<'_> {
+    /// The recursive term, which sees the columns under their names.
+    fn recursive_step(
+        &mut self,
+        right: &SetExpr,
+        id: CteId,
+        name: &str,
+        (given, own): (&[Column], &[Column]),
+        marks: &Marks,
+    ) -> Result<Plan> {
+        let mut seen = given.to_vec();
+        for (column, own) in seen.iter_mut().zip(own) {
+            column.name.clone_from(&own.name);
+        }
+        self.named.push(NamedCte {
+            name: name.to_owned(),
+            id,
+            columns: seen,
+            recursing: true,
+            hidden: given.len() - own.len(),
+        });
+        let step = match marks.is_empty() {
+            true => self.body(right),
+            false => self.marked_step(right, name, own, marks),
+        };
+        self.named.pop();
+        step
     }
 }
 

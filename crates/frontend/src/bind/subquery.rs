@@ -101,13 +101,7 @@ impl Binder<'_> {
         right: &Ast,
         all: bool,
     ) -> Result<Expr> {
-        let (symbol, sign) = symbol(op)?;
-        if sign.is_some() {
-            return Err(Error::new(
-                "42883",
-                format!("operator does not exist: {op}"),
-            ));
-        }
+        let symbol = symbol(op)?;
         let mut inner = right;
         while let Ast::Nested(nested) = inner {
             inner = nested;

@@ -2,6 +2,7 @@
 
 use std::any::TypeId;
 
+use sqlparser::ast::Expr;
 use sqlparser::dialect::{Dialect as Grammar, PostgreSqlDialect, Precedence};
 use sqlparser::keywords::Keyword;
 use sqlparser::parser::{Parser, ParserError};
@@ -62,6 +63,23 @@ impl Grammar for Dialect {
 
     fn get_next_precedence(&self, parser: &Parser<'_>) -> Option<Result<u8, ParserError>> {
         POSTGRES.get_next_precedence(parser)
+    }
+
+    /// COLLATE behind any operand.
+    fn parse_infix(
+        &self,
+        parser: &mut Parser<'_>,
+        expr: &Expr,
+        _precedence: u8,
+    ) -> Option<Result<Expr, ParserError>> {
+        if !parser.parse_keyword(Keyword::COLLATE) {
+            return None;
+        }
+        let collation = parser.parse_object_name(false);
+        Some(collation.map(|collation| Expr::Collate {
+            expr: Box::new(expr.clone()),
+            collation,
+        }))
     }
 
     fn prec_value(&self, precedence: Precedence) -> u8 {

@@ -1,22 +1,31 @@
 //! Text to statements.
 //!
-//! The grammar is `sqlparser`'s, of PostgreSQL's dialect with the friendly forms that people
-//! bring from DuckDB (`dialect`). PostgreSQL has a few forms that the grammar lacks; their
-//! tokens are brought into forms that it has (`adapt`), of which the binder knows what they
-//! mean.
+//! | module | does |
+//! |---|---|
+//! | `lexeme` | text to lexemes, as PostgreSQL's scanner reads it |
+//! | `words` | which words may be names, and where |
+//! | `reader` | finds what is no sentence of PostgreSQL's grammar, and writes the rest for `sqlparser` |
+//! | `marks` | names that stand for forms which `sqlparser` lacks |
+//! | `dialect` | the dialect of `sqlparser` |
+//!
+//! The tree is `sqlparser`'s. Errors of syntax are found by `reader`; what only `sqlparser`
+//! refuses is understood, but not offered.
 
-mod adapt;
 mod dialect;
+mod lexeme;
+pub(crate) mod marks;
+mod reader;
+mod words;
 
 use sqlparser::ast::{Query, Statement};
 use sqlparser::parser::{Parser, ParserError};
-use sqlparser::tokenizer::{Token, TokenWithSpan, Tokenizer};
+use sqlparser::tokenizer::{Token, TokenWithSpan};
 
 use crate::error::{Error, Position, Result};
 
-pub use adapt::adapt;
-pub(crate) use adapt::{EXCLUDE, SYMMETRIC};
 pub use dialect::Dialect;
+use lexeme::Lexeme;
+use reader::Reader;
 
 /// Brackets inside brackets, at most.
 const NESTING: usize = 3_000;
@@ -24,12 +33,10 @@ const NESTING: usize = 3_000;
 /// The tokens of a text, brought into forms that the grammar has.
 ///
 /// # Errors
-/// `42601`.
+/// `42601`, with the place.
 pub fn tokens(sql: &str) -> Result<Vec<TokenWithSpan>> {
-    let tokens = Tokenizer::new(&Dialect, sql).tokenize_with_location();
-    let mut tokens = tokens.map_err(|error| syntax_error(&error.into()))?;
-    adapt(&mut tokens)?;
-    Ok(tokens)
+    let lexemes = lexeme::lexemes(sql)?;
+    Reader::new(sql, &lexemes).statements()
 }
 
 /// The statements of a text.
@@ -37,7 +44,8 @@ pub fn tokens(sql: &str) -> Result<Vec<TokenWithSpan>> {
 /// # Errors
 /// `42601`, with the place.
 pub fn statements(sql: &str) -> Result<Vec<Statement>> {
-    let tokens = tokens(sql)?;
+    let lexemes = lexeme::lexemes(sql)?;
+    let tokens = Reader::new(sql, &lexemes).statements()?;
     let mut parser = Parser::new(&Dialect)
         .with_recursion_limit(NESTING)
         .with_tokens_with_locations(tokens);
@@ -47,22 +55,12 @@ pub fn statements(sql: &str) -> Result<Vec<Statement>> {
         if parser.peek_token().token == Token::EOF {
             return Ok(statements);
         }
-        statements.push(
-            parser
-                .parse_statement()
-                .map_err(|error| syntax_error(&error))?,
-        );
+        let statement = parser.parse_statement();
+        let statement = statement.map_err(|error| in_words(sql, &lexemes, &error))?;
+        statements.push(statement);
         let next = parser.peek_token();
         if !matches!(next.token, Token::EOF | Token::SemiColon) {
-            let start = next.span.start;
-            return Err(Error::new(
-                "42601",
-                format!("syntax error at or near \"{}\"", next.token),
-            )
-            .at(Some(Position {
-                line: start.line,
-                column: start.column,
-            })));
+            return Err(at_place(sql, &lexemes, lexeme::position(next.span.start)));
         }
     }
 }
@@ -84,18 +82,54 @@ pub fn query(sql: &str) -> Result<Box<Query>> {
 /// # Errors
 /// `42601`.
 pub fn expression(sql: &str) -> Result<sqlparser::ast::Expr> {
-    let tokens = tokens(sql)?;
+    let lexemes = lexeme::lexemes(sql)?;
+    let tokens = Reader::new(sql, &lexemes).expression()?;
     let mut parser = Parser::new(&Dialect)
         .with_recursion_limit(NESTING)
         .with_tokens_with_locations(tokens);
     let expr = parser.parse_expr().map_err(|error| syntax_error(&error))?;
-    match parser.peek_token().token {
+    let next = parser.peek_token();
+    match next.token {
         Token::EOF => Ok(expr),
-        other => Err(Error::new(
-            "42601",
-            format!("syntax error at or near \"{other}\""),
+        other => Err(lexeme::near(
+            "syntax error",
+            &shown(&other.to_string()),
+            next.span.start,
         )),
     }
+}
+
+/// A parser's error in the words of the text.
+fn in_words(sql: &str, lexemes: &[Lexeme], error: &ParserError) -> Error {
+    let plain = syntax_error(error);
+    match plain.position {
+        _ if plain.sqlstate != "42601" => plain,
+        None if plain.message.ends_with("end of input") => at_place(sql, lexemes, None),
+        None => plain,
+        position => at_place(sql, lexemes, position),
+    }
+}
+
+/// The error of a lexeme at a place that fits nowhere.
+fn at_place(sql: &str, lexemes: &[Lexeme], position: Option<Position>) -> Error {
+    let found = position.and_then(|position| {
+        let key = |lexeme: &Lexeme| (lexeme.span.start.line, lexeme.span.start.column);
+        let at = lexemes.binary_search_by_key(&(position.line, position.column), key);
+        lexemes.get(at.ok()?)
+    });
+    match found.or(lexemes.last()) {
+        Some(lexeme) if lexeme.kind != lexeme::Kind::End => {
+            let text = sql.get(lexeme.start..lexeme.end).unwrap_or("");
+            lexeme::near("syntax error", text, lexeme.span.start)
+        }
+        end => Error::new("42601", "syntax error at end of input")
+            .at(end.and_then(|end| lexeme::position(end.span.start))),
+    }
+}
+
+/// A text of the tree without the names that stand for forms.
+pub(crate) fn shown(text: &str) -> String {
+    text.replace(marks::QUOTE, "")
 }
 
 /// A parser's error in PostgreSQL's words.
