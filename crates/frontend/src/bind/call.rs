@@ -57,9 +57,11 @@ impl Binder<'_> {
             matches!(schema.as_str(), "pg_catalog" | "public" | "main")
         }));
         if !in_catalogue {
-            return Err(
-                Error::new("42883", format!("function {name} does not exist")).at(name_place(name)),
-            );
+            return Err(Error::new(
+                "42883",
+                format!("function {} does not exist", super::dotted(name)),
+            )
+            .at(name_place(name)));
         }
         if let FunctionArguments::Subquery(query) = args {
             return match last.as_str() {
@@ -203,6 +205,9 @@ impl Binder<'_> {
             ));
         }
         let tables = catalogue().tables(name);
+        if let Some(bound) = self.variadic(name, &written.positional)? {
+            return Ok(bound);
+        }
         let arguments = self.positional(written)?;
         if !tables.is_empty() && catalogue().functions(name).is_empty() {
             return self.set_returning(name, tables, arguments);
@@ -949,10 +954,10 @@ impl<'a> Written<'a> {
                     arg: FunctionArgExpr::Expr(expr),
                     operator: FunctionArgOperator::RightArrow | FunctionArgOperator::Assignment,
                 } => self.named.push((fold(name), expr)),
-                other => {
-                    return Err(Error::unsupported(format!(
-                        "the argument {other} is not supported"
-                    )));
+                _ => {
+                    return Err(Error::unsupported(
+                        "this form of an argument is not supported",
+                    ));
                 }
             }
         }
@@ -961,10 +966,10 @@ impl<'a> Written<'a> {
                 FunctionArgumentClause::IgnoreOrRespectNulls(nulls) => self.nulls = Some(*nulls),
                 FunctionArgumentClause::OrderBy(keys) => self.order.extend(keys),
                 FunctionArgumentClause::Separator(value) => self.separator = Some(value),
-                other => {
-                    return Err(Error::unsupported(format!(
-                        "{other} among the arguments of a function is not supported"
-                    )));
+                _ => {
+                    return Err(Error::unsupported(
+                        "this clause among the arguments of a function is not supported",
+                    ));
                 }
             }
         }

@@ -126,9 +126,6 @@ impl Marks {
             listed("cycle", &cycle.columns)?;
             free("cycle mark column", &cycle.mark)?;
             free("cycle path column", &cycle.path)?;
-            if cycle.mark == cycle.path {
-                return Err(same("cycle mark column", "cycle path column"));
-            }
         }
         if let (Some(search), Some(cycle)) = (&self.search, &self.cycle) {
             if search.sequence == cycle.mark {
@@ -265,10 +262,10 @@ impl Binder<'_> {
         if let Some(cycle) = &marks.cycle {
             let row = row_of(&cycle.columns, &given)?;
             let (_, path) = (before()?, before()?);
-            let operator = self.operator("=", &[&row, &row])?;
+            let operator = self.equality(&row.ty)?;
             let found = Expr::new(
                 ExprKind::Any {
-                    operator: operator.function,
+                    operator,
                     value: Box::new(row.clone()),
                     array: Box::new(path.clone()),
                     all: false,
@@ -312,6 +309,12 @@ impl Binder<'_> {
 impl Marks {
     /// Refuses columns that the query does not have, before they are looked for.
     fn check_columns(&self, own: &[Column]) -> Result<()> {
+        if self.cycle.iter().any(|cycle| cycle.mark == cycle.path) {
+            return Err(Error::new(
+                "42601",
+                "cycle mark column name and cycle path column name are the same",
+            ));
+        }
         let search = self.search.iter().map(|search| ("search", &search.columns));
         let cycle = self.cycle.iter().map(|cycle| ("cycle", &cycle.columns));
         for (clause, columns) in search.chain(cycle) {

@@ -8,7 +8,7 @@ use sqlparser::ast::{
     IntervalFields, Subscript, TrimWhereField, TypedString, Value, ValueWithSpan,
 };
 
-use super::operator::symbol;
+use super::operator::{is_comparison, symbol};
 use super::scope::whole_row;
 use super::{Binder, Coercion, at, fold, parts, place, refuse, written_type};
 use crate::error::{Error, Result};
@@ -306,7 +306,7 @@ impl Binder<'_> {
             }
             other => Err(Error::unsupported(format!(
                 "expressions such as {} are not supported",
-                shortened(&other.to_string())
+                crate::syntax::shown(&shortened(&other.to_string()))
             ))),
         }
     }
@@ -479,14 +479,48 @@ impl Binder<'_> {
                     }
                 }
                 let symbol = symbol(op)?;
+                let whole = is_relation(left) || is_relation(right);
+                if let (Ast::Tuple(values), Ast::Subquery(query)) = (left, right) {
+                    self.check_width(values.len(), query)?;
+                }
                 let left = self.bind_operand(left, right)?;
                 let right = match (&left.ty, right) {
                     (Type::Record(_), Ast::Subquery(query)) => self.record_subquery(query)?,
                     _ => self.bind_expr(right)?,
                 };
+                // Rows of relations are values; only ROW (…) is compared field by field.
+                if is_comparison(&symbol)
+                    && whole
+                    && matches!((&left.ty, &right.ty), (Type::Record(_), Type::Record(_)))
+                {
+                    return self.record_comparison(&symbol, left, right);
+                }
                 self.binary(&symbol, left, right)
             }
         }
+    }
+
+    /// Refuses a sub-query beside a row of another width, as far as its list tells.
+    fn check_width(&self, width: usize, query: &sqlparser::ast::Query) -> Result<()> {
+        use sqlparser::ast::{SelectItem, SetExpr};
+        let SetExpr::Select(select) = query.body.as_ref() else {
+            return Ok(());
+        };
+        let plain = select.projection.iter().all(|item| {
+            matches!(
+                item,
+                SelectItem::UnnamedExpr(_) | SelectItem::ExprWithAlias { .. }
+            )
+        });
+        let found = select.projection.len();
+        if !plain || found == width {
+            return Ok(());
+        }
+        let than = if found > width { "many" } else { "few" };
+        Err(Error::new(
+            "42601",
+            format!("subquery has too {than} columns"),
+        ))
     }
 
     /// A left operand, which is a record if a sub-query stands beside a row.
@@ -884,8 +918,10 @@ impl Binder<'_> {
                     value = self.field(value, &fold(ident), place(ident))?;
                     rest = behind;
                 }
-                AccessExpr::Dot(other) => {
-                    return Err(Error::unsupported(format!("the field {other} of a value")));
+                AccessExpr::Dot(_) => {
+                    return Err(Error::unsupported(
+                        "a field of a value that is no name is not supported",
+                    ));
                 }
                 AccessExpr::Subscript(_) => {
                     let is_subscript =
@@ -1023,6 +1059,15 @@ fn symmetric(low: &Ast) -> Option<&Ast> {
     match arguments.as_slice() {
         [inner] => Some(inner),
         _ => None,
+    }
+}
+
+/// Whether an operand may be the rows of a relation, by its form.
+fn is_relation(operand: &Ast) -> bool {
+    match operand {
+        Ast::Nested(inner) => is_relation(inner),
+        Ast::Identifier(_) | Ast::CompoundIdentifier(_) => true,
+        _ => false,
     }
 }
 

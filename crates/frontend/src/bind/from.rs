@@ -109,6 +109,12 @@ impl Binder<'_> {
                 }
                 let (plan, mut names) = self.merged(kind, left, right, &merged)?;
                 if let Some(alias) = alias {
+                    if names.relations.iter().any(|known| known.alias == alias) {
+                        return Err(Error::new(
+                            "42712",
+                            format!("table name \"{alias}\" specified more than once"),
+                        ));
+                    }
                     // The alias has the merged columns and hides nothing.
                     let common = names.columns.iter().take(merged.len());
                     let named = Named {
@@ -321,12 +327,9 @@ impl Binder<'_> {
                 },
                 _ => Err(Error::unsupported("TABLE(…) of anything but a function")),
             },
-            other => {
-                let text = super::expr::shortened(&other.to_string());
-                Err(Error::unsupported(format!(
-                    "{text} in FROM is not supported"
-                )))
-            }
+            TableFactor::Pivot { .. } => Err(Error::unsupported("PIVOT is not supported")),
+            TableFactor::Unpivot { .. } => Err(Error::unsupported("UNPIVOT is not supported")),
+            _ => Err(Error::unsupported("this form of FROM is not supported")),
         }
     }
 
@@ -407,8 +410,12 @@ impl Binder<'_> {
         if path.len() > 1 {
             return Err(Error::new(
                 "42601",
-                format!("improper qualified name (too many dotted names): {name}"),
-            ));
+                format!(
+                    "improper qualified name (too many dotted names): {}",
+                    super::dotted(name)
+                ),
+            )
+            .at(name_place(name)));
         }
         if schema.is_none() {
             if let Some(found) = self.cte_named(&last) {
@@ -638,13 +645,18 @@ impl Binder<'_> {
     fn defined(&self, columns: &[FunctionArg]) -> Result<Vec<(String, Type)>> {
         let mut all = Vec::with_capacity(columns.len());
         for column in columns {
-            let FunctionArg::Named {
-                name,
-                arg: FunctionArgExpr::Expr(Ast::Cast { data_type, .. }),
-                ..
-            } = column
-            else {
-                return Err(Error::internal("a column definition that is none"));
+            let (name, data_type) = match column {
+                FunctionArg::Named {
+                    name,
+                    arg: FunctionArgExpr::Expr(Ast::Cast { data_type, .. }),
+                    ..
+                }
+                | FunctionArg::ExprNamed {
+                    name: Ast::Identifier(name),
+                    arg: FunctionArgExpr::Expr(Ast::Cast { data_type, .. }),
+                    ..
+                } => (name, data_type),
+                _ => return Err(Error::internal("a column definition that is none")),
             };
             add_definition(&mut all, name, written_type(data_type, self.catalog)?)?;
         }
@@ -792,10 +804,13 @@ impl Binder<'_> {
                 FunctionArg::Unnamed(FunctionArgExpr::Expr(expr)) => {
                     arguments.push(self.bind_expr(expr)?);
                 }
-                other => {
-                    return Err(Error::unsupported(format!(
-                        "the argument {other} of a function in FROM"
-                    )));
+                FunctionArg::Named { .. } | FunctionArg::ExprNamed { .. } => {
+                    return Err(Error::unsupported(
+                        "a named argument of a function in FROM is not supported",
+                    ));
+                }
+                FunctionArg::Unnamed(_) => {
+                    return Err(Error::unsupported("* as an argument of a function in FROM"));
                 }
             }
         }

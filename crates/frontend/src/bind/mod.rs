@@ -14,6 +14,7 @@
 //! | `from` | FROM: tables, joins, functions |
 //! | `select` | SELECT, with its groups, windows and sets |
 //! | `query` | set operations, WITH, ORDER BY, LIMIT |
+//! | `variadic` | calls with VARIADIC |
 //! | `cycle` | SEARCH and CYCLE of recursive queries |
 //! | `naming` | names of unnamed columns |
 //!
@@ -34,6 +35,7 @@ mod scope;
 mod select;
 mod subquery;
 mod types;
+mod variadic;
 mod window;
 
 use std::sync::Arc;
@@ -300,6 +302,15 @@ pub(crate) fn parts(name: &ObjectName) -> Result<Vec<String>> {
         ))),
     };
     name.0.iter().map(part).collect()
+}
+
+/// A name as it is written, without quotes.
+pub(crate) fn dotted(name: &ObjectName) -> String {
+    let parts = name.0.iter().map(|part| match part {
+        ObjectNamePart::Identifier(ident) => fold(ident),
+        ObjectNamePart::Function(function) => fold(&function.name),
+    });
+    parts.collect::<Vec<_>>().join(".")
 }
 
 /// The place of a name.

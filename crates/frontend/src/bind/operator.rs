@@ -206,7 +206,12 @@ impl Binder<'_> {
     }
 
     /// A comparison of records that are not both written out.
-    fn record_comparison(&mut self, symbol: &str, left: Expr, right: Expr) -> Result<Expr> {
+    pub(super) fn record_comparison(
+        &mut self,
+        symbol: &str,
+        left: Expr,
+        right: Expr,
+    ) -> Result<Expr> {
         let (left, right) = match (&left.ty, &right.ty) {
             // Fields that are written take the types of the others.
             (Type::Record(_), to @ Type::Record(_)) if matches!(left.kind, ExprKind::Row(_)) => {

@@ -139,12 +139,14 @@ impl Binder<'_> {
                 skipped = Some(offset);
             }
         }
-        let mut limit = count
-            .map(|count| self.row_count(count, "LIMIT"))
-            .transpose()?;
-        let offset = skipped
-            .map(|skipped| self.row_count(skipped, "OFFSET"))
-            .transpose()?;
+        let bound = count.map(|count| self.row_count(count, "LIMIT"));
+        let mut limit = bound
+            .transpose()
+            .map_err(|e| no_variable(e, &plan, "LIMIT"))?;
+        let bound = skipped.map(|skipped| self.row_count(skipped, "OFFSET"));
+        let offset = bound
+            .transpose()
+            .map_err(|e| no_variable(e, &plan, "OFFSET"))?;
         let (mut ties, mut share) = (None, false);
         if let Some(Fetch {
             with_ties,
@@ -249,10 +251,12 @@ impl Binder<'_> {
         } = values;
         let width = rows.first().map_or(0, |row| row.content.len());
         if rows.iter().any(|row| row.content.len() != width) {
-            return Err(Error::new(
-                "42601",
-                "VALUES lists must all be the same length",
-            ));
+            let other = rows.iter().find(|row| row.content.len() != width);
+            let place = other.and_then(|row| row.content.first());
+            return Err(
+                Error::new("42601", "VALUES lists must all be the same length")
+                    .at(place.and_then(|expr| super::at(sqlparser::ast::Spanned::span(expr)))),
+            );
         }
         self.scopes
             .push(Scope::new(Namespace::default(), Clause::Values));
@@ -637,6 +641,32 @@ impl Binder<'_> {
         self.named.pop();
         step
     }
+}
+
+/// The error of a column that a number of rows names: there is one, but it may not be read.
+fn no_variable(error: Error, plan: &Plan, clause: &str) -> Error {
+    let name = error.message.strip_prefix("column \"");
+    let name = name.and_then(|rest| rest.strip_suffix("\" does not exist"));
+    let Some(name) = name.filter(|_| error.sqlstate == "42703") else {
+        return error;
+    };
+    match has_column(plan, name) {
+        true => Error::new(
+            "42P10",
+            format!("argument of {clause} must not contain variables"),
+        )
+        .at(error.position),
+        false => error,
+    }
+}
+
+/// Whether a plan or one below it has a column of a name.
+fn has_column(plan: &Plan, name: &str) -> bool {
+    plan.columns().iter().any(|column| column.name == name)
+        || plan
+            .inputs()
+            .into_iter()
+            .any(|input| has_column(input, name))
 }
 
 struct BoundCte {

@@ -63,8 +63,16 @@ pub(super) fn lexemes(sql: &str) -> Result<Vec<Lexeme>> {
     loop {
         let broken = scanner.blank()?;
         let (start, location) = (scanner.at, scanner.location());
-        let kind = scanner.next(location)?;
-        // A text goes on behind a line break.
+        // A text goes on behind a line break, with the escapes of its beginning.
+        let escaped = broken
+            && scanner.plain_quote(start)
+            && all.last().is_some_and(|last| {
+                matches!(last.kind, Kind::Text(_)) && sql[last.start..].starts_with(['e', 'E'])
+            });
+        let kind = match escaped {
+            true => Kind::Text(scanner.escaped(start, location)?),
+            false => scanner.next(location)?,
+        };
         if broken
             && scanner.plain_quote(start)
             && let Kind::Text(more) = &kind
@@ -211,7 +219,16 @@ impl Scanner<'_> {
                 let digits = self
                     .quoted('\'')
                     .ok_or_else(|| self.open("unterminated bit string literal", start, location))?;
-                Ok(Kind::Bits(c.to_ascii_lowercase(), digits))
+                let kind = c.to_ascii_lowercase();
+                let (base, name) = match kind {
+                    'x' => (16, "hexadecimal"),
+                    _ => (2, "binary"),
+                };
+                if let Some(wrong) = digits.chars().find(|c| !c.is_digit(base)) {
+                    let message = format!("\"{wrong}\" is not a valid {name} digit");
+                    return Err(Error::new("22P02", message).at(position(location)));
+                }
+                Ok(Kind::Bits(kind, digits))
             }
             'u' | 'U' if self.rest()[1..].starts_with("&'") => {
                 self.skip(2);

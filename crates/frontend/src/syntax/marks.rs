@@ -5,6 +5,9 @@ use sqlparser::ast::{Expr, FunctionArg, FunctionArgExpr, FunctionArguments, Iden
 /// The only item of an empty SELECT list.
 pub(crate) const NOTHING: &str = "nothing ";
 
+/// The alias of a query that the grammar does not have as a sub-query.
+pub(crate) const QUERY: &str = "query ";
+
 /// The quote of such a name.
 pub(super) const QUOTE: char = '`';
 

@@ -4,7 +4,7 @@ use sqlparser::tokenizer::Token;
 
 use super::super::lexeme::Kind;
 use super::super::lexeme::position;
-use super::super::marks::{ALL, ANY, PREFIX, SYMMETRIC, WHOLE_ROW};
+use super::super::marks::{ALL, ANY, PREFIX, QUERY, SYMMETRIC, WHOLE_ROW};
 use super::super::words::{Class, class, is_bare_label};
 use super::Reader;
 use crate::error::{Error, Result};
@@ -106,12 +106,12 @@ impl Reader<'_> {
 
     /// An operator, or one in `OPERATOR (schema.op)`.
     pub(super) fn operator_name(&mut self) -> Result<String> {
+        let place = position(self.span().start);
         let bracketed = self.is("operator");
         if bracketed {
             self.keep();
             self.keep_mark("(")?;
             while self.is_name(0) {
-                let place = position(self.span().start);
                 if let Kind::Word(schema) | Kind::Quoted(schema) = self.kind()
                     && !matches!(schema.as_str(), "pg_catalog" | "public" | "main")
                 {
@@ -281,7 +281,10 @@ impl Reader<'_> {
             Some("distinct") => {
                 self.keep();
                 self.keep_word("from")?;
+                // The grammar would take all that is behind it.
+                self.put(Token::LParen);
                 self.expr_of(IS + 1, plain)?;
+                self.put(Token::RParen);
                 Ok(true)
             }
             Some("null" | "true" | "false" | "unknown" | "normalized") => {
@@ -476,7 +479,7 @@ impl Reader<'_> {
         self.query()?;
         self.put(Token::RParen);
         self.put_word("AS");
-        self.put_mark("query ".to_owned());
+        self.put_mark(QUERY.to_owned());
         self.keep_mark(")")
     }
 
