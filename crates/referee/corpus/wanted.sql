@@ -45,3 +45,5 @@ SELECT CASE WHEN true THEN generate_series(1, 2) END;
 SELECT coalesce(generate_series(1, 2), 0);
 -- wanted: of the standard
 SELECT lag(x) IGNORE NULLS OVER (ORDER BY k) FROM w;
+-- wanted: INTERVAL has one type, whatever its fields
+SELECT interval '1' year, interval '1-2' year to month, interval '3 4:05' day to minute, interval '1.234567' second(3);

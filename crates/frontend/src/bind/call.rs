@@ -90,7 +90,7 @@ impl Binder<'_> {
             self.aggregate(&last, &written, filter.as_deref(), within_group)
         } else if !catalogue().windows(&last).is_empty() {
             Err(Error::new(
-                "42P20",
+                "42809",
                 format!("window function {last} requires an OVER clause"),
             ))
         } else {

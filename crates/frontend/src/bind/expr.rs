@@ -495,8 +495,25 @@ impl Binder<'_> {
                 {
                     return self.record_comparison(&symbol, left, right);
                 }
+                if symbol == "//" {
+                    return self.whole_quotient(left, right);
+                }
                 self.binary(&symbol, left, right)
             }
+        }
+    }
+
+    /// DuckDB's `a // b`: of integers their quotient, of other numbers its floor.
+    fn whole_quotient(&mut self, left: Expr, right: Expr) -> Result<Expr> {
+        let is_number =
+            |expr: &Expr| matches!(expr.ty.category(), Category::Number | Category::Unknown);
+        if !is_number(&left) || !is_number(&right) {
+            return self.binary("//", left, right);
+        }
+        let quotient = self.binary("/", left, right)?;
+        match quotient.ty {
+            Type::Int2 | Type::Int4 | Type::Int8 => Ok(quotient),
+            _ => self.function("floor", vec![quotient]),
         }
     }
 

@@ -206,6 +206,7 @@ impl Binder<'_> {
         if let Some(position) = super::select::position(expr) {
             return by_position(position, items, "GROUP BY");
         }
+        super::select::no_constant(expr, "GROUP BY")?;
         if let Ast::Identifier(ident) = expr {
             let name = fold(ident);
             let scope = self.scope()?;

@@ -448,16 +448,7 @@ impl Binder<'_> {
         if let Some(position) = position(expr) {
             return by_position(position, items, clause);
         }
-        if let Ast::Value(ValueWithSpan {
-            value: Value::SingleQuotedString(_),
-            ..
-        }) = expr
-        {
-            return Err(Error::new(
-                "42601",
-                format!("non-integer constant in {clause}"),
-            ));
-        }
+        no_constant(expr, clause)?;
         if let Ast::Identifier(ident) = expr {
             let name = fold(ident);
             let mut named = items.iter().filter(|item| item.name == name);
@@ -782,6 +773,21 @@ fn like(name: &str, pattern: &str) -> bool {
         }
     }
     pattern[p..].iter().all(|c| *c == '%')
+}
+
+/// Refuses a constant that is no position in ORDER BY or GROUP BY.
+pub(super) fn no_constant(expr: &Ast, clause: &str) -> Result<()> {
+    let Ast::Value(ValueWithSpan { value, span }) = expr else {
+        return Ok(());
+    };
+    match value {
+        Value::Placeholder(_) => Ok(()),
+        _ => Err(Error::new(
+            "42601",
+            format!("non-integer constant in {clause}"),
+        )
+        .at(super::at(*span))),
+    }
 }
 
 /// A position that is written in ORDER BY or GROUP BY.

@@ -6,6 +6,7 @@ use sqlparser::ast::Expr;
 use sqlparser::dialect::{Dialect as Grammar, PostgreSqlDialect, Precedence};
 use sqlparser::keywords::Keyword;
 use sqlparser::parser::{Parser, ParserError};
+use sqlparser::tokenizer::Token;
 
 /// The dialect.
 #[derive(Debug)]
@@ -62,6 +63,10 @@ impl Grammar for Dialect {
     }
 
     fn get_next_precedence(&self, parser: &Parser<'_>) -> Option<Result<u8, ParserError>> {
+        // DuckDB's integer division binds as a division does.
+        if matches!(&parser.peek_token_ref().token, Token::CustomBinaryOperator(op) if op == "//") {
+            return Some(Ok(POSTGRES.prec_value(Precedence::MulDivModOp)));
+        }
         POSTGRES.get_next_precedence(parser)
     }
 

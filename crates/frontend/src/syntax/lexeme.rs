@@ -2,8 +2,8 @@
 //!
 //! Texts with a line break between them are one, an operator is the longest row of its
 //! characters (a sign at its end is its own but where another character allows it), and the
-//! forms of texts (`E''`, `U&''`, `$$`) are read to what they mean. Integers of other bases and
-//! digits with `_` between them are read too; PostgreSQL has them since 16.
+//! forms of texts (`E''`, `U&''`, `$$`) are read to what they mean. Integers of other bases are
+//! read too; PostgreSQL has them since 16.
 
 use sqlparser::tokenizer::{Location, Span};
 
@@ -500,9 +500,7 @@ impl Scanner<'_> {
             && self.rest()[2..].starts_with(|c: char| c.is_digit(base))
         {
             self.skip(2);
-            let digits = self
-                .while_is(|c| c.is_digit(base) || c == '_')
-                .replace('_', "");
+            let digits = self.while_is(|c| c.is_digit(base));
             self.no_junk(start, location)?;
             let value = u128::from_str_radix(&digits, base).map_err(|_| {
                 let text = &self.sql[start..self.at];
@@ -524,23 +522,13 @@ impl Scanner<'_> {
                 self.digits();
             }
         }
-        let text = self.sql[start..self.at].replace('_', "");
+        let text = self.sql[start..self.at].to_owned();
         self.no_junk(start, location)?;
         Ok(Kind::Number(text))
     }
 
-    /// Digits, with `_` between them.
     fn digits(&mut self) {
-        loop {
-            self.while_is(|c| c.is_ascii_digit());
-            let parted = self.peek() == Some('_')
-                && self.second().is_some_and(|c| c.is_ascii_digit())
-                && self.sql[..self.at].ends_with(|c: char| c.is_ascii_digit());
-            if !parted {
-                return;
-            }
-            self.take();
-        }
+        self.while_is(|c| c.is_ascii_digit());
     }
 
     /// Refuses letters right behind a number.
@@ -797,7 +785,6 @@ mod tests {
         for (text, expected) in [
             ("0x1F", "31"),
             ("0b101", "5"),
-            ("1_000", "1000"),
             ("1.", "1."),
             (".5e-3", ".5e-3"),
         ] {

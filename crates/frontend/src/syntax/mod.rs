@@ -203,20 +203,111 @@ mod tests {
             "SELECT 0x1F + 0b101 + 0o17",
             "FROM t SELECT a",
             "FROM t",
+            "FROM t WHERE a = 1 LIMIT 10%",
             "SELECT * EXCLUDE (a) FROM t GROUP BY ALL ORDER BY ALL",
             "SELECT count(*) FILTER (WHERE x) FROM t QUALIFY row_number() OVER () = 1",
+            "SELECT a FROM t GROUP BY DISTINCT ROLLUP (a, (b, c)), GROUPING SETS ((), CUBE (a))",
+            "SELECT j.id FROM t LEFT JOIN u USING (id) AS j",
+            "SELECT (t.*)::text, row(t.*, 1), count(t.*) FROM t",
+            "SELECT * FROM ROWS FROM (f(1), g(2) AS (a int, b text)) WITH ORDINALITY AS r (a, b)",
+            "SELECT * FROM f(1) AS (a int, b text)",
+            "SELECT b FROM t ORDER BY b USING > NULLS FIRST, a USING <",
+            "WITH RECURSIVE t (a) AS (SELECT 1) SEARCH DEPTH FIRST BY a SET o CYCLE a SET m TO 'x' \
+             DEFAULT 'y' USING p SELECT * FROM t",
+            "SELECT x LIKE ANY (ARRAY['a']), x NOT ILIKE ALL (y), 1 = ANY (VALUES (1)) FROM t",
+            "SELECT substring(a SIMILAR b ESCAPE c), overlay(a PLACING b FROM 1 FOR 2) FROM t",
+            "SELECT position(a IN b), extract(year FROM d), normalize(x, NFD), x IS NOT NFC NORMALIZED FROM t",
+            "SELECT interval '1.5' second(3), interval(3) '1', timestamp(3) with time zone '2020-01-01'",
+            "SELECT 1 AS year, 2 AS select, s.end FROM s year",
+            "SELECT FROM t UNION SELECT",
+            "SELECT a FROM t *, ONLY (u), LATERAL f(x) FOR UPDATE OF t SKIP LOCKED LIMIT 1",
+            "SELECT @ - 5, |/ 25, 1 OPERATOR(pg_catalog.+) 2, a COLLATE \"C\" < b FROM t",
+            "SELECT 1 and, 2 is, 3 collate",
+            "SELECT x: 1, a, FROM t",
+            "SELECT 'a'\n'b'",
+            "SELECT * FROM a JOIN b JOIN c ON b.x = c.x ON a.x = b.x",
+            "SELECT * FROM a ASOF JOIN b ON a.t >= b.t",
+            "SELECT year, value, \"select\" FROM day AS month (hour)",
         ] {
             assert!(query(text).is_ok(), "{text}: {:?}", query(text));
         }
-        assert!(query("SELECT 12abc").is_err());
     }
 
     #[test]
-    fn errors_have_places() {
+    fn errors_name_the_place() {
+        let near = |word: &str| format!("syntax error at or near \"{word}\"");
+        let end = "syntax error at end of input".to_owned();
+        for (text, message, column) in [
+            ("SELECT FROM WHERE", near("WHERE"), 13),
+            ("SELECT 1 year", near("year"), 10),
+            ("SELECT 1 +", end.clone(), 11),
+            ("SELECT (1, 2", end.clone(), 13),
+            ("SELECT 1)", near(")"), 9),
+            ("SELECT 'a' 'b'", near("'b'"), 12),
+            ("SELECT 1 < 2 < 3", near("<"), 14),
+            ("SELECT a FROM t WHERE a IN 1", near("1"), 28),
+            ("SELECT * FROM t JOIN u", end.clone(), 23),
+            ("SELECT * FROM t CROSS JOIN u ON true", near("ON"), 30),
+            ("SELECT * FROM (t)", near(")"), 17),
+            ("SELECT select FROM t", near("select"), 8),
+            ("SELECT a AS FROM t", near("t"), 18),
+            ("SELECT 5 !", end.clone(), 11),
+            ("SELECT a FROM t ORDER BY a NULLS", near("NULLS"), 28),
+            ("SELECT interval '1' month to day", near("to"), 27),
+            ("SELEC 1", near("SELEC"), 1),
+            ("SELECT CAST(1 AS)", near(")"), 17),
+            (
+                "SELECT 12abc",
+                "trailing junk after numeric literal at or near \"12abc\"".to_owned(),
+                8,
+            ),
+        ] {
+            let error = match statements(text) {
+                Ok(_) => panic!("{text} is taken"),
+                Err(error) => error,
+            };
+            assert_eq!(error.sqlstate, "42601", "{text}");
+            assert_eq!(error.message, message, "{text}");
+            assert_eq!(error.position.map(|p| p.column), Some(column), "{text}");
+        }
+    }
+
+    #[test]
+    fn errors_have_lines() {
         let error = statements("SELECT 1;\nSELECT (1 2)").unwrap_err();
         assert_eq!(
-            (error.sqlstate, error.position.map(|p| p.line)),
-            ("42601", Some(2))
+            (error.sqlstate, error.position.map(|p| (p.line, p.column))),
+            ("42601", Some((2, 11)))
         );
+    }
+
+    #[test]
+    fn no_text_is_too_deep_or_too_long() {
+        // Deep statements are read by recursion.
+        let reading = std::thread::Builder::new().stack_size(1 << 29);
+        reading.spawn(deep_texts).unwrap().join().unwrap();
+    }
+
+    fn deep_texts() {
+        for text in [
+            "(".repeat(100_000),
+            format!("SELECT {}", "(".repeat(50_000)),
+            format!("SELECT {}1", "NOT ".repeat(50_000)),
+            format!("SELECT {}1", "- ".repeat(50_000)),
+            format!("SELECT {}", "[".repeat(50_000)),
+            format!("SELECT a FROM {}", "(".repeat(50_000)),
+            format!(
+                "SELECT a FROM t GROUP BY {}",
+                "GROUPING SETS (".repeat(20_000)
+            ),
+            format!("SELECT {}", "CASE WHEN ".repeat(20_000)),
+            "/*".repeat(100_000),
+            "$a$".repeat(3),
+            "U&'\\".to_owned(),
+            "E'\\".to_owned(),
+            "\u{a0}é🙂'🙂\"".to_owned(),
+        ] {
+            assert!(statements(&text).is_err());
+        }
     }
 }

@@ -165,7 +165,7 @@ impl Reader<'_> {
             Kind::Operator(operator) => Some(match operator.as_str() {
                 "=" | "<" | ">" | "<=" | ">=" | "<>" => COMPARE,
                 "+" | "-" => ADD,
-                "*" | "/" | "%" => MULTIPLY,
+                "*" | "/" | "%" | "//" => MULTIPLY,
                 "^" => POWER,
                 _ => OTHER,
             }),
@@ -241,7 +241,7 @@ impl Reader<'_> {
                 self.skip();
                 Ok(false)
             }
-            "is" => self.test(plain),
+            "is" => self.test(start, plain),
             "at" => {
                 self.keep();
                 self.keep();
@@ -269,12 +269,12 @@ impl Reader<'_> {
                 self.operand()?;
                 Ok(true)
             }
-            _ => self.pattern(start),
+            _ => self.pattern(),
         }
     }
 
     /// IS and what is tested.
-    fn test(&mut self, plain: bool) -> Result<bool> {
+    fn test(&mut self, start: usize, plain: bool) -> Result<bool> {
         self.keep();
         self.takes("not");
         match self.word(0) {
@@ -282,8 +282,10 @@ impl Reader<'_> {
                 self.keep();
                 self.keep_word("from")?;
                 // The grammar would take all that is behind it.
+                self.insert(start, vec![Token::LParen]);
                 self.put(Token::LParen);
                 self.expr_of(IS + 1, plain)?;
+                self.put(Token::RParen);
                 self.put(Token::RParen);
                 Ok(true)
             }
@@ -302,7 +304,7 @@ impl Reader<'_> {
     }
 
     /// IN, LIKE, SIMILAR TO and BETWEEN, with NOT before them.
-    fn pattern(&mut self, _start: usize) -> Result<bool> {
+    fn pattern(&mut self) -> Result<bool> {
         let negated = self.is("not");
         let place = self.out.len();
         self.takes("not");
@@ -571,6 +573,10 @@ impl Reader<'_> {
                 }
             }
             "row" if self.mark(1) == Some("(") => self.row(),
+            "columns" if self.mark(1) == Some("(") => Err(Error::unsupported(
+                "COLUMNS (…) is not supported: the columns are listed, or * EXCLUDE (…) is used",
+            )
+            .at(position(self.span().start))),
             "default" => {
                 // It is refused where it is bound.
                 let error = Error::new("42601", "DEFAULT is not allowed in this context");

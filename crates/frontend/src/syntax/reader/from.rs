@@ -15,11 +15,18 @@ impl Reader<'_> {
 
     /// A relation with those that are joined to it.
     fn joined(&mut self) -> Result<()> {
+        self.joins().map(|_| ())
+    }
+
+    /// The same; whether it is a join.
+    fn joins(&mut self) -> Result<bool> {
         self.enter()?;
-        self.primary()?;
-        while self.join()? {}
+        let mut is_join = self.primary()?;
+        while self.join()? {
+            is_join = true;
+        }
         self.leave();
-        Ok(())
+        Ok(is_join)
     }
 
     /// Whether a join follows, and how many words it has before JOIN.
@@ -172,8 +179,9 @@ impl Reader<'_> {
         Ok(())
     }
 
-    /// A relation, a function, a sub-query or joins in brackets.
-    fn primary(&mut self) -> Result<()> {
+    /// A relation, a function, a sub-query or joins in brackets; whether it is joins without a
+    /// name.
+    fn primary(&mut self) -> Result<bool> {
         let lateral = self.is("lateral");
         if lateral {
             self.keep();
@@ -184,24 +192,24 @@ impl Reader<'_> {
                 self.query()?;
                 self.keep_mark(")")?;
                 self.alias()?;
-                return self.sample();
+                self.sample()?;
+                return Ok(false);
             }
             if lateral {
                 self.skip();
                 return Err(self.fail());
             }
             self.keep();
-            self.joined()?;
-            if !self.is_mark(")") {
+            // There is no relation alone in brackets.
+            if !self.joins()? || !self.is_mark(")") {
                 return Err(self.fail());
             }
-            // PostgreSQL has no relation alone in brackets.
             self.keep();
-            self.alias()?;
-            return Ok(());
+            return Ok(!self.alias()?);
         }
         if self.are(&["rows", "from"]) && self.mark(2) == Some("(") {
-            return self.rows_from();
+            self.rows_from()?;
+            return Ok(false);
         }
         let mut only = false;
         if self.is("only") {
@@ -212,17 +220,20 @@ impl Reader<'_> {
                 self.relation_name()?;
                 self.skip_mark(")")?;
                 self.alias()?;
-                return self.sample();
+                self.sample()?;
+                return Ok(false);
             }
         }
         if matches!(self.kind(), Kind::Text(_)) && !only && !lateral {
             // A file by its name.
             self.keep();
             self.alias()?;
-            return self.sample();
+            self.sample()?;
+            return Ok(false);
         }
         if !only && self.begins_call() {
-            return self.function();
+            self.function()?;
+            return Ok(false);
         }
         self.relation_name()?;
         if !only && self.operator(0) == Some("*") {
@@ -232,7 +243,8 @@ impl Reader<'_> {
             return Err(self.fail());
         }
         self.alias()?;
-        self.sample()
+        self.sample()?;
+        Ok(false)
     }
 
     fn begins_call(&self) -> bool {
@@ -554,6 +566,12 @@ impl Reader<'_> {
             self.keep_mark("(")?;
             match (self.kind(), self.mark(1)) {
                 (Kind::Number(_), Some(")")) => self.keep(),
+                (Kind::Word(word), Some(")")) if word == "null" => {
+                    return Err(Error::new(
+                        "2202G",
+                        "TABLESAMPLE REPEATABLE parameter cannot be null",
+                    ));
+                }
                 _ => {
                     self.expr()?;
                     return Err(Error::unsupported(

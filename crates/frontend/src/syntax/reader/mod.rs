@@ -138,6 +138,15 @@ impl<'a> Reader<'a> {
     /// Copies a statement that is no query; queries and conditions in it are read.
     fn other_statement(&mut self) -> Result<()> {
         let mut attempts = ATTEMPTS;
+        // Statements of DuckDB.
+        if let Some(word @ ("pivot" | "unpivot" | "summarize")) = self.word(0)
+            && self.is_name(1)
+        {
+            return Err(
+                Error::unsupported(format!("{} is not supported", word.to_uppercase()))
+                    .at(position(self.span().start)),
+            );
+        }
         self.defaults = self.is("insert") || self.is("merge");
         let first = self.at;
         let known = matches!(
@@ -172,10 +181,13 @@ impl<'a> Reader<'a> {
                 Some("values") => self.mark(1) == Some("("),
                 Some("with") => before == "as",
                 Some("table") => before == "as",
+                None => before == "as" && self.is_mark("(") && self.holds_query(self.at),
                 _ => false,
             };
-            let is_expr =
-                matches!(before, "where" | "check") || before == "set" && self.mark(0) == Some("(");
+            let is_expr = matches!(before, "where" | "check")
+                || before == "default" && self.mark(1) == Some("(")
+                || before == "as" && self.is_mark("(") && !self.holds_query(self.at)
+                || before == "set" && self.mark(0) == Some("(");
             let operand = self.at > first
                 && matches!(&self.lexemes[self.at - 1].kind, Kind::Operator(op) if op == "=")
                 && matches!(self.lexemes[first].kind, Kind::Word(ref word) if word == "update" || word == "insert");
@@ -461,8 +473,7 @@ impl<'a> Reader<'a> {
     fn begins_query(&mut self) -> bool {
         match self.word(0) {
             Some("select" | "with" | "table") => true,
-            Some("values") => self.mark(1) == Some("("),
-            Some("from") => true,
+            Some("values" | "from") => true,
             Some(_) => false,
             None => self.is_mark("(") && self.holds_query(self.at),
         }

@@ -265,11 +265,13 @@ impl Reader<'_> {
     }
 
     fn from_first(&mut self) -> Result<()> {
+        let place = self.out.len();
         self.keep();
         self.from_list()?;
         if self.is("select") {
             return self.select_from(true);
         }
+        self.insert(place, vec![Token::make_keyword("SELECT"), Token::Mul]);
         self.clauses()
     }
 
@@ -705,16 +707,23 @@ impl Reader<'_> {
                     if limited_first && !locks.is_empty() {
                         return Err(self.fail());
                     }
+                    // DuckDB's `LIMIT 10%`.
+                    if matches!(self.lexeme(1).kind, Kind::Number(_) | Kind::Parameter(_))
+                        && (self.operator(2) == Some("%") && self.ends_item(3)
+                            || self.word(2) == Some("percent"))
+                    {
+                        self.put_words(&["FETCH", "FIRST"]);
+                        self.skip();
+                        self.keep();
+                        self.put_words(&["PERCENT", "ROWS", "ONLY"]);
+                        self.skip();
+                        limit = Some(self.out.split_off(place));
+                        continue;
+                    }
                     self.keep();
                     match self.is("all") {
                         true => self.keep(),
                         false => self.expr()?,
-                    }
-                    if self.operator(0) == Some("%") || self.is("percent") {
-                        return Err(Error::unsupported(
-                            "LIMIT of a share of the rows is not supported",
-                        )
-                        .at(super::position(self.span().start)));
                     }
                     if self.is_mark(",") {
                         self.keep();
