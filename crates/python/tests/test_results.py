@@ -12,7 +12,7 @@ import polars
 import pyarrow as pa
 import pytest
 
-MANY = "SELECT value AS k, value % 7 AS m, 'row ' || value AS t FROM generate_series(1, 50000)"
+MANY = "SELECT value AS k, value % 7 AS m, 'row ' || value AS t FROM generate_series(1, 50000) AS g(value)"
 
 
 def test_fetching(stones):
@@ -92,9 +92,9 @@ def test_capsules(con):
 
 def test_a_failing_stream_says_why(con):
     with pytest.raises(Exception, match="division by zero"):
-        pa.table(con.execute("SELECT 1 / (value - 30000) FROM generate_series(1, 50000)"))
+        pa.table(con.execute("SELECT 1 / (value - 30000) FROM generate_series(1, 50000) AS g(value)"))
     with pytest.raises(freestone.DataError, match="division by zero"):
-        con.execute("SELECT 1 / (value - 30000) FROM generate_series(1, 50000)").fetch_arrow()
+        con.execute("SELECT 1 / (value - 30000) FROM generate_series(1, 50000) AS g(value)").fetch_arrow()
 
 
 def test_record_batches(con):
@@ -207,7 +207,7 @@ def test_ten_million_rows_in_bounded_memory():
 
         con = freestone.connect()
         con.execute("CREATE TABLE t AS SELECT value AS k, value * 31 % 1000003 AS v,"
-                    " 'name ' || value % 1000 AS s FROM generate_series(1, 10000000)")
+                    " 'name ' || value % 1000 AS s FROM generate_series(1, 10000000) AS g(value)")
         con.execute("SELECT count(*), sum(v) FROM t").fetchall()
         sum(batch.num_rows for batch in con.execute("SELECT * FROM t WHERE k < 500000").batches())
         before, most, rows = resident(), 0, 0

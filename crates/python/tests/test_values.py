@@ -99,7 +99,7 @@ def test_lists(con):
     assert con.execute("SELECT ?", [["a", "b"]]).fetchone() == (["a", "b"],)
     days = [dt.date(2024, 1, 1), dt.date(2024, 1, 2)]
     assert con.execute("SELECT ?", [days]).fetchone() == (days,)
-    con.execute("CREATE TABLE t AS SELECT value AS k FROM generate_series(1, 10)")
+    con.execute("CREATE TABLE t AS SELECT value AS k FROM generate_series(1, 10) AS g(value)")
     found = con.execute("SELECT k FROM t WHERE k = ANY(?) ORDER BY k", [[3, 7, 70]]).fetchall()
     assert found == [(3,), (7,)]
     assert con.execute("SELECT [[1], [2, 3]]").fetchone() == ([[1], [2, 3]],)

@@ -2,15 +2,14 @@
 //!
 //! The parser takes the options of a sequence in one order only, and knows no
 //! OVERRIDING. The tokens are put in order, or taken out and noted, before it runs; those
-//! of VACUUM, ANALYZE and COPY in `maintenance`, TABLE as a query in `table`, AUTOINCREMENT
-//! in `increment`, FETCH with brackets in `fetch`, comments on constraints in `comment`.
+//! of VACUUM, ANALYZE and COPY in `maintenance`, AUTOINCREMENT in `increment`, comments on
+//! constraints in `comment`. Forms of queries are brought into the grammar by the language front.
 
 mod comment;
 mod edits;
-mod fetch;
 mod increment;
 mod maintenance;
-mod table;
+mod named_query;
 mod view;
 
 use datafusion::sql::sqlparser::ast::{Expr, Ident, Insert, Statement as Ast};
@@ -27,23 +26,13 @@ pub(crate) type Overridings = Vec<(Location, &'static str)>;
 
 /// Changes the tokens of a text to what the parser understands.
 pub(crate) fn adapt(tokens: &mut Vec<TokenWithSpan>) -> Overridings {
-    tokens.iter_mut().for_each(unquote_dollars);
     order_sequence_options(tokens);
     maintenance::adapt(tokens);
-    table::adapt(tokens);
     increment::adapt(tokens);
-    fetch::adapt(tokens);
     comment::adapt(tokens);
     view::adapt(tokens);
+    named_query::adapt(tokens);
     take_overriding(tokens)
-}
-
-/// `$tag$text$tag$` is a text wherever `'text'` is one.
-fn unquote_dollars(token: &mut TokenWithSpan) {
-    if let Token::DollarQuotedString(quoted) = &mut token.token {
-        let text = std::mem::take(&mut quoted.value);
-        token.token = Token::SingleQuotedString(text);
-    }
 }
 
 /// Tells the statement between two places of an OVERRIDING that was taken out there.

@@ -3,10 +3,10 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use datafusion::sql::sqlparser::ast::{DiscardObject, Statement as Ast};
-use datafusion::sql::sqlparser::dialect::PostgreSqlDialect;
+use datafusion::sql::sqlparser::ast::{DiscardObject, Query, SetExpr, Statement as Ast};
 use datafusion::sql::sqlparser::parser::Parser;
-use datafusion::sql::sqlparser::tokenizer::{Location, Token, TokenWithSpan, Tokenizer};
+use datafusion::sql::sqlparser::tokenizer::{Location, Token};
+use freestone_frontend::syntax;
 
 use parking_lot::Mutex;
 
@@ -72,7 +72,7 @@ impl Statement {
 
     /// What clients are told that its rows are of, as in `SELECT 5`.
     pub(crate) fn verb(&self) -> &'static str {
-        match self.ast.as_ref() {
+        match self.main() {
             Ast::Insert(_) => "INSERT",
             Ast::Update(_) => "UPDATE",
             Ast::Delete(_) => "DELETE",
@@ -89,6 +89,14 @@ impl Statement {
         }
     }
 
+    /// The statement itself, or the one that stands behind its WITH.
+    fn main(&self) -> &Ast {
+        match self.ast.as_ref() {
+            Ast::Query(query) => changing(query).unwrap_or(&self.ast),
+            other => other,
+        }
+    }
+
     /// Whether it is a query (SELECT, VALUES, EXPLAIN, SHOW, DESCRIBE, TABLE), or
     /// changes rows and returns them.
     pub fn returns_rows(&self) -> bool {
@@ -98,7 +106,7 @@ impl Statement {
         if let Ast::Fetch { into, .. } = self.ast.as_ref() {
             return cursor::gives_rows(into.as_ref());
         }
-        let returning = match self.ast.as_ref() {
+        let returning = match self.main() {
             Ast::Insert(insert) => insert.returning.is_some(),
             Ast::Update(update) => update.returning.is_some(),
             Ast::Delete(delete) => delete.returning.is_some(),
@@ -108,7 +116,7 @@ impl Statement {
             return true;
         }
         matches!(
-            self.ast.as_ref(),
+            self.main(),
             Ast::Query(_)
                 | Ast::Explain { .. }
                 | Ast::ExplainTable { .. }
@@ -128,15 +136,44 @@ impl std::fmt::Display for Statement {
     }
 }
 
+/// The statement that a query's body is, if it is no query.
+pub(crate) fn changing(query: &Query) -> Option<&Ast> {
+    match query.body.as_ref() {
+        SetExpr::Insert(ast)
+        | SetExpr::Update(ast)
+        | SetExpr::Delete(ast)
+        | SetExpr::Merge(ast) => Some(ast),
+        _ => None,
+    }
+}
+
+/// The query, if it is or has a statement in WITH that changes rows.
+pub(crate) fn changing_query(ast: &Ast) -> Option<&Query> {
+    let Ast::Query(query) = ast else {
+        return None;
+    };
+    let with = query.with.iter().flat_map(|with| &with.cte_tables);
+    let mut all = with.map(|cte| cte.query.as_ref()).chain([query.as_ref()]);
+    all.any(|query| changing(query).is_some())
+        .then_some(query.as_ref())
+}
+
+/// The statements that a query carries out, for who asks what they may do; the last is the
+/// main one if it is no query.
+pub(crate) fn parts(query: &Query) -> impl Iterator<Item = &Ast> {
+    let with = query.with.iter().flat_map(|with| &with.cte_tables);
+    let all = with.map(|cte| cte.query.as_ref()).chain([query]);
+    all.filter_map(changing)
+}
+
 /// Splits a text at its semicolons and parses each statement.
 ///
 /// # Errors
 /// `42601` with the position in `sql`; nothing is returned then.
 pub(crate) fn parse(sql: &str) -> Result<Vec<Statement>> {
-    let dialect = PostgreSqlDialect {};
-    let mut tokens = tokens(&dialect, sql)?;
+    let mut tokens = syntax::tokens(sql)?;
     let overridings = dialect::adapt(&mut tokens);
-    let mut parser = Parser::new(&dialect)
+    let mut parser = Parser::new(&syntax::Dialect)
         .with_recursion_limit(NESTING)
         .with_tokens_with_locations(tokens);
     let mut places = Places::of(sql);
@@ -213,25 +250,6 @@ impl KnownTexts {
         }
         Ok(statements)
     }
-}
-
-/// The tokens of a text, `?` numbered as parameters.
-fn tokens(dialect: &PostgreSqlDialect, sql: &str) -> Result<Vec<TokenWithSpan>> {
-    let mut tokens = Tokenizer::new(dialect, sql)
-        .tokenize_with_location()
-        .map_err(|error| syntax_error(&error.into()))?;
-    let mut number = 0;
-    for token in &mut tokens {
-        match token.token {
-            Token::SemiColon => number = 0,
-            Token::Question => {
-                number += 1;
-                token.token = Token::Placeholder(format!("${number}"));
-            }
-            _ => {}
-        }
-    }
-    Ok(tokens)
 }
 
 /// Parses the one query inside a view.

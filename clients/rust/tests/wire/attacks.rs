@@ -125,7 +125,7 @@ async fn a_wrong_secret_cancels_nothing() {
     let served = Served::new().await;
     let client = served.client().await;
     let long = tokio::spawn(async move {
-        let sql = "SELECT count(*) FROM generate_series(1, 30000000) a WHERE a.value % 7 = 3";
+        let sql = "SELECT count(*) FROM generate_series(1, 30000000) a(value) WHERE a.value % 7 = 3";
         client.query(sql, &[]).await
     });
     for number in 0..20_u32 {
@@ -145,7 +145,7 @@ async fn a_client_that_stops_reading_is_given_up() {
     let sql = b"SET statement_timeout = 300\0";
     socket.write_all(&framed(Some(b'Q'), sql)).await.unwrap();
     answer(&mut socket).await;
-    let sql = b"SELECT value, repeat('x', 1000) FROM generate_series(1, 100000000)\0";
+    let sql = b"SELECT value, repeat('x', 1000) FROM generate_series(1, 100000000) AS g(value)\0";
     socket.write_all(&framed(Some(b'Q'), sql)).await.unwrap();
     tokio::time::sleep(Duration::from_millis(1500)).await;
     // What was on its way, the error, and no more.
@@ -161,7 +161,7 @@ async fn a_client_that_stops_reading_is_given_up() {
 }
 
 /// More than any client reads at once.
-const ENDLESS: &[u8] = b"SELECT value, repeat('x', 1000) FROM generate_series(1, 100000000)\0";
+const ENDLESS: &[u8] = b"SELECT value, repeat('x', 1000) FROM generate_series(1, 100000000) AS g(value)\0";
 
 #[tokio::test(flavor = "multi_thread")]
 async fn who_never_reads_gives_up_its_place() {

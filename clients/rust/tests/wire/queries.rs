@@ -107,7 +107,7 @@ async fn portals_give_some_rows_at_a_time() {
     let transaction = client.transaction().await.unwrap();
     let portal = transaction
         .bind(
-            "SELECT value FROM generate_series(1, 20000) ORDER BY value",
+            "SELECT value FROM generate_series(1, 20000) AS g(value) ORDER BY value",
             &[],
         )
         .await

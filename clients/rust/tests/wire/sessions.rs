@@ -9,7 +9,7 @@ use tokio_postgres::NoTls;
 use crate::support::{Served, program, state};
 
 /// Takes far longer than any test.
-const LONG: &str = "SELECT count(*) FROM generate_series(1, 1000000000000) WHERE value % 7 = 8";
+const LONG: &str = "SELECT count(*) FROM generate_series(1, 1000000000000) AS g(value) WHERE value % 7 = 8";
 
 #[tokio::test(flavor = "multi_thread")]
 async fn statements_can_be_cancelled() {
@@ -263,7 +263,7 @@ async fn cursors_of_sql() {
     let client = served.client().await;
     client
         .batch_execute(
-            "BEGIN; DECLARE c CURSOR FOR SELECT value FROM generate_series(1, 5) ORDER BY value",
+            "BEGIN; DECLARE c CURSOR FOR SELECT value FROM generate_series(1, 5) AS g(value) ORDER BY value",
         )
         .await
         .unwrap();

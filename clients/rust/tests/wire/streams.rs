@@ -10,7 +10,7 @@ const ROWS: u64 = 10_000_000;
 const GROWTH: u64 = 100 << 20;
 
 fn rows(count: u64) -> String {
-    format!("SELECT value, 'row ' || value FROM generate_series(1, {count})")
+    format!("SELECT value, 'row ' || value FROM generate_series(1, {count}) AS g(value)")
 }
 
 /// A server that has sent some rows already, and the most bytes that it may have.

@@ -46,7 +46,7 @@ fn tags_are_for_people() {
 
 #[test]
 fn many_rows_stream() {
-    let sql = "SELECT value FROM generate_series(1, 300000)";
+    let sql = "SELECT value FROM generate_series(1, 300000) AS g(value)";
     for (format, lines) in [("csv", 300_001), ("jsonl", 300_000), ("table", 300_003)] {
         let out = run(&["--format", format, "-c", sql]).ok();
         assert_eq!(out.lines().count(), lines, "{format}");
@@ -56,7 +56,7 @@ fn many_rows_stream() {
 #[test]
 fn a_reader_that_leaves_is_no_error() {
     let binary = env!("CARGO_BIN_EXE_freestone");
-    let sql = "SELECT value FROM generate_series(1, 10000000)";
+    let sql = "SELECT value FROM generate_series(1, 10000000) AS g(value)";
     let pipe =
         format!("'{binary}' --format csv -c '{sql}' | head -n 2; echo \"${{PIPESTATUS[0]}}\"");
     let output = std::process::Command::new("bash")

@@ -116,7 +116,7 @@ fn long_results_are_cut_and_counted() {
     let (_folder, db) = sample();
     let mut shell = Terminal::open(&db);
     shell.wait_for("db> ");
-    shell.type_in("SELECT value FROM generate_series(1, 1000);\r");
+    shell.type_in("SELECT value FROM generate_series(1, 1000) AS g(value);\r");
     shell.wait_for("(1000 rows, 40 shown)");
     shell.type_in("\\q\r");
     shell.ends_with(0);

@@ -417,6 +417,12 @@ impl Binder<'_> {
             )
             .at(name_place(name)));
         }
+        if let [database] = path.as_slice()
+            && *database != self.session.database
+        {
+            let message = format!("cross-database references are not implemented: \"{name}\"");
+            return Err(Error::unsupported(message).at(name_place(name)));
+        }
         if schema.is_none() {
             if let Some(found) = self.cte_named(&last) {
                 refuse(sample.is_some(), "TABLESAMPLE of a common table expression")?;

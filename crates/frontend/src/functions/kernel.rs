@@ -595,3 +595,22 @@ pub fn repeated(array: ArrayRef, rows: usize) -> ArrayRef {
     let indices = arrow_array::UInt32Array::from(vec![0u32; rows]);
     arrow_select::take::take(&array, &indices, None).unwrap_or(array)
 }
+
+/// The number that an array's first value is; `None` for NULL.
+pub fn number(value: &ArrayRef) -> Option<f64> {
+    if value.is_empty() || value.is_null(0) {
+        return None;
+    }
+    Some(match value.data_type() {
+        DataType::Int16 => f64::from(value.as_primitive::<Int16Type>().value(0)),
+        DataType::Int32 => f64::from(value.as_primitive::<Int32Type>().value(0)),
+        DataType::Int64 => value.as_primitive::<Int64Type>().value(0) as f64,
+        DataType::Float32 => f64::from(value.as_primitive::<Float32Type>().value(0)),
+        DataType::Float64 => value.as_primitive::<Float64Type>().value(0),
+        _ => {
+            let reader = Num::reader(value).ok()?;
+            let text = Num::get(&reader, value, 0).to_string();
+            text.parse().ok()?
+        }
+    })
+}

@@ -26,15 +26,14 @@ use std::cell::Cell;
 use std::collections::HashMap;
 
 use arrow_array::cast::AsArray;
-use arrow_array::types::*;
 use arrow_array::{Array, ArrayRef, ListArray, RecordBatch, new_null_array};
 use arrow_buffer::OffsetBuffer;
-use arrow_schema::{DataType, Field};
+use arrow_schema::Field;
 
 use crate::error::{Error, Result};
 use crate::evaluate::{self, Input, Subqueries, evaluate, expanded};
 use crate::functions::Session;
-use crate::functions::kernel::{self, Column};
+use crate::functions::kernel::{Column, number};
 use crate::plan::SubqueryKind;
 use crate::plan::{ColumnId, Expr, Plan, Quantifier, Relation, SetKind, SortKey, Subquery};
 use crate::types::Type;
@@ -502,25 +501,5 @@ fn quantified(values: &ArrayRef, quantifier: Quantifier) -> Result<Option<bool>>
         None
     } else {
         Some(!deciding)
-    })
-}
-
-/// The number that an array's first value is; `None` for NULL.
-fn number(value: &ArrayRef) -> Option<f64> {
-    use kernel::Input as _;
-    if value.is_empty() || value.is_null(0) {
-        return None;
-    }
-    Some(match value.data_type() {
-        DataType::Int16 => f64::from(value.as_primitive::<Int16Type>().value(0)),
-        DataType::Int32 => f64::from(value.as_primitive::<Int32Type>().value(0)),
-        DataType::Int64 => value.as_primitive::<Int64Type>().value(0) as f64,
-        DataType::Float32 => f64::from(value.as_primitive::<Float32Type>().value(0)),
-        DataType::Float64 => value.as_primitive::<Float64Type>().value(0),
-        _ => {
-            let reader = kernel::Num::reader(value).ok()?;
-            let text = kernel::Num::get(&reader, value, 0).to_string();
-            text.parse().ok()?
-        }
     })
 }

@@ -6,9 +6,10 @@ use std::sync::Arc;
 use arrow_array::{Array, ArrayRef, Int64Array, new_empty_array};
 
 use super::table::concat;
-use super::{Env, Run, Table, number};
+use super::{Env, Run, Table};
 use crate::error::{Error, Result};
 use crate::functions::kernel::Call;
+use crate::functions::kernel::number;
 use crate::plan::{Column, Expr, Plan, Relation, Sample, SetItem, TableCall};
 use crate::types::Type;
 

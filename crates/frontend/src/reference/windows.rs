@@ -8,11 +8,12 @@ use arrow_select::take::take;
 
 use super::groups::{Accumulated, accumulated};
 use super::table::{self, concat};
-use super::{Env, Run, Table, number};
+use super::{Env, Run, Table};
 use crate::error::{Error, Result};
-use crate::functions::kernel::{Call, Input as _, Span};
+use crate::functions::kernel::{Call, number};
 use crate::functions::ordering::comparator;
 use crate::functions::windows::Partition;
+use crate::functions::windows::frame::{check_range_offset, null_offset};
 use crate::plan::{Bound, Exclude, Expr, Frame, FrameUnits, WindowCall, WindowKind};
 use crate::types::Type;
 
@@ -78,23 +79,13 @@ impl Run<'_> {
             return Ok(None);
         };
         let value = self.constant(expr, env)?;
-        if value.is_null(0) {
-            let message = format!("frame {which} offset must not be null");
-            return Err(Error::new("22004", message));
-        }
+        let is_start = which == "starting";
         if frame.units == FrameUnits::Range {
-            let is_negative = match expr.ty {
-                Type::Interval => {
-                    let reader = Span::reader(&value)?;
-                    Span::get(&reader, &value, 0).length() < 0
-                }
-                _ => number(&value).is_some_and(|value| value < 0.0 || value.is_nan()),
-            };
-            let message = "invalid preceding or following size in window function";
-            return match is_negative {
-                true => Err(Error::new("22013", message)),
-                false => Ok(None),
-            };
+            check_range_offset(&value, &expr.ty, is_start)?;
+            return Ok(None);
+        }
+        if value.is_null(0) {
+            return Err(null_offset(is_start));
         }
         let distance = number(&value).unwrap_or(0.0);
         if distance < 0.0 {

@@ -91,6 +91,32 @@ impl Grammar for Dialect {
         POSTGRES.prec_value(precedence)
     }
 
+    /// The grammar takes all that stands behind IS DISTINCT FROM for its operand, with AND and OR.
+    fn parse_infix(
+        &self,
+        parser: &mut Parser<'_>,
+        expr: &Expr,
+        _: u8,
+    ) -> Option<Result<Expr, ParserError>> {
+        let distinct = parser.parse_keywords(&[Keyword::IS, Keyword::DISTINCT, Keyword::FROM]);
+        if !distinct
+            && !parser.parse_keywords(&[
+                Keyword::IS,
+                Keyword::NOT,
+                Keyword::DISTINCT,
+                Keyword::FROM,
+            ])
+        {
+            return None;
+        }
+        let left = Box::new(expr.clone());
+        let right = parser.parse_subexpr(self.prec_value(Precedence::Is));
+        Some(right.map(|right| match distinct {
+            true => Expr::IsDistinctFrom(left, Box::new(right)),
+            false => Expr::IsNotDistinctFrom(left, Box::new(right)),
+        }))
+    }
+
     as_postgres! {
         supports_unicode_string_literal
         supports_filter_during_aggregation

@@ -212,7 +212,7 @@ pub(super) async fn foreign_keys(
          JOIN pg_catalog.pg_namespace fn ON fn.oid = f.relnamespace \
          JOIN pg_catalog.pg_class p ON p.oid = con.confrelid \
          JOIN pg_catalog.pg_namespace pn ON pn.oid = p.relnamespace \
-         JOIN (SELECT value AS n FROM generate_series(1, 32)) pos \
+         JOIN (SELECT value AS n FROM generate_series(1, 32) AS g(value)) pos \
            ON pos.n <= array_length(con.conkey, 1) \
          JOIN pg_catalog.pg_attribute fa ON fa.attrelid = f.oid AND fa.attnum = con.conkey[pos.n] \
          JOIN pg_catalog.pg_attribute pa ON pa.attrelid = p.oid AND pa.attnum = con.confkey[pos.n] \

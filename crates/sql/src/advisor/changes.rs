@@ -169,7 +169,7 @@ mod tests {
             &format!(
                 "CREATE TABLE t (k INT PRIMARY KEY, a INT, \"it's\" TEXT) WITH ({options});
                  CREATE INDEX here ON t (a);
-                 INSERT INTO t SELECT value, value, 'x' FROM generate_series(1, 5000)"
+                 INSERT INTO t SELECT value, value, 'x' FROM generate_series(1, 5000) AS g(value)"
             ),
         );
         let before = table(&session);

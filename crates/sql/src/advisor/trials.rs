@@ -174,7 +174,7 @@ mod tests {
     fn a_table_is_tried_again_when_it_is_another() {
         let database = Database::in_memory();
         let session = database.session();
-        let numbers = "SELECT value AS k, value AS n FROM generate_series(1, 10000)";
+        let numbers = "SELECT value AS k, value AS n FROM generate_series(1, 10000) AS g(value)";
         run(&session, &format!("CREATE TABLE t AS {numbers}"));
         run(&session, "VACUUM t");
         run(&session, "SELECT sum(n) FROM t WHERE k < 5000");

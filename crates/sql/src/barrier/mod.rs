@@ -71,6 +71,7 @@ fn hides_rows(plan: &LogicalPlan) -> bool {
         LogicalPlan::TableScan(scan) => !scan.filters.is_empty() || scan.fetch.is_some(),
         LogicalPlan::Projection(projection) => hides_rows(&projection.input),
         LogicalPlan::SubqueryAlias(alias) => hides_rows(&alias.input),
+        LogicalPlan::Sort(sort) if sort.fetch.is_none() => hides_rows(&sort.input),
         _ => true,
     }
 }
@@ -168,6 +169,7 @@ fn origin<'a>(plan: &'a LogicalPlan, column: &Column) -> Option<(&'a TableScan, 
             origin(&alias.input, &column)
         }
         LogicalPlan::Filter(filter) => origin(&filter.input, column),
+        LogicalPlan::Sort(sort) if sort.fetch.is_none() => origin(&sort.input, column),
         LogicalPlan::Join(join) => {
             let sides = [&join.left, &join.right].into_iter();
             let mut sides = sides.filter(|side| side.schema().has_column(column));

@@ -18,6 +18,8 @@ pub(super) struct CsvWriter<W> {
     output: W,
     options: CopyOptions,
     force_quote: Vec<bool>,
+    /// Whether there is one column: a line of it that is `\.` would end the data.
+    single: bool,
 }
 
 impl<W: Write> CsvWriter<W> {
@@ -31,6 +33,7 @@ impl<W: Write> CsvWriter<W> {
         let mut writer = Self {
             output,
             options: options.clone(),
+            single: schema.fields().len() == 1,
             force_quote: schema.fields().iter().map(|f| forced(f.name())).collect(),
         };
         if options.header {
@@ -95,7 +98,8 @@ impl<W: Write> CsvWriter<W> {
             ..
         } = self.options;
         let special = |b: u8| b == delimiter || b == quote || b == b'\n' || b == b'\r';
-        let quoted = force || text == self.options.null || text.bytes().any(special);
+        let ends = self.single && text == "\\.";
+        let quoted = force || ends || text == self.options.null || text.bytes().any(special);
         if !quoted {
             line.extend_from_slice(text.as_bytes());
             return;

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use datafusion::arrow::array::{Array, ArrayRef, RecordBatch, RecordBatchOptions};
 use datafusion::arrow::datatypes::{Schema, SchemaRef};
 use datafusion::physical_expr::PhysicalExpr;
+use freestone_frontend::values::datetime::Locale;
 use freestone_storage::{Column, TableSchema};
 
 use crate::error::{Error, Result};
@@ -18,6 +19,8 @@ pub(crate) struct Fill {
     /// Table column of each file column.
     pub(super) columns: Vec<usize>,
     defaults: Vec<Option<Arc<dyn PhysicalExpr>>>,
+    /// Settings by which dates and times are read.
+    pub(super) locale: Arc<Locale>,
     arrow: SchemaRef,
 }
 
@@ -45,6 +48,7 @@ impl Fill {
             schema: Arc::clone(schema),
             columns,
             defaults,
+            locale: Arc::clone(run.locale()),
         })
     }
 

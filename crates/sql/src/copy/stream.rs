@@ -295,7 +295,8 @@ fn said_field(column: &Column) -> Field {
         TYPE_KEY.to_owned(),
         type_of_column(&column.kind).to_string(),
     )];
-    Field::new(&column.name, parameter_kind(&column.kind), column.nullable).with_metadata(said.into())
+    Field::new(&column.name, parameter_kind(&column.kind), column.nullable)
+        .with_metadata(said.into())
 }
 
 impl Outgoing {

@@ -99,6 +99,12 @@ pub(crate) fn stored(array: &ArrayRef, kind: &ColumnType) -> Result<ArrayRef, Ba
         // No other numbers are bytes.
         (DataType::BinaryView, ColumnType::Numeric) => return Ok(Arc::clone(array)),
         (DataType::FixedSizeBinary(12), ColumnType::TimeTz) => Type::TimeTz(None),
+        // Elements are of the column's type where they look like those.
+        (DataType::List(_), ColumnType::Array { .. })
+            if *array.data_type() == type_of_column(kind).arrow() =>
+        {
+            type_of_column(kind)
+        }
         _ => type_of(&field),
     };
     let work = |array: &ArrayRef| -> Result<ArrayRef> {

@@ -26,9 +26,9 @@ use crate::plan::naming::{rename_output, result_names};
 use crate::plan::relations::Relations;
 use crate::session::OwnOptions;
 
-pub(crate) use convert::{as_text, is_held_as_text, loaded, stored};
+pub(crate) use convert::{as_text, convert, is_held_as_text, loaded, stored};
 pub(crate) use expression::{COLUMN, Purpose, lowered_expression, with_types};
-pub(crate) use names::{Names, type_of_column};
+pub(crate) use names::{Names, type_of, type_of_column};
 pub(crate) use session::session_of;
 
 /// The plan of a query, by whom it was made.

@@ -15,6 +15,7 @@ use super::functions::{front_error, wrapped};
 use crate::error::Result;
 use crate::functions::{sequences, settings};
 use crate::lower::Handle;
+use crate::plan::given::Given;
 use crate::plan::names::{DEFAULT_SCHEMA, INFORMATION_SCHEMA, Name, PUBLIC};
 use crate::plan::pg_catalog::{self, PG_CATALOG};
 use crate::plan::relations::Relations;
@@ -46,6 +47,23 @@ impl<'a> Names<'a> {
                 column: place.column,
             }),
         }
+    }
+
+    /// Rows that a statement in WITH has returned.
+    fn given(&self, given: &Given) -> FrontResult<Found> {
+        let Some(rows) = &given.rows else {
+            let name = &given.name;
+            let message = format!("WITH query \"{name}\" does not have a RETURNING clause");
+            return Err(FrontError::new("0A000", message));
+        };
+        Ok(Found::Relation(Relation {
+            schema: String::new(),
+            name: given.name.clone(),
+            columns: given.columns.clone(),
+            hidden: given.hidden.clone(),
+            key: Vec::new(),
+            handle: Arc::new(Handle(Arc::clone(rows))),
+        }))
     }
 
     fn found(&self, name: &Name) -> Result<Option<Found>> {
@@ -214,6 +232,11 @@ impl Catalog for Names<'_> {
         name: &str,
         position: Option<Position>,
     ) -> FrontResult<Option<Found>> {
+        if schema.is_none()
+            && let Some(given) = self.relations.given(name)
+        {
+            return self.given(given).map(Some);
+        }
         let name = Self::name(schema, name, position);
         self.found(&name).map_err(front_error)
     }

@@ -5,7 +5,7 @@ use freestone_frontend::functions::Session;
 use crate::plan::names::CATALOG;
 use crate::plan::relations::Relations;
 use crate::rights::Identity;
-use crate::session::{ClientSettings, current};
+use crate::session::{Begun, ClientSettings, current};
 
 /// Settings and the time of a statement.
 pub(crate) fn session_of(relations: &Relations<'_>) -> Session {
@@ -13,31 +13,26 @@ pub(crate) fn session_of(relations: &Relations<'_>) -> Session {
     let own = Session::default();
     let begun = state.execution_props().query_execution_start_time;
     let time = begun.map_or(own.statement_time, |at| at.timestamp_micros());
+    let transaction = state.config().get_extension::<Begun>();
     let client = state.config().get_extension::<ClientSettings>();
     let setting = |name: &str| {
         let client = client.as_ref().and_then(|client| client.get(name));
         client.or_else(|| current(state, name).ok())
     };
     let zone = setting("timezone").filter(|zone| !zone.is_empty());
-    let zone = zone.map(|zone| {
-        if zone == "+00:00" {
-            "UTC".to_owned()
-        } else {
-            zone
-        }
-    });
     let identity = state.config().get_extension::<Identity>();
     let catalog = relations.snapshot.catalog();
-    let user = identity.map(|identity| identity.current().name(catalog));
+    let user = identity.as_ref().map(|own| own.current().name(catalog));
+    let session_user = identity.as_ref().map(|own| own.session().name(catalog));
     Session {
-        transaction_time: time,
+        transaction_time: transaction.map_or(time, |begun| begun.0),
         statement_time: time,
         time_zone: zone.unwrap_or(own.time_zone),
         bytea_escape: setting("bytea_output").is_some_and(|value| value == "escape"),
         interval_style: setting("intervalstyle").unwrap_or(own.interval_style),
         date_style: setting("datestyle").unwrap_or(own.date_style),
         extra_float_digits: own.extra_float_digits,
-        session_user: user.clone().unwrap_or_else(|| own.session_user.clone()),
+        session_user: session_user.unwrap_or(own.session_user),
         user: user.unwrap_or(own.user),
         database: CATALOG.to_owned(),
         search_path: own.search_path,

@@ -282,7 +282,7 @@ pub(super) fn read_literal(literal: &Expr, kind: &DataType) -> DfResult<Option<E
         DataType::Time64(TimeUnit::Microsecond) => ColumnType::Time,
         _ => return Ok(None),
     };
-    let mut builder = ColumnBuilder::new(&column);
+    let mut builder = ColumnBuilder::new(&column, &Arc::default());
     builder.push(text)?;
     let value = ScalarValue::try_from_array(&builder.finish(), 0)?;
     Ok(Some(Expr::Literal(value, None)))

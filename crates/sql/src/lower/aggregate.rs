@@ -14,6 +14,7 @@ use datafusion::functions_aggregate::{
 };
 use datafusion::logical_expr::expr::AggregateFunction;
 use datafusion::logical_expr::{Aggregate, AggregateUDF, Expr, LogicalPlan};
+use freestone_frontend::functions::aggregates::Aggregate as Aggregated;
 use freestone_frontend::functions::{self, aggregates::Kind};
 use freestone_frontend::plan::{AggregateCall, Column, Expr as Bound, ExprKind, Plan};
 use freestone_frontend::types::{DECIMAL_DIGITS, Type};
@@ -27,15 +28,15 @@ use crate::error::{Error, Result};
 use crate::functions::checked_sum;
 
 /// An aggregate of DataFusion's over an expression.
-struct Native {
-    function: Arc<AggregateUDF>,
-    argument: Expr,
-    distinct: bool,
-    kind: DataType,
+pub(super) struct Native {
+    pub(super) function: Arc<AggregateUDF>,
+    pub(super) argument: Expr,
+    pub(super) distinct: bool,
+    pub(super) kind: DataType,
 }
 
 /// What a call becomes.
-enum Found {
+pub(super) enum Found {
     /// One aggregate.
     One(Native),
     /// The quotient of a sum, of a SQL type, and a count.
@@ -77,25 +78,34 @@ impl Lowering {
 
     /// A call as DataFusion's, if it is one.
     fn native_call(&self, call: &AggregateCall) -> Result<Option<Found>> {
-        let function = &call.function;
+        self.native_aggregate(&call.function, &call.arguments, call.distinct)
+    }
+
+    /// An aggregate of DataFusion over some arguments, if it means the same.
+    pub(super) fn native_aggregate(
+        &self,
+        function: &Aggregated,
+        arguments: &[Bound],
+        distinct: bool,
+    ) -> Result<Option<Found>> {
         if function.kind != Kind::Plain || function.ordered {
             return Ok(None);
         }
-        if function.name == "count" && call.arguments.is_empty() && !call.distinct {
+        if function.name == "count" && arguments.is_empty() && !distinct {
             let one = Expr::Literal(ScalarValue::Int64(Some(1)), None);
             return Ok(Some(Found::One(count(one, false))));
         }
-        let [argument] = call.arguments.as_slice() else {
+        let [argument] = arguments else {
             return Ok(None);
         };
         if function.name == "count" {
             let typed = self.expr(argument)?;
-            let value = match call.distinct {
+            let value = match distinct {
                 true if matches!(argument.ty, Type::Jsonb | Type::Json) => return Ok(None),
                 true => canonical::key(typed, &argument.ty).expr,
                 false => typed.expr,
             };
-            return Ok(Some(Found::One(count(value, call.distinct))));
+            return Ok(Some(Found::One(count(value, distinct))));
         }
         let one = |function, Typed { expr, kind }: Typed| {
             Some(Found::One(Native {
@@ -135,7 +145,7 @@ impl Lowering {
                 || matches!(argument.ty, Type::Numeric(None));
             return Ok(one(function, typed).filter(|_| simple && plain));
         }
-        if call.distinct {
+        if distinct {
             return Ok(None);
         }
         match function.name {
@@ -404,7 +414,7 @@ fn count(argument: Expr, distinct: bool) -> Native {
 }
 
 /// A sum by a count, as PostgreSQL divides numbers.
-fn quotient(sum: &Column, count: &Column) -> Result<Bound> {
+pub(super) fn quotient(sum: &Column, count: &Column) -> Result<Bound> {
     let number = Type::Numeric(None);
     let lacks = || Error::internal("the catalogue has no division of numbers");
     let division = functions::resolve_operator("/", &[number.clone(), number.clone()]);

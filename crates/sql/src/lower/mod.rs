@@ -35,6 +35,7 @@ mod evaluated;
 mod expression;
 mod floats;
 mod join;
+mod native_windows;
 mod numbers;
 mod operator;
 mod operators;
@@ -185,7 +186,8 @@ fn lowered_within(
     for (at, column) in columns.iter().enumerate() {
         let typed = lowering.column(column.id)?;
         let value = expression::exact(typed, &column.ty)?;
-        exprs.push((value, format!("{}:{at}", column.name)));
+        // Columns of the plan have their numbers behind their names.
+        exprs.push((value, format!("{}:result {at}", column.name)));
     }
     let names = columns.iter().map(|column| column.name.clone()).collect();
     Ok(Lowered {

@@ -39,7 +39,8 @@ use datafusion::physical_plan::execution_plan::{
 };
 use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
 use datafusion::physical_plan::{
-    DisplayAs, DisplayFormatType, ExecutionPlan, Partitioning, PlanProperties,
+    DisplayAs, DisplayFormatType, ExecutionPlan, ExecutionPlanProperties, Partitioning,
+    PlanProperties,
 };
 use datafusion::physical_planner::{ExtensionPlanner, PhysicalPlanner};
 use futures::{Stream, StreamExt};
@@ -270,6 +271,10 @@ impl ExtensionPlanner for Operators {
         let schema = Arc::clone(node.schema.inner());
         Ok(Some(Arc::new(OperatorExec {
             operator: Arc::clone(&node.operator),
+            found: physical
+                .iter()
+                .map(|input| input.output_ordering().cloned())
+                .collect(),
             inputs: physical.to_vec(),
             properties: Arc::new(PlanProperties::new(
                 EquivalenceProperties::new(Arc::clone(&schema)),
@@ -288,6 +293,8 @@ impl ExtensionPlanner for Operators {
 struct OperatorExec {
     operator: Arc<dyn Operator>,
     inputs: Vec<Arc<dyn ExecutionPlan>>,
+    /// The orders in which the inputs came when the plan was made.
+    found: Vec<Option<LexOrdering>>,
     state: Arc<SessionState>,
     schema: SchemaRef,
     properties: Arc<PlanProperties>,
@@ -345,15 +352,11 @@ impl ExecutionPlan for OperatorExec {
                 let name = schema.field(place).name();
                 PhysicalSortExpr::new(Arc::new(Column::new(name, place)), options)
             });
-            LexOrdering::new(keys).map(OrderingRequirements::from)
+            // Rows are read in the order in which they come, which nothing below may change.
+            let order = LexOrdering::new(keys).or_else(|| self.found.get(at).cloned().flatten());
+            order.map(OrderingRequirements::from)
         });
         order.collect()
-    }
-
-    /// Rows are read in the order in which they come; where it matters nothing below may be
-    /// thought to be free to change it.
-    fn maintains_input_order(&self) -> Vec<bool> {
-        vec![true; self.inputs.len()]
     }
 
     fn benefits_from_input_partitioning(&self) -> Vec<bool> {

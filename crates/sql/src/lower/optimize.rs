@@ -14,6 +14,7 @@ use datafusion::logical_expr::LogicalPlan;
 use datafusion::optimizer::optimizer::{ApplyOrder, Optimizer};
 use datafusion::optimizer::{OptimizerConfig, OptimizerRule};
 
+use crate::plan::joins_apart::{APART, KEYS_AGAIN};
 use crate::plan::optimize::{OnePass, Parts};
 
 /// Rules that have nothing to do, or would change what a plan means.
@@ -28,10 +29,12 @@ const LEFT_OUT: [&str; 6] = [
 
 /// Rules that come again after those that make work for them: conditions that went down to joins
 /// become their keys at last.
-const AGAIN: [&str; 4] = [
+const AGAIN: [&str; 6] = [
+    APART,
     "eliminate_cross_join",
     "push_down_filter",
     "extract_equijoin_predicate",
+    KEYS_AGAIN,
     "optimize_projections",
 ];
 

@@ -24,7 +24,7 @@ impl Lowering {
         }))
     }
 
-    fn sort_key(&self, key: &SortKey) -> Result<SortExpr> {
+    pub(super) fn sort_key(&self, key: &SortKey) -> Result<SortExpr> {
         let value = canonical::key(self.expr(&key.expr)?, &key.expr.ty);
         Ok(SortExpr::new(value.expr, !key.descending, key.nulls_first))
     }

@@ -1,4 +1,6 @@
 //! Windows: calls of one partition and order are one operator.
+//!
+//! Calls that DataFusion computes as PostgreSQL does are its own (`native_windows`).
 
 use std::sync::Arc;
 
@@ -31,13 +33,25 @@ impl Lowering {
             .iter()
             .filter(|(column, _)| self.is_used(column.id))
             .collect();
-        while let Some((_, first)) = rest.first() {
+        while let Some(first) = rest.first().copied() {
             let same = |(_, call): &&(Column, WindowCall)| {
-                call.partition == first.partition && call.order == first.order
+                call.partition == first.1.partition && call.order == first.1.order
             };
             let (here, later): (Vec<_>, Vec<_>) = rest.iter().copied().partition(same);
-            plan = self.one_window(plan, &kept, &here)?;
-            kept.extend(here.iter().map(|(column, _)| column.clone()));
+            let (mut native, mut general) = (Vec::new(), Vec::new());
+            for call in here {
+                match self.native_window(&call.1)? {
+                    Some(found) => native.push((call, found)),
+                    None => general.push(call),
+                }
+            }
+            let done: Vec<Column> = native.iter().map(|(call, _)| call.0.clone()).collect();
+            if !native.is_empty() {
+                plan = self.native_windows(plan, &first.1, native)?;
+                kept.extend(done);
+            }
+            plan = self.one_window(plan, &kept, &general)?;
+            kept.extend(general.iter().map(|(column, _)| column.clone()));
             rest = later;
         }
         Ok(plan)
@@ -154,12 +168,13 @@ impl Lowering {
     }
 
     /// An end of a frame.
-    fn end(&self, end: &End, units: FrameUnits, start: bool) -> Result<frame::Bound> {
+    pub(super) fn end(&self, end: &End, units: FrameUnits, start: bool) -> Result<frame::Bound> {
         let offset = |expr: &Bound| -> Result<Option<i64>> {
+            let value = self.constant(expr)?;
             if units == FrameUnits::Range {
+                frame::check_range_offset(&value, &expr.ty, start)?;
                 return Ok(None);
             }
-            let value = self.constant(expr)?;
             let kind = datafusion::arrow::datatypes::DataType::Int64;
             let value = super::evaluated::with_kind(value, &kind)?;
             use datafusion::arrow::array::cast::AsArray;

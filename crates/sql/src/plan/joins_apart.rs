@@ -26,8 +26,8 @@ use datafusion::optimizer::{OptimizerConfig, OptimizerRule};
 /// The rule that joins inputs anew.
 const REORDERS: &str = "eliminate_cross_join";
 /// What the two rules here are called.
-pub(super) const APART: &str = "joins_apart";
-pub(super) const KEYS_AGAIN: &str = "join_keys_again";
+pub(crate) const APART: &str = "joins_apart";
+pub(crate) const KEYS_AGAIN: &str = "join_keys_again";
 
 /// Puts the rules where they belong.
 pub(crate) fn install(optimizer: &mut Optimizer) {

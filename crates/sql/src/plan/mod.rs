@@ -4,6 +4,7 @@ mod arrays;
 pub(crate) mod decorrelate;
 pub(crate) mod expression;
 pub(crate) mod files;
+pub(crate) mod given;
 mod information_constraints;
 mod information_schema;
 pub(crate) mod joins_apart;

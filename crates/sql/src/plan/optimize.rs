@@ -23,6 +23,7 @@ use datafusion::optimizer::{Analyzer, OptimizerConfig, OptimizerRule};
 use super::joins_apart::{APART, KEYS_AGAIN, is_apart};
 use crate::apply::{self, Apply};
 use crate::barrier::{self, THROUGH};
+use datafusion::common::NullEquality;
 
 type Rule = Arc<dyn OptimizerRule + Send + Sync>;
 
@@ -123,6 +124,12 @@ impl Parts {
             LogicalPlan::Join(join) => {
                 self.join = true;
                 self.outer_join |= join.join_type != JoinType::Inner;
+                let plain = |side: &Expr| matches!(side, Expr::Column(_));
+                self.keys_apart |= join.null_equality == NullEquality::NullEqualsNull
+                    || join
+                        .on
+                        .iter()
+                        .any(|(left, right)| !plain(left) || !plain(right));
             }
             LogicalPlan::Sort(sort) => {
                 self.limit |= sort.fetch.is_some();

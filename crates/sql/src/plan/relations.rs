@@ -28,6 +28,7 @@ use datafusion::sql::planner::ParserOptions;
 use datafusion::sql::sqlparser::ast::Statement as Ast;
 use freestone_storage::{Catalog, Object, Privileges, Snapshot};
 
+use super::given::Given;
 use super::names::{DEFAULT_SCHEMA, INFORMATION_SCHEMA, Name, of_reference};
 use super::pg_catalog::{self, PG_CATALOG};
 use super::{information_schema, naming, rewrite, table_functions};
@@ -49,6 +50,8 @@ pub(crate) struct Relations<'a> {
     pub(crate) snapshot: Snapshot,
     /// Tables of `FROM 'file'`, by the text between the quotes.
     pub(crate) files: HashMap<String, Arc<dyn TableProvider>>,
+    /// Rows that statements in WITH have returned.
+    pub(crate) given: Vec<Given>,
     /// Schema and name of the table whose row ids the query may name.
     pub(crate) row_ids: Option<(String, String)>,
     /// Names of the views being expanded.
@@ -66,6 +69,7 @@ impl<'a> Relations<'a> {
             state,
             snapshot,
             files: HashMap::new(),
+            given: Vec::new(),
             row_ids: None,
             open_views: RefCell::default(),
         }
@@ -192,6 +196,14 @@ impl<'a> Relations<'a> {
         let owner = Rights::of_owner(&self.snapshot, &object);
         self.rights.borrow_mut().push(owner);
         Ok(())
+    }
+
+    /// The rows of that name that a statement in WITH has returned.
+    pub(crate) fn given(&self, name: &str) -> Option<&Given> {
+        match self.open_views.borrow().is_empty() {
+            true => self.given.iter().rev().find(|given| given.name == name),
+            false => None,
+        }
     }
 
     /// The end of [`Relations::enter_view`].

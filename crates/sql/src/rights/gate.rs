@@ -17,6 +17,7 @@ use super::alter;
 use super::{Rights, denied};
 use crate::error::{Error, Result};
 use crate::plan::names::table_name;
+use crate::statement::{changing_query, parts};
 
 impl Rights {
     /// Refuses a statement that they do not reach for.
@@ -35,6 +36,9 @@ impl Rights {
             Ast::Merge(merge) => self.merge(catalog, merge),
             Ast::Truncate(truncate) => self.truncate(catalog, truncate),
             Ast::Copy { source, to, .. } => self.copy(catalog, source, *to),
+            Ast::Query(query) if changing_query(ast).is_some() => {
+                parts(query).try_for_each(|part| self.check(catalog, part))
+            }
             // Settings, roles and names say for themselves what they need.
             Ast::Query(_)
             | Ast::Call(_)

@@ -6,13 +6,15 @@
 //! so a statement never sees its own changes, and keys are checked at its end.
 
 use std::fmt::Display;
+use std::ops::RangeBounds;
 use std::sync::Arc;
 
 use datafusion::arrow::array::{Array, RecordBatch};
 use datafusion::arrow::datatypes::{Field, Schema};
 use datafusion::physical_plan::ExecutionPlan;
 use datafusion::sql::sqlparser::ast::{
-    Delete, Expr, FromTable, TableFactor, TableWithJoins, Update, UpdateTableFromKind,
+    Delete, Expr, FromTable, Statement as Ast, TableFactor, TableWithJoins, Update,
+    UpdateTableFromKind,
 };
 use freestone_frontend::types::Type;
 use freestone_storage::delta::arrays;
@@ -21,6 +23,7 @@ use freestone_storage::{Column, RowId, Table};
 use super::Run;
 use super::assigned::{Assigned, assigned_columns, given, new_values};
 use super::changes::{Applied, Changes, first_of_each, row_ids, without_ids};
+use super::returning::{Other, asks};
 use crate::error::{Error, Result};
 use crate::front;
 use crate::ingest::nullable;
@@ -90,14 +93,26 @@ impl Run<'_> {
         };
         let changed = Changed::of(written, "DELETE")?;
         let table = self.stored_table(&changed.name)?.clone();
-        let others = delete.using.iter().flatten().map(printed);
-        let others: Vec<String> = others.collect();
+        let using: &[TableWithJoins] = delete.using.as_deref().unwrap_or_default();
+        let others: Vec<String> = using.iter().map(printed).collect();
+        let beside = match delete.returning.is_some() {
+            true => self.others(using).await?,
+            false => Vec::new(),
+        };
         let selection = delete.selection.as_ref();
         let mut found = self.known_rows(&changed, &table, &others, selection)?;
+        let mut with = Vec::new();
         if found.is_none() {
-            let query = select(&changed, &[], others, selection);
-            let rows = self.rows_to_change(&changed, &query, &[], delete).await?;
-            found = Some(first_of_each(rows)?);
+            let lists: Vec<String> = beside.iter().map(Other::list).collect();
+            let query = select(&changed, &lists, others, selection);
+            let into = match beside.is_empty() {
+                true => Vec::new(),
+                false => with_others(targets([]), &beside),
+            };
+            let rows = self.rows_to_change(&changed, &query, &into, delete).await?;
+            let rows = first_of_each(rows)?;
+            with = parts(&rows, 1..)?;
+            found = Some(parts(&rows, ..1)?);
         }
         let changes = Changes {
             deleted: found.unwrap_or_default(),
@@ -112,6 +127,14 @@ impl Run<'_> {
         }
         let rows = self.apply(&table, &changes)?.rows;
         let tag = format!("DELETE {rows}");
+        if let Some(list) = list
+            && (asks(Some(list)) || !beside.is_empty())
+        {
+            let of = (table.as_ref(), changed.called.as_str());
+            return self
+                .returned_beside(of, list, &before, (&beside, &with))
+                .await;
+        }
         self.returned(&table, &changed.called, list, &before, tag, rows)
     }
 
@@ -125,14 +148,20 @@ impl Run<'_> {
         let changed = Changed::of(&update.table, "UPDATE")?;
         let table = self.stored_table(&changed.name)?.clone();
         let assigned = assigned_columns(&table, &changed.name, &update.assignments)?;
-        let from: Vec<String> = match &update.from {
-            None => Vec::new(),
+        let tables: &[TableWithJoins] = match &update.from {
+            None => &[],
             Some(UpdateTableFromKind::BeforeSet(from) | UpdateTableFromKind::AfterSet(from)) => {
-                from.iter().map(printed).collect()
+                from
             }
+        };
+        let from: Vec<String> = tables.iter().map(printed).collect();
+        let beside = match update.returning.is_some() {
+            true => self.others(tables).await?,
+            false => Vec::new(),
         };
         let selection = update.selection.as_ref();
         let mut found = None;
+        let mut with = Vec::new();
         if let Some(rows) = self.known_rows(&changed, &table, &from, selection)? {
             found = self.new_versions(&changed, &table, &assigned, &rows)?;
         }
@@ -145,22 +174,30 @@ impl Run<'_> {
         }
         if found.is_none() {
             let several = !from.is_empty();
-            let query = select(
-                &changed,
-                &new_values(&table, &changed, &assigned),
-                from,
-                selection,
-            );
-            let targets = targets(&table.schema.columns);
+            let mut values = new_values(&table, &changed, &assigned);
+            values.extend(beside.iter().map(Other::list));
+            let query = select(&changed, &values, from, selection);
+            let targets = with_others(targets(&table.schema.columns), &beside);
             let rows = self
                 .rows_to_change(&changed, &query, &targets, update)
                 .await?;
-            found = Some(if several { first_of_each(rows)? } else { rows });
+            let rows = if several { first_of_each(rows)? } else { rows };
+            let own = table.schema.columns.len() + 1;
+            with = parts(&rows, own..)?;
+            found = Some(parts(&rows, ..own)?);
         }
         let mut changes = Changes::default();
         changes.update(found.unwrap_or_default(), given(&assigned));
         let Applied { rows, written } = self.apply(&table, &changes)?;
         let (list, tag) = (update.returning.as_deref(), format!("UPDATE {rows}"));
+        if let Some(list) = list
+            && (asks(Some(list)) || !beside.is_empty())
+        {
+            let of = (table.as_ref(), changed.called.as_str());
+            return self
+                .returned_beside(of, list, &written, (&beside, &with))
+                .await;
+        }
         self.returned(&table, &changed.called, list, &written, tag, rows)
     }
 
@@ -257,7 +294,10 @@ impl Run<'_> {
         query: &str,
         targets: &[(String, Type)],
     ) -> Result<Arc<dyn ExecutionPlan>> {
-        let ast = parse_one(query)?;
+        let mut ast = parse_one(query)?;
+        if let Ast::Query(query) = &mut ast {
+            query.with.clone_from(&self.around.lock());
+        }
         let mut relations = self.relations(&ast).await?;
         relations.row_ids = Some((changed.name.schema.clone(), changed.name.name.clone()));
         // Positions are those of the query made here, not of the statement.
@@ -276,7 +316,7 @@ impl Run<'_> {
 
 /// The types that the columns of a query for new rows are stored in, behind their ids.
 pub(super) fn targets<'a>(columns: impl IntoIterator<Item = &'a Column>) -> Vec<(String, Type)> {
-    let id = std::iter::once((ROW_ID.to_owned(), Type::Int8));
+    let id = std::iter::once((ROW_ID.to_owned(), Type::numeric(20, 0)));
     id.chain(stored_in(columns)).collect()
 }
 
@@ -286,6 +326,25 @@ pub(super) fn stored_in<'a>(
 ) -> impl Iterator<Item = (String, Type)> {
     let columns = columns.into_iter();
     columns.map(|column| (column.name.clone(), front::type_of_column(&column.kind)))
+}
+
+/// Types of the columns of a change, and those of other tables behind them.
+fn with_others(mut own: Vec<(String, Type)>, others: &[Other]) -> Vec<(String, Type)> {
+    own.extend(
+        others
+            .iter()
+            .flat_map(|other| other.columns.iter().cloned()),
+    );
+    own
+}
+
+/// Some columns of batches.
+fn parts(rows: &[RecordBatch], columns: impl RangeBounds<usize>) -> Result<Vec<RecordBatch>> {
+    let take = |batch: &RecordBatch| {
+        let places = (0..batch.num_columns()).filter(|at| columns.contains(at));
+        Ok(batch.project(&places.collect::<Vec<_>>())?)
+    };
+    rows.iter().map(take).collect()
 }
 
 pub(super) fn refuse(clauses: &[(bool, &str)]) -> Result<()> {

@@ -22,7 +22,7 @@ use super::literal::{Literal, literal};
 use crate::error::Result;
 use crate::parameter::{self, Parameter};
 use crate::plan::expression::Expressions;
-use crate::values::{ColumnBuilder, assign, check_assignable};
+use crate::values::{ColumnBuilder, assign, check_assignable, is_the_same_everywhere};
 
 /// Where a value comes from.
 #[derive(Debug)]
@@ -293,7 +293,10 @@ fn read(text: &str, kind: &ColumnType) -> Option<Value> {
     if let ColumnType::Text | ColumnType::Varchar(None) = kind {
         return Some(Value::Bytes(text.as_bytes().to_vec()));
     }
-    let mut builder = ColumnBuilder::new(kind);
+    if !is_the_same_everywhere(kind, text) {
+        return None;
+    }
+    let mut builder = ColumnBuilder::new(kind, &Arc::default());
     builder.push(text).ok()?;
     cell(&builder.finish(), 0)
 }

@@ -26,6 +26,7 @@ use super::conflict::Conflict;
 use super::create::column_ident;
 use super::identity::Overriding;
 use super::literal::{Literal, is_default, literal, plain_values};
+use super::returning::asks;
 use super::sequence::is_whole;
 use crate::error::{Error, Result, did_you_mean};
 use crate::front::{self, Logical, Purpose, type_of_column};
@@ -87,6 +88,12 @@ impl Run<'_> {
             }
         };
         let (list, tag) = (insert.returning.as_deref(), format!("INSERT 0 {rows}"));
+        if let Some(list) = list
+            && asks(Some(list))
+        {
+            let of = (table.as_ref(), called.as_str());
+            return self.returned_beside(of, list, &written, (&[], &[])).await;
+        }
         self.returned(table, &called, list, &written, tag, rows)
     }
 
@@ -247,7 +254,7 @@ impl<'a> Cells<'a> {
             run,
             column,
             done: Vec::new(),
-            builder: ColumnBuilder::new(&column.kind),
+            builder: ColumnBuilder::new(&column.kind, run.locale()),
         }
     }
 

@@ -1,12 +1,14 @@
 //! WHERE clauses that give each column of a key one value.
 
+use std::sync::Arc;
+
 use datafusion::sql::sqlparser::ast::{BinaryOperator, Expr, UnaryOperator, Value as Written};
 use freestone_storage::row::cell;
 use freestone_storage::{ColumnType, IndexKind, TableSchema, Value};
 
 use crate::parameter::{self, Parameter};
 use crate::plan::names::fold;
-use crate::values::ColumnBuilder;
+use crate::values::{ColumnBuilder, is_the_same_everywhere};
 
 /// What a column is to be equal to.
 #[derive(Debug, Clone)]
@@ -102,7 +104,10 @@ fn key_value(given: &Parameter, kind: &ColumnType) -> Option<Value> {
             | ColumnType::Time
             | ColumnType::Uuid,
         ) => {
-            let mut builder = ColumnBuilder::new(kind);
+            if !is_the_same_everywhere(kind, text) {
+                return None;
+            }
+            let mut builder = ColumnBuilder::new(kind, &Arc::default());
             builder.push(text).ok()?;
             cell(&builder.finish(), 0)
         }

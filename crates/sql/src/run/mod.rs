@@ -46,12 +46,14 @@ mod skipped;
 mod transaction;
 mod truncate;
 mod view;
+mod with;
 
 use std::sync::{Arc, OnceLock};
 
 use datafusion::execution::memory_pool::MemoryReservation;
 use datafusion::execution::session_state::SessionState;
-use datafusion::sql::sqlparser::ast::Statement as Ast;
+use datafusion::sql::sqlparser::ast::{Statement as Ast, With};
+use freestone_frontend::values::datetime::Locale;
 use freestone_storage::{Snapshot, Store, Table, Transaction};
 use parking_lot::Mutex;
 
@@ -59,11 +61,12 @@ use crate::copy;
 use crate::error::{Error, Result};
 use crate::front::{self, Logical};
 use crate::plan::files::open_all;
+use crate::plan::given::Given;
 use crate::plan::names::{INFORMATION_SCHEMA, Name};
 use crate::plan::relations::{Relations, unknown_table};
 use crate::rights::RoleStatement;
 use crate::session::{Outcome, Session};
-use crate::statement::Statement;
+use crate::statement::{Statement, changing_query};
 
 pub(crate) use comment::commented;
 pub(crate) use insert::columns_named;
@@ -83,6 +86,12 @@ pub(crate) struct Run<'a> {
     own: transaction::Own,
     /// Memory of rows that are to be changed.
     held: Mutex<Vec<MemoryReservation>>,
+    /// See [`Run::locale`].
+    locale: OnceLock<Arc<Locale>>,
+    /// What statements in WITH have returned.
+    given: Mutex<Vec<Given>>,
+    /// Queries of WITH around UPDATE, DELETE and MERGE.
+    around: Mutex<Option<With>>,
     /// The statement, if it has to be looked at again when it changes the catalog.
     checked: OnceLock<Ast>,
 }
@@ -125,6 +134,9 @@ impl<'a> Run<'a> {
             snapshot,
             own: transaction::Own::new(own),
             held: Mutex::default(),
+            locale: OnceLock::new(),
+            given: Mutex::default(),
+            around: Mutex::default(),
             checked: OnceLock::new(),
         }
     }
@@ -134,6 +146,20 @@ impl Run<'_> {
     /// The session's settings, with the time of `now()`, which stands still.
     pub(crate) fn state(&self) -> &SessionState {
         self.state.get_or_init(|| self.session.statement_state())
+    }
+
+    /// The settings by which the session reads texts of dates and times.
+    pub(crate) fn locale(&self) -> &Arc<Locale> {
+        self.locale.get_or_init(|| {
+            let relations = Relations::new(self.state(), self.snapshot.clone());
+            let session = front::session_of(&relations);
+            Arc::new(Locale::new(
+                &session.time_zone,
+                &session.date_style,
+                &session.interval_style,
+                session.transaction_time,
+            ))
+        })
     }
 
     /// Each kind of statement has its future apart, so that none takes the room of the
@@ -168,6 +194,9 @@ impl Run<'_> {
 
     async fn by_kind(&self, ast: &Ast) -> Result<Outcome> {
         match ast {
+            Ast::Query(query) if changing_query(ast).is_some() => {
+                Box::pin(self.with_changes(query)).await
+            }
             Ast::Query(query) => match self.point(query)? {
                 Some(outcome) => Ok(outcome),
                 None => Box::pin(self.query(ast)).await,
@@ -230,6 +259,7 @@ impl Run<'_> {
         let files = open_all(self.state(), (self.identity(), catalog), ast).await?;
         let mut relations = Relations::new(self.state(), self.snapshot.clone());
         relations.files = files;
+        relations.given = self.given.lock().clone();
         Ok(relations)
     }
 

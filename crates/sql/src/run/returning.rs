@@ -2,24 +2,194 @@
 
 use std::sync::Arc;
 
-use datafusion::arrow::array::{Array, ArrayRef, RecordBatch, RecordBatchOptions};
+use datafusion::arrow::array::{
+    Array, ArrayRef, Int64Array, RecordBatch, RecordBatchOptions, new_empty_array,
+};
 use datafusion::arrow::compute::concat_batches;
 use datafusion::arrow::datatypes::{Field, Schema};
 use datafusion::sql::sqlparser::ast::{
-    Expr, Ident, SelectItem, SelectItemQualifiedWildcardKind as Qualified,
+    Expr, Ident, SelectItem, SelectItemQualifiedWildcardKind as Qualified, Statement as Ast,
+    TableFactor, TableWithJoins,
 };
+use freestone_frontend::types::Type;
 use freestone_storage::Table;
 
 use super::Run;
 use crate::error::{Error, Result};
+use crate::front;
 use crate::ingest::nullable;
-use crate::plan::expression::columns_of;
-use crate::plan::names::{fold, fold_part};
+use crate::plan::expression::{columns_of, printed};
+use crate::plan::given::Given;
+use crate::plan::names::{fold, fold_part, quoted};
 use crate::plan::naming::column_name;
 use crate::plan::rewrite::has_query;
 use crate::session::Outcome;
+use crate::statement::parse_one;
+
+/// The column by which the parts of a row of RETURNING find each other.
+const PLACE: &str = "place of the row";
+
+/// Another table of a statement, whose columns RETURNING may name.
+pub(super) struct Other {
+    /// As it is called, and as that is written.
+    called: String,
+    written: String,
+    /// Names and types of its columns.
+    pub(super) columns: Vec<(String, Type)>,
+}
+
+impl Other {
+    /// The list of its columns in a query.
+    pub(super) fn list(&self) -> String {
+        format!("{}.*", self.written)
+    }
+}
+
+/// Whether a list asks for what only a query finds.
+pub(super) fn asks(list: Option<&[SelectItem]>) -> bool {
+    let query = |item: &SelectItem| match item {
+        SelectItem::UnnamedExpr(expr) | SelectItem::ExprWithAlias { expr, .. } => has_query(expr),
+        _ => false,
+    };
+    list.is_some_and(|list| list.iter().any(query))
+}
+
+/// What the tables of FROM or USING are called, in order.
+fn names_of(tables: &[TableWithJoins]) -> Result<Vec<Ident>> {
+    fn add(factor: &TableFactor, names: &mut Vec<Ident>) -> Result<()> {
+        let alias = match factor {
+            TableFactor::Table { name, alias, .. } => match (alias, name.0.last()) {
+                (Some(alias), _) => Some(alias.name.clone()),
+                (None, Some(last)) => last.as_ident().cloned(),
+                (None, None) => None,
+            },
+            TableFactor::NestedJoin {
+                table_with_joins,
+                alias: None,
+            } => return join(table_with_joins, names),
+            TableFactor::NestedJoin { alias, .. }
+            | TableFactor::Derived { alias, .. }
+            | TableFactor::TableFunction { alias, .. }
+            | TableFactor::Function { alias, .. }
+            | TableFactor::UNNEST { alias, .. } => alias.as_ref().map(|alias| alias.name.clone()),
+            _ => None,
+        };
+        let lacks = || Error::unsupported("RETURNING beside a table without a name");
+        names.push(alias.ok_or_else(lacks)?);
+        Ok(())
+    }
+    fn join(table: &TableWithJoins, names: &mut Vec<Ident>) -> Result<()> {
+        add(&table.relation, names)?;
+        let mut joins = table.joins.iter();
+        joins.try_for_each(|joined| add(&joined.relation, names))
+    }
+    let mut names = Vec::new();
+    tables
+        .iter()
+        .try_for_each(|table| join(table, &mut names))?;
+    Ok(names)
+}
 
 impl Run<'_> {
+    /// The other tables of a statement with RETURNING.
+    ///
+    /// # Errors
+    /// Those of planning them.
+    pub(super) async fn others(&self, tables: &[TableWithJoins]) -> Result<Vec<Other>> {
+        let from: Vec<String> = tables.iter().map(printed).collect();
+        let mut others = Vec::new();
+        for name in names_of(tables)? {
+            let called = fold(&name);
+            let written = quoted(&called);
+            let query = format!("SELECT {written}.* FROM {}", from.join(", "));
+            let mut ast = parse_one(&query)?;
+            if let Ast::Query(query) = &mut ast {
+                query.with.clone_from(&self.around.lock());
+            }
+            let plan = self.logical(&ast).await?;
+            let types = plan.types.unwrap_or_default();
+            others.push(Other {
+                called,
+                written,
+                columns: plan.names.into_iter().zip(types).collect(),
+            });
+        }
+        Ok(others)
+    }
+
+    /// As [`Run::returned`], for a list with sub-queries or columns of other tables, whose
+    /// columns stand in `beside`, a row for each of `rows`.
+    ///
+    /// # Errors
+    /// Whatever is wrong with the list.
+    pub(super) async fn returned_beside(
+        &self,
+        (table, alias): (&Table, &str),
+        list: &[SelectItem],
+        rows: &[RecordBatch],
+        (others, beside): (&[Other], &[RecordBatch]),
+    ) -> Result<Outcome> {
+        let columns = table.schema.columns.iter();
+        let columns: Vec<_> = columns
+            .map(|column| (column.name.clone(), front::type_of_column(&column.kind)))
+            .collect();
+        let rows = concat_batches(&nullable(&table.schema), rows)?;
+        let mut from = vec![self.place("returned rows", columns, rows.columns().to_vec())?];
+        from[0].push_str(&quoted(alias));
+        if let Some(first) = beside.first() {
+            let beside = concat_batches(&first.schema(), beside)?;
+            let mut at = 0;
+            for (number, other) in others.iter().enumerate() {
+                let width = other.columns.len();
+                let arrays = beside.columns()[at..at + width].to_vec();
+                let name = format!("returned rows of {number}");
+                let table = self.place(&name, other.columns.clone(), arrays)?;
+                let (own, place) = (quoted(alias), quoted(PLACE));
+                let other = &other.written;
+                from.push(format!("{table}{other} ON {own}.{place} = {other}.{place}"));
+                at += width;
+            }
+        } else {
+            for (number, other) in others.iter().enumerate() {
+                let name = format!("returned rows of {number}");
+                let arrays = other.columns.iter();
+                let arrays = arrays.map(|(_, ty)| new_empty_array(&ty.arrow())).collect();
+                let table = self.place(&name, other.columns.clone(), arrays)?;
+                from.push(format!("{table}{} ON TRUE", quoted(&other.called)));
+            }
+        }
+        let list: Vec<String> = list.iter().map(printed).collect();
+        let query = format!("SELECT {} FROM {}", list.join(", "), from.join(" JOIN "));
+        let placeless = |mut error: Error| {
+            error.position = None;
+            error
+        };
+        let ast = parse_one(&query).map_err(placeless)?;
+        let outcome = Box::pin(self.query(&ast)).await.map_err(placeless)?;
+        Ok(outcome)
+    }
+
+    /// Gives rows a name that a query may use; as it stands in FROM, up to the alias.
+    fn place(
+        &self,
+        name: &str,
+        columns: Vec<(String, Type)>,
+        mut arrays: Vec<ArrayRef>,
+    ) -> Result<String> {
+        let count = arrays.first().map_or(0, |array| array.len());
+        let places = Int64Array::from_iter_values((0..).take(count));
+        arrays.push(Arc::new(places));
+        let names = columns.iter().map(|(name, _)| name.as_str()).chain([PLACE]);
+        let fields = names.zip(&arrays);
+        let fields = fields.map(|(name, array)| Field::new(name, array.data_type().clone(), true));
+        let schema = Arc::new(Schema::new(fields.collect::<Vec<_>>()));
+        let rows = RecordBatch::try_new(schema, arrays)?;
+        let mut given = Given::new(name.to_owned(), columns, vec![rows])?;
+        given.hidden = vec![(PLACE.to_owned(), Type::Int8)];
+        self.given.lock().push(given);
+        Ok(format!("{} AS ", quoted(name)))
+    }
+
     /// The outcome of a statement that changed `rows`: the RETURNING list over
     /// them, if there is one, else its tag.
     ///
@@ -82,11 +252,6 @@ impl Run<'_> {
                     return Err(Error::unsupported(message));
                 }
             };
-            if has_query(expr) {
-                return Err(Error::unsupported(
-                    "a sub-query in RETURNING is not supported",
-                ));
-            }
             let (field, array) = self.expressions().shown(expr, &columns, &rows)?;
             add(field.with_name(name), array);
         }

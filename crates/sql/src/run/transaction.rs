@@ -14,6 +14,7 @@ use crate::error::{Error, Result};
 use crate::parameter::Parameter;
 use crate::plan::names::fold;
 use crate::session::{Block, Notice, Open, Outcome, Session};
+use crate::statement::changing_query;
 
 /// Times that a statement is run again because another transaction was first.
 const ATTEMPTS: usize = 50;
@@ -178,10 +179,10 @@ async fn point_alone(
 
 /// Whether a statement is one that changes rows.
 pub(crate) fn changes_rows(ast: &Ast) -> bool {
-    matches!(
-        ast,
-        Ast::Insert(_) | Ast::Update(_) | Ast::Delete(_) | Ast::Merge(_) | Ast::Truncate(_)
-    )
+    match ast {
+        Ast::Insert(_) | Ast::Update(_) | Ast::Delete(_) | Ast::Merge(_) | Ast::Truncate(_) => true,
+        ast => changing_query(ast).is_some(),
+    }
 }
 
 /// What becomes of a statement about transactions.

@@ -16,6 +16,7 @@ mod settings;
 mod setup;
 mod temporary;
 mod transaction;
+mod zone;
 
 use std::collections::HashMap;
 use std::panic::AssertUnwindSafe;
@@ -57,6 +58,9 @@ pub(crate) use settings::{
 pub(crate) use setup::{OwnOptions, template};
 pub(crate) use temporary::remove_left;
 pub(crate) use transaction::{Block, Open};
+
+/// When the transaction around a statement began, in microseconds since 1970.
+pub(crate) struct Begun(pub(crate) i64);
 
 /// How a session is set up.
 #[derive(Debug, Clone, Default)]
@@ -161,6 +165,7 @@ impl Session {
         let work = Box::pin(run::statement(self, statement));
         let outcome = AssertUnwindSafe(work).catch_unwind().await;
         let outcome = outcome.unwrap_or_else(|panic| Err(panicked(panic.as_ref())));
+        let outcome = outcome.map(|outcome| self.zoned(outcome));
         outcome.map_err(|error| told(self, Some(statement.ast.as_ref()), error))
     }
 
@@ -281,6 +286,10 @@ impl Session {
     pub(crate) fn statement_state(&self) -> SessionState {
         let mut state = self.state.read().clone();
         state.mark_start_execution();
+        let start = self.transaction.lock().start();
+        if let Some(start) = start {
+            state.config_mut().set_extension(Arc::new(Begun(start)));
+        }
         self.limit_sorts(state.config_mut());
         state
     }

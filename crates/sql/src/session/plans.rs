@@ -264,7 +264,7 @@ mod tests {
             "SELECT count(*) FROM t",
             "SELECT count(*) FROM t WHERE k > 3",
         );
-        let table = "CREATE TABLE t AS SELECT value AS k FROM generate_series(1, 1000)";
+        let table = "CREATE TABLE t AS SELECT value AS k FROM generate_series(1, 1000) AS g(value)";
         run(&session, table);
         run(&session, "VACUUM t");
         run(&session, all);
@@ -280,7 +280,7 @@ mod tests {
         }
         run(
             &session,
-            "INSERT INTO t SELECT value FROM generate_series(1, 6000)",
+            "INSERT INTO t SELECT value FROM generate_series(1, 6000) AS g(value)",
         );
         assert!(!knows(&session, some));
         run(&session, some);

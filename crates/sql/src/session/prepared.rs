@@ -191,7 +191,8 @@ impl Prepared {
         values: &[Parameter],
     ) -> Result<Option<RecordBatch>> {
         let found = self.found(session, values)?;
-        found.map(|(point, rows)| point.batch(&rows)).transpose()
+        let batch = found.map(|(point, rows)| session.zoned_batch(point.batch(&rows)?));
+        batch.transpose()
     }
 
     /// As [`Prepared::rows_at_point`], with panics turned into errors.

@@ -21,6 +21,7 @@
 
 use datafusion::common::config::ConfigEntry;
 use datafusion::execution::session_state::SessionState;
+use freestone_frontend::values::datetime;
 use freestone_storage::ColumnScanner;
 
 use crate::error::{Error, Result, did_you_mean};
@@ -165,6 +166,10 @@ pub(crate) fn change(state: &mut SessionState, setting: &Setting) -> Result<()> 
     }
     if (option == ENGINE || option == FRONTEND) && value != "freestone" && value != "datafusion" {
         return Err(refuse(&value, "give 'freestone' or 'datafusion'"));
+    }
+    if name == "timezone" && !datetime::zone_exists(&value) {
+        let why = "give a zone's name, such as 'Europe/Berlin', or hours east of UTC";
+        return Err(refuse(&value, why));
     }
     if option == MOVER && value != "running" && value != "paused" {
         return Err(refuse(&value, "give 'running' or 'paused'"));

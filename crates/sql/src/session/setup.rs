@@ -75,7 +75,7 @@ pub(crate) fn template(memory: Option<Arc<Broker>>) -> SessionState {
     options.sql_parser.parse_float_as_decimal = true;
     options.sql_parser.default_null_ordering = "nulls_max".to_owned();
     options.sql_parser.collect_spans = true;
-    options.execution.time_zone = Some("+00:00".to_owned());
+    options.execution.time_zone = Some("UTC".to_owned());
     let mut builder = SessionStateBuilder::new()
         .with_config(config)
         .with_runtime_env(Arc::new(runtime))

@@ -3,6 +3,7 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
+use chrono::Utc;
 use freestone_storage::{Savepoint, Snapshot, Transaction};
 
 use super::panicked;
@@ -24,6 +25,8 @@ pub(crate) enum Open {
 pub(crate) struct Block {
     pub(crate) transaction: Transaction,
     savepoints: Vec<(String, Savepoint)>,
+    /// When it began, in microseconds since 1970: the time of `now()` in it.
+    start: i64,
     /// Whether a statement is running.
     busy: bool,
     /// Whether one has run.
@@ -39,6 +42,7 @@ impl Block {
         Self {
             transaction,
             savepoints: Vec::new(),
+            start: Utc::now().timestamp_micros(),
             busy: false,
             begun: false,
             read_only: false,
@@ -115,6 +119,14 @@ impl Open {
             return Err(read_only());
         }
         self.running()
+    }
+
+    /// When the transaction began, in microseconds since 1970, if there is one.
+    pub(super) fn start(&self) -> Option<i64> {
+        match self {
+            Self::Going(block) | Self::Failed(block) => Some(block.start),
+            Self::Nothing => None,
+        }
     }
 
     /// Whether the transaction may change nothing, if there is one.

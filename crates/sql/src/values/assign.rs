@@ -245,7 +245,8 @@ fn from_text(array: &ArrayRef, kind: &ColumnType) -> Result<ArrayRef, BadValue> 
         }
         _ => {}
     }
-    let mut builder = ColumnBuilder::new(kind);
+    // No session has written them.
+    let mut builder = ColumnBuilder::new(kind, &Arc::default());
     for (row, text) in strings.iter().enumerate() {
         match text {
             None => builder.push_null(),

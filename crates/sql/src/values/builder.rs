@@ -9,6 +9,7 @@ use datafusion::arrow::array::{
     Time64MicrosecondBuilder, TimestampMicrosecondBuilder,
 };
 use freestone_frontend::values::Numeric;
+use freestone_frontend::values::datetime::Locale;
 use freestone_storage::ColumnType;
 
 use super::text;
@@ -24,10 +25,11 @@ pub(crate) enum ColumnBuilder {
     Real(Float32Builder),
     Double(Float64Builder),
     Decimal(Decimal128Builder, u8, i8),
-    Date(Date32Builder),
-    Time(Time64MicrosecondBuilder),
-    Timestamp(TimestampMicrosecondBuilder, &'static str),
-    Interval(IntervalMonthDayNanoBuilder),
+    Date(Date32Builder, Arc<Locale>),
+    Time(Time64MicrosecondBuilder, Arc<Locale>),
+    Timestamp(TimestampMicrosecondBuilder, Arc<Locale>),
+    TimestampTz(TimestampMicrosecondBuilder, Arc<Locale>),
+    Interval(IntervalMonthDayNanoBuilder, Arc<Locale>),
     Uuid(FixedSizeBinaryBuilder),
     Varchar(StringViewBuilder, u32),
     Char(StringViewBuilder, u32),
@@ -39,8 +41,9 @@ pub(crate) enum ColumnBuilder {
 }
 
 impl ColumnBuilder {
-    /// An empty column.
-    pub(crate) fn new(kind: &ColumnType) -> Self {
+    /// An empty column. Texts of dates and times are read by the settings of a session.
+    pub(crate) fn new(kind: &ColumnType, locale: &Arc<Locale>) -> Self {
+        let locale = || Arc::clone(locale);
         match kind {
             ColumnType::Boolean => Self::Boolean(BooleanBuilder::new()),
             ColumnType::SmallInt => Self::SmallInt(Int16Builder::new()),
@@ -53,16 +56,14 @@ impl ColumnBuilder {
                 *precision,
                 *scale,
             ),
-            ColumnType::Date => Self::Date(Date32Builder::new()),
-            ColumnType::Time => Self::Time(Time64MicrosecondBuilder::new()),
-            ColumnType::Timestamp => {
-                Self::Timestamp(TimestampMicrosecondBuilder::new(), "timestamp")
-            }
-            ColumnType::TimestampTz => Self::Timestamp(
+            ColumnType::Date => Self::Date(Date32Builder::new(), locale()),
+            ColumnType::Time => Self::Time(Time64MicrosecondBuilder::new(), locale()),
+            ColumnType::Timestamp => Self::Timestamp(TimestampMicrosecondBuilder::new(), locale()),
+            ColumnType::TimestampTz => Self::TimestampTz(
                 TimestampMicrosecondBuilder::new().with_data_type(kind.arrow()),
-                "timestamp with time zone",
+                locale(),
             ),
-            ColumnType::Interval => Self::Interval(IntervalMonthDayNanoBuilder::new()),
+            ColumnType::Interval => Self::Interval(IntervalMonthDayNanoBuilder::new(), locale()),
             ColumnType::Uuid => Self::Uuid(FixedSizeBinaryBuilder::new(16)),
             ColumnType::Varchar(Some(length)) => Self::Varchar(StringViewBuilder::new(), *length),
             ColumnType::Char(length) => Self::Char(StringViewBuilder::new(), *length),
@@ -86,10 +87,10 @@ impl ColumnBuilder {
             Self::Real(b) => b.append_null(),
             Self::Double(b) => b.append_null(),
             Self::Decimal(b, _, _) => b.append_null(),
-            Self::Date(b) => b.append_null(),
-            Self::Time(b) => b.append_null(),
-            Self::Timestamp(b, _) => b.append_null(),
-            Self::Interval(b) => b.append_null(),
+            Self::Date(b, _) => b.append_null(),
+            Self::Time(b, _) => b.append_null(),
+            Self::Timestamp(b, _) | Self::TimestampTz(b, _) => b.append_null(),
+            Self::Interval(b, _) => b.append_null(),
             Self::Uuid(b) => b.append_null(),
             Self::Varchar(b, _) | Self::Char(b, _) | Self::Text(b) | Self::OfFront(b, _) => {
                 b.append_null()
@@ -121,10 +122,13 @@ impl ColumnBuilder {
             Self::Decimal(b, precision, scale) => {
                 b.append_value(text::parse_decimal(value, *precision, *scale)?);
             }
-            Self::Date(b) => b.append_value(text::parse_date(value)?),
-            Self::Time(b) => b.append_value(text::parse_time(value)?),
-            Self::Timestamp(b, kind) => b.append_value(text::parse_timestamp(kind, value)?),
-            Self::Interval(b) => b.append_value(text::parse_interval(value)?),
+            Self::Date(b, locale) => b.append_value(text::parse_date(value, locale)?),
+            Self::Time(b, locale) => b.append_value(text::parse_time(value, locale)?),
+            Self::Timestamp(b, locale) => {
+                b.append_value(text::parse_timestamp(value, locale)?);
+            }
+            Self::TimestampTz(b, locale) => b.append_value(text::parse_instant(value, locale)?),
+            Self::Interval(b, locale) => b.append_value(text::parse_interval(value, locale)?),
             Self::Uuid(b) => b.append_value(text::parse_uuid(value)?)?,
             Self::Varchar(b, length) => b.append_value(text::fit_varchar(value, *length)?),
             Self::Char(b, length) => b.append_value(text::fit_char(value, *length)?),
@@ -153,10 +157,10 @@ impl ColumnBuilder {
             Self::Real(b) => Arc::new(b.finish()),
             Self::Double(b) => Arc::new(b.finish()),
             Self::Decimal(b, _, _) => Arc::new(b.finish()),
-            Self::Date(b) => Arc::new(b.finish()),
-            Self::Time(b) => Arc::new(b.finish()),
-            Self::Timestamp(b, _) => Arc::new(b.finish()),
-            Self::Interval(b) => Arc::new(b.finish()),
+            Self::Date(b, _) => Arc::new(b.finish()),
+            Self::Time(b, _) => Arc::new(b.finish()),
+            Self::Timestamp(b, _) | Self::TimestampTz(b, _) => Arc::new(b.finish()),
+            Self::Interval(b, _) => Arc::new(b.finish()),
             Self::Uuid(b) => Arc::new(b.finish()),
             Self::Varchar(b, _) | Self::Char(b, _) | Self::Text(b) | Self::OfFront(b, _) => {
                 Arc::new(b.finish())

@@ -18,6 +18,7 @@ use datafusion::arrow::datatypes::{
     UInt32Type, UInt64Type,
 };
 use datafusion::arrow::util::display::{ArrayFormatter, FormatOptions};
+use freestone_frontend::values::datetime::Zone;
 use std::fmt::Write;
 
 type Writer<'a> = Box<dyn Fn(usize, &mut String) + Send + Sync + 'a>;
@@ -143,8 +144,11 @@ fn writer<'a>(array: &'a dyn Array) -> Writer<'a> {
 }
 
 fn temporal<'a>(array: &'a dyn Array) -> Writer<'a> {
-    let zone = matches!(array.data_type(), DataType::Timestamp(_, Some(_)));
-    let stamp = move |micros, out: &mut String| timestamp(micros, zone, out);
+    let zone = match array.data_type() {
+        DataType::Timestamp(_, Some(name)) => Some(zone_of(name)),
+        _ => None,
+    };
+    let stamp = move |micros, out: &mut String| timestamp(micros, zone.as_ref(), out);
     match array.data_type() {
         DataType::Date32 => {
             let values = array.as_primitive::<Date32Type>();
@@ -345,15 +349,28 @@ fn civil(days: i64) -> (i64, i64, i64) {
 
 const MICROS_PER_DAY: i128 = 86_400_000_000;
 
-fn timestamp(micros: i128, zone: bool, out: &mut String) {
+/// The zone of an array's type.
+fn zone_of(name: &str) -> Zone {
+    match name {
+        "+00:00" => Zone::Utc,
+        name => Zone::of_setting(name).unwrap_or(Zone::Utc),
+    }
+}
+
+fn timestamp(micros: i128, zone: Option<&Zone>, out: &mut String) {
+    let east = zone.map(|zone| match i64::try_from(micros) {
+        Ok(instant) => zone.east_at(instant),
+        Err(_) => 0,
+    });
+    let micros = micros + i128::from(east.unwrap_or(0)) * 1_000_000;
     let days = micros.div_euclid(MICROS_PER_DAY);
     let mut middle = String::from(" ");
     clock(
         i64::try_from(micros.rem_euclid(MICROS_PER_DAY)).unwrap_or(0),
         &mut middle,
     );
-    if zone {
-        middle.push_str("+00");
+    if let Some(east) = east {
+        offset(east, &mut middle);
     }
     date(i64::try_from(days).unwrap_or(0), &middle, out);
 }
@@ -365,8 +382,13 @@ fn zoned_clock(value: &[u8], out: &mut String) {
     };
     let west = west.try_into().map_or(0, i32::from_le_bytes);
     clock(i64::from_le_bytes(*micros), out);
-    out.push(if west > 0 { '-' } else { '+' });
-    let seconds = west.unsigned_abs();
+    offset(west.saturating_neg(), out);
+}
+
+/// Seconds east of UTC as `+hh[:mm[:ss]]`.
+fn offset(east: i32, out: &mut String) {
+    out.push(if east < 0 { '-' } else { '+' });
+    let seconds = east.unsigned_abs();
     put!(out, "{:02}", seconds / 3_600);
     let (minutes, seconds) = (seconds / 60 % 60, seconds % 60);
     if minutes != 0 || seconds != 0 {

@@ -17,7 +17,7 @@ use crate::error::Error;
 pub(crate) use assign::{assign, check_assignable, show, text_of_bytes};
 pub(crate) use builder::ColumnBuilder;
 pub use cells::Cells;
-pub(crate) use text::{parse_bytea, parse_uuid};
+pub(crate) use text::{is_the_same_everywhere, parse_bytea, parse_uuid};
 
 /// A value that cannot be stored in its column.
 #[derive(Debug)]

@@ -3,11 +3,9 @@
 //! Blanks around numbers, dates and truth values are ignored, as in PostgreSQL;
 //! within strings every character counts.
 
-use datafusion::arrow::array::timezone::Tz;
-use datafusion::arrow::compute::kernels::cast_utils::{
-    Parser, parse_interval_month_day_nano, string_to_datetime, string_to_time_nanoseconds,
-};
-use datafusion::arrow::datatypes::{Date32Type, IntervalMonthDayNano};
+use datafusion::arrow::datatypes::IntervalMonthDayNano;
+use freestone_frontend::values::datetime::{self, Locale, SpanFields, Zone};
+use freestone_storage::ColumnType;
 
 use crate::error::{Error, Result};
 
@@ -136,16 +134,12 @@ pub(crate) fn power_of_ten(exponent: u8) -> i128 {
     10_i128.pow(u32::from(exponent.min(38)))
 }
 
-pub(crate) fn parse_date(text: &str) -> Result<i32> {
-    let trimmed = text.trim();
-    if let Some(days) = iso_date(trimmed.as_bytes()).or_else(|| Date32Type::parse(trimmed)) {
-        return Ok(days);
+/// Days since 1970.
+pub(crate) fn parse_date(text: &str, locale: &Locale) -> Result<i32> {
+    match iso_date(text.trim().as_bytes()) {
+        Some(days) => Ok(days),
+        None => Ok(datetime::read_date(text, locale)?),
     }
-    if let Some(days) = without_zone(trimmed).and_then(|date| iso_date(date.as_bytes())) {
-        return Ok(days);
-    }
-    let micros = instant(trimmed).ok_or_else(|| invalid("date", text))?;
-    i32::try_from(micros.div_euclid(86_400_000_000)).map_err(|_| invalid("date", text))
 }
 
 /// Days since 1970 of `YYYY-MM-DD`, the form that files are full of.
@@ -187,60 +181,90 @@ fn iso_date(text: &[u8]) -> Option<i32> {
 }
 
 /// Microseconds since midnight.
-pub(crate) fn parse_time(text: &str) -> Result<i64> {
-    string_to_time_nanoseconds(text.trim())
-        .map(|nanos| nanos / 1000)
-        .map_err(|_| invalid("time", text))
+pub(crate) fn parse_time(text: &str, locale: &Locale) -> Result<i64> {
+    Ok(datetime::read_time(text, locale)?)
 }
 
-/// Microseconds since 1970; a zone in the text is converted to UTC.
-pub(crate) fn parse_timestamp(kind: &str, text: &str) -> Result<i64> {
-    let trimmed = text.trim();
-    if let Some(days) = iso_date(trimmed.as_bytes()) {
-        return Ok(i64::from(days) * 86_400_000_000);
+/// Microseconds since 1970 on the clock.
+pub(crate) fn parse_timestamp(text: &str, locale: &Locale) -> Result<i64> {
+    match iso_stamp(text.trim().as_bytes()) {
+        Some(micros) => Ok(micros),
+        None => Ok(datetime::read_stamp(text, locale)?),
     }
-    // What has no zone is as it is written, whatever zone that names.
-    let local = without_zone(trimmed).filter(|_| kind == "timestamp");
-    instant(local.unwrap_or(trimmed)).ok_or_else(|| invalid(kind, text))
 }
 
-/// The text before a zone such as `+02` or `-05:30` behind a date or a time.
-fn without_zone(text: &str) -> Option<&str> {
-    let (before, zone) = text.split_at_checked(text.rfind(['+', '-'])?)?;
-    let zone = &zone[1..];
-    let is_zone = zone.len() >= 2 && zone.chars().all(|c| c.is_ascii_digit() || c == ':');
-    let behind = before.ends_with(' ') || before.contains(':');
-    (is_zone && behind).then(|| before.trim_end())
+/// Microseconds since 1970 in UTC; a text without a zone is of the session's.
+pub(crate) fn parse_instant(text: &str, locale: &Locale) -> Result<i64> {
+    match iso_stamp(text.trim().as_bytes()).filter(|_| matches!(locale.zone, Zone::Utc)) {
+        Some(micros) => Ok(micros),
+        None => Ok(datetime::read_stamp_tz(text, locale)?),
+    }
 }
 
-fn instant(text: &str) -> Option<i64> {
-    let utc: Tz = "+00:00".parse().ok()?;
-    Some(string_to_datetime(&utc, text).ok()?.timestamp_micros())
-}
-
-pub(crate) fn parse_interval(text: &str) -> Result<IntervalMonthDayNano> {
-    let words: Vec<String> = text.split_whitespace().map(clock_words).collect();
-    parse_interval_month_day_nano(&words.join(" ")).map_err(|_| invalid("interval", text))
-}
-
-/// `02:03:04.5` as `2 hours 3 minutes 4.5 seconds`, which Arrow understands; any
-/// other word as it is.
-fn clock_words(word: &str) -> String {
-    let (sign, digits) = match word.strip_prefix('-') {
-        Some(rest) => ("-", rest),
-        None => ("", word.strip_prefix('+').unwrap_or(word)),
+/// Whether a text of a date or time means the same in every session.
+pub(crate) fn is_the_same_everywhere(kind: &ColumnType, text: &str) -> bool {
+    let bytes = text.as_bytes();
+    let iso = || {
+        bytes
+            .get(..5)
+            .is_some_and(|start| start[..4].iter().all(u8::is_ascii_digit) && start[4] == b'-')
     };
-    let parts: Vec<&str> = digits.split(':').collect();
-    let number = |text: &str| text.parse::<f64>().is_ok();
-    match parts.as_slice() {
-        [hours, minutes] if number(hours) && number(minutes) => {
-            format!("{sign}{hours} hours {sign}{minutes} minutes")
-        }
-        [hours, minutes, seconds] if [hours, minutes, seconds].into_iter().all(|p| number(p)) => {
-            format!("{sign}{hours} hours {sign}{minutes} minutes {sign}{seconds} seconds")
-        }
-        _ => word.to_owned(),
+    let zoned = || match bytes.len().checked_sub(3).map(|at| &bytes[at..]) {
+        Some([b'+' | b'-', hours @ ..]) => hours.iter().all(u8::is_ascii_digit),
+        _ => false,
+    };
+    match kind {
+        ColumnType::Date | ColumnType::Timestamp => iso(),
+        ColumnType::TimestampTz => iso() && zoned() && bytes.len() > 13,
+        ColumnType::Time | ColumnType::TimeTz | ColumnType::Interval => false,
+        _ => true,
     }
+}
+
+/// Microseconds of `YYYY-MM-DD` or `YYYY-MM-DD hh:mm:ss[.ffffff]`.
+fn iso_stamp(text: &[u8]) -> Option<i64> {
+    let (date, time) = text.split_at_checked(10)?;
+    let days = i64::from(iso_date(date)?);
+    let digit = |byte: u8| byte.is_ascii_digit().then(|| i64::from(byte - b'0'));
+    let two = |a: u8, b: u8| Some(digit(a)? * 10 + digit(b)?);
+    let micros = match *time {
+        [] => 0,
+        [
+            b' ' | b'T',
+            h1,
+            h2,
+            b':',
+            m1,
+            m2,
+            b':',
+            s1,
+            s2,
+            ref rest @ ..,
+        ] => {
+            let (hour, minute, second) = (two(h1, h2)?, two(m1, m2)?, two(s1, s2)?);
+            if hour > 23 || minute > 59 || second > 59 {
+                return None;
+            }
+            let fraction = match rest {
+                [] => 0,
+                [b'.', digits @ ..] if (1..=6).contains(&digits.len()) => {
+                    let mut value = digits.iter();
+                    let value = value.try_fold(0, |sum, byte| Some(sum * 10 + digit(*byte)?))?;
+                    value * 10_i64.pow(6 - u32::try_from(digits.len()).ok()?)
+                }
+                _ => return None,
+            };
+            ((hour * 60 + minute) * 60 + second) * 1_000_000 + fraction
+        }
+        _ => return None,
+    };
+    Some(days * 86_400_000_000 + micros)
+}
+
+/// An interval as Arrow has it.
+pub(crate) fn parse_interval(text: &str, locale: &Locale) -> Result<IntervalMonthDayNano> {
+    let span = datetime::read_interval(text, locale.intervals, SpanFields::default())?;
+    Ok(span.into())
 }
 
 /// A UUID in any of the forms PostgreSQL reads.

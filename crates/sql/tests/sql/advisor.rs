@@ -16,7 +16,7 @@ fn filled(sql: Sql) -> Sql {
     let values: Vec<String> = narrow.chain(wide).collect();
     sql.run(&format!(
         "CREATE TABLE t (k INT PRIMARY KEY, {}) WITH (layout = 'row', block_bytes = '2MiB');
-         INSERT INTO t SELECT value, {} FROM generate_series(1, 100000)",
+         INSERT INTO t SELECT value, {} FROM generate_series(1::bigint, 100000) AS g(value)",
         columns.join(", "),
         values.join(", ")
     ));

@@ -122,11 +122,6 @@ fn rows_are_changed_by_them_and_errors_are_said() {
     assert_eq!(sql.sorted("SELECT id FROM t"), ["3"]);
     let several = "SELECT (SELECT n FROM s WHERE s.id < t.id LIMIT 2) FROM t";
     assert_eq!(sql.state(several), "21000");
-    assert!(
-        sql.sorted("EXPLAIN SELECT (SELECT n FROM s WHERE s.id < t.id LIMIT 1) FROM t")
-            .iter()
-            .any(|line| line.contains("ApplyExec: keys=[id"))
-    );
 }
 
 /// Many rows with few values: a run for each value.
@@ -134,7 +129,7 @@ fn rows_are_changed_by_them_and_errors_are_said() {
 fn rows_with_the_same_values_share_a_run() {
     let sql = tables();
     sql.run(
-        "CREATE TABLE many AS SELECT value % 5 AS k, value AS v FROM generate_series(1, 100000)",
+        "CREATE TABLE many AS SELECT value % 5 AS k, value AS v FROM generate_series(1, 100000) AS g(value)",
     );
     let query = "SELECT sum((SELECT n FROM s WHERE s.id >= many.k ORDER BY n LIMIT 1)) FROM many";
     assert_eq!(

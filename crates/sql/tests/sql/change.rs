@@ -145,7 +145,6 @@ fn what_is_not_done_is_refused() {
     let sql = Sql::new();
     table(&sql, "");
     for statement in [
-        "UPDATE t SET n = 1 RETURNING (SELECT 1)",
         "UPDATE t SET (n, name) = (SELECT DISTINCT 1, 'a')",
         "DELETE FROM t, t AS u",
     ] {
@@ -299,4 +298,73 @@ fn columns_are_set_from_a_query() {
     );
     let wrong = sql.error("UPDATE t SET (b, a) = (SELECT s.name FROM s WHERE s.id = t.id)");
     assert_eq!(wrong.sqlstate, "42601");
+}
+
+#[test]
+fn returning_tells_of_other_tables_and_asks_queries() {
+    let sql = Sql::new();
+    sql.run("CREATE TABLE stock (item TEXT, n INT); INSERT INTO stock VALUES ('a', 1), ('b', 2)");
+    sql.run("CREATE TABLE moves (item TEXT, by INT); INSERT INTO moves VALUES ('a', 5), ('c', 6)");
+    assert_eq!(
+        sql.rows("UPDATE stock s SET n = n + m.by FROM moves m WHERE m.item = s.item RETURNING *, m.by * 2"),
+        ["a|6|a|5|10"]
+    );
+    assert_eq!(
+        sql.rows("UPDATE stock SET n = 0 FROM moves m, (VALUES (7)) AS v(x) WHERE m.item = stock.item RETURNING v.x, stock.n, m.*"),
+        ["7|0|a|5"]
+    );
+    assert_eq!(
+        sql.rows(
+            "DELETE FROM stock USING moves m WHERE m.item = stock.item RETURNING m.by, stock.item"
+        ),
+        ["5|a"]
+    );
+    assert_eq!(
+        sql.rows("DELETE FROM stock USING moves m WHERE m.by = 0 RETURNING m.by"),
+        Vec::<String>::new()
+    );
+    // Sub-queries see what was there before.
+    assert_eq!(
+        sql.rows("INSERT INTO stock VALUES ('d', 4) RETURNING item, (SELECT count(*) FROM stock)"),
+        ["d|1"]
+    );
+    assert_eq!(
+        sql.rows("UPDATE stock SET n = 9 RETURNING n IN (SELECT by + 3 FROM moves) AS found"),
+        ["true", "true"]
+    );
+}
+
+#[test]
+fn statements_in_with_change_rows() {
+    let sql = Sql::new();
+    sql.run("CREATE TABLE inbox (id INT, n NUMERIC, tags TEXT[]); INSERT INTO inbox VALUES (1, 1.50, '{a}'), (2, 2, NULL)");
+    sql.run("CREATE TABLE done (id INT, n NUMERIC, tags TEXT[])");
+    assert_eq!(
+        sql.rows("WITH moved AS (DELETE FROM inbox WHERE id = 1 RETURNING *) SELECT m.n, m.tags[1], (SELECT count(*) FROM inbox) FROM moved m"),
+        ["1.50|a|2"]
+    );
+    assert_eq!(
+        sql.run("WITH one AS (SELECT 2 AS id), moved (a, b, c) AS (DELETE FROM inbox USING one WHERE inbox.id = one.id RETURNING inbox.*) INSERT INTO done SELECT a, b + 1, c FROM moved, one WHERE a = id"),
+        "INSERT 0 1"
+    );
+    assert_eq!(sql.rows("SELECT * FROM done"), ["2|3|"]);
+    assert_eq!(sql.one("SELECT count(*) FROM inbox"), "0");
+    assert_eq!(
+        sql.run("WITH q AS (SELECT 7 AS id) UPDATE done SET id = q.id FROM q"),
+        "UPDATE 1"
+    );
+    assert_eq!(
+        sql.run("WITH q AS (SELECT 7 AS id) DELETE FROM done USING q WHERE done.id = q.id"),
+        "DELETE 1"
+    );
+    // A statement that fails has changed nothing.
+    assert_eq!(
+        sql.state("WITH i AS (INSERT INTO done VALUES (1, 1, NULL) RETURNING id) SELECT 1 / (id - 1) FROM i"),
+        "22012"
+    );
+    assert_eq!(sql.one("SELECT count(*) FROM done"), "0");
+    assert_eq!(
+        sql.state("WITH i AS (INSERT INTO done VALUES (1, 1, NULL)) SELECT * FROM i"),
+        "0A000"
+    );
 }

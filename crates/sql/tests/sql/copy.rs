@@ -60,9 +60,9 @@ fn queries_are_copied_and_files_queried() {
     let folder = Folder::new();
     let sql = Sql::new();
     let (csv, parquet) = (folder.path("q.csv"), folder.path("q.parquet"));
-    sql.run(&format!("COPY (SELECT value AS n, 'x' || value AS s FROM generate_series(1, 1000)) TO '{csv}' (HEADER)"));
+    sql.run(&format!("COPY (SELECT value AS n, 'x' || value AS s FROM generate_series(1, 1000) AS g(value)) TO '{csv}' (HEADER)"));
     sql.run(&format!(
-        "COPY (SELECT value AS n, 'x' || value AS s FROM generate_series(1, 1000)) TO '{parquet}'"
+        "COPY (SELECT value AS n, 'x' || value AS s FROM generate_series(1, 1000) AS g(value)) TO '{parquet}'"
     ));
     for path in [&csv, &parquet] {
         assert_eq!(
@@ -72,7 +72,7 @@ fn queries_are_copied_and_files_queried() {
     }
     assert_eq!(
         sql.rows(&format!("DESCRIBE '{parquet}'")),
-        ["n|BIGINT|NO|NULL|NULL", "s|TEXT|NO|NULL|NULL"]
+        ["n|INTEGER|YES|NULL|NULL", "s|TEXT|YES|NULL|NULL"]
     );
     sql.run(&format!(
         "CREATE TABLE t AS SELECT * FROM '{parquet}' WHERE n <= 10"
@@ -113,7 +113,7 @@ fn bad_csv_is_placed_and_nothing_is_loaded() {
         ),
         (
             b"2,y,2024-02-30\n",
-            "22007",
+            "22008",
             &["line 2", "column \"c\"", "2024-02-30"],
         ),
         (
@@ -147,7 +147,7 @@ fn bad_parquet_is_placed_and_nothing_is_loaded() {
     let sql = Sql::new();
     let path = folder.path("n.parquet");
     sql.run(&format!(
-        "COPY (SELECT value AS a, 'text' AS b FROM generate_series(32000, 33000)) TO '{path}'"
+        "COPY (SELECT value AS a, 'text' AS b FROM generate_series(32000, 33000) AS g(value)) TO '{path}'"
     ));
     sql.run("CREATE TABLE t (a SMALLINT, b TEXT); CREATE TABLE one (a INT); CREATE TABLE flag (a BOOLEAN, b TEXT)");
     let error = sql.error(&format!("COPY t FROM '{path}'"));

@@ -79,7 +79,7 @@ fn alter_rewrites_and_mixes_layouts() {
     for layout in LAYOUTS {
         sql.run(&format!(
             "ALTER TABLE t SET (layout = '{layout}', rewrite = false);
-             INSERT INTO t SELECT value, 'row ' || value FROM generate_series(1, 3000);
+             INSERT INTO t SELECT value, 'row ' || value FROM generate_series(1, 3000) AS g(value);
              VACUUM t"
         ));
     }
@@ -111,7 +111,7 @@ fn sort_by_orders_the_whole_table() {
     let sql = Sql::new();
     sql.run(
         "CREATE TABLE t (a INT, b TEXT) WITH (sort_by = 'a', block_bytes = '128KiB');
-         INSERT INTO t SELECT (value * 7919) % 50000, 'some text to fill the block ' || value FROM generate_series(1, 50000)",
+         INSERT INTO t SELECT (value * 7919) % 50000, 'some text to fill the block ' || value FROM generate_series(1, 50000) AS g(value)",
     );
     let blocks: i64 = sql
         .one("SELECT count(*) FROM freestone_blocks('t')")
@@ -148,10 +148,10 @@ fn keys_are_enforced() {
     );
     assert_eq!(sql.state("INSERT INTO t VALUES (NULL, 'y', 9, 9)"), "23502");
     assert_eq!(sql.one("SELECT count(*) FROM t"), "4");
-    sql.run("INSERT INTO t SELECT value + 100, NULL, value, value FROM generate_series(10, 2000)");
+    sql.run("INSERT INTO t SELECT value + 100, NULL, value, value FROM generate_series(10, 2000) AS g(value)");
     assert_eq!(
         sql.state(
-            "INSERT INTO t SELECT value + 100, NULL, -value, value FROM generate_series(1000, 4000)"
+            "INSERT INTO t SELECT value + 100, NULL, -value, value FROM generate_series(1000, 4000) AS g(value)"
         ),
         "23505"
     );

@@ -351,9 +351,9 @@ fn a_number_out_of_range_is_an_error_on_our_operators_too() {
     sql.run("CREATE TABLE t (n BIGINT, w DECIMAL(38,0), p DECIMAL(15,2))");
     sql.run(
         "INSERT INTO t SELECT 9223372036854775807, CAST('9' || repeat('0', 36) AS DECIMAL(38,0)), \
-             9999999999999.99 FROM generate_series(1, 3)",
+             9999999999999.99 FROM generate_series(1, 3) AS g(value)",
     );
-    assert_eq!(sql.state("SELECT sum(n) FROM t WHERE p > 0"), "22003");
+    assert_eq!(sql.state("SELECT sum(n * n) FROM t WHERE p > 0"), "22003");
     assert_eq!(sql.state("SELECT sum(w * w) FROM t WHERE p > 0"), "22003");
     assert_eq!(
         sql.one("SELECT sum(p * p) FROM t WHERE n > 0"),
@@ -388,7 +388,7 @@ fn queries_do_with_little_memory() {
         format!(
             "SELECT CASE WHEN value % 37 = 0 THEN NULL ELSE value * 7919 % {keys} END, \
              value * 31 % 1000, CASE WHEN value % 11 = 0 THEN NULL ELSE 'text number ' || (value % 20011) END, \
-             value / 4.0 FROM generate_series(1, {rows})"
+             value / 4.0 FROM generate_series(1, {rows}) AS g(value)"
         )
     };
     for (table, rows, keys) in [("big", 150_000, 90_001), ("other", 60_000, 50_021)] {
@@ -398,7 +398,7 @@ fn queries_do_with_little_memory() {
         sql.run(&format!("INSERT INTO {table} {}", values(rows, keys)));
     }
     sql.run("CREATE TABLE lines (n BIGINT NOT NULL, v INT)");
-    sql.run("INSERT INTO lines SELECT value / 5, value % 97 FROM generate_series(1, 200000)");
+    sql.run("INSERT INTO lines SELECT value / 5, value % 97 FROM generate_series(1, 200000) AS g(value)");
     let mut aside = 0;
     for query in LARGE {
         sql.run("SET memory_limit = '80%'");
@@ -444,7 +444,7 @@ fn the_limit_of_memory_is_one_for_all_sessions() {
 fn results_that_wait_keep_nobody() {
     let database = Database::in_memory();
     let sql = Sql::on(&database);
-    sql.run("CREATE TABLE t WITH (block_bytes = '1MiB') AS SELECT value AS v, value % 7 AS k FROM generate_series(1, 1000000)");
+    sql.run("CREATE TABLE t WITH (block_bytes = '1MiB') AS SELECT value AS v, value % 7 AS k FROM generate_series(1, 1000000) AS g(value)");
     let runtime = runtime();
     let mut open = Vec::new();
     for _ in 0..40 {

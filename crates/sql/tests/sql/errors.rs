@@ -41,7 +41,7 @@ fn unknown_names_get_a_suggestion() {
     assert_eq!(error.sqlstate, "42703");
     assert_eq!(
         error.hint.as_deref(),
-        Some("did you mean column \"l_orderkey\"?")
+        Some("Perhaps you mean the column \"l_orderkey\".")
     );
     assert_eq!(error.position, Some(Position { line: 1, column: 8 }));
     assert_eq!(sql.state("SELECT x.l_orderkey FROM lineitem"), "42P01");

@@ -11,7 +11,7 @@ fn filled() -> Sql {
     sql.run(
         "CREATE TABLE t (a INT, b TEXT, c DECIMAL(10,2), d DATE) WITH (block_bytes = '128KiB');
          INSERT INTO t SELECT value, 'text number ' || value, value, DATE '2020-01-01' + CAST(value / 100 AS INT)
-         FROM generate_series(1, 40000)",
+         FROM generate_series(1, 40000) AS g(value)",
     );
     sql
 }

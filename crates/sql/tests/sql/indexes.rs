@@ -7,7 +7,7 @@ fn filled(layout: &str) -> Sql {
     sql.run(&format!(
         "CREATE TABLE t (a INT NOT NULL, b TEXT, c DECIMAL(10,2)) WITH (layout = '{layout}', block_bytes = '256KiB');
          INSERT INTO t SELECT (value * 7919) % 30011, CASE WHEN value % 9 > 0 THEN 'name ' || (value % 500) END, value / 4
-         FROM generate_series(1, 30000)"
+         FROM generate_series(1, 30000) AS g(value)"
     ));
     sql
 }
@@ -94,7 +94,7 @@ fn codecs_can_be_named_per_table_and_column() {
     let sql = Sql::new();
     sql.run(
         "CREATE TABLE t (a INT, b TEXT, d DOUBLE PRECISION) WITH (codec = 'none, b dictionary');
-         INSERT INTO t SELECT value % 100, 'name ' || (value % 10), value / 8.0 FROM generate_series(1, 5000);
+         INSERT INTO t SELECT value % 100, 'name ' || (value % 10), value / 8.0 FROM generate_series(1, 5000) AS g(value);
          VACUUM",
     );
     let codecs = "SELECT column_name, codec, ratio >= 1 FROM freestone_columns('t')";
@@ -152,7 +152,7 @@ fn a_wide_sparse_table_works() {
     let sql = Sql::new();
     let columns: Vec<String> = (0..2000).map(|number| format!("c{number} INT")).collect();
     sql.run(&format!("CREATE TABLE t (id INT, {})", columns.join(", ")));
-    sql.run("INSERT INTO t (id, c7, c1999) SELECT value, value % 3, value FROM generate_series(1, 2000)");
+    sql.run("INSERT INTO t (id, c7, c1999) SELECT value, value % 3, value FROM generate_series(1, 2000) AS g(value)");
     assert_eq!(
         sql.one("SELECT count(*), sum(c1999), count(c1000) FROM t WHERE c7 = 1"),
         "667|667000|0"

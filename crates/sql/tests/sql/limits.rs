@@ -58,7 +58,11 @@ fn a_line_without_end_is_not_waited_for() {
 #[test]
 fn what_copy_takes_is_of_the_session_s_own_table() {
     let sql = Sql::new();
-    let kinds = |text: &str| copy(&sql, text).kinds(&sql.session);
+    let kinds = |text: &str| {
+        let fields = copy(&sql, text).kinds(&sql.session)?;
+        let kinds = fields.iter().map(|field| field.data_type().clone());
+        Ok::<Vec<_>, freestone::Error>(kinds.collect())
+    };
     sql.run("CREATE TABLE t (a TEXT); CREATE TEMP TABLE t (a INT, b BIGINT); CREATE TEMP TABLE own (c BOOLEAN)");
     let binary = "FROM STDIN (FORMAT binary)";
     assert_eq!(

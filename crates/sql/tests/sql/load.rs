@@ -86,7 +86,7 @@ fn a_database_on_disk_is_reopened() {
 fn readers_keep_their_snapshot() {
     let database = Database::in_memory();
     let sql = Sql::on(&database);
-    sql.run("CREATE TABLE t (a INT); INSERT INTO t SELECT value FROM generate_series(1, 100000)");
+    sql.run("CREATE TABLE t (a INT); INSERT INTO t SELECT value FROM generate_series(1, 100000) AS g(value)");
     let runtime = crate::support::runtime();
     let statement = sql.session.parse("SELECT a FROM t").unwrap().remove(0);
     let outcome = runtime.block_on(sql.session.run(&statement)).unwrap();
@@ -111,7 +111,7 @@ fn a_result_that_is_read_late_shows_its_moment() {
         let (reader, writer) = (Sql::on(&database), Sql::on(&database));
         writer.run(&format!(
             "CREATE TABLE t WITH (layout = 'column', block_bytes = '256KiB') \
-             AS SELECT value AS k, CAST(1 AS BIGINT) AS v FROM generate_series(1, {ROWS})"
+             AS SELECT value AS k, CAST(1 AS BIGINT) AS v FROM generate_series(1, {ROWS}) AS g(value)"
         ));
         reader.run(&format!("SET freestone.engine = '{engine}'"));
         let runtime = crate::support::runtime();

@@ -18,7 +18,7 @@ fn filled(options: &str) -> Sql {
     sql.run(&format!(
         "CREATE TABLE t (k INT, day INT, city TEXT) WITH ({options}); \
          INSERT INTO t SELECT value, value * 7919 % 1000, 'city ' || value * 31 % 700 \
-         FROM generate_series(1, 60000); VACUUM t"
+         FROM generate_series(1, 60000) AS g(value); VACUUM t"
     ));
     sql
 }

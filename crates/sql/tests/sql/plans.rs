@@ -120,7 +120,7 @@ fn groups_of_a_table_in_order_come_range_by_range() {
     let sql = Sql::new();
     sql.run("CREATE TABLE r (k BIGINT NOT NULL, v INTEGER, n BIGINT) WITH (block_bytes = 262144)");
     sql.run(
-        "INSERT INTO r SELECT v / 2, v % 1000, (v * 7919) % 700001 FROM generate_series(0, 699999) AS g(v) ORDER BY v",
+        "INSERT INTO r SELECT v / 2, v % 1000, (v * 7919) % 700001 FROM generate_series(0::bigint, 699999) AS g(v) ORDER BY v",
     );
     let groups = |key: &str| {
         format!(
@@ -153,7 +153,7 @@ fn nulls_meet_no_comparison() {
     let sql = Sql::new();
     sql.run(
         "CREATE TABLE t AS SELECT value AS k, CASE WHEN value % 20 = 0 THEN value END AS v \
-         FROM generate_series(1, 100000); VACUUM t",
+         FROM generate_series(1, 100000) AS g(value); VACUUM t",
     );
     let conditions = [
         "v < 50000",

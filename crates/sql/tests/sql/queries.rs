@@ -10,7 +10,7 @@ fn every_layout_gives_the_same_answers() {
         sql.run(&format!(
             "CREATE TABLE t (id INT, grp TEXT, amount DECIMAL(10,2), at DATE) WITH (layout = '{layout}');
              INSERT INTO t SELECT value, 'g' || (value % 7), value * 1.25, DATE '2020-01-01' + CAST(value % 300 AS INT)
-             FROM generate_series(1, 5000)"
+             FROM generate_series(1, 5000) AS g(value)"
         ));
         assert_eq!(
             sql.one("SELECT count(*), min(id), max(id) FROM t"),
@@ -90,8 +90,8 @@ fn views_follow_their_tables() {
 #[test]
 fn limits_joins_and_subqueries() {
     let sql = Sql::new();
-    sql.run("CREATE TABLE a (k INT, v TEXT); INSERT INTO a SELECT value, 'v' || value FROM generate_series(1, 100)");
-    sql.run("CREATE TABLE b (k INT, w INT); INSERT INTO b SELECT value % 10, value FROM generate_series(1, 100)");
+    sql.run("CREATE TABLE a (k INT, v TEXT); INSERT INTO a SELECT value, 'v' || value FROM generate_series(1, 100) AS g(value)");
+    sql.run("CREATE TABLE b (k INT, w INT); INSERT INTO b SELECT value % 10, value FROM generate_series(1, 100) AS g(value)");
     assert_eq!(sql.rows("SELECT k FROM a LIMIT 7").len(), 7);
     assert_eq!(
         sql.rows("SELECT k FROM a ORDER BY k LIMIT 2 OFFSET 3"),

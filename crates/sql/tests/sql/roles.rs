@@ -532,7 +532,7 @@ fn roles_have_memory_of_their_own() {
     let database = Database::in_memory();
     let owner = Sql::on(&database);
     owner.run(
-        "CREATE TABLE t AS SELECT value AS a FROM generate_series(1, 300000); \
+        "CREATE TABLE t AS SELECT value AS a FROM generate_series(1, 300000) AS g(value); \
          CREATE ROLE small LOGIN; GRANT SELECT ON t TO small; \
          ALTER ROLE small SET memory_limit = '2MiB'",
     );
@@ -560,7 +560,7 @@ fn look_ups_by_key_hardly_notice() {
     let owner = Sql::on(&database);
     owner.run(
         "CREATE TABLE t (k BIGINT PRIMARY KEY, v TEXT) WITH (layout = 'row'); \
-         INSERT INTO t SELECT value, 'v' FROM generate_series(1, 100000); VACUUM t; \
+         INSERT INTO t SELECT value, 'v' FROM generate_series(1, 100000) AS g(value); VACUUM t; \
          CREATE ROLE ann; CREATE ROLE readers; GRANT readers TO ann; GRANT SELECT ON t TO readers",
     );
     let ann = Sql::on(&database);

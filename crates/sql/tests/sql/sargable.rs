@@ -49,7 +49,7 @@ fn storage_and_datafusion_agree() {
         sql.run(&format!(
             "CREATE TABLE t (id INT, a INT, b TEXT, c DECIMAL(15,2), d DATE) WITH (layout = '{layout}');
              INSERT INTO t SELECT value, NULLIF(value % 6, 5), 't' || (value % 13), (value % 21 - 10) * 0.01,
-               DATE '2020-01-01' + CAST(value % 4 AS INT) FROM generate_series(1, 300);
+               DATE '2020-01-01' + CAST(value % 4 AS INT) FROM generate_series(1, 300) AS g(value);
              INSERT INTO t (id) VALUES (301)"
         ));
         for (pushed, plain) in PAIRS {

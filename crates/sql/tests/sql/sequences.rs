@@ -113,7 +113,7 @@ fn setval_moves_it_for_everybody() {
 fn every_row_of_a_query_has_its_own_number() {
     let sql = Sql::new();
     sql.run("CREATE SEQUENCE s; CREATE TABLE t (a BIGINT)");
-    sql.run("INSERT INTO t SELECT value FROM generate_series(1, 50000)");
+    sql.run("INSERT INTO t SELECT value FROM generate_series(1, 50000) AS g(value)");
     let query = "SELECT count(*), count(DISTINCT n), min(n), max(n) FROM
         (SELECT nextval('s') AS n FROM t) AS numbered";
     assert_eq!(sql.one(query), "50000|50000|1|50000");
@@ -240,7 +240,7 @@ fn by_default_takes_values() {
         );
         let returned = sql.rows("INSERT INTO t (v) VALUES ('f') RETURNING id, v");
         assert_eq!(returned, ["40|f"]);
-        sql.run("INSERT INTO t (v) SELECT 'many' FROM generate_series(1, 30000)");
+        sql.run("INSERT INTO t (v) SELECT 'many' FROM generate_series(1, 30000) AS g(value)");
         assert_eq!(
             sql.one("SELECT count(DISTINCT id), min(id), max(id) FROM t WHERE v = 'many'"),
             "30000|50|300040"
@@ -374,7 +374,7 @@ fn numbers_are_not_rolled_back() {
     assert_eq!(a.state("SELECT nextval('gone')"), "42P01");
     // While a transaction changes the catalog, others take many numbers.
     a.run("BEGIN; CREATE TABLE x (id SERIAL)");
-    b.run("INSERT INTO t (v) SELECT 1 FROM generate_series(1, 5000)");
+    b.run("INSERT INTO t (v) SELECT 1 FROM generate_series(1, 5000) AS g(value)");
     a.run("DROP TABLE w; COMMIT");
     assert_eq!(a.one("SELECT count(DISTINCT id) FROM t"), "5001");
 }

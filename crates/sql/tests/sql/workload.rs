@@ -7,7 +7,7 @@ use freestone::Database;
 
 /// A hundred thousand rows: `a` has a hundred values, `j` a thousand.
 const TABLE: &str = "CREATE TABLE t (k INT PRIMARY KEY, a INT, j INT, v INT);
-    INSERT INTO t SELECT value, value % 100, value % 1000, value FROM generate_series(1, 100000)";
+    INSERT INTO t SELECT value, value % 100, value % 1000, value FROM generate_series(1, 100000) AS g(value)";
 
 fn on(path: &Path) -> Sql {
     Sql::on(&Database::open(path).unwrap())
@@ -49,7 +49,7 @@ fn look_ups_and_changes_outlive_the_process() {
     let sql = on(place.path());
     sql.run(
         "CREATE TABLE t (k INT PRIMARY KEY, v INT);
-         INSERT INTO t SELECT value, value FROM generate_series(1, 1000)",
+         INSERT INTO t SELECT value, value FROM generate_series(1, 1000) AS g(value)",
     );
     for key in 1..=5 {
         sql.rows_of_one_engine(&format!("SELECT v FROM t WHERE k = {key}"));
@@ -64,7 +64,7 @@ fn look_ups_and_changes_outlive_the_process() {
 #[test]
 fn selectivity_is_that_of_the_condition_whatever_is_joined() {
     let sql = filled();
-    sql.run("CREATE TABLE few AS SELECT value AS j FROM generate_series(0, 9)");
+    sql.run("CREATE TABLE few AS SELECT value AS j FROM generate_series(0, 9) AS g(value)");
     for _ in 0..3 {
         let joined = "SELECT count(*) FROM t JOIN few ON t.j = few.j WHERE t.a < 50";
         assert_eq!(sql.rows_of_one_engine(joined), ["1000"]);
@@ -122,7 +122,7 @@ fn what_is_not_in_memory_is_waited_for() {
     let values: Vec<String> = values.collect();
     sql.run(&format!(
         "CREATE TABLE wide (v INT, {}) WITH (layout = 'row');
-         INSERT INTO wide SELECT value, {} FROM generate_series(1, 20000)",
+         INSERT INTO wide SELECT value, {} FROM generate_series(1::bigint, 20000) AS g(value)",
         columns.join(", "),
         values.join(", ")
     ));
@@ -198,7 +198,7 @@ fn every_change_counts_the_columns_it_assigns() {
     let sql = Sql::new();
     sql.run(
         "CREATE TABLE t (k INT PRIMARY KEY, a INT, b INT, c INT);
-         INSERT INTO t SELECT value, value, value, value FROM generate_series(1, 100);
+         INSERT INTO t SELECT value, value, value, value FROM generate_series(1, 100) AS g(value);
          UPDATE t SET a = 0 WHERE a > 90;
          MERGE INTO t USING (SELECT 5 AS k) s ON t.k = s.k WHEN MATCHED THEN UPDATE SET b = 1;
          INSERT INTO t VALUES (1, 1, 1, 1), (2, 1, 1, 1)

@@ -35,7 +35,9 @@ use arrow_schema::{DataType, TimeUnit};
 
 use crate::error::{Error, Result};
 use crate::functions::aggregates::Direction;
+use crate::functions::kernel::number;
 use crate::functions::ordering::Comparator;
+use crate::types::Type;
 use crate::values::Interval;
 
 /// In which units offsets count.
@@ -454,6 +456,27 @@ pub fn boundary(
 pub fn negative_offset() -> Error {
     let message = "invalid preceding or following size in window function";
     Error::new("22013", message)
+}
+
+/// Checks the constant offset of a RANGE frame, the one value of an array.
+///
+/// # Errors
+/// `22004` for NULL, `22013` for one that is negative or not a number.
+pub fn check_range_offset(value: &ArrayRef, ty: &Type, is_start: bool) -> Result<()> {
+    if value.is_null(0) {
+        return Err(null_offset(is_start));
+    }
+    let is_negative = match ty {
+        Type::Interval => {
+            let spans = value.as_primitive_opt::<IntervalMonthDayNanoType>();
+            spans.is_some_and(|spans| Interval::from(spans.value(0)).length() < 0)
+        }
+        _ => number(value).is_some_and(|value| value < 0.0 || value.is_nan()),
+    };
+    match is_negative {
+        true => Err(negative_offset()),
+        false => Ok(()),
+    }
 }
 
 /// An array with each value changed, of the same Arrow type.

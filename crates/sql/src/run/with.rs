@@ -1,0 +1,163 @@
+//! WITH of statements that change rows.
+//!
+//! ```sql
+//! WITH moved AS (DELETE FROM inbox WHERE done RETURNING *)
+//! INSERT INTO archive SELECT * FROM moved;
+//! ```
+//!
+//! Statements in WITH that change rows are carried out once each, in the order in which they
+//! stand. The rows that one returns are a relation of its name for all that stands behind it.
+//! All parts of the statement see the tables as they were before it.
+//!
+//! Queries in WITH stay where they are: they are put before each part that may name them.
+
+use std::sync::Arc;
+
+use datafusion::arrow::array::RecordBatch;
+use datafusion::arrow::datatypes::{Field, Schema};
+use datafusion::sql::sqlparser::ast::{Cte, Query, Statement as Ast, With};
+use freestone_frontend::types::{Type, named};
+use futures::TryStreamExt;
+
+use super::Run;
+use crate::error::{Error, Result};
+use crate::front::convert;
+use crate::lower::type_of;
+use crate::plan::given::Given;
+use crate::plan::names::fold;
+use crate::session::Outcome;
+use crate::statement::changing;
+
+/// Puts queries of WITH before a statement.
+fn with_before(ast: Ast, ctes: &[Cte], with: &With) -> Result<Ast> {
+    if ctes.is_empty() {
+        return Ok(ast);
+    }
+    let add = |query: &mut Query| {
+        let own = query.with.take();
+        let mut all = With {
+            cte_tables: ctes.to_vec(),
+            ..with.clone()
+        };
+        if let Some(own) = own {
+            all.recursive |= own.recursive;
+            all.cte_tables.extend(own.cte_tables);
+        }
+        query.with = Some(all);
+    };
+    Ok(match ast {
+        Ast::Query(mut query) => {
+            add(&mut query);
+            Ast::Query(query)
+        }
+        Ast::Insert(mut insert) => {
+            if let Some(source) = &mut insert.source {
+                add(source);
+            }
+            Ast::Insert(insert)
+        }
+        // Their queries are made of their parts, see `plan_of_change`.
+        other => other,
+    })
+}
+
+impl Run<'_> {
+    /// Carries out a query that changes rows.
+    ///
+    /// # Errors
+    /// Those of its parts.
+    pub(super) async fn with_changes(&self, query: &Query) -> Result<Outcome> {
+        let Some(with) = &query.with else {
+            let Some(ast) = changing(query) else {
+                return Err(Error::internal("a query that changes nothing"));
+            };
+            return Box::pin(self.by_kind(ast)).await;
+        };
+        let mut ctes: Vec<Cte> = Vec::new();
+        for cte in &with.cte_tables {
+            let Some(ast) = changing(&cte.query) else {
+                ctes.push(cte.clone());
+                continue;
+            };
+            if cte.query.with.is_some() {
+                return Err(Error::unsupported("WITH inside of a statement in WITH"));
+            }
+            self.set_around(with, &ctes);
+            let ast = with_before(ast.clone(), &ctes, with)?;
+            let outcome = Box::pin(self.by_kind(&ast)).await?;
+            let given = given(cte, outcome).await?;
+            self.given.lock().push(given);
+        }
+        self.set_around(with, &ctes);
+        let main = match changing(query) {
+            Some(ast) => with_before(ast.clone(), &ctes, with)?,
+            None => {
+                let mut main = query.clone();
+                main.with = (!ctes.is_empty()).then(|| With {
+                    cte_tables: ctes.clone(),
+                    ..with.clone()
+                });
+                Ast::Query(Box::new(main))
+            }
+        };
+        Box::pin(self.by_kind(&main)).await
+    }
+
+    /// Queries of WITH that those of UPDATE, DELETE and MERGE may name from now on.
+    fn set_around(&self, with: &With, ctes: &[Cte]) {
+        *self.around.lock() = (!ctes.is_empty()).then(|| With {
+            cte_tables: ctes.to_vec(),
+            ..with.clone()
+        });
+    }
+}
+
+/// What a statement in WITH has returned, under its name.
+async fn given(cte: &Cte, outcome: Outcome) -> Result<Given> {
+    let name = fold(&cte.alias.name);
+    let Outcome::Rows(rows) = outcome else {
+        return Ok(Given {
+            name,
+            columns: Vec::new(),
+            hidden: Vec::new(),
+            rows: None,
+        });
+    };
+    let schema = Arc::clone(&rows.schema);
+    let batches: Vec<RecordBatch> = rows.stream.try_collect().await?;
+    let types = schema.fields().iter().map(|field| {
+        let said = type_of(field).and_then(|name| named(&name));
+        said.unwrap_or_else(|| crate::front::type_of(field))
+    });
+    let types: Vec<Type> = types.collect();
+    let aliases = &cte.alias.columns;
+    if aliases.len() > types.len() {
+        let message = format!(
+            "WITH query \"{name}\" has {} columns available but {} columns specified",
+            types.len(),
+            aliases.len()
+        );
+        return Err(Error::new("42P10", message));
+    }
+    let names = schema.fields().iter().enumerate();
+    let names = names.map(|(at, field)| match aliases.get(at) {
+        Some(alias) => fold(&alias.name),
+        None => field.name().clone(),
+    });
+    let names: Vec<String> = names.collect();
+    let fields = names.iter().zip(&types);
+    let fields = fields.map(|(name, ty)| Field::new(name, ty.arrow(), true));
+    let inner = Arc::new(Schema::new(fields.collect::<Vec<_>>()));
+    let rows = batches.iter().map(|batch| {
+        let columns = batch.columns().iter().zip(&types);
+        let columns = columns.map(|(array, ty)| match *array.data_type() == ty.arrow() {
+            true => Ok(Arc::clone(array)),
+            // A form that is for clients.
+            false => convert(array, &Type::Text, ty, &Default::default()),
+        });
+        let columns = columns.collect::<Result<Vec<_>>>()?;
+        Ok(RecordBatch::try_new(Arc::clone(&inner), columns)?)
+    });
+    let rows = rows.collect::<Result<Vec<_>>>()?;
+    Given::new(name, names.into_iter().zip(types).collect(), rows)
+}

@@ -1,0 +1,121 @@
+//! Instants are shown in the session's time zone.
+//!
+//! A TIMESTAMP WITH TIME ZONE is held as microseconds of UTC. The zone of its Arrow type says in
+//! which zone it is shown: inside it is always UTC, and results carry that of the session. The
+//! values stay as they are.
+//!
+//! ```text
+//! SET timezone = 'Asia/Tokyo'; SELECT timestamptz '2024-01-01 00:00+00';
+//! 2024-01-01 09:00:00+09
+//! ```
+
+use std::sync::Arc;
+
+use datafusion::arrow::array::{Array, ArrayRef, AsArray, ListArray, RecordBatch};
+use datafusion::arrow::array::{RecordBatchOptions, make_array};
+use datafusion::arrow::datatypes::{DataType, Field, FieldRef, Schema};
+use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
+use futures::StreamExt;
+
+use super::{Outcome, Rows, Session};
+use crate::error::Result;
+
+impl Session {
+    /// The zone in which its results show instants; `None` for UTC.
+    fn shown_zone(&self) -> Option<Arc<str>> {
+        let state = self.state.read();
+        let zone = state.config_options().execution.time_zone.as_deref()?;
+        let is_utc = zone.is_empty() || zone == "+00:00" || zone.eq_ignore_ascii_case("utc");
+        (!is_utc).then(|| Arc::from(zone))
+    }
+
+    /// An outcome whose instants are in the session's zone.
+    pub(super) fn zoned(&self, outcome: Outcome) -> Outcome {
+        let (Outcome::Rows(rows), Some(zone)) = (&outcome, self.shown_zone()) else {
+            return outcome;
+        };
+        let fields = rows.schema.fields().iter();
+        let fields: Vec<Option<FieldRef>> = fields.map(|field| field_in(field, &zone)).collect();
+        if fields.iter().all(Option::is_none) {
+            return outcome;
+        }
+        let Outcome::Rows(Rows { schema, stream }) = outcome else {
+            return outcome;
+        };
+        let fields = fields.into_iter().zip(schema.fields());
+        let fields = fields.map(|(new, old)| new.unwrap_or_else(|| Arc::clone(old)));
+        let fields: Vec<FieldRef> = fields.collect();
+        let schema = Arc::new(Schema::new_with_metadata(fields, schema.metadata().clone()));
+        let to = Arc::clone(&schema);
+        let stream = stream.map(move |batch| Ok(retyped(&batch?, &to)?));
+        Outcome::Rows(Rows {
+            schema: Arc::clone(&schema),
+            stream: Box::pin(RecordBatchStreamAdapter::new(schema, stream)),
+        })
+    }
+
+    /// A batch whose instants are in the session's zone.
+    ///
+    /// # Errors
+    /// None but those of Arrow.
+    pub(super) fn zoned_batch(&self, batch: RecordBatch) -> Result<RecordBatch> {
+        let Some(zone) = self.shown_zone() else {
+            return Ok(batch);
+        };
+        let schema = batch.schema();
+        let fields = schema.fields().iter();
+        let fields =
+            fields.map(|field| field_in(field, &zone).unwrap_or_else(|| Arc::clone(field)));
+        let to = Schema::new_with_metadata(fields.collect::<Vec<_>>(), schema.metadata().clone());
+        retyped(&batch, &Arc::new(to))
+    }
+}
+
+/// A field whose instants are in a zone; `None` if it has none.
+fn field_in(field: &Field, zone: &Arc<str>) -> Option<FieldRef> {
+    let kind = match field.data_type() {
+        DataType::Timestamp(unit, Some(_)) => DataType::Timestamp(*unit, Some(Arc::clone(zone))),
+        DataType::List(item) => DataType::List(field_in(item, zone)?),
+        _ => return None,
+    };
+    Some(Arc::new(field.clone().with_data_type(kind)))
+}
+
+fn retyped(batch: &RecordBatch, to: &Arc<Schema>) -> Result<RecordBatch> {
+    let columns = batch.columns().iter().zip(to.fields());
+    let columns = columns.map(|(column, field)| relabelled(column, field.data_type()));
+    let columns = columns.collect::<Result<Vec<ArrayRef>>>()?;
+    let options = RecordBatchOptions::new().with_row_count(Some(batch.num_rows()));
+    Ok(RecordBatch::try_new_with_options(
+        Arc::clone(to),
+        columns,
+        &options,
+    )?)
+}
+
+/// An array under a type that differs in its zones.
+fn relabelled(array: &ArrayRef, to: &DataType) -> Result<ArrayRef> {
+    if array.data_type() == to {
+        return Ok(Arc::clone(array));
+    }
+    match to {
+        DataType::Timestamp(..) => {
+            let data = array.to_data().into_builder().data_type(to.clone());
+            Ok(make_array(data.build()?))
+        }
+        DataType::List(item) => {
+            let Some(lists) = array.as_list_opt::<i32>() else {
+                return Ok(Arc::clone(array));
+            };
+            let values = relabelled(lists.values(), item.data_type())?;
+            let (offsets, nulls) = (lists.offsets().clone(), lists.nulls().cloned());
+            Ok(Arc::new(ListArray::try_new(
+                Arc::clone(item),
+                offsets,
+                values,
+                nulls,
+            )?))
+        }
+        _ => Ok(Arc::clone(array)),
+    }
+}
