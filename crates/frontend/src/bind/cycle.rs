@@ -16,6 +16,7 @@ use sqlparser::ast::{
     TableFactor, TableWithJoins,
 };
 
+use super::coerce::common_of;
 use super::{Binder, Coercion, fold};
 use crate::error::{Error, Result};
 use crate::plan::{Column, Expr, ExprKind, Plan};
@@ -116,8 +117,6 @@ impl Marks {
             )),
             false => Ok(()),
         };
-        let same =
-            |a: &str, b: &str| Error::new("42601", format!("{a} name and {b} name are the same"));
         if let Some(search) = &self.search {
             listed("search", &search.columns)?;
             free("search sequence column", &search.sequence)?;
@@ -126,14 +125,6 @@ impl Marks {
             listed("cycle", &cycle.columns)?;
             free("cycle mark column", &cycle.mark)?;
             free("cycle path column", &cycle.path)?;
-        }
-        if let (Some(search), Some(cycle)) = (&self.search, &self.cycle) {
-            if search.sequence == cycle.mark {
-                return Err(same("search sequence column", "cycle mark column"));
-            }
-            if search.sequence == cycle.path {
-                return Err(same("search sequence column", "cycle path column"));
-            }
         }
         Ok(())
     }
@@ -186,6 +177,16 @@ impl Binder<'_> {
         own: &[Column],
         marks: &Marks,
     ) -> Result<Plan> {
+        let mut right = right;
+        // Brackets around the SELECT have no meaning.
+        while let SetExpr::Query(query) = right
+            && query.with.is_none()
+            && query.order_by.is_none()
+            && query.limit_clause.is_none()
+            && query.fetch.is_none()
+        {
+            right = &query.body;
+        }
         let SetExpr::Select(select) = right else {
             return Err(Error::unsupported(
                 "with a SEARCH or CYCLE clause, the right side of the UNION must be a SELECT",
@@ -232,6 +233,9 @@ impl Binder<'_> {
                 "42601",
                 "each UNION query must have the same number of columns",
             ));
+        }
+        for (of_step, own) in columns.iter().zip(own) {
+            common_of(&[own.ty.clone(), of_step.ty.clone()], "UNION")?;
         }
         let mut given = columns[..width].to_vec();
         let mut before = columns[width..].iter().map(Column::reference);
@@ -309,6 +313,18 @@ impl Binder<'_> {
 impl Marks {
     /// Refuses columns that the query does not have, before they are looked for.
     fn check_columns(&self, own: &[Column]) -> Result<()> {
+        if let (Some(search), Some(cycle)) = (&self.search, &self.cycle) {
+            for (name, what) in [(&cycle.mark, "mark"), (&cycle.path, "path")] {
+                if search.sequence == *name {
+                    return Err(Error::new(
+                        "42601",
+                        format!(
+                            "search sequence column name and cycle {what} column name are the same"
+                        ),
+                    ));
+                }
+            }
+        }
         if self.cycle.iter().any(|cycle| cycle.mark == cycle.path) {
             return Err(Error::new(
                 "42601",

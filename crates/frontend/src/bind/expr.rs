@@ -485,7 +485,9 @@ impl Binder<'_> {
                 }
                 let left = self.bind_operand(left, right)?;
                 let right = match (&left.ty, right) {
-                    (Type::Record(_), Ast::Subquery(query)) => self.record_subquery(query)?,
+                    (Type::Record(_), Ast::Subquery(query)) if !whole => {
+                        self.record_subquery(query)?
+                    }
                     _ => self.bind_expr(right)?,
                 };
                 // Rows of relations are values; only ROW (…) is compared field by field.

@@ -782,11 +782,9 @@ pub(super) fn no_constant(expr: &Ast, clause: &str) -> Result<()> {
     };
     match value {
         Value::Placeholder(_) => Ok(()),
-        _ => Err(Error::new(
-            "42601",
-            format!("non-integer constant in {clause}"),
-        )
-        .at(super::at(*span))),
+        _ => Err(
+            Error::new("42601", format!("non-integer constant in {clause}")).at(super::at(*span)),
+        ),
     }
 }
 

@@ -7,7 +7,7 @@ use sqlparser::ast::{
 
 use super::{Binder, Coercion, fold};
 use crate::error::{Error, Result};
-use crate::plan::{Bound, Exclude, Expr, Frame, FrameUnits, SortKey};
+use crate::plan::{Bound, Exclude, Expr, ExprKind, Frame, FrameUnits, SortKey};
 use crate::types::{Category, Type};
 
 /// A window, bound.
@@ -204,6 +204,23 @@ impl Binder<'_> {
         order: &[SortKey],
     ) -> Result<(Expr, Option<Expr>)> {
         let bound = self.bind_expr(distance)?;
+        let own = |column: &super::scope::ScopeColumn| {
+            bound
+                .reads()
+                .iter()
+                .any(|id| matches!(column.value.kind, ExprKind::Column(known) if known == *id))
+        };
+        if self.scope()?.names.columns.iter().any(own) {
+            let mode = match units {
+                FrameUnits::Rows => "ROWS",
+                FrameUnits::Range => "RANGE",
+                FrameUnits::Groups => "GROUPS",
+            };
+            return Err(Error::new(
+                "42P10",
+                format!("argument of {mode} must not contain variables"),
+            ));
+        }
         if units != FrameUnits::Range {
             let bound = self.coerce(bound, &Type::Int8, Coercion::Assignment)?;
             return Ok((bound, None));

@@ -70,34 +70,21 @@ impl Grammar for Dialect {
         POSTGRES.get_next_precedence(parser)
     }
 
-    /// COLLATE behind any operand.
+    /// COLLATE behind any operand, and IS DISTINCT FROM: the grammar takes all that stands
+    /// behind it for its operand, with AND and OR.
     fn parse_infix(
         &self,
         parser: &mut Parser<'_>,
         expr: &Expr,
         _precedence: u8,
     ) -> Option<Result<Expr, ParserError>> {
-        if !parser.parse_keyword(Keyword::COLLATE) {
-            return None;
+        if parser.parse_keyword(Keyword::COLLATE) {
+            let collation = parser.parse_object_name(false);
+            return Some(collation.map(|collation| Expr::Collate {
+                expr: Box::new(expr.clone()),
+                collation,
+            }));
         }
-        let collation = parser.parse_object_name(false);
-        Some(collation.map(|collation| Expr::Collate {
-            expr: Box::new(expr.clone()),
-            collation,
-        }))
-    }
-
-    fn prec_value(&self, precedence: Precedence) -> u8 {
-        POSTGRES.prec_value(precedence)
-    }
-
-    /// The grammar takes all that stands behind IS DISTINCT FROM for its operand, with AND and OR.
-    fn parse_infix(
-        &self,
-        parser: &mut Parser<'_>,
-        expr: &Expr,
-        _: u8,
-    ) -> Option<Result<Expr, ParserError>> {
         let distinct = parser.parse_keywords(&[Keyword::IS, Keyword::DISTINCT, Keyword::FROM]);
         if !distinct
             && !parser.parse_keywords(&[
@@ -115,6 +102,10 @@ impl Grammar for Dialect {
             true => Expr::IsDistinctFrom(left, Box::new(right)),
             false => Expr::IsNotDistinctFrom(left, Box::new(right)),
         }))
+    }
+
+    fn prec_value(&self, precedence: Precedence) -> u8 {
+        POSTGRES.prec_value(precedence)
     }
 
     as_postgres! {

@@ -101,10 +101,7 @@ impl Reader<'_> {
         let clause = matches!(
             self.word(0),
             Some("partition" | "order" | "range" | "rows" | "groups")
-        ) && (matches!(
-            self.word(1),
-            Some("by" | "between" | "unbounded" | "current")
-        ) || !self.is("partition") && self.mark(1) != Some(")"));
+        );
         if !clause && self.is_name(0) {
             self.keep_name();
         }
@@ -212,7 +209,9 @@ impl Reader<'_> {
             }
             "current_schema" if !called => self.keep(),
             "extract" if called => {
-                self.named_call("extract");
+                self.put_word("EXTRACT");
+                self.skip();
+                self.keep();
                 match self.kind() {
                     Kind::Text(_) => self.keep(),
                     Kind::Quoted(name) => {
@@ -238,7 +237,7 @@ impl Reader<'_> {
                     }
                     _ => return Err(self.fail()),
                 }
-                self.comma_for("from")?;
+                self.keep_word("from")?;
                 self.expr()?;
                 self.keep_mark(")")?;
             }

@@ -24,6 +24,11 @@ const COLLATE: u8 = 13;
 const SIGN: u8 = 14;
 const CAST: u8 = 17;
 
+/// Operators behind which the grammar has ANY and ALL.
+const COMPARED: &[&str] = &[
+    "=", "<>", "<", ">", "<=", ">=", "~", "~*", "!~", "!~*", "~~", "~~*", "!~~", "!~~*",
+];
+
 /// Words that may follow an expression and go on with it.
 pub(super) const INFIX: &[&str] = &[
     "or", "and", "is", "isnull", "notnull", "in", "like", "ilike", "similar", "between", "not",
@@ -51,7 +56,6 @@ impl Reader<'_> {
     }
 
     fn expr_inner(&mut self, least: u8, plain: bool) -> Result<()> {
-        let start = self.out.len();
         self.prefixed(plain)?;
         // The precedence of the last operator of those that form no chains.
         let mut last = None;
@@ -65,7 +69,7 @@ impl Reader<'_> {
             if last == Some(precedence) {
                 return Err(self.fail());
             }
-            let open = self.behind(precedence, start, plain)?;
+            let open = self.behind(precedence, plain)?;
             last = open.then_some(precedence);
         }
     }
@@ -98,7 +102,26 @@ impl Reader<'_> {
         let mark = self.out.len();
         let symbol = self.operator_name()?;
         self.out.truncate(mark);
-        self.put_call(&format!("{PREFIX}{symbol}"));
+        // The operand is in brackets, as the grammar takes less for it.
+        match symbol.as_str() {
+            "~" => {
+                self.put(Token::Tilde);
+                self.put(Token::LParen);
+            }
+            "@" => {
+                self.put(Token::AtSign);
+                self.put(Token::LParen);
+            }
+            "|/" => {
+                self.put(Token::PGSquareRoot);
+                self.put(Token::LParen);
+            }
+            "||/" => {
+                self.put(Token::PGCubeRoot);
+                self.put(Token::LParen);
+            }
+            _ => self.put_call(&format!("{PREFIX}{symbol}")),
+        }
         self.expr_of(OTHER, plain)?;
         self.put(Token::RParen);
         Ok(())
@@ -176,7 +199,7 @@ impl Reader<'_> {
     }
 
     /// An operator and what is behind it; whether another of its precedence must not follow.
-    fn behind(&mut self, precedence: u8, start: usize, plain: bool) -> Result<bool> {
+    fn behind(&mut self, precedence: u8, plain: bool) -> Result<bool> {
         match self.kind() {
             Kind::Mark("::") => {
                 self.keep();
@@ -188,31 +211,45 @@ impl Reader<'_> {
                 Ok(false)
             }
             Kind::Operator(_) => self.binary(precedence, plain),
-            Kind::Word(word) => self.worded(word.as_str(), precedence, start, plain),
+            Kind::Word(word) => self.worded(word.as_str(), precedence, plain),
             _ => Err(self.fail()),
         }
     }
 
     fn binary(&mut self, precedence: u8, plain: bool) -> Result<bool> {
-        self.operator_name()?;
-        if self.quantified()? {
+        let place = self.out.len();
+        let symbol = self.operator_name()?;
+        let native = self.out.len() == place + 1 && COMPARED.contains(&symbol.as_str());
+        if self.quantified(native)? {
             return Ok(false);
         }
         self.expr_of(precedence + 1, plain)?;
         Ok(precedence == COMPARE)
     }
 
-    /// `ANY (x)` behind an operator.
-    fn quantified(&mut self) -> Result<bool> {
+    /// `ANY (x)` behind an operator; the grammar has it behind some.
+    fn quantified(&mut self, native: bool) -> Result<bool> {
         let mark = match self.word(0) {
             Some("any" | "some") => ANY,
             Some("all") => ALL,
             _ => return Ok(false),
         };
-        self.skip();
-        if !self.is_mark("(") {
-            return Err(self.fail());
+        if self.mark(1) != Some("(") {
+            return Err(self.fail_at(self.at + 1));
         }
+        if native {
+            self.put_word(if mark == ANY { "ANY" } else { "ALL" });
+            self.skip();
+            if self.holds_query(self.at) {
+                self.subquery()?;
+            } else {
+                self.keep();
+                self.expr()?;
+                self.keep_mark(")")?;
+            }
+            return Ok(true);
+        }
+        self.skip();
         self.put_call(mark);
         if self.holds_query(self.at) {
             self.subquery()?;
@@ -225,7 +262,7 @@ impl Reader<'_> {
         Ok(true)
     }
 
-    fn worded(&mut self, word: &str, precedence: u8, start: usize, plain: bool) -> Result<bool> {
+    fn worded(&mut self, word: &str, precedence: u8, plain: bool) -> Result<bool> {
         match word {
             "or" | "and" => {
                 self.keep();
@@ -241,7 +278,7 @@ impl Reader<'_> {
                 self.skip();
                 Ok(false)
             }
-            "is" => self.test(start, plain),
+            "is" => self.test(plain),
             "at" => {
                 self.keep();
                 self.keep();
@@ -274,19 +311,14 @@ impl Reader<'_> {
     }
 
     /// IS and what is tested.
-    fn test(&mut self, start: usize, plain: bool) -> Result<bool> {
+    fn test(&mut self, plain: bool) -> Result<bool> {
         self.keep();
         self.takes("not");
         match self.word(0) {
             Some("distinct") => {
                 self.keep();
                 self.keep_word("from")?;
-                // The grammar would take all that is behind it.
-                self.insert(start, vec![Token::LParen]);
-                self.put(Token::LParen);
                 self.expr_of(IS + 1, plain)?;
-                self.put(Token::RParen);
-                self.put(Token::RParen);
                 Ok(true)
             }
             Some("null" | "true" | "false" | "unknown" | "normalized") => {
@@ -319,7 +351,20 @@ impl Reader<'_> {
                     return Ok(false);
                 }
                 self.keep();
-                self.list(Self::expr)?;
+                // The grammar takes a list that begins with a sub-query for one.
+                let begins = self.is_mark("(") && self.holds_query(self.at);
+                if begins {
+                    self.put(Token::make_word("coalesce", Some('"')));
+                    self.put(Token::LParen);
+                    self.expr()?;
+                    self.put(Token::RParen);
+                    if self.is_mark(",") {
+                        self.keep();
+                        self.list(Self::expr)?;
+                    }
+                } else {
+                    self.list(Self::expr)?;
+                }
                 self.keep_mark(")")?;
                 Ok(false)
             }
@@ -351,7 +396,7 @@ impl Reader<'_> {
                         (true, false) => Token::ExclamationMarkDoubleTilde,
                         (true, true) => Token::ExclamationMarkDoubleTildeAsterisk,
                     });
-                    self.quantified()?;
+                    self.quantified(true)?;
                     return Ok(false);
                 }
                 self.escaped_pattern(Some("like_escape"))?;

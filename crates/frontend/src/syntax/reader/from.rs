@@ -4,6 +4,7 @@ use sqlparser::tokenizer::Token;
 
 use super::super::lexeme::{Kind, near};
 use super::super::marks::{COLUMNS, JOIN_ALIAS, ROWS_FROM};
+use super::super::words::{Class, class};
 use super::Reader;
 use crate::error::{Error, Result};
 
@@ -34,6 +35,9 @@ impl Reader<'_> {
         let words: [Option<&str>; 4] = std::array::from_fn(|ahead| self.word(ahead));
         let natural = usize::from(words[0] == Some("natural"));
         let mut count = natural;
+        if natural == 1 && words[1] == Some("cross") {
+            return None;
+        }
         match words[count] {
             Some("cross" | "inner") => count += 1,
             Some("left" | "right" | "full") => {
@@ -281,7 +285,10 @@ impl Reader<'_> {
 
     fn relation_name(&mut self) -> Result<()> {
         if !self.is_name(0) {
-            return Err(self.fail());
+            // The name of a function alone is followed by a bracket.
+            let is_function =
+                matches!(self.kind(), Kind::Word(word) if class(word) == Class::Function);
+            return Err(self.fail_at(self.at + usize::from(is_function)));
         }
         self.keep_name();
         while self.is_mark(".") {
@@ -404,6 +411,7 @@ impl Reader<'_> {
         self.keep();
         self.list(|reader| {
             if !reader.begins_call() {
+                reader.relation_name()?;
                 return Err(reader.fail());
             }
             let place = reader.out.len();

@@ -367,7 +367,15 @@ impl<'a> Reader<'a> {
 
     /// Writes the lexeme here as it is and goes on.
     fn keep(&mut self) {
-        let token = token_of(self.kind());
+        let token = match self.kind() {
+            // Words keep the case in which they are written.
+            Kind::Word(word) => {
+                let lexeme = self.lexeme(0);
+                let written = self.sql.get(lexeme.start..lexeme.end);
+                Token::make_word(written.unwrap_or(word), None)
+            }
+            kind => token_of(kind),
+        };
         self.put(token);
         self.at += 1;
     }

@@ -298,7 +298,7 @@ impl Reader<'_> {
         }
         if distinct || !self.ends_items() {
             self.items()?;
-        } else {
+        } else if !self.is("from") {
             self.put_mark(NOTHING.to_owned());
         }
         if self.is("into") {
@@ -591,7 +591,7 @@ impl Reader<'_> {
             self.put(Token::RParen);
             self.put(Token::Comma);
         }
-        self.list(Self::group_item)?;
+        self.list(Self::group_key)?;
         if self.is("with") && matches!(self.word(1), Some("rollup" | "cube" | "totals")) {
             self.keep();
             self.keep();
@@ -604,6 +604,55 @@ impl Reader<'_> {
         let done = self.group_item_inner();
         self.leave();
         done
+    }
+
+    /// Whether sets are inside of the sets that begin at a bracket.
+    fn nests_sets(&self, open: usize) -> bool {
+        let end = self.closing.get(open).copied().unwrap_or(usize::MAX);
+        let inside = self.lexemes.get(open + 1..end.min(self.lexemes.len()));
+        inside.is_some_and(|inside| {
+            inside.iter().any(|lexeme| {
+                matches!(&lexeme.kind, Kind::Word(word) if matches!(word.as_str(), "grouping" | "rollup" | "cube"))
+            })
+        })
+    }
+
+    /// An item of GROUP BY itself, in the forms of the grammar where it has them.
+    fn group_key(&mut self) -> Result<()> {
+        match self.word(0) {
+            Some("rollup" | "cube") if self.mark(1) == Some("(") => {
+                self.keep();
+                self.keep();
+                self.list(Self::expr)?;
+                self.keep_mark(")")
+            }
+            Some("grouping")
+                if self.word(1) == Some("sets")
+                    && self.mark(2) == Some("(")
+                    && !self.nests_sets(self.at + 2) =>
+            {
+                self.keep();
+                self.keep();
+                self.keep();
+                self.list(
+                    |reader| match reader.is_mark("(") && reader.mark(1) == Some(")") {
+                        true => {
+                            reader.keep();
+                            reader.keep();
+                            Ok(())
+                        }
+                        false => reader.expr(),
+                    },
+                )?;
+                self.keep_mark(")")
+            }
+            _ if self.is_mark("(") && self.mark(1) == Some(")") => {
+                self.keep();
+                self.keep();
+                Ok(())
+            }
+            _ => self.group_item(),
+        }
     }
 
     fn group_item_inner(&mut self) -> Result<()> {

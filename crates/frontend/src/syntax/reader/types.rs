@@ -5,7 +5,7 @@ use sqlparser::tokenizer::Token;
 use super::super::lexeme::Kind;
 use super::super::words::{Class, class};
 use super::Reader;
-use crate::error::Result;
+use crate::error::{Error, Result};
 
 /// Fields of intervals, from the longest.
 const FIELDS: [&str; 6] = ["year", "month", "day", "hour", "minute", "second"];
@@ -162,8 +162,11 @@ impl Reader<'_> {
         if !self.is_mark("(") {
             return Ok(());
         }
+        let place = self.at.saturating_sub(1);
+        let mut count = 0;
         self.keep();
         self.list(|reader| {
+            count += 1;
             if matches!(reader.operator(0), Some("-" | "+")) {
                 reader.keep();
             }
@@ -175,7 +178,25 @@ impl Reader<'_> {
                 _ => Err(reader.fail()),
             }
         })?;
-        self.keep_mark(")")
+        self.keep_mark(")")?;
+        // The grammar has no modifiers behind some types, and at most two behind others.
+        let name = match &self.lexemes[place].kind {
+            Kind::Word(name) => name.as_str(),
+            _ => return Ok(()),
+        };
+        let start = super::position(self.lexemes[place].span.start);
+        match name {
+            "date" | "text" | "bool" | "int2" | "int4" | "int8" | "float4" | "float8" | "uuid"
+            | "json" | "jsonb" | "bytea" | "name" | "oid" => Err(Error::new(
+                "42601",
+                format!("type modifier is not allowed for type \"{name}\""),
+            )
+            .at(start)),
+            "numeric" | "decimal" | "dec" if count > 2 => {
+                Err(Error::new("22023", "invalid NUMERIC type modifier").at(start))
+            }
+            _ => Ok(()),
+        }
     }
 
     /// A type by its name, which may have a schema.
@@ -230,15 +251,16 @@ impl Reader<'_> {
         let place = self.out.len();
         self.put_word("INTERVAL");
         self.skip();
+        if matches!(self.kind(), Kind::Text(_)) {
+            self.keep();
+            return self.interval_fields();
+        }
         self.optional_digits()?;
         let Kind::Text(text) = self.kind() else {
             return Err(self.fail());
         };
         let literal = Token::SingleQuotedString(text.clone());
         self.skip();
-        if self.out.len() == place + 1 {
-            self.interval_fields()?;
-        }
         self.finish_text(place, literal)
     }
 
