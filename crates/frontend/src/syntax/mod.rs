@@ -224,6 +224,7 @@ mod tests {
             "SELECT @ - 5, |/ 25, 1 OPERATOR(pg_catalog.+) 2, a COLLATE \"C\" < b FROM t",
             "SELECT 1 and, 2 is, 3 collate",
             "SELECT x: 1, a, FROM t",
+            "WITH q AS (SELECT 1) SELECT * FROM q WHERE a = ANY (ARRAY[1]) AND b > ALL (SELECT 2)",
             "SELECT 'a'\n'b'",
             "SELECT * FROM a JOIN b JOIN c ON b.x = c.x ON a.x = b.x",
             "SELECT * FROM a ASOF JOIN b ON a.t >= b.t",
@@ -231,6 +232,25 @@ mod tests {
         ] {
             assert!(query(text).is_ok(), "{text}: {:?}", query(text));
         }
+    }
+
+    #[test]
+    fn statements_that_are_no_queries() {
+        for text in [
+            "WITH q AS (SELECT 7 AS id) UPDATE t SET id = q.id FROM q WHERE t.a IS NFC NORMALIZED",
+            "WITH m AS (DELETE FROM t RETURNING t.*) INSERT INTO u SELECT a, b FROM m",
+            "INSERT INTO t (year, b) VALUES (DEFAULT, trim(BOTH FROM 'x')), (2, substring('a' FROM 1))",
+            "CREATE TABLE t (a int CHECK (a BETWEEN SYMMETRIC 3 AND 1), b text DEFAULT trim(FROM 'x'))",
+            "DELETE FROM t WHERE a LIKE ANY (ARRAY['x']) AND b ISNULL",
+            "CREATE VIEW v AS (SELECT a FROM t GROUP BY DISTINCT ROLLUP (a))",
+            "CREATE TABLE Mixed AS TABLE t",
+            "GRANT SELECT, INSERT ON t TO u",
+            "EXPLAIN SELECT x ISNULL FROM t",
+        ] {
+            assert!(statements(text).is_ok(), "{text}: {:?}", statements(text));
+        }
+        // DEFAULT is a value of INSERT only.
+        assert!(statements("VALUES (DEFAULT)").is_err());
     }
 
     #[test]

@@ -128,3 +128,4 @@ SELECT * FROM (WITH t AS (SELECT 1 AS x) SELECT x FROM t) s;
 SELECT (WITH t AS (SELECT 1 AS x) SELECT x FROM t);
 WITH t AS (SELECT 1), t AS (SELECT 2) SELECT 1;
 SELECT * FROM generate_series(1, 2) AS x (a int);
+DROP TABLE p, q, part;

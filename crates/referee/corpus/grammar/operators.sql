@@ -169,3 +169,4 @@ SELECT date('2020-01-01'), int4('5'), text(5), float8(1), numeric(5), varchar('x
 SELECT int('5');
 SELECT timestamp('2020-01-01');
 SELECT char_length('abc'), character_length('abc'), length('abc'), octet_length('é'), bit_length('a');
+DROP TABLE p;

@@ -136,7 +136,7 @@ impl<'a> Reader<'a> {
     }
 
     /// Copies a statement that is no query; queries and conditions in it are read.
-    fn other_statement(&mut self) -> Result<()> {
+    pub(super) fn other_statement(&mut self) -> Result<()> {
         let mut attempts = ATTEMPTS;
         // Statements of DuckDB.
         if let Some(word @ ("pivot" | "unpivot" | "summarize")) = self.word(0)

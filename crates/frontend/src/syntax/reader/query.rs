@@ -16,6 +16,12 @@ impl Reader<'_> {
     pub(super) fn query(&mut self) -> Result<()> {
         self.enter()?;
         self.with()?;
+        // WITH may stand before statements that change rows.
+        if matches!(self.word(0), Some("insert" | "update" | "delete" | "merge")) && self.depth == 1
+        {
+            self.leave();
+            return self.other_statement();
+        }
         let combined = self.body()?;
         if self.is("order") {
             self.order_by()?;
