@@ -32,6 +32,8 @@ struct Written<'a> {
     order: Vec<&'a OrderByExpr>,
     nulls: Option<NullTreatment>,
     separator: Option<&'a sqlparser::ast::ValueWithSpan>,
+    /// Whether the last argument is VARIADIC.
+    variadic: bool,
 }
 
 impl Binder<'_> {
@@ -54,7 +56,10 @@ impl Binder<'_> {
         let mut path = parts(name)?;
         let last = path.pop().unwrap_or_default();
         let in_catalogue = matches!(path.as_slice(), [] | [_] if path.iter().all(|schema| {
-            matches!(schema.as_str(), "pg_catalog" | "public" | "main")
+            matches!(
+                schema.as_str(),
+                "pg_catalog" | "public" | "main" | "information_schema"
+            )
         }));
         if !in_catalogue {
             return Err(Error::new(
@@ -81,8 +86,10 @@ impl Binder<'_> {
         }
         let place = name_place(name);
         let bound = if let Some(over) = over {
+            refuse(written.variadic, "VARIADIC of a window function")?;
             self.over(&last, &written, filter.as_deref(), within_group, over)
         } else if !catalogue().aggregates(&last).is_empty() {
+            refuse(written.variadic, "VARIADIC of an aggregate")?;
             refuse(
                 written.nulls.is_some(),
                 "RESPECT/IGNORE NULLS of an aggregate",
@@ -116,6 +123,22 @@ impl Binder<'_> {
     }
 
     fn plain(&mut self, name: &str, written: &Written<'_>) -> Result<Expr> {
+        if written.variadic {
+            if matches!(
+                name,
+                "coalesce" | "greatest" | "least" | "nullif" | "row" | "grouping"
+            ) {
+                return Err(Error::new("42601", "syntax error at or near \"VARIADIC\""));
+            }
+            refuse(!written.named.is_empty(), "VARIADIC behind named arguments")?;
+            let arguments = self.positional(written)?;
+            return self.variadic_call(name, arguments);
+        }
+        if crate::syntax::marks::WITH_LAMBDAS.contains(&name)
+            && let Some(bound) = self.lambda_call(name, &written.positional)?
+        {
+            return Ok(bound);
+        }
         match name {
             "coalesce" => {
                 let values = self.positional(written)?;
@@ -186,7 +209,7 @@ impl Binder<'_> {
             "pg_typeof" => {
                 let values = self.positional(written)?;
                 if let [value] = values.as_slice() {
-                    return Ok(Expr::text(&value.ty.base().to_string(), Type::Text));
+                    return Ok(Expr::text(&standard_name(&value.ty.base()), Type::Text));
                 }
             }
             "ifnull" => {
@@ -205,9 +228,6 @@ impl Binder<'_> {
             ));
         }
         let tables = catalogue().tables(name);
-        if let Some(bound) = self.variadic(name, &written.positional)? {
-            return Ok(bound);
-        }
         let arguments = self.positional(written)?;
         if !tables.is_empty() && catalogue().functions(name).is_empty() {
             return self.set_returning(name, tables, arguments);
@@ -289,9 +309,14 @@ impl Binder<'_> {
         for parameter in function.parameters.iter().skip(parameters.len()) {
             parameters.push(parameter.clone());
         }
+        by_names(function, &mut parameters);
         let mut converted = Vec::with_capacity(arguments.len());
         for (argument, to) in arguments.into_iter().zip(&parameters) {
-            converted.push(self.coerce(argument, to, Coercion::Implicit)?);
+            let how = match argument.ty {
+                Type::Reg(_) => Coercion::Explicit,
+                _ => Coercion::Implicit,
+            };
+            converted.push(self.coerce(argument, to, how)?);
         }
         let call = Expr::call(Arc::clone(&resolved.function), converted, resolved.returns);
         Ok(self.folded(call))
@@ -625,7 +650,7 @@ impl Binder<'_> {
         }
         let resolved = resolve_function(&fitting, &types);
         let resolved = resolved.map_err(|why| match (why, written.star) {
-            (Unresolved::None, false) if arguments.is_empty() => Error::new(
+            (Unresolved::None, false) if arguments.is_empty() && name == "count" => Error::new(
                 "42809",
                 format!("{name}(*) must be used to call a parameterless aggregate function"),
             ),
@@ -937,7 +962,12 @@ impl<'a> Written<'a> {
                                 "positional argument cannot follow named argument",
                             ));
                         }
-                        self.positional.push(expr);
+                        if self.variadic {
+                            return Err(Error::new("42601", "syntax error at or near \",\""));
+                        }
+                        let inner = super::variadic::inner_of(expr)?;
+                        self.variadic = inner.is_some();
+                        self.positional.push(inner.unwrap_or(expr));
                     }
                 },
                 FunctionArg::Unnamed(FunctionArgExpr::Wildcard) => self.star = true,
@@ -977,6 +1007,20 @@ impl<'a> Written<'a> {
     }
 }
 
+/// Where a function takes values of any type, objects are given by their names.
+pub(super) fn by_names(function: &Scalar, parameters: &mut [Type]) {
+    for (at, parameter) in parameters.iter_mut().enumerate() {
+        let declared = function.parameters.get(at).or(function.variadic.as_ref());
+        let any = matches!(
+            declared,
+            Some(Type::Any | Type::AnyNonArray | Type::AnyElement)
+        );
+        if any && matches!(parameter, Type::Reg(_)) {
+            *parameter = Type::Text;
+        }
+    }
+}
+
 fn two(values: Vec<Expr>, name: &str) -> Result<[Expr; 2]> {
     let count = values.len();
     <[Expr; 2]>::try_from(values).map_err(|_| {
@@ -995,6 +1039,23 @@ pub(super) fn no_equality(ty: &Type) -> Error {
     )
 }
 
+/// The name of a type without modifiers as `pg_typeof` gives it.
+fn standard_name(ty: &Type) -> String {
+    match ty {
+        Type::Char(_) => "character".to_owned(),
+        Type::Array(element) => format!("{}[]", standard_name(element.innermost())),
+        ty => ty.to_string(),
+    }
+}
+
+/// The error for literals that do not tell the type of a pseudo type.
+pub(super) fn undetermined() -> Error {
+    Error::new(
+        "42804",
+        "could not determine polymorphic type because input has type unknown",
+    )
+}
+
 /// `42883` or `42725` for a call that no or no one overload takes.
 pub(super) fn unresolved(name: &str, types: &[Type], why: Unresolved) -> Error {
     let shown: Vec<String> = types.iter().map(|ty| ty.base().to_string()).collect();
@@ -1005,6 +1066,7 @@ pub(super) fn unresolved(name: &str, types: &[Type], why: Unresolved) -> Error {
                 "Could not choose a best candidate function. You might need to add explicit type \
                  casts.",
             ),
+        Unresolved::Undetermined => undetermined(),
         Unresolved::None => {
             let all = catalogue();
             let known = !all.functions(name).is_empty()

@@ -7,10 +7,10 @@ use arrow_array::ArrayRef;
 use super::Binder;
 use crate::error::{Error, Result};
 use crate::functions::kernel::{Call, Column as Values};
+use crate::functions::objects::object_cast;
 use crate::functions::{Cast, Context, Scalar, Volatility, cast_between, catalogue, common_type};
 use crate::plan::{Expr, ExprKind, Plan};
 use crate::types::{Category, Type};
-use crate::values::array_text::Literal;
 
 /// How a conversion is asked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -48,17 +48,13 @@ impl Binder<'_> {
             let parts = parts.into_iter();
             let parts = parts.map(|part| {
                 let to = match part.ty {
-                    Type::Array(_) if !matches!(**element, Type::Array(_)) => to,
+                    Type::Array(_) => to,
                     _ => element,
                 };
                 self.coerce(part, to, how)
             });
             let parts: Vec<Expr> = parts.collect::<Result<_>>()?;
-            let ty = match parts.first().map(|part| &part.ty) {
-                Some(nested @ Type::Array(_)) => nested.clone().array(),
-                _ => to.clone(),
-            };
-            return Ok(Expr::new(ExprKind::Array(parts), ty));
+            return Ok(Expr::new(ExprKind::Array(parts), to.clone()));
         }
         if let (ExprKind::Row(parts), Type::Record(fields)) = (&expr.kind, to)
             && parts.len() == fields.len()
@@ -73,19 +69,6 @@ impl Binder<'_> {
                 to.clone(),
             ));
         }
-        // A literal of an array has as many dimensions as it has.
-        if let (Type::Unknown, Type::Array(element), Some(text)) = (&from, to, expr.literal_text())
-            && !matches!(**element, Type::Array(_))
-            && let Ok(literal) = Literal::parse(text)
-            && literal.dimensions.len() > 1
-        {
-            let mut nested = to.clone();
-            for _ in 1..literal.dimensions.len() {
-                nested = nested.array();
-            }
-            let cast = self.cast(&from, &nested, how)?;
-            return self.cast_by(expr, &nested, cast);
-        }
         let cast = self.cast(&from, to, how)?;
         self.cast_by(expr, to, cast)
     }
@@ -93,7 +76,20 @@ impl Binder<'_> {
     /// The cast between two types in a context.
     fn cast(&self, from: &Type, to: &Type, how: Coercion) -> Result<Cast> {
         let (base, target) = (from.base(), to.base());
-        let known = if *from == Type::Unknown {
+        let objects = || {
+            let named = matches!(base.innermost(), Type::Reg(_));
+            (named || matches!(target.innermost(), Type::Reg(_))).then(|| self.catalog.objects())
+        };
+        let objects = objects().and_then(|objects| object_cast(&objects, &base, &target));
+        let known = if objects.is_some() {
+            objects.map(|cast| match *from {
+                Type::Unknown => Cast {
+                    context: Context::Implicit,
+                    ..cast
+                },
+                _ => cast,
+            })
+        } else if *from == Type::Unknown {
             cast_between(&Type::Text, &target).map(|cast| Cast {
                 context: Context::Implicit,
                 ..cast
@@ -194,6 +190,15 @@ impl Binder<'_> {
 
     /// A parameter whose type is found by its use.
     fn typed_parameter(&mut self, number: usize, to: &Type) -> Result<Expr> {
+        // Clients send names of objects as texts.
+        if matches!(to.innermost(), Type::Reg(_)) {
+            let text = match to {
+                Type::Array(_) => Type::Text.array(),
+                _ => Type::Text,
+            };
+            let name = self.typed_parameter(number, &text)?;
+            return self.coerce(name, to, Coercion::Explicit);
+        }
         if self.parameters.len() < number {
             self.parameters.resize(number, None);
         }
@@ -230,6 +235,33 @@ impl Binder<'_> {
             other => other,
         });
         self.plan_of_types(plan, &types.collect::<Vec<_>>(), Coercion::Implicit)
+    }
+
+    /// A plan whose columns are as clients are shown them: objects by their names.
+    pub(super) fn by_names(&mut self, plan: Plan) -> Result<Plan> {
+        let named = |ty: &Type| matches!(ty.innermost(), Type::Reg(_));
+        let columns = plan.columns();
+        if !columns.iter().any(|column| named(&column.ty)) {
+            return Ok(plan);
+        }
+        let mut items = Vec::with_capacity(columns.len());
+        for column in columns {
+            let value = column.reference();
+            if !named(&column.ty) {
+                items.push((column, value));
+                continue;
+            }
+            let text = match &column.ty {
+                Type::Array(_) => Type::Text.array(),
+                _ => Type::Text,
+            };
+            let value = self.coerce(value, &text, Coercion::Explicit)?;
+            items.push((self.column(column.name, text), value));
+        }
+        Ok(Plan::Project {
+            input: Box::new(plan),
+            items,
+        })
     }
 
     /// A plan with its columns converted to types.

@@ -15,6 +15,7 @@ use crate::error::{Error, Result};
 use crate::plan::{Expr, ExprKind};
 use crate::syntax::marks::{ALL, ANY, PREFIX, USING, WHOLE_ROW, marked, marked_call};
 use crate::types::{Category, Type};
+use crate::values::array_text::{MOST_DIMENSIONS, too_many_dimensions};
 use crate::values::datetime::{IntervalStyle, SpanField, SpanFields, read_interval};
 
 impl Binder<'_> {
@@ -550,23 +551,19 @@ impl Binder<'_> {
         }
     }
 
-    /// A chain of AND or OR, which the parser nests to the left, without recursion.
+    /// A chain of AND or OR, which is a tree in the syntax, without recursion.
     fn bind_chain(&mut self, whole: &Ast, wanted: &sqlparser::ast::BinaryOperator) -> Result<Expr> {
-        let mut terms = Vec::new();
-        let mut rest = whole;
-        while let Ast::BinaryOp { left, op, right } = rest {
-            if op != wanted {
-                break;
-            }
-            terms.push(right.as_ref());
-            rest = left;
-        }
-        terms.push(rest);
         let is_and = *wanted == sqlparser::ast::BinaryOperator::And;
         let name = if is_and { "AND" } else { "OR" };
-        let mut bound = Vec::with_capacity(terms.len());
-        for term in terms.into_iter().rev() {
-            bound.push(self.bind_condition(term, name)?);
+        let mut bound = Vec::new();
+        let mut open = vec![whole];
+        while let Some(term) = open.pop() {
+            match term {
+                Ast::BinaryOp { left, op, right } if op == wanted => {
+                    open.extend([right.as_ref(), left.as_ref()]);
+                }
+                term => bound.push(self.bind_condition(term, name)?),
+            }
         }
         Ok(if is_and {
             Expr::and(bound)
@@ -766,7 +763,13 @@ impl Binder<'_> {
         conditions: &[sqlparser::ast::CaseWhen],
         otherwise: Option<&Ast>,
     ) -> Result<Expr> {
-        let operand = operand.map(|operand| self.bind_expr(operand)).transpose()?;
+        let operand = match operand {
+            Some(operand) => {
+                let operand = self.bind_expr(operand)?;
+                Some(self.known_expr(operand)?)
+            }
+            None => None,
+        };
         let (mut whens, mut thens) = (Vec::new(), Vec::new());
         for sqlparser::ast::CaseWhen { condition, result } in conditions {
             whens.push(match &operand {
@@ -841,7 +844,8 @@ impl Binder<'_> {
             ));
         }
         let values = self.unified(values, "ARRAY")?;
-        let ty = values[0].ty.clone().array();
+        let ty = values.first().map_or(Type::Text, |value| value.ty.clone());
+        let ty = ty.array();
         Ok(Expr::new(ExprKind::Array(values), ty))
     }
 
@@ -956,7 +960,7 @@ impl Binder<'_> {
     }
 
     /// Subscripts in a row. If one is a slice, all are: an index n is 1:n then.
-    fn subscripts(&mut self, mut value: Expr, subscripts: &[AccessExpr]) -> Result<Expr> {
+    fn subscripts(&mut self, value: Expr, subscripts: &[AccessExpr]) -> Result<Expr> {
         let mut bounds = Vec::new();
         let mut sliced = false;
         for access in subscripts {
@@ -982,11 +986,17 @@ impl Binder<'_> {
             }
         }
         if !sliced {
-            for (_, index) in bounds {
-                let index = index.ok_or_else(|| Error::internal("a subscript without an index"))?;
-                value = self.subscript(value, index)?;
-            }
-            return Ok(value);
+            let indices = bounds.into_iter().filter_map(|(_, index)| index);
+            return self.subscript(value, indices.collect());
+        }
+        if !matches!(value.ty, Type::Array(_)) {
+            return Err(match value.ty {
+                Type::Jsonb => Error::new("42804", "jsonb subscript does not support slices"),
+                other => not_subscripted(&other),
+            });
+        }
+        if bounds.len() > MOST_DIMENSIONS {
+            return Err(too_many_dimensions(bounds.len()));
         }
         let mut arguments = vec![value];
         for (lower, upper) in bounds {
@@ -1000,17 +1010,38 @@ impl Binder<'_> {
         self.function("array_slice", arguments)
     }
 
-    fn subscript(&mut self, value: Expr, index: Expr) -> Result<Expr> {
+    /// An element of an array, or the parts of parts of a JSONB value.
+    fn subscript(&mut self, mut value: Expr, mut indices: Vec<Expr>) -> Result<Expr> {
         match value.ty.base() {
-            Type::Array(_) => {
+            // Vectors are counted from 0.
+            vector @ (Type::Int2Vector | Type::OidVector) => {
+                let item = vector.vector_item().unwrap_or(Type::Int2);
+                let value = self.coerce(value, &item.clone().array(), Coercion::Implicit)?;
+                if indices.len() != 1 {
+                    return Ok(Expr::null(item));
+                }
+                let index = indices.remove(0);
                 let index = self.coerce(index, &Type::Int4, Coercion::Assignment)?;
+                let index = self.binary("+", index, Expr::int4(1))?;
                 self.function("array_subscript", vec![value, index])
             }
-            Type::Jsonb => self.function("jsonb_subscript", vec![value, index]),
-            other => Err(Error::new(
-                "42804",
-                format!("cannot subscript type {other} because it does not support subscripting"),
-            )),
+            Type::Array(_) => {
+                if indices.len() > MOST_DIMENSIONS {
+                    return Err(too_many_dimensions(indices.len()));
+                }
+                let mut arguments = vec![value];
+                for index in indices {
+                    arguments.push(self.coerce(index, &Type::Int4, Coercion::Assignment)?);
+                }
+                self.function("array_subscript", arguments)
+            }
+            Type::Jsonb => {
+                for index in indices {
+                    value = self.function("jsonb_subscript", vec![value, index])?;
+                }
+                Ok(value)
+            }
+            other => Err(not_subscripted(&other)),
         }
     }
 
@@ -1070,6 +1101,11 @@ fn span_fields(fields: Option<&IntervalFields>, precision: Option<u64>) -> SpanF
         Some(F::MinuteToSecond) => (Minute, Second),
     };
     SpanFields { first, last, ..all }
+}
+
+fn not_subscripted(ty: &Type) -> Error {
+    let message = format!("cannot subscript type {ty} because it does not support subscripting");
+    Error::new("42804", message)
 }
 
 /// The lower bound of BETWEEN SYMMETRIC, which the syntax has as a call.

@@ -123,6 +123,9 @@ impl Binder<'_> {
             };
             array = self.coerce(array, &element.array(), Coercion::Implicit)?;
         }
+        if let Some(item) = array.ty.vector_item() {
+            array = self.coerce(array, &item.array(), Coercion::Implicit)?;
+        }
         let Type::Array(element) = array.ty.clone() else {
             return Err(Error::new(
                 "42809",
@@ -145,16 +148,7 @@ impl Binder<'_> {
             ));
         }
         let value = self.coerce(value, &resolved.parameters[0], Coercion::Implicit)?;
-        let mut to = resolved.parameters[1].clone();
-        let mut dimension = &array.ty;
-        let mut nested = 0;
-        while let Type::Array(inner) = dimension {
-            nested += 1;
-            dimension = inner;
-        }
-        for _ in 0..nested {
-            to = to.array();
-        }
+        let to = resolved.parameters[1].clone().array();
         let array = self.coerce(array, &to, Coercion::Implicit)?;
         Ok(Expr::new(
             ExprKind::Any {

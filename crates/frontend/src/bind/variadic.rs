@@ -1,116 +1,97 @@
-//! Calls with VARIADIC: the elements of an array as arguments.
+//! `f(a, VARIADIC array)`: the elements of an array as the last arguments of a function.
 
 use std::sync::Arc;
 
-use arrow_array::Array;
-use arrow_array::cast::AsArray;
-use sqlparser::ast::Expr as Ast;
+use sqlparser::ast::{Expr as Ast, FunctionArg, FunctionArgExpr, FunctionArguments};
 
-use super::Binder;
 use super::call::unresolved;
+use super::{Binder, Coercion};
 use crate::error::{Error, Result};
-use crate::functions::kernel::{Call, Column, Kernel};
+use crate::functions::arrays::spread;
 use crate::functions::{Unresolved, catalogue, resolve_function};
-use crate::plan::{Expr, ExprKind};
-use crate::syntax::marks::{VARIADIC, marked_call};
+use crate::plan::Expr;
+use crate::syntax::marks::VARIADIC;
 use crate::types::Type;
 
-impl Binder<'_> {
-    /// The call of a function whose last argument is VARIADIC; `None` if it is not.
-    pub(super) fn variadic(&mut self, name: &str, written: &[&Ast]) -> Result<Option<Expr>> {
-        let Some((last, before)) = written.split_last() else {
-            return Ok(None);
-        };
-        let Some((_, inner)) = marked_call(last, VARIADIC) else {
-            return Ok(None);
-        };
-        let [inner] = inner.as_slice() else {
-            return Err(Error::internal("VARIADIC of several values"));
-        };
-        let mut arguments = Vec::with_capacity(written.len());
-        for argument in before {
-            arguments.push(self.bind_expr(argument)?);
+/// What stands behind VARIADIC, which the syntax has as a call; `None` for other arguments.
+///
+/// # Errors
+/// `42601` if another argument follows.
+pub(super) fn inner_of(argument: &Ast) -> Result<Option<&Ast>> {
+    let Ast::Function(call) = argument else {
+        return Ok(None);
+    };
+    let name = call.name.0.first().and_then(|part| part.as_ident());
+    let (true, FunctionArguments::List(list)) =
+        (name.is_some_and(|name| name.value == VARIADIC), &call.args)
+    else {
+        return Ok(None);
+    };
+    match list.args.as_slice() {
+        [FunctionArg::Unnamed(FunctionArgExpr::Expr(inner))] if list.clauses.is_empty() => {
+            Ok(Some(inner))
         }
-        let array = self.bind_expr(inner)?;
-        let Type::Array(element) = array.ty.clone() else {
-            let mut types: Vec<Type> = arguments.iter().map(|one| one.ty.clone()).collect();
-            types.push(array.ty);
-            let known = !catalogue().functions(name).is_empty();
-            return Err(match known {
-                true => Error::new("42804", "VARIADIC argument must be an array"),
-                false => unresolved(name, &types, Unresolved::None),
-            });
-        };
-        let mut types: Vec<Type> = arguments.iter().map(|one| one.ty.clone()).collect();
-        types.push((*element).clone());
-        let found = resolve_function(catalogue().functions(name), &types)
-            .map_err(|why| unresolved(name, &types, why))?;
-        if found.function.variadic.is_none() {
-            types.pop();
-            types.push(array.ty);
-            return Err(unresolved(name, &types, Unresolved::None));
-        }
-        if let ExprKind::Array(elements) = &array.kind
-            && !elements.iter().any(|one| matches!(one.ty, Type::Array(_)))
-        {
-            arguments.extend(elements.iter().cloned());
-            return self.function(name, arguments).map(Some);
-        }
-        let mut fixed = Vec::with_capacity(arguments.len() + 1);
-        for (argument, to) in arguments.into_iter().zip(&found.parameters) {
-            fixed.push(self.coerce(argument, to, super::Coercion::Implicit)?);
-        }
-        let to = found.parameters.last().cloned().unwrap_or(Type::Text);
-        let to = if to.is_pseudo() {
-            (*element).clone()
-        } else {
-            to
-        };
-        fixed.push(self.coerce(array, &to.clone().array(), super::Coercion::Implicit)?);
-        let mut function = (*found.function).clone();
-        function.kernel = spread(Arc::clone(&function.kernel), function.strict, to);
-        Ok(Some(Expr::call(Arc::new(function), fixed, found.returns)))
+        [] => Err(Error::new("42601", "syntax error at or near \")\"")),
+        _ => Err(Error::new("42601", "syntax error at or near \",\"")),
     }
 }
 
-/// A kernel of which the last column holds arrays, whose elements become arguments.
-fn spread(inner: Kernel, strict: bool, element: Type) -> Kernel {
-    Arc::new(move |call, columns| {
-        let Some((last, before)) = columns.split_last() else {
-            return Err(Error::internal("VARIADIC without an array"));
-        };
-        let lists = last.array.as_list_opt::<i32>();
-        let lists = lists.ok_or_else(|| Error::internal("VARIADIC of no array"))?;
-        let mut parts = Vec::with_capacity(call.rows);
-        for row in 0..call.rows {
-            let null = || arrow_array::new_null_array(&call.returns.arrow(), 1);
-            if last.is_null(row) {
-                parts.push(null());
-                continue;
-            }
-            let elements = lists.value(last.at(row));
-            if strict && elements.null_count() > 0 {
-                parts.push(null());
-                continue;
-            }
-            let mut one: Vec<Column> = before
-                .iter()
-                .map(|column| Column::constant(column.array.slice(column.at(row), 1)))
-                .collect();
-            one.extend((0..elements.len()).map(|at| Column::constant(elements.slice(at, 1))));
-            let mut types = call.types[..before.len()].to_vec();
-            types.resize(one.len(), element.clone());
-            let call = Call {
-                rows: 1,
-                types: &types,
-                ..*call
+impl Binder<'_> {
+    /// A call whose last argument is an array of further arguments.
+    ///
+    /// # Errors
+    /// `42883` if no function takes any number of arguments of the array's elements, `42804` if
+    /// it is no array.
+    pub(super) fn variadic_call(&mut self, name: &str, mut arguments: Vec<Expr>) -> Result<Expr> {
+        let types: Vec<Type> = arguments.iter().map(|one| one.ty.clone()).collect();
+        let none = || unresolved(name, &types, Unresolved::None);
+        let array = arguments.pop();
+        let mut array = array.ok_or_else(|| Error::internal("VARIADIC of nothing"))?;
+        let fixed = arguments.len();
+        let overloads: Vec<_> = catalogue()
+            .functions(name)
+            .iter()
+            .filter(|function| {
+                // Of functions that want one argument at least, it is among the variadic ones.
+                let wanted = function.parameters.len();
+                let last = function.parameters.last();
+                function.variadic.is_some()
+                    && (wanted == fixed
+                        || wanted == fixed + 1 && last == function.variadic.as_ref())
+            })
+            .cloned()
+            .collect();
+        let mut found = types.clone();
+        if let Some(last) = found.last_mut() {
+            *last = match &array.ty {
+                Type::Array(element) => (**element).clone(),
+                _ => Type::Unknown,
             };
-            parts.push(inner(&call, &one)?);
         }
-        let parts: Vec<&dyn Array> = parts.iter().map(AsRef::as_ref).collect();
-        match parts.is_empty() {
-            true => Ok(arrow_array::new_empty_array(&call.returns.arrow())),
-            false => Ok(arrow_select::concat::concat(&parts)?),
+        let resolved = resolve_function(&overloads, &found).map_err(|_| none())?;
+        let is_any = resolved.function.variadic == Some(Type::Any);
+        match array.ty {
+            Type::Array(_) => {}
+            _ if is_any => {
+                return Err(Error::new("42804", "VARIADIC argument must be an array"));
+            }
+            Type::Unknown => {}
+            _ => return Err(none()),
         }
-    })
+        let element = resolved
+            .parameters
+            .get(fixed)
+            .cloned()
+            .unwrap_or(Type::Text);
+        array = self.coerce(array, &element.array(), Coercion::Implicit)?;
+        let mut converted = Vec::with_capacity(fixed + 1);
+        for (argument, to) in arguments.into_iter().zip(&resolved.parameters) {
+            converted.push(self.coerce(argument, to, Coercion::Implicit)?);
+        }
+        converted.push(array);
+        let types: Vec<Type> = converted.iter().map(|one| one.ty.clone()).collect();
+        let function = spread(&resolved.function, &types, &resolved.returns);
+        let call = Expr::call(Arc::new(function), converted, resolved.returns);
+        Ok(self.folded(call))
+    }
 }

@@ -8,20 +8,20 @@ use std::sync::Arc;
 
 use arrow_array::cast::AsArray;
 use arrow_array::types::*;
-use arrow_array::{Array, ArrayRef, BooleanArray, ListArray, UInt64Array, new_empty_array};
-use arrow_buffer::OffsetBuffer;
-use arrow_schema::{DataType, Field, TimeUnit};
+use arrow_array::{Array, ArrayRef, BooleanArray, UInt64Array, new_empty_array};
+use arrow_schema::{DataType, TimeUnit};
 use arrow_select::concat::concat;
-use arrow_select::interleave::interleave;
 use arrow_select::take::take;
 
 use super::truth::{Connective, Needed, constant, places, single};
 use super::{Input, apply, evaluate, evaluate_rows, expanded};
 use crate::error::{Error, Result};
 use crate::functions::Scalar;
-use crate::functions::kernel::Column;
+use crate::functions::arrays::construct;
+use crate::functions::kernel::{Call, Column};
 use crate::plan::Expr;
 use crate::types::Type;
+use crate::types::arrays::Arrays;
 
 /// Elements from which on a hash set is built.
 const LONG: usize = 8;
@@ -106,6 +106,7 @@ fn among(values: &Column, constants: &ArrayRef, ty: &Type) -> Option<Result<Colu
             | Type::Text
             | Type::Varchar(_)
             | Type::Char(_)
+            | Type::CatalogChar
             | Type::Name
             | Type::Enum(_)
             | Type::Uuid
@@ -294,30 +295,9 @@ fn any_of_one(
 
 /// For each row the range of its elements of all dimensions, and the elements.
 fn flattened(array: &ArrayRef) -> Result<(Vec<std::ops::Range<usize>>, ArrayRef)> {
-    let mut list = array.as_list_opt::<i32>();
-    let wrong = || Error::internal("ANY of a value that is no array");
-    let first = list.ok_or_else(wrong)?;
-    let mut bounds: Vec<(usize, usize)> = first
-        .value_offsets()
-        .windows(2)
-        .map(|pair| (pair[0] as usize, pair[1] as usize))
-        .collect();
-    let mut elements = Arc::clone(first.values());
-    loop {
-        list = elements.as_list_opt::<i32>();
-        let Some(inner) = list else {
-            break;
-        };
-        let offsets = inner.value_offsets();
-        for (start, end) in &mut bounds {
-            *start = offsets[*start] as usize;
-            *end = offsets[*end] as usize;
-        }
-        let inner = Arc::clone(inner.values());
-        elements = inner;
-    }
-    let ranges = bounds.into_iter().map(|(start, end)| start..end);
-    Ok((ranges.collect(), elements))
+    let arrays = Arrays::of(array)?;
+    let ranges = (0..array.len()).map(|at| arrays.range(at)).collect();
+    Ok((ranges, Arc::clone(arrays.values())))
 }
 
 /// Arrays of values of the same place each.
@@ -327,75 +307,19 @@ pub(super) fn array(items: &[Expr], ty: &Type, input: &Input<'_>) -> Result<Colu
     for item in items {
         columns.push(evaluate(item, input)?);
     }
-    array_of(&columns, items, ty, input.rows)
+    array_of(&columns, items, ty, input)
 }
 
 #[inline(never)]
-fn array_of(columns: &[Column], items: &[Expr], ty: &Type, rows: usize) -> Result<Column> {
-    let Type::Array(element) = ty else {
-        return Err(Error::internal(format!("an array of type {ty}")));
-    };
+fn array_of(columns: &[Column], items: &[Expr], ty: &Type, input: &Input<'_>) -> Result<Column> {
     let constant = columns.iter().all(|column| column.constant);
-    let rows = if constant { 1 } else { rows };
-    let nested = items.iter().any(|item| matches!(item.ty, Type::Array(_)));
-    let mut places = Vec::with_capacity(rows * columns.len());
-    let mut lengths = Vec::with_capacity(rows);
-    for row in 0..rows {
-        // An array of arrays that are NULL or empty is empty.
-        if nested && !has_same_dimensions(columns, row)? {
-            lengths.push(0);
-            continue;
-        }
-        places.extend(columns.iter().enumerate().map(|(i, c)| (i, c.at(row))));
-        lengths.push(columns.len());
-    }
-    let pieces: Vec<&dyn Array> = columns.iter().map(|column| column.array.as_ref()).collect();
-    let values = match places.is_empty() {
-        true => new_empty_array(&element.arrow()),
-        false => interleave(&pieces, &places)?,
+    let types: Vec<Type> = items.iter().map(|item| item.ty.clone()).collect();
+    let call = Call {
+        rows: if constant { 1 } else { input.rows },
+        types: &types,
+        returns: ty,
+        session: input.session,
     };
-    let field = Arc::new(Field::new("item", element.arrow(), true));
-    let offsets = OffsetBuffer::from_lengths(lengths);
-    let array: ArrayRef = Arc::new(ListArray::try_new(field, offsets, values, None)?);
+    let array = construct(&call, columns)?;
     Ok(Column { array, constant })
-}
-
-/// Whether the arrays of a row have the same lengths in all dimensions; FALSE if none has
-/// elements.
-fn has_same_dimensions(columns: &[Column], row: usize) -> Result<bool> {
-    let shapes: Vec<Vec<usize>> = columns
-        .iter()
-        .map(|column| match column.is_null(row) {
-            true => Vec::new(),
-            false => dimensions(&column.array, column.at(row)),
-        })
-        .collect();
-    if shapes.iter().all(Vec::is_empty) {
-        return Ok(false);
-    }
-    match shapes.windows(2).all(|pair| pair[0] == pair[1]) {
-        true => Ok(true),
-        false => Err(Error::new(
-            "2202E",
-            "multidimensional arrays must have array expressions with matching dimensions",
-        )),
-    }
-}
-
-/// The lengths of an array in its dimensions; none if it is empty.
-fn dimensions(array: &ArrayRef, at: usize) -> Vec<usize> {
-    let mut lengths = Vec::new();
-    let mut value = array.slice(at, 1);
-    while let Some(list) = value.as_list_opt::<i32>() {
-        if list.is_empty() || list.is_null(0) {
-            break;
-        }
-        let inner = list.value(0);
-        if inner.is_empty() {
-            break;
-        }
-        lengths.push(inner.len());
-        value = inner;
-    }
-    lengths
 }

@@ -10,6 +10,7 @@ use super::fold::Fold;
 use super::*;
 use crate::functions::kernel::{Bool, I32, Str, f0, f1, f2};
 use crate::functions::scalar;
+use crate::types::arrays::{Arrays, plain};
 
 fn operator(name: &'static str, f: fn(i32, i32) -> bool) -> Arc<Scalar> {
     let kernel = f2::<I32, I32, Bool>(move |a, b| Ok(f(a, b)));
@@ -213,14 +214,15 @@ fn long_and_short_lists_agree() {
 
 #[test]
 fn any_and_all() {
-    let lists: ArrayRef = Arc::new(ListArray::from_iter_primitive::<Int32Type, _, _>([
+    let lists = plain(&ListArray::from_iter_primitive::<Int32Type, _, _>([
         Some(vec![Some(1), Some(2)]),
         Some(vec![Some(1), None]),
         Some(vec![]),
         None,
         Some(vec![Some(5), None]),
         Some(vec![Some(5), Some(5)]),
-    ]));
+    ]))
+    .unwrap();
     let columns = [ints(&[Some(5); 6]), lists.clone()];
     let list = |kind| Expr::new(kind, Type::Int4.array());
     let over = |all, value, array| {
@@ -260,11 +262,11 @@ fn arrays_and_rows() {
         Some(vec![Some(1), Some(7)]),
         Some(vec![None, Some(7)]),
     ]);
-    assert_eq!(found.as_list::<i32>(), &expected);
+    assert_eq!(&found, &plain(&expected).unwrap());
     let short = Expr::new(ExprKind::Array(vec![int(1)]), Type::Int4.array());
-    let nested = |items| Expr::new(ExprKind::Array(items), Type::Int4.array().array());
+    let nested = |items| Expr::new(ExprKind::Array(items), Type::Int4.array());
     let square = run(&nested(vec![pair(), pair()]), &column).unwrap();
-    assert_eq!(square.as_list::<i32>().value(0).len(), 2);
+    assert_eq!(Arrays::of(&square).unwrap().bounds(0).lengths, [2, 2]);
     let wrong = run(&nested(vec![pair(), short]), &column).unwrap_err();
     assert_eq!(wrong.sqlstate, "2202E");
     let fields: Arc<[(String, Type)]> =

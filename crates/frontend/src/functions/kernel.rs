@@ -27,6 +27,7 @@ use arrow_schema::DataType;
 use super::Session;
 use crate::error::{Error, Result};
 use crate::types::Type;
+use crate::types::arrays::{Arrays, Bounds};
 use crate::values::{Interval, Numeric};
 
 /// The values of an argument.
@@ -506,17 +507,31 @@ impl Input for Any {
     }
 }
 
-/// The elements of an array (a list), as an Arrow array.
+/// The elements of an array without regard to its dimensions, as an Arrow array.
 pub struct List;
 
 impl Input for List {
     type Item<'a> = ArrayRef;
-    type Reader<'a> = &'a arrow_array::ListArray;
+    type Reader<'a> = Arrays<'a>;
     fn reader<'a>(array: &'a ArrayRef) -> Result<Self::Reader<'a>> {
-        array.as_list_opt().ok_or_else(|| wrong(array, "an array"))
+        Arrays::read(array).ok_or_else(|| wrong(array, "an array"))
     }
     fn get<'a>(reader: &Self::Reader<'a>, _: &'a ArrayRef, at: usize) -> ArrayRef {
-        reader.value(at)
+        reader.elements(at)
+    }
+}
+
+/// The elements of an array and its bounds.
+pub struct Bounded;
+
+impl Input for Bounded {
+    type Item<'a> = (ArrayRef, Bounds);
+    type Reader<'a> = Arrays<'a>;
+    fn reader<'a>(array: &'a ArrayRef) -> Result<Self::Reader<'a>> {
+        List::reader(array)
+    }
+    fn get<'a>(reader: &Self::Reader<'a>, _: &'a ArrayRef, at: usize) -> Self::Item<'a> {
+        (reader.elements(at), reader.bounds(at))
     }
 }
 

@@ -11,7 +11,6 @@
 //! Texts are ordered by their bytes, as in the collation "C". JSON has no order.
 
 use std::cmp::Ordering;
-use std::ops::Range;
 
 use arrow_array::cast::AsArray;
 use arrow_array::{Array, ArrayRef};
@@ -20,6 +19,7 @@ use super::kernel::{Bool, Bytes, Date, F32, F64, I16, I32, I64, Input, Num, NumR
 use super::kernel::{Stamp, Str, Time, TimeTz, Uuid};
 use crate::error::{Error, Result};
 use crate::types::Type;
+use crate::types::arrays::{Arrays, Bounds};
 use crate::values::json;
 
 /// The order of the values at two places.
@@ -69,9 +69,12 @@ fn values(ty: &Type) -> Result<Comparator> {
         Type::TimeTz(_) => compared::<TimeTz>(|a, b| zoned_time(a).cmp(&zoned_time(b))),
         Type::Uuid => natural::<Uuid>(),
         Type::Bytea => natural::<Bytes>(),
-        Type::Text | Type::Unknown | Type::Varchar(_) | Type::Char(_) | Type::Name => {
-            natural::<Str>()
-        }
+        Type::Text
+        | Type::Unknown
+        | Type::Varchar(_)
+        | Type::Char(_)
+        | Type::CatalogChar
+        | Type::Name => natural::<Str>(),
         Type::Jsonb => compared::<Str>(json::compare),
         Type::Enum(of) => {
             let of = std::sync::Arc::clone(of);
@@ -158,67 +161,30 @@ fn zoned_time(bytes: [u8; 12]) -> (i64, i32) {
 }
 
 /// Arrays are ordered by their elements without regard to dimensions, then by how many there
-/// are, then by the dimensions.
+/// are, then by the number of dimensions, their lengths and their lower bounds.
 fn lists(ty: &Type) -> Result<Comparator> {
-    let depth = depth(ty);
     let element = comparator(ty.innermost())?;
     Ok(Box::new(move |left, at, right, other| {
-        let (a, here) = flat(left, at, depth);
-        let (b, there) = flat(right, other, depth);
+        let (Some(a), Some(b)) = (Arrays::read(left), Arrays::read(right)) else {
+            return Ordering::Equal;
+        };
+        let (here, there) = (a.range(at), b.range(other));
         let mut pairs = here.clone().zip(there.clone());
         let found = pairs.find_map(|(here, there)| {
-            Some(element(a, here, b, there)).filter(|order| order.is_ne())
+            Some(element(a.values(), here, b.values(), there)).filter(|order| order.is_ne())
         });
         found.unwrap_or_else(|| {
             let lengths = here.len().cmp(&there.len());
-            lengths.then_with(|| match depth {
-                1 => Ordering::Equal,
-                _ => dimensions(left, at, depth).cmp(&dimensions(right, other, depth)),
-            })
+            lengths.then_with(|| by_bounds(&a.bounds(at), &b.bounds(other)))
         })
     }))
 }
 
-/// How many lists values of a type are in.
-pub fn depth(ty: &Type) -> usize {
-    let (mut ty, mut depth) = (ty, 0);
-    while let Type::Array(element) = ty {
-        (ty, depth) = (element, depth + 1);
-    }
-    depth
-}
-
-/// The elements of the array at a place, which has a number of dimensions: the array they are
-/// in and their range in it.
-pub fn flat(array: &ArrayRef, at: usize, depth: usize) -> (&ArrayRef, Range<usize>) {
-    let (mut array, mut range) = (array, at..at + 1);
-    for _ in 0..depth {
-        let Some(list) = array.as_list_opt::<i32>() else {
-            return (array, range.start..range.start);
-        };
-        let offsets = list.value_offsets();
-        let place = |at: usize| offsets.get(at).map_or(0, |offset| *offset as usize);
-        range = place(range.start)..place(range.end);
-        array = list.values();
-    }
-    (array, range)
-}
-
-/// The lengths of the dimensions of the array at a place; none if it has no elements.
-pub fn dimensions(array: &ArrayRef, at: usize, depth: usize) -> Vec<usize> {
-    let (mut array, mut at, mut lengths) = (array, at, Vec::with_capacity(depth));
-    for _ in 0..depth {
-        let Some(list) = array.as_list_opt::<i32>() else {
-            return Vec::new();
-        };
-        let (_, range) = flat(array, at, 1);
-        if range.is_empty() {
-            return Vec::new();
-        }
-        lengths.push(range.len());
-        (array, at) = (list.values(), range.start);
-    }
-    lengths
+/// The order of bounds: the number of dimensions, their lengths, their lower bounds.
+fn by_bounds(a: &Bounds, b: &Bounds) -> Ordering {
+    let dimensions = a.lengths.len().cmp(&b.lengths.len());
+    let lengths = dimensions.then_with(|| a.lengths.cmp(&b.lengths));
+    lengths.then_with(|| a.lows.cmp(&b.lows))
 }
 
 #[cfg(test)]
@@ -255,7 +221,8 @@ mod tests {
             Some(vec![]),
             Some(vec![Some(2)]),
         ];
-        let array: ArrayRef = Arc::new(ListArray::from_iter_primitive::<Int32Type, _, _>(lists));
+        let lists = ListArray::from_iter_primitive::<Int32Type, _, _>(lists);
+        let array = crate::types::arrays::plain(&lists).unwrap();
         let order = comparator(&Type::Int4.array()).unwrap();
         assert_eq!(order(&array, 0, &array, 1), Ordering::Less);
         assert_eq!(order(&array, 0, &array, 2), Ordering::Greater);

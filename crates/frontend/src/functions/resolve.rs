@@ -31,6 +31,8 @@ pub enum Unresolved {
     None,
     /// Several do, and none is better than the others.
     Ambiguous,
+    /// One does, but literals alone do not tell the type that it is to have.
+    Undetermined,
 }
 
 /// What resolution asks of an overload.
@@ -147,11 +149,11 @@ fn resolve<F: Overload>(
         if let Some(same) = one
             && let Some(found) = taking.iter().find(|c| c.is_exactly(&same))
         {
-            return found.resolved(arguments).ok_or(Unresolved::None);
+            return found.resolved(arguments);
         }
     }
     if let Some(found) = taking.iter().find(|c| c.is_exactly(&bases)) {
-        return found.resolved(arguments).ok_or(Unresolved::None);
+        return found.resolved(arguments);
     }
     let mut left: Vec<&Candidate<'_, F>> = taking.iter().filter(|c| c.takes(&bases)).collect();
     keep_best(&mut left, |c| c.exact(&bases));
@@ -163,14 +165,14 @@ fn resolve<F: Overload>(
     }
     match left.as_slice() {
         [] => Err(Unresolved::None),
-        [one] => one.resolved(arguments).ok_or(Unresolved::None),
+        [one] => one.resolved(arguments),
         [first, ..] => {
             // Overloads that differ in pseudo types only, in the catalogue's order.
             let concrete = |c: &&Candidate<'_, F>| !c.types.iter().any(Type::is_pseudo);
             let mut real = left.iter().copied().filter(concrete);
             match (real.next(), real.next()) {
-                (Some(one), None) => one.resolved(arguments).ok_or(Unresolved::None),
-                (None, _) => first.resolved(arguments).ok_or(Unresolved::None),
+                (Some(one), None) => one.resolved(arguments),
+                (None, _) => first.resolved(arguments),
                 _ => Err(Unresolved::Ambiguous),
             }
         }
@@ -267,8 +269,17 @@ impl<'a, F: Overload> Candidate<'a, F> {
             .count()
     }
 
-    fn resolved(&self, arguments: &[Type]) -> Option<Resolved<F>> {
-        let pseudo = bind_pseudo(&self.types, arguments)?;
+    fn resolved(&self, arguments: &[Type]) -> Result<Resolved<F>, Unresolved> {
+        let pseudo = bind_pseudo(&self.types, arguments).ok_or(Unresolved::None)?;
+        let determined = |ty: &Type| {
+            matches!(
+                ty,
+                Type::AnyElement | Type::AnyArray | Type::AnyNonArray | Type::AnyEnum
+            )
+        };
+        if pseudo.element.is_none() && self.types.iter().any(determined) {
+            return Err(Unresolved::Undetermined);
+        }
         let mut parameters = Vec::with_capacity(arguments.len());
         for (to, from) in self.types.iter().zip(arguments) {
             parameters.push(match pseudo.replaced(to, from) {
@@ -282,7 +293,7 @@ impl<'a, F: Overload> Candidate<'a, F> {
             Returns::Type(ty) => pseudo.replaced(ty, &Type::Unknown),
             Returns::Of(of) => of(&parameters),
         };
-        Some(Resolved {
+        Ok(Resolved {
             function: Arc::clone(self.function),
             parameters,
             returns,
@@ -333,6 +344,10 @@ fn bind_pseudo(types: &[Type], arguments: &[Type]) -> Option<Pseudo> {
     for (to, from) in types.iter().zip(arguments) {
         let (element, compatible) = match (to, from) {
             (_, Type::Unknown) => continue,
+            (Type::AnyArray, Type::Int2Vector) => (Some(&Type::Int2), None),
+            (Type::AnyArray, Type::OidVector) => (Some(&Type::Oid), None),
+            (Type::AnyCompatibleArray, Type::Int2Vector) => (None, Some(&Type::Int2)),
+            (Type::AnyCompatibleArray, Type::OidVector) => (None, Some(&Type::Oid)),
             (Type::AnyArray, Type::Array(element)) => (Some(element.as_ref()), None),
             (Type::AnyArray, _) => return None,
             (Type::AnyNonArray, Type::Array(_)) => return None,
@@ -390,7 +405,9 @@ fn is_implicit(from: &Type, to: &Type) -> bool {
         Type::Any | Type::AnyElement | Type::AnyCompatible => true,
         Type::AnyNonArray => !matches!(from, Type::Array(_)),
         Type::AnyEnum => matches!(from, Type::Enum(_)),
-        Type::AnyArray | Type::AnyCompatibleArray => matches!(from, Type::Array(_)),
+        Type::AnyArray | Type::AnyCompatibleArray => {
+            matches!(from, Type::Array(_)) || from.vector_item().is_some()
+        }
         _ => cast_between(from, to).is_some_and(|cast| cast.context == Context::Implicit),
     }
 }

@@ -21,10 +21,10 @@ use arrow_array::{Array, ArrayRef, Int32Array, Int64Array, PrimitiveArray, UInt3
 use arrow_select::take::take;
 
 use super::kernel::{Bool, Call, I32, I64, Input, Num, Span, Stamp};
-use super::ordering::{depth, dimensions, flat};
 use super::{Catalogue, Returns, TableFunction};
 use crate::error::{Error, Result};
 use crate::types::Type;
+use crate::types::arrays::Arrays;
 use crate::values::datetime::{Zone, add_interval, add_interval_in};
 use crate::values::{Interval, Numeric};
 
@@ -284,19 +284,18 @@ fn zone(call: &Call<'_>, given: Option<&ArrayRef>) -> Result<Zone> {
     Zone::of_setting(name).ok_or_else(|| bad(&format!("time zone \"{name}\" not recognized")))
 }
 
-fn subscripts(call: &Call<'_>, arguments: &[ArrayRef]) -> Made {
+fn subscripts(_: &Call<'_>, arguments: &[ArrayRef]) -> Made {
     let array = argument(arguments, 0)?;
-    let levels = call.types.first().map_or(1, depth);
     let dimension = value::<I32>(argument(arguments, 1)?)?;
     let reverse = arguments.get(2).map(value::<Bool>).transpose()?;
-    let dimension = usize::try_from(dimension).ok();
-    let dimension = dimension.and_then(|at| at.checked_sub(1));
-    let lengths = dimensions(array, 0, levels);
-    let length = dimension.and_then(|at| lengths.get(at)).copied();
-    let length = length.unwrap_or(0) as i64;
+    let found = Arrays::of(array)?.bounds(0).dimension(dimension);
+    let (low, high) = match found {
+        Some((length, low)) => (i64::from(low), i64::from(low) + length as i64 - 1),
+        None => (1, 0),
+    };
     let (start, stop, step) = match reverse {
-        Some(true) => (length, 1, -1),
-        _ => (1, length, 1),
+        Some(true) => (high, low, -1),
+        _ => (low, high, 1),
     };
     let mut next = integers(start, stop, step, false)?;
     let array = |values: Vec<i64>| -> ArrayRef {
@@ -313,15 +312,10 @@ fn unnest(call: &Call<'_>, arguments: &[ArrayRef]) -> Made {
     }
     let mut elements = Vec::with_capacity(arguments.len());
     for (array, ty) in arguments.iter().zip(call.types) {
-        let range = match array.is_empty() || array.is_null(0) {
-            true => 0..0,
-            false => flat(array, 0, depth(ty)).1,
-        };
-        let values = match range.is_empty() {
+        elements.push(match array.is_empty() {
             true => new_null_array(&ty.innermost().arrow(), 0),
-            false => flat(array, 0, depth(ty)).0.slice(range.start, range.len()),
-        };
-        elements.push(values);
+            false => Arrays::of(array)?.elements(0),
+        });
     }
     let rows = elements
         .iter()

@@ -26,16 +26,16 @@ use std::cell::Cell;
 use std::collections::HashMap;
 
 use arrow_array::cast::AsArray;
-use arrow_array::{Array, ArrayRef, ListArray, RecordBatch, new_null_array};
-use arrow_buffer::OffsetBuffer;
-use arrow_schema::Field;
+use arrow_array::{Array, ArrayRef, RecordBatch, new_null_array};
 
 use crate::error::{Error, Result};
 use crate::evaluate::{self, Input, Subqueries, evaluate, expanded};
 use crate::functions::Session;
+use crate::functions::aggregates::collected;
 use crate::functions::kernel::{Column, number};
 use crate::plan::SubqueryKind;
 use crate::plan::{ColumnId, Expr, Plan, Quantifier, Relation, SetKind, SortKey, Subquery};
+use crate::stack;
 use crate::types::Type;
 use ctes::Definition;
 
@@ -115,6 +115,7 @@ impl Run<'_> {
     }
 
     fn plan(&self, plan: &Plan, env: &Env<'_>) -> Result<Table> {
+        stack::check()?;
         let table = self.node(plan, env)?;
         self.count(table.rows.max(1))?;
         Ok(table)
@@ -355,9 +356,7 @@ impl Run<'_> {
             SubqueryKind::Exists => truth(Some(table.rows > 0)),
             SubqueryKind::Array => {
                 let values = first()?.clone();
-                let field = Field::new("item", values.data_type().clone(), true);
-                let offsets = OffsetBuffer::from_lengths([values.len()]);
-                std::sync::Arc::new(ListArray::try_new(field.into(), offsets, values, None)?)
+                collected(values)?
             }
             SubqueryKind::Compare {
                 comparison,

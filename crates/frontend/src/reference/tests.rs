@@ -2,8 +2,9 @@ use std::cell::RefCell;
 use std::sync::Arc;
 
 use arrow_array::cast::AsArray;
+use arrow_array::types::{Int32Type, Int64Type};
 use arrow_array::{Array, ArrayRef, Int32Array, RecordBatch};
-use arrow_schema::{Field, Schema};
+use arrow_schema::{DataType, Field, Schema};
 
 use super::*;
 use crate::functions::aggregates::Aggregate;
@@ -247,8 +248,10 @@ fn value(array: &ArrayRef, row: usize) -> String {
         DataType::Int64 => array.as_primitive::<Int64Type>().value(row).to_string(),
         DataType::Boolean => array.as_boolean().value(row).to_string(),
         DataType::Utf8View => array.as_string_view().value(row).to_owned(),
-        DataType::List(_) => {
-            let list = array.as_list::<i32>().value(row);
+        DataType::Struct(_) => {
+            let list = crate::types::arrays::Arrays::of(array)
+                .unwrap()
+                .elements(row);
             let values: Vec<String> = (0..list.len()).map(|at| value(&list, at)).collect();
             format!("{{{}}}", values.join(","))
         }

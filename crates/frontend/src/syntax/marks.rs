@@ -2,6 +2,22 @@
 
 use sqlparser::ast::{Expr, FunctionArg, FunctionArgExpr, FunctionArguments, Ident};
 
+/// A lambda: a call of its names and its body.
+pub(crate) const LAMBDA: &str = "lambda ";
+/// Functions that take lambdas.
+pub(crate) const WITH_LAMBDAS: [&str; 11] = [
+    "list_transform",
+    "array_transform",
+    "list_apply",
+    "array_apply",
+    "apply",
+    "list_filter",
+    "array_filter",
+    "filter",
+    "list_reduce",
+    "array_reduce",
+    "reduce",
+];
 /// The only item of an empty SELECT list.
 pub(crate) const NOTHING: &str = "nothing ";
 

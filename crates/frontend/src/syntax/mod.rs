@@ -7,10 +7,12 @@
 //! | `reader` | finds what is no sentence of PostgreSQL's grammar, and writes the rest for `sqlparser` |
 //! | `marks` | names that stand for forms which `sqlparser` lacks |
 //! | `dialect` | the dialect of `sqlparser` |
+//! | `balance` | long chains as balanced trees |
 //!
 //! The tree is `sqlparser`'s. Errors of syntax are found by `reader`; what only `sqlparser`
 //! refuses is understood, but not offered.
 
+mod balance;
 mod dialect;
 mod lexeme;
 pub(crate) mod marks;
@@ -18,70 +20,112 @@ mod reader;
 mod words;
 
 use sqlparser::ast::{Query, Statement};
-use sqlparser::keywords::Keyword;
 use sqlparser::parser::{Parser, ParserError};
 use sqlparser::tokenizer::{Token, TokenWithSpan};
 
 use crate::error::{Error, Position, Result};
 
+pub use balance::balance;
 pub use dialect::Dialect;
-use lexeme::Lexeme;
+use lexeme::{Kind, Lexeme};
 use reader::Reader;
 
 /// Brackets inside brackets, at most.
-const NESTING: usize = 3_000;
+const NESTING: usize = 3_500;
+
+/// Brackets inside brackets that any thread has room for.
+const FLAT: usize = if cfg!(debug_assertions) { 25 } else { 60 };
+
+/// Tokens of a text whose chains of operators any thread has room for.
+const FEW: usize = 2_000;
 
 /// The tokens of a text, brought into forms that the grammar has.
 ///
 /// # Errors
-/// `42601`, with the place.
+/// `42601`, with the place; `54001` for too many levels of nesting.
 pub fn tokens(sql: &str) -> Result<Vec<TokenWithSpan>> {
     let lexemes = lexeme::lexemes(sql)?;
-    Reader::new(sql, &lexemes).statements()
+    read(sql, &lexemes, |reader| reader.statements())
+}
+
+/// Reads lexemes where there is room: those of few levels here, others on a great stack.
+fn read(
+    sql: &str,
+    lexemes: &[Lexeme],
+    by: fn(Reader<'_>) -> Result<Vec<TokenWithSpan>>,
+) -> Result<Vec<TokenWithSpan>> {
+    match by(Reader::new(sql, lexemes, FLAT)) {
+        Err(error) if error.sqlstate == "54001" => {
+            crate::stack::on_great_stack(move || by(Reader::new(sql, lexemes, NESTING)))
+        }
+        done => done,
+    }
 }
 
 /// The statements of a text.
 ///
 /// # Errors
-/// `42601`, with the place.
+/// `42601`, with the place; `54001` for too many levels of nesting.
 pub fn statements(sql: &str) -> Result<Vec<Statement>> {
     let lexemes = lexeme::lexemes(sql)?;
-    let tokens = Reader::new(sql, &lexemes).statements()?;
-    let mut parser = Parser::new(&Dialect)
-        .with_recursion_limit(NESTING)
-        .with_tokens_with_locations(tokens);
+    let tokens = read(sql, &lexemes, |reader| reader.statements())?;
+    let words = |error: &ParserError| in_words(sql, &lexemes, error);
+    parsed(tokens, all_statements, words, |statements| {
+        statements
+            .iter_mut()
+            .try_for_each(|statement| balance::balance(statement))
+    })
+}
+
+/// Parses tokens where there is room: a text of few levels here, another one on a great stack,
+/// where its long chains become balanced trees.
+fn parsed<T: Send>(
+    tokens: Vec<TokenWithSpan>,
+    parse: impl Fn(&mut Parser<'_>) -> Result<T, ParserError> + Send,
+    words: impl Fn(&ParserError) -> Error + Send,
+    balance: impl Fn(&mut T) -> Result<()> + Send,
+) -> Result<T> {
+    let with = |levels: usize, tokens| {
+        Parser::new(&Dialect)
+            .with_recursion_limit(levels)
+            .with_tokens_with_locations(tokens)
+    };
+    let mut tokens = tokens;
+    if tokens.len() <= FEW {
+        let mut parser = with(FLAT, tokens);
+        match parse(&mut parser) {
+            Err(ParserError::RecursionLimitExceeded) => tokens = parser.into_tokens(),
+            done => return done.map_err(|error| words(&error)),
+        }
+    }
+    crate::stack::on_great_stack(move || {
+        let mut parser = with(NESTING, tokens);
+        let mut done = parse(&mut parser).map_err(|error| words(&error))?;
+        balance(&mut done)?;
+        Ok(done)
+    })
+}
+
+fn all_statements(parser: &mut Parser<'_>) -> Result<Vec<Statement>, ParserError> {
     let mut statements = Vec::new();
     loop {
         while parser.consume_token(&Token::SemiColon) {}
-        if parser.peek_token().token == Token::EOF {
+        if parser.peek_token_ref().token == Token::EOF {
             return Ok(statements);
         }
-        // The reader has found queries to be right; what is refused now is not offered.
-        let is_query = match parser.peek_token_ref().token {
-            Token::LParen => true,
-            Token::Word(ref word) => matches!(
-                word.keyword,
-                Keyword::SELECT | Keyword::WITH | Keyword::VALUES | Keyword::FROM
-            ),
-            _ => false,
-        };
-        let statement = parser.parse_statement();
-        let statement = statement.map_err(|error| {
-            let error = in_words(sql, &lexemes, &error);
-            match error.message.strip_prefix("syntax error ") {
-                Some(place) if is_query => {
-                    Error::unsupported(format!("this form of a query is not supported {place}"))
-                        .at(error.position)
-                }
-                _ => error,
-            }
-        })?;
-        statements.push(statement);
-        let next = parser.peek_token();
+        statements.push(parser.parse_statement()?);
+        let next = parser.peek_token_ref();
         if !matches!(next.token, Token::EOF | Token::SemiColon) {
-            return Err(at_place(sql, &lexemes, lexeme::position(next.span.start)));
+            return Err(unexpected(next));
         }
     }
+}
+
+/// The error of a token that may not stand where it does, in the parser's form.
+fn unexpected(token: &TokenWithSpan) -> ParserError {
+    let TokenWithSpan { token, span } = token;
+    let text = format!("Expected: end of statement, found: {token}{}", span.start);
+    ParserError::ParserError(text)
 }
 
 /// The only query of a text.
@@ -101,31 +145,60 @@ pub fn query(sql: &str) -> Result<Box<Query>> {
 /// # Errors
 /// `42601`.
 pub fn expression(sql: &str) -> Result<sqlparser::ast::Expr> {
+    let parse = |parser: &mut Parser<'_>| {
+        let expr = parser.parse_expr()?;
+        let next = parser.peek_token_ref();
+        match next.token {
+            Token::EOF => Ok(expr),
+            _ => Err(unexpected(next)),
+        }
+    };
     let lexemes = lexeme::lexemes(sql)?;
-    let tokens = Reader::new(sql, &lexemes).expression()?;
-    let mut parser = Parser::new(&Dialect)
-        .with_recursion_limit(NESTING)
-        .with_tokens_with_locations(tokens);
-    let expr = parser.parse_expr().map_err(|error| syntax_error(&error))?;
-    let next = parser.peek_token();
-    match next.token {
-        Token::EOF => Ok(expr),
-        other => Err(lexeme::near(
-            "syntax error",
-            &shown(&other.to_string()),
-            next.span.start,
-        )),
+    let tokens = read(sql, &lexemes, |reader| reader.expression())?;
+    let words = |error: &ParserError| in_words(sql, &lexemes, error);
+    parsed(tokens, parse, words, balance::balance)
+}
+
+/// A parser's error in the words of the text. The reader has found queries to be right; what
+/// is refused in them now is not offered.
+fn in_words(sql: &str, lexemes: &[Lexeme], error: &ParserError) -> Error {
+    let plain = syntax_error(error);
+    let at_end = plain.message.ends_with("end of input");
+    if plain.sqlstate != "42601" || plain.position.is_none() && !at_end {
+        return plain;
+    }
+    let error = at_place(sql, lexemes, plain.position);
+    match error.message.strip_prefix("syntax error ") {
+        Some(place) if in_query(lexemes, error.position) => {
+            Error::unsupported(format!("this form of a query is not supported {place}"))
+                .at(error.position)
+        }
+        _ => error,
     }
 }
 
-/// A parser's error in the words of the text.
-fn in_words(sql: &str, lexemes: &[Lexeme], error: &ParserError) -> Error {
-    let plain = syntax_error(error);
-    match plain.position {
-        _ if plain.sqlstate != "42601" => plain,
-        None if plain.message.ends_with("end of input") => at_place(sql, lexemes, None),
-        None => plain,
-        position => at_place(sql, lexemes, position),
+/// Whether the statement at a place is a query.
+fn in_query(lexemes: &[Lexeme], position: Option<Position>) -> bool {
+    let before = |lexeme: &&Lexeme| {
+        let start = lexeme.span.start;
+        position.is_none_or(|place| (start.line, start.column) < (place.line, place.column))
+    };
+    let mut first = None;
+    for lexeme in lexemes.iter().take_while(before) {
+        match &lexeme.kind {
+            Kind::Mark(";") => first = None,
+            kind => first = first.or(Some(kind)),
+        }
+    }
+    match first {
+        Some(Kind::Mark(mark)) => *mark == "(",
+        Some(Kind::Word(word)) => {
+            matches!(
+                word.as_str(),
+                "select" | "with" | "values" | "from" | "table"
+            )
+        }
+        _ => false,
     }
 }
 
@@ -137,7 +210,7 @@ fn at_place(sql: &str, lexemes: &[Lexeme], position: Option<Position>) -> Error 
         lexemes.get(at.ok()?)
     });
     match found.or(lexemes.last()) {
-        Some(lexeme) if lexeme.kind != lexeme::Kind::End => {
+        Some(lexeme) if lexeme.kind != Kind::End => {
             let text = sql.get(lexeme.start..lexeme.end).unwrap_or("");
             lexeme::near("syntax error", text, lexeme.span.start)
         }
@@ -155,8 +228,7 @@ pub(crate) fn shown(text: &str) -> String {
 pub fn syntax_error(error: &ParserError) -> Error {
     let text = match error {
         ParserError::RecursionLimitExceeded => {
-            return Error::new("54001", "stack depth limit exceeded")
-                .with_hint("The statement has too many levels of nesting.");
+            return crate::stack::too_complex();
         }
         ParserError::TokenizerError(text) | ParserError::ParserError(text) => text,
     };

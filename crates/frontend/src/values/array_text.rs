@@ -6,10 +6,10 @@
 //!
 //! ```text
 //! {{1,2},{3,NULL}}   dimensions 2 and 2, elements 1 2 3 NULL
+//! [0:1]={1,2}        dimension 2, of which subscripts begin at 0
 //! ```
-//!
-//! Lower bounds other than 1 (`[0:1]={1,2}`) are left out.
 
+use super::bounds::{Bounds, check_bounds};
 use crate::error::{Error, Result};
 
 /// Most dimensions of an array.
@@ -18,8 +18,8 @@ pub const MOST_DIMENSIONS: usize = 6;
 /// An array's text taken apart.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Literal {
-    /// Length of each dimension; none if the array is empty.
-    pub dimensions: Vec<usize>,
+    /// Bounds of the dimensions; none if the array is empty.
+    pub bounds: Bounds,
     /// Texts of the elements, `None` for NULL.
     pub elements: Vec<Option<String>>,
 }
@@ -74,8 +74,8 @@ impl Literal {
     /// Takes an array's text apart.
     ///
     /// # Errors
-    /// `22P02` and `2202E` for a text that is no array, `54000` for more than six dimensions,
-    /// `0A000` for lower bounds other than 1.
+    /// `22P02` and `2202E` for a text that is no array, `54000` for more than six dimensions and
+    /// for bounds that are no INTEGER.
     pub fn parse(text: &str) -> Result<Self> {
         let mut reader = Reader {
             text,
@@ -85,21 +85,21 @@ impl Literal {
         let bounds = reader.bounds()?;
         // Of errors from here on, PostgreSQL does not quote what was before.
         reader.quoted = reader.at;
-        let literal = reader.contents()?;
+        let mut literal = reader.contents()?;
         reader.quoted = 0;
         if let Some(bounds) = bounds {
             let lengths = bounds.iter().map(|(low, high)| high - low + 1);
-            let given: Vec<i64> = literal.dimensions.iter().map(|n| *n as i64).collect();
+            let given: Vec<i64> = literal.bounds.lengths.iter().map(|n| *n as i64).collect();
             if !lengths.eq(given) {
                 return Err(
                     reader.malformed("Specified array dimensions do not match array contents.")
                 );
             }
-            if bounds.iter().any(|(low, _)| *low != 1) {
-                return Err(Error::unsupported(
-                    "arrays with lower bounds other than 1 are not supported",
-                ));
-            }
+            let lows = bounds
+                .iter()
+                .map(|(low, _)| i32::try_from(*low).unwrap_or(1));
+            literal.bounds.lows = lows.collect();
+            check_bounds(&literal.bounds)?;
         }
         Ok(literal)
     }
@@ -257,12 +257,12 @@ impl Reader<'_> {
         if self.peek().is_some() {
             return Err(self.malformed("Junk after closing right brace."));
         }
-        let dimensions = match elements.is_empty() {
+        let lengths = match elements.is_empty() {
             true => Vec::new(),
             false => lengths.into_iter().flatten().collect(),
         };
         Ok(Literal {
-            dimensions,
+            bounds: Bounds::of(lengths),
             elements,
         })
     }
@@ -440,7 +440,7 @@ mod tests {
     fn show(text: &str) -> String {
         match Literal::parse(text) {
             Ok(literal) => {
-                let mut shown = format!("{:?}", literal.dimensions);
+                let mut shown = format!("{:?}", literal.bounds.lengths);
                 for element in &literal.elements {
                     shown.push(' ');
                     write_element(&mut shown, element.as_deref());
@@ -488,7 +488,12 @@ mod tests {
                 "22P02 Specified array dimensions do not match array contents.",
             ),
             ("[2:1]={}", "2202E "),
-            ("[0:1]={1,2}", "0A000 "),
+            ("[0:1]={1,2}", "[2] 1 2"),
+            (
+                "[2147483647]={1}",
+                "22P02 Specified array dimensions do not match array contents.",
+            ),
+            ("[2147483647:2147483647]={1}", "54000 "),
             ("{{{{{{{1}}}}}}}", "54000 "),
         ];
         for (text, expected) in cases {

@@ -1,6 +1,7 @@
 //! Values that Arrow has no type for, and the text forms of all.
 
 pub mod array_text;
+pub mod bounds;
 pub mod datetime;
 pub mod float;
 mod interval;

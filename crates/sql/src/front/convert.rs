@@ -3,7 +3,7 @@
 //! Most columns hold values as the front does. An array and a TIMETZ are held as their text:
 //!
 //! ```text
-//! integer[] of the front    List [1, NULL, 3]
+//! integer[] of the front    elements [1, NULL, 3]
 //! in a column               {1,NULL,3}
 //! ```
 //!
@@ -83,9 +83,10 @@ pub(crate) fn is_held_as_text(ty: &Type) -> bool {
 /// # Errors
 /// Those of reading a text that no column should have.
 pub(crate) fn loaded(array: &ArrayRef, ty: &Type) -> Result<ArrayRef> {
-    match is_held_as_text(ty) {
-        true => convert(array, &Type::Text, ty, &STORED),
-        false => Ok(Arc::clone(array)),
+    match (array.data_type(), is_held_as_text(ty)) {
+        (DataType::List(_), _) => in_form(array, ty),
+        (_, true) => convert(array, &Type::Text, ty, &STORED),
+        _ => Ok(Arc::clone(array)),
     }
 }
 

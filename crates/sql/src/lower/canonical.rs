@@ -33,8 +33,8 @@ use datafusion::error::Result as DfResult;
 use datafusion::logical_expr::{
     ColumnarValue, ScalarFunctionArgs, ScalarUDF, ScalarUDFImpl, Signature, Volatility,
 };
-use freestone_frontend::functions::ordering;
 use freestone_frontend::types::Type;
+use freestone_frontend::types::arrays::Arrays;
 use freestone_frontend::values::{Interval, Numeric};
 
 use super::Typed;
@@ -148,17 +148,16 @@ fn zoned(value: &[u8]) -> Option<[u8; TIMETZ as usize]> {
 /// Bytes whose order is that of arrays or records.
 ///
 /// An array is its elements, each after a byte that says that it comes, then an end that is
-/// less, the number of elements and the dimensions. A record is its fields.
+/// less, the number of dimensions, their lengths and their lower bounds. A record is its fields.
 fn nested(ty: &Type, array: &ArrayRef) -> Result<ArrayRef> {
     let mut keys = BinaryBuilder::with_capacity(array.len(), 0);
     let mut key = Vec::new();
     match ty {
         Type::Array(_) => {
-            let depth = ordering::depth(ty);
-            let (innermost, _) = ordering::flat(array, 0, depth);
+            let arrays = Arrays::of(array)?;
             let rows = match array.is_empty() {
                 true => None,
-                false => Some(encoded(ty.innermost(), innermost)?),
+                false => Some(encoded(ty.innermost(), arrays.values())?),
             };
             for at in 0..array.len() {
                 if array.is_null(at) {
@@ -166,16 +165,21 @@ fn nested(ty: &Type, array: &ArrayRef) -> Result<ArrayRef> {
                     continue;
                 }
                 key.clear();
-                let (_, range) = ordering::flat(array, at, depth);
-                for element in range.clone() {
+                for element in arrays.range(at) {
                     if let Some(rows) = &rows {
                         key.push(1);
                         key.extend_from_slice(rows.row(element).as_ref());
                     }
                 }
                 key.push(0);
-                for length in ordering::dimensions(array, at, depth) {
-                    key.extend_from_slice(&(length as u64).to_be_bytes());
+                let bounds = arrays.bounds(at);
+                key.extend_from_slice(&(bounds.dimensions() as u64).to_be_bytes());
+                for length in &bounds.lengths {
+                    key.extend_from_slice(&(*length as u64).to_be_bytes());
+                }
+                // Without the sign bit turned, negative numbers would be the greatest.
+                for low in &bounds.lows {
+                    key.extend_from_slice(&(low ^ i32::MIN).to_be_bytes());
                 }
                 keys.append_value(&key);
             }

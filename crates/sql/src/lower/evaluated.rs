@@ -16,6 +16,7 @@ use freestone_frontend::evaluate::{Input, evaluate};
 use freestone_frontend::functions::Volatility as Changes;
 use freestone_frontend::functions::kernel::{Column, repeated};
 use freestone_frontend::plan::{ColumnId, Expr as Bound, ExprKind};
+use freestone_frontend::types::arrays;
 use freestone_frontend::values::Numeric;
 
 use super::Surroundings;
@@ -193,6 +194,17 @@ pub(crate) fn with_kind(array: ArrayRef, kind: &DataType) -> Result<ArrayRef, Er
             }
             let array = datafusion::arrow::array::PrimitiveArray::<Decimal128Type>::from(values);
             Ok(Arc::new(array.with_data_type(kind.clone())))
+        }
+        (DataType::List(_), _) if arrays::element_type(kind).is_some() => {
+            let made = arrays::from_lists(array.as_list())?;
+            match (made.data_type() == kind, arrays::element_type(kind)) {
+                (false, Some(element)) => {
+                    let of = arrays::Arrays::of(&made)?;
+                    let values = with_kind(Arc::clone(of.values()), element)?;
+                    Ok(of.with_values(values, made.nulls().cloned())?)
+                }
+                _ => Ok(made),
+            }
         }
         _ => Ok(datafusion::arrow::compute::cast(&array, kind)?),
     }

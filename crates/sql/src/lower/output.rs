@@ -1,7 +1,8 @@
 //! Results as they leave the engine.
 //!
 //! A NUMERIC with a scale for each value becomes text and CHAR(n) is filled up with blanks, also
-//! in arrays and records, of which the latter say the types of their fields;
+//! in arrays and records, of which the latter say the types of their fields; an array becomes an
+//! Arrow list of its elements;
 //! each field says its SQL type in its metadata, from which a server knows what a client is to
 //! be told.
 
@@ -25,6 +26,7 @@ use datafusion::logical_expr::{
 };
 use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
 use freestone_frontend::types::Type;
+use freestone_frontend::types::arrays::Arrays;
 use freestone_frontend::values::Numeric;
 use futures::StreamExt;
 
@@ -101,7 +103,7 @@ pub(crate) fn stored(lowered: Lowered) -> Result<Lowered> {
 
 /// Whether nobody but the front reads the Arrow form of a type.
 fn is_text_outside(ty: &Type) -> bool {
-    matches!(ty.innermost(), Type::Numeric(None) | Type::TimeTz(_))
+    matches!(ty, Type::Numeric(None) | Type::TimeTz(_) | Type::Array(_))
 }
 
 /// The schema of a result: names and types as the statement has them.
@@ -138,8 +140,7 @@ fn said(ty: &Type) -> HashMap<String, String> {
 
 fn is_shown_otherwise(ty: &Type) -> bool {
     match ty {
-        Type::Numeric(None) | Type::Char(Some(_)) | Type::Record(_) => true,
-        Type::Array(element) => is_shown_otherwise(element),
+        Type::Numeric(None) | Type::Char(Some(_)) | Type::Record(_) | Type::Array(_) => true,
         _ => false,
     }
 }
@@ -148,9 +149,7 @@ fn is_shown_otherwise(ty: &Type) -> bool {
 fn kind(ty: &Type) -> DataType {
     match ty {
         Type::Numeric(None) => DataType::Utf8View,
-        Type::Array(element) if is_shown_otherwise(element) => {
-            DataType::List(Arc::new(Field::new("item", kind(element), true)))
-        }
+        Type::Array(element) => DataType::List(Arc::new(Field::new("item", kind(element), true))),
         Type::Record(fields) => {
             let fields = fields.iter();
             let fields =
@@ -226,11 +225,16 @@ fn shown(ty: &Type, array: &ArrayRef) -> Result<ArrayRef> {
             return Ok(new_null_array(&kind(ty), array.len()));
         }
         (Type::Array(element), DataType::List(item)) => {
-            let Some(lists) = array.as_list_opt::<i32>() else {
-                return Err(Error::internal(format!("{ty} in {}", array.data_type())));
-            };
-            let values = shown(element, lists.values())?;
-            let (offsets, nulls) = (lists.offsets().clone(), lists.nulls().cloned());
+            let arrays = Arrays::of(array)?;
+            if (0..array.len()).any(|at| !arrays.bounds(at).is_plain()) {
+                return Err(Error::unsupported(
+                    "arrays of several dimensions or with lower bounds other than 1 are not sent \
+                     as they are; a cast to text shows them",
+                ));
+            }
+            let values = shown(element, arrays.values())?;
+            let offsets = arrays.lists().offsets().clone();
+            let nulls = array.nulls().cloned();
             let lists = ListArray::try_new(item, offsets, values, nulls)?;
             return Ok(Arc::new(lists));
         }

@@ -310,7 +310,9 @@ pub(super) fn of_column(place: Expr, held: &DataType, ty: &Type) -> Typed {
     if *held == wanted || matches!(ty, Type::Numeric(_)) && held.is_decimal() {
         return Typed::new(place, held.clone());
     }
-    let value = match *held == DataType::Utf8View && is_held_as_text(ty) {
+    // Tables of the catalog have lists where the front has arrays.
+    let is_list = matches!((held, ty), (DataType::List(_), Type::Array(_)));
+    let value = match is_list || *held == DataType::Utf8View && is_held_as_text(ty) {
         true => load(place, ty),
         false => cast(place, &wanted),
     };

@@ -5,14 +5,12 @@
 //! json_object_agg(k, v) over (a, 1) = { "a" : 1 }
 //! ```
 //!
-//! An array of arrays has one dimension more, and all elements must have one shape.
+//! An array of arrays has one dimension more, and all elements must have the same bounds.
 
 use std::sync::Arc;
 
-use arrow_array::cast::AsArray;
-use arrow_array::{Array, ArrayRef, ListArray, StringViewArray};
-use arrow_buffer::OffsetBuffer;
-use arrow_schema::{DataType, Field};
+use arrow_array::{Array, ArrayRef, StringViewArray, UInt64Array};
+use arrow_select::take::take;
 
 use super::{Catalogue, State, argument, make, null, one, plain, too_long};
 use crate::error::{Error, Result};
@@ -20,6 +18,8 @@ use crate::functions::json::Encoder;
 use crate::functions::kernel::{Bytes, Call, Column, Input, Str};
 use crate::functions::{Returns, catalogue};
 use crate::types::Type;
+use crate::types::arrays::{Arrays, Bounds, element_type, one as one_array};
+use crate::values::array_text::{MOST_DIMENSIONS, too_many_dimensions};
 
 /// Most bytes of a result.
 const MOST_BYTES: usize = (1 << 30) - 1;
@@ -69,74 +69,127 @@ impl Values {
     }
 }
 
-/// A list of one row, which holds all values.
-pub(super) fn list_of(values: ArrayRef, element: DataType) -> Result<ArrayRef> {
+/// An array of one row, which holds all values and has some bounds.
+pub(super) fn list_of(values: ArrayRef, bounds: &Bounds) -> Result<ArrayRef> {
     if i32::try_from(values.len()).is_err() {
         return Err(too_long());
     }
-    let field = Arc::new(Field::new("item", element, true));
-    let offsets = OffsetBuffer::from_lengths([values.len()]);
-    Ok(Arc::new(ListArray::try_new(field, offsets, values, None)?))
+    one_array(values, Some(bounds))
 }
 
-/// `array_agg`.
-struct Collected {
+/// `array_agg` of values that are no arrays.
+#[derive(Default)]
+struct Collected(Values);
+
+impl State for Collected {
+    fn add(&mut self, _: &Call<'_>, arguments: &[ArrayRef]) -> Result<()> {
+        self.0.add(argument(arguments, 0)?)
+    }
+
+    fn result(&mut self, call: &Call<'_>) -> Result<ArrayRef> {
+        let Some(values) = self.0.all()? else {
+            return Ok(null(call));
+        };
+        let bounds = Bounds::plain(values.len());
+        list_of(values, &bounds)
+    }
+
+    fn size(&self) -> usize {
+        self.0.size()
+    }
+}
+
+/// `array_agg` of arrays.
+#[derive(Default)]
+struct CollectedArrays {
     values: Values,
-    /// Whether values are arrays, and the lengths of their dimensions.
-    nested: bool,
-    shape: Option<Vec<usize>>,
+    /// How many arrays came, and the bounds of all of them.
+    count: usize,
+    bounds: Option<Bounds>,
 }
 
-impl Collected {
-    /// Refuses arrays that cannot be elements of one array.
-    fn check(&mut self, array: &ArrayRef) -> Result<()> {
+/// The elements of all arrays, one after the other.
+fn elements(arrays: &Arrays<'_>, rows: usize) -> Result<ArrayRef> {
+    let (first, last) = (arrays.range(0), arrays.range(rows.saturating_sub(1)));
+    let count: usize = (0..rows).map(|row| arrays.range(row).len()).sum();
+    if first.start + count == last.end {
+        return Ok(arrays.values().slice(first.start, count));
+    }
+    let places = (0..rows).flat_map(|row| arrays.range(row));
+    let places = places.map(|at| at as u64).collect::<UInt64Array>();
+    Ok(take(arrays.values(), &places, None)?)
+}
+
+impl CollectedArrays {
+    fn push(&mut self, array: &ArrayRef) -> Result<()> {
+        if array.is_empty() {
+            return Ok(());
+        }
+        let arrays = Arrays::of(array)?;
         for row in 0..array.len() {
             if array.is_null(row) {
                 return Err(Error::new("22004", "cannot accumulate null arrays"));
             }
-            let shape = shape(array.as_list::<i32>().value(row));
-            if self.shape.is_none() && shape.first() == Some(&0) {
-                return Err(Error::new("2202E", "cannot accumulate empty arrays"));
+            let bounds = arrays.bounds(row);
+            match &self.bounds {
+                None if bounds.lengths.is_empty() => {
+                    return Err(Error::new("2202E", "cannot accumulate empty arrays"));
+                }
+                None if bounds.dimensions() >= MOST_DIMENSIONS => {
+                    return Err(too_many_dimensions(bounds.dimensions() + 1));
+                }
+                None => self.bounds = Some(bounds),
+                Some(known) if *known != bounds => {
+                    let message = "cannot accumulate arrays of different dimensionality";
+                    return Err(Error::new("2202E", message));
+                }
+                Some(_) => {}
             }
-            if *self.shape.get_or_insert_with(|| shape.clone()) != shape {
-                let message = "cannot accumulate arrays of different dimensionality";
-                return Err(Error::new("2202E", message));
-            }
+            self.count += 1;
         }
-        Ok(())
+        self.values.add(&elements(&arrays, array.len())?)
+    }
+
+    /// The array; `None` if nothing came.
+    fn made(&mut self) -> Result<Option<ArrayRef>> {
+        let (Some(values), Some(inner)) = (self.values.all()?, &self.bounds) else {
+            return Ok(None);
+        };
+        let mut bounds = inner.clone();
+        bounds.lengths.insert(0, self.count);
+        bounds.lows.insert(0, 1);
+        list_of(values, &bounds).map(Some)
     }
 }
 
-/// The lengths of an array's dimensions.
-fn shape(mut values: ArrayRef) -> Vec<usize> {
-    let mut shape = vec![values.len()];
-    while let Some(list) = values.as_list_opt::<i32>().filter(|list| !list.is_empty()) {
-        let inner = list.value(0);
-        shape.push(inner.len());
-        values = inner;
-    }
-    shape
-}
-
-impl State for Collected {
+impl State for CollectedArrays {
     fn add(&mut self, _: &Call<'_>, arguments: &[ArrayRef]) -> Result<()> {
-        let array = argument(arguments, 0)?;
-        if self.nested {
-            self.check(array)?;
-        }
-        self.values.add(array)
+        self.push(argument(arguments, 0)?)
     }
 
     fn result(&mut self, call: &Call<'_>) -> Result<ArrayRef> {
-        let Some(values) = self.values.all()? else {
-            return Ok(null(call));
-        };
-        let element = values.data_type().clone();
-        list_of(values, element)
+        Ok(self.made()?.unwrap_or_else(|| null(call)))
     }
 
     fn size(&self) -> usize {
         self.values.size()
+    }
+}
+
+/// The array of the rows of a column, as `ARRAY(SELECT …)` makes it.
+///
+/// # Errors
+/// Those of `array_agg`.
+pub fn collected(values: ArrayRef) -> Result<ArrayRef> {
+    if element_type(values.data_type()).is_none() {
+        let bounds = Bounds::plain(values.len());
+        return list_of(values, &bounds);
+    }
+    let mut state = CollectedArrays::default();
+    state.push(&values)?;
+    match state.made()? {
+        Some(array) => Ok(array),
+        None => one_array(Arrays::of(&values)?.values().slice(0, 0), None),
     }
 }
 
@@ -307,14 +360,9 @@ fn array_of_argument() -> Returns {
 pub(super) fn register(c: &mut Catalogue) {
     use Type::{Any, AnyArray, AnyNonArray, Bytea, Jsonb, Text};
     for name in ["array_agg", "list"] {
-        for (ty, nested) in [(AnyNonArray, false), (AnyArray, true)] {
-            let state = make(move |_, _| {
-                Ok(Collected {
-                    values: Values::default(),
-                    nested,
-                    shape: None,
-                })
-            });
+        let values = make(|_, _| Ok(Collected::default()));
+        let arrays = make(|_, _| Ok(CollectedArrays::default()));
+        for (ty, state) in [(AnyNonArray, values), (AnyArray, arrays)] {
             let all = plain(name, &[ty], array_of_argument(), state);
             c.add_aggregate(all.with_nulls().in_order());
         }

@@ -34,6 +34,8 @@ use arrow_array::{Array, ArrayRef};
 
 use super::kernel::{Call, Input, Output};
 use super::{Catalogue, Returns};
+pub use collect::collected;
+
 use crate::error::{Error, Result};
 use crate::types::Type;
 

@@ -12,7 +12,6 @@
 use std::cmp::Ordering;
 use std::sync::Arc;
 
-use arrow_array::cast::AsArray;
 use arrow_array::{Array, ArrayRef};
 
 use super::collect::{Values, list_of};
@@ -25,25 +24,30 @@ use crate::functions::Returns;
 use crate::functions::kernel::{Call, F64, I64, Input, Output, Span};
 use crate::functions::ordering::{Comparator, comparator};
 use crate::types::Type;
+use crate::types::arrays::{Arrays, Bounds};
 use crate::values::Interval;
 
 /// The fractions that were asked for; a fraction may be NULL.
 struct Fractions {
     /// `None` if all of them are NULL as one.
     all: Option<Vec<Option<f64>>>,
-    /// Whether they are an array.
-    many: bool,
+    /// Their bounds, if they are an array.
+    many: Option<Bounds>,
 }
 
 impl Fractions {
     /// Reads them from the first row of an array.
     fn of(array: &ArrayRef) -> Result<Self> {
-        let many = array.as_list_opt::<i32>().is_some();
+        let arrays = Arrays::read(array);
+        let many = arrays.map(|arrays| match array.is_empty() {
+            true => Bounds::default(),
+            false => arrays.bounds(0),
+        });
         if array.is_empty() || array.is_null(0) {
             return Ok(Self { all: None, many });
         }
-        let values = match array.as_list_opt::<i32>() {
-            Some(list) => list.value(0),
+        let values = match arrays {
+            Some(arrays) => arrays.elements(0),
             None => array.slice(0, 1),
         };
         let reader = F64::reader(&values)?;
@@ -202,13 +206,13 @@ impl State for Percentile {
         let Some(values) = self.sorted()? else {
             return Ok(null(call));
         };
-        let many = self.fractions.as_ref().is_some_and(|f| f.many);
-        match call.returns {
-            Type::Array(element) if many => {
+        let many = self.fractions.as_ref().and_then(|f| f.many.as_ref());
+        match (call.returns, many) {
+            (Type::Array(element), Some(bounds)) => {
                 let found = self.of(call, element, &values)?;
-                list_of(found, element.arrow())
+                list_of(found, bounds)
             }
-            ty => self.of(call, ty, &values),
+            (ty, _) => self.of(call, ty, &values),
         }
     }
 
@@ -379,7 +383,7 @@ fn quantile(between: Between, fraction: Option<f64>) -> super::Maker {
     make(move |call, _| {
         let fractions = fraction.map(|fraction| Fractions {
             all: Some(vec![Some(fraction)]),
-            many: false,
+            many: None,
         });
         Ok(Percentile {
             fractions,

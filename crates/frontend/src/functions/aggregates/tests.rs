@@ -128,15 +128,11 @@ pub(crate) fn column(ty: &Type, values: &[Option<&str>]) -> ArrayRef {
                 all.extend(parts.map(|part| (part != "NULL").then_some(part)));
                 lengths.push(all.len() - before);
             }
-            let field = arrow_schema::Field::new("item", element.arrow(), true);
-            let offsets = arrow_buffer::OffsetBuffer::from_lengths(lengths);
-            let inner = column(element, &all);
-            Arc::new(arrow_array::ListArray::new(
-                Arc::new(field),
-                offsets,
-                inner,
-                None,
-            ))
+            let mut maker = crate::types::arrays::Maker::new(lengths.len());
+            for length in lengths {
+                maker.plain(length).unwrap();
+            }
+            maker.finish(column(element, &all), None).unwrap()
         }
         _ => {
             let mut writer = StringViewBuilder::new();
@@ -175,7 +171,9 @@ pub(crate) fn shown(ty: &Type, array: &ArrayRef, at: usize) -> String {
             format!("\\x{digits}")
         }
         Type::Array(element) => {
-            let values = array.as_list::<i32>().value(at);
+            let values = crate::types::arrays::Arrays::of(array)
+                .unwrap()
+                .elements(at);
             let parts = (0..values.len()).map(|at| shown(element, &values, at));
             format!("{{{}}}", parts.collect::<Vec<_>>().join(","))
         }

@@ -11,7 +11,6 @@ use super::lists::{Lists, argument, argument_type, rows_of};
 use crate::error::{Error, Result};
 use crate::functions::Scalar;
 use crate::functions::kernel::{Call, Column, Kernel, repeated};
-use crate::functions::ordering::depth;
 use crate::types::Type;
 
 /// Elements that are compared at a time.
@@ -29,14 +28,12 @@ pub fn any_all(op: &Scalar, any: bool) -> Kernel {
         let value = argument(columns, 0)?;
         let lists = Lists::of(argument(columns, 1)?)?;
         let ty = argument_type(call, 1)?;
-        let levels = depth(ty);
         let types = [argument_type(call, 0)?.clone(), ty.innermost().clone()];
         let mut result = BooleanBuilder::with_capacity(rows);
         // Rows are taken together until there are enough elements for a part.
         let (mut first, mut lefts, mut rights, mut ends) = (0, Vec::new(), Vec::new(), Vec::new());
         for row in 0..rows {
-            if lists.range(row).is_some() {
-                let range = lists.flat(row, levels).1;
+            if let Some(range) = lists.range(row) {
                 lefts.resize(lefts.len() + range.len(), value.at(row) as u32);
                 rights.extend(range.map(|at| at as u32));
             }
@@ -49,9 +46,8 @@ pub fn any_all(op: &Scalar, any: bool) -> Kernel {
                 &UInt32Array::from(std::mem::take(&mut lefts)),
                 None,
             )?;
-            let values = lists.flat(row, levels).0;
             let right = take(
-                values,
+                &lists.values,
                 &UInt32Array::from(std::mem::take(&mut rights)),
                 None,
             )?;

@@ -9,24 +9,22 @@
 //! integer[] → text         integer → text on the elements, and braces
 //! ```
 //!
-//! PostgreSQL's arrays of one type may have any dimensions; here a type has its dimensions, and
-//! a text of others is refused.
-
 use std::sync::Arc;
 
 use arrow_array::builder::StringViewBuilder;
 use arrow_array::cast::AsArray;
-use arrow_array::{Array, ArrayRef, StringViewArray, StructArray};
+use arrow_array::{Array, ArrayRef, StringViewArray, StructArray, UInt64Array};
 use arrow_buffer::NullBuffer;
 use arrow_schema::DataType;
+use arrow_select::take::take;
 
-use super::lists::{Shape, list_of, reformed};
+use super::lists::reformed;
 use crate::error::{Error, Result};
 use crate::functions::kernel::{Call, Column, Kernel, repeated};
-use crate::functions::ordering::{depth, flat};
 use crate::functions::resolve::cast_in;
 use crate::functions::{Cast, Catalogue, Context, Session, cast_between, scalar};
 use crate::types::Type;
+use crate::types::arrays::{Arrays, Maker};
 use crate::values::array_text::{Literal, parse_record, write_element, write_field};
 
 /// Most bytes of a text.
@@ -140,13 +138,36 @@ pub fn cast_array(element: Cast) -> Kernel {
             else {
                 return Err(Error::internal("a cast of arrays is given something else"));
             };
-            let list = array.as_list_opt::<i32>();
-            let list = list.ok_or_else(|| Error::internal("an array that is no list"))?;
-            let values = apply(&element, list.values(), from, to, call.session)?;
-            let nulls = list.nulls().cloned();
-            list_of(list.value_offsets().to_vec(), values, nulls)
+            let arrays = Arrays::of(array)?;
+            let values = used(&arrays, array.len())?;
+            match values {
+                None => {
+                    let values = apply(&element, arrays.values(), from, to, call.session)?;
+                    arrays.with_values(values, array.nulls().cloned())
+                }
+                // Elements that no array has are not cast, for they could fail.
+                Some(values) => {
+                    let values = apply(&element, &values, from, to, call.session)?;
+                    let mut maker = Maker::new(array.len());
+                    for at in 0..array.len() {
+                        maker.bounded(&arrays.bounds(at))?;
+                    }
+                    maker.finish(values, array.nulls().cloned())
+                }
+            }
         })
     })
+}
+
+/// The elements that arrays have, if there are others around them.
+fn used(arrays: &Arrays<'_>, rows: usize) -> Result<Option<ArrayRef>> {
+    let used: usize = (0..rows).map(|at| arrays.range(at).len()).sum();
+    if used == arrays.values().len() {
+        return Ok(None);
+    }
+    let places = (0..rows).flat_map(|at| arrays.range(at));
+    let places = places.map(|at| at as u64).collect::<UInt64Array>();
+    Ok(Some(take(arrays.values(), &places, None)?))
 }
 
 /// A kernel that casts the fields of records.
@@ -212,29 +233,12 @@ fn from_texts(texts: ArrayRef, ty: &Type, session: &Session) -> Result<ArrayRef>
 /// # Errors
 /// `22P02` for texts that are no arrays, and those of the elements.
 pub fn array_from_text(call: &Call<'_>, array: &ArrayRef) -> Result<ArrayRef> {
-    let levels = depth(call.returns);
-    let mut shape = Shape::new(levels);
+    let mut maker = Maker::new(array.len());
     let mut elements = StringViewBuilder::new();
     let mut total = 0usize;
     for text in texts(array)? {
         let literal = text.map(Literal::parse).transpose()?.unwrap_or_default();
-        let given = literal.dimensions.len();
-        if given != levels && given > 0 {
-            let dimensions = |n: usize| match n {
-                1 => "1 dimension".to_owned(),
-                n => format!("{n} dimensions"),
-            };
-            let message = format!(
-                "an array of {} cannot be held in a type of {}",
-                dimensions(given),
-                dimensions(levels)
-            );
-            let brackets = "[]".repeat(given);
-            let inner = call.returns.innermost();
-            return Err(Error::unsupported(message)
-                .with_hint(format!("Write the type as {inner}{brackets}.")));
-        }
-        shape.push(&literal.dimensions)?;
+        maker.bounded(&literal.bounds)?;
         for element in literal.elements {
             total += element.as_ref().map_or(0, String::len);
             elements.append_option(element);
@@ -245,7 +249,7 @@ pub fn array_from_text(call: &Call<'_>, array: &ArrayRef) -> Result<ArrayRef> {
     }
     let elements: ArrayRef = Arc::new(elements.finish());
     let values = from_texts(elements, call.returns.innermost(), call.session)?;
-    shape.around(values, array.nulls().cloned())
+    maker.finish(values, array.nulls().cloned())
 }
 
 fn too_long() -> Error {
@@ -324,17 +328,16 @@ pub fn output(array: &ArrayRef, ty: &Type, session: &Session) -> Result<ArrayRef
     }
 }
 
-/// Texts of arrays of a type: `{1,NULL,"a b"}`.
+/// Texts of arrays of a type: `{1,NULL,"a b"}`, `[0:1]={1,2}`.
 ///
 /// # Errors
 /// `54000` for a text of over 1 GB.
 pub fn array_to_text(array: &ArrayRef, ty: &Type, session: &Session) -> Result<ArrayRef> {
-    let levels = depth(ty);
-    let (values, _) = flat(array, 0, if array.is_empty() { 0 } else { levels });
-    let values = match array.is_empty() {
-        true => return Ok(Arc::new(StringViewArray::new_null(0))),
-        false => output(values, ty.innermost(), session)?,
-    };
+    if array.is_empty() {
+        return Ok(Arc::new(StringViewArray::new_null(0)));
+    }
+    let arrays = Arrays::of(array)?;
+    let values = output(arrays.values(), ty.innermost(), session)?;
     let elements = texts(&values)?;
     let mut made = StringViewBuilder::with_capacity(array.len());
     for at in 0..array.len() {
@@ -342,44 +345,47 @@ pub fn array_to_text(array: &ArrayRef, ty: &Type, session: &Session) -> Result<A
             made.append_null();
             continue;
         }
-        let mut text = String::new();
-        match flat(array, at, levels).1.is_empty() {
-            true => text.push_str("{}"),
-            false => write_list(&mut text, array, at, levels, elements)?,
+        let range = arrays.range(at);
+        if range.is_empty() {
+            made.append_value("{}");
+            continue;
         }
+        let bounds = arrays.bounds(at);
+        let mut text = String::new();
+        if !bounds.begin_at_one() {
+            text.push_str(&bounds.text());
+            text.push('=');
+        }
+        write_list(&mut text, range.start, &bounds.lengths, elements)?;
         made.append_value(text);
     }
     Ok(Arc::new(made.finish()))
 }
 
-/// Writes one array of a number of dimensions.
+/// Writes the elements from a place on as an array of some lengths.
 fn write_list(
     to: &mut String,
-    array: &ArrayRef,
-    at: usize,
-    levels: usize,
+    start: usize,
+    lengths: &[usize],
     elements: &StringViewArray,
 ) -> Result<()> {
     if to.len() > MOST_BYTES {
         return Err(too_long());
     }
-    if array.is_null(at) {
-        to.push_str("NULL");
+    let Some((length, inner)) = lengths.split_first() else {
         return Ok(());
-    }
+    };
+    let size: usize = inner.iter().product();
     to.push('{');
-    let (inner, range) = flat(array, at, 1);
-    let start = range.start;
-    for at in range {
-        if at > start {
+    for number in 0..*length {
+        if number > 0 {
             to.push(',');
         }
-        match levels {
-            0 | 1 => {
-                let element = (!elements.is_null(at)).then(|| elements.value(at));
-                write_element(to, element);
-            }
-            _ => write_list(to, inner, at, levels - 1, elements)?,
+        let at = start + number * size;
+        match inner.is_empty() {
+            true if at >= elements.len() => return Err(Error::internal("too few elements")),
+            true => write_element(to, (!elements.is_null(at)).then(|| elements.value(at))),
+            false => write_list(to, at, inner, elements)?,
         }
     }
     to.push('}');

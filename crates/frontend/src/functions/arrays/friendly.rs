@@ -65,8 +65,12 @@ pub(super) fn register(c: &mut Catalogue) {
     for name in ["len", "array_length"] {
         let length = kernel(|call, columns| {
             let lists = Lists::of(argument(columns, 0)?)?;
-            let lengths = (0..call.rows).map(|row| lists.range(row).map(|r| r.len() as i64));
-            Ok(Arc::new(lengths.collect::<Int64Array>()))
+            let length = |row| {
+                let lengths = lists.bounds(row).lengths;
+                let length = lengths.first().map_or(0, |length| *length as i64);
+                lists.range(row).map(|_| length)
+            };
+            Ok(Arc::new((0..call.rows).map(length).collect::<Int64Array>()))
         });
         c.add(scalar(name, &[AnyArray], Int8, length));
     }
@@ -76,10 +80,7 @@ pub(super) fn register(c: &mut Catalogue) {
     }
     let bounds = [AnyArray, Int8, Int8];
     c.add(scalar("list_slice", &bounds, AnyArray, kernel(slice)).with_nulls());
-    let flat = Returns::Of(Arc::new(|types: &[Type]| {
-        types.first().map_or(Text, |ty| element_of(ty).clone())
-    }));
-    c.add(scalar("flatten", &[AnyArray], flat, kernel(flatten)));
+    c.add(scalar("flatten", &[AnyArray], AnyArray, kernel(flatten)));
     for (name, first) in [("list_first", true), ("list_last", false)] {
         let one = kernel(move |call, columns| end(call, columns, first));
         c.add(scalar(name, &[AnyArray], AnyElement, one));
@@ -180,7 +181,7 @@ fn sort(call: &Call<'_>, columns: &[Column], descending: bool) -> Result<ArrayRe
     let mut picker = Picker::new(element_of(call.returns), &[values], call.rows)?;
     for row in 0..call.rows {
         let how = sorting(columns, row, descending)?;
-        let (Some(range), Some(how)) = (lists.range(row), how) else {
+        let (Some(range), Some(how)) = (lists.list(row)?, how) else {
             picker.null_row()?;
             continue;
         };
@@ -202,7 +203,7 @@ fn reverse(call: &Call<'_>, columns: &[Column]) -> Result<ArrayRef> {
     let lists = Lists::of(argument(columns, 0)?)?;
     let mut picker = Picker::new(element_of(call.returns), &[&lists.values], call.rows)?;
     for row in 0..call.rows {
-        let Some(range) = lists.range(row) else {
+        let Some(range) = lists.list(row)? else {
             picker.null_row()?;
             continue;
         };
@@ -234,7 +235,7 @@ fn distinct(call: &Call<'_>, columns: &[Column]) -> Result<ArrayRef> {
     let values = &lists.values;
     let mut picker = Picker::new(element, &[values], call.rows)?;
     for row in 0..call.rows {
-        let Some(range) = lists.range(row) else {
+        let Some(range) = lists.list(row)? else {
             picker.null_row()?;
             continue;
         };
@@ -260,7 +261,7 @@ fn intersect(call: &Call<'_>, columns: &[Column]) -> Result<ArrayRef> {
     let (a, b) = (&left.values, &right.values);
     let mut picker = Picker::new(element_of(call.returns), &[a], call.rows)?;
     for row in 0..call.rows {
-        let (Some(range), Some(others)) = (left.range(row), right.range(row)) else {
+        let (Some(range), Some(others)) = (left.list(row)?, right.list(row)?) else {
             picker.null_row()?;
             continue;
         };
@@ -298,11 +299,13 @@ fn elements_at(
     lists: &Lists<'_>,
     at: impl Fn(usize, usize) -> Option<usize>,
 ) -> Result<ArrayRef> {
-    let places = (0..call.rows).map(|row| {
-        let range = lists.range(row)?;
-        at(row, range.len()).map(|at| (range.start + at) as u32)
-    });
-    let places = places.collect::<UInt32Array>();
+    let mut places = Vec::with_capacity(call.rows);
+    for row in 0..call.rows {
+        let range = lists.list(row)?;
+        places
+            .push(range.and_then(|range| at(row, range.len()).map(|at| (range.start + at) as u32)));
+    }
+    let places = UInt32Array::from(places);
     let values = reformed(&lists.values, call.returns)?;
     Ok(take(&values, &places, None)?)
 }
@@ -358,7 +361,7 @@ fn slice(call: &Call<'_>, columns: &[Column]) -> Result<ArrayRef> {
         Ok((!column.is_null(row)).then(|| I64::get(&reader, &column.array, column.at(row))))
     };
     for row in 0..call.rows {
-        let Some(range) = lists.range(row) else {
+        let Some(range) = lists.list(row)? else {
             picker.null_row()?;
             continue;
         };
@@ -378,29 +381,16 @@ fn slice(call: &Call<'_>, columns: &[Column]) -> Result<ArrayRef> {
     picker.finish()
 }
 
-/// The elements of a list's lists in one; NULLs among the lists are passed over.
+/// The elements of an array of any number of dimensions in one.
 fn flatten(call: &Call<'_>, columns: &[Column]) -> Result<ArrayRef> {
-    if !matches!(call.returns, Type::Array(_)) {
-        return Err(Error::new(
-            "42883",
-            format!(
-                "function flatten({}) does not exist",
-                argument_type(call, 0)?
-            ),
-        ));
-    }
     let lists = Lists::of(argument(columns, 0)?)?;
-    let inner = Column::rows(Arc::clone(&lists.values));
-    let inner = Lists::of(&inner)?;
-    let mut picker = Picker::new(element_of(call.returns), &[&inner.values], call.rows)?;
+    let mut picker = Picker::new(element_of(call.returns), &[&lists.values], call.rows)?;
     for row in 0..call.rows {
         let Some(range) = lists.range(row) else {
             picker.null_row()?;
             continue;
         };
-        for at in range {
-            picker.pick_all(0, inner.range(at).unwrap_or_default());
-        }
+        picker.pick_all(0, range);
         picker.end_row()?;
     }
     picker.finish()

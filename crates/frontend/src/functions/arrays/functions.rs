@@ -1,8 +1,4 @@
 //! Functions of arrays, in the order of PostgreSQL's chapter "Array Functions and Operators".
-//!
-//! Left out: lower bounds other than 1, of which `array_fill` takes a third argument, and
-//! results whose number of dimensions depends on a value: `array_fill(1, ARRAY[2,3])` gives an
-//! array of two dimensions only where the call's result type has two.
 
 use std::sync::Arc;
 
@@ -13,17 +9,17 @@ use arrow_buffer::NullBuffer;
 use arrow_select::take::take;
 
 use super::access::integers;
-use super::casts::{apply, output};
-use super::lists::{Lists, MOST_ELEMENTS, Picker, Shape, too_many_elements};
+use super::casts::output;
+use super::lists::{Lists, MOST_ELEMENTS, Picker, too_many_elements};
 use super::lists::{argument, argument_type, element_of, kernel, reformed};
 use crate::error::{Error, Result};
 use crate::functions::kernel::{Call, Column, Input, Kernel, Str};
-use crate::functions::ordering::{depth, equality};
-use crate::functions::{Catalogue, Returns, cast_between, scalar};
-use crate::types::Type::{
-    self, AnyArray, AnyCompatible, AnyCompatibleArray, AnyElement, Int4, Text,
-};
+use crate::functions::ordering::equality;
+use crate::functions::{Catalogue, scalar};
+use crate::types::Type::{AnyArray, AnyCompatible, AnyCompatibleArray, AnyElement, Int4, Text};
+use crate::types::arrays::{Bounds, Maker};
 use crate::values::array_text::{MOST_DIMENSIONS, too_many_dimensions};
+use crate::values::bounds::check_bounds;
 
 /// Adds the functions.
 pub(super) fn register(c: &mut Catalogue) {
@@ -33,16 +29,17 @@ pub(super) fn register(c: &mut Catalogue) {
         "array_ndims",
         &[AnyArray],
         Int4,
-        lengths(|all, _| some(all.len())),
+        lengths(|all, _| some(all.dimensions())),
     ));
     let dimension = [AnyArray, Int4];
-    let length = |all: &[usize], at: i32| {
-        let at = usize::try_from(at).ok()?.checked_sub(1)?;
-        all.get(at).map(|length| *length as i32)
-    };
+    let length = |all: &Bounds, at: i32| all.dimension(at).map(|(length, _)| length as i32);
     c.add(scalar("array_length", &dimension, Int4, lengths(length)));
-    c.add(scalar("array_upper", &dimension, Int4, lengths(length)));
-    let lower = move |all: &[usize], at: i32| length(all, at).map(|_| 1);
+    let upper = |all: &Bounds, at: i32| {
+        let (length, low) = all.dimension(at)?;
+        i32::try_from(i64::from(low) + length as i64 - 1).ok()
+    };
+    c.add(scalar("array_upper", &dimension, Int4, lengths(upper)));
+    let lower = |all: &Bounds, at: i32| all.dimension(at).map(|(_, low)| low);
     c.add(scalar("array_lower", &dimension, Int4, lengths(lower)));
     c.add(scalar(
         "cardinality",
@@ -51,22 +48,9 @@ pub(super) fn register(c: &mut Catalogue) {
         kernel(cardinality),
     ));
 
-    let filled = || {
-        Returns::Of(Arc::new(|types: &[Type]| {
-            types.first().cloned().unwrap_or(Text).array()
-        }))
-    };
-    c.add(
-        scalar(
-            "array_fill",
-            &[AnyElement, ints.clone()],
-            filled(),
-            kernel(fill),
-        )
-        .with_nulls(),
-    );
-    let bounds = [AnyElement, ints.clone(), ints.clone()];
-    c.add(scalar("array_fill", &bounds, filled(), kernel(fill)).with_nulls());
+    let filled = [AnyElement, ints.clone(), ints.clone()];
+    c.add(scalar("array_fill", &filled[..2], AnyArray, kernel(fill)).with_nulls());
+    c.add(scalar("array_fill", &filled, AnyArray, kernel(fill)).with_nulls());
 
     let search = [AnyCompatibleArray, AnyCompatible];
     let from = [AnyCompatibleArray, AnyCompatible, Int4];
@@ -83,12 +67,6 @@ pub(super) fn register(c: &mut Catalogue) {
     c.add(scalar("array_remove", &search, AnyCompatibleArray, kernel(remove)).with_nulls());
     let pair = [AnyCompatibleArray, AnyCompatible, AnyCompatible];
     c.add(scalar("array_replace", &pair, AnyCompatibleArray, kernel(replace)).with_nulls());
-    // Of arrays of several dimensions, single elements are replaced.
-    let same = Returns::Of(Arc::new(|types: &[Type]| {
-        types.first().cloned().unwrap_or(Text)
-    }));
-    let any = [AnyArray, Type::Any, Type::Any];
-    c.add(scalar("array_replace", &any, same, kernel(replace)).with_nulls());
     c.add(scalar("array_to_string", &[AnyArray, Text], Text, kernel(join)).stable());
     let with_null = scalar(
         "array_to_string",
@@ -111,10 +89,9 @@ fn some(count: usize) -> Option<i32> {
     (count > 0).then_some(count as i32)
 }
 
-/// A kernel of an array's dimensions, and of which of them is asked for.
-fn lengths(f: impl Fn(&[usize], i32) -> Option<i32> + Send + Sync + 'static) -> Kernel {
+/// A kernel of an array's bounds, and of which dimension is asked for.
+fn lengths(f: impl Fn(&Bounds, i32) -> Option<i32> + Send + Sync + 'static) -> Kernel {
     kernel(move |call, columns| {
-        let levels = depth(argument_type(call, 0)?);
         let lists = Lists::of(argument(columns, 0)?)?;
         let which = columns.get(1).map(|column| integers(column, call.rows));
         let which = which.transpose()?;
@@ -124,35 +101,25 @@ fn lengths(f: impl Fn(&[usize], i32) -> Option<i32> + Send + Sync + 'static) -> 
                 Some(which) => which.get(row).copied().flatten()?,
                 None => 0,
             };
-            f(&lists.dimensions(row, levels), at)
+            f(&lists.bounds(row), at)
         });
         Ok(Arc::new(result.collect::<Int32Array>()))
     })
 }
 
 fn dims(call: &Call<'_>, columns: &[Column]) -> Result<ArrayRef> {
-    let levels = depth(argument_type(call, 0)?);
     let lists = Lists::of(argument(columns, 0)?)?;
     let mut result = StringViewBuilder::with_capacity(call.rows);
     for row in 0..call.rows {
-        let lengths = match lists.range(row) {
-            Some(_) => lists.dimensions(row, levels),
-            None => Vec::new(),
-        };
-        let text: String = lengths.iter().map(|n| format!("[1:{n}]")).collect();
+        let text = lists.bounds(row).text();
         result.append_option((!text.is_empty()).then_some(text));
     }
     Ok(Arc::new(result.finish()))
 }
 
 fn cardinality(call: &Call<'_>, columns: &[Column]) -> Result<ArrayRef> {
-    let levels = depth(argument_type(call, 0)?);
     let lists = Lists::of(argument(columns, 0)?)?;
-    let count = |row| {
-        lists
-            .range(row)
-            .map(|_| lists.flat(row, levels).1.len() as i32)
-    };
+    let count = |row| lists.range(row).map(|range| range.len() as i32);
     Ok(Arc::new((0..call.rows).map(count).collect::<Int32Array>()))
 }
 
@@ -162,8 +129,13 @@ fn fill(call: &Call<'_>, columns: &[Column]) -> Result<ArrayRef> {
     let lists = Lists::of(argument(columns, 1)?)?;
     let bounds = columns.get(2).map(Lists::of).transpose()?;
     let null = || Error::new("22004", "dimension array or low bound array cannot be null");
+    let subscripts =
+        |detail: &str| Error::new("2202E", "wrong number of array subscripts").with_detail(detail);
     let numbers = |lists: &Lists<'_>, row| -> Result<Vec<i32>> {
         let range = lists.range(row).ok_or_else(null)?;
+        if lists.bounds(row).dimensions() > 1 {
+            return Err(subscripts("Dimension array must be one dimensional."));
+        }
         let values = lists
             .values
             .as_primitive_opt::<arrow_array::types::Int32Type>();
@@ -173,63 +145,55 @@ fn fill(call: &Call<'_>, columns: &[Column]) -> Result<ArrayRef> {
         numbers.ok_or_else(|| Error::new("22004", "dimension values cannot be null"))
     };
     let element = argument_type(call, 0)?;
-    let levels = depth(call.returns).saturating_sub(depth(element));
-    let mut shape = Shape::new(levels);
+    let mut maker = Maker::new(call.rows);
     let width = element.arrow().primitive_width().unwrap_or(16);
     let mut places: Vec<u32> = Vec::new();
     for row in 0..call.rows {
+        if lists.range(row).is_none() || bounds.as_ref().is_some_and(|b| b.range(row).is_none()) {
+            return Err(null());
+        }
         let given = numbers(&lists, row)?;
-        let lower = bounds
-            .as_ref()
-            .map(|bounds| numbers(bounds, row))
-            .transpose()?;
         if given.len() > MOST_DIMENSIONS {
             return Err(too_many_dimensions(given.len()));
         }
-        if let Some(lower) = lower {
-            if lower.len() != given.len() {
-                return Err(Error::new("2202E", "wrong number of array subscripts")
-                    .with_detail("Low bound array has different size than dimensions array."));
-            }
-            if lower.iter().any(|bound| *bound != 1) {
-                return Err(Error::unsupported(
-                    "arrays with lower bounds other than 1 are not supported",
-                ));
-            }
+        let lows = bounds.as_ref().map(|bounds| numbers(bounds, row));
+        let lows = lows.transpose()?.unwrap_or_else(|| vec![1; given.len()]);
+        if lows.len() != given.len() {
+            return Err(subscripts(
+                "Low bound array has different size than dimensions array.",
+            ));
         }
         let mut count = usize::from(!given.is_empty());
-        let mut sizes = Vec::with_capacity(given.len());
+        let mut lengths = Vec::with_capacity(given.len());
         for size in given {
             let size = usize::try_from(size).map_err(|_| too_many_elements())?;
-            sizes.push(size);
+            lengths.push(size);
             count = count.saturating_mul(size);
         }
         let total = places.len().saturating_add(count);
         if total > MOST_ELEMENTS {
             return Err(too_many_elements());
         }
+        let filled = Bounds { lengths, lows };
+        check_bounds(&filled)?;
+        if count == 0 {
+            maker.plain(0)?;
+            continue;
+        }
         if total.saturating_mul(width) > 1 << 30 {
             let message = "array size exceeds the maximum allowed (1073741823)";
             return Err(Error::new("54000", message));
         }
-        if count == 0 {
-            sizes.clear();
-        } else if sizes.len() != levels {
-            return Err(Error::unsupported(format!(
-                "array_fill with {} dimensions is not supported here",
-                sizes.len()
-            )));
-        }
-        shape.push(&sizes)?;
+        maker.bounded(&filled)?;
         places.resize(total, value.at(row) as u32);
     }
     let values = reformed(&value.array, element)?;
-    shape.around(take(&values, &UInt32Array::from(places), None)?, None)
+    maker.finish(take(&values, &UInt32Array::from(places), None)?, None)
 }
 
 /// Refuses arrays of several dimensions.
-fn one_dimension(call: &Call<'_>, doing: &str) -> Result<()> {
-    match depth(argument_type(call, 0)?) {
+fn one_dimension(bounds: &Bounds, doing: &str) -> Result<()> {
+    match bounds.dimensions() {
         0 | 1 => Ok(()),
         _ => Err(Error::unsupported(format!(
             "{doing} elements in multidimensional arrays is not supported"
@@ -237,8 +201,13 @@ fn one_dimension(call: &Call<'_>, doing: &str) -> Result<()> {
     }
 }
 
+/// The subscript of an element of an array of one dimension.
+fn subscript_of(bounds: &Bounds, at: usize) -> i32 {
+    let low = bounds.lows.first().copied().unwrap_or(1);
+    i32::try_from(i64::from(low) + at as i64).unwrap_or(i32::MAX)
+}
+
 fn position(call: &Call<'_>, columns: &[Column]) -> Result<ArrayRef> {
-    one_dimension(call, "searching for")?;
     let lists = Lists::of(argument(columns, 0)?)?;
     let wanted = argument(columns, 1)?;
     let starts = columns.get(2).map(|column| integers(column, call.rows));
@@ -246,57 +215,56 @@ fn position(call: &Call<'_>, columns: &[Column]) -> Result<ArrayRef> {
     let same = equality(element_of(argument_type(call, 0)?))?;
     let mut result = Vec::with_capacity(call.rows);
     for row in 0..call.rows {
+        let bounds = lists.bounds(row);
+        one_dimension(&bounds, "searching for")?;
         // The start is not looked at where there is nothing to search.
-        let Some(mut range) = lists.range(row).filter(|range| !range.is_empty()) else {
+        let Some(range) = lists.range(row).filter(|range| !range.is_empty()) else {
             result.push(None);
             continue;
         };
-        let first = range.start;
         // Nor where NULL is looked for in an array without any.
         if wanted.is_null(row) && !range.clone().any(|at| lists.values.is_null(at)) {
             result.push(None);
             continue;
         }
+        let mut least = i32::MIN;
         if let Some(starts) = &starts {
             let start = starts.get(row).copied().flatten();
-            let start =
+            least =
                 start.ok_or_else(|| Error::new("22004", "initial position must not be null"))?;
-            let skipped = usize::try_from(start).unwrap_or(0).saturating_sub(1);
-            range.start = range.start.saturating_add(skipped).min(range.end);
         }
         let is = |at: &usize| same(&lists.values, *at, &wanted.array, wanted.at(row)).is_eq();
-        let found = range.into_iter().find(is);
-        result.push(found.map(|at| (at - first + 1) as i32));
+        let first = range.start;
+        let mut range = range.filter(|at| subscript_of(&bounds, at - first) >= least);
+        let found = range.find(is);
+        result.push(found.map(|at| subscript_of(&bounds, at - first)));
     }
     Ok(Arc::new(Int32Array::from(result)))
 }
 
 fn positions(call: &Call<'_>, columns: &[Column]) -> Result<ArrayRef> {
-    one_dimension(call, "searching for")?;
     let lists = Lists::of(argument(columns, 0)?)?;
     let wanted = argument(columns, 1)?;
     let same = equality(element_of(argument_type(call, 0)?))?;
     let (mut found, mut valid) = (Vec::new(), Vec::with_capacity(call.rows));
-    let mut shape = Shape::new(1);
+    let mut maker = Maker::new(call.rows);
     for row in 0..call.rows {
         let range = lists.range(row);
         valid.push(range.is_some());
+        let bounds = lists.bounds(row);
+        one_dimension(&bounds, "searching for")?;
         let range = range.unwrap_or_default();
         let (first, before) = (range.start, found.len());
         let is = |at: &usize| same(&lists.values, *at, &wanted.array, wanted.at(row)).is_eq();
-        found.extend(range.filter(is).map(|at| (at - first + 1) as i32));
-        shape.push(&[found.len() - before])?;
+        let subscripts = range.filter(is).map(|at| subscript_of(&bounds, at - first));
+        found.extend(subscripts);
+        maker.plain(found.len() - before)?;
     }
     let found = Arc::new(Int32Array::from(found));
-    shape.around(found, Some(NullBuffer::from(valid)))
+    maker.finish(found, Some(NullBuffer::from(valid)))
 }
 
 fn remove(call: &Call<'_>, columns: &[Column]) -> Result<ArrayRef> {
-    if depth(argument_type(call, 0)?) > 1 {
-        return Err(Error::unsupported(
-            "removing elements from multidimensional arrays is not supported",
-        ));
-    }
     let lists = Lists::of(argument(columns, 0)?)?;
     let unwanted = argument(columns, 1)?;
     let same = equality(element_of(argument_type(call, 0)?))?;
@@ -306,66 +274,51 @@ fn remove(call: &Call<'_>, columns: &[Column]) -> Result<ArrayRef> {
             picker.null_row()?;
             continue;
         };
+        let mut bounds = lists.bounds(row);
+        one_dimension(&bounds, "removing").map_err(|error| Error {
+            message: error.message.replace("elements in", "elements from"),
+            ..error
+        })?;
         for at in range {
             if same(&lists.values, at, &unwanted.array, unwanted.at(row)).is_ne() {
                 picker.pick(0, at);
             }
         }
-        picker.end_row()?;
+        match (picker.count(), bounds.lengths.first_mut()) {
+            (0, _) => bounds = Bounds::default(),
+            (left, Some(length)) => *length = left,
+            _ => {}
+        }
+        picker.end_bounded(&bounds)?;
     }
     picker.finish()
 }
 
 fn replace(call: &Call<'_>, columns: &[Column]) -> Result<ArrayRef> {
-    let levels = depth(argument_type(call, 0)?);
     let lists = Lists::of(argument(columns, 0)?)?;
-    let inner = call.returns.innermost();
-    let element = |at: usize| -> Result<Column> {
-        let (column, ty) = (argument(columns, at)?, argument_type(call, at)?);
-        if ty.base() == inner.base() {
-            return Ok(column.clone());
-        }
-        let cast = cast_between(ty, inner)
-            .filter(|_| depth(ty) == 0)
-            .ok_or_else(|| {
-                let message = format!("array_replace replaces elements of {inner}, and no {ty}");
-                Error::new("42883", message)
-            })?;
-        Ok(Column {
-            array: apply(&cast, &column.array, ty, inner, call.session)?,
-            constant: column.constant,
-        })
-    };
-    let (old, new) = (element(1)?, element(2)?);
-    let same = equality(argument_type(call, 0)?.innermost())?;
-    let values = match call.rows {
-        0 => arrow_array::new_empty_array(&inner.arrow()),
-        _ => Arc::clone(lists.flat(0, levels).0),
-    };
-    let mut picker = Picker::new(inner, &[&values, &new.array], call.rows)?;
-    let mut shape = Shape::new(levels);
-    let mut valid = Vec::with_capacity(call.rows);
+    let (old, new) = (argument(columns, 1)?, argument(columns, 2)?);
+    let element = element_of(call.returns);
+    let same = equality(element)?;
+    let mut picker = Picker::new(element, &[&lists.values, &new.array], call.rows)?;
     for row in 0..call.rows {
-        valid.push(lists.range(row).is_some());
-        if lists.range(row).is_none() {
-            shape.push(&[])?;
+        let Some(range) = lists.range(row) else {
+            picker.null_row()?;
             continue;
-        }
-        shape.push(&lists.dimensions(row, levels))?;
-        for at in lists.flat(row, levels).1 {
-            match same(&values, at, &old.array, old.at(row)).is_eq() {
+        };
+        for at in range {
+            match same(&lists.values, at, &old.array, old.at(row)).is_eq() {
                 true => picker.pick(1, new.at(row)),
                 false => picker.pick(0, at),
             }
         }
+        picker.end_bounded(&lists.bounds(row))?;
     }
-    shape.around(picker.values()?, Some(NullBuffer::from(valid)))
+    picker.finish()
 }
 
 /// `array_to_string(array, delimiter[, text for NULL])`.
 fn join(call: &Call<'_>, columns: &[Column]) -> Result<ArrayRef> {
     let ty = argument_type(call, 0)?;
-    let levels = depth(ty);
     let lists = Lists::of(argument(columns, 0)?)?;
     let delimiters = argument(columns, 1)?;
     let delimiter = Str::reader(&delimiters.array)?;
@@ -376,20 +329,20 @@ fn join(call: &Call<'_>, columns: &[Column]) -> Result<ArrayRef> {
     if call.rows == 0 {
         return Ok(Arc::new(StringViewBuilder::new().finish()));
     }
-    let values = output(lists.flat(0, levels).0, ty.innermost(), call.session)?;
+    let values = output(&lists.values, ty.innermost(), call.session)?;
     let values = Str::reader(&values)?;
     let mut result = StringViewBuilder::with_capacity(call.rows);
     for row in 0..call.rows {
-        if lists.range(row).is_none() || delimiters.is_null(row) {
+        let Some(range) = lists.range(row).filter(|_| !delimiters.is_null(row)) else {
             result.append_null();
             continue;
-        }
+        };
         let delimiter = delimiter.value(delimiters.at(row));
         let null = for_null.zip(null_text).and_then(|(column, texts)| {
             (!column.is_null(row)).then(|| texts.value(column.at(row)))
         });
         let (mut text, mut first) = (String::new(), true);
-        for at in lists.flat(row, levels).1 {
+        for at in range {
             let element = if values.is_null(at) {
                 null
             } else {
@@ -419,18 +372,28 @@ fn trim(call: &Call<'_>, columns: &[Column]) -> Result<ArrayRef> {
             picker.null_row()?;
             continue;
         };
-        let count = usize::try_from(count).ok().filter(|n| *n <= range.len());
+        let bounds = lists.bounds(row);
+        let length = bounds.lengths.first().copied().unwrap_or(0);
+        let count = usize::try_from(count).ok().filter(|n| *n <= length);
         let Some(count) = count else {
             return Err(Error::new(
                 "2202E",
-                format!(
-                    "number of elements to trim must be between 0 and {}",
-                    range.len()
-                ),
+                format!("number of elements to trim must be between 0 and {length}"),
             ));
         };
-        picker.pick_all(0, range.start..range.end - count);
-        picker.end_row()?;
+        let mut lengths = bounds.lengths;
+        if let Some(length) = lengths.first_mut() {
+            *length -= count;
+        }
+        if lengths.first() == Some(&0) {
+            lengths.clear();
+        }
+        let kept = match lengths.is_empty() {
+            true => 0,
+            false => lengths.iter().product(),
+        };
+        picker.pick_all(0, range.start..range.start + kept);
+        picker.end_bounded(&Bounds::of(lengths))?;
     }
     picker.finish()
 }
@@ -453,7 +416,9 @@ fn sampled(some: bool) -> Kernel {
                 picker.null_row()?;
                 continue;
             };
-            let most = range.len();
+            let mut bounds = lists.bounds(row);
+            let most = bounds.lengths.first().copied().unwrap_or(0);
+            let size = range.len().checked_div(most).unwrap_or(0);
             let wanted = match some {
                 true => usize::try_from(count).ok().filter(|n| *n <= most),
                 false => Some(most),
@@ -462,13 +427,20 @@ fn sampled(some: bool) -> Kernel {
                 let message = format!("sample size must be between 0 and {most}");
                 return Err(Error::new("22023", message));
             };
-            let mut places: Vec<usize> = range.collect();
+            let mut places: Vec<usize> = (0..most).collect();
             for at in 0..wanted {
                 let other = at + below((most - at) as u64)? as usize;
                 places.swap(at, other);
-                picker.pick(0, places.get(at).copied().unwrap_or_default());
+                let start = range.start + places.get(at).copied().unwrap_or_default() * size;
+                picker.pick_all(0, start..start + size);
             }
-            picker.end_row()?;
+            if let Some(length) = bounds.lengths.first_mut() {
+                *length = wanted;
+            }
+            if wanted == 0 {
+                bounds = Bounds::default();
+            }
+            picker.end_bounded(&bounds)?;
         }
         picker.finish()
     })

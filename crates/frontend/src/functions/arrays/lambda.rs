@@ -18,10 +18,10 @@ use arrow_buffer::NullBuffer;
 use arrow_select::interleave::interleave;
 use arrow_select::take::take;
 
-use super::lists::{Shape, too_many_elements};
+use super::lists::{Lists, too_many_elements};
 use crate::error::{Error, Result};
 use crate::functions::kernel::Column;
-use crate::functions::ordering::flat;
+use crate::types::arrays::Maker;
 
 /// A lambda's body: of its parameters' values and of the row that each belongs to, the results.
 /// The last parameter is the element's place, from 1, which a lambda need not name.
@@ -39,22 +39,19 @@ struct Elements {
 
 impl Elements {
     fn of(list: &ArrayRef) -> Result<Self> {
-        let lists = list.as_list_opt::<i32>();
-        let lists = lists.ok_or_else(|| Error::internal("a lambda is called on no list"))?;
+        let column = Column::rows(Arc::clone(list));
+        let lists = Lists::of(&column)?;
         let (mut from, mut places) = (Vec::new(), Vec::new());
         let (mut rows, mut counts) = (Vec::new(), Vec::with_capacity(list.len()));
         for row in 0..list.len() {
-            let range = match list.is_null(row) {
-                true => 0..0,
-                false => flat(list, row, 1).1,
-            };
+            let range = lists.list(row)?.unwrap_or_default();
             counts.push(range.len());
             places.extend(1..=range.len() as i64);
             rows.resize(rows.len() + range.len(), row as u32);
             from.extend(range.map(|at| at as u32));
         }
         Ok(Self {
-            values: take(lists.values(), &UInt32Array::from(from), None)?,
+            values: take(&lists.values, &UInt32Array::from(from), None)?,
             places: Int64Array::from(places),
             rows: UInt32Array::from(rows),
             counts,
@@ -76,11 +73,11 @@ impl Elements {
 pub fn transform(list: &ArrayRef, body: Body<'_>) -> Result<ArrayRef> {
     let elements = Elements::of(list)?;
     let results = elements.results(body)?;
-    let mut shape = Shape::new(1);
+    let mut maker = Maker::new(list.len());
     for count in &elements.counts {
-        shape.push(&[*count])?;
+        maker.plain(*count)?;
     }
-    shape.around(results, elements.nulls)
+    maker.finish(results, elements.nulls)
 }
 
 /// Lists of the elements for which a body of an element (and its place) is true.
@@ -93,16 +90,16 @@ pub fn filter(list: &ArrayRef, body: Body<'_>) -> Result<ArrayRef> {
     let kept = results.as_boolean_opt();
     let kept = kept.ok_or_else(|| Error::new("42804", "argument of lambda must be boolean"))?;
     let (mut places, mut at) = (Vec::new(), 0);
-    let mut shape = Shape::new(1);
+    let mut maker = Maker::new(list.len());
     for count in &elements.counts {
         let before = places.len();
         places.extend((at..at + count).filter(|at| kept.is_valid(*at) && kept.value(*at)));
-        shape.push(&[places.len() - before])?;
+        maker.plain(places.len() - before)?;
         at += count;
     }
     let places = places.into_iter().map(|at| at as u32);
     let values = take(&elements.values, &places.collect::<UInt32Array>(), None)?;
-    shape.around(values, elements.nulls)
+    maker.finish(values, elements.nulls)
 }
 
 /// The results of a body of the result so far and the next element (and its place), for each
@@ -176,6 +173,7 @@ pub fn reduce(list: &ArrayRef, initial: Option<&Column>, body: Body<'_>) -> Resu
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::types::arrays::{Arrays, plain};
     use arrow_array::types::Int64Type;
     use arrow_array::{BooleanArray, ListArray};
 
@@ -186,11 +184,13 @@ mod tests {
             Some(vec![]),
             Some(vec![Some(4), None]),
         ];
-        Arc::new(ListArray::from_iter_primitive::<Int64Type, _, _>(lists))
+        plain(&ListArray::from_iter_primitive::<Int64Type, _, _>(lists)).unwrap()
     }
 
     fn shown(list: &ArrayRef) -> String {
-        let list = list.as_list::<i32>().iter();
+        let arrays = Arrays::of(list).unwrap();
+        let rows = 0..list.len();
+        let list = rows.map(|row| (!list.is_null(row)).then(|| arrays.elements(row)));
         let list = list.map(|one| one.map(|one| one.as_primitive::<Int64Type>().iter().collect()));
         format!("{:?}", list.collect::<Vec<Option<Vec<Option<i64>>>>>())
     }

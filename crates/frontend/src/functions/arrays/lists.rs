@@ -1,29 +1,29 @@
-//! Lists are made by picking elements out of other arrays.
+//! Arrays are made by picking elements out of other arrays.
 //!
 //! A [`Picker`] is given the arrays that elements come from and then, row by row, which
-//! elements of which of them make up the list. Values are copied once, at the end, whatever
+//! elements of which of them make up the array. Values are copied once, at the end, whatever
 //! their type:
 //!
 //! ```text
 //! let mut picker = Picker::new(&Type::Int4, &[left, right], rows)?;
 //! picker.pick(0, 7)?;          // element 7 of the first array
 //! picker.pick_null();
-//! picker.end_row()?;           // a list of two elements
+//! picker.end_row()?;           // an array of two elements
 //! ```
 
 use std::ops::Range;
 use std::sync::Arc;
 
 use arrow_array::cast::AsArray;
-use arrow_array::{Array, ArrayRef, ListArray, StructArray, new_empty_array, new_null_array};
-use arrow_buffer::{NullBuffer, OffsetBuffer, ScalarBuffer};
-use arrow_schema::{DataType, Field};
+use arrow_array::{Array, ArrayRef, StructArray, new_empty_array, new_null_array};
+use arrow_buffer::NullBuffer;
+use arrow_schema::DataType;
 use arrow_select::interleave::interleave;
 
 use crate::error::{Error, Result};
 use crate::functions::kernel::{Call, Column, Input, Kernel, Num, Output, repeated};
-use crate::functions::ordering::{dimensions, flat};
 use crate::types::Type;
+use crate::types::arrays::{Arrays, Bounds, Maker, element_type};
 
 /// Most elements of an array.
 pub const MOST_ELEMENTS: usize = 134_217_727;
@@ -36,12 +36,14 @@ pub fn too_many_elements() -> Error {
     )
 }
 
-/// Makes lists of picked elements.
+/// Makes arrays of picked elements.
 pub struct Picker {
     element: Type,
     sources: Vec<ArrayRef>,
     picks: Vec<(usize, usize)>,
-    offsets: Vec<i32>,
+    /// Where the array begins that is being made.
+    start: usize,
+    maker: Maker,
     valid: Vec<bool>,
 }
 
@@ -56,13 +58,12 @@ impl Picker {
             all.push(reformed(source, element)?);
         }
         all.push(new_null_array(&element.arrow(), 1));
-        let mut offsets = Vec::with_capacity(rows + 1);
-        offsets.push(0);
         Ok(Self {
             element: element.clone(),
             sources: all,
             picks: Vec::new(),
-            offsets,
+            start: 0,
+            maker: Maker::new(rows),
             valid: Vec::with_capacity(rows),
         })
     }
@@ -82,22 +83,41 @@ impl Picker {
         self.picks.push((self.sources.len() - 1, 0));
     }
 
-    /// Elements of the list that is being made.
+    /// Elements of the array that is being made.
     pub fn list_mut(&mut self) -> &mut [(usize, usize)] {
-        let start = self.offsets.last().map_or(0, |offset| *offset as usize);
-        self.picks.get_mut(start..).unwrap_or_default()
+        self.picks.get_mut(self.start..).unwrap_or_default()
     }
 
-    /// Ends the list of a row.
+    /// How many elements the array has that is being made.
+    pub fn count(&self) -> usize {
+        self.picks.len() - self.start
+    }
+
+    /// Ends the array of a row, which has one dimension that begins at 1.
     ///
     /// # Errors
     /// `54000` if there are too many elements.
     pub fn end_row(&mut self) -> Result<()> {
-        if self.list_mut().len() > MOST_ELEMENTS {
+        let count = self.count();
+        self.end_bounded(&Bounds::plain(count))
+    }
+
+    /// Ends the array of a row, which has some bounds.
+    ///
+    /// # Errors
+    /// `54000` if there are too many elements, `XX000` if there are not as many as the bounds
+    /// say.
+    pub fn end_bounded(&mut self, bounds: &Bounds) -> Result<()> {
+        let count = self.count();
+        if count > MOST_ELEMENTS {
             return Err(too_many_elements());
         }
-        let end = i32::try_from(self.picks.len()).map_err(|_| too_many_elements())?;
-        self.offsets.push(end);
+        let said = bounds.lengths.iter().product::<usize>();
+        if count != if bounds.lengths.is_empty() { 0 } else { said } {
+            return Err(Error::internal("bounds of another number of elements"));
+        }
+        self.start = self.picks.len();
+        self.maker.bounded(bounds)?;
         self.valid.push(true);
         Ok(())
     }
@@ -126,25 +146,15 @@ impl Picker {
         Ok(interleave(&sources, &self.picks)?)
     }
 
-    /// The lists.
+    /// The arrays.
     ///
     /// # Errors
     /// `XX000` if Arrow refuses.
     pub fn finish(self) -> Result<ArrayRef> {
         let values = self.values()?;
         let nulls = NullBuffer::from(self.valid);
-        list_of(self.offsets, values, Some(nulls))
+        self.maker.finish(values, Some(nulls))
     }
-}
-
-/// A list array of offsets and values.
-///
-/// # Errors
-/// `XX000` if they do not agree.
-pub fn list_of(offsets: Vec<i32>, values: ArrayRef, nulls: Option<NullBuffer>) -> Result<ArrayRef> {
-    let field = Arc::new(Field::new("item", values.data_type().clone(), true));
-    let offsets = OffsetBuffer::new(ScalarBuffer::from(offsets));
-    Ok(Arc::new(ListArray::try_new(field, offsets, values, nulls)?))
 }
 
 /// Values in the Arrow form of a type that differs from theirs in modifiers only: NUMERIC with
@@ -168,11 +178,10 @@ pub fn reformed(array: &ArrayRef, ty: &Type) -> Result<ArrayRef> {
             }
             Ok(Num::finish(writer))
         }
-        (Type::Array(element), DataType::List(_)) => {
-            let list = array.as_list::<i32>();
-            let values = reformed(list.values(), element)?;
-            let offsets = list.value_offsets().to_vec();
-            list_of(offsets, values, list.nulls().cloned())
+        (Type::Array(element), held) if element_type(held).is_some() => {
+            let arrays = Arrays::of(array)?;
+            let values = reformed(arrays.values(), element)?;
+            arrays.with_values(values, array.nulls().cloned())
         }
         (Type::Record(types), DataType::Struct(fields)) if types.len() == fields.len() => {
             let columns = array.as_struct().columns().iter().zip(types.iter());
@@ -196,7 +205,8 @@ pub fn reformed(array: &ArrayRef, ty: &Type) -> Result<ArrayRef> {
 /// An argument that is an array.
 pub struct Lists<'a> {
     column: &'a Column,
-    /// The elements of all rows' arrays; these are arrays if there are several dimensions.
+    arrays: Arrays<'a>,
+    /// The elements of all rows' arrays.
     pub values: ArrayRef,
 }
 
@@ -206,30 +216,43 @@ impl<'a> Lists<'a> {
     /// # Errors
     /// `XX000` if it is no array.
     pub fn of(column: &'a Column) -> Result<Self> {
-        let list = column.array.as_list_opt::<i32>();
-        let list = list.ok_or_else(|| Error::internal("a function of arrays is given none"))?;
+        let arrays = Arrays::of(&column.array)?;
         Ok(Self {
             column,
-            values: Arc::clone(list.values()),
+            values: Arc::clone(arrays.values()),
+            arrays,
         })
     }
 
     /// Where the elements of a row's array are; `None` if it is NULL.
     pub fn range(&self, row: usize) -> Option<Range<usize>> {
-        if self.column.is_null(row) {
-            return None;
+        let at = self.column.at(row);
+        (!self.column.is_null(row)).then(|| self.arrays.range(at))
+    }
+
+    /// The bounds of a row's array; none if it is NULL.
+    pub fn bounds(&self, row: usize) -> Bounds {
+        match self.column.is_null(row) {
+            true => Bounds::default(),
+            false => self.arrays.bounds(self.column.at(row)),
         }
-        Some(flat(&self.column.array, self.column.at(row), 1).1)
     }
 
-    /// Lengths of the dimensions of a row's array.
-    pub fn dimensions(&self, row: usize, depth: usize) -> Vec<usize> {
-        dimensions(&self.column.array, self.column.at(row), depth)
-    }
-
-    /// The elements of all dimensions, and where those of a row's array are.
-    pub fn flat(&self, row: usize, depth: usize) -> (&ArrayRef, Range<usize>) {
-        flat(&self.column.array, self.column.at(row), depth)
+    /// Where the elements of a row's array of one dimension are, for functions of lists;
+    /// `None` if it is NULL.
+    ///
+    /// # Errors
+    /// `0A000` if it has several dimensions.
+    pub fn list(&self, row: usize) -> Result<Option<Range<usize>>> {
+        let Some(range) = self.range(row) else {
+            return Ok(None);
+        };
+        match self.bounds(row).dimensions() {
+            0 | 1 => Ok(Some(range)),
+            _ => Err(Error::unsupported(
+                "functions of lists do not take arrays of several dimensions",
+            )),
+        }
     }
 }
 
@@ -269,62 +292,7 @@ pub fn argument_type<'a>(call: &Call<'a>, at: usize) -> Result<&'a Type> {
     ty.ok_or_else(|| Error::internal("a function is short of arguments' types"))
 }
 
-/// The type of the elements of an array's first dimension.
+/// The type of an array's elements.
 pub fn element_of(ty: &Type) -> &Type {
-    match ty {
-        Type::Array(element) => element,
-        other => other,
-    }
-}
-
-/// The lists that hold the elements of arrays of several dimensions.
-pub struct Shape {
-    levels: Vec<Vec<i32>>,
-}
-
-impl Shape {
-    /// Arrays of a number of dimensions.
-    pub fn new(depth: usize) -> Self {
-        Self {
-            levels: vec![vec![0]; depth],
-        }
-    }
-
-    /// Adds an array with lengths of its dimensions; it is empty if there are none.
-    ///
-    /// # Errors
-    /// `54000` if there are too many elements.
-    pub fn push(&mut self, lengths: &[usize]) -> Result<()> {
-        // Lists of a level: one at the outermost, then the product of the lengths above.
-        let mut lists = 1usize;
-        for (at, offsets) in self.levels.iter_mut().enumerate() {
-            let length = lengths.get(at).copied().unwrap_or(0);
-            let next = lists.checked_mul(length);
-            let next = next.filter(|all| *all <= MOST_ELEMENTS);
-            let next = next.ok_or_else(too_many_elements)?;
-            for _ in 0..lists {
-                let last = offsets.last().copied().unwrap_or(0);
-                let end = last.checked_add(length as i32);
-                offsets.push(end.ok_or_else(too_many_elements)?);
-            }
-            lists = next;
-            if lists == 0 {
-                break;
-            }
-        }
-        Ok(())
-    }
-
-    /// The arrays of elements.
-    ///
-    /// # Errors
-    /// `XX000` if there are too few elements.
-    pub fn around(mut self, elements: ArrayRef, nulls: Option<NullBuffer>) -> Result<ArrayRef> {
-        let mut values = elements;
-        while let Some(level) = self.levels.pop() {
-            let nulls = nulls.clone().filter(|_| self.levels.is_empty());
-            values = list_of(level, values, nulls)?;
-        }
-        Ok(values)
-    }
+    ty.innermost()
 }

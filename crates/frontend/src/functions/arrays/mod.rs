@@ -1,8 +1,6 @@
 //! Arrays: subscripts, slices, operators, functions.
 //!
-//! An array is an Arrow list, one of several dimensions a list of lists; lists of one level have
-//! equal lengths, and an array without elements is the empty list whatever its type's
-//! dimensions. Its lower bounds are 1.
+//! Arrays of all dimensions are of one type: elements, and bounds ([`crate::types::arrays`]).
 //!
 //! | file | holds |
 //! |---|---|
@@ -14,6 +12,7 @@
 //! | `any_all` | `x op ANY (array)` |
 //! | `functions` | PostgreSQL's functions of arrays |
 //! | `friendly` | functions of lists that PostgreSQL does not have |
+//! | `spread` | `f(VARIADIC array)` |
 //! | `lambda` | `list_transform`, `list_filter`, `list_reduce` |
 //!
 //! Functions that give rows (`unnest`) are in [`series`](super::series).
@@ -27,6 +26,7 @@ mod functions;
 pub mod lambda;
 pub mod lists;
 mod operators;
+mod spread;
 #[cfg(test)]
 mod tests;
 
@@ -34,6 +34,7 @@ use super::Catalogue;
 
 pub use any_all::any_all;
 pub use build::construct;
+pub use spread::spread;
 
 /// Adds the chapter's functions.
 pub(super) fn register(c: &mut Catalogue) {

@@ -12,9 +12,10 @@ use arrow_array::{Array, ArrayRef};
 use super::lists::{Lists, Picker, argument, argument_type, element_of, kernel};
 use crate::error::{Error, Result};
 use crate::functions::kernel::{Call, Column, Kernel};
-use crate::functions::ordering::{comparator, depth, dimensions, equality};
+use crate::functions::ordering::{comparator, equality};
 use crate::functions::{Catalogue, scalar};
 use crate::types::Type::{self, AnyArray, AnyCompatible, AnyCompatibleArray, Bool};
+use crate::types::arrays::Bounds;
 
 /// Whether an order of two values is the wanted one.
 type Test = fn(Ordering) -> bool;
@@ -77,9 +78,9 @@ pub(super) fn register(c: &mut Catalogue) {
 }
 
 /// `2202E` for arrays that do not fit together.
-fn incompatible(differing: &str) -> Error {
+fn incompatible(which: String) -> Error {
     Error::new("2202E", "cannot concatenate incompatible arrays").with_detail(format!(
-        "Arrays with differing {differing} are not compatible for concatenation."
+        "Arrays {which} are not compatible for concatenation."
     ))
 }
 
@@ -87,7 +88,6 @@ fn cat(call: &Call<'_>, columns: &[Column]) -> Result<ArrayRef> {
     let left = Lists::of(argument(columns, 0)?)?;
     let right = Lists::of(argument(columns, 1)?)?;
     let element = element_of(call.returns);
-    let levels = depth(call.returns);
     let mut picker = Picker::new(element, &[&left.values, &right.values], call.rows)?;
     for row in 0..call.rows {
         let (before, after) = (left.range(row), right.range(row));
@@ -95,67 +95,88 @@ fn cat(call: &Call<'_>, columns: &[Column]) -> Result<ArrayRef> {
             picker.null_row()?;
             continue;
         }
-        if levels > 1 {
-            let (a, b) = (
-                left.inner_lengths(row, levels),
-                right.inner_lengths(row, levels),
-            );
-            if a.is_some() && b.is_some() && a != b {
-                return Err(incompatible("element dimensions"));
-            }
-        }
         picker.pick_all(0, before.unwrap_or_default());
         picker.pick_all(1, after.unwrap_or_default());
-        picker.end_row()?;
+        picker.end_bounded(&joined(left.bounds(row), right.bounds(row))?)?;
     }
     picker.finish()
 }
 
-impl Lists<'_> {
-    /// The lengths of all dimensions but the first; `None` if the array is empty or NULL.
-    fn inner_lengths(&self, row: usize, levels: usize) -> Option<Vec<usize>> {
-        self.range(row)?;
-        let lengths = self.dimensions(row, levels);
-        lengths.split_first().map(|(_, inner)| inner.to_vec())
+/// The bounds of two arrays one after the other. One of them may be an element of the other.
+fn joined(a: Bounds, b: Bounds) -> Result<Bounds> {
+    if a.lengths.is_empty() {
+        return Ok(b);
     }
+    if b.lengths.is_empty() {
+        return Ok(a);
+    }
+    let (n, m) = (a.dimensions(), b.dimensions());
+    let rest = |bounds: &Bounds, from: usize| {
+        let pairs = bounds.lengths.iter().zip(&bounds.lows).skip(from);
+        pairs
+            .map(|(length, low)| (*length, *low))
+            .collect::<Vec<_>>()
+    };
+    let (mut outer, added, fits, which) = match n.cmp(&m) {
+        Ordering::Equal => {
+            let added = b.lengths.first().copied().unwrap_or(0);
+            let fits = rest(&a, 1) == rest(&b, 1);
+            (a, added, fits, "with differing element dimensions")
+        }
+        Ordering::Less if n + 1 == m => {
+            let fits = rest(&a, 0) == rest(&b, 1);
+            (b, 1, fits, "with differing dimensions")
+        }
+        Ordering::Greater if n == m + 1 => {
+            let fits = rest(&a, 1) == rest(&b, 0);
+            (a, 1, fits, "with differing dimensions")
+        }
+        _ => return Err(incompatible(format!("of {n} and {m} dimensions"))),
+    };
+    if !fits {
+        return Err(incompatible(which.to_owned()));
+    }
+    if let Some(length) = outer.lengths.first_mut() {
+        *length += added;
+    }
+    Ok(outer)
 }
 
-/// An element after an array, or before it. An element that is an array itself adds to the
-/// first dimension, and nothing if it is empty or NULL.
+/// An element after an array, or before it.
 fn add(call: &Call<'_>, columns: &[Column], before: bool) -> Result<ArrayRef> {
     let (array, element) = if before { (1, 0) } else { (0, 1) };
     let lists = Lists::of(argument(columns, array)?)?;
     let elements = argument(columns, element)?;
     let ty = element_of(call.returns);
-    let levels = depth(ty);
     let mut picker = Picker::new(ty, &[&lists.values, &elements.array], call.rows)?;
     for row in 0..call.rows {
         let range = lists.range(row);
-        let at = elements.at(row);
-        let mut adds = true;
-        if levels > 0 {
-            let given = match elements.is_null(row) {
-                true => Vec::new(),
-                false => dimensions(&elements.array, at, levels),
-            };
-            adds = !given.is_empty();
-            if !adds && range.is_none() {
-                picker.null_row()?;
-                continue;
+        let mut bounds = lists.bounds(row);
+        match (bounds.lengths.as_mut_slice(), bounds.lows.as_slice()) {
+            ([], _) => bounds = Bounds::plain(1),
+            ([length], [low]) => {
+                let next = match before {
+                    true => i64::from(*low) - 1,
+                    false => i64::from(*low) + *length as i64,
+                };
+                if i32::try_from(next).is_err() {
+                    return Err(Error::new("22003", "integer out of range"));
+                }
+                *length += 1;
             }
-            let known = lists.inner_lengths(row, levels + 1);
-            if adds && known.is_some_and(|known| known != given) {
-                return Err(incompatible("dimensions"));
+            _ => {
+                let message = "argument must be empty or one-dimensional array";
+                return Err(Error::new("22000", message));
             }
         }
-        if adds && before {
-            picker.pick(1, at);
+        if before {
+            picker.pick(1, elements.at(row));
         }
         picker.pick_all(0, range.unwrap_or_default());
-        if adds && !before {
-            picker.pick(1, at);
+        if !before {
+            picker.pick(1, elements.at(row));
         }
-        picker.end_row()?;
+        picker.end_bounded(&bounds)?;
     }
     picker.finish()
 }
@@ -208,7 +229,6 @@ fn any_in(some: &Elements<'_>, others: &Elements<'_>, equal: Equal<'_>) -> bool 
 fn searched(found: fn(&Elements<'_>, &Elements<'_>, Equal<'_>) -> bool) -> Kernel {
     kernel(move |call, columns| {
         let ty: &Type = argument_type(call, 0)?;
-        let levels = depth(ty);
         let order = equality(ty.innermost())?;
         let equal =
             |a: &ArrayRef, at: usize, b: &ArrayRef, other: usize| order(a, at, b, other).is_eq();
@@ -216,18 +236,17 @@ fn searched(found: fn(&Elements<'_>, &Elements<'_>, Equal<'_>) -> bool) -> Kerne
         let right = Lists::of(argument(columns, 1)?)?;
         let mut result = BooleanBuilder::with_capacity(call.rows);
         for row in 0..call.rows {
-            if left.range(row).is_none() || right.range(row).is_none() {
+            let (Some(here), Some(there)) = (left.range(row), right.range(row)) else {
                 result.append_null();
                 continue;
-            }
-            let elements = |lists: &Lists<'_>| lists.flat(row, levels).1;
+            };
             let a = Elements {
-                values: left.flat(row, levels).0,
-                range: elements(&left),
+                values: &left.values,
+                range: here,
             };
             let b = Elements {
-                values: right.flat(row, levels).0,
-                range: elements(&right),
+                values: &right.values,
+                range: there,
             };
             result.append_value(found(&a, &b, &equal));
         }

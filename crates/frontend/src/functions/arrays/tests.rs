@@ -17,7 +17,7 @@ fn ints(text: &str) -> Argument<'_> {
 }
 
 fn grid(text: &str) -> Argument<'_> {
-    (Int4.array().array(), Some(text))
+    (Int4.array(), Some(text))
 }
 
 fn texts(text: &str) -> Argument<'_> {
@@ -73,13 +73,11 @@ fn texts_are_read_and_written_by_the_elements() {
         ),
         (Bool.array(), "{true,no,NULL}", "{t,f,NULL}"),
         (Char(Some(3)).array(), "{a,abcd}", "{\"a  \",abc}"),
-        (Int4.array().array(), "{{1,2},{3,NULL}}", "{{1,2},{3,NULL}}"),
-        (Int4.array().array(), "{}", "{}"),
-        (
-            Int4.array(),
-            "{{1}}",
-            "0A000 an array of 2 dimensions cannot be held in a type of 1 dimension",
-        ),
+        (Int4.array(), "{{1,2},{3,NULL}}", "{{1,2},{3,NULL}}"),
+        (Int4.array(), "{}", "{}"),
+        (Int4.array(), "[0:1]={1,2}", "[0:1]={1,2}"),
+        (Int4.array(), "[1:1][-2:-1]={{1,2}}", "[1:1][-2:-1]={{1,2}}"),
+        (Int4.array(), "[1:2]={1,2}", "{1,2}"),
         (Interval.array(), "{1 day 1 hour}", "{\"1 day 01:00:00\"}"),
         (Type::numeric(5, 2).array(), "{1.005,-2}", "{1.01,-2.00}"),
     ];
@@ -97,7 +95,7 @@ fn arrays_are_cast_by_their_elements() {
         to((Float8.array(), Some("{1.5,-0.5}")), Int4.array()),
         "{2,0}"
     );
-    assert_eq!(to(grid("{{1},{2}}"), Text.array().array()), "{{1},{2}}");
+    assert_eq!(to(grid("{{1},{2}}"), Text.array()), "{{1},{2}}");
     let exact = (Type::numeric(5, 2).array(), Some("{1.5,NULL}"));
     assert_eq!(to(exact, Type::Numeric(None).array()), "{1.50,NULL}");
     let context = |from: &Type, to: &Type| cast_between(from, to).map(|cast| cast.context);
@@ -130,7 +128,23 @@ fn elements_and_slices() {
             (
                 "array_subscript",
                 vec![grid("{{1,2},{3,4}}"), int("2")],
-                "{3,4}",
+                "NULL",
+            ),
+            (
+                "array_subscript",
+                vec![grid("{{1,2},{3,4}}"), int("2"), int("1")],
+                "3",
+            ),
+            (
+                "array_subscript",
+                vec![ints("{7,8}"), int("1"), int("1")],
+                "NULL",
+            ),
+            ("array_subscript", vec![ints("[0:1]={7,8}"), int("0")], "7"),
+            (
+                "array_slice",
+                vec![ints("[0:2]={7,8,9}"), int("1"), int("5")],
+                "{8,9}",
             ),
             (
                 "array_slice",
@@ -195,6 +209,19 @@ fn concatenation() {
             ("||", vec![ints("{5,6}"), grid("{{1,2}}")], "{{5,6},{1,2}}"),
             ("||", vec![grid("{{1,2}}"), ints("{5}")], apart),
             ("||", vec![grid("{{1,2}}"), grid("{{3}}")], apart),
+            ("||", vec![grid("{{{1,2}}}"), ints("{3,4}")], apart),
+            (
+                "||",
+                vec![ints("[0:1]={1,2}"), ints("{3}")],
+                "[0:2]={1,2,3}",
+            ),
+            ("||", vec![ints("[0:1]={1,2}"), int("3")], "[0:2]={1,2,3}"),
+            ("||", vec![int("3"), ints("[0:1]={1,2}")], "[0:2]={3,1,2}"),
+            (
+                "||",
+                vec![grid("{{1,2}}"), int("3")],
+                "22000 argument must be empty or one-dimensional array",
+            ),
             ("||", vec![grid("{{1,2}}"), no_ints()], "{{1,2}}"),
             ("||", vec![grid("{{1,2}}"), ints("{}")], "{{1,2}}"),
         ],
@@ -209,6 +236,9 @@ fn comparisons() {
         &[
             ("=", vec![ints("{1,NULL}"), ints("{1,NULL}")], "true"),
             ("=", vec![ints("{1}"), no_ints()], "NULL"),
+            ("=", vec![ints("{1}"), ints("[0:0]={1}")], "false"),
+            ("<", vec![ints("[0:0]={1}"), ints("{1}")], "true"),
+            ("<", vec![ints("{1,2}"), grid("{{1},{2}}")], "true"),
             ("<", vec![ints("{1,2}"), ints("{1,NULL}")], "true"),
             ("<", vec![ints("{}"), ints("{NULL}")], "true"),
             ("<", vec![grid("{{1,2},{3,4}}"), grid("{{1,2,3}}")], "false"),
@@ -293,7 +323,11 @@ fn dimensions_and_searches() {
                 "22004 initial position must not be null",
             ),
             ("array_position", vec![ints("{}"), int("1"), NO_INT], "NULL"),
-            ("array_position", vec![grid("{{1}}"), ints("{1}")], many),
+            ("array_position", vec![grid("{{1}}"), int("1")], many),
+            ("array_position", vec![ints("[0:1]={5,6}"), int("6")], "1"),
+            ("array_lower", vec![ints("[-1:1]={1,2,3}"), int("1")], "-1"),
+            ("array_upper", vec![ints("[-1:1]={1,2,3}"), int("1")], "1"),
+            ("array_dims", vec![ints("[-1:1]={1,2,3}")], "[-1:1]"),
             (
                 "array_positions",
                 vec![ints("{1,NULL,1}"), int("1")],
@@ -334,11 +368,23 @@ fn changes() {
                 "{{1,4}}",
             ),
             ("trim_array", vec![ints("{1,2}"), int("2")], "{}"),
+            ("trim_array", vec![ints("[0:2]={1,2,3}"), int("1")], "{1,2}"),
+            (
+                "trim_array",
+                vec![grid("{{1,2},{3,4}}"), int("1")],
+                "{{1,2}}",
+            ),
             ("trim_array", vec![ints("{1,2}"), int("3")], trim),
             ("trim_array", vec![ints("{1,2}"), int("-1")], trim),
             ("array_fill", vec![int("7"), ints("{3}")], "{7,7,7}"),
             ("array_fill", vec![NO_INT, ints("{2}")], "{NULL,NULL}"),
             ("array_fill", vec![int("7"), ints("{0}")], "{}"),
+            ("array_fill", vec![int("7"), ints("{2,1}")], "{{7},{7}}"),
+            (
+                "array_fill",
+                vec![int("7"), ints("{1,2}"), ints("{1,0}")],
+                "[1:1][0:1]={{7,7}}",
+            ),
             ("array_fill", vec![int("7"), ints("{}")], "{}"),
             ("array_fill", vec![int("7"), ints("{-1}")], full),
             ("array_fill", vec![int("7"), ints("{134217728}")], full),
@@ -390,6 +436,11 @@ fn constructors_want_equal_dimensions() {
             ("list_value", vec![ints("{1}"), ints("{2}")], "{{1},{2}}"),
             ("list_value", vec![ints("{1}"), ints("{2,3}")], apart),
             ("list_value", vec![ints("{1}"), no_ints()], apart),
+            (
+                "list_value",
+                vec![grid("{{1}}"), grid("{{2}}")],
+                "{{{1}},{{2}}}",
+            ),
             ("list_value", vec![ints("{}"), no_ints()], "{}"),
         ],
         called,

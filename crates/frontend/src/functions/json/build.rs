@@ -14,14 +14,15 @@ use arrow_array::builder::StringViewBuilder;
 use arrow_array::cast::AsArray;
 use arrow_array::types::{Int16Type, Int32Type, Int64Type};
 use arrow_array::{Array, ArrayRef, BooleanArray, StringViewArray};
-use arrow_buffer::{NullBuffer, OffsetBuffer};
+use arrow_buffer::NullBuffer;
 use arrow_schema::DataType;
 
 use super::{both, invalid};
 use crate::error::{Error, Result};
-use crate::functions::kernel::{Call, Column, Input, Kernel, List, Num, Str, f1, f2, repeated};
+use crate::functions::kernel::{Bounded, Call, Column, Input, Kernel, Num, Str, f1, f2, repeated};
 use crate::functions::{Catalogue, Session, cast_between, scalar};
 use crate::types::Type;
+use crate::types::arrays::{Arrays, Bounds};
 use crate::values::json::{normal, quote, validate};
 
 /// Most bytes of a result.
@@ -43,8 +44,8 @@ enum Form {
     Text(StringViewArray),
     /// CHAR(n), which is filled up with blanks.
     Padded(StringViewArray, usize),
-    /// Arrays.
-    List(OffsetBuffer<i32>, Box<Encoder>),
+    /// Arrays: where the elements of each are, and its dimensions.
+    List(Vec<(usize, Vec<usize>)>, Box<Encoder>),
     /// Records: the keys with their quotes and the fields.
     Record(Vec<(String, Encoder)>),
 }
@@ -81,10 +82,11 @@ impl Encoder {
             Type::Json | Type::Jsonb => Form::Json(texts()?),
             Type::Char(Some(length)) => Form::Padded(texts()?, *length as usize),
             Type::Array(element) => {
-                let lists = array.as_list_opt::<i32>();
-                let lists = lists.ok_or_else(|| Error::internal("an array was wanted"))?;
-                let elements = Self::within(session, element, lists.values(), depth + 1)?;
-                Form::List(lists.offsets().clone(), Box::new(elements))
+                let arrays = Arrays::of(array)?;
+                let elements = Self::within(session, element, arrays.values(), depth + 1)?;
+                let places =
+                    (0..array.len()).map(|at| (arrays.range(at).start, arrays.bounds(at).lengths));
+                Form::List(places.collect(), Box::new(elements))
             }
             Type::Record(fields) => {
                 let record = array.as_struct_opt();
@@ -148,17 +150,12 @@ impl Encoder {
             Form::Json(texts) => out.push_str(texts.value(row)),
             Form::Text(texts) => quote(texts.value(row), out),
             Form::Padded(texts, length) => quote(&format!("{:<length$}", texts.value(row)), out),
-            Form::List(offsets, elements) => {
-                let (start, end) = (offsets[row] as usize, offsets[row + 1] as usize);
-                out.push('[');
-                for at in start..end {
-                    if at > start {
-                        out.push_str(comma);
-                    }
-                    elements.write(at, out);
+            Form::List(places, elements) => match places.get(row) {
+                Some((start, lengths)) if !lengths.is_empty() => {
+                    elements.write_array(*start, lengths, comma, out);
                 }
-                out.push(']');
-            }
+                _ => out.push_str("[]"),
+            },
             Form::Record(fields) => {
                 out.push('{');
                 for (at, (key, field)) in fields.iter().enumerate() {
@@ -172,6 +169,26 @@ impl Encoder {
                 out.push('}');
             }
         }
+    }
+
+    /// Writes the elements from a place on as an array of some lengths.
+    fn write_array(&self, start: usize, lengths: &[usize], comma: &str, out: &mut String) {
+        let Some((length, inner)) = lengths.split_first() else {
+            return;
+        };
+        let size: usize = inner.iter().product();
+        out.push('[');
+        for number in 0..*length {
+            if number > 0 {
+                out.push_str(comma);
+            }
+            let at = start + number * size;
+            match inner.is_empty() {
+                true => self.write(at, out),
+                false => self.write_array(at, inner, ",", out),
+            }
+        }
+        out.push(']');
     }
 
     /// Writes the value of a row, which is not NULL, as the key of a member.
@@ -362,12 +379,13 @@ pub(super) fn register(c: &mut Catalogue) {
 
         let name = both!(ty, "_object");
         let normal = ty == Jsonb;
-        let flat = f1::<List, Str>(move |pairs| finish(object_of_pairs(&pairs)?, normal));
-        c.add(scalar(name, &[Text.array()], ty.clone(), flat.clone()));
-        c.add(scalar(name, &[Text.array().array()], ty.clone(), flat));
-        let keyed = f2::<List, List, Str>(move |keys, values| {
+        let flat = f1::<Bounded, Str>(move |(pairs, bounds)| {
+            finish(object_of_pairs(&pairs, &bounds)?, normal)
+        });
+        c.add(scalar(name, &[Text.array()], ty.clone(), flat));
+        let keyed = f2::<Bounded, Bounded, Str>(move |(keys, a), (values, b)| {
             let (keys, values) = (super::texts(&keys)?, super::texts(&values)?);
-            if keys.is_empty() != values.is_empty() {
+            if a.dimensions() > 1 || a.dimensions() != b.dimensions() {
                 return Err(Error::new("2202E", "wrong number of array subscripts"));
             }
             if keys.len() != values.len() {
@@ -457,15 +475,12 @@ fn built_object(name: &'static str, is_json: bool) -> Kernel {
 }
 
 /// `json_object` of keys and values in turns, or in pairs.
-fn object_of_pairs(pairs: &ArrayRef) -> Result<String> {
+fn object_of_pairs(pairs: &ArrayRef, bounds: &Bounds) -> Result<String> {
     let wrong = |message: &str| Error::new("2202E", message);
-    if let Some(lists) = pairs.as_list_opt::<i32>() {
-        if lists.values().as_string_view_opt().is_none() {
-            return Err(wrong("wrong number of array subscripts"));
-        }
-        if (0..lists.len()).any(|at| lists.value_length(at) != 2) {
-            return Err(wrong("array must have two columns"));
-        }
+    match bounds.lengths.as_slice() {
+        [] | [_] | [_, 2] => {}
+        [_, _] => return Err(wrong("array must have two columns")),
+        _ => return Err(wrong("wrong number of array subscripts")),
     }
     let all = super::texts(pairs)?;
     if all.len() % 2 == 1 {

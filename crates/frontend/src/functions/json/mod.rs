@@ -31,9 +31,9 @@ mod tests;
 use std::borrow::Cow;
 use std::sync::Arc;
 
+use arrow_array::ArrayRef;
 use arrow_array::builder::StringViewBuilder;
 use arrow_array::cast::AsArray;
-use arrow_array::{Array, ArrayRef};
 
 use super::kernel::{self, Column, F32, F64, I16, I32, I64, Input, Kernel, Num, Str, f1, repeated};
 use super::{Catalogue, Context};
@@ -236,15 +236,8 @@ fn rows(rows: usize, columns: &[Column]) -> usize {
     }
 }
 
-/// The texts of an array of any number of dimensions.
+/// The texts that are an array's elements.
 fn texts(array: &ArrayRef) -> Result<Vec<Option<String>>> {
-    if let Some(lists) = array.as_list_opt::<i32>() {
-        let mut all = Vec::new();
-        for at in 0..lists.len() {
-            all.extend(texts(&lists.value(at))?);
-        }
-        return Ok(all);
-    }
     let found = array.as_string_view_opt();
     let found = found.ok_or_else(|| Error::internal("an array of TEXT was wanted"))?;
     Ok(found.iter().map(|text| text.map(str::to_owned)).collect())

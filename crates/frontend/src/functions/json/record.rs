@@ -13,9 +13,9 @@
 use std::sync::Arc;
 
 use arrow_array::cast::AsArray;
-use arrow_array::{Array, ArrayRef, ListArray, StringViewArray, StructArray, new_null_array};
-use arrow_buffer::{NullBuffer, OffsetBuffer};
-use arrow_schema::{DataType, Field};
+use arrow_array::{Array, ArrayRef, StringViewArray, StructArray, new_null_array};
+use arrow_buffer::NullBuffer;
+use arrow_schema::DataType;
 use arrow_select::interleave::interleave;
 
 use super::access::{as_text, last_member};
@@ -24,6 +24,8 @@ use crate::error::{Error, Result};
 use crate::functions::kernel::{Call, Column, Kernel};
 use crate::functions::{Catalogue, Returns, Session, TableFunction, cast_between, scalar};
 use crate::types::Type;
+use crate::types::arrays::{Bounds, Maker};
+use crate::values::array_text::{MOST_DIMENSIONS, too_many_dimensions};
 use crate::values::json::{Elements, Kind, find, kind, normal, quoted};
 
 pub(super) fn register(c: &mut Catalogue) {
@@ -269,12 +271,11 @@ impl From<'_> {
                 self.record(fields, &values, None, depth + 1)
             }
             Type::Array(element) if values.iter().flatten().all(|v| kind(v) == Kind::Array) => {
-                let mut lengths = Vec::with_capacity(values.len());
+                let mut maker = Maker::new(values.len());
                 let mut elements = Vec::new();
                 for value in &values {
-                    let before = elements.len();
-                    elements.extend(Elements::new(value.unwrap_or("[]")).map(Some));
-                    lengths.push(elements.len() - before);
+                    let bounds = flattened(value.unwrap_or("[]"), name, &mut elements)?;
+                    maker.bounded(&bounds)?;
                 }
                 let elements = self.column(element, &elements, name, depth + 1)?;
                 let nulls: NullBuffer = values
@@ -282,14 +283,7 @@ impl From<'_> {
                     .map(Option::is_some)
                     .collect::<Vec<_>>()
                     .into();
-                let field = Arc::new(Field::new("item", element.arrow(), true));
-                let offsets = OffsetBuffer::from_lengths(lengths);
-                Ok(Arc::new(ListArray::try_new(
-                    field,
-                    offsets,
-                    elements,
-                    Some(nulls),
-                )?))
+                maker.finish(elements, Some(nulls))
             }
             Type::Array(_)
                 if values
@@ -307,6 +301,63 @@ impl From<'_> {
             }
         }
     }
+}
+
+/// Adds the elements of a JSON array to others, those of arrays within it in their place; its
+/// bounds. How deep arrays are is seen from the first elements.
+///
+/// # Errors
+/// `22P02` for arrays that do not fit into dimensions, `54000` for too many of them.
+fn flattened<'j>(
+    array: &'j str,
+    name: &str,
+    elements: &mut Vec<Option<&'j str>>,
+) -> Result<Bounds> {
+    let malformed = |message: &str| {
+        let error = Error::new("22P02", message);
+        error.with_hint(format!("See the value of key \"{name}\"."))
+    };
+    let mut level: Vec<&'j str> = Elements::new(array).collect();
+    let mut lengths = Vec::new();
+    if level.is_empty() {
+        return Ok(Bounds::default());
+    }
+    lengths.push(level.len());
+    while level
+        .first()
+        .is_some_and(|first| kind(first) == Kind::Array)
+    {
+        if lengths.len() >= MOST_DIMENSIONS {
+            return Err(too_many_dimensions(lengths.len() + 1));
+        }
+        let mut inner = Vec::new();
+        let mut length = None;
+        for part in &level {
+            if kind(part) != Kind::Array {
+                return Err(malformed("expected JSON array"));
+            }
+            let before = inner.len();
+            inner.extend(Elements::new(part));
+            let count = inner.len() - before;
+            if *length.get_or_insert(count) != count {
+                return Err(malformed("malformed JSON array").with_detail(
+                    "Multidimensional arrays must have sub-arrays with matching dimensions.",
+                ));
+            }
+        }
+        lengths.push(length.unwrap_or(0));
+        level = inner;
+    }
+    if level.iter().any(|part| kind(part) == Kind::Array) {
+        return Err(malformed("malformed JSON array").with_detail(
+            "Multidimensional arrays must have sub-arrays with matching dimensions.",
+        ));
+    }
+    if level.is_empty() {
+        return Ok(Bounds::default());
+    }
+    elements.extend(level.into_iter().map(Some));
+    Ok(Bounds::of(lengths))
 }
 
 /// Values of a type by its input function.

@@ -8,11 +8,10 @@
 use std::cmp::Ordering;
 
 use arrow_array::{Array, ArrayRef};
-use arrow_schema::DataType;
 
 use super::numeric;
 use crate::error::{Error, Result};
-use crate::functions::kernel::{Any, F64, I32, List, Num, f4, w2};
+use crate::functions::kernel::{Any, Bounded, F64, I32, Num, f4, w2};
 use crate::functions::numeric::out_of_range;
 use crate::functions::ordering::comparator;
 use crate::functions::{Catalogue, scalar};
@@ -107,8 +106,8 @@ fn of_numbers(value: &Numeric, low: &Numeric, high: &Numeric, count: i32) -> Res
 }
 
 /// How many bounds are not more than a value.
-fn of_bounds(value: &ArrayRef, bounds: &ArrayRef, ty: &Type) -> Result<i32> {
-    if matches!(bounds.data_type(), DataType::List(_)) {
+fn of_bounds(value: &ArrayRef, bounds: &ArrayRef, dimensions: usize, ty: &Type) -> Result<i32> {
+    if dimensions > 1 {
         let message = "thresholds must be one-dimensional array";
         return Err(Error::new("2202E", message));
     }
@@ -143,9 +142,9 @@ pub(super) fn register(c: &mut Catalogue) {
     });
     let parameters = [numeric(), numeric(), numeric(), Int4];
     c.add(scalar("width_bucket", &parameters, Int4, kernel));
-    let kernel = w2::<Any, List, I32>(|call, value, bounds| {
+    let kernel = w2::<Any, Bounded, I32>(|call, value, (thresholds, bounds)| {
         let ty = call.types.first().unwrap_or(&Type::Unknown);
-        of_bounds(&value, &bounds, ty)
+        of_bounds(&value, &thresholds, bounds.dimensions(), ty)
     });
     let parameters = [AnyCompatible, AnyCompatibleArray];
     c.add(scalar("width_bucket", &parameters, Int4, kernel));

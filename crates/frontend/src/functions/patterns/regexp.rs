@@ -198,8 +198,8 @@ fn rows(c: &mut Catalogue) {
                 for groups in matches(&regex, text, 0, all, false)? {
                     lists.append_value(parts_of(text, &groups));
                 }
-                let lists: ArrayRef = Arc::new(lists.finish());
-                Ok(Box::new(std::iter::once(Ok(vec![lists]))))
+                let arrays = crate::types::arrays::plain(&lists.finish())?;
+                Ok(Box::new(std::iter::once(Ok(vec![arrays]))))
             }),
         });
     }

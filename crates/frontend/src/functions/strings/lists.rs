@@ -11,12 +11,13 @@
 use std::sync::Arc;
 
 use arrow_array::builder::{ListBuilder, StringViewBuilder};
-use arrow_array::{ArrayRef, StringViewArray};
+use arrow_array::{Array, ArrayRef, StringViewArray, new_null_array};
 
 use super::super::kernel::{Input, Opt, Output, Str, f2, f3};
 use super::super::{Catalogue, TableFunction, scalar};
 use crate::error::{Error, Result};
 use crate::types::Type;
+use crate::types::arrays::plain;
 
 /// An array of texts as a result.
 pub struct Texts;
@@ -35,7 +36,10 @@ impl Output for Texts {
         writer.append_null();
     }
     fn finish(mut writer: Self::Writer) -> ArrayRef {
-        Arc::new(writer.finish())
+        let lists = writer.finish();
+        let rows = lists.len();
+        // Lists of texts always make arrays.
+        plain(&lists).unwrap_or_else(|_| new_null_array(&Type::Text.array().arrow(), rows))
     }
 }
 

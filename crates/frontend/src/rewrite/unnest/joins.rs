@@ -2,10 +2,6 @@
 
 use std::mem::replace;
 
-use arrow_array::ListArray;
-use arrow_buffer::OffsetBuffer;
-use arrow_schema::Field;
-
 use super::super::facts::{expr_reads, gives_one_row_at_most, made, plan_may_fail};
 use super::{Unnesting, filter, lateral, only, or_else};
 use crate::functions::catalogue;
@@ -349,7 +345,7 @@ impl Unnesting {
             return None;
         }
         let array_agg = match subquery.kind {
-            SubqueryKind::Array => Some(array_agg(ty)?),
+            SubqueryKind::Array => Some(array_agg(&subquery.plan.columns().first()?.ty)?),
             _ => None,
         };
         let mut plan = replace(&mut subquery.plan, Plan::one_row());
@@ -485,12 +481,9 @@ fn take_kind(subquery: &mut Subquery) -> SubqueryKind {
     replace(&mut subquery.kind, SubqueryKind::Exists)
 }
 
-/// The aggregate that makes an array of the values of a type's elements.
-fn array_agg(ty: &Type) -> Option<std::sync::Arc<crate::functions::aggregates::Aggregate>> {
-    let Type::Array(element) = ty else {
-        return None;
-    };
-    let parameter = match **element {
+/// The aggregate that makes an array of values of a type.
+fn array_agg(of: &Type) -> Option<std::sync::Arc<crate::functions::aggregates::Aggregate>> {
+    let parameter = match of {
         Type::Array(_) => Type::AnyArray,
         _ => Type::AnyNonArray,
     };
@@ -507,9 +500,6 @@ fn empty_array(ty: &Type) -> Option<Expr> {
         return None;
     };
     let values = arrow_array::new_empty_array(&element.arrow());
-    let field = Field::new("item", element.arrow(), true);
-    let offsets = OffsetBuffer::from_lengths([0]);
-    let list = ListArray::try_new(field.into(), offsets, values, None).ok()?;
-    let literal = ExprKind::Literal(std::sync::Arc::new(list));
-    Some(Expr::new(literal, ty.clone()))
+    let array = crate::types::arrays::one(values, None).ok()?;
+    Some(Expr::new(ExprKind::Literal(array), ty.clone()))
 }

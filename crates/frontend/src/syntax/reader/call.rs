@@ -3,7 +3,7 @@
 use sqlparser::tokenizer::Token;
 
 use super::super::lexeme::Kind;
-use super::super::marks::VARIADIC;
+use super::super::marks::{LAMBDA, VARIADIC, WITH_LAMBDAS};
 use super::super::words::is_key_word;
 use super::Reader;
 use crate::error::{Error, Result};
@@ -11,7 +11,16 @@ use crate::error::{Error, Result};
 impl Reader<'_> {
     /// The arguments of a call and the clauses behind them; its name is written.
     pub(super) fn call(&mut self) -> Result<()> {
+        let takes_lambdas = match self.at.checked_sub(1).map(|at| &self.lexemes[at].kind) {
+            Some(Kind::Word(name)) => WITH_LAMBDAS.contains(&name.as_str()),
+            _ => false,
+        };
         self.keep_mark("(")?;
+        if takes_lambdas && !self.is_mark(")") {
+            self.list(Self::lambda)?;
+            self.keep_mark(")")?;
+            return self.behind_call();
+        }
         if !self.is_mark(")") {
             if self.operator(0) == Some("*") {
                 self.keep();
@@ -35,6 +44,39 @@ impl Reader<'_> {
         if self.is("order") && self.word(1) == Some("by") {
             self.order_by()?;
         }
+        Ok(())
+    }
+
+    /// An argument that may be a lambda, such as `x -> x + 1`, which becomes a call.
+    fn lambda(&mut self) -> Result<()> {
+        let mut ahead = 1;
+        let several = self.is_mark("(");
+        if several {
+            while self.is_name(ahead) && self.mark(ahead + 1) == Some(",") {
+                ahead += 2;
+            }
+            if !self.is_name(ahead) || self.mark(ahead + 1) != Some(")") {
+                return self.argument();
+            }
+            ahead += 2;
+        } else if !self.is_name(0) {
+            return self.argument();
+        }
+        if self.operator(ahead) != Some("->") {
+            return self.argument();
+        }
+        self.put_call(LAMBDA);
+        for _ in 0..ahead {
+            if self.is_name(0) {
+                self.keep_name();
+                self.put(Token::Comma);
+            } else {
+                self.skip();
+            }
+        }
+        self.skip();
+        self.expr()?;
+        self.put(Token::RParen);
         Ok(())
     }
 

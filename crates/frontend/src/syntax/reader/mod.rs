@@ -24,7 +24,6 @@ mod types;
 use sqlparser::keywords::Keyword;
 use sqlparser::tokenizer::{Span, Token, TokenWithSpan, Word};
 
-use super::NESTING;
 use super::lexeme::{Kind, Lexeme, near, position};
 use super::marks::QUOTE;
 use super::words::{Class, class};
@@ -48,13 +47,15 @@ pub(super) struct Reader<'a> {
     /// The brackets around the item of a SELECT list that is read.
     item: Option<u32>,
     depth: usize,
+    /// Most levels.
+    limit: usize,
     parameters: usize,
     /// Whether DEFAULT may stand in VALUES.
     defaults: bool,
 }
 
 impl<'a> Reader<'a> {
-    pub(super) fn new(sql: &'a str, lexemes: &'a [Lexeme]) -> Self {
+    pub(super) fn new(sql: &'a str, lexemes: &'a [Lexeme], limit: usize) -> Self {
         let mut closing = vec![usize::MAX; lexemes.len()];
         let mut open = Vec::new();
         let mut levels = Vec::with_capacity(lexemes.len());
@@ -88,6 +89,7 @@ impl<'a> Reader<'a> {
             levels,
             item: None,
             depth: 0,
+            limit,
             parameters: 0,
             defaults: false,
         }
@@ -307,9 +309,8 @@ impl<'a> Reader<'a> {
 
     fn enter(&mut self) -> Result<()> {
         self.depth += 1;
-        match self.depth > NESTING {
-            true => Err(Error::new("54001", "stack depth limit exceeded")
-                .with_hint("The statement has too many levels of nesting.")),
+        match self.depth > self.limit {
+            true => Err(crate::stack::too_complex()),
             false => Ok(()),
         }
     }
