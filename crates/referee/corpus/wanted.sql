@@ -13,9 +13,6 @@ SELECT v FROM (VALUES ('a '::char(3)), ('a'), ('B')) s (v) ORDER BY v;
 SELECT 'x'::char(3) UNION ALL SELECT 'y '::varchar ORDER BY 1;
 -- wanted: no bit strings
 SELECT E'a\tb\x41\u00e9', U&'\00e9\+01F600', $$it's$$, $q$a$$b$q$, B'101', X'1F';
--- wanted: no "char"
-SELECT pg_typeof('x'::"char")::text;
-SELECT 'x'::"char", 'name'::name, 'abc'::char(5), 'abc'::char, 'abcdef'::varchar(3);
 -- wanted: pg_typeof gives TEXT
 SELECT pg_typeof('a'), pg_typeof(1), pg_typeof(1.0), pg_typeof(NULL);
 -- wanted: pg_typeof gives TEXT
@@ -45,10 +42,6 @@ SELECT range_agg(NULL::int4range);
 SELECT 0x1F;
 SELECT 0b11;
 SELECT any_value(i) FROM v WHERE i = 7;
--- wanted: arrays begin at 1
-SELECT ARRAY[1, 2, 3], ARRAY[[1, 2], [3, 4]], ARRAY[]::int[], '{1,NULL,3}'::int[], '{{a,b},{c,d}}'::text[], ARRAY[1, 2.5], ARRAY['a', NULL], '{"a b","c\"d",""}'::text[], '[0:1]={5,6}'::int[];
--- wanted: arrays begin at 1
-SELECT array_append(ARRAY[1,2], 3), array_cat(ARRAY[1,2,3], ARRAY[4,5]), array_dims(ARRAY[[1,2,3],[4,5,6]]), array_fill(11, ARRAY[2,3]), array_fill(7, ARRAY[3], ARRAY[2]), array_length(ARRAY[1,2,3], 1), array_length(ARRAY[]::int[], 1), array_lower('[0:2]={1,2,3}'::int[], 1), array_ndims(ARRAY[[1,2,3],[4,5,6]]), array_position(ARRAY['sun','mon','tue'], 'mon'), array_position(ARRAY[1,2,1], 1, 2), array_positions(ARRAY['A','A','B','A'], 'A'), array_prepend(1, ARRAY[2,3]), array_remove(ARRAY[1,2,3,2], 2), array_replace(ARRAY[1,2,5,4], 5, 3), array_to_string(ARRAY[1,2,3,NULL,5], ',', '*'), array_upper(ARRAY[1,8,3,7], 1), cardinality(ARRAY[[1,2],[3,4]]), cardinality('{}'::int[]), trim_array(ARRAY[1,2,3,4,5,6], 2);
 -- wanted: rows of tables are no types
 SELECT json_populate_record(NULL::pg_catalog.pg_class, '{}') IS NULL;
 -- wanted: rows of functions within CASE
@@ -57,8 +50,6 @@ SELECT CASE WHEN true THEN generate_series(1, 2) END;
 SELECT coalesce(generate_series(1, 2), 0);
 -- wanted: of the standard
 SELECT lag(x) IGNORE NULLS OVER (ORDER BY k) FROM w;
--- wanted: INTERVAL has one type, whatever its fields
-SELECT interval '1' year, interval '1-2' year to month, interval '3 4:05' day to minute, interval '1.234567' second(3);
 -- wanted: aggregates of other systems
 SELECT string_agg(t) FROM meas;
 SELECT mode(x) FROM (VALUES (1)) v (x);
@@ -88,7 +79,6 @@ SELECT set_config('my.flag', 'on', false), set_config('my.other', NULL, true);
 SELECT current_setting('my.flag', true) IS NOT NULL;
 SELECT set_config('timezone', 'UTC', false);
 SELECT set_config('nosuch', 'x', false);
-SELECT pg_typeof('x'::char(3))::text;
 SELECT pg_typeof(1)::text = 'integer'::regtype, pg_typeof(1)::text, pg_typeof(ARRAY['a'])::text;
 SELECT format_type(23, NULL), format_type(1043, 14), format_type(1700, 655366), format_type(1042, 9), format_type(1114, 3), format_type(23, -1);
 SELECT format_type(25, NULL), format_type(1043, 14), format_type(1700, 655366), format_type(1042, 9), format_type(1114, 3), format_type(23, -1);
@@ -111,7 +101,6 @@ SELECT 'int4'::regtype;
 SELECT 'varchar'::regtype;
 SELECT '_text'::regtype;
 SELECT 'int[]'::regtype;
-SELECT 'nosuch'::regtype;
 SELECT 23::regtype, 'bool'::regtype::oid, 1043::oid::regtype::text, 0::regtype;
 SELECT pg_collation_for('a'::text), pg_collation_for('a' COLLATE "C"), pg_collation_for('x');
 SELECT pg_collation_for(1);
@@ -143,7 +132,6 @@ SELECT setval('tick', 20), nextval('tick'), setval('tick', 30, false), nextval('
 SELECT nextval(NULL::regclass);
 -- wanted: waits
 SELECT pg_sleep(0), pg_sleep_for('0 seconds'), pg_sleep_until(now());
-SELECT pg_sleep(0) IS NULL, date_part('day', timestamp '2020-01-02'), date('2020-01-02'), timestamp(date '2020-01-02') IS NULL;
 -- wanted: FULL JOIN with any condition
 SELECT * FROM lef FULL JOIN rig ON lef.id < rig.id ORDER BY lef.x, rig.y;
 SELECT * FROM lef FULL JOIN rig ON lef.id = rig.id OR lef.t = rig.t ORDER BY lef.x, rig.y;
