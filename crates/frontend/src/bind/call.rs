@@ -80,9 +80,11 @@ impl Binder<'_> {
             [] => Ok(false),
         };
         if !in_catalogue && !known_elsewhere(&path)? {
-            return Err(
-                Error::new("42883", format!("function {name} does not exist")).at(name_place(name)),
-            );
+            return Err(Error::new(
+                "42883",
+                format!("function {} does not exist", super::dotted(name)),
+            )
+            .at(name_place(name)));
         }
         if let FunctionArguments::Subquery(query) = args {
             return match last.as_str() {
@@ -150,7 +152,7 @@ impl Binder<'_> {
             let arguments = self.positional(written)?;
             return self.variadic_call(name, arguments);
         }
-        if crate::syntax::WITH_LAMBDAS.contains(&name)
+        if crate::syntax::marks::WITH_LAMBDAS.contains(&name)
             && let Some(bound) = self.lambda_call(name, &written.positional)?
         {
             return Ok(bound);
@@ -1112,10 +1114,10 @@ impl<'a> Written<'a> {
                     arg: FunctionArgExpr::Expr(expr),
                     operator: FunctionArgOperator::RightArrow | FunctionArgOperator::Assignment,
                 } => self.named.push((fold(name), expr)),
-                other => {
-                    return Err(Error::unsupported(format!(
-                        "the argument {other} is not supported"
-                    )));
+                _ => {
+                    return Err(Error::unsupported(
+                        "this form of an argument is not supported",
+                    ));
                 }
             }
         }
@@ -1124,10 +1126,10 @@ impl<'a> Written<'a> {
                 FunctionArgumentClause::IgnoreOrRespectNulls(nulls) => self.nulls = Some(*nulls),
                 FunctionArgumentClause::OrderBy(keys) => self.order.extend(keys),
                 FunctionArgumentClause::Separator(value) => self.separator = Some(value),
-                other => {
-                    return Err(Error::unsupported(format!(
-                        "{other} among the arguments of a function is not supported"
-                    )));
+                _ => {
+                    return Err(Error::unsupported(
+                        "this clause among the arguments of a function is not supported",
+                    ));
                 }
             }
         }

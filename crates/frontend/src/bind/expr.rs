@@ -5,15 +5,16 @@ use std::sync::Arc;
 use arrow_buffer::IntervalMonthDayNano;
 use sqlparser::ast::{
     AccessExpr, Array, CastKind, CeilFloorKind, DataType, DateTimeField, Expr as Ast, Interval,
-    Subscript, TrimWhereField, TypedString, Value, ValueWithSpan,
+    IntervalFields, Subscript, TrimWhereField, TypedString, Value, ValueWithSpan,
 };
 
-use super::operator::symbol;
+use super::operator::{is_comparison, symbol};
 use super::scope::whole_row;
 use super::{Binder, Coercion, at, fold, parts, place, refuse, written_type};
 use crate::error::{Error, Result};
 use crate::plan::{Expr, ExprKind};
-use crate::types::Type;
+use crate::syntax::marks::{ALL, ANY, PREFIX, USING, WHOLE_ROW, marked, marked_call};
+use crate::types::{Category, Type};
 use crate::values::array_text::{MOST_DIMENSIONS, too_many_dimensions};
 use crate::values::datetime::{IntervalStyle, SpanField, SpanFields, read_interval};
 
@@ -42,7 +43,10 @@ impl Binder<'_> {
             Ast::UnaryOp { op, expr } => self.bind_unary(op, expr),
             Ast::IsNull(inner) => self.null_test(inner, true),
             Ast::IsNotNull(inner) => self.null_test(inner, false),
-            Ast::Function(call) => self.bind_call(call),
+            Ast::Function(call) => match self.prefix_call(expr)? {
+                Some(bound) => Ok(bound),
+                None => self.bind_call(call),
+            },
             Ast::Cast {
                 kind,
                 expr,
@@ -291,7 +295,15 @@ impl Binder<'_> {
                     return Err(Error::new("42704", message)
                         .with_hint("Texts are ordered by COLLATE \"C\"."));
                 }
-                self.bind_expr(expr)
+                let value = self.bind_expr(expr)?;
+                if value.ty != Type::Unknown && value.ty.category() != Category::String {
+                    return Err(Error::new(
+                        "42804",
+                        format!("collations are not supported by type {}", value.ty.base()),
+                    )
+                    .at(super::name_place(collation)));
+                }
+                Ok(value)
             }
             Ast::Named { expr, name: _ } => self.bind_expr(expr),
             Ast::Prefixed { prefix, value } => self.prefixed(prefix, value),
@@ -304,7 +316,7 @@ impl Binder<'_> {
             }
             other => Err(Error::unsupported(format!(
                 "expressions such as {} are not supported",
-                shortened(&other.to_string())
+                crate::syntax::shown(&shortened(&other.to_string()))
             ))),
         }
     }
@@ -339,6 +351,22 @@ impl Binder<'_> {
     }
 
     fn compound(&mut self, idents: &[sqlparser::ast::Ident]) -> Result<Expr> {
+        if let [before @ .., last] = idents
+            && marked(last, WHOLE_ROW).is_some()
+        {
+            return self.rows_of(before);
+        }
+        if idents.len() > 4 {
+            let shown: Vec<&str> = idents.iter().map(|ident| ident.value.as_str()).collect();
+            return Err(Error::new(
+                "42601",
+                format!(
+                    "improper qualified name (too many dotted names): {}",
+                    shown.join(".")
+                ),
+            )
+            .at(idents.first().and_then(place)));
+        }
         if let Some(found) = self.qualified_column(idents)? {
             return Ok(found);
         }
@@ -356,6 +384,60 @@ impl Binder<'_> {
         }
         let relation = before.last().map(fold).unwrap_or_default();
         Err(self.missing_from(&relation, before.first().and_then(place)))
+    }
+
+    /// `t.*` inside an expression: the rows of a relation.
+    fn rows_of(&self, idents: &[sqlparser::ast::Ident]) -> Result<Expr> {
+        let (name, schema) = match idents {
+            [name] => (name, None),
+            [.., schema, name] => (name, Some(fold(schema))),
+            [] => return Err(Error::internal("a name without parts")),
+        };
+        let folded = fold(name);
+        let named = self
+            .scopes
+            .iter()
+            .rev()
+            .find_map(|scope| scope.names.relation(schema.as_deref(), &folded));
+        match named {
+            Some(named) => Ok(whole_row(named)),
+            None => Err(self.missing_from(&folded, idents.first().and_then(place))),
+        }
+    }
+
+    /// A prefix operator or `ORDER BY … USING`, which the syntax has as calls.
+    fn prefix_call(&mut self, expr: &Ast) -> Result<Option<Expr>> {
+        if let Some((symbol, operands)) = marked_call(expr, PREFIX) {
+            let [operand] = operands.as_slice() else {
+                return Err(Error::internal("a prefix operator of several operands"));
+            };
+            let operand = self.bind_expr(operand)?;
+            return self.prefix(symbol, operand).map(Some);
+        }
+        if let Some((symbol, operands)) = marked_call(expr, USING) {
+            let [operand] = operands.as_slice() else {
+                return Err(Error::internal("a key of an order of several values"));
+            };
+            let operand = self.bind_expr(operand)?;
+            self.operator(symbol, &[&operand, &operand])?;
+            return Err(Error::new(
+                "42809",
+                format!("operator {symbol} is not a valid ordering operator"),
+            )
+            .with_hint(
+                "Ordering operators must be \"<\" or \">\" members of btree operator families.",
+            ));
+        }
+        if marked_call(expr, ANY)
+            .or_else(|| marked_call(expr, ALL))
+            .is_some()
+        {
+            return Err(Error::new(
+                "42809",
+                "op ANY/ALL (array) requires operator to yield boolean",
+            ));
+        }
+        Ok(None)
     }
 
     fn field(&mut self, root: Expr, name: &str, position: Option<crate::Position>) -> Result<Expr> {
@@ -399,24 +481,75 @@ impl Binder<'_> {
             O::And | O::Or => self.bind_chain(whole, op),
             O::Overlaps => self.overlaps(left, right),
             op => {
-                let (symbol, sign) = symbol(op)?;
+                for (mark, all) in [(ANY, false), (ALL, true)] {
+                    if let Some((_, operands)) = marked_call(right, mark)
+                        && let [operand] = operands.as_slice()
+                    {
+                        return self.quantified(left, op, operand, all);
+                    }
+                }
+                let symbol = symbol(op)?;
+                let whole = is_relation(left) || is_relation(right);
+                if let (Ast::Tuple(values), Ast::Subquery(query)) = (left, right) {
+                    self.check_width(values.len(), query)?;
+                }
                 let left = self.bind_operand(left, right)?;
-                let mut right = match (&left.ty, right) {
-                    (Type::Record(_), Ast::Subquery(query)) => self.record_subquery(query)?,
+                let right = match (&left.ty, right) {
+                    (Type::Record(_), Ast::Subquery(query)) if !whole => {
+                        self.record_subquery(query)?
+                    }
                     _ => self.bind_expr(right)?,
                 };
-                if let Some(sign) = sign {
-                    let op = match sign {
-                        '-' => sqlparser::ast::UnaryOperator::Minus,
-                        '+' => sqlparser::ast::UnaryOperator::Plus,
-                        '@' => sqlparser::ast::UnaryOperator::PGAbs,
-                        _ => sqlparser::ast::UnaryOperator::BitwiseNot,
-                    };
-                    right = self.unary(&op, right)?;
+                // Rows of relations are values; only ROW (…) is compared field by field.
+                if is_comparison(&symbol)
+                    && whole
+                    && matches!((&left.ty, &right.ty), (Type::Record(_), Type::Record(_)))
+                {
+                    return self.record_comparison(&symbol, left, right);
+                }
+                if symbol == "//" {
+                    return self.whole_quotient(left, right);
                 }
                 self.binary(&symbol, left, right)
             }
         }
+    }
+
+    /// DuckDB's `a // b`: of integers their quotient, of other numbers its floor.
+    fn whole_quotient(&mut self, left: Expr, right: Expr) -> Result<Expr> {
+        let is_number =
+            |expr: &Expr| matches!(expr.ty.category(), Category::Number | Category::Unknown);
+        if !is_number(&left) || !is_number(&right) {
+            return self.binary("//", left, right);
+        }
+        let quotient = self.binary("/", left, right)?;
+        match quotient.ty {
+            Type::Int2 | Type::Int4 | Type::Int8 => Ok(quotient),
+            _ => self.function("floor", vec![quotient]),
+        }
+    }
+
+    /// Refuses a sub-query beside a row of another width, as far as its list tells.
+    fn check_width(&self, width: usize, query: &sqlparser::ast::Query) -> Result<()> {
+        use sqlparser::ast::{SelectItem, SetExpr};
+        let SetExpr::Select(select) = query.body.as_ref() else {
+            return Ok(());
+        };
+        let plain = select.projection.iter().all(|item| {
+            matches!(
+                item,
+                SelectItem::UnnamedExpr(_) | SelectItem::ExprWithAlias { .. }
+            )
+        });
+        let found = select.projection.len();
+        if !plain || found == width {
+            return Ok(());
+        }
+        let than = if found > width { "many" } else { "few" };
+        Err(Error::new(
+            "42601",
+            format!("subquery has too {than} columns"),
+        ))
     }
 
     /// A left operand, which is a record if a sub-query stands beside a row.
@@ -450,8 +583,19 @@ impl Binder<'_> {
 
     fn overlaps(&mut self, left: &Ast, right: &Ast) -> Result<Expr> {
         let (Ast::Tuple(left), Ast::Tuple(right)) = (left, right) else {
-            return Err(Error::new("42601", "OVERLAPS compares two pairs"));
+            return Err(Error::new(
+                "42601",
+                "wrong number of parameters on left side of OVERLAPS expression",
+            ));
         };
+        for (row, side) in [(left, "left"), (right, "right")] {
+            if row.len() != 2 {
+                return Err(Error::new(
+                    "42601",
+                    format!("wrong number of parameters on {side} side of OVERLAPS expression"),
+                ));
+            }
+        }
         let mut arguments = Vec::new();
         for part in left.iter().chain(right) {
             arguments.push(self.bind_expr(part)?);
@@ -546,6 +690,11 @@ impl Binder<'_> {
     }
 
     fn bind_cast(&mut self, inner: &Ast, to: &DataType, kind: &CastKind) -> Result<Expr> {
+        if let DataType::Interval { fields, precision } = to
+            && (fields.is_some() || precision.is_some())
+        {
+            return self.interval_cast(inner, fields.as_ref(), *precision, kind);
+        }
         let to = written_type(to, self.catalog)?;
         let mut operand = inner;
         while let Ast::Nested(within) = operand {
@@ -561,6 +710,36 @@ impl Binder<'_> {
             CastKind::Cast | CastKind::DoubleColon => self.coerce(value, &to, Coercion::Explicit),
             CastKind::TryCast | CastKind::SafeCast => self.try_cast(value, &to),
         }
+    }
+
+    /// A cast to an INTERVAL of some fields or digits. Its type has no place for them, so that
+    /// only literals are read by them.
+    fn interval_cast(
+        &mut self,
+        inner: &Ast,
+        fields: Option<&IntervalFields>,
+        precision: Option<u64>,
+        kind: &CastKind,
+    ) -> Result<Expr> {
+        let value = self.bind_expr(inner)?;
+        if !matches!(kind, CastKind::Cast | CastKind::DoubleColon) {
+            return Err(Error::unsupported(
+                "TRY_CAST to an INTERVAL of some fields is not supported",
+            ));
+        }
+        let of = span_fields(fields, precision);
+        if value.is_literal_null() {
+            return Ok(Expr::null(Type::Interval));
+        }
+        if value.ty == Type::Unknown
+            && let Some(text) = value.literal_text()
+        {
+            return self.interval_literal(text, of);
+        }
+        Err(Error::unsupported(
+            "a cast of a value to an INTERVAL of some fields or digits is not supported",
+        )
+        .with_hint("Literals may have them, such as INTERVAL '1.5' SECOND(3)."))
     }
 
     fn typed_string(&mut self, ty: &DataType, value: &ValueWithSpan) -> Result<Expr> {
@@ -733,16 +912,12 @@ impl Binder<'_> {
         let mut bound = Vec::new();
         for value in values {
             // `ROW(t.*)` is all columns of t.
-            if let Ast::QualifiedWildcard(name, _) = value {
-                let names = parts(name)?;
-                let named = names.last().and_then(|name| {
-                    self.scopes
-                        .iter()
-                        .rev()
-                        .find_map(|scope| scope.names.relation(None, name).cloned())
-                });
-                let named = named.ok_or_else(|| self.missing_from(&name.to_string(), None))?;
-                bound.extend(named.columns.iter().map(|column| column.value.clone()));
+            if let Ast::CompoundIdentifier(idents) = value
+                && let [before @ .., last] = idents.as_slice()
+                && marked(last, WHOLE_ROW).is_some()
+                && let ExprKind::Row(fields) = self.rows_of(before)?.kind
+            {
+                bound.extend(fields);
                 continue;
             }
             bound.push(self.bind_expr(value)?);
@@ -758,10 +933,6 @@ impl Binder<'_> {
             last_field,
             fractional_seconds_precision,
         } = interval;
-        refuse(
-            leading_precision.is_some(),
-            "a precision of the first field of INTERVAL",
-        )?;
         let value = self.bind_expr(value)?;
         let Some(text) = value.literal_text().map(str::to_owned) else {
             return Err(Error::new(
@@ -770,7 +941,9 @@ impl Binder<'_> {
             )
             .with_hint("Multiply an interval to compute one: n * INTERVAL '1 day'."));
         };
-        let decimals = fractional_seconds_precision.map(|digits| digits.min(6) as u8);
+        // The precision of a first field of seconds is that of their fraction.
+        let decimals = fractional_seconds_precision.or(*leading_precision);
+        let decimals = decimals.map(|digits| digits.min(6) as u8);
         let all = SpanFields::default();
         let of = match (leading_field, last_field) {
             (None, _) => all,
@@ -788,12 +961,16 @@ impl Binder<'_> {
                 ..all
             },
         };
+        self.interval_literal(&text, SpanFields { decimals, ..of })
+    }
+
+    /// A literal of an INTERVAL of some fields.
+    fn interval_literal(&self, text: &str, of: SpanFields) -> Result<Expr> {
         let style = match self.session.interval_style.as_str() {
             "sql_standard" => IntervalStyle::Standard,
             _ => IntervalStyle::Postgres,
         };
-        let of = SpanFields { decimals, ..of };
-        let value = read_interval(&text, style, of)?;
+        let value = read_interval(text, style, of)?;
         let array =
             arrow_array::IntervalMonthDayNanoArray::from(vec![IntervalMonthDayNano::from(value)]);
         Ok(Expr::new(
@@ -812,12 +989,20 @@ impl Binder<'_> {
         let mut rest = chain;
         while let Some((first, behind)) = rest.split_first() {
             match first {
+                AccessExpr::Dot(Ast::Identifier(ident)) if marked(ident, WHOLE_ROW).is_some() => {
+                    return Err(Error::unsupported(
+                        "the fields of a row stand as items of a SELECT list only",
+                    )
+                    .at(place(ident)));
+                }
                 AccessExpr::Dot(Ast::Identifier(ident)) => {
                     value = self.field(value, &fold(ident), place(ident))?;
                     rest = behind;
                 }
-                AccessExpr::Dot(other) => {
-                    return Err(Error::unsupported(format!("the field {other} of a value")));
+                AccessExpr::Dot(_) => {
+                    return Err(Error::unsupported(
+                        "a field of a value that is no name is not supported",
+                    ));
                 }
                 AccessExpr::Subscript(_) => {
                     let is_subscript =
@@ -956,6 +1141,34 @@ impl Binder<'_> {
     }
 }
 
+/// The fields that an INTERVAL is written with.
+fn span_fields(fields: Option<&IntervalFields>, precision: Option<u64>) -> SpanFields {
+    use IntervalFields as F;
+    use SpanField::{Day, Hour, Minute, Month, Second, Year};
+    let decimals = precision.map(|digits| digits.min(6) as u8);
+    let all = SpanFields {
+        decimals,
+        ..SpanFields::default()
+    };
+    let (first, last) = match fields {
+        None => return all,
+        Some(F::Year) => (Year, Year),
+        Some(F::Month) => (Month, Month),
+        Some(F::Day) => (Day, Day),
+        Some(F::Hour) => (Hour, Hour),
+        Some(F::Minute) => (Minute, Minute),
+        Some(F::Second) => (Second, Second),
+        Some(F::YearToMonth) => (Year, Month),
+        Some(F::DayToHour) => (Day, Hour),
+        Some(F::DayToMinute) => (Day, Minute),
+        Some(F::DayToSecond) => (Day, Second),
+        Some(F::HourToMinute) => (Hour, Minute),
+        Some(F::HourToSecond) => (Hour, Second),
+        Some(F::MinuteToSecond) => (Minute, Second),
+    };
+    SpanFields { first, last, ..all }
+}
+
 fn not_subscripted(ty: &Type) -> Error {
     let ty = ty.standard_name();
     let message = format!("cannot subscript type {ty} because it does not support subscripting");
@@ -972,19 +1185,19 @@ fn copied(expr: &Ast) -> Ast {
 
 /// The lower bound of BETWEEN SYMMETRIC, which the syntax has as a call.
 fn symmetric(low: &Ast) -> Option<&Ast> {
-    use sqlparser::ast::{FunctionArg, FunctionArgExpr, FunctionArguments};
-    let Ast::Function(call) = low else {
-        return None;
-    };
-    let name = call.name.0.first()?.as_ident()?;
-    let (true, FunctionArguments::List(list)) =
-        (name.value == crate::syntax::SYMMETRIC, &call.args)
-    else {
-        return None;
-    };
-    match list.args.as_slice() {
-        [FunctionArg::Unnamed(FunctionArgExpr::Expr(inner))] => Some(inner),
+    let (_, arguments) = marked_call(low, crate::syntax::marks::SYMMETRIC)?;
+    match arguments.as_slice() {
+        [inner] => Some(inner),
         _ => None,
+    }
+}
+
+/// Whether an operand may be the rows of a relation, by its form.
+fn is_relation(operand: &Ast) -> bool {
+    match operand {
+        Ast::Nested(inner) => is_relation(inner),
+        Ast::Identifier(_) | Ast::CompoundIdentifier(_) => true,
+        _ => false,
     }
 }
 

@@ -9,10 +9,13 @@ use sqlparser::ast::{
 
 use super::function::Called;
 use super::scope::{Clause, Named, Namespace, Scope, ScopeColumn, one_name, scope_columns};
-use super::{Binder, Coercion, Found, View, fold, name_place, parts, place, refuse, shallow};
+use super::{
+    Binder, Coercion, Found, View, fold, name_place, parts, place, refuse, shallow, written_type,
+};
 use crate::error::{Error, Result};
 use crate::functions::catalogue;
 use crate::plan::{Column, Expr, ExprKind, JoinKind, Plan, Relation, Sample, TableCall};
+use crate::syntax::marks::{COLUMNS, JOIN_ALIAS, ROWS_FROM, marked};
 use crate::types::Type;
 
 /// A part of FROM: its plan and its names.
@@ -100,11 +103,38 @@ impl Binder<'_> {
                 Ok((plan, names))
             }
             JoinConstraint::Using(names) => {
-                let mut merged = Vec::new();
+                let (mut merged, mut alias) = (Vec::new(), None);
                 for name in names {
-                    merged.push(parts(name)?.pop().unwrap_or_default());
+                    match name.0.first().and_then(|part| part.as_ident()) {
+                        Some(ident) if marked(ident, JOIN_ALIAS).is_some() => {
+                            alias = marked(ident, JOIN_ALIAS).map(str::to_owned);
+                        }
+                        _ => merged.push(parts(name)?.pop().unwrap_or_default()),
+                    }
                 }
-                self.merged(kind, left, right, &merged)
+                let (plan, mut names) = self.merged(kind, left, right, &merged)?;
+                if let Some(alias) = alias {
+                    if names.relations.iter().any(|known| known.alias == alias) {
+                        return Err(Error::new(
+                            "42712",
+                            format!("table name \"{alias}\" specified more than once"),
+                        ));
+                    }
+                    // The alias has the merged columns and hides nothing.
+                    let common = names.columns.iter().take(merged.len());
+                    let named = Named {
+                        schema: None,
+                        alias,
+                        columns: common.cloned().collect(),
+                        hidden: Vec::new(),
+                        key: Vec::new(),
+                    };
+                    names = names.join(Namespace {
+                        relations: vec![named],
+                        columns: Vec::new(),
+                    })?;
+                }
+                Ok((plan, names))
             }
             JoinConstraint::Natural => {
                 let mut common = Vec::new();
@@ -249,8 +279,12 @@ impl Binder<'_> {
                 if let Some(TableFunctionArgs { args, settings }) = args {
                     refuse(settings.is_some(), "SETTINGS of a function")?;
                     refuse(sample.is_some(), "TABLESAMPLE of a function")?;
-                    let call = (name, args.as_slice());
-                    return self.functions(&[call], *with_ordinality, alias.as_ref(), visible);
+                    return self.functions(
+                        &calls_of(name, args)?,
+                        *with_ordinality,
+                        alias.as_ref(),
+                        visible,
+                    );
                 }
                 refuse(*with_ordinality, "WITH ORDINALITY of a table")?;
                 self.table(name, alias.as_ref(), sample.as_ref())
@@ -270,10 +304,12 @@ impl Binder<'_> {
                 args,
                 with_ordinality,
                 alias,
-            } => {
-                let call = (name, args.as_slice());
-                self.functions(&[call], *with_ordinality, alias.as_ref(), visible)
-            }
+            } => self.functions(
+                &calls_of(name, args)?,
+                *with_ordinality,
+                alias.as_ref(),
+                visible,
+            ),
             TableFactor::UNNEST {
                 alias,
                 array_exprs,
@@ -300,19 +336,16 @@ impl Binder<'_> {
             TableFactor::TableFunction { expr, alias } => match expr {
                 Ast::Function(call) => match &call.args {
                     sqlparser::ast::FunctionArguments::List(list) => {
-                        let call = (&call.name, list.args.as_slice());
-                        self.functions(&[call], false, alias.as_ref(), visible)
+                        let calls = calls_of(&call.name, &list.args)?;
+                        self.functions(&calls, false, alias.as_ref(), visible)
                     }
                     _ => Err(Error::unsupported("TABLE(…) of anything but a function")),
                 },
                 _ => Err(Error::unsupported("TABLE(…) of anything but a function")),
             },
-            other => {
-                let text = super::expr::shortened(&other.to_string());
-                Err(Error::unsupported(format!(
-                    "{text} in FROM is not supported"
-                )))
-            }
+            TableFactor::Pivot { .. } => Err(Error::unsupported("PIVOT is not supported")),
+            TableFactor::Unpivot { .. } => Err(Error::unsupported("UNPIVOT is not supported")),
+            _ => Err(Error::unsupported("this form of FROM is not supported")),
         }
     }
 
@@ -393,8 +426,12 @@ impl Binder<'_> {
         if path.len() > 1 {
             return Err(Error::new(
                 "42601",
-                format!("improper qualified name (too many dotted names): {name}"),
-            ));
+                format!(
+                    "improper qualified name (too many dotted names): {}",
+                    super::dotted(name)
+                ),
+            )
+            .at(name_place(name)));
         }
         if let [database] = path.as_slice()
             && *database != self.session.database
@@ -577,24 +614,77 @@ impl Binder<'_> {
     /// Functions in FROM, which may name what stands before them.
     fn functions(
         &mut self,
-        calls: &[(&ObjectName, &[FunctionArg])],
+        calls: &[Call<'_>],
         ordinality: bool,
         alias: Option<&TableAlias>,
         visible: Visible<'_>,
     ) -> Result<Part> {
+        // `AS x (a int)` defines the columns of the only function.
+        let mut defined = None;
+        let mut plain = None;
+        if let Some(alias) = alias
+            && alias
+                .columns
+                .iter()
+                .any(|column| column.data_type.is_some())
+        {
+            defined = Some(self.definitions(&alias.columns)?);
+            plain = Some(TableAlias {
+                columns: Vec::new(),
+                ..alias.clone()
+            });
+        }
         self.scopes
             .push(Scope::new(together(visible), Clause::From));
-        let bound = calls
-            .iter()
-            .map(|(name, args)| self.table_function(name, args));
+        let bound = calls.iter().map(|call| {
+            let columns = match &call.columns {
+                Some(columns) => Some(self.defined(columns)?),
+                None => defined.clone(),
+            };
+            self.table_function(call.name, call.args, columns)
+        });
         let bound: Result<Vec<Functioned>> = bound.collect();
         self.scopes.pop();
         let bound = bound?;
-        let name = calls.first().map(|(name, _)| name);
+        let name = calls.first().map(|call| call.name);
         let name = name
             .and_then(|name| parts(name).ok()?.pop())
             .unwrap_or_default();
-        self.called_in_from(bound, &name, ordinality, alias)
+        self.called_in_from(bound, &name, ordinality, plain.as_ref().or(alias))
+    }
+
+    /// The columns of a column definition list behind an alias.
+    fn definitions(&self, columns: &[TableAliasColumnDef]) -> Result<Vec<(String, Type)>> {
+        let mut all = Vec::with_capacity(columns.len());
+        for TableAliasColumnDef { name, data_type } in columns {
+            let Some(written) = data_type else {
+                return Err(Error::new("42601", "a column of the list has no type"));
+            };
+            add_definition(&mut all, name, written_type(written, self.catalog)?)?;
+        }
+        Ok(all)
+    }
+
+    /// The columns of a column definition list in ROWS FROM.
+    fn defined(&self, columns: &[FunctionArg]) -> Result<Vec<(String, Type)>> {
+        let mut all = Vec::with_capacity(columns.len());
+        for column in columns {
+            let (name, data_type) = match column {
+                FunctionArg::Named {
+                    name,
+                    arg: FunctionArgExpr::Expr(Ast::Cast { data_type, .. }),
+                    ..
+                }
+                | FunctionArg::ExprNamed {
+                    name: Ast::Identifier(name),
+                    arg: FunctionArgExpr::Expr(Ast::Cast { data_type, .. }),
+                    ..
+                } => (name, data_type),
+                _ => return Err(Error::internal("a column definition that is none")),
+            };
+            add_definition(&mut all, name, written_type(data_type, self.catalog)?)?;
+        }
+        Ok(all)
     }
 
     fn called_in_from(
@@ -607,7 +697,7 @@ impl Binder<'_> {
         let ordinal = ordinality.then(|| self.column("ordinality", Type::Int8));
         let mut scalar = None;
         let mut calls = Vec::new();
-        let count = bound.len();
+        let several = bound.len() > 1;
         for call in bound {
             match call {
                 Functioned::Plan(plan) => {
@@ -615,7 +705,7 @@ impl Binder<'_> {
                         ordinality,
                         "WITH ORDINALITY of a function whose body is SQL",
                     )?;
-                    refuse(count > 1, "a function whose body is SQL in ROWS FROM")?;
+                    refuse(several, "a function whose body is SQL in ROWS FROM")?;
                     let mut columns = scope_columns(&plan.columns());
                     // The only column of a function of its name has that of the alias.
                     if let (Some(alias), [only]) = (alias, columns.as_mut_slice())
@@ -627,16 +717,23 @@ impl Binder<'_> {
                     return Ok((plan, Namespace::of(named)));
                 }
                 Functioned::Rows(call) => calls.push(call),
-                Functioned::Value(value) => scalar = Some(value),
+                // Beside others a value is a set of one row.
+                Functioned::Value(value, name) if several => {
+                    let value = self.known_expr(value)?;
+                    let ty = value.ty.clone().array();
+                    let array = Expr::new(ExprKind::Array(vec![value]), ty);
+                    let tables = catalogue().tables("unnest");
+                    let mut call = self.table_call("unnest", tables, vec![array])?;
+                    for column in &mut call.columns {
+                        column.name.clone_from(&name);
+                    }
+                    calls.push(call);
+                }
+                Functioned::Value(value, _) => scalar = Some(value),
             }
         }
         let plan = match scalar {
             Some(value) => {
-                if !calls.is_empty() {
-                    return Err(Error::unsupported(
-                        "functions of one value beside others in ROWS FROM",
-                    ));
-                }
                 let mut columns = Vec::new();
                 let mut row = Vec::new();
                 match (&value.ty, value.kind.clone()) {
@@ -644,6 +741,13 @@ impl Binder<'_> {
                         for ((name, ty), value) in fields.iter().zip(values) {
                             columns.push(self.column(name.clone(), ty.clone()));
                             row.push(value);
+                        }
+                    }
+                    (Type::Record(fields), _) if !fields.is_empty() => {
+                        for (at, (name, ty)) in fields.iter().enumerate() {
+                            columns.push(self.column(name.clone(), ty.clone()));
+                            let whole = Box::new(value.clone());
+                            row.push(Expr::new(ExprKind::Field(whole, at), ty.clone()));
                         }
                     }
                     _ => {
@@ -666,6 +770,15 @@ impl Binder<'_> {
                 ordinality: ordinal,
             },
         };
+        let of_records =
+            |column: &Column| matches!(&column.ty, Type::Record(fields) if !fields.is_empty());
+        if let Plan::Functions { calls, .. } = &plan
+            && calls
+                .iter()
+                .any(|call| matches!(call.columns.as_slice(), [only] if of_records(only)))
+        {
+            return self.fields_in_from(plan, name, alias);
+        }
         let columns = plan.columns();
         let mut scoped = scope_columns(&columns);
         // The only column of a function has the name of its alias.
@@ -687,7 +800,40 @@ impl Binder<'_> {
         Ok((plan, Namespace::of(named)))
     }
 
-    fn table_function(&mut self, name: &ObjectName, args: &[FunctionArg]) -> Result<Functioned> {
+    /// Functions that give records: each field is a column.
+    fn fields_in_from(
+        &mut self,
+        plan: Plan,
+        name: &str,
+        alias: Option<&TableAlias>,
+    ) -> Result<Part> {
+        let mut items = Vec::new();
+        for column in plan.columns() {
+            let value = column.reference();
+            let Type::Record(fields) = &column.ty else {
+                items.push((self.column(column.name, column.ty), value));
+                continue;
+            };
+            for (at, (name, ty)) in fields.iter().enumerate() {
+                let field = Expr::new(ExprKind::Field(Box::new(value.clone()), at), ty.clone());
+                items.push((self.column(name.clone(), ty.clone()), field));
+            }
+        }
+        let columns: Vec<Column> = items.iter().map(|(column, _)| column.clone()).collect();
+        let plan = Plan::Project {
+            input: Box::new(plan),
+            items,
+        };
+        let named = self.named_as(None, name, scope_columns(&columns), alias)?;
+        Ok((plan, Namespace::of(named)))
+    }
+
+    fn table_function(
+        &mut self,
+        name: &ObjectName,
+        args: &[FunctionArg],
+        defined: Option<Vec<(String, Type)>>,
+    ) -> Result<Functioned> {
         let mut path = parts(name)?;
         let last = path.pop().unwrap_or_default();
         let position = name_place(name);
@@ -708,10 +854,19 @@ impl Binder<'_> {
                     arg: FunctionArgExpr::Expr(expr),
                     operator: FunctionArgOperator::RightArrow | FunctionArgOperator::Assignment,
                 } => named.push((fold(name), self.bind_expr(expr)?)),
-                other => {
-                    return Err(Error::unsupported(format!(
-                        "the argument {other} of a function in FROM"
-                    )));
+                FunctionArg::Unnamed(FunctionArgExpr::Expr(_)) => {
+                    return Err(Error::new(
+                        "42601",
+                        "positional argument cannot follow named argument",
+                    ));
+                }
+                FunctionArg::Named { .. } | FunctionArg::ExprNamed { .. } => {
+                    return Err(Error::unsupported(
+                        "this form of a named argument of a function in FROM is not supported",
+                    ));
+                }
+                FunctionArg::Unnamed(_) => {
+                    return Err(Error::unsupported("* as an argument of a function in FROM"));
                 }
             }
         }
@@ -719,8 +874,12 @@ impl Binder<'_> {
         let own = self.catalog.sql_functions(schema.as_deref(), &last)?;
         if !own.is_empty() {
             let called = self.sql_call(&last, &own, arguments, named);
-            return Ok(match called.map_err(|error| error.at(position))? {
-                Called::Value(value) => Functioned::Value(value),
+            let called = called.map_err(|error| error.at(position))?;
+            if defined.is_some() {
+                return Err(takes_no_columns());
+            }
+            return Ok(match called {
+                Called::Value(value) => Functioned::Value(value, last),
                 Called::Rows(plan) => Functioned::Plan(plan),
             });
         }
@@ -732,6 +891,9 @@ impl Binder<'_> {
             let all: Vec<_> = positional.chain(by_name).collect();
             let relation = self.catalog.table_function(&last, &all);
             if let Some(relation) = relation.map_err(|error| error.at(position))? {
+                if defined.is_some() {
+                    return Err(takes_no_columns());
+                }
                 let (plan, _) = self.scanned(relation, None, None, None)?;
                 return Ok(Functioned::Plan(plan));
             }
@@ -744,12 +906,40 @@ impl Binder<'_> {
         }
         if !tables.is_empty() {
             let call = self.table_call(&last, tables, arguments);
-            return Ok(Functioned::Rows(call.map_err(|error| error.at(position))?));
+            let mut call = call.map_err(|error| error.at(position))?;
+            let is_record =
+                |column: &Column| matches!(&column.ty, Type::Record(fields) if fields.is_empty());
+            match (call.columns.as_mut_slice(), defined) {
+                ([only], Some(columns)) if is_record(only) => {
+                    only.ty = Type::Record(columns.into());
+                }
+                ([only], None) if is_record(only) => return Err(needs_columns().at(position)),
+                (_, Some(_)) => return Err(takes_no_columns()),
+                (_, None) => {}
+            }
+            return Ok(Functioned::Rows(call));
         }
-        let value = self
+        let mut value = self
             .function(&last, arguments)
             .map_err(|error| error.at(position))?;
-        Ok(Functioned::Value(value))
+        if let Some(columns) = defined {
+            let Type::Record(fields) = &value.ty else {
+                return Err(takes_no_columns());
+            };
+            let same = fields.len() == columns.len()
+                && fields
+                    .iter()
+                    .zip(&columns)
+                    .all(|((_, a), (_, b))| a.base() == b.base());
+            if !same {
+                return Err(Error::new(
+                    "42804",
+                    "function return row and query-specified return row do not match",
+                ));
+            }
+            value.ty = Type::Record(columns.into());
+        }
+        Ok(Functioned::Value(value, last))
     }
 
     fn unnest(
@@ -808,7 +998,10 @@ impl Binder<'_> {
                 columns,
             },
         };
-        let named = self.named_as(None, &cte.name, scope_columns(&own), alias)?;
+        // Columns of SEARCH and CYCLE are no part of `*` in the query itself.
+        let (shown, hidden) = own.split_at(own.len().saturating_sub(cte.hidden));
+        let mut named = self.named_as(None, &cte.name, scope_columns(shown), alias)?;
+        named.hidden = scope_columns(hidden);
         Ok((plan, Namespace::of(named)))
     }
 }
@@ -816,8 +1009,91 @@ impl Binder<'_> {
 /// A function in FROM: one that gives rows, or one value.
 enum Functioned {
     Rows(TableCall),
-    Value(Expr),
+    /// The value, and the function's name.
+    Value(Expr, String),
     Plan(Plan),
+}
+
+/// A call in FROM.
+struct Call<'q> {
+    name: &'q ObjectName,
+    args: &'q [FunctionArg],
+    /// Its column definition list in ROWS FROM.
+    columns: Option<&'q [FunctionArg]>,
+}
+
+/// The calls that a call in FROM stands for: several if it is ROWS FROM.
+fn calls_of<'q>(name: &'q ObjectName, args: &'q [FunctionArg]) -> Result<Vec<Call<'q>>> {
+    let is = |name: &ObjectName, mark: &str| {
+        let first = name.0.first().and_then(|part| part.as_ident());
+        first.is_some_and(|ident| marked(ident, mark).is_some())
+    };
+    if !is(name, ROWS_FROM) {
+        return Ok(vec![Call {
+            name,
+            args,
+            columns: None,
+        }]);
+    }
+    let call = |argument: &'q FunctionArg| match argument {
+        FunctionArg::Unnamed(FunctionArgExpr::Expr(Ast::Function(call))) => {
+            let args: &'q [FunctionArg] = match &call.args {
+                sqlparser::ast::FunctionArguments::List(list) => &list.args,
+                _ => &[],
+            };
+            Ok((&call.name, args))
+        }
+        _ => Err(Error::unsupported(
+            "an expression that is no call in ROWS FROM is not supported",
+        )),
+    };
+    let mut calls = Vec::with_capacity(args.len());
+    for argument in args {
+        let (name, args) = call(argument)?;
+        calls.push(match (is(name, COLUMNS), args) {
+            (true, [inner, columns @ ..]) => {
+                let (name, args) = call(inner)?;
+                Call {
+                    name,
+                    args,
+                    columns: Some(columns),
+                }
+            }
+            _ => Call {
+                name,
+                args,
+                columns: None,
+            },
+        });
+    }
+    Ok(calls)
+}
+
+fn add_definition(all: &mut Vec<(String, Type)>, name: &Ident, ty: Type) -> Result<()> {
+    let folded = fold(name);
+    if all.iter().any(|(known, _)| *known == folded) {
+        return Err(Error::new(
+            "42701",
+            format!("column name \"{folded}\" specified more than once"),
+        )
+        .at(place(name)));
+    }
+    all.push((folded, ty));
+    Ok(())
+}
+
+fn needs_columns() -> Error {
+    Error::new(
+        "42601",
+        "a column definition list is required for functions returning \"record\"",
+    )
+}
+
+fn takes_no_columns() -> Error {
+    Error::new(
+        "42601",
+        "a column definition list is only allowed for functions returning \"record\"",
+    )
 }
 
 /// Whether a name is written as a text: `FROM 'x.csv'`.

@@ -305,7 +305,7 @@ impl Binder<'_> {
         let called =
             self.sql_frame(function, given)
                 .and_then(|frame| match function.gives_rows() {
-                    true => Ok(Called::Rows(self.rows_of(function, frame)?)),
+                    true => Ok(Called::Rows(self.rows_called(function, frame)?)),
                     false => Ok(Called::Value(self.value_of(function, frame, &returns)?)),
                 });
         self.open -= 1;
@@ -514,7 +514,7 @@ impl Binder<'_> {
     }
 
     /// The rows of a call.
-    fn rows_of(&mut self, function: &SqlFunction, frame: Frame) -> Result<Plan> {
+    fn rows_called(&mut self, function: &SqlFunction, frame: Frame) -> Result<Plan> {
         let SqlBody::Query(query) = &function.body else {
             return Err(Error::internal("a function of rows without a query"));
         };

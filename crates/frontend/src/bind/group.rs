@@ -9,6 +9,7 @@ use super::select::Item;
 use super::{Binder, fold, place, refuse};
 use crate::error::{Error, Result};
 use crate::plan::{Column, ColumnId, Expr, ExprKind, Plan};
+use crate::syntax::marks::{CUBE, DISTINCT_SETS, GROUPING_SETS, NO_KEYS, ROLLUP, marked_call};
 use crate::types::Type;
 
 /// Most grouping sets of a query, as in PostgreSQL.
@@ -38,8 +39,16 @@ impl Binder<'_> {
         // Each element of the list is a choice of sets; the whole is their product.
         let mut product: Vec<Vec<usize>> = vec![Vec::new()];
         let mut has_sets = false;
+        let mut distinct = false;
         for expr in exprs {
-            has_sets |= matches!(expr, Ast::Rollup(_) | Ast::Cube(_) | Ast::GroupingSets(_));
+            if marked_call(expr, DISTINCT_SETS).is_some() {
+                distinct = true;
+                continue;
+            }
+            has_sets |= matches!(expr, Ast::Rollup(_) | Ast::Cube(_) | Ast::GroupingSets(_))
+                || [ROLLUP, CUBE, GROUPING_SETS, NO_KEYS]
+                    .iter()
+                    .any(|mark| marked_call(expr, mark).is_some());
             let sets = self.element(expr, items, &mut groups)?;
             product = multiplied(&product, &sets)?;
         }
@@ -69,6 +78,9 @@ impl Binder<'_> {
                 .iter()
                 .any(|expr| matches!(expr, Ast::Tuple(parts) if parts.is_empty()))
         {
+            if distinct {
+                product = without_repeats(product);
+            }
             groups.sets = Some(product);
         }
         Ok(groups)
@@ -141,21 +153,33 @@ impl Binder<'_> {
                 vec![keys]
             }
             Ast::Nested(inner) => self.element(inner, items, groups)?,
-            // Inside of GROUPING SETS these are read as calls.
-            Ast::Function(call) if is_set(call, "rollup") || is_set(call, "cube") => {
-                let parts: Vec<Vec<Ast>> = arguments_of(call)
-                    .into_iter()
-                    .map(|argument| match argument {
-                        Ast::Tuple(several) => several,
-                        one => vec![one],
-                    })
-                    .collect();
-                match is_set(call, "cube") {
-                    true => self.element(&Ast::Cube(parts), items, groups)?,
-                    false => self.element(&Ast::Rollup(parts), items, groups)?,
-                }
-            }
             expr => {
+                if marked_call(expr, NO_KEYS).is_some() {
+                    return Ok(vec![Vec::new()]);
+                }
+                if let Some((_, sets)) = marked_call(expr, GROUPING_SETS) {
+                    let mut all = Vec::new();
+                    for set in sets {
+                        all.extend(self.element(set, items, groups)?);
+                        if all.len() > SETS {
+                            return Err(too_many());
+                        }
+                    }
+                    return Ok(all);
+                }
+                for mark in [ROLLUP, CUBE] {
+                    let Some((_, parts)) = marked_call(expr, mark) else {
+                        continue;
+                    };
+                    let mut keys = Vec::with_capacity(parts.len());
+                    for part in parts {
+                        keys.push(self.element(part, items, groups)?.concat());
+                    }
+                    return match mark {
+                        CUBE => subsets(&keys),
+                        _ => Ok((0..=keys.len()).rev().map(|n| keys[..n].concat()).collect()),
+                    };
+                }
                 let bound = self.group_key(expr, items)?;
                 vec![vec![self.key(bound, groups)?]]
             }
@@ -184,6 +208,7 @@ impl Binder<'_> {
         if let Some(position) = super::select::position(expr) {
             return by_position(position, items, "GROUP BY");
         }
+        super::select::no_constant(expr, "GROUP BY")?;
         if let Ast::Identifier(ident) = expr {
             let name = fold(ident);
             let scope = self.scope()?;
@@ -234,26 +259,16 @@ impl Binder<'_> {
     }
 }
 
-/// Whether a call is ROLLUP or CUBE.
-fn is_set(call: &sqlparser::ast::Function, word: &str) -> bool {
-    let [part] = call.name.0.as_slice() else {
-        return false;
+/// Sets without those that have the keys of one before them.
+fn without_repeats(sets: Vec<Vec<usize>>) -> Vec<Vec<usize>> {
+    let mut seen = HashSet::new();
+    let mut first = |set: &Vec<usize>| {
+        let mut keys = set.clone();
+        keys.sort_unstable();
+        keys.dedup();
+        seen.insert(keys)
     };
-    part.as_ident()
-        .is_some_and(|ident| ident.quote_style.is_none() && fold(ident) == word)
-}
-
-/// The arguments of such a call.
-fn arguments_of(call: &sqlparser::ast::Function) -> Vec<Ast> {
-    use sqlparser::ast::{FunctionArg, FunctionArgExpr, FunctionArguments};
-    let FunctionArguments::List(list) = &call.args else {
-        return Vec::new();
-    };
-    let arguments = list.args.iter().filter_map(|argument| match argument {
-        FunctionArg::Unnamed(FunctionArgExpr::Expr(expr)) => Some(expr.clone()),
-        _ => None,
-    });
-    arguments.collect()
+    sets.into_iter().filter(|set| first(set)).collect()
 }
 
 fn key_name(expr: &Expr) -> &'static str {

@@ -15,6 +15,8 @@
 //! | `function` | functions whose body is SQL |
 //! | `select` | SELECT, with its groups, windows and sets |
 //! | `query` | set operations, WITH, ORDER BY, LIMIT |
+//! | `variadic` | calls with VARIADIC |
+//! | `cycle` | SEARCH and CYCLE of recursive queries |
 //! | `naming` | names of unnamed columns |
 //!
 //! Nothing that is written is passed over: each struct of the syntax tree is taken apart field
@@ -22,6 +24,7 @@
 
 mod call;
 mod coerce;
+mod cycle;
 mod expr;
 mod from;
 mod function;
@@ -385,6 +388,15 @@ pub(crate) fn parts(name: &ObjectName) -> Result<Vec<String>> {
         ))),
     };
     name.0.iter().map(part).collect()
+}
+
+/// A name as it is written, without quotes.
+pub(crate) fn dotted(name: &ObjectName) -> String {
+    let parts = name.0.iter().map(|part| match part {
+        ObjectNamePart::Identifier(ident) => fold(ident),
+        ObjectNamePart::Function(function) => fold(&function.name),
+    });
+    parts.collect::<Vec<_>>().join(".")
 }
 
 /// The place of a name.

@@ -1,10 +1,12 @@
 //! Names of columns that have none in the statement, as PostgreSQL chooses them.
 
 use sqlparser::ast::{
-    AccessExpr, BinaryOperator, DataType, Expr, Query, Select, SelectItem, SetExpr, TrimWhereField,
+    AccessExpr, BinaryOperator, DataType, ExactNumberInfo, Expr, Query, Select, SelectItem,
+    SetExpr, TableFactor, TrimWhereField,
 };
 
 use super::fold;
+use crate::syntax::marks::{ALL, ANY, PREFIX, QUERY, WHOLE_ROW, marked};
 
 /// The name of a column without a better one.
 pub(super) const UNNAMED: &str = "?column?";
@@ -19,14 +21,25 @@ fn name_of(expr: &Expr) -> Option<(String, bool)> {
     let strong = |name: &str| Some((name.to_owned(), true));
     match expr {
         Expr::Identifier(ident) => Some((fold(ident), true)),
-        Expr::CompoundIdentifier(parts) => Some((fold(parts.last()?), true)),
+        Expr::CompoundIdentifier(parts) => match parts.as_slice() {
+            [.., name, last] if marked(last, WHOLE_ROW).is_some() => strong(&fold(name)),
+            parts => Some((fold(parts.last()?), true)),
+        },
         Expr::CompoundFieldAccess { root, access_chain } => match access_chain.last() {
             Some(AccessExpr::Dot(field)) => name_of(field),
             _ => name_of(root),
         },
         Expr::Function(call) => {
-            let name = fold(call.name.0.last()?.as_ident()?);
-            Some((name, true))
+            let ident = call.name.0.last()?.as_ident()?;
+            // Operators that are written as calls have no names.
+            if marked(ident, PREFIX)
+                .or(marked(ident, ANY))
+                .or(marked(ident, ALL))
+                .is_some()
+            {
+                return None;
+            }
+            Some((fold(ident), true))
         }
         Expr::Nested(inner) | Expr::Collate { expr: inner, .. } => name_of(inner),
         Expr::Cast {
@@ -66,6 +79,7 @@ fn name_of(expr: &Expr) -> Option<(String, bool)> {
         Expr::Array(_) => strong("array"),
         Expr::AtTimeZone { .. } => strong("timezone"),
         Expr::Tuple(_) => strong("row"),
+        Expr::Subquery(query) if is_values(query) => strong("column1"),
         Expr::Subquery(query) => match select_of(query)?.projection.as_slice() {
             [SelectItem::UnnamedExpr(expr)] => Some((column_name(expr), true)),
             [SelectItem::ExprWithAlias { alias, .. }] => Some((fold(alias), true)),
@@ -77,6 +91,9 @@ fn name_of(expr: &Expr) -> Option<(String, bool)> {
 
 /// PostgreSQL's internal word for a type.
 fn type_word(written: &DataType) -> Option<String> {
+    if let DataType::Float(ExactNumberInfo::Precision(0..=24)) = written {
+        return Some("float4".to_owned());
+    }
     let lower = written.to_string().to_lowercase();
     if lower.ends_with("[]") {
         let word = type_word_of(lower.trim_end_matches("[]"))?;
@@ -106,6 +123,29 @@ fn type_word_of(lower: &str) -> Option<String> {
         .trim_matches('"')
         .to_owned(),
     )
+}
+
+/// Whether a sub-query is VALUES, which the syntax has in the FROM of another.
+fn is_values(query: &Query) -> bool {
+    let SetExpr::Select(select) = query.body.as_ref() else {
+        return false;
+    };
+    let [only] = select.from.as_slice() else {
+        return false;
+    };
+    let TableFactor::Derived {
+        subquery,
+        alias: Some(alias),
+        ..
+    } = &only.relation
+    else {
+        return false;
+    };
+    let mut inner = subquery;
+    while let SetExpr::Query(query) = inner.body.as_ref() {
+        inner = query;
+    }
+    marked(&alias.name, QUERY).is_some() && matches!(inner.body.as_ref(), SetExpr::Values(_))
 }
 
 /// The SELECT that names a query's columns.

@@ -15,7 +15,7 @@ use crate::types::Type;
 
 /// The symbol of an operator in the catalogue, with the operator that a sign behind it is a
 /// part of: `>-` is `>` and a minus before the right operand.
-pub(super) fn symbol(op: &BinaryOperator) -> Result<(String, Option<char>)> {
+pub(super) fn symbol(op: &BinaryOperator) -> Result<String> {
     use BinaryOperator as O;
     let plain = match op {
         O::BitwiseOr => "|",
@@ -39,33 +39,18 @@ pub(super) fn symbol(op: &BinaryOperator) -> Result<(String, Option<char>)> {
         O::PGStartsWith => "^@",
         O::PGCustomBinaryOperator(parts) => {
             let last = parts.last().map_or("", String::as_str);
-            return Ok((spelled(last).to_owned(), None));
+            return Ok(spelled(last).to_owned());
         }
-        O::Custom(symbol) => {
-            let known = [
-                "<", ">", "=", "<>", "!=", "<=", ">=", "+", "-", "*", "/", "%", "^", "||",
-            ];
-            if let Some(sign) = symbol
-                .chars()
-                .last()
-                .filter(|c| matches!(c, '-' | '+' | '@' | '~'))
-            {
-                let rest = &symbol[..symbol.len() - sign.len_utf8()];
-                if known.contains(&rest) {
-                    return Ok((spelled(rest).to_owned(), Some(sign)));
-                }
-            }
-            return Ok((spelled(symbol).to_owned(), None));
-        }
+        O::Custom(symbol) => return Ok(spelled(symbol).to_owned()),
         O::And | O::Or | O::Xor | O::Assignment | O::Match | O::Regexp | O::Spaceship => {
             return Err(Error::new(
                 "42883",
                 format!("operator does not exist: {op}"),
             ));
         }
-        other => return Ok((spelled(&other.to_string()).to_owned(), None)),
+        other => return Ok(spelled(&other.to_string()).to_owned()),
     };
-    Ok((plain.to_owned(), None))
+    Ok(plain.to_owned())
 }
 
 fn spelled(symbol: &str) -> &str {
@@ -115,8 +100,7 @@ impl Binder<'_> {
                 _ => symbol.to_owned(),
             };
             match why {
-                crate::functions::Unresolved::None
-                | crate::functions::Unresolved::NoArray => {
+                crate::functions::Unresolved::None | crate::functions::Unresolved::NoArray => {
                     Error::new("42883", format!("operator does not exist: {call}")).with_hint(
                         "No operator matches the given name and argument types. You might need \
                          to add explicit type casts.",
@@ -187,6 +171,12 @@ impl Binder<'_> {
         self.operated(resolved, vec![operand])
     }
 
+    /// A prefix operator by its symbol.
+    pub(super) fn prefix(&mut self, symbol: &str, operand: Expr) -> Result<Expr> {
+        let resolved = self.operator(symbol, &[&operand])?;
+        self.operated(resolved, vec![operand])
+    }
+
     /// A comparison of rows: equality of all, or the order by the first that differs.
     fn row_comparison(&mut self, symbol: &str, left: Vec<Expr>, right: Vec<Expr>) -> Result<Expr> {
         if left.len() != right.len() {
@@ -226,7 +216,12 @@ impl Binder<'_> {
     }
 
     /// A comparison of records that are not both written out.
-    fn record_comparison(&mut self, symbol: &str, left: Expr, right: Expr) -> Result<Expr> {
+    pub(super) fn record_comparison(
+        &mut self,
+        symbol: &str,
+        left: Expr,
+        right: Expr,
+    ) -> Result<Expr> {
         let (left, right) = match (&left.ty, &right.ty) {
             // Fields that are written take the types of the others.
             (Type::Record(_), to @ Type::Record(_)) if matches!(left.kind, ExprKind::Row(_)) => {

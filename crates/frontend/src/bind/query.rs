@@ -8,6 +8,7 @@ use sqlparser::ast::{
 };
 
 use super::coerce::{common_of, common_of_exprs};
+use super::cycle::Marks;
 use super::scope::{Clause, NamedCte, Namespace, Scope};
 use super::select::{Ordered, order_of_columns};
 use super::{Binder, Coercion, fold, place, refuse};
@@ -139,12 +140,14 @@ impl Binder<'_> {
                 skipped = Some(offset);
             }
         }
-        let mut limit = count
-            .map(|count| self.row_count(count, "LIMIT"))
-            .transpose()?;
-        let offset = skipped
-            .map(|skipped| self.row_count(skipped, "OFFSET"))
-            .transpose()?;
+        let bound = count.map(|count| self.row_count(count, "LIMIT"));
+        let mut limit = bound
+            .transpose()
+            .map_err(|e| no_variable(e, &plan, "LIMIT"))?;
+        let bound = skipped.map(|skipped| self.row_count(skipped, "OFFSET"));
+        let offset = bound
+            .transpose()
+            .map_err(|e| no_variable(e, &plan, "OFFSET"))?;
         let (mut ties, mut share) = (None, false);
         if let Some(Fetch {
             with_ties,
@@ -256,10 +259,12 @@ impl Binder<'_> {
         } = values;
         let width = rows.first().map_or(0, |row| row.content.len());
         if rows.iter().any(|row| row.content.len() != width) {
-            return Err(Error::new(
-                "42601",
-                "VALUES lists must all be the same length",
-            ));
+            let other = rows.iter().find(|row| row.content.len() != width);
+            let place = other.and_then(|row| row.content.first());
+            return Err(
+                Error::new("42601", "VALUES lists must all be the same length")
+                    .at(place.and_then(|expr| super::at(sqlparser::ast::Spanned::span(expr)))),
+            );
         }
         self.scopes
             .push(Scope::new(Namespace::default(), Clause::Values));
@@ -444,14 +449,20 @@ impl Binder<'_> {
                 return Err(Error::new("42712", message).at(place(&alias.name)));
             }
             let id = self.cte();
+            let marks = Marks::of(&alias.columns)?;
             let renamed: Vec<String> = alias
                 .columns
                 .iter()
+                .filter(|column| !Marks::is_one(&column.name))
                 .map(|column| fold(&column.name))
                 .collect();
             let (body, columns) = match *recursive && self.is_recursive(query, &name) {
-                true => self.recursive(query, id, &name, &renamed)?,
+                true => self.recursive(query, id, &name, &renamed, &marks)?,
                 false => {
+                    if !marks.is_empty() {
+                        return Err(Error::new("42601", "WITH query is not recursive")
+                            .at(place(&alias.name)));
+                    }
                     let plan = self.bind_query(query)?;
                     let plan = self.known(plan)?;
                     let columns = plan.columns();
@@ -464,6 +475,7 @@ impl Binder<'_> {
                 id,
                 columns,
                 recursing: false,
+                hidden: 0,
             });
             bound.push(Cte {
                 id,
@@ -495,6 +507,7 @@ impl Binder<'_> {
         id: CteId,
         name: &str,
         renamed: &[String],
+        marks: &Marks,
     ) -> Result<(CteBody, Vec<Column>)> {
         let Query {
             with,
@@ -536,18 +549,12 @@ impl Binder<'_> {
         };
         let base = self.body(left)?;
         let base = self.known(base)?;
+        let own = renamed_columns(name, base.columns(), renamed)?;
+        let base = self.marked_base(base, &own, marks)?;
         let given = base.columns();
-        let seen = renamed_columns(name, given.clone(), renamed)?;
-        self.named.push(NamedCte {
-            name: name.to_owned(),
-            id,
-            columns: seen.clone(),
-            recursing: true,
-        });
-        let step = self.body(right);
-        self.named.pop();
-        let mut step = step?;
+        let mut step = self.recursive_step(right, id, name, (&given, &own), marks)?;
         check_recursion(&step, id, name)?;
+        marks.check(&own)?;
         let step_columns = step.columns();
         if step_columns.len() != given.len() {
             return Err(Error::new(
@@ -586,19 +593,11 @@ impl Binder<'_> {
         if changed {
             base = self.plan_of_types(base, &types, Coercion::Implicit)?;
             // The recursive term reads the wider columns.
-            let mut seen = renamed_columns(name, base.columns(), renamed)?;
+            let mut seen = base.columns();
             for (column, ty) in seen.iter_mut().zip(&types) {
                 column.ty = ty.clone();
             }
-            self.named.push(NamedCte {
-                name: name.to_owned(),
-                id,
-                columns: seen,
-                recursing: true,
-            });
-            let again = self.body(right);
-            self.named.pop();
-            step = again?;
+            step = self.recursive_step(right, id, name, (&seen, &own), marks)?;
         }
         let step = self.plan_of_types(step, &types, Coercion::Assignment)?;
         let columns = given.into_iter().zip(types);
@@ -615,6 +614,62 @@ impl Binder<'_> {
             columns,
         ))
     }
+}
+
+impl Binder<'_> {
+    /// The recursive term, which sees the columns under their names.
+    fn recursive_step(
+        &mut self,
+        right: &SetExpr,
+        id: CteId,
+        name: &str,
+        (given, own): (&[Column], &[Column]),
+        marks: &Marks,
+    ) -> Result<Plan> {
+        let mut seen = given.to_vec();
+        for (column, own) in seen.iter_mut().zip(own) {
+            column.name.clone_from(&own.name);
+        }
+        self.named.push(NamedCte {
+            name: name.to_owned(),
+            id,
+            columns: seen,
+            recursing: true,
+            hidden: given.len() - own.len(),
+        });
+        let step = match marks.is_empty() {
+            true => self.body(right),
+            false => self.marked_step(right, name, own, marks),
+        };
+        self.named.pop();
+        step
+    }
+}
+
+/// The error of a column that a number of rows names: there is one, but it may not be read.
+fn no_variable(error: Error, plan: &Plan, clause: &str) -> Error {
+    let name = error.message.strip_prefix("column \"");
+    let name = name.and_then(|rest| rest.strip_suffix("\" does not exist"));
+    let Some(name) = name.filter(|_| error.sqlstate == "42703") else {
+        return error;
+    };
+    match has_column(plan, name) {
+        true => Error::new(
+            "42P10",
+            format!("argument of {clause} must not contain variables"),
+        )
+        .at(error.position),
+        false => error,
+    }
+}
+
+/// Whether a plan or one below it has a column of a name.
+fn has_column(plan: &Plan, name: &str) -> bool {
+    plan.columns().iter().any(|column| column.name == name)
+        || plan
+            .inputs()
+            .into_iter()
+            .any(|input| has_column(input, name))
 }
 
 fn renamed_columns(name: &str, columns: Vec<Column>, renamed: &[String]) -> Result<Vec<Column>> {

@@ -236,6 +236,8 @@ pub(super) struct NamedCte {
     pub(super) columns: Vec<Column>,
     /// Whether the recursive term of it is being bound.
     pub(super) recursing: bool,
+    /// Columns at the end that `*` does not give.
+    pub(super) hidden: usize,
 }
 
 impl Binder<'_> {

@@ -10,10 +10,11 @@
 use std::collections::{HashMap, HashSet};
 
 use sqlparser::ast::{
-    Distinct, ExceptSelectItem, ExcludeSelectItem, Expr as Ast, GroupByExpr, Ident,
+    AccessExpr, Distinct, ExceptSelectItem, ExcludeSelectItem, Expr as Ast, GroupByExpr, Ident,
     IlikeSelectItem, ObjectName, OrderBy, OrderByExpr, OrderByKind, OrderByOptions,
     RenameSelectItem, ReplaceSelectItem, Select, SelectFlavor, SelectItem,
-    SelectItemQualifiedWildcardKind, Value, ValueWithSpan, WildcardAdditionalOptions,
+    SelectItemQualifiedWildcardKind, UnaryOperator, Value, ValueWithSpan,
+    WildcardAdditionalOptions,
 };
 
 use super::group::{Groups, by_position, dependent, not_grouped, regroup, ungrouped};
@@ -22,6 +23,7 @@ use super::scope::{Clause, Scope, ScopeColumn};
 use super::{Binder, fold, parts, place, refuse};
 use crate::error::{Error, Result};
 use crate::plan::{Column, ColumnId, Expr, ExprKind, Marked, Plan, SetItem, SortKey, TableCall};
+use crate::syntax::marks::{NOTHING, WHOLE_ROW, marked};
 use crate::types::Type;
 
 /// Most items of a SELECT list, as in PostgreSQL.
@@ -455,16 +457,7 @@ impl Binder<'_> {
         if let Some(position) = position(expr) {
             return by_position(position, items, clause);
         }
-        if let Ast::Value(ValueWithSpan {
-            value: Value::SingleQuotedString(_),
-            ..
-        }) = expr
-        {
-            return Err(Error::new(
-                "42601",
-                format!("non-integer constant in {clause}"),
-            ));
-        }
+        no_constant(expr, clause)?;
         if let Ast::Identifier(ident) = expr {
             let name = fold(ident);
             let mut named = items.iter().filter(|item| item.name == name);
@@ -541,7 +534,14 @@ impl Binder<'_> {
         }
         for item in body.projection {
             match item {
+                SelectItem::UnnamedExpr(Ast::Identifier(ident))
+                    if marked(ident, NOTHING).is_some() => {}
                 SelectItem::UnnamedExpr(expr) => {
+                    if let Some(row) = starred(expr) {
+                        let value = self.bind_expr(&row)?;
+                        items.extend(fields_of(value)?.iter().map(item_of));
+                        continue;
+                    }
                     let name = column_name(expr);
                     let expr = self.list_expr(expr, &items)?;
                     items.push(Item { name, expr });
@@ -712,6 +712,24 @@ impl Binder<'_> {
     }
 }
 
+/// The row whose fields are all items of the list: `(row).*`.
+fn starred(expr: &Ast) -> Option<Ast> {
+    let Ast::CompoundFieldAccess { root, access_chain } = expr else {
+        return None;
+    };
+    let [before @ .., AccessExpr::Dot(Ast::Identifier(last))] = access_chain.as_slice() else {
+        return None;
+    };
+    marked(last, WHOLE_ROW)?;
+    Some(match before {
+        [] => root.as_ref().clone(),
+        before => Ast::CompoundFieldAccess {
+            root: root.clone(),
+            access_chain: before.to_vec(),
+        },
+    })
+}
+
 /// Calls of aggregates and of GROUPING, with the columns that stand for them.
 type Calls = (
     Vec<(Column, crate::plan::AggregateCall)>,
@@ -796,6 +814,19 @@ fn like(name: &str, pattern: &str) -> bool {
     pattern[p..].iter().all(|c| *c == '%')
 }
 
+/// Refuses a constant that is no position in ORDER BY or GROUP BY.
+pub(super) fn no_constant(expr: &Ast, clause: &str) -> Result<()> {
+    let Ast::Value(ValueWithSpan { value, span }) = expr else {
+        return Ok(());
+    };
+    match value {
+        Value::Placeholder(_) => Ok(()),
+        _ => Err(
+            Error::new("42601", format!("non-integer constant in {clause}")).at(super::at(*span)),
+        ),
+    }
+}
+
 /// A position that is written in ORDER BY or GROUP BY.
 pub(super) fn position(expr: &Ast) -> Option<i64> {
     match expr {
@@ -803,6 +834,13 @@ pub(super) fn position(expr: &Ast) -> Option<i64> {
             value: Value::Number(digits, false),
             ..
         }) => digits.parse().ok(),
+        Ast::UnaryOp {
+            op: UnaryOperator::Minus,
+            expr,
+        } => match position(expr) {
+            Some(position) if matches!(**expr, Ast::Value(_)) => Some(-position),
+            _ => None,
+        },
         _ => None,
     }
 }

@@ -101,13 +101,7 @@ impl Binder<'_> {
         right: &Ast,
         all: bool,
     ) -> Result<Expr> {
-        let (symbol, sign) = symbol(op)?;
-        if sign.is_some() {
-            return Err(Error::new(
-                "42883",
-                format!("operator does not exist: {op}"),
-            ));
-        }
+        let symbol = symbol(op)?;
         self.quantified_by(left, &symbol, right, all)
     }
 

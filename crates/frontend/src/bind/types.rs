@@ -90,6 +90,9 @@ pub fn written_type(written: &DataType, catalog: &dyn Catalog) -> Result<Type> {
                 _ => return Err(no_modifiers(&name.to_string())),
             }
         }
+        D::Bit(_) | D::BitVarying(_) => {
+            return Err(Error::unsupported("bit strings are not supported"));
+        }
         other => return Err(no_such_type(&other.to_string())),
     })
 }

@@ -284,7 +284,7 @@ fn excluded(key: &Ast) -> Option<Exclude> {
     let Ast::Identifier(ident) = key else {
         return None;
     };
-    match ident.value.strip_prefix(crate::syntax::EXCLUDE)? {
+    match ident.value.strip_prefix(crate::syntax::marks::EXCLUDE)? {
         "current row" => Some(Exclude::CurrentRow),
         "group" => Some(Exclude::Group),
         "ties" => Some(Exclude::Ties),
