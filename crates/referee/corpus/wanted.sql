@@ -33,10 +33,6 @@ SELECT xmlagg('x'::xml);
 SELECT range_agg(NULL::int4range);
 -- wanted: of PostgreSQL 16
 SELECT any_value(i) FROM v WHERE i = 7;
--- wanted: arrays begin at 1
-SELECT ARRAY[1, 2, 3], ARRAY[[1, 2], [3, 4]], ARRAY[]::int[], '{1,NULL,3}'::int[], '{{a,b},{c,d}}'::text[], ARRAY[1, 2.5], ARRAY['a', NULL], '{"a b","c\"d",""}'::text[], '[0:1]={5,6}'::int[];
--- wanted: arrays begin at 1
-SELECT array_append(ARRAY[1,2], 3), array_cat(ARRAY[1,2,3], ARRAY[4,5]), array_dims(ARRAY[[1,2,3],[4,5,6]]), array_fill(11, ARRAY[2,3]), array_fill(7, ARRAY[3], ARRAY[2]), array_length(ARRAY[1,2,3], 1), array_length(ARRAY[]::int[], 1), array_lower('[0:2]={1,2,3}'::int[], 1), array_ndims(ARRAY[[1,2,3],[4,5,6]]), array_position(ARRAY['sun','mon','tue'], 'mon'), array_position(ARRAY[1,2,1], 1, 2), array_positions(ARRAY['A','A','B','A'], 'A'), array_prepend(1, ARRAY[2,3]), array_remove(ARRAY[1,2,3,2], 2), array_replace(ARRAY[1,2,5,4], 5, 3), array_to_string(ARRAY[1,2,3,NULL,5], ',', '*'), array_upper(ARRAY[1,8,3,7], 1), cardinality(ARRAY[[1,2],[3,4]]), cardinality('{}'::int[]), trim_array(ARRAY[1,2,3,4,5,6], 2);
 -- wanted: rows of tables are no types
 SELECT json_populate_record(NULL::pg_catalog.pg_class, '{}') IS NULL;
 -- wanted: rows of functions within CASE
