@@ -9,6 +9,7 @@
 //! | module | holds |
 //! |---|---|
 //! | `error` | an error as PostgreSQL states it: SQLSTATE, message, hint, position |
+//! | `stack` | room for the recursion over trees |
 //! | `values` | values that Arrow has no type for: NUMERIC, intervals, text forms |
 //! | `types` | SQL types, their names and how Arrow holds their values |
 //! | `functions` | the catalogue of functions, operators and casts, by chapter, and overload resolution |
@@ -29,6 +30,7 @@ pub mod functions;
 pub mod plan;
 pub mod reference;
 pub mod rewrite;
+pub mod stack;
 pub mod syntax;
 pub mod types;
 pub mod values;

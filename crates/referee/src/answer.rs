@@ -19,6 +19,8 @@ pub struct Answer {
     pub columns: Option<Vec<(String, String)>>,
     /// Its rows, or why there are none.
     pub rows: Result<Vec<Vec<Cell>>, Failure>,
+    /// The word of a statement without columns, if the side gives one: `UPDATE 3`.
+    pub done: Option<String>,
 }
 
 impl Answer {
@@ -30,6 +32,7 @@ impl Answer {
                 sqlstate: sqlstate.into(),
                 message: message.into(),
             }),
+            done: None,
         }
     }
 
@@ -41,12 +44,11 @@ impl Answer {
 
 /// A side that answers statements: PostgreSQL, Freestone's server or its language front.
 pub trait Side {
-    /// Answers to statements that are asked one after the other. With `types` the names and
-    /// types of columns are given, too.
+    /// Answers to statements that are asked one after the other.
     ///
     /// # Errors
     /// The side is gone.
-    fn ask(&mut self, statements: &[String], types: bool) -> std::io::Result<Vec<Answer>>;
+    fn ask(&mut self, statements: &[String]) -> std::io::Result<Vec<Answer>>;
 
     /// Begins anew: no tables, settings as at first.
     ///

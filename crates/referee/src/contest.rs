@@ -18,8 +18,8 @@ use crate::shrink::{Least, shrink};
 /// Statements that are asked over the same tables.
 const STATEMENTS: usize = 100;
 
-/// One in so many cases asks for types, which costs as much as the answers.
-const TYPES: usize = 4;
+/// How many failures of a kind in values that nothing needs are looked at.
+const LOOKS: usize = 2;
 
 /// The rules of a contest.
 #[derive(Clone, Debug)]
@@ -32,6 +32,10 @@ pub struct Rules {
     pub chapter: Option<String>,
     /// Most differences that are made small.
     pub most: usize,
+    /// Whether statements that change data are asked, too.
+    pub changes: bool,
+    /// Whether tables are plain ones, not temporary.
+    pub permanent: bool,
 }
 
 /// The counts of a contest.
@@ -47,6 +51,8 @@ pub struct Counts {
     pub differing: AtomicUsize,
     /// Answered differently on purpose.
     pub wanted: AtomicUsize,
+    /// Failed on one side only, in a value that nothing needs.
+    pub unneeded: AtomicUsize,
 }
 
 /// A kind of difference, by its least statement.
@@ -75,6 +81,9 @@ pub struct Contest<'a> {
     next: AtomicUsize,
     /// How often each fingerprint was seen.
     seen: Mutex<HashMap<String, usize>>,
+    /// Failures of one side in values that nothing needs, by their fingerprints: how many were
+    /// looked at.
+    unneeded: Mutex<HashMap<String, usize>>,
     /// Errors that both sides gave, by SQLSTATE and message.
     errors: Mutex<HashMap<String, usize>>,
 }
@@ -88,6 +97,7 @@ impl<'a> Contest<'a> {
             report,
             next: AtomicUsize::new(0),
             seen: Mutex::default(),
+            unneeded: Mutex::default(),
             errors: Mutex::default(),
         }
     }
@@ -114,12 +124,15 @@ impl<'a> Contest<'a> {
                 .seed
                 .wrapping_mul(0x1_0000_0001)
                 .wrapping_add(number as u64);
-            let mut generator =
-                Generator::new(seed, signatures).with_chapter(self.rules.chapter.as_deref());
+            let mut generator = Generator::new(seed, signatures)
+                .with_chapter(self.rules.chapter.as_deref())
+                .with_changes(self.rules.changes);
+            if self.rules.permanent {
+                generator = generator.with_permanent(number);
+            }
             let many = STATEMENTS.min(self.rules.statements - before);
             let case = generator.case(many);
-            let types = number.is_multiple_of(TYPES);
-            if let Err(error) = self.ask(&case, types, theirs, ours) {
+            if let Err(error) = self.ask(&case, theirs, ours) {
                 eprintln!("case {number}: {error}; beginning anew");
                 theirs.reset()?;
                 ours.reset()?;
@@ -127,17 +140,16 @@ impl<'a> Contest<'a> {
         }
     }
 
-    fn ask(
-        &self,
-        case: &Case,
-        types: bool,
-        theirs: &mut dyn Side,
-        ours: &mut dyn Side,
-    ) -> io::Result<()> {
-        let mut sides = Sides { theirs, ours };
+    fn ask(&self, case: &Case, theirs: &mut dyn Side, ours: &mut dyn Side) -> io::Result<()> {
+        let settings = case.settings.clone();
+        let mut sides = Sides {
+            theirs,
+            ours,
+            settings,
+        };
         sides.set_up(&case.tables)?;
         let texts: Vec<String> = case.statements.iter().map(Tree::to_string).collect();
-        let answers = sides.ask(&texts, types)?;
+        let answers = sides.ask(&texts)?;
         let mut again = Vec::new();
         for (at, (theirs, ours)) in answers.iter().enumerate() {
             let counts = &self.counts;
@@ -160,7 +172,10 @@ impl<'a> Contest<'a> {
                 counts.wanted.fetch_add(1, Ordering::Relaxed);
                 continue;
             }
-            counts.differing.fetch_add(1, Ordering::Relaxed);
+            if compare::may_be_unneeded(&difference) && self.known(&difference) {
+                counts.unneeded.fetch_add(1, Ordering::Relaxed);
+                continue;
+            }
             again.push((at, difference));
         }
         let mut changed = false;
@@ -170,7 +185,19 @@ impl<'a> Contest<'a> {
             }
             changed = self.investigate(case, at, &difference, &mut sides)?;
         }
+        if self.rules.permanent {
+            let drops = case.tables.iter().map(Table::dropped).collect::<Vec<_>>();
+            sides.ask(&drops)?;
+        }
         Ok(())
+    }
+
+    /// Whether failures of this kind were looked at often enough: all were in values that
+    /// nothing needs.
+    fn known(&self, difference: &Difference) -> bool {
+        let looked = self.unneeded.lock();
+        let looked = looked.map(|looked| looked.get(&difference.fingerprint()).copied());
+        looked.ok().flatten().unwrap_or(0) >= LOOKS
     }
 
     /// Makes a difference small and reports it, if it is of a new kind; whether the sides'
@@ -182,11 +209,17 @@ impl<'a> Contest<'a> {
         difference: &Difference,
         sides: &mut Sides<'_>,
     ) -> io::Result<bool> {
+        let counts = &self.counts;
         let rough = difference.fingerprint();
         let by_shape = matches!(difference, Difference::Rows | Difference::Order);
-        let times = count(&self.seen, rough.clone());
+        let maybe = compare::may_be_unneeded(difference);
+        let times = match maybe {
+            true => 0,
+            false => count(&self.seen, rough.clone()),
+        };
         let shrunk = self.seen.lock().map(|seen| seen.len()).unwrap_or(0);
         if !by_shape && times > 1 || shrunk > self.rules.most {
+            counts.differing.fetch_add(1, Ordering::Relaxed);
             return Ok(false);
         }
         let mut least = Least {
@@ -211,29 +244,32 @@ impl<'a> Contest<'a> {
             return Err(error);
         }
         let statement = least.statement.to_string();
+        if maybe {
+            if compare::is_unneeded(&statement) {
+                count(&self.unneeded, rough);
+                counts.unneeded.fetch_add(1, Ordering::Relaxed);
+                return Ok(true);
+            }
+            if count(&self.seen, rough.clone()) > 1 {
+                counts.differing.fetch_add(1, Ordering::Relaxed);
+                return Ok(true);
+            }
+        }
+        counts.differing.fetch_add(1, Ordering::Relaxed);
         let shape = match by_shape {
             true => format!("{rough} {}", shape(&statement)),
             false => rough,
-        };
-        // An error of running that one side has may be that of a value that the other does not
-        // compute.
-        let shape = match difference {
-            Difference::Refused(failure) | Difference::Accepted(failure)
-                if is_of_running(failure) && statement.contains(" FROM ") =>
-            {
-                format!("(computed by one side?) {shape}")
-            }
-            _ => shape,
         };
         if by_shape && count(&self.seen, shape.clone()) > 1 {
             return Ok(true);
         }
         sides.set_up(&least.tables)?;
-        let answers = sides.ask(std::slice::from_ref(&statement), true)?;
+        let answers = sides.ask(std::slice::from_ref(&statement))?;
         if let Some((theirs, ours)) = answers.into_iter().next() {
+            let tables = least.tables.iter().flat_map(Table::setup);
             (self.report)(&Kind {
                 fingerprint: shape,
-                setup: least.tables.iter().flat_map(Table::setup).collect(),
+                setup: case.settings.iter().cloned().chain(tables).collect(),
                 statement,
                 theirs,
                 ours,
@@ -319,28 +355,45 @@ fn shape(statement: &str) -> String {
 struct Sides<'a> {
     theirs: &'a mut dyn Side,
     ours: &'a mut dyn Side,
+    /// Statements that set the sessions up.
+    settings: Vec<String>,
 }
 
 impl Sides<'_> {
     fn set_up(&mut self, tables: &[Table]) -> io::Result<()> {
-        let setup: Vec<String> = tables.iter().flat_map(Table::setup).collect();
-        for (theirs, ours) in self.ask(&setup, false)? {
-            if theirs.accepted() != ours.accepted() {
-                return Err(io::Error::other(format!("tables: {theirs:?}, {ours:?}")));
+        let tables: Vec<String> = tables.iter().flat_map(Table::setup).collect();
+        for setup in [self.settings.clone(), tables] {
+            let theirs = self.theirs.ask(&setup)?;
+            let ours = self.ours.ask(&setup)?;
+            for ((theirs, ours), text) in theirs.iter().zip(&ours).zip(&setup) {
+                if theirs.accepted() != ours.accepted() {
+                    let reason = format!("{text}: {:?}, {:?}", theirs.rows, ours.rows);
+                    return Err(io::Error::other(reason));
+                }
             }
         }
         Ok(())
     }
 
-    fn ask(&mut self, statements: &[String], types: bool) -> io::Result<Vec<(Answer, Answer)>> {
-        let theirs = self.theirs.ask(statements, types)?;
-        let ours = self.ours.ask(statements, types)?;
-        Ok(theirs.into_iter().zip(ours).collect())
+    /// Answers of both sides. What a statement changes is seen within its transaction, and
+    /// taken back.
+    fn ask(&mut self, statements: &[String]) -> io::Result<Vec<(Answer, Answer)>> {
+        let scripts: Vec<Vec<String>> = statements.iter().map(|text| script(text)).collect();
+        let all = scripts.concat();
+        let mut theirs = self.theirs.ask(&all)?.into_iter();
+        let mut ours = self.ours.ask(&all)?.into_iter();
+        let mut answers = Vec::new();
+        for script in &scripts {
+            let one = summed(theirs.by_ref().take(script.len()).collect());
+            let other = summed(ours.by_ref().take(script.len()).collect());
+            answers.push((one, other));
+        }
+        Ok(answers)
     }
 
     /// The first of some statements that differs in the same way.
     fn differing(&mut self, texts: &[String], like: &Difference) -> io::Result<Option<usize>> {
-        let answers = self.ask(texts, true)?;
+        let answers = self.ask(texts)?;
         let found = answers
             .iter()
             .zip(texts)
@@ -354,11 +407,77 @@ impl Sides<'_> {
     }
 }
 
-/// Whether a failure is one of values, and not of the statement.
-fn is_of_running(failure: &crate::answer::Failure) -> bool {
-    // Functions of arrays say of values that they are not supported.
-    failure.sqlstate.starts_with("22")
-        || failure
-            .message
-            .contains("multidimensional arrays is not supported")
+/// The table that a statement changes.
+fn target(statement: &str) -> Option<&str> {
+    let words = ["INSERT INTO ", "UPDATE ", "DELETE FROM ", "MERGE INTO "];
+    let rest = match statement.strip_prefix("WITH ") {
+        Some(_) => {
+            let found = words.iter().filter_map(|word| statement.find(word));
+            statement.get(found.min()?..)?
+        }
+        None => statement,
+    };
+    let rest = words.iter().find_map(|word| rest.strip_prefix(word))?;
+    rest.split([' ', '(']).next()
+}
+
+/// The statements that show what a statement does: itself, if it changes nothing.
+fn script(statement: &str) -> Vec<String> {
+    match target(statement) {
+        Some(table) => vec![
+            "BEGIN".to_owned(),
+            statement.to_owned(),
+            format!("SELECT * FROM {table}"),
+            "ROLLBACK".to_owned(),
+        ],
+        None => vec![statement.to_owned()],
+    }
+}
+
+/// One answer for those to a script: a failure of the statement, or its rows and those of the
+/// table.
+fn summed(mut answers: Vec<Answer>) -> Answer {
+    if answers.len() < 4 {
+        return answers
+            .pop()
+            .unwrap_or_else(|| Answer::failed("XX000", "no answer"));
+    }
+    let after = answers.remove(2);
+    let mut done = answers.remove(1);
+    if let Ok(rows) = &mut done.rows {
+        match after.rows {
+            Ok(more) => rows.extend(more),
+            Err(failure) => done.rows = Err(failure),
+        }
+    }
+    done
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_change_is_seen_and_taken_back() {
+        for (statement, table) in [
+            ("SELECT 1", None),
+            ("INSERT INTO t0 (a) VALUES (1)", Some("t0")),
+            ("UPDATE t1 SET a = 1", Some("t1")),
+            ("WITH w AS (SELECT 1) DELETE FROM t2 AS r", Some("t2")),
+            ("WITH w AS (SELECT 1) SELECT 1", None),
+        ] {
+            assert_eq!(target(statement), table, "{statement}");
+        }
+        assert_eq!(script("DELETE FROM t0").len(), 4);
+        let row = |text: &str| Answer {
+            columns: None,
+            rows: Ok(vec![vec![Some(text.to_owned())]]),
+            done: None,
+        };
+        let both = summed(vec![row("begin"), row("a"), row("b"), row("end")]);
+        assert_eq!(both.rows.map(|rows| rows.len()), Ok(2));
+        let failed = Answer::failed("23505", "");
+        let answer = summed(vec![row("begin"), failed.clone(), row("b"), row("end")]);
+        assert_eq!(answer, failed);
+    }
 }

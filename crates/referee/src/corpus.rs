@@ -70,6 +70,38 @@ pub fn known(folder: &Path) -> io::Result<Vec<String>> {
     Ok(known)
 }
 
+/// A list of known differences without the statements that no longer differ. A reason with no
+/// statement under it goes, too; the head, up to an empty line, stays.
+pub fn pruned(text: &str, differing: &[String]) -> String {
+    let (head, text) = text.split_once("\n\n").unwrap_or(("", text));
+    let mut kept = format!("{head}\n\n");
+    let mut reasons = String::new();
+    let (mut open, mut below): (Vec<&str>, bool) = (Vec::new(), true);
+    for line in text.lines() {
+        if open.is_empty() && line.starts_with("--") {
+            if below {
+                reasons.clear();
+                below = false;
+            }
+            reasons += &format!("{line}\n");
+            continue;
+        }
+        below = true;
+        open.push(line);
+        if line.trim_end().ends_with(';') {
+            let statement = open.join("\n");
+            open.clear();
+            if statements(&statement)
+                .iter()
+                .any(|one| differing.contains(one))
+            {
+                kept += &format!("{}{statement}\n", std::mem::take(&mut reasons));
+            }
+        }
+    }
+    kept
+}
+
 /// The statements of a text: a semicolon at the end of a line ends one, and lines that begin
 /// with `--` belong to none.
 pub fn statements(text: &str) -> Vec<String> {
@@ -183,10 +215,12 @@ pub fn read(text: &str) -> Vec<Recorded> {
                     sqlstate: sqlstate.to_owned(),
                     message: String::new(),
                 }),
+                done: None,
             },
             None if answer.is_empty() => Answer {
                 columns: None,
                 rows: Ok(Vec::new()),
+                done: None,
             },
             None => {
                 let head = answer.remove(0);
@@ -198,6 +232,7 @@ pub fn read(text: &str) -> Vec<Recorded> {
                 Answer {
                     columns: Some(columns.collect()),
                     rows: Ok(answer.iter().map(row).collect()),
+                    done: None,
                 }
             }
         };
@@ -215,7 +250,7 @@ pub fn read(text: &str) -> Vec<Recorded> {
 pub fn record(file: &Path, side: &mut dyn Side) -> io::Result<usize> {
     let statements = statements(&fs::read_to_string(file)?);
     side.reset()?;
-    let answers = side.ask(&statements, true)?;
+    let answers = side.ask(&statements)?;
     let recorded = statements.into_iter().zip(answers);
     let recorded = recorded.map(|(statement, answer)| Recorded { statement, answer });
     let recorded: Vec<Recorded> = recorded.collect();
@@ -244,7 +279,7 @@ pub fn check(file: &Path, side: &mut dyn Side) -> io::Result<(usize, Vec<Miss>)>
     let recorded = read(&fs::read_to_string(file.with_extension("answers"))?);
     side.reset()?;
     let statements: Vec<String> = recorded.iter().map(|one| one.statement.clone()).collect();
-    let answers = side.ask(&statements, true)?;
+    let answers = side.ask(&statements)?;
     let mut misses = Vec::new();
     for (one, ours) in recorded.into_iter().zip(answers) {
         let how = Strictness {
@@ -297,12 +332,26 @@ mod tests {
     }
 
     #[test]
+    fn a_mended_statement_goes_with_its_reason() {
+        let text =
+            "-- Head.\n\n-- One.\n-- More.\nSELECT 1;\nSELECT 2\n  , 3;\n-- Two.\nSELECT 4;\n";
+        let differing = ["SELECT 2\n  , 3".to_owned()];
+        assert_eq!(
+            pruned(text, &differing),
+            "-- Head.\n\n-- One.\n-- More.\nSELECT 2\n  , 3;\n"
+        );
+        let all = ["SELECT 1", "SELECT 2\n  , 3", "SELECT 4"].map(str::to_owned);
+        assert_eq!(pruned(text, &all), text);
+    }
+
+    #[test]
     fn answers_come_back_as_they_were_written() {
         let cell = |text: &str| Some(text.to_owned());
         let answers = [
             Answer {
                 columns: Some(vec![("a".to_owned(), "text".to_owned())]),
                 rows: Ok(vec![vec![None], vec![cell("")], vec![cell("a|b\n\\ ∅")]]),
+                done: None,
             },
             Answer {
                 columns: Some(vec![
@@ -310,10 +359,12 @@ mod tests {
                     ("?column?".to_owned(), "double precision".to_owned()),
                 ]),
                 rows: Ok(Vec::new()),
+                done: None,
             },
             Answer {
                 columns: None,
                 rows: Ok(Vec::new()),
+                done: None,
             },
             Answer::failed("22012", ""),
         ];

@@ -9,19 +9,21 @@ use std::collections::HashMap;
 use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use arrow_array::cast::AsArray;
 use arrow_array::{Array, ArrayRef, RecordBatch, RecordBatchOptions, StringViewArray};
 use arrow_schema::{Field, Schema};
-use freestone_frontend::bind::{Binder, Bound, Catalog, Found, written_type};
+use freestone_frontend::bind::{Binder, Bound, Catalog, Found, View, written_type};
+use freestone_frontend::evaluate::fold::Fold;
 use freestone_frontend::functions::kernel::{Call, Column as Values};
 use freestone_frontend::functions::{Session, cast_between, catalogue};
 use freestone_frontend::plan::{Plan, Relation};
 use freestone_frontend::types::Type;
-use freestone_frontend::{Error, Position, Result, reference, syntax};
-use sqlparser::ast::{ColumnOption, Insert, Set, Statement, TableConstraint};
+use freestone_frontend::{Error, Position, Result, reference, rewrite, syntax};
+use sqlparser::ast::{ColumnOption, Insert, Query, Set, Statement, TableConstraint};
 
-use crate::answer::{Answer, Cell, Failure, Side};
+use crate::answer::{Answer, Cell, Side};
 
 /// A table in memory.
 #[derive(Clone)]
@@ -31,12 +33,22 @@ struct Stored {
     batches: Vec<RecordBatch>,
 }
 
-/// Tables in memory.
+/// Tables in memory, and views.
 #[derive(Default)]
-struct Tables(RefCell<HashMap<String, Stored>>);
+struct Tables(
+    RefCell<HashMap<String, Stored>>,
+    RefCell<HashMap<String, Box<Query>>>,
+);
 
 impl Catalog for Tables {
     fn relation(&self, _: Option<&str>, name: &str, _: Option<Position>) -> Result<Option<Found>> {
+        if let Some(query) = self.1.borrow().get(name) {
+            return Ok(Some(Found::View(View {
+                query: query.clone(),
+                names: Vec::new(),
+                barrier: false,
+            })));
+        }
         let named = self.0.borrow();
         Ok(named.get(name).map(|stored| {
             Found::Relation(Relation {
@@ -73,7 +85,7 @@ impl Default for Front {
 }
 
 impl Side for Front {
-    fn ask(&mut self, statements: &[String], _: bool) -> io::Result<Vec<Answer>> {
+    fn ask(&mut self, statements: &[String]) -> io::Result<Vec<Answer>> {
         let answers = statements.iter().map(|text| {
             let done = catch_unwind(AssertUnwindSafe(|| self.answer(text)));
             done.unwrap_or_else(|_| Answer::failed("XX000", "panic"))
@@ -87,7 +99,81 @@ impl Side for Front {
     }
 }
 
+/// The time that each stage of a query takes.
+#[derive(Clone, Debug)]
+pub struct Stages {
+    /// Text to a syntax tree.
+    pub parse: Duration,
+    /// Syntax tree to a plan.
+    pub bind: Duration,
+    /// Constant folding.
+    pub fold: Duration,
+    /// Sub-queries become joins.
+    pub rewrite: Duration,
+    /// The reference interpreter runs the bound plan and the rewritten one.
+    pub run: Duration,
+    /// All trees are freed.
+    pub free: Duration,
+    /// The number of rows.
+    pub rows: Result<usize>,
+}
+
 impl Front {
+    /// The stages of a query, one by one; it is run if that is asked for.
+    pub fn stages(&self, text: &str, run: bool) -> Stages {
+        let mut stages = Stages {
+            parse: Duration::ZERO,
+            bind: Duration::ZERO,
+            fold: Duration::ZERO,
+            rewrite: Duration::ZERO,
+            run: Duration::ZERO,
+            free: Duration::ZERO,
+            rows: Ok(0),
+        };
+        stages.rows = self.staged(text, run, &mut stages);
+        stages
+    }
+
+    fn staged(&self, text: &str, run: bool, stages: &mut Stages) -> Result<usize> {
+        let mut clock = Instant::now();
+        let mut lap = |stage: &mut Duration| {
+            let now = Instant::now();
+            *stage += now - clock;
+            clock = now;
+        };
+        let query = syntax::query(text);
+        lap(&mut stages.parse);
+        let query = query?;
+        let bound = Binder::new(&self.tables, &self.session).query(&query);
+        lap(&mut stages.bind);
+        drop(query);
+        lap(&mut stages.free);
+        let plan = bound?.plan;
+        let mut folded = plan.clone();
+        let fold = Fold {
+            session: &self.session,
+            stable: true,
+            parameters: &[],
+        };
+        fold.plan(&mut folded);
+        lap(&mut stages.fold);
+        let rewritten = rewrite::unnest(folded);
+        lap(&mut stages.rewrite);
+        let mut rows = 0;
+        if run {
+            let table = self.result(&plan);
+            let again = self.result(&rewritten);
+            lap(&mut stages.run);
+            rows = table?.rows;
+            if again?.rows != rows {
+                return Err(Error::internal("the rewritten plan has other rows"));
+            }
+        }
+        drop((plan, rewritten));
+        lap(&mut stages.free);
+        Ok(rows)
+    }
+
     fn answer(&mut self, text: &str) -> Answer {
         let statements = match syntax::statements(text) {
             Ok(statements) => statements,
@@ -96,6 +182,7 @@ impl Front {
         let mut last = Answer {
             columns: None,
             rows: Ok(Vec::new()),
+            done: None,
         };
         for statement in &statements {
             match self.run(statement) {
@@ -120,6 +207,7 @@ impl Front {
                 Ok(Answer {
                     columns: Some(columns.collect()),
                     rows: Ok(self.texts(&bound.plan)?),
+                    done: None,
                 })
             }
             Statement::CreateTable(create) => {
@@ -154,6 +242,11 @@ impl Front {
                     stored.batches.push(self.batch(&bound, &stored.columns)?);
                 }
                 self.tables.0.borrow_mut().insert(name, stored);
+                Ok(done())
+            }
+            Statement::CreateView(view) if view.columns.is_empty() && !view.materialized => {
+                let name = view.name.to_string().to_lowercase();
+                self.tables.1.borrow_mut().insert(name, view.query.clone());
                 Ok(done())
             }
             Statement::Insert(insert) => self.insert(insert),
@@ -196,9 +289,28 @@ impl Front {
         let Some(query) = &insert.source else {
             return Err(Error::unsupported("INSERT without rows"));
         };
+        let mut targets = stored.columns.clone();
+        if !insert.columns.is_empty() {
+            let wanted = insert.columns.iter().map(|column| {
+                let column = column.to_string().to_lowercase();
+                let found = stored.columns.iter().find(|(name, _)| *name == column);
+                found.cloned().ok_or_else(|| {
+                    let message =
+                        format!("column \"{column}\" of relation \"{name}\" does not exist");
+                    Error::new("42703", message)
+                })
+            });
+            targets = wanted.collect::<Result<Vec<_>>>()?;
+        }
         let binder = Binder::new(&self.tables, &self.session);
-        let bound = binder.query_into(query, &stored.columns)?;
-        let batch = self.batch(&bound, &stored.columns)?;
+        let bound = binder.query_into(query, &targets)?;
+        let given = self.batch(&bound, &targets)?;
+        let arrays = stored.columns.iter().map(|(name, ty)| {
+            let at = targets.iter().position(|(target, _)| target == name);
+            let array = at.map(|at| given.column(at).clone());
+            array.unwrap_or_else(|| arrow_array::new_null_array(&ty.arrow(), given.num_rows()))
+        });
+        let batch = batch_of(&stored.columns, arrays.collect(), given.num_rows())?;
         if let Some(stored) = self.tables.0.borrow_mut().get_mut(&name) {
             stored.batches.push(batch);
         }
@@ -217,11 +329,7 @@ impl Front {
         for (_, ty) in columns.iter().skip(arrays.len()) {
             arrays.push(arrow_array::new_null_array(&ty.arrow(), table.rows));
         }
-        let fields = columns.iter();
-        let fields = fields.map(|(name, ty)| Field::new(name, ty.arrow(), true));
-        let schema = Arc::new(Schema::new(fields.collect::<Vec<_>>()));
-        let options = RecordBatchOptions::new().with_row_count(Some(table.rows));
-        Ok(RecordBatch::try_new_with_options(schema, arrays, &options)?)
+        batch_of(columns, arrays, table.rows)
     }
 
     fn result(&self, plan: &Plan) -> Result<reference::Table> {
@@ -271,21 +379,25 @@ impl Front {
     }
 }
 
+/// Values of columns of some names and types.
+fn batch_of(columns: &[(String, Type)], arrays: Vec<ArrayRef>, rows: usize) -> Result<RecordBatch> {
+    let fields = columns.iter();
+    let fields = fields.map(|(name, ty)| Field::new(name, ty.arrow(), true));
+    let schema = Arc::new(Schema::new(fields.collect::<Vec<_>>()));
+    let options = RecordBatchOptions::new().with_row_count(Some(rows));
+    Ok(RecordBatch::try_new_with_options(schema, arrays, &options)?)
+}
+
 fn done() -> Answer {
     Answer {
         columns: None,
         rows: Ok(Vec::new()),
+        done: None,
     }
 }
 
 fn failed(error: &Error) -> Answer {
-    Answer {
-        columns: None,
-        rows: Err(Failure {
-            sqlstate: error.sqlstate.to_owned(),
-            message: error.message.clone(),
-        }),
-    }
+    Answer::failed(error.sqlstate, error.message.clone())
 }
 
 fn cast(array: ArrayRef, from: &Type, to: &Type, session: &Session) -> Result<ArrayRef> {

@@ -58,10 +58,10 @@ pub fn test(
     while verdict.asked < statements {
         let (case, partitions) = generator.partitions(QUERIES);
         let setup: Vec<String> = case.tables.iter().flat_map(Table::setup).collect();
-        side.ask(&setup, false)?;
+        side.ask(&setup)?;
         for partition in &partitions {
             let texts = texts(partition);
-            let answers = side.ask(&texts, false)?;
+            let answers = side.ask(&texts)?;
             verdict.asked += texts.len();
             if !answers.iter().all(Answer::accepted) {
                 continue;
@@ -120,6 +120,7 @@ mod tests {
                 .iter()
                 .map(|row| vec![Some((*row).to_owned())])
                 .collect()),
+            done: None,
         }
     }
 

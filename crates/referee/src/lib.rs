@@ -6,7 +6,7 @@
 //! |---|---|
 //! | `random` | numbers that a seed repeats |
 //! | `answer` | answers, and the sides that give them |
-//! | `psql` | a server, asked through a `psql` child process |
+//! | `wire` | a server, asked over PostgreSQL's protocol |
 //! | `front` | Freestone's language front in this process, with tables in memory |
 //! | `compare` | whether two answers are the same, and the differences that are wanted |
 //! | `coverage` | which names of the documentation the corpus has |
@@ -14,6 +14,8 @@
 //! | `shrink` | statements and tables are made smaller |
 //! | `laws` | laws that need no other database |
 //! | `generate` | random tables and statements |
+//! | `shapes` | statements of many sizes, each of one shape |
+//! | `plan_time` | the time that planning takes |
 //! | `corpus` | statements of our own with PostgreSQL's recorded answers |
 //!
 //! It measures no speed, and it writes to temporary tables only.
@@ -26,6 +28,8 @@ pub mod coverage;
 pub mod front;
 pub mod generate;
 pub mod laws;
-pub mod psql;
+pub mod plan_time;
 pub mod random;
+pub mod shapes;
 pub mod shrink;
+pub mod wire;

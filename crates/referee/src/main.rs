@@ -12,25 +12,34 @@ use freestone_referee::front::Front;
 use freestone_referee::generate::signatures::Signatures;
 use freestone_referee::generate::{Generator, Table};
 use freestone_referee::laws;
-use freestone_referee::psql::Psql;
+use freestone_referee::wire::{Address, Wire};
+use freestone_referee::{plan_time, shapes};
 
 const USAGE: &str = "\
-referee corpus [--record] [--chapter NAME] [side]
-    asks the recorded statements; --record asks PostgreSQL and writes its answers
-referee coverage
-    which functions, operators and clauses of PostgreSQL's documentation the corpus has
-referee generate [--statements N] [--seed S] [--chapter NAME] [--jobs N] [--most N] [side]
-    asks random statements of both sides and reports each kind of difference once
+referee corpus [--record] [--prune] [--chapter NAME] [side]
+    asks the recorded statements; --record asks PostgreSQL and writes its answers; --prune
+    takes what no longer differs out of the lists of known differences
+referee coverage [--record]
+    which functions, operators and clauses of PostgreSQL's documentation the corpus has;
+    --record asks PostgreSQL for its catalogue and writes it down
+referee generate [--statements N] [--seed S] [--chapter NAME] [--jobs N] [--most N]
+                 [--changes] [--permanent] [side]
+    asks random statements of both sides and reports each kind of difference once;
+    --changes: INSERT, UPDATE, DELETE and MERGE, too; --permanent: tables are not temporary
 referee laws [--statements N] [--seed S] [side]
     asks random statements of one side that must agree with each other
 referee show [--statements N] [--seed S] [--chapter NAME]
     prints a case of random statements
+referee shapes [--only NAME] [--percent N]
+    plans and runs statements of great size and depth, and prints the time of each stage
+referee plan-time [--runs N]
+    prints the microseconds that planning the statements of TPC-H takes
 referee ask [side]
     answers the statements of standard input
 
 side: --front (default), --freestone HOST PORT, --theirs (PostgreSQL)
-servers: --user NAME, --database NAME (both default to postgres)
-PostgreSQL: --postgres HOST PORT (default: PGHOST and PGPORT; user postgres)";
+Freestone's server: --user NAME, --database NAME (both default to postgres)
+PostgreSQL: --postgres HOST PORT (default: PGHOST and PGPORT), PGUSER, PGDATABASE";
 
 /// The program's arguments.
 struct Options {
@@ -53,19 +62,31 @@ impl Options {
         given.unwrap_or(default)
     }
 
-    fn server(&self, name: &str) -> Option<Vec<String>> {
-        let host = self.after(name, 1)?;
-        let port = self.after(name, 2)?;
-        let user = self.after("--user", 1).unwrap_or("postgres");
-        let database = self.after("--database", 1).unwrap_or("postgres");
-        let words = ["-h", host, "-p", port, "-U", user, database];
-        Some(words.map(str::to_owned).to_vec())
+    fn server(&self, name: &str) -> Option<Address> {
+        let host = self.after(name, 1)?.to_owned();
+        let port = self.after(name, 2)?.parse().ok()?;
+        let of = |name| self.after(name, 1).unwrap_or("postgres").to_owned();
+        Some(Address {
+            host,
+            port,
+            user: of("--user"),
+            database: of("--database"),
+        })
     }
 
-    fn postgres(&self) -> io::Result<Psql> {
+    fn postgres(&self) -> io::Result<Wire> {
+        let of = |name, default: &str| std::env::var(name).unwrap_or_else(|_| default.into());
         let given = self.server("--postgres");
-        let given = given.unwrap_or_else(|| vec!["-U".to_owned(), "postgres".to_owned()]);
-        Psql::start(&given)
+        Wire::connect(&Address {
+            user: of("PGUSER", "postgres"),
+            database: of("PGDATABASE", "postgres"),
+            ..given.unwrap_or_else(|| Address {
+                host: of("PGHOST", "localhost"),
+                port: of("PGPORT", "5432").parse().unwrap_or(5432),
+                user: String::new(),
+                database: String::new(),
+            })
+        })
     }
 
     fn ours(&self) -> io::Result<Box<dyn Side>> {
@@ -73,7 +94,7 @@ impl Options {
             return Ok(Box::new(self.postgres()?));
         }
         Ok(match self.server("--freestone") {
-            Some(server) => Box::new(Psql::start(&server)?),
+            Some(server) => Box::new(Wire::connect(&server)?),
             None => Box::new(Front::default()),
         })
     }
@@ -101,10 +122,12 @@ fn main() -> ExitCode {
 fn work(options: &Options) -> io::Result<bool> {
     match options.words.first().map(String::as_str) {
         Some("corpus") => check(options),
-        Some("coverage") => coverage(),
+        Some("coverage") => coverage(options),
         Some("generate") => generate(options),
         Some("laws") => test_laws(options),
         Some("show") => show(options),
+        Some("shapes") => shapes(options),
+        Some("plan-time") => plan_time(options),
         Some("ask") => ask(options),
         _ => {
             eprintln!("{USAGE}");
@@ -126,10 +149,12 @@ fn check(options: &Options) -> io::Result<bool> {
     let mut side = options.ours()?;
     let open = corpus::known(&corpus::folder())?;
     let (mut asked, mut missed, mut known) = (0, 0, 0);
+    let mut differing = Vec::new();
     for file in files {
         let (count, misses) = corpus::check(&file, side.as_mut())?;
         asked += count;
         for miss in misses {
+            differing.push(miss.statement.clone());
             if open.contains(&miss.statement) {
                 known += 1;
                 continue;
@@ -142,6 +167,12 @@ fn check(options: &Options) -> io::Result<bool> {
         }
     }
     println!("{asked} statements, {missed} differences, {known} known");
+    if options.flag("--prune") && options.after("--chapter", 1).is_none() {
+        for list in ["open.sql", "wanted.sql"].map(|list| corpus::folder().join(list)) {
+            let text = std::fs::read_to_string(&list)?;
+            std::fs::write(&list, corpus::pruned(&text, &differing))?;
+        }
+    }
     Ok(missed == 0)
 }
 
@@ -169,16 +200,34 @@ fn test_laws(options: &Options) -> io::Result<bool> {
     Ok(verdict.breaches.is_empty())
 }
 
-fn coverage() -> io::Result<bool> {
+fn coverage(options: &Options) -> io::Result<bool> {
+    if options.flag("--record") {
+        let data = corpus::folder().with_file_name("data");
+        let count = coverage::record(&data, &mut options.postgres()?)?;
+        println!("{count} entries of PostgreSQL's catalogue");
+        return Ok(true);
+    }
     let mut complete = true;
     println!(
-        "{:16} {:>7} {:>7} {:>7}",
-        "chapter", "covered", "missing", "refused"
+        "{:20} {:>7} {:>7} {:>7} {:>7} {:>5}",
+        "chapter", "covered", "open", "missing", "refused", "%"
     );
     for chapter in coverage::chapters(&corpus::folder())? {
-        let counts = [&chapter.covered, &chapter.missing, &chapter.refused].map(Vec::len);
-        let [covered, missing, refused] = counts;
-        println!("{:16} {covered:7} {missing:7} {refused:7}", chapter.name);
+        let counts = [
+            &chapter.covered,
+            &chapter.open,
+            &chapter.missing,
+            &chapter.refused,
+        ];
+        let [covered, open, missing, refused] = counts.map(Vec::len);
+        let share = covered * 100 / (covered + open + missing).max(1);
+        println!(
+            "{:20} {covered:7} {open:7} {missing:7} {refused:7} {share:5}",
+            chapter.name
+        );
+        for name in &chapter.open {
+            println!("    open: {name}");
+        }
         for name in &chapter.missing {
             complete = false;
             println!("    missing: {name}");
@@ -187,6 +236,18 @@ fn coverage() -> io::Result<bool> {
             println!("    refused: {name}");
         }
     }
+    let placed = coverage::placed(&corpus::folder())?;
+    println!(
+        "PostgreSQL's catalogue: {} names listed above, {} refused above",
+        placed.listed, placed.refused
+    );
+    for (ty, count) in &placed.foreign {
+        println!("    {count} names refused: no type {ty}");
+    }
+    for name in &placed.missing {
+        complete = false;
+        println!("    no place: {name}");
+    }
     Ok(complete)
 }
 
@@ -194,9 +255,12 @@ fn show(options: &Options) -> io::Result<bool> {
     let signatures = Signatures::read();
     let seed = options.number("--seed", 1) as u64;
     let mut generator = Generator::new(seed, &signatures);
-    generator = generator.with_chapter(options.after("--chapter", 1));
+    generator = generator
+        .with_chapter(options.after("--chapter", 1))
+        .with_changes(options.flag("--changes"));
     let case = generator.case(options.number("--statements", 20));
-    for statement in case.tables.iter().flat_map(Table::setup) {
+    let tables = case.tables.iter().flat_map(Table::setup);
+    for statement in case.settings.iter().cloned().chain(tables) {
         println!("{statement};");
     }
     for statement in &case.statements {
@@ -213,6 +277,8 @@ fn generate(options: &Options) -> io::Result<bool> {
         seed: options.number("--seed", 1) as u64,
         chapter: options.after("--chapter", 1).map(str::to_owned),
         most: options.number("--most", 300),
+        changes: options.flag("--changes"),
+        permanent: options.flag("--permanent"),
     };
     let started = std::time::Instant::now();
     let report = |kind: &Kind| {
@@ -247,7 +313,7 @@ fn generate(options: &Options) -> io::Result<bool> {
     let of = |count: &AtomicUsize| count.load(Ordering::Relaxed);
     println!(
         "{} statements in {} s: {} accepted by both, {} refused by both, {} differences of {} \
-         kinds, {} wanted differences",
+         kinds; {} differences on purpose, {} failures in values that nothing needs",
         of(&counts.asked),
         started.elapsed().as_secs(),
         of(&counts.accepted),
@@ -255,6 +321,7 @@ fn generate(options: &Options) -> io::Result<bool> {
         of(&counts.differing),
         contest.kinds(),
         of(&counts.wanted),
+        of(&counts.unneeded),
     );
     if options.flag("--errors") {
         for (error, times) in contest.errors().iter().take(60) {
@@ -264,11 +331,32 @@ fn generate(options: &Options) -> io::Result<bool> {
     Ok(of(&counts.differing) == 0)
 }
 
+fn shapes(options: &Options) -> io::Result<bool> {
+    let percent = options.number("--percent", 100);
+    let only = options.after("--only", 1);
+    println!("{}", shapes::Outcome::HEADER);
+    let mut all = true;
+    for shape in shapes::all() {
+        if only.is_some_and(|only| only != shape.name) {
+            continue;
+        }
+        let outcome = shapes::tried(&shape, (shape.size * percent / 100).max(1))?;
+        println!("{outcome}");
+        all &= outcome.is_good();
+    }
+    Ok(all)
+}
+
+fn plan_time(options: &Options) -> io::Result<bool> {
+    plan_time::print(options.number("--runs", 50))?;
+    Ok(true)
+}
+
 fn ask(options: &Options) -> io::Result<bool> {
     let text = io::read_to_string(io::stdin())?;
     let mut side = options.ours()?;
     for statement in corpus::statements(&text) {
-        for answer in side.ask(&[statement], true)? {
+        for answer in side.ask(&[statement])? {
             println!("{}", shown(&answer));
         }
     }

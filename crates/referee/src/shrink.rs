@@ -93,6 +93,8 @@ mod tests {
                 columns: vec![("a".to_owned(), Type::Int4), ("b".to_owned(), Type::Text)],
                 numbered: false,
                 keyed: false,
+                permanent: false,
+                rules: Vec::new(),
                 rows: vec![vec!["1".to_owned(), "'x'".to_owned()]; 6],
             }],
             statement: tree!(Sort::Plain; "SELECT ", items, " FROM t0 AS r", filter),

@@ -171,6 +171,7 @@ pub(crate) fn column_type_of_type(ty: &Type) -> Result<ColumnType> {
         },
         Type::Unknown
         | Type::Text
+        | Type::CatalogChar
         | Type::Name
         | Type::Char(None)
         | Type::JsonPath

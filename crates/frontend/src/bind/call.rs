@@ -56,7 +56,10 @@ impl Binder<'_> {
         let mut path = parts(name)?;
         let last = path.pop().unwrap_or_default();
         let in_catalogue = matches!(path.as_slice(), [] | [_] if path.iter().all(|schema| {
-            matches!(schema.as_str(), "pg_catalog" | "public" | "main")
+            matches!(
+                schema.as_str(),
+                "pg_catalog" | "public" | "main" | "information_schema"
+            )
         }));
         if !in_catalogue {
             return Err(
@@ -92,7 +95,7 @@ impl Binder<'_> {
             self.aggregate(&last, &written, filter.as_deref(), within_group)
         } else if !catalogue().windows(&last).is_empty() {
             Err(Error::new(
-                "42P20",
+                "42809",
                 format!("window function {last} requires an OVER clause"),
             ))
         } else {
@@ -204,7 +207,7 @@ impl Binder<'_> {
             "pg_typeof" => {
                 let values = self.positional(written)?;
                 if let [value] = values.as_slice() {
-                    return Ok(Expr::text(&value.ty.base().to_string(), Type::Text));
+                    return Ok(Expr::text(&standard_name(&value.ty.base()), Type::Text));
                 }
             }
             "ifnull" => {
@@ -304,9 +307,14 @@ impl Binder<'_> {
         for parameter in function.parameters.iter().skip(parameters.len()) {
             parameters.push(parameter.clone());
         }
+        by_names(function, &mut parameters);
         let mut converted = Vec::with_capacity(arguments.len());
         for (argument, to) in arguments.into_iter().zip(&parameters) {
-            converted.push(self.coerce(argument, to, Coercion::Implicit)?);
+            let how = match argument.ty {
+                Type::Reg(_) => Coercion::Explicit,
+                _ => Coercion::Implicit,
+            };
+            converted.push(self.coerce(argument, to, how)?);
         }
         let call = Expr::call(Arc::clone(&resolved.function), converted, resolved.returns);
         Ok(self.folded(call))
@@ -640,7 +648,7 @@ impl Binder<'_> {
         }
         let resolved = resolve_function(&fitting, &types);
         let resolved = resolved.map_err(|why| match (why, written.star) {
-            (Unresolved::None, false) if arguments.is_empty() => Error::new(
+            (Unresolved::None, false) if arguments.is_empty() && name == "count" => Error::new(
                 "42809",
                 format!("{name}(*) must be used to call a parameterless aggregate function"),
             ),
@@ -997,6 +1005,20 @@ impl<'a> Written<'a> {
     }
 }
 
+/// Where a function takes values of any type, objects are given by their names.
+pub(super) fn by_names(function: &Scalar, parameters: &mut [Type]) {
+    for (at, parameter) in parameters.iter_mut().enumerate() {
+        let declared = function.parameters.get(at).or(function.variadic.as_ref());
+        let any = matches!(
+            declared,
+            Some(Type::Any | Type::AnyNonArray | Type::AnyElement)
+        );
+        if any && matches!(parameter, Type::Reg(_)) {
+            *parameter = Type::Text;
+        }
+    }
+}
+
 fn two(values: Vec<Expr>, name: &str) -> Result<[Expr; 2]> {
     let count = values.len();
     <[Expr; 2]>::try_from(values).map_err(|_| {
@@ -1022,20 +1044,33 @@ pub(super) fn no_equality(ty: &Type) -> Error {
     )
 }
 
+/// The name of a type without modifiers as `pg_typeof` gives it.
+fn standard_name(ty: &Type) -> String {
+    match ty {
+        Type::Char(_) => "character".to_owned(),
+        Type::Array(element) => format!("{}[]", standard_name(element.innermost())),
+        ty => ty.to_string(),
+    }
+}
+
+/// The error for literals that do not tell the type of a pseudo type.
+pub(super) fn undetermined() -> Error {
+    Error::new(
+        "42804",
+        "could not determine polymorphic type because input has type unknown",
+    )
+}
+
 /// `42883` or `42725` for a call that no or no one overload takes.
 pub(super) fn unresolved(name: &str, types: &[Type], why: Unresolved) -> Error {
     let shown: Vec<String> = types.iter().map(Type::in_message).collect();
     let call = format!("{name}({})", shown.join(", "));
     let why = match (why, name) {
         // PostgreSQL has overloads of types that are not here.
-        (Unresolved::Unknown, "unnest") => Unresolved::Ambiguous,
+        (Unresolved::Undetermined, "unnest") => Unresolved::Ambiguous,
         (why, _) => why,
     };
     match why {
-        Unresolved::Unknown => Error::new(
-            "42804",
-            "could not determine polymorphic type because input has type unknown",
-        ),
         Unresolved::NoArray => {
             no_array_of(types.iter().find(|ty| ty.category() == Category::Array))
         }
@@ -1044,6 +1079,7 @@ pub(super) fn unresolved(name: &str, types: &[Type], why: Unresolved) -> Error {
                 "Could not choose a best candidate function. You might need to add explicit type \
                  casts.",
             ),
+        Unresolved::Undetermined => undetermined(),
         Unresolved::None => {
             let all = catalogue();
             let known = !all.functions(name).is_empty()

@@ -7,6 +7,7 @@ use arrow_array::ArrayRef;
 use super::Binder;
 use crate::error::{Error, Result};
 use crate::functions::kernel::{Call, Column as Values};
+use crate::functions::objects::object_cast;
 use crate::functions::{Cast, Context, Scalar, Volatility, cast_between, catalogue, common_type};
 use crate::plan::{Expr, ExprKind, Plan};
 use crate::types::{Category, Type};
@@ -81,7 +82,20 @@ impl Binder<'_> {
     /// The cast between two types in a context.
     fn cast(&self, from: &Type, to: &Type, how: Coercion) -> Result<Cast> {
         let (base, target) = (from.base(), to.base());
-        let known = if *from == Type::Unknown {
+        let objects = || {
+            let named = matches!(base.innermost(), Type::Reg(_));
+            (named || matches!(target.innermost(), Type::Reg(_))).then(|| self.catalog.objects())
+        };
+        let objects = objects().and_then(|objects| object_cast(&objects, &base, &target));
+        let known = if objects.is_some() {
+            objects.map(|cast| match *from {
+                Type::Unknown => Cast {
+                    context: Context::Implicit,
+                    ..cast
+                },
+                _ => cast,
+            })
+        } else if *from == Type::Unknown {
             cast_between(&Type::Text, &target).map(|cast| Cast {
                 context: Context::Implicit,
                 ..cast
@@ -185,6 +199,15 @@ impl Binder<'_> {
 
     /// A parameter whose type is found by its use.
     fn typed_parameter(&mut self, number: usize, to: &Type) -> Result<Expr> {
+        // Clients send names of objects as texts.
+        if matches!(to.innermost(), Type::Reg(_)) {
+            let text = match to {
+                Type::Array(_) => Type::Text.array(),
+                _ => Type::Text,
+            };
+            let name = self.typed_parameter(number, &text)?;
+            return self.coerce(name, to, Coercion::Explicit);
+        }
         if self.parameters.len() < number {
             self.parameters.resize(number, None);
         }
@@ -221,6 +244,33 @@ impl Binder<'_> {
             other => other,
         });
         self.plan_of_types(plan, &types.collect::<Vec<_>>(), Coercion::Implicit)
+    }
+
+    /// A plan whose columns are as clients are shown them: objects by their names.
+    pub(super) fn by_names(&mut self, plan: Plan) -> Result<Plan> {
+        let named = |ty: &Type| matches!(ty.innermost(), Type::Reg(_));
+        let columns = plan.columns();
+        if !columns.iter().any(|column| named(&column.ty)) {
+            return Ok(plan);
+        }
+        let mut items = Vec::with_capacity(columns.len());
+        for column in columns {
+            let value = column.reference();
+            if !named(&column.ty) {
+                items.push((column, value));
+                continue;
+            }
+            let text = match &column.ty {
+                Type::Array(_) => Type::Text.array(),
+                _ => Type::Text,
+            };
+            let value = self.coerce(value, &text, Coercion::Explicit)?;
+            items.push((self.column(column.name, text), value));
+        }
+        Ok(Plan::Project {
+            input: Box::new(plan),
+            items,
+        })
     }
 
     /// A plan with its columns converted to types.

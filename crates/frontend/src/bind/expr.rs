@@ -426,23 +426,19 @@ impl Binder<'_> {
         }
     }
 
-    /// A chain of AND or OR, which the parser nests to the left, without recursion.
+    /// A chain of AND or OR, which is a tree in the syntax, without recursion.
     fn bind_chain(&mut self, whole: &Ast, wanted: &sqlparser::ast::BinaryOperator) -> Result<Expr> {
-        let mut terms = Vec::new();
-        let mut rest = whole;
-        while let Ast::BinaryOp { left, op, right } = rest {
-            if op != wanted {
-                break;
-            }
-            terms.push(right.as_ref());
-            rest = left;
-        }
-        terms.push(rest);
         let is_and = *wanted == sqlparser::ast::BinaryOperator::And;
         let name = if is_and { "AND" } else { "OR" };
-        let mut bound = Vec::with_capacity(terms.len());
-        for term in terms.into_iter().rev() {
-            bound.push(self.bind_condition(term, name)?);
+        let mut bound = Vec::new();
+        let mut open = vec![whole];
+        while let Some(term) = open.pop() {
+            match term {
+                Ast::BinaryOp { left, op, right } if op == wanted => {
+                    open.extend([right.as_ref(), left.as_ref()]);
+                }
+                term => bound.push(self.bind_condition(term, name)?),
+            }
         }
         Ok(if is_and {
             Expr::and(bound)
@@ -609,7 +605,13 @@ impl Binder<'_> {
         conditions: &[sqlparser::ast::CaseWhen],
         otherwise: Option<&Ast>,
     ) -> Result<Expr> {
-        let operand = operand.map(|operand| self.bind_expr(operand)).transpose()?;
+        let operand = match operand {
+            Some(operand) => {
+                let operand = self.bind_expr(operand)?;
+                Some(self.known_expr(operand)?)
+            }
+            None => None,
+        };
         let (mut whens, mut thens) = (Vec::new(), Vec::new());
         for sqlparser::ast::CaseWhen { condition, result } in conditions {
             whens.push(match &operand {
@@ -884,8 +886,20 @@ impl Binder<'_> {
     }
 
     /// An element of an array, or the parts of parts of a JSONB value.
-    fn subscript(&mut self, mut value: Expr, indices: Vec<Expr>) -> Result<Expr> {
-        match &value.ty {
+    fn subscript(&mut self, mut value: Expr, mut indices: Vec<Expr>) -> Result<Expr> {
+        match value.ty.base() {
+            // Vectors are counted from 0.
+            vector @ (Type::Int2Vector | Type::OidVector) => {
+                let item = vector.vector_item().unwrap_or(Type::Int2);
+                let value = self.coerce(value, &item.clone().array(), Coercion::Implicit)?;
+                if indices.len() != 1 {
+                    return Ok(Expr::null(item));
+                }
+                let index = indices.remove(0);
+                let index = self.coerce(index, &Type::Int4, Coercion::Assignment)?;
+                let index = self.binary("+", index, Expr::int4(1))?;
+                self.function("array_subscript", vec![value, index])
+            }
             Type::Array(_) => {
                 if indices.len() > MOST_DIMENSIONS {
                     return Err(too_many_dimensions(indices.len()));
@@ -902,7 +916,7 @@ impl Binder<'_> {
                 }
                 Ok(value)
             }
-            other => Err(not_subscripted(other)),
+            other => Err(not_subscripted(&other)),
         }
     }
 

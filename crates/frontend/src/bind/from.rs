@@ -1,7 +1,5 @@
 //! FROM: tables, views, sub-queries, functions and joins.
 
-use std::collections::HashSet;
-
 use sqlparser::ast::{
     Expr as Ast, FunctionArg, FunctionArgExpr, Ident, Join, JoinConstraint, JoinOperator,
     ObjectName, Query, TableAlias, TableAliasColumnDef, TableFactor, TableFunctionArgs,
@@ -9,8 +7,8 @@ use sqlparser::ast::{
     TableWithJoins,
 };
 
-use super::scope::{Clause, Named, Namespace, Scope, ScopeColumn, scope_columns};
-use super::{Binder, Coercion, Found, View, fold, name_place, parts, place, refuse};
+use super::scope::{Clause, Named, Namespace, Scope, ScopeColumn, one_name, scope_columns};
+use super::{Binder, Coercion, Found, View, fold, name_place, parts, place, refuse, shallow};
 use crate::error::{Error, Result};
 use crate::functions::catalogue;
 use crate::plan::{Column, Expr, ExprKind, JoinKind, Plan, Relation, Sample, TableCall};
@@ -19,44 +17,46 @@ use crate::types::Type;
 /// A part of FROM: its plan and its names.
 type Part = (Plan, Namespace);
 
+/// The names before a part of FROM, which LATERAL sees.
+type Visible<'v> = &'v [&'v Namespace];
+
 impl Binder<'_> {
     /// The items of FROM, next to each other.
     pub(super) fn bind_from(&mut self, items: &[TableWithJoins]) -> Result<Part> {
         let mut whole: Option<Part> = None;
-        for item in items {
-            let visible = whole
-                .as_ref()
-                .map(|(_, names)| names.clone())
-                .unwrap_or_default();
+        for (item, level) in items.iter().zip(1..) {
+            let visible: Vec<&Namespace> = whole.iter().map(|(_, names)| names).collect();
             let part = self.joined(item, &visible)?;
+            drop(visible);
             whole = Some(match whole {
                 None => part,
-                Some(before) => cross(before, part)?,
+                Some(before) => cross(roomy(before, level)?, part)?,
             });
         }
         Ok(whole.unwrap_or_else(|| (Plan::one_row(), Namespace::default())))
     }
 
     /// A table and what is joined to it. `visible` are the names before it, for LATERAL.
-    fn joined(&mut self, item: &TableWithJoins, visible: &Namespace) -> Result<Part> {
+    fn joined(&mut self, item: &TableWithJoins, visible: Visible<'_>) -> Result<Part> {
         let TableWithJoins { relation, joins } = item;
         let mut left = self.factor(relation, visible)?;
-        for join in joins {
-            left = self.join(left, join, visible)?;
+        for (join, level) in joins.iter().zip(1..) {
+            left = self.join(roomy(left, level)?, join, visible)?;
         }
         Ok(left)
     }
 
-    fn join(&mut self, left: Part, join: &Join, visible: &Namespace) -> Result<Part> {
+    fn join(&mut self, left: Part, join: &Join, visible: Visible<'_>) -> Result<Part> {
         let Join {
             relation,
             global,
             join_operator,
         } = join;
         refuse(*global, "GLOBAL JOIN")?;
-        let seen = visible.clone().join(left.1.clone());
-        let seen = seen.unwrap_or_else(|_| left.1.clone());
+        let mut seen = visible.to_vec();
+        seen.push(&left.1);
         let right = self.factor(relation, &seen)?;
+        drop(seen);
         use JoinOperator as O;
         let (kind, constraint) = match join_operator {
             O::Join(on) | O::Inner(on) | O::StraightJoin(on) => (JoinKind::Inner, on),
@@ -88,12 +88,14 @@ impl Binder<'_> {
     ) -> Result<Part> {
         match constraint {
             JoinConstraint::On(condition) => {
-                let names = left.1.clone().join(right.1.clone())?;
-                self.scopes.push(Scope::new(names.clone(), Clause::On));
-                let bound = self.bind_condition(condition, "JOIN/ON");
-                self.scopes.pop();
-                let names = if kind.gives_right() { names } else { left.1 };
-                let plan = joined_plan(kind, left.0, right.0, Some(bound?))?;
+                let sizes = (left.1.relations.len(), left.1.columns.len());
+                let names = left.1.join(right.1)?;
+                let (bound, mut names) = self.over_names(names, condition, "JOIN/ON")?;
+                if !kind.gives_right() {
+                    names.relations.truncate(sizes.0);
+                    names.columns.truncate(sizes.1);
+                }
+                let plan = joined_plan(kind, left.0, right.0, Some(bound))?;
                 Ok((plan, names))
             }
             JoinConstraint::Using(names) => {
@@ -124,6 +126,20 @@ impl Binder<'_> {
         }
     }
 
+    /// A condition over names, and the names.
+    fn over_names(
+        &mut self,
+        names: Namespace,
+        condition: &Ast,
+        what: &str,
+    ) -> Result<(Expr, Namespace)> {
+        self.scopes.push(Scope::new(names, Clause::On));
+        let bound = self.bind_condition(condition, what);
+        let scope = self.scopes.pop();
+        let scope = scope.ok_or_else(|| Error::internal("a condition without a scope"))?;
+        Ok((bound?, scope.names))
+    }
+
     /// A join whose common columns become one each.
     fn merged(
         &mut self,
@@ -151,21 +167,21 @@ impl Binder<'_> {
                 value,
             });
         }
-        let mut names = left.1.clone().join(right.1.clone())?;
-        let rest = |side: &Namespace| {
-            let rest = side
-                .columns
-                .iter()
-                .filter(|column| !common.contains(&column.name));
-            rest.cloned().collect::<Vec<_>>()
-        };
-        names.columns = merged;
-        names.columns.extend(rest(&left.1));
-        names.columns.extend(rest(&right.1));
         let condition = (!conditions.is_empty()).then(|| Expr::and(conditions));
-        if !kind.gives_right() {
-            names = left.1;
-        }
+        let names = match kind.gives_right() {
+            false => {
+                left.1.check_aliases(&right.1)?;
+                left.1
+            }
+            true => {
+                let mut names = left.1.join(right.1)?;
+                names
+                    .columns
+                    .retain(|column| !common.contains(&column.name));
+                names.columns.splice(0..0, merged);
+                names
+            }
+        };
         let plan = joined_plan(kind, left.0, right.0, condition)?;
         Ok((plan, names))
     }
@@ -179,10 +195,7 @@ impl Binder<'_> {
         constraint: &JoinConstraint,
     ) -> Result<Part> {
         let (plan, names) = self.constrained(JoinKind::Inner, left, right, constraint)?;
-        self.scopes.push(Scope::new(names.clone(), Clause::On));
-        let bound = self.bind_condition(matched, "ASOF");
-        self.scopes.pop();
-        let bound = bound?;
+        let (bound, names) = self.over_names(names, matched, "ASOF")?;
         match plan {
             Plan::Join {
                 left,
@@ -206,14 +219,14 @@ impl Binder<'_> {
         }
     }
 
-    fn factor(&mut self, factor: &TableFactor, visible: &Namespace) -> Result<Part> {
+    fn factor(&mut self, factor: &TableFactor, visible: Visible<'_>) -> Result<Part> {
         self.enter()?;
         let part = self.factor_inner(factor, visible);
         self.leave();
         part
     }
 
-    fn factor_inner(&mut self, factor: &TableFactor, visible: &Namespace) -> Result<Part> {
+    fn factor_inner(&mut self, factor: &TableFactor, visible: Visible<'_>) -> Result<Part> {
         match factor {
             TableFactor::Table {
                 name,
@@ -325,7 +338,7 @@ impl Binder<'_> {
     ) -> Result<Named> {
         let Some(alias) = alias else {
             return Ok(Named {
-                schema,
+                schema: schema.map(one_name),
                 alias: name.to_owned(),
                 columns,
                 hidden: Vec::new(),
@@ -544,10 +557,11 @@ impl Binder<'_> {
         lateral: bool,
         query: &Query,
         alias: Option<&TableAlias>,
-        visible: &Namespace,
+        visible: Visible<'_>,
     ) -> Result<Part> {
         if lateral {
-            self.scopes.push(Scope::new(visible.clone(), Clause::From));
+            self.scopes
+                .push(Scope::new(together(visible), Clause::From));
         }
         let plan = self.bind_query(query).and_then(|plan| self.known(plan));
         if lateral {
@@ -565,9 +579,10 @@ impl Binder<'_> {
         calls: &[(&ObjectName, &[FunctionArg])],
         ordinality: bool,
         alias: Option<&TableAlias>,
-        visible: &Namespace,
+        visible: Visible<'_>,
     ) -> Result<Part> {
-        self.scopes.push(Scope::new(visible.clone(), Clause::From));
+        self.scopes
+            .push(Scope::new(together(visible), Clause::From));
         let bound = calls
             .iter()
             .map(|(name, args)| self.table_function(name, args));
@@ -687,9 +702,10 @@ impl Binder<'_> {
         arrays: &[Ast],
         ordinality: bool,
         alias: Option<&TableAlias>,
-        visible: &Namespace,
+        visible: Visible<'_>,
     ) -> Result<Part> {
-        self.scopes.push(Scope::new(visible.clone(), Clause::From));
+        self.scopes
+            .push(Scope::new(together(visible), Clause::From));
         let tables = catalogue().tables("unnest");
         let calls = arrays.iter().map(|array| {
             let array = self.bind_expr(array)?;
@@ -773,6 +789,26 @@ fn using_column(names: &Namespace, name: &str, side: &str) -> Result<Expr> {
     }
 }
 
+/// A part that is the left side of many joins, if this thread has room for walks over it.
+fn roomy(part: Part, level: usize) -> Result<Part> {
+    match level % 64 {
+        0 => Ok((shallow(part.0)?, part.1)),
+        _ => Ok(part),
+    }
+}
+
+/// Names that are seen together; nearer ones hide those of the same name before them.
+fn together(visible: Visible<'_>) -> Namespace {
+    let mut all = Namespace::default();
+    for names in visible.iter().copied() {
+        all = match all.join(names.clone()) {
+            Ok(all) => all,
+            Err(_) => names.clone(),
+        };
+    }
+    all
+}
+
 /// Two parts without a condition.
 fn cross(left: Part, right: Part) -> Result<Part> {
     let names = left.1.join(right.1)?;
@@ -780,8 +816,8 @@ fn cross(left: Part, right: Part) -> Result<Part> {
 }
 
 fn joined_plan(kind: JoinKind, left: Plan, right: Plan, condition: Option<Expr>) -> Result<Plan> {
-    let given: HashSet<_> = left.columns().iter().map(|column| column.id).collect();
-    let lateral = right.free().iter().any(|id| given.contains(id));
+    let free = right.free();
+    let lateral = !free.is_empty() && !left.given().is_disjoint(&free);
     if lateral && matches!(kind, JoinKind::Right | JoinKind::Full) {
         return Err(Error::new(
             "42P10",

@@ -42,8 +42,10 @@ use sqlparser::ast::{Ident, ObjectName, ObjectNamePart, Query, SetExpr};
 use sqlparser::tokenizer::Span;
 
 use crate::error::{Error, Position, Result};
+use crate::functions::objects::{NoObjects, Objects};
 use crate::functions::{Scalar, Session};
 use crate::plan::{Column, ColumnId, CteId, Plan, Relation};
+use crate::stack;
 use crate::types::Type;
 
 use scope::{NamedCte, Scope};
@@ -116,6 +118,11 @@ pub trait Catalog {
         Vec::new()
     }
 
+    /// What there is by numbers and names, for `'t'::regclass`.
+    fn objects(&self) -> Arc<dyn Objects> {
+        Arc::new(NoObjects)
+    }
+
     /// A file or another relation by the text of a quoted name, such as `'x.csv'`.
     ///
     /// # Errors
@@ -159,9 +166,6 @@ pub struct Binder<'a> {
     /// The last number of a sub-query.
     subqueries: u32,
 }
-
-/// Most levels of queries and expressions; deeper text is refused.
-const DEPTH: usize = 12_000;
 
 impl<'a> Binder<'a> {
     /// A binder over a catalog.
@@ -211,6 +215,8 @@ impl<'a> Binder<'a> {
             plan = self.stored(plan, targets)?;
         }
         let plan = self.known(plan)?;
+        let plan = shallow(plan)?;
+        let plan = self.by_names(plan)?;
         let columns = plan.columns();
         Ok(Bound {
             plan,
@@ -257,15 +263,28 @@ impl<'a> Binder<'a> {
     /// Goes one level deeper.
     fn enter(&mut self) -> Result<()> {
         self.depth += 1;
-        match self.depth > DEPTH {
-            true => Err(Error::new("54001", "stack depth limit exceeded")
-                .with_hint("The statement has too many levels of nesting.")),
-            false => Ok(()),
+        match self.depth > stack::LEVELS {
+            true => Err(stack::too_complex()),
+            false => stack::check(),
         }
     }
 
     fn leave(&mut self) {
         self.depth -= 1;
+    }
+}
+
+/// A plan, if this thread has room for walks over it.
+///
+/// # Errors
+/// `54001`.
+pub(crate) fn shallow(plan: Plan) -> Result<Plan> {
+    match stack::check_levels(plan.levels()) {
+        Ok(()) => Ok(plan),
+        Err(error) => {
+            plan.free_flat();
+            Err(error)
+        }
     }
 }
 

@@ -1,7 +1,7 @@
 //! Names of columns that have none in the statement, as PostgreSQL chooses them.
 
 use sqlparser::ast::{
-    AccessExpr, DataType, Expr, Query, Select, SelectItem, SetExpr, TrimWhereField,
+    AccessExpr, BinaryOperator, DataType, Expr, Query, Select, SelectItem, SetExpr, TrimWhereField,
 };
 
 use super::fold;
@@ -53,7 +53,11 @@ fn name_of(expr: &Expr) -> Option<(String, bool)> {
         } => strong("substr"),
         Expr::Substring { .. } => strong("substring"),
         Expr::Overlay { .. } => strong("overlay"),
-        Expr::IsNormalized { .. } => strong("is_normalized"),
+        Expr::IsNormalized { negated: false, .. } => strong("is_normalized"),
+        Expr::BinaryOp {
+            op: BinaryOperator::Overlaps,
+            ..
+        } => strong("overlaps"),
         Expr::Trim { trim_where, .. } => strong(match trim_where {
             Some(TrimWhereField::Leading) => "ltrim",
             Some(TrimWhereField::Trailing) => "rtrim",

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use sqlparser::ast::{BinaryOperator, UnaryOperator};
 
+use super::call::by_names;
 use super::coerce::common_of;
 use super::literal::integer_as_numeric;
 use super::{Binder, Coercion};
@@ -114,14 +115,13 @@ impl Binder<'_> {
                 _ => symbol.to_owned(),
             };
             match why {
-                crate::functions::Unresolved::None
-                | crate::functions::Unresolved::Unknown
-                | crate::functions::Unresolved::NoArray => {
+                crate::functions::Unresolved::None | crate::functions::Unresolved::NoArray => {
                     Error::new("42883", format!("operator does not exist: {call}")).with_hint(
                         "No operator matches the given name and argument types. You might need \
                          to add explicit type casts.",
                     )
                 }
+                crate::functions::Unresolved::Undetermined => super::call::undetermined(),
                 crate::functions::Unresolved::Ambiguous => {
                     Error::new("42725", format!("operator is not unique: {call}")).with_hint(
                         "Could not choose a best candidate operator. You might need to add \
@@ -140,11 +140,18 @@ impl Binder<'_> {
     ) -> Result<Expr> {
         let Resolved {
             function,
-            parameters,
+            mut parameters,
             returns,
         } = resolved;
+        by_names(&function, &mut parameters);
         let arguments = operands.into_iter().zip(&parameters);
-        let arguments = arguments.map(|(operand, to)| self.coerce(operand, to, Coercion::Implicit));
+        let arguments = arguments.map(|(operand, to)| {
+            let how = match (&operand.ty, to) {
+                (Type::Reg(_), Type::Text) => Coercion::Explicit,
+                _ => Coercion::Implicit,
+            };
+            self.coerce(operand, to, how)
+        });
         let mut arguments: Vec<Expr> = arguments.collect::<Result<_>>()?;
         if is_comparison(function.name) {
             same_scale(&mut arguments);

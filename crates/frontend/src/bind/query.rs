@@ -1,6 +1,6 @@
 //! Queries: set operations, WITH, ORDER BY and LIMIT.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use sqlparser::ast::{
     Cte as Written, CteAsMaterialized, Fetch, LimitClause, Offset, OrderBy, Query, SetExpr,
@@ -14,6 +14,7 @@ use super::{Binder, Coercion, fold, place, refuse};
 use crate::error::{Error, Result};
 use crate::functions::Volatility;
 use crate::plan::{Column, Cte, CteBody, CteId, Expr, ExprKind, JoinKind, Plan, SetKind, SortKey};
+use crate::stack;
 use crate::types::Type;
 
 impl Binder<'_> {
@@ -57,7 +58,7 @@ impl Binder<'_> {
         self.named.truncate(before);
         let mut plan = bound?;
         if !ctes.is_empty() {
-            plan = with_ctes(ctes, plan);
+            plan = super::shallow(with_ctes(ctes, plan))?;
         }
         Ok(plan)
     }
@@ -201,6 +202,13 @@ impl Binder<'_> {
 
     /// A SELECT, VALUES, or a set operation, without an order.
     fn body(&mut self, body: &SetExpr) -> Result<Plan> {
+        self.enter()?;
+        let bound = self.body_inner(body);
+        self.leave();
+        bound
+    }
+
+    fn body_inner(&mut self, body: &SetExpr) -> Result<Plan> {
         match body {
             SetExpr::Select(select) => Ok(self.bind_select(select, None)?.cut()),
             SetExpr::Query(query) => self.bind_query(query),
@@ -317,10 +325,10 @@ impl Binder<'_> {
             return Err(Error::internal("a set operation that is none"));
         };
         let (kind, all, by_name) = set_kind(*op, *set_quantifier)?;
-        let mut sides: Vec<&SetExpr> = Vec::new();
-        let mut rest = whole;
-        loop {
-            match rest {
+        let mut inputs = Vec::new();
+        let mut open = vec![whole];
+        while let Some(side) = open.pop() {
+            match side {
                 SetExpr::SetOperation {
                     op: other,
                     set_quantifier: quantifier,
@@ -328,19 +336,12 @@ impl Binder<'_> {
                     right,
                 } if other == op
                     && quantifier == set_quantifier
-                    && (kind == SetKind::Union || sides.is_empty()) =>
+                    && (kind == SetKind::Union || std::ptr::eq(side, whole)) =>
                 {
-                    sides.push(right);
-                    rest = left;
+                    open.extend([right.as_ref(), left]);
                 }
-                _ => break,
+                side => inputs.push(self.body(side)?),
             }
-        }
-        sides.push(rest);
-        sides.reverse();
-        let mut inputs = Vec::with_capacity(sides.len());
-        for side in sides {
-            inputs.push(self.body(side)?);
         }
         match by_name {
             true => self.set_by_name(kind, all, inputs),
@@ -420,13 +421,13 @@ impl Binder<'_> {
     }
 
     /// The expressions of a WITH, in sight from now on.
-    fn with(&mut self, with: &With) -> Result<Vec<BoundCte>> {
+    fn with(&mut self, with: &With) -> Result<Vec<Cte>> {
         let With {
             with_token: _,
             recursive,
             cte_tables,
         } = with;
-        let mut bound: Vec<BoundCte> = Vec::with_capacity(cte_tables.len());
+        let mut bound: Vec<Cte> = Vec::with_capacity(cte_tables.len());
         let mut names = HashSet::new();
         for written in cte_tables {
             let Written {
@@ -464,8 +465,10 @@ impl Binder<'_> {
                 columns,
                 recursing: false,
             });
-            bound.push(BoundCte {
-                cte: Cte { id, name, body },
+            bound.push(Cte {
+                id,
+                name,
+                body,
                 materialized: matches!(materialized, Some(CteAsMaterialized::Materialized)),
             });
         }
@@ -614,11 +617,6 @@ impl Binder<'_> {
     }
 }
 
-struct BoundCte {
-    cte: Cte,
-    materialized: bool,
-}
-
 fn renamed_columns(name: &str, columns: Vec<Column>, renamed: &[String]) -> Result<Vec<Column>> {
     if renamed.len() > columns.len() {
         return Err(Error::new(
@@ -659,37 +657,48 @@ fn set_kind(op: SetOperator, quantifier: SetQuantifier) -> Result<(SetKind, bool
 
 /// A plan with its expressions: those that are named once are put in there, those that nobody
 /// names are left out.
-fn with_ctes(ctes: Vec<BoundCte>, mut body: Plan) -> Plan {
+fn with_ctes(ctes: Vec<Cte>, mut body: Plan) -> Plan {
+    let mut uses: HashMap<CteId, usize> = HashMap::new();
+    count(&body, 1, &mut uses);
     let mut kept: Vec<Cte> = Vec::new();
-    let mut all: Vec<BoundCte> = ctes;
-    while let Some(BoundCte { cte, materialized }) = all.pop() {
-        let mut uses = references(&body, cte.id);
-        uses += kept
-            .iter()
-            .map(|later| references_of(&later.body, cte.id))
-            .sum::<usize>();
+    let mut placed: HashMap<CteId, Plan> = HashMap::new();
+    // Those behind one that is named nowhere do not name it.
+    for cte in ctes.into_iter().rev() {
+        let times = uses.get(&cte.id).copied().unwrap_or(0);
+        if times == 0 && !matches!(cte.body, CteBody::Change { .. }) {
+            continue;
+        }
+        match &cte.body {
+            CteBody::Plan(plan) => count(plan, 1, &mut uses),
+            // A recursive term is computed many times.
+            CteBody::Recursive { base, step, .. } => {
+                count(base, 1, &mut uses);
+                count(step, 2, &mut uses);
+            }
+            CteBody::Change { .. } => {}
+        }
         match cte.body {
-            CteBody::Plan(_) | CteBody::Recursive { .. } if uses == 0 => {}
-            CteBody::Plan(plan) if uses == 1 && !materialized && !is_volatile(&plan) => {
-                let mut plan = Some(plan);
-                put(&mut body, cte.id, &mut plan);
-                for later in &mut kept {
-                    match &mut later.body {
-                        CteBody::Plan(inner) => put(inner, cte.id, &mut plan),
-                        CteBody::Recursive { base, step, .. } => {
-                            put(base, cte.id, &mut plan);
-                            put(step, cte.id, &mut plan);
-                        }
-                        CteBody::Change { .. } => {}
+            CteBody::Plan(plan) if times == 1 && !cte.materialized && !is_volatile(&plan) => {
+                placed.insert(cte.id, plan);
+            }
+            body => kept.push(Cte { body, ..cte }),
+        }
+    }
+    if !placed.is_empty() {
+        // Each expression that is put in place may hold the place of another.
+        stack::with_room(placed.len().saturating_mul(8), || {
+            put(&mut body, &mut placed);
+            for later in &mut kept {
+                match &mut later.body {
+                    CteBody::Plan(inner) => put(inner, &mut placed),
+                    CteBody::Recursive { base, step, .. } => {
+                        put(base, &mut placed);
+                        put(step, &mut placed);
                     }
+                    CteBody::Change { .. } => {}
                 }
             }
-            body => kept.push(Cte {
-                id: cte.id,
-                name: cte.name,
-                body,
-            }),
-        }
+        });
     }
     if kept.is_empty() {
         return body;
@@ -701,57 +710,50 @@ fn with_ctes(ctes: Vec<BoundCte>, mut body: Plan) -> Plan {
     }
 }
 
-fn references_of(body: &CteBody, id: CteId) -> usize {
-    match body {
-        CteBody::Plan(plan) => references(plan, id),
-        // A recursive term is computed many times.
-        CteBody::Recursive { base, step, .. } => references(base, id) + 2 * references(step, id),
-        CteBody::Change { .. } => 0,
+/// Counts how often a plan reads each expression; more often where a row of another plan asks
+/// for it.
+fn count(plan: &Plan, times: usize, uses: &mut HashMap<CteId, usize>) {
+    let mut add = |id: CteId, times: usize| {
+        let known = uses.entry(id).or_default();
+        *known = known.saturating_add(times);
+    };
+    if let Plan::CteScan { id, .. } = plan {
+        add(*id, times);
     }
-}
-
-fn references(plan: &Plan, id: CteId) -> usize {
-    let own = usize::from(matches!(plan, Plan::CteScan { id: other, .. } if *other == id));
-    let mut below: usize = plan
-        .inputs()
-        .into_iter()
-        .map(|input| references(input, id))
-        .sum();
-    if let Plan::Join {
-        lateral: true,
-        right,
-        ..
-    } = plan
-    {
+    let is_lateral = matches!(plan, Plan::Join { lateral: true, .. });
+    for (at, input) in plan.inputs().into_iter().enumerate() {
         // It is computed for every row.
-        below += references(right, id);
+        let times = if is_lateral && at == 1 { 2 } else { times };
+        count(input, times, uses);
     }
     for expr in plan.expressions() {
         expr.any(&mut |expr| {
             if let ExprKind::Subquery(subquery) = &expr.kind {
-                let inner = references(&subquery.plan, id);
-                below += match subquery.free().is_empty() {
-                    true => inner,
-                    false => 2 * inner,
-                };
+                let mut inner = HashMap::new();
+                count(&subquery.plan, times, &mut inner);
+                if !inner.is_empty() {
+                    let again = if subquery.free().is_empty() { 1 } else { 2 };
+                    for (id, times) in inner {
+                        let known = uses.entry(id).or_default();
+                        *known = known.saturating_add(times * again);
+                    }
+                }
             }
             false
         });
     }
-    own + below
 }
 
-/// Puts the plan in the place where its expression is named.
-fn put(plan: &mut Plan, id: CteId, with: &mut Option<Plan>) {
-    if let Plan::CteScan {
-        id: other, columns, ..
-    } = plan
-        && *other == id
-    {
-        if let Some(inner) = with.take() {
+/// Puts plans in the places where their expressions are named.
+fn put(plan: &mut Plan, placed: &mut HashMap<CteId, Plan>) {
+    if let Plan::CteScan { id, columns, .. } = plan {
+        if let Some(mut inner) = placed.remove(id) {
+            put(&mut inner, placed);
             let given = inner.columns();
-            let items = columns.iter().map(|(column, from)| {
-                let value = given.iter().find(|known| known.id == *from);
+            let items = columns.iter().zip(0..).map(|((column, from), at)| {
+                // Mostly the columns are in the same order.
+                let same: Option<&Column> = given.get(at).filter(|known| known.id == *from);
+                let value = same.or_else(|| given.iter().find(|known| known.id == *from));
                 let value = value.map_or_else(|| Expr::null(column.ty.clone()), Column::reference);
                 (column.clone(), value)
             });
@@ -763,12 +765,12 @@ fn put(plan: &mut Plan, id: CteId, with: &mut Option<Plan>) {
         return;
     }
     for input in plan.inputs_mut() {
-        put(input, id, with);
+        put(input, placed);
     }
     for expr in plan.expressions_mut() {
         expr.change(&mut |expr| {
             if let ExprKind::Subquery(subquery) = &mut expr.kind {
-                put(&mut subquery.plan, id, with);
+                put(&mut subquery.plan, placed);
             }
         });
     }

@@ -164,6 +164,17 @@ impl Namespace {
     /// # Errors
     /// `42712` if both have a relation of one name.
     pub(super) fn join(mut self, other: Namespace) -> Result<Self> {
+        self.check_aliases(&other)?;
+        self.relations.extend(other.relations);
+        self.columns.extend(other.columns);
+        Ok(self)
+    }
+
+    /// Whether no relation of two sides has the name of another.
+    ///
+    /// # Errors
+    /// `42712`.
+    pub(super) fn check_aliases(&self, other: &Namespace) -> Result<()> {
         for named in &other.relations {
             let twice = self.relations.iter().any(|known| {
                 !named.alias.is_empty()
@@ -177,9 +188,7 @@ impl Namespace {
                 ));
             }
         }
-        self.relations.extend(other.relations);
-        self.columns.extend(other.columns);
-        Ok(self)
+        Ok(())
     }
 
     /// The relation of a name.
@@ -336,7 +345,15 @@ pub(super) fn whole_row(named: &Named) -> Expr {
 }
 
 fn schema_name(ident: &Ident) -> String {
-    fold(ident)
+    one_name(fold(ident))
+}
+
+/// The name of a schema that has two: the default one is PostgreSQL's `public` and `main`.
+pub(super) fn one_name(schema: String) -> String {
+    match schema.as_str() {
+        "main" => "public".to_owned(),
+        _ => schema,
+    }
 }
 
 /// The candidate nearest to a name, as advice.

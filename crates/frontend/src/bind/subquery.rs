@@ -141,6 +141,9 @@ impl Binder<'_> {
             };
             array = self.coerce(array, &element.array(), Coercion::Implicit)?;
         }
+        if let Some(item) = array.ty.vector_item() {
+            array = self.coerce(array, &item.array(), Coercion::Implicit)?;
+        }
         let Type::Array(element) = array.ty.clone() else {
             return Err(Error::new(
                 "42809",

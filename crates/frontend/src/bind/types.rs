@@ -69,7 +69,15 @@ pub fn written_type(written: &DataType, catalog: &dyn Catalog) -> Result<Type> {
             let mut parts = parts(name)?;
             let last = parts.pop().unwrap_or_default();
             let schema = parts.pop();
+            // "char" in quotes is a type of the catalog, and not CHAR.
+            let quoted = name.0.last().is_some_and(|part| {
+                part.as_ident()
+                    .is_some_and(|ident| ident.quote_style.is_some())
+            });
             let known = match schema.as_deref() {
+                None | Some("pg_catalog") if last == "char" && (quoted || schema.is_some()) => {
+                    Some(Type::CatalogChar)
+                }
                 None | Some("pg_catalog") => named(&last),
                 Some(_) => None,
             };

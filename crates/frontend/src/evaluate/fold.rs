@@ -15,6 +15,7 @@ use arrow_array::{Array, ArrayRef};
 use super::{Input, evaluate};
 use crate::functions::{Scalar, Session, Volatility};
 use crate::plan::{Expr, ExprKind, Plan};
+use crate::stack;
 use crate::types::Type;
 
 /// Values that folding goes by.
@@ -31,10 +32,19 @@ pub struct Fold<'a> {
 impl Fold<'_> {
     /// Folds an expression.
     pub fn expr(&self, expr: &mut Expr) {
+        stack::with_room(expr.levels(), || self.inside(expr));
+    }
+
+    /// Folds all expressions of a plan and of the plans below it.
+    pub fn plan(&self, plan: &mut Plan) {
+        stack::with_room(plan.levels(), || self.nodes(plan));
+    }
+
+    fn inside(&self, expr: &mut Expr) {
         match &mut expr.kind {
             ExprKind::Call { arguments, .. } => {
                 for argument in arguments {
-                    self.expr(argument);
+                    self.inside(argument);
                 }
             }
             _ => self.below(expr),
@@ -42,23 +52,22 @@ impl Fold<'_> {
         self.simplify(expr);
     }
 
-    /// Folds all expressions of a plan and of the plans below it.
-    pub fn plan(&self, plan: &mut Plan) {
+    fn nodes(&self, plan: &mut Plan) {
         for expr in plan.expressions_mut() {
-            self.expr(expr);
+            self.inside(expr);
         }
         for input in plan.inputs_mut() {
-            self.plan(input);
+            self.nodes(input);
         }
     }
 
     #[inline(never)]
     fn below(&self, expr: &mut Expr) {
         for child in expr.children_mut() {
-            self.expr(child);
+            self.inside(child);
         }
         if let ExprKind::Subquery(subquery) = &mut expr.kind {
-            self.plan(&mut subquery.plan);
+            self.nodes(&mut subquery.plan);
         }
     }
 

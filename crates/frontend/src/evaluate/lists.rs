@@ -106,6 +106,7 @@ fn among(values: &Column, constants: &ArrayRef, ty: &Type) -> Option<Result<Colu
             | Type::Text
             | Type::Varchar(_)
             | Type::Char(_)
+            | Type::CatalogChar
             | Type::Name
             | Type::Enum(_)
             | Type::Uuid

@@ -41,6 +41,7 @@ use crate::error::{Error, Result};
 use crate::functions::kernel::{Call, Column, repeated};
 use crate::functions::{Scalar, Session, Volatility};
 use crate::plan::{ColumnId, Expr, ExprKind, Subquery};
+use crate::stack;
 use crate::types::Type;
 
 /// Computes a sub-query's value of a type for each row of an input.
@@ -87,6 +88,7 @@ pub fn evaluate(expr: &Expr, input: &Input<'_>) -> Result<Column> {
     if input.rows == 0 {
         return nothing(expr);
     }
+    stack::check()?;
     match &expr.kind {
         ExprKind::Literal(value) => Ok(Column::constant(Arc::clone(value))),
         ExprKind::Column(id) => column(*id, input),

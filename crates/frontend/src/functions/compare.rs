@@ -92,6 +92,7 @@ pub(super) fn register(c: &mut Catalogue) {
         for (left, right) in [
             (Type::Text, Type::Text),
             (bpchar.clone(), bpchar),
+            (Type::CatalogChar, Type::CatalogChar),
             (Type::Name, Type::Name),
             (Type::Name, Type::Text),
             (Type::Text, Type::Name),

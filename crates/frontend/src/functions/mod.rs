@@ -27,6 +27,7 @@ mod formatting;
 mod json;
 mod math;
 mod numeric;
+pub mod objects;
 mod patterns;
 pub mod records;
 mod series;
@@ -434,6 +435,7 @@ pub fn catalogue() -> &'static Catalogue {
             json::register,
             math::register,
             numeric::register,
+            objects::register,
             patterns::register,
             records::register,
             series::register,

@@ -69,9 +69,12 @@ fn values(ty: &Type) -> Result<Comparator> {
         Type::TimeTz(_) => compared::<TimeTz>(|a, b| zoned_time(a).cmp(&zoned_time(b))),
         Type::Uuid => natural::<Uuid>(),
         Type::Bytea => natural::<Bytes>(),
-        Type::Text | Type::Unknown | Type::Varchar(_) | Type::Char(_) | Type::Name => {
-            natural::<Str>()
-        }
+        Type::Text
+        | Type::Unknown
+        | Type::Varchar(_)
+        | Type::Char(_)
+        | Type::CatalogChar
+        | Type::Name => natural::<Str>(),
         Type::Jsonb => compared::<Str>(json::compare),
         Type::Enum(of) => {
             let of = std::sync::Arc::clone(of);

@@ -31,8 +31,8 @@ pub enum Unresolved {
     None,
     /// Several do, and none is better than the others.
     Ambiguous,
-    /// Its types follow from those of its arguments, and these are literals in quotes or NULL.
-    Unknown,
+    /// One does, but literals alone do not tell the type that it is to have.
+    Undetermined,
     /// It takes arrays of a type that is one of arrays.
     NoArray,
 }
@@ -175,7 +175,7 @@ fn resolve<F: Overload>(
             match (real.next(), real.next()) {
                 (Some(one), None) => one.resolved(arguments),
                 (None, _) => first.resolved(arguments).map_err(|why| match why {
-                    Unresolved::Unknown => Unresolved::Ambiguous,
+                    Unresolved::Undetermined => Unresolved::Ambiguous,
                     other => other,
                 }),
                 _ => Err(Unresolved::Ambiguous),
@@ -283,7 +283,7 @@ impl<'a, F: Overload> Candidate<'a, F> {
         let pseudo = bind_pseudo(&self.types, arguments).ok_or(Unresolved::None)?;
         let mut types = self.types.iter();
         if pseudo.element.is_none() && types.any(is_polymorphic) {
-            return Err(Unresolved::Unknown);
+            return Err(Unresolved::Undetermined);
         }
         // An array's elements are no arrays.
         let is_array = |ty: &Option<Type>| matches!(ty, Some(Type::Array(_)));
@@ -363,6 +363,10 @@ fn bind_pseudo(types: &[Type], arguments: &[Type]) -> Option<Pseudo> {
     for (to, from) in types.iter().zip(arguments) {
         let (element, compatible) = match (to, from) {
             (_, Type::Unknown) => continue,
+            (Type::AnyArray, Type::Int2Vector) => (Some(&Type::Int2), None),
+            (Type::AnyArray, Type::OidVector) => (Some(&Type::Oid), None),
+            (Type::AnyCompatibleArray, Type::Int2Vector) => (None, Some(&Type::Int2)),
+            (Type::AnyCompatibleArray, Type::OidVector) => (None, Some(&Type::Oid)),
             (Type::AnyArray, Type::Array(element)) => (Some(element.as_ref()), None),
             (Type::AnyArray, _) => return None,
             (Type::AnyNonArray, Type::Array(_)) => return None,
@@ -420,7 +424,9 @@ fn is_implicit(from: &Type, to: &Type) -> bool {
         Type::Any | Type::AnyElement | Type::AnyCompatible => true,
         Type::AnyNonArray => !matches!(from, Type::Array(_)),
         Type::AnyEnum => matches!(from, Type::Enum(_)),
-        Type::AnyArray | Type::AnyCompatibleArray => matches!(from, Type::Array(_)),
+        Type::AnyArray | Type::AnyCompatibleArray => {
+            matches!(from, Type::Array(_)) || from.vector_item().is_some()
+        }
         _ => cast_between(from, to).is_some_and(|cast| cast.context == Context::Implicit),
     }
 }

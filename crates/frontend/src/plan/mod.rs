@@ -451,6 +451,8 @@ pub struct Cte {
     pub name: String,
     /// How it is computed.
     pub body: CteBody,
+    /// Whether it must be computed once, whoever reads it: AS MATERIALIZED.
+    pub materialized: bool,
 }
 
 /// How a common table expression is computed.

@@ -67,6 +67,19 @@ impl Expr {
         }
     }
 
+    /// Whether it has no expressions below it.
+    fn is_leaf(&self) -> bool {
+        matches!(
+            self.kind,
+            ExprKind::Literal(_) | ExprKind::Column(_) | ExprKind::Parameter(_)
+        )
+    }
+
+    /// How deep it is: 1 for a column, counted without recursion.
+    pub fn levels(&self) -> usize {
+        levels(vec![Part::Expr(self)])
+    }
+
     /// Whether `wanted` holds for it or an expression below it.
     pub fn any(&self, wanted: &mut dyn FnMut(&Expr) -> bool) -> bool {
         wanted(self) || self.children().into_iter().any(|child| child.any(wanted))
@@ -127,6 +140,39 @@ impl Expr {
             _ => {}
         });
     }
+}
+
+/// A part of a plan that is on a walk's way.
+enum Part<'a> {
+    Plan(&'a Plan),
+    Expr(&'a Expr),
+}
+
+/// The levels of some parts, and of all that is in them.
+fn levels(parts: Vec<Part<'_>>) -> usize {
+    let mut open: Vec<(Part<'_>, usize)> = parts.into_iter().map(|part| (part, 1)).collect();
+    let mut deepest = 0;
+    while let Some((part, level)) = open.pop() {
+        deepest = deepest.max(level);
+        let below = level + 1;
+        match part {
+            Part::Plan(plan) => {
+                let inputs = plan.inputs().into_iter().map(Part::Plan);
+                let exprs = plan.expressions().into_iter();
+                let exprs = exprs.filter(|expr| !expr.is_leaf()).map(Part::Expr);
+                open.extend(inputs.chain(exprs).map(|part| (part, below)));
+            }
+            Part::Expr(expr) => {
+                if let ExprKind::Subquery(subquery) = &expr.kind {
+                    open.push((Part::Plan(&subquery.plan), below));
+                }
+                let exprs = expr.children().into_iter();
+                let exprs = exprs.filter(|expr| !expr.is_leaf());
+                open.extend(exprs.map(|expr| (Part::Expr(expr), below)));
+            }
+        }
+    }
+    deepest
 }
 
 impl Subquery {
@@ -198,6 +244,25 @@ impl Plan {
                     CteBody::Change { .. } => Vec::new(),
                 });
                 bodies.chain([body.as_mut()]).collect()
+            }
+        }
+    }
+
+    /// How deep it is, with its expressions and their sub-queries, counted without recursion.
+    pub fn levels(&self) -> usize {
+        levels(vec![Part::Plan(self)])
+    }
+
+    /// Frees it without recursion over its inputs.
+    pub fn free_flat(mut self) {
+        let mut open: Vec<Plan> = Vec::new();
+        loop {
+            for input in self.inputs_mut() {
+                open.push(std::mem::replace(input, Plan::one_row()));
+            }
+            match open.pop() {
+                Some(next) => self = next,
+                None => return,
             }
         }
     }
@@ -366,7 +431,94 @@ impl Plan {
                 made.extend(cte.body.columns().iter().map(|column| column.id));
             }
         }
-        made.extend(self.columns().iter().map(|column| column.id));
+        if let Plan::Join {
+            kind: JoinKind::Mark(id),
+            ..
+        } = self
+        {
+            made.insert(*id);
+        }
+        self.each_made(&mut |column| {
+            made.insert(column.id);
+        });
+    }
+
+    /// Calls a closure with each column that the node itself makes: all columns of a plan are
+    /// made by it or by plans below it.
+    pub fn each_made<'a>(&'a self, f: &mut dyn FnMut(&'a Column)) {
+        match self {
+            Plan::Values { columns, .. }
+            | Plan::Recursion { columns, .. }
+            | Plan::Set { columns, .. } => columns.iter().for_each(f),
+            Plan::Scan { columns, .. } => columns.iter().for_each(|(column, _)| f(column)),
+            Plan::CteScan { columns, .. } => columns.iter().for_each(|(column, _)| f(column)),
+            Plan::Functions { calls, ordinality } => {
+                for call in calls {
+                    call.columns.iter().for_each(&mut *f);
+                }
+                ordinality.iter().for_each(f);
+            }
+            Plan::Project { items, .. } => items.iter().for_each(|(column, _)| f(column)),
+            Plan::ProjectSet { items, .. } => {
+                for item in items {
+                    match item {
+                        SetItem::Value(column, _) => f(column),
+                        SetItem::Rows(call) => call.columns.iter().for_each(&mut *f),
+                    }
+                }
+            }
+            Plan::Aggregate {
+                keys,
+                calls,
+                grouping,
+                ..
+            } => {
+                keys.iter().for_each(|(column, _)| f(column));
+                calls.iter().for_each(|(column, _)| f(column));
+                grouping.iter().for_each(|(column, _)| f(column));
+            }
+            Plan::Window { calls, .. } => calls.iter().for_each(|(column, _)| f(column)),
+            Plan::Filter { .. }
+            | Plan::Join { .. }
+            | Plan::Sort { .. }
+            | Plan::Limit { .. }
+            | Plan::Distinct { .. }
+            | Plan::With { .. }
+            | Plan::Barrier { .. } => {}
+        }
+    }
+
+    /// The numbers of the columns that the plan gives, without their names and types.
+    pub fn given(&self) -> HashSet<ColumnId> {
+        let mut given = HashSet::new();
+        let mut open = vec![self];
+        while let Some(plan) = open.pop() {
+            match plan {
+                Plan::Filter { input, .. }
+                | Plan::Sort { input, .. }
+                | Plan::Limit { input, .. }
+                | Plan::Distinct { input, .. }
+                | Plan::Barrier { input } => open.push(input),
+                Plan::Window { input, .. } => open.push(input),
+                Plan::With { body, .. } => open.push(body),
+                Plan::Join {
+                    kind, left, right, ..
+                } => {
+                    open.push(left);
+                    if kind.gives_right() {
+                        open.push(right);
+                    }
+                    if let JoinKind::Mark(id) = kind {
+                        given.insert(*id);
+                    }
+                }
+                _ => {}
+            }
+            plan.each_made(&mut |column| {
+                given.insert(column.id);
+            });
+        }
+        given
     }
 
     /// Puts expressions in the place of columns everywhere in it.

@@ -35,6 +35,7 @@ use crate::functions::aggregates::collected;
 use crate::functions::kernel::{Column, number};
 use crate::plan::SubqueryKind;
 use crate::plan::{ColumnId, Expr, Plan, Quantifier, Relation, SetKind, SortKey, Subquery};
+use crate::stack;
 use crate::types::Type;
 use ctes::Definition;
 
@@ -114,6 +115,7 @@ impl Run<'_> {
     }
 
     fn plan(&self, plan: &Plan, env: &Env<'_>) -> Result<Table> {
+        stack::check()?;
         let table = self.node(plan, env)?;
         self.count(table.rows.max(1))?;
         Ok(table)

@@ -503,6 +503,7 @@ fn counting(all: bool, last: Option<i32>, body: impl FnOnce(&Make, Plan, Expr) -
         id: CteId(1),
         name: "n".to_owned(),
         body: body_of,
+        materialized: false,
     };
     Plan::With {
         ctes: vec![cte],

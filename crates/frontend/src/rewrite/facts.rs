@@ -160,7 +160,7 @@ pub(super) fn gives_one_row_at_most(plan: &Plan) -> bool {
 
 /// The numbers of a plan's columns.
 pub(super) fn made(plan: &Plan) -> HashSet<ColumnId> {
-    plan.columns().iter().map(|column| column.id).collect()
+    plan.given()
 }
 
 /// Whether a plan reads one of some columns and does not make it.
@@ -178,7 +178,12 @@ pub(super) fn is_exact(ty: &Type) -> bool {
     match ty {
         Type::Bool | Type::Int2 | Type::Int4 | Type::Int8 | Type::Oid | Type::Reg(_) => true,
         Type::Numeric(digits) => digits.is_some(),
-        Type::Text | Type::Varchar(_) | Type::Char(_) | Type::Name | Type::Enum(_) => true,
+        Type::Text
+        | Type::Varchar(_)
+        | Type::Char(_)
+        | Type::CatalogChar
+        | Type::Name
+        | Type::Enum(_) => true,
         Type::Bytea | Type::Uuid | Type::Date => true,
         Type::Time(_) | Type::TimeTz(_) | Type::Timestamp(_) | Type::TimestampTz(_) => true,
         Type::Array(element) => is_exact(element),

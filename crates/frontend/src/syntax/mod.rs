@@ -6,6 +6,7 @@
 //! mean.
 
 mod adapt;
+mod balance;
 mod dialect;
 mod wrap;
 
@@ -17,11 +18,18 @@ use crate::error::{Error, Position, Result};
 
 pub use adapt::adapt;
 pub(crate) use adapt::{EXCLUDE, SYMMETRIC};
+pub use balance::balance;
 pub use dialect::Dialect;
 pub(crate) use wrap::{LAMBDA, VARIADIC, WITH_LAMBDAS};
 
 /// Brackets inside brackets, at most.
-const NESTING: usize = 3_000;
+const NESTING: usize = 3_500;
+
+/// Brackets inside brackets that any thread has room for.
+const FLAT: usize = if cfg!(debug_assertions) { 25 } else { 60 };
+
+/// Tokens of a text whose chains of operators any thread has room for.
+const FEW: usize = 2_000;
 
 /// The tokens of a text, brought into forms that the grammar has.
 ///
@@ -37,36 +45,64 @@ pub fn tokens(sql: &str) -> Result<Vec<TokenWithSpan>> {
 /// The statements of a text.
 ///
 /// # Errors
-/// `42601`, with the place.
+/// `42601`, with the place; `54001` for too many levels of nesting.
 pub fn statements(sql: &str) -> Result<Vec<Statement>> {
     let tokens = tokens(sql)?;
-    let mut parser = Parser::new(&Dialect)
-        .with_recursion_limit(NESTING)
-        .with_tokens_with_locations(tokens);
+    parsed(tokens, all_statements, |statements| {
+        statements
+            .iter_mut()
+            .try_for_each(|statement| balance::balance(statement))
+    })
+}
+
+/// Parses tokens where there is room: a text of few levels here, another one on a great stack,
+/// where its long chains become balanced trees.
+fn parsed<T: Send>(
+    tokens: Vec<TokenWithSpan>,
+    parse: impl Fn(&mut Parser<'_>) -> Result<T, ParserError> + Send,
+    balance: impl Fn(&mut T) -> Result<()> + Send,
+) -> Result<T> {
+    let with = |levels: usize, tokens| {
+        Parser::new(&Dialect)
+            .with_recursion_limit(levels)
+            .with_tokens_with_locations(tokens)
+    };
+    let mut tokens = tokens;
+    if tokens.len() <= FEW {
+        let mut parser = with(FLAT, tokens);
+        match parse(&mut parser) {
+            Err(ParserError::RecursionLimitExceeded) => tokens = parser.into_tokens(),
+            done => return done.map_err(|error| syntax_error(&error)),
+        }
+    }
+    crate::stack::on_great_stack(move || {
+        let mut parser = with(NESTING, tokens);
+        let mut done = parse(&mut parser).map_err(|error| syntax_error(&error))?;
+        balance(&mut done)?;
+        Ok(done)
+    })
+}
+
+fn all_statements(parser: &mut Parser<'_>) -> Result<Vec<Statement>, ParserError> {
     let mut statements = Vec::new();
     loop {
         while parser.consume_token(&Token::SemiColon) {}
-        if parser.peek_token().token == Token::EOF {
+        if parser.peek_token_ref().token == Token::EOF {
             return Ok(statements);
         }
-        statements.push(
-            parser
-                .parse_statement()
-                .map_err(|error| syntax_error(&error))?,
-        );
-        let next = parser.peek_token();
+        statements.push(parser.parse_statement()?);
+        let next = parser.peek_token_ref();
         if !matches!(next.token, Token::EOF | Token::SemiColon) {
-            let start = next.span.start;
-            return Err(Error::new(
-                "42601",
-                format!("syntax error at or near \"{}\"", next.token),
-            )
-            .at(Some(Position {
-                line: start.line,
-                column: start.column,
-            })));
+            return Err(unexpected(next));
         }
     }
+}
+
+/// The error of a token that may not stand where it does, in the parser's form.
+fn unexpected(token: &TokenWithSpan) -> ParserError {
+    let TokenWithSpan { token, span } = token;
+    let text = format!("Expected: end of statement, found: {token}{}", span.start);
+    ParserError::ParserError(text)
 }
 
 /// The only query of a text.
@@ -86,26 +122,22 @@ pub fn query(sql: &str) -> Result<Box<Query>> {
 /// # Errors
 /// `42601`.
 pub fn expression(sql: &str) -> Result<sqlparser::ast::Expr> {
-    let tokens = tokens(sql)?;
-    let mut parser = Parser::new(&Dialect)
-        .with_recursion_limit(NESTING)
-        .with_tokens_with_locations(tokens);
-    let expr = parser.parse_expr().map_err(|error| syntax_error(&error))?;
-    match parser.peek_token().token {
-        Token::EOF => Ok(expr),
-        other => Err(Error::new(
-            "42601",
-            format!("syntax error at or near \"{other}\""),
-        )),
-    }
+    let parse = |parser: &mut Parser<'_>| {
+        let expr = parser.parse_expr()?;
+        let next = parser.peek_token_ref();
+        match next.token {
+            Token::EOF => Ok(expr),
+            _ => Err(unexpected(next)),
+        }
+    };
+    parsed(tokens(sql)?, parse, balance::balance)
 }
 
 /// A parser's error in PostgreSQL's words.
 pub fn syntax_error(error: &ParserError) -> Error {
     let text = match error {
         ParserError::RecursionLimitExceeded => {
-            return Error::new("54001", "stack depth limit exceeded")
-                .with_hint("The statement has too many levels of nesting.");
+            return crate::stack::too_complex();
         }
         ParserError::TokenizerError(text) | ParserError::ParserError(text) => text,
     };

@@ -20,6 +20,8 @@
 //! | INTERVAL | `Interval(MonthDayNano)` |
 //! | UUID | `FixedSizeBinary(16)` |
 //! | OID and the REG types | `Int64` |
+//! | "char" | `Utf8View` |
+//! | INT2VECTOR, OIDVECTOR | `List` whose items are called [`VECTOR`] |
 //! | T[] | a struct of elements and bounds ([`arrays`]) |
 //! | records | `Struct` |
 //!
@@ -105,6 +107,12 @@ pub enum Type {
     Oid,
     /// REGCLASS, REGTYPE and their kin: an OID that is shown by a name.
     Reg(Reg),
+    /// `"char"`: one byte of PostgreSQL's catalog.
+    CatalogChar,
+    /// INT2VECTOR: numbers of columns, counted from 0.
+    Int2Vector,
+    /// OIDVECTOR: numbers of types, counted from 0.
+    OidVector,
     /// An array of any number of dimensions, made by [`array`](Type::array): its elements are
     /// no arrays.
     Array(Box<Type>),
@@ -137,13 +145,31 @@ pub enum Reg {
     Class,
     /// REGTYPE.
     Type,
-    /// REGPROC and REGPROCEDURE.
+    /// REGPROC.
     Proc,
+    /// REGPROCEDURE: a function with the types of its parameters.
+    Procedure,
     /// REGNAMESPACE.
     Namespace,
     /// REGROLE.
     Role,
 }
+
+impl Reg {
+    /// All of them.
+    pub const ALL: [Reg; 6] = [
+        Reg::Class,
+        Reg::Type,
+        Reg::Proc,
+        Reg::Procedure,
+        Reg::Namespace,
+        Reg::Role,
+    ];
+}
+
+/// Name of the items of lists that are vectors of PostgreSQL's catalog: they are written
+/// `1 2` and not `{1,2}`.
+pub const VECTOR: &str = "vector";
 
 /// PostgreSQL's categories of types, by which overloads are preferred.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -209,6 +235,15 @@ impl Type {
         }
     }
 
+    /// The type of the items of a vector.
+    pub fn vector_item(&self) -> Option<Type> {
+        match self {
+            Type::Int2Vector => Some(Type::Int2),
+            Type::OidVector => Some(Type::Oid),
+            _ => None,
+        }
+    }
+
     /// The element of an array, or the type itself.
     pub fn innermost(&self) -> &Type {
         match self {
@@ -237,12 +272,15 @@ impl Type {
             | Type::Timestamp(_)
             | Type::TimestampTz(_) => Category::DateTime,
             Type::Interval => Category::Timespan,
-            Type::Array(_) => Category::Array,
+            Type::Array(_) | Type::Int2Vector | Type::OidVector => Category::Array,
             Type::Record(_) => Category::Composite,
             Type::Enum(_) => Category::Enum,
-            Type::Bytea | Type::Uuid | Type::Json | Type::Jsonb | Type::JsonPath => {
-                Category::UserDefined
-            }
+            Type::Bytea
+            | Type::Uuid
+            | Type::Json
+            | Type::Jsonb
+            | Type::JsonPath
+            | Type::CatalogChar => Category::UserDefined,
             _ => Category::Pseudo,
         }
     }
@@ -298,6 +336,8 @@ impl Type {
             Type::Interval => DataType::Interval(IntervalUnit::MonthDayNano),
             Type::Uuid => DataType::FixedSizeBinary(16),
             Type::Array(element) => arrays::data_type(element.arrow()),
+            Type::Int2Vector => DataType::List(Arc::new(Field::new(VECTOR, DataType::Int16, true))),
+            Type::OidVector => DataType::List(Arc::new(Field::new(VECTOR, DataType::Int64, true))),
             Type::Record(fields) => {
                 let fields = fields.iter();
                 let fields = fields.map(|(name, ty)| Field::new(name, ty.arrow(), true));
@@ -371,8 +411,12 @@ impl Type {
             Type::Reg(Reg::Class) => "regclass",
             Type::Reg(Reg::Type) => "regtype",
             Type::Reg(Reg::Proc) => "regproc",
+            Type::Reg(Reg::Procedure) => "regprocedure",
             Type::Reg(Reg::Namespace) => "regnamespace",
             Type::Reg(Reg::Role) => "regrole",
+            Type::CatalogChar => "\"char\"",
+            Type::Int2Vector => "int2vector",
+            Type::OidVector => "oidvector",
             Type::Array(_) => "array",
             Type::Record(_) => "record",
             Type::Enum(_) => "enum",

@@ -131,6 +131,8 @@ impl Generator<'_> {
     fn cast(&mut self, ty: &Type) -> Tree {
         use Type::*;
         let from = match ty {
+            // Any cast there is, which may fail for a value.
+            _ if self.random.percent(6) => self.castable(ty),
             Text | Varchar(_) => self.wanted_type(),
             Int8 => self.one_of(&[Int4, Int2]),
             Int4 => self.one_of(&[Int2, Bool, Int4]),
@@ -145,6 +147,7 @@ impl Generator<'_> {
             Interval => Time(None),
             Jsonb => Json,
             Json => Jsonb,
+            Char(_) => self.one_of(&[Text, Varchar(None)]),
             Bytea | Uuid | TimeTz(_) | Array(_) => ty.clone(),
             _ => return self.leaf(ty),
         };
@@ -153,6 +156,16 @@ impl Generator<'_> {
         match self.random.percent(50) {
             true => tree!(sort; "CAST(", value, " AS ", ty.to_string(), ")"),
             false => tree!(sort; "(", value, ")::", ty.to_string()),
+        }
+    }
+
+    /// A type from which there is a cast.
+    fn castable(&mut self, ty: &Type) -> Type {
+        let base = ty.base();
+        let found = self.signatures.cast_to(&base);
+        match self.random.pick(found) {
+            Some(from) if self.random.percent(70) => from.clone(),
+            _ => Type::Text,
         }
     }
 
@@ -185,7 +198,8 @@ impl Generator<'_> {
         }
         let place = self.random.below(4);
         match ty {
-            Type::Int4 | Type::Text | Type::Numeric(_) => {
+            Type::Record(_) | Type::Array(_) | Type::Unknown => self.leaf(ty),
+            _ if sortable(ty) && ty.base() == *ty && self.random.percent(60) => {
                 let array = self.expr(&ty.clone().array());
                 let further = match self.random.percent(25) {
                     true => format!("[{}]", self.random.below(3)),
@@ -204,7 +218,8 @@ impl Generator<'_> {
         }
         let sort = Sort::Expr(Type::Bool);
         match self.random.below(100) {
-            0..=29 => self.comparison(),
+            0..=25 => self.comparison(),
+            26..=29 => self.rare_condition(),
             30..=41 => {
                 let word = self.random.word(&[" AND ", " OR "]);
                 let many = 2 + self.random.below(2);
@@ -311,6 +326,7 @@ impl Generator<'_> {
                 let [a, b, c, d] = each;
                 tree!(sort; "((", a, ", ", b, ") OVERLAPS (", c, ", ", d, "))")
             }
+            97 => self.rare_condition(),
             _ => self.operator_or_function(&Type::Bool),
         }
     }
@@ -320,8 +336,115 @@ impl Generator<'_> {
         let operator = self
             .random
             .word(&["=", "=", "<>", "<", "<=", ">", ">=", "!="]);
+        if self.random.percent(12) {
+            // A literal takes the type of the other side.
+            let (a, text) = (
+                self.expr(&ty),
+                super::values::untyped(&mut self.random, &ty),
+            );
+            return tree!(Sort::Expr(Type::Bool); "(", a, " ", operator, " ", text, ")");
+        }
+        if self.random.percent(18) {
+            let other = self.comparable(&ty);
+            let (a, b) = (self.expr(&ty), self.expr(&other));
+            return tree!(Sort::Expr(Type::Bool); "(", a, " ", operator, " ", b, ")");
+        }
         let (a, b) = (self.expr(&ty), self.expr(&ty));
         tree!(Sort::Expr(Type::Bool); "(", a, " ", operator, " ", b, ")")
+    }
+
+    /// Another type whose values are compared with those of a type.
+    fn comparable(&mut self, ty: &Type) -> Type {
+        use Type::*;
+        let others: &[Type] = match ty {
+            Int2 | Int4 | Int8 | Float4 | Float8 | Numeric(_) => {
+                &[Int2, Int4, Int8, Float4, Float8, Numeric(None)]
+            }
+            Text | Varchar(_) | Char(_) => &[Text, Varchar(None), Char(Some(4))],
+            Date | Timestamp(_) | TimestampTz(_) => &[Date, Timestamp(None), TimestampTz(None)],
+            Time(_) | TimeTz(_) => &[Time(None), TimeTz(None)],
+            _ => return ty.clone(),
+        };
+        self.one_of(others)
+    }
+
+    /// A condition with rows or lists of a form of its own.
+    fn rare_condition(&mut self) -> Tree {
+        let sort = Sort::Expr(Type::Bool);
+        let (one, other) = (self.sortable_type(), self.sortable_type());
+        match self.random.below(8) {
+            0 => {
+                let (a, b) = (self.expr(&one), self.expr(&other));
+                let word = self.random.word(&["IS NULL", "IS NOT NULL"]);
+                tree!(sort; "(ROW(", a, ", ", b, ") ", word, ")")
+            }
+            1 => {
+                let (a, b) = (self.expr(&one), self.expr(&other));
+                let (c, d) = (self.leaf(&one), self.leaf(&other));
+                let word = self
+                    .random
+                    .word(&["IS DISTINCT FROM", "IS NOT DISTINCT FROM"]);
+                tree!(sort; "(ROW(", a, ", ", b, ") ", word, " ROW(", c, ", ", d, "))")
+            }
+            2 => {
+                let value = self.expr(&one);
+                let items = (0..1 + self.random.below(3)).map(|_| self.leaf(&one));
+                let items: Vec<Tree> = items.collect();
+                let rows = items
+                    .into_iter()
+                    .map(|item| tree!(Sort::Plain; "(", item, ")"));
+                let rows = Tree::list(", ", 1, rows.collect());
+                let word = self
+                    .random
+                    .word(&["IN", "NOT IN", "= ANY", "<> ALL", "> ALL", "<= ANY"]);
+                tree!(sort; "(", value, " ", word, " (VALUES ", rows, "))")
+            }
+            3 => {
+                let (a, b) = (self.expr(&one), self.expr(&other));
+                let operator = self.random.word(&["=", "<>"]);
+                let query = self.subquery(&[one, other], false);
+                let word = self.random.word(&["ANY", "ALL"]);
+                let operator = format!(" {operator} {word} (");
+                tree!(sort; "((", a, ", ", b, ")", operator, query, "))")
+            }
+            4 => {
+                let value = self.expr(&Type::Text);
+                let word = self.random.word(&["LIKE", "NOT LIKE", "ILIKE", "~"]);
+                let list = self.random.word(&[
+                    "ANY (ARRAY['a%', '_', NULL])",
+                    "ALL (ARRAY['%', 'a%'])",
+                    "ANY ('{%b,x}')",
+                ]);
+                tree!(sort; "(", value, " ", word, " ", list, ")")
+            }
+            5 => {
+                let value = self.expr(&Type::Text);
+                let rest = self.random.word(&[
+                    "LIKE 'x#_y#%' ESCAPE '#'",
+                    "LIKE 'a%' ESCAPE ''",
+                    "SIMILAR TO 'a#%|b' ESCAPE '#'",
+                    "IS NORMALIZED",
+                    "IS NFD NORMALIZED",
+                    "NOT ILIKE 'A#%' ESCAPE '#'",
+                ]);
+                tree!(sort; "(", value, " ", rest, ")")
+            }
+            6 => {
+                let items: Vec<Tree> = (0..2).map(|_| self.leaf(&one)).collect();
+                let value = self.expr(&one);
+                let items = Tree::list(", ", 1, items);
+                let word = self.random.word(&["= ANY", "<> ALL", "< ANY", ">= ALL"]);
+                tree!(sort; "(", value, " ", word, " (ARRAY[", items, "]))")
+            }
+            _ => {
+                let types = [one.clone(), other.clone(), one.clone()];
+                let left = types.iter().map(|ty| self.leaf(ty)).collect();
+                let right = types.iter().map(|ty| self.leaf(ty)).collect();
+                let operator = self.random.word(&["=", "<>", "<", "<=", ">", ">="]);
+                let (left, right) = (Tree::list(", ", 3, left), Tree::list(", ", 3, right));
+                tree!(sort; "(ROW(", left, ") ", operator, " ROW(", right, "))")
+            }
+        }
     }
 
     fn pattern(&mut self) -> Tree {

@@ -9,23 +9,27 @@
 //! |---|---|
 //! | `tree` | statements as trees that can be made smaller |
 //! | `values` | types and literals |
+//! | `settings` | settings of the session |
 //! | `schema` | tables |
 //! | `signatures` | functions and operators by their results |
 //! | `scope` | columns in sight |
 //! | `expr`, `calls`, `special` | expressions |
 //! | `query`, `from` | queries |
+//! | `changes` | INSERT, UPDATE, DELETE, MERGE |
 //! | `law` | queries with conditions, for laws |
 //!
 //! Results must not depend on the order in which rows come: LIMIT has an ORDER BY over all
 //! columns, and a window function that tells peers apart is ordered by the rows' numbers.
 
 mod calls;
+mod changes;
 mod expr;
 mod from;
 pub mod law;
 mod query;
 mod schema;
 mod scope;
+mod settings;
 pub mod signatures;
 mod special;
 pub mod tree;
@@ -41,6 +45,8 @@ use signatures::Signatures;
 /// Tables and statements over them.
 #[derive(Clone, Debug)]
 pub struct Case {
+    /// Statements that set the session up.
+    pub settings: Vec<String>,
     /// The tables.
     pub tables: Vec<Table>,
     /// The statements.
@@ -67,6 +73,10 @@ pub struct Generator<'a> {
     local: bool,
     /// A chapter that is drawn more often.
     focus: Option<&'a str>,
+    /// Whether statements that change data are drawn.
+    changes: bool,
+    /// The number that plain tables have in their names.
+    permanent: Option<usize>,
 }
 
 impl<'a> Generator<'a> {
@@ -83,6 +93,8 @@ impl<'a> Generator<'a> {
             local_aggregates: false,
             local: false,
             focus: None,
+            changes: false,
+            permanent: None,
         }
     }
 
@@ -93,10 +105,35 @@ impl<'a> Generator<'a> {
         self
     }
 
+    /// Draws statements that change data, too.
+    #[must_use]
+    pub fn with_changes(mut self, changes: bool) -> Self {
+        self.changes = changes;
+        self
+    }
+
+    /// Makes plain tables, with a number in their names: all sessions see them.
+    #[must_use]
+    pub fn with_permanent(mut self, number: usize) -> Self {
+        self.permanent = Some(number);
+        self
+    }
+
     /// The next case.
     pub fn case(&mut self, statements: usize) -> Case {
+        let settings = settings::settings(&mut self.random);
         self.tables = schema::tables(&mut self.random);
+        for table in &mut self.tables {
+            if self.changes {
+                table.add_rules(&mut self.random);
+            }
+            if let Some(number) = self.permanent {
+                table.permanent = true;
+                table.name = format!("{}_{number}", table.name);
+            }
+        }
         Case {
+            settings,
             statements: (0..statements).map(|_| self.statement()).collect(),
             tables: self.tables.clone(),
         }
@@ -108,6 +145,12 @@ impl<'a> Generator<'a> {
         self.scopes.clear();
         self.names = 0;
         self.budget = 3 + self.random.below(16);
+        if self.changes
+            && self.random.percent(40)
+            && let Some(change) = self.change()
+        {
+            return change;
+        }
         self.query_at_top()
     }
 

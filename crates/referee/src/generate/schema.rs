@@ -16,6 +16,10 @@ pub struct Table {
     pub numbered: bool,
     /// Whether that column is declared as the primary key.
     pub keyed: bool,
+    /// Whether it is a plain table, not a temporary one.
+    pub permanent: bool,
+    /// Further rules, as CREATE TABLE writes them behind a column: its place and the rule.
+    pub rules: Vec<(usize, String)>,
     /// Literals of its rows.
     pub rows: Vec<Vec<String>>,
 }
@@ -30,12 +34,15 @@ impl Table {
             } else {
                 ""
             };
-            format!("{column} {ty}{key}")
+            let rules = self.rules.iter().filter(|(place, _)| *place == at);
+            let rules: String = rules.map(|(_, rule)| rule.as_str()).collect();
+            format!("{column} {ty}{key}{rules}")
         };
         let columns: Vec<String> = self.columns.iter().enumerate().map(column).collect();
+        let temporary = if self.permanent { "" } else { "TEMP " };
         let mut statements = vec![
-            format!("DROP TABLE IF EXISTS {name}"),
-            format!("CREATE TEMP TABLE {name} ({})", columns.join(", ")),
+            self.dropped(),
+            format!("CREATE {temporary}TABLE {name} ({})", columns.join(", ")),
         ];
         if !self.rows.is_empty() {
             let rows = self.rows.iter().map(|row| format!("({})", row.join(", ")));
@@ -43,6 +50,38 @@ impl Table {
             statements.push(format!("INSERT INTO {name} VALUES {rows}"));
         }
         statements
+    }
+
+    /// Adds rules that rows keep: NOT NULL, CHECK and DEFAULT, where the rows allow them.
+    pub(super) fn add_rules(&mut self, random: &mut Random) {
+        for (at, (column, ty)) in self.columns.iter().enumerate() {
+            let full = self
+                .rows
+                .iter()
+                .all(|row| row.get(at).is_some_and(|cell| cell != "NULL"));
+            if full && random.percent(20) {
+                self.rules.push((at, " NOT NULL".to_owned()));
+            }
+            match ty {
+                Type::Int4 if at > 0 && random.percent(20) => {
+                    self.rules
+                        .push((at, format!(" CHECK ({column} > -2147483648)")));
+                    self.rows.retain(|row| row[at] != "-2147483648");
+                }
+                Type::Int4 if at > 0 && random.percent(20) => {
+                    self.rules.push((at, " DEFAULT 7".to_owned()));
+                }
+                Type::Text if random.percent(20) => {
+                    self.rules.push((at, format!(" CHECK ({column} <> 'xx')")));
+                }
+                _ => {}
+            }
+        }
+    }
+
+    /// The statement that drops it.
+    pub fn dropped(&self) -> String {
+        format!("DROP TABLE IF EXISTS {}", self.name)
     }
 
     /// Tables that are smaller by a row or a column.
@@ -65,6 +104,10 @@ impl Table {
                 let mut table = self.clone();
                 table.columns.remove(at);
                 table.keyed &= at > 0;
+                table.rules.retain(|(place, _)| *place != at);
+                for (place, _) in &mut table.rules {
+                    *place -= usize::from(*place > at);
+                }
                 for row in &mut table.rows {
                     row.remove(at);
                 }
@@ -119,6 +162,8 @@ fn table(random: &mut Random, at: usize) -> Table {
         columns,
         numbered,
         keyed: numbered && random.percent(50),
+        permanent: false,
+        rules: Vec::new(),
         rows,
     }
 }

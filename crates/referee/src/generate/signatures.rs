@@ -85,9 +85,7 @@ const LEFT_OUT: &[&str] = &[
     "position",
     "normalize",
     "is_normalized",
-    "overlay",
     "similar_escape",
-    "similar_to_escape",
     "to_ascii",
     "random",
     "now",
@@ -100,30 +98,14 @@ const LEFT_OUT: &[&str] = &[
     "decode",
     "convert",
     "convert_from",
-    "get_bit",
-    "get_byte",
-    "set_bit",
-    "set_byte",
     "to_date",
-    "to_timestamp",
     "to_number",
     "json_populate_record",
     "jsonb_populate_record",
     "json_to_record",
     "jsonb_to_record",
-    "dround",
-    "dtrunc",
-    "dexp",
-    "dlog1",
-    "dlog10",
-    "array_fill",
-    "trim_array",
-    "json_object",
-    "jsonb_object",
     "json_build_object",
     "jsonb_build_object",
-    "parse_ident",
-    "unistr",
     "concat",
     "concat_ws",
     "format",
@@ -131,33 +113,32 @@ const LEFT_OUT: &[&str] = &[
     "num_nonnulls",
     "json_build_array",
     "jsonb_build_array",
-    "json_array_length",
-    "jsonb_array_length",
     "jsonb_path_match",
     "jsonb_path_match_tz",
     "row_to_json",
-    "width_bucket",
-    "make_date",
-    "make_time",
-    "make_timestamp",
-    "make_timestamptz",
-    "factorial",
-    "jsonb_insert",
-    "jsonb_set",
-    "jsonb_set_lax",
-    "timezone",
 ];
 
 /// All callables by the types of their results.
 pub struct Signatures {
     by_result: HashMap<(Kind, Type), Vec<Callable>>,
+    /// Types from which there is a cast, by the type to which it leads.
+    casts: HashMap<Type, Vec<Type>>,
 }
 
 impl Signatures {
     /// Reads the file.
     pub fn read() -> Self {
         let mut by_result: HashMap<(Kind, Type), Vec<Callable>> = HashMap::new();
+        let mut casts: HashMap<Type, Vec<Type>> = HashMap::new();
         for line in lines() {
+            if line.kind == "cast"
+                && let (Some(from), Some(to)) = (
+                    named(line.name),
+                    line.arguments.first().and_then(|to| named(to)),
+                )
+            {
+                casts.entry(to.base()).or_default().push(from);
+            }
             let Some(kind) = kind(&line) else {
                 continue;
             };
@@ -181,13 +162,18 @@ impl Signatures {
                 by_result.entry((kind, returns)).or_default().push(callable);
             }
         }
-        Self { by_result }
+        Self { by_result, casts }
     }
 
     /// The callables of a kind that give a type.
     pub fn giving(&self, kind: Kind, ty: &Type) -> &[Callable] {
         let found = self.by_result.get(&(kind, ty.base()));
         found.map_or(&[], Vec::as_slice)
+    }
+
+    /// The types from which there is a cast to a type.
+    pub fn cast_to(&self, ty: &Type) -> &[Type] {
+        self.casts.get(ty).map_or(&[], Vec::as_slice)
     }
 
     /// How many there are.
@@ -226,6 +212,18 @@ fn elements(line: &Line<'_>) -> Vec<Type> {
             Type::Date,
             Type::Jsonb,
             Type::Float8,
+            Type::Int8,
+            Type::Int2,
+            Type::Float4,
+            Type::Bool,
+            Type::Timestamp(None),
+            Type::TimestampTz(None),
+            Type::Time(None),
+            Type::Interval,
+            Type::Bytea,
+            Type::Uuid,
+            Type::Varchar(None),
+            Type::Char(None),
         ],
         false => vec![Type::Int4],
     }

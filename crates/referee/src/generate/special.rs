@@ -109,6 +109,54 @@ impl Generator<'_> {
                 _ => return None,
             },
             ("?|" | "?&", 1) => &["ARRAY['a', 'c']"],
+            ("overlay", 2) => &["1", "2", "3"],
+            ("overlay", 3) => &["0", "1", "2"],
+            ("get_byte" | "set_byte" | "get_bit" | "set_bit", 0) => {
+                &["'\\x6162'::bytea", "'\\xff00fe'::bytea"]
+            }
+            ("get_byte" | "set_byte" | "get_bit" | "set_bit", _) => &["0", "1"],
+            ("to_timestamp", 0) if *ty == Type::Text => &["'2020-03-01 04'", "'2021-12-31 23'"],
+            ("to_timestamp", 1) => &["'YYYY-MM-DD HH24'"],
+            ("array_fill", 1) => &["ARRAY[2]", "ARRAY[1,2]", "ARRAY[0]", "'{}'"],
+            ("trim_array", 1) => &["0", "0", "1"],
+            ("json_object" | "jsonb_object", 0) if callable.arguments.len() == 1 => &[
+                "'{a,1,b,NULL}'::text[]",
+                "'{{a,1},{b,x}}'::text[]",
+                "'{}'::text[]",
+            ],
+            ("json_object" | "jsonb_object", 0) => &["'{a,b}'::text[]"],
+            ("json_object" | "jsonb_object", 1) => &["'{1,NULL}'::text[]", "'{x,\"y z\"}'::text[]"],
+            ("parse_ident", 0) => &["'a.b'", "'\"X\".y'", "'Abc'"],
+            ("unistr", 0) => &["'a\\0041'", "'\\+01F600'", "'x'"],
+            ("json_array_length" | "jsonb_array_length", 0) => match ty {
+                Type::Json => &["'[1,2]'::json", "'[]'::json"],
+                _ => &["'[1,[2]]'::jsonb", "'[]'::jsonb"],
+            },
+            ("width_bucket", 1) if callable.arguments.len() > 2 => &["0", "-3", "10"],
+            ("width_bucket", 2) => &["5", "100"],
+            ("width_bucket", 3) => &["1", "4", "100"],
+            ("make_date", 0) | ("make_timestamp" | "make_timestamptz", 0) => {
+                &["2020", "1999", "-44"]
+            }
+            ("make_date" | "make_timestamp" | "make_timestamptz", 1) => &["1", "2", "12"],
+            ("make_date" | "make_timestamp" | "make_timestamptz", 2) => &["1", "28", "29"],
+            ("make_time", 0) | ("make_timestamp" | "make_timestamptz", 3) => &["0", "13", "23"],
+            ("make_time", 1) | ("make_timestamp" | "make_timestamptz", 4) => &["0", "59"],
+            ("make_time", 2) | ("make_timestamp" | "make_timestamptz", 5) => {
+                &["0", "59.999", "1.5"]
+            }
+            ("make_timestamptz", 6) => &["'UTC'", "'Europe/Berlin'", "'-03:30'"],
+            ("factorial", 0) => &["0", "5", "20", "25"],
+            ("jsonb_insert" | "jsonb_set" | "jsonb_set_lax", 0) => &[
+                "'{\"a\": 1, \"b\": [1, 2]}'::jsonb",
+                "'[1, {\"a\": 2}]'::jsonb",
+            ],
+            ("jsonb_insert" | "jsonb_set" | "jsonb_set_lax", 1) => &["'{a}'", "'{b,0}'", "'{1}'"],
+            ("jsonb_set_lax", 4) => &["'use_json_null'", "'delete_key'", "'return_target'"],
+            ("timezone", 0) if *ty == Type::Text => {
+                &["'UTC'", "'Europe/Berlin'", "'EST'", "'+03:30'"]
+            }
+            ("timezone", 0) => &["interval '2 hours'", "interval '-03:30'"],
             ("array_lower" | "array_upper" | "array_length", 1) => &["1", "2"],
             ("make_interval", 6) => &["0.5", "1.25", "59"],
             ("to_hex", 0) => return Some(self.number(ty, &["255", "0", "-1"])),
@@ -140,7 +188,29 @@ impl Generator<'_> {
         use Type::*;
         let sort = Sort::Expr(ty.clone());
         match ty {
-            Text => match self.random.below(9) {
+            Text => match self.random.below(12) {
+                9 => {
+                    let types: Vec<Type> = (0..2).map(|_| self.wanted_type()).collect();
+                    let items = types.iter().map(|ty| self.expr(ty)).collect();
+                    let items = Tree::list(", ", 1, items);
+                    let word = self.random.word(&["row_to_json", "to_json", "to_jsonb"]);
+                    tree!(sort; word, "(ROW(", items, "))::text")
+                }
+                10 => {
+                    let value = self.expr(&Text);
+                    let rest = self.random.word(&[
+                        " SIMILAR 'a#\"%#\"c' ESCAPE '#'",
+                        " FROM 'a(.)'",
+                        " FROM 'a#\"%#\"c' FOR '#'",
+                    ]);
+                    tree!(sort; "substring(", value, rest, ")")
+                }
+                11 => {
+                    let types: Vec<Type> = (0..2).map(|_| self.wanted_type()).collect();
+                    let items = types.iter().map(|ty| self.expr(ty)).collect();
+                    let items = Tree::list(", ", 1, items);
+                    tree!(sort; "ROW(", items, ")::text")
+                }
                 0 => {
                     let side = self.random.word(&["BOTH ", "LEADING ", "TRAILING ", ""]);
                     let value = self.expr(&Text);
@@ -194,6 +264,28 @@ impl Generator<'_> {
                     tree!(sort; "(", value, " ->> ", path, ")")
                 }
             },
+            Bytea => match self.random.below(4) {
+                0 => {
+                    let value = self.expr(&Bytea);
+                    let word = self.random.word(&["hex", "base64", "escape"]);
+                    tree!(sort; "decode(encode(", value, format!(", '{word}'), '{word}')"))
+                }
+                1 => {
+                    let value = self.expr(&Bytea);
+                    let side = self.random.word(&["BOTH ", "LEADING ", "TRAILING ", ""]);
+                    tree!(sort; "trim(", side, "'\\x61'::bytea FROM ", value, ")")
+                }
+                2 => {
+                    let value = self.expr(&Bytea);
+                    let range = self.random.word(&[" FROM 2", " FOR 2", " FROM 2 FOR 1"]);
+                    tree!(sort; "substring(", value, range, ")")
+                }
+                _ => {
+                    let value = self.expr(&Text);
+                    tree!(sort; "convert_to(", value, ", 'UTF8')")
+                }
+            },
+            Float8 | Int8 | Int2 | Float4 if self.random.percent(50) => self.mixed(ty),
             Int4 => match self.random.below(4) {
                 0 => {
                     let value = self.expr(&Text);
@@ -212,6 +304,17 @@ impl Generator<'_> {
                     tree!(sort; "width_bucket(", value, ", 0, 10, 4)")
                 }
                 _ => tree!(sort; "json_array_length('[1, 2]')"),
+            },
+            Numeric(_) if self.random.percent(30) => match self.random.percent(50) {
+                true => self.mixed(ty),
+                false => {
+                    let word = self.random.word(&[
+                        "to_number('-12,345.6', 'S99G999D9')",
+                        "to_number(' 42', '99')",
+                        "to_number('0.5', '9.9')",
+                    ]);
+                    tree!(sort; word)
+                }
             },
             Numeric(_) => {
                 let moments = [
@@ -303,5 +406,31 @@ impl Generator<'_> {
                 None => self.leaf(ty),
             },
         }
+    }
+
+    /// Arithmetic of two types that have one in common.
+    fn mixed(&mut self, ty: &Type) -> Tree {
+        use Type::*;
+        let sort = Sort::Expr(ty.clone());
+        let narrower: &[Type] = match ty {
+            Int2 => &[Int2],
+            Int8 => &[Int2, Int4],
+            Float4 => &[Float4],
+            Numeric(_) => &[Int2, Int4, Int8],
+            Float8 => &[Int2, Int4, Int8, Numeric(None), Float4],
+            _ => return self.leaf(ty),
+        };
+        let other = self.one_of(narrower);
+        let operator = self.random.word(&["+", "-", "*", "/"]);
+        let base = ty.base();
+        let (a, b) = match operator {
+            "/" => {
+                let divisor = self.number(&other, &["1", "2", "-3"]);
+                (self.expr(&base), divisor)
+            }
+            _ if self.random.percent(50) => (self.expr(&base), self.expr(&other)),
+            _ => (self.expr(&other), self.expr(&base)),
+        };
+        tree!(sort; "(", a, format!(" {operator} "), b, ")")
     }
 }

@@ -202,6 +202,12 @@ fn plainest(ty: &Type) -> Option<&'static str> {
         Type::Date => "date '2020-01-31'",
         Type::Timestamp(_) => "timestamp '2020-01-31 10:00'",
         Type::Interval => "interval '1 day'",
+        Type::Varchar(_) => "'a'::varchar",
+        Type::Char(Some(1)) => "'a'::character(1)",
+        Type::Jsonb => "'[1]'::jsonb",
+        Type::Float4 => "1.5::real",
+        Type::Array(element) if **element == Type::Int4 => "'{1,2}'::int[]",
+        Type::Array(element) if **element == Type::Text => "'{a,b}'::text[]",
         _ => return None,
     })
 }

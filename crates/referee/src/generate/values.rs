@@ -1,34 +1,58 @@
 //! Types of generated columns and values of them.
 
-use freestone_frontend::types::Type;
+use freestone_frontend::types::{Digits, Type};
 
 use crate::random::Random;
 
 /// Types of columns; frequent ones stand more than once.
 pub(super) fn column_type(random: &mut Random) -> Type {
     use Type::*;
-    match random.below(38) {
-        0..=6 => Int4,
-        7..=10 => Text,
-        11..=13 => Numeric(None),
-        14 | 15 => Int8,
-        16 => Int2,
-        17 | 18 => Float8,
-        19 => Float4,
-        20 | 21 => Bool,
-        22 | 23 => Date,
-        24 | 25 => Timestamp(None),
-        26 => TimestampTz(None),
-        27 => Time(None),
-        28 => Interval,
-        29 => Varchar(None),
-        30 => Uuid,
-        31 => Jsonb,
-        32 => Json,
-        33 => Int4.array(),
-        34 => Text.array(),
-        35 => Bytea,
-        36 => Numeric(None).array(),
+    let digits = |precision, scale| Numeric(Some(Digits { precision, scale }));
+    match random.below(56) {
+        0..=8 => Int4,
+        9..=13 => Text,
+        14..=16 => Numeric(None),
+        17 => digits(6, 2),
+        18 => match random.below(3) {
+            0 => digits(4, 0),
+            1 => digits(38, 10),
+            _ => digits(3, 3),
+        },
+        19..=21 => Int8,
+        22 | 23 => Int2,
+        24 | 25 => Float8,
+        26 | 27 => Float4,
+        28..=30 => Bool,
+        31..=33 => Date,
+        34 | 35 => Timestamp(None),
+        36 => match random.percent(50) {
+            true => Timestamp(Some(0)),
+            false => TimestampTz(Some(3)),
+        },
+        37 | 38 => TimestampTz(None),
+        39 => Time(None),
+        40 | 41 => Interval,
+        42 => Varchar(None),
+        43 => Varchar(Some(3)),
+        44 => Char(Some(4)),
+        45 => Char(Some(1)),
+        46 => Uuid,
+        47 => Jsonb,
+        48 => Json,
+        49 => Int4.array(),
+        50 => Text.array(),
+        51 | 52 => Bytea,
+        53 => match random.below(8) {
+            0 => Bool.array(),
+            1 => Date.array(),
+            2 => Int8.array(),
+            3 => Float8.array(),
+            4 => Timestamp(None).array(),
+            5 => Jsonb.array(),
+            6 => Int2.array(),
+            _ => Varchar(None).array(),
+        },
+        54 => Numeric(None).array(),
         _ => TimeTz(None),
     }
 }
@@ -51,14 +75,23 @@ pub(super) fn initial(ty: &Type) -> &'static str {
         Int8 => "l",
         Int2 => "s",
         Text => "t",
-        Varchar(_) => "v",
-        Numeric(_) => "n",
+        Varchar(None) => "v",
+        Varchar(_) => "vn",
+        Char(Some(1)) => "ch",
+        Char(_) => "chn",
+        Numeric(None) => "n",
+        Numeric(Some(Digits { precision: 6, .. })) => "m",
+        Numeric(Some(Digits { precision: 4, .. })) => "mi",
+        Numeric(Some(Digits { precision: 38, .. })) => "mw",
+        Numeric(_) => "mf",
         Float8 => "d",
         Float4 => "f",
         Bool => "b",
         Date => "dt",
-        Timestamp(_) => "ts",
-        TimestampTz(_) => "tz",
+        Timestamp(None) => "ts",
+        Timestamp(_) => "tsn",
+        TimestampTz(None) => "tz",
+        TimestampTz(_) => "tzn",
         Time(_) => "tm",
         TimeTz(_) => "tmz",
         Interval => "iv",
@@ -99,20 +132,73 @@ fn text(random: &mut Random, ty: &Type) -> (String, bool) {
             bare(random.word(&edges).to_owned())
         }
         Int2 | Int4 | Int8 => bare((random.below(9) as i64 - 2).to_string()),
-        Float4 | Float8 if edge => {
-            quoted(random.word(&["NaN", "Infinity", "-Infinity", "-0", "1e30"]))
-        }
+        Float4 | Float8 if edge => quoted(random.word(&[
+            "NaN",
+            "Infinity",
+            "-Infinity",
+            "-0",
+            "1e30",
+            "1e-30",
+            "16777217",
+            "123456789",
+            "0.1",
+        ])),
         Float4 | Float8 => bare(format!("{}", (random.below(33) as f64 - 8.0) / 4.0)),
-        Numeric(_) if edge => quoted(random.word(&["NaN", "Infinity", "1e20", "-1e-10"])),
+        Numeric(Some(Digits { precision: 3, .. })) => bare(
+            random
+                .word(&["0", "0.5", "-0.125", "0.999", "0.001"])
+                .to_owned(),
+        ),
+        Numeric(Some(_)) if edge => quoted(random.word(&["0.005", "999.995", "-0.004"])),
+        Numeric(_) if edge => quoted(random.word(&[
+            "NaN",
+            "Infinity",
+            "-Infinity",
+            "1e20",
+            "-1e-10",
+            "99999999999999999999999999999999999999",
+            "0.000",
+            "1e-30",
+        ])),
         Numeric(_) => {
             let numbers = ["0", "1", "-1.5", "2.25", "10", "0.10", "3", "100.001", "-7"];
             bare(random.word(&numbers).to_owned())
         }
+        Char(Some(1)) => quoted(random.word(&["", "a", "B", "é", " ", "1"])),
+        Char(_) | Varchar(Some(_)) => {
+            quoted(random.word(&["", "a", "ab", "abc", "a ", "B", "é", "12", " a"]))
+        }
         Text | Varchar(_) => quoted(random.word(&[
-            "", "a", "b", "ab", "abc", "B", "Abc d", "x_y%", "42", " p ", "zé", "aa,bb", "\\d+",
+            "",
+            "a",
+            "b",
+            "ab",
+            "abc",
+            "B",
+            "Abc d",
+            "x_y%",
+            "42",
+            " p ",
+            "zé",
+            "aa,bb",
+            "\\d+",
+            "A",
+            "a ",
+            "true",
+            "2020-01-31",
+            "ß",
+            "-1.5",
+            "NULL",
+            "日本",
         ])),
         Bytea => quoted(random.word(&["\\x", "\\x00", "\\x61", "\\x6162", "\\xff00fe"])),
-        Date if edge => quoted(random.word(&["infinity", "0044-03-15 BC", "9999-12-31"])),
+        Date if edge => quoted(random.word(&[
+            "infinity",
+            "-infinity",
+            "0044-03-15 BC",
+            "9999-12-31",
+            "0001-01-01",
+        ])),
         Date => {
             let dates = [
                 "2020-01-31",
@@ -123,9 +209,13 @@ fn text(random: &mut Random, ty: &Type) -> (String, bool) {
             ];
             quoted(random.word(&dates))
         }
-        Timestamp(_) | TimestampTz(_) if edge => {
-            quoted(random.word(&["-infinity", "infinity", "0001-01-01 00:00:00"]))
-        }
+        Timestamp(_) | TimestampTz(_) if edge => quoted(random.word(&[
+            "-infinity",
+            "infinity",
+            "0001-01-01 00:00:00",
+            "0044-03-15 12:00:00 BC",
+            "1900-02-28 23:59:59.999999",
+        ])),
         Timestamp(_) | TimestampTz(_) => quoted(random.word(&[
             "2020-01-31 10:00:00",
             "2020-02-29 23:59:59.5",
@@ -133,7 +223,13 @@ fn text(random: &mut Random, ty: &Type) -> (String, bool) {
             "1999-07-01 12:34:56.789012",
             "2024-03-31 01:30:00",
         ])),
-        Time(_) => quoted(random.word(&["00:00:00", "12:34:56", "23:59:59.999", "06:30:00"])),
+        Time(_) => quoted(random.word(&[
+            "00:00:00",
+            "12:34:56",
+            "23:59:59.999",
+            "06:30:00",
+            "24:00:00",
+        ])),
         TimeTz(_) => quoted(random.word(&["00:00:00+00", "12:34:56-05", "12:34:56+02:30"])),
         Interval => quoted(random.word(&[
             "1 day",
@@ -143,6 +239,10 @@ fn text(random: &mut Random, ty: &Type) -> (String, bool) {
             "00:00:00.5",
             "0",
             "-1 mon +5 days",
+            "25 hours",
+            "1 mon -1 day 00:00:01",
+            "-00:00:00.000001",
+            "30 days",
         ])),
         Uuid => quoted(random.word(&[
             "00000000-0000-0000-0000-000000000000",
@@ -232,7 +332,19 @@ pub(super) fn literal(random: &mut Random, ty: &Type) -> String {
         Type::Timestamp(_) if random.percent(50) => format!("timestamp '{text}'"),
         Type::Interval if random.percent(50) => format!("interval '{text}'"),
         Type::Array(element) if text == "{}" => format!("ARRAY[]::{element}[]"),
+        Type::Time(_) | Type::Jsonb if random.percent(30) => {
+            format!("{ty} '{text}'").replace("time without time zone", "time")
+        }
         _ if random.percent(10) => format!("CAST('{text}' AS {ty})"),
         _ => format!("'{text}'::{ty}"),
     }
+}
+
+/// A literal without a type, which its context gives.
+pub(super) fn untyped(random: &mut Random, ty: &Type) -> String {
+    if random.percent(5) {
+        return "NULL".to_owned();
+    }
+    let (text, _) = text(random, ty);
+    format!("'{text}'")
 }

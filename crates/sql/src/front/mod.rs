@@ -5,10 +5,12 @@
 //! front refuses with `0A000` or does not know as a function is asked of DataFusion's planner
 //! while that is here.
 
+mod about;
 mod convert;
 mod expression;
 mod functions;
 mod names;
+mod objects;
 mod session;
 
 use std::sync::Arc;
@@ -29,6 +31,7 @@ use crate::session::OwnOptions;
 pub(crate) use convert::{as_text, convert, is_held_as_text, loaded, stored};
 pub(crate) use expression::{COLUMN, Purpose, lowered_expression, with_types};
 pub(crate) use names::{Names, type_of, type_of_column};
+pub(crate) use objects::columns_of_view;
 pub(crate) use session::session_of;
 
 /// The plan of a query, by whom it was made.

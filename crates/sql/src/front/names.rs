@@ -1,26 +1,32 @@
 //! Tables, views, files and functions of the database, as the front asks for them.
 
+use std::cell::OnceCell;
 use std::sync::Arc;
 
 use datafusion::arrow::datatypes::{DataType, Field, TimeUnit};
 use datafusion::catalog::TableProvider;
 use freestone_frontend::bind::{Catalog, Found, View};
 use freestone_frontend::functions::Scalar;
+use freestone_frontend::functions::objects::Objects;
 use freestone_frontend::plan::Relation;
 use freestone_frontend::types::Type;
 use freestone_frontend::types::arrays::element_type;
 use freestone_frontend::{Error as FrontError, Position, Result as FrontResult};
 use freestone_storage::{ColumnType, Object, Privileges};
 
+use super::about;
 use super::functions::{front_error, wrapped};
+use super::objects::Numbers;
 use crate::error::Result;
-use crate::functions::{sequences, settings};
+use crate::functions::{roles, sequences, settings};
 use crate::lower::Handle;
 use crate::plan::given::Given;
+use crate::plan::information_schema;
 use crate::plan::names::{DEFAULT_SCHEMA, INFORMATION_SCHEMA, Name, PUBLIC};
 use crate::plan::pg_catalog::{self, PG_CATALOG};
 use crate::plan::relations::Relations;
-use crate::rights::denied;
+use crate::plan::rows::table as rows_table;
+use crate::rights::{Identity, denied};
 use crate::scan::{ROW_ID, StoredTable};
 use crate::session::TakenNumbers;
 use crate::statement::parse_one;
@@ -28,11 +34,54 @@ use crate::statement::parse_one;
 /// The names that a statement may use.
 pub(crate) struct Names<'a> {
     relations: &'a Relations<'a>,
+    numbers: OnceCell<Arc<Numbers>>,
 }
 
 impl<'a> Names<'a> {
     pub(crate) fn new(relations: &'a Relations<'a>) -> Self {
-        Self { relations }
+        Self {
+            relations,
+            numbers: OnceCell::new(),
+        }
+    }
+
+    /// Names and numbers of what there is, looked at once.
+    fn numbers(&self) -> Arc<Numbers> {
+        let numbers = self
+            .numbers
+            .get_or_init(|| Arc::new(Numbers::of(self.relations)));
+        Arc::clone(numbers)
+    }
+
+    /// A table of the catalog with its rows.
+    fn catalogued(&self, name: &Name) -> Result<Option<Relation>> {
+        let relations = self.relations;
+        let (columns, mut hidden, batch) = match name.schema.as_str() {
+            INFORMATION_SCHEMA => match information_schema::view(relations, &name.name)? {
+                Some((columns, batch)) => (columns, Vec::new(), batch),
+                None => return Ok(None),
+            },
+            _ => match pg_catalog::described(&name.name) {
+                Some((_, mut columns)) => {
+                    let shown = columns.len();
+                    columns.push((pg_catalog::TABLE.to_owned(), Type::Oid));
+                    let batch = pg_catalog::rows(relations, &name.name, &columns)?;
+                    let hidden = columns.split_off(shown);
+                    (columns, hidden, batch)
+                }
+                None => return Ok(None),
+            },
+        };
+        // A file of the catalog has no rows of two versions.
+        hidden.retain(|(hidden, _)| columns.iter().all(|(name, _)| name != hidden));
+        Ok(Some(Relation {
+            schema: name.schema.clone(),
+            name: name.name.clone(),
+            columns,
+            hidden,
+            key: Vec::new(),
+            handle: Arc::new(Handle(rows_table(batch)?)),
+        }))
     }
 
     fn name(schema: Option<&str>, name: &str, position: Option<Position>) -> Name {
@@ -67,6 +116,23 @@ impl<'a> Names<'a> {
         }))
     }
 
+    /// Functions about the catalog.
+    fn about(&self, name: &str) -> Vec<Arc<Scalar>> {
+        let relations = self.relations;
+        let identity = relations.state.config().get_extension::<Identity>();
+        let of_roles = identity.and_then(|identity| {
+            let name = roles::known(name)?;
+            let function = roles::function(name, &relations.snapshot, &identity)?;
+            Some(wrapped(name, &function))
+        });
+        if let Some(function) = of_roles {
+            return vec![function];
+        }
+        let numbers = || self.numbers();
+        let found = about::functions(relations, &numbers, name).unwrap_or_default();
+        found.into_iter().map(Arc::new).collect()
+    }
+
     fn found(&self, name: &Name) -> Result<Option<Found>> {
         let relations = self.relations;
         let snapshot = &relations.snapshot;
@@ -88,14 +154,13 @@ impl<'a> Names<'a> {
             })));
         }
         let known = snapshot.table(&name.schema, &name.name).is_some();
-        let catalogued = name.schema == INFORMATION_SCHEMA
-            || name.schema == PG_CATALOG
-            || !known
-                && name.schema == DEFAULT_SCHEMA
-                && pg_catalog::table(relations, &name.name)?.is_some();
-        if catalogued {
-            // DataFusion's planner knows how clients ask for these.
-            return Err(crate::Error::unsupported("tables of the catalog"));
+        let in_catalog = [INFORMATION_SCHEMA, PG_CATALOG].contains(&name.schema.as_str());
+        // As in PostgreSQL, its catalog need not be named.
+        if in_catalog || !known && name.schema == DEFAULT_SCHEMA {
+            let found = self.catalogued(name)?;
+            if in_catalog || found.is_some() {
+                return Ok(found.map(Found::Relation));
+            }
         }
         let provider = match relations.provider(name) {
             Ok(provider) => provider,
@@ -275,8 +340,12 @@ impl Catalog for Names<'_> {
         let mut known = names.filter(|known| *known == name);
         match (found, known.next()) {
             (Some(function), Some(name)) => vec![wrapped(name, &function)],
-            _ => Vec::new(),
+            _ => self.about(name),
         }
+    }
+
+    fn objects(&self) -> Arc<dyn Objects> {
+        self.numbers()
     }
 
     fn file(&self, name: &str) -> FrontResult<Option<Relation>> {

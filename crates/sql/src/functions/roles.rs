@@ -17,7 +17,7 @@ use datafusion::logical_expr::{
 use freestone_storage::{Catalog, Object, Privileges, RoleId, Snapshot};
 
 use crate::error::{Error, Result};
-use crate::plan::names::named;
+use crate::plan::names::{meant_schema, named};
 use crate::plan::pg_catalog::{object_numbered, schema_numbered};
 use crate::plan::relations::unknown_table;
 use crate::rights::{Identity, Rights};
@@ -32,6 +32,14 @@ const NAMES: [(&str, usize); 7] = [
     ("has_table_privilege", 2),
     ("pg_has_role", 2),
 ];
+
+/// The name of one of these functions, if it is one.
+pub(crate) fn known(name: &str) -> Option<&'static str> {
+    let mut names = NAMES.into_iter();
+    names
+        .find(|(known, _)| *known == name)
+        .map(|(known, _)| known)
+}
 
 /// The function of that name over a catalog; `None` if it is not one of these.
 pub(crate) fn function(
@@ -133,7 +141,9 @@ impl RoleFunction {
     fn schema(&self, given: &Given) -> Result<Option<Object>> {
         match given {
             Given::Number(number) => Ok(schema_numbered(&self.catalog, *number)),
-            Given::Text(name) if self.catalog.has_schema(name) => Ok(Some(Object::schema(name))),
+            Given::Text(name) if self.catalog.has_schema(meant_schema(name)) => {
+                Ok(Some(Object::schema(meant_schema(name))))
+            }
             Given::Text(name) => {
                 let message = format!("schema \"{name}\" does not exist");
                 Err(Error::new("3F000", message))

@@ -118,6 +118,7 @@ pub(super) fn is_native(ty: &Type, ordered: bool) -> bool {
         | Type::Text
         | Type::Varchar(_)
         | Type::Char(_)
+        | Type::CatalogChar
         | Type::Name
         | Type::Bytea
         | Type::Date

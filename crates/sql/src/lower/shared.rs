@@ -1,6 +1,8 @@
 //! Common table expressions that are computed once, and recursion.
 //!
-//! A common table expression is a table that computes its rows when the first of its readers in
+//! One that is read once, or is small and read a few times, stands where it is read: conditions
+//! reach into it, and the bulk engine finds groups that stand in a plan twice. Any other is a
+//! table that computes its rows when the first of its readers in
 //! a run asks for them, and keeps them for the others until the run ends. The rows of a
 //! recursive term's last round are a table, too, which the operator of the recursion fills.
 
@@ -17,7 +19,7 @@ use datafusion::error::{DataFusionError, Result as DfResult};
 use datafusion::execution::memory_pool::MemoryReservation;
 use datafusion::execution::session_state::SessionState;
 use datafusion::execution::{SendableRecordBatchStream, TaskContext};
-use datafusion::logical_expr::{Expr, LogicalPlan, TableScanBuilder, TableType};
+use datafusion::logical_expr::{Expr, LogicalPlan, SubqueryAlias, TableScanBuilder, TableType};
 use datafusion::physical_expr::{EquivalenceProperties, PhysicalExpr};
 use datafusion::physical_plan::execution_plan::{
     Boundedness, EmissionType, ReplaceChildrenOptions, reset_plan_states,
@@ -40,39 +42,100 @@ use crate::error::{Error, Result};
 /// A common table expression, or the last round of one.
 #[derive(Clone, Debug)]
 pub(super) struct Shared {
-    table: Arc<dyn TableProvider>,
+    rows: Rows,
     /// Its columns, in the order of the table's.
     columns: Vec<ColumnId>,
+}
+
+/// Where the rows of a common table expression come from.
+#[derive(Clone, Debug)]
+enum Rows {
+    Table(Arc<dyn TableProvider>),
+    /// A plan that stands in the place of each reader.
+    Plan(LogicalPlan),
+}
+
+/// Readers in whose places a plan stands, at most,
+const READERS: usize = 4;
+/// and its operators, if there are several readers: what is in it may stand there so as well.
+const OPERATORS: usize = 32;
+
+/// Whether a plan may stand in the places of its readers.
+fn may_stand(plan: &LogicalPlan, readers: usize) -> DfResult<bool> {
+    if readers > READERS {
+        return Ok(false);
+    }
+    let (mut operators, mut steady) = (0, true);
+    plan.apply_with_subqueries(|node| {
+        operators += 1;
+        steady &= match node {
+            // Sums of floats differ from run to run.
+            LogicalPlan::Aggregate(aggregate) if readers > 1 => {
+                let fields = aggregate.schema.fields().iter();
+                !fields
+                    .into_iter()
+                    .any(|field| field.data_type().is_floating())
+            }
+            LogicalPlan::Projection(_)
+            | LogicalPlan::Filter(_)
+            | LogicalPlan::TableScan(_)
+            | LogicalPlan::SubqueryAlias(_)
+            | LogicalPlan::EmptyRelation(_)
+            | LogicalPlan::Join(_)
+            | LogicalPlan::Aggregate(_)
+            | LogicalPlan::Union(_) => true,
+            LogicalPlan::Sort(sort) => sort.fetch.is_none(),
+            _ => false,
+        };
+        node.apply_expressions(|expr| {
+            steady &= !expr.is_volatile();
+            Ok(TreeNodeRecursion::Continue)
+        })?;
+        Ok(match steady {
+            true => TreeNodeRecursion::Continue,
+            false => TreeNodeRecursion::Stop,
+        })
+    })?;
+    Ok(steady && (readers <= 1 || operators <= OPERATORS))
 }
 
 impl Lowering {
     pub(super) fn with(&self, ctes: &[Cte], body: &Plan) -> Result<LogicalPlan> {
         for (at, cte) in ctes.iter().enumerate() {
             let readers = readers(&ctes[at + 1..], body, cte.id);
-            let table: Arc<dyn TableProvider> = match &cte.body {
+            let rows = match &cte.body {
                 CteBody::Plan(plan) => {
                     let columns = plan.columns();
                     let below = self.plan(plan)?;
                     let below = self.exactly_named(&columns, below)?;
-                    Arc::new(SharedTable::new(&cte.name, below, readers <= 1))
+                    match !cte.materialized && may_stand(&below, readers)? {
+                        true => Rows::Plan(below),
+                        false => {
+                            let table = SharedTable::new(&cte.name, below, readers <= 1);
+                            Rows::Table(Arc::new(table))
+                        }
+                    }
                 }
                 CteBody::Recursive {
                     base,
                     step,
                     all,
                     columns,
-                } => self.recursive((cte, readers <= 1), (base, step), *all, columns)?,
+                } => {
+                    let once = (cte, readers <= 1);
+                    Rows::Table(self.recursive(once, (base, step), *all, columns)?)
+                }
                 CteBody::Change { handle, .. } => {
                     let handle = handle.downcast_ref::<super::Handle>();
                     let Some(super::Handle(table)) = handle else {
                         return Err(Error::internal("a change of rows that was not run"));
                     };
-                    Arc::clone(table)
+                    Rows::Table(Arc::clone(table))
                 }
             };
             let columns = cte.body.columns().into_iter();
             let columns = columns.map(|column| column.id).collect();
-            let shared = Shared { table, columns };
+            let shared = Shared { rows, columns };
             self.tables.borrow_mut().insert(cte.id, shared);
         }
         self.plan(body)
@@ -105,7 +168,7 @@ impl Lowering {
             rounds: Arc::default(),
         });
         let shared = Shared {
-            table: Arc::clone(&last) as _,
+            rows: Rows::Table(Arc::clone(&last) as _),
             columns: columns.iter().map(|column| column.id).collect(),
         };
         self.tables.borrow_mut().insert(cte.id, shared);
@@ -164,9 +227,17 @@ impl Lowering {
         columns: &[(&Column, usize)],
     ) -> Result<LogicalPlan> {
         let table = self.table_name(name);
-        let source = provider_as_source(Arc::clone(&shared.table));
-        let scan = TableScanBuilder::new(table.clone(), source).build()?;
-        self.found_in(LogicalPlan::TableScan(scan), &table, columns)
+        let plan = match &shared.rows {
+            Rows::Table(provider) => {
+                let source = provider_as_source(Arc::clone(provider));
+                LogicalPlan::TableScan(TableScanBuilder::new(table.clone(), source).build()?)
+            }
+            Rows::Plan(plan) => {
+                let alias = SubqueryAlias::try_new(Arc::new(plan.clone()), table.clone())?;
+                LogicalPlan::SubqueryAlias(alias)
+            }
+        };
+        self.found_in(plan, &table, columns)
     }
 }
 

@@ -2,22 +2,34 @@
 //! `information_constraints`.
 //!
 //! The columns are those of the SQL standard that have a meaning here; types are
-//! named as in PostgreSQL.
+//! named as in PostgreSQL. [`view`] gives the front all columns that PostgreSQL has, of which
+//! those without a meaning here are NULL.
 
+use std::iter::repeat_n;
 use std::sync::Arc;
 
+use datafusion::arrow::array::{
+    ArrayRef, AsArray, RecordBatchOptions, StringViewArray, new_null_array,
+};
+use datafusion::arrow::compute::cast;
+use datafusion::arrow::datatypes::{Field, Schema};
 use datafusion::catalog::TableProvider;
+use freestone_frontend::types::Type;
 use freestone_storage::{
     Column, ColumnType, Identity, Object, Sequence, SequenceDefinition, Table, View,
 };
 
+use super::information_columns::VIEWS;
 use super::information_constraints;
-use super::names::{CATALOG, INFORMATION_SCHEMA, Name};
+use super::names::{CATALOG, INFORMATION_SCHEMA, shown_schema};
+use super::pg_catalog::objects::described;
+use super::pg_catalog::typed;
+use super::pg_catalog::types::{of_type, short_name};
 use super::privileges;
 use super::relations::Relations;
 use super::rows::{Values, batch, table as rows_table};
 use crate::error::Result;
-use crate::types::sql_name;
+use crate::front::type_of_column;
 
 /// The view `information_schema.name`, or `None` when there is none.
 ///
@@ -27,7 +39,16 @@ pub(crate) fn table(
     relations: &Relations<'_>,
     name: &str,
 ) -> Result<Option<Arc<dyn TableProvider>>> {
-    let batch = match name {
+    Ok(match told(relations, name)? {
+        Some(batch) => Some(rows_table(batch)?),
+        None => None,
+    })
+}
+
+/// What is told of a view of `information_schema`, in its columns that have a meaning here.
+fn told(relations: &Relations<'_>, name: &str) -> Result<Option<Batch>> {
+    Ok(Some(match name {
+        "information_schema_catalog_name" => batch(vec![("catalog_name", text([CATALOG]))])?,
         "schemata" => schemata(relations)?,
         "tables" => tables(relations)?,
         "columns" => columns(relations)?,
@@ -40,8 +61,99 @@ pub(crate) fn table(
             Some(batch) => batch,
             None => return Ok(None),
         },
+    }))
+}
+
+/// Values that columns have in all rows.
+const SAME: [(&str, &str, &str); 27] = [
+    ("character_sets", "character_set_name", "UTF8"),
+    ("columns", "identity_cycle", "NO"),
+    ("columns", "is_generated", "NEVER"),
+    ("columns", "is_self_referencing", "NO"),
+    ("columns", "is_updatable", "YES"),
+    ("columns", "udt_catalog", CATALOG),
+    ("columns", "udt_schema", "pg_catalog"),
+    ("schemata", "default_character_set_name", ""),
+    ("sequences", "numeric_precision_radix", "2"),
+    ("sequences", "numeric_scale", "0"),
+    ("table_constraints", "enforced", "YES"),
+    ("table_constraints", "initially_deferred", "NO"),
+    ("table_constraints", "is_deferrable", "NO"),
+    ("table_privileges", "with_hierarchy", "NO"),
+    ("tables", "is_insertable_into", "YES"),
+    ("tables", "is_typed", "NO"),
+    ("views", "check_option", "NONE"),
+    ("views", "is_insertable_into", "NO"),
+    ("views", "is_trigger_deletable", "NO"),
+    ("views", "is_trigger_insertable_into", "NO"),
+    ("views", "is_trigger_updatable", "NO"),
+    ("views", "is_updatable", "NO"),
+    ("applicable_roles", "grantee", ""),
+    ("applicable_roles", "is_grantable", "NO"),
+    ("referential_constraints", "match_option", "NONE"),
+    ("role_table_grants", "with_hierarchy", "NO"),
+    ("enabled_roles", "role_name", ""),
+];
+
+/// A view as PostgreSQL has it: its columns with their types, and its rows.
+///
+/// # Errors
+/// Those of making a batch.
+pub(crate) fn view(
+    relations: &Relations<'_>,
+    name: &str,
+) -> Result<Option<(Vec<(String, Type)>, Batch)>> {
+    let at = VIEWS.binary_search_by(|(known, ..)| (*known).cmp(name));
+    let Some((_, _, columns)) = at.ok().and_then(|at| VIEWS.get(at)) else {
+        return Ok(None);
     };
-    Ok(Some(rows_table(batch)?))
+    let columns = typed(columns);
+    let told = match relations.describing.get() {
+        true => None,
+        false => told(relations, name)?,
+    };
+    let rows = told.as_ref().map_or(0, Batch::num_rows);
+    let (mut fields, mut arrays) = (Vec::new(), Vec::new());
+    for (column, ty) in &columns {
+        let known = told.as_ref().and_then(|told| told.column_by_name(column));
+        let same = || {
+            let mut same = SAME.iter();
+            let found = same.find(|(view, named, _)| *view == name && named == column)?;
+            let one: ArrayRef =
+                Arc::new(StringViewArray::from_iter_values(repeat_n(found.2, rows)));
+            Some(one)
+        };
+        let array = match known.cloned().or_else(same) {
+            Some(array) => cast(&array, &ty.arrow())?,
+            None => new_null_array(&ty.arrow(), rows),
+        };
+        let array = match column.ends_with("schema") || column == "schema_name" {
+            true => shown_schemas(&array),
+            false => array,
+        };
+        fields.push(Field::new(column, ty.arrow(), true));
+        arrays.push(array);
+    }
+    let options = RecordBatchOptions::new().with_row_count(Some(rows));
+    let schema = Arc::new(Schema::new(fields));
+    let batch = Batch::try_new_with_options(schema, arrays, &options)?;
+    Ok(Some((columns, batch)))
+}
+
+/// Names of schemas as clients are told them.
+fn shown_schemas(names: &ArrayRef) -> ArrayRef {
+    match names.as_string_view_opt() {
+        Some(names) => {
+            let names = names.iter().map(|name| name.map(shown_schema));
+            Arc::new(names.collect::<StringViewArray>())
+        }
+        None => Arc::clone(names),
+    }
+}
+
+/// Numbers and names of the views.
+pub(crate) fn numbers() -> impl Iterator<Item = (i64, &'static str)> {
+    VIEWS.iter().map(|(name, number, _)| (*number, *name))
 }
 
 /// The tables of a schema that one may do anything with: others are not told of.
@@ -132,6 +244,9 @@ struct Described {
     default: Option<String>,
     nullable: bool,
     kind: String,
+    short: String,
+    radix: Option<i32>,
+    seconds: Option<i32>,
     length: Option<i32>,
     precision: Option<i32>,
     scale: Option<i32>,
@@ -147,29 +262,12 @@ fn columns(relations: &Relations<'_>) -> Result<Batch> {
             }
         }
         for view in seen_views(relations, schema) {
-            let name = Name {
-                schema: schema.to_owned(),
-                name: view.name.clone(),
-                position: None,
-            };
-            // A view whose tables are gone has no columns to list.
-            let Ok(provider) = relations.provider(&name) else {
+            let mut all = described(relations).iter();
+            let Some(one) = all.find(|one| one.is_view(schema, &view.name)) else {
                 continue;
             };
-            for (field, position) in provider.schema().fields().iter().zip(1..) {
-                rows.push(Described {
-                    schema: schema.to_owned(),
-                    table: view.name.clone(),
-                    column: field.name().clone(),
-                    position,
-                    default: None,
-                    nullable: true,
-                    kind: sql_name(field.data_type()),
-                    length: None,
-                    precision: None,
-                    scale: None,
-                    identity: None,
-                });
+            for ((column, ty), position) in one.typed_columns().zip(1..) {
+                rows.push(Described::of(ty, (schema, &view.name, column), position));
             }
         }
     }
@@ -202,7 +300,22 @@ fn columns(relations: &Relations<'_>) -> Result<Batch> {
             ),
         ),
         ("data_type", text(rows.iter().map(|row| row.kind.as_str()))),
+        ("udt_name", text(rows.iter().map(|row| row.short.as_str()))),
         ("character_maximum_length", numbers(|row| row.length)),
+        (
+            "character_octet_length",
+            numbers(|row| {
+                let texts = ["text", "varchar", "bpchar"];
+                let whole = texts.contains(&row.short.as_str()).then_some(1 << 30);
+                row.length.map(|length| length.saturating_mul(4)).or(whole)
+            }),
+        ),
+        ("numeric_precision_radix", numbers(|row| row.radix)),
+        ("datetime_precision", numbers(|row| row.seconds)),
+        ("dtd_identifier", {
+            let places = rows.iter().map(|row| row.position.to_string());
+            text(places)
+        }),
         ("numeric_precision", numbers(|row| row.precision)),
         ("numeric_scale", numbers(|row| row.scale)),
         ("is_identity", text(rows.iter().map(is_identity))),
@@ -248,7 +361,10 @@ fn sequences(relations: &Relations<'_>) -> Result<Batch> {
             "sequence_name",
             text(rows.iter().map(|row| row.1.name.as_str())),
         ),
-        ("data_type", each(|one| standard_name(&one.kind))),
+        (
+            "data_type",
+            each(|one| standard_name(&type_of_column(&one.kind))),
+        ),
         (
             "numeric_precision",
             Values::Int(rows.iter().map(bits).collect()),
@@ -264,49 +380,70 @@ fn sequences(relations: &Relations<'_>) -> Result<Batch> {
     ])
 }
 
-fn stored(schema: &str, table: &str, column: &Column, position: i32) -> Described {
-    let length = match column.kind {
-        ColumnType::Varchar(length) => length.and_then(|n| i32::try_from(n).ok()),
-        ColumnType::Char(length) => i32::try_from(length).ok(),
-        _ => None,
-    };
-    let (precision, scale) = match column.kind {
-        ColumnType::SmallInt => (Some(16), Some(0)),
-        ColumnType::Integer => (Some(32), Some(0)),
-        ColumnType::BigInt => (Some(64), Some(0)),
-        ColumnType::Real => (Some(24), None),
-        ColumnType::Double => (Some(53), None),
-        ColumnType::Decimal { precision, scale } => {
-            (Some(i32::from(precision)), Some(i32::from(scale)))
+impl Described {
+    /// A column of a type.
+    fn of(ty: &Type, (schema, table, column): (&str, &str, &str), position: i32) -> Self {
+        let length = match ty {
+            Type::Varchar(Some(length)) | Type::Char(Some(length)) => i32::try_from(*length).ok(),
+            _ => None,
+        };
+        let (precision, radix, scale) = match ty {
+            Type::Int2 => (Some(16), Some(2), Some(0)),
+            Type::Int4 => (Some(32), Some(2), Some(0)),
+            Type::Int8 => (Some(64), Some(2), Some(0)),
+            Type::Float4 => (Some(24), Some(2), None),
+            Type::Float8 => (Some(53), Some(2), None),
+            Type::Numeric(None) => (None, Some(10), None),
+            Type::Numeric(Some(digits)) => (
+                Some(i32::from(digits.precision)),
+                Some(10),
+                Some(i32::from(digits.scale)),
+            ),
+            _ => (None, None, None),
+        };
+        let seconds = match ty {
+            Type::Date => Some(0),
+            Type::Time(n) | Type::TimeTz(n) | Type::Timestamp(n) | Type::TimestampTz(n) => {
+                Some(n.map_or(6, i32::from))
+            }
+            Type::Interval => Some(6),
+            _ => None,
+        };
+        Self {
+            schema: schema.to_owned(),
+            table: table.to_owned(),
+            column: column.to_owned(),
+            position,
+            default: None,
+            nullable: true,
+            kind: standard_name(ty),
+            short: short_name(of_type(ty).0).unwrap_or_default(),
+            radix,
+            seconds,
+            length,
+            precision,
+            scale,
+            identity: None,
         }
-        _ => (None, None),
-    };
+    }
+}
+
+fn stored(schema: &str, table: &str, column: &Column, position: i32) -> Described {
+    let ty = type_of_column(&column.kind);
     Described {
-        schema: schema.to_owned(),
-        table: table.to_owned(),
-        column: column.name.clone(),
-        position,
         // That of an identity column is its own affair.
         default: column.default.clone().filter(|_| column.identity.is_none()),
         nullable: column.nullable,
-        kind: standard_name(&column.kind),
-        length,
-        precision,
-        scale,
         identity: column.identity,
+        ..Described::of(&ty, (schema, table, &column.name), position)
     }
 }
 
 /// The type's name without its lengths, as `data_type` shows it.
-fn standard_name(kind: &ColumnType) -> String {
-    match kind {
-        ColumnType::Decimal { .. } => "numeric".to_owned(),
-        ColumnType::Varchar(_) => "character varying".to_owned(),
-        ColumnType::Char(_) => "character".to_owned(),
-        ColumnType::Timestamp => "timestamp without time zone".to_owned(),
-        ColumnType::TimestampTz => "timestamp with time zone".to_owned(),
-        ColumnType::Time => "time without time zone".to_owned(),
-        ColumnType::Array { .. } => "ARRAY".to_owned(),
-        other => other.to_string().to_lowercase(),
+fn standard_name(ty: &Type) -> String {
+    match ty.base() {
+        Type::Array(_) => "ARRAY".to_owned(),
+        Type::Char(_) => "character".to_owned(),
+        other => other.to_string(),
     }
 }

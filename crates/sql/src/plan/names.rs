@@ -22,6 +22,22 @@ pub(crate) const DEFAULT_SCHEMA: &str = "main";
 /// What PostgreSQL calls the schema of names without one: the default one, here.
 pub(crate) const PUBLIC: &str = "public";
 
+/// A schema's name as clients are told it.
+pub(crate) fn shown_schema(schema: &str) -> &str {
+    match schema {
+        DEFAULT_SCHEMA => PUBLIC,
+        other => other,
+    }
+}
+
+/// The schema of a name that clients use.
+pub(crate) fn meant_schema(schema: &str) -> &str {
+    match schema {
+        PUBLIC => DEFAULT_SCHEMA,
+        other => other,
+    }
+}
+
 /// The schema that describes the others.
 pub(crate) const INFORMATION_SCHEMA: &str = "information_schema";
 

@@ -4,7 +4,7 @@
 //! are planned from their SQL whenever they are named. Nothing is looked up
 //! anywhere else, so a statement sees exactly one version of the catalog.
 
-use std::cell::RefCell;
+use std::cell::{Cell, OnceCell, RefCell};
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -30,6 +30,7 @@ use freestone_storage::{Catalog, Object, Privileges, Snapshot};
 
 use super::given::Given;
 use super::names::{DEFAULT_SCHEMA, INFORMATION_SCHEMA, Name, of_reference};
+use super::pg_catalog::objects::Described;
 use super::pg_catalog::{self, PG_CATALOG};
 use super::{information_schema, naming, rewrite, table_functions};
 use crate::barrier::barred;
@@ -54,6 +55,10 @@ pub(crate) struct Relations<'a> {
     pub(crate) given: Vec<Given>,
     /// Schema and name of the table whose row ids the query may name.
     pub(crate) row_ids: Option<(String, String)>,
+    /// Tables and views with their columns, for the catalog.
+    pub(crate) described: OnceCell<Vec<Described>>,
+    /// Whether columns of views are being looked for: the catalog has no rows then.
+    pub(crate) describing: Cell<bool>,
     /// Names of the views being expanded.
     open_views: RefCell<Vec<String>>,
     /// What the session may do, then the owner of each of those views.
@@ -72,6 +77,8 @@ impl<'a> Relations<'a> {
             given: Vec::new(),
             row_ids: None,
             open_views: RefCell::default(),
+            described: OnceCell::new(),
+            describing: Cell::new(false),
         }
     }
 

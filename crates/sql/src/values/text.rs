@@ -381,22 +381,61 @@ mod tests {
         assert_eq!(parse_decimal("", 3, 2).unwrap_err().sqlstate, "22P02");
     }
 
+    /// The quick ways give what the language front reads.
     #[test]
-    fn dates_agree_with_arrow() {
+    fn dates_and_stamps_are_read_as_by_the_front() {
+        let locale = Locale::default();
         for text in [
             "1970-01-01",
             "2000-02-29",
             "1998-12-01",
             "0001-01-01",
             "9999-12-31",
+            "1900-02-28",
         ] {
-            assert_eq!(iso_date(text.as_bytes()), Date32Type::parse(text), "{text}");
+            let front = datetime::read_date(text, &locale).unwrap();
+            assert_eq!(iso_date(text.as_bytes()), Some(front), "{text}");
         }
-        assert!(parse_date("1999-02-29").is_err());
-        assert_eq!(
-            parse_timestamp("timestamp", "3000-01-01").unwrap() / 86_400_000_000,
-            376_200
-        );
+        for text in [
+            "1969-12-31 23:59:59",
+            "2000-02-29T00:00:00.1",
+            "9999-12-31 12:34:56.789012",
+            "0001-01-01",
+        ] {
+            let front = datetime::read_stamp(text, &locale).unwrap();
+            assert_eq!(iso_stamp(text.as_bytes()), Some(front), "{text}");
+        }
+        for text in ["1999-02-29", "0000-01-01", "1999-13-01", "1999-1-01"] {
+            assert_eq!(iso_date(text.as_bytes()), None, "{text}");
+        }
+        for text in [
+            "2000-01-01 24:00:00",
+            "2000-01-01 00:00:60",
+            "2000-01-01 00:00",
+            "2000-01-01 00:00:00.1234567",
+            "2000-01-01 00:00:00+01",
+        ] {
+            assert_eq!(iso_stamp(text.as_bytes()), None, "{text}");
+        }
+        assert!(parse_date("1999-02-29", &locale).is_err());
+    }
+
+    #[test]
+    fn texts_that_depend_on_a_session_are_known() {
+        use ColumnType as C;
+        for (kind, text, is) in [
+            (C::Date, "2024-01-02", true),
+            (C::Date, "01/02/2024", false),
+            (C::Timestamp, "2024-01-02 10:00", true),
+            (C::Timestamp, "now", false),
+            (C::TimestampTz, "2024-01-02 10:00:00+02", true),
+            (C::TimestampTz, "2024-01-02 10:00:00", false),
+            (C::TimestampTz, "2024-01-02", false),
+            (C::Integer, "7", true),
+            (C::Interval, "1 day", false),
+        ] {
+            assert_eq!(is_the_same_everywhere(&kind, text), is, "{text}");
+        }
     }
 
     #[test]

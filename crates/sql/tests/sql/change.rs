@@ -306,30 +306,34 @@ fn returning_tells_of_other_tables_and_asks_queries() {
     sql.run("CREATE TABLE stock (item TEXT, n INT); INSERT INTO stock VALUES ('a', 1), ('b', 2)");
     sql.run("CREATE TABLE moves (item TEXT, by INT); INSERT INTO moves VALUES ('a', 5), ('c', 6)");
     assert_eq!(
-        sql.rows("UPDATE stock s SET n = n + m.by FROM moves m WHERE m.item = s.item RETURNING *, m.by * 2"),
+        sql.rows_of_one_engine("UPDATE stock s SET n = n + m.by FROM moves m WHERE m.item = s.item RETURNING *, m.by * 2"),
         ["a|6|a|5|10"]
     );
     assert_eq!(
-        sql.rows("UPDATE stock SET n = 0 FROM moves m, (VALUES (7)) AS v(x) WHERE m.item = stock.item RETURNING v.x, stock.n, m.*"),
+        sql.rows_of_one_engine("UPDATE stock SET n = 0 FROM moves m, (VALUES (7)) AS v(x) WHERE m.item = stock.item RETURNING v.x, stock.n, m.*"),
         ["7|0|a|5"]
     );
     assert_eq!(
-        sql.rows(
+        sql.rows_of_one_engine(
             "DELETE FROM stock USING moves m WHERE m.item = stock.item RETURNING m.by, stock.item"
         ),
         ["5|a"]
     );
     assert_eq!(
-        sql.rows("DELETE FROM stock USING moves m WHERE m.by = 0 RETURNING m.by"),
+        sql.rows_of_one_engine("DELETE FROM stock USING moves m WHERE m.by = 0 RETURNING m.by"),
         Vec::<String>::new()
     );
     // Sub-queries see what was there before.
     assert_eq!(
-        sql.rows("INSERT INTO stock VALUES ('d', 4) RETURNING item, (SELECT count(*) FROM stock)"),
+        sql.rows_of_one_engine(
+            "INSERT INTO stock VALUES ('d', 4) RETURNING item, (SELECT count(*) FROM stock)"
+        ),
         ["d|1"]
     );
     assert_eq!(
-        sql.rows("UPDATE stock SET n = 9 RETURNING n IN (SELECT by + 3 FROM moves) AS found"),
+        sql.rows_of_one_engine(
+            "UPDATE stock SET n = 9 RETURNING n IN (SELECT by + 3 FROM moves) AS found"
+        ),
         ["true", "true"]
     );
 }
@@ -340,14 +344,14 @@ fn statements_in_with_change_rows() {
     sql.run("CREATE TABLE inbox (id INT, n NUMERIC, tags TEXT[]); INSERT INTO inbox VALUES (1, 1.50, '{a}'), (2, 2, NULL)");
     sql.run("CREATE TABLE done (id INT, n NUMERIC, tags TEXT[])");
     assert_eq!(
-        sql.rows("WITH moved AS (DELETE FROM inbox WHERE id = 1 RETURNING *) SELECT m.n, m.tags[1], (SELECT count(*) FROM inbox) FROM moved m"),
+        sql.rows_of_one_engine("WITH moved AS (DELETE FROM inbox WHERE id = 1 RETURNING *) SELECT m.n, m.tags[1], (SELECT count(*) FROM inbox) FROM moved m"),
         ["1.50|a|2"]
     );
     assert_eq!(
         sql.run("WITH one AS (SELECT 2 AS id), moved (a, b, c) AS (DELETE FROM inbox USING one WHERE inbox.id = one.id RETURNING inbox.*) INSERT INTO done SELECT a, b + 1, c FROM moved, one WHERE a = id"),
         "INSERT 0 1"
     );
-    assert_eq!(sql.rows("SELECT * FROM done"), ["2|3|"]);
+    assert_eq!(sql.rows_of_one_engine("SELECT * FROM done"), ["2|3|"]);
     assert_eq!(sql.one("SELECT count(*) FROM inbox"), "0");
     assert_eq!(
         sql.run("WITH q AS (SELECT 7 AS id) UPDATE done SET id = q.id FROM q"),

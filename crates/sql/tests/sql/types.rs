@@ -60,7 +60,7 @@ const TYPES: [(&str, &str, &str, &str, &str); 19] = [
         "2024-05-05 10:00:00+00:00",
     ),
     ("VARCHAR(5)", "''", "'zzzzz'", "", "zzzzz"),
-    ("CHAR(5)", "'a'", "'b    '", "a", "b"),
+    ("CHAR(5)", "'a'", "'b    '", "a    ", "b    "),
     (
         "TEXT",
         "'a string longer than twelve bytes'",

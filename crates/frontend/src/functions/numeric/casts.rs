@@ -412,8 +412,7 @@ pub(super) fn register(c: &mut Catalogue) {
         f1::<I32, Bool>(|value| Ok(value != 0)),
     );
 
-    let names = [Reg::Class, Reg::Type, Reg::Proc, Reg::Namespace, Reg::Role];
-    for ty in names.map(Type::Reg).into_iter().chain([Oid]) {
+    for ty in Reg::ALL.map(Type::Reg).into_iter().chain([Oid]) {
         // The bits of an INTEGER are kept.
         let of_int2 = f1::<I16, I64>(|value| Ok(i64::from(i32::from(value) as u32)));
         c.cast(Int2, ty.clone(), Implicit, of_int2);

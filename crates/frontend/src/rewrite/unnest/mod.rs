@@ -45,16 +45,21 @@ use crate::functions::{resolve_operator, scalar};
 use crate::plan::{
     Column, ColumnId, Cte, CteBody, CteId, Expr, ExprKind, JoinKind, Plan, SetItem, TableCall,
 };
+use crate::stack;
 use crate::types::Type;
 use push::Domain;
 
 /// A plan that gives the same rows, and has neither sub-queries in expressions nor dependent
 /// joins where they can be removed.
 pub fn unnest(plan: Plan) -> Plan {
-    let mut work = Unnesting::default();
-    work.see(&plan);
-    let plan = work.joined(plan);
-    work.independent(plan)
+    // A level becomes a few.
+    let levels = plan.levels().saturating_mul(4);
+    stack::with_room(levels, || {
+        let mut work = Unnesting::default();
+        work.see(&plan);
+        let plan = work.joined(plan);
+        work.independent(plan)
+    })
 }
 
 /// Gives new numbers to columns and common table expressions.
@@ -67,8 +72,13 @@ struct Unnesting {
 impl Unnesting {
     /// Numbers that a plan has are not given again.
     fn see(&mut self, plan: &Plan) {
-        for column in plan.columns() {
-            self.columns = self.columns.max(column.id.0);
+        plan.each_made(&mut |column| self.columns = self.columns.max(column.id.0));
+        if let Plan::Join {
+            kind: JoinKind::Mark(id),
+            ..
+        } = plan
+        {
+            self.columns = self.columns.max(id.0);
         }
         if let Plan::With { ctes, .. } = plan {
             for cte in ctes {
@@ -241,7 +251,12 @@ impl Unnesting {
                 let ids = read.iter().map(|(column, _)| column.id).collect();
                 let scans = (here(all), (here(read), ids));
                 let body = CteBody::Plan(left);
-                ctes.push(Cte { id, name, body });
+                ctes.push(Cte {
+                    id,
+                    name,
+                    body,
+                    materialized: false,
+                });
                 scans
             }
         };
@@ -261,6 +276,7 @@ impl Unnesting {
                 input: Box::new(values),
                 on: None,
             }),
+            materialized: false,
         });
         (left, ctes)
     }

@@ -1,23 +1,30 @@
 //! Rows of which only some columns are told; the others have what says nothing.
+//!
+//! A fact of which no column is told is kept for functions about the catalog.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use datafusion::arrow::array::{
-    Array, ArrayRef, BooleanArray, Int32Array, Int32Builder, Int64Array, ListArray, ListBuilder,
-    RecordBatch, StringBuilder, StringViewArray, StructArray,
+    Array, ArrayRef, BooleanArray, Float32Array, Float64Array, Int16Array, Int32Array,
+    Int32Builder, Int64Array, ListArray, ListBuilder, RecordBatch, StringBuilder, StringViewArray,
+    StructArray, new_null_array,
 };
+use datafusion::arrow::buffer::{NullBuffer, OffsetBuffer};
 use datafusion::arrow::datatypes::{DataType, Field, Schema};
+
+use freestone_frontend::types::Type;
 
 use crate::error::Result;
 use crate::types::VECTOR;
 
 /// A value of one column.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) enum Fact {
+pub(crate) enum Fact {
     Number(i64),
     Text(String),
     Truth(bool),
-    Numbers(Vec<i32>),
+    Numbers(Vec<i64>),
     Texts(Vec<String>),
 }
 
@@ -53,17 +60,23 @@ impl From<Vec<String>> for Fact {
 
 impl From<Vec<i32>> for Fact {
     fn from(numbers: Vec<i32>) -> Self {
+        Self::Numbers(numbers.into_iter().map(i64::from).collect())
+    }
+}
+
+impl From<Vec<i64>> for Fact {
+    fn from(numbers: Vec<i64>) -> Self {
         Self::Numbers(numbers)
     }
 }
 
 /// A table that is being filled.
-pub(super) struct Facts {
+pub(crate) struct Facts {
     /// Names, each perhaps with `:t` for text, `:b` for truth, `:a` for a list of
     /// numbers, `:l` for one of texts, which is NULL if it is empty, `:s` for one with
     /// places; numbers else.
     columns: Vec<(&'static str, char)>,
-    rows: Vec<Vec<Option<Fact>>>,
+    rows: Vec<Vec<(&'static str, Fact)>>,
 }
 
 impl Facts {
@@ -79,23 +92,43 @@ impl Facts {
     }
 
     /// Adds a row of what is told of it.
-    pub(super) fn add<const N: usize>(&mut self, told: [(&str, Fact); N]) {
-        let mut row = vec![None; self.columns.len()];
-        for (name, fact) in told {
-            let place = self.columns.iter().position(|(known, _)| *known == name);
-            debug_assert!(place.is_some(), "there is no column {name}");
-            if let Some(place) = place {
-                row[place] = Some(fact);
-            }
-        }
-        self.rows.push(row);
+    pub(super) fn add<const N: usize>(&mut self, told: [(&'static str, Fact); N]) {
+        self.rows.push(told.into());
+    }
+
+    /// How many rows there are.
+    pub(super) fn len(&self) -> usize {
+        self.rows.len()
+    }
+
+    /// What is told of a column or of something else, a row at a time.
+    pub(crate) fn told<'a>(&'a self, name: &'a str) -> impl Iterator<Item = Option<&'a Fact>> {
+        self.rows.iter().map(move |row| {
+            let mut told = row.iter();
+            told.find(|(known, _)| *known == name).map(|(_, fact)| fact)
+        })
+    }
+
+    /// Texts by numbers.
+    pub(crate) fn texts_by(&self, number: &str, text: &str) -> HashMap<i64, String> {
+        let pairs = self.told(number).zip(self.told(text));
+        let pairs = pairs.filter_map(|pair| match pair {
+            (Some(Fact::Number(number)), Some(Fact::Text(text))) => Some((*number, text.clone())),
+            _ => None,
+        });
+        pairs.collect()
+    }
+
+    /// The values of a column of a type.
+    pub(super) fn column(&self, name: &str, ty: &Type) -> ArrayRef {
+        typed(ty, self.told(name))
     }
 
     /// The rows. What was not told is 0, false, or NULL for texts and lists.
     pub(super) fn batch(&self) -> Result<RecordBatch> {
         let (mut fields, mut arrays) = (Vec::new(), Vec::new());
-        for (place, (name, kind)) in self.columns.iter().enumerate() {
-            let array = array(*kind, self.rows.iter().map(|row| row[place].as_ref()));
+        for (name, kind) in &self.columns {
+            let array = array(*kind, self.told(name));
             fields.push(Field::new(*name, array.data_type().clone(), true));
             arrays.push(array);
         }
@@ -112,7 +145,8 @@ fn with_places<'a>(
     let mut places: Vec<i32> = Vec::new();
     for fact in facts {
         if let Some(Fact::Numbers(list)) = fact {
-            numbers.values().append_slice(list);
+            list.iter()
+                .for_each(|number| numbers.values().append_value(*number as i32));
             places.extend((1..).take(list.len()));
         }
         numbers.append(matches!(fact, Some(Fact::Numbers(_))));
@@ -141,7 +175,9 @@ fn array<'a>(kind: char, facts: impl Iterator<Item = Option<&'a Fact>>) -> Array
             }
             for fact in facts {
                 if let Some(Fact::Numbers(numbers)) = fact {
-                    lists.values().append_slice(numbers);
+                    numbers
+                        .iter()
+                        .for_each(|number| lists.values().append_value(*number as i32));
                 }
                 lists.append(matches!(fact, Some(Fact::Numbers(_))));
             }
@@ -169,5 +205,77 @@ fn array<'a>(kind: char, facts: impl Iterator<Item = Option<&'a Fact>>) -> Array
             Some(Fact::Number(number)) => *number,
             _ => 0,
         }))),
+    }
+}
+
+/// Values of a type of the front. A number that was not told is 0, a truth false, all else
+/// NULL.
+fn typed<'a>(ty: &Type, facts: impl Iterator<Item = Option<&'a Fact>>) -> ArrayRef {
+    let number = |fact: Option<&Fact>| match fact {
+        Some(Fact::Number(number)) => *number,
+        _ => 0,
+    };
+    match ty {
+        Type::Bool => Arc::new(BooleanArray::from_iter(
+            facts.map(|fact| Some(matches!(fact, Some(Fact::Truth(true))))),
+        )),
+        Type::Int2 => Arc::new(Int16Array::from_iter_values(
+            facts.map(|fact| number(fact) as i16),
+        )),
+        Type::Int4 => Arc::new(Int32Array::from_iter_values(
+            facts.map(|fact| number(fact) as i32),
+        )),
+        Type::Int8 | Type::Oid | Type::Reg(_) => {
+            Arc::new(Int64Array::from_iter_values(facts.map(number)))
+        }
+        Type::Float4 => Arc::new(Float32Array::from_iter_values(
+            facts.map(|fact| number(fact) as f32),
+        )),
+        Type::Float8 => Arc::new(Float64Array::from_iter_values(
+            facts.map(|fact| number(fact) as f64),
+        )),
+        Type::Text | Type::Name | Type::CatalogChar | Type::Varchar(_) => {
+            Arc::new(StringViewArray::from_iter(facts.map(|fact| match fact {
+                Some(Fact::Text(text)) => Some(text.as_str()),
+                _ => None,
+            })))
+        }
+        Type::Array(_) | Type::Int2Vector | Type::OidVector => lists(ty, facts),
+        other => new_null_array(&other.arrow(), facts.count()),
+    }
+}
+
+fn lists<'a>(ty: &Type, facts: impl Iterator<Item = Option<&'a Fact>>) -> ArrayRef {
+    let item = match ty {
+        Type::Array(element) => element.innermost().clone(),
+        vector => vector.vector_item().unwrap_or(Type::Int2),
+    };
+    let (mut items, mut lengths, mut valid) = (Vec::new(), Vec::new(), Vec::new());
+    for fact in facts {
+        let before = items.len();
+        match fact {
+            Some(Fact::Numbers(numbers)) => {
+                items.extend(numbers.iter().copied().map(Fact::Number));
+            }
+            Some(Fact::Texts(texts)) => items.extend(texts.iter().cloned().map(Fact::Text)),
+            _ => {}
+        }
+        lengths.push(items.len() - before);
+        // No list of texts of the catalog is empty.
+        valid.push(match fact {
+            Some(Fact::Numbers(_)) => true,
+            Some(Fact::Texts(texts)) => !texts.is_empty(),
+            _ => false,
+        });
+    }
+    let values = typed(&item, items.iter().map(Some));
+    let DataType::List(field) = ty.arrow() else {
+        return new_null_array(&ty.arrow(), valid.len());
+    };
+    let offsets = OffsetBuffer::from_lengths(lengths);
+    let nulls = Some(NullBuffer::from(valid.clone()));
+    match ListArray::try_new(field, offsets, values, nulls) {
+        Ok(lists) => Arc::new(lists),
+        Err(_) => new_null_array(&ty.arrow(), valid.len()),
     }
 }

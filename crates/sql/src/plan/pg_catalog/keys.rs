@@ -7,7 +7,7 @@ use super::functions::CONSTRAINTS;
 use super::objects::{
     BTREE, constraint_number, described, index_number, schema_number, table_number,
 };
-use crate::plan::names::{DEFAULT_SCHEMA, quoted};
+use crate::plan::names::{DEFAULT_SCHEMA, quoted, shown_schema};
 use crate::plan::relations::Relations;
 
 /// Names of columns, as SQL lists them.
@@ -41,7 +41,7 @@ fn text(schema: &str, table: &Table, index: &IndexDefinition) -> String {
     format!(
         "CREATE {unique}INDEX {} ON {}.{} USING {} ({})",
         quoted(&index.name),
-        quoted(schema),
+        quoted(shown_schema(schema)),
         quoted(&table.name),
         index.kind,
         listed(table, &index.columns)
@@ -92,7 +92,7 @@ pub(super) fn index_texts(relations: &Relations<'_>, facts: &mut Facts) {
         let Some(table) = &one.table else { continue };
         for index in &table.schema.indexes {
             facts.add([
-                ("schemaname", one.schema.as_str().into()),
+                ("schemaname", shown_schema(&one.schema).into()),
                 ("tablename", one.name.as_str().into()),
                 ("indexname", index.name.as_str().into()),
                 ("indexdef", text(&one.schema, table, index).into()),

@@ -2,20 +2,29 @@
 //!
 //! Object numbers are made from those of tables: they stay as long as the table does.
 //! Numbers of types are PostgreSQL's, as drivers know them.
+//!
+//! `columns` has the tables and their columns as PostgreSQL has them: what the front binds.
+//! `others` has those of the old planner.
 
+mod columns;
 mod comments;
 mod empty;
-mod facts;
+pub(crate) mod facts;
 mod functions;
 mod keys;
-mod objects;
+pub(crate) mod objects;
 mod others;
+pub(crate) mod procedures;
 mod roles;
-mod types;
+pub(crate) mod types;
 
+use std::iter::repeat_n;
 use std::sync::Arc;
 
+use datafusion::arrow::array::{ArrayRef, Int64Array, RecordBatch, RecordBatchOptions};
+use datafusion::arrow::datatypes::{Field, Schema};
 use datafusion::catalog::TableProvider;
+use freestone_frontend::types::Type;
 
 use super::relations::Relations;
 use super::rows::table as rows_table;
@@ -24,6 +33,7 @@ use facts::Facts;
 
 pub(crate) use empty::emptied;
 pub(crate) use functions::rewritten;
+pub(crate) use roles::number as role_number;
 pub(crate) use roles::{object_numbered, schema_numbered};
 
 /// The schema.
@@ -41,23 +51,109 @@ pub(crate) fn table(
         return Ok(None);
     };
     let mut facts = Facts::new(columns);
-    if roles::fill(relations, name, &mut facts)? {
-        return Ok(Some(rows_table(facts.batch()?)?));
+    fill(relations, name, &mut facts)?;
+    Ok(Some(rows_table(facts.batch()?)?))
+}
+
+/// A table of the catalog: its number, its columns and their types.
+pub(crate) fn described(name: &str) -> Option<(i64, Vec<(String, Type)>)> {
+    let at = columns::TABLES.binary_search_by(|(known, ..)| (*known).cmp(name));
+    let (_, number, columns) = columns::TABLES.get(at.ok()?)?;
+    Some((*number, typed(columns)))
+}
+
+/// Columns as the lists of tables write them: `oid:oid relname`.
+pub(crate) fn typed(columns: &str) -> Vec<(String, Type)> {
+    let columns = columns.split_ascii_whitespace();
+    let columns = columns.map(|column| match column.split_once(':') {
+        None => (column.to_owned(), Type::Name),
+        Some((name, ty)) => (name.to_owned(), type_named(ty)),
+    });
+    columns.collect()
+}
+
+fn type_named(name: &str) -> Type {
+    if let Some(element) = name.strip_prefix('_') {
+        return type_named(element).array();
     }
     match name {
-        "pg_namespace" => objects::namespaces(relations, &mut facts),
-        "pg_class" => objects::classes(relations, &mut facts),
-        "pg_attribute" => objects::attributes(relations, &mut facts),
-        "pg_attrdef" => objects::defaults(relations, &mut facts),
-        "pg_sequence" => objects::sequences(relations, &mut facts),
-        "pg_tables" => objects::tables(relations, &mut facts),
-        "pg_views" => objects::views(relations, &mut facts),
-        "pg_indexes" => keys::index_texts(relations, &mut facts),
-        "pg_index" => keys::indexes(relations, &mut facts),
-        "pg_description" => comments::descriptions(relations, &mut facts),
-        "pg_constraint" => keys::constraints(relations, &mut facts),
-        "pg_type" => types::types(&mut facts),
-        _ => others::fill(relations, name, &mut facts),
+        "char" => Type::CatalogChar,
+        "anyarray" => Type::Text.array(),
+        other => freestone_frontend::types::named(other).unwrap_or(Type::Text),
     }
-    Ok(Some(rows_table(facts.batch()?)?))
+}
+
+/// Numbers and names of the tables of the catalog.
+pub(crate) fn numbers() -> impl Iterator<Item = (i64, &'static str)> {
+    columns::TABLES
+        .iter()
+        .map(|(name, number, _)| (*number, *name))
+}
+
+/// What is told of a table of the catalog.
+///
+/// # Errors
+/// `42501`.
+pub(crate) fn facts(relations: &Relations<'_>, name: &str) -> Result<Facts> {
+    let mut facts = Facts::new("");
+    fill(relations, name, &mut facts)?;
+    Ok(facts)
+}
+
+/// The rows of a table of the catalog; none if only its columns are asked for.
+///
+/// # Errors
+/// `42501`.
+pub(crate) fn rows(
+    relations: &Relations<'_>,
+    name: &str,
+    columns: &[(String, Type)],
+) -> Result<RecordBatch> {
+    let mut facts = Facts::new("");
+    fill(relations, name, &mut facts)?;
+    let number = described(name).map_or(0, |(number, _)| number);
+    let fields = columns
+        .iter()
+        .map(|(name, ty)| Field::new(name, ty.arrow(), true));
+    let schema = Schema::new(fields.collect::<Vec<_>>());
+    let arrays = columns.iter().map(|(column, ty)| match column.as_str() {
+        TABLE => Arc::new(Int64Array::from_iter_values(repeat_n(number, facts.len()))) as ArrayRef,
+        column => facts.column(column, ty),
+    });
+    let arrays: Vec<ArrayRef> = arrays.collect();
+    let options = RecordBatchOptions::new().with_row_count(Some(facts.len()));
+    Ok(RecordBatch::try_new_with_options(
+        Arc::new(schema),
+        arrays,
+        &options,
+    )?)
+}
+
+/// The column with the number of a row's table.
+pub(crate) const TABLE: &str = "tableoid";
+
+fn fill(relations: &Relations<'_>, name: &str, facts: &mut Facts) -> Result<()> {
+    // A view over the catalog has columns, whatever rows there are.
+    if relations.describing.get() {
+        return Ok(());
+    }
+    if roles::fill(relations, name, facts)? {
+        return Ok(());
+    }
+    match name {
+        "pg_namespace" => objects::namespaces(relations, facts),
+        "pg_class" => objects::classes(relations, facts),
+        "pg_attribute" => objects::attributes(relations, facts),
+        "pg_attrdef" => objects::defaults(relations, facts),
+        "pg_sequence" => objects::sequences(relations, facts),
+        "pg_tables" => objects::tables(relations, facts),
+        "pg_views" => objects::views(relations, facts),
+        "pg_indexes" => keys::index_texts(relations, facts),
+        "pg_index" => keys::indexes(relations, facts),
+        "pg_description" => comments::descriptions(relations, facts),
+        "pg_constraint" => keys::constraints(relations, facts),
+        "pg_type" => types::types(facts),
+        _ => others::fill(relations, name, facts),
+    }
+    Ok(())
 }

@@ -2,14 +2,15 @@
 
 use std::sync::Arc;
 
-use datafusion::arrow::datatypes::DataType;
-use freestone_storage::{Catalog, Column, ColumnType, Object, Sequence, Table};
+use freestone_frontend::types::Type;
+use freestone_storage::{Catalog, Column, Object, Sequence, Table};
 
 use super::PG_CATALOG;
 use super::facts::Facts;
 use super::roles::{grants, owner, owner_name};
-use super::types::{number_of, of_column};
-use crate::plan::names::{DEFAULT_SCHEMA, INFORMATION_SCHEMA, Name};
+use super::types::{of_column, of_type};
+use crate::front::{columns_of_view, type_of_column};
+use crate::plan::names::{DEFAULT_SCHEMA, INFORMATION_SCHEMA, PUBLIC as PUBLIC_NAME, shown_schema};
 use crate::plan::relations::Relations;
 
 /// The one owner of everything.
@@ -21,8 +22,9 @@ const OBJECTS: i64 = 1_024;
 /// Constraints come after indexes.
 const CONSTRAINTS: i64 = 512;
 /// Views have no numbers of their own: they come after all tables, by their places.
-pub(super) const VIEWS: i64 = 1 << 40;
-pub(super) const SEQUENCES: i64 = 1 << 41;
+/// Clients read numbers of 32 bits.
+pub(super) const VIEWS: i64 = 0xc000_0000;
+pub(super) const SEQUENCES: i64 = 0xe000_0000;
 /// The default schema, as PostgreSQL numbers its own.
 pub(super) const PUBLIC: i64 = 2_200;
 /// Table access by heap, and by an index.
@@ -45,7 +47,7 @@ pub(super) fn constraint_number(table: &Table, place: usize) -> i64 {
 }
 
 /// A schema's number.
-pub(super) fn schema_number(relations: &Relations<'_>, name: &str) -> i64 {
+pub(crate) fn schema_number(relations: &Relations<'_>, name: &str) -> i64 {
     numbered_schema(&relations.snapshot, name)
 }
 
@@ -53,7 +55,7 @@ pub(super) fn numbered_schema(catalog: &Catalog, name: &str) -> i64 {
     match name {
         PG_CATALOG => 11,
         INFORMATION_SCHEMA => 13_000,
-        DEFAULT_SCHEMA => PUBLIC,
+        DEFAULT_SCHEMA | PUBLIC_NAME => PUBLIC,
         name => {
             let mut schemas = catalog.schemas();
             PUBLIC + 1 + schemas.position(|known| known == name).unwrap_or(0) as i64
@@ -67,7 +69,7 @@ pub(super) fn namespaces(relations: &Relations<'_>, facts: &mut Facts) {
     for name in own.chain([PG_CATALOG, INFORMATION_SCHEMA]) {
         facts.add([
             ("oid", schema_number(relations, name).into()),
-            ("nspname", name.into()),
+            ("nspname", shown_schema(name).into()),
             ("nspowner", owner(relations, &Object::schema(name)).into()),
             ("nspacl", grants(relations, &Object::schema(name)).into()),
         ]);
@@ -75,13 +77,14 @@ pub(super) fn namespaces(relations: &Relations<'_>, facts: &mut Facts) {
 }
 
 /// A table or a view, with its columns' names, types and the rest.
-pub(super) struct Described {
+#[derive(Debug)]
+pub(crate) struct Described {
     pub(super) number: i64,
     pub(super) schema: String,
     pub(super) name: String,
     /// `None` for a view.
     pub(super) table: Option<Arc<Table>>,
-    pub(super) columns: Vec<(String, DataType, Option<Column>)>,
+    pub(super) columns: Vec<(String, Type, Option<Column>)>,
     pub(super) definition: Option<String>,
     /// Whether its rows may be read: how many there are, or a view's text, is told to nobody
     /// else.
@@ -89,6 +92,17 @@ pub(super) struct Described {
 }
 
 impl Described {
+    /// Whether it is the view of that name.
+    pub(crate) fn is_view(&self, schema: &str, name: &str) -> bool {
+        self.table.is_none() && self.schema == schema && self.name == name
+    }
+
+    /// Names and types of its columns.
+    pub(crate) fn typed_columns(&self) -> impl Iterator<Item = (&str, &Type)> {
+        let columns = self.columns.iter();
+        columns.map(|(name, ty, _)| (name.as_str(), ty))
+    }
+
     /// What rights are about.
     fn object(&self) -> Object {
         match &self.table {
@@ -108,8 +122,15 @@ fn refers(relations: &Relations<'_>, table: &Table) -> bool {
         })
 }
 
-/// Tables and views of all schemas.
-pub(super) fn described(relations: &Relations<'_>) -> Vec<Described> {
+/// Tables and views of all schemas, looked at once a statement.
+pub(crate) fn described<'a>(relations: &'a Relations<'_>) -> &'a [Described] {
+    if relations.describing.get() {
+        return &[];
+    }
+    relations.described.get_or_init(|| all(relations))
+}
+
+fn all(relations: &Relations<'_>) -> Vec<Described> {
     let rights = relations.own_rights();
     let mut all = Vec::new();
     for schema in relations.snapshot.schemas() {
@@ -118,7 +139,7 @@ pub(super) fn described(relations: &Relations<'_>) -> Vec<Described> {
             let columns = columns.map(|column| {
                 (
                     column.name.clone(),
-                    column.kind.arrow(),
+                    type_of_column(&column.kind),
                     Some(column.clone()),
                 )
             });
@@ -133,18 +154,11 @@ pub(super) fn described(relations: &Relations<'_>) -> Vec<Described> {
             });
         }
         for view in relations.snapshot.views(schema) {
-            let name = Name {
-                schema: schema.to_owned(),
-                name: view.name.clone(),
-                position: None,
-            };
             // A view whose tables are gone has no columns to list.
-            let columns = relations.provider(&name).map(|provider| {
-                let schema = provider.schema();
-                let fields = schema.fields().iter();
-                fields
-                    .map(|field| (field.name().clone(), field.data_type().clone(), None))
-                    .collect()
+            let columns = columns_of_view(relations, schema, &view.name);
+            let columns = columns.map(|columns| {
+                let columns = columns.into_iter();
+                columns.map(|(name, ty)| (name, ty, None)).collect()
             });
             all.push(Described {
                 number: VIEWS + all.len() as i64,
@@ -261,7 +275,7 @@ pub(super) fn attributes(relations: &Relations<'_>, facts: &mut Facts) {
         for (place, (name, kind, column)) in one.columns.iter().enumerate() {
             let (number, modifier) = match column {
                 Some(column) => of_column(&column.kind),
-                None => (number_of(kind), -1),
+                None => of_type(kind),
             };
             let identity = column.as_ref().and_then(|column| column.identity);
             let of_column = |(_, (_, sequence)): &(usize, (&str, &Arc<Sequence>))| {
@@ -289,6 +303,7 @@ pub(super) fn attributes(relations: &Relations<'_>, facts: &mut Facts) {
                 ("attalign", "i".into()),
                 ("attcompression", "".into()),
                 ("attislocal", true.into()),
+                ("attcollation", collation_of(number).into()),
                 ("attstattarget", (-1).into()),
             ]);
         }
@@ -318,6 +333,15 @@ pub(super) fn attributes(relations: &Relations<'_>, facts: &mut Facts) {
     }
 }
 
+/// The collation of a type of texts.
+fn collation_of(number: i64) -> i64 {
+    match number {
+        19 => 950,
+        25 | 1042 | 1043 => 100,
+        _ => 0,
+    }
+}
+
 /// Defaults of columns, as SQL.
 pub(super) fn defaults(relations: &Relations<'_>, facts: &mut Facts) {
     for one in described(relations) {
@@ -339,7 +363,7 @@ pub(super) fn tables(relations: &Relations<'_>, facts: &mut Facts) {
     for one in described(relations) {
         if let Some(table) = &one.table {
             facts.add([
-                ("schemaname", one.schema.as_str().into()),
+                ("schemaname", shown_schema(&one.schema).into()),
                 ("tablename", one.name.as_str().into()),
                 ("tableowner", owner_name(relations, &table.id.into()).into()),
                 ("hasindexes", (!table.schema.indexes.is_empty()).into()),
@@ -352,15 +376,15 @@ pub(super) fn tables(relations: &Relations<'_>, facts: &mut Facts) {
 pub(super) fn views(relations: &Relations<'_>, facts: &mut Facts) {
     for one in described(relations) {
         let object = one.object();
-        if let Some(definition) = one.definition {
+        if let Some(definition) = &one.definition {
             let text = if one.readable {
-                definition
+                definition.as_str()
             } else {
-                String::new()
+                ""
             };
             facts.add([
-                ("schemaname", one.schema.into()),
-                ("viewname", one.name.into()),
+                ("schemaname", shown_schema(&one.schema).into()),
+                ("viewname", one.name.as_str().into()),
                 ("viewowner", owner_name(relations, &object).into()),
                 ("definition", text.into()),
             ]);
@@ -368,11 +392,26 @@ pub(super) fn views(relations: &Relations<'_>, facts: &mut Facts) {
     }
 }
 
-/// Whether a type is one of texts with a length.
-pub(super) fn has_length(kind: &ColumnType) -> Option<u32> {
-    match kind {
-        ColumnType::Varchar(length) => *length,
-        ColumnType::Char(length) => Some(*length),
-        _ => None,
+/// Numbers, schemas and names of all relations, indexes among them.
+pub(crate) fn relation_numbers(catalog: &Catalog) -> Vec<(i64, &str, String)> {
+    let mut all = Vec::new();
+    let mut place = 0;
+    for schema in catalog.schemas() {
+        for table in catalog.tables(schema) {
+            place += 1;
+            all.push((table_number(table), schema, table.name.clone()));
+            for index in &table.schema.indexes {
+                let number = index_number(table, index.number);
+                all.push((number, schema, index.name.clone()));
+            }
+        }
+        for view in catalog.views(schema) {
+            all.push((VIEWS + place, schema, view.name.clone()));
+            place += 1;
+        }
     }
+    for (place, (schema, sequence)) in catalog.all_sequences().enumerate() {
+        all.push((SEQUENCES + place as i64, schema, sequence.name.clone()));
+    }
+    all
 }

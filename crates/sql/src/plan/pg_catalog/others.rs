@@ -289,9 +289,43 @@ pub(super) fn fill(relations: &Relations<'_>, name: &str, facts: &mut Facts) {
         ]),
         "pg_settings" => {
             for (name, value) in all_settings(relations.state) {
-                facts.add([("name", name.into()), ("setting", value.into())]);
+                facts.add([
+                    ("name", name.into()),
+                    ("setting", value.into()),
+                    ("vartype", "string".into()),
+                    ("context", "user".into()),
+                    ("source", "default".into()),
+                ]);
             }
         }
+        "pg_language" => {
+            for (number, name) in [(12, "internal"), (14, "sql")] {
+                facts.add([
+                    ("oid", number.into()),
+                    ("lanname", name.into()),
+                    ("lanowner", OWNER.into()),
+                    ("lanpltrusted", (name == "sql").into()),
+                ]);
+            }
+        }
+        "pg_collation" => {
+            for (number, name, provider, encoding) in [
+                (100, "default", "d", -1),
+                (950, "C", "c", -1),
+                (951, "POSIX", "c", -1),
+            ] {
+                facts.add([
+                    ("oid", number.into()),
+                    ("collname", name.into()),
+                    ("collnamespace", 11.into()),
+                    ("collowner", OWNER.into()),
+                    ("collprovider", provider.into()),
+                    ("collisdeterministic", true.into()),
+                    ("collencoding", encoding.into()),
+                ]);
+            }
+        }
+        "pg_proc" => super::procedures::fill(facts),
         _ => {}
     }
 }

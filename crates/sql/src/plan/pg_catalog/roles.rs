@@ -76,7 +76,7 @@ fn add_role(facts: &mut Facts, name: &str, role: &Role) {
 }
 
 /// A role's number.
-pub(super) fn number(role: RoleId) -> i64 {
+pub(crate) fn number(role: RoleId) -> i64 {
     i64::try_from(role.0).unwrap_or(i64::MAX)
 }
 

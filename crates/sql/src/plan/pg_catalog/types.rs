@@ -1,120 +1,236 @@
 //! Types by PostgreSQL's numbers.
 
-use datafusion::arrow::datatypes::DataType;
+use freestone_frontend::types::{Reg, Type};
 use freestone_storage::ColumnType;
 
 use super::facts::Facts;
-use super::objects::{OWNER, has_length};
+use super::objects::OWNER;
+use super::procedures::input_number;
+use crate::front::type_of_column;
 
-/// Number, name, name in SQL, bytes (-1: they vary), category.
-const TYPES: [(i64, &str, &str, i64, &str); 45] = [
-    (16, "bool", "boolean", 1, "B"),
-    (17, "bytea", "bytea", -1, "U"),
-    (18, "char", "\"char\"", 1, "Z"),
-    (19, "name", "name", 64, "S"),
-    (20, "int8", "bigint", 8, "N"),
-    (21, "int2", "smallint", 2, "N"),
-    (23, "int4", "integer", 4, "N"),
-    (25, "text", "text", -1, "S"),
-    (26, "oid", "oid", 4, "N"),
-    (114, "json", "json", -1, "U"),
-    (199, "_json", "json[]", -1, "A"),
-    (700, "float4", "real", 4, "N"),
-    (701, "float8", "double precision", 8, "N"),
-    (705, "unknown", "unknown", -2, "X"),
-    (1000, "_bool", "boolean[]", -1, "A"),
-    (1001, "_bytea", "bytea[]", -1, "A"),
-    (1005, "_int2", "smallint[]", -1, "A"),
-    (1007, "_int4", "integer[]", -1, "A"),
-    (1009, "_text", "text[]", -1, "A"),
-    (1014, "_bpchar", "character[]", -1, "A"),
-    (1015, "_varchar", "character varying[]", -1, "A"),
-    (1016, "_int8", "bigint[]", -1, "A"),
-    (1021, "_float4", "real[]", -1, "A"),
-    (1022, "_float8", "double precision[]", -1, "A"),
-    (1042, "bpchar", "character", -1, "S"),
-    (1043, "varchar", "character varying", -1, "S"),
-    (1082, "date", "date", 4, "D"),
-    (1083, "time", "time without time zone", 8, "D"),
-    (1114, "timestamp", "timestamp without time zone", 8, "D"),
-    (1115, "_timestamp", "timestamp without time zone[]", -1, "A"),
-    (1182, "_date", "date[]", -1, "A"),
-    (1183, "_time", "time without time zone[]", -1, "A"),
-    (1184, "timestamptz", "timestamp with time zone", 8, "D"),
-    (1185, "_timestamptz", "timestamp with time zone[]", -1, "A"),
-    (1186, "interval", "interval", 16, "T"),
-    (1187, "_interval", "interval[]", -1, "A"),
-    (1231, "_numeric", "numeric[]", -1, "A"),
-    (1266, "timetz", "time with time zone", 12, "D"),
-    (1270, "_timetz", "time with time zone[]", -1, "A"),
-    (1700, "numeric", "numeric", -1, "N"),
-    (2205, "regclass", "regclass", 4, "N"),
-    (2950, "uuid", "uuid", 16, "U"),
-    (2951, "_uuid", "uuid[]", -1, "A"),
-    (3802, "jsonb", "jsonb", -1, "U"),
-    (3807, "_jsonb", "jsonb[]", -1, "A"),
+/// Number, name, name in SQL, bytes (-1: they vary), category, number of arrays of it.
+const TYPES: [(i64, &str, &str, i64, &str, i64); 49] = [
+    (16, "bool", "boolean", 1, "B", 1000),
+    (17, "bytea", "bytea", -1, "U", 1001),
+    (18, "char", "\"char\"", 1, "Z", 1002),
+    (19, "name", "name", 64, "S", 1003),
+    (20, "int8", "bigint", 8, "N", 1016),
+    (21, "int2", "smallint", 2, "N", 1005),
+    (22, "int2vector", "int2vector", -1, "A", 1006),
+    (23, "int4", "integer", 4, "N", 1007),
+    (24, "regproc", "regproc", 4, "N", 1008),
+    (25, "text", "text", -1, "S", 1009),
+    (26, "oid", "oid", 4, "N", 1028),
+    (28, "xid", "xid", 4, "U", 1011),
+    (30, "oidvector", "oidvector", -1, "A", 1013),
+    (114, "json", "json", -1, "U", 199),
+    (194, "pg_node_tree", "pg_node_tree", -1, "Z", 0),
+    (700, "float4", "real", 4, "N", 1021),
+    (701, "float8", "double precision", 8, "N", 1022),
+    (705, "unknown", "unknown", -2, "X", 0),
+    (1033, "aclitem", "aclitem", 12, "U", 1034),
+    (1042, "bpchar", "character", -1, "S", 1014),
+    (1043, "varchar", "character varying", -1, "S", 1015),
+    (1082, "date", "date", 4, "D", 1182),
+    (1083, "time", "time without time zone", 8, "D", 1183),
+    (
+        1114,
+        "timestamp",
+        "timestamp without time zone",
+        8,
+        "D",
+        1115,
+    ),
+    (
+        1184,
+        "timestamptz",
+        "timestamp with time zone",
+        8,
+        "D",
+        1185,
+    ),
+    (1186, "interval", "interval", 16, "T", 1187),
+    (1266, "timetz", "time with time zone", 12, "D", 1270),
+    (1700, "numeric", "numeric", -1, "N", 1231),
+    (2202, "regprocedure", "regprocedure", 4, "N", 2207),
+    (2205, "regclass", "regclass", 4, "N", 2210),
+    (2206, "regtype", "regtype", 4, "N", 2211),
+    (2249, "record", "record", -1, "P", 2287),
+    (2275, "cstring", "cstring", -2, "P", 1263),
+    (2276, "any", "\"any\"", 4, "P", 0),
+    (2277, "anyarray", "anyarray", -1, "P", 0),
+    (2278, "void", "void", 4, "P", 0),
+    (2279, "trigger", "trigger", 4, "P", 0),
+    (2281, "internal", "internal", 8, "P", 0),
+    (2283, "anyelement", "anyelement", 4, "P", 0),
+    (2776, "anynonarray", "anynonarray", 4, "P", 0),
+    (2950, "uuid", "uuid", 16, "U", 2951),
+    (3500, "anyenum", "anyenum", 4, "P", 0),
+    (3802, "jsonb", "jsonb", -1, "U", 3807),
+    (4072, "jsonpath", "jsonpath", -1, "U", 4073),
+    (4089, "regnamespace", "regnamespace", 4, "N", 4090),
+    (4096, "regrole", "regrole", 4, "N", 4097),
+    (5077, "anycompatible", "anycompatible", 4, "P", 0),
+    (5078, "anycompatiblearray", "anycompatiblearray", -1, "P", 0),
+    (
+        5079,
+        "anycompatiblenonarray",
+        "anycompatiblenonarray",
+        4,
+        "P",
+        0,
+    ),
 ];
+
+/// The number of a type, and what it has besides: a length or digits.
+pub(crate) fn of_type(ty: &Type) -> (i64, i64) {
+    let seconds = |digits: &Option<u8>| digits.map_or(-1, i64::from);
+    let length = |length: &Option<u32>| length.map_or(-1, |length| i64::from(length) + 4);
+    match ty {
+        Type::Bool => (16, -1),
+        Type::Bytea => (17, -1),
+        Type::CatalogChar => (18, -1),
+        Type::Name => (19, -1),
+        Type::Int8 => (20, -1),
+        Type::Int2 => (21, -1),
+        Type::Int2Vector => (22, -1),
+        Type::Int4 => (23, -1),
+        Type::Text | Type::Unknown | Type::Enum(_) => (25, -1),
+        Type::Oid => (26, -1),
+        Type::OidVector => (30, -1),
+        Type::Json => (114, -1),
+        Type::Float4 => (700, -1),
+        Type::Float8 => (701, -1),
+        Type::Char(n) => (1042, length(n)),
+        Type::Varchar(n) => (1043, length(n)),
+        Type::Date => (1082, -1),
+        Type::Time(digits) => (1083, seconds(digits)),
+        Type::Timestamp(digits) => (1114, seconds(digits)),
+        Type::TimestampTz(digits) => (1184, seconds(digits)),
+        Type::Interval => (1186, -1),
+        Type::TimeTz(digits) => (1266, seconds(digits)),
+        Type::Numeric(digits) => {
+            let modifier =
+                |precision: u8, scale: u8| (i64::from(precision) << 16 | i64::from(scale)) + 4;
+            let modifier = digits.map_or(-1, |d| modifier(d.precision, d.scale));
+            (1700, modifier)
+        }
+        Type::Record(_) => (2249, -1),
+        Type::Any => (2276, -1),
+        Type::AnyArray => (2277, -1),
+        Type::Void => (2278, -1),
+        Type::AnyElement => (2283, -1),
+        Type::AnyNonArray => (2776, -1),
+        Type::Uuid => (2950, -1),
+        Type::AnyEnum => (3500, -1),
+        Type::Jsonb => (3802, -1),
+        Type::JsonPath => (4072, -1),
+        Type::AnyCompatible => (5077, -1),
+        Type::AnyCompatibleArray => (5078, -1),
+        Type::Reg(Reg::Class) => (2205, -1),
+        Type::Reg(Reg::Type) => (2206, -1),
+        Type::Reg(Reg::Proc) => (24, -1),
+        Type::Reg(Reg::Procedure) => (2202, -1),
+        Type::Reg(Reg::Namespace) => (4089, -1),
+        Type::Reg(Reg::Role) => (4096, -1),
+        Type::Array(element) => {
+            let (element, modifier) = of_type(element.innermost());
+            (array_of(element), modifier)
+        }
+    }
+}
 
 /// The number of a column's type, and what it has besides: a length or digits.
 pub(super) fn of_column(kind: &ColumnType) -> (i64, i64) {
-    let modifier = match kind {
-        ColumnType::Decimal { precision, scale } => {
-            (i64::from(*precision) << 16 | i64::from(*scale)) + 4
-        }
-        ColumnType::Array { element, .. } => of_column(&(*element).into()).1,
-        kind => has_length(kind).map_or(-1, |length| i64::from(length) + 4),
-    };
-    let number = match kind {
-        ColumnType::Varchar(_) => 1043,
-        ColumnType::Char(_) => 1042,
-        ColumnType::Json => 114,
-        ColumnType::Numeric => 1700,
-        ColumnType::Jsonb => 3802,
-        ColumnType::TimeTz => 1266,
-        ColumnType::Array { element, .. } => array_of(of_column(&(*element).into()).0),
-        kind => number_of(&kind.arrow()),
-    };
-    (number, modifier)
+    of_type(&type_of_column(kind))
 }
 
-/// The number of the type of arrays of a type: that of which the name begins with `_`.
+/// The number of the type of arrays of a type; that of arrays of texts if there is none.
 fn array_of(element: i64) -> i64 {
-    let mut types = TYPES.iter();
-    let name = types
-        .find(|(number, ..)| *number == element)
-        .map(|(_, name, ..)| *name);
-    let name = name.unwrap_or("text");
-    let mut types = TYPES.iter();
-    let found = types.find(|(_, array, ..)| array.strip_prefix('_') == Some(name));
-    found.map_or(1009, |(number, ..)| *number)
-}
-
-/// The number of the type of a column of a result.
-pub(super) fn number_of(kind: &DataType) -> i64 {
-    let name = crate::types::sql_name(kind);
-    let name = name.split('(').next().unwrap_or_default();
-    let name = match name {
-        "time" | "timestamp" => &format!("{name} without time zone"),
-        name => name,
-    };
-    let found = TYPES.iter().find(|(_, _, sql, ..)| *sql == name);
-    found.map_or(25, |(number, ..)| *number)
+    let found = TYPES.iter().find(|(number, ..)| *number == element);
+    match found {
+        Some((.., array)) if *array > 0 => *array,
+        _ => 1009,
+    }
 }
 
 /// Bytes of a value of a type, -1 if they vary.
 pub(super) fn size_of(number: i64) -> i64 {
     let found = TYPES.iter().find(|(known, ..)| *known == number);
-    found.map_or(-1, |(_, _, _, size, _)| *size)
+    found.map_or(-1, |(_, _, _, size, ..)| *size)
 }
 
-/// What SQL calls types: pairs of a number and a name.
-pub(super) fn names() -> impl Iterator<Item = (i64, &'static str)> {
-    TYPES.iter().map(|(number, _, sql, ..)| (*number, *sql))
+/// The catalog's name of a type, such as `int4` or `_text`.
+pub(crate) fn short_name(number: i64) -> Option<String> {
+    TYPES.iter().find_map(|(known, name, .., array)| {
+        if *known == number {
+            return Some((*name).to_owned());
+        }
+        (*array == number && number > 0).then(|| format!("_{name}"))
+    })
+}
+
+/// The number of a type by the catalog's name of it.
+pub(crate) fn number_of_name(name: &str) -> Option<i64> {
+    let (element, is_array) = match name.strip_prefix('_') {
+        Some(element) => (element, true),
+        None => (name, false),
+    };
+    let (number, .., array) = TYPES.iter().find(|(_, known, ..)| *known == element)?;
+    match is_array {
+        true => (*array > 0).then_some(*array),
+        false => Some(*number),
+    }
+}
+
+/// The name of a type with its length or digits, as `format_type` gives it.
+pub(crate) fn formatted(number: i64, modifier: Option<i64>) -> String {
+    if number == 0 {
+        return "-".to_owned();
+    }
+    let found = TYPES
+        .iter()
+        .find(|(known, .., array)| *known == number || *array == number);
+    let Some((known, _, name, ..)) = found else {
+        return "???".to_owned();
+    };
+    let with = modifier.filter(|modifier| *modifier >= 0);
+    let text = match (known, with) {
+        // Without a length this is CHAR of one character, which no modifier is.
+        (1042, None) if modifier.is_some() => "bpchar".to_owned(),
+        (1042 | 1043, Some(length)) if length > 4 => format!("{name}({})", length - 4),
+        (1700, Some(digits)) if digits >= 4 => {
+            let digits = digits - 4;
+            format!("{name}({},{})", digits >> 16 & 0xffff, digits & 0x7ff)
+        }
+        (1083 | 1114 | 1184 | 1266, Some(digits)) => match name.split_once(' ') {
+            Some((first, rest)) => format!("{first}({digits}) {rest}"),
+            None => (*name).to_owned(),
+        },
+        _ => (*name).to_owned(),
+    };
+    match *known == number {
+        true => text,
+        false => format!("{text}[]"),
+    }
 }
 
 /// All types.
 pub(super) fn types(facts: &mut Facts) {
-    for (number, name, _, size, category) in TYPES {
+    for (number, name, _, size, category, array) in TYPES {
+        let is_pseudo = category == "P" || category == "X";
+        let collation = match name {
+            "name" => 950,
+            "text" | "varchar" | "bpchar" => 100,
+            _ => 0,
+        };
+        let preferred = ["bool", "float8", "oid", "text", "timestamptz", "interval"];
+        let element = match name {
+            "name" => 18,
+            "int2vector" => 21,
+            "oidvector" => 26,
+            _ => 0,
+        };
         facts.add([
             ("oid", number.into()),
             ("typname", name.into()),
@@ -122,11 +238,77 @@ pub(super) fn types(facts: &mut Facts) {
             ("typowner", OWNER.into()),
             ("typlen", size.into()),
             ("typbyval", (size > 0 && size <= 8).into()),
-            ("typtype", "b".into()),
+            ("typtype", if is_pseudo { "p" } else { "b" }.into()),
             ("typcategory", category.into()),
+            ("typispreferred", preferred.contains(&name).into()),
             ("typisdefined", true.into()),
             ("typdelim", ",".into()),
+            ("typelem", element.into()),
+            ("typarray", array.into()),
+            ("typinput", input_number(name, "in").into()),
+            ("typoutput", input_number(name, "out").into()),
+            ("typreceive", input_number(name, "recv").into()),
+            ("typsend", input_number(name, "send").into()),
+            ("typalign", "i".into()),
+            ("typstorage", if size < 0 { "x" } else { "p" }.into()),
             ("typtypmod", (-1).into()),
+            ("typcollation", collation.into()),
         ]);
+        if array == 0 {
+            continue;
+        }
+        facts.add([
+            ("oid", array.into()),
+            ("typname", format!("_{name}").into()),
+            ("typnamespace", 11.into()),
+            ("typowner", OWNER.into()),
+            ("typlen", (-1).into()),
+            ("typtype", "b".into()),
+            ("typcategory", "A".into()),
+            ("typisdefined", true.into()),
+            ("typdelim", ",".into()),
+            ("typelem", number.into()),
+            ("typinput", input_number("array", "in").into()),
+            ("typoutput", input_number("array", "out").into()),
+            ("typreceive", input_number("array", "recv").into()),
+            ("typsend", input_number("array", "send").into()),
+            ("typalign", "i".into()),
+            ("typstorage", "x".into()),
+            ("typtypmod", (-1).into()),
+            ("typcollation", collation.into()),
+        ]);
+    }
+}
+
+/// Numbers and names in SQL of all types that have one.
+pub(super) fn names() -> impl Iterator<Item = (i64, &'static str)> {
+    TYPES.iter().map(|(number, _, sql, ..)| (*number, *sql))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn types_are_in_order_and_formatted() {
+        assert!(TYPES.is_sorted_by_key(|(number, ..)| *number));
+        for (number, modifier, wanted) in [
+            (23, Some(-1), "integer"),
+            (1043, Some(14), "character varying(10)"),
+            (1043, Some(-1), "character varying"),
+            (1042, None, "character"),
+            (1042, Some(-1), "bpchar"),
+            (1042, Some(7), "character(3)"),
+            (1700, Some(327_686), "numeric(5,2)"),
+            (1184, Some(3), "timestamp(3) with time zone"),
+            (1009, Some(-1), "text[]"),
+            (1015, Some(14), "character varying(10)[]"),
+            (1, None, "???"),
+            (0, None, "-"),
+        ] {
+            assert_eq!(formatted(number, modifier), wanted, "{number}");
+        }
+        assert_eq!(number_of_name("_int4"), Some(1007));
+        assert_eq!(short_name(1007).as_deref(), Some("_int4"));
     }
 }

@@ -1,0 +1,428 @@
+//! Types of PostgreSQL's catalog: `"char"`, vectors, and numbers that are shown by names.
+//!
+//! ```text
+//! 'pg_class'::regclass          the number of a table; it is shown by its name
+//! indkey                        an INT2VECTOR such as `1 3`; its items are counted from 0
+//! ```
+//!
+//! Which objects there are only a caller knows: it tells by [`Objects`].
+
+use std::sync::Arc;
+
+use arrow_array::cast::AsArray;
+use arrow_array::types::{Int16Type, Int64Type};
+use arrow_array::{Array, ArrayRef, Int16Array, Int32Array, Int64Array, ListArray};
+use arrow_buffer::{NullBuffer, OffsetBuffer};
+use arrow_schema::{DataType, Field};
+
+use super::kernel::{Call, Column, I64, Kernel, Str, f1, repeated};
+use super::{Cast, Catalogue, Context, Returns, Scalar, TableFunction, scalar};
+use crate::error::{Error, Result};
+use crate::types::{Reg, Type};
+
+/// What there is besides the language, by numbers and names.
+pub trait Objects: Send + Sync {
+    /// The number of an object.
+    ///
+    /// # Errors
+    /// That there is none of the name.
+    fn number(&self, kind: Reg, name: &str) -> Result<i64>;
+
+    /// The name of an object; `None` for a number that nothing has.
+    fn name(&self, kind: Reg, number: i64) -> Option<String>;
+}
+
+/// Adds the chapter's functions.
+pub(super) fn register(c: &mut Catalogue) {
+    let letter = Type::CatalogChar;
+    c.relabel(letter.clone(), Type::Text, Context::Implicit);
+    for text in [Type::Varchar(None), Type::Char(None), Type::Name] {
+        c.relabel(letter.clone(), text, Context::Assignment);
+    }
+    for text in [Type::Text, Type::Varchar(None), Type::Char(None)] {
+        let first = f1::<Str, Str>(|text| Ok(text.chars().take(1).collect::<String>()));
+        c.cast(text, letter.clone(), Context::Assignment, first);
+    }
+    for vector in [Type::Int2Vector, Type::OidVector] {
+        vectors(c, &vector);
+    }
+    expanded(c);
+}
+
+fn vectors(c: &mut Catalogue, vector: &Type) {
+    let Some(item) = vector.vector_item() else {
+        return;
+    };
+    let array = item.clone().array();
+    c.cast(
+        vector.clone(),
+        array.clone(),
+        Context::Implicit,
+        Arc::new(renamed),
+    );
+    c.cast(array, vector.clone(), Context::Explicit, Arc::new(renamed));
+    c.cast(
+        vector.clone(),
+        Type::Text,
+        Context::Assignment,
+        Arc::new(shown),
+    );
+    c.cast(
+        Type::Text,
+        vector.clone(),
+        Context::Explicit,
+        Arc::new(read),
+    );
+    let dimension = [vector.clone(), Type::Int4];
+    for (name, upper) in [("array_lower", false), ("array_upper", true)] {
+        let bound: Kernel = Arc::new(move |call, columns| ends(call, columns, upper));
+        c.add(scalar(name, &dimension, Type::Int4, bound));
+    }
+    let wanted = [vector.clone(), item];
+    c.add(scalar(
+        "array_position",
+        &wanted,
+        Type::Int4,
+        Arc::new(position),
+    ));
+    c.add_table(TableFunction {
+        name: "generate_subscripts",
+        parameters: dimension.to_vec(),
+        variadic: None,
+        columns: vec![("", Type::Int4.into())],
+        strict: true,
+        rows: Arc::new(|_, arguments| {
+            let length = arguments.first().map_or(0, |list| items(list, 0).len());
+            let all = Int32Array::from_iter_values(0..length as i32);
+            Ok(one_part(vec![Arc::new(all)]))
+        }),
+    });
+}
+
+/// The items of an array or a vector, each with its place.
+fn expanded(c: &mut Catalogue) {
+    c.add_table(TableFunction {
+        name: "_pg_expandarray",
+        parameters: vec![Type::AnyArray],
+        variadic: None,
+        columns: vec![
+            (
+                "x",
+                Returns::Of(Arc::new(|types: &[Type]| {
+                    types
+                        .first()
+                        .map_or(Type::Text, |ty| ty.innermost().clone())
+                })),
+            ),
+            ("n", Type::Int4.into()),
+        ],
+        strict: true,
+        rows: Arc::new(|_, arguments| {
+            let Some(list) = arguments.first() else {
+                return Err(short());
+            };
+            let values = items(list, 0);
+            let places = Int32Array::from_iter_values(1..=values.len() as i32);
+            Ok(one_part(vec![values, Arc::new(places)]))
+        }),
+    });
+}
+
+type Parts = Box<dyn Iterator<Item = Result<Vec<ArrayRef>>> + Send>;
+
+fn one_part(columns: Vec<ArrayRef>) -> Parts {
+    Box::new(std::iter::once(Ok(columns)))
+}
+
+fn short() -> Error {
+    Error::internal("a function is short of its argument")
+}
+
+/// The items of a row's list.
+fn items(list: &ArrayRef, row: usize) -> ArrayRef {
+    match list.as_list_opt::<i32>() {
+        Some(lists) if row < lists.len() && lists.is_valid(row) => lists.value(row),
+        _ => Arc::new(Int64Array::from(Vec::<i64>::new())),
+    }
+}
+
+/// Lists whose items have the name that those of another type have.
+fn renamed(call: &Call<'_>, columns: &[Column]) -> Result<ArrayRef> {
+    let column = columns.first().ok_or_else(short)?;
+    let lists = column.array.as_list_opt::<i32>().ok_or_else(short)?;
+    let DataType::List(field) = call.returns.arrow() else {
+        return Err(Error::internal("a vector that is no list"));
+    };
+    let (_, offsets, values, nulls) = lists.clone().into_parts();
+    let lists: ArrayRef = Arc::new(ListArray::try_new(field, offsets, values, nulls)?);
+    Ok(spread(column, lists, call.rows))
+}
+
+/// One value for each row.
+fn spread(column: &Column, array: ArrayRef, rows: usize) -> ArrayRef {
+    match column.constant {
+        true => repeated(array, rows),
+        false => array,
+    }
+}
+
+fn shown(call: &Call<'_>, columns: &[Column]) -> Result<ArrayRef> {
+    let column = columns.first().ok_or_else(short)?;
+    let texts = (0..column.array.len()).map(|row| {
+        column.array.is_valid(row).then(|| {
+            let items = items(&column.array, row);
+            let numbers = numbers(&items).into_iter();
+            let texts: Vec<String> = numbers.map(|number| number.to_string()).collect();
+            texts.join(" ")
+        })
+    });
+    let texts: ArrayRef = Arc::new(texts.collect::<arrow_array::StringViewArray>());
+    Ok(spread(column, texts, call.rows))
+}
+
+fn numbers(items: &ArrayRef) -> Vec<i64> {
+    match items.as_primitive_opt::<Int16Type>() {
+        Some(short) => short.values().iter().map(|n| i64::from(*n)).collect(),
+        None => match items.as_primitive_opt::<Int64Type>() {
+            Some(long) => long.values().to_vec(),
+            None => Vec::new(),
+        },
+    }
+}
+
+fn read(call: &Call<'_>, columns: &[Column]) -> Result<ArrayRef> {
+    let column = columns.first().ok_or_else(short)?;
+    let texts = column.array.as_string_view_opt().ok_or_else(short)?;
+    let (mut all, mut lengths, mut valid) = (Vec::new(), Vec::new(), Vec::new());
+    for text in texts {
+        let before = all.len();
+        for word in text.unwrap_or_default().split_ascii_whitespace() {
+            let number = word.parse::<i64>().map_err(|_| {
+                let message = format!(
+                    "invalid input syntax for type {}: \"{word}\"",
+                    call.returns
+                        .vector_item()
+                        .map_or_else(String::new, |ty| ty.to_string())
+                );
+                Error::new("22P02", message)
+            })?;
+            all.push(number);
+        }
+        lengths.push(all.len() - before);
+        valid.push(text.is_some());
+    }
+    let values: ArrayRef = match call.returns {
+        Type::Int2Vector => {
+            let small = all.into_iter().map(i16::try_from);
+            let small = small.collect::<Result<Vec<i16>, _>>();
+            let small = small
+                .map_err(|_| Error::new("22003", "value is out of range for type smallint"))?;
+            Arc::new(Int16Array::from(small))
+        }
+        _ => Arc::new(Int64Array::from(all)),
+    };
+    let DataType::List(field) = call.returns.arrow() else {
+        return Err(Error::internal("a vector that is no list"));
+    };
+    let offsets = OffsetBuffer::from_lengths(lengths);
+    let lists = ListArray::try_new(field, offsets, values, Some(NullBuffer::from(valid)))?;
+    Ok(spread(column, Arc::new(lists), call.rows))
+}
+
+/// The first or last place of vectors.
+fn ends(call: &Call<'_>, columns: &[Column], upper: bool) -> Result<ArrayRef> {
+    let [list, dimension] = columns else {
+        return Err(short());
+    };
+    let dimension_of = dimension
+        .array
+        .as_primitive_opt::<arrow_array::types::Int32Type>()
+        .ok_or_else(short)?;
+    let bounds = (0..call.rows).map(|row| {
+        if list.is_null(row) || dimension.is_null(row) || dimension_of.value(dimension.at(row)) != 1
+        {
+            return None;
+        }
+        let length = items(&list.array, list.at(row)).len() as i32;
+        Some(if upper { length - 1 } else { 0 })
+    });
+    Ok(Arc::new(bounds.collect::<Int32Array>()))
+}
+
+fn position(call: &Call<'_>, columns: &[Column]) -> Result<ArrayRef> {
+    let [list, wanted] = columns else {
+        return Err(short());
+    };
+    let found = (0..call.rows).map(|row| {
+        if list.is_null(row) || wanted.is_null(row) {
+            return None;
+        }
+        let one = wanted.array.slice(wanted.at(row), 1);
+        let one = numbers(&one).first().copied()?;
+        let all = numbers(&items(&list.array, list.at(row)));
+        let place = all.iter().position(|number| *number == one)?;
+        i32::try_from(place).ok()
+    });
+    Ok(Arc::new(found.collect::<Int32Array>()))
+}
+
+/// The cast between a text and a number that is shown by a name, or arrays of these.
+pub fn object_cast(objects: &Arc<dyn Objects>, from: &Type, to: &Type) -> Option<Cast> {
+    let is_text = |ty: &Type| ty.is_string() || *ty == Type::Unknown;
+    let kernel: Kernel = match (from.innermost(), to.innermost()) {
+        (text, Type::Reg(kind)) if is_text(text) => {
+            let (objects, kind) = (Arc::clone(objects), *kind);
+            f1::<Str, I64>(move |text| numbered(objects.as_ref(), kind, text))
+        }
+        (Type::Reg(kind), text) if is_text(text) => {
+            let (objects, kind) = (Arc::clone(objects), *kind);
+            f1::<I64, Str>(move |number| Ok(named(objects.as_ref(), kind, number)))
+        }
+        _ => return None,
+    };
+    let kernel = match (from, to) {
+        (Type::Array(_), Type::Array(_)) => each(kernel, from, to),
+        (Type::Array(_), _) | (_, Type::Array(_)) => return None,
+        _ => kernel,
+    };
+    let context = match (from, to) {
+        (_, Type::Reg(Reg::Class)) => Context::Implicit,
+        (_, Type::Reg(_)) => Context::Explicit,
+        _ => Context::Assignment,
+    };
+    let function = scalar("cast", std::slice::from_ref(from), to.clone(), kernel);
+    Some(Cast {
+        context,
+        function: Some(Arc::new(function.stable())),
+    })
+}
+
+/// A kernel of values as one of lists of them.
+fn each(kernel: Kernel, from: &Type, to: &Type) -> Kernel {
+    let (from, to) = (from.innermost().clone(), to.innermost().clone());
+    Arc::new(move |call, columns| {
+        let column = columns.first().ok_or_else(short)?;
+        let lists = column.array.as_list_opt::<i32>().ok_or_else(short)?;
+        let (_, offsets, values, nulls) = lists.clone().into_parts();
+        let inner = Call {
+            rows: values.len(),
+            types: std::slice::from_ref(&from),
+            returns: &to,
+            session: call.session,
+        };
+        let values = kernel(&inner, &[Column::rows(values)])?;
+        let item = Arc::new(Field::new("item", to.arrow(), true));
+        let lists: ArrayRef = Arc::new(ListArray::try_new(item, offsets, values, nulls)?);
+        Ok(spread(column, lists, call.rows))
+    })
+}
+
+/// The number of an object by its name or its number, as texts.
+fn numbered(objects: &dyn Objects, kind: Reg, text: &str) -> Result<i64> {
+    let text = text.trim();
+    if text == "-" {
+        return Ok(0);
+    }
+    match text.parse::<u32>() {
+        Ok(number) => Ok(number.into()),
+        // Numbers of objects may be greater than PostgreSQL's.
+        Err(_) => match text.parse::<i64>() {
+            Ok(number) if number >= 0 => Ok(number),
+            _ => objects.number(kind, text),
+        },
+    }
+}
+
+fn named(objects: &dyn Objects, kind: Reg, number: i64) -> String {
+    match number {
+        0 => "-".to_owned(),
+        _ => objects
+            .name(kind, number)
+            .unwrap_or_else(|| number.to_string()),
+    }
+}
+
+/// A function that finds the number of an object by its name: NULL if there is none.
+pub fn found(name: &'static str, kind: Reg, objects: &Arc<dyn Objects>) -> Scalar {
+    let objects = Arc::clone(objects);
+    let kernel = f1::<Str, super::kernel::Opt<I64>>(move |text| {
+        // Numbers are none of an object's names here.
+        if text.trim().parse::<i64>().is_ok() {
+            return Ok(None);
+        }
+        Ok(objects.number(kind, text.trim()).ok())
+    });
+    scalar(name, &[Type::Text], Type::Reg(kind), kernel).stable()
+}
+
+/// A caller that has no objects.
+#[derive(Debug)]
+pub struct NoObjects;
+
+impl Objects for NoObjects {
+    fn number(&self, kind: Reg, name: &str) -> Result<i64> {
+        Err(match kind {
+            Reg::Class => Error::new("42P01", format!("relation \"{name}\" does not exist")),
+            Reg::Type => Error::new("42704", format!("type \"{name}\" does not exist")),
+            Reg::Proc | Reg::Procedure => {
+                Error::new("42883", format!("function \"{name}\" does not exist"))
+            }
+            Reg::Namespace => Error::new("3F000", format!("schema \"{name}\" does not exist")),
+            Reg::Role => Error::new("42704", format!("role \"{name}\" does not exist")),
+        })
+    }
+
+    fn name(&self, _: Reg, _: i64) -> Option<String> {
+        None
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::cast;
+    use super::*;
+
+    struct One;
+
+    impl Objects for One {
+        fn number(&self, kind: Reg, name: &str) -> Result<i64> {
+            match (kind, name) {
+                (Reg::Class, "t") => Ok(7),
+                _ => NoObjects.number(kind, name),
+            }
+        }
+        fn name(&self, kind: Reg, number: i64) -> Option<String> {
+            (kind == Reg::Class && number == 7).then(|| "t".to_owned())
+        }
+    }
+
+    #[test]
+    fn vectors_are_written_with_blanks() {
+        for (ty, text, wanted) in [
+            (Type::Int2Vector, " 1  3 ", Ok("1 3")),
+            (Type::Int2Vector, "", Ok("")),
+            (Type::OidVector, "25 1043", Ok("25 1043")),
+            (Type::Int2Vector, "1 x", Err("22P02")),
+            (Type::Int2Vector, "70000", Err("22003")),
+        ] {
+            let read = cast((Type::Text, Some(text)), &ty);
+            let found = read.map(|text| text.unwrap_or_default());
+            match wanted {
+                Ok(wanted) => assert_eq!(found, Ok(wanted.to_owned()), "{text}"),
+                Err(state) => assert_eq!(found.unwrap_err().sqlstate, state, "{text}"),
+            }
+        }
+    }
+
+    #[test]
+    fn objects_are_found_by_name_or_number() {
+        let class = |text| numbered(&One, Reg::Class, text);
+        for (text, wanted) in [("t", 7), (" t ", 7), ("12", 12), ("-", 0)] {
+            assert_eq!(class(text), Ok(wanted), "{text}");
+        }
+        assert_eq!(class("u").unwrap_err().sqlstate, "42P01");
+        assert_eq!(named(&One, Reg::Class, 7), "t");
+        assert_eq!(named(&One, Reg::Class, 8), "8");
+        assert_eq!(named(&One, Reg::Class, 0), "-");
+    }
+}

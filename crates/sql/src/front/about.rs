@@ -1,0 +1,460 @@
+//! PostgreSQL's functions about its catalog, over one snapshot: `pg_get_indexdef`,
+//! `format_type`, `pg_table_is_visible` and their kin.
+//!
+//! Each is a look into what is known of the snapshot when a statement is bound.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use freestone_frontend::functions::kernel::{Bool, I32, I64, Kernel, Opt, Str, f0, f1, f2, f3};
+use freestone_frontend::functions::objects::{Objects, found};
+use freestone_frontend::functions::{Scalar, scalar};
+use freestone_frontend::types::{Reg, Type};
+
+use super::objects::Numbers;
+use crate::error::Result;
+use crate::plan::names::{quoted, shown_schema};
+use crate::plan::pg_catalog::facts::Fact;
+use crate::plan::pg_catalog::procedures;
+use crate::plan::pg_catalog::types::formatted;
+use crate::plan::pg_catalog::{self, objects};
+use crate::plan::relations::Relations;
+
+/// Functions that say of any object of a kind that it is found by its name alone.
+const VISIBLE: [&str; 12] = [
+    "pg_collation_is_visible",
+    "pg_conversion_is_visible",
+    "pg_function_is_visible",
+    "pg_opclass_is_visible",
+    "pg_operator_is_visible",
+    "pg_opfamily_is_visible",
+    "pg_statistics_obj_is_visible",
+    "pg_ts_config_is_visible",
+    "pg_ts_dict_is_visible",
+    "pg_ts_parser_is_visible",
+    "pg_ts_template_is_visible",
+    "pg_type_is_visible",
+];
+
+/// Rights on kinds of objects that everybody may use here.
+const RIGHTS: [&str; 8] = [
+    "has_any_column_privilege",
+    "has_database_privilege",
+    "has_foreign_data_wrapper_privilege",
+    "has_function_privilege",
+    "has_language_privilege",
+    "has_parameter_privilege",
+    "has_tablespace_privilege",
+    "has_type_privilege",
+];
+
+/// Functions of any arguments about objects of which there are none: NULL.
+const NOTHING: [&str; 27] = [
+    "inet_client_addr",
+    "inet_client_port",
+    "inet_server_addr",
+    "inet_server_port",
+    "pg_event_trigger_ddl_commands",
+    "pg_get_function_arg_default",
+    "pg_get_function_sqlbody",
+    "pg_get_functiondef",
+    "pg_get_object_address",
+    "pg_get_partition_constraintdef",
+    "pg_get_partkeydef",
+    "pg_get_replica_identity_index",
+    "pg_get_ruledef",
+    "pg_get_statisticsobjdef",
+    "pg_get_statisticsobjdef_columns",
+    "pg_get_statisticsobjdef_expressions",
+    "pg_get_triggerdef",
+    "pg_last_wal_receive_lsn",
+    "pg_last_wal_replay_lsn",
+    "pg_last_xact_replay_timestamp",
+    "pg_partition_root",
+    "pg_relation_filenode",
+    "pg_relation_filepath",
+    "pg_sequence_last_value",
+    "pg_tablespace_location",
+    "shobj_description",
+    "pg_describe_object",
+];
+
+/// Functions that say no.
+const NO: [&str; 6] = [
+    "pg_is_in_recovery",
+    "pg_is_other_temp_schema",
+    "pg_is_wal_replay_paused",
+    "pg_relation_is_publishable",
+    "pg_index_column_has_property",
+    "pg_indexam_has_property",
+];
+
+/// The overloads of a function about the catalog; none if it is not one.
+///
+/// # Errors
+/// Those of reading the catalog.
+pub(super) fn functions(
+    relations: &Relations<'_>,
+    numbers: &dyn Fn() -> Arc<Numbers>,
+    name: &str,
+) -> Result<Vec<Scalar>> {
+    use Type::{Bool as Truth, Int4, Int8, Name, Oid, Text};
+    if let Some(name) = one_of(&VISIBLE, name) {
+        return Ok(vec![scalar(name, &[Oid], Truth, truth(true)).stable()]);
+    }
+    if let Some(name) = one_of(&RIGHTS, name) {
+        return Ok(vec![any(name, Truth, truth(true))]);
+    }
+    if let Some(name) = one_of(&NO, name) {
+        return Ok(vec![any(name, Truth, truth(false))]);
+    }
+    if let Some(name) = one_of(&NOTHING, name) {
+        let none: Kernel = f0::<Opt<Str>>(|_| Ok(None));
+        return Ok(vec![any(name, Text, none).with_nulls()]);
+    }
+    // A text that a table of the catalog has for a number.
+    let texts = |table: &str, key: &str, text: &str| -> Result<Arc<HashMap<i64, String>>> {
+        Ok(Arc::new(
+            pg_catalog::facts(relations, table)?.texts_by(key, text),
+        ))
+    };
+    let of_number = |name, more: &[&[Type]], texts: Arc<HashMap<i64, String>>| -> Vec<Scalar> {
+        let all = more.iter().map(|more| {
+            let mut parameters = vec![Oid];
+            parameters.extend_from_slice(more);
+            scalar(name, &parameters, Text, looked_up(Arc::clone(&texts))).stable()
+        });
+        all.collect()
+    };
+    Ok(match name {
+        "pg_get_userbyid" => {
+            let known = numbers();
+            let kernel = f1::<I64, Str>(move |number| {
+                let unknown = || format!("unknown (OID={number})");
+                Ok(known.role(number).map_or_else(unknown, str::to_owned))
+            });
+            vec![scalar("pg_get_userbyid", &[Oid], Name, kernel).stable()]
+        }
+        "pg_table_is_visible" => {
+            let known = numbers();
+            let kernel = f1::<I64, Opt<Bool>>(move |number| Ok(known.is_visible(number)));
+            vec![scalar("pg_table_is_visible", &[Oid], Truth, kernel).stable()]
+        }
+        "pg_get_constraintdef" => of_number(
+            "pg_get_constraintdef",
+            &[&[], &[Truth]],
+            texts("pg_constraint", "oid", "definition")?,
+        ),
+        "pg_get_viewdef" => {
+            let definitions = texts("pg_class", "oid", "reldefinition")?;
+            let mut all = of_number(
+                "pg_get_viewdef",
+                &[&[], &[Truth], &[Int4]],
+                Arc::clone(&definitions),
+            );
+            let known = numbers();
+            for more in [vec![], vec![Truth]] {
+                let (known, definitions) = (Arc::clone(&known), Arc::clone(&definitions));
+                let kernel: Kernel = f1::<Str, Opt<Str>>(move |name| {
+                    let number = known.number(Reg::Class, name)?;
+                    Ok(definitions.get(&number).cloned())
+                });
+                let mut parameters = vec![Text];
+                parameters.extend(more);
+                all.push(scalar("pg_get_viewdef", &parameters, Text, first_of(kernel)).stable());
+            }
+            all
+        }
+        "pg_get_indexdef" => indexes(relations)?,
+        "pg_get_expr" => {
+            let kernel = f2::<Str, Opt<I64>, Str>(|text, _| Ok(text.to_owned()));
+            let pretty = f3::<Str, Opt<I64>, Opt<Bool>, Str>(|text, _, _| Ok(text.to_owned()));
+            vec![
+                scalar("pg_get_expr", &[Text, Oid], Text, kernel).stable(),
+                scalar("pg_get_expr", &[Text, Oid, Truth], Text, pretty).stable(),
+            ]
+        }
+        "format_type" => {
+            let kernel = f2::<Opt<I64>, Opt<I32>, Opt<Str>>(|number, modifier| {
+                Ok(number.map(|number| formatted(number, modifier.map(i64::from))))
+            });
+            let function = scalar("format_type", &[Oid, Int4], Text, kernel);
+            vec![function.with_nulls().stable()]
+        }
+        "obj_description" | "col_description" => comments(relations, name)?,
+        "pg_get_serial_sequence" => serials(relations)?,
+        "pg_relation_size" | "pg_table_size" | "pg_total_relation_size" | "pg_indexes_size" => {
+            sizes(relations, name)?
+        }
+        "pg_database_size" | "pg_tablespace_size" => {
+            let all = pg_catalog::facts(relations, "pg_class")?;
+            let bytes = all.told("relbytes").map(|fact| match fact {
+                Some(Fact::Number(bytes)) => *bytes,
+                _ => 0,
+            });
+            let bytes: i64 = bytes.fold(0, i64::saturating_add);
+            let kernel = f0::<I64>(move |_| Ok(bytes));
+            let name = one_of(&["pg_database_size", "pg_tablespace_size"], name);
+            vec![any(name.unwrap_or_default(), Int8, kernel)]
+        }
+        "pg_encoding_to_char" => {
+            let kernel = f1::<I32, Str>(|number| {
+                Ok(match number {
+                    0 => "SQL_ASCII",
+                    6 => "UTF8",
+                    8 => "LATIN1",
+                    _ => "",
+                }
+                .to_owned())
+            });
+            vec![scalar("pg_encoding_to_char", &[Int4], Name, kernel).stable()]
+        }
+        "pg_char_to_encoding" => {
+            let kernel = f1::<Str, I32>(|name| {
+                Ok(match name.to_uppercase().replace('-', "").as_str() {
+                    "SQL_ASCII" => 0,
+                    "UTF8" | "UNICODE" => 6,
+                    "LATIN1" | "ISO88591" => 8,
+                    _ => -1,
+                })
+            });
+            vec![scalar("pg_char_to_encoding", &[Name], Int4, kernel).stable()]
+        }
+        "pg_my_temp_schema" => {
+            vec![scalar("pg_my_temp_schema", &[], Oid, f0::<I64>(|_| Ok(0))).stable()]
+        }
+        "to_regclass" => by_name("to_regclass", Reg::Class, numbers),
+        "to_regtype" => by_name("to_regtype", Reg::Type, numbers),
+        "to_regproc" => by_name("to_regproc", Reg::Proc, numbers),
+        "to_regprocedure" => by_name("to_regprocedure", Reg::Procedure, numbers),
+        "to_regnamespace" => by_name("to_regnamespace", Reg::Namespace, numbers),
+        "to_regrole" => by_name("to_regrole", Reg::Role, numbers),
+        "pg_get_function_arguments"
+        | "pg_get_function_identity_arguments"
+        | "pg_get_function_result" => {
+            let known = [
+                "pg_get_function_arguments",
+                "pg_get_function_identity_arguments",
+                "pg_get_function_result",
+            ];
+            let name = one_of(&known, name).unwrap_or_default();
+            let result = name == "pg_get_function_result";
+            let kernel = f1::<I64, Opt<Str>>(move |number| {
+                let one = procedures::by_number(number);
+                Ok(one.map(|one| match result {
+                    true => one.result(),
+                    false => one.arguments(),
+                }))
+            });
+            vec![scalar(name, &[Oid], Text, kernel).stable()]
+        }
+        "acldefault" => {
+            let none: Kernel = Arc::new(|call, _| {
+                let kind = call.returns.arrow();
+                Ok(datafusion::arrow::array::new_null_array(&kind, call.rows))
+            });
+            vec![scalar("acldefault", &[Type::CatalogChar, Oid], Text.array(), none).stable()]
+        }
+        "pg_collation_for" => {
+            let kernel = f0::<Str>(|_| Ok("\"default\"".to_owned()));
+            vec![any("pg_collation_for", Text, kernel)]
+        }
+        "pg_postmaster_start_time" | "pg_conf_load_time" => {
+            use freestone_frontend::functions::kernel::Stamp;
+            let name = one_of(&["pg_postmaster_start_time", "pg_conf_load_time"], name);
+            let kernel = f0::<Stamp>(|call| Ok(call.session.transaction_time));
+            vec![any(
+                name.unwrap_or_default(),
+                Type::TimestampTz(None),
+                kernel,
+            )]
+        }
+        "txid_current" | "pg_current_xact_id" => {
+            let name = one_of(&["txid_current", "pg_current_xact_id"], name);
+            vec![any(name.unwrap_or_default(), Int8, f0::<I64>(|_| Ok(1)))]
+        }
+        _ => Vec::new(),
+    })
+}
+
+/// The name that is known, with its lifetime.
+fn one_of(names: &[&'static str], name: &str) -> Option<&'static str> {
+    names.iter().copied().find(|known| *known == name)
+}
+
+/// A function of any arguments.
+fn any(name: &'static str, returns: Type, kernel: Kernel) -> Scalar {
+    scalar(name, &[], returns, kernel)
+        .variadic(Type::Any)
+        .stable()
+}
+
+fn truth(value: bool) -> Kernel {
+    f0::<Bool>(move |_| Ok(value))
+}
+
+fn looked_up(texts: Arc<HashMap<i64, String>>) -> Kernel {
+    let kernel = f1::<I64, Opt<Str>>(move |number| Ok(texts.get(&number).cloned()));
+    first_of(kernel)
+}
+
+/// A kernel of the first argument as one of several.
+fn first_of(kernel: Kernel) -> Kernel {
+    Arc::new(move |call, columns| {
+        let one = columns.get(..1).unwrap_or_default();
+        kernel(call, one)
+    })
+}
+
+fn by_name(name: &'static str, kind: Reg, numbers: &dyn Fn() -> Arc<Numbers>) -> Vec<Scalar> {
+    let objects: Arc<dyn Objects> = numbers();
+    vec![found(name, kind, &objects)]
+}
+
+fn number(fact: Option<&Fact>) -> i64 {
+    match fact {
+        Some(Fact::Number(number)) => *number,
+        _ => 0,
+    }
+}
+
+fn text(fact: Option<&Fact>) -> Option<String> {
+    match fact {
+        Some(Fact::Text(text)) => Some(text.clone()),
+        _ => None,
+    }
+}
+
+/// How an index would be made, or one of its columns.
+fn indexes(relations: &Relations<'_>) -> Result<Vec<Scalar>> {
+    let whole = pg_catalog::facts(relations, "pg_index")?;
+    let whole = Arc::new(whole.texts_by("indexrelid", "definition"));
+    let attributes = pg_catalog::facts(relations, "pg_attribute")?;
+    let (of, at) = (attributes.told("attrelid"), attributes.told("attnum"));
+    let names = attributes.told("attname");
+    let columns = of
+        .zip(at)
+        .zip(names)
+        .filter_map(|((of, at), name)| Some(((number(of), number(at)), quoted(&text(name)?))));
+    let columns: HashMap<(i64, i64), String> = columns.collect();
+    let all = Arc::clone(&whole);
+    let kernel = f3::<I64, I32, Opt<Bool>, Opt<Str>>(move |index, column, _| {
+        Ok(match column {
+            0 => all.get(&index).cloned(),
+            column if all.contains_key(&index) => {
+                let found = columns.get(&(index, column.into())).cloned();
+                Some(found.unwrap_or_default())
+            }
+            _ => None,
+        })
+    });
+    let parameters = [Type::Oid, Type::Int4, Type::Bool];
+    Ok(vec![
+        scalar(
+            "pg_get_indexdef",
+            &[Type::Oid],
+            Type::Text,
+            looked_up(whole),
+        )
+        .stable(),
+        scalar("pg_get_indexdef", &parameters, Type::Text, kernel).stable(),
+    ])
+}
+
+/// Comments on objects or columns.
+fn comments(relations: &Relations<'_>, name: &str) -> Result<Vec<Scalar>> {
+    let all = pg_catalog::facts(relations, "pg_description")?;
+    let (of, class) = (all.told("objoid"), all.told("classoid"));
+    let (column, said) = (all.told("objsubid"), all.told("description"));
+    let comments = of.zip(class).zip(column.zip(said));
+    let comments = comments.filter_map(|((of, class), (column, said))| {
+        Some(((number(of), number(column)), (number(class), text(said)?)))
+    });
+    let comments: HashMap<(i64, i64), (i64, String)> = comments.collect();
+    if name == "col_description" {
+        let kernel = f2::<I64, I32, Opt<Str>>(move |of, column| {
+            let found = comments.get(&(of, column.into()));
+            Ok(found.filter(|_| column != 0).map(|(_, text)| text.clone()))
+        });
+        let parameters = [Type::Oid, Type::Int4];
+        return Ok(vec![
+            scalar("col_description", &parameters, Type::Text, kernel).stable(),
+        ]);
+    }
+    let comments = Arc::new(comments);
+    let of_any = Arc::clone(&comments);
+    let classes: HashMap<&str, i64> = pg_catalog::numbers()
+        .map(|(number, name)| (name, number))
+        .collect();
+    let kernel =
+        f1::<I64, Opt<Str>>(move |of| Ok(of_any.get(&(of, 0)).map(|(_, text)| text.clone())));
+    let of_class = f2::<I64, Str, Opt<Str>>(move |of, class| {
+        let class = classes.get(class).copied();
+        let found = comments.get(&(of, 0));
+        let found = found.filter(|(known, _)| Some(*known) == class);
+        Ok(found.map(|(_, text)| text.clone()))
+    });
+    let parameters = [Type::Oid, Type::Name];
+    Ok(vec![
+        scalar("obj_description", &[Type::Oid], Type::Text, kernel).stable(),
+        scalar("obj_description", &parameters, Type::Text, of_class).stable(),
+    ])
+}
+
+/// The sequence that numbers a column of a table.
+fn serials(relations: &Relations<'_>) -> Result<Vec<Scalar>> {
+    let numbers = Numbers::of(relations);
+    let attributes = pg_catalog::facts(relations, "pg_attribute")?;
+    let (of, name) = (attributes.told("attrelid"), attributes.told("attname"));
+    let serial = attributes.told("attserial");
+    let all = of
+        .zip(name)
+        .zip(serial)
+        .filter_map(|((of, name), serial)| Some(((number(of), text(name)?), number(serial))));
+    let all: HashMap<(i64, String), i64> = all.collect();
+    let sequences = objects::relation_numbers(&relations.snapshot).into_iter();
+    let sequences = sequences.map(|(number, schema, name)| {
+        let schema = quoted(shown_schema(schema));
+        (number, format!("{schema}.{}", quoted(&name)))
+    });
+    let sequences: HashMap<i64, String> = sequences.collect();
+    let kernel = f2::<Str, Str, Opt<Str>>(move |table, column| {
+        let of = numbers.number(Reg::Class, table)?;
+        let serial = all.get(&(of, column.to_owned())).copied();
+        let serial = serial.ok_or_else(|| {
+            let message = format!("column \"{column}\" of relation \"{table}\" does not exist");
+            freestone_frontend::Error::new("42703", message)
+        })?;
+        Ok(sequences.get(&serial).cloned())
+    });
+    let parameters = [Type::Text, Type::Text];
+    Ok(vec![
+        scalar("pg_get_serial_sequence", &parameters, Type::Text, kernel).stable(),
+    ])
+}
+
+/// Bytes of relations.
+fn sizes(relations: &Relations<'_>, name: &str) -> Result<Vec<Scalar>> {
+    let known = [
+        "pg_relation_size",
+        "pg_table_size",
+        "pg_total_relation_size",
+        "pg_indexes_size",
+    ];
+    let name = one_of(&known, name).unwrap_or_default();
+    let all = pg_catalog::facts(relations, "pg_class")?;
+    let pairs = all.told("oid").zip(all.told("relbytes"));
+    // Indexes are parts of their tables' blocks.
+    let none = name == "pg_indexes_size";
+    let bytes = pairs.map(|(of, bytes)| (number(of), if none { 0 } else { number(bytes) }));
+    let bytes: HashMap<i64, i64> = bytes.collect();
+    let kernel: Kernel = f1::<I64, Opt<I64>>(move |of| Ok(bytes.get(&of).copied()));
+    let class = Type::Reg(Reg::Class);
+    let one = scalar(name, &[class.clone()], Type::Int8, kernel.clone()).stable();
+    let mut all = vec![one];
+    if name == "pg_relation_size" {
+        let fork = scalar(name, &[class, Type::Text], Type::Int8, first_of(kernel));
+        all.push(fork.stable());
+    }
+    Ok(all)
+}

@@ -1,0 +1,237 @@
+//! What there is by numbers and names, as the front asks for it: `'t'::regclass`.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use freestone_frontend::bind::{Binder, Catalog, Found, written_type};
+use freestone_frontend::functions::objects::{NoObjects, Objects};
+use freestone_frontend::types::{Reg, Type};
+use freestone_frontend::{Position, Result as FrontResult};
+
+use super::names::Names;
+use super::session_of;
+use crate::error::Result;
+use crate::plan::information_schema;
+use crate::plan::names::{
+    DEFAULT_SCHEMA, INFORMATION_SCHEMA, meant_schema, named, quoted, shown_schema,
+};
+use crate::plan::pg_catalog::objects::{relation_numbers, schema_number};
+use crate::plan::pg_catalog::types::{formatted, number_of_name, of_type};
+use crate::plan::pg_catalog::{self, PG_CATALOG, procedures, role_number};
+use crate::plan::relations::Relations;
+use crate::statement::parse_one;
+
+/// Names and numbers in one snapshot.
+#[derive(Debug, Default)]
+pub(crate) struct Numbers {
+    /// Relations: schema and name.
+    classes: HashMap<i64, (String, String)>,
+    class_numbers: HashMap<(String, String), i64>,
+    schemas: HashMap<i64, String>,
+    roles: HashMap<i64, String>,
+}
+
+impl Numbers {
+    pub(crate) fn of(relations: &Relations<'_>) -> Self {
+        let mut all = Self::default();
+        let snapshot = &relations.snapshot;
+        let system = pg_catalog::numbers().map(|(number, name)| (number, PG_CATALOG, name));
+        let views = information_schema::numbers();
+        let views = views.map(|(number, name)| (number, INFORMATION_SCHEMA, name));
+        for (number, schema, name) in system.chain(views) {
+            all.add(number, schema, name);
+        }
+        for (number, schema, name) in relation_numbers(snapshot) {
+            all.add(number, schema, &name);
+        }
+        for name in snapshot.schemas().chain([PG_CATALOG, INFORMATION_SCHEMA]) {
+            let number = schema_number(relations, name);
+            all.schemas.insert(number, shown_schema(name).to_owned());
+        }
+        for (name, role) in snapshot.roles().all() {
+            all.roles.insert(role_number(role.id), name);
+        }
+        all
+    }
+
+    fn add(&mut self, number: i64, schema: &str, name: &str) {
+        let full = (schema.to_owned(), name.to_owned());
+        self.classes.insert(number, full.clone());
+        self.class_numbers.insert(full, number);
+    }
+
+    /// The name of a role.
+    pub(super) fn role(&self, number: i64) -> Option<&str> {
+        self.roles.get(&number).map(String::as_str)
+    }
+
+    /// Whether a relation is found by its name alone; `None` if there is none of the number.
+    pub(super) fn is_visible(&self, number: i64) -> Option<bool> {
+        let (schema, _) = self.classes.get(&number)?;
+        Some(schema == DEFAULT_SCHEMA || schema == PG_CATALOG)
+    }
+
+    /// The number of a relation.
+    pub(super) fn class(&self, schema: Option<&str>, name: &str) -> Option<i64> {
+        let of = |schema: &str| {
+            let full = (meant_schema(schema).to_owned(), name.to_owned());
+            self.class_numbers.get(&full).copied()
+        };
+        match schema {
+            Some(schema) => of(schema),
+            None => of(PG_CATALOG).or_else(|| of(DEFAULT_SCHEMA)),
+        }
+    }
+}
+
+/// Names and types that are the language's own.
+struct Nothing;
+
+impl Catalog for Nothing {
+    fn relation(
+        &self,
+        _: Option<&str>,
+        _: &str,
+        _: Option<Position>,
+    ) -> FrontResult<Option<Found>> {
+        Ok(None)
+    }
+}
+
+/// The parts of a name in a text, such as `s.t`.
+fn split(text: &str) -> (Option<String>, String) {
+    match named(text) {
+        Ok(name) => {
+            let schema = (text.contains('.')).then(|| name.schema.clone());
+            (schema, name.name)
+        }
+        Err(_) => (None, text.to_owned()),
+    }
+}
+
+/// The type of a text.
+fn type_named(text: &str) -> Option<i64> {
+    if let Some(number) = number_of_name(text.trim_start_matches("pg_catalog.").trim()) {
+        return Some(number);
+    }
+    let expr = freestone_frontend::syntax::expression(&format!("CAST(NULL AS {text})")).ok()?;
+    let datafusion::sql::sqlparser::ast::Expr::Cast { data_type, .. } = expr else {
+        return None;
+    };
+    let ty = written_type(&data_type, &Nothing).ok()?;
+    Some(of_type(&ty).0)
+}
+
+impl Objects for Numbers {
+    fn number(&self, kind: Reg, text: &str) -> FrontResult<i64> {
+        let found = match kind {
+            Reg::Class => {
+                let (schema, name) = split(text);
+                self.class(schema.as_deref(), &name)
+            }
+            Reg::Type => type_named(text),
+            Reg::Namespace => {
+                let (_, name) = split(text);
+                let mut all = self.schemas.iter();
+                let name = shown_schema(&name);
+                all.find(|(_, known)| *known == name)
+                    .map(|(number, _)| *number)
+            }
+            Reg::Role => {
+                let (_, name) = split(text);
+                let mut all = self.roles.iter();
+                all.find(|(_, known)| **known == name)
+                    .map(|(number, _)| *number)
+            }
+            Reg::Proc => {
+                let (_, name) = split(text);
+                let mut all = procedures::named(&name);
+                let first = all.next().map(|one| one.number);
+                if first.is_some() && all.next().is_some() {
+                    let message = format!("more than one function named \"{text}\"");
+                    return Err(freestone_frontend::Error::new("42725", message));
+                }
+                first
+            }
+            Reg::Procedure => {
+                let (name, parameters) = text.split_once('(').unwrap_or((text, ""));
+                let (_, name) = split(name.trim());
+                let parameters = parameters.trim().trim_end_matches(')').trim();
+                let wanted: Vec<Option<i64>> = match parameters {
+                    "" => Vec::new(),
+                    some => some.split(',').map(|ty| type_named(ty.trim())).collect(),
+                };
+                let mut all = procedures::named(&name);
+                let same = |ty: &Type, number: &Option<i64>| Some(of_type(ty).0) == *number;
+                let found = all.find(|one| {
+                    let pairs = one.parameters.iter().zip(&wanted);
+                    one.parameters.len() == wanted.len()
+                        && pairs.into_iter().all(|(ty, number)| same(ty, number))
+                });
+                found.map(|one| one.number)
+            }
+        };
+        match found {
+            Some(number) => Ok(number),
+            None => NoObjects.number(kind, text),
+        }
+    }
+
+    fn name(&self, kind: Reg, number: i64) -> Option<String> {
+        match kind {
+            Reg::Class => {
+                let (schema, name) = self.classes.get(&number)?;
+                Some(match self.is_visible(number) {
+                    Some(true) => quoted(name),
+                    _ => format!("{}.{}", quoted(schema), quoted(name)),
+                })
+            }
+            Reg::Type => match formatted(number, None).as_str() {
+                "???" => None,
+                name => Some(name.to_owned()),
+            },
+            Reg::Namespace => self.schemas.get(&number).map(|name| quoted(name)),
+            Reg::Role => self.roles.get(&number).map(|name| quoted(name)),
+            Reg::Proc => procedures::by_number(number).map(|one| one.name.clone()),
+            Reg::Procedure => {
+                let one = procedures::by_number(number)?;
+                Some(format!("{}({})", one.name, one.arguments()))
+            }
+        }
+    }
+}
+
+/// Names and types of the columns of a view.
+///
+/// # Errors
+/// Whatever is wrong with its query.
+pub(crate) fn columns_of_view(
+    relations: &Relations<'_>,
+    schema: &str,
+    name: &str,
+) -> Result<Vec<(String, Type)>> {
+    let before = relations.describing.replace(true);
+    let columns = bound_columns(relations, schema, name);
+    relations.describing.set(before);
+    columns
+}
+
+fn bound_columns(
+    relations: &Relations<'_>,
+    schema: &str,
+    name: &str,
+) -> Result<Vec<(String, Type)>> {
+    let Some(view) = relations.snapshot.view(schema, name) else {
+        return Ok(Vec::new());
+    };
+    let datafusion::sql::sqlparser::ast::Statement::Query(query) = parse_one(&view.sql)? else {
+        return Err(crate::Error::internal("a view that is no query"));
+    };
+    let session = Arc::new(session_of(relations));
+    let names = Names::new(relations);
+    names.enter_view(Some(schema), name)?;
+    let bound = Binder::new(&names, &session).query(&query);
+    names.leave_view();
+    let columns = bound?.columns.into_iter();
+    Ok(columns.map(|column| (column.name, column.ty)).collect())
+}
