@@ -36,7 +36,15 @@ struct Stored {
 struct Tables(RefCell<HashMap<String, Stored>>);
 
 impl Catalog for Tables {
-    fn relation(&self, _: Option<&str>, name: &str, _: Option<Position>) -> Result<Option<Found>> {
+    fn relation(
+        &self,
+        schema: Option<&str>,
+        name: &str,
+        _: Option<Position>,
+    ) -> Result<Option<Found>> {
+        if schema.is_some_and(|schema| schema != "public") {
+            return Ok(None);
+        }
         let named = self.0.borrow();
         Ok(named.get(name).map(|stored| {
             Found::Relation(Relation {

@@ -10,6 +10,7 @@ use sqlparser::ast::{
 
 use super::operator::symbol;
 use super::scope::whole_row;
+use super::subquery::is_large;
 use super::{Binder, Coercion, at, fold, parts, place, refuse, written_type};
 use crate::error::{Error, Result};
 use crate::plan::{Expr, ExprKind};
@@ -73,12 +74,14 @@ impl Binder<'_> {
             Ast::IsUnknown(inner) => self.truth_test(inner, None, false),
             Ast::IsNotUnknown(inner) => self.truth_test(inner, None, true),
             Ast::IsDistinctFrom(left, right) => {
+                let rows = is_row(left) && is_row(right);
                 let (left, right) = (self.bind_expr(left)?, self.bind_expr(right)?);
-                self.distinct_from(left, right)
+                self.distinct_from(left, right, rows)
             }
             Ast::IsNotDistinctFrom(left, right) => {
+                let rows = is_row(left) && is_row(right);
                 let (left, right) = (self.bind_expr(left)?, self.bind_expr(right)?);
-                Ok(self.distinct_from(left, right)?.not())
+                Ok(self.distinct_from(left, right, rows)?.not())
             }
             Ast::Between {
                 expr,
@@ -86,16 +89,32 @@ impl Binder<'_> {
                 low,
                 high,
             } => {
+                let (rows, low_row, high_row) = (is_row(expr), is_row(low), is_row(high));
                 let value = self.bind_expr(expr)?;
                 if let Some(low) = symmetric(low) {
                     let (low, high) = (self.bind_expr(low)?, self.bind_expr(high)?);
-                    let within = self.between_symmetric(value, low, high)?;
+                    let within = self.once(value, |binder, value| {
+                        binder.once(low, |binder, low| {
+                            binder.once(high, |binder, high| {
+                                binder.between_symmetric(value, low, high)
+                            })
+                        })
+                    })?;
                     return Ok(if *negated { within.not() } else { within });
                 }
                 let (low, high) = (self.bind_expr(low)?, self.bind_expr(high)?);
-                let from = self.binary(">=", value.clone(), low)?;
-                let to = self.binary("<=", value, high)?;
-                let both = Expr::and([from, to]);
+                let both = |binder: &mut Self, value: Expr| {
+                    let low = (low.clone(), low_row);
+                    let from = binder.beside(">=", (value.clone(), rows), low)?;
+                    let to = binder.beside("<=", (value, rows), (high.clone(), high_row))?;
+                    Ok(Expr::and([from, to]))
+                };
+                // Both comparisons compute a value that differs from call to call.
+                let twice = value.is_volatile() && !is_large(&value);
+                let both = match rows || twice {
+                    true => both(self, value)?,
+                    false => self.once(value, both)?,
+                };
                 Ok(if *negated { both.not() } else { both })
             }
             Ast::InList {
@@ -170,7 +189,15 @@ impl Binder<'_> {
                 pattern,
                 escape_char,
             } => self.similar((expr, pattern), escape_char.as_ref(), *negated),
-            Ast::Array(Array { elem, named: _ }) => self.array(elem),
+            Ast::Array(Array { elem, named }) => {
+                if *named && elem.is_empty() {
+                    return Err(Error::new("42P18", "cannot determine type of empty array")
+                        .with_hint(
+                            "Explicitly cast to the desired type, for example ARRAY[]::integer[].",
+                        ));
+                }
+                self.array(elem, false)
+            }
             Ast::Tuple(values) => self.row(values),
             Ast::Interval(interval) => self.interval(interval),
             Ast::CompoundFieldAccess { root, access_chain } => self.access(root, access_chain),
@@ -187,7 +214,7 @@ impl Binder<'_> {
                 time_zone,
             } => {
                 let (value, zone) = (self.bind_expr(timestamp)?, self.bind_expr(time_zone)?);
-                self.function("timezone", vec![zone, value])
+                self.catalogued("timezone", vec![zone, value])
             }
             Ast::Extract {
                 field,
@@ -196,20 +223,24 @@ impl Binder<'_> {
             } => {
                 let field = Expr::text(&field_name(field), Type::Text);
                 let value = self.bind_expr(expr)?;
-                self.function("extract", vec![field, value])
+                let bound = self.catalogued("extract", vec![field, value]);
+                bound.map_err(|mut error| {
+                    error.message = error.message.replace("extract(text,", "extract(unknown,");
+                    error
+                })
             }
             Ast::Ceil { expr, field } => self.ceil_or_floor("ceil", expr, field),
             Ast::Floor { expr, field } => self.ceil_or_floor("floor", expr, field),
             Ast::Position { expr, r#in } => {
                 let (part, whole) = (self.bind_expr(expr)?, self.bind_expr(r#in)?);
-                self.function("position", vec![whole, part])
+                self.catalogued("position", vec![whole, part])
             }
             Ast::Substring {
                 expr,
                 substring_from,
                 substring_for,
-                special: _,
-                shorthand: _,
+                special,
+                shorthand,
             } => {
                 let value = self.bind_expr(expr)?;
                 let from = substring_from
@@ -225,7 +256,10 @@ impl Binder<'_> {
                     (None, Some(length)) => arguments.extend([Expr::int4(1), length]),
                     (from, length) => arguments.extend(from.into_iter().chain(length)),
                 }
-                self.function("substring", arguments)
+                match *special || *shorthand {
+                    true => self.function("substring", arguments),
+                    false => self.catalogued("substring", arguments),
+                }
             }
             Ast::Trim {
                 trim_where,
@@ -245,7 +279,7 @@ impl Binder<'_> {
                 for more in trim_characters.iter().flatten() {
                     arguments.push(self.bind_expr(more)?);
                 }
-                self.function(name, arguments)
+                self.catalogued(name, arguments)
             }
             Ast::Overlay {
                 expr,
@@ -261,7 +295,7 @@ impl Binder<'_> {
                 if let Some(length) = overlay_for {
                     arguments.push(self.bind_expr(length)?);
                 }
-                self.function("overlay", arguments)
+                self.catalogued("overlay", arguments)
             }
             Ast::IsNormalized {
                 expr,
@@ -299,29 +333,27 @@ impl Binder<'_> {
         }
     }
 
+    /// A function by a syntax of its own, which is that of PostgreSQL's catalogue.
+    fn catalogued(&mut self, name: &str, arguments: Vec<Expr>) -> Result<Expr> {
+        self.function(name, arguments).map_err(|mut error| {
+            if let Some(rest) = error.message.strip_prefix("function ") {
+                error.message = format!("function pg_catalog.{rest}");
+            }
+            error
+        })
+    }
+
     fn identifier(&mut self, ident: &sqlparser::ast::Ident) -> Result<Expr> {
         match self.named_column(ident) {
             Ok(found) => Ok(found),
             Err(error) => {
                 // Functions that are called without brackets.
-                let name = fold(ident);
-                let bare = ident.quote_style.is_none()
-                    && matches!(
-                        name.as_str(),
-                        "current_date"
-                            | "current_time"
-                            | "current_timestamp"
-                            | "localtime"
-                            | "localtimestamp"
-                            | "current_user"
-                            | "session_user"
-                            | "user"
-                            | "current_role"
-                            | "current_catalog"
-                            | "current_schema"
-                    );
-                match bare {
-                    true => self.function(&name, Vec::new()),
+                match is_bare_function(ident) {
+                    true => self.function(&fold(ident), Vec::new()),
+                    false if ident.quote_style.is_none() && fold(ident) == "default" => {
+                        let message = "DEFAULT is not allowed in this context";
+                        Err(Error::new("42601", message).at(place(ident)))
+                    }
                     false => Err(error),
                 }
             }
@@ -329,8 +361,20 @@ impl Binder<'_> {
     }
 
     fn compound(&mut self, idents: &[sqlparser::ast::Ident]) -> Result<Expr> {
-        if let Some(found) = self.qualified_column(idents)? {
-            return Ok(found);
+        match self.qualified_column(idents) {
+            Ok(Some(found)) => return Ok(found),
+            Ok(None) => {}
+            // `t.f` may be f(t).
+            Err(error) => {
+                let function = match idents {
+                    [relation, name] if error.sqlstate == "42703" => {
+                        let row = self.relation_row(&fold(relation));
+                        row.and_then(|row| self.attribute(&fold(name), row))
+                    }
+                    _ => None,
+                };
+                return function.ok_or(error);
+            }
         }
         // A field of a column that is a record.
         let (last, before) = match idents {
@@ -348,7 +392,23 @@ impl Binder<'_> {
         Err(self.missing_from(&relation, before.first().and_then(place)))
     }
 
+    /// A function in the notation of a field, if there is one that takes the value.
+    fn attribute(&mut self, name: &str, value: Expr) -> Option<Expr> {
+        // A row's cast to a text is not written so.
+        if matches!(value.ty, Type::Record(_)) && crate::types::named(name).is_some() {
+            return None;
+        }
+        self.function(name, vec![value]).ok()
+    }
+
     fn field(&mut self, root: Expr, name: &str, position: Option<crate::Position>) -> Result<Expr> {
+        let has = match &root.ty {
+            Type::Record(fields) => fields.iter().any(|(field, _)| field == name),
+            _ => false,
+        };
+        if !has && let Some(called) = self.attribute(name, root.clone()) {
+            return Ok(called);
+        }
         let Type::Record(fields) = &root.ty else {
             return Err(Error::new(
                 "42809",
@@ -361,11 +421,11 @@ impl Binder<'_> {
         };
         let found = fields.iter().position(|(field, _)| field == name);
         let Some(found) = found else {
-            return Err(Error::new(
-                "42703",
-                format!("could not identify column \"{name}\" in record data type"),
-            )
-            .at(position));
+            let message = match fields.name() {
+                Some(ty) => format!("column \"{name}\" not found in data type {ty}"),
+                None => format!("could not identify column \"{name}\" in record data type"),
+            };
+            return Err(Error::new("42703", message).at(position));
         };
         let ty = fields[found].1.clone();
         if let ExprKind::Row(values) = root.kind {
@@ -390,11 +450,16 @@ impl Binder<'_> {
             O::Overlaps => self.overlaps(left, right),
             op => {
                 let (symbol, sign) = symbol(op)?;
-                let left = self.bind_operand(left, right)?;
-                let mut right = match (&left.ty, right) {
-                    (Type::Record(_), Ast::Subquery(query)) => self.record_subquery(query)?,
-                    _ => self.bind_expr(right)?,
-                };
+                let rows = is_row(left);
+                let left = self.bind_expr(left)?;
+                if let (true, None, Some(query)) = (rows, sign, subquery(right)) {
+                    return self.row_subquery(&symbol, left, query);
+                }
+                let rows = rows && is_row(right);
+                let mut right = self.bind_expr(right)?;
+                if rows && sign.is_none() {
+                    return self.written_rows(&symbol, left, right);
+                }
                 if let Some(sign) = sign {
                     let op = match sign {
                         '-' => sqlparser::ast::UnaryOperator::Minus,
@@ -406,14 +471,6 @@ impl Binder<'_> {
                 }
                 self.binary(&symbol, left, right)
             }
-        }
-    }
-
-    /// A left operand, which is a record if a sub-query stands beside a row.
-    fn bind_operand(&mut self, left: &Ast, right: &Ast) -> Result<Expr> {
-        match (left, right) {
-            (Ast::Subquery(query), Ast::Tuple(_)) => self.record_subquery(query),
-            _ => self.bind_expr(left),
         }
     }
 
@@ -450,7 +507,7 @@ impl Binder<'_> {
         for part in left.iter().chain(right) {
             arguments.push(self.bind_expr(part)?);
         }
-        self.function("overlaps", arguments)
+        self.catalogued("overlaps", arguments)
     }
 
     fn bind_unary(&mut self, op: &sqlparser::ast::UnaryOperator, inner: &Ast) -> Result<Expr> {
@@ -520,9 +577,28 @@ impl Binder<'_> {
         Ok(Expr::or([within(&a, &b)?, within(&b, &a)?]))
     }
 
+    /// An operator between two operands, rows that are written out among them.
+    fn beside(
+        &mut self,
+        symbol: &str,
+        (left, left_row): (Expr, bool),
+        (right, right_row): (Expr, bool),
+    ) -> Result<Expr> {
+        match left_row && right_row {
+            true => self.written_rows(symbol, left, right),
+            false => self.binary(symbol, left, right),
+        }
+    }
+
     /// IS [NOT] TRUE, FALSE or UNKNOWN.
     fn truth_test(&mut self, inner: &Ast, wanted: Option<bool>, negated: bool) -> Result<Expr> {
-        let value = self.bind_condition(inner, "IS TRUE")?;
+        let not = if negated { " NOT" } else { "" };
+        let word = match wanted {
+            Some(true) => "TRUE",
+            Some(false) => "FALSE",
+            None => "UNKNOWN",
+        };
+        let value = self.bind_condition(inner, &format!("IS{not} {word}"))?;
         let found = match wanted {
             None => value.is_null(),
             Some(wanted) => {
@@ -538,7 +614,10 @@ impl Binder<'_> {
 
     fn bind_cast(&mut self, inner: &Ast, to: &DataType, kind: &CastKind) -> Result<Expr> {
         let to = written_type(to, self.catalog)?;
-        let value = self.bind_expr(inner)?;
+        let value = match elements_of(inner) {
+            Some(elements) => self.array(elements, true)?,
+            None => self.bind_expr(inner)?,
+        };
         match kind {
             CastKind::Cast | CastKind::DoubleColon => self.coerce(value, &to, Coercion::Explicit),
             CastKind::TryCast | CastKind::SafeCast => self.try_cast(value, &to),
@@ -553,16 +632,20 @@ impl Binder<'_> {
     }
 
     fn in_list(&mut self, expr: &Ast, list: &[Ast], negated: bool) -> Result<Expr> {
+        let rows = is_row(expr);
         let value = self.bind_expr(expr)?;
         let mut items = Vec::with_capacity(list.len());
         for item in list {
             items.push(self.bind_expr(item)?);
         }
-        let rows = matches!(value.kind, ExprKind::Row(_));
-        let found = if rows || items.len() == 1 {
+        let types = std::iter::once(&value).chain(&items);
+        let types: Vec<Type> = types.map(|item| item.ty.clone()).collect();
+        let alike = crate::functions::common_type(&types).is_some();
+        let found = if rows || items.len() == 1 || !alike {
             let mut equal = Vec::with_capacity(items.len());
-            for item in items {
-                equal.push(self.binary("=", value.clone(), item)?);
+            for (item, written) in items.into_iter().zip(list) {
+                let item = (item, is_row(written));
+                equal.push(self.beside("=", (value.clone(), rows), item)?);
             }
             Expr::or(equal)
         } else {
@@ -587,7 +670,21 @@ impl Binder<'_> {
         conditions: &[sqlparser::ast::CaseWhen],
         otherwise: Option<&Ast>,
     ) -> Result<Expr> {
-        let operand = operand.map(|operand| self.bind_expr(operand)).transpose()?;
+        let Some(operand) = operand else {
+            return self.case_of(None, conditions, otherwise);
+        };
+        let operand = self.bind_expr(operand)?;
+        self.once(operand, |binder, operand| {
+            binder.case_of(Some(operand), conditions, otherwise)
+        })
+    }
+
+    fn case_of(
+        &mut self,
+        operand: Option<Expr>,
+        conditions: &[sqlparser::ast::CaseWhen],
+        otherwise: Option<&Ast>,
+    ) -> Result<Expr> {
         let (mut whens, mut thens) = (Vec::new(), Vec::new());
         for sqlparser::ast::CaseWhen { condition, result } in conditions {
             whens.push(match &operand {
@@ -625,8 +722,12 @@ impl Binder<'_> {
         negated: bool,
         symbols: [&str; 2],
     ) -> Result<Expr> {
+        let rows = is_row(value) && is_row(pattern) && escape.is_none();
         let value = self.bind_expr(value)?;
         let mut pattern = self.bind_expr(pattern)?;
+        if rows {
+            return self.written_rows(symbols[usize::from(negated)], value, pattern);
+        }
         if let Some(escape) = escape {
             let escape = self.literal(escape)?;
             pattern = self.function("like_escape", vec![pattern, escape])?;
@@ -645,14 +746,18 @@ impl Binder<'_> {
         if let Some(escape) = escape {
             arguments.push(self.literal(escape)?);
         }
-        let pattern = self.function("similar_to_escape", arguments)?;
+        let pattern = self.catalogued("similar_to_escape", arguments)?;
         self.binary(if negated { "!~" } else { "~" }, value, pattern)
     }
 
-    fn array(&mut self, elements: &[Ast]) -> Result<Expr> {
+    /// An array, whose type a cast may give.
+    fn array(&mut self, elements: &[Ast], cast: bool) -> Result<Expr> {
         let mut values = Vec::with_capacity(elements.len());
         for element in elements {
-            values.push(self.bind_expr(element)?);
+            values.push(match elements_of(element) {
+                Some(inner) if cast => self.array(inner, cast)?,
+                _ => self.bind_expr(element)?,
+            });
         }
         if values.is_empty() {
             // `ARRAY[]::int[]` is given its type by the cast around it.
@@ -742,12 +847,20 @@ impl Binder<'_> {
 
     /// Subscripts and fields behind a value.
     fn access(&mut self, root: &Ast, chain: &[AccessExpr]) -> Result<Expr> {
-        // `t.*` of a relation is no value; `(row).field` is.
-        let mut value = match root {
-            Ast::Identifier(_) | Ast::CompoundIdentifier(_) => self.bind_expr(root)?,
-            other => self.bind_expr(other)?,
-        };
+        let mut value = self.bind_expr(root)?;
         let mut rest = chain;
+        if let [AccessExpr::Dot(Ast::Identifier(ident)), ..] = chain
+            && let Some(relation) = self.relation_named(root)
+        {
+            let field = self.field(value, &fold(ident), place(ident));
+            value = field.map_err(|mut error| {
+                if error.sqlstate == "42703" {
+                    error.message = format!("column {relation}.{} does not exist", fold(ident));
+                }
+                error
+            })?;
+            rest = &chain[1..];
+        }
         while let Some((first, behind)) = rest.split_first() {
             match first {
                 AccessExpr::Dot(Ast::Identifier(ident)) => {
@@ -829,6 +942,21 @@ impl Binder<'_> {
         }
     }
 
+    /// The relation whose rows a name in brackets stands for.
+    fn relation_named(&self, expr: &Ast) -> Option<String> {
+        match expr {
+            Ast::Nested(inner) => self.relation_named(inner),
+            Ast::Identifier(ident) => {
+                let name = fold(ident);
+                let columns = self.scopes.iter().rev();
+                let mut columns = columns.map(|scope| scope.names.column(&name));
+                let is_column = columns.any(|found| !matches!(found, Ok(None)));
+                (!is_column && self.relation_row(&name).is_some()).then_some(name)
+            }
+            _ => None,
+        }
+    }
+
     fn ceil_or_floor(&mut self, name: &str, expr: &Ast, field: &CeilFloorKind) -> Result<Expr> {
         match field {
             CeilFloorKind::DateTimeField(DateTimeField::NoDateTime) => {
@@ -857,6 +985,54 @@ impl Binder<'_> {
             .find_map(|scope| scope.names.relation(None, name));
         named.map(whole_row)
     }
+}
+
+/// The elements of an array that is written out.
+fn elements_of(expr: &Ast) -> Option<&[Ast]> {
+    match expr {
+        Ast::Nested(inner) => elements_of(inner),
+        Ast::Array(Array { elem, named: _ }) => Some(elem),
+        _ => None,
+    }
+}
+
+/// Whether a row is written out: ROW(…) or (a, b).
+pub(super) fn is_row(expr: &Ast) -> bool {
+    match expr {
+        Ast::Nested(inner) => is_row(inner),
+        Ast::Tuple(_) => true,
+        Ast::Function(call) => matches!(call.name.0.as_slice(), [name]
+            if name.as_ident().is_some_and(|name| name.quote_style.is_none() && fold(name) == "row")),
+        _ => false,
+    }
+}
+
+/// The query of a sub-query, in brackets or not.
+fn subquery(expr: &Ast) -> Option<&sqlparser::ast::Query> {
+    match expr {
+        Ast::Nested(inner) => subquery(inner),
+        Ast::Subquery(query) => Some(query),
+        _ => None,
+    }
+}
+
+/// Whether a name is that of a function that is called without brackets.
+pub(super) fn is_bare_function(ident: &sqlparser::ast::Ident) -> bool {
+    ident.quote_style.is_none()
+        && matches!(
+            fold(ident).as_str(),
+            "current_date"
+                | "current_time"
+                | "current_timestamp"
+                | "localtime"
+                | "localtimestamp"
+                | "current_user"
+                | "session_user"
+                | "user"
+                | "current_role"
+                | "current_catalog"
+                | "current_schema"
+        )
 }
 
 /// The lower bound of BETWEEN SYMMETRIC, which the syntax has as a call.

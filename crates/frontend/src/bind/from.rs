@@ -9,12 +9,12 @@ use sqlparser::ast::{
     TableWithJoins,
 };
 
-use super::scope::{Clause, Named, Namespace, Scope, ScopeColumn, scope_columns};
+use super::scope::{Clause, Named, Namespace, Range, Scope, ScopeColumn, scope_columns};
 use super::{Binder, Coercion, Found, View, fold, name_place, parts, place, refuse};
 use crate::error::{Error, Result};
 use crate::functions::catalogue;
 use crate::plan::{Column, Expr, ExprKind, JoinKind, Plan, Relation, Sample, TableCall};
-use crate::types::Type;
+use crate::types::{Fields, Type};
 
 /// A part of FROM: its plan and its names.
 type Part = (Plan, Namespace);
@@ -92,14 +92,21 @@ impl Binder<'_> {
                 self.scopes.push(Scope::new(names.clone(), Clause::On));
                 let bound = self.bind_condition(condition, "JOIN/ON");
                 self.scopes.pop();
+                let plan = joined_plan(kind, (left.0, &left.1), right.0, Some(bound?))?;
                 let names = if kind.gives_right() { names } else { left.1 };
-                let plan = joined_plan(kind, left.0, right.0, Some(bound?))?;
                 Ok((plan, names))
             }
             JoinConstraint::Using(names) => {
                 let mut merged = Vec::new();
                 for name in names {
-                    merged.push(parts(name)?.pop().unwrap_or_default());
+                    let name = parts(name)?.pop().unwrap_or_default();
+                    if merged.contains(&name) {
+                        let message = format!(
+                            "column name \"{name}\" appears more than once in USING clause"
+                        );
+                        return Err(Error::new("42701", message));
+                    }
+                    merged.push(name);
                 }
                 self.merged(kind, left, right, &merged)
             }
@@ -136,14 +143,17 @@ impl Binder<'_> {
         for name in common {
             let a = using_column(&left.1, name, "left")?;
             let b = using_column(&right.1, name, "right")?;
+            let (left_type, right_type) = (a.ty.base(), b.ty.base());
             let pair = self.unified(vec![a, b], "JOIN/USING")?;
             let [a, b] = <[Expr; 2]>::try_from(pair)
                 .map_err(|_| Error::internal("a pair of two is none"))?;
             conditions.push(self.binary("=", a.clone(), b.clone())?);
             let ty = a.ty.clone();
+            // Of two equal values, the one that no cast has changed is taken.
             let value = match kind {
                 JoinKind::Right => b,
                 JoinKind::Full => Expr::new(ExprKind::Coalesce(vec![a, b]), ty),
+                JoinKind::Inner if ty.base() != left_type && ty.base() == right_type => b,
                 _ => a,
             };
             merged.push(ScopeColumn {
@@ -163,10 +173,10 @@ impl Binder<'_> {
         names.columns.extend(rest(&left.1));
         names.columns.extend(rest(&right.1));
         let condition = (!conditions.is_empty()).then(|| Expr::and(conditions));
+        let plan = joined_plan(kind, (left.0, &left.1), right.0, condition)?;
         if !kind.gives_right() {
             names = left.1;
         }
-        let plan = joined_plan(kind, left.0, right.0, condition)?;
         Ok((plan, names))
     }
 
@@ -311,60 +321,38 @@ impl Binder<'_> {
         }
         let columns: Vec<Column> = items.iter().map(|(column, _)| column.clone()).collect();
         let input = Box::new(plan);
-        let named = self.named_as(None, "", scope_columns(&columns), Some(alias))?;
+        let named = self.named_as(None, "", scope_columns(&columns), Some(alias));
+        let named = named.map_err(|mut error| {
+            if let Some(rest) = error.message.strip_prefix("table ") {
+                error.message = format!("join expression {rest}");
+            }
+            error
+        })?;
         Ok((Plan::Project { input, items }, Namespace::of(named)))
     }
 
     /// A relation under its alias, with its columns renamed.
     fn named_as(
-        &self,
+        &mut self,
         schema: Option<String>,
         name: &str,
-        mut columns: Vec<ScopeColumn>,
+        columns: Vec<ScopeColumn>,
         alias: Option<&TableAlias>,
     ) -> Result<Named> {
-        let Some(alias) = alias else {
-            return Ok(Named {
-                schema,
-                alias: name.to_owned(),
-                columns,
-                hidden: Vec::new(),
-                key: Vec::new(),
+        let relation = schema.is_some().then(|| name.to_owned());
+        let named = named_by(schema, name, columns, alias)?;
+        self.range(&named.alias, relation);
+        Ok(named)
+    }
+
+    /// Notes a relation of FROM for messages.
+    fn range(&mut self, alias: &str, relation: Option<String>) {
+        if let Some(ranges) = self.ranges.last_mut() {
+            ranges.push(Range {
+                alias: alias.to_owned(),
+                relation,
             });
-        };
-        let TableAlias {
-            explicit: _,
-            name,
-            columns: renamed,
-            at,
-        } = alias;
-        refuse(at.is_some(), "AT behind an alias")?;
-        if renamed.len() > columns.len() {
-            return Err(Error::new(
-                "42P10",
-                format!(
-                    "table \"{}\" has {} columns available but {} columns specified",
-                    fold(name),
-                    columns.len(),
-                    renamed.len()
-                ),
-            )
-            .at(place(name)));
         }
-        for (column, TableAliasColumnDef { name, data_type }) in columns.iter_mut().zip(renamed) {
-            refuse(
-                data_type.is_some(),
-                "a column definition list behind an alias",
-            )?;
-            column.name = fold(name);
-        }
-        Ok(Named {
-            schema: None,
-            alias: fold(name),
-            columns,
-            hidden: Vec::new(),
-            key: Vec::new(),
-        })
     }
 
     fn table(
@@ -381,6 +369,13 @@ impl Binder<'_> {
                 "42601",
                 format!("improper qualified name (too many dotted names): {name}"),
             ));
+        }
+        if let (Some(database), Some(schema)) = (path.first(), &schema)
+            && *database != self.session.database
+        {
+            return Err(Error::unsupported(format!(
+                "cross-database references are not implemented: \"{database}.{schema}.{last}\""
+            )));
         }
         if schema.is_none() {
             if let Some(found) = self.cte_named(&last) {
@@ -405,7 +400,19 @@ impl Binder<'_> {
                 self.view(schema, &last, view, alias)
             }
             None => {
-                // `FROM f` of a function without arguments is no function.
+                // Functions that are called without brackets may stand here.
+                if schema.is_none()
+                    && let [sqlparser::ast::ObjectNamePart::Identifier(ident)] = name.0.as_slice()
+                    && super::expr::is_bare_function(ident)
+                {
+                    let value = self.function(&last, Vec::new())?;
+                    return self.called_in_from(
+                        vec![Functioned::Value(value)],
+                        &last,
+                        false,
+                        alias,
+                    );
+                }
                 Err(self
                     .catalog
                     .unknown_relation(schema.as_deref(), &last, position))
@@ -430,6 +437,9 @@ impl Binder<'_> {
         let mut named = self.named_as(schema, &relation.name, scope_columns(shown), alias)?;
         named.hidden = scope_columns(hidden);
         named.key = relation.key.clone();
+        if !relation.schema.is_empty() {
+            named.row_type = Some(relation.name.clone());
+        }
         let sample = sample.map(|sample| self.sample(sample)).transpose()?;
         let plan = Plan::Scan {
             alias: named.alias.clone(),
@@ -482,7 +492,9 @@ impl Binder<'_> {
         self.scopes
             .push(Scope::new(Namespace::default(), Clause::From));
         let bound = self.bind_expr(value);
-        let bound = bound.and_then(|value| self.coerce(value, &Type::Float8, Coercion::Assignment));
+        let bound = bound
+            .and_then(|value| self.coerce(value, &Type::Float4, Coercion::Assignment))
+            .and_then(|value| self.coerce(value, &Type::Float8, Coercion::Assignment));
         self.scopes.pop();
         let seed = match seed {
             None => None,
@@ -508,11 +520,13 @@ impl Binder<'_> {
         self.catalog.enter_view(schema.as_deref(), name)?;
         // A view sees nothing of the query around it.
         let scopes = std::mem::take(&mut self.scopes);
+        let ranges = std::mem::take(&mut self.ranges);
         let named = std::mem::take(&mut self.named);
         let bound = self
             .bind_query(&view.query)
             .and_then(|plan| self.known(plan));
         self.scopes = scopes;
+        self.ranges = ranges;
         self.named = named;
         self.catalog.leave_view();
         let plan = bound.map_err(|mut error| {
@@ -529,7 +543,8 @@ impl Binder<'_> {
             },
             false => plan,
         };
-        let named = self.named_as(schema, name, columns, alias)?;
+        let mut named = self.named_as(schema, name, columns, alias)?;
+        named.row_type = Some(name.to_owned());
         Ok((plan, Namespace::of(named)))
     }
 
@@ -541,7 +556,8 @@ impl Binder<'_> {
         visible: &Namespace,
     ) -> Result<Part> {
         if lateral {
-            self.scopes.push(Scope::new(visible.clone(), Clause::From));
+            self.scopes
+                .push(Scope::new(visible.clone(), Clause::FromQuery));
         }
         let plan = self.bind_query(query).and_then(|plan| self.known(plan));
         if lateral {
@@ -591,6 +607,52 @@ impl Binder<'_> {
                 Functioned::Value(value) => scalar = Some(value),
             }
         }
+        let defined = defined_columns(alias, self.catalog)?;
+        let (defined, renamed) = match defined {
+            Some(fields) => {
+                if ordinality {
+                    return Err(Error::new(
+                        "42601",
+                        "WITH ORDINALITY cannot be used with a column definition list",
+                    ));
+                }
+                let open = |ty: &Type| matches!(ty, Type::Record(fields) if fields.is_empty());
+                match (calls.as_mut_slice(), &scalar) {
+                    ([call], None) if call.columns.len() == 1 && open(&call.columns[0].ty) => {
+                        call.columns[0].ty = Type::Record(fields);
+                    }
+                    _ => {
+                        return Err(Error::new(
+                            "42601",
+                            "a column definition list is only allowed for functions returning \
+                             \"record\"",
+                        ));
+                    }
+                }
+                let alias = alias.map(|alias| TableAlias {
+                    columns: Vec::new(),
+                    ..alias.clone()
+                });
+                (alias, true)
+            }
+            None => (None, false),
+        };
+        let alias = if renamed { defined.as_ref() } else { alias };
+        for call in &calls {
+            if let [
+                Column {
+                    ty: Type::Record(fields),
+                    ..
+                },
+            ] = call.columns.as_slice()
+                && fields.is_empty()
+            {
+                return Err(Error::new(
+                    "42601",
+                    "a column definition list is required for functions returning \"record\"",
+                ));
+            }
+        }
         let plan = match scalar {
             Some(value) => {
                 if !calls.is_empty() {
@@ -627,10 +689,6 @@ impl Binder<'_> {
                 ordinality: ordinal,
             },
         };
-        let columns = plan.columns();
-        let mut scoped = scope_columns(&columns);
-        // The only column of a function has the name of its alias.
-        let own = columns.len() - usize::from(ordinality);
         let by_alias = match &plan {
             Plan::Functions { calls, .. } => {
                 calls.len() == 1
@@ -639,13 +697,56 @@ impl Binder<'_> {
             }
             _ => true,
         };
+        let columns = plan.columns();
+        let row_type = match columns.as_slice() {
+            [
+                Column {
+                    ty: Type::Record(fields),
+                    ..
+                },
+            ] => fields.name().map(str::to_owned),
+            _ => None,
+        };
+        let plan = self.spread(plan);
+        let columns = plan.columns();
+        let mut scoped = scope_columns(&columns);
+        // The only column of a function has the name of its alias.
+        let own = columns.len() - usize::from(ordinality);
         if let (Some(alias), 1, true) = (alias, own, by_alias)
             && let Some(first) = scoped.first_mut()
         {
             first.name = fold(&alias.name);
         }
-        let named = self.named_as(None, name, scoped, alias)?;
+        let mut named = self.named_as(None, name, scoped, alias)?;
+        named.row_type = row_type;
         Ok((plan, Namespace::of(named)))
+    }
+
+    /// A plan with the fields of its records as columns.
+    fn spread(&mut self, plan: Plan) -> Plan {
+        let columns = plan.columns();
+        let is_record = |column: &Column| matches!(column.ty, Type::Record(_));
+        if !columns.iter().any(is_record) {
+            return plan;
+        }
+        let mut items = Vec::new();
+        for column in columns {
+            let value = column.reference();
+            match &column.ty {
+                Type::Record(fields) => {
+                    for (at, (name, ty)) in fields.iter().enumerate() {
+                        let field = ExprKind::Field(Box::new(value.clone()), at);
+                        let target = self.column(name.clone(), ty.clone());
+                        items.push((target, Expr::new(field, ty.clone())));
+                    }
+                }
+                _ => items.push((column, value)),
+            }
+        }
+        Plan::Project {
+            input: Box::new(plan),
+            items,
+        }
     }
 
     fn table_function(&mut self, name: &ObjectName, args: &[FunctionArg]) -> Result<Functioned> {
@@ -653,6 +754,9 @@ impl Binder<'_> {
         let last = path.pop().unwrap_or_default();
         let position = name_place(name);
         let tables = catalogue().tables(&last);
+        if tables.is_empty() {
+            return self.called_value(name, args).map(Functioned::Value);
+        }
         let mut arguments = Vec::new();
         for argument in args {
             match argument {
@@ -666,14 +770,28 @@ impl Binder<'_> {
                 }
             }
         }
-        if !tables.is_empty() {
-            let call = self.table_call(&last, tables, arguments);
-            return Ok(Functioned::Rows(call.map_err(|error| error.at(position))?));
-        }
-        let value = self
-            .function(&last, arguments)
-            .map_err(|error| error.at(position))?;
-        Ok(Functioned::Value(value))
+        let call = self.table_call(&last, tables, arguments);
+        Ok(Functioned::Rows(call.map_err(|error| error.at(position))?))
+    }
+
+    /// A function in FROM that gives one value, as it is called elsewhere.
+    fn called_value(&mut self, name: &ObjectName, args: &[FunctionArg]) -> Result<Expr> {
+        use sqlparser::ast::{Function, FunctionArgumentList, FunctionArguments};
+        let list = FunctionArgumentList {
+            duplicate_treatment: None,
+            args: args.to_vec(),
+            clauses: Vec::new(),
+        };
+        self.bind_call(&Function {
+            name: name.clone(),
+            uses_odbc_syntax: false,
+            parameters: FunctionArguments::None,
+            args: FunctionArguments::List(list),
+            filter: None,
+            null_treatment: None,
+            over: None,
+            within_group: Vec::new(),
+        })
     }
 
     fn unnest(
@@ -731,15 +849,91 @@ impl Binder<'_> {
                 columns,
             },
         };
-        let named = self.named_as(None, &cte.name, scope_columns(&own), alias)?;
+        let named = named_by(None, &cte.name, scope_columns(&own), alias)?;
+        self.range(&named.alias, Some(cte.name.clone()));
         Ok((plan, Namespace::of(named)))
     }
+}
+
+/// A relation under its alias, with its columns renamed.
+fn named_by(
+    schema: Option<String>,
+    name: &str,
+    mut columns: Vec<ScopeColumn>,
+    alias: Option<&TableAlias>,
+) -> Result<Named> {
+    let Some(alias) = alias else {
+        return Ok(Named {
+            schema,
+            alias: name.to_owned(),
+            columns,
+            hidden: Vec::new(),
+            key: Vec::new(),
+            row_type: None,
+        });
+    };
+    let TableAlias {
+        explicit: _,
+        name,
+        columns: renamed,
+        at,
+    } = alias;
+    refuse(at.is_some(), "AT behind an alias")?;
+    if renamed.len() > columns.len() {
+        return Err(Error::new(
+            "42P10",
+            format!(
+                "table \"{}\" has {} columns available but {} columns specified",
+                fold(name),
+                columns.len(),
+                renamed.len()
+            ),
+        )
+        .at(place(name)));
+    }
+    for (column, TableAliasColumnDef { name, data_type }) in columns.iter_mut().zip(renamed) {
+        refuse(
+            data_type.is_some(),
+            "a column definition list behind an alias",
+        )?;
+        column.name = fold(name);
+    }
+    Ok(Named {
+        schema: None,
+        alias: fold(name),
+        columns,
+        hidden: Vec::new(),
+        key: Vec::new(),
+        row_type: None,
+    })
 }
 
 /// A function in FROM: one that gives rows, or one value.
 enum Functioned {
     Rows(TableCall),
     Value(Expr),
+}
+
+/// The columns that an alias defines, with their types.
+fn defined_columns(
+    alias: Option<&TableAlias>,
+    catalog: &dyn super::Catalog,
+) -> Result<Option<Fields>> {
+    let columns = alias.map_or(&[] as &[_], |alias| alias.columns.as_slice());
+    if columns.iter().all(|column| column.data_type.is_none()) {
+        return Ok(None);
+    }
+    let fields = columns.iter().map(|column| {
+        let TableAliasColumnDef { name, data_type } = column;
+        let Some(ty) = data_type else {
+            return Err(Error::new(
+                "42601",
+                "syntax error in a column definition list",
+            ));
+        };
+        Ok((fold(name), super::written_type(ty, catalog)?))
+    });
+    fields.collect::<Result<Fields>>().map(Some)
 }
 
 /// Whether a name is written as a text: `FROM 'x.csv'`.
@@ -769,19 +963,30 @@ fn using_column(names: &Namespace, name: &str, side: &str) -> Result<Expr> {
 
 /// Two parts without a condition.
 fn cross(left: Part, right: Part) -> Result<Part> {
-    let names = left.1.join(right.1)?;
-    Ok((joined_plan(JoinKind::Inner, left.0, right.0, None)?, names))
+    let plan = joined_plan(JoinKind::Inner, (left.0, &left.1), right.0, None)?;
+    Ok((plan, left.1.join(right.1)?))
 }
 
-fn joined_plan(kind: JoinKind, left: Plan, right: Plan, condition: Option<Expr>) -> Result<Plan> {
+fn joined_plan(
+    kind: JoinKind,
+    (left, names): (Plan, &Namespace),
+    right: Plan,
+    condition: Option<Expr>,
+) -> Result<Plan> {
     let given: HashSet<_> = left.columns().iter().map(|column| column.id).collect();
-    let lateral = right.free().iter().any(|id| given.contains(id));
+    let free = right.free();
+    let lateral = free.iter().any(|id| given.contains(id));
     if lateral && matches!(kind, JoinKind::Right | JoinKind::Full) {
+        let read = names.relations.iter().find(|named| {
+            let mut columns = named.columns.iter().chain(&named.hidden);
+            columns.any(|column| !column.value.reads().is_disjoint(&free))
+        });
+        let alias = read.map_or("", |named| named.alias.as_str());
         return Err(Error::new(
             "42P10",
-            "invalid reference to FROM-clause entry: the combining JOIN type must be INNER or \
-             LEFT for a LATERAL reference",
-        ));
+            format!("invalid reference to FROM-clause entry for table \"{alias}\""),
+        )
+        .with_detail("The combining JOIN type must be INNER or LEFT for a LATERAL reference."));
     }
     Ok(Plan::Join {
         kind,

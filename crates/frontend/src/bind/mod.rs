@@ -31,6 +31,8 @@ mod query;
 mod scope;
 mod select;
 mod subquery;
+#[cfg(test)]
+mod tests;
 mod types;
 mod window;
 
@@ -44,7 +46,7 @@ use crate::functions::{Scalar, Session};
 use crate::plan::{Column, ColumnId, CteId, Plan, Relation};
 use crate::types::Type;
 
-use scope::{NamedCte, Scope};
+use scope::{NamedCte, Range, Scope};
 
 pub use coerce::Coercion;
 pub use types::written_type;
@@ -144,6 +146,8 @@ pub struct Binder<'a> {
     ctes: u32,
     /// Scopes of the queries around, the innermost last.
     scopes: Vec<Scope>,
+    /// All relations of FROM of the queries around, those out of sight too, for messages.
+    ranges: Vec<Vec<Range>>,
     /// Common table expressions in sight, the nearest last.
     named: Vec<NamedCte>,
     /// Names and types of the columns in which the next VALUES is stored.
@@ -170,6 +174,7 @@ impl<'a> Binder<'a> {
             columns: 0,
             ctes: 0,
             scopes: Vec::new(),
+            ranges: Vec::new(),
             named: Vec::new(),
             targets: Vec::new(),
             parameters: Vec::new(),

@@ -1,17 +1,29 @@
 //! Names of columns that have none in the statement, as PostgreSQL chooses them.
 
 use sqlparser::ast::{
-    AccessExpr, DataType, Expr, Query, Select, SelectItem, SetExpr, TrimWhereField,
+    AccessExpr, BinaryOperator, DataType, Expr, Query, Select, SelectItem, SetExpr, TrimWhereField,
 };
 
 use super::fold;
+use crate::plan::ExprKind;
 
 /// The name of a column without a better one.
 pub(super) const UNNAMED: &str = "?column?";
 
-/// The name of an expression in a SELECT list.
-pub(super) fn column_name(expr: &Expr) -> String {
-    name_of(expr).map_or_else(|| UNNAMED.to_owned(), |(name, _)| name)
+/// The name of an expression in a SELECT list. The column of a sub-query that has no list, such
+/// as VALUES, or a list of `*`, gives its name.
+pub(super) fn column_name(expr: &Expr, bound: &crate::plan::Expr) -> String {
+    let name = name_of(expr).map(|(name, _)| name).or_else(|| {
+        let mut inner = expr;
+        while let Expr::Nested(nested) = inner {
+            inner = nested;
+        }
+        let (Expr::Subquery(_), ExprKind::Subquery(subquery)) = (inner, &bound.kind) else {
+            return None;
+        };
+        Some(subquery.plan.columns().first()?.name.clone())
+    });
+    name.unwrap_or_else(|| UNNAMED.to_owned())
 }
 
 /// The name, and whether it is better than that of a type around it.
@@ -20,10 +32,17 @@ fn name_of(expr: &Expr) -> Option<(String, bool)> {
     match expr {
         Expr::Identifier(ident) => Some((fold(ident), true)),
         Expr::CompoundIdentifier(parts) => Some((fold(parts.last()?), true)),
-        Expr::CompoundFieldAccess { root, access_chain } => match access_chain.last() {
-            Some(AccessExpr::Dot(field)) => name_of(field),
-            _ => name_of(root),
-        },
+        Expr::CompoundFieldAccess { root, access_chain } => {
+            let field = access_chain.iter().rev().find_map(|access| match access {
+                AccessExpr::Dot(field) => Some(field),
+                AccessExpr::Subscript(_) => None,
+            });
+            name_of(field.unwrap_or(root))
+        }
+        Expr::BinaryOp {
+            op: BinaryOperator::Overlaps,
+            ..
+        } => strong("overlaps"),
         Expr::Function(call) => {
             let name = fold(call.name.0.last()?.as_ident()?);
             Some((name, true))
@@ -53,7 +72,7 @@ fn name_of(expr: &Expr) -> Option<(String, bool)> {
         } => strong("substr"),
         Expr::Substring { .. } => strong("substring"),
         Expr::Overlay { .. } => strong("overlay"),
-        Expr::IsNormalized { .. } => strong("is_normalized"),
+        Expr::IsNormalized { negated: false, .. } => strong("is_normalized"),
         Expr::Trim { trim_where, .. } => strong(match trim_where {
             Some(TrimWhereField::Leading) => "ltrim",
             Some(TrimWhereField::Trailing) => "rtrim",
@@ -63,7 +82,10 @@ fn name_of(expr: &Expr) -> Option<(String, bool)> {
         Expr::AtTimeZone { .. } => strong("timezone"),
         Expr::Tuple(_) => strong("row"),
         Expr::Subquery(query) => match select_of(query)?.projection.as_slice() {
-            [SelectItem::UnnamedExpr(expr)] => Some((column_name(expr), true)),
+            [SelectItem::UnnamedExpr(expr)] => {
+                let name = name_of(expr).map(|(name, _)| name);
+                Some((name.unwrap_or_else(|| UNNAMED.to_owned()), true))
+            }
             [SelectItem::ExprWithAlias { alias, .. }] => Some((fold(alias), true)),
             _ => None,
         },
@@ -89,6 +111,7 @@ fn type_word_of(lower: &str) -> Option<String> {
             "int" | "integer" => "int4",
             "bigint" => "int8",
             "smallint" => "int2",
+            "float" if single(lower) => "float4",
             "double" | "float" => "float8",
             "real" => "float4",
             "decimal" | "dec" => "numeric",
@@ -102,6 +125,14 @@ fn type_word_of(lower: &str) -> Option<String> {
         .trim_matches('"')
         .to_owned(),
     )
+}
+
+/// Whether a FLOAT of so many digits is a REAL.
+fn single(lower: &str) -> bool {
+    let digits = lower
+        .split_once('(')
+        .and_then(|(_, rest)| rest.split_once(')'));
+    digits.is_some_and(|(digits, _)| digits.trim().parse().is_ok_and(|bits: u32| bits <= 24))
 }
 
 /// The SELECT that names a query's columns.

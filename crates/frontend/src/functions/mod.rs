@@ -22,6 +22,7 @@ mod boolean;
 mod casts;
 mod compare;
 mod datetime;
+pub mod extremes;
 mod format;
 mod formatting;
 mod json;

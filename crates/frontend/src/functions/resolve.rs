@@ -31,6 +31,8 @@ pub enum Unresolved {
     None,
     /// Several do, and none is better than the others.
     Ambiguous,
+    /// One does, whose type depends on literals that have none.
+    Undetermined,
 }
 
 /// What resolution asks of an overload.
@@ -43,6 +45,11 @@ pub trait Overload {
     fn optional(&self) -> usize;
     /// The type of the result.
     fn returns(&self) -> &Returns;
+    /// Whether literals in quotes alone leave its pseudo types open. Aggregates take them for
+    /// texts.
+    fn needs_types(&self) -> bool {
+        false
+    }
 }
 
 impl Overload for Scalar {
@@ -57,6 +64,9 @@ impl Overload for Scalar {
     }
     fn returns(&self) -> &Returns {
         &self.returns
+    }
+    fn needs_types(&self) -> bool {
+        true
     }
 }
 
@@ -88,6 +98,9 @@ impl Overload for super::windows::WindowFunction {
     }
     fn returns(&self) -> &Returns {
         &self.returns
+    }
+    fn needs_types(&self) -> bool {
+        true
     }
 }
 
@@ -147,11 +160,11 @@ fn resolve<F: Overload>(
         if let Some(same) = one
             && let Some(found) = taking.iter().find(|c| c.is_exactly(&same))
         {
-            return found.resolved(arguments).ok_or(Unresolved::None);
+            return found.resolved(arguments, operator);
         }
     }
     if let Some(found) = taking.iter().find(|c| c.is_exactly(&bases)) {
-        return found.resolved(arguments).ok_or(Unresolved::None);
+        return found.resolved(arguments, operator);
     }
     let mut left: Vec<&Candidate<'_, F>> = taking.iter().filter(|c| c.takes(&bases)).collect();
     keep_best(&mut left, |c| c.exact(&bases));
@@ -163,14 +176,14 @@ fn resolve<F: Overload>(
     }
     match left.as_slice() {
         [] => Err(Unresolved::None),
-        [one] => one.resolved(arguments).ok_or(Unresolved::None),
+        [one] => one.resolved(arguments, operator),
         [first, ..] => {
             // Overloads that differ in pseudo types only, in the catalogue's order.
             let concrete = |c: &&Candidate<'_, F>| !c.types.iter().any(Type::is_pseudo);
             let mut real = left.iter().copied().filter(concrete);
             match (real.next(), real.next()) {
-                (Some(one), None) => one.resolved(arguments).ok_or(Unresolved::None),
-                (None, _) => first.resolved(arguments).ok_or(Unresolved::None),
+                (Some(one), None) => one.resolved(arguments, operator),
+                (None, _) => first.resolved(arguments, operator),
                 _ => Err(Unresolved::Ambiguous),
             }
         }
@@ -267,8 +280,21 @@ impl<'a, F: Overload> Candidate<'a, F> {
             .count()
     }
 
-    fn resolved(&self, arguments: &[Type]) -> Option<Resolved<F>> {
-        let pseudo = bind_pseudo(&self.types, arguments)?;
+    fn resolved(&self, arguments: &[Type], operator: bool) -> Result<Resolved<F>, Unresolved> {
+        let pseudo = bind_pseudo(&self.types, arguments).ok_or(Unresolved::None)?;
+        let is_open = |ty: &Type| {
+            matches!(
+                ty,
+                Type::AnyElement | Type::AnyArray | Type::AnyNonArray | Type::AnyEnum
+            )
+        };
+        if !operator
+            && pseudo.element.is_none()
+            && self.function.needs_types()
+            && self.types.iter().any(is_open)
+        {
+            return Err(Unresolved::Undetermined);
+        }
         let mut parameters = Vec::with_capacity(arguments.len());
         for (to, from) in self.types.iter().zip(arguments) {
             parameters.push(match pseudo.replaced(to, from) {
@@ -282,7 +308,7 @@ impl<'a, F: Overload> Candidate<'a, F> {
             Returns::Type(ty) => pseudo.replaced(ty, &Type::Unknown),
             Returns::Of(of) => of(&parameters),
         };
-        Some(Resolved {
+        Ok(Resolved {
             function: Arc::clone(self.function),
             parameters,
             returns,
