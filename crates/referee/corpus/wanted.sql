@@ -1,6 +1,4 @@
 -- Statements whose answers differ from PostgreSQL's on purpose, each under the reason.
--- wanted: a row has no named type
-SELECT p FROM pet p WHERE id = 4;
 -- wanted: CHAR is held without its trailing blanks
 SELECT v FROM (VALUES ('a '::char(3)), ('a'), ('B')) s (v) ORDER BY v;
 -- wanted: CHAR is held without its trailing blanks
