@@ -8,8 +8,9 @@ use sqlparser::ast::{
     IntervalFields, Subscript, TrimWhereField, TypedString, Value, ValueWithSpan,
 };
 
-use super::operator::{is_comparison, symbol};
+use super::operator::symbol;
 use super::scope::whole_row;
+use super::subquery::is_large;
 use super::{Binder, Coercion, at, fold, parts, place, refuse, written_type};
 use crate::error::{Error, Result};
 use crate::plan::{Expr, ExprKind};
@@ -78,12 +79,14 @@ impl Binder<'_> {
             Ast::IsUnknown(inner) => self.truth_test(inner, None, false),
             Ast::IsNotUnknown(inner) => self.truth_test(inner, None, true),
             Ast::IsDistinctFrom(left, right) => {
+                let rows = is_row(left) && is_row(right);
                 let (left, right) = (self.bind_expr(left)?, self.bind_expr(right)?);
-                self.distinct_from(left, right)
+                self.distinct_from(left, right, rows)
             }
             Ast::IsNotDistinctFrom(left, right) => {
+                let rows = is_row(left) && is_row(right);
                 let (left, right) = (self.bind_expr(left)?, self.bind_expr(right)?);
-                Ok(self.distinct_from(left, right)?.not())
+                Ok(self.distinct_from(left, right, rows)?.not())
             }
             Ast::Between {
                 expr,
@@ -91,17 +94,32 @@ impl Binder<'_> {
                 low,
                 high,
             } => {
+                let (rows, low_row, high_row) = (is_row(expr), is_row(low), is_row(high));
                 let value = self.bind_expr(expr)?;
                 if let Some(low) = symmetric(low) {
                     let (low, high) = (self.bind_expr(low)?, self.bind_expr(high)?);
-                    let within = self.between_symmetric(value, low, high)?;
+                    let within = self.once(value, |binder, value| {
+                        binder.once(low, |binder, low| {
+                            binder.once(high, |binder, high| {
+                                binder.between_symmetric(value, low, high)
+                            })
+                        })
+                    })?;
                     return Ok(if *negated { within.not() } else { within });
                 }
                 let (low, high) = (self.bind_expr(low)?, self.bind_expr(high)?);
-                let again = self.copy(&value)?;
-                let from = self.binary(">=", again, low)?;
-                let to = self.binary("<=", value, high)?;
-                let both = Expr::and([from, to]);
+                // Both comparisons compute a value that differs from call to call.
+                let twice = value.is_volatile() && !is_large(&value);
+                let both = move |binder: &mut Self, value: Expr| {
+                    let again = (binder.copy(&value)?, rows);
+                    let from = binder.beside(">=", again, (low, low_row))?;
+                    let to = binder.beside("<=", (value, rows), (high, high_row))?;
+                    Ok(Expr::and([from, to]))
+                };
+                let both = match rows || twice {
+                    true => both(self, value)?,
+                    false => self.once(value, both)?,
+                };
                 Ok(if *negated { both.not() } else { both })
             }
             Ast::InList {
@@ -201,7 +219,7 @@ impl Binder<'_> {
                 time_zone,
             } => {
                 let (value, zone) = (self.bind_expr(timestamp)?, self.bind_expr(time_zone)?);
-                self.function("timezone", vec![zone, value])
+                self.catalogued("timezone", vec![zone, value])
             }
             Ast::Extract {
                 field,
@@ -210,20 +228,24 @@ impl Binder<'_> {
             } => {
                 let field = Expr::text(&field_name(field), Type::Text);
                 let value = self.bind_expr(expr)?;
-                self.function("extract", vec![field, value])
+                let bound = self.catalogued("extract", vec![field, value]);
+                bound.map_err(|mut error| {
+                    error.message = error.message.replace("extract(text,", "extract(unknown,");
+                    error
+                })
             }
             Ast::Ceil { expr, field } => self.ceil_or_floor("ceil", expr, field),
             Ast::Floor { expr, field } => self.ceil_or_floor("floor", expr, field),
             Ast::Position { expr, r#in } => {
                 let (part, whole) = (self.bind_expr(expr)?, self.bind_expr(r#in)?);
-                self.function("position", vec![whole, part])
+                self.catalogued("position", vec![whole, part])
             }
             Ast::Substring {
                 expr,
                 substring_from,
                 substring_for,
-                special: _,
-                shorthand: _,
+                special,
+                shorthand,
             } => {
                 let value = self.bind_expr(expr)?;
                 let from = substring_from
@@ -239,7 +261,10 @@ impl Binder<'_> {
                     (None, Some(length)) => arguments.extend([Expr::int4(1), length]),
                     (from, length) => arguments.extend(from.into_iter().chain(length)),
                 }
-                self.function("substring", arguments)
+                match *special || *shorthand {
+                    true => self.function("substring", arguments),
+                    false => self.catalogued("substring", arguments),
+                }
             }
             Ast::Trim {
                 trim_where,
@@ -259,7 +284,7 @@ impl Binder<'_> {
                 for more in trim_characters.iter().flatten() {
                     arguments.push(self.bind_expr(more)?);
                 }
-                self.function(name, arguments)
+                self.catalogued(name, arguments)
             }
             Ast::Overlay {
                 expr,
@@ -275,7 +300,7 @@ impl Binder<'_> {
                 if let Some(length) = overlay_for {
                     arguments.push(self.bind_expr(length)?);
                 }
-                self.function("overlay", arguments)
+                self.catalogued("overlay", arguments)
             }
             Ast::IsNormalized {
                 expr,
@@ -321,29 +346,27 @@ impl Binder<'_> {
         }
     }
 
+    /// A function by a syntax of its own, which is that of PostgreSQL's catalogue.
+    fn catalogued(&mut self, name: &str, arguments: Vec<Expr>) -> Result<Expr> {
+        self.function(name, arguments).map_err(|mut error| {
+            if let Some(rest) = error.message.strip_prefix("function ") {
+                error.message = format!("function pg_catalog.{rest}");
+            }
+            error
+        })
+    }
+
     fn identifier(&mut self, ident: &sqlparser::ast::Ident) -> Result<Expr> {
         match self.named_column(ident) {
             Ok(found) => Ok(found),
             Err(error) => {
                 // Functions that are called without brackets.
-                let name = fold(ident);
-                let bare = ident.quote_style.is_none()
-                    && matches!(
-                        name.as_str(),
-                        "current_date"
-                            | "current_time"
-                            | "current_timestamp"
-                            | "localtime"
-                            | "localtimestamp"
-                            | "current_user"
-                            | "session_user"
-                            | "user"
-                            | "current_role"
-                            | "current_catalog"
-                            | "current_schema"
-                    );
-                match bare {
-                    true => self.function(&name, Vec::new()),
+                match is_bare_function(ident) {
+                    true => self.function(&fold(ident), Vec::new()),
+                    false if ident.quote_style.is_none() && fold(ident) == "default" => {
+                        let message = "DEFAULT is not allowed in this context";
+                        Err(Error::new("42601", message).at(place(ident)))
+                    }
                     false => Err(error),
                 }
             }
@@ -367,8 +390,20 @@ impl Binder<'_> {
             )
             .at(idents.first().and_then(place)));
         }
-        if let Some(found) = self.qualified_column(idents)? {
-            return Ok(found);
+        match self.qualified_column(idents) {
+            Ok(Some(found)) => return Ok(found),
+            Ok(None) => {}
+            // `t.f` may be f(t).
+            Err(error) => {
+                let function = match idents {
+                    [relation, name] if error.sqlstate == "42703" => {
+                        let row = self.relation_row(&fold(relation));
+                        row.and_then(|row| self.attribute(&fold(name), row))
+                    }
+                    _ => None,
+                };
+                return function.ok_or(error);
+            }
         }
         // A field of a column that is a record.
         let (last, before) = match idents {
@@ -440,7 +475,23 @@ impl Binder<'_> {
         Ok(None)
     }
 
+    /// A function in the notation of a field, if there is one that takes the value.
+    fn attribute(&mut self, name: &str, value: Expr) -> Option<Expr> {
+        // A row's cast to a text is not written so.
+        if matches!(value.ty, Type::Record(_)) && crate::types::named(name).is_some() {
+            return None;
+        }
+        self.function(name, vec![value]).ok()
+    }
+
     fn field(&mut self, root: Expr, name: &str, position: Option<crate::Position>) -> Result<Expr> {
+        let has = match &root.ty {
+            Type::Record(fields) => fields.iter().any(|(field, _)| field == name),
+            _ => false,
+        };
+        if !has && let Some(called) = self.attribute(name, root.clone()) {
+            return Ok(called);
+        }
         let Type::Record(fields) = &root.ty else {
             return Err(Error::new(
                 "42809",
@@ -453,11 +504,11 @@ impl Binder<'_> {
         };
         let found = fields.iter().position(|(field, _)| field == name);
         let Some(found) = found else {
-            return Err(Error::new(
-                "42703",
-                format!("could not identify column \"{name}\" in record data type"),
-            )
-            .at(position));
+            let message = match fields.name() {
+                Some(ty) => format!("column \"{name}\" not found in data type {ty}"),
+                None => format!("could not identify column \"{name}\" in record data type"),
+            };
+            return Err(Error::new("42703", message).at(position));
         };
         let ty = fields[found].1.clone();
         if let ExprKind::Row(values) = root.kind {
@@ -489,23 +540,15 @@ impl Binder<'_> {
                     }
                 }
                 let symbol = symbol(op)?;
-                let whole = is_relation(left) || is_relation(right);
-                if let (Ast::Tuple(values), Ast::Subquery(query)) = (left, right) {
-                    self.check_width(values.len(), query)?;
+                let rows = is_row(left);
+                let left = self.bind_expr(left)?;
+                if let (true, Some(query)) = (rows, subquery(right)) {
+                    return self.row_subquery(&symbol, left, query);
                 }
-                let left = self.bind_operand(left, right)?;
-                let right = match (&left.ty, right) {
-                    (Type::Record(_), Ast::Subquery(query)) if !whole => {
-                        self.record_subquery(query)?
-                    }
-                    _ => self.bind_expr(right)?,
-                };
-                // Rows of relations are values; only ROW (…) is compared field by field.
-                if is_comparison(&symbol)
-                    && whole
-                    && matches!((&left.ty, &right.ty), (Type::Record(_), Type::Record(_)))
-                {
-                    return self.record_comparison(&symbol, left, right);
+                let rows = rows && is_row(right);
+                let right = self.bind_expr(right)?;
+                if rows {
+                    return self.written_rows(&symbol, left, right);
                 }
                 if symbol == "//" {
                     return self.whole_quotient(left, right);
@@ -526,37 +569,6 @@ impl Binder<'_> {
         match quotient.ty {
             Type::Int2 | Type::Int4 | Type::Int8 => Ok(quotient),
             _ => self.function("floor", vec![quotient]),
-        }
-    }
-
-    /// Refuses a sub-query beside a row of another width, as far as its list tells.
-    fn check_width(&self, width: usize, query: &sqlparser::ast::Query) -> Result<()> {
-        use sqlparser::ast::{SelectItem, SetExpr};
-        let SetExpr::Select(select) = query.body.as_ref() else {
-            return Ok(());
-        };
-        let plain = select.projection.iter().all(|item| {
-            matches!(
-                item,
-                SelectItem::UnnamedExpr(_) | SelectItem::ExprWithAlias { .. }
-            )
-        });
-        let found = select.projection.len();
-        if !plain || found == width {
-            return Ok(());
-        }
-        let than = if found > width { "many" } else { "few" };
-        Err(Error::new(
-            "42601",
-            format!("subquery has too {than} columns"),
-        ))
-    }
-
-    /// A left operand, which is a record if a sub-query stands beside a row.
-    fn bind_operand(&mut self, left: &Ast, right: &Ast) -> Result<Expr> {
-        match (left, right) {
-            (Ast::Subquery(query), Ast::Tuple(_)) => self.record_subquery(query),
-            _ => self.bind_expr(left),
         }
     }
 
@@ -600,7 +612,7 @@ impl Binder<'_> {
         for part in left.iter().chain(right) {
             arguments.push(self.bind_expr(part)?);
         }
-        self.function("overlaps", arguments)
+        self.catalogued("overlaps", arguments)
     }
 
     fn bind_unary(&mut self, op: &sqlparser::ast::UnaryOperator, inner: &Ast) -> Result<Expr> {
@@ -673,9 +685,28 @@ impl Binder<'_> {
         Ok(Expr::or([within(&a, &b)?, within(&b, &a)?]))
     }
 
+    /// An operator between two operands, rows that are written out among them.
+    fn beside(
+        &mut self,
+        symbol: &str,
+        (left, left_row): (Expr, bool),
+        (right, right_row): (Expr, bool),
+    ) -> Result<Expr> {
+        match left_row && right_row {
+            true => self.written_rows(symbol, left, right),
+            false => self.binary(symbol, left, right),
+        }
+    }
+
     /// IS [NOT] TRUE, FALSE or UNKNOWN.
     fn truth_test(&mut self, inner: &Ast, wanted: Option<bool>, negated: bool) -> Result<Expr> {
-        let value = self.bind_condition(inner, "IS TRUE")?;
+        let not = if negated { " NOT" } else { "" };
+        let word = match wanted {
+            Some(true) => "TRUE",
+            Some(false) => "FALSE",
+            None => "UNKNOWN",
+        };
+        let value = self.bind_condition(inner, &format!("IS{not} {word}"))?;
         let found = match wanted {
             None => value.is_null(),
             Some(wanted) => {
@@ -750,21 +781,23 @@ impl Binder<'_> {
     }
 
     fn in_list(&mut self, expr: &Ast, list: &[Ast], negated: bool) -> Result<Expr> {
+        let rows = is_row(expr);
         let value = self.bind_expr(expr)?;
         let mut items = Vec::with_capacity(list.len());
         for item in list {
             items.push(self.bind_expr(item)?);
         }
-        // There is no array of rows or of arrays in which the value could be searched.
+        // There is no array of arrays in which the value could be searched.
         let is_array = |expr: &Expr| matches!(expr.ty, Type::Array(_));
-        let apart = matches!(value.kind, ExprKind::Row(_))
-            || is_array(&value)
-            || items.iter().any(is_array);
-        let found = if apart || items.len() == 1 {
+        let apart = rows || is_array(&value) || items.iter().any(is_array);
+        let types = std::iter::once(&value).chain(&items);
+        let types: Vec<Type> = types.map(|item| item.ty.clone()).collect();
+        let alike = crate::functions::common_type(&types).is_some();
+        let found = if apart || items.len() == 1 || !alike {
             let mut equal = Vec::with_capacity(items.len());
-            for item in items {
-                let value = self.copy(&value)?;
-                equal.push(self.binary("=", value, item)?);
+            for (item, written) in items.into_iter().zip(list) {
+                let value = (self.copy(&value)?, rows);
+                equal.push(self.beside("=", value, (item, is_row(written)))?);
             }
             Expr::or(equal)
         } else {
@@ -789,13 +822,22 @@ impl Binder<'_> {
         conditions: &[sqlparser::ast::CaseWhen],
         otherwise: Option<&Ast>,
     ) -> Result<Expr> {
-        let operand = match operand {
-            Some(operand) => {
-                let operand = self.bind_expr(operand)?;
-                Some(self.known_expr(operand)?)
-            }
-            None => None,
+        let Some(operand) = operand else {
+            return self.case_of(None, conditions, otherwise);
         };
+        let operand = self.bind_expr(operand)?;
+        let operand = self.known_expr(operand)?;
+        self.once(operand, |binder, operand| {
+            binder.case_of(Some(operand), conditions, otherwise)
+        })
+    }
+
+    fn case_of(
+        &mut self,
+        operand: Option<Expr>,
+        conditions: &[sqlparser::ast::CaseWhen],
+        otherwise: Option<&Ast>,
+    ) -> Result<Expr> {
         let (mut whens, mut thens) = (Vec::new(), Vec::new());
         for sqlparser::ast::CaseWhen { condition, result } in conditions {
             whens.push(match &operand {
@@ -834,8 +876,12 @@ impl Binder<'_> {
         negated: bool,
         symbols: [&str; 2],
     ) -> Result<Expr> {
+        let rows = is_row(value) && is_row(pattern) && escape.is_none();
         let value = self.bind_expr(value)?;
         let mut pattern = self.bind_expr(pattern)?;
+        if rows {
+            return self.written_rows(symbols[usize::from(negated)], value, pattern);
+        }
         if let Some(escape) = escape {
             let escape = self.literal(escape)?;
             pattern = self.function("like_escape", vec![pattern, escape])?;
@@ -854,7 +900,7 @@ impl Binder<'_> {
         if let Some(escape) = escape {
             arguments.push(self.literal(escape)?);
         }
-        let pattern = self.function("similar_to_escape", arguments)?;
+        let pattern = self.catalogued("similar_to_escape", arguments)?;
         self.binary(if negated { "!~" } else { "~" }, value, pattern)
     }
 
@@ -981,12 +1027,20 @@ impl Binder<'_> {
 
     /// Subscripts and fields behind a value.
     fn access(&mut self, root: &Ast, chain: &[AccessExpr]) -> Result<Expr> {
-        // `t.*` of a relation is no value; `(row).field` is.
-        let mut value = match root {
-            Ast::Identifier(_) | Ast::CompoundIdentifier(_) => self.bind_expr(root)?,
-            other => self.bind_expr(other)?,
-        };
+        let mut value = self.bind_expr(root)?;
         let mut rest = chain;
+        if let [AccessExpr::Dot(Ast::Identifier(ident)), ..] = chain
+            && let Some(relation) = self.relation_named(root)
+        {
+            let field = self.field(value, &fold(ident), place(ident));
+            value = field.map_err(|mut error| {
+                if error.sqlstate == "42703" {
+                    error.message = format!("column {relation}.{} does not exist", fold(ident));
+                }
+                error
+            })?;
+            rest = &chain[1..];
+        }
         while let Some((first, behind)) = rest.split_first() {
             match first {
                 AccessExpr::Dot(Ast::Identifier(ident)) if marked(ident, WHOLE_ROW).is_some() => {
@@ -1111,6 +1165,21 @@ impl Binder<'_> {
         }
     }
 
+    /// The relation whose rows a name in brackets stands for.
+    fn relation_named(&self, expr: &Ast) -> Option<String> {
+        match expr {
+            Ast::Nested(inner) => self.relation_named(inner),
+            Ast::Identifier(ident) => {
+                let name = fold(ident);
+                let columns = self.scopes.iter().rev();
+                let mut columns = columns.map(|scope| scope.names.column(&name));
+                let is_column = columns.any(|found| !matches!(found, Ok(None)));
+                (!is_column && self.relation_row(&name).is_some()).then_some(name)
+            }
+            _ => None,
+        }
+    }
+
     fn ceil_or_floor(&mut self, name: &str, expr: &Ast, field: &CeilFloorKind) -> Result<Expr> {
         match field {
             CeilFloorKind::DateTimeField(DateTimeField::NoDateTime) => {
@@ -1183,21 +1252,51 @@ fn copied(expr: &Ast) -> Ast {
     }
 }
 
+/// Whether a row is written out: ROW(…) or (a, b).
+pub(super) fn is_row(expr: &Ast) -> bool {
+    match expr {
+        Ast::Nested(inner) => is_row(inner),
+        Ast::Tuple(_) => true,
+        Ast::Function(call) => matches!(call.name.0.as_slice(), [name]
+            if name.as_ident().is_some_and(|name| name.quote_style.is_none() && fold(name) == "row")),
+        _ => false,
+    }
+}
+
+/// The query of a sub-query, in brackets or not.
+fn subquery(expr: &Ast) -> Option<&sqlparser::ast::Query> {
+    match expr {
+        Ast::Nested(inner) => subquery(inner),
+        Ast::Subquery(query) => Some(query),
+        _ => None,
+    }
+}
+
+/// Whether a name is that of a function that is called without brackets.
+pub(super) fn is_bare_function(ident: &sqlparser::ast::Ident) -> bool {
+    ident.quote_style.is_none()
+        && matches!(
+            fold(ident).as_str(),
+            "current_date"
+                | "current_time"
+                | "current_timestamp"
+                | "localtime"
+                | "localtimestamp"
+                | "current_user"
+                | "session_user"
+                | "user"
+                | "current_role"
+                | "current_catalog"
+                | "current_schema"
+        )
+}
+
 /// The lower bound of BETWEEN SYMMETRIC, which the syntax has as a call.
 fn symmetric(low: &Ast) -> Option<&Ast> {
     let (_, arguments) = marked_call(low, crate::syntax::marks::SYMMETRIC)?;
     match arguments.as_slice() {
         [inner] => Some(inner),
         _ => None,
-    }
-}
-
-/// Whether an operand may be the rows of a relation, by its form.
-fn is_relation(operand: &Ast) -> bool {
-    match operand {
-        Ast::Nested(inner) => is_relation(inner),
-        Ast::Identifier(_) | Ast::CompoundIdentifier(_) => true,
-        _ => false,
     }
 }
 

@@ -8,7 +8,7 @@ use sqlparser::ast::{
 };
 
 use super::function::Called;
-use super::scope::{Clause, Named, Namespace, Scope, ScopeColumn, one_name, scope_columns};
+use super::scope::{Clause, Named, Namespace, Range, Scope, ScopeColumn, one_name, scope_columns};
 use super::{
     Binder, Coercion, Found, View, fold, name_place, parts, place, refuse, shallow, written_type,
 };
@@ -99,18 +99,26 @@ impl Binder<'_> {
                     names.relations.truncate(sizes.0);
                     names.columns.truncate(sizes.1);
                 }
-                let plan = joined_plan(kind, left.0, right.0, Some(bound))?;
+                let plan = joined_plan(kind, left.0, right.0, Some(bound), &names)?;
                 Ok((plan, names))
             }
             JoinConstraint::Using(names) => {
                 let (mut merged, mut alias) = (Vec::new(), None);
                 for name in names {
-                    match name.0.first().and_then(|part| part.as_ident()) {
-                        Some(ident) if marked(ident, JOIN_ALIAS).is_some() => {
-                            alias = marked(ident, JOIN_ALIAS).map(str::to_owned);
-                        }
-                        _ => merged.push(parts(name)?.pop().unwrap_or_default()),
+                    if let Some(ident) = name.0.first().and_then(|part| part.as_ident())
+                        && let Some(given) = marked(ident, JOIN_ALIAS)
+                    {
+                        alias = Some(given.to_owned());
+                        continue;
                     }
+                    let name = parts(name)?.pop().unwrap_or_default();
+                    if merged.contains(&name) {
+                        let message = format!(
+                            "column name \"{name}\" appears more than once in USING clause"
+                        );
+                        return Err(Error::new("42701", message));
+                    }
+                    merged.push(name);
                 }
                 let (plan, mut names) = self.merged(kind, left, right, &merged)?;
                 if let Some(alias) = alias {
@@ -128,6 +136,7 @@ impl Binder<'_> {
                         columns: common.cloned().collect(),
                         hidden: Vec::new(),
                         key: Vec::new(),
+                        row_type: None,
                     };
                     names = names.join(Namespace {
                         relations: vec![named],
@@ -183,14 +192,17 @@ impl Binder<'_> {
         for name in common {
             let a = using_column(&left.1, name, "left")?;
             let b = using_column(&right.1, name, "right")?;
+            let (left_type, right_type) = (a.ty.base(), b.ty.base());
             let pair = self.unified(vec![a, b], "JOIN/USING")?;
             let [a, b] = <[Expr; 2]>::try_from(pair)
                 .map_err(|_| Error::internal("a pair of two is none"))?;
             conditions.push(self.binary("=", a.clone(), b.clone())?);
             let ty = a.ty.clone();
+            // Of two equal values, the one that no cast has changed is taken.
             let value = match kind {
                 JoinKind::Right => b,
                 JoinKind::Full => Expr::new(ExprKind::Coalesce(vec![a, b]), ty),
+                JoinKind::Inner if ty.base() != left_type && ty.base() == right_type => b,
                 _ => a,
             };
             merged.push(ScopeColumn {
@@ -213,7 +225,7 @@ impl Binder<'_> {
                 names
             }
         };
-        let plan = joined_plan(kind, left.0, right.0, condition)?;
+        let plan = joined_plan(kind, left.0, right.0, condition, &names)?;
         Ok((plan, names))
     }
 
@@ -358,60 +370,38 @@ impl Binder<'_> {
         }
         let columns: Vec<Column> = items.iter().map(|(column, _)| column.clone()).collect();
         let input = Box::new(plan);
-        let named = self.named_as(None, "", scope_columns(&columns), Some(alias))?;
+        let named = self.named_as(None, "", scope_columns(&columns), Some(alias));
+        let named = named.map_err(|mut error| {
+            if let Some(rest) = error.message.strip_prefix("table ") {
+                error.message = format!("join expression {rest}");
+            }
+            error
+        })?;
         Ok((Plan::Project { input, items }, Namespace::of(named)))
     }
 
     /// A relation under its alias, with its columns renamed.
     fn named_as(
-        &self,
+        &mut self,
         schema: Option<String>,
         name: &str,
-        mut columns: Vec<ScopeColumn>,
+        columns: Vec<ScopeColumn>,
         alias: Option<&TableAlias>,
     ) -> Result<Named> {
-        let Some(alias) = alias else {
-            return Ok(Named {
-                schema: schema.map(one_name),
-                alias: name.to_owned(),
-                columns,
-                hidden: Vec::new(),
-                key: Vec::new(),
+        let relation = schema.is_some().then(|| name.to_owned());
+        let named = named_by(schema, name, columns, alias)?;
+        self.range(&named.alias, relation);
+        Ok(named)
+    }
+
+    /// Notes a relation of FROM for messages.
+    fn range(&mut self, alias: &str, relation: Option<String>) {
+        if let Some(ranges) = self.ranges.last_mut() {
+            ranges.push(Range {
+                alias: alias.to_owned(),
+                relation,
             });
-        };
-        let TableAlias {
-            explicit: _,
-            name,
-            columns: renamed,
-            at,
-        } = alias;
-        refuse(at.is_some(), "AT behind an alias")?;
-        if renamed.len() > columns.len() {
-            return Err(Error::new(
-                "42P10",
-                format!(
-                    "table \"{}\" has {} columns available but {} columns specified",
-                    fold(name),
-                    columns.len(),
-                    renamed.len()
-                ),
-            )
-            .at(place(name)));
         }
-        for (column, TableAliasColumnDef { name, data_type }) in columns.iter_mut().zip(renamed) {
-            refuse(
-                data_type.is_some(),
-                "a column definition list behind an alias",
-            )?;
-            column.name = fold(name);
-        }
-        Ok(Named {
-            schema: None,
-            alias: fold(name),
-            columns,
-            hidden: Vec::new(),
-            key: Vec::new(),
-        })
     }
 
     fn table(
@@ -433,11 +423,13 @@ impl Binder<'_> {
             )
             .at(name_place(name)));
         }
-        if let [database] = path.as_slice()
+        if let (Some(database), Some(schema)) = (path.first(), &schema)
             && *database != self.session.database
         {
-            let message = format!("cross-database references are not implemented: \"{name}\"");
-            return Err(Error::unsupported(message).at(name_place(name)));
+            return Err(Error::unsupported(format!(
+                "cross-database references are not implemented: \"{database}.{schema}.{last}\""
+            ))
+            .at(name_place(name)));
         }
         if schema.is_none() {
             if let Some(found) = self.cte_named(&last) {
@@ -462,7 +454,19 @@ impl Binder<'_> {
                 self.view(schema, &last, view, alias)
             }
             None => {
-                // `FROM f` of a function without arguments is no function.
+                // Functions that are called without brackets may stand here.
+                if schema.is_none()
+                    && let [sqlparser::ast::ObjectNamePart::Identifier(ident)] = name.0.as_slice()
+                    && super::expr::is_bare_function(ident)
+                {
+                    let value = self.function(&last, Vec::new())?;
+                    return self.called_in_from(
+                        vec![Functioned::Value(value, last.clone())],
+                        &last,
+                        false,
+                        alias,
+                    );
+                }
                 Err(self
                     .catalog
                     .unknown_relation(schema.as_deref(), &last, position))
@@ -487,6 +491,9 @@ impl Binder<'_> {
         let mut named = self.named_as(schema, &relation.name, scope_columns(shown), alias)?;
         named.hidden = scope_columns(hidden);
         named.key = relation.key.clone();
+        if !relation.schema.is_empty() {
+            named.row_type = Some(relation.name.clone());
+        }
         let sample = sample.map(|sample| self.sample(sample)).transpose()?;
         let plan = Plan::Scan {
             alias: named.alias.clone(),
@@ -539,7 +546,9 @@ impl Binder<'_> {
         self.scopes
             .push(Scope::new(Namespace::default(), Clause::From));
         let bound = self.bind_expr(value);
-        let bound = bound.and_then(|value| self.coerce(value, &Type::Float8, Coercion::Assignment));
+        let bound = bound
+            .and_then(|value| self.coerce(value, &Type::Float4, Coercion::Assignment))
+            .and_then(|value| self.coerce(value, &Type::Float8, Coercion::Assignment));
         self.scopes.pop();
         let seed = match seed {
             None => None,
@@ -565,11 +574,13 @@ impl Binder<'_> {
         self.catalog.enter_view(schema.as_deref(), name)?;
         // A view sees nothing of the query around it.
         let scopes = std::mem::take(&mut self.scopes);
+        let ranges = std::mem::take(&mut self.ranges);
         let named = std::mem::take(&mut self.named);
         let bound = self
             .bind_query(&view.query)
             .and_then(|plan| self.known(plan));
         self.scopes = scopes;
+        self.ranges = ranges;
         self.named = named;
         self.catalog.leave_view();
         let plan = bound.map_err(|mut error| {
@@ -586,7 +597,8 @@ impl Binder<'_> {
             },
             false => plan,
         };
-        let named = self.named_as(schema, name, columns, alias)?;
+        let mut named = self.named_as(schema, name, columns, alias)?;
+        named.row_type = Some(name.to_owned());
         Ok((plan, Namespace::of(named)))
     }
 
@@ -599,7 +611,7 @@ impl Binder<'_> {
     ) -> Result<Part> {
         if lateral {
             self.scopes
-                .push(Scope::new(together(visible), Clause::From));
+                .push(Scope::new(together(visible), Clause::FromQuery));
         }
         let plan = self.bind_query(query).and_then(|plan| self.known(plan));
         if lateral {
@@ -628,6 +640,12 @@ impl Binder<'_> {
                 .iter()
                 .any(|column| column.data_type.is_some())
         {
+            if ordinality {
+                return Err(Error::new(
+                    "42601",
+                    "WITH ORDINALITY cannot be used with a column definition list",
+                ));
+            }
             defined = Some(self.definitions(&alias.columns)?);
             plain = Some(TableAlias {
                 columns: Vec::new(),
@@ -732,6 +750,7 @@ impl Binder<'_> {
                 Functioned::Value(value, _) => scalar = Some(value),
             }
         }
+        let scalar_type = scalar.as_ref().map(|value: &Expr| value.ty.clone());
         let plan = match scalar {
             Some(value) => {
                 let mut columns = Vec::new();
@@ -770,19 +789,6 @@ impl Binder<'_> {
                 ordinality: ordinal,
             },
         };
-        let of_records =
-            |column: &Column| matches!(&column.ty, Type::Record(fields) if !fields.is_empty());
-        if let Plan::Functions { calls, .. } = &plan
-            && calls
-                .iter()
-                .any(|call| matches!(call.columns.as_slice(), [only] if of_records(only)))
-        {
-            return self.fields_in_from(plan, name, alias);
-        }
-        let columns = plan.columns();
-        let mut scoped = scope_columns(&columns);
-        // The only column of a function has the name of its alias.
-        let own = columns.len() - usize::from(ordinality);
         let by_alias = match &plan {
             Plan::Functions { calls, .. } => {
                 calls.len() == 1
@@ -791,41 +797,62 @@ impl Binder<'_> {
             }
             _ => true,
         };
+        let columns = plan.columns();
+        let row_type = match columns.as_slice() {
+            [
+                Column {
+                    ty: Type::Record(fields),
+                    ..
+                },
+            ] => fields.name().map(str::to_owned),
+            _ => None,
+        };
+        // Fields have names of their own.
+        let is_record = matches!(&scalar_type, Some(Type::Record(_)))
+            || columns
+                .iter()
+                .any(|column| matches!(column.ty, Type::Record(_)));
+        let by_alias = by_alias && !is_record;
+        let plan = self.spread(plan);
+        let columns = plan.columns();
+        let mut scoped = scope_columns(&columns);
+        // The only column of a function has the name of its alias.
+        let own = columns.len() - usize::from(ordinality);
         if let (Some(alias), 1, true) = (alias, own, by_alias)
             && let Some(first) = scoped.first_mut()
         {
             first.name = fold(&alias.name);
         }
-        let named = self.named_as(None, name, scoped, alias)?;
+        let mut named = self.named_as(None, name, scoped, alias)?;
+        named.row_type = row_type;
         Ok((plan, Namespace::of(named)))
     }
 
-    /// Functions that give records: each field is a column.
-    fn fields_in_from(
-        &mut self,
-        plan: Plan,
-        name: &str,
-        alias: Option<&TableAlias>,
-    ) -> Result<Part> {
+    /// A plan with the fields of its records as columns.
+    fn spread(&mut self, plan: Plan) -> Plan {
+        let columns = plan.columns();
+        let is_record = |column: &Column| matches!(column.ty, Type::Record(_));
+        if !columns.iter().any(is_record) {
+            return plan;
+        }
         let mut items = Vec::new();
-        for column in plan.columns() {
+        for column in columns {
             let value = column.reference();
-            let Type::Record(fields) = &column.ty else {
-                items.push((self.column(column.name, column.ty), value));
-                continue;
-            };
-            for (at, (name, ty)) in fields.iter().enumerate() {
-                let field = Expr::new(ExprKind::Field(Box::new(value.clone()), at), ty.clone());
-                items.push((self.column(name.clone(), ty.clone()), field));
+            match &column.ty {
+                Type::Record(fields) => {
+                    for (at, (name, ty)) in fields.iter().enumerate() {
+                        let field = ExprKind::Field(Box::new(value.clone()), at);
+                        let target = self.column(name.clone(), ty.clone());
+                        items.push((target, Expr::new(field, ty.clone())));
+                    }
+                }
+                _ => items.push((column, value)),
             }
         }
-        let columns: Vec<Column> = items.iter().map(|(column, _)| column.clone()).collect();
-        let plan = Plan::Project {
+        Plan::Project {
             input: Box::new(plan),
             items,
-        };
-        let named = self.named_as(None, name, scope_columns(&columns), alias)?;
-        Ok((plan, Namespace::of(named)))
+        }
     }
 
     fn table_function(
@@ -838,6 +865,12 @@ impl Binder<'_> {
         let last = path.pop().unwrap_or_default();
         let position = name_place(name);
         let tables = catalogue().tables(&last);
+        let schema = path.pop();
+        let own = self.catalog.sql_functions(schema.as_deref(), &last)?;
+        if tables.is_empty() && own.is_empty() && is_called_elsewhere(&last) {
+            let value = self.called_value(name, args)?;
+            return Ok(Functioned::Value(of_columns(value, defined)?, last));
+        }
         let (mut arguments, mut named) = (Vec::new(), Vec::new());
         for argument in args {
             match argument {
@@ -870,8 +903,6 @@ impl Binder<'_> {
                 }
             }
         }
-        let schema = path.pop();
-        let own = self.catalog.sql_functions(schema.as_deref(), &last)?;
         if !own.is_empty() {
             let called = self.sql_call(&last, &own, arguments, named);
             let called = called.map_err(|error| error.at(position))?;
@@ -911,7 +942,7 @@ impl Binder<'_> {
                 |column: &Column| matches!(&column.ty, Type::Record(fields) if fields.is_empty());
             match (call.columns.as_mut_slice(), defined) {
                 ([only], Some(columns)) if is_record(only) => {
-                    only.ty = Type::Record(columns.into());
+                    only.ty = Type::Record(columns.into_iter().collect());
                 }
                 ([only], None) if is_record(only) => return Err(needs_columns().at(position)),
                 (_, Some(_)) => return Err(takes_no_columns()),
@@ -919,27 +950,30 @@ impl Binder<'_> {
             }
             return Ok(Functioned::Rows(call));
         }
-        let mut value = self
+        let value = self
             .function(&last, arguments)
             .map_err(|error| error.at(position))?;
-        if let Some(columns) = defined {
-            let Type::Record(fields) = &value.ty else {
-                return Err(takes_no_columns());
-            };
-            let same = fields.len() == columns.len()
-                && fields
-                    .iter()
-                    .zip(&columns)
-                    .all(|((_, a), (_, b))| a.base() == b.base());
-            if !same {
-                return Err(Error::new(
-                    "42804",
-                    "function return row and query-specified return row do not match",
-                ));
-            }
-            value.ty = Type::Record(columns.into());
-        }
-        Ok(Functioned::Value(value, last))
+        Ok(Functioned::Value(of_columns(value, defined)?, last))
+    }
+
+    /// A function in FROM that gives one value, as it is called elsewhere.
+    fn called_value(&mut self, name: &ObjectName, args: &[FunctionArg]) -> Result<Expr> {
+        use sqlparser::ast::{Function, FunctionArgumentList, FunctionArguments};
+        let list = FunctionArgumentList {
+            duplicate_treatment: None,
+            args: args.to_vec(),
+            clauses: Vec::new(),
+        };
+        self.bind_call(&Function {
+            name: name.clone(),
+            uses_odbc_syntax: false,
+            parameters: FunctionArguments::None,
+            args: FunctionArguments::List(list),
+            filter: None,
+            null_treatment: None,
+            over: None,
+            within_group: Vec::new(),
+        })
     }
 
     fn unnest(
@@ -1000,10 +1034,64 @@ impl Binder<'_> {
         };
         // Columns of SEARCH and CYCLE are no part of `*` in the query itself.
         let (shown, hidden) = own.split_at(own.len().saturating_sub(cte.hidden));
-        let mut named = self.named_as(None, &cte.name, scope_columns(shown), alias)?;
+        let mut named = named_by(None, &cte.name, scope_columns(shown), alias)?;
         named.hidden = scope_columns(hidden);
+        self.range(&named.alias, Some(cte.name.clone()));
         Ok((plan, Namespace::of(named)))
     }
+}
+
+/// A relation under its alias, with its columns renamed.
+fn named_by(
+    schema: Option<String>,
+    name: &str,
+    mut columns: Vec<ScopeColumn>,
+    alias: Option<&TableAlias>,
+) -> Result<Named> {
+    let Some(alias) = alias else {
+        return Ok(Named {
+            schema: schema.map(one_name),
+            alias: name.to_owned(),
+            columns,
+            hidden: Vec::new(),
+            key: Vec::new(),
+            row_type: None,
+        });
+    };
+    let TableAlias {
+        explicit: _,
+        name,
+        columns: renamed,
+        at,
+    } = alias;
+    refuse(at.is_some(), "AT behind an alias")?;
+    if renamed.len() > columns.len() {
+        return Err(Error::new(
+            "42P10",
+            format!(
+                "table \"{}\" has {} columns available but {} columns specified",
+                fold(name),
+                columns.len(),
+                renamed.len()
+            ),
+        )
+        .at(place(name)));
+    }
+    for (column, TableAliasColumnDef { name, data_type }) in columns.iter_mut().zip(renamed) {
+        refuse(
+            data_type.is_some(),
+            "a column definition list behind an alias",
+        )?;
+        column.name = fold(name);
+    }
+    Ok(Named {
+        schema: None,
+        alias: fold(name),
+        columns,
+        hidden: Vec::new(),
+        key: Vec::new(),
+        row_type: None,
+    })
 }
 
 /// A function in FROM: one that gives rows, or one value.
@@ -1082,6 +1170,41 @@ fn add_definition(all: &mut Vec<(String, Type)>, name: &Ident, ty: Type) -> Resu
     Ok(())
 }
 
+/// Whether a function of one value, or what looks like one, is called in FROM as elsewhere.
+fn is_called_elsewhere(name: &str) -> bool {
+    let all = catalogue();
+    !all.functions(name).is_empty()
+        || !all.aggregates(name).is_empty()
+        || !all.windows(name).is_empty()
+        || matches!(
+            name,
+            "coalesce" | "nullif" | "greatest" | "least" | "row" | "grouping"
+        )
+}
+
+/// A record with the columns of a definition list.
+fn of_columns(mut value: Expr, defined: Option<Vec<(String, Type)>>) -> Result<Expr> {
+    let Some(columns) = defined else {
+        return Ok(value);
+    };
+    let Type::Record(fields) = &value.ty else {
+        return Err(takes_no_columns());
+    };
+    let same = fields.len() == columns.len()
+        && fields
+            .iter()
+            .zip(&columns)
+            .all(|((_, a), (_, b))| a.base() == b.base());
+    if !same {
+        return Err(Error::new(
+            "42804",
+            "function return row and query-specified return row do not match",
+        ));
+    }
+    value.ty = Type::Record(columns.into_iter().collect());
+    Ok(value)
+}
+
 fn needs_columns() -> Error {
     Error::new(
         "42601",
@@ -1144,18 +1267,33 @@ fn together(visible: Visible<'_>) -> Namespace {
 /// Two parts without a condition.
 fn cross(left: Part, right: Part) -> Result<Part> {
     let names = left.1.join(right.1)?;
-    Ok((joined_plan(JoinKind::Inner, left.0, right.0, None)?, names))
+    Ok((
+        joined_plan(JoinKind::Inner, left.0, right.0, None, &names)?,
+        names,
+    ))
 }
 
-fn joined_plan(kind: JoinKind, left: Plan, right: Plan, condition: Option<Expr>) -> Result<Plan> {
+/// The join of two plans, of which messages know the names.
+fn joined_plan(
+    kind: JoinKind,
+    left: Plan,
+    right: Plan,
+    condition: Option<Expr>,
+    names: &Namespace,
+) -> Result<Plan> {
     let free = right.free();
     let lateral = !free.is_empty() && !left.given().is_disjoint(&free);
     if lateral && matches!(kind, JoinKind::Right | JoinKind::Full) {
+        let read = names.relations.iter().find(|named| {
+            let mut columns = named.columns.iter().chain(&named.hidden);
+            columns.any(|column| !column.value.reads().is_disjoint(&free))
+        });
+        let alias = read.map_or("", |named| named.alias.as_str());
         return Err(Error::new(
             "42P10",
-            "invalid reference to FROM-clause entry: the combining JOIN type must be INNER or \
-             LEFT for a LATERAL reference",
-        ));
+            format!("invalid reference to FROM-clause entry for table \"{alias}\""),
+        )
+        .with_detail("The combining JOIN type must be INNER or LEFT for a LATERAL reference."));
     }
     Ok(Plan::Join {
         kind,

@@ -383,6 +383,7 @@ impl Binder<'_> {
             columns: columns.collect(),
             hidden: Vec::new(),
             key: Vec::new(),
+            row_type: None,
         };
         let before = self.arguments.replace(frame.values.clone());
         let bound = self.alone(|binder| {

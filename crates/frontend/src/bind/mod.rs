@@ -37,6 +37,8 @@ mod query;
 mod scope;
 mod select;
 mod subquery;
+#[cfg(test)]
+mod tests;
 mod types;
 mod variadic;
 mod window;
@@ -54,7 +56,7 @@ use crate::plan::{Column, ColumnId, CteId, Expr, Plan, Relation};
 use crate::stack;
 use crate::types::Type;
 
-use scope::{NamedCte, Scope};
+use scope::{NamedCte, Range, Scope};
 
 pub use coerce::Coercion;
 pub use function::{SqlBody, SqlFunction, SqlParameter, SqlReturns};
@@ -181,6 +183,8 @@ pub struct Binder<'a> {
     ctes: u32,
     /// Scopes of the queries around, the innermost last.
     scopes: Vec<Scope>,
+    /// All relations of FROM of the queries around, those out of sight too, for messages.
+    ranges: Vec<Vec<Range>>,
     /// Common table expressions in sight, the nearest last.
     named: Vec<NamedCte>,
     /// Names and types of the columns in which the next VALUES is stored.
@@ -193,9 +197,9 @@ pub struct Binder<'a> {
     dated: bool,
     /// The last number of a sub-query.
     subqueries: u32,
-    /// Functions that are made for this statement, by name, type and number of arguments, so
+    /// GREATEST and LEAST of this statement, by type and number of arguments, so
     /// that equal calls are calls of one function.
-    made: HashMap<(&'static str, Type, usize), Arc<Scalar>>,
+    made: HashMap<(bool, Type, usize), Arc<Scalar>>,
     /// Nodes of expressions that were copied.
     copied: usize,
     /// Whether errors of unknown names look for like names.
@@ -221,6 +225,7 @@ impl<'a> Binder<'a> {
             columns: 0,
             ctes: 0,
             scopes: Vec::new(),
+            ranges: Vec::new(),
             named: Vec::new(),
             targets: Vec::new(),
             parameters: Vec::new(),

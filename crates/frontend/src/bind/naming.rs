@@ -6,14 +6,26 @@ use sqlparser::ast::{
 };
 
 use super::fold;
+use crate::plan::ExprKind;
 use crate::syntax::marks::{ALL, ANY, PREFIX, QUERY, WHOLE_ROW, marked};
 
 /// The name of a column without a better one.
 pub(super) const UNNAMED: &str = "?column?";
 
-/// The name of an expression in a SELECT list.
-pub(super) fn column_name(expr: &Expr) -> String {
-    name_of(expr).map_or_else(|| UNNAMED.to_owned(), |(name, _)| name)
+/// The name of an expression in a SELECT list. The column of a sub-query that has no list, such
+/// as VALUES, or a list of `*`, gives its name.
+pub(super) fn column_name(expr: &Expr, bound: &crate::plan::Expr) -> String {
+    let name = name_of(expr).map(|(name, _)| name).or_else(|| {
+        let mut inner = expr;
+        while let Expr::Nested(nested) = inner {
+            inner = nested;
+        }
+        let (Expr::Subquery(_), ExprKind::Subquery(subquery)) = (inner, &bound.kind) else {
+            return None;
+        };
+        Some(subquery.plan.columns().first()?.name.clone())
+    });
+    name.unwrap_or_else(|| UNNAMED.to_owned())
 }
 
 /// The name, and whether it is better than that of a type around it.
@@ -25,10 +37,13 @@ fn name_of(expr: &Expr) -> Option<(String, bool)> {
             [.., name, last] if marked(last, WHOLE_ROW).is_some() => strong(&fold(name)),
             parts => Some((fold(parts.last()?), true)),
         },
-        Expr::CompoundFieldAccess { root, access_chain } => match access_chain.last() {
-            Some(AccessExpr::Dot(field)) => name_of(field),
-            _ => name_of(root),
-        },
+        Expr::CompoundFieldAccess { root, access_chain } => {
+            let field = access_chain.iter().rev().find_map(|access| match access {
+                AccessExpr::Dot(field) => Some(field),
+                AccessExpr::Subscript(_) => None,
+            });
+            name_of(field.unwrap_or(root))
+        }
         Expr::Function(call) => {
             let ident = call.name.0.last()?.as_ident()?;
             // Operators that are written as calls have no names.
@@ -66,11 +81,11 @@ fn name_of(expr: &Expr) -> Option<(String, bool)> {
         } => strong("substr"),
         Expr::Substring { .. } => strong("substring"),
         Expr::Overlay { .. } => strong("overlay"),
-        Expr::IsNormalized { negated: false, .. } => strong("is_normalized"),
         Expr::BinaryOp {
             op: BinaryOperator::Overlaps,
             ..
         } => strong("overlaps"),
+        Expr::IsNormalized { negated: false, .. } => strong("is_normalized"),
         Expr::Trim { trim_where, .. } => strong(match trim_where {
             Some(TrimWhereField::Leading) => "ltrim",
             Some(TrimWhereField::Trailing) => "rtrim",
@@ -81,7 +96,10 @@ fn name_of(expr: &Expr) -> Option<(String, bool)> {
         Expr::Tuple(_) => strong("row"),
         Expr::Subquery(query) if is_values(query) => strong("column1"),
         Expr::Subquery(query) => match select_of(query)?.projection.as_slice() {
-            [SelectItem::UnnamedExpr(expr)] => Some((column_name(expr), true)),
+            [SelectItem::UnnamedExpr(expr)] => {
+                let name = name_of(expr).map(|(name, _)| name);
+                Some((name.unwrap_or_else(|| UNNAMED.to_owned()), true))
+            }
             [SelectItem::ExprWithAlias { alias, .. }] => Some((fold(alias), true)),
             _ => None,
         },
@@ -110,6 +128,7 @@ fn type_word_of(lower: &str) -> Option<String> {
             "int" | "integer" => "int4",
             "bigint" => "int8",
             "smallint" => "int2",
+            "float" if single(lower) => "float4",
             "double" | "float" => "float8",
             "real" => "float4",
             "decimal" | "dec" => "numeric",
@@ -146,6 +165,14 @@ fn is_values(query: &Query) -> bool {
         inner = query;
     }
     marked(&alias.name, QUERY).is_some() && matches!(inner.body.as_ref(), SetExpr::Values(_))
+}
+
+/// Whether a FLOAT of so many digits is a REAL.
+fn single(lower: &str) -> bool {
+    let digits = lower
+        .split_once('(')
+        .and_then(|(_, rest)| rest.split_once(')'));
+    digits.is_some_and(|(digits, _)| digits.trim().parse().is_ok_and(|bits: u32| bits <= 24))
 }
 
 /// The SELECT that names a query's columns.
