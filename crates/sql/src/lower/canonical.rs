@@ -30,8 +30,8 @@ use datafusion::arrow::datatypes::{
 use datafusion::arrow::row::{OwnedRow, RowConverter, Rows, SortField};
 use datafusion::common::ScalarValue;
 use datafusion::error::Result as DfResult;
-use datafusion::logical_expr::{Expr, 
-    ColumnarValue, ScalarFunctionArgs, ScalarUDF, ScalarUDFImpl, Signature, Volatility,
+use datafusion::logical_expr::{
+    ColumnarValue, Expr, ScalarFunctionArgs, ScalarUDF, ScalarUDFImpl, Signature, Volatility,
 };
 use freestone_frontend::types::Type;
 use freestone_frontend::types::arrays::Arrays;
