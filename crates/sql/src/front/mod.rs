@@ -28,7 +28,7 @@ use crate::plan::naming::{rename_output, result_names};
 use crate::plan::relations::Relations;
 use crate::session::OwnOptions;
 
-pub(crate) use convert::{as_text, convert, from_shown, is_held_as_text, loaded, stored};
+pub(crate) use convert::{as_text, from_shown, is_held_as_text, loaded, stored};
 pub(crate) use expression::{COLUMN, Purpose, lowered_expression, with_types};
 pub(crate) use names::{Names, type_of, type_of_column};
 pub(crate) use objects::columns_of_view;
