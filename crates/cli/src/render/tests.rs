@@ -1,8 +1,8 @@
 //! Each format over one small result, and what long and odd results do.
 
 use super::*;
-use arrow::array::{Int64Array, ListArray, StringViewArray, StructArray};
-use arrow::datatypes::{DataType, Field, Int64Type, Schema};
+use arrow::array::{Array, Int64Array, ListArray, StringViewArray, StructArray};
+use arrow::datatypes::{DataType, Field, Int32Type, Int64Type, Schema};
 use std::sync::Arc;
 
 fn sample() -> RecordBatch {
@@ -70,6 +70,43 @@ fn nested_values_are_json() {
     let batch = RecordBatch::try_from_iter(columns).expect("valid");
     let text = rendered(Format::Jsonl, Target::default(), &[batch]);
     assert_eq!(text, "{\"l\": [1, null], \"s\": {\"a\": \"x\"}}\n");
+}
+
+#[test]
+fn arrays_are_arrays_of_arrays() {
+    let list = |values: Vec<Option<i64>>| {
+        ListArray::from_iter_primitive::<Int64Type, _, _>([Some(values)])
+    };
+    let bounds = |values: Vec<i32>| {
+        let values = values.into_iter().map(Some);
+        ListArray::from_iter_primitive::<Int32Type, _, _>([Some(values)])
+    };
+    for (elements, lengths, json, text) in [
+        (
+            vec![Some(1), None],
+            vec![2, 1, 1, 1],
+            "[[1], [null]]",
+            "{{1},{NULL}}",
+        ),
+        (vec![Some(1), Some(2)], vec![2, 5], "[1, 2]", "[5:6]={1,2}"),
+        (vec![], vec![], "[]", "{}"),
+    ] {
+        let (elements, bounds) = (list(elements), bounds(lengths));
+        let field = |name: &str, list: &ListArray| {
+            Arc::new(Field::new(name, list.data_type().clone(), true))
+        };
+        let array: arrow::array::ArrayRef = Arc::new(StructArray::from(vec![
+            (
+                field("elements", &elements),
+                Arc::new(elements.clone()) as arrow::array::ArrayRef,
+            ),
+            (field("bounds", &bounds), Arc::new(bounds.clone())),
+        ]));
+        let batch = [RecordBatch::try_from_iter([("a", array)]).expect("valid")];
+        let rendered = |format| rendered(format, Target::default(), &batch);
+        assert_eq!(rendered(Format::Jsonl), format!("{{\"a\": {json}}}\n"));
+        assert!(rendered(Format::Line).contains(text), "{text}");
+    }
 }
 
 fn said(name: &str, said: &str) -> Field {

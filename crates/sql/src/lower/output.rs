@@ -14,8 +14,8 @@ use datafusion::arrow::array::{
     cast::AsArray, new_null_array,
 };
 use datafusion::arrow::datatypes::{DataType, Field, FieldRef, Fields, Schema, SchemaRef};
-use datafusion::common::ScalarValue;
 use datafusion::common::metadata::FieldMetadata;
+use datafusion::common::{DFSchema, ScalarValue};
 use datafusion::error::Result as DfResult;
 use datafusion::execution::SendableRecordBatchStream;
 use datafusion::logical_expr::expr::Alias;
@@ -33,6 +33,7 @@ use super::{Lowered, projected};
 use crate::error::{Error, Result};
 use crate::front::as_text;
 use crate::types::TYPE_KEY;
+use crate::values::DIMENSIONS_KEY;
 
 /// The SQL type that a field says, as PostgreSQL's `format_type` names it.
 pub(crate) fn type_of(field: &Field) -> Option<String> {
@@ -49,12 +50,12 @@ pub(crate) fn output(lowered: Lowered) -> Result<Lowered> {
     let mut exprs = Vec::with_capacity(columns.len());
     for (column, ty) in columns.into_iter().zip(&types) {
         let name = column.name.clone();
+        let metadata = said_by(ty, plan.schema().field(exprs.len()));
         let relation = column.relation.clone();
         let expr = match is_shown_otherwise(ty) {
             true => ScalarUDF::from(Shown::new(ty)).call(vec![Expr::Column(column)]),
             false => Expr::Column(column),
         };
-        let metadata = said(ty);
         exprs.push(Expr::Alias(Alias {
             expr: Box::new(expr),
             relation,
@@ -105,12 +106,12 @@ fn is_text_outside(ty: &Type) -> bool {
     matches!(ty, Type::Numeric(None) | Type::TimeTz(_) | Type::Array(_))
 }
 
-/// The schema of a result: names and types as the statement has them.
-pub(crate) fn schema(names: &[String], types: &[Type]) -> SchemaRef {
-    let fields = names
-        .iter()
-        .zip(types)
-        .map(|(name, ty)| Field::new(name, kind(ty), true).with_metadata(said(ty)));
+/// The schema of a result: names and types as the statement has them; its plan knows dimensions.
+pub(crate) fn schema(names: &[String], types: &[Type], plan: &DFSchema) -> SchemaRef {
+    let fields = names.iter().zip(types).zip(plan.fields());
+    let fields = fields.map(|((name, ty), field)| {
+        Field::new(name, kind(ty), true).with_metadata(said_by(ty, field))
+    });
     Arc::new(Schema::new(fields.collect::<Vec<_>>()))
 }
 
@@ -146,6 +147,15 @@ fn said(ty: &Type) -> HashMap<String, String> {
         _ => ty.to_string(),
     };
     HashMap::from([(TYPE_KEY.to_owned(), said)])
+}
+
+/// The metadata that says a type, and how many dimensions arrays of a field have.
+fn said_by(ty: &Type, field: &Field) -> HashMap<String, String> {
+    let mut all = said(ty);
+    if let Some(dimensions) = field.metadata().get(DIMENSIONS_KEY) {
+        all.insert(DIMENSIONS_KEY.to_owned(), dimensions.clone());
+    }
+    all
 }
 
 fn is_shown_otherwise(ty: &Type) -> bool {

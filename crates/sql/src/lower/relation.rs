@@ -11,6 +11,7 @@ use datafusion::logical_expr::{
 };
 use freestone_frontend::plan::{Column, Expr as Bound, Plan, Relation, Sample, SetItem};
 use freestone_frontend::types::Type;
+use freestone_storage::ColumnType;
 
 use super::Typed;
 use super::expression::{cast, exact};
@@ -21,6 +22,7 @@ use super::{Handle, Lowering, own_name, place, projected, schema_of};
 use crate::barrier;
 use crate::error::{Error, Result};
 use crate::front::is_held_as_text;
+use crate::scan::StoredTable;
 
 impl Lowering {
     /// The plan of DataFusion for a node and all below it.
@@ -122,7 +124,15 @@ impl Lowering {
         let table = self.table_name(alias);
         let scan = TableScanBuilder::new(table.clone(), source).build()?;
         let plan = LogicalPlan::TableScan(scan);
-        let plan = self.found_in(plan, &table, &columns)?;
+        let stored = provider.downcast_ref::<StoredTable>();
+        let dimensions = |at: usize| {
+            let column = stored.and_then(|stored| stored.parts().0.schema.columns.get(at));
+            match column.map(|column| &column.kind) {
+                Some(ColumnType::Array { dims, .. }) => *dims,
+                _ => 0,
+            }
+        };
+        let plan = self.found_in(plan, &table, &columns, &dimensions)?;
         match sample {
             Some(sample) => self.sampled(plan, &columns, sample),
             None => Ok(plan),
@@ -142,12 +152,13 @@ impl Lowering {
     }
 
     /// Says where columns of a scan are found, by their positions; those that are held in
-    /// another Arrow type are cast.
+    /// another Arrow type are cast. Columns of arrays have some number of dimensions.
     pub(super) fn found_in(
         &self,
         plan: LogicalPlan,
         table: &TableReference,
         columns: &[(&Column, usize)],
+        dimensions: &dyn Fn(usize) -> u8,
     ) -> Result<LogicalPlan> {
         let mut exprs = Vec::with_capacity(columns.len());
         let mut differs = false;
@@ -168,7 +179,10 @@ impl Lowering {
                 continue;
             }
             let name = own_name(column);
-            let value = of_column(expr, held, &column.ty);
+            let value = match dimensions(*at) {
+                0 | 1 => of_column(expr, held, &column.ty),
+                several => Typed::new(load(expr, &column.ty, several), wanted.clone()),
+            };
             exprs.push(value.expr.alias(&name));
             self.found(column.id, place(&name), wanted);
             differs = true;
@@ -316,7 +330,7 @@ pub(super) fn of_column(place: Expr, held: &DataType, ty: &Type) -> Typed {
     // Tables of the catalog have lists where the front has arrays.
     let is_list = matches!((held, ty), (DataType::List(_), Type::Array(_)));
     let value = match is_list || *held == DataType::Utf8View && is_held_as_text(ty) {
-        true => load(place, ty),
+        true => load(place, ty, 1),
         false => cast(place, &wanted),
     };
     Typed::new(value, wanted)

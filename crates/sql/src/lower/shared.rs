@@ -237,7 +237,7 @@ impl Lowering {
                 LogicalPlan::SubqueryAlias(alias)
             }
         };
-        self.found_in(plan, &table, columns)
+        self.found_in(plan, &table, columns, &|_| 0)
     }
 }
 

@@ -14,11 +14,14 @@ use freestone_frontend::types::Type;
 
 use crate::error::Error;
 use crate::front::loaded;
+use crate::values::DIMENSIONS_KEY;
 
 /// Values of a column as the front has them.
 #[derive(Debug, PartialEq, Eq)]
 struct Loaded {
     ty: Type,
+    /// How many dimensions its arrays have, as its column says.
+    dimensions: u8,
     signature: Signature,
 }
 
@@ -28,10 +31,12 @@ impl Hash for Loaded {
     }
 }
 
-/// The values of a column as the front has them.
-pub(super) fn load(column: Expr, ty: &Type) -> Expr {
+/// The values of a column as the front has them. Arrays of several dimensions are marked, for
+/// those who make lists of them.
+pub(super) fn load(column: Expr, ty: &Type, dimensions: u8) -> Expr {
     let function = Loaded {
         ty: ty.clone(),
+        dimensions,
         signature: Signature::any(1, Volatility::Immutable),
     };
     ScalarUDF::from(function).call(vec![column])
@@ -51,7 +56,12 @@ impl ScalarUDFImpl for Loaded {
     }
 
     fn return_field_from_args(&self, _: ReturnFieldArgs<'_>) -> DfResult<FieldRef> {
-        Ok(Arc::new(Field::new("loaded", self.ty.arrow(), true)))
+        let field = Field::new("loaded", self.ty.arrow(), true);
+        let marked = (self.dimensions > 1).then(|| {
+            let dimensions = self.dimensions.to_string();
+            (DIMENSIONS_KEY.to_owned(), dimensions)
+        });
+        Ok(Arc::new(field.with_metadata(marked.into_iter().collect())))
     }
 
     fn invoke_with_args(&self, args: ScalarFunctionArgs) -> DfResult<ColumnarValue> {

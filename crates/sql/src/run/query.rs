@@ -57,7 +57,7 @@ impl Run<'_> {
         let schema = plan
             .types
             .as_ref()
-            .map(|types| lower::schema(&names, types));
+            .map(|types| lower::schema(&names, types, plan.plan.schema()));
         // Looked at before the plan is made of them.
         let tables = if shared && !plan.dated {
             lasting(&plan.plan)

@@ -143,3 +143,36 @@ fn relabelled(array: &ArrayRef, to: &DataType) -> Result<ArrayRef> {
         _ => Ok(Arc::clone(array)),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use datafusion::arrow::array::TimestampMicrosecondArray;
+    use freestone_frontend::types::arrays;
+
+    use super::*;
+    use crate::values::Cells;
+
+    /// Instants are shown in the zone wherever they stand.
+    #[test]
+    fn instants_in_arrays_and_records_are_shown_in_the_zone() {
+        let instants = TimestampMicrosecondArray::from(vec![0]).with_timezone("+00:00");
+        let instants: ArrayRef = Arc::new(instants);
+        let array = arrays::one(Arc::clone(&instants), None).unwrap();
+        let record = |inner: &ArrayRef| -> ArrayRef {
+            let field = Arc::new(Field::new("f", inner.data_type().clone(), true));
+            Arc::new(StructArray::from(vec![(field, Arc::clone(inner))]))
+        };
+        for (given, expected) in [
+            (instants.clone(), "1970-01-01 09:00:00+09"),
+            (array.clone(), r#"{"1970-01-01 09:00:00+09"}"#),
+            (record(&instants), r#"("1970-01-01 09:00:00+09")"#),
+            (record(&array), r#"("{""1970-01-01 09:00:00+09""}")"#),
+        ] {
+            let field = Field::new("a", given.data_type().clone(), true);
+            let to = field_in(&field, &Arc::from("Asia/Tokyo")).unwrap();
+            let shown = relabelled(&given, to.data_type()).unwrap();
+            assert_eq!(shown.data_type(), to.data_type());
+            assert_eq!(Cells::new(&shown).text(0).as_deref(), Some(expected));
+        }
+    }
+}

@@ -97,6 +97,67 @@ fn arrays_are_kept_with_nulls_and_quotes() {
 }
 
 #[test]
+fn arrays_of_any_dimensions_are_kept_and_shown() {
+    let sql = Sql::new();
+    sql.run("CREATE TABLE t (id INTEGER, a INTEGER[])");
+    sql.run(
+        "INSERT INTO t VALUES (1, '{1,2}'), (2, '[2:3]={1,2}'), (3, ARRAY[[1, 2], [3, 4]]),
+         (4, '{}'), (5, NULL)",
+    );
+    let expected = ["{1,2}", "[2:3]={1,2}", "{{1,2},{3,4}}", "{}", "NULL"];
+    assert_eq!(sql.rows("SELECT a FROM t ORDER BY id"), expected);
+    sql.run("CREATE TABLE u AS SELECT * FROM t; INSERT INTO u SELECT id + 5, a FROM t");
+    sql.run("UPDATE u SET a = (SELECT a FROM t WHERE id = 3) WHERE id = 6");
+    assert_eq!(sql.one("SELECT a FROM u WHERE id = 6"), "{{1,2},{3,4}}");
+    assert_eq!(
+        sql.rows("SELECT a FROM u WHERE id < 6 ORDER BY id"),
+        expected
+    );
+    sql.run("ALTER TABLE u ALTER COLUMN a TYPE TEXT[]");
+    assert_eq!(
+        sql.rows("SELECT a FROM u WHERE id < 6 ORDER BY id"),
+        expected
+    );
+    for (query, shown) in [
+        ("ARRAY[[1.50, NULL]]", "{{1.50,NULL}}"),
+        ("ARRAY['a'::char(3)]", r#"{"a  "}"#),
+        ("ARRAY[[true], [false]]", "{{t},{f}}"),
+        ("row(ARRAY[[1, 2]], 3)", r#"("{{1,2}}",3)"#),
+    ] {
+        assert_eq!(sql.one(&format!("SELECT {query}")), shown);
+    }
+    assert_eq!(
+        sql.one("SELECT array_agg(a) FROM (VALUES (ARRAY[1, 2]), (ARRAY[3, 4])) AS v (a)"),
+        "{{1,2},{3,4}}"
+    );
+    sql.run("CREATE TABLE n (n NUMERIC[])");
+    assert_eq!(
+        sql.rows(
+            "WITH new AS (INSERT INTO n VALUES ('{{1.50},{2}}') RETURNING n)
+             SELECT n, n[2][1] + 1 FROM new"
+        ),
+        ["{{1.50},{2}}|3"]
+    );
+}
+
+#[test]
+fn files_keep_dimensions_that_columns_say() {
+    let folder = tempfile::tempdir().unwrap();
+    let sql = Sql::new();
+    sql.run(
+        "CREATE TABLE t (a INTEGER[][]); INSERT INTO t VALUES ('{{1,2},{3,4}}'), (NULL), ('{}')",
+    );
+    let path = folder.path().join("t.parquet").display().to_string();
+    assert_eq!(sql.run(&format!("COPY t TO '{path}'")), "COPY 3");
+    sql.run("CREATE TABLE u (a INTEGER[])");
+    assert_eq!(sql.run(&format!("COPY u FROM '{path}'")), "COPY 3");
+    assert_eq!(sql.sorted("SELECT a FROM u"), sql.sorted("SELECT a FROM t"));
+    // A list of Arrow has dimensions that are known before its values.
+    let error = sql.error(&format!("COPY u TO '{path}'"));
+    assert_eq!(error.sqlstate, "0A000", "{error}");
+}
+
+#[test]
 fn jsonb_is_in_normal_form_and_json_is_not() {
     let sql = Sql::new();
     sql.run("CREATE TABLE t (j JSON, b JSONB)");
