@@ -299,7 +299,7 @@ fn what_is_allowed_to_everybody() {
     assert!(shown.len() == 1 && shown[0].starts_with("main|mine|table|1|"));
     assert_eq!(nobody.one("SELECT current_user"), "nobody");
     let tables = nobody.rows_of_one_engine(
-        "SELECT table_name FROM information_schema.tables WHERE table_schema = 'main'",
+        "SELECT table_name FROM information_schema.tables WHERE table_schema = 'public'",
     );
     assert_eq!(tables, ["mine"]);
     nobody.run("TRUNCATE mine; DROP TABLE mine");
