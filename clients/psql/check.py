@@ -64,7 +64,7 @@ class Psql(unittest.TestCase):
         self.shows(r"\di+", "pc_p")
         self.shows(r"\dv+", "pv")
         self.shows(r"\ds", "ps", "pc_id_seq")
-        self.shows(r"\dn+", "main")
+        self.shows(r"\dn+", "public")
         self.shows(r"\l", "freestone")
         self.shows(r"\l+", "pg_default")
         self.shows(r"\dp", "| p ")

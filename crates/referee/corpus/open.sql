@@ -3,8 +3,6 @@
 
 -- refused 42601 syntax error at or near ""
 SELECT region, item, sum(amount) FROM sale GROUP BY DISTINCT ROLLUP (region, item), ROLLUP (region) ORDER BY 1, 2, 3;
--- state 42601 42803 column "" must appear in the GROUP BY clause or be used in an aggregate function
-SELECT region FROM sale GROUP BY 'x';
 -- refused 42601 syntax error at or near ""
 SELECT j.id FROM pet LEFT JOIN person USING (id) AS j ORDER BY 1;
 -- refused 42601 syntax error at or near ""
@@ -13,8 +11,6 @@ SELECT (p.*)::text FROM pet p WHERE id < 3 ORDER BY id;
 SELECT * FROM ROWS FROM (generate_series(1, 2), generate_series(5, 7)) WITH ORDINALITY AS r (a, b, n);
 -- refused 42601 syntax error at or near ""
 SELECT b FROM t ORDER BY b USING >;
--- state 42P10 42703 column "" does not exist
-SELECT a FROM t ORDER BY a LIMIT a;
 -- refused 42601 syntax error at or near ""
 WITH RECURSIVE t AS (SELECT id FROM part WHERE id = 1 UNION ALL SELECT p.id FROM part p JOIN t ON p.parent = t.id) SEARCH DEPTH FIRST BY id SET o SELECT id FROM t ORDER BY o;
 -- refused 42601 syntax error at or near ""
@@ -45,15 +41,12 @@ SELECT row_number() FROM w;
 SELECT coalesce(NULL, NULL), coalesce(NULL, 1), nullif(1, 1), nullif(NULL, 1), greatest(1, NULL, 3), least(NULL, NULL), num_nulls(1, NULL, NULL), num_nonnulls(1, NULL, 3), num_nulls(VARIADIC ARRAY[1, NULL]);
 -- refused 42846 cannot cast type unknown to regclass
 SELECT 1::oid, 'pg_class'::regclass, 'int4'::regtype, 4294967295::oid, '-1'::oid;
--- state 42P01 42846 cannot cast type unknown to regclass
-SELECT 'nosuch'::regclass;
 -- binder
 SELECT pg_typeof(array_agg('x'))::text;
 SELECT percentile_cont(x) WITHIN GROUP (ORDER BY x) FROM (VALUES (1)) v (x);
 SELECT sum(1) WITHIN GROUP (ORDER BY x) FROM (VALUES (1)) v (x);
 SELECT array_agg(NULL), array_agg(x ORDER BY y, x DESC), array_agg(ROW(x, y) ORDER BY x) FROM (VALUES (1, 2), (2, 1), (3, 1)) v (x, y);
 SELECT timestamp 'now infinity';
-SELECT region, item FROM sold GROUP BY -1;
 SELECT * FROM lef JOIN rig USING (id, id);
 SELECT json_populate_record(NULL::record, '{}');
 SELECT jsonb_populate_record(NULL::record, '{}');
@@ -67,14 +60,10 @@ SELECT ('[1]'::jsonb)[0:1];
 SELECT (1, 2) + (3, 4);
 SELECT - (-2147483648);
 SELECT 1e131072;
-SELECT a FROM box LIMIT a;
-SELECT a FROM box ORDER BY -1;
 SELECT * FROM generate_series(timestamp '2021-01-30 12:00', timestamp 'infinity', interval '1 day') LIMIT 6;
 SELECT * FROM generate_series(timestamp '2021-01-30 12:00', timestamp 'infinity', interval '10 hours') LIMIT 6;
-SELECT * FROM current_date AS c WHERE c IS NULL;
 SELECT information_schema._pg_expandarray(ARRAY[5, 6]);
 SELECT 'a' COLLATE "C" < 'b' COLLATE "POSIX";
-SELECT 1 COLLATE "C";
 SELECT 1 = ANY (SELECT 'x');
 SELECT 1 IN (SELECT 'x');
 SELECT x, pg_typeof(x)::text FROM (SELECT 'a'::char(3) UNION ALL SELECT 'b'::varchar) s (x);
@@ -239,69 +228,10 @@ SELECT 'abc' NOT ILIKE ALL (ARRAY['%C', 'a%']);
 SELECT 'a'.b;
 SELECT make_interval(days := 3, hours := 4), make_interval(0, 0, 0, 0, 0, 0, 1e-6), make_interval(NULL);
 SELECT interval(3) '1.23456 seconds', interval '1.23456 s'::interval(1), interval '1.5' second(0), time(2) '10:11:12.345678', timestamp(0) '2021-01-01 00:00:00.6', timestamptz(3) '2021-01-01 00:00:00.123456Z', timetz(1) '10:11:12.55Z';
-SELECT region, item FROM sold GROUP BY 'x';
-SELECT region, sum(amount) FROM sold GROUP BY ALL region ORDER BY 1;
-SELECT region, sum(amount) FROM sold GROUP BY DISTINCT ROLLUP (region), ROLLUP (region) ORDER BY 1, 2;
-SELECT * FROM ONLY lef ORDER BY x LIMIT 1;
-SELECT 1 = 1 = true;
-SELECT 1 < 2 < 3;
-SELECT abs '-Infinity'::float8;
-SELECT abs 'NaN'::numeric;
-SELECT * FROM box ORDER BY a USING <, b, c;
-SELECT * FROM box ORDER BY a USING <, b, c LIMIT 3;
-SELECT * FROM box ORDER BY a USING <, b, c OFFSET 4;
-SELECT * FROM box ORDER BY a USING <, b, c LIMIT 2 OFFSET 1;
-SELECT * FROM box ORDER BY a USING <, b, c FETCH FIRST 2 ROWS ONLY;
-SELECT * FROM box ORDER BY a USING <, b, c LIMIT ALL;
-SELECT * FROM box ORDER BY a USING <, b, c LIMIT 0;
-SELECT * FROM box ORDER BY a USING <, b, c LIMIT NULL OFFSET NULL;
-SELECT * FROM box ORDER BY a USING >, b, c;
-SELECT * FROM box ORDER BY a USING >, b, c LIMIT 3;
-SELECT * FROM box ORDER BY a USING >, b, c OFFSET 4;
-SELECT * FROM box ORDER BY a USING >, b, c LIMIT 2 OFFSET 1;
-SELECT * FROM box ORDER BY a USING >, b, c FETCH FIRST 2 ROWS ONLY;
-SELECT * FROM box ORDER BY a USING >, b, c LIMIT ALL;
-SELECT * FROM box ORDER BY a USING >, b, c LIMIT 0;
-SELECT * FROM box ORDER BY a USING >, b, c LIMIT NULL OFFSET NULL;
-SELECT a FROM box ORDER BY a USING ~;
-SELECT * FROM ROWS FROM (generate_series(1, 3), generate_series(7, 8)) AS r (a, b);
-SELECT * FROM ROWS FROM (generate_series(1, 2), unnest(ARRAY['x', 'y', 'z'])) WITH ORDINALITY;
-SELECT (VALUES (5)), ARRAY(VALUES (1), (2)), 1 IN (VALUES (1), (2)), EXISTS (VALUES (1));
-SELECT 'it''s', E'tab\there', E'\x41\102\u0043', U&'\0041\+000042', $$quo'te$$, $x$in $$ x$x$, U&'d!0061t' UESCAPE '!';
-SELECT E'\u00', 'x';
-SELECT E'\xff';
-SELECT 'abc' 'def';
-SELECT EXISTS (SELECT) AND EXISTS (TABLE dept);
-SELECT (1, 2) = (SELECT 1);
 SELECT * FROM (SELECT 1);
-SELECT int4('7'), float8(3), text(5), bool('t'), date('2020-01-01'), int8(2.5), varchar(12);
-SELECT CAST(name 'nm' AS character) AS c;
-SELECT CAST(name '' AS character) AS c;
-SELECT CAST(name 'nm' AS character varying) AS c;
-SELECT CAST(name '' AS character varying) AS c;
-SELECT CAST(name 'nm' AS text) AS c;
-SELECT CAST(name '' AS text) AS c;
-SELECT CAST(oid '7' AS bigint) AS c;
-SELECT CAST(oid '4294967295' AS bigint) AS c;
-SELECT CAST(oid '7' AS integer) AS c;
-SELECT CAST(oid '4294967295' AS integer) AS c;
 WITH RECURSIVE t AS (SELECT id, up FROM node WHERE id = 1 UNION ALL SELECT n.id, n.up FROM node n JOIN t ON n.up = t.id) SEARCH DEPTH FIRST BY id SET pos SELECT id FROM t ORDER BY pos;
 WITH RECURSIVE t AS (SELECT id, up FROM node WHERE id = 1 UNION ALL SELECT n.id, n.up FROM node n JOIN t ON n.up = t.id) SEARCH BREADTH FIRST BY id SET pos SELECT id FROM t ORDER BY pos;
-WITH RECURSIVE t (a) AS (SELECT 1 UNION ALL SELECT a % 4 + 1 FROM t) CYCLE a SET seen USING way SELECT * FROM t;
-WITH RECURSIVE t (a) AS (SELECT 1 UNION ALL SELECT a % 4 + 1 FROM t) CYCLE a SET seen TO 'Y' DEFAULT 'N' USING way SELECT * FROM t;
 -- syntax: VARIADIC
-SELECT json_build_array(VARIADIC ARRAY['a', 'b']);
-SELECT jsonb_build_array(VARIADIC ARRAY['a', 'b']);
-SELECT json_build_object(VARIADIC ARRAY['p', 'q']);
-SELECT jsonb_build_object(VARIADIC ARRAY['p', 'q']);
-SELECT json_extract_path('{"a":{"b":["x",null,5]}}', VARIADIC ARRAY['a', 'b']);
-SELECT jsonb_extract_path('{"a":{"b":["x",null,5]}}', VARIADIC ARRAY['a', 'b']);
-SELECT json_extract_path_text('{"a":{"b":["x",null,5]}}', VARIADIC ARRAY['a', 'b']);
-SELECT jsonb_extract_path_text('{"a":{"b":["x",null,5]}}', VARIADIC ARRAY['a', 'b']);
-SELECT num_nulls(VARIADIC ARRAY[NULL, 1, NULL]), num_nonnulls(1, NULL);
-SELECT num_nulls(VARIADIC ARRAY[NULL, 1, NULL]), num_nonnulls(NULL, NULL);
-SELECT num_nulls(VARIADIC NULL::int[]), num_nonnulls(1, NULL);
-SELECT num_nulls(VARIADIC NULL::int[]), num_nonnulls(NULL, NULL);
 SELECT concat_ws(','), concat_ws(',', VARIADIC ARRAY['p', 'q', NULL]), concat(VARIADIC ARRAY[1, 2, 3]);
 SELECT format(NULL, 1), format('no args'), format(''), format('%s', VARIADIC ARRAY['v']), format('%s,%s', VARIADIC ARRAY[1, 2]);
 -- binder: column definition lists

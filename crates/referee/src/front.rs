@@ -41,7 +41,15 @@ struct Tables(
 );
 
 impl Catalog for Tables {
-    fn relation(&self, _: Option<&str>, name: &str, _: Option<Position>) -> Result<Option<Found>> {
+    fn relation(
+        &self,
+        schema: Option<&str>,
+        name: &str,
+        _: Option<Position>,
+    ) -> Result<Option<Found>> {
+        if schema.is_some_and(|schema| schema != "public") {
+            return Ok(None);
+        }
         if let Some(query) = self.1.borrow().get(name) {
             return Ok(Some(Found::View(View {
                 query: query.clone(),

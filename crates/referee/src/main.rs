@@ -48,6 +48,9 @@ side: --front (default), --rewritten (the front with its plans rewritten),
 Freestone's server: --user NAME, --database NAME (both default to postgres)
 PostgreSQL: --postgres HOST PORT (default: PGHOST and PGPORT), PGUSER, PGDATABASE";
 
+/// Bytes of a thread's stack: deep statements are walked by recursion.
+const STACK: usize = 1 << 30;
+
 /// The program's arguments.
 struct Options {
     words: Vec<String>,
@@ -113,9 +116,12 @@ fn main() -> ExitCode {
         words: std::env::args().skip(1).collect(),
     };
     // Deep statements are walked by recursion.
-    let worker = std::thread::Builder::new().stack_size(1 << 30);
+    let worker = std::thread::Builder::new().stack_size(STACK);
     let worker = worker
-        .spawn(move || work(&options))
+        .spawn(move || {
+            freestone_frontend::stack::has(STACK);
+            work(&options)
+        })
         .map(std::thread::JoinHandle::join);
     match worker {
         Ok(Ok(Ok(true))) => ExitCode::SUCCESS,
@@ -307,6 +313,7 @@ fn generate(options: &Options) -> io::Result<bool> {
     let contest = Contest::new(rules, &report);
     let signatures = Signatures::read();
     let work = || {
+        freestone_frontend::stack::has(STACK);
         if options.flag("--rewrites") {
             let (mut theirs, mut ours) = (Front::default(), Front::rewritten());
             return contest.work(&mut theirs, &mut ours, &signatures);
@@ -318,7 +325,7 @@ fn generate(options: &Options) -> io::Result<bool> {
     std::thread::scope(|scope| {
         let mut workers = Vec::new();
         for _ in 0..options.number("--jobs", 3).max(1) {
-            let worker = std::thread::Builder::new().stack_size(1 << 30);
+            let worker = std::thread::Builder::new().stack_size(STACK);
             workers.push(worker.spawn_scoped(scope, work)?);
         }
         for worker in workers {

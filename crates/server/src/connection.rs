@@ -60,6 +60,7 @@ impl Connection {
         closing: watch::Receiver<bool>,
         stopping: watch::Receiver<bool>,
     ) -> Self {
+        guest.cancellable.ends(guest.session.cancel_flag());
         Self {
             messages: guest.messages,
             limits: Limits::new(Arc::clone(&guest.cancellable.asked), stopping),

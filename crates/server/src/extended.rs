@@ -147,6 +147,7 @@ impl Connection {
         let mut portal = self.portals.remove(&name).ok_or_else(|| no_portal(&name))?;
         self.sql.clone_from(&portal.known.sql);
         let limit = self.session.timeout("statement_timeout");
+        self.session.begin_statement(limit);
         self.limits.begin(limit);
         // What comes before a Sync is done as one.
         if !self.session.in_transaction() {

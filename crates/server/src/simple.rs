@@ -27,6 +27,7 @@ impl Connection {
                 self.session.begin_implicit()?;
             }
             let limit = self.session.timeout("statement_timeout");
+            self.session.begin_statement(limit);
             self.limits.begin(limit);
             match CopyStream::of(&statement)? {
                 Some(copy) => self.copy(copy).await?,

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use datafusion::sql::sqlparser::ast::{DiscardObject, Query, SetExpr, Statement as Ast};
 use datafusion::sql::sqlparser::parser::Parser;
 use datafusion::sql::sqlparser::tokenizer::{Location, Token};
-use freestone_frontend::syntax;
+use freestone_frontend::{stack, syntax};
 
 use parking_lot::Mutex;
 
@@ -167,6 +167,11 @@ pub(crate) fn parts(query: &Query) -> impl Iterator<Item = &Ast> {
     all.filter_map(changing)
 }
 
+/// Tokens of a text whose chains of operators any thread has room for,
+const FEW: usize = 1_000;
+/// and levels of nesting that it may have.
+const FLAT: usize = 100;
+
 /// Splits a text at its semicolons and parses each statement.
 ///
 /// # Errors
@@ -174,9 +179,35 @@ pub(crate) fn parts(query: &Query) -> impl Iterator<Item = &Ast> {
 pub(crate) fn parse(sql: &str) -> Result<Vec<Statement>> {
     let mut tokens = syntax::tokens(sql)?;
     let overridings = dialect::adapt(&mut tokens);
-    let mut parser = Parser::new(&syntax::Dialect)
-        .with_recursion_limit(NESTING)
-        .with_tokens_with_locations(tokens);
+    let with = |levels: usize, tokens| {
+        Parser::new(&syntax::Dialect)
+            .with_recursion_limit(levels)
+            .with_tokens_with_locations(tokens)
+    };
+    // Most texts are short and flat. All others are read where there is room, and what is wrong
+    // with a text is told from there: the grammar may hide that it came to its limit.
+    if tokens.len() <= FEW
+        && let Ok(statements) = parsed(with(FLAT, tokens.clone()), sql, &overridings)
+    {
+        return Ok(statements);
+    }
+    stack::on_great_stack(move || {
+        let mut statements = parsed(with(NESTING, tokens), sql, &overridings)?;
+        for statement in &mut statements {
+            if let Some(ast) = Arc::get_mut(&mut statement.ast) {
+                syntax::balance(ast)?;
+            }
+        }
+        Ok(statements)
+    })
+}
+
+/// The statements that a parser gives.
+fn parsed(
+    mut parser: Parser<'_>,
+    sql: &str,
+    overridings: &dialect::Overridings,
+) -> Result<Vec<Statement>> {
     let mut places = Places::of(sql);
     let mut statements = Vec::new();
     loop {
@@ -209,7 +240,7 @@ pub(crate) fn parse(sql: &str) -> Result<Vec<Statement>> {
             }
         };
         let behind = (next.token != Token::EOF).then_some(next.span.start);
-        dialect::mark(&mut ast, &overridings, first.span.start, behind);
+        dialect::mark(&mut ast, overridings, first.span.start, behind);
         let text = sql.get(start..end).unwrap_or(sql).trim().into();
         let ast = Arc::new(ast);
         statements.push(Statement { ast, text });

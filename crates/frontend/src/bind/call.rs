@@ -1,13 +1,12 @@
 //! Calls of functions, and of what looks like one.
 
-use std::cmp::Ordering;
 use std::collections::HashSet;
 use std::sync::Arc;
 
-use arrow_array::Array;
 use sqlparser::ast::{
-    DuplicateTreatment, Expr as Ast, Function, FunctionArg, FunctionArgExpr, FunctionArgOperator,
-    FunctionArgumentClause, FunctionArgumentList, FunctionArguments, NullTreatment, OrderByExpr,
+    BinaryOperator, DuplicateTreatment, Expr as Ast, Function, FunctionArg, FunctionArgExpr,
+    FunctionArgOperator, FunctionArgumentClause, FunctionArgumentList, FunctionArguments,
+    NullTreatment, OrderByExpr,
 };
 
 use super::function::Called;
@@ -15,11 +14,10 @@ use super::scope::{Clause, near};
 use super::{Binder, Coercion, fold, name_place, parts, refuse};
 use crate::error::{Error, Result};
 use crate::functions::aggregates::{Aggregate, Kind};
-use crate::functions::kernel::{Call, Column as Values, Kernel};
-use crate::functions::ordering::comparator;
+use crate::functions::extremes::extreme;
 use crate::functions::{
     Overload, Resolved, Scalar, TableFunction, Unresolved, catalogue, resolve_function,
-    resolve_operator, scalar,
+    resolve_operator,
 };
 use crate::plan::{
     AggregateCall, Column, ColumnId, Expr, ExprKind, Plan, SortKey, Subquery, SubqueryKind,
@@ -34,8 +32,8 @@ struct Written<'a> {
     named: Vec<(String, &'a Ast)>,
     /// `f(*)`.
     star: bool,
-    /// `f(t.*)`.
-    rows: Vec<String>,
+    /// `f(t.*)`, with the number of arguments before each.
+    rows: Vec<(usize, String)>,
     distinct: bool,
     order: Vec<&'a OrderByExpr>,
     nulls: Option<NullTreatment>,
@@ -80,10 +78,16 @@ impl Binder<'_> {
             [] => Ok(false),
         };
         if !in_catalogue && !known_elsewhere(&path)? {
-            return Err(
-                Error::new("42883", format!("function {name} does not exist")).at(name_place(name)),
-            );
+            return Err(Error::new(
+                "42883",
+                format!("function {} does not exist", super::dotted(name)),
+            )
+            .at(name_place(name)));
         }
+        // The catalogue's functions are not in the schema of what is created.
+        let elsewhere = path.first().is_some_and(|schema| schema == "public")
+            && self.catalog.functions(&last).is_empty()
+            && !known_elsewhere(&path)?;
         if let FunctionArguments::Subquery(query) = args {
             return match last.as_str() {
                 "array" => self.array_subquery(query),
@@ -101,6 +105,15 @@ impl Binder<'_> {
             written.take(list)?;
         }
         let place = name_place(name);
+        let schema = path.first().map(String::as_str);
+        let full = |name: &str| match schema {
+            Some(schema) => format!("{schema}.{name}"),
+            None => name.to_owned(),
+        };
+        if elsewhere {
+            let types = types_of(&self.positional(&written)?);
+            return Err(unresolved(&full(&last), &types, Unresolved::None).at(place));
+        }
         let bound = if let Some(over) = over {
             refuse(written.variadic, "VARIADIC of a window function")?;
             self.over(&last, &written, filter.as_deref(), within_group, over)
@@ -112,30 +125,73 @@ impl Binder<'_> {
             )?;
             self.aggregate(&last, &written, filter.as_deref(), within_group)
         } else if !catalogue().windows(&last).is_empty() {
-            Err(Error::new(
-                "42809",
-                format!("window function {last} requires an OVER clause"),
-            ))
+            self.without_over(&last, &written)
         } else {
-            if filter.is_some() || written.distinct || !written.order.is_empty() {
-                let what = match (filter.is_some(), written.distinct) {
-                    (true, _) => "FILTER",
-                    (_, true) => "DISTINCT",
-                    _ => "ORDER BY",
-                };
-                return Err(Error::new(
-                    "42809",
-                    format!("{what} specified, but {last} is not an aggregate function"),
-                )
-                .at(place));
+            let what = match () {
+                () if written.star => Some("(*)"),
+                () if written.distinct => Some("DISTINCT"),
+                () if !within_group.is_empty() => Some("WITHIN GROUP"),
+                () if !written.order.is_empty() => Some("ORDER BY"),
+                () if filter.is_some() => Some("FILTER"),
+                () => None,
+            };
+            match what {
+                None => self.plain(schema, &last, &written),
+                Some(what) => Err(self.no_aggregate(&last, &written, within_group, what)),
             }
-            refuse(
-                !within_group.is_empty(),
-                "WITHIN GROUP of a function that is no aggregate",
-            )?;
-            self.plain(path.last().map(String::as_str), &last, &written)
         };
-        bound.map_err(|error| error.at(place))
+        bound.map_err(|mut error| {
+            let call = format!("function {last}(");
+            if let (Some(_), Some(rest)) = (schema, error.message.strip_prefix(&call)) {
+                error.message = format!("function {}({rest}", full(&last));
+            }
+            error.at(place)
+        })
+    }
+
+    /// A call of a window function that has no OVER.
+    fn without_over(&mut self, name: &str, written: &Written<'_>) -> Result<Expr> {
+        let types = types_of(&self.positional(written)?);
+        resolve_function(catalogue().windows(name), &types)
+            .map_err(|why| unresolved(name, &types, why))?;
+        Err(Error::new(
+            "42809",
+            format!("window function {name} requires an OVER clause"),
+        ))
+    }
+
+    /// The error for a call with a part that only aggregates have.
+    fn no_aggregate(
+        &mut self,
+        name: &str,
+        written: &Written<'_>,
+        within_group: &[OrderByExpr],
+        what: &str,
+    ) -> Error {
+        let mut types = match self.positional(written) {
+            Ok(arguments) => types_of(&arguments),
+            Err(error) => return error,
+        };
+        for key in within_group {
+            match self.bind_expr(&key.expr) {
+                Ok(key) => types.push(key.ty),
+                Err(error) => return error,
+            }
+        }
+        let all = catalogue();
+        let known = resolve_function(all.functions(name), &types).is_ok()
+            || resolve_function(all.tables(name), &types).is_ok();
+        if !known {
+            return unresolved(name, &types, Unresolved::None);
+        }
+        let subject = match what {
+            "(*)" => format!("{name}(*)"),
+            other => other.to_owned(),
+        };
+        Error::new(
+            "42809",
+            format!("{subject} specified, but {name} is not an aggregate function"),
+        )
     }
 
     fn plain(&mut self, schema: Option<&str>, name: &str, written: &Written<'_>) -> Result<Expr> {
@@ -150,7 +206,7 @@ impl Binder<'_> {
             let arguments = self.positional(written)?;
             return self.variadic_call(name, arguments);
         }
-        if crate::syntax::WITH_LAMBDAS.contains(&name)
+        if crate::syntax::marks::WITH_LAMBDAS.contains(&name)
             && let Some(bound) = self.lambda_call(name, &written.positional)?
         {
             return Ok(bound);
@@ -171,56 +227,63 @@ impl Binder<'_> {
             "nullif" => {
                 let values = self.positional(written)?;
                 let [left, right] = two(values, name)?;
-                let right_type = right.ty.clone();
-                let copied = self.copy(&left)?;
-                let equal = self.binary("=", copied, right)?;
-                // The result is the left value as the operator takes it.
-                let taken = resolve_operator("=", &[left.ty.clone(), right_type]);
-                let taken = taken
-                    .ok()
-                    .and_then(|found| found.parameters.into_iter().next());
-                let left = match taken {
-                    Some(to) if !to.is_pseudo() && to.base() != left.ty.base() => {
-                        self.coerce(left, &to, Coercion::Implicit)?
-                    }
-                    _ => self.known_expr(left)?,
-                };
-                let ty = left.ty.clone();
-                return Ok(Expr::new(
-                    ExprKind::Case {
-                        branches: vec![(equal, Expr::null(ty.clone()))],
-                        otherwise: Some(Box::new(left)),
-                    },
-                    ty,
-                ));
+                return self.once(left, |binder, left| binder.nullif(left, right));
             }
             "greatest" | "least" => {
                 let values = self.positional(written)?;
-                let mut values = self.unified(values, &name.to_uppercase())?.into_iter();
-                let first = values.next();
-                let first =
-                    first.ok_or_else(|| Error::new("42601", "syntax error at or near \")\""))?;
-                let symbol = if name == "greatest" { ">=" } else { "<=" };
-                if values.len() > 1 {
-                    return self.best(name, first, values.collect());
+                if values.is_empty() {
+                    return Err(Error::new("42601", "syntax error at or near \")\""));
                 }
-                return values.try_fold(first, |best, next| self.better(symbol, best, next));
+                let values = self.unified(values, &name.to_uppercase())?;
+                let ty = values[0].ty.clone();
+                let greatest = name == "greatest";
+                // Calls of one function are known to be equal.
+                let key = (greatest, ty.clone(), values.len());
+                let function = match self.made.get(&key) {
+                    Some(known) => Arc::clone(known),
+                    None => Arc::new(extreme(&ty, values.len(), greatest)?),
+                };
+                self.made.insert(key, Arc::clone(&function));
+                return Ok(self.folded(Expr::call(function, values, ty)));
             }
             "row" => {
-                let mut bound = self.row(written.positional.iter().copied())?;
-                for relation in &written.rows {
-                    let row = self.relation_row(relation);
-                    let row = row.ok_or_else(|| self.missing_from(relation, None))?;
-                    if let (ExprKind::Row(all), ExprKind::Row(more)) = (&mut bound.kind, row.kind) {
-                        all.extend(more);
+                let mut all = Vec::new();
+                let mut rows = written.rows.iter().peekable();
+                for at in 0..=written.positional.len() {
+                    while let Some((_, relation)) = rows.next_if(|(before, _)| *before == at) {
+                        let row = self.relation_row(relation);
+                        let row = row.ok_or_else(|| self.missing_from(relation, None))?;
+                        match row.kind {
+                            ExprKind::Row(values) => all.extend(values),
+                            _ => return Err(Error::internal("a relation's row is none")),
+                        }
                     }
-                    if let ExprKind::Row(all) = bound.kind {
-                        bound = super::expr::record(all);
+                    if let Some(value) = written.positional.get(at) {
+                        all.push(self.bind_expr(value)?);
                     }
                 }
-                return Ok(bound);
+                return Ok(super::expr::record(all));
             }
             "grouping" => return self.grouping(written),
+            "current_time" | "current_timestamp" | "localtime" | "localtimestamp"
+                if !written.positional.is_empty() =>
+            {
+                let arguments = self.positional(written)?;
+                let digits = match arguments.as_slice() {
+                    [one] => one.literal_integer(),
+                    _ => None,
+                };
+                let digits = digits.and_then(|digits| u8::try_from(digits.min(6)).ok());
+                let value = self.function(name, arguments)?;
+                let to = match &value.ty {
+                    Type::TimeTz(_) => Type::TimeTz(digits),
+                    Type::TimestampTz(_) => Type::TimestampTz(digits),
+                    Type::Time(_) => Type::Time(digits),
+                    Type::Timestamp(_) => Type::Timestamp(digits),
+                    other => other.clone(),
+                };
+                return self.coerce(value, &to, Coercion::Explicit);
+            }
             "pg_typeof" => {
                 let values = self.positional(written)?;
                 if let [value] = values.as_slice() {
@@ -235,12 +298,6 @@ impl Binder<'_> {
                 return Ok(Expr::new(ExprKind::Coalesce(values), ty));
             }
             _ => {}
-        }
-        if written.star {
-            return Err(Error::new(
-                "42809",
-                format!("{name}(*) specified, but {name} is not an aggregate function"),
-            ));
         }
         let tables = catalogue().tables(name);
         let arguments = self.positional(written)?;
@@ -264,64 +321,27 @@ impl Binder<'_> {
         self.function(name, arguments)
     }
 
-    /// The greatest or the least of many values of one type, by one call.
-    fn best(&mut self, name: &str, first: Expr, others: Vec<Expr>) -> Result<Expr> {
-        let ty = first.ty.clone();
-        let (name, wanted) = match name {
-            "greatest" => ("greatest", Ordering::Greater),
-            _ => ("least", Ordering::Less),
-        };
-        let mut arguments = vec![first];
-        arguments.extend(others);
-        let key = (name, ty.clone(), arguments.len());
-        if let Some(known) = self.made.get(&key) {
-            let call = Expr::call(Arc::clone(known), arguments, ty);
-            return Ok(self.folded(call));
-        }
-        let order = comparator(&ty)?;
-        let kernel: Kernel = Arc::new(move |call: &Call<'_>, columns: &[Values]| {
-            let arrays: Vec<_> = columns.iter().map(|column| &column.array).collect();
-            let mut places = Vec::with_capacity(call.rows);
-            for row in 0..call.rows {
-                let mut best: Option<(usize, usize)> = None;
-                for (at, column) in columns.iter().enumerate() {
-                    let place = column.at(row);
-                    if arrays[at].is_null(place) {
-                        continue;
-                    }
-                    let is_better = best.is_none_or(|(known, there)| {
-                        order(arrays[at], place, arrays[known], there) == wanted
-                    });
-                    if is_better {
-                        best = Some((at, place));
-                    }
-                }
-                // Where all are NULL, the first one is as good as any.
-                let first = || columns.first().map_or(0, |column| column.at(row));
-                places.push(best.unwrap_or_else(|| (0, first())));
+    /// The left value, or NULL if it equals the right one.
+    fn nullif(&mut self, left: Expr, right: Expr) -> Result<Expr> {
+        let right_type = right.ty.clone();
+        let copied = self.copy(&left)?;
+        let equal = self.binary("=", copied, right)?;
+        // The result is the left value as the operator takes it.
+        let taken = resolve_operator("=", &[left.ty.clone(), right_type]);
+        let taken = taken
+            .ok()
+            .and_then(|found| found.parameters.into_iter().next());
+        let left = match taken {
+            Some(to) if !to.is_pseudo() && to.base() != left.ty.base() => {
+                self.coerce(left, &to, Coercion::Implicit)?
             }
-            let arrays: Vec<&dyn Array> = arrays.iter().map(|array| array.as_ref()).collect();
-            Ok(arrow_select::interleave::interleave(&arrays, &places)?)
-        });
-        let types: Vec<Type> = arguments.iter().map(|value| value.ty.base()).collect();
-        let mut function = scalar(name, &types, ty.clone(), kernel);
-        function.strict = false;
-        let function = Arc::new(function);
-        self.made.insert(key, Arc::clone(&function));
-        Ok(self.folded(Expr::call(function, arguments, ty)))
-    }
-
-    /// `a >= b` or NULL: `a` if `b` is NULL or less.
-    fn better(&mut self, symbol: &str, left: Expr, right: Expr) -> Result<Expr> {
+            _ => self.known_expr(left)?,
+        };
         let ty = left.ty.clone();
-        let copies = (self.copy(&left)?, self.copy(&right)?);
-        let is_better = self.binary(symbol, copies.0, copies.1)?;
-        let condition = Expr::or([self.copy(&right)?.is_null(), is_better]);
-        let keeps = Expr::and([self.copy(&left)?.is_null().not(), condition]);
         Ok(Expr::new(
             ExprKind::Case {
-                branches: vec![(keeps, left)],
-                otherwise: Some(Box::new(right)),
+                branches: vec![(equal, Expr::null(ty.clone()))],
+                otherwise: Some(Box::new(left)),
             },
             ty,
         ))
@@ -332,9 +352,10 @@ impl Binder<'_> {
         for argument in &written.positional {
             bound.push(self.bind_expr(argument)?);
         }
-        for relation in &written.rows {
+        for (already, (at, relation)) in written.rows.iter().enumerate() {
             let row = self.relation_row(relation);
-            bound.push(row.ok_or_else(|| self.missing_from(relation, None))?);
+            let row = row.ok_or_else(|| self.missing_from(relation, None))?;
+            bound.insert((at + already).min(bound.len()), row);
         }
         Ok(bound)
     }
@@ -360,6 +381,25 @@ impl Binder<'_> {
                 stored.as_slice()
             }
         };
+        // A field of a row may be written as a function of it.
+        let field = match arguments.as_slice() {
+            [row] => match &row.ty {
+                Type::Record(fields) => fields.iter().position(|(field, _)| field == name),
+                _ => None,
+            },
+            _ => None,
+        };
+        if let (Some(at), Some(Type::Record(fields))) = (field, types.first())
+            && resolve_function(overloads, &types).is_err()
+        {
+            let ty = fields[at].1.clone();
+            let row = arguments.into_iter().next();
+            let row = row.ok_or_else(|| Error::internal("a field of nothing"))?;
+            return Ok(match row.kind {
+                ExprKind::Row(mut values) => values.swap_remove(at),
+                _ => Expr::new(ExprKind::Field(Box::new(row), at), ty),
+            });
+        }
         let resolved = match resolve_function(overloads, &types) {
             Ok(resolved) => resolved,
             // A type's name as a function is a cast.
@@ -473,16 +513,51 @@ impl Binder<'_> {
         arguments: Vec<Expr>,
     ) -> Result<Expr> {
         let clause = self.scope()?.clause;
-        if clause != Clause::List {
-            return Err(Error::new(
-                "0A000",
-                format!(
+        if !matches!(clause, Clause::List | Clause::GroupBy | Clause::Window) {
+            let message = match clause {
+                Clause::Aggregate | Clause::WindowArgument => {
+                    format!(
+                        "{} cannot contain set-returning function calls",
+                        clause.name()
+                    )
+                }
+                Clause::From => {
+                    "set-returning functions must appear at top level of FROM".to_owned()
+                }
+                Clause::Frame(_) => {
+                    "set-returning functions are not allowed in window definitions".to_owned()
+                }
+                clause => format!(
                     "set-returning functions are not allowed in {}",
                     clause.name()
                 ),
-            ));
+            };
+            let error = Error::unsupported(message);
+            return Err(match clause {
+                Clause::Aggregate | Clause::WindowArgument => error.with_hint(
+                    "You might be able to move the set-returning function into a LATERAL FROM \
+                     item.",
+                ),
+                _ => error,
+            });
         }
         let call = self.table_call(name, overloads, arguments)?;
+        // Equal calls go side by side, as one does.
+        let known = self.scope()?.sets.iter().find(|known| {
+            Arc::ptr_eq(&known.function, &call.function)
+                && known.arguments == call.arguments
+                && !call.arguments.iter().any(Expr::is_volatile)
+        });
+        let call = match known {
+            Some(known) => TableCall {
+                columns: known.columns.clone(),
+                ..call
+            },
+            None => {
+                self.scope()?.sets.push(call.clone());
+                call
+            }
+        };
         let value = match call.columns.as_slice() {
             [only] => only.reference(),
             several => {
@@ -491,7 +566,6 @@ impl Binder<'_> {
                 Expr::new(ExprKind::Row(values), Type::Record(fields.collect()))
             }
         };
-        self.scope()?.sets.push(call);
         Ok(value)
     }
 
@@ -578,14 +652,64 @@ impl Binder<'_> {
                 "GROUPING must have fewer than 32 arguments",
             ));
         }
-        let before = std::mem::replace(&mut self.scope()?.clause, Clause::Aggregate);
-        let arguments = self.positional(written);
-        self.scope()?.clause = before;
-        let arguments = arguments?;
+        if written.positional.is_empty() || written.star || !written.named.is_empty() {
+            return Err(Error::new("42601", "syntax error at or near \")\""));
+        }
+        let arguments = self.in_clause(Clause::Aggregate, |binder| binder.positional(written))?;
+        let level = self.level_of(arguments.iter())?;
+        self.check_placed("grouping operations", level, arguments.iter())?;
         let column = self.column("grouping", Type::Int4);
         let reference = column.reference();
-        self.scope()?.groupings.push((column, arguments));
+        self.scopes[level].groupings.push((column, arguments));
         Ok(reference)
+    }
+
+    /// Binds something as a part of another clause of the innermost query.
+    pub(super) fn in_clause<T>(
+        &mut self,
+        clause: Clause,
+        bind: impl FnOnce(&mut Self) -> Result<T>,
+    ) -> Result<T> {
+        let before = std::mem::replace(&mut self.scope()?.clause, clause);
+        let bound = bind(self);
+        self.scope()?.clause = before;
+        bound
+    }
+
+    /// Whether an aggregate or GROUPING over the rows of a query may stand where it does.
+    ///
+    /// # Errors
+    /// `42803` if not.
+    fn check_placed<'e>(
+        &self,
+        what: &str,
+        level: usize,
+        within: impl Iterator<Item = &'e Expr>,
+    ) -> Result<()> {
+        let scope = &self.scopes[level];
+        let nested = || Error::new("42803", "aggregate function calls cannot be nested");
+        match scope.clause {
+            clause if clause.has_aggregates() => {}
+            Clause::Aggregate => return Err(nested()),
+            clause => {
+                return Err(Error::new(
+                    "42803",
+                    format!("{what} are not allowed in {}", clause.name()),
+                ));
+            }
+        }
+        let mut reads = HashSet::new();
+        for expr in within {
+            expr.read(&mut reads);
+        }
+        let is_read = |column: &Column| reads.contains(&column.id);
+        let is_nested = !reads.is_empty()
+            && (scope.aggregates.iter().any(|(column, _)| is_read(column))
+                || scope.groupings.iter().any(|(column, _)| is_read(column)));
+        match is_nested {
+            true => Err(nested()),
+            false => Ok(()),
+        }
     }
 
     fn aggregate(
@@ -595,46 +719,14 @@ impl Binder<'_> {
         filter: Option<&Ast>,
         within_group: &[OrderByExpr],
     ) -> Result<Expr> {
-        let before = std::mem::replace(&mut self.scope()?.clause, Clause::Aggregate);
-        let call = self.aggregate_call(name, written, filter, within_group);
-        self.scope()?.clause = before;
-        let call = call?;
-        let level = self.level_of(&call)?;
-        let scope = self
-            .scopes
-            .get_mut(level)
-            .ok_or_else(|| Error::internal("no such scope"))?;
-        if !matches!(
-            scope.clause,
-            Clause::List | Clause::Having | Clause::Qualify | Clause::Window
-        ) {
-            return Err(match scope.clause {
-                Clause::Aggregate => {
-                    Error::new("42803", "aggregate function calls cannot be nested")
-                }
-                clause => Error::new(
-                    "42803",
-                    format!("aggregate functions are not allowed in {}", clause.name()),
-                ),
-            });
-        }
-        let mut reads = HashSet::new();
+        let call = self.in_clause(Clause::Aggregate, |binder| {
+            binder.aggregate_call(name, written, filter, within_group)
+        })?;
         let order = call.order.iter().map(|key| &key.expr);
-        for expr in call.arguments.iter().chain(&call.filter).chain(order) {
-            expr.read(&mut reads);
-        }
-        let is_read = |id: &ColumnId| reads.contains(id);
-        if !reads.is_empty()
-            && scope
-                .aggregates
-                .iter()
-                .any(|(column, _)| is_read(&column.id))
-        {
-            return Err(Error::new(
-                "42803",
-                "aggregate function calls cannot be nested",
-            ));
-        }
+        let parts = call.arguments.iter().chain(&call.filter).chain(order);
+        let level = self.level_of(parts.clone())?;
+        self.check_placed("aggregate functions", level, parts.chain(&call.direct))?;
+        let scope = &self.scopes[level];
         let same = |known: &AggregateCall| {
             Arc::ptr_eq(&known.function, &call.function)
                 && known.arguments == call.arguments
@@ -676,33 +768,25 @@ impl Binder<'_> {
         for key in written.order.iter().copied().chain(within_group) {
             order.push(self.sort_key(key)?);
         }
+        if !plain && (written.distinct || !written.order.is_empty()) {
+            let message = match written.distinct {
+                true => "cannot use DISTINCT with WITHIN GROUP",
+                false => "cannot use multiple ORDER BY clauses with WITHIN GROUP",
+            };
+            return Err(Error::new("42601", message));
+        }
         let fitting: Vec<Arc<Aggregate>> = overloads
             .iter()
             .filter(|function| (function.kind == Kind::Plain) == plain)
             .cloned()
             .collect();
         if fitting.is_empty() {
-            return Err(match plain {
-                true => Error::new(
-                    "42809",
-                    format!("WITHIN GROUP is required for ordered-set aggregate {name}"),
-                ),
-                false => Error::new(
-                    "42809",
-                    format!(
-                        "{name} is not an ordered-set aggregate, so it cannot have WITHIN GROUP"
-                    ),
-                ),
-            });
+            let ordered = order.iter().map(|key| &key.expr).filter(|_| !plain);
+            let types = types_of(arguments.iter().chain(ordered));
+            return Err(self.other_kind(name, &types, plain));
         }
         let mut direct = Vec::new();
         if !plain {
-            if written.distinct || !written.order.is_empty() {
-                return Err(Error::new(
-                    "42601",
-                    "cannot use DISTINCT or ORDER BY with WITHIN GROUP",
-                ));
-            }
             direct = std::mem::take(&mut arguments);
             arguments = order.iter().map(|key| key.expr.clone()).collect();
         }
@@ -776,6 +860,12 @@ impl Binder<'_> {
                 returns,
             });
         }
+        // Values without an order have no least and no greatest.
+        if let ("min" | "max", [one]) = (name, arguments.as_slice())
+            && self.check_ordered(&one.ty).is_err()
+        {
+            return Err(unresolved(name, &types, Unresolved::None));
+        }
         let resolved = resolve_function(&fitting, &types);
         let resolved = resolved.map_err(|why| match (why, written.star) {
             (Unresolved::None, false) if arguments.is_empty() && name == "count" => Error::new(
@@ -816,6 +906,42 @@ impl Binder<'_> {
             order,
             returns: resolved.returns,
         })
+    }
+
+    /// The error for an ordered-set aggregate without WITHIN GROUP, or another with it.
+    fn other_kind(&self, name: &str, types: &[Type], plain: bool) -> Error {
+        let all = catalogue();
+        if plain && resolve_function(all.windows(name), types).is_ok() {
+            return Error::new(
+                "42809",
+                format!("window function {name} requires an OVER clause"),
+            );
+        }
+        let overloads = all.aggregates(name);
+        let known = overloads.iter().any(|function| match function.kind {
+            Kind::Plain => resolve_function(std::slice::from_ref(function), types).is_ok(),
+            Kind::OrderedSet => {
+                let direct = function.direct.len().min(types.len());
+                let one = std::slice::from_ref(function);
+                self.ordered_set(name, one, &types[..direct], &types[direct..])
+                    .is_ok()
+            }
+            Kind::Hypothetical => !types.is_empty(),
+        });
+        if !known {
+            return unresolved(name, types, Unresolved::None);
+        }
+        Error::new(
+            "42809",
+            match plain {
+                true => format!("WITHIN GROUP is required for ordered-set aggregate {name}"),
+                false => {
+                    format!(
+                        "{name} is not an ordered-set aggregate, so it cannot have WITHIN GROUP"
+                    )
+                }
+            },
+        )
     }
 
     /// The overload of an ordered-set aggregate, its ordered parameters' types and its result.
@@ -862,16 +988,19 @@ impl Binder<'_> {
     }
 
     fn filter(&mut self, filter: Option<&Ast>) -> Result<Option<Expr>> {
-        filter
-            .map(|filter| self.bind_condition(filter, "FILTER"))
-            .transpose()
+        let Some(filter) = filter else {
+            return Ok(None);
+        };
+        let bound = self.in_clause(Clause::Filter, |binder| {
+            binder.bind_condition(filter, "FILTER")
+        });
+        bound.map(Some)
     }
 
     /// The scope whose rows an aggregate is over: that of the innermost column in it.
-    fn level_of(&self, call: &AggregateCall) -> Result<usize> {
+    fn level_of<'e>(&self, parts: impl Iterator<Item = &'e Expr>) -> Result<usize> {
         let mut read = HashSet::new();
-        let order = call.order.iter().map(|key| &key.expr);
-        for expr in call.arguments.iter().chain(&call.filter).chain(order) {
+        for expr in parts {
             expr.read(&mut read);
         }
         let innermost = self.scopes.len().checked_sub(1);
@@ -901,10 +1030,7 @@ impl Binder<'_> {
             .iter()
             .flat_map(|named| named.columns.iter().chain(&named.hidden));
         scope.names.columns.iter().chain(hidden).any(own)
-            || scope
-                .aggregates
-                .iter()
-                .any(|(column, _)| read.contains(&column.id))
+            || !made_by_groups(scope).is_disjoint(read)
     }
 
     /// A key of an order.
@@ -961,18 +1087,22 @@ impl Binder<'_> {
                     "42803",
                     "aggregate function calls cannot contain window function calls",
                 ),
-                Clause::Window => Error::new("42P20", "window function calls cannot be nested"),
+                Clause::WindowArgument => {
+                    Error::new("42P20", "window function calls cannot be nested")
+                }
+                Clause::Frame(_) => Error::new(
+                    "42P20",
+                    "window functions are not allowed in window definitions",
+                ),
                 clause => Error::new(
                     "42P20",
                     format!("window functions are not allowed in {}", clause.name()),
                 ),
             });
         }
-        refuse(!within_group.is_empty(), "OVER of an ordered-set aggregate")?;
-        let before = std::mem::replace(&mut self.scope()?.clause, Clause::Window);
-        let call = self.window_call(name, written, filter, over);
-        self.scope()?.clause = before;
-        let call = call?;
+        let call = self.in_clause(Clause::WindowArgument, |binder| {
+            binder.window_call(name, written, filter, within_group, over)
+        })?;
         let column = self.column(name, call.returns.clone());
         let reference = column.reference();
         self.scope()?.windows.push((column, call));
@@ -984,17 +1114,43 @@ impl Binder<'_> {
         name: &str,
         written: &Written<'_>,
         filter: Option<&Ast>,
+        within_group: &[OrderByExpr],
         over: &sqlparser::ast::WindowType,
     ) -> Result<crate::plan::WindowCall> {
         use crate::plan::{WindowCall, WindowKind};
-        let window = self.window(over)?;
+        if !within_group.is_empty() {
+            let call = self.aggregate_call(name, written, filter, within_group)?;
+            return Err(Error::unsupported(format!(
+                "OVER is not supported for ordered-set aggregate {}",
+                call.function.name
+            )));
+        }
+        let window = self.in_clause(Clause::Window, |binder| binder.window(over))?;
         let windows = catalogue().windows(name);
-        if !windows.is_empty() {
-            refuse(written.distinct, "DISTINCT of a window function")?;
-            refuse(
-                !written.order.is_empty(),
-                "ORDER BY among the arguments of a window function",
-            )?;
+        let aggregates = catalogue().aggregates(name);
+        let resolved = match windows.is_empty() {
+            true => None,
+            false => {
+                let types = types_of(&self.positional(written)?);
+                match resolve_function(windows, &types) {
+                    Ok(_) => Some(()),
+                    // An aggregate may have the name, too.
+                    Err(_) if !aggregates.is_empty() => None,
+                    Err(why) => return Err(unresolved(name, &types, why)),
+                }
+            }
+        };
+        if resolved.is_some() {
+            if written.distinct {
+                return Err(Error::unsupported(
+                    "DISTINCT is not implemented for window functions",
+                ));
+            }
+            if !written.order.is_empty() {
+                return Err(Error::unsupported(
+                    "aggregate ORDER BY is not implemented for window functions",
+                ));
+            }
             if filter.is_some() {
                 return Err(Error::new(
                     "0A000",
@@ -1031,8 +1187,11 @@ impl Binder<'_> {
             });
         }
         if catalogue().aggregates(name).is_empty() {
-            let types: Vec<Type> = Vec::new();
-            if catalogue().functions(name).is_empty() && catalogue().tables(name).is_empty() {
+            let types = types_of(&self.positional(written)?);
+            let all = catalogue();
+            if resolve_function(all.functions(name), &types).is_err()
+                && resolve_function(all.tables(name), &types).is_err()
+            {
                 return Err(unresolved(name, &types, Unresolved::None));
             }
             return Err(Error::new(
@@ -1080,8 +1239,19 @@ impl<'a> Written<'a> {
         for argument in args {
             match argument {
                 FunctionArg::Unnamed(FunctionArgExpr::Expr(expr)) => match expr {
+                    // The grammar reads `name := value` as an operator.
+                    Ast::BinaryOp {
+                        left,
+                        op: BinaryOperator::Assignment,
+                        right,
+                    } if matches!(left.as_ref(), Ast::Identifier(_)) => {
+                        if let Ast::Identifier(name) = left.as_ref() {
+                            self.named.push((fold(name), right));
+                        }
+                    }
                     Ast::QualifiedWildcard(name, _) => {
-                        self.rows.push(parts(name)?.pop().unwrap_or_default());
+                        let relation = parts(name)?.pop().unwrap_or_default();
+                        self.rows.push((self.positional.len(), relation));
                     }
                     expr => {
                         if !self.named.is_empty() {
@@ -1100,7 +1270,8 @@ impl<'a> Written<'a> {
                 },
                 FunctionArg::Unnamed(FunctionArgExpr::Wildcard) => self.star = true,
                 FunctionArg::Unnamed(FunctionArgExpr::QualifiedWildcard(name)) => {
-                    self.rows.push(parts(name)?.pop().unwrap_or_default());
+                    let relation = parts(name)?.pop().unwrap_or_default();
+                    self.rows.push((self.positional.len(), relation));
                 }
                 FunctionArg::Named {
                     name,
@@ -1112,10 +1283,10 @@ impl<'a> Written<'a> {
                     arg: FunctionArgExpr::Expr(expr),
                     operator: FunctionArgOperator::RightArrow | FunctionArgOperator::Assignment,
                 } => self.named.push((fold(name), expr)),
-                other => {
-                    return Err(Error::unsupported(format!(
-                        "the argument {other} is not supported"
-                    )));
+                _ => {
+                    return Err(Error::unsupported(
+                        "this form of an argument is not supported",
+                    ));
                 }
             }
         }
@@ -1124,10 +1295,10 @@ impl<'a> Written<'a> {
                 FunctionArgumentClause::IgnoreOrRespectNulls(nulls) => self.nulls = Some(*nulls),
                 FunctionArgumentClause::OrderBy(keys) => self.order.extend(keys),
                 FunctionArgumentClause::Separator(value) => self.separator = Some(value),
-                other => {
-                    return Err(Error::unsupported(format!(
-                        "{other} among the arguments of a function is not supported"
-                    )));
+                _ => {
+                    return Err(Error::unsupported(
+                        "this clause among the arguments of a function is not supported",
+                    ));
                 }
             }
         }
@@ -1164,6 +1335,19 @@ pub(super) fn no_array_of(ty: Option<&Type>) -> Error {
     let ty = ty.unwrap_or(&Type::Unknown).standard_name();
     let message = format!("could not find array type for data type {ty}");
     Error::new("42704", message)
+}
+
+/// The types of some expressions.
+fn types_of<'e>(exprs: impl IntoIterator<Item = &'e Expr>) -> Vec<Type> {
+    exprs.into_iter().map(|expr| expr.ty.clone()).collect()
+}
+
+/// The columns that stand for aggregates and GROUPING of a query.
+pub(super) fn made_by_groups(scope: &super::scope::Scope) -> HashSet<ColumnId> {
+    let aggregates = scope.aggregates.iter().map(|(column, _)| column.id);
+    aggregates
+        .chain(scope.groupings.iter().map(|(column, _)| column.id))
+        .collect()
 }
 
 /// The error for values that cannot be told apart.

@@ -132,6 +132,11 @@ impl Binder<'_> {
         })
     }
 
+    /// Whether values of a type can be those of another.
+    pub(super) fn coercible(&self, from: &Type, to: &Type, how: Coercion) -> bool {
+        from == to || self.cast(from, to, how).is_ok()
+    }
+
     fn cast_by(&mut self, mut expr: Expr, to: &Type, cast: Cast) -> Result<Expr> {
         let Some(function) = cast.function else {
             // A call reads the modifiers of its result type, such as the length of a VARCHAR.
@@ -416,13 +421,14 @@ pub(super) fn common_of(types: &[Type], what: &str) -> Result<Type> {
         let first = known.next().cloned().unwrap_or(Type::Unknown);
         let differs = known.find(|ty| common_type(&[first.clone(), (*ty).clone()]).is_none());
         let other = differs.unwrap_or(&first);
-        let is_array = matches!((&first, other), (Type::Array(_), Type::Array(_)));
-        let (first, other) = (first.standard_name(), other.standard_name());
-        if is_array {
+        let is_row = |ty: &Type| matches!(ty, Type::Record(fields) if fields.name().is_none());
+        if first.category() == other.category() && !is_row(&first) && !is_row(other) {
+            let (other, first) = (other.standard_name(), first.standard_name());
             let what = if what == "CASE" { "CASE/WHEN" } else { what };
             let message = format!("{what} could not convert type {other} to {first}");
             return Error::new("42846", message);
         }
+        let (first, other) = (first.standard_name(), other.standard_name());
         Error::new(
             "42804",
             format!("{what} types {first} and {other} cannot be matched"),

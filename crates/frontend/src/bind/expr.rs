@@ -5,15 +5,17 @@ use std::sync::Arc;
 use arrow_buffer::IntervalMonthDayNano;
 use sqlparser::ast::{
     AccessExpr, Array, CastKind, CeilFloorKind, DataType, DateTimeField, Expr as Ast, Interval,
-    Subscript, TrimWhereField, TypedString, Value, ValueWithSpan,
+    IntervalFields, Subscript, TrimWhereField, TypedString, Value, ValueWithSpan,
 };
 
 use super::operator::symbol;
 use super::scope::whole_row;
+use super::subquery::is_large;
 use super::{Binder, Coercion, at, fold, parts, place, refuse, written_type};
 use crate::error::{Error, Result};
 use crate::plan::{Expr, ExprKind};
-use crate::types::Type;
+use crate::syntax::marks::{ALL, ANY, PREFIX, USING, WHOLE_ROW, marked, marked_call};
+use crate::types::{Category, Type};
 use crate::values::array_text::{MOST_DIMENSIONS, too_many_dimensions};
 use crate::values::datetime::{IntervalStyle, SpanField, SpanFields, read_interval};
 
@@ -42,7 +44,10 @@ impl Binder<'_> {
             Ast::UnaryOp { op, expr } => self.bind_unary(op, expr),
             Ast::IsNull(inner) => self.null_test(inner, true),
             Ast::IsNotNull(inner) => self.null_test(inner, false),
-            Ast::Function(call) => self.bind_call(call),
+            Ast::Function(call) => match self.prefix_call(expr)? {
+                Some(bound) => Ok(bound),
+                None => self.bind_call(call),
+            },
             Ast::Cast {
                 kind,
                 expr,
@@ -74,12 +79,14 @@ impl Binder<'_> {
             Ast::IsUnknown(inner) => self.truth_test(inner, None, false),
             Ast::IsNotUnknown(inner) => self.truth_test(inner, None, true),
             Ast::IsDistinctFrom(left, right) => {
+                let rows = is_row(left) && is_row(right);
                 let (left, right) = (self.bind_expr(left)?, self.bind_expr(right)?);
-                self.distinct_from(left, right)
+                self.distinct_from(left, right, rows)
             }
             Ast::IsNotDistinctFrom(left, right) => {
+                let rows = is_row(left) && is_row(right);
                 let (left, right) = (self.bind_expr(left)?, self.bind_expr(right)?);
-                Ok(self.distinct_from(left, right)?.not())
+                Ok(self.distinct_from(left, right, rows)?.not())
             }
             Ast::Between {
                 expr,
@@ -87,17 +94,32 @@ impl Binder<'_> {
                 low,
                 high,
             } => {
+                let (rows, low_row, high_row) = (is_row(expr), is_row(low), is_row(high));
                 let value = self.bind_expr(expr)?;
                 if let Some(low) = symmetric(low) {
                     let (low, high) = (self.bind_expr(low)?, self.bind_expr(high)?);
-                    let within = self.between_symmetric(value, low, high)?;
+                    let within = self.once(value, |binder, value| {
+                        binder.once(low, |binder, low| {
+                            binder.once(high, |binder, high| {
+                                binder.between_symmetric(value, low, high)
+                            })
+                        })
+                    })?;
                     return Ok(if *negated { within.not() } else { within });
                 }
                 let (low, high) = (self.bind_expr(low)?, self.bind_expr(high)?);
-                let again = self.copy(&value)?;
-                let from = self.binary(">=", again, low)?;
-                let to = self.binary("<=", value, high)?;
-                let both = Expr::and([from, to]);
+                // Both comparisons compute a value that differs from call to call.
+                let twice = value.is_volatile() && !is_large(&value);
+                let both = move |binder: &mut Self, value: Expr| {
+                    let again = (binder.copy(&value)?, rows);
+                    let from = binder.beside(">=", again, (low, low_row))?;
+                    let to = binder.beside("<=", (value, rows), (high, high_row))?;
+                    Ok(Expr::and([from, to]))
+                };
+                let both = match rows || twice {
+                    true => both(self, value)?,
+                    false => self.once(value, both)?,
+                };
                 Ok(if *negated { both.not() } else { both })
             }
             Ast::InList {
@@ -197,7 +219,7 @@ impl Binder<'_> {
                 time_zone,
             } => {
                 let (value, zone) = (self.bind_expr(timestamp)?, self.bind_expr(time_zone)?);
-                self.function("timezone", vec![zone, value])
+                self.catalogued("timezone", vec![zone, value])
             }
             Ast::Extract {
                 field,
@@ -206,20 +228,24 @@ impl Binder<'_> {
             } => {
                 let field = Expr::text(&field_name(field), Type::Text);
                 let value = self.bind_expr(expr)?;
-                self.function("extract", vec![field, value])
+                let bound = self.catalogued("extract", vec![field, value]);
+                bound.map_err(|mut error| {
+                    error.message = error.message.replace("extract(text,", "extract(unknown,");
+                    error
+                })
             }
             Ast::Ceil { expr, field } => self.ceil_or_floor("ceil", expr, field),
             Ast::Floor { expr, field } => self.ceil_or_floor("floor", expr, field),
             Ast::Position { expr, r#in } => {
                 let (part, whole) = (self.bind_expr(expr)?, self.bind_expr(r#in)?);
-                self.function("position", vec![whole, part])
+                self.catalogued("position", vec![whole, part])
             }
             Ast::Substring {
                 expr,
                 substring_from,
                 substring_for,
-                special: _,
-                shorthand: _,
+                special,
+                shorthand,
             } => {
                 let value = self.bind_expr(expr)?;
                 let from = substring_from
@@ -235,7 +261,10 @@ impl Binder<'_> {
                     (None, Some(length)) => arguments.extend([Expr::int4(1), length]),
                     (from, length) => arguments.extend(from.into_iter().chain(length)),
                 }
-                self.function("substring", arguments)
+                match *special || *shorthand {
+                    true => self.function("substring", arguments),
+                    false => self.catalogued("substring", arguments),
+                }
             }
             Ast::Trim {
                 trim_where,
@@ -255,7 +284,7 @@ impl Binder<'_> {
                 for more in trim_characters.iter().flatten() {
                     arguments.push(self.bind_expr(more)?);
                 }
-                self.function(name, arguments)
+                self.catalogued(name, arguments)
             }
             Ast::Overlay {
                 expr,
@@ -271,7 +300,7 @@ impl Binder<'_> {
                 if let Some(length) = overlay_for {
                     arguments.push(self.bind_expr(length)?);
                 }
-                self.function("overlay", arguments)
+                self.catalogued("overlay", arguments)
             }
             Ast::IsNormalized {
                 expr,
@@ -291,7 +320,15 @@ impl Binder<'_> {
                     return Err(Error::new("42704", message)
                         .with_hint("Texts are ordered by COLLATE \"C\"."));
                 }
-                self.bind_expr(expr)
+                let value = self.bind_expr(expr)?;
+                if value.ty != Type::Unknown && value.ty.category() != Category::String {
+                    return Err(Error::new(
+                        "42804",
+                        format!("collations are not supported by type {}", value.ty.base()),
+                    )
+                    .at(super::name_place(collation)));
+                }
+                Ok(value)
             }
             Ast::Named { expr, name: _ } => self.bind_expr(expr),
             Ast::Prefixed { prefix, value } => self.prefixed(prefix, value),
@@ -304,9 +341,19 @@ impl Binder<'_> {
             }
             other => Err(Error::unsupported(format!(
                 "expressions such as {} are not supported",
-                shortened(&other.to_string())
+                crate::syntax::shown(&shortened(&other.to_string()))
             ))),
         }
+    }
+
+    /// A function by a syntax of its own, which is that of PostgreSQL's catalogue.
+    fn catalogued(&mut self, name: &str, arguments: Vec<Expr>) -> Result<Expr> {
+        self.function(name, arguments).map_err(|mut error| {
+            if let Some(rest) = error.message.strip_prefix("function ") {
+                error.message = format!("function pg_catalog.{rest}");
+            }
+            error
+        })
     }
 
     fn identifier(&mut self, ident: &sqlparser::ast::Ident) -> Result<Expr> {
@@ -314,24 +361,12 @@ impl Binder<'_> {
             Ok(found) => Ok(found),
             Err(error) => {
                 // Functions that are called without brackets.
-                let name = fold(ident);
-                let bare = ident.quote_style.is_none()
-                    && matches!(
-                        name.as_str(),
-                        "current_date"
-                            | "current_time"
-                            | "current_timestamp"
-                            | "localtime"
-                            | "localtimestamp"
-                            | "current_user"
-                            | "session_user"
-                            | "user"
-                            | "current_role"
-                            | "current_catalog"
-                            | "current_schema"
-                    );
-                match bare {
-                    true => self.function(&name, Vec::new()),
+                match is_bare_function(ident) {
+                    true => self.function(&fold(ident), Vec::new()),
+                    false if ident.quote_style.is_none() && fold(ident) == "default" => {
+                        let message = "DEFAULT is not allowed in this context";
+                        Err(Error::new("42601", message).at(place(ident)))
+                    }
                     false => Err(error),
                 }
             }
@@ -339,8 +374,36 @@ impl Binder<'_> {
     }
 
     fn compound(&mut self, idents: &[sqlparser::ast::Ident]) -> Result<Expr> {
-        if let Some(found) = self.qualified_column(idents)? {
-            return Ok(found);
+        if let [before @ .., last] = idents
+            && marked(last, WHOLE_ROW).is_some()
+        {
+            return self.rows_of(before);
+        }
+        if idents.len() > 4 {
+            let shown: Vec<&str> = idents.iter().map(|ident| ident.value.as_str()).collect();
+            return Err(Error::new(
+                "42601",
+                format!(
+                    "improper qualified name (too many dotted names): {}",
+                    shown.join(".")
+                ),
+            )
+            .at(idents.first().and_then(place)));
+        }
+        match self.qualified_column(idents) {
+            Ok(Some(found)) => return Ok(found),
+            Ok(None) => {}
+            // `t.f` may be f(t).
+            Err(error) => {
+                let function = match idents {
+                    [relation, name] if error.sqlstate == "42703" => {
+                        let row = self.relation_row(&fold(relation));
+                        row.and_then(|row| self.attribute(&fold(name), row))
+                    }
+                    _ => None,
+                };
+                return function.ok_or(error);
+            }
         }
         // A field of a column that is a record.
         let (last, before) = match idents {
@@ -358,7 +421,77 @@ impl Binder<'_> {
         Err(self.missing_from(&relation, before.first().and_then(place)))
     }
 
+    /// `t.*` inside an expression: the rows of a relation.
+    fn rows_of(&self, idents: &[sqlparser::ast::Ident]) -> Result<Expr> {
+        let (name, schema) = match idents {
+            [name] => (name, None),
+            [.., schema, name] => (name, Some(fold(schema))),
+            [] => return Err(Error::internal("a name without parts")),
+        };
+        let folded = fold(name);
+        let named = self
+            .scopes
+            .iter()
+            .rev()
+            .find_map(|scope| scope.names.relation(schema.as_deref(), &folded));
+        match named {
+            Some(named) => Ok(whole_row(named)),
+            None => Err(self.missing_from(&folded, idents.first().and_then(place))),
+        }
+    }
+
+    /// A prefix operator or `ORDER BY … USING`, which the syntax has as calls.
+    fn prefix_call(&mut self, expr: &Ast) -> Result<Option<Expr>> {
+        if let Some((symbol, operands)) = marked_call(expr, PREFIX) {
+            let [operand] = operands.as_slice() else {
+                return Err(Error::internal("a prefix operator of several operands"));
+            };
+            let operand = self.bind_expr(operand)?;
+            return self.prefix(symbol, operand).map(Some);
+        }
+        if let Some((symbol, operands)) = marked_call(expr, USING) {
+            let [operand] = operands.as_slice() else {
+                return Err(Error::internal("a key of an order of several values"));
+            };
+            let operand = self.bind_expr(operand)?;
+            self.operator(symbol, &[&operand, &operand])?;
+            return Err(Error::new(
+                "42809",
+                format!("operator {symbol} is not a valid ordering operator"),
+            )
+            .with_hint(
+                "Ordering operators must be \"<\" or \">\" members of btree operator families.",
+            ));
+        }
+        if marked_call(expr, ANY)
+            .or_else(|| marked_call(expr, ALL))
+            .is_some()
+        {
+            return Err(Error::new(
+                "42809",
+                "op ANY/ALL (array) requires operator to yield boolean",
+            ));
+        }
+        Ok(None)
+    }
+
+    /// A function in the notation of a field, if there is one that takes the value.
+    fn attribute(&mut self, name: &str, value: Expr) -> Option<Expr> {
+        // A row's cast to a text is not written so.
+        if matches!(value.ty, Type::Record(_)) && crate::types::named(name).is_some() {
+            return None;
+        }
+        self.function(name, vec![value]).ok()
+    }
+
     fn field(&mut self, root: Expr, name: &str, position: Option<crate::Position>) -> Result<Expr> {
+        let has = match &root.ty {
+            Type::Record(fields) => fields.iter().any(|(field, _)| field == name),
+            _ => false,
+        };
+        if !has && let Some(called) = self.attribute(name, root.clone()) {
+            return Ok(called);
+        }
         let Type::Record(fields) = &root.ty else {
             return Err(Error::new(
                 "42809",
@@ -371,11 +504,11 @@ impl Binder<'_> {
         };
         let found = fields.iter().position(|(field, _)| field == name);
         let Some(found) = found else {
-            return Err(Error::new(
-                "42703",
-                format!("could not identify column \"{name}\" in record data type"),
-            )
-            .at(position));
+            let message = match fields.name() {
+                Some(ty) => format!("column \"{name}\" not found in data type {ty}"),
+                None => format!("could not identify column \"{name}\" in record data type"),
+            };
+            return Err(Error::new("42703", message).at(position));
         };
         let ty = fields[found].1.clone();
         if let ExprKind::Row(values) = root.kind {
@@ -399,31 +532,43 @@ impl Binder<'_> {
             O::And | O::Or => self.bind_chain(whole, op),
             O::Overlaps => self.overlaps(left, right),
             op => {
-                let (symbol, sign) = symbol(op)?;
-                let left = self.bind_operand(left, right)?;
-                let mut right = match (&left.ty, right) {
-                    (Type::Record(_), Ast::Subquery(query)) => self.record_subquery(query)?,
-                    _ => self.bind_expr(right)?,
-                };
-                if let Some(sign) = sign {
-                    let op = match sign {
-                        '-' => sqlparser::ast::UnaryOperator::Minus,
-                        '+' => sqlparser::ast::UnaryOperator::Plus,
-                        '@' => sqlparser::ast::UnaryOperator::PGAbs,
-                        _ => sqlparser::ast::UnaryOperator::BitwiseNot,
-                    };
-                    right = self.unary(&op, right)?;
+                for (mark, all) in [(ANY, false), (ALL, true)] {
+                    if let Some((_, operands)) = marked_call(right, mark)
+                        && let [operand] = operands.as_slice()
+                    {
+                        return self.quantified(left, op, operand, all);
+                    }
+                }
+                let symbol = symbol(op)?;
+                let rows = is_row(left);
+                let left = self.bind_expr(left)?;
+                if let (true, Some(query)) = (rows, subquery(right)) {
+                    return self.row_subquery(&symbol, left, query);
+                }
+                let rows = rows && is_row(right);
+                let right = self.bind_expr(right)?;
+                if rows {
+                    return self.written_rows(&symbol, left, right);
+                }
+                if symbol == "//" {
+                    return self.whole_quotient(left, right);
                 }
                 self.binary(&symbol, left, right)
             }
         }
     }
 
-    /// A left operand, which is a record if a sub-query stands beside a row.
-    fn bind_operand(&mut self, left: &Ast, right: &Ast) -> Result<Expr> {
-        match (left, right) {
-            (Ast::Subquery(query), Ast::Tuple(_)) => self.record_subquery(query),
-            _ => self.bind_expr(left),
+    /// DuckDB's `a // b`: of integers their quotient, of other numbers its floor.
+    fn whole_quotient(&mut self, left: Expr, right: Expr) -> Result<Expr> {
+        let is_number =
+            |expr: &Expr| matches!(expr.ty.category(), Category::Number | Category::Unknown);
+        if !is_number(&left) || !is_number(&right) {
+            return self.binary("//", left, right);
+        }
+        let quotient = self.binary("/", left, right)?;
+        match quotient.ty {
+            Type::Int2 | Type::Int4 | Type::Int8 => Ok(quotient),
+            _ => self.function("floor", vec![quotient]),
         }
     }
 
@@ -450,13 +595,24 @@ impl Binder<'_> {
 
     fn overlaps(&mut self, left: &Ast, right: &Ast) -> Result<Expr> {
         let (Ast::Tuple(left), Ast::Tuple(right)) = (left, right) else {
-            return Err(Error::new("42601", "OVERLAPS compares two pairs"));
+            return Err(Error::new(
+                "42601",
+                "wrong number of parameters on left side of OVERLAPS expression",
+            ));
         };
+        for (row, side) in [(left, "left"), (right, "right")] {
+            if row.len() != 2 {
+                return Err(Error::new(
+                    "42601",
+                    format!("wrong number of parameters on {side} side of OVERLAPS expression"),
+                ));
+            }
+        }
         let mut arguments = Vec::new();
         for part in left.iter().chain(right) {
             arguments.push(self.bind_expr(part)?);
         }
-        self.function("overlaps", arguments)
+        self.catalogued("overlaps", arguments)
     }
 
     fn bind_unary(&mut self, op: &sqlparser::ast::UnaryOperator, inner: &Ast) -> Result<Expr> {
@@ -529,9 +685,28 @@ impl Binder<'_> {
         Ok(Expr::or([within(&a, &b)?, within(&b, &a)?]))
     }
 
+    /// An operator between two operands, rows that are written out among them.
+    fn beside(
+        &mut self,
+        symbol: &str,
+        (left, left_row): (Expr, bool),
+        (right, right_row): (Expr, bool),
+    ) -> Result<Expr> {
+        match left_row && right_row {
+            true => self.written_rows(symbol, left, right),
+            false => self.binary(symbol, left, right),
+        }
+    }
+
     /// IS [NOT] TRUE, FALSE or UNKNOWN.
     fn truth_test(&mut self, inner: &Ast, wanted: Option<bool>, negated: bool) -> Result<Expr> {
-        let value = self.bind_condition(inner, "IS TRUE")?;
+        let not = if negated { " NOT" } else { "" };
+        let word = match wanted {
+            Some(true) => "TRUE",
+            Some(false) => "FALSE",
+            None => "UNKNOWN",
+        };
+        let value = self.bind_condition(inner, &format!("IS{not} {word}"))?;
         let found = match wanted {
             None => value.is_null(),
             Some(wanted) => {
@@ -546,6 +721,11 @@ impl Binder<'_> {
     }
 
     fn bind_cast(&mut self, inner: &Ast, to: &DataType, kind: &CastKind) -> Result<Expr> {
+        if let DataType::Interval { fields, precision } = to
+            && (fields.is_some() || precision.is_some())
+        {
+            return self.interval_cast(inner, fields.as_ref(), *precision, kind);
+        }
         let to = written_type(to, self.catalog)?;
         let mut operand = inner;
         while let Ast::Nested(within) = operand {
@@ -563,6 +743,36 @@ impl Binder<'_> {
         }
     }
 
+    /// A cast to an INTERVAL of some fields or digits. Its type has no place for them, so that
+    /// only literals are read by them.
+    fn interval_cast(
+        &mut self,
+        inner: &Ast,
+        fields: Option<&IntervalFields>,
+        precision: Option<u64>,
+        kind: &CastKind,
+    ) -> Result<Expr> {
+        let value = self.bind_expr(inner)?;
+        if !matches!(kind, CastKind::Cast | CastKind::DoubleColon) {
+            return Err(Error::unsupported(
+                "TRY_CAST to an INTERVAL of some fields is not supported",
+            ));
+        }
+        let of = span_fields(fields, precision);
+        if value.is_literal_null() {
+            return Ok(Expr::null(Type::Interval));
+        }
+        if value.ty == Type::Unknown
+            && let Some(text) = value.literal_text()
+        {
+            return self.interval_literal(text, of);
+        }
+        Err(Error::unsupported(
+            "a cast of a value to an INTERVAL of some fields or digits is not supported",
+        )
+        .with_hint("Literals may have them, such as INTERVAL '1.5' SECOND(3)."))
+    }
+
     fn typed_string(&mut self, ty: &DataType, value: &ValueWithSpan) -> Result<Expr> {
         let to = written_type(ty, self.catalog)?;
         let literal = self.literal(value)?;
@@ -571,21 +781,23 @@ impl Binder<'_> {
     }
 
     fn in_list(&mut self, expr: &Ast, list: &[Ast], negated: bool) -> Result<Expr> {
+        let rows = is_row(expr);
         let value = self.bind_expr(expr)?;
         let mut items = Vec::with_capacity(list.len());
         for item in list {
             items.push(self.bind_expr(item)?);
         }
-        // There is no array of rows or of arrays in which the value could be searched.
+        // There is no array of arrays in which the value could be searched.
         let is_array = |expr: &Expr| matches!(expr.ty, Type::Array(_));
-        let apart = matches!(value.kind, ExprKind::Row(_))
-            || is_array(&value)
-            || items.iter().any(is_array);
-        let found = if apart || items.len() == 1 {
+        let apart = rows || is_array(&value) || items.iter().any(is_array);
+        let types = std::iter::once(&value).chain(&items);
+        let types: Vec<Type> = types.map(|item| item.ty.clone()).collect();
+        let alike = crate::functions::common_type(&types).is_some();
+        let found = if apart || items.len() == 1 || !alike {
             let mut equal = Vec::with_capacity(items.len());
-            for item in items {
-                let value = self.copy(&value)?;
-                equal.push(self.binary("=", value, item)?);
+            for (item, written) in items.into_iter().zip(list) {
+                let value = (self.copy(&value)?, rows);
+                equal.push(self.beside("=", value, (item, is_row(written)))?);
             }
             Expr::or(equal)
         } else {
@@ -610,13 +822,22 @@ impl Binder<'_> {
         conditions: &[sqlparser::ast::CaseWhen],
         otherwise: Option<&Ast>,
     ) -> Result<Expr> {
-        let operand = match operand {
-            Some(operand) => {
-                let operand = self.bind_expr(operand)?;
-                Some(self.known_expr(operand)?)
-            }
-            None => None,
+        let Some(operand) = operand else {
+            return self.case_of(None, conditions, otherwise);
         };
+        let operand = self.bind_expr(operand)?;
+        let operand = self.known_expr(operand)?;
+        self.once(operand, |binder, operand| {
+            binder.case_of(Some(operand), conditions, otherwise)
+        })
+    }
+
+    fn case_of(
+        &mut self,
+        operand: Option<Expr>,
+        conditions: &[sqlparser::ast::CaseWhen],
+        otherwise: Option<&Ast>,
+    ) -> Result<Expr> {
         let (mut whens, mut thens) = (Vec::new(), Vec::new());
         for sqlparser::ast::CaseWhen { condition, result } in conditions {
             whens.push(match &operand {
@@ -655,8 +876,12 @@ impl Binder<'_> {
         negated: bool,
         symbols: [&str; 2],
     ) -> Result<Expr> {
+        let rows = is_row(value) && is_row(pattern) && escape.is_none();
         let value = self.bind_expr(value)?;
         let mut pattern = self.bind_expr(pattern)?;
+        if rows {
+            return self.written_rows(symbols[usize::from(negated)], value, pattern);
+        }
         if let Some(escape) = escape {
             let escape = self.literal(escape)?;
             pattern = self.function("like_escape", vec![pattern, escape])?;
@@ -675,7 +900,7 @@ impl Binder<'_> {
         if let Some(escape) = escape {
             arguments.push(self.literal(escape)?);
         }
-        let pattern = self.function("similar_to_escape", arguments)?;
+        let pattern = self.catalogued("similar_to_escape", arguments)?;
         self.binary(if negated { "!~" } else { "~" }, value, pattern)
     }
 
@@ -733,16 +958,12 @@ impl Binder<'_> {
         let mut bound = Vec::new();
         for value in values {
             // `ROW(t.*)` is all columns of t.
-            if let Ast::QualifiedWildcard(name, _) = value {
-                let names = parts(name)?;
-                let named = names.last().and_then(|name| {
-                    self.scopes
-                        .iter()
-                        .rev()
-                        .find_map(|scope| scope.names.relation(None, name).cloned())
-                });
-                let named = named.ok_or_else(|| self.missing_from(&name.to_string(), None))?;
-                bound.extend(named.columns.iter().map(|column| column.value.clone()));
+            if let Ast::CompoundIdentifier(idents) = value
+                && let [before @ .., last] = idents.as_slice()
+                && marked(last, WHOLE_ROW).is_some()
+                && let ExprKind::Row(fields) = self.rows_of(before)?.kind
+            {
+                bound.extend(fields);
                 continue;
             }
             bound.push(self.bind_expr(value)?);
@@ -758,10 +979,6 @@ impl Binder<'_> {
             last_field,
             fractional_seconds_precision,
         } = interval;
-        refuse(
-            leading_precision.is_some(),
-            "a precision of the first field of INTERVAL",
-        )?;
         let value = self.bind_expr(value)?;
         let Some(text) = value.literal_text().map(str::to_owned) else {
             return Err(Error::new(
@@ -770,7 +987,9 @@ impl Binder<'_> {
             )
             .with_hint("Multiply an interval to compute one: n * INTERVAL '1 day'."));
         };
-        let decimals = fractional_seconds_precision.map(|digits| digits.min(6) as u8);
+        // The precision of a first field of seconds is that of their fraction.
+        let decimals = fractional_seconds_precision.or(*leading_precision);
+        let decimals = decimals.map(|digits| digits.min(6) as u8);
         let all = SpanFields::default();
         let of = match (leading_field, last_field) {
             (None, _) => all,
@@ -788,12 +1007,16 @@ impl Binder<'_> {
                 ..all
             },
         };
+        self.interval_literal(&text, SpanFields { decimals, ..of })
+    }
+
+    /// A literal of an INTERVAL of some fields.
+    fn interval_literal(&self, text: &str, of: SpanFields) -> Result<Expr> {
         let style = match self.session.interval_style.as_str() {
             "sql_standard" => IntervalStyle::Standard,
             _ => IntervalStyle::Postgres,
         };
-        let of = SpanFields { decimals, ..of };
-        let value = read_interval(&text, style, of)?;
+        let value = read_interval(text, style, of)?;
         let array =
             arrow_array::IntervalMonthDayNanoArray::from(vec![IntervalMonthDayNano::from(value)]);
         Ok(Expr::new(
@@ -804,20 +1027,36 @@ impl Binder<'_> {
 
     /// Subscripts and fields behind a value.
     fn access(&mut self, root: &Ast, chain: &[AccessExpr]) -> Result<Expr> {
-        // `t.*` of a relation is no value; `(row).field` is.
-        let mut value = match root {
-            Ast::Identifier(_) | Ast::CompoundIdentifier(_) => self.bind_expr(root)?,
-            other => self.bind_expr(other)?,
-        };
+        let mut value = self.bind_expr(root)?;
         let mut rest = chain;
+        if let [AccessExpr::Dot(Ast::Identifier(ident)), ..] = chain
+            && let Some(relation) = self.relation_named(root)
+        {
+            let field = self.field(value, &fold(ident), place(ident));
+            value = field.map_err(|mut error| {
+                if error.sqlstate == "42703" {
+                    error.message = format!("column {relation}.{} does not exist", fold(ident));
+                }
+                error
+            })?;
+            rest = &chain[1..];
+        }
         while let Some((first, behind)) = rest.split_first() {
             match first {
+                AccessExpr::Dot(Ast::Identifier(ident)) if marked(ident, WHOLE_ROW).is_some() => {
+                    return Err(Error::unsupported(
+                        "the fields of a row stand as items of a SELECT list only",
+                    )
+                    .at(place(ident)));
+                }
                 AccessExpr::Dot(Ast::Identifier(ident)) => {
                     value = self.field(value, &fold(ident), place(ident))?;
                     rest = behind;
                 }
-                AccessExpr::Dot(other) => {
-                    return Err(Error::unsupported(format!("the field {other} of a value")));
+                AccessExpr::Dot(_) => {
+                    return Err(Error::unsupported(
+                        "a field of a value that is no name is not supported",
+                    ));
                 }
                 AccessExpr::Subscript(_) => {
                     let is_subscript =
@@ -916,6 +1155,14 @@ impl Binder<'_> {
                 }
                 self.function("array_subscript", arguments)
             }
+            // A NAME is an array of its bytes, counted from 0.
+            Type::Name if indices.len() == 1 => {
+                let value = self.coerce(value, &Type::Text, Coercion::Implicit)?;
+                let index = self.coerce(indices.remove(0), &Type::Int4, Coercion::Assignment)?;
+                let index = self.binary("+", index, Expr::int4(1))?;
+                let letter = self.function("substr", vec![value, index, Expr::int4(1)])?;
+                self.coerce(letter, &Type::CatalogChar, Coercion::Explicit)
+            }
             Type::Jsonb => {
                 for index in indices {
                     value = self.function("jsonb_subscript", vec![value, index])?;
@@ -923,6 +1170,21 @@ impl Binder<'_> {
                 Ok(value)
             }
             other => Err(not_subscripted(&other)),
+        }
+    }
+
+    /// The relation whose rows a name in brackets stands for.
+    fn relation_named(&self, expr: &Ast) -> Option<String> {
+        match expr {
+            Ast::Nested(inner) => self.relation_named(inner),
+            Ast::Identifier(ident) => {
+                let name = fold(ident);
+                let columns = self.scopes.iter().rev();
+                let mut columns = columns.map(|scope| scope.names.column(&name));
+                let is_column = columns.any(|found| !matches!(found, Ok(None)));
+                (!is_column && self.relation_row(&name).is_some()).then_some(name)
+            }
+            _ => None,
         }
     }
 
@@ -956,6 +1218,34 @@ impl Binder<'_> {
     }
 }
 
+/// The fields that an INTERVAL is written with.
+fn span_fields(fields: Option<&IntervalFields>, precision: Option<u64>) -> SpanFields {
+    use IntervalFields as F;
+    use SpanField::{Day, Hour, Minute, Month, Second, Year};
+    let decimals = precision.map(|digits| digits.min(6) as u8);
+    let all = SpanFields {
+        decimals,
+        ..SpanFields::default()
+    };
+    let (first, last) = match fields {
+        None => return all,
+        Some(F::Year) => (Year, Year),
+        Some(F::Month) => (Month, Month),
+        Some(F::Day) => (Day, Day),
+        Some(F::Hour) => (Hour, Hour),
+        Some(F::Minute) => (Minute, Minute),
+        Some(F::Second) => (Second, Second),
+        Some(F::YearToMonth) => (Year, Month),
+        Some(F::DayToHour) => (Day, Hour),
+        Some(F::DayToMinute) => (Day, Minute),
+        Some(F::DayToSecond) => (Day, Second),
+        Some(F::HourToMinute) => (Hour, Minute),
+        Some(F::HourToSecond) => (Hour, Second),
+        Some(F::MinuteToSecond) => (Minute, Second),
+    };
+    SpanFields { first, last, ..all }
+}
+
 fn not_subscripted(ty: &Type) -> Error {
     let ty = ty.standard_name();
     let message = format!("cannot subscript type {ty} because it does not support subscripting");
@@ -970,20 +1260,50 @@ fn copied(expr: &Ast) -> Ast {
     }
 }
 
+/// Whether a row is written out: ROW(…) or (a, b).
+pub(super) fn is_row(expr: &Ast) -> bool {
+    match expr {
+        Ast::Nested(inner) => is_row(inner),
+        Ast::Tuple(_) => true,
+        Ast::Function(call) => matches!(call.name.0.as_slice(), [name]
+            if name.as_ident().is_some_and(|name| name.quote_style.is_none() && fold(name) == "row")),
+        _ => false,
+    }
+}
+
+/// The query of a sub-query, in brackets or not.
+fn subquery(expr: &Ast) -> Option<&sqlparser::ast::Query> {
+    match expr {
+        Ast::Nested(inner) => subquery(inner),
+        Ast::Subquery(query) => Some(query),
+        _ => None,
+    }
+}
+
+/// Whether a name is that of a function that is called without brackets.
+pub(super) fn is_bare_function(ident: &sqlparser::ast::Ident) -> bool {
+    ident.quote_style.is_none()
+        && matches!(
+            fold(ident).as_str(),
+            "current_date"
+                | "current_time"
+                | "current_timestamp"
+                | "localtime"
+                | "localtimestamp"
+                | "current_user"
+                | "session_user"
+                | "user"
+                | "current_role"
+                | "current_catalog"
+                | "current_schema"
+        )
+}
+
 /// The lower bound of BETWEEN SYMMETRIC, which the syntax has as a call.
 fn symmetric(low: &Ast) -> Option<&Ast> {
-    use sqlparser::ast::{FunctionArg, FunctionArgExpr, FunctionArguments};
-    let Ast::Function(call) = low else {
-        return None;
-    };
-    let name = call.name.0.first()?.as_ident()?;
-    let (true, FunctionArguments::List(list)) =
-        (name.value == crate::syntax::SYMMETRIC, &call.args)
-    else {
-        return None;
-    };
-    match list.args.as_slice() {
-        [FunctionArg::Unnamed(FunctionArgExpr::Expr(inner))] => Some(inner),
+    let (_, arguments) = marked_call(low, crate::syntax::marks::SYMMETRIC)?;
+    match arguments.as_slice() {
+        [inner] => Some(inner),
         _ => None,
     }
 }

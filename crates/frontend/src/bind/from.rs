@@ -1,18 +1,21 @@
 //! FROM: tables, views, sub-queries, functions and joins.
 
 use sqlparser::ast::{
-    Expr as Ast, FunctionArg, FunctionArgExpr, FunctionArgOperator, Ident, Join, JoinConstraint,
-    JoinOperator, ObjectName, Query, TableAlias, TableAliasColumnDef, TableFactor,
+    BinaryOperator, Expr as Ast, FunctionArg, FunctionArgExpr, FunctionArgOperator, Ident, Join,
+    JoinConstraint, JoinOperator, ObjectName, Query, TableAlias, TableAliasColumnDef, TableFactor,
     TableFunctionArgs, TableSample, TableSampleKind, TableSampleMethod, TableSampleQuantity,
     TableSampleUnit, TableWithJoins,
 };
 
 use super::function::Called;
-use super::scope::{Clause, Named, Namespace, Scope, ScopeColumn, one_name, scope_columns};
-use super::{Binder, Coercion, Found, View, fold, name_place, parts, place, refuse, shallow};
+use super::scope::{Clause, Named, Namespace, Range, Scope, ScopeColumn, one_name, scope_columns};
+use super::{
+    Binder, Coercion, Found, View, fold, name_place, parts, place, refuse, shallow, written_type,
+};
 use crate::error::{Error, Result};
 use crate::functions::catalogue;
 use crate::plan::{Column, Expr, ExprKind, JoinKind, Plan, Relation, Sample, TableCall};
+use crate::syntax::marks::{COLUMNS, JOIN_ALIAS, ROWS_FROM, marked};
 use crate::types::Type;
 
 /// A part of FROM: its plan and its names.
@@ -96,15 +99,51 @@ impl Binder<'_> {
                     names.relations.truncate(sizes.0);
                     names.columns.truncate(sizes.1);
                 }
-                let plan = joined_plan(kind, left.0, right.0, Some(bound))?;
+                let plan = joined_plan(kind, left.0, right.0, Some(bound), &names)?;
                 Ok((plan, names))
             }
             JoinConstraint::Using(names) => {
-                let mut merged = Vec::new();
+                let (mut merged, mut alias) = (Vec::new(), None);
                 for name in names {
-                    merged.push(parts(name)?.pop().unwrap_or_default());
+                    if let Some(ident) = name.0.first().and_then(|part| part.as_ident())
+                        && let Some(given) = marked(ident, JOIN_ALIAS)
+                    {
+                        alias = Some(given.to_owned());
+                        continue;
+                    }
+                    let name = parts(name)?.pop().unwrap_or_default();
+                    if merged.contains(&name) {
+                        let message = format!(
+                            "column name \"{name}\" appears more than once in USING clause"
+                        );
+                        return Err(Error::new("42701", message));
+                    }
+                    merged.push(name);
                 }
-                self.merged(kind, left, right, &merged)
+                let (plan, mut names) = self.merged(kind, left, right, &merged)?;
+                if let Some(alias) = alias {
+                    if names.relations.iter().any(|known| known.alias == alias) {
+                        return Err(Error::new(
+                            "42712",
+                            format!("table name \"{alias}\" specified more than once"),
+                        ));
+                    }
+                    // The alias has the merged columns and hides nothing.
+                    let common = names.columns.iter().take(merged.len());
+                    let named = Named {
+                        schema: None,
+                        alias,
+                        columns: common.cloned().collect(),
+                        hidden: Vec::new(),
+                        key: Vec::new(),
+                        row_type: None,
+                    };
+                    names = names.join(Namespace {
+                        relations: vec![named],
+                        columns: Vec::new(),
+                    })?;
+                }
+                Ok((plan, names))
             }
             JoinConstraint::Natural => {
                 let mut common = Vec::new();
@@ -153,14 +192,17 @@ impl Binder<'_> {
         for name in common {
             let a = using_column(&left.1, name, "left")?;
             let b = using_column(&right.1, name, "right")?;
+            let (left_type, right_type) = (a.ty.base(), b.ty.base());
             let pair = self.unified(vec![a, b], "JOIN/USING")?;
             let [a, b] = <[Expr; 2]>::try_from(pair)
                 .map_err(|_| Error::internal("a pair of two is none"))?;
             conditions.push(self.binary("=", a.clone(), b.clone())?);
             let ty = a.ty.clone();
+            // Of two equal values, the one that no cast has changed is taken.
             let value = match kind {
                 JoinKind::Right => b,
                 JoinKind::Full => Expr::new(ExprKind::Coalesce(vec![a, b]), ty),
+                JoinKind::Inner if ty.base() != left_type && ty.base() == right_type => b,
                 _ => a,
             };
             merged.push(ScopeColumn {
@@ -183,7 +225,7 @@ impl Binder<'_> {
                 names
             }
         };
-        let plan = joined_plan(kind, left.0, right.0, condition)?;
+        let plan = joined_plan(kind, left.0, right.0, condition, &names)?;
         Ok((plan, names))
     }
 
@@ -249,8 +291,12 @@ impl Binder<'_> {
                 if let Some(TableFunctionArgs { args, settings }) = args {
                     refuse(settings.is_some(), "SETTINGS of a function")?;
                     refuse(sample.is_some(), "TABLESAMPLE of a function")?;
-                    let call = (name, args.as_slice());
-                    return self.functions(&[call], *with_ordinality, alias.as_ref(), visible);
+                    return self.functions(
+                        &calls_of(name, args)?,
+                        *with_ordinality,
+                        alias.as_ref(),
+                        visible,
+                    );
                 }
                 refuse(*with_ordinality, "WITH ORDINALITY of a table")?;
                 self.table(name, alias.as_ref(), sample.as_ref())
@@ -270,10 +316,12 @@ impl Binder<'_> {
                 args,
                 with_ordinality,
                 alias,
-            } => {
-                let call = (name, args.as_slice());
-                self.functions(&[call], *with_ordinality, alias.as_ref(), visible)
-            }
+            } => self.functions(
+                &calls_of(name, args)?,
+                *with_ordinality,
+                alias.as_ref(),
+                visible,
+            ),
             TableFactor::UNNEST {
                 alias,
                 array_exprs,
@@ -300,19 +348,16 @@ impl Binder<'_> {
             TableFactor::TableFunction { expr, alias } => match expr {
                 Ast::Function(call) => match &call.args {
                     sqlparser::ast::FunctionArguments::List(list) => {
-                        let call = (&call.name, list.args.as_slice());
-                        self.functions(&[call], false, alias.as_ref(), visible)
+                        let calls = calls_of(&call.name, &list.args)?;
+                        self.functions(&calls, false, alias.as_ref(), visible)
                     }
                     _ => Err(Error::unsupported("TABLE(…) of anything but a function")),
                 },
                 _ => Err(Error::unsupported("TABLE(…) of anything but a function")),
             },
-            other => {
-                let text = super::expr::shortened(&other.to_string());
-                Err(Error::unsupported(format!(
-                    "{text} in FROM is not supported"
-                )))
-            }
+            TableFactor::Pivot { .. } => Err(Error::unsupported("PIVOT is not supported")),
+            TableFactor::Unpivot { .. } => Err(Error::unsupported("UNPIVOT is not supported")),
+            _ => Err(Error::unsupported("this form of FROM is not supported")),
         }
     }
 
@@ -325,60 +370,38 @@ impl Binder<'_> {
         }
         let columns: Vec<Column> = items.iter().map(|(column, _)| column.clone()).collect();
         let input = Box::new(plan);
-        let named = self.named_as(None, "", scope_columns(&columns), Some(alias))?;
+        let named = self.named_as(None, "", scope_columns(&columns), Some(alias));
+        let named = named.map_err(|mut error| {
+            if let Some(rest) = error.message.strip_prefix("table ") {
+                error.message = format!("join expression {rest}");
+            }
+            error
+        })?;
         Ok((Plan::Project { input, items }, Namespace::of(named)))
     }
 
     /// A relation under its alias, with its columns renamed.
     fn named_as(
-        &self,
+        &mut self,
         schema: Option<String>,
         name: &str,
-        mut columns: Vec<ScopeColumn>,
+        columns: Vec<ScopeColumn>,
         alias: Option<&TableAlias>,
     ) -> Result<Named> {
-        let Some(alias) = alias else {
-            return Ok(Named {
-                schema: schema.map(one_name),
-                alias: name.to_owned(),
-                columns,
-                hidden: Vec::new(),
-                key: Vec::new(),
+        let relation = schema.is_some().then(|| name.to_owned());
+        let named = named_by(schema, name, columns, alias)?;
+        self.range(&named.alias, relation);
+        Ok(named)
+    }
+
+    /// Notes a relation of FROM for messages.
+    fn range(&mut self, alias: &str, relation: Option<String>) {
+        if let Some(ranges) = self.ranges.last_mut() {
+            ranges.push(Range {
+                alias: alias.to_owned(),
+                relation,
             });
-        };
-        let TableAlias {
-            explicit: _,
-            name,
-            columns: renamed,
-            at,
-        } = alias;
-        refuse(at.is_some(), "AT behind an alias")?;
-        if renamed.len() > columns.len() {
-            return Err(Error::new(
-                "42P10",
-                format!(
-                    "table \"{}\" has {} columns available but {} columns specified",
-                    fold(name),
-                    columns.len(),
-                    renamed.len()
-                ),
-            )
-            .at(place(name)));
         }
-        for (column, TableAliasColumnDef { name, data_type }) in columns.iter_mut().zip(renamed) {
-            refuse(
-                data_type.is_some(),
-                "a column definition list behind an alias",
-            )?;
-            column.name = fold(name);
-        }
-        Ok(Named {
-            schema: None,
-            alias: fold(name),
-            columns,
-            hidden: Vec::new(),
-            key: Vec::new(),
-        })
     }
 
     fn table(
@@ -393,14 +416,20 @@ impl Binder<'_> {
         if path.len() > 1 {
             return Err(Error::new(
                 "42601",
-                format!("improper qualified name (too many dotted names): {name}"),
-            ));
+                format!(
+                    "improper qualified name (too many dotted names): {}",
+                    super::dotted(name)
+                ),
+            )
+            .at(name_place(name)));
         }
-        if let [database] = path.as_slice()
+        if let (Some(database), Some(schema)) = (path.first(), &schema)
             && *database != self.session.database
         {
-            let message = format!("cross-database references are not implemented: \"{name}\"");
-            return Err(Error::unsupported(message).at(name_place(name)));
+            return Err(Error::unsupported(format!(
+                "cross-database references are not implemented: \"{database}.{schema}.{last}\""
+            ))
+            .at(name_place(name)));
         }
         if schema.is_none() {
             if let Some(found) = self.cte_named(&last) {
@@ -425,7 +454,19 @@ impl Binder<'_> {
                 self.view(schema, &last, view, alias)
             }
             None => {
-                // `FROM f` of a function without arguments is no function.
+                // Functions that are called without brackets may stand here.
+                if schema.is_none()
+                    && let [sqlparser::ast::ObjectNamePart::Identifier(ident)] = name.0.as_slice()
+                    && super::expr::is_bare_function(ident)
+                {
+                    let value = self.function(&last, Vec::new())?;
+                    return self.called_in_from(
+                        vec![Functioned::Value(value, last.clone())],
+                        &last,
+                        false,
+                        alias,
+                    );
+                }
                 Err(self
                     .catalog
                     .unknown_relation(schema.as_deref(), &last, position))
@@ -450,6 +491,9 @@ impl Binder<'_> {
         let mut named = self.named_as(schema, &relation.name, scope_columns(shown), alias)?;
         named.hidden = scope_columns(hidden);
         named.key = relation.key.clone();
+        if !relation.schema.is_empty() {
+            named.row_type = Some(relation.name.clone());
+        }
         let sample = sample.map(|sample| self.sample(sample)).transpose()?;
         let plan = Plan::Scan {
             alias: named.alias.clone(),
@@ -502,7 +546,9 @@ impl Binder<'_> {
         self.scopes
             .push(Scope::new(Namespace::default(), Clause::From));
         let bound = self.bind_expr(value);
-        let bound = bound.and_then(|value| self.coerce(value, &Type::Float8, Coercion::Assignment));
+        let bound = bound
+            .and_then(|value| self.coerce(value, &Type::Float4, Coercion::Assignment))
+            .and_then(|value| self.coerce(value, &Type::Float8, Coercion::Assignment));
         self.scopes.pop();
         let seed = match seed {
             None => None,
@@ -528,11 +574,13 @@ impl Binder<'_> {
         self.catalog.enter_view(schema.as_deref(), name)?;
         // A view sees nothing of the query around it.
         let scopes = std::mem::take(&mut self.scopes);
+        let ranges = std::mem::take(&mut self.ranges);
         let named = std::mem::take(&mut self.named);
         let bound = self
             .bind_query(&view.query)
             .and_then(|plan| self.known(plan));
         self.scopes = scopes;
+        self.ranges = ranges;
         self.named = named;
         self.catalog.leave_view();
         let plan = bound.map_err(|mut error| {
@@ -549,7 +597,8 @@ impl Binder<'_> {
             },
             false => plan,
         };
-        let named = self.named_as(schema, name, columns, alias)?;
+        let mut named = self.named_as(schema, name, columns, alias)?;
+        named.row_type = Some(name.to_owned());
         Ok((plan, Namespace::of(named)))
     }
 
@@ -562,7 +611,7 @@ impl Binder<'_> {
     ) -> Result<Part> {
         if lateral {
             self.scopes
-                .push(Scope::new(together(visible), Clause::From));
+                .push(Scope::new(together(visible), Clause::FromQuery));
         }
         let plan = self.bind_query(query).and_then(|plan| self.known(plan));
         if lateral {
@@ -577,24 +626,83 @@ impl Binder<'_> {
     /// Functions in FROM, which may name what stands before them.
     fn functions(
         &mut self,
-        calls: &[(&ObjectName, &[FunctionArg])],
+        calls: &[Call<'_>],
         ordinality: bool,
         alias: Option<&TableAlias>,
         visible: Visible<'_>,
     ) -> Result<Part> {
+        // `AS x (a int)` defines the columns of the only function.
+        let mut defined = None;
+        let mut plain = None;
+        if let Some(alias) = alias
+            && alias
+                .columns
+                .iter()
+                .any(|column| column.data_type.is_some())
+        {
+            if ordinality {
+                return Err(Error::new(
+                    "42601",
+                    "WITH ORDINALITY cannot be used with a column definition list",
+                ));
+            }
+            defined = Some(self.definitions(&alias.columns)?);
+            plain = Some(TableAlias {
+                columns: Vec::new(),
+                ..alias.clone()
+            });
+        }
         self.scopes
             .push(Scope::new(together(visible), Clause::From));
-        let bound = calls
-            .iter()
-            .map(|(name, args)| self.table_function(name, args));
+        let bound = calls.iter().map(|call| {
+            let columns = match &call.columns {
+                Some(columns) => Some(self.defined(columns)?),
+                None => defined.clone(),
+            };
+            self.table_function(call.name, call.args, columns)
+        });
         let bound: Result<Vec<Functioned>> = bound.collect();
         self.scopes.pop();
         let bound = bound?;
-        let name = calls.first().map(|(name, _)| name);
+        let name = calls.first().map(|call| call.name);
         let name = name
             .and_then(|name| parts(name).ok()?.pop())
             .unwrap_or_default();
-        self.called_in_from(bound, &name, ordinality, alias)
+        self.called_in_from(bound, &name, ordinality, plain.as_ref().or(alias))
+    }
+
+    /// The columns of a column definition list behind an alias.
+    fn definitions(&self, columns: &[TableAliasColumnDef]) -> Result<Vec<(String, Type)>> {
+        let mut all = Vec::with_capacity(columns.len());
+        for TableAliasColumnDef { name, data_type } in columns {
+            let Some(written) = data_type else {
+                return Err(Error::new("42601", "a column of the list has no type"));
+            };
+            add_definition(&mut all, name, written_type(written, self.catalog)?)?;
+        }
+        Ok(all)
+    }
+
+    /// The columns of a column definition list in ROWS FROM.
+    fn defined(&self, columns: &[FunctionArg]) -> Result<Vec<(String, Type)>> {
+        let mut all = Vec::with_capacity(columns.len());
+        for column in columns {
+            let (name, data_type) = match column {
+                FunctionArg::Named {
+                    name,
+                    arg: FunctionArgExpr::Expr(Ast::Cast { data_type, .. }),
+                    ..
+                }
+                | FunctionArg::ExprNamed {
+                    name: Ast::Identifier(name),
+                    arg: FunctionArgExpr::Expr(Ast::Cast { data_type, .. }),
+                    ..
+                } => (name, data_type),
+                _ => return Err(Error::internal("a column definition that is none")),
+            };
+            add_definition(&mut all, name, written_type(data_type, self.catalog)?)?;
+        }
+        Ok(all)
     }
 
     fn called_in_from(
@@ -607,7 +715,7 @@ impl Binder<'_> {
         let ordinal = ordinality.then(|| self.column("ordinality", Type::Int8));
         let mut scalar = None;
         let mut calls = Vec::new();
-        let count = bound.len();
+        let several = bound.len() > 1;
         for call in bound {
             match call {
                 Functioned::Plan(plan) => {
@@ -615,7 +723,7 @@ impl Binder<'_> {
                         ordinality,
                         "WITH ORDINALITY of a function whose body is SQL",
                     )?;
-                    refuse(count > 1, "a function whose body is SQL in ROWS FROM")?;
+                    refuse(several, "a function whose body is SQL in ROWS FROM")?;
                     let mut columns = scope_columns(&plan.columns());
                     // The only column of a function of its name has that of the alias.
                     if let (Some(alias), [only]) = (alias, columns.as_mut_slice())
@@ -627,16 +735,24 @@ impl Binder<'_> {
                     return Ok((plan, Namespace::of(named)));
                 }
                 Functioned::Rows(call) => calls.push(call),
-                Functioned::Value(value) => scalar = Some(value),
+                // Beside others a value is a set of one row.
+                Functioned::Value(value, name) if several => {
+                    let value = self.known_expr(value)?;
+                    let ty = value.ty.clone().array();
+                    let array = Expr::new(ExprKind::Array(vec![value]), ty);
+                    let tables = catalogue().tables("unnest");
+                    let mut call = self.table_call("unnest", tables, vec![array])?;
+                    for column in &mut call.columns {
+                        column.name.clone_from(&name);
+                    }
+                    calls.push(call);
+                }
+                Functioned::Value(value, _) => scalar = Some(value),
             }
         }
+        let scalar_type = scalar.as_ref().map(|value: &Expr| value.ty.clone());
         let plan = match scalar {
             Some(value) => {
-                if !calls.is_empty() {
-                    return Err(Error::unsupported(
-                        "functions of one value beside others in ROWS FROM",
-                    ));
-                }
                 let mut columns = Vec::new();
                 let mut row = Vec::new();
                 match (&value.ty, value.kind.clone()) {
@@ -644,6 +760,13 @@ impl Binder<'_> {
                         for ((name, ty), value) in fields.iter().zip(values) {
                             columns.push(self.column(name.clone(), ty.clone()));
                             row.push(value);
+                        }
+                    }
+                    (Type::Record(fields), _) if !fields.is_empty() => {
+                        for (at, (name, ty)) in fields.iter().enumerate() {
+                            columns.push(self.column(name.clone(), ty.clone()));
+                            let whole = Box::new(value.clone());
+                            row.push(Expr::new(ExprKind::Field(whole, at), ty.clone()));
                         }
                     }
                     _ => {
@@ -666,10 +789,6 @@ impl Binder<'_> {
                 ordinality: ordinal,
             },
         };
-        let columns = plan.columns();
-        let mut scoped = scope_columns(&columns);
-        // The only column of a function has the name of its alias.
-        let own = columns.len() - usize::from(ordinality);
         let by_alias = match &plan {
             Plan::Functions { calls, .. } => {
                 calls.len() == 1
@@ -678,23 +797,93 @@ impl Binder<'_> {
             }
             _ => true,
         };
+        let columns = plan.columns();
+        let row_type = match columns.as_slice() {
+            [
+                Column {
+                    ty: Type::Record(fields),
+                    ..
+                },
+            ] => fields.name().map(str::to_owned),
+            _ => None,
+        };
+        // Fields have names of their own.
+        let is_record = matches!(&scalar_type, Some(Type::Record(_)))
+            || columns
+                .iter()
+                .any(|column| matches!(column.ty, Type::Record(_)));
+        let by_alias = by_alias && !is_record;
+        let plan = self.spread(plan);
+        let columns = plan.columns();
+        let mut scoped = scope_columns(&columns);
+        // The only column of a function has the name of its alias.
+        let own = columns.len() - usize::from(ordinality);
         if let (Some(alias), 1, true) = (alias, own, by_alias)
             && let Some(first) = scoped.first_mut()
         {
             first.name = fold(&alias.name);
         }
-        let named = self.named_as(None, name, scoped, alias)?;
+        let mut named = self.named_as(None, name, scoped, alias)?;
+        named.row_type = row_type;
         Ok((plan, Namespace::of(named)))
     }
 
-    fn table_function(&mut self, name: &ObjectName, args: &[FunctionArg]) -> Result<Functioned> {
+    /// A plan with the fields of its records as columns.
+    fn spread(&mut self, plan: Plan) -> Plan {
+        let columns = plan.columns();
+        let is_record = |column: &Column| matches!(column.ty, Type::Record(_));
+        if !columns.iter().any(is_record) {
+            return plan;
+        }
+        let mut items = Vec::new();
+        for column in columns {
+            let value = column.reference();
+            match &column.ty {
+                Type::Record(fields) => {
+                    for (at, (name, ty)) in fields.iter().enumerate() {
+                        let field = ExprKind::Field(Box::new(value.clone()), at);
+                        let target = self.column(name.clone(), ty.clone());
+                        items.push((target, Expr::new(field, ty.clone())));
+                    }
+                }
+                _ => items.push((column, value)),
+            }
+        }
+        Plan::Project {
+            input: Box::new(plan),
+            items,
+        }
+    }
+
+    fn table_function(
+        &mut self,
+        name: &ObjectName,
+        args: &[FunctionArg],
+        defined: Option<Vec<(String, Type)>>,
+    ) -> Result<Functioned> {
         let mut path = parts(name)?;
         let last = path.pop().unwrap_or_default();
         let position = name_place(name);
         let tables = catalogue().tables(&last);
+        let schema = path.pop();
+        let own = self.catalog.sql_functions(schema.as_deref(), &last)?;
+        if tables.is_empty() && own.is_empty() && is_called_elsewhere(&last) {
+            let value = self.called_value(name, args)?;
+            return Ok(Functioned::Value(of_columns(value, defined)?, last));
+        }
         let (mut arguments, mut named) = (Vec::new(), Vec::new());
         for argument in args {
             match argument {
+                // The grammar reads `name := value` as an operator.
+                FunctionArg::Unnamed(FunctionArgExpr::Expr(Ast::BinaryOp {
+                    left,
+                    op: BinaryOperator::Assignment,
+                    right,
+                })) if matches!(left.as_ref(), Ast::Identifier(_)) => {
+                    if let Ast::Identifier(name) = left.as_ref() {
+                        named.push((fold(name), self.bind_expr(right)?));
+                    }
+                }
                 FunctionArg::Unnamed(FunctionArgExpr::Expr(expr)) if named.is_empty() => {
                     arguments.push(self.bind_expr(expr)?);
                 }
@@ -708,19 +897,30 @@ impl Binder<'_> {
                     arg: FunctionArgExpr::Expr(expr),
                     operator: FunctionArgOperator::RightArrow | FunctionArgOperator::Assignment,
                 } => named.push((fold(name), self.bind_expr(expr)?)),
-                other => {
-                    return Err(Error::unsupported(format!(
-                        "the argument {other} of a function in FROM"
-                    )));
+                FunctionArg::Unnamed(FunctionArgExpr::Expr(_)) => {
+                    return Err(Error::new(
+                        "42601",
+                        "positional argument cannot follow named argument",
+                    ));
+                }
+                FunctionArg::Named { .. } | FunctionArg::ExprNamed { .. } => {
+                    return Err(Error::unsupported(
+                        "this form of a named argument of a function in FROM is not supported",
+                    ));
+                }
+                FunctionArg::Unnamed(_) => {
+                    return Err(Error::unsupported("* as an argument of a function in FROM"));
                 }
             }
         }
-        let schema = path.pop();
-        let own = self.catalog.sql_functions(schema.as_deref(), &last)?;
         if !own.is_empty() {
             let called = self.sql_call(&last, &own, arguments, named);
-            return Ok(match called.map_err(|error| error.at(position))? {
-                Called::Value(value) => Functioned::Value(value),
+            let called = called.map_err(|error| error.at(position))?;
+            if defined.is_some() {
+                return Err(takes_no_columns());
+            }
+            return Ok(match called {
+                Called::Value(value) => Functioned::Value(value, last),
                 Called::Rows(plan) => Functioned::Plan(plan),
             });
         }
@@ -732,6 +932,9 @@ impl Binder<'_> {
             let all: Vec<_> = positional.chain(by_name).collect();
             let relation = self.catalog.table_function(&last, &all);
             if let Some(relation) = relation.map_err(|error| error.at(position))? {
+                if defined.is_some() {
+                    return Err(takes_no_columns());
+                }
                 let (plan, _) = self.scanned(relation, None, None, None)?;
                 return Ok(Functioned::Plan(plan));
             }
@@ -744,12 +947,43 @@ impl Binder<'_> {
         }
         if !tables.is_empty() {
             let call = self.table_call(&last, tables, arguments);
-            return Ok(Functioned::Rows(call.map_err(|error| error.at(position))?));
+            let mut call = call.map_err(|error| error.at(position))?;
+            let is_record =
+                |column: &Column| matches!(&column.ty, Type::Record(fields) if fields.is_empty());
+            match (call.columns.as_mut_slice(), defined) {
+                ([only], Some(columns)) if is_record(only) => {
+                    only.ty = Type::Record(columns.into_iter().collect());
+                }
+                ([only], None) if is_record(only) => return Err(needs_columns().at(position)),
+                (_, Some(_)) => return Err(takes_no_columns()),
+                (_, None) => {}
+            }
+            return Ok(Functioned::Rows(call));
         }
         let value = self
             .function(&last, arguments)
             .map_err(|error| error.at(position))?;
-        Ok(Functioned::Value(value))
+        Ok(Functioned::Value(of_columns(value, defined)?, last))
+    }
+
+    /// A function in FROM that gives one value, as it is called elsewhere.
+    fn called_value(&mut self, name: &ObjectName, args: &[FunctionArg]) -> Result<Expr> {
+        use sqlparser::ast::{Function, FunctionArgumentList, FunctionArguments};
+        let list = FunctionArgumentList {
+            duplicate_treatment: None,
+            args: args.to_vec(),
+            clauses: Vec::new(),
+        };
+        self.bind_call(&Function {
+            name: name.clone(),
+            uses_odbc_syntax: false,
+            parameters: FunctionArguments::None,
+            args: FunctionArguments::List(list),
+            filter: None,
+            null_treatment: None,
+            over: None,
+            within_group: Vec::new(),
+        })
     }
 
     fn unnest(
@@ -808,16 +1042,191 @@ impl Binder<'_> {
                 columns,
             },
         };
-        let named = self.named_as(None, &cte.name, scope_columns(&own), alias)?;
+        // Columns of SEARCH and CYCLE are no part of `*` in the query itself.
+        let (shown, hidden) = own.split_at(own.len().saturating_sub(cte.hidden));
+        let mut named = named_by(None, &cte.name, scope_columns(shown), alias)?;
+        named.hidden = scope_columns(hidden);
+        self.range(&named.alias, Some(cte.name.clone()));
         Ok((plan, Namespace::of(named)))
     }
+}
+
+/// A relation under its alias, with its columns renamed.
+fn named_by(
+    schema: Option<String>,
+    name: &str,
+    mut columns: Vec<ScopeColumn>,
+    alias: Option<&TableAlias>,
+) -> Result<Named> {
+    let Some(alias) = alias else {
+        return Ok(Named {
+            schema: schema.map(one_name),
+            alias: name.to_owned(),
+            columns,
+            hidden: Vec::new(),
+            key: Vec::new(),
+            row_type: None,
+        });
+    };
+    let TableAlias {
+        explicit: _,
+        name,
+        columns: renamed,
+        at,
+    } = alias;
+    refuse(at.is_some(), "AT behind an alias")?;
+    if renamed.len() > columns.len() {
+        return Err(Error::new(
+            "42P10",
+            format!(
+                "table \"{}\" has {} columns available but {} columns specified",
+                fold(name),
+                columns.len(),
+                renamed.len()
+            ),
+        )
+        .at(place(name)));
+    }
+    for (column, TableAliasColumnDef { name, data_type }) in columns.iter_mut().zip(renamed) {
+        refuse(
+            data_type.is_some(),
+            "a column definition list behind an alias",
+        )?;
+        column.name = fold(name);
+    }
+    Ok(Named {
+        schema: None,
+        alias: fold(name),
+        columns,
+        hidden: Vec::new(),
+        key: Vec::new(),
+        row_type: None,
+    })
 }
 
 /// A function in FROM: one that gives rows, or one value.
 enum Functioned {
     Rows(TableCall),
-    Value(Expr),
+    /// The value, and the function's name.
+    Value(Expr, String),
     Plan(Plan),
+}
+
+/// A call in FROM.
+struct Call<'q> {
+    name: &'q ObjectName,
+    args: &'q [FunctionArg],
+    /// Its column definition list in ROWS FROM.
+    columns: Option<&'q [FunctionArg]>,
+}
+
+/// The calls that a call in FROM stands for: several if it is ROWS FROM.
+fn calls_of<'q>(name: &'q ObjectName, args: &'q [FunctionArg]) -> Result<Vec<Call<'q>>> {
+    let is = |name: &ObjectName, mark: &str| {
+        let first = name.0.first().and_then(|part| part.as_ident());
+        first.is_some_and(|ident| marked(ident, mark).is_some())
+    };
+    if !is(name, ROWS_FROM) {
+        return Ok(vec![Call {
+            name,
+            args,
+            columns: None,
+        }]);
+    }
+    let call = |argument: &'q FunctionArg| match argument {
+        FunctionArg::Unnamed(FunctionArgExpr::Expr(Ast::Function(call))) => {
+            let args: &'q [FunctionArg] = match &call.args {
+                sqlparser::ast::FunctionArguments::List(list) => &list.args,
+                _ => &[],
+            };
+            Ok((&call.name, args))
+        }
+        _ => Err(Error::unsupported(
+            "an expression that is no call in ROWS FROM is not supported",
+        )),
+    };
+    let mut calls = Vec::with_capacity(args.len());
+    for argument in args {
+        let (name, args) = call(argument)?;
+        calls.push(match (is(name, COLUMNS), args) {
+            (true, [inner, columns @ ..]) => {
+                let (name, args) = call(inner)?;
+                Call {
+                    name,
+                    args,
+                    columns: Some(columns),
+                }
+            }
+            _ => Call {
+                name,
+                args,
+                columns: None,
+            },
+        });
+    }
+    Ok(calls)
+}
+
+fn add_definition(all: &mut Vec<(String, Type)>, name: &Ident, ty: Type) -> Result<()> {
+    let folded = fold(name);
+    if all.iter().any(|(known, _)| *known == folded) {
+        return Err(Error::new(
+            "42701",
+            format!("column name \"{folded}\" specified more than once"),
+        )
+        .at(place(name)));
+    }
+    all.push((folded, ty));
+    Ok(())
+}
+
+/// Whether a function of one value, or what looks like one, is called in FROM as elsewhere.
+fn is_called_elsewhere(name: &str) -> bool {
+    let all = catalogue();
+    !all.functions(name).is_empty()
+        || !all.aggregates(name).is_empty()
+        || !all.windows(name).is_empty()
+        || matches!(
+            name,
+            "coalesce" | "nullif" | "greatest" | "least" | "row" | "grouping"
+        )
+}
+
+/// A record with the columns of a definition list.
+fn of_columns(mut value: Expr, defined: Option<Vec<(String, Type)>>) -> Result<Expr> {
+    let Some(columns) = defined else {
+        return Ok(value);
+    };
+    let Type::Record(fields) = &value.ty else {
+        return Err(takes_no_columns());
+    };
+    let same = fields.len() == columns.len()
+        && fields
+            .iter()
+            .zip(&columns)
+            .all(|((_, a), (_, b))| a.base() == b.base());
+    if !same {
+        return Err(Error::new(
+            "42804",
+            "function return row and query-specified return row do not match",
+        ));
+    }
+    value.ty = Type::Record(columns.into_iter().collect());
+    Ok(value)
+}
+
+fn needs_columns() -> Error {
+    Error::new(
+        "42601",
+        "a column definition list is required for functions returning \"record\"",
+    )
+}
+
+fn takes_no_columns() -> Error {
+    Error::new(
+        "42601",
+        "a column definition list is only allowed for functions returning \"record\"",
+    )
 }
 
 /// Whether a name is written as a text: `FROM 'x.csv'`.
@@ -868,18 +1277,33 @@ fn together(visible: Visible<'_>) -> Namespace {
 /// Two parts without a condition.
 fn cross(left: Part, right: Part) -> Result<Part> {
     let names = left.1.join(right.1)?;
-    Ok((joined_plan(JoinKind::Inner, left.0, right.0, None)?, names))
+    Ok((
+        joined_plan(JoinKind::Inner, left.0, right.0, None, &names)?,
+        names,
+    ))
 }
 
-fn joined_plan(kind: JoinKind, left: Plan, right: Plan, condition: Option<Expr>) -> Result<Plan> {
+/// The join of two plans, of which messages know the names.
+fn joined_plan(
+    kind: JoinKind,
+    left: Plan,
+    right: Plan,
+    condition: Option<Expr>,
+    names: &Namespace,
+) -> Result<Plan> {
     let free = right.free();
     let lateral = !free.is_empty() && !left.given().is_disjoint(&free);
     if lateral && matches!(kind, JoinKind::Right | JoinKind::Full) {
+        let read = names.relations.iter().find(|named| {
+            let mut columns = named.columns.iter().chain(&named.hidden);
+            columns.any(|column| !column.value.reads().is_disjoint(&free))
+        });
+        let alias = read.map_or("", |named| named.alias.as_str());
         return Err(Error::new(
             "42P10",
-            "invalid reference to FROM-clause entry: the combining JOIN type must be INNER or \
-             LEFT for a LATERAL reference",
-        ));
+            format!("invalid reference to FROM-clause entry for table \"{alias}\""),
+        )
+        .with_detail("The combining JOIN type must be INNER or LEFT for a LATERAL reference."));
     }
     Ok(Plan::Join {
         kind,

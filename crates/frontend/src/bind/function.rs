@@ -305,7 +305,7 @@ impl Binder<'_> {
         let called =
             self.sql_frame(function, given)
                 .and_then(|frame| match function.gives_rows() {
-                    true => Ok(Called::Rows(self.rows_of(function, frame)?)),
+                    true => Ok(Called::Rows(self.rows_called(function, frame)?)),
                     false => Ok(Called::Value(self.value_of(function, frame, &returns)?)),
                 });
         self.open -= 1;
@@ -383,6 +383,7 @@ impl Binder<'_> {
             columns: columns.collect(),
             hidden: Vec::new(),
             key: Vec::new(),
+            row_type: None,
         };
         let before = self.arguments.replace(frame.values.clone());
         let bound = self.alone(|binder| {
@@ -514,7 +515,7 @@ impl Binder<'_> {
     }
 
     /// The rows of a call.
-    fn rows_of(&mut self, function: &SqlFunction, frame: Frame) -> Result<Plan> {
+    fn rows_called(&mut self, function: &SqlFunction, frame: Frame) -> Result<Plan> {
         let SqlBody::Query(query) = &function.body else {
             return Err(Error::internal("a function of rows without a query"));
         };

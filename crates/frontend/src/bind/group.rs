@@ -5,11 +5,11 @@ use std::collections::{HashMap, HashSet};
 use sqlparser::ast::{Expr as Ast, GroupByExpr, GroupByWithModifier};
 
 use super::scope::{Clause, Scope};
-use super::select::Item;
-use super::{Binder, fold, place, refuse};
+use super::select::{Item, item_named, position};
+use super::{Binder, fold, refuse};
 use crate::error::{Error, Result};
 use crate::plan::{Column, ColumnId, Expr, ExprKind, Plan};
-use crate::types::Type;
+use crate::syntax::marks::{CUBE, DISTINCT_SETS, GROUPING_SETS, NO_KEYS, ROLLUP, marked_call};
 
 /// Most grouping sets of a query, as in PostgreSQL.
 const SETS: usize = 4096;
@@ -17,10 +17,22 @@ const SETS: usize = 4096;
 /// Keys and sets of a GROUP BY.
 #[derive(Debug, Default)]
 pub(super) struct Groups {
-    pub(super) keys: Vec<(Column, Expr)>,
+    pub(super) keys: Vec<Key>,
     pub(super) sets: Option<Vec<Vec<usize>>>,
     /// The places of keys by their marks.
     marks: HashMap<u64, Vec<usize>>,
+}
+
+/// A key of GROUP BY.
+#[derive(Debug)]
+pub(super) struct Key {
+    /// The column that stands for it.
+    pub(super) column: Column,
+    /// Its value.
+    pub(super) expr: Expr,
+    /// The item of the SELECT list that it is, where that tells it from equal ones: constants,
+    /// and items of grouping sets.
+    pub(super) item: Option<usize>,
 }
 
 impl Binder<'_> {
@@ -38,9 +50,21 @@ impl Binder<'_> {
         // Each element of the list is a choice of sets; the whole is their product.
         let mut product: Vec<Vec<usize>> = vec![Vec::new()];
         let mut has_sets = false;
+        let mut distinct = false;
+        let is_sets = |expr: &Ast| {
+            matches!(expr, Ast::Rollup(_) | Ast::Cube(_) | Ast::GroupingSets(_))
+                || [ROLLUP, CUBE, GROUPING_SETS, NO_KEYS]
+                    .iter()
+                    .any(|mark| marked_call(expr, mark).is_some())
+        };
+        let by_item = !modifiers.is_empty() || exprs.iter().any(is_sets);
         for expr in exprs {
-            has_sets |= matches!(expr, Ast::Rollup(_) | Ast::Cube(_) | Ast::GroupingSets(_));
-            let sets = self.element(expr, items, &mut groups)?;
+            if marked_call(expr, DISTINCT_SETS).is_some() {
+                distinct = true;
+                continue;
+            }
+            has_sets |= is_sets(expr);
+            let sets = self.element(expr, (items, by_item), &mut groups)?;
             product = multiplied(&product, &sets)?;
         }
         for modifier in modifiers {
@@ -54,7 +78,7 @@ impl Binder<'_> {
                     product = subsets(&all.iter().map(|k| vec![*k]).collect::<Vec<_>>())?
                 }
                 GroupByWithModifier::GroupingSets(expr) => {
-                    let sets = self.element(expr, items, &mut groups)?;
+                    let sets = self.element(expr, (items, by_item), &mut groups)?;
                     product = multiplied(&product, &sets)?;
                 }
                 GroupByWithModifier::Totals => {
@@ -69,6 +93,9 @@ impl Binder<'_> {
                 .iter()
                 .any(|expr| matches!(expr, Ast::Tuple(parts) if parts.is_empty()))
         {
+            if distinct {
+                product = without_repeats(product);
+            }
             groups.sets = Some(product);
         }
         Ok(groups)
@@ -89,7 +116,7 @@ impl Binder<'_> {
             if constant || item.expr.reads().iter().any(|id| made.contains(id)) {
                 continue;
             }
-            self.key(item.expr.clone(), &mut groups)?;
+            self.key((item.expr.clone(), None), &mut groups)?;
         }
         Ok(groups)
     }
@@ -98,18 +125,19 @@ impl Binder<'_> {
     fn element(
         &mut self,
         expr: &Ast,
-        items: &[Item],
+        (items, by_item): (&[Item], bool),
         groups: &mut Groups,
     ) -> Result<Vec<Vec<usize>>> {
+        let list = (items, by_item);
         Ok(match expr {
             Ast::Rollup(parts) => {
-                let parts = self.parts_of_sets(parts, items, groups)?;
+                let parts = self.parts_of_sets(parts, list, groups)?;
                 (0..=parts.len())
                     .rev()
                     .map(|n| parts[..n].concat())
                     .collect()
             }
-            Ast::Cube(parts) => subsets(&self.parts_of_sets(parts, items, groups)?)?,
+            Ast::Cube(parts) => subsets(&self.parts_of_sets(parts, list, groups)?)?,
             Ast::GroupingSets(sets) => {
                 let mut all = Vec::new();
                 for set in sets {
@@ -120,12 +148,12 @@ impl Binder<'_> {
                             | Ast::GroupingSets(_)
                             | Ast::Function(_)),
                         ] => {
-                            all.extend(self.element(one, items, groups)?);
+                            all.extend(self.element(one, list, groups)?);
                         }
                         several => {
                             let mut keys = Vec::new();
                             for expr in several {
-                                keys.extend(self.element(expr, items, groups)?.concat());
+                                keys.extend(self.element(expr, list, groups)?.concat());
                             }
                             all.push(keys);
                         }
@@ -136,28 +164,41 @@ impl Binder<'_> {
             Ast::Tuple(parts) => {
                 let mut keys = Vec::new();
                 for part in parts {
-                    keys.extend(self.element(part, items, groups)?.concat());
+                    keys.extend(self.element(part, list, groups)?.concat());
                 }
                 vec![keys]
             }
-            Ast::Nested(inner) => self.element(inner, items, groups)?,
-            // Inside of GROUPING SETS these are read as calls.
-            Ast::Function(call) if is_set(call, "rollup") || is_set(call, "cube") => {
-                let parts: Vec<Vec<Ast>> = arguments_of(call)
-                    .into_iter()
-                    .map(|argument| match argument {
-                        Ast::Tuple(several) => several,
-                        one => vec![one],
-                    })
-                    .collect();
-                match is_set(call, "cube") {
-                    true => self.element(&Ast::Cube(parts), items, groups)?,
-                    false => self.element(&Ast::Rollup(parts), items, groups)?,
-                }
-            }
+            Ast::Nested(inner) => self.element(inner, list, groups)?,
             expr => {
-                let bound = self.group_key(expr, items)?;
-                vec![vec![self.key(bound, groups)?]]
+                if marked_call(expr, NO_KEYS).is_some() {
+                    return Ok(vec![Vec::new()]);
+                }
+                if let Some((_, sets)) = marked_call(expr, GROUPING_SETS) {
+                    let mut all = Vec::new();
+                    for set in sets {
+                        all.extend(self.element(set, list, groups)?);
+                        if all.len() > SETS {
+                            return Err(too_many());
+                        }
+                    }
+                    return Ok(all);
+                }
+                for mark in [ROLLUP, CUBE] {
+                    let Some((_, parts)) = marked_call(expr, mark) else {
+                        continue;
+                    };
+                    let mut keys = Vec::with_capacity(parts.len());
+                    for part in parts {
+                        keys.push(self.element(part, list, groups)?.concat());
+                    }
+                    return match mark {
+                        CUBE => subsets(&keys),
+                        _ => Ok((0..=keys.len()).rev().map(|n| keys[..n].concat()).collect()),
+                    };
+                }
+                let (bound, item) = self.group_key(expr, items)?;
+                let item = item.filter(|_| by_item || bound.literal().is_some());
+                vec![vec![self.key((bound, item), groups)?]]
             }
         })
     }
@@ -165,14 +206,14 @@ impl Binder<'_> {
     fn parts_of_sets(
         &mut self,
         parts: &[Vec<Ast>],
-        items: &[Item],
+        list: (&[Item], bool),
         groups: &mut Groups,
     ) -> Result<Vec<Vec<usize>>> {
         let mut all = Vec::with_capacity(parts.len());
         for part in parts {
             let mut keys = Vec::new();
             for expr in part {
-                keys.extend(self.element(expr, items, groups)?.concat());
+                keys.extend(self.element(expr, list, groups)?.concat());
             }
             all.push(keys);
         }
@@ -180,80 +221,69 @@ impl Binder<'_> {
     }
 
     /// A key: an expression, a position in the list, or the name of an item.
-    fn group_key(&mut self, expr: &Ast, items: &[Item]) -> Result<Expr> {
-        if let Some(position) = super::select::position(expr) {
-            return by_position(position, items, "GROUP BY");
-        }
-        if let Ast::Identifier(ident) = expr {
+    fn group_key(&mut self, expr: &Ast, items: &[Item]) -> Result<(Expr, Option<usize>)> {
+        let mut found = None;
+        if let Some(position) = position(expr, "GROUP BY")? {
+            found = Some(by_position(position, items, "GROUP BY")?);
+        } else if let Ast::Identifier(ident) = expr {
             let name = fold(ident);
             let scope = self.scope()?;
             if !matches!(scope.names.column(&name), Ok(Some(_)) | Err(())) {
-                let mut named = items.iter().filter(|item| item.name == name);
-                if let Some(first) = named.next() {
-                    if named.any(|other| other.expr != first.expr) {
-                        let message = format!("GROUP BY \"{name}\" is ambiguous");
-                        return Err(Error::new("42702", message).at(place(ident)));
-                    }
-                    return Ok(first.expr.clone());
-                }
+                found = item_named(ident, items, "GROUP BY")?;
             }
         }
-        self.bind_expr(expr)
+        if let Some(item) = found {
+            return Ok((items[item].expr.clone(), Some(item)));
+        }
+        let expr = self.bind_expr(expr)?;
+        let expr = self.known_expr(expr)?;
+        let item = items.iter().position(|item| item.expr == expr);
+        Ok((expr, item))
     }
 
     /// The number of a key, which is added if it is new.
-    fn key(&mut self, expr: Expr, groups: &mut Groups) -> Result<usize> {
+    fn key(&mut self, (expr, item): (Expr, Option<usize>), groups: &mut Groups) -> Result<usize> {
         let scope = self.scope()?;
-        let has_aggregate = {
-            let made: HashSet<ColumnId> = scope
-                .aggregates
-                .iter()
-                .map(|(column, _)| column.id)
-                .collect();
-            !made.is_empty() && expr.reads().iter().any(|id| made.contains(id))
+        let reads = expr.reads();
+        let is_one = |column: &Column| reads.contains(&column.id);
+        let wrong = if scope.aggregates.iter().any(|(column, _)| is_one(column)) {
+            Some(("42803", "aggregate functions"))
+        } else if scope.groupings.iter().any(|(column, _)| is_one(column)) {
+            Some(("42803", "grouping operations"))
+        } else if scope.windows.iter().any(|(column, _)| is_one(column)) {
+            Some(("42P20", "window functions"))
+        } else {
+            None
         };
-        if has_aggregate {
-            return Err(Error::new(
-                "42803",
-                "aggregate functions are not allowed in GROUP BY",
-            ));
+        if let Some((sqlstate, what)) = wrong {
+            let message = format!("{what} are not allowed in GROUP BY");
+            return Err(Error::new(sqlstate, message));
         }
         let expr = self.known_expr(expr)?;
         let like = groups.marks.entry(expr.mark()).or_default();
-        if let Some(known) = like.iter().find(|at| groups.keys[**at].1 == expr) {
+        let keys = &groups.keys;
+        let is_known = |at: &&usize| keys[**at].item == item && keys[**at].expr == expr;
+        if let Some(known) = like.iter().find(is_known) {
             return Ok(*known);
         }
         like.push(groups.keys.len());
-        if !matches!(expr.ty, Type::Array(_) | Type::Record(_) | Type::Enum(_)) {
-            self.equality(&expr.ty)
-                .map_err(|_| super::call::no_equality(&expr.ty))?;
-        }
+        self.check_equality(&expr.ty)?;
         let column = self.column(key_name(&expr), expr.ty.clone());
-        groups.keys.push((column, expr));
+        groups.keys.push(Key { column, expr, item });
         Ok(groups.keys.len() - 1)
     }
 }
 
-/// Whether a call is ROLLUP or CUBE.
-fn is_set(call: &sqlparser::ast::Function, word: &str) -> bool {
-    let [part] = call.name.0.as_slice() else {
-        return false;
+/// Sets without those that have the keys of one before them.
+fn without_repeats(sets: Vec<Vec<usize>>) -> Vec<Vec<usize>> {
+    let mut seen = HashSet::new();
+    let mut first = |set: &Vec<usize>| {
+        let mut keys = set.clone();
+        keys.sort_unstable();
+        keys.dedup();
+        seen.insert(keys)
     };
-    part.as_ident()
-        .is_some_and(|ident| ident.quote_style.is_none() && fold(ident) == word)
-}
-
-/// The arguments of such a call.
-fn arguments_of(call: &sqlparser::ast::Function) -> Vec<Ast> {
-    use sqlparser::ast::{FunctionArg, FunctionArgExpr, FunctionArguments};
-    let FunctionArguments::List(list) = &call.args else {
-        return Vec::new();
-    };
-    let arguments = list.args.iter().filter_map(|argument| match argument {
-        FunctionArg::Unnamed(FunctionArgExpr::Expr(expr)) => Some(expr.clone()),
-        _ => None,
-    });
-    arguments.collect()
+    sets.into_iter().filter(|set| first(set)).collect()
 }
 
 fn key_name(expr: &Expr) -> &'static str {
@@ -264,10 +294,11 @@ fn key_name(expr: &Expr) -> &'static str {
 }
 
 /// The item of the SELECT list at a position, from 1.
-pub(super) fn by_position(position: i64, items: &[Item], clause: &str) -> Result<Expr> {
-    let index = usize::try_from(position - 1).ok();
-    let item = index.and_then(|index| items.get(index));
-    item.map(|item| item.expr.clone()).ok_or_else(|| {
+pub(super) fn by_position(position: i64, items: &[Item], clause: &str) -> Result<usize> {
+    let index = position
+        .checked_sub(1)
+        .and_then(|index| usize::try_from(index).ok());
+    index.filter(|index| *index < items.len()).ok_or_else(|| {
         Error::new(
             "42P10",
             format!("{clause} position {position} is not in select list"),
@@ -360,8 +391,8 @@ pub(super) fn ungrouped(expr: &Expr, input: &HashSet<ColumnId>) -> Vec<ColumnId>
 }
 
 /// Keys that depend on the primary key of a relation, if that is among the keys.
-pub(super) fn dependent(scope: &Scope, keys: &[(Column, Expr)], id: ColumnId) -> bool {
-    let is_key = |wanted: &Expr| keys.iter().any(|(_, key)| key == wanted);
+pub(super) fn dependent(scope: &Scope, keys: &[Expr], id: ColumnId) -> bool {
+    let is_key = |wanted: &Expr| keys.contains(wanted);
     scope.names.relations.iter().any(|named| {
         let own = |expr: &Expr| matches!(expr.kind, ExprKind::Column(own) if own == id);
         !named.key.is_empty()

@@ -18,7 +18,7 @@ use crate::functions::arrays::lists::kernel;
 use crate::functions::kernel::{Call, Column as Values};
 use crate::functions::scalar;
 use crate::plan::{Column, ColumnId, Expr, ExprKind};
-use crate::syntax::LAMBDA;
+use crate::syntax::marks::LAMBDA;
 use crate::types::Type;
 
 /// Which function it is.

@@ -52,10 +52,10 @@ impl Binder<'_> {
                 }
                 Expr::new(ExprKind::Parameter(number), known.unwrap_or(Type::Unknown))
             }
-            other => {
-                let message = format!("literals such as {other} are not supported");
-                return Err(Error::unsupported(message).at(place));
+            Value::SingleQuotedByteStringLiteral(_) | Value::HexStringLiteral(_) => {
+                return Err(Error::unsupported("bit strings are not supported").at(place));
             }
+            _ => return Err(Error::unsupported("this literal is not supported").at(place)),
         })
     }
 }

@@ -15,6 +15,8 @@
 //! | `function` | functions whose body is SQL |
 //! | `select` | SELECT, with its groups, windows and sets |
 //! | `query` | set operations, WITH, ORDER BY, LIMIT |
+//! | `variadic` | calls with VARIADIC |
+//! | `cycle` | SEARCH and CYCLE of recursive queries |
 //! | `naming` | names of unnamed columns |
 //!
 //! Nothing that is written is passed over: each struct of the syntax tree is taken apart field
@@ -22,6 +24,7 @@
 
 mod call;
 mod coerce;
+mod cycle;
 mod expr;
 mod from;
 mod function;
@@ -34,6 +37,8 @@ mod query;
 mod scope;
 mod select;
 mod subquery;
+#[cfg(test)]
+mod tests;
 mod types;
 mod variadic;
 mod window;
@@ -51,7 +56,7 @@ use crate::plan::{Column, ColumnId, CteId, Expr, Plan, Relation};
 use crate::stack;
 use crate::types::Type;
 
-use scope::{NamedCte, Scope};
+use scope::{NamedCte, Range, Scope};
 
 pub use coerce::Coercion;
 pub use function::{SqlBody, SqlFunction, SqlParameter, SqlReturns};
@@ -178,6 +183,8 @@ pub struct Binder<'a> {
     ctes: u32,
     /// Scopes of the queries around, the innermost last.
     scopes: Vec<Scope>,
+    /// All relations of FROM of the queries around, those out of sight too, for messages.
+    ranges: Vec<Vec<Range>>,
     /// Common table expressions in sight, the nearest last.
     named: Vec<NamedCte>,
     /// Names and types of the columns in which the next VALUES is stored.
@@ -190,9 +197,9 @@ pub struct Binder<'a> {
     dated: bool,
     /// The last number of a sub-query.
     subqueries: u32,
-    /// Functions that are made for this statement, by name, type and number of arguments, so
+    /// GREATEST and LEAST of this statement, by type and number of arguments, so
     /// that equal calls are calls of one function.
-    made: HashMap<(&'static str, Type, usize), Arc<Scalar>>,
+    made: HashMap<(bool, Type, usize), Arc<Scalar>>,
     /// Nodes of expressions that were copied.
     copied: usize,
     /// Whether errors of unknown names look for like names.
@@ -218,6 +225,7 @@ impl<'a> Binder<'a> {
             columns: 0,
             ctes: 0,
             scopes: Vec::new(),
+            ranges: Vec::new(),
             named: Vec::new(),
             targets: Vec::new(),
             parameters: Vec::new(),
@@ -385,6 +393,15 @@ pub(crate) fn parts(name: &ObjectName) -> Result<Vec<String>> {
         ))),
     };
     name.0.iter().map(part).collect()
+}
+
+/// A name as it is written, without quotes.
+pub(crate) fn dotted(name: &ObjectName) -> String {
+    let parts = name.0.iter().map(|part| match part {
+        ObjectNamePart::Identifier(ident) => fold(ident),
+        ObjectNamePart::Function(function) => fold(&function.name),
+    });
+    parts.collect::<Vec<_>>().join(".")
 }
 
 /// The place of a name.

@@ -1,17 +1,31 @@
 //! Names of columns that have none in the statement, as PostgreSQL chooses them.
 
 use sqlparser::ast::{
-    AccessExpr, BinaryOperator, DataType, Expr, Query, Select, SelectItem, SetExpr, TrimWhereField,
+    AccessExpr, BinaryOperator, DataType, ExactNumberInfo, Expr, Query, Select, SelectItem,
+    SetExpr, TableFactor, TrimWhereField,
 };
 
 use super::fold;
+use crate::plan::ExprKind;
+use crate::syntax::marks::{ALL, ANY, PREFIX, QUERY, WHOLE_ROW, marked};
 
 /// The name of a column without a better one.
 pub(super) const UNNAMED: &str = "?column?";
 
-/// The name of an expression in a SELECT list.
-pub(super) fn column_name(expr: &Expr) -> String {
-    name_of(expr).map_or_else(|| UNNAMED.to_owned(), |(name, _)| name)
+/// The name of an expression in a SELECT list. The column of a sub-query that has no list, such
+/// as VALUES, or a list of `*`, gives its name.
+pub(super) fn column_name(expr: &Expr, bound: &crate::plan::Expr) -> String {
+    let name = name_of(expr).map(|(name, _)| name).or_else(|| {
+        let mut inner = expr;
+        while let Expr::Nested(nested) = inner {
+            inner = nested;
+        }
+        let (Expr::Subquery(_), ExprKind::Subquery(subquery)) = (inner, &bound.kind) else {
+            return None;
+        };
+        Some(subquery.plan.columns().first()?.name.clone())
+    });
+    name.unwrap_or_else(|| UNNAMED.to_owned())
 }
 
 /// The name, and whether it is better than that of a type around it.
@@ -19,14 +33,28 @@ fn name_of(expr: &Expr) -> Option<(String, bool)> {
     let strong = |name: &str| Some((name.to_owned(), true));
     match expr {
         Expr::Identifier(ident) => Some((fold(ident), true)),
-        Expr::CompoundIdentifier(parts) => Some((fold(parts.last()?), true)),
-        Expr::CompoundFieldAccess { root, access_chain } => match access_chain.last() {
-            Some(AccessExpr::Dot(field)) => name_of(field),
-            _ => name_of(root),
+        Expr::CompoundIdentifier(parts) => match parts.as_slice() {
+            [.., name, last] if marked(last, WHOLE_ROW).is_some() => strong(&fold(name)),
+            parts => Some((fold(parts.last()?), true)),
         },
+        Expr::CompoundFieldAccess { root, access_chain } => {
+            let field = access_chain.iter().rev().find_map(|access| match access {
+                AccessExpr::Dot(field) => Some(field),
+                AccessExpr::Subscript(_) => None,
+            });
+            name_of(field.unwrap_or(root))
+        }
         Expr::Function(call) => {
-            let name = fold(call.name.0.last()?.as_ident()?);
-            Some((name, true))
+            let ident = call.name.0.last()?.as_ident()?;
+            // Operators that are written as calls have no names.
+            if marked(ident, PREFIX)
+                .or(marked(ident, ANY))
+                .or(marked(ident, ALL))
+                .is_some()
+            {
+                return None;
+            }
+            Some((fold(ident), true))
         }
         Expr::Nested(inner) | Expr::Collate { expr: inner, .. } => name_of(inner),
         Expr::Cast {
@@ -53,11 +81,11 @@ fn name_of(expr: &Expr) -> Option<(String, bool)> {
         } => strong("substr"),
         Expr::Substring { .. } => strong("substring"),
         Expr::Overlay { .. } => strong("overlay"),
-        Expr::IsNormalized { negated: false, .. } => strong("is_normalized"),
         Expr::BinaryOp {
             op: BinaryOperator::Overlaps,
             ..
         } => strong("overlaps"),
+        Expr::IsNormalized { negated: false, .. } => strong("is_normalized"),
         Expr::Trim { trim_where, .. } => strong(match trim_where {
             Some(TrimWhereField::Leading) => "ltrim",
             Some(TrimWhereField::Trailing) => "rtrim",
@@ -66,8 +94,12 @@ fn name_of(expr: &Expr) -> Option<(String, bool)> {
         Expr::Array(_) => strong("array"),
         Expr::AtTimeZone { .. } => strong("timezone"),
         Expr::Tuple(_) => strong("row"),
+        Expr::Subquery(query) if is_values(query) => strong("column1"),
         Expr::Subquery(query) => match select_of(query)?.projection.as_slice() {
-            [SelectItem::UnnamedExpr(expr)] => Some((column_name(expr), true)),
+            [SelectItem::UnnamedExpr(expr)] => {
+                let name = name_of(expr).map(|(name, _)| name);
+                Some((name.unwrap_or_else(|| UNNAMED.to_owned()), true))
+            }
             [SelectItem::ExprWithAlias { alias, .. }] => Some((fold(alias), true)),
             _ => None,
         },
@@ -77,6 +109,9 @@ fn name_of(expr: &Expr) -> Option<(String, bool)> {
 
 /// PostgreSQL's internal word for a type.
 fn type_word(written: &DataType) -> Option<String> {
+    if let DataType::Float(ExactNumberInfo::Precision(0..=24)) = written {
+        return Some("float4".to_owned());
+    }
     let lower = written.to_string().to_lowercase();
     if lower.ends_with("[]") {
         let word = type_word_of(lower.trim_end_matches("[]"))?;
@@ -93,6 +128,7 @@ fn type_word_of(lower: &str) -> Option<String> {
             "int" | "integer" => "int4",
             "bigint" => "int8",
             "smallint" => "int2",
+            "float" if single(lower) => "float4",
             "double" | "float" => "float8",
             "real" => "float4",
             "decimal" | "dec" => "numeric",
@@ -106,6 +142,37 @@ fn type_word_of(lower: &str) -> Option<String> {
         .trim_matches('"')
         .to_owned(),
     )
+}
+
+/// Whether a sub-query is VALUES, which the syntax has in the FROM of another.
+fn is_values(query: &Query) -> bool {
+    let SetExpr::Select(select) = query.body.as_ref() else {
+        return false;
+    };
+    let [only] = select.from.as_slice() else {
+        return false;
+    };
+    let TableFactor::Derived {
+        subquery,
+        alias: Some(alias),
+        ..
+    } = &only.relation
+    else {
+        return false;
+    };
+    let mut inner = subquery;
+    while let SetExpr::Query(query) = inner.body.as_ref() {
+        inner = query;
+    }
+    marked(&alias.name, QUERY).is_some() && matches!(inner.body.as_ref(), SetExpr::Values(_))
+}
+
+/// Whether a FLOAT of so many digits is a REAL.
+fn single(lower: &str) -> bool {
+    let digits = lower
+        .split_once('(')
+        .and_then(|(_, rest)| rest.split_once(')'));
+    digits.is_some_and(|(digits, _)| digits.trim().parse().is_ok_and(|bits: u32| bits <= 24))
 }
 
 /// The SELECT that names a query's columns.

@@ -15,7 +15,7 @@ use crate::types::Type;
 
 /// The symbol of an operator in the catalogue, with the operator that a sign behind it is a
 /// part of: `>-` is `>` and a minus before the right operand.
-pub(super) fn symbol(op: &BinaryOperator) -> Result<(String, Option<char>)> {
+pub(super) fn symbol(op: &BinaryOperator) -> Result<String> {
     use BinaryOperator as O;
     let plain = match op {
         O::BitwiseOr => "|",
@@ -39,33 +39,18 @@ pub(super) fn symbol(op: &BinaryOperator) -> Result<(String, Option<char>)> {
         O::PGStartsWith => "^@",
         O::PGCustomBinaryOperator(parts) => {
             let last = parts.last().map_or("", String::as_str);
-            return Ok((spelled(last).to_owned(), None));
+            return Ok(spelled(last).to_owned());
         }
-        O::Custom(symbol) => {
-            let known = [
-                "<", ">", "=", "<>", "!=", "<=", ">=", "+", "-", "*", "/", "%", "^", "||",
-            ];
-            if let Some(sign) = symbol
-                .chars()
-                .last()
-                .filter(|c| matches!(c, '-' | '+' | '@' | '~'))
-            {
-                let rest = &symbol[..symbol.len() - sign.len_utf8()];
-                if known.contains(&rest) {
-                    return Ok((spelled(rest).to_owned(), Some(sign)));
-                }
-            }
-            return Ok((spelled(symbol).to_owned(), None));
-        }
+        O::Custom(symbol) => return Ok(spelled(symbol).to_owned()),
         O::And | O::Or | O::Xor | O::Assignment | O::Match | O::Regexp | O::Spaceship => {
             return Err(Error::new(
                 "42883",
                 format!("operator does not exist: {op}"),
             ));
         }
-        other => return Ok((spelled(&other.to_string()).to_owned(), None)),
+        other => return Ok(spelled(&other.to_string()).to_owned()),
     };
-    Ok((plain.to_owned(), None))
+    Ok(plain.to_owned())
 }
 
 fn spelled(symbol: &str) -> &str {
@@ -86,11 +71,6 @@ impl Binder<'_> {
     /// An operator between two operands.
     pub(super) fn binary(&mut self, symbol: &str, left: Expr, right: Expr) -> Result<Expr> {
         if is_comparison(symbol)
-            && let (ExprKind::Row(a), ExprKind::Row(b)) = (&left.kind, &right.kind)
-        {
-            return self.row_comparison(symbol, a.clone(), b.clone());
-        }
-        if is_comparison(symbol)
             && let (Type::Record(_), Type::Record(_)) = (&left.ty, &right.ty)
         {
             return self.record_comparison(symbol, left, right);
@@ -98,6 +78,14 @@ impl Binder<'_> {
         let (left, right) = beside(left, right);
         let resolved = self.operator(symbol, &[&left, &right])?;
         self.operated(resolved, vec![left, right])
+    }
+
+    /// An operator between two rows that are written out.
+    pub(super) fn written_rows(&mut self, symbol: &str, left: Expr, right: Expr) -> Result<Expr> {
+        match (left.kind, right.kind) {
+            (ExprKind::Row(left), ExprKind::Row(right)) => self.row_comparison(symbol, left, right),
+            _ => Err(Error::internal("a row that is none")),
+        }
     }
 
     /// The overload for two operands, whose types may be changed to suit.
@@ -187,6 +175,12 @@ impl Binder<'_> {
         self.operated(resolved, vec![operand])
     }
 
+    /// A prefix operator by its symbol.
+    pub(super) fn prefix(&mut self, symbol: &str, operand: Expr) -> Result<Expr> {
+        let resolved = self.operator(symbol, &[&operand])?;
+        self.operated(resolved, vec![operand])
+    }
+
     /// A comparison of rows: equality of all, or the order by the first that differs.
     fn row_comparison(&mut self, symbol: &str, left: Vec<Expr>, right: Vec<Expr>) -> Result<Expr> {
         if left.len() != right.len() {
@@ -197,6 +191,33 @@ impl Binder<'_> {
         }
         if left.is_empty() {
             return Err(Error::unsupported("cannot compare rows of zero length"));
+        }
+        if left.len() == 1 || !is_comparison(symbol) {
+            let mut last = None;
+            let pairs = left.into_iter().zip(right);
+            for (left, right) in pairs {
+                let one = self.binary(symbol, left, right)?;
+                if one.ty != Type::Bool {
+                    let message = format!(
+                        "row comparison operator must yield type boolean, not type {}",
+                        one.ty.base()
+                    );
+                    return Err(Error::new("42804", message));
+                }
+                last = match last {
+                    None => Some(one),
+                    Some(_) => {
+                        let message = format!(
+                            "could not determine interpretation of row comparison operator {symbol}"
+                        );
+                        return Err(Error::unsupported(message).with_hint(
+                            "Row comparison operators must be associated with btree operator \
+                             families.",
+                        ));
+                    }
+                };
+            }
+            return last.ok_or_else(|| Error::internal("an empty row"));
         }
         let pairs = left.into_iter().zip(right);
         match symbol {
@@ -227,18 +248,11 @@ impl Binder<'_> {
 
     /// A comparison of records that are not both written out.
     fn record_comparison(&mut self, symbol: &str, left: Expr, right: Expr) -> Result<Expr> {
-        let (left, right) = match (&left.ty, &right.ty) {
-            // Fields that are written take the types of the others.
-            (Type::Record(_), to @ Type::Record(_)) if matches!(left.kind, ExprKind::Row(_)) => {
-                let to = to.clone();
-                (self.coerce(left, &to, Coercion::Implicit)?, right)
-            }
-            (to @ Type::Record(_), Type::Record(_)) if matches!(right.kind, ExprKind::Row(_)) => {
-                let to = to.clone();
-                (left, self.coerce(right, &to, Coercion::Implicit)?)
-            }
-            _ => (left, right),
-        };
+        let (to_left, to_right) = (left.ty.clone(), right.ty.clone());
+        let (left, right) = (
+            self.known_row(left, &to_right)?,
+            self.known_row(right, &to_left)?,
+        );
         let function = records::comparison(symbol, &left.ty, &right.ty, records::Rows::Values)?;
         Ok(Expr::call(
             Arc::new(function),
@@ -247,22 +261,64 @@ impl Binder<'_> {
         ))
     }
 
+    /// A row whose literals have the types of the fields that they are compared with.
+    fn known_row(&mut self, row: Expr, beside: &Type) -> Result<Expr> {
+        let ExprKind::Row(values) = row.kind else {
+            return Ok(row);
+        };
+        let Type::Record(fields) = &row.ty else {
+            return Err(Error::internal("a row that is no record"));
+        };
+        if values.iter().all(|value| value.ty != Type::Unknown) {
+            return Ok(Expr::new(ExprKind::Row(values), row.ty));
+        }
+        let mut known = Vec::with_capacity(values.len());
+        for (at, value) in values.into_iter().enumerate() {
+            let other = match beside {
+                Type::Record(others) => others.get(at).map(|(_, ty)| ty.clone()),
+                _ => None,
+            };
+            known.push(match other {
+                Some(other) if value.ty == Type::Unknown && other != Type::Unknown => {
+                    self.coerce(value, &other, Coercion::Implicit)?
+                }
+                _ => self.known_expr(value)?,
+            });
+        }
+        let types = fields.iter().zip(&known);
+        let types = types.map(|((name, _), value)| (name.clone(), value.ty.clone()));
+        let ty = Type::Record(types.collect());
+        Ok(Expr::new(ExprKind::Row(known), ty))
+    }
+
     /// Whether two values differ, NULL being a value.
-    pub(super) fn distinct_from(&mut self, left: Expr, right: Expr) -> Result<Expr> {
-        if let (ExprKind::Row(a), ExprKind::Row(b)) = (&left.kind, &right.kind)
-            && a.len() == b.len()
-        {
+    pub(super) fn distinct_from(&mut self, left: Expr, right: Expr, rows: bool) -> Result<Expr> {
+        if rows && let (ExprKind::Row(a), ExprKind::Row(b)) = (&left.kind, &right.kind) {
+            if a.len() != b.len() {
+                return Err(Error::new(
+                    "42601",
+                    "unequal number of entries in row expressions",
+                ));
+            }
             let pairs = a.clone().into_iter().zip(b.clone());
-            let differ = pairs.map(|(a, b)| self.distinct_from(a, b));
+            let differ = pairs.map(|(a, b)| self.distinct_from(a, b, false));
             return Ok(Expr::or(differ.collect::<Result<Vec<_>>>()?));
         }
+        self.once(left, |binder, left| {
+            binder.once(right, |binder, right| binder.differ(left, right))
+        })
+    }
+
+    fn differ(&mut self, left: Expr, right: Expr) -> Result<Expr> {
         let is_null = |expr: &Expr| expr.is_literal_null() && expr.ty == Type::Unknown;
         if is_null(&left) || is_null(&right) {
             let other = if is_null(&left) { right } else { left };
             return Ok(other.is_null().not());
         }
         // PostgreSQL looks for equality.
-        self.operator("=", &[&left, &right])?;
+        if !matches!(left.ty, Type::Record(_)) {
+            self.operator("=", &[&left, &right])?;
+        }
         let copies = (self.copy(&left)?, self.copy(&right)?);
         let differ = self.binary("<>", copies.0, copies.1)?;
         let nulls = [left.is_null(), right.is_null()];

@@ -1,13 +1,15 @@
 //! Queries: set operations, WITH, ORDER BY and LIMIT.
 
 use std::collections::{HashMap, HashSet};
+use std::ops::ControlFlow;
 
 use sqlparser::ast::{
-    Cte as Written, CteAsMaterialized, Fetch, LimitClause, Offset, OrderBy, Query, SetExpr,
-    SetOperator, SetQuantifier, Table, Values, With,
+    Cte as Written, CteAsMaterialized, Fetch, LimitClause, ObjectName, Offset, OrderBy, Query,
+    SetExpr, SetOperator, SetQuantifier, Table, Values, Visit, Visitor, With,
 };
 
 use super::coerce::{common_of, common_of_exprs};
+use super::cycle::Marks;
 use super::scope::{Clause, NamedCte, Namespace, Scope};
 use super::select::{Ordered, order_of_columns};
 use super::{Binder, Coercion, fold, place, refuse};
@@ -94,6 +96,7 @@ impl Binder<'_> {
                     plan,
                     keys,
                     visible,
+                    names: Namespace::default(),
                 }
             }
         };
@@ -102,12 +105,16 @@ impl Binder<'_> {
                 plan,
                 keys,
                 visible,
+                names,
             } = ordered;
-            let plan = self.limited(plan, &keys, limit, fetch)?;
+            self.scopes.push(Scope::new(names, Clause::Limit));
+            let plan = self.limited(plan, &keys, limit, fetch);
+            self.scopes.pop();
             ordered = Ordered {
-                plan,
+                plan: plan?,
                 keys,
                 visible,
+                names: Namespace::default(),
             };
         }
         Ok(ordered.cut())
@@ -139,12 +146,14 @@ impl Binder<'_> {
                 skipped = Some(offset);
             }
         }
-        let mut limit = count
-            .map(|count| self.row_count(count, "LIMIT"))
-            .transpose()?;
-        let offset = skipped
-            .map(|skipped| self.row_count(skipped, "OFFSET"))
-            .transpose()?;
+        let bound = count.map(|count| self.row_count(count, "LIMIT"));
+        let mut limit = bound
+            .transpose()
+            .map_err(|e| no_variable(e, &plan, "LIMIT"))?;
+        let bound = skipped.map(|skipped| self.row_count(skipped, "OFFSET"));
+        let offset = bound
+            .transpose()
+            .map_err(|e| no_variable(e, &plan, "OFFSET"))?;
         let (mut ties, mut share) = (None, false);
         if let Some(Fetch {
             with_ties,
@@ -167,8 +176,14 @@ impl Binder<'_> {
             share = *percent;
             limit = Some(match quantity {
                 None => self.coerce(Expr::int4(1), &Type::Int8, Coercion::Implicit)?,
-                Some(quantity) => self.row_count(quantity, "FETCH FIRST")?,
+                Some(quantity) => self.row_count(quantity, "LIMIT")?,
             });
+            if *with_ties && limit.as_ref().is_some_and(Expr::is_literal_null) {
+                return Err(Error::new(
+                    "2201W",
+                    "row count cannot be null in FETCH FIRST ... WITH TIES clause",
+                ));
+            }
         }
         Ok(Plan::Limit {
             input: Box::new(plan),
@@ -187,11 +202,21 @@ impl Binder<'_> {
         {
             return Ok(Expr::null(Type::Int8));
         }
-        self.scopes
-            .push(Scope::new(Namespace::default(), Clause::Limit));
-        let bound = self.bind_expr(expr);
-        self.scopes.pop();
-        let bound = bound?;
+        self.scope()?.clause = match clause {
+            "OFFSET" => Clause::Offset,
+            _ => Clause::Limit,
+        };
+        let bound = self.bind_expr(expr)?;
+        self.check_constant(&bound, clause)?;
+        if bound.ty != Type::Unknown
+            && !self.coercible(&bound.ty, &Type::Int8, Coercion::Assignment)
+        {
+            let message = format!(
+                "argument of {clause} must be type bigint, not type {}",
+                bound.ty.base()
+            );
+            return Err(Error::new("42804", message));
+        }
         let bound = self.coerce(bound, &Type::Int8, Coercion::Assignment)?;
         if bound.literal_integer().is_some_and(|count| count < 0) {
             let code = if clause == "OFFSET" { "2201X" } else { "2201W" };
@@ -238,7 +263,10 @@ impl Binder<'_> {
                     },
                     joins: Vec::new(),
                 };
-                Ok(self.bind_from(std::slice::from_ref(&factor))?.0)
+                self.ranges.push(Vec::new());
+                let bound = self.bind_from(std::slice::from_ref(&factor));
+                self.ranges.pop();
+                Ok(bound?.0)
             }
             SetExpr::Insert(_) | SetExpr::Update(_) | SetExpr::Delete(_) | SetExpr::Merge(_) => {
                 Err(Error::unsupported(
@@ -256,10 +284,12 @@ impl Binder<'_> {
         } = values;
         let width = rows.first().map_or(0, |row| row.content.len());
         if rows.iter().any(|row| row.content.len() != width) {
-            return Err(Error::new(
-                "42601",
-                "VALUES lists must all be the same length",
-            ));
+            let other = rows.iter().find(|row| row.content.len() != width);
+            let place = other.and_then(|row| row.content.first());
+            return Err(
+                Error::new("42601", "VALUES lists must all be the same length")
+                    .at(place.and_then(|expr| super::at(sqlparser::ast::Spanned::span(expr)))),
+            );
         }
         self.scopes
             .push(Scope::new(Namespace::default(), Clause::Values));
@@ -365,8 +395,18 @@ impl Binder<'_> {
         }
         let mut types = Vec::with_capacity(width);
         for at in 0..width {
-            let column: Vec<Type> = sides.iter().map(|side| side[at].ty.clone()).collect();
-            types.push(common_of(&column, word)?);
+            // A chain is typed side by side, as it is computed.
+            let mut sides = sides.iter().map(|side| &side[at].ty);
+            let mut common = sides.next().cloned().unwrap_or(Type::Text);
+            for ty in sides {
+                let pair = [common, ty.clone()];
+                common = match (common_of(&pair, word)?, &pair) {
+                    // Lengths stay where all sides have them.
+                    (Type::Varchar(_), [a, b]) if a != b => Type::Varchar(None),
+                    (common, _) => common,
+                };
+            }
+            types.push(common);
         }
         let mut converted = Vec::with_capacity(inputs.len());
         for input in inputs {
@@ -374,10 +414,7 @@ impl Binder<'_> {
         }
         if !all {
             for ty in &types {
-                if !matches!(ty, Type::Array(_) | Type::Record(_) | Type::Enum(_)) {
-                    self.equality(ty)
-                        .map_err(|_| super::call::no_equality(ty))?;
-                }
+                self.check_equality(ty)?;
             }
         }
         let first = sides.into_iter().next().unwrap_or_default();
@@ -429,7 +466,18 @@ impl Binder<'_> {
         } = with;
         let mut bound: Vec<Cte> = Vec::with_capacity(cte_tables.len());
         let mut names = HashSet::new();
-        for written in cte_tables {
+        for Written { alias, .. } in cte_tables {
+            let name = fold(&alias.name);
+            if !names.insert(name.clone()) {
+                let message = format!("WITH query name \"{name}\" specified more than once");
+                return Err(Error::new("42712", message).at(place(&alias.name)));
+            }
+        }
+        let order = match recursive {
+            true => in_order(cte_tables)?,
+            false => (0..cte_tables.len()).collect(),
+        };
+        for written in order.into_iter().filter_map(|at| cte_tables.get(at)) {
             let Written {
                 alias,
                 query,
@@ -439,19 +487,26 @@ impl Binder<'_> {
             } = written;
             refuse(from.is_some(), "FROM behind a common table expression")?;
             let name = fold(&alias.name);
-            if !names.insert(name.clone()) {
-                let message = format!("WITH query name \"{name}\" specified more than once");
-                return Err(Error::new("42712", message).at(place(&alias.name)));
-            }
             let id = self.cte();
+            let marks = Marks::of(&alias.columns)?;
             let renamed: Vec<String> = alias
                 .columns
                 .iter()
+                .filter(|column| !Marks::is_one(&column.name))
                 .map(|column| fold(&column.name))
                 .collect();
-            let (body, columns) = match *recursive && self.is_recursive(query, &name) {
-                true => self.recursive(query, id, &name, &renamed)?,
+            let is_recursive = *recursive && relation_names(query.as_ref()).contains(&name);
+            let (body, columns) = match is_recursive {
+                true => {
+                    let recursion = self.recursive(query, id, &name, &renamed, &marks)?;
+                    bound.extend(recursion.before);
+                    (recursion.body, recursion.columns)
+                }
                 false => {
+                    if !marks.is_empty() {
+                        return Err(Error::new("42601", "WITH query is not recursive")
+                            .at(place(&alias.name)));
+                    }
                     let plan = self.bind_query(query)?;
                     let plan = self.known(plan)?;
                     let columns = plan.columns();
@@ -464,6 +519,7 @@ impl Binder<'_> {
                 id,
                 columns,
                 recursing: false,
+                hidden: 0,
             });
             bound.push(Cte {
                 id,
@@ -475,47 +531,80 @@ impl Binder<'_> {
         Ok(bound)
     }
 
-    /// Whether the query of an expression names the expression.
-    fn is_recursive(&self, query: &Query, name: &str) -> bool {
-        use std::ops::ControlFlow;
-        let found = sqlparser::ast::visit_relations(query, |relation| {
-            let is_it = matches!(relation.0.as_slice(), [part]
-                if part.as_ident().is_some_and(|ident| fold(ident) == name));
-            match is_it {
-                true => ControlFlow::Break(()),
-                false => ControlFlow::Continue(()),
-            }
-        });
-        found.is_break()
-    }
-
     fn recursive(
         &mut self,
         query: &Query,
         id: CteId,
         name: &str,
         renamed: &[String],
-    ) -> Result<(CteBody, Vec<Column>)> {
+        marks: &Marks,
+    ) -> Result<Recursion> {
         let Query {
             with,
             body,
             order_by,
             limit_clause,
             fetch,
-            ..
+            locks,
+            for_clause,
+            settings,
+            format_clause,
+            pipe_operators,
         } = query;
-        refuse(with.is_some(), "WITH inside of a recursive expression")?;
-        refuse(order_by.is_some(), "ORDER BY in a recursive query")?;
-        refuse(
-            limit_clause.is_some() || fetch.is_some(),
-            "LIMIT in a recursive query",
-        )?;
+        let missing = |present: bool, clause: &str| match present {
+            true => Err(Error::unsupported(format!(
+                "{clause} in a recursive query is not implemented"
+            ))),
+            false => Ok(()),
+        };
+        let offset = matches!(
+            limit_clause,
+            Some(LimitClause::LimitOffset {
+                limit: None,
+                offset: Some(_),
+                ..
+            })
+        );
+        missing(order_by.is_some(), "ORDER BY")?;
+        missing(offset, "OFFSET")?;
+        missing(limit_clause.is_some() || fetch.is_some(), "LIMIT")?;
+        missing(!locks.is_empty(), "FOR UPDATE/SHARE")?;
+        refuse(for_clause.is_some(), "FOR XML and FOR JSON")?;
+        refuse(settings.is_some(), "SETTINGS")?;
+        refuse(format_clause.is_some(), "FORMAT")?;
+        refuse(!pipe_operators.is_empty(), "the pipe syntax")?;
+        // Its own WITH is in sight of both terms.
+        if let Some(with) = with {
+            let before = self.named.len();
+            let bound = self.with(with).and_then(|mut ctes| {
+                let recursion = self.recursion(body, id, name, renamed, marks)?;
+                ctes.extend(recursion.before);
+                Ok(Recursion {
+                    before: ctes,
+                    ..recursion
+                })
+            });
+            self.named.truncate(before);
+            return bound;
+        }
+        self.recursion(body, id, name, renamed, marks)
+    }
+
+    /// The two terms of a recursive expression.
+    fn recursion(
+        &mut self,
+        body: &SetExpr,
+        id: CteId,
+        name: &str,
+        renamed: &[String],
+        marks: &Marks,
+    ) -> Result<Recursion> {
         let SetExpr::SetOperation {
             op: SetOperator::Union,
             set_quantifier,
             left,
             right,
-        } = body.as_ref()
+        } = body
         else {
             return Err(Error::new(
                 "42P19",
@@ -534,20 +623,24 @@ impl Binder<'_> {
                 ));
             }
         };
+        if relation_names(left.as_ref()).contains(name) {
+            return Err(Error::new(
+                "42P19",
+                format!(
+                    "recursive reference to query \"{name}\" must not appear within its \
+                     non-recursive term"
+                ),
+            ));
+        }
         let base = self.body(left)?;
+        let written: Vec<Type> = base.columns().into_iter().map(|column| column.ty).collect();
         let base = self.known(base)?;
+        let own = renamed_columns(name, base.columns(), renamed)?;
+        let base = self.marked_base(base, &own, marks)?;
         let given = base.columns();
-        let seen = renamed_columns(name, given.clone(), renamed)?;
-        self.named.push(NamedCte {
-            name: name.to_owned(),
-            id,
-            columns: seen.clone(),
-            recursing: true,
-        });
-        let step = self.body(right);
-        self.named.pop();
-        let mut step = step?;
+        let mut step = self.recursive_step(right, id, name, (&given, &own), marks)?;
         check_recursion(&step, id, name)?;
+        marks.check(&own)?;
         let step_columns = step.columns();
         if step_columns.len() != given.len() {
             return Err(Error::new(
@@ -556,8 +649,12 @@ impl Binder<'_> {
             ));
         }
         for (at, (column, of_step)) in given.iter().zip(&step_columns).enumerate() {
-            let common = common_of(&[column.ty.clone(), of_step.ty.clone()], "UNION")?;
-            if common.base() != column.ty.base() {
+            // A literal without a type would take that of the recursive term.
+            let written = written.get(at).unwrap_or(&column.ty).clone();
+            let common = common_of(&[written, of_step.ty.clone()], "UNION")?;
+            let shorter = matches!(column.ty, Type::Varchar(Some(_))) && column.ty != of_step.ty;
+            let common = if shorter { common.base() } else { common };
+            if common.base() != column.ty.base() || shorter {
                 return Err(Error::new(
                     "42804",
                     format!(
@@ -586,35 +683,168 @@ impl Binder<'_> {
         if changed {
             base = self.plan_of_types(base, &types, Coercion::Implicit)?;
             // The recursive term reads the wider columns.
-            let mut seen = renamed_columns(name, base.columns(), renamed)?;
+            let mut seen = base.columns();
             for (column, ty) in seen.iter_mut().zip(&types) {
                 column.ty = ty.clone();
             }
-            self.named.push(NamedCte {
-                name: name.to_owned(),
-                id,
-                columns: seen,
-                recursing: true,
-            });
-            let again = self.body(right);
-            self.named.pop();
-            step = again?;
+            step = self.recursive_step(right, id, name, (&seen, &own), marks)?;
         }
         let step = self.plan_of_types(step, &types, Coercion::Assignment)?;
         let columns = given.into_iter().zip(types);
         let columns: Vec<Column> = columns
             .map(|(column, ty)| self.column(column.name, ty))
             .collect();
-        Ok((
-            CteBody::Recursive {
+        Ok(Recursion {
+            body: CteBody::Recursive {
                 base,
                 step,
                 all,
                 columns: columns.clone(),
             },
             columns,
-        ))
+            before: Vec::new(),
+        })
     }
+}
+
+impl Binder<'_> {
+    /// The recursive term, which sees the columns under their names.
+    fn recursive_step(
+        &mut self,
+        right: &SetExpr,
+        id: CteId,
+        name: &str,
+        (given, own): (&[Column], &[Column]),
+        marks: &Marks,
+    ) -> Result<Plan> {
+        let mut seen = given.to_vec();
+        for (column, own) in seen.iter_mut().zip(own) {
+            column.name.clone_from(&own.name);
+        }
+        self.named.push(NamedCte {
+            name: name.to_owned(),
+            id,
+            columns: seen,
+            recursing: true,
+            hidden: given.len() - own.len(),
+        });
+        let step = match marks.is_empty() {
+            true => self.body(right),
+            false => self.marked_step(right, name, own, marks),
+        };
+        self.named.pop();
+        step
+    }
+}
+
+/// The error of a column that a number of rows names: there is one, but it may not be read.
+fn no_variable(error: Error, plan: &Plan, clause: &str) -> Error {
+    let name = error.message.strip_prefix("column \"");
+    let name = name.and_then(|rest| rest.strip_suffix("\" does not exist"));
+    let Some(name) = name.filter(|_| error.sqlstate == "42703") else {
+        return error;
+    };
+    match has_column(plan, name) {
+        true => Error::new(
+            "42P10",
+            format!("argument of {clause} must not contain variables"),
+        )
+        .at(error.position),
+        false => error,
+    }
+}
+
+/// Whether a plan or one below it has a column of a name.
+fn has_column(plan: &Plan, name: &str) -> bool {
+    plan.columns().iter().any(|column| column.name == name)
+        || plan
+            .inputs()
+            .into_iter()
+            .any(|input| has_column(input, name))
+}
+
+/// A recursive expression.
+struct Recursion {
+    body: CteBody,
+    columns: Vec<Column>,
+    /// The expressions of its own WITH, which are computed before it.
+    before: Vec<Cte>,
+}
+
+/// The names of relations that a query has, without schemas and without those that a WITH in it
+/// gives.
+fn relation_names(node: &impl Visit) -> HashSet<String> {
+    let mut names = Names::default();
+    let _: ControlFlow<()> = node.visit(&mut names);
+    names.found
+}
+
+/// Gathers names of relations.
+#[derive(Default)]
+struct Names {
+    found: HashSet<String>,
+    /// Names that the WITHs of the queries around give.
+    given: Vec<String>,
+    /// How many there were before each of those queries.
+    marks: Vec<usize>,
+}
+
+impl Visitor for Names {
+    type Break = ();
+
+    fn pre_visit_query(&mut self, query: &Query) -> ControlFlow<()> {
+        self.marks.push(self.given.len());
+        let given = query.with.iter().flat_map(|with| &with.cte_tables);
+        self.given.extend(given.map(|cte| fold(&cte.alias.name)));
+        ControlFlow::Continue(())
+    }
+
+    fn post_visit_query(&mut self, _: &Query) -> ControlFlow<()> {
+        self.given.truncate(self.marks.pop().unwrap_or(0));
+        ControlFlow::Continue(())
+    }
+
+    fn pre_visit_relation(&mut self, relation: &ObjectName) -> ControlFlow<()> {
+        if let [part] = relation.0.as_slice()
+            && let Some(ident) = part.as_ident()
+        {
+            let name = fold(ident);
+            if !self.given.contains(&name) {
+                self.found.insert(name);
+            }
+        }
+        ControlFlow::Continue(())
+    }
+}
+
+/// The order in which the expressions of WITH RECURSIVE can be bound: each after those that it
+/// names.
+///
+/// # Errors
+/// `0A000` if some name one another.
+fn in_order(written: &[Written]) -> Result<Vec<usize>> {
+    let names = written.iter().zip(0..);
+    let names: HashMap<String, usize> =
+        names.map(|(cte, at)| (fold(&cte.alias.name), at)).collect();
+    let mut reads = Vec::with_capacity(written.len());
+    for (at, cte) in written.iter().enumerate() {
+        let read = relation_names(cte.query.as_ref());
+        let others = read.iter().filter_map(|name| names.get(name).copied());
+        reads.push(others.filter(|other| *other != at).collect::<Vec<_>>());
+    }
+    let mut order: Vec<usize> = Vec::with_capacity(written.len());
+    let mut done = vec![false; written.len()];
+    while order.len() < written.len() {
+        let free = |at: &usize| !done[*at] && reads[*at].iter().all(|other| done[*other]);
+        let Some(next) = (0..written.len()).find(free) else {
+            return Err(Error::unsupported(
+                "mutual recursion between WITH items is not implemented",
+            ));
+        };
+        done[next] = true;
+        order.push(next);
+    }
+    Ok(order)
 }
 
 fn renamed_columns(name: &str, columns: Vec<Column>, renamed: &[String]) -> Result<Vec<Column>> {
@@ -818,7 +1048,7 @@ fn check_recursion(step: &Plan, id: CteId, name: &str) -> Result<()> {
         }
     }
     match step {
-        Plan::Aggregate { input, .. } if here(input) > 0 => {
+        Plan::Aggregate { input, calls, .. } if !calls.is_empty() && here(input) > 0 => {
             return bad(
                 "aggregate functions are not allowed in a recursive query's recursive term"
                     .to_owned(),

@@ -2,8 +2,8 @@
 
 use super::{Binder, fold, place};
 use crate::error::{Error, Position, Result};
-use crate::plan::{AggregateCall, Column, CteId, Expr, TableCall, WindowCall};
-use crate::types::Type;
+use crate::plan::{AggregateCall, Column, CteId, Expr, FrameUnits, TableCall, WindowCall};
+use crate::types::{Fields, Type};
 use sqlparser::ast::Ident;
 
 /// A relation in sight.
@@ -19,6 +19,17 @@ pub(super) struct Named {
     pub(super) hidden: Vec<ScopeColumn>,
     /// Columns that all others depend on: its primary key.
     pub(super) key: Vec<usize>,
+    /// The name of the type of its rows: that of a table or view.
+    pub(super) row_type: Option<String>,
+}
+
+/// A relation of FROM, which may be out of sight.
+#[derive(Debug)]
+pub(super) struct Range {
+    /// The name it has in the query.
+    pub(super) alias: String,
+    /// The name it is known by elsewhere, if it is no sub-query.
+    pub(super) relation: Option<String>,
 }
 
 /// A column in sight.
@@ -52,18 +63,28 @@ pub(super) enum Clause {
     On,
     /// GROUP BY.
     GroupBy,
-    /// FROM: functions and their arguments.
+    /// FROM: arguments of functions.
     From,
+    /// FROM: sub-queries behind LATERAL.
+    FromQuery,
     /// VALUES.
     Values,
-    /// LIMIT and OFFSET.
+    /// LIMIT.
     Limit,
+    /// OFFSET.
+    Offset,
     /// QUALIFY.
     Qualify,
     /// An argument of an aggregate.
     Aggregate,
-    /// A part of a window.
+    /// FILTER of an aggregate.
+    Filter,
+    /// An argument of a call over a window.
+    WindowArgument,
+    /// PARTITION BY or ORDER BY of a window.
     Window,
+    /// A distance of a window's frame, in units.
+    Frame(FrameUnits),
     /// An expression without a query.
     Alone,
 }
@@ -78,13 +99,32 @@ impl Clause {
             Clause::On => "JOIN conditions",
             Clause::GroupBy => "GROUP BY",
             Clause::From => "functions in FROM",
+            Clause::FromQuery => "FROM clause of their own query level",
             Clause::Values => "VALUES",
             Clause::Limit => "LIMIT",
+            Clause::Offset => "OFFSET",
             Clause::Qualify => "QUALIFY",
             Clause::Aggregate => "aggregate function calls",
+            Clause::Filter => "FILTER",
+            Clause::WindowArgument => "window function calls",
             Clause::Window => "window definitions",
+            Clause::Frame(FrameUnits::Rows) => "window ROWS",
+            Clause::Frame(FrameUnits::Range) => "window RANGE",
+            Clause::Frame(FrameUnits::Groups) => "window GROUPS",
             Clause::Alone => "this expression",
         }
+    }
+
+    /// Whether aggregates and GROUPING may stand there.
+    pub(super) fn has_aggregates(self) -> bool {
+        matches!(
+            self,
+            Clause::List
+                | Clause::Having
+                | Clause::Qualify
+                | Clause::Window
+                | Clause::WindowArgument
+        )
     }
 }
 
@@ -139,6 +179,7 @@ impl Scope {
                 columns: scope_columns(columns),
                 hidden: Vec::new(),
                 key: Vec::new(),
+                row_type: Some(alias.clone()),
             };
             names = names.join(Namespace::of(named))?;
         }
@@ -183,9 +224,11 @@ impl Namespace {
     pub(super) fn check_aliases(&self, other: &Namespace) -> Result<()> {
         for named in &other.relations {
             let twice = self.relations.iter().any(|known| {
-                !named.alias.is_empty()
-                    && known.alias == named.alias
-                    && known.schema == named.schema
+                // Tables without aliases differ by their schemas.
+                let differ = known.schema.is_some()
+                    && named.schema.is_some()
+                    && known.schema != named.schema;
+                !named.alias.is_empty() && known.alias == named.alias && !differ
             });
             if twice {
                 return Err(Error::new(
@@ -236,6 +279,8 @@ pub(super) struct NamedCte {
     pub(super) columns: Vec<Column>,
     /// Whether the recursive term of it is being bound.
     pub(super) recursing: bool,
+    /// Columns at the end that `*` does not give.
+    pub(super) hidden: usize,
 }
 
 impl Binder<'_> {
@@ -294,8 +339,25 @@ impl Binder<'_> {
             [schema, relation, column] => {
                 ((Some(schema_name(schema)), fold(relation)), fold(column))
             }
-            [_, schema, relation, column] => {
+            [database, schema, relation, column] => {
+                if fold(database) != self.session.database {
+                    return Err(Error::unsupported(format!(
+                        "cross-database references are not implemented: {}",
+                        dotted(idents)
+                    ))
+                    .at(place(database)));
+                }
                 ((Some(schema_name(schema)), fold(relation)), fold(column))
+            }
+            [first, _, _, _, ..] => {
+                return Err(Error::new(
+                    "42601",
+                    format!(
+                        "improper qualified name (too many dotted names): {}",
+                        dotted(idents)
+                    ),
+                )
+                .at(place(first)));
             }
             _ => return Ok(None),
         };
@@ -324,8 +386,45 @@ impl Binder<'_> {
         Ok(None)
     }
 
+    /// `42P10` for an expression that reads columns of the innermost query where it may not.
+    pub(super) fn check_constant(&mut self, expr: &Expr, clause: &str) -> Result<()> {
+        let reads = expr.reads();
+        if reads.is_empty() {
+            return Ok(());
+        }
+        let names = &self.scope()?.names;
+        let all = names.relations.iter();
+        let all = all.flat_map(|named| named.columns.iter().chain(&named.hidden));
+        let own = all
+            .chain(&names.columns)
+            .any(|column| !column.value.reads().is_disjoint(&reads));
+        match own {
+            true => Err(Error::new(
+                "42P10",
+                format!("argument of {clause} must not contain variables"),
+            )),
+            false => Ok(()),
+        }
+    }
+
     /// `42P01` for a relation that FROM does not have.
     pub(super) fn missing_from(&self, name: &str, position: Option<Position>) -> Error {
+        let all = self.ranges.iter().rev().flatten();
+        let mut all = all.filter(|range| !range.alias.is_empty());
+        let known =
+            all.find(|range| range.alias == name || range.relation.as_deref() == Some(name));
+        if let Some(Range { alias, .. }) = known {
+            let seen = |scope: &Scope| scope.names.relation(None, alias).is_some();
+            let hint = match alias != name && self.scopes.iter().any(seen) {
+                true => format!("Perhaps you meant to reference the table alias \"{alias}\"."),
+                false => format!(
+                    "There is an entry for table \"{name}\", but it cannot be referenced from \
+                     this part of the query."
+                ),
+            };
+            let message = format!("invalid reference to FROM-clause entry for table \"{name}\"");
+            return Error::new("42P01", message).with_hint(hint).at(position);
+        }
         Error::new(
             "42P01",
             format!("missing FROM-clause entry for table \"{name}\""),
@@ -357,9 +456,18 @@ pub(super) fn whole_row(named: &Named) -> Expr {
         .collect();
     let fields = named.columns.iter();
     let fields = fields.map(|column| (column.name.clone(), column.value.ty.clone()));
-    let ty = Type::Record(fields.collect());
-    // A relation of one column is that column's value where it is one of a function.
+    let fields: Fields = fields.collect();
+    let ty = Type::Record(match named.row_type.as_deref() {
+        Some(name) => fields.with_name(name),
+        None => fields,
+    });
     Expr::new(crate::plan::ExprKind::Row(values), ty)
+}
+
+/// A name of several parts.
+fn dotted(idents: &[Ident]) -> String {
+    let parts: Vec<String> = idents.iter().map(fold).collect();
+    parts.join(".")
 }
 
 fn schema_name(ident: &Ident) -> String {

@@ -10,18 +10,20 @@
 use std::collections::{HashMap, HashSet};
 
 use sqlparser::ast::{
-    Distinct, ExceptSelectItem, ExcludeSelectItem, Expr as Ast, GroupByExpr, Ident,
+    AccessExpr, Distinct, ExceptSelectItem, ExcludeSelectItem, Expr as Ast, GroupByExpr, Ident,
     IlikeSelectItem, ObjectName, OrderBy, OrderByExpr, OrderByKind, OrderByOptions,
     RenameSelectItem, ReplaceSelectItem, Select, SelectFlavor, SelectItem,
-    SelectItemQualifiedWildcardKind, Value, ValueWithSpan, WildcardAdditionalOptions,
+    SelectItemQualifiedWildcardKind, TableWithJoins, UnaryOperator, Value, ValueWithSpan,
+    WildcardAdditionalOptions,
 };
 
-use super::group::{Groups, by_position, dependent, not_grouped, regroup, ungrouped};
+use super::group::{Groups, Key, by_position, dependent, not_grouped, regroup, ungrouped};
 use super::naming::column_name;
-use super::scope::{Clause, Scope, ScopeColumn};
-use super::{Binder, fold, parts, place, refuse};
+use super::scope::{Clause, Namespace, Scope, ScopeColumn};
+use super::{Binder, Coercion, fold, parts, place, refuse};
 use crate::error::{Error, Result};
 use crate::plan::{Column, ColumnId, Expr, ExprKind, Marked, Plan, SetItem, SortKey, TableCall};
+use crate::syntax::marks::{NOTHING, WHOLE_ROW, marked};
 use crate::types::Type;
 
 /// Most items of a SELECT list, as in PostgreSQL.
@@ -41,6 +43,14 @@ pub(super) struct Ordered {
     pub(super) keys: Vec<SortKey>,
     /// Its columns, without those that only the order needs.
     pub(super) visible: Vec<Column>,
+    /// The names of its FROM, which LIMIT may not read.
+    pub(super) names: Namespace,
+}
+
+/// A key of an order or of DISTINCT ON: an item of the list, if it stands for one, and a value.
+struct Named {
+    item: Option<usize>,
+    expr: Expr,
 }
 
 impl Ordered {
@@ -110,25 +120,36 @@ impl Binder<'_> {
         refuse(!sort_by.is_empty(), "SORT BY")?;
         refuse(value_table_mode.is_some(), "SELECT AS VALUE")?;
 
+        let body = Body {
+            distinct: distinct.as_ref(),
+            projection,
+            exclude: exclude.as_ref(),
+            selection: selection.as_ref(),
+            group_by,
+            having: having.as_ref(),
+            named_window,
+            qualify: qualify.as_ref(),
+            everything: *flavor == SelectFlavor::FromFirstNoSelect,
+        };
+        self.ranges.push(Vec::new());
+        let bound = self.bind_over(from, body, order_by);
+        self.ranges.pop();
+        bound
+    }
+
+    fn bind_over(
+        &mut self,
+        from: &[TableWithJoins],
+        body: Body<'_>,
+        order_by: Option<&OrderBy>,
+    ) -> Result<Ordered> {
         let (plan, names) = self.bind_from(from)?;
         self.scopes.push(Scope::new(names, Clause::Where));
-        let bound = self.bind_body(
-            plan,
-            Body {
-                distinct: distinct.as_ref(),
-                projection,
-                exclude: exclude.as_ref(),
-                selection: selection.as_ref(),
-                group_by,
-                having: having.as_ref(),
-                named_window,
-                qualify: qualify.as_ref(),
-                everything: *flavor == SelectFlavor::FromFirstNoSelect,
-            },
-            order_by,
-        );
-        self.scopes.pop();
-        bound
+        let bound = self.bind_body(plan, body, order_by);
+        let scope = self.scopes.pop();
+        let mut bound = bound?;
+        bound.names = scope.map(|scope| scope.names).unwrap_or_default();
+        Ok(bound)
     }
 
     fn bind_body(
@@ -169,14 +190,17 @@ impl Binder<'_> {
             Some(Distinct::On(exprs)) => {
                 let mut on = Vec::new();
                 for expr in exprs {
-                    on.push(self.named_or_bound(expr, &items, "DISTINCT ON")?);
+                    let Named { item, expr } = self.named_or_bound(expr, &items, "DISTINCT ON")?;
+                    let expr = self.known_expr(expr)?;
+                    self.check_equality(&expr.ty)?;
+                    on.push(Named { item, expr });
                 }
                 Some(on)
             }
             _ => None,
         };
         let distinct = matches!(body.distinct, Some(Distinct::Distinct));
-        let mut order = self.order(order_by, &items)?;
+        let (mut order, ordered) = self.order(order_by, &items)?;
         if let Some(on) = &on {
             check_distinct_on(on, &order)?;
         }
@@ -192,14 +216,7 @@ impl Binder<'_> {
                 ));
             }
             for item in &items {
-                if !matches!(
-                    item.expr.ty,
-                    Type::Array(_) | Type::Record(_) | Type::Enum(_)
-                ) {
-                    let ty = &item.expr.ty;
-                    self.equality(ty)
-                        .map_err(|_| super::call::no_equality(ty))?;
-                }
+                self.check_equality(&item.expr.ty)?;
             }
         }
         let (aggregates, groupings, windows, sets) = {
@@ -211,7 +228,6 @@ impl Binder<'_> {
                 std::mem::take(&mut scope.sets),
             )
         };
-        let input: HashSet<ColumnId> = plan.columns().iter().map(|column| column.id).collect();
         if let Some(condition) = condition {
             plan = Plan::Filter {
                 input: Box::new(plan),
@@ -220,11 +236,19 @@ impl Binder<'_> {
         }
         let (mut having, mut qualify, mut on, mut windows, mut sets) =
             (having, qualify, on, windows, sets);
+        // Rows of functions that groups go by come before the groups.
+        if !sets.is_empty() {
+            let keys = groups.keys.iter().map(|key| &key.expr);
+            let (below, above) = sets_below(sets, reads_of(keys));
+            plan = with_sets(plan, below);
+            sets = above;
+        }
+        let input: HashSet<ColumnId> = plan.columns().iter().map(|column| column.id).collect();
         if grouped_by || !aggregates.is_empty() || having.is_some() || !groupings.is_empty() {
             let mut all: Vec<&mut Expr> = items.iter_mut().map(|item| &mut item.expr).collect();
             all.extend(&mut having);
             all.extend(&mut qualify);
-            all.extend(on.iter_mut().flatten());
+            all.extend(on.iter_mut().flatten().map(|key| &mut key.expr));
             all.extend(order.iter_mut().map(|key| &mut key.expr));
             for (_, call) in &mut windows {
                 all.extend(&mut call.arguments);
@@ -236,7 +260,17 @@ impl Binder<'_> {
             }
             all.extend(sets.iter_mut().flat_map(|call| &mut call.arguments));
             plan = self.aggregated(plan, groups, (aggregates, groupings), all, &input)?;
+            // A key that stands for an item is that item, whatever it has become.
+            let keys = order.iter_mut().map(|key| &mut key.expr).zip(ordered);
+            let on = on.iter_mut().flatten();
+            for (expr, item) in keys.chain(on.map(|key| (&mut key.expr, key.item))) {
+                if let Some(item) = item.and_then(|item| items.get(item)) {
+                    let ty = expr.ty.clone();
+                    *expr = self.coerce(item.expr.clone(), &ty, Coercion::Implicit)?;
+                }
+            }
         }
+        let on = on.map(|on| on.into_iter().map(|key| key.expr).collect());
         if let Some(condition) = having {
             plan = Plan::Filter {
                 input: Box::new(plan),
@@ -244,6 +278,16 @@ impl Binder<'_> {
             };
         }
         if !windows.is_empty() {
+            if !sets.is_empty() {
+                let calls = windows.iter();
+                let parts = calls.flat_map(|(_, call)| {
+                    let order = call.order.iter().map(|key| &key.expr);
+                    call.partition.iter().chain(order)
+                });
+                let (below, above) = sets_below(sets, reads_of(parts));
+                plan = with_sets(plan, below);
+                sets = above;
+            }
             plan = Plan::Window {
                 input: Box::new(plan),
                 calls: windows,
@@ -268,7 +312,25 @@ impl Binder<'_> {
         above: Vec<&mut Expr>,
         input: &HashSet<ColumnId>,
     ) -> Result<Plan> {
-        let Groups { mut keys, sets, .. } = groups;
+        let Groups {
+            keys: given,
+            mut sets,
+            ..
+        } = groups;
+        let mut above = above;
+        let mut keys: Vec<(Column, Expr)> = Vec::with_capacity(given.len());
+        // Keys by which parts of expressions are known. A constant is none: it stands for the
+        // item that it is written as and for no other.
+        let mut known: Vec<(Column, Expr)> = Vec::with_capacity(given.len());
+        for Key { column, expr, item } in given {
+            if expr.literal().is_none() {
+                known.push((column.clone(), expr.clone()));
+            }
+            if let Some(item) = item.and_then(|item| above.get_mut(item)) {
+                **item = column.reference();
+            }
+            keys.push((column, expr));
+        }
         let mut grouping = Vec::new();
         for (column, arguments) in groupings {
             let mut places = Vec::new();
@@ -284,13 +346,22 @@ impl Binder<'_> {
             grouping.push((column, places));
         }
         // Columns of a row's relation that its primary key determines.
-        let mut above = above;
+        let in_all: Vec<Expr> = keys
+            .iter()
+            .enumerate()
+            .filter(|(at, _)| {
+                sets.as_ref()
+                    .is_none_or(|sets| sets.iter().all(|set| set.contains(at)))
+            })
+            .map(|(_, (_, key))| key.clone())
+            .collect();
         let mut more: Vec<ColumnId> = Vec::new();
-        for expr in &mut above {
-            let mut regrouped = (**expr).clone();
-            regroup(&mut regrouped, &keys);
+        let direct = calls.iter().flat_map(|(_, call)| &call.direct);
+        for expr in above.iter().map(|expr| &**expr).chain(direct) {
+            let mut regrouped = expr.clone();
+            regroup(&mut regrouped, &known);
             for id in ungrouped(&regrouped, input) {
-                if sets.is_none() && dependent(self.scope()?, &keys, id) {
+                if dependent(self.scope()?, &in_all, id) {
                     if !more.contains(&id) {
                         more.push(id);
                     }
@@ -312,11 +383,15 @@ impl Binder<'_> {
         for id in more {
             if let Some(column) = types.get(&id) {
                 let key = self.column(column.name.clone(), column.ty.clone());
+                for set in sets.iter_mut().flatten() {
+                    set.push(keys.len());
+                }
+                known.push((key.clone(), column.reference()));
                 keys.push((key, column.reference()));
             }
         }
         for expr in above {
-            regroup(expr, &keys);
+            regroup(expr, &known);
         }
         for ((column, key), index) in keys.iter_mut().zip(0..) {
             if let ExprKind::Column(id) = key.kind
@@ -407,19 +482,25 @@ impl Binder<'_> {
             plan,
             keys,
             visible,
+            names: Namespace::default(),
         })
     }
 
-    /// The keys of an ORDER BY over a SELECT.
-    fn order(&mut self, order_by: Option<&OrderBy>, items: &[Item]) -> Result<Vec<SortKey>> {
+    /// The keys of an ORDER BY over a SELECT, and the items of the list that they stand for.
+    fn order(
+        &mut self,
+        order_by: Option<&OrderBy>,
+        items: &[Item],
+    ) -> Result<(Vec<SortKey>, Vec<Option<usize>>)> {
         let Some(order_by) = order_by else {
-            return Ok(Vec::new());
+            return Ok((Vec::new(), Vec::new()));
         };
-        let mut keys = Vec::new();
+        let (mut keys, mut places) = (Vec::new(), Vec::new());
         match written(order_by)? {
             Written::All(options) => {
-                for item in items {
+                for (at, item) in items.iter().enumerate() {
                     keys.push(self.key_of(item.expr.clone(), options)?);
+                    places.push(Some(at));
                 }
             }
             Written::Keys(exprs) => {
@@ -430,12 +511,13 @@ impl Binder<'_> {
                 } in exprs
                 {
                     refuse(with_fill.is_some(), "WITH FILL")?;
-                    let value = self.named_or_bound(expr, items, "ORDER BY")?;
-                    keys.push(self.key_of(value, options)?);
+                    let Named { item, expr } = self.named_or_bound(expr, items, "ORDER BY")?;
+                    keys.push(self.key_of(expr, options)?);
+                    places.push(item);
                 }
             }
         }
-        Ok(keys)
+        Ok((keys, places))
     }
 
     fn key_of(&mut self, expr: Expr, options: &OrderByOptions) -> Result<SortKey> {
@@ -451,32 +533,36 @@ impl Binder<'_> {
     }
 
     /// A position in the list, the name of an item, or an expression.
-    fn named_or_bound(&mut self, expr: &Ast, items: &[Item], clause: &str) -> Result<Expr> {
-        if let Some(position) = position(expr) {
-            return by_position(position, items, clause);
+    fn named_or_bound(&mut self, expr: &Ast, items: &[Item], clause: &str) -> Result<Named> {
+        let found = match (position(expr, clause)?, expr) {
+            (Some(position), _) => Some(by_position(position, items, clause)?),
+            (None, Ast::Identifier(ident)) => item_named(ident, items, clause)?,
+            _ => None,
+        };
+        if let Some(item) = found {
+            let expr = items[item].expr.clone();
+            return Ok(Named {
+                item: Some(item),
+                expr,
+            });
         }
-        if let Ast::Value(ValueWithSpan {
-            value: Value::SingleQuotedString(_),
-            ..
-        }) = expr
-        {
-            return Err(Error::new(
-                "42601",
-                format!("non-integer constant in {clause}"),
-            ));
-        }
-        if let Ast::Identifier(ident) = expr {
-            let name = fold(ident);
-            let mut named = items.iter().filter(|item| item.name == name);
-            if let Some(first) = named.next() {
-                if named.any(|other| other.expr != first.expr) {
-                    let message = format!("{clause} \"{name}\" is ambiguous");
-                    return Err(Error::new("42702", message).at(place(ident)));
-                }
-                return Ok(first.expr.clone());
+        let expr = self.bind_expr(expr)?;
+        Ok(Named { item: None, expr })
+    }
+
+    /// Whether equal values of a type can be found.
+    ///
+    /// # Errors
+    /// `42883` if not.
+    pub(super) fn check_equality(&mut self, ty: &Type) -> Result<()> {
+        match ty {
+            Type::Array(element) => self.check_equality(element.innermost()),
+            Type::Record(_) | Type::Enum(_) => Ok(()),
+            ty => {
+                let found = self.equality(ty).map(|_| ());
+                found.map_err(|_| super::call::no_equality(ty))
             }
         }
-        self.bind_expr(expr)
     }
 
     /// Binds what may name items of the list, where PostgreSQL would find no such column.
@@ -541,9 +627,16 @@ impl Binder<'_> {
         }
         for item in body.projection {
             match item {
-                SelectItem::UnnamedExpr(expr) => {
-                    let name = column_name(expr);
-                    let expr = self.list_expr(expr, &items)?;
+                SelectItem::UnnamedExpr(Ast::Identifier(ident))
+                    if marked(ident, NOTHING).is_some() => {}
+                SelectItem::UnnamedExpr(written) => {
+                    if let Some(row) = starred(written) {
+                        let value = self.bind_expr(&row)?;
+                        items.extend(fields_of(value)?.iter().map(item_of));
+                        continue;
+                    }
+                    let expr = self.list_expr(written, &items)?;
+                    let name = column_name(written, &expr);
                     items.push(Item { name, expr });
                 }
                 SelectItem::ExprWithAlias { expr, alias } => {
@@ -712,6 +805,24 @@ impl Binder<'_> {
     }
 }
 
+/// The row whose fields are all items of the list: `(row).*`.
+fn starred(expr: &Ast) -> Option<Ast> {
+    let Ast::CompoundFieldAccess { root, access_chain } = expr else {
+        return None;
+    };
+    let [before @ .., AccessExpr::Dot(Ast::Identifier(last))] = access_chain.as_slice() else {
+        return None;
+    };
+    marked(last, WHOLE_ROW)?;
+    Some(match before {
+        [] => root.as_ref().clone(),
+        before => Ast::CompoundFieldAccess {
+            root: root.clone(),
+            access_chain: before.to_vec(),
+        },
+    })
+}
+
 /// Calls of aggregates and of GROUPING, with the columns that stand for them.
 type Calls = (
     Vec<(Column, crate::plan::AggregateCall)>,
@@ -796,15 +907,86 @@ fn like(name: &str, pattern: &str) -> bool {
     pattern[p..].iter().all(|c| *c == '%')
 }
 
-/// A position that is written in ORDER BY or GROUP BY.
-pub(super) fn position(expr: &Ast) -> Option<i64> {
-    match expr {
-        Ast::Value(ValueWithSpan {
-            value: Value::Number(digits, false),
-            ..
-        }) => digits.parse().ok(),
-        _ => None,
+/// A position that is written in ORDER BY, GROUP BY or DISTINCT ON.
+///
+/// # Errors
+/// `42601` for another constant.
+pub(super) fn position(expr: &Ast, clause: &str) -> Result<Option<i64>> {
+    let mut inner = expr;
+    let mut sign = 1;
+    loop {
+        inner = match inner {
+            Ast::Nested(nested) => nested,
+            // A sign before digits is a part of the number.
+            Ast::UnaryOp {
+                op: UnaryOperator::Minus,
+                expr,
+            } => {
+                sign = -sign;
+                expr
+            }
+            _ => break,
+        };
     }
+    let Ast::Value(ValueWithSpan { value, span }) = inner else {
+        return Ok(None);
+    };
+    let number = match value {
+        Value::Number(digits, false) => digits.parse::<i32>().ok(),
+        Value::Placeholder(_) => return Ok(None),
+        _ if sign < 0 => return Ok(None),
+        _ => None,
+    };
+    match number {
+        Some(number) => Ok(Some(sign * i64::from(number))),
+        None => {
+            let message = format!("non-integer constant in {clause}");
+            Err(Error::new("42601", message).at(super::at(*span)))
+        }
+    }
+}
+
+/// The item of the list that a name in ORDER BY, GROUP BY or DISTINCT ON means.
+///
+/// # Errors
+/// `42702` if several have it that differ.
+pub(super) fn item_named(ident: &Ident, items: &[Item], clause: &str) -> Result<Option<usize>> {
+    let name = fold(ident);
+    let mut named = items
+        .iter()
+        .enumerate()
+        .filter(|(_, item)| item.name == name);
+    let Some((at, first)) = named.next() else {
+        return Ok(None);
+    };
+    if named.any(|(_, other)| other.expr != first.expr) {
+        let message = format!("{clause} \"{name}\" is ambiguous");
+        return Err(Error::new("42702", message).at(place(ident)));
+    }
+    Ok(Some(at))
+}
+
+/// The functions whose rows some columns are of, with those that they read, and the others.
+fn sets_below(sets: Vec<TableCall>, reads: HashSet<ColumnId>) -> (Vec<TableCall>, Vec<TableCall>) {
+    let mut reads = reads;
+    let (mut below, mut above) = (Vec::new(), sets);
+    loop {
+        let wanted = |call: &TableCall| call.columns.iter().any(|c| reads.contains(&c.id));
+        let (now, rest): (Vec<_>, Vec<_>) = above.into_iter().partition(wanted);
+        above = rest;
+        if now.is_empty() {
+            return (below, above);
+        }
+        reads.extend(reads_of(now.iter().flat_map(|call| &call.arguments)));
+        below.extend(now);
+    }
+}
+
+/// The columns that some expressions read.
+fn reads_of<'e>(exprs: impl Iterator<Item = &'e Expr>) -> HashSet<ColumnId> {
+    let mut reads = HashSet::new();
+    exprs.for_each(|expr| expr.read(&mut reads));
+    reads
 }
 
 fn written(order_by: &OrderBy) -> Result<Written<'_>> {
@@ -845,9 +1027,16 @@ pub(super) fn order_of_columns(
             } in exprs
             {
                 refuse(with_fill.is_some(), "WITH FILL")?;
-                let value = match (position(expr), expr) {
-                    (Some(position), _) => by_position(position, &items, "ORDER BY")?,
+                let value = match (position(expr, "ORDER BY")?, expr) {
+                    (Some(position), _) => {
+                        let item = by_position(position, &items, "ORDER BY")?;
+                        items[item].expr.clone()
+                    }
                     (None, Ast::Identifier(ident)) => named_item(ident, &items)?,
+                    (None, Ast::CompoundIdentifier(idents)) if idents.len() > 1 => {
+                        let relation = &idents[idents.len() - 2];
+                        return Err(binder.missing_from(&fold(relation), place(relation)));
+                    }
                     _ => {
                         return Err(Error::unsupported(
                             "invalid UNION/INTERSECT/EXCEPT ORDER BY clause",
@@ -866,29 +1055,24 @@ pub(super) fn order_of_columns(
 }
 
 fn named_item(ident: &Ident, items: &[Item]) -> Result<Expr> {
-    let name = fold(ident);
-    let mut named = items.iter().filter(|item| item.name == name);
-    let first = named.next().ok_or_else(|| {
-        Error::new("42703", format!("column \"{name}\" does not exist")).at(place(ident))
+    let found = item_named(ident, items, "ORDER BY")?;
+    let item = found.and_then(|item| items.get(item)).ok_or_else(|| {
+        let message = format!("column \"{}\" does not exist", fold(ident));
+        Error::new("42703", message).at(place(ident))
     })?;
-    match named.next() {
-        Some(_) => {
-            Err(Error::new("42702", format!("ORDER BY \"{name}\" is ambiguous")).at(place(ident)))
-        }
-        None => Ok(first.expr.clone()),
-    }
+    Ok(item.expr.clone())
 }
 
-fn check_distinct_on(on: &[Expr], order: &[SortKey]) -> Result<()> {
+fn check_distinct_on(on: &[Named], order: &[SortKey]) -> Result<()> {
     // The first keys of the order are those of DISTINCT ON, in any order.
     let leading = order
         .iter()
-        .take_while(|key| on.contains(&key.expr))
+        .take_while(|key| on.iter().any(|on| on.expr == key.expr))
         .count();
     let rest = order.iter().skip(leading);
     let missing = on
         .iter()
-        .filter(|expr| !order[..leading].iter().any(|key| key.expr == **expr));
+        .filter(|on| !order[..leading].iter().any(|key| key.expr == on.expr));
     if missing.count() > 0 && rest.count() > 0 {
         return Err(Error::new(
             "42P10",

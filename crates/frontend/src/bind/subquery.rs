@@ -2,6 +2,7 @@
 
 use sqlparser::ast::{BinaryOperator, Expr as Ast, Query};
 
+use super::expr::is_row;
 use super::operator::symbol;
 use super::{Binder, Coercion};
 use crate::error::{Error, Result};
@@ -47,45 +48,39 @@ impl Binder<'_> {
 
     /// `value IN (SELECT …)`.
     pub(super) fn in_subquery(&mut self, value: &Ast, query: &Query) -> Result<Expr> {
+        let rows = is_row(value);
         let value = self.bind_expr(value)?;
-        self.compared_with(value, "=", query, Quantifier::Any)
+        self.compared_with((value, rows), "=", query, Quantifier::Any)
     }
 
+    /// `rows` tells whether the value is a row that is written out.
     fn compared_with(
         &mut self,
-        value: Expr,
+        (value, rows): (Expr, bool),
         symbol: &str,
         query: &Query,
         quantifier: Quantifier,
     ) -> Result<Expr> {
         let (plan, columns) = self.subplan(query)?;
         let width = match &value.kind {
-            ExprKind::Row(values) => values.len(),
+            ExprKind::Row(values) if rows => values.len(),
             _ => 1,
         };
-        if columns.len() != width {
-            let than = if columns.len() > width { "many" } else { "few" };
-            return Err(Error::new(
-                "42601",
-                format!("subquery has too {than} columns"),
-            ));
-        }
-        // Literals of the sub-query take the type of what they are compared with.
-        let plan = match (&value.kind, columns.as_slice()) {
-            (ExprKind::Row(_), _) => self.known(plan)?,
-            (_, [column]) if column.ty == Type::Unknown && value.ty != Type::Unknown => {
-                self.plan_of_types(plan, std::slice::from_ref(&value.ty), Coercion::Implicit)?
-            }
-            _ => self.known(plan)?,
-        };
+        check_width(columns.len(), width)?;
+        let plan = self.known(plan)?;
         let columns = plan.columns();
         let mut references: Vec<Expr> = columns.iter().map(Column::reference).collect();
-        let right = match (&value.kind, references.len()) {
-            (ExprKind::Row(_), _) => super::expr::record(references),
-            _ => references.swap_remove(0),
+        let comparison = match rows {
+            true => self.written_rows(symbol, value, super::expr::record(references))?,
+            false => self.binary(symbol, value, references.swap_remove(0))?,
         };
-        let comparison = self.binary(symbol, value, right)?;
-        let comparison = self.condition(comparison, "ANY")?;
+        if comparison.ty != Type::Bool {
+            let message = format!(
+                "row comparison operator must yield type boolean, not type {}",
+                comparison.ty.base()
+            );
+            return Err(Error::new("42804", message));
+        }
         let kind = SubqueryKind::Compare {
             comparison: Box::new(comparison),
             quantifier,
@@ -101,13 +96,7 @@ impl Binder<'_> {
         right: &Ast,
         all: bool,
     ) -> Result<Expr> {
-        let (symbol, sign) = symbol(op)?;
-        if sign.is_some() {
-            return Err(Error::new(
-                "42883",
-                format!("operator does not exist: {op}"),
-            ));
-        }
+        let symbol = symbol(op)?;
         self.quantified_by(left, &symbol, right, all)
     }
 
@@ -130,7 +119,7 @@ impl Binder<'_> {
             Quantifier::Any
         };
         if let Ast::Subquery(query) = inner {
-            return self.compared_with(value, symbol, query, quantifier);
+            return self.compared_with((value, is_row(left)), symbol, query, quantifier);
         }
         let mut array = self.bind_expr(right)?;
         if array.ty == Type::Unknown {
@@ -188,17 +177,47 @@ impl Binder<'_> {
         )
     }
 
-    /// `(SELECT a, b)` as a record, to be compared with another.
-    pub(super) fn record_subquery(&mut self, query: &Query) -> Result<Expr> {
-        let plan = self.bind_query(query)?;
+    /// `(a, b) op (SELECT …)`: the comparison with the only row, which is computed where the
+    /// row is.
+    pub(super) fn row_subquery(&mut self, symbol: &str, left: Expr, query: &Query) -> Result<Expr> {
+        let (plan, columns) = self.subplan(query)?;
+        if let ExprKind::Row(values) = &left.kind {
+            check_width(columns.len(), values.len())?;
+        }
         let plan = self.known(plan)?;
         let columns = plan.columns();
-        let row = super::expr::record(columns.iter().map(Column::reference).collect());
-        let ty = row.ty.clone();
-        let column = self.column("row", ty.clone());
+        let right = super::expr::record(columns.iter().map(Column::reference).collect());
+        let comparison = self.written_rows(symbol, left, right)?;
+        let column = self.column("row", Type::Bool);
         let plan = Plan::Project {
             input: Box::new(plan),
-            items: vec![(column, row)],
+            items: vec![(column, comparison)],
+        };
+        Ok(self.numbered(SubqueryKind::Scalar, plan, Type::Bool))
+    }
+
+    /// An expression that reads a value in several places. A value that may differ from call to
+    /// call, or is not small, is computed once: in a row of a sub-query, whose column the
+    /// expression reads. Expressions within one another would double with each level else.
+    pub(super) fn once(
+        &mut self,
+        value: Expr,
+        with: impl FnOnce(&mut Self, Expr) -> Result<Expr>,
+    ) -> Result<Expr> {
+        if !value.is_volatile() && !is_large(&value) {
+            return with(self, value);
+        }
+        let value = self.known_expr(value)?;
+        let column = self.column("value", value.ty.clone());
+        let whole = with(self, column.reference())?;
+        let ty = whole.ty.clone();
+        let row = Plan::Values {
+            columns: vec![column],
+            rows: vec![vec![value]],
+        };
+        let plan = Plan::Project {
+            input: Box::new(row),
+            items: vec![(self.column("whole", ty.clone()), whole)],
         };
         Ok(self.numbered(SubqueryKind::Scalar, plan, ty))
     }
@@ -213,6 +232,53 @@ impl Binder<'_> {
         };
         Ok(tried(cast))
     }
+}
+
+/// Whether an expression has so many parts, those of its sub-queries among them, that no copies
+/// of it are made.
+pub(super) fn is_large(expr: &Expr) -> bool {
+    let mut left = 100;
+    exceeds(expr, &mut left)
+}
+
+/// Whether an expression has more parts than are left.
+fn exceeds(expr: &Expr, left: &mut usize) -> bool {
+    expr.any(&mut |part| {
+        let Some(fewer) = left.checked_sub(1) else {
+            return true;
+        };
+        *left = fewer;
+        match &part.kind {
+            ExprKind::Subquery(subquery) => plan_exceeds(&subquery.plan, left),
+            _ => false,
+        }
+    })
+}
+
+fn plan_exceeds(plan: &Plan, left: &mut usize) -> bool {
+    let Some(fewer) = left.checked_sub(1) else {
+        return true;
+    };
+    *left = fewer;
+    let mut exprs = plan.expressions().into_iter();
+    exprs.any(|expr| exceeds(expr, left))
+        || plan
+            .inputs()
+            .into_iter()
+            .any(|input| plan_exceeds(input, left))
+}
+
+/// Whether a sub-query has as many columns as it is compared with.
+fn check_width(columns: usize, wanted: usize) -> Result<()> {
+    let than = match columns.cmp(&wanted) {
+        std::cmp::Ordering::Equal => return Ok(()),
+        std::cmp::Ordering::Greater => "many",
+        std::cmp::Ordering::Less => "few",
+    };
+    Err(Error::new(
+        "42601",
+        format!("subquery has too {than} columns"),
+    ))
 }
 
 /// A call whose errors become NULLs, row by row.

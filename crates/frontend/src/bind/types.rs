@@ -4,9 +4,9 @@ use sqlparser::ast::{
     ArrayElemTypeDef, BinaryLength, CharacterLength, DataType, ExactNumberInfo, TimezoneInfo,
 };
 
-use super::{Catalog, parts};
+use super::{Catalog, Found, parts};
 use crate::error::{Error, Result};
-use crate::types::{DECIMAL_DIGITS, Reg, Type, named};
+use crate::types::{DECIMAL_DIGITS, Fields, Reg, Type, named};
 
 /// Longest VARCHAR(n) and CHAR(n), as in PostgreSQL.
 const LENGTH_MAX: u64 = 10_485_760;
@@ -67,6 +67,7 @@ pub fn written_type(written: &DataType, catalog: &dyn Catalog) -> Result<Type> {
         }
         D::Custom(name, modifiers) => {
             let mut parts = parts(name)?;
+            let full = parts.join(".");
             let last = parts.pop().unwrap_or_default();
             let schema = parts.pop();
             // "char" in quotes is a type of the catalog, and not CHAR.
@@ -78,17 +79,23 @@ pub fn written_type(written: &DataType, catalog: &dyn Catalog) -> Result<Type> {
                 None | Some("pg_catalog") if last == "char" && (quoted || schema.is_some()) => {
                     Some(Type::CatalogChar)
                 }
+                None | Some("pg_catalog") if quoted && is_keyword(&last) => None,
                 None | Some("pg_catalog") => named(&last),
                 Some(_) => None,
             };
-            let Some(ty) = known.or_else(|| catalog.named_type(schema.as_deref(), &last)) else {
-                return Err(no_such_type(&name.to_string()));
+            let known = known.or_else(|| catalog.named_type(schema.as_deref(), &last));
+            let Some(ty) = known.or_else(|| row_type(catalog, schema.as_deref(), &last)) else {
+                let message = format!("type \"{full}\" does not exist");
+                return Err(Error::new("42704", message));
             };
             match modifiers.as_slice() {
                 [] => ty,
                 [one] => modified(&ty, one, name)?,
                 _ => return Err(no_modifiers(&name.to_string())),
             }
+        }
+        D::Bit(_) | D::BitVarying(_) => {
+            return Err(Error::unsupported("bit strings are not supported"));
         }
         other => return Err(no_such_type(&other.to_string())),
     })
@@ -104,6 +111,34 @@ fn modified(ty: &Type, modifier: &str, name: &sqlparser::ast::ObjectName) -> Res
         (Type::TimeTz(_), Some(n)) => Type::TimeTz(seconds("TIME", Some(n.into()))?),
         _ => return Err(no_modifiers(&name.to_string())),
     })
+}
+
+/// The type of a table's rows.
+fn row_type(catalog: &dyn Catalog, schema: Option<&str>, name: &str) -> Option<Type> {
+    let found = catalog.relation(schema, name, None).ok()??;
+    let Found::Relation(relation) = found else {
+        return None;
+    };
+    let fields: Fields = relation.columns.iter().cloned().collect();
+    Some(Type::Record(fields.with_name(&relation.name)))
+}
+
+/// Whether a type's name is a word of the grammar, which in quotes is none.
+fn is_keyword(name: &str) -> bool {
+    matches!(
+        name,
+        "boolean"
+            | "smallint"
+            | "int"
+            | "integer"
+            | "bigint"
+            | "real"
+            | "float"
+            | "double"
+            | "decimal"
+            | "dec"
+            | "character"
+    )
 }
 
 fn no_modifiers(name: &str) -> Error {

@@ -10,7 +10,7 @@ use crate::error::{Error, Result};
 use crate::functions::arrays::spread;
 use crate::functions::{Unresolved, catalogue, resolve_function};
 use crate::plan::Expr;
-use crate::syntax::VARIADIC;
+use crate::syntax::marks::VARIADIC;
 use crate::types::Type;
 
 /// What stands behind VARIADIC, which the syntax has as a call; `None` for other arguments.

@@ -1,14 +1,15 @@
 //! Windows: PARTITION BY, ORDER BY and frames.
 
 use sqlparser::ast::{
-    Expr as Ast, NamedWindowDefinition, NamedWindowExpr, WindowFrame, WindowFrameBound,
+    Expr as Ast, Interval, NamedWindowDefinition, NamedWindowExpr, WindowFrame, WindowFrameBound,
     WindowFrameUnits, WindowSpec, WindowType,
 };
 
+use super::scope::Clause;
 use super::{Binder, Coercion, fold};
 use crate::error::{Error, Result};
 use crate::plan::{Bound, Exclude, Expr, Frame, FrameUnits, SortKey};
-use crate::types::{Category, Type};
+use crate::types::Type;
 
 /// A window, bound.
 pub(super) struct Window {
@@ -34,7 +35,11 @@ impl Binder<'_> {
                 ));
             }
             let spec = match window {
-                NamedWindowExpr::WindowSpec(spec) => spec.clone(),
+                NamedWindowExpr::WindowSpec(spec) => {
+                    // A window is bound even if nobody uses it.
+                    self.in_clause(Clause::Window, |binder| binder.window_of(spec))?;
+                    spec.clone()
+                }
                 NamedWindowExpr::NamedWindow(other) => self.window_named(&fold(other))?,
             };
             self.scope()?.named_windows.push((name, spec));
@@ -100,7 +105,9 @@ impl Binder<'_> {
         }
         for expr in partition_by {
             let expr = self.bind_expr(expr)?;
-            partition.push(self.known_expr(expr)?);
+            let expr = self.known_expr(expr)?;
+            self.check_equality(&expr.ty)?;
+            partition.push(expr);
         }
         let mut exclude = Exclude::NoOthers;
         for key in order_by {
@@ -142,7 +149,14 @@ impl Binder<'_> {
             WindowFrameUnits::Groups => FrameUnits::Groups,
         };
         let current = WindowFrameBound::CurrentRow;
+        let written_end = end_bound;
         let end_bound = end_bound.as_ref().unwrap_or(&current);
+        if let (WindowFrameBound::Following(Some(_)), None) = (start_bound, &written_end) {
+            return Err(Error::new(
+                "42P20",
+                "frame starting from following row cannot end with current row",
+            ));
+        }
         check_bounds(start_bound, end_bound)?;
         if units == FrameUnits::Groups && order.is_empty() {
             return Err(Error::new(
@@ -150,113 +164,197 @@ impl Binder<'_> {
                 "GROUPS mode requires an ORDER BY clause",
             ));
         }
-        // A date and an interval make a timestamp, with which keys are compared.
-        let by_distance = |bound: &WindowFrameBound| {
-            matches!(
-                bound,
-                WindowFrameBound::Preceding(Some(_)) | WindowFrameBound::Following(Some(_))
-            )
-        };
-        if units == FrameUnits::Range
-            && (by_distance(start_bound) || by_distance(end_bound))
-            && let [key] = &mut *order
-            && key.expr.ty == Type::Date
-        {
-            let date = key.expr.clone();
-            key.expr = self.coerce(date, &Type::Timestamp(None), Coercion::Implicit)?;
+        let start_offset = self.offset(start_bound, units, order)?;
+        let end_offset = self.offset(end_bound, units, order)?;
+        let mut offsets = [start_offset, end_offset];
+        if let (FrameUnits::Range, [key]) = (units, &mut *order) {
+            self.widen(key, &mut offsets)?;
         }
-        let (start, start_value) = self.bound(start_bound, units, order)?;
-        let (end, end_value) = self.bound(end_bound, units, order)?;
+        let [start_offset, end_offset] = offsets;
+        let start_value = self.value(start_bound, &start_offset, units, order)?;
+        let end_value = self.value(end_bound, &end_offset, units, order)?;
         Ok(Frame {
             units,
-            start,
-            end,
+            start: bound(start_bound, start_offset),
+            end: bound(end_bound, end_offset),
             exclude: Exclude::NoOthers,
             start_value,
             end_value,
         })
     }
 
-    /// An end of a frame, and its value where the frame goes by values.
-    fn bound(
+    /// The distance of an end of a frame, as a value of the type that its units ask for.
+    fn offset(
         &mut self,
         bound: &WindowFrameBound,
         units: FrameUnits,
         order: &[SortKey],
-    ) -> Result<(Bound, Option<Expr>)> {
-        let (distance, following) = match bound {
-            WindowFrameBound::CurrentRow => return Ok((Bound::Current, None)),
-            WindowFrameBound::Preceding(None) | WindowFrameBound::Following(None) => {
-                return Ok((Bound::Unbounded, None));
-            }
-            WindowFrameBound::Preceding(Some(distance)) => (distance, false),
-            WindowFrameBound::Following(Some(distance)) => (distance, true),
+    ) -> Result<Option<Expr>> {
+        let (WindowFrameBound::Preceding(Some(distance))
+        | WindowFrameBound::Following(Some(distance))) = bound
+        else {
+            return Ok(None);
         };
-        let (distance, value) = self.distance(distance, following, units, order)?;
-        Ok(match following {
-            true => (Bound::Following(distance), value),
-            false => (Bound::Preceding(distance), value),
-        })
+        if units == FrameUnits::Range {
+            let [key] = order else {
+                return Err(Error::new(
+                    "42P20",
+                    "RANGE with offset PRECEDING/FOLLOWING requires exactly one ORDER BY column",
+                ));
+            };
+            let offset = self.range_offset(distance, key)?;
+            return Ok(Some(offset));
+        }
+        let word = match units {
+            FrameUnits::Groups => "GROUPS",
+            _ => "ROWS",
+        };
+        let distance = self.distance(distance, units, &Type::Int8)?;
+        let ty = distance.ty.base();
+        self.coerce(distance, &Type::Int8, Coercion::Assignment)
+            .map(Some)
+            .map_err(|error| match error.sqlstate {
+                "42804" => Error::new(
+                    "42804",
+                    format!("argument of {word} must be type bigint, not type {ty}"),
+                ),
+                _ => error,
+            })
     }
 
-    fn distance(
+    /// A distance, which reads no columns. The syntax has a text in quotes as an interval.
+    fn distance(&mut self, distance: &Ast, units: FrameUnits, wanted: &Type) -> Result<Expr> {
+        if let Ast::Interval(Interval {
+            value,
+            leading_field: None,
+            leading_precision: None,
+            last_field: None,
+            fractional_seconds_precision: None,
+        }) = distance
+            && let Ast::Value(value) = value.as_ref()
+            && *wanted != Type::Interval
+        {
+            let literal = self.literal(value)?;
+            let read = self.coerce(literal.clone(), wanted, Coercion::Implicit);
+            if read.is_ok() || self.bind_expr(distance).is_err() {
+                return Ok(literal);
+            }
+        }
+        let word = match units {
+            FrameUnits::Rows => "ROWS",
+            FrameUnits::Range => "RANGE",
+            FrameUnits::Groups => "GROUPS",
+        };
+        let bound = self.in_clause(Clause::Frame(units), |binder| binder.bind_expr(distance))?;
+        self.check_constant(&bound, word)?;
+        Ok(bound)
+    }
+
+    /// A distance of RANGE: of the types that go with the key's type, the one that it is of,
+    /// or else the key's own, or the only one.
+    fn range_offset(&mut self, distance: &Ast, key: &SortKey) -> Result<Expr> {
+        let of_key = key.expr.ty.base();
+        let types: &[Type] = match of_key {
+            Type::Int2 | Type::Int4 => &[Type::Int8, Type::Int4, Type::Int2],
+            Type::Int8 => &[Type::Int8],
+            Type::Float4 | Type::Float8 => &[Type::Float8],
+            Type::Numeric(_) => &[Type::Numeric(None)],
+            Type::Date
+            | Type::Time(_)
+            | Type::TimeTz(_)
+            | Type::Timestamp(_)
+            | Type::TimestampTz(_)
+            | Type::Interval => &[Type::Interval],
+            _ => &[],
+        };
+        let refused = |rest: &str| {
+            Error::unsupported(format!(
+                "RANGE with offset PRECEDING/FOLLOWING is not supported for column type \
+                 {of_key}{rest}"
+            ))
+        };
+        let [first, ..] = types else {
+            return Err(refused(""));
+        };
+        let wanted = if types.contains(&of_key) {
+            &of_key
+        } else {
+            first
+        };
+        let bound = self.distance(distance, FrameUnits::Range, wanted)?;
+        let ty = bound.ty.base();
+        let to = match &ty {
+            Type::Unknown => Some(wanted),
+            ty => types.iter().find(|to| *to == ty).or_else(|| {
+                let sample = Expr::null(ty.clone());
+                let fits = |binder: &mut Self, to: &Type| {
+                    binder.coercible(&sample.ty, to, Coercion::Implicit)
+                };
+                types.iter().find(|to| fits(self, to))
+            }),
+        };
+        let to = to.ok_or_else(|| {
+            refused(&format!(" and offset type {ty}"))
+                .with_hint("Cast the offset value to an appropriate type.")
+        })?;
+        // NUMERIC keeps its digits.
+        match (to, &bound.ty) {
+            (Type::Numeric(_), known) if *known != Type::Unknown => Ok(bound),
+            (to, _) => self.coerce(bound, to, Coercion::Implicit),
+        }
+    }
+
+    /// Brings the key of an order and the distances from it to one type, in which they are
+    /// added: a date and an interval make a timestamp.
+    fn widen(&mut self, key: &mut SortKey, offsets: &mut [Option<Expr>; 2]) -> Result<()> {
+        if offsets.iter().all(Option::is_none) {
+            return Ok(());
+        }
+        let differs = offsets
+            .iter()
+            .flatten()
+            .any(|offset| offset.ty != key.expr.ty);
+        let to = match key.expr.ty {
+            Type::Date => Type::Timestamp(None),
+            Type::Float4 => Type::Float8,
+            Type::Int2 | Type::Int4 if differs => Type::Int8,
+            _ => return Ok(()),
+        };
+        key.expr = self.coerce(key.expr.clone(), &to, Coercion::Implicit)?;
+        if to == Type::Int8 {
+            for offset in offsets.iter_mut().flatten() {
+                *offset = self.coerce(offset.clone(), &to, Coercion::Implicit)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// The value at which a frame of RANGE ends.
+    fn value(
         &mut self,
-        distance: &Ast,
-        following: bool,
+        bound: &WindowFrameBound,
+        offset: &Option<Expr>,
         units: FrameUnits,
         order: &[SortKey],
-    ) -> Result<(Expr, Option<Expr>)> {
-        let bound = self.bind_expr(distance)?;
-        let (mut here, read) = (std::collections::HashSet::new(), bound.reads());
-        for column in &self.scope()?.names.columns {
-            column.value.read(&mut here);
-        }
-        if read.iter().any(|column| here.contains(column)) {
-            let units = match units {
-                FrameUnits::Rows => "ROWS",
-                FrameUnits::Range => "RANGE",
-                FrameUnits::Groups => "GROUPS",
-            };
-            return Err(Error::new(
-                "42P10",
-                format!("argument of {units} must not contain variables"),
-            ));
-        }
-        if units != FrameUnits::Range {
-            let bound = self.coerce(bound, &Type::Int8, Coercion::Assignment)?;
-            return Ok((bound, None));
-        }
-        let [key] = order else {
-            return Err(Error::new(
-                "42P20",
-                "RANGE with offset PRECEDING/FOLLOWING requires exactly one ORDER BY column",
-            ));
+    ) -> Result<Option<Expr>> {
+        let (FrameUnits::Range, Some(offset), [key]) = (units, offset, order) else {
+            return Ok(None);
         };
-        // A literal is of the type that is added to the key's.
-        let bound = match key.expr.ty.category() {
-            Category::DateTime if bound.ty == Type::Unknown => {
-                self.coerce(bound, &Type::Interval, Coercion::Implicit)?
-            }
-            _ => bound,
-        };
+        let following = matches!(bound, WindowFrameBound::Following(_));
         let plus = following != key.descending;
-        let value = self.binary(
-            if plus { "+" } else { "-" },
-            key.expr.clone(),
-            bound.clone(),
-        );
-        let value = value.map_err(|_| {
-            Error::new(
-                "0A000",
-                format!(
-                    "RANGE with offset PRECEDING/FOLLOWING is not supported for column type {} \
-                     and offset type {}",
-                    key.expr.ty.base(),
-                    bound.ty.base()
-                ),
-            )
-        })?;
-        Ok((bound, Some(value)))
+        let symbol = if plus { "+" } else { "-" };
+        let value = self.binary(symbol, key.expr.clone(), offset.clone())?;
+        Ok(Some(value))
+    }
+}
+
+/// An end of a frame.
+fn bound(written: &WindowFrameBound, offset: Option<Expr>) -> Bound {
+    match (written, offset) {
+        (WindowFrameBound::CurrentRow, _) => Bound::Current,
+        (WindowFrameBound::Preceding(_), Some(offset)) => Bound::Preceding(offset),
+        (WindowFrameBound::Following(_), Some(offset)) => Bound::Following(offset),
+        (WindowFrameBound::Preceding(_) | WindowFrameBound::Following(_), None) => Bound::Unbounded,
     }
 }
 
@@ -284,7 +382,7 @@ fn excluded(key: &Ast) -> Option<Exclude> {
     let Ast::Identifier(ident) = key else {
         return None;
     };
-    match ident.value.strip_prefix(crate::syntax::EXCLUDE)? {
+    match ident.value.strip_prefix(crate::syntax::marks::EXCLUDE)? {
         "current row" => Some(Exclude::CurrentRow),
         "group" => Some(Exclude::Group),
         "ties" => Some(Exclude::Ties),

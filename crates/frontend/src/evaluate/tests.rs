@@ -272,7 +272,7 @@ fn arrays_and_rows() {
     let fields: Arc<[(String, Type)]> =
         Arc::from([("f1".to_owned(), Type::Int4), ("f2".to_owned(), Type::Text)]);
     let text = Expr::text("é", Type::Text);
-    let row = Expr::new(ExprKind::Row(vec![x(), text]), Type::Record(fields));
+    let row = Expr::new(ExprKind::Row(vec![x(), text]), Type::Record(fields.into()));
     let second = Expr::new(ExprKind::Field(Box::new(row), 1), Type::Text);
     let found = run(&second, &column).unwrap();
     assert_eq!(found.as_string_view(), &StringViewArray::from(vec!["é"; 2]));

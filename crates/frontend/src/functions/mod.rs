@@ -23,6 +23,7 @@ mod casts;
 mod compare;
 mod datetime;
 mod encodings;
+pub mod extremes;
 mod format;
 mod formatting;
 mod json;

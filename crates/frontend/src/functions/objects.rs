@@ -65,6 +65,12 @@ fn vectors(c: &mut Catalogue, vector: &Type) {
         Arc::new(renamed),
     );
     c.cast(array, vector.clone(), Context::Explicit, Arc::new(renamed));
+    for kind in Reg::ALL {
+        let named = Type::Reg(kind).array();
+        if *vector == Type::OidVector {
+            c.cast(vector.clone(), named, Context::Explicit, Arc::new(renamed));
+        }
+    }
     c.cast(
         vector.clone(),
         Type::Text,

@@ -7,6 +7,7 @@ use sqlparser::ast::{Expr, Statement};
 use sqlparser::dialect::{Dialect as Grammar, PostgreSqlDialect, Precedence};
 use sqlparser::keywords::Keyword;
 use sqlparser::parser::{Parser, ParserError};
+use sqlparser::tokenizer::Token;
 
 use crate::interrupt;
 
@@ -95,6 +96,10 @@ impl Grammar for Dialect {
             let text = super::INTERRUPTED.to_owned();
             return Some(Err(ParserError::ParserError(text)));
         }
+        // DuckDB's integer division binds as a division does.
+        if matches!(&parser.peek_token_ref().token, Token::CustomBinaryOperator(op) if op == "//") {
+            return Some(Ok(POSTGRES.prec_value(Precedence::MulDivModOp)));
+        }
         POSTGRES.get_next_precedence(parser)
     }
 
@@ -114,13 +119,21 @@ impl Grammar for Dialect {
         POSTGRES.prec_value(precedence)
     }
 
-    /// The grammar takes all that stands behind IS DISTINCT FROM for its operand, with AND and OR.
+    /// COLLATE behind any operand, and IS DISTINCT FROM: the grammar takes all that stands
+    /// behind it for its operand, with AND and OR.
     fn parse_infix(
         &self,
         parser: &mut Parser<'_>,
         expr: &Expr,
-        _: u8,
+        _precedence: u8,
     ) -> Option<Result<Expr, ParserError>> {
+        if parser.parse_keyword(Keyword::COLLATE) {
+            let collation = parser.parse_object_name(false);
+            return Some(collation.map(|collation| Expr::Collate {
+                expr: Box::new(expr.clone()),
+                collation,
+            }));
+        }
         let distinct = parser.parse_keywords(&[Keyword::IS, Keyword::DISTINCT, Keyword::FROM]);
         if !distinct
             && !parser.parse_keywords(&[

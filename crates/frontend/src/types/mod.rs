@@ -27,8 +27,9 @@
 //!
 //! The infinities of dates and timestamps are the least and the greatest integer.
 
-use arrow_schema::{DataType, Field, Fields, IntervalUnit, TimeUnit};
+use arrow_schema::{DataType, Field, IntervalUnit, TimeUnit};
 use std::fmt;
+use std::ops::Deref;
 use std::sync::Arc;
 
 pub mod arrays;
@@ -52,6 +53,56 @@ pub struct EnumType {
     pub name: String,
     /// Its labels, in order.
     pub labels: Vec<String>,
+}
+
+/// The fields of a record, with the name of its type if that is a table's.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Fields {
+    name: Option<Arc<str>>,
+    fields: Arc<[(String, Type)]>,
+}
+
+impl Fields {
+    /// The fields as those of a type of a name.
+    #[must_use]
+    pub fn with_name(mut self, name: &str) -> Fields {
+        self.name = Some(Arc::from(name));
+        self
+    }
+
+    /// The name of the type; `None` for a record that is none's.
+    pub fn name(&self) -> Option<&str> {
+        self.name.as_deref()
+    }
+}
+
+impl Deref for Fields {
+    type Target = [(String, Type)];
+
+    fn deref(&self) -> &[(String, Type)] {
+        &self.fields
+    }
+}
+
+impl From<Arc<[(String, Type)]>> for Fields {
+    fn from(fields: Arc<[(String, Type)]>) -> Fields {
+        Fields { name: None, fields }
+    }
+}
+
+impl From<&[(String, Type)]> for Fields {
+    fn from(fields: &[(String, Type)]) -> Fields {
+        Fields::from(Arc::from(fields))
+    }
+}
+
+impl FromIterator<(String, Type)> for Fields {
+    fn from_iter<I: IntoIterator<Item = (String, Type)>>(fields: I) -> Fields {
+        Fields {
+            name: None,
+            fields: fields.into_iter().collect(),
+        }
+    }
 }
 
 /// A SQL type.
@@ -117,7 +168,7 @@ pub enum Type {
     /// no arrays.
     Array(Box<Type>),
     /// A record, with its fields.
-    Record(Arc<[(String, Type)]>),
+    Record(Fields),
     /// An enumeration.
     Enum(Arc<EnumType>),
     /// The result of functions that give none.
@@ -342,7 +393,7 @@ impl Type {
             Type::Record(fields) => {
                 let fields = fields.iter();
                 let fields = fields.map(|(name, ty)| Field::new(name, ty.arrow(), true));
-                DataType::Struct(Fields::from(fields.collect::<Vec<_>>()))
+                DataType::Struct(arrow_schema::Fields::from(fields.collect::<Vec<_>>()))
             }
             _ => DataType::Utf8View,
         }
@@ -350,7 +401,7 @@ impl Type {
 }
 
 impl fmt::Display for Type {
-    /// The name as `format_type` gives it.
+    /// The name as `format_type` gives it; a composite type's without quotes.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let digits = |f: &mut fmt::Formatter<'_>, before: &str, n: &Option<u8>, after: &str| {
             f.write_str(before)?;
@@ -376,6 +427,7 @@ impl fmt::Display for Type {
             Type::Array(element) if **element == Type::Char(None) => f.write_str("character[]"),
             Type::Array(element) => write!(f, "{element}[]"),
             Type::Enum(of) => f.write_str(&of.name),
+            Type::Record(fields) => f.write_str(fields.name().unwrap_or("record")),
             other => f.write_str(other.plain_name()),
         }
     }

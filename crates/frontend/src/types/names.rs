@@ -31,7 +31,8 @@ pub fn named(name: &str) -> Option<Type> {
         "json" => Type::Json,
         "jsonb" => Type::Jsonb,
         "jsonpath" => Type::JsonPath,
-        "oid" | "xid" | "cid" => Type::Oid,
+        "oid" | "xid" | "cid" | "regoper" | "regoperator" | "regconfig" | "regdictionary"
+        | "regcollation" => Type::Oid,
         "regclass" => Type::Reg(Reg::Class),
         "regtype" => Type::Reg(Reg::Type),
         "regproc" => Type::Reg(Reg::Proc),

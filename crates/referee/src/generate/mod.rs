@@ -194,6 +194,7 @@ mod tests {
         let mut texts = Vec::new();
         for _ in 0..20 {
             let case = generator.case(20);
+            texts.extend(case.settings.iter().cloned());
             texts.extend(case.tables.iter().flat_map(Table::setup));
             texts.extend(case.statements.iter().map(Tree::to_string));
         }
@@ -243,6 +244,38 @@ mod tests {
             "FILTER (",
             "WITHIN GROUP",
             "PRIMARY KEY",
+            "ROW(",
+            "(VALUES (",
+            "WITH ORDINALITY",
+            "json_each",
+            "MATERIALIZED",
+            "WINDOW wz",
+            "AS character(",
+            "SET timezone",
+        ] {
+            assert!(all.contains(word), "no {word}");
+        }
+    }
+
+    #[test]
+    fn changes_of_all_kinds_come_up() {
+        let signatures = Signatures::read();
+        let mut generator = Generator::new(5, &signatures).with_changes(true);
+        let cases = (0..40).map(|_| generator.case(20));
+        let statements = cases.flat_map(|case| case.statements);
+        let all: Vec<String> = statements.map(|tree| tree.to_string()).collect();
+        let all = all.join("\n");
+        for word in [
+            "INSERT INTO",
+            "ON CONFLICT (id) DO UPDATE SET",
+            "DO NOTHING",
+            "DEFAULT",
+            "UPDATE t",
+            "DELETE FROM",
+            " USING (",
+            "MERGE INTO",
+            "WHEN NOT MATCHED",
+            "RETURNING",
         ] {
             assert!(all.contains(word), "no {word}");
         }

@@ -85,7 +85,9 @@ impl Work {
         values: &[Parameter],
     ) -> Result<Outcome> {
         let began = Instant::now();
-        self.limits.begin(self.session.timeout("statement_timeout"));
+        let limit = self.session.timeout("statement_timeout");
+        self.session.begin_statement(limit);
+        self.limits.begin(limit);
         let run = self.limits.wait(prepared.run(&self.session, values)).await;
         let outcome = run.and_then(|outcome| outcome);
         let text = prepared.statement().text();

@@ -28,7 +28,7 @@ use std::sync::Arc;
 use datafusion::common::tree_node::{Transformed, TreeNode, TreeNodeRecursion};
 use datafusion::error::Result as DfResult;
 use datafusion::execution::session_state::SessionState;
-use datafusion::logical_expr::{Extension, LogicalPlan};
+use datafusion::logical_expr::{Expr, Extension, LogicalPlan};
 use datafusion::physical_plan::ExecutionPlan;
 
 use self::convert::Converter;
@@ -36,7 +36,7 @@ use self::node::PipelineNode;
 use self::shared::Repeated;
 use crate::barrier::under;
 use crate::plan::optimize::optimized;
-use crate::session::OwnOptions;
+use crate::session::{OwnOptions, Requests};
 
 pub(crate) use explain::INDENT;
 pub(crate) use node::{Planner, pipelines};
@@ -63,13 +63,66 @@ pub(crate) async fn planned_lowered(
     plan: LogicalPlan,
     state: &SessionState,
 ) -> DfResult<Arc<dyn ExecutionPlan>> {
-    let plan = replaced(crate::lower::optimize(plan, state)?, state)?;
+    // Rules walk plans and expressions, which may be deep, by recursion.
+    let optimized = || {
+        let deep = is_deep(&plan);
+        let work = || replaced(crate::lower::optimize(plan, state)?, state);
+        match deep {
+            true => freestone_frontend::stack::on_great_stack(work),
+            false => work(),
+        }
+    };
+    let plan = match state.config().get_extension::<Requests>() {
+        Some(requests) => requests.planning(optimized)?,
+        None => optimized()?,
+    };
     let planner = state.query_planner();
     // Rows that come in an order from one stream would be scattered over several.
     let mut own = state.clone();
     let options = own.config_mut().options_mut();
     options.optimizer.enable_round_robin_repartition = false;
     planner.create_physical_plan(&plan, &own).await
+}
+
+/// Levels of plans and expressions that any thread has room to walk over.
+const FLAT: usize = 60;
+
+/// Whether a plan, or an expression in it, is deep; counted without recursion.
+fn is_deep(plan: &LogicalPlan) -> bool {
+    let mut plans = vec![(plan, 0_usize)];
+    while let Some((plan, level)) = plans.pop() {
+        let mut deep = level > FLAT;
+        let walked = plan.apply_expressions(|expr| {
+            deep |= is_deep_expression(expr);
+            Ok(match deep {
+                true => TreeNodeRecursion::Stop,
+                false => TreeNodeRecursion::Continue,
+            })
+        });
+        if deep || walked.is_err() {
+            return true;
+        }
+        let inputs = plan.inputs().into_iter();
+        plans.extend(inputs.map(|input| (input, level + 1)));
+    }
+    false
+}
+
+fn is_deep_expression(expr: &Expr) -> bool {
+    let mut open = vec![(expr, 0_usize)];
+    while let Some((expr, level)) = open.pop() {
+        if level > FLAT {
+            return true;
+        }
+        let walked = expr.apply_children(|child| {
+            open.push((child, level + 1));
+            Ok(TreeNodeRecursion::Continue)
+        });
+        if walked.is_err() {
+            return true;
+        }
+    }
+    false
 }
 
 /// The plan with its parts that our operators can do replaced by nodes of theirs.

@@ -238,6 +238,10 @@ pub(super) fn functions(
             });
             vec![scalar("pg_char_to_encoding", &[Name], Int4, kernel).stable()]
         }
+        "getdatabaseencoding" => {
+            let kernel = f0::<Str>(|_| Ok("UTF8".to_owned()));
+            vec![scalar("getdatabaseencoding", &[], Name, kernel).stable()]
+        }
         "pg_my_temp_schema" => {
             vec![scalar("pg_my_temp_schema", &[], Oid, f0::<I64>(|_| Ok(0))).stable()]
         }

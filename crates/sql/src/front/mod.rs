@@ -19,6 +19,8 @@ use datafusion::execution::session_state::SessionState;
 use datafusion::logical_expr::LogicalPlan;
 use datafusion::sql::sqlparser::ast::Statement as Ast;
 use freestone_frontend::bind::Binder;
+use freestone_frontend::plan::Plan;
+use freestone_frontend::stack;
 
 use freestone_frontend::types::Type;
 
@@ -26,7 +28,7 @@ use crate::error::{Error, Result};
 use crate::lower::{self, Lowered, Surroundings};
 use crate::plan::naming::{rename_output, result_names};
 use crate::plan::relations::Relations;
-use crate::session::OwnOptions;
+use crate::session::{OwnOptions, Requests};
 
 pub(crate) use convert::{as_text, from_shown, is_held_as_text, loaded, stored};
 pub(crate) use expression::{COLUMN, Purpose, lowered_expression, with_types};
@@ -141,7 +143,13 @@ pub(crate) fn planned_into(
     ast: &Ast,
     targets: &[(String, Type)],
 ) -> Result<Logical> {
-    let refused = match by_front(relations, ast, targets) {
+    let requests = relations.state.config().get_extension::<Requests>();
+    let bound = || by_front(relations, ast, targets);
+    let bound = match requests {
+        Some(requests) => requests.planning(bound),
+        None => bound(),
+    };
+    let refused = match bound {
         Ok(Some(plan)) => return Ok(plan),
         Ok(None) => None,
         Err(error) if matches!(error.sqlstate.as_str(), "0A000" | "42883") => Some(error),
@@ -165,6 +173,24 @@ pub(crate) fn binds(state: &SessionState) -> bool {
     own.is_some_and(|own| own.frontend == "freestone")
 }
 
+/// Operators above each other in a plan, at most: each is a future that polls the one below.
+const OPERATORS: usize = 250;
+/// Levels of operators and expressions, at most.
+const LEVELS: usize = 2_500;
+/// How much larger the steps of walks here are than those of the front.
+const WALKS: usize = 8;
+
+/// The most operators that stand above each other, counted without recursion.
+fn operators(plan: &Plan) -> usize {
+    let (mut open, mut most) = (vec![(plan, 1)], 0);
+    while let Some((plan, level)) = open.pop() {
+        most = most.max(level);
+        let inputs = plan.inputs().into_iter();
+        open.extend(inputs.map(|input| (input, level + 1)));
+    }
+    most
+}
+
 /// The front's plan; `None` for statements that are no queries, and where it does not bind.
 fn by_front(
     relations: &Relations<'_>,
@@ -185,7 +211,16 @@ fn by_front(
         session,
         parameters: Arc::from(Vec::new()),
     };
-    let Lowered { plan, names, types } = lower::lowered(&bound.plan, &around)?;
+    let levels = bound.plan.levels();
+    if operators(&bound.plan) > OPERATORS || levels > LEVELS {
+        bound.plan.free_flat();
+        return Err(Error::new("54001", "the statement is nested too deeply")
+            .with_hint("take it apart, for example by tables that keep what its parts give"));
+    }
+    let lowered = stack::with_room(levels.saturating_mul(WALKS), || {
+        lower::lowered(&bound.plan, &around)
+    });
+    let Lowered { plan, names, types } = lowered?;
     Ok(Some(Logical {
         plan,
         names,

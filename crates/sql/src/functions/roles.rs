@@ -105,6 +105,15 @@ impl RoleFunction {
         if self.name == "pg_has_role" {
             return Ok(Some(rights.holds(self.role(about)?)));
         }
+        // Everybody reads the catalog, and nobody makes anything in it.
+        if let ("has_schema_privilege", Given::Text(name)) = (self.name, about)
+            && ["pg_catalog", "information_schema"].contains(&name.as_str())
+        {
+            let mut words = asked.split(',');
+            return Ok(Some(
+                words.any(|word| word.trim().eq_ignore_ascii_case("usage")),
+            ));
+        }
         let object = match self.name {
             "has_schema_privilege" => self.schema(about)?,
             _ => self.relation(about)?,

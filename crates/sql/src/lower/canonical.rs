@@ -21,7 +21,7 @@ use std::sync::Arc;
 
 use datafusion::arrow::array::{
     Array, ArrayRef, BinaryBuilder, BinaryViewBuilder, FixedSizeBinaryBuilder, Int32Array,
-    PrimitiveArray, cast::AsArray,
+    PrimitiveArray, StringViewBuilder, cast::AsArray,
 };
 use datafusion::arrow::compute::SortOptions;
 use datafusion::arrow::datatypes::{
@@ -31,7 +31,7 @@ use datafusion::arrow::row::{OwnedRow, RowConverter, Rows, SortField};
 use datafusion::common::ScalarValue;
 use datafusion::error::Result as DfResult;
 use datafusion::logical_expr::{
-    ColumnarValue, ScalarFunctionArgs, ScalarUDF, ScalarUDFImpl, Signature, Volatility,
+    ColumnarValue, Expr, ScalarFunctionArgs, ScalarUDF, ScalarUDFImpl, Signature, Volatility,
 };
 use freestone_frontend::types::Type;
 use freestone_frontend::types::arrays::Arrays;
@@ -74,6 +74,56 @@ pub(super) fn key(typed: Typed, ty: &Type) -> Typed {
         signature: Signature::any(1, Volatility::Immutable),
     });
     Typed::new(function.call(vec![typed.expr]), kind)
+}
+
+/// What an expression is sorted by: its canonical form, bytes as text, which all operators sort.
+pub(super) fn order(typed: Typed, ty: &Type) -> Expr {
+    let key = key(typed, ty);
+    match (&key.kind, ty) {
+        (DataType::BinaryView, Type::Numeric(_)) => {
+            ScalarUDF::from(Digits(Signature::any(1, Volatility::Immutable))).call(vec![key.expr])
+        }
+        _ => key.expr,
+    }
+}
+
+/// Bytes as hexadecimal digits, whose order is theirs.
+#[derive(Debug, PartialEq, Eq, Hash)]
+struct Digits(Signature);
+
+impl ScalarUDFImpl for Digits {
+    fn name(&self) -> &'static str {
+        "digits"
+    }
+
+    fn signature(&self) -> &Signature {
+        &self.0
+    }
+
+    fn return_type(&self, _: &[DataType]) -> DfResult<DataType> {
+        Ok(DataType::Utf8View)
+    }
+
+    fn invoke_with_args(&self, args: ScalarFunctionArgs) -> DfResult<ColumnarValue> {
+        let [value] = args.args.as_slice() else {
+            return Err(Error::internal("digits are those of one value").into());
+        };
+        let values = value.to_array(args.number_rows)?;
+        let wrong = || Error::internal("digits are those of bytes");
+        let values = values.as_binary_view_opt().ok_or_else(wrong)?;
+        let mut texts = StringViewBuilder::with_capacity(values.len());
+        let mut text = String::new();
+        for value in values {
+            text.clear();
+            for byte in value.unwrap_or_default() {
+                for half in [byte >> 4, byte & 15] {
+                    text.push(char::from_digit(half.into(), 16).unwrap_or('0'));
+                }
+            }
+            texts.append_option(value.map(|_| text.as_str()));
+        }
+        Ok(ColumnarValue::Array(Arc::new(texts.finish())))
+    }
 }
 
 /// The canonical forms of an array's values.

@@ -8,7 +8,8 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 
-use datafusion::common::{JoinType, NullEquality};
+use datafusion::arrow::datatypes::DataType;
+use datafusion::common::{JoinType, NullEquality, ScalarValue};
 use datafusion::logical_expr::expr::BinaryExpr;
 use datafusion::logical_expr::{Expr, Join, JoinConstraint, LogicalPlan, Operator};
 use freestone_frontend::plan::{
@@ -121,6 +122,67 @@ impl Lowering {
             false,
         )?;
         Ok(LogicalPlan::Join(join))
+    }
+
+    /// The rows of NOT IN: those whose mark is FALSE, if a single equality makes it.
+    ///
+    /// ```text
+    /// Filter: NOT mark
+    ///   Join: mark if a = b            Join: those of a that are not among b
+    /// ```
+    pub(super) fn not_in(&self, input: &Plan, condition: &Bound) -> Result<Option<LogicalPlan>> {
+        let Plan::Join {
+            kind: JoinKind::Mark(mark),
+            left,
+            right,
+            condition: Some(equality),
+            lateral: false,
+        } = input
+        else {
+            return Ok(None);
+        };
+        let not_mark = |term: &&Bound| {
+            matches!(&term.kind, ExprKind::Not(inner)
+                if matches!(inner.kind, ExprKind::Column(id) if id == *mark))
+        };
+        let (marks, others): (Vec<&Bound>, Vec<&Bound>) =
+            terms(Some(condition)).into_iter().partition(not_mark);
+        if marks.is_empty() {
+            return Ok(None);
+        }
+        let sides = [ids(&left.columns()), ids(&right.columns())];
+        let equalities = terms(Some(equality));
+        let found = match equalities.as_slice() {
+            [term] => compared(term, &sides),
+            _ => None,
+        };
+        let Some(found) = found.filter(|found| found.op == Operator::Eq && found.strict) else {
+            return Ok(None);
+        };
+        let below = [self.plan(left)?, self.plan(right)?];
+        let Some(key) = self.key(&found)? else {
+            return Ok(None);
+        };
+        let [left, right] = below.map(Arc::new);
+        let join = Join::try_new(
+            left,
+            right,
+            vec![key],
+            None,
+            JoinType::LeftAnti,
+            JoinConstraint::On,
+            NullEquality::NullEqualsNothing,
+            true,
+        )?;
+        let no = Expr::Literal(ScalarValue::Boolean(Some(false)), None);
+        self.found(*mark, no, DataType::Boolean);
+        let plan = LogicalPlan::Join(join);
+        let others = others.into_iter().map(|term| self.condition(term));
+        let others = others.collect::<Result<Vec<Expr>>>()?;
+        match balanced(others, Operator::And) {
+            Some(rest) => filtered(rest, plan).map(Some),
+            None => Ok(Some(plan)),
+        }
     }
 
     /// The two sides of an equality as a key.

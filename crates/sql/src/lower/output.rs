@@ -135,7 +135,18 @@ pub(crate) fn with_schema(
 
 /// The metadata that says a type.
 fn said(ty: &Type) -> HashMap<String, String> {
-    HashMap::from([(TYPE_KEY.to_owned(), ty.to_string())])
+    // Rows of tables are shown as records.
+    let mut shown = ty;
+    let mut brackets = "";
+    if let Type::Array(_) = ty {
+        shown = ty.innermost();
+        brackets = "[]";
+    }
+    let said = match shown {
+        Type::Record(_) => format!("record{brackets}"),
+        _ => ty.to_string(),
+    };
+    HashMap::from([(TYPE_KEY.to_owned(), said)])
 }
 
 /// The metadata that says a type, and how many dimensions arrays of a field have.

@@ -40,6 +40,9 @@ impl Lowering {
             } => self.scan(relation, alias, columns, sample.as_ref()),
             Plan::Functions { calls, ordinality } => self.functions(calls, ordinality.as_ref()),
             Plan::Filter { input, condition } => {
+                if let Some(rows) = self.not_in(input, condition)? {
+                    return Ok(rows);
+                }
                 let input = self.plan(input)?;
                 let condition = self.condition(condition)?;
                 filtered(condition, input)

@@ -25,8 +25,8 @@ impl Lowering {
     }
 
     pub(super) fn sort_key(&self, key: &SortKey) -> Result<SortExpr> {
-        let value = canonical::key(self.expr(&key.expr)?, &key.expr.ty);
-        Ok(SortExpr::new(value.expr, !key.descending, key.nulls_first))
+        let value = canonical::order(self.expr(&key.expr)?, &key.expr.ty);
+        Ok(SortExpr::new(value, !key.descending, key.nulls_first))
     }
 
     /// Columns for an operator: those of the result, then values of its own, in canonical form

@@ -4,6 +4,7 @@ mod client;
 mod cursors;
 mod describe;
 mod entry;
+mod interrupt;
 mod lent;
 mod machine;
 mod notices;
@@ -43,6 +44,7 @@ use crate::statement::Statement;
 pub(crate) use client::ClientSettings;
 pub(crate) use cursors::{Cursors, Move};
 pub use describe::Description;
+pub(crate) use interrupt::Requests;
 pub use lent::Frame;
 pub(crate) use lent::Lent;
 pub(crate) use machine::MACHINE;
@@ -96,6 +98,7 @@ pub struct Session {
     /// The machine that it asks about, if that is another.
     machine: Mutex<Option<machine::Named>>,
     identity: Arc<Identity>,
+    requests: Arc<Requests>,
 }
 
 /// A sort holds back at most one part of so many of all memory.
@@ -118,6 +121,8 @@ impl Session {
         config.set_extension(Arc::clone(&numbers));
         let client = Arc::new(ClientSettings::default());
         config.set_extension(Arc::clone(&client));
+        let requests = Arc::new(Requests::default());
+        config.set_extension(Arc::clone(&requests));
         let lent = Arc::new(Lent::default());
         config.set_extension(Arc::clone(&lent));
         if let Some(threads) = options.threads {
@@ -142,6 +147,7 @@ impl Session {
             temporary: OnceLock::new(),
             machine: Mutex::default(),
             identity,
+            requests,
         }
     }
 
@@ -150,7 +156,8 @@ impl Session {
     /// # Errors
     /// `42601` with the position in `sql`.
     pub fn parse(&self, sql: &str) -> Result<Vec<Statement>> {
-        self.database.texts().parse(sql)
+        self.requests.set_long(sql);
+        self.requests.planning(|| self.database.texts().parse(sql))
     }
 
     /// Runs one statement. Dropping the future, or the rows, cancels it.
@@ -160,6 +167,7 @@ impl Session {
     /// that fails has changed nothing.
     pub async fn run(&self, statement: &Statement) -> Result<Outcome> {
         self.progress.reset();
+        self.requests.set_long(statement.text());
         // Apart: what a statement may have to keep while it waits would be a part of every
         // future around it, and be moved over the stack of its thread.
         let work = Box::pin(run::statement(self, statement));

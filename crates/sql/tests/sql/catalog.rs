@@ -40,7 +40,7 @@ fn the_information_schema_describes_everything() {
     let sql = filled();
     assert_eq!(
         sql.rows("SELECT table_schema, table_name, table_type FROM information_schema.tables WHERE table_schema <> 'information_schema'"),
-        ["main|t|BASE TABLE", "s|v|VIEW"]
+        ["public|t|BASE TABLE", "s|v|VIEW"]
     );
     assert_eq!(
         sql.rows(

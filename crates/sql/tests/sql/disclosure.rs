@@ -27,7 +27,7 @@ fn the_catalog_tells_names_and_no_more() {
         ["counted_i_seq", "numbers", "sevens"]
     );
     let schemas = "SELECT schema_name FROM information_schema.schemata ORDER BY 1";
-    assert_eq!(nobody.rows(schemas), ["information_schema", "main"]);
+    assert_eq!(nobody.rows(schemas), ["information_schema", "public"]);
     assert!(nobody.rows("SHOW VIEWS").is_empty());
     owner.run(
         "GRANT USAGE ON SCHEMA vault TO nobody; GRANT USAGE ON SEQUENCE numbers TO nobody; \
@@ -36,7 +36,7 @@ fn the_catalog_tells_names_and_no_more() {
     assert_eq!(nobody.rows(sequences), ["numbers"]);
     assert_eq!(
         nobody.rows(schemas),
-        ["information_schema", "main", "vault"]
+        ["information_schema", "public", "vault"]
     );
     assert_eq!(nobody.rows(sizes), ["3|true|true"]);
     assert!(nobody.one(text).contains("FROM secret"));

@@ -43,6 +43,10 @@ pub fn nested_cast(all: &Catalogue, from: &Type, to: &Type) -> Option<Cast> {
             made(element.context, cast_array(element))
         }
         (Type::Record(a), Type::Record(b)) if a.len() == b.len() => {
+            // Rows of two tables are of two types.
+            if a.name().is_some() && b.name().is_some() && a.name() != b.name() {
+                return None;
+            }
             let pairs = a.iter().zip(b.iter());
             let fields =
                 pairs.map(|((_, a), (_, b))| cast_in(all, a, b).or_else(|| same_base(a, b)));

@@ -23,8 +23,8 @@ use super::{both, invalid};
 use crate::error::{Error, Result};
 use crate::functions::kernel::{Call, Column, Kernel};
 use crate::functions::{Catalogue, Returns, Session, TableFunction, cast_between, scalar};
-use crate::types::Type;
 use crate::types::arrays::{Bounds, Maker};
+use crate::types::{Fields, Type};
 use crate::values::array_text::{MOST_DIMENSIONS, too_many_dimensions};
 use crate::values::json::{Elements, Kind, find, kind, normal, quoted};
 
@@ -47,7 +47,7 @@ pub(super) fn register(c: &mut Catalogue) {
             c.add_table(set(name, parameters, AnyElement, false));
         }
         // The binder puts the columns that the statement names in the place of this record.
-        let record = Type::Record(Arc::new([]));
+        let record = Type::Record(Fields::from_iter([]));
         let name = both!(ty, "_to_record");
         let kernel = populate(name, ty == Jsonb);
         let rows = Arc::new(move |call: &Call<'_>, arguments: &[ArrayRef]| {
@@ -72,9 +72,9 @@ pub(super) fn register(c: &mut Catalogue) {
 }
 
 /// The type of the records that a call gives.
-fn record_type(call: &Call<'_>) -> Result<Arc<[(String, Type)]>> {
+fn record_type(call: &Call<'_>) -> Result<Fields> {
     match (call.returns, call.types.first()) {
-        (Type::Record(fields), _) | (_, Some(Type::Record(fields))) => Ok(Arc::clone(fields)),
+        (Type::Record(fields), _) | (_, Some(Type::Record(fields))) => Ok(fields.clone()),
         _ => Err(
             Error::new("42804", "could not determine row type for result").with_hint(
                 "Provide a non-null record argument, or call the function in the FROM \

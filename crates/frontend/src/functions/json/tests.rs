@@ -449,13 +449,17 @@ fn functions_give_rows() {
 
 #[test]
 fn records_come_from_objects() {
-    let inner = Record(Arc::new([("t".to_owned(), Text)]));
-    let record = Record(Arc::new([
-        ("a".to_owned(), Text),
-        ("b".to_owned(), Text.array()),
-        ("c".to_owned(), inner),
-        ("d".to_owned(), Jsonb),
-    ]));
+    let inner = Record([("t".to_owned(), Text)].into_iter().collect());
+    let record = Record(
+        [
+            ("a".to_owned(), Text),
+            ("b".to_owned(), Text.array()),
+            ("c".to_owned(), inner),
+            ("d".to_owned(), Jsonb),
+        ]
+        .into_iter()
+        .collect(),
+    );
     let session = Session::default();
     let populate = |json: &str| {
         let types = [record.clone(), Jsonb];

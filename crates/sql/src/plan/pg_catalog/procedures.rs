@@ -135,7 +135,7 @@ fn all() -> Vec<Procedure> {
             procedure.rows = true;
             procedure.strict = one.strict;
             if one.columns.len() > 1 {
-                procedure.returns = Type::Record(Vec::new().into());
+                procedure.returns = Type::Record([].as_slice().into());
             }
             add(name, procedure);
         }

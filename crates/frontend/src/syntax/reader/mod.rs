@@ -1,0 +1,637 @@
+//! PostgreSQL's grammar of queries over lexemes: it finds the first place at which a text is
+//! none of its sentences, and writes each query in forms that `sqlparser` has.
+//!
+//! | written | becomes |
+//! |---|---|
+//! | a name that is a key word of `sqlparser` | the name in quotes |
+//! | `type 'text'` | `CAST('text' AS type)` |
+//! | `substring(a FROM b)`, `trim(BOTH a FROM b)`, `position(a IN b)` … | calls with commas |
+//! | `a op ANY (b)` | the operator with a call around `b` |
+//! | `x ISNULL` | `x IS NULL` |
+//! | `FETCH FIRST n ROWS ONLY` | `LIMIT n` |
+//! | locks before LIMIT | locks behind it |
+//! | `TABLE t` | `SELECT * FROM t` |
+//! | forms that `sqlparser` lacks | names that nobody can write ([`marks`](super::marks)) |
+//!
+//! Statements that are no queries are copied; queries and conditions in them are read.
+
+mod call;
+mod expr;
+mod from;
+mod query;
+mod types;
+
+use sqlparser::keywords::Keyword;
+use sqlparser::tokenizer::{Span, Token, TokenWithSpan, Word};
+
+use super::lexeme::{Kind, Lexeme, near, position};
+use super::marks::QUOTE;
+use super::words::{Class, class};
+use crate::error::{Error, Result};
+
+/// Forms that may fail in a statement that is no query before the rest of it is copied.
+const ATTEMPTS: usize = 4;
+
+/// Reads lexemes and writes tokens.
+pub(super) struct Reader<'a> {
+    sql: &'a str,
+    lexemes: &'a [Lexeme],
+    at: usize,
+    out: Vec<TokenWithSpan>,
+    /// For each opening bracket, its closing one.
+    closing: Vec<usize>,
+    /// For each opening bracket, whether a query is in it, as far as it was asked.
+    queries: Vec<Option<bool>>,
+    /// For each lexeme, the brackets around it.
+    levels: Vec<u32>,
+    /// The brackets around the item of a SELECT list that is read.
+    item: Option<u32>,
+    depth: usize,
+    /// Most levels.
+    limit: usize,
+    parameters: usize,
+    /// Whether DEFAULT may stand in VALUES.
+    defaults: bool,
+}
+
+impl<'a> Reader<'a> {
+    pub(super) fn new(sql: &'a str, lexemes: &'a [Lexeme], limit: usize) -> Self {
+        let mut closing = vec![usize::MAX; lexemes.len()];
+        let mut open = Vec::new();
+        let mut levels = Vec::with_capacity(lexemes.len());
+        let mut level = 0u32;
+        for (at, lexeme) in lexemes.iter().enumerate() {
+            match lexeme.kind {
+                Kind::Mark("(" | "[") => level = level.saturating_add(1),
+                Kind::Mark(")" | "]") => level = level.saturating_sub(1),
+                Kind::Mark(";") => level = 0,
+                _ => {}
+            }
+            levels.push(level);
+            match lexeme.kind {
+                Kind::Mark("(") => open.push(at),
+                Kind::Mark(")") => {
+                    if let Some(opening) = open.pop() {
+                        closing[opening] = at;
+                    }
+                }
+                Kind::Mark(";") => open.clear(),
+                _ => {}
+            }
+        }
+        Self {
+            sql,
+            lexemes,
+            at: 0,
+            out: Vec::with_capacity(lexemes.len() + 1),
+            closing,
+            queries: vec![None; lexemes.len()],
+            levels,
+            item: None,
+            depth: 0,
+            limit,
+            parameters: 0,
+            defaults: false,
+        }
+    }
+
+    /// Reads all statements.
+    ///
+    /// # Errors
+    /// `42601` at the first place that fits nowhere.
+    pub(super) fn statements(mut self) -> Result<Vec<TokenWithSpan>> {
+        loop {
+            match self.kind() {
+                Kind::End => break,
+                Kind::Mark(";") => self.keep(),
+                _ => {
+                    self.parameters = 0;
+                    match self.begins_query() {
+                        true => {
+                            self.query()?;
+                            if !matches!(self.kind(), Kind::End | Kind::Mark(";")) {
+                                return Err(self.fail());
+                            }
+                        }
+                        false => self.other_statement()?,
+                    }
+                }
+            }
+        }
+        self.keep();
+        Ok(self.out)
+    }
+
+    /// Reads an expression.
+    ///
+    /// # Errors
+    /// `42601` at the first place that fits nowhere.
+    pub(super) fn expression(mut self) -> Result<Vec<TokenWithSpan>> {
+        self.expr()?;
+        match self.kind() {
+            Kind::End => {
+                self.keep();
+                Ok(self.out)
+            }
+            _ => Err(self.fail()),
+        }
+    }
+
+    /// Copies a statement that is no query; queries and conditions in it are read.
+    pub(super) fn other_statement(&mut self) -> Result<()> {
+        let mut attempts = ATTEMPTS;
+        // Statements of DuckDB.
+        if let Some(word @ ("pivot" | "unpivot" | "summarize")) = self.word(0)
+            && self.is_name(1)
+        {
+            return Err(
+                Error::unsupported(format!("{} is not supported", word.to_uppercase()))
+                    .at(position(self.span().start)),
+            );
+        }
+        self.defaults = self.is("insert") || self.is("merge");
+        let first = self.at;
+        let known = matches!(
+            self.word(0),
+            Some(
+                "insert"
+                    | "update"
+                    | "delete"
+                    | "create"
+                    | "explain"
+                    | "merge"
+                    | "copy"
+                    | "declare"
+                    | "prepare"
+                    | "with"
+                    | "alter"
+                    | "summarize"
+                    | "describe"
+            )
+        );
+        while !matches!(self.kind(), Kind::End | Kind::Mark(";")) {
+            let before = match self.at > first {
+                true => Some(&self.lexemes[self.at - 1].kind),
+                false => None,
+            };
+            let before = match before {
+                Some(Kind::Word(word)) => word.as_str(),
+                _ => "",
+            };
+            let is_query = match self.word(0) {
+                Some("select") => !matches!(before, "grant" | "revoke" | "for" | "on"),
+                Some("values") => self.mark(1) == Some("("),
+                Some("with") => before == "as",
+                Some("table") => before == "as",
+                None => before == "as" && self.is_mark("(") && self.holds_query(self.at),
+                _ => false,
+            };
+            let is_expr = matches!(before, "where" | "check")
+                || before == "default" && self.mark(1) == Some("(")
+                || before == "as" && self.is_mark("(") && !self.holds_query(self.at)
+                || before == "set" && self.mark(0) == Some("(");
+            let operand = self.at > first
+                && matches!(&self.lexemes[self.at - 1].kind, Kind::Operator(op) if op == "=")
+                && matches!(self.lexemes[first].kind, Kind::Word(ref word) if word == "update" || word == "insert");
+            if known && attempts > 0 && (is_query || is_expr || operand) {
+                let (at, length, parameters) = (self.at, self.out.len(), self.parameters);
+                let done = match is_query {
+                    true => self.query(),
+                    false => self.expr(),
+                };
+                if done.is_ok() {
+                    continue;
+                }
+                attempts -= 1;
+                self.at = at;
+                self.out.truncate(length);
+                self.parameters = parameters;
+            }
+            self.copy();
+        }
+        self.defaults = false;
+        Ok(())
+    }
+
+    /// Copies a lexeme of a statement that is not read.
+    fn copy(&mut self) {
+        if *self.kind() == Kind::Operator("?".to_owned()) {
+            return self.placeholder();
+        }
+        self.keep();
+    }
+
+    /// `?` as a parameter with its number.
+    fn placeholder(&mut self) {
+        self.parameters += 1;
+        self.put(Token::Placeholder(format!("${}", self.parameters)));
+        self.at += 1;
+    }
+
+    // What is read.
+
+    fn lexeme(&self, ahead: usize) -> &'a Lexeme {
+        let last = self.lexemes.len() - 1;
+        &self.lexemes[(self.at + ahead).min(last)]
+    }
+
+    fn kind(&self) -> &'a Kind {
+        &self.lexeme(0).kind
+    }
+
+    fn word(&self, ahead: usize) -> Option<&'a str> {
+        match &self.lexeme(ahead).kind {
+            Kind::Word(word) => Some(word),
+            _ => None,
+        }
+    }
+
+    fn mark(&self, ahead: usize) -> Option<&'static str> {
+        match self.lexeme(ahead).kind {
+            Kind::Mark(mark) => Some(mark),
+            _ => None,
+        }
+    }
+
+    fn operator(&self, ahead: usize) -> Option<&'a str> {
+        match &self.lexeme(ahead).kind {
+            Kind::Operator(operator) => Some(operator),
+            _ => None,
+        }
+    }
+
+    fn is(&self, word: &str) -> bool {
+        self.word(0) == Some(word)
+    }
+
+    fn are(&self, words: &[&str]) -> bool {
+        words
+            .iter()
+            .enumerate()
+            .all(|(ahead, word)| self.word(ahead) == Some(word))
+    }
+
+    fn is_mark(&self, mark: &str) -> bool {
+        self.mark(0) == Some(mark)
+    }
+
+    /// Whether a lexeme may be the name of a column or a table.
+    fn is_name(&self, ahead: usize) -> bool {
+        match &self.lexeme(ahead).kind {
+            Kind::Quoted(_) => true,
+            Kind::Word(word) => matches!(class(word), Class::Free | Class::Column),
+            _ => false,
+        }
+    }
+
+    /// Whether a lexeme may be any label.
+    fn is_label(&self, ahead: usize) -> bool {
+        matches!(self.lexeme(ahead).kind, Kind::Quoted(_) | Kind::Word(_))
+    }
+
+    /// The error for the lexeme here.
+    fn fail(&self) -> Error {
+        self.fail_at(self.at)
+    }
+
+    fn fail_at(&self, at: usize) -> Error {
+        let lexeme = &self.lexemes[at.min(self.lexemes.len() - 1)];
+        match lexeme.kind {
+            Kind::End => {
+                Error::new("42601", "syntax error at end of input").at(position(lexeme.span.start))
+            }
+            _ => {
+                let text = self.sql.get(lexeme.start..lexeme.end).unwrap_or("");
+                near("syntax error", text, lexeme.span.start)
+            }
+        }
+    }
+
+    fn enter(&mut self) -> Result<()> {
+        crate::interrupt::check()?;
+        self.depth += 1;
+        match self.depth > self.limit {
+            true => Err(crate::stack::too_complex()),
+            false => Ok(()),
+        }
+    }
+
+    fn leave(&mut self) {
+        self.depth -= 1;
+    }
+
+    // What is written.
+
+    fn span(&self) -> Span {
+        self.lexeme(0).span
+    }
+
+    fn put(&mut self, token: Token) {
+        let span = self.span();
+        self.out.push(TokenWithSpan::new(token, span));
+    }
+
+    fn put_word(&mut self, word: &str) {
+        self.put(Token::make_keyword(word));
+    }
+
+    fn put_words(&mut self, words: &[&str]) {
+        for word in words {
+            self.put_word(word);
+        }
+    }
+
+    /// A name that stands for a form.
+    fn put_mark(&mut self, value: String) {
+        self.put(Token::Word(Word {
+            value,
+            quote_style: Some(QUOTE),
+            keyword: Keyword::NoKeyword,
+        }));
+    }
+
+    fn put_call(&mut self, mark: &str) {
+        self.put_mark(mark.to_owned());
+        self.put(Token::LParen);
+    }
+
+    /// Writes tokens before those from a place on.
+    fn insert(&mut self, place: usize, tokens: Vec<Token>) {
+        let span = self
+            .out
+            .get(place)
+            .map_or_else(|| self.span(), |token| token.span);
+        let tokens = tokens
+            .into_iter()
+            .map(|token| TokenWithSpan::new(token, span));
+        self.out.splice(place..place, tokens);
+    }
+
+    /// Writes the lexeme here as it is and goes on.
+    fn keep(&mut self) {
+        let token = match self.kind() {
+            // Words keep the case in which they are written.
+            Kind::Word(word) => {
+                let lexeme = self.lexeme(0);
+                let written = self.sql.get(lexeme.start..lexeme.end);
+                Token::make_word(written.unwrap_or(word), None)
+            }
+            kind => token_of(kind),
+        };
+        self.put(token);
+        self.at += 1;
+    }
+
+    /// Goes on without writing.
+    fn skip(&mut self) {
+        self.at += 1;
+    }
+
+    /// Writes the lexeme here as a name and goes on.
+    fn keep_name(&mut self) {
+        let token = name_token(self.kind());
+        self.put(token);
+        self.at += 1;
+    }
+
+    fn keep_mark(&mut self, mark: &str) -> Result<()> {
+        match self.is_mark(mark) {
+            true => {
+                self.keep();
+                Ok(())
+            }
+            false => Err(self.fail()),
+        }
+    }
+
+    fn keep_word(&mut self, word: &str) -> Result<()> {
+        match self.is(word) {
+            true => {
+                self.keep();
+                Ok(())
+            }
+            false => Err(self.fail()),
+        }
+    }
+
+    fn skip_mark(&mut self, mark: &str) -> Result<()> {
+        match self.is_mark(mark) {
+            true => {
+                self.skip();
+                Ok(())
+            }
+            false => Err(self.fail()),
+        }
+    }
+
+    fn skip_word(&mut self, word: &str) -> Result<()> {
+        match self.is(word) {
+            true => {
+                self.skip();
+                Ok(())
+            }
+            false => Err(self.fail()),
+        }
+    }
+
+    /// Takes a word if it is here.
+    fn takes(&mut self, word: &str) -> bool {
+        let is = self.is(word);
+        if is {
+            self.keep();
+        }
+        is
+    }
+
+    /// Copies what is in brackets, and the brackets.
+    fn copy_brackets(&mut self) -> Result<()> {
+        let end = self.closing.get(self.at).copied().unwrap_or(usize::MAX);
+        if end == usize::MAX {
+            return Err(self.fail_at(self.lexemes.len() - 1));
+        }
+        while self.at <= end {
+            self.copy();
+        }
+        Ok(())
+    }
+
+    /// A list with commas.
+    fn list(&mut self, mut item: impl FnMut(&mut Self) -> Result<()>) -> Result<()> {
+        loop {
+            item(self)?;
+            if !self.is_mark(",") {
+                return Ok(());
+            }
+            self.keep();
+        }
+    }
+
+    /// Names of columns in brackets.
+    fn names(&mut self) -> Result<()> {
+        self.keep_mark("(")?;
+        self.list(|reader| match reader.is_name(0) {
+            true => {
+                reader.keep_name();
+                Ok(())
+            }
+            false => Err(reader.fail()),
+        })?;
+        self.keep_mark(")")
+    }
+
+    /// Whether a query begins here.
+    fn begins_query(&mut self) -> bool {
+        match self.word(0) {
+            Some("select" | "with" | "table") => true,
+            Some("values" | "from") => true,
+            Some(_) => false,
+            None => self.is_mark("(") && self.holds_query(self.at),
+        }
+    }
+
+    /// Whether a query is between the bracket at a place and its closing one.
+    fn holds_query(&mut self, at: usize) -> bool {
+        if let Some(known) = self.queries.get(at).copied().flatten() {
+            return known;
+        }
+        let mut chain = vec![at];
+        while self
+            .lexemes
+            .get(at + chain.len())
+            .is_some_and(|lexeme| lexeme.kind == Kind::Mark("("))
+        {
+            chain.push(at + chain.len());
+        }
+        let innermost = at + chain.len();
+        let mut holds = match self.lexemes.get(innermost).map(|lexeme| &lexeme.kind) {
+            Some(Kind::Word(word)) => match word.as_str() {
+                "select" | "with" | "table" | "from" => true,
+                "values" => matches!(
+                    self.lexemes.get(innermost + 1).map(|lexeme| &lexeme.kind),
+                    Some(Kind::Mark("("))
+                ),
+                _ => false,
+            },
+            _ => false,
+        };
+        let mut inner: Option<usize> = None;
+        for place in chain.into_iter().rev() {
+            if let Some(inner) = inner {
+                let behind = self.closing[inner].saturating_add(1);
+                holds = holds
+                    && match self.lexemes.get(behind).map(|lexeme| &lexeme.kind) {
+                        Some(Kind::Mark(")")) => true,
+                        Some(Kind::Word(word)) => matches!(
+                            word.as_str(),
+                            "union"
+                                | "intersect"
+                                | "except"
+                                | "order"
+                                | "limit"
+                                | "offset"
+                                | "fetch"
+                                | "for"
+                        ),
+                        _ => false,
+                    };
+            }
+            self.queries[place] = Some(holds);
+            inner = Some(place);
+        }
+        holds
+    }
+}
+
+/// A lexeme as a name: in quotes if the grammar has a meaning for the word.
+fn name_token(kind: &Kind) -> Token {
+    match kind {
+        Kind::Word(word) => {
+            let token = Token::make_word(word, None);
+            match token {
+                Token::Word(Word {
+                    keyword: Keyword::NoKeyword,
+                    ..
+                }) => token,
+                _ => Token::make_word(word, Some('"')),
+            }
+        }
+        Kind::Quoted(name) => Token::make_word(name, Some('"')),
+        kind => token_of(kind),
+    }
+}
+
+/// A lexeme as it is.
+fn token_of(kind: &Kind) -> Token {
+    match kind {
+        Kind::Word(word) => Token::make_word(word, None),
+        Kind::Quoted(name) => Token::make_word(name, Some('"')),
+        Kind::Text(text) => Token::SingleQuotedString(text.clone()),
+        Kind::Bits('x', digits) => Token::HexStringLiteral(digits.clone()),
+        Kind::Bits(_, digits) => Token::SingleQuotedByteStringLiteral(digits.clone()),
+        Kind::Number(digits) => Token::Number(digits.clone(), false),
+        Kind::Parameter(name) => Token::Placeholder(name.clone()),
+        Kind::Operator(operator) => operator_token(operator),
+        Kind::Mark(mark) => match *mark {
+            "(" => Token::LParen,
+            ")" => Token::RParen,
+            "[" => Token::LBracket,
+            "]" => Token::RBracket,
+            "{" => Token::LBrace,
+            "}" => Token::RBrace,
+            "," => Token::Comma,
+            ";" => Token::SemiColon,
+            "." | ".." => Token::Period,
+            ":" => Token::Colon,
+            "::" => Token::DoubleColon,
+            ":=" => Token::Assignment,
+            _ => Token::RArrow,
+        },
+        Kind::End => Token::EOF,
+    }
+}
+
+fn operator_token(operator: &str) -> Token {
+    match operator {
+        "=" => Token::Eq,
+        "<>" => Token::Neq,
+        "<" => Token::Lt,
+        ">" => Token::Gt,
+        "<=" => Token::LtEq,
+        ">=" => Token::GtEq,
+        "+" => Token::Plus,
+        "-" => Token::Minus,
+        "*" => Token::Mul,
+        "/" => Token::Div,
+        "%" => Token::Mod,
+        "^" => Token::Caret,
+        "||" => Token::StringConcat,
+        "&" => Token::Ampersand,
+        "|" => Token::Pipe,
+        "#" => Token::Sharp,
+        "~" => Token::Tilde,
+        "~*" => Token::TildeAsterisk,
+        "!~" => Token::ExclamationMarkTilde,
+        "!~*" => Token::ExclamationMarkTildeAsterisk,
+        "~~" => Token::DoubleTilde,
+        "~~*" => Token::DoubleTildeAsterisk,
+        "!~~" => Token::ExclamationMarkDoubleTilde,
+        "!~~*" => Token::ExclamationMarkDoubleTildeAsterisk,
+        "<<" => Token::ShiftLeft,
+        ">>" => Token::ShiftRight,
+        "&&" => Token::Overlap,
+        "^@" => Token::CaretAt,
+        "->" => Token::Arrow,
+        "->>" => Token::LongArrow,
+        "#>" => Token::HashArrow,
+        "#>>" => Token::HashLongArrow,
+        "@>" => Token::AtArrow,
+        "<@" => Token::ArrowAt,
+        "#-" => Token::HashMinus,
+        "@?" => Token::AtQuestion,
+        "@@" => Token::AtAt,
+        "?" => Token::Question,
+        "?&" => Token::QuestionAnd,
+        "?|" => Token::QuestionPipe,
+        other => Token::CustomBinaryOperator(other.to_owned()),
+    }
+}
