@@ -103,8 +103,7 @@ impl Binder<'_> {
                 _ => symbol.to_owned(),
             };
             match why {
-                crate::functions::Unresolved::None
-                | crate::functions::Unresolved::NoArray => {
+                crate::functions::Unresolved::None | crate::functions::Unresolved::NoArray => {
                     Error::new("42883", format!("operator does not exist: {call}")).with_hint(
                         "No operator matches the given name and argument types. You might need \
                          to add explicit type casts.",
