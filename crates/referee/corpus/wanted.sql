@@ -1,16 +1,5 @@
 -- Statements whose answers differ from PostgreSQL's on purpose, each under the reason.
 
--- wanted: a row has no named type
-SELECT sold FROM sold GROUP BY sold ORDER BY 1;
-SELECT l, r FROM lef l JOIN rig r USING (id) ORDER BY r.y, l.x;
-SELECT lef.x, (lef).t, lef FROM lef ORDER BY x;
-SELECT p FROM pet p WHERE id = 4;
--- wanted: CHAR is held without its trailing blanks
-SELECT 'x'::char(3) UNION SELECT 'x'::varchar;
-SELECT min(x), max(x) FROM (VALUES ('b'::char(3)), ('a')) v (x);
-SELECT '  abc  '::bpchar;
--- wanted: CHAR is held without its trailing blanks
-SELECT 'x'::char(3) UNION ALL SELECT 'y '::varchar ORDER BY 1;
 -- wanted: no bit strings
 SELECT E'a\tb\x41\u00e9', U&'\00e9\+01F600', $$it's$$, $q$a$$b$q$, B'101', X'1F';
 -- wanted: pg_typeof gives TEXT
@@ -118,7 +107,6 @@ SELECT pg_advisory_lock(7), pg_try_advisory_lock(7), pg_advisory_unlock(7), pg_a
 SELECT pg_advisory_lock_shared(1), pg_try_advisory_lock_shared(1), pg_advisory_unlock_shared(1), pg_advisory_xact_lock_shared(2), pg_try_advisory_xact_lock_shared(2);
 SELECT pg_cancel_backend(0), pg_terminate_backend(0), pg_reload_conf() IS NOT NULL;
 SELECT pg_stat_clear_snapshot(), pg_export_snapshot() IS NOT NULL, pg_notify('chan', 'msg');
-SELECT count(*) > 100 FROM pg_get_keywords();
 SELECT word, catcode FROM pg_get_keywords() WHERE word IN ('select', 'abs', 'between', 'any') ORDER BY word;
 SELECT count(*) > 100 FROM pg_timezone_names();
 SELECT nextval('nosuch');
@@ -135,8 +123,6 @@ SELECT pg_sleep(0), pg_sleep_for('0 seconds'), pg_sleep_until(now());
 SELECT * FROM lef FULL JOIN rig ON lef.id < rig.id ORDER BY lef.x, rig.y;
 SELECT * FROM lef FULL JOIN rig ON lef.id = rig.id OR lef.t = rig.t ORDER BY lef.x, rig.y;
 SELECT * FROM lef FULL JOIN rig ON lef.id IS NOT DISTINCT FROM rig.id ORDER BY lef.x, rig.y;
--- wanted: tables of the referee have no schema
-SELECT * FROM nosuch.lef;
 -- wanted: rows are compared column by column, literals as texts
 SELECT x FROM (VALUES (ROW(1, 'b')), (ROW(1, 'a')), (ROW(0, NULL))) v (x) ORDER BY x;
 SELECT ROW(1, NULL) UNION SELECT ROW(1, NULL);

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use datafusion::sql::sqlparser::ast::{DiscardObject, Query, SetExpr, Statement as Ast};
 use datafusion::sql::sqlparser::parser::Parser;
-use datafusion::sql::sqlparser::tokenizer::{Location, Token};
+use datafusion::sql::sqlparser::tokenizer::{Location, Token, TokenWithSpan, Whitespace};
 use freestone_frontend::{stack, syntax};
 
 use parking_lot::Mutex;
@@ -177,7 +177,7 @@ const FLAT: usize = 100;
 /// # Errors
 /// `42601` with the position in `sql`; nothing is returned then.
 pub(crate) fn parse(sql: &str) -> Result<Vec<Statement>> {
-    let mut tokens = syntax::tokens(sql)?;
+    let mut tokens = spaced(syntax::tokens(sql)?);
     let overridings = dialect::adapt(&mut tokens);
     let with = |levels: usize, tokens| {
         Parser::new(&syntax::Dialect)
@@ -200,6 +200,20 @@ pub(crate) fn parse(sql: &str) -> Result<Vec<Statement>> {
         }
         Ok(statements)
     })
+}
+
+/// Tokens with a blank behind each: texts are made of them for statements of ours.
+fn spaced(tokens: Vec<TokenWithSpan>) -> Vec<TokenWithSpan> {
+    let mut all = Vec::with_capacity(2 * tokens.len());
+    for token in tokens {
+        let blank = TokenWithSpan {
+            token: Token::Whitespace(Whitespace::Space),
+            span: token.span,
+        };
+        all.push(token);
+        all.push(blank);
+    }
+    all
 }
 
 /// The statements that a parser gives.

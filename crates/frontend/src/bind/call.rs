@@ -259,7 +259,7 @@ impl Binder<'_> {
                         }
                     }
                     if let Some(value) = written.positional.get(at) {
-                        all.push(self.bind_expr(value)?);
+                        self.row_field(value, &mut all)?;
                     }
                 }
                 return Ok(super::expr::record(all));

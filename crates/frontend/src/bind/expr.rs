@@ -594,13 +594,13 @@ impl Binder<'_> {
     }
 
     fn overlaps(&mut self, left: &Ast, right: &Ast) -> Result<Expr> {
-        let (Ast::Tuple(left), Ast::Tuple(right)) = (left, right) else {
+        let (Some(left), Some(right)) = (row_parts(left), row_parts(right)) else {
             return Err(Error::new(
                 "42601",
                 "wrong number of parameters on left side of OVERLAPS expression",
             ));
         };
-        for (row, side) in [(left, "left"), (right, "right")] {
+        for (row, side) in [(&left, "left"), (&right, "right")] {
             if row.len() != 2 {
                 return Err(Error::new(
                     "42601",
@@ -609,7 +609,7 @@ impl Binder<'_> {
             }
         }
         let mut arguments = Vec::new();
-        for part in left.iter().chain(right) {
+        for part in left.into_iter().chain(right) {
             arguments.push(self.bind_expr(part)?);
         }
         self.catalogued("overlaps", arguments)
@@ -957,18 +957,23 @@ impl Binder<'_> {
     pub(super) fn row<'q>(&mut self, values: impl Iterator<Item = &'q Ast>) -> Result<Expr> {
         let mut bound = Vec::new();
         for value in values {
-            // `ROW(t.*)` is all columns of t.
-            if let Ast::CompoundIdentifier(idents) = value
-                && let [before @ .., last] = idents.as_slice()
-                && marked(last, WHOLE_ROW).is_some()
-                && let ExprKind::Row(fields) = self.rows_of(before)?.kind
-            {
-                bound.extend(fields);
-                continue;
-            }
-            bound.push(self.bind_expr(value)?);
+            self.row_field(value, &mut bound)?;
         }
         Ok(record(bound))
+    }
+
+    /// A field of a row, or the fields that `ROW(t.*)` has: all columns of t.
+    pub(super) fn row_field(&mut self, value: &Ast, all: &mut Vec<Expr>) -> Result<()> {
+        if let Ast::CompoundIdentifier(idents) = value
+            && let [before @ .., last] = idents.as_slice()
+            && marked(last, WHOLE_ROW).is_some()
+            && let ExprKind::Row(fields) = self.rows_of(before)?.kind
+        {
+            all.extend(fields);
+            return Ok(());
+        }
+        all.push(self.bind_expr(value)?);
+        Ok(())
     }
 
     fn interval(&mut self, interval: &Interval) -> Result<Expr> {
@@ -1268,6 +1273,26 @@ pub(super) fn is_row(expr: &Ast) -> bool {
         Ast::Function(call) => matches!(call.name.0.as_slice(), [name]
             if name.as_ident().is_some_and(|name| name.quote_style.is_none() && fold(name) == "row")),
         _ => false,
+    }
+}
+
+/// The fields of a row that is written out.
+fn row_parts(expr: &Ast) -> Option<Vec<&Ast>> {
+    use sqlparser::ast::{FunctionArg, FunctionArgExpr, FunctionArguments};
+    match expr {
+        Ast::Nested(inner) => row_parts(inner),
+        Ast::Tuple(values) => Some(values.iter().collect()),
+        Ast::Function(call) if is_row(expr) => match &call.args {
+            FunctionArguments::List(list) => {
+                let values = list.args.iter().map(|argument| match argument {
+                    FunctionArg::Unnamed(FunctionArgExpr::Expr(value)) => Some(value),
+                    _ => None,
+                });
+                values.collect()
+            }
+            _ => None,
+        },
+        _ => None,
     }
 }
 

@@ -247,47 +247,12 @@ impl Binder<'_> {
 
     /// A comparison of records that are not both written out.
     fn record_comparison(&mut self, symbol: &str, left: Expr, right: Expr) -> Result<Expr> {
-        let (to_left, to_right) = (left.ty.clone(), right.ty.clone());
-        let (left, right) = (
-            self.known_row(left, &to_right)?,
-            self.known_row(right, &to_left)?,
-        );
         let function = records::comparison(symbol, &left.ty, &right.ty, records::Rows::Values)?;
         Ok(Expr::call(
             Arc::new(function),
             vec![left, right],
             Type::Bool,
         ))
-    }
-
-    /// A row whose literals have the types of the fields that they are compared with.
-    fn known_row(&mut self, row: Expr, beside: &Type) -> Result<Expr> {
-        let ExprKind::Row(values) = row.kind else {
-            return Ok(row);
-        };
-        let Type::Record(fields) = &row.ty else {
-            return Err(Error::internal("a row that is no record"));
-        };
-        if values.iter().all(|value| value.ty != Type::Unknown) {
-            return Ok(Expr::new(ExprKind::Row(values), row.ty));
-        }
-        let mut known = Vec::with_capacity(values.len());
-        for (at, value) in values.into_iter().enumerate() {
-            let other = match beside {
-                Type::Record(others) => others.get(at).map(|(_, ty)| ty.clone()),
-                _ => None,
-            };
-            known.push(match other {
-                Some(other) if value.ty == Type::Unknown && other != Type::Unknown => {
-                    self.coerce(value, &other, Coercion::Implicit)?
-                }
-                _ => self.known_expr(value)?,
-            });
-        }
-        let types = fields.iter().zip(&known);
-        let types = types.map(|((name, _), value)| (name.clone(), value.ty.clone()));
-        let ty = Type::Record(types.collect());
-        Ok(Expr::new(ExprKind::Row(known), ty))
     }
 
     /// Whether two values differ, NULL being a value.

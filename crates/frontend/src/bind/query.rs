@@ -147,13 +147,9 @@ impl Binder<'_> {
             }
         }
         let bound = count.map(|count| self.row_count(count, "LIMIT"));
-        let mut limit = bound
-            .transpose()
-            .map_err(|e| no_variable(e, &plan, "LIMIT"))?;
+        let mut limit = bound.transpose()?;
         let bound = skipped.map(|skipped| self.row_count(skipped, "OFFSET"));
-        let offset = bound
-            .transpose()
-            .map_err(|e| no_variable(e, &plan, "OFFSET"))?;
+        let offset = bound.transpose()?;
         let (mut ties, mut share) = (None, false);
         if let Some(Fetch {
             with_ties,
@@ -735,32 +731,6 @@ impl Binder<'_> {
         self.named.pop();
         step
     }
-}
-
-/// The error of a column that a number of rows names: there is one, but it may not be read.
-fn no_variable(error: Error, plan: &Plan, clause: &str) -> Error {
-    let name = error.message.strip_prefix("column \"");
-    let name = name.and_then(|rest| rest.strip_suffix("\" does not exist"));
-    let Some(name) = name.filter(|_| error.sqlstate == "42703") else {
-        return error;
-    };
-    match has_column(plan, name) {
-        true => Error::new(
-            "42P10",
-            format!("argument of {clause} must not contain variables"),
-        )
-        .at(error.position),
-        false => error,
-    }
-}
-
-/// Whether a plan or one below it has a column of a name.
-fn has_column(plan: &Plan, name: &str) -> bool {
-    plan.columns().iter().any(|column| column.name == name)
-        || plan
-            .inputs()
-            .into_iter()
-            .any(|input| has_column(input, name))
 }
 
 /// A recursive expression.

@@ -30,9 +30,9 @@ impl Expr {
                     function,
                     arguments,
                 } => {
-                    // Casts between the same types are equal, whichever call made them.
+                    // Casts are alike if they lead from one type to one type.
                     match function.name {
-                        "cast" => function.name.hash(&mut hasher),
+                        "cast" => expr.ty.hash(&mut hasher),
                         _ => (Arc::as_ptr(function) as usize).hash(&mut hasher),
                     }
                     open.extend(arguments);

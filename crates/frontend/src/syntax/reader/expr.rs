@@ -643,19 +643,10 @@ impl Reader<'_> {
             self.keep();
             return self.indirection();
         }
-        let place = self.out.len();
         self.put_word("ROW");
         self.skip();
         self.keep();
-        let mut count = 0;
-        self.list(|reader| {
-            count += 1;
-            reader.expr()
-        })?;
-        // A row of several values is written without ROW, so that it may be compared.
-        if count > 1 {
-            self.out.remove(place);
-        }
+        self.list(Self::expr)?;
         self.keep_mark(")")?;
         self.indirection()
     }

@@ -169,7 +169,11 @@ impl<'a> Reader<'a> {
                     | "describe"
             )
         );
-        while !matches!(self.kind(), Kind::End | Kind::Mark(";")) {
+        // Statements in brackets, as those of ADVISE FOR, belong to the one around them.
+        let mut open = 0_usize;
+        while !matches!(self.kind(), Kind::End)
+            && (open > 0 || !matches!(self.kind(), Kind::Mark(";")))
+        {
             let before = match self.at > first {
                 true => Some(&self.lexemes[self.at - 1].kind),
                 false => None,
@@ -206,6 +210,11 @@ impl<'a> Reader<'a> {
                 self.at = at;
                 self.out.truncate(length);
                 self.parameters = parameters;
+            }
+            match self.kind() {
+                Kind::Mark("(") => open += 1,
+                Kind::Mark(")") => open = open.saturating_sub(1),
+                _ => {}
             }
             self.copy();
         }
