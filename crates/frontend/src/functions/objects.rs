@@ -20,6 +20,7 @@ use arrow_schema::{DataType, Field};
 use super::kernel::{Call, Column, I64, Kernel, Str, f1, repeated};
 use super::{Cast, Catalogue, Context, Returns, Scalar, TableFunction, scalar};
 use crate::error::{Error, Result};
+use crate::types::arrays::{Arrays, from_lists};
 use crate::types::{Reg, Type};
 
 /// What there is besides the language, by numbers and names.
@@ -237,21 +238,33 @@ fn short() -> Error {
 
 /// The items of a row's list.
 fn items(list: &ArrayRef, row: usize) -> ArrayRef {
+    if let Ok(arrays) = Arrays::of(list)
+        && row < list.len()
+        && list.is_valid(row)
+    {
+        return arrays.elements(row);
+    }
     match list.as_list_opt::<i32>() {
         Some(lists) if row < lists.len() && lists.is_valid(row) => lists.value(row),
         _ => Arc::new(Int64Array::from(Vec::<i64>::new())),
     }
 }
 
-/// Lists whose items have the name that those of another type have.
+/// Vectors as arrays, and arrays as vectors.
 fn renamed(call: &Call<'_>, columns: &[Column]) -> Result<ArrayRef> {
     let column = columns.first().ok_or_else(short)?;
-    let lists = column.array.as_list_opt::<i32>().ok_or_else(short)?;
-    let DataType::List(field) = call.returns.arrow() else {
-        return Err(Error::internal("a vector that is no list"));
+    let lists = match Arrays::read(&column.array) {
+        Some(arrays) => arrays.lists().clone(),
+        None => column.array.as_list_opt::<i32>().ok_or_else(short)?.clone(),
     };
-    let (_, offsets, values, nulls) = lists.clone().into_parts();
-    let lists: ArrayRef = Arc::new(ListArray::try_new(field, offsets, values, nulls)?);
+    let lists: ArrayRef = match call.returns.arrow() {
+        DataType::List(field) => {
+            let nulls = column.array.nulls().cloned();
+            let (_, offsets, values, _) = lists.into_parts();
+            Arc::new(ListArray::try_new(field, offsets, values, nulls)?)
+        }
+        _ => from_lists(&lists)?,
+    };
     Ok(spread(column, lists, call.rows))
 }
 

@@ -11,8 +11,7 @@ fn the_catalog_tells_names_and_no_more() {
     owner.run("GRANT INSERT ON secret TO nobody");
     let nobody = Sql::on(&database);
     nobody.run("SET ROLE nobody");
-    let sizes =
-        "SELECT reltuples, relpages > 0, pg_relation_size(oid) > 0 FROM pg_class WHERE relname = 'secret'";
+    let sizes = "SELECT reltuples, relpages > 0, pg_relation_size(oid) > 0 FROM pg_class WHERE relname = 'secret'";
     assert_eq!(nobody.rows(sizes), ["-1|false|false"]);
     assert_eq!(owner.rows(sizes), ["3|true|true"]);
     let text = "SELECT definition FROM pg_views WHERE viewname = 'shown'";
