@@ -18,6 +18,7 @@ use crate::error::Error;
 pub(crate) use assign::{assign, check_assignable, show, text_of_bytes};
 pub(crate) use builder::ColumnBuilder;
 pub use cells::Cells;
+pub(crate) use lists::DIMENSIONS_KEY;
 pub use lists::{as_lists, lists_schema};
 pub(crate) use text::{is_the_same_everywhere, parse_bytea, parse_uuid};
 
