@@ -230,59 +230,16 @@ impl Binder<'_> {
                 return self.once(left, |binder, left| binder.nullif(left, right));
             }
             "greatest" | "least" => {
-                let values = self.positional(written)?;
-                if values.is_empty() {
-                    return Err(Error::new("42601", "syntax error at or near \")\""));
-                }
-                let values = self.unified(values, &name.to_uppercase())?;
-                let ty = values[0].ty.clone();
-                let greatest = name == "greatest";
-                // Calls of one function are known to be equal.
-                let key = (greatest, ty.clone(), values.len());
-                let function = match self.made.get(&key) {
-                    Some(known) => Arc::clone(known),
-                    None => Arc::new(extreme(&ty, values.len(), greatest)?),
-                };
-                self.made.insert(key, Arc::clone(&function));
-                return Ok(self.folded(Expr::call(function, values, ty)));
+                return self.extreme(name, written);
             }
             "row" => {
-                let mut all = Vec::new();
-                let mut rows = written.rows.iter().peekable();
-                for at in 0..=written.positional.len() {
-                    while let Some((_, relation)) = rows.next_if(|(before, _)| *before == at) {
-                        let row = self.relation_row(relation);
-                        let row = row.ok_or_else(|| self.missing_from(relation, None))?;
-                        match row.kind {
-                            ExprKind::Row(values) => all.extend(values),
-                            _ => return Err(Error::internal("a relation's row is none")),
-                        }
-                    }
-                    if let Some(value) = written.positional.get(at) {
-                        self.row_field(value, &mut all)?;
-                    }
-                }
-                return Ok(super::expr::record(all));
+                return self.row_call(written);
             }
             "grouping" => return self.grouping(written),
             "current_time" | "current_timestamp" | "localtime" | "localtimestamp"
                 if !written.positional.is_empty() =>
             {
-                let arguments = self.positional(written)?;
-                let digits = match arguments.as_slice() {
-                    [one] => one.literal_integer(),
-                    _ => None,
-                };
-                let digits = digits.and_then(|digits| u8::try_from(digits.min(6)).ok());
-                let value = self.function(name, arguments)?;
-                let to = match &value.ty {
-                    Type::TimeTz(_) => Type::TimeTz(digits),
-                    Type::TimestampTz(_) => Type::TimestampTz(digits),
-                    Type::Time(_) => Type::Time(digits),
-                    Type::Timestamp(_) => Type::Timestamp(digits),
-                    other => other.clone(),
-                };
-                return self.coerce(value, &to, Coercion::Explicit);
+                return self.now(name, written);
             }
             "pg_typeof" => {
                 let values = self.positional(written)?;
@@ -319,6 +276,64 @@ impl Binder<'_> {
             return self.with_names(name, written, arguments);
         }
         self.function(name, arguments)
+    }
+
+    /// GREATEST and LEAST.
+    fn extreme(&mut self, name: &str, written: &Written<'_>) -> Result<Expr> {
+        let values = self.positional(written)?;
+        if values.is_empty() {
+            return Err(Error::new("42601", "syntax error at or near \")\""));
+        }
+        let values = self.unified(values, &name.to_uppercase())?;
+        let ty = values[0].ty.clone();
+        let greatest = name == "greatest";
+        // Calls of one function are known to be equal.
+        let key = (greatest, ty.clone(), values.len());
+        let function = match self.made.get(&key) {
+            Some(known) => Arc::clone(known),
+            None => Arc::new(extreme(&ty, values.len(), greatest)?),
+        };
+        self.made.insert(key, Arc::clone(&function));
+        Ok(self.folded(Expr::call(function, values, ty)))
+    }
+
+    /// ROW, whose fields may be those of relations.
+    fn row_call(&mut self, written: &Written<'_>) -> Result<Expr> {
+        let mut all = Vec::new();
+        let mut rows = written.rows.iter().peekable();
+        for at in 0..=written.positional.len() {
+            while let Some((_, relation)) = rows.next_if(|(before, _)| *before == at) {
+                let row = self.relation_row(relation);
+                let row = row.ok_or_else(|| self.missing_from(relation, None))?;
+                match row.kind {
+                    ExprKind::Row(values) => all.extend(values),
+                    _ => return Err(Error::internal("a relation's row is none")),
+                }
+            }
+            if let Some(value) = written.positional.get(at) {
+                self.row_field(value, &mut all)?;
+            }
+        }
+        Ok(super::expr::record(all))
+    }
+
+    /// CURRENT_TIME and its kin with so many digits of a second.
+    fn now(&mut self, name: &str, written: &Written<'_>) -> Result<Expr> {
+        let arguments = self.positional(written)?;
+        let digits = match arguments.as_slice() {
+            [one] => one.literal_integer(),
+            _ => None,
+        };
+        let digits = digits.and_then(|digits| u8::try_from(digits.min(6)).ok());
+        let value = self.function(name, arguments)?;
+        let to = match &value.ty {
+            Type::TimeTz(_) => Type::TimeTz(digits),
+            Type::TimestampTz(_) => Type::TimestampTz(digits),
+            Type::Time(_) => Type::Time(digits),
+            Type::Timestamp(_) => Type::Timestamp(digits),
+            other => other.clone(),
+        };
+        self.coerce(value, &to, Coercion::Explicit)
     }
 
     /// The left value, or NULL if it equals the right one.

@@ -94,32 +94,7 @@ impl Binder<'_> {
                 low,
                 high,
             } => {
-                let (rows, low_row, high_row) = (is_row(expr), is_row(low), is_row(high));
-                let value = self.bind_expr(expr)?;
-                if let Some(low) = symmetric(low) {
-                    let (low, high) = (self.bind_expr(low)?, self.bind_expr(high)?);
-                    let within = self.once(value, |binder, value| {
-                        binder.once(low, |binder, low| {
-                            binder.once(high, |binder, high| {
-                                binder.between_symmetric(value, low, high)
-                            })
-                        })
-                    })?;
-                    return Ok(if *negated { within.not() } else { within });
-                }
-                let (low, high) = (self.bind_expr(low)?, self.bind_expr(high)?);
-                // Both comparisons compute a value that differs from call to call.
-                let twice = value.is_volatile() && !is_large(&value);
-                let both = move |binder: &mut Self, value: Expr| {
-                    let again = (binder.copy(&value)?, rows);
-                    let from = binder.beside(">=", again, (low, low_row))?;
-                    let to = binder.beside("<=", (value, rows), (high, high_row))?;
-                    Ok(Expr::and([from, to]))
-                };
-                let both = match rows || twice {
-                    true => both(self, value)?,
-                    false => self.once(value, both)?,
-                };
+                let both = self.between(expr, low, high)?;
                 Ok(if *negated { both.not() } else { both })
             }
             Ast::InList {
@@ -346,10 +321,43 @@ impl Binder<'_> {
         }
     }
 
+    /// `a BETWEEN low AND high`, SYMMETRIC or not.
+    fn between(&mut self, expr: &Ast, low: &Ast, high: &Ast) -> Result<Expr> {
+        let (rows, low_row, high_row) = (is_row(expr), is_row(low), is_row(high));
+        let value = self.bind_expr(expr)?;
+        if let Some(low) = symmetric(low) {
+            let (low, high) = (self.bind_expr(low)?, self.bind_expr(high)?);
+            let within = self.once(value, |binder, value| {
+                binder.once(low, |binder, low| {
+                    binder.once(high, |binder, high| {
+                        binder.between_symmetric(value, low, high)
+                    })
+                })
+            })?;
+            return Ok(within);
+        }
+        let (low, high) = (self.bind_expr(low)?, self.bind_expr(high)?);
+        // Both comparisons compute a value that differs from call to call.
+        let twice = value.is_volatile() && !is_large(&value);
+        let both = move |binder: &mut Self, value: Expr| {
+            let again = (binder.copy(&value)?, rows);
+            let from = binder.beside(">=", again, (low, low_row))?;
+            let to = binder.beside("<=", (value, rows), (high, high_row))?;
+            Ok(Expr::and([from, to]))
+        };
+        let both = match rows || twice {
+            true => both(self, value)?,
+            false => self.once(value, both)?,
+        };
+        Ok(both)
+    }
+
     /// A function by a syntax of its own, which is that of PostgreSQL's catalogue.
     fn catalogued(&mut self, name: &str, arguments: Vec<Expr>) -> Result<Expr> {
         self.function(name, arguments).map_err(|mut error| {
-            if let Some(rest) = error.message.strip_prefix("function ") {
+            if let Some(rest) = error.message.strip_prefix("function ")
+                && !rest.starts_with("pg_catalog.")
+            {
                 error.message = format!("function pg_catalog.{rest}");
             }
             error

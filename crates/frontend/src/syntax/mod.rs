@@ -44,6 +44,9 @@ const FLAT: usize = if cfg!(debug_assertions) { 2 } else { 10 };
 /// are some in each bracket.
 const FLAT_LEVELS: usize = if cfg!(debug_assertions) { 80 } else { 250 };
 
+/// Levels that the reader has room for on any thread.
+const FLAT_READS: usize = if cfg!(debug_assertions) { 25 } else { 60 };
+
 /// The parser's message when it is to stop.
 const INTERRUPTED: &str = "interrupted";
 
@@ -66,7 +69,7 @@ fn read(
     by: fn(Reader<'_>) -> Result<Vec<TokenWithSpan>>,
 ) -> Result<Vec<TokenWithSpan>> {
     dimensions(lexemes)?;
-    match by(Reader::new(sql, lexemes, FLAT)) {
+    match by(Reader::new(sql, lexemes, FLAT_READS)) {
         Err(error) if error.sqlstate == "54001" => {
             crate::stack::on_great_stack(move || by(Reader::new(sql, lexemes, NESTING)))
         }

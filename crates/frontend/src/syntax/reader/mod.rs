@@ -52,6 +52,8 @@ pub(super) struct Reader<'a> {
     parameters: usize,
     /// Whether DEFAULT may stand in VALUES.
     defaults: bool,
+    /// Whether the query that begins is one of WITH RECURSIVE.
+    recursive: bool,
 }
 
 impl<'a> Reader<'a> {
@@ -92,6 +94,7 @@ impl<'a> Reader<'a> {
             limit,
             parameters: 0,
             defaults: false,
+            recursive: false,
         }
     }
 
@@ -203,8 +206,11 @@ impl<'a> Reader<'a> {
                     true => self.query(),
                     false => self.expr(),
                 };
-                if done.is_ok() {
-                    continue;
+                match done {
+                    Ok(()) => continue,
+                    // There is more room elsewhere.
+                    Err(error) if error.sqlstate == "54001" => return Err(error),
+                    Err(_) => {}
                 }
                 attempts -= 1;
                 self.at = at;

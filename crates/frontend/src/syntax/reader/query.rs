@@ -15,6 +15,7 @@ impl Reader<'_> {
     /// A query.
     pub(super) fn query(&mut self) -> Result<()> {
         self.enter()?;
+        let recursive = std::mem::take(&mut self.recursive);
         self.with()?;
         // WITH may stand before statements that change rows.
         if matches!(self.word(0), Some("insert" | "update" | "delete" | "merge")) && self.depth == 1
@@ -27,7 +28,8 @@ impl Reader<'_> {
             self.order_by()?;
         }
         let locked = self.limits()?;
-        if let (true, Some(strength)) = (combined, locked) {
+        // WITH RECURSIVE refuses locks by its own rule.
+        if let (true, Some(strength), false) = (combined, locked, recursive) {
             return Err(Error::unsupported(format!(
                 "{strength} is not allowed with UNION/INTERSECT/EXCEPT"
             )));
@@ -74,6 +76,7 @@ impl Reader<'_> {
             if !self.begins_query() {
                 return Err(self.fail());
             }
+            self.recursive = recursive;
             self.query()?;
             self.keep_mark(")")?;
         }
