@@ -205,7 +205,9 @@ pub(crate) fn parse(sql: &str) -> Result<Vec<Statement>> {
 /// Tokens with a blank behind each: texts are made of them for statements of ours.
 fn spaced(tokens: Vec<TokenWithSpan>) -> Vec<TokenWithSpan> {
     let mut all = Vec::with_capacity(2 * tokens.len());
-    for token in tokens {
+    // The end needs no token.
+    let is_some = |token: &TokenWithSpan| token.token != Token::EOF;
+    for token in tokens.into_iter().filter(is_some) {
         let blank = TokenWithSpan {
             token: Token::Whitespace(Whitespace::Space),
             span: token.span,

@@ -54,12 +54,16 @@ fn clause(tokens: &[TokenWithSpan], at: usize) -> Option<Clause> {
         return None;
     }
     let table = next(on + 1)?;
-    let behind = tokens.iter().skip(table).position(is_blank)?;
+    let is_is = |token: &TokenWithSpan| matches!(&token.token, Token::Word(word) if word.quote_style.is_none() && word.value.eq_ignore_ascii_case("IS"));
+    let mut behind = table + tokens.iter().skip(table).position(is_is)?;
+    while behind > table + 1 && is_blank(&tokens[behind - 1]) {
+        behind -= 1;
+    }
     Some(Clause {
         constraint: *constraint,
         name,
         on,
-        is: table + behind,
+        is: behind,
     })
 }
 

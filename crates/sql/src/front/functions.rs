@@ -25,7 +25,11 @@ pub(super) fn wrapped(name: &'static str, function: &Arc<ScalarUDF>) -> Arc<Scal
         Arc::new(move |call, columns| called(&kernel, call, columns).map_err(front_error));
     Arc::new(Scalar {
         name,
-        parameters: Vec::new(),
+        // All of them take something, but for the last number that was taken.
+        parameters: match name {
+            "lastval" => Vec::new(),
+            _ => vec![Type::Any],
+        },
         variadic: Some(Type::Any),
         names: &[],
         defaults: &[],

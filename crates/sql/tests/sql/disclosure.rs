@@ -12,8 +12,8 @@ fn the_catalog_tells_names_and_no_more() {
     let nobody = Sql::on(&database);
     nobody.run("SET ROLE nobody");
     let sizes = "SELECT reltuples, relpages > 0, pg_relation_size(oid) > 0 FROM pg_class WHERE relname = 'secret'";
-    assert_eq!(nobody.rows(sizes), ["-1|false|false"]);
-    assert_eq!(owner.rows(sizes), ["3|true|true"]);
+    assert_eq!(nobody.rows(sizes), ["-1.0|false|false"]);
+    assert_eq!(owner.rows(sizes), ["3.0|true|true"]);
     let text = "SELECT definition FROM pg_views WHERE viewname = 'shown'";
     assert_eq!(nobody.rows(text), [""]);
     assert!(owner.one(text).contains("FROM secret"));
@@ -37,7 +37,7 @@ fn the_catalog_tells_names_and_no_more() {
         nobody.rows(schemas),
         ["information_schema", "public", "vault"]
     );
-    assert_eq!(nobody.rows(sizes), ["3|true|true"]);
+    assert_eq!(nobody.rows(sizes), ["3.0|true|true"]);
     assert!(nobody.one(text).contains("FROM secret"));
     assert_eq!(nobody.rows("DESCRIBE secret").len(), 3);
 }

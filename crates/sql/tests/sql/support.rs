@@ -1,8 +1,9 @@
 //! Helpers: run SQL, compare rows.
 
 use arrow::array::{Array, RecordBatch};
+use arrow::datatypes::DataType;
 use arrow::util::display::{ArrayFormatter, FormatOptions};
-use freestone::{Database, Error, Outcome, Session};
+use freestone::{Cells, Database, Error, Outcome, Session};
 
 pub const LAYOUTS: [&str; 3] = ["row", "column", "pax"];
 
@@ -175,10 +176,16 @@ fn lines(batch: &RecordBatch) -> Vec<String> {
         .collect();
     (0..batch.num_rows())
         .map(|row| {
-            let cells: Vec<String> = formatters
-                .iter()
-                .map(|f| f.value(row).to_string())
-                .collect();
+            let cells = formatters.iter().zip(batch.columns()).map(|(f, array)| {
+                // Arrays are their elements and bounds.
+                match array.data_type() {
+                    DataType::Struct(fields) if fields.iter().any(|f| f.name() == "bounds") => {
+                        Cells::new(array).text(row).unwrap_or_else(|| "NULL".into())
+                    }
+                    _ => f.value(row).to_string(),
+                }
+            });
+            let cells: Vec<String> = cells.collect();
             cells.join("|")
         })
         .collect()

@@ -557,19 +557,14 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// A lexeme as a name: in quotes if the grammar has a meaning for the word.
+/// A lexeme as a name, whatever meaning the grammar has for the word.
 fn name_token(kind: &Kind) -> Token {
     match kind {
-        Kind::Word(word) => {
-            let token = Token::make_word(word, None);
-            match token {
-                Token::Word(Word {
-                    keyword: Keyword::NoKeyword,
-                    ..
-                }) => token,
-                _ => Token::make_word(word, Some('"')),
-            }
-        }
+        Kind::Word(word) => Token::Word(Word {
+            value: word.clone(),
+            quote_style: None,
+            keyword: Keyword::NoKeyword,
+        }),
         Kind::Quoted(name) => Token::make_word(name, Some('"')),
         kind => token_of(kind),
     }

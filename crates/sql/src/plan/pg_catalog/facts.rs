@@ -14,6 +14,7 @@ use datafusion::arrow::buffer::{NullBuffer, OffsetBuffer};
 use datafusion::arrow::datatypes::{DataType, Field, Schema};
 
 use freestone_frontend::types::Type;
+use freestone_frontend::types::arrays::from_lists;
 
 use crate::error::Result;
 use crate::types::VECTOR;
@@ -269,13 +270,16 @@ fn lists<'a>(ty: &Type, facts: impl Iterator<Item = Option<&'a Fact>>) -> ArrayR
         });
     }
     let values = typed(&item, items.iter().map(Some));
-    let DataType::List(field) = ty.arrow() else {
-        return new_null_array(&ty.arrow(), valid.len());
+    let field = match ty.arrow() {
+        DataType::List(field) => field,
+        _ => Arc::new(Field::new("item", values.data_type().clone(), true)),
     };
     let offsets = OffsetBuffer::from_lengths(lengths);
     let nulls = Some(NullBuffer::from(valid.clone()));
-    match ListArray::try_new(field, offsets, values, nulls) {
-        Ok(lists) => Arc::new(lists),
-        Err(_) => new_null_array(&ty.arrow(), valid.len()),
+    let none = || new_null_array(&ty.arrow(), valid.len());
+    match (ListArray::try_new(field, offsets, values, nulls), ty) {
+        (Ok(lists), Type::Array(_)) => from_lists(&lists).unwrap_or_else(|_| none()),
+        (Ok(lists), _) => Arc::new(lists),
+        (Err(_), _) => none(),
     }
 }
