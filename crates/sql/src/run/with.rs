@@ -100,7 +100,15 @@ impl Run<'_> {
                 Ast::Query(Box::new(main))
             }
         };
-        Box::pin(self.by_kind(&main)).await
+        match Box::pin(self.by_kind(&main)).await? {
+            // The changes stay only if all rows can be computed.
+            Outcome::Rows(rows) => {
+                let schema = Arc::clone(&rows.schema);
+                let batches: Vec<RecordBatch> = rows.stream.try_collect().await?;
+                Outcome::batches(schema, batches)
+            }
+            done => Ok(done),
+        }
     }
 
     /// Queries of WITH that those of UPDATE, DELETE and MERGE may name from now on.

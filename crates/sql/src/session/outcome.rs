@@ -45,7 +45,7 @@ impl Outcome {
     }
 
     /// A result of several batches that are already there.
-    pub(super) fn batches(schema: SchemaRef, batches: Vec<RecordBatch>) -> Result<Self> {
+    pub(crate) fn batches(schema: SchemaRef, batches: Vec<RecordBatch>) -> Result<Self> {
         let stream = MemoryStream::try_new(batches, Arc::clone(&schema), None)?;
         Ok(Self::Rows(Rows {
             schema,

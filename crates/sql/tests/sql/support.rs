@@ -179,7 +179,7 @@ fn lines(batch: &RecordBatch) -> Vec<String> {
             let cells = formatters.iter().zip(batch.columns()).map(|(f, array)| {
                 // Arrays are their elements and bounds.
                 match array.data_type() {
-                    DataType::Struct(fields) if fields.iter().any(|f| f.name() == "bounds") => {
+                    DataType::Struct(_) if array.data_type().to_string().contains("bounds") => {
                         Cells::new(array).text(row).unwrap_or_else(|| "NULL".into())
                     }
                     _ => f.value(row).to_string(),
