@@ -2,7 +2,6 @@
 //! bound, folded and rewritten many times, as medians.
 
 use std::io;
-use std::path::Path;
 use std::time::Duration;
 
 use crate::answer::Side;
@@ -61,7 +60,8 @@ pub fn print(runs: usize) -> io::Result<()> {
         .iter()
         .map(|(name, text)| ((*name).to_owned(), (*text).to_owned()))
         .collect();
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../data/tpch/queries");
+    // Beside the folder of the corpus, wherever the checkout is.
+    let folder = crate::corpus::folder().join("../../../data/tpch/queries");
     for number in 1..=22 {
         let text = std::fs::read_to_string(folder.join(format!("q{number:02}.sql")))?;
         statements.push((format!("q{number:02}"), text.trim().to_owned()));

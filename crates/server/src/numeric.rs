@@ -76,7 +76,7 @@ pub(crate) fn write_text(text: &str, out: &mut BytesMut) {
     let padding = (places - whole.len() % places) % places;
     let mut digits: Vec<u16> = Vec::with_capacity((whole.len() + fraction.len()) / places + 2);
     for (place, byte) in all.enumerate() {
-        if (place + padding) % places == 0 || digits.is_empty() {
+        if (place + padding).is_multiple_of(places) || digits.is_empty() {
             digits.push(0);
         }
         if let Some(last) = digits.last_mut() {

@@ -12,6 +12,8 @@ const ORDERS: &[(&str, &[&str])] = &[
 
 const FRONTEND: &[&str] = &[
     "error",
+    "interrupt",
+    "stack",
     "values",
     "types",
     "functions",

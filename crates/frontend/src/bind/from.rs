@@ -1105,6 +1105,7 @@ fn named_by(
 }
 
 /// A function in FROM: one that gives rows, or one value.
+#[expect(clippy::large_enum_variant, reason = "a call in FROM has one")]
 enum Functioned {
     Rows(TableCall),
     /// The value, and the function's name.
@@ -1265,7 +1266,7 @@ fn roomy(part: Part, level: usize) -> Result<Part> {
 /// Names that are seen together; nearer ones hide those of the same name before them.
 fn together(visible: Visible<'_>) -> Namespace {
     let mut all = Namespace::default();
-    for names in visible.iter().copied() {
+    for &names in visible {
         all = match all.join(names.clone()) {
             Ok(all) => all,
             Err(_) => names.clone(),

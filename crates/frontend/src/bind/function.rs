@@ -131,6 +131,7 @@ impl Overload for Callable {
 }
 
 /// What a call of a name turned out to be.
+#[expect(clippy::large_enum_variant, reason = "a call has one")]
 pub(super) enum Called {
     /// A value.
     Value(Expr),

@@ -452,8 +452,11 @@ impl Catalogue {
     }
 }
 
+/// Adds a chapter to a catalogue.
+type Register = fn(&mut Catalogue);
+
 /// Titles of the chapters, and what adds their functions.
-const CHAPTERS: [(&str, fn(&mut Catalogue)); 19] = [
+const CHAPTERS: [(&str, Register); 19] = [
     ("Comparison", compare::register),
     ("Truth values", boolean::register),
     ("Numbers", numeric::register),

@@ -138,9 +138,7 @@ pub fn statements(sql: &str) -> Result<Vec<Statement>> {
     let tokens = read(sql, &lexemes, |reader| reader.statements())?;
     let words = |error: &ParserError| in_words(sql, &lexemes, error);
     parsed(tokens, all_statements, words, |statements| {
-        statements
-            .iter_mut()
-            .try_for_each(|statement| balance::balance(statement))
+        statements.iter_mut().try_for_each(balance::balance)
     })
 }
 

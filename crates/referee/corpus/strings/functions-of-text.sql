@@ -340,7 +340,7 @@ SELECT replace(NULL, 'aa', NULL);
 SELECT replace('aaa', 'an', 'X');
 SELECT replace('aaa', 'an', '');
 SELECT replace('aaa', 'an', NULL);
-SELECT replace('aaa', 'a', 'X');
+SELECT replace('aaa', 'a', 'Y');
 SELECT replace('aaa', 'a', '');
 SELECT replace('aaa', 'a', NULL);
 SELECT replace('aaa', '', 'X');

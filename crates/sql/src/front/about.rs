@@ -472,7 +472,13 @@ fn sizes(relations: &Relations<'_>, name: &str) -> Result<Vec<Scalar>> {
     let bytes: HashMap<i64, i64> = bytes.collect();
     let kernel: Kernel = f1::<I64, Opt<I64>>(move |of| Ok(bytes.get(&of).copied()));
     let class = Type::Reg(Reg::Class);
-    let one = scalar(name, &[class.clone()], Type::Int8, kernel.clone()).stable();
+    let one = scalar(
+        name,
+        std::slice::from_ref(&class),
+        Type::Int8,
+        kernel.clone(),
+    )
+    .stable();
     let mut all = vec![one];
     if name == "pg_relation_size" {
         let fork = scalar(name, &[class, Type::Text], Type::Int8, first_of(kernel));

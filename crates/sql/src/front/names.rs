@@ -36,12 +36,15 @@ use crate::scan::{ROW_ID, StoredTable};
 use crate::session::TakenNumbers;
 use crate::statement::parse_one;
 
+/// Overloads of a function whose body is SQL.
+type SqlFunctions = Vec<Arc<SqlFunction>>;
+
 /// The names that a statement may use.
 pub(crate) struct Names<'a> {
     relations: &'a Relations<'a>,
     numbers: OnceCell<Arc<Numbers>>,
     /// Functions whose body is SQL, by schema and name.
-    functions: RefCell<HashMap<(String, String), Vec<Arc<SqlFunction>>>>,
+    functions: RefCell<HashMap<(String, String), SqlFunctions>>,
 }
 
 impl<'a> Names<'a> {

@@ -32,6 +32,7 @@ pub(super) struct NativeWindow {
     frame: WindowFrame,
 }
 
+#[expect(clippy::large_enum_variant, reason = "a statement has few of them")]
 enum Shape {
     /// A function of windows, and the Arrow type that it gives.
     Function(Arc<WindowUDF>, Vec<Expr>, DataType),

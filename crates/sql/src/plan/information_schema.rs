@@ -95,14 +95,14 @@ const SAME: [(&str, &str, &str); 27] = [
     ("enabled_roles", "role_name", ""),
 ];
 
+/// Names and types of columns.
+type Typed = Vec<(String, Type)>;
+
 /// A view as PostgreSQL has it: its columns with their types, and its rows.
 ///
 /// # Errors
 /// Those of making a batch.
-pub(crate) fn view(
-    relations: &Relations<'_>,
-    name: &str,
-) -> Result<Option<(Vec<(String, Type)>, Batch)>> {
+pub(crate) fn view(relations: &Relations<'_>, name: &str) -> Result<Option<(Typed, Batch)>> {
     let at = VIEWS.binary_search_by(|(known, ..)| (*known).cmp(name));
     let Some((_, _, columns)) = at.ok().and_then(|at| VIEWS.get(at)) else {
         return Ok(None);

@@ -12,7 +12,15 @@ use crate::syntax;
 struct Functions;
 
 /// Name, parameters with types and defaults, type of the result (`*` for rows), body.
-const FUNCTIONS: [(&str, &[(&str, &str, &str)], &str, &str); 12] = [
+/// Name, parameters with their types and defaults, result and body of a function.
+type Written = (
+    &'static str,
+    &'static [(&'static str, &'static str, &'static str)],
+    &'static str,
+    &'static str,
+);
+
+const FUNCTIONS: [Written; 12] = [
     ("twice", &[("a", "int", "")], "int", "select $1 + a"),
     (
         "plus",

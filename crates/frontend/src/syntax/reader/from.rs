@@ -10,7 +10,7 @@ use crate::error::{Error, Result};
 
 impl Reader<'_> {
     /// The list behind FROM.
-    pub(super) fn from_list(&mut self) -> Result<()> {
+    pub(super) fn list_of_from(&mut self) -> Result<()> {
         self.list(Self::joined)
     }
 
@@ -302,7 +302,7 @@ impl Reader<'_> {
     }
 
     /// A call, whose name is returned.
-    fn from_call(&mut self) -> Result<String> {
+    fn call_in_from(&mut self) -> Result<String> {
         let place = self.out.len();
         let mut ahead = 0;
         while self.mark(ahead + 1) == Some(".") {
@@ -344,7 +344,7 @@ impl Reader<'_> {
     }
 
     fn function(&mut self) -> Result<()> {
-        let name = self.from_call()?;
+        let name = self.call_in_from()?;
         let ordinality = self.are(&["with", "ordinality"]);
         if ordinality {
             self.keep();
@@ -415,7 +415,7 @@ impl Reader<'_> {
                 return Err(reader.fail());
             }
             let place = reader.out.len();
-            reader.from_call()?;
+            reader.call_in_from()?;
             if !reader.is("as") {
                 return Ok(());
             }

@@ -214,7 +214,7 @@ impl Reader<'_> {
     fn simple(&mut self) -> Result<()> {
         match self.word(0) {
             Some("select") => self.select(),
-            Some("from") => self.from_first(),
+            Some("from") => self.query_by_from(),
             Some("values") => self.values(),
             Some("table") => {
                 self.put_words(&["SELECT"]);
@@ -273,10 +273,10 @@ impl Reader<'_> {
         })
     }
 
-    fn from_first(&mut self) -> Result<()> {
+    fn query_by_from(&mut self) -> Result<()> {
         let place = self.out.len();
         self.keep();
-        self.from_list()?;
+        self.list_of_from()?;
         if self.is("select") {
             return self.select_from(true);
         }
@@ -318,7 +318,7 @@ impl Reader<'_> {
         }
         if self.is("from") && !has_from {
             self.keep();
-            self.from_list()?;
+            self.list_of_from()?;
         }
         self.clauses()
     }

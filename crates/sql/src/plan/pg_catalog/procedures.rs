@@ -162,7 +162,7 @@ fn all() -> Vec<Procedure> {
             });
         }
     }
-    all.sort_by(|a, b| a.number.cmp(&b.number));
+    all.sort_by_key(|one| one.number);
     all.dedup_by_key(|one| one.number);
     all
 }
