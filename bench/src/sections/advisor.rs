@@ -183,7 +183,7 @@ fn loaded(
             table.columns
         ),
         format!(
-            "INSERT INTO t SELECT {} FROM (SELECT value AS n FROM generate_series(1, {}) AS g(value))",
+            "INSERT INTO t SELECT {} FROM (SELECT value AS n FROM generate_series(1::BIGINT, {}) AS g(value))",
             table.values, table.rows
         ),
     ];

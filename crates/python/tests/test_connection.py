@@ -13,7 +13,7 @@ import pytest
 # Minutes, in steps of which each is short: a join without a key lets go of its thread only
 # after some of them.
 SLOW = (
-    "SELECT count(*) FROM generate_series(1, 10) a, generate_series(1, 9000000000) b"
+    "SELECT count(*) FROM generate_series(1, 10) a(value), generate_series(1, 9000000000) b(value)"
     " WHERE a.value * b.value % 7 = 3"
 )
 

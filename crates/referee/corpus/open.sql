@@ -10,7 +10,6 @@ SELECT jsonb_populate_record(NULL::record, '{}');
 SELECT - (-2147483648);
 SELECT * FROM generate_series(timestamp '2021-01-30 12:00', timestamp 'infinity', interval '1 day') LIMIT 6;
 SELECT * FROM generate_series(timestamp '2021-01-30 12:00', timestamp 'infinity', interval '10 hours') LIMIT 6;
-SELECT information_schema._pg_expandarray(ARRAY[5, 6]);
 SELECT 'a' COLLATE "C" < 'b' COLLATE "POSIX";
 SELECT nosuch.abs(1);
 -- syntax

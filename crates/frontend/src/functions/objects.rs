@@ -17,7 +17,7 @@ use arrow_array::{
 use arrow_buffer::{NullBuffer, OffsetBuffer};
 use arrow_schema::{DataType, Field};
 
-use super::kernel::{Call, Column, I64, Kernel, Str, f1, repeated};
+use super::kernel::{Call, Column, I32, I64, Kernel, Str, f1, repeated};
 use super::{Cast, Catalogue, Context, Returns, Scalar, TableFunction, scalar};
 use crate::error::{Error, Result};
 use crate::types::arrays::{Arrays, from_lists};
@@ -46,6 +46,15 @@ pub(super) fn register(c: &mut Catalogue) {
         let first = f1::<Str, Str>(|text| Ok(text.chars().take(1).collect::<String>()));
         c.cast(text, letter.clone(), Context::Assignment, first);
     }
+    let code = f1::<Str, I32>(|text| Ok(text.bytes().next().map_or(0, i32::from)));
+    c.cast(letter.clone(), Type::Int4, Context::Explicit, code);
+    // A letter is text here: bytes beyond ASCII are none.
+    let of_code = f1::<I32, Str>(|code| match u8::try_from(code) {
+        Ok(0) => Ok(String::new()),
+        Ok(code) if code.is_ascii() => Ok(char::from(code).to_string()),
+        _ => Err(Error::new("22003", "\"char\" out of range")),
+    });
+    c.cast(Type::Int4, letter, Context::Explicit, of_code);
     for vector in [Type::Int2Vector, Type::OidVector] {
         vectors(c, &vector);
     }

@@ -39,7 +39,7 @@ pub async fn operator_costs() -> Result<BTreeMap<String, f64>> {
     let session = database.session();
     let loaded = format!(
         "CREATE TABLE t AS SELECT value AS k, value % 1000 AS g, value * 7919 % {ROWS} AS a, \
-         value * 104729 % 1000003 AS b, value * 31 % 4096 AS c FROM generate_series(1, {ROWS}) AS g(value); \
+         value * 104729 % 1000003 AS b, value * 31 % 4096 AS c FROM generate_series(1::bigint, {ROWS}) AS g(value); \
          CREATE TABLE small AS SELECT value AS k, value AS v FROM generate_series(0, 999) AS g(value)"
     );
     session.execute(&loaded).await?;

@@ -128,7 +128,7 @@ mod tests {
         let database = Database::in_memory();
         let session = database.session();
         let few = "SELECT CASE WHEN value % 10 = 0 THEN value END AS n";
-        let rows = "generate_series(1, 1000)";
+        let rows = "generate_series(1, 1000) AS g(value)";
         run(&session, &format!("CREATE TABLE t AS {few} FROM {rows}"));
         run(&session, "VACUUM t");
         for (condition, share) in [
