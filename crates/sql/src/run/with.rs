@@ -134,7 +134,10 @@ async fn given(cte: &Cte, outcome: Outcome) -> Result<Given> {
     let schema = Arc::clone(&rows.schema);
     let batches: Vec<RecordBatch> = rows.stream.try_collect().await?;
     let types = schema.fields().iter().map(|field| {
-        let said = type_of(field).and_then(|name| named(&name));
+        let said = type_of(field).and_then(|name| match name.strip_suffix("[]") {
+            Some(element) => named(element).map(Type::array),
+            None => named(&name),
+        });
         said.unwrap_or_else(|| crate::front::type_of(field))
     });
     let types: Vec<Type> = types.collect();
