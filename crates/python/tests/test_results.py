@@ -188,7 +188,7 @@ def test_a_progress_bar_comes_after_half_a_second_and_goes(capsys):
     while took < 1.5:
         rows, begin = rows * 2, time.monotonic()
         con.execute(
-            "SELECT count(*) FROM generate_series(1, 10) a, generate_series(1, ?) b"
+            "SELECT count(*) FROM generate_series(1, 10) a(value), generate_series(1, ?) b(value)"
             " WHERE a.value * b.value % 7 = 3",
             [rows],
         ).fetchall()

@@ -102,7 +102,9 @@ def test_lists(con):
     con.execute("CREATE TABLE t AS SELECT value AS k FROM generate_series(1, 10) AS g(value)")
     found = con.execute("SELECT k FROM t WHERE k = ANY(?) ORDER BY k", [[3, 7, 70]]).fetchall()
     assert found == [(3,), (7,)]
-    assert con.execute("SELECT [[1], [2, 3]]").fetchone() == ([[1], [2, 3]],)
+    assert con.execute("SELECT [[1, 4], [2, 3]]").fetchone() == ([[1, 4], [2, 3]],)
+    with pytest.raises(freestone.DataError):
+        con.execute("SELECT [[1], [2, 3]]")
 
 
 def test_numpy_and_pandas_scalars(con):
