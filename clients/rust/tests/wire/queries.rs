@@ -112,11 +112,11 @@ async fn portals_give_some_rows_at_a_time() {
         )
         .await
         .unwrap();
-    let mut next = 1_i64;
+    let mut next = 1_i32;
     loop {
         let rows = transaction.query_portal(&portal, 3000).await.unwrap();
         for row in &rows {
-            assert_eq!(row.get::<_, i64>(0), next);
+            assert_eq!(row.get::<_, i32>(0), next);
             next += 1;
         }
         if rows.len() < 3000 {

@@ -268,7 +268,7 @@ async fn cursors_of_sql() {
         .await
         .unwrap();
     let rows = client.query("FETCH FORWARD 3 FROM c", &[]).await.unwrap();
-    let found: Vec<i64> = rows.iter().map(|row| row.get(0)).collect();
+    let found: Vec<i32> = rows.iter().map(|row| row.get(0)).collect();
     assert_eq!(found, [1, 2, 3]);
     assert_eq!(
         client.query("FETCH ALL FROM c", &[]).await.unwrap().len(),
