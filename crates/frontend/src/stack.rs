@@ -48,6 +48,8 @@ pub const LEVELS: usize = 5_000;
 thread_local! {
     /// The least address that may be used; 0 if the thread has not asked.
     static FLOOR: Cell<usize> = const { Cell::new(0) };
+    /// Whether the thread has said what it has.
+    static DECLARED: Cell<bool> = const { Cell::new(false) };
 }
 
 /// The address at which the stack ends now.
@@ -61,6 +63,12 @@ fn here() -> usize {
 pub fn has(bytes: usize) {
     let used = bytes.saturating_sub(RESERVE);
     FLOOR.set(here().saturating_sub(used).max(1));
+    DECLARED.set(true);
+}
+
+/// Whether the thread has said how much it has.
+pub fn is_declared() -> bool {
+    DECLARED.get()
 }
 
 /// Bytes that are left.

@@ -65,7 +65,7 @@ pub(crate) async fn planned_lowered(
 ) -> DfResult<Arc<dyn ExecutionPlan>> {
     // Rules walk plans and expressions, which may be deep, by recursion.
     let optimized = || {
-        let deep = is_deep(&plan);
+        let deep = !freestone_frontend::stack::is_declared() || is_deep(&plan);
         let work = || replaced(crate::lower::optimize(plan, state)?, state);
         match deep {
             true => freestone_frontend::stack::on_great_stack(work),

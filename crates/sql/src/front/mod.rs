@@ -144,7 +144,11 @@ pub(crate) fn planned_into(
     targets: &[(String, Type)],
 ) -> Result<Logical> {
     let requests = relations.state.config().get_extension::<Requests>();
-    let bound = || by_front(relations, ast, targets);
+    // A thread that does not say what stack it has may have little.
+    let bound = || match stack::is_declared() {
+        true => by_front(relations, ast, targets),
+        false => stack::on_great_stack(|| by_front(relations, ast, targets)),
+    };
     let bound = match requests {
         Some(requests) => requests.planning(bound),
         None => bound(),

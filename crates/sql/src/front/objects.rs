@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 
 use freestone_frontend::bind::{Binder, Catalog, Found, written_type};
 use freestone_frontend::functions::objects::{NoObjects, Objects};
@@ -210,9 +211,9 @@ pub(crate) fn columns_of_view(
     schema: &str,
     name: &str,
 ) -> Result<Vec<(String, Type)>> {
-    let before = relations.describing.replace(true);
+    let before = relations.describing.swap(true, Ordering::Relaxed);
     let columns = bound_columns(relations, schema, name);
-    relations.describing.set(before);
+    relations.describing.store(before, Ordering::Relaxed);
     columns
 }
 

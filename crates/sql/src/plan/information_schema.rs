@@ -108,7 +108,10 @@ pub(crate) fn view(relations: &Relations<'_>, name: &str) -> Result<Option<(Type
         return Ok(None);
     };
     let columns = typed(columns);
-    let told = match relations.describing.get() {
+    let told = match relations
+        .describing
+        .load(std::sync::atomic::Ordering::Relaxed)
+    {
         true => None,
         false => told(relations, name)?,
     };

@@ -4,9 +4,9 @@
 //! are planned from their SQL whenever they are named. Nothing is looked up
 //! anywhere else, so a statement sees exactly one version of the catalog.
 
-use std::cell::{Cell, OnceCell, RefCell};
 use std::collections::HashMap;
-use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::sync::{Arc, OnceLock};
 
 use datafusion::arrow::datatypes::{DataType, SchemaRef};
 use datafusion::catalog::cte_worktable::CteWorkTable;
@@ -27,6 +27,7 @@ use datafusion::sql::parser::Statement as DfStatement;
 use datafusion::sql::planner::ParserOptions;
 use datafusion::sql::sqlparser::ast::Statement as Ast;
 use freestone_storage::{Catalog, Object, Privileges, Snapshot};
+use parking_lot::Mutex;
 
 use super::given::Given;
 use super::names::{DEFAULT_SCHEMA, INFORMATION_SCHEMA, Name, of_reference};
@@ -56,13 +57,13 @@ pub(crate) struct Relations<'a> {
     /// Schema and name of the table whose row ids the query may name.
     pub(crate) row_ids: Option<(String, String)>,
     /// Tables and views with their columns, for the catalog.
-    pub(crate) described: OnceCell<Vec<Described>>,
+    pub(crate) described: OnceLock<Vec<Described>>,
     /// Whether columns of views are being looked for: the catalog has no rows then.
-    pub(crate) describing: Cell<bool>,
+    pub(crate) describing: AtomicBool,
     /// Names of the views being expanded.
-    open_views: RefCell<Vec<String>>,
+    open_views: Mutex<Vec<String>>,
     /// What the session may do, then the owner of each of those views.
-    rights: RefCell<Vec<Rights>>,
+    rights: Mutex<Vec<Rights>>,
 }
 
 impl<'a> Relations<'a> {
@@ -70,15 +71,15 @@ impl<'a> Relations<'a> {
         let identity = state.config().get_extension::<Identity>();
         let own = identity.map_or_else(Rights::none, |identity| identity.rights(&snapshot));
         Self {
-            rights: RefCell::new(vec![own]),
+            rights: Mutex::new(vec![own]),
             state,
             snapshot,
             files: HashMap::new(),
             given: Vec::new(),
             row_ids: None,
-            open_views: RefCell::default(),
-            described: OnceCell::new(),
-            describing: Cell::new(false),
+            open_views: Mutex::default(),
+            described: OnceLock::new(),
+            describing: AtomicBool::new(false),
         }
     }
 
@@ -120,7 +121,7 @@ impl<'a> Relations<'a> {
                 stored = stored.with_row_ids();
             }
             // A statement says itself what it needs of the table that it changes.
-            let is_changed = stored.has_row_ids() && self.open_views.borrow().is_empty();
+            let is_changed = stored.has_row_ids() && self.open_views.lock().is_empty();
             if !is_changed {
                 rights.table(name, table, Privileges::SELECT)?;
             }
@@ -133,9 +134,9 @@ impl<'a> Relations<'a> {
             }
             // What is in it, its owner must be able to read.
             let owner = Rights::of_owner(&self.snapshot, &object);
-            self.rights.borrow_mut().push(owner);
+            self.rights.lock().push(owner);
             let plan = self.view_plan(name, &view.sql);
-            self.rights.borrow_mut().pop();
+            self.rights.lock().pop();
             // Whoever owns it can read what is in it.
             let plan = match rights.owns(&object) {
                 true => plan?,
@@ -167,7 +168,7 @@ impl<'a> Relations<'a> {
     fn view_plan(&self, name: &Name, sql: &str) -> Result<LogicalPlan> {
         let full = format!("{}.{}", name.schema, name.name);
         {
-            let mut open = self.open_views.borrow_mut();
+            let mut open = self.open_views.lock();
             if open.contains(&full) || open.len() >= VIEW_DEPTH {
                 return Err(Error::new(
                     "42P17",
@@ -180,7 +181,7 @@ impl<'a> Relations<'a> {
             let plan = self.plan(&ast)?;
             Ok(naming::rename_output(&ast, plan)?)
         });
-        self.open_views.borrow_mut().pop();
+        self.open_views.lock().pop();
         plan.map_err(|mut error| {
             error.position = None;
             error.with_detail(format!("in view \"{name}\""))
@@ -193,7 +194,7 @@ impl<'a> Relations<'a> {
     /// `42P17` for a view that leads back to itself.
     pub(crate) fn enter_view(&self, name: &Name) -> Result<()> {
         let full = format!("{}.{}", name.schema, name.name);
-        let mut open = self.open_views.borrow_mut();
+        let mut open = self.open_views.lock();
         if open.contains(&full) || open.len() >= VIEW_DEPTH {
             let message = format!("infinite recursion detected in view \"{name}\"");
             return Err(Error::new("42P17", message));
@@ -201,13 +202,13 @@ impl<'a> Relations<'a> {
         open.push(full);
         let object = Object::view(&name.schema, &name.name);
         let owner = Rights::of_owner(&self.snapshot, &object);
-        self.rights.borrow_mut().push(owner);
+        self.rights.lock().push(owner);
         Ok(())
     }
 
     /// The rows of that name that a statement in WITH has returned.
     pub(crate) fn given(&self, name: &str) -> Option<&Given> {
-        match self.open_views.borrow().is_empty() {
+        match self.open_views.lock().is_empty() {
             true => self.given.iter().rev().find(|given| given.name == name),
             false => None,
         }
@@ -215,19 +216,19 @@ impl<'a> Relations<'a> {
 
     /// The end of [`Relations::enter_view`].
     pub(crate) fn leave_view(&self) {
-        self.open_views.borrow_mut().pop();
-        self.rights.borrow_mut().pop();
+        self.open_views.lock().pop();
+        self.rights.lock().pop();
     }
 
     /// What may be done with what is named now.
     pub(crate) fn rights(&self) -> Rights {
-        let rights = self.rights.borrow();
+        let rights = self.rights.lock();
         rights.last().cloned().unwrap_or_else(Rights::none)
     }
 
     /// What the session may do, in views too.
     pub(crate) fn own_rights(&self) -> Rights {
-        let rights = self.rights.borrow();
+        let rights = self.rights.lock();
         rights.first().cloned().unwrap_or_else(Rights::none)
     }
 

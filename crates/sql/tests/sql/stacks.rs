@@ -1,9 +1,9 @@
-//! Statements do with the stacks that runtimes give their threads.
+//! Statements do with the small stacks that runtimes give their threads.
 
 use crate::support::Sql;
 
-/// As much as tokio gives its threads.
-const STACK: usize = 2 << 20;
+/// A quarter of what tokio gives its threads.
+const STACK: usize = 512 << 10;
 
 const STATEMENTS: [&str; 16] = [
     "SELECT 1",

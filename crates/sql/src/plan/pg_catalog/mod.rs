@@ -134,7 +134,10 @@ pub(crate) const TABLE: &str = "tableoid";
 
 fn fill(relations: &Relations<'_>, name: &str, facts: &mut Facts) -> Result<()> {
     // A view over the catalog has columns, whatever rows there are.
-    if relations.describing.get() {
+    if relations
+        .describing
+        .load(std::sync::atomic::Ordering::Relaxed)
+    {
         return Ok(());
     }
     if roles::fill(relations, name, facts)? {

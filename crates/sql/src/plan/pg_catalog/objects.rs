@@ -124,7 +124,10 @@ fn refers(relations: &Relations<'_>, table: &Table) -> bool {
 
 /// Tables and views of all schemas, looked at once a statement.
 pub(crate) fn described<'a>(relations: &'a Relations<'_>) -> &'a [Described] {
-    if relations.describing.get() {
+    if relations
+        .describing
+        .load(std::sync::atomic::Ordering::Relaxed)
+    {
         return &[];
     }
     relations.described.get_or_init(|| all(relations))
