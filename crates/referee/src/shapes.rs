@@ -722,7 +722,7 @@ mod tests {
 
     /// Needs a build with optimization.
     #[test]
-    #[ignore = "takes a minute"]
+    #[ignore = "full size takes a minute; the reduced sizes run always"]
     fn great_statements_take_a_second_at_most() {
         for shape in all() {
             let outcome = tried(&shape, shape.size, None).unwrap();

@@ -40,7 +40,7 @@ pub struct SqlFunction {
     pub name: String,
     /// Its parameters.
     pub parameters: Vec<SqlParameter>,
-    /// What it gives.
+    /// Its result: a value, or rows with their columns.
     pub returns: SqlReturns,
     /// Its body.
     pub body: SqlBody,
@@ -61,7 +61,7 @@ pub struct SqlParameter {
     pub default: Option<Ast>,
 }
 
-/// What a [`SqlFunction`] gives.
+/// The result of a [`SqlFunction`].
 #[derive(Debug)]
 pub enum SqlReturns {
     /// A value of a type.
@@ -130,7 +130,7 @@ impl Overload for Callable {
     }
 }
 
-/// What a call of a name turned out to be.
+/// A call of a function, bound: a value or rows.
 #[expect(clippy::large_enum_variant, reason = "a call has one")]
 pub(super) enum Called {
     /// A value.

@@ -58,7 +58,7 @@ impl Binder<'_> {
     /// A call of a function that takes a lambda; `None` if none is given.
     ///
     /// # Errors
-    /// Those of its parts.
+    /// The errors of binding its arguments and its body.
     pub(super) fn lambda_call(&mut self, name: &str, arguments: &[&Ast]) -> Result<Option<Expr>> {
         let [list, lambda, more @ ..] = arguments else {
             return Ok(None);

@@ -148,7 +148,7 @@ pub trait Catalog {
         Ok(None)
     }
 
-    /// What there is by numbers and names, for `'t'::regclass`.
+    /// The objects of the catalog by number and name, for casts such as `'t'::regclass`.
     fn objects(&self) -> Arc<dyn Objects> {
         Arc::new(NoObjects)
     }

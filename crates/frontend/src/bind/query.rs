@@ -862,7 +862,8 @@ fn with_ctes(ctes: Vec<Cte>, mut body: Plan) -> Plan {
     count(&body, 1, &mut uses);
     let mut kept: Vec<Cte> = Vec::new();
     let mut placed: HashMap<CteId, Plan> = HashMap::new();
-    // Those behind one that is named nowhere do not name it.
+    // Expressions are visited from the last to the first: an expression can be named only by
+    // later ones, whose uses are counted by then.
     for cte in ctes.into_iter().rev() {
         let times = uses.get(&cte.id).copied().unwrap_or(0);
         if times == 0 && !matches!(cte.body, CteBody::Change { .. }) {

@@ -65,7 +65,7 @@ impl Run<'_> {
     /// Carries out a query that changes rows.
     ///
     /// # Errors
-    /// Those of its parts.
+    /// The errors of the statements in WITH and of the main statement.
     pub(super) async fn with_changes(&self, query: &Query) -> Result<Outcome> {
         let Some(with) = &query.with else {
             let Some(ast) = changing(query) else {
