@@ -186,13 +186,15 @@ pub(crate) fn parse(sql: &str) -> Result<Vec<Statement>> {
     };
     // Most texts are short and flat. All others are read where there is room, and what is wrong
     // with a text is told from there: the grammar may hide that it came to its limit.
-    if tokens.len() <= FEW
-        && let Ok(statements) = parsed(with(FLAT, tokens.clone()), sql, &overridings)
-    {
-        return Ok(statements);
+    if tokens.len() <= FEW {
+        let mut parser = with(FLAT, tokens);
+        match parsed(&mut parser, sql, &overridings) {
+            Ok(statements) => return Ok(statements),
+            Err(_) => tokens = parser.into_tokens(),
+        }
     }
     stack::on_great_stack(move || {
-        let mut statements = parsed(with(NESTING, tokens), sql, &overridings)?;
+        let mut statements = parsed(&mut with(NESTING, tokens), sql, &overridings)?;
         for statement in &mut statements {
             if let Some(ast) = Arc::get_mut(&mut statement.ast) {
                 syntax::balance(ast)?;
@@ -220,7 +222,7 @@ fn spaced(tokens: Vec<TokenWithSpan>) -> Vec<TokenWithSpan> {
 
 /// The statements that a parser gives.
 fn parsed(
-    mut parser: Parser<'_>,
+    parser: &mut Parser<'_>,
     sql: &str,
     overridings: &dialect::Overridings,
 ) -> Result<Vec<Statement>> {
@@ -233,10 +235,10 @@ fn parsed(
             return Ok(statements);
         }
         let start = places.offset(first.span.start);
-        let own = advisor::parse(&mut parser).transpose();
-        let own = own.or_else(|| rights::parse(&mut parser).transpose());
-        let own = own.or_else(|| cursor::parse(&mut parser).transpose());
-        let own = own.or_else(|| routine::parse(&mut parser).transpose());
+        let own = advisor::parse(parser).transpose();
+        let own = own.or_else(|| rights::parse(parser).transpose());
+        let own = own.or_else(|| cursor::parse(parser).transpose());
+        let own = own.or_else(|| routine::parse(parser).transpose());
         let mut ast = own
             .unwrap_or_else(|| parser.parse_statement())
             .map_err(|error| syntax_error(&error))?;
