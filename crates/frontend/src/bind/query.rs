@@ -866,7 +866,7 @@ fn with_ctes(ctes: Vec<Cte>, mut body: Plan) -> Plan {
     // later ones, whose uses are counted by then.
     for cte in ctes.into_iter().rev() {
         let times = uses.get(&cte.id).copied().unwrap_or(0);
-        if times == 0 && !matches!(cte.body, CteBody::Change { .. }) {
+        if times == 0 {
             continue;
         }
         match &cte.body {
@@ -876,7 +876,6 @@ fn with_ctes(ctes: Vec<Cte>, mut body: Plan) -> Plan {
                 count(base, 1, &mut uses);
                 count(step, 2, &mut uses);
             }
-            CteBody::Change { .. } => {}
         }
         match cte.body {
             CteBody::Plan(plan) if times == 1 && !cte.materialized && !is_volatile(&plan) => {
@@ -896,7 +895,6 @@ fn with_ctes(ctes: Vec<Cte>, mut body: Plan) -> Plan {
                         put(base, &mut placed);
                         put(step, &mut placed);
                     }
-                    CteBody::Change { .. } => {}
                 }
             }
         });

@@ -274,10 +274,6 @@ pub enum SetItem {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct CteId(pub u32);
 
-/// A change of rows that is a part of a query: `WITH d AS (DELETE … RETURNING …)`. It is the
-/// caller's to run, before the rest.
-pub type ChangeHandle = Arc<dyn Any + Send + Sync>;
-
 /// A plan.
 #[derive(Clone, Debug)]
 pub enum Plan {
@@ -475,13 +471,6 @@ pub enum CteBody {
         /// Columns of the whole.
         columns: Vec<Column>,
     },
-    /// By a change of rows, whose RETURNING are its columns.
-    Change {
-        /// The caller's handle of it.
-        handle: ChangeHandle,
-        /// Columns of RETURNING.
-        columns: Vec<Column>,
-    },
 }
 
 impl CteBody {
@@ -489,7 +478,7 @@ impl CteBody {
     pub fn columns(&self) -> Vec<Column> {
         match self {
             CteBody::Plan(plan) => plan.columns(),
-            CteBody::Recursive { columns, .. } | CteBody::Change { columns, .. } => columns.clone(),
+            CteBody::Recursive { columns, .. } => columns.clone(),
         }
     }
 }

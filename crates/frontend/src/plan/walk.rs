@@ -227,7 +227,6 @@ impl Plan {
                 let bodies = ctes.iter().flat_map(|cte| match &cte.body {
                     CteBody::Plan(plan) => vec![plan],
                     CteBody::Recursive { base, step, .. } => vec![base, step],
-                    CteBody::Change { .. } => Vec::new(),
                 });
                 bodies.chain([body.as_ref()]).collect()
             }
@@ -257,7 +256,6 @@ impl Plan {
                 let bodies = ctes.iter_mut().flat_map(|cte| match &mut cte.body {
                     CteBody::Plan(plan) => vec![plan],
                     CteBody::Recursive { base, step, .. } => vec![base, step],
-                    CteBody::Change { .. } => Vec::new(),
                 });
                 bodies.chain([body.as_mut()]).collect()
             }

@@ -96,7 +96,6 @@ impl Run<'_> {
                 all,
                 columns,
             } => self.recursion(cte.id, (base, step), *all, columns, env, most),
-            CteBody::Change { .. } => Err(Error::unsupported("changes of rows are not run here")),
         }
     }
 

@@ -112,9 +112,6 @@ pub(super) fn is_volatile(plan: &Plan) -> bool {
     };
     let here = match plan {
         Plan::Scan { sample, .. } => sample.as_ref().is_some_and(|s| s.seed.is_none()),
-        Plan::With { ctes, .. } => ctes
-            .iter()
-            .any(|cte| matches!(cte.body, CteBody::Change { .. })),
         _ => false,
     };
     here || plan.expressions().into_iter().any(volatile)

@@ -125,13 +125,6 @@ impl Lowering {
                     let once = (cte, readers <= 1);
                     Rows::Table(self.recursive(once, (base, step), *all, columns)?)
                 }
-                CteBody::Change { handle, .. } => {
-                    let handle = handle.downcast_ref::<super::Handle>();
-                    let Some(super::Handle(table)) = handle else {
-                        return Err(Error::internal("a change of rows that was not run"));
-                    };
-                    Rows::Table(Arc::clone(table))
-                }
             };
             let columns = cte.body.columns().into_iter();
             let columns = columns.map(|column| column.id).collect();
@@ -252,7 +245,6 @@ fn readers(later: &[Cte], body: &Plan, id: CteId) -> usize {
                 bodies.push(base);
                 many.push(step);
             }
-            CteBody::Change { .. } => {}
         }
     }
     let once: usize = bodies.into_iter().map(|plan| reads(plan, id)).sum();
