@@ -175,7 +175,10 @@ fn conditions(predicate: &Predicate) -> Vec<(usize, Test, Predicate)> {
             match found.iter_mut().find(|(known, _, _)| *known == column) {
                 Some((_, kind, all)) => {
                     *kind = together(*kind, test);
-                    *all = Predicate::And(vec![all.clone(), term.clone()]);
+                    match all {
+                        Predicate::And(terms) => terms.push(term.clone()),
+                        one => *one = Predicate::And(vec![one.clone(), term.clone()]),
+                    }
                 }
                 None => found.push((column, test, term.clone())),
             }
