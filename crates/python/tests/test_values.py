@@ -104,7 +104,7 @@ def test_lists(con):
     assert found == [(3,), (7,)]
     assert con.execute("SELECT [[1, 4], [2, 3]]").fetchone() == ([[1, 4], [2, 3]],)
     with pytest.raises(freestone.DataError):
-        con.execute("SELECT [[1], [2, 3]]")
+        con.execute("SELECT [[1], [2, 3]]").fetchall()
 
 
 def test_numpy_and_pandas_scalars(con):

@@ -10,12 +10,14 @@ mod edits;
 mod increment;
 mod maintenance;
 mod named_query;
+mod target;
 mod view;
 
 use datafusion::sql::sqlparser::ast::{Expr, Ident, Insert, Statement as Ast};
 use datafusion::sql::sqlparser::tokenizer::{Location, Token, TokenWithSpan};
 
 use self::edits::Edits;
+pub(crate) use self::target::shorten;
 
 /// What [`overriding`] says of OVERRIDING SYSTEM VALUE.
 pub(crate) const SYSTEM: &str = "overriding system value";

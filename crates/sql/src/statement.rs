@@ -259,6 +259,7 @@ fn parsed(
         };
         let behind = (next.token != Token::EOF).then_some(next.span.start);
         dialect::mark(&mut ast, overridings, first.span.start, behind);
+        dialect::shorten(&mut ast);
         let text = sql.get(start..end).unwrap_or(sql).trim().into();
         let ast = Arc::new(ast);
         statements.push(Statement { ast, text });

@@ -196,7 +196,10 @@ async fn make(
 async fn is_there(held: &mut Held, command: &CommandStatementIngest) -> Result<bool> {
     let sql = "SELECT 1 FROM information_schema.tables WHERE table_schema = $1 AND table_name = $2";
     let statement = prepared(&held.session, sql)?;
-    let schema = command.schema.clone().unwrap_or_else(|| "main".to_owned());
+    let schema = command
+        .schema
+        .clone()
+        .unwrap_or_else(|| "public".to_owned());
     let values = [schema, command.table.clone()].map(Parameter::Text);
     Ok(!statement.rows(&held.session, &values).await?.is_empty())
 }

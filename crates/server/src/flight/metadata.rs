@@ -175,7 +175,7 @@ impl<'a> Place<'a> {
     }
 
     fn values(&self) -> [Parameter; 2] {
-        let schema = self.schema.unwrap_or("main");
+        let schema = self.schema.unwrap_or("public");
         [self.table, schema].map(|text| Parameter::Text(text.to_owned()))
     }
 }

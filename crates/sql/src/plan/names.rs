@@ -98,6 +98,19 @@ pub(crate) fn position(ident: &Ident) -> Option<Position> {
     })
 }
 
+/// The column that `table.column` or `schema.table.column` is of a table without an alias.
+pub(crate) fn column_of<'a>(parts: &'a [Ident], table: &Name) -> Option<&'a Ident> {
+    let (column, named) = parts.split_last()?;
+    let (name, schema) = named.split_last()?;
+    let is_schema = match schema {
+        [] => true,
+        [schema] => schema_of(schema) == table.schema,
+        [catalog, schema] => fold(catalog) == CATALOG && schema_of(schema) == table.schema,
+        _ => false,
+    };
+    (fold(name) == table.name && is_schema).then_some(column)
+}
+
 /// Resolves the written name of a table or view.
 ///
 /// # Errors

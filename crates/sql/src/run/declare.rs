@@ -13,7 +13,7 @@ use super::Run;
 use super::identity::{NewIdentity, serial};
 use crate::error::{Error, Result};
 use crate::plan::expression::{columns_of, printed};
-use crate::plan::names::{Name, fold, position};
+use crate::plan::names::{Name, column_of, fold, position};
 use crate::plan::rewrite::has_query;
 use crate::types::column_type;
 
@@ -246,23 +246,14 @@ impl<'a> Declared<'a> {
         if has_query(condition) {
             return Err(Error::unsupported("a sub-query in CHECK is not supported"));
         }
-        let schema = columns_of(&self.schema, &self.name.name)?;
-        let compiled = self.run.expressions().compiled(condition, &schema)?;
-        let kind = compiled.data_type(schema.as_arrow())?;
-        if !matches!(kind, DataType::Boolean | DataType::Null) {
-            return Err(Error::new(
-                "42804",
-                "argument of CHECK must be type boolean",
-            ));
-        }
         let mut columns = Vec::new();
         let mut plain = condition.clone();
         let _: ControlFlow<()> = visit_expressions_mut(&mut plain, |part| {
             // Without the table's name, which may change.
             if let Expr::CompoundIdentifier(parts) = part
-                && let Some(column) = parts.pop()
+                && let Some(column) = column_of(parts, &self.name)
             {
-                *part = Expr::Identifier(column);
+                *part = Expr::Identifier(column.clone());
             }
             let ident = match part {
                 Expr::Identifier(ident) => Some(&*ident),
@@ -272,6 +263,15 @@ impl<'a> Declared<'a> {
             columns.extend(column.filter(|column| !columns.contains(column)));
             ControlFlow::Continue(())
         });
+        let schema = columns_of(&self.schema, &self.name.name)?;
+        let compiled = self.run.expressions().compiled(&plain, &schema)?;
+        let kind = compiled.data_type(schema.as_arrow())?;
+        if !matches!(kind, DataType::Boolean | DataType::Null) {
+            return Err(Error::new(
+                "42804",
+                "argument of CHECK must be type boolean",
+            ));
+        }
         let unnamed = || match columns.as_slice() {
             [_] => self.free(self.named_after(&columns, "check")),
             _ => self.free(format!("{}_check", self.name.name)),

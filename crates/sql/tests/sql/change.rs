@@ -372,3 +372,36 @@ fn statements_in_with_change_rows() {
         "0A000"
     );
 }
+
+#[test]
+fn columns_of_the_changed_table_may_name_its_schema() {
+    let sql = Sql::new();
+    sql.run("CREATE SCHEMA s");
+    sql.run("CREATE TABLE s.t (k INT PRIMARY KEY CHECK (s.t.k > 0), v INT)");
+    let upsert = "INSERT INTO s.t VALUES (1, 2) ON CONFLICT (k) DO UPDATE \
+                  SET v = s.t.v + excluded.v WHERE s.t.v > 0 RETURNING s.t.v";
+    assert_eq!(sql.one(upsert), "2");
+    assert_eq!(sql.one(upsert), "4");
+    assert_eq!(
+        sql.one("UPDATE s.t SET v = s.t.v + 1 WHERE s.t.k = 1 RETURNING s.t.*, (SELECT s.t.v)"),
+        "1|5|5"
+    );
+    // The condition holds what the table is called later.
+    sql.run("ALTER TABLE s.t RENAME TO u");
+    assert_eq!(sql.fails("INSERT INTO s.u VALUES (0, 0)").sqlstate, "23514");
+    for wrong in [
+        "DELETE FROM s.u WHERE s.t.k = 1",
+        "DELETE FROM s.u WHERE public.u.k = 1",
+        "DELETE FROM s.u AS a WHERE s.u.k = 1",
+        "DELETE FROM s.u RETURNING public.u.k",
+    ] {
+        assert_eq!(sql.state(wrong), "42P01", "{wrong}");
+    }
+    assert_eq!(
+        sql.one("WITH d AS (DELETE FROM s.u RETURNING s.u.k) SELECT * FROM d"),
+        "1"
+    );
+    sql.run("CREATE TABLE w (k INT)");
+    sql.run("INSERT INTO w VALUES (1)");
+    assert_eq!(sql.one("DELETE FROM w RETURNING public.w.k"), "1");
+}

@@ -1,0 +1,77 @@
+//! Columns of a changed table that are named by its schema, too.
+//!
+//! The table that a statement changes is known by its name alone while the statement runs:
+//! `DELETE FROM s.t WHERE s.t.k = 1 RETURNING s.t.k` is read as
+//! `DELETE FROM s.t WHERE t.k = 1 RETURNING t.k`. A table with an alias has no other name.
+
+use std::ops::ControlFlow;
+
+use datafusion::sql::sqlparser::ast::{
+    Expr, FromTable, ObjectName, SetExpr, Statement as Ast, TableFactor, TableObject, VisitMut,
+    VisitorMut,
+};
+
+use crate::plan::names::{Name, column_of, table_name};
+
+/// Drops the schema from columns of the tables that a statement changes.
+pub(crate) fn shorten(ast: &mut Ast) {
+    match ast {
+        Ast::Prepare { statement, .. } | Ast::Explain { statement, .. } => shorten(statement),
+        Ast::Query(query) => {
+            let with = query.with.iter_mut().flat_map(|with| &mut with.cte_tables);
+            for body in with.map(|cte| &mut cte.query.body) {
+                if let SetExpr::Insert(ast) | SetExpr::Update(ast) | SetExpr::Delete(ast) =
+                    body.as_mut()
+                {
+                    shorten(ast);
+                }
+            }
+        }
+        _ => {
+            if let Some(name) = target(ast).and_then(|name| table_name(name).ok()) {
+                let _: ControlFlow<()> = ast.visit(&mut Shorten(name));
+            }
+        }
+    }
+}
+
+/// The table that a statement changes, if it has no alias.
+fn target(ast: &Ast) -> Option<&ObjectName> {
+    fn plain(factor: &TableFactor) -> Option<&ObjectName> {
+        match factor {
+            TableFactor::Table {
+                name, alias: None, ..
+            } => Some(name),
+            _ => None,
+        }
+    }
+    match ast {
+        Ast::Insert(insert) => match &insert.table {
+            TableObject::TableName(name) if insert.table_alias.is_none() => Some(name),
+            _ => None,
+        },
+        Ast::Update(update) => plain(&update.table.relation),
+        Ast::Delete(delete) => match &delete.from {
+            FromTable::WithFromKeyword(from) | FromTable::WithoutKeyword(from) => {
+                plain(&from.first()?.relation)
+            }
+        },
+        _ => None,
+    }
+}
+
+struct Shorten(Name);
+
+impl VisitorMut for Shorten {
+    type Break = ();
+
+    fn pre_visit_expr(&mut self, expr: &mut Expr) -> ControlFlow<()> {
+        if let Expr::CompoundIdentifier(parts) = expr
+            && parts.len() > 2
+            && column_of(parts, &self.0).is_some()
+        {
+            parts.drain(..parts.len() - 2);
+        }
+        ControlFlow::Continue(())
+    }
+}
