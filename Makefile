@@ -64,7 +64,7 @@ lint: setup            ## format, house rules, clippy, licences
 clean:                 ## the databases and our own build results, not the dependencies'
 	rm -rf ./demo-db ./bench-db ./lab-results ./lab.html
 	cargo clean --release --package freestone --package freestone-bench \
-	  --package freestone-allocator --package freestone-binder --package freestone-cli \
+	  --package freestone-allocator --package freestone-cli \
 	  --package freestone-calibrate --package freestone-lab --package freestone-model \
 	  --package freestone-exec --package freestone-frontend --package freestone-referee --package freestone-python --package freestone-server --package freestone-storage \
 	  --package freestone-testkit --package xtask

@@ -21,13 +21,11 @@
 //! # Ok(()) }
 //! ```
 //!
-//! Text is parsed by `sqlparser` (PostgreSQL's dialect), planned, optimised and
-//! executed by DataFusion; names, types, statements that change data, errors and
-//! the scan are ours. Where DataFusion and PostgreSQL differ, PostgreSQL's
-//! behaviour is what we aim at; `docs/` lists what is left.
+//! Queries are bound by the language front (`freestone-frontend`), whose plans are lowered to
+//! those of DataFusion; the bulk engine takes over all parts of them that it can run. SQL means
+//! what PostgreSQL means by it; `docs/sql.md` lists what is missing.
 
 mod advisor;
-mod apply;
 mod barrier;
 mod copy;
 mod database;
@@ -37,7 +35,6 @@ mod error;
 mod front;
 mod functions;
 mod ingest;
-// Not all that it offers is called yet.
 mod lower;
 mod memory;
 mod parameter;

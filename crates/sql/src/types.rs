@@ -6,11 +6,7 @@
 //! TIMESTAMP is microseconds (years 4713 BC to 294276 AD), not DataFusion's
 //! nanoseconds, which end in 2262.
 
-use std::sync::Arc;
-
-use datafusion::arrow::datatypes::{DataType, Field, FieldRef, IntervalUnit, TimeUnit};
-use datafusion::error::Result as DfResult;
-use datafusion::logical_expr::planner::TypePlanner;
+use datafusion::arrow::datatypes::{DataType, Field, IntervalUnit, TimeUnit};
 use datafusion::sql::sqlparser::ast::{
     ArrayElemTypeDef, CharacterLength, DataType as SqlType, ExactNumberInfo, TimezoneInfo,
 };
@@ -41,20 +37,6 @@ const LENGTH_MAX: u64 = 10_485_760;
 
 /// Most dimensions of an array, as in PostgreSQL.
 const DIMENSIONS: u8 = 6;
-
-/// DataFusion's hook for type names in casts and literals.
-#[derive(Debug)]
-pub(crate) struct Types;
-
-impl TypePlanner for Types {
-    fn plan_type_field(&self, sql: &SqlType) -> DfResult<Option<FieldRef>> {
-        let kind = match sql {
-            SqlType::Array(_) | SqlType::Struct(_, _) => return Ok(None),
-            other => computed_type(other)?,
-        };
-        Ok(Some(Arc::new(Field::new("", kind, true))))
-    }
-}
 
 /// The Arrow type of values of a written type in DataFusion's expressions: NUMERIC without
 /// digits has as many as there is room for.

@@ -28,6 +28,11 @@ pub(super) fn column_name(expr: &Expr, bound: &crate::plan::Expr) -> String {
     name.unwrap_or_else(|| UNNAMED.to_owned())
 }
 
+/// The same for an expression that is not bound, and has no sub-query.
+pub fn name_of_expression(expr: &Expr) -> String {
+    name_of(expr).map_or_else(|| UNNAMED.to_owned(), |(name, _)| name)
+}
+
 /// The name, and whether it is better than that of a type around it.
 fn name_of(expr: &Expr) -> Option<(String, bool)> {
     let strong = |name: &str| Some((name.to_owned(), true));

@@ -10,7 +10,6 @@ use datafusion::arrow::util::display::{ArrayFormatter, FormatOptions};
 
 use super::CopyOptions;
 use crate::error::{Error, Result};
-use crate::functions::{hex, uuid_text};
 use crate::values::Cells;
 
 /// Writes batches as lines.
@@ -201,4 +200,28 @@ fn float(out: &mut String, value: f64, plain: &str) {
     } else {
         out.push_str(plain);
     }
+}
+
+/// Bytes as hexadecimal digits.
+fn hex(bytes: &[u8]) -> String {
+    use std::fmt::Write;
+    bytes
+        .iter()
+        .fold(String::with_capacity(2 * bytes.len()), |mut out, byte| {
+            let _ = write!(out, "{byte:02x}");
+            out
+        })
+}
+
+/// A UUID in its usual form, `8-4-4-4-12` digits.
+fn uuid_text(bytes: &[u8]) -> String {
+    let digits = hex(bytes);
+    let mut out = String::with_capacity(36);
+    for (index, digit) in digits.chars().enumerate() {
+        if matches!(index, 8 | 12 | 16 | 20) {
+            out.push('-');
+        }
+        out.push(digit);
+    }
+    out
 }

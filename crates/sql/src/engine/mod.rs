@@ -35,7 +35,6 @@ use self::convert::Converter;
 use self::node::PipelineNode;
 use self::shared::Repeated;
 use crate::barrier::under;
-use crate::plan::optimize::optimized;
 use crate::session::{OwnOptions, Requests};
 
 pub(crate) use explain::INDENT;
@@ -44,22 +43,8 @@ pub(crate) use node::{Planner, pipelines};
 /// The physical plan of a logical one.
 ///
 /// # Errors
-/// Those of its types, of the rules and of planning.
-pub(crate) async fn planned(
-    plan: &LogicalPlan,
-    state: &SessionState,
-) -> DfResult<Arc<dyn ExecutionPlan>> {
-    let plan = replaced(optimized(plan, state)?, state)?;
-    let planner = state.query_planner();
-    planner.create_physical_plan(&plan, state).await
-}
-
-/// The physical plan of one that `lower` made.
-///
-/// # Errors
 /// Those of the rules and of planning.
-#[allow(dead_code)]
-pub(crate) async fn planned_lowered(
+pub(crate) async fn planned(
     plan: LogicalPlan,
     state: &SessionState,
 ) -> DfResult<Arc<dyn ExecutionPlan>> {

@@ -33,7 +33,6 @@ use freestone_exec::vector::Batch;
 use freestone_exec::{Plan, Run, Space};
 use freestone_storage::Snapshot;
 
-use crate::apply::Applies;
 use crate::barrier::Barriers;
 use crate::error::Error;
 use crate::lower::Operators;
@@ -139,7 +138,6 @@ impl QueryPlanner for Planner {
         }
         let planner = DefaultPhysicalPlanner::with_extension_planners(vec![
             Arc::new(Pipelines),
-            Arc::new(Applies),
             Arc::new(Barriers),
             Arc::new(Operators),
         ]);

@@ -1,9 +1,7 @@
 //! The language front over this database: its names, its session, and the plans it makes.
 //!
 //! A query is bound by [`freestone_frontend`], which asks [`Names`] for tables, views and
-//! functions; its dependent joins are removed, and the plan is lowered to operators. What the
-//! front refuses with `0A000` or does not know as a function is asked of DataFusion's planner
-//! while that is here.
+//! functions; its dependent joins are removed, and the plan is lowered to operators.
 
 mod about;
 mod convert;
@@ -15,7 +13,6 @@ mod session;
 
 use std::sync::Arc;
 
-use datafusion::execution::session_state::SessionState;
 use datafusion::logical_expr::LogicalPlan;
 use datafusion::sql::sqlparser::ast::Statement as Ast;
 use freestone_frontend::bind::Binder;
@@ -26,9 +23,8 @@ use freestone_frontend::types::Type;
 
 use crate::error::{Error, Result};
 use crate::lower::{self, Lowered, Surroundings};
-use crate::plan::naming::{rename_output, result_names};
 use crate::plan::relations::Relations;
-use crate::session::{OwnOptions, Requests};
+use crate::session::Requests;
 
 pub(crate) use convert::{as_text, from_shown, is_held_as_text, loaded, stored};
 pub(crate) use expression::{COLUMN, Purpose, lowered_expression, with_types};
@@ -36,47 +32,27 @@ pub(crate) use names::{Names, type_of, type_of_column};
 pub(crate) use objects::columns_of_view;
 pub(crate) use session::session_of;
 
-/// The plan of a query, by whom it was made.
+/// The plan of a query.
 pub(crate) struct Logical {
     /// The plan.
     pub(crate) plan: LogicalPlan,
     /// Names of its columns.
     pub(crate) names: Vec<String>,
-    /// Types of its columns, if the front has made it.
-    pub(crate) types: Option<Vec<Type>>,
-    /// Types of its parameters, as far as the front knows them.
+    /// Types of its columns.
+    pub(crate) types: Vec<Type>,
+    /// Types of its parameters, as far as they are known.
     pub(crate) parameters: Vec<Option<Type>>,
     /// Whether it depends on the time at which it was made.
     pub(crate) dated: bool,
 }
 
 impl Logical {
-    /// Whether the front has made it: its types are complete.
-    pub(crate) fn is_typed(&self) -> bool {
-        self.types.is_some()
-    }
-
     /// The plan with its columns as clients are shown them.
     ///
     /// # Errors
     /// Those of building plans.
     pub(crate) fn shown(self) -> Result<Self> {
-        let Some(types) = self.types else {
-            return Ok(self);
-        };
-        let lowered = Lowered {
-            plan: self.plan,
-            names: self.names,
-            types,
-        };
-        let lowered = lower::output(lowered)?;
-        Ok(Self {
-            plan: lowered.plan,
-            names: lowered.names,
-            types: Some(lowered.types),
-            parameters: self.parameters,
-            dated: self.dated,
-        })
+        self.changed(lower::output)
     }
 
     /// The plan with its columns as storage takes them.
@@ -84,18 +60,19 @@ impl Logical {
     /// # Errors
     /// Those of building plans.
     pub(crate) fn stored(self) -> Result<Self> {
-        let Some(types) = self.types else {
-            return Ok(self);
-        };
-        let lowered = lower::stored(Lowered {
+        self.changed(lower::stored)
+    }
+
+    fn changed(self, change: impl FnOnce(Lowered) -> Result<Lowered>) -> Result<Self> {
+        let Lowered { plan, names, types } = change(Lowered {
             plan: self.plan,
             names: self.names,
-            types,
+            types: self.types,
         })?;
         Ok(Self {
-            plan: lowered.plan,
-            names: lowered.names,
-            types: Some(lowered.types),
+            plan,
+            names,
+            types,
             ..self
         })
     }
@@ -104,11 +81,7 @@ impl Logical {
     ///
     /// # Errors
     /// `42701` if two have one name.
-    pub(crate) fn renamed(self, ast: &Ast) -> Result<Self> {
-        if self.types.is_none() {
-            let plan = rename_output(ast, self.plan)?;
-            return Ok(Self { plan, ..self });
-        }
+    pub(crate) fn renamed(self) -> Result<Self> {
         let mut seen = std::collections::HashSet::new();
         if let Some(twice) = self.names.iter().find(|name| !seen.insert(name.as_str())) {
             let message = format!("column \"{twice}\" specified more than once");
@@ -146,35 +119,13 @@ pub(crate) fn planned_into(
     let requests = relations.state.config().get_extension::<Requests>();
     // A thread that does not say what stack it has may have little.
     let bound = || match stack::is_declared() {
-        true => by_front(relations, ast, targets),
-        false => stack::on_great_stack(|| by_front(relations, ast, targets)),
+        true => bound_and_lowered(relations, ast, targets),
+        false => stack::on_great_stack(|| bound_and_lowered(relations, ast, targets)),
     };
-    let bound = match requests {
+    match requests {
         Some(requests) => requests.planning(bound),
         None => bound(),
-    };
-    let refused = match bound {
-        Ok(Some(plan)) => return Ok(plan),
-        Ok(None) => None,
-        Err(error) if matches!(error.sqlstate.as_str(), "0A000" | "42883") => Some(error),
-        Err(error) => return Err(error),
-    };
-    match relations.plan(ast) {
-        Ok(plan) => Ok(Logical {
-            names: result_names(ast, &plan),
-            plan,
-            types: None,
-            parameters: Vec::new(),
-            dated: false,
-        }),
-        Err(error) => Err(refused.unwrap_or(error)),
     }
-}
-
-/// Whether the front binds the session's queries.
-pub(crate) fn binds(state: &SessionState) -> bool {
-    let own = state.config_options().extensions.get::<OwnOptions>();
-    own.is_some_and(|own| own.frontend == "freestone")
 }
 
 /// Operators above each other in a plan, at most: each is a future that polls the one below.
@@ -195,18 +146,14 @@ fn operators(plan: &Plan) -> usize {
     most
 }
 
-/// The front's plan; `None` for statements that are no queries, and where it does not bind.
-fn by_front(
+fn bound_and_lowered(
     relations: &Relations<'_>,
     ast: &Ast,
     targets: &[(String, Type)],
-) -> Result<Option<Logical>> {
+) -> Result<Logical> {
     let Ast::Query(query) = ast else {
-        return Ok(None);
+        return Err(Error::internal("only queries have plans"));
     };
-    if !binds(relations.state) {
-        return Ok(None);
-    }
     let session = Arc::new(session_of(relations));
     let names = Names::new(relations);
     let bound = Binder::new(&names, &session).query_into(query, targets)?;
@@ -225,11 +172,11 @@ fn by_front(
         lower::lowered(&bound.plan, &around)
     });
     let Lowered { plan, names, types } = lowered?;
-    Ok(Some(Logical {
+    Ok(Logical {
         plan,
         names,
-        types: Some(types),
+        types,
         parameters: bound.parameters,
         dated,
-    }))
+    })
 }

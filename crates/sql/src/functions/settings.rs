@@ -7,8 +7,7 @@ use std::sync::Arc;
 
 use datafusion::arrow::array::cast::AsArray;
 use datafusion::arrow::array::{Array, ArrayRef, StringViewArray};
-use datafusion::arrow::compute::cast;
-use datafusion::arrow::datatypes::{DataType, Int64Type};
+use datafusion::arrow::datatypes::DataType;
 use datafusion::error::Result as DfResult;
 use datafusion::execution::session_state::SessionState;
 use datafusion::logical_expr::{
@@ -134,87 +133,5 @@ impl Eq for OfSettings {}
 impl Hash for OfSettings {
     fn hash<H: Hasher>(&self, state: &mut H) {
         self.name.hash(state);
-    }
-}
-
-/// `pg_size_pretty(bytes)`.
-#[derive(Debug, PartialEq, Eq, Hash)]
-pub(super) struct SizePretty(Signature);
-
-impl SizePretty {
-    pub(super) fn function() -> Arc<ScalarUDF> {
-        let signature = Signature::coercible(
-            vec![datafusion::logical_expr::Coercion::new_exact(
-                datafusion::logical_expr::TypeSignatureClass::Numeric,
-            )],
-            Volatility::Immutable,
-        );
-        Arc::new(ScalarUDF::from(Self(signature)))
-    }
-}
-
-impl ScalarUDFImpl for SizePretty {
-    fn name(&self) -> &str {
-        "pg_size_pretty"
-    }
-
-    fn signature(&self) -> &Signature {
-        &self.0
-    }
-
-    fn return_type(&self, _: &[DataType]) -> DfResult<DataType> {
-        Ok(DataType::Utf8View)
-    }
-
-    fn invoke_with_args(&self, args: ScalarFunctionArgs) -> DfResult<ColumnarValue> {
-        let arrays = ColumnarValue::values_to_arrays(&args.args)?;
-        let sizes = match arrays.first() {
-            Some(array) => cast(array, &DataType::Int64)?,
-            None => return Err(Error::internal("a size of nothing").into()),
-        };
-        let sizes = sizes.as_primitive::<Int64Type>().iter();
-        let texts: ArrayRef = Arc::new(StringViewArray::from_iter(
-            sizes.map(|size| size.map(size_pretty)),
-        ));
-        Ok(ColumnarValue::Array(texts))
-    }
-}
-
-/// A size in the greatest unit of which there are ten or more, as PostgreSQL rounds it.
-fn size_pretty(bytes: i64) -> String {
-    const UNITS: [&str; 6] = ["bytes", "kB", "MB", "GB", "TB", "PB"];
-    let (mut size, mut unit) = (i128::from(bytes), 0);
-    while size.abs() >= 10_240 && unit + 1 < UNITS.len() {
-        // One bit more is kept, for rounding.
-        size = if unit == 0 { size * 2 } else { size };
-        size /= 1_024;
-        unit += 1;
-        if size.abs() < 20_479 || unit + 1 == UNITS.len() {
-            let half = size.signum();
-            return format!("{} {}", (size + half) / 2, UNITS[unit]);
-        }
-    }
-    format!("{size} {}", UNITS[unit])
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn sizes_are_those_of_postgresql() {
-        for (bytes, text) in [
-            (0, "0 bytes"),
-            (10_239, "10239 bytes"),
-            (10_240, "10 kB"),
-            (10_751, "10 kB"),
-            (10_752, "11 kB"),
-            (10_485_247, "10239 kB"),
-            (10_485_248, "10 MB"),
-            (-20_000, "-20 kB"),
-            (1_073_741_824_000, "1000 GB"),
-        ] {
-            assert_eq!(size_pretty(bytes), text, "{bytes}");
-        }
     }
 }

@@ -26,7 +26,7 @@
 //! | `stored` | columns that are held in another form than the front has |
 //! | `shown` | expressions as SQL, for EXPLAIN |
 //! | `operator` | the frame of operators of ours; `operators` are these |
-//! | `optimize` | which of DataFusion's rules run |
+//! | `optimize` | which of DataFusion's rules run; `joins_apart` keeps one of them from losing keys |
 //! | `output` | results as they leave the engine |
 
 mod aggregate;
@@ -35,6 +35,7 @@ mod evaluated;
 mod expression;
 mod floats;
 mod join;
+pub(crate) mod joins_apart;
 mod native_windows;
 mod numbers;
 mod operator;

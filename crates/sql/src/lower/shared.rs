@@ -36,7 +36,7 @@ use tokio::sync::OnceCell;
 use super::operator::{batch, collected, over};
 use super::operators::recursive::Recursive;
 use super::{Lowering, own_name, schema_of};
-use crate::engine::planned_lowered;
+use crate::engine::planned;
 use crate::error::{Error, Result};
 
 /// A common table expression, or the last round of one.
@@ -361,7 +361,7 @@ impl TableProvider for SharedTable {
     ) -> DfResult<Arc<dyn ExecutionPlan>> {
         let state = state.as_any().downcast_ref::<SessionState>();
         let state = state.ok_or_else(|| Error::internal("a session without a state"))?;
-        let plan = || planned_lowered(self.plan.clone(), state);
+        let plan = || planned(self.plan.clone(), state);
         let physical = self.physical.get_or_try_init(plan).await?;
         let read = Read::Shared {
             name: self.name.clone(),

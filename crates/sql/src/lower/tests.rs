@@ -21,7 +21,7 @@ use freestone_frontend::types::Type;
 use freestone_frontend::{Position, reference, syntax};
 
 use super::{Handle, Surroundings, lowered, lowered_within};
-use crate::engine::planned_lowered;
+use crate::engine::planned;
 use crate::error::{Error, Result};
 
 /// Tables in memory, and what runs over them.
@@ -169,7 +169,7 @@ impl World {
             true => lowered(plan, &around)?,
             false => lowered_within(plan, &around, HashMap::new())?,
         };
-        let physical = planned_lowered(lowered.plan, &self.state).await?;
+        let physical = planned(lowered.plan, &self.state).await?;
         let batches = collect(physical, self.state.task_ctx()).await?;
         let mut rows = Vec::new();
         for batch in batches {

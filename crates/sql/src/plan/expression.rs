@@ -9,15 +9,15 @@ use datafusion::arrow::datatypes::{Field, Schema};
 use datafusion::common::{DFSchema, TableReference};
 use datafusion::execution::session_state::SessionState;
 use datafusion::logical_expr::Expr as Logical;
-use datafusion::logical_expr::simplify::SimplifyContext;
-use datafusion::optimizer::simplify_expressions::ExprSimplifier;
 use datafusion::physical_expr::PhysicalExpr;
-use datafusion::sql::sqlparser::ast::{Expr, Value, ValueWithSpan, VisitMut, VisitorMut};
+use datafusion::sql::sqlparser::ast::{
+    Expr, Query, Value, ValueWithSpan, Visit, VisitMut, Visitor, VisitorMut,
+};
 use datafusion::sql::sqlparser::dialect::PostgreSqlDialect;
 use datafusion::sql::sqlparser::parser::Parser;
 use freestone_storage::{ColumnType, Snapshot, TableSchema};
 
-use super::relations::{Relations, parser_options};
+use super::relations::Relations;
 use crate::error::Result;
 use crate::front::{self, Purpose};
 
@@ -55,6 +55,19 @@ pub(crate) fn printed<T: VisitMut + Clone + Display>(part: &T) -> String {
     part.to_string()
 }
 
+/// Whether an expression has a sub-query in it.
+pub(crate) fn has_query(expr: &Expr) -> bool {
+    struct Queries;
+    impl Visitor for Queries {
+        type Break = ();
+
+        fn pre_visit_query(&mut self, _: &Query) -> ControlFlow<()> {
+            ControlFlow::Break(())
+        }
+    }
+    expr.visit(&mut Queries).is_break()
+}
+
 /// The columns of a table as expressions name them, alone or after `alias`.
 ///
 /// # Errors
@@ -73,19 +86,6 @@ pub(crate) struct Expressions<'a> {
 }
 
 impl Expressions<'_> {
-    /// Plans an expression over `columns`.
-    ///
-    /// # Errors
-    /// Whatever is wrong with the expression.
-    pub(crate) fn planned(self, expr: &Expr, columns: &DFSchema) -> Result<Logical> {
-        let relations = Relations::new(self.state, self.snapshot.clone());
-        let options = parser_options(self.state);
-        let expr = expr.clone();
-        Ok(freestone_binder::plan_expression(
-            &relations, options, expr, columns,
-        )?)
-    }
-
     /// An expression over `columns` with its types made to fit, and its value to what becomes
     /// of it.
     ///
@@ -98,12 +98,7 @@ impl Expressions<'_> {
         purpose: Purpose<'_>,
     ) -> Result<Logical> {
         let relations = Relations::new(self.state, self.snapshot.clone());
-        match front::lowered_expression(&relations, expr, columns, purpose) {
-            Err(error) if matches!(error.sqlstate.as_str(), "0A000" | "42883") => {
-                self.by_datafusion(expr, columns).map_err(|_| error)
-            }
-            done => done,
-        }
+        front::lowered_expression(&relations, expr, columns, purpose)
     }
 
     /// The value of an expression for each of `rows`, as a column of a kind can store it.
@@ -128,24 +123,6 @@ impl Expressions<'_> {
     /// Whatever is wrong with the expression.
     pub(crate) fn prepared(self, expr: &Expr, columns: &DFSchema) -> Result<Logical> {
         self.prepared_for(expr, columns, Purpose::Stored(None))
-    }
-
-    /// The same by DataFusion, for what the front does not know yet.
-    fn by_datafusion(self, expr: &Expr, columns: &DFSchema) -> Result<Logical> {
-        let planned = self.planned(expr, columns)?;
-        let start = self.state.execution_props().query_execution_start_time;
-        let context = SimplifyContext::builder()
-            .with_config_options(Arc::clone(self.state.config_options()))
-            .with_query_execution_start_time(start)
-            .with_schema(Arc::new(columns.clone()))
-            .build();
-        let simplifier = ExprSimplifier::new(context);
-        let shared = Arc::new(columns.clone());
-        let planned = crate::functions::prepared(planned, columns)?;
-        let coerced = simplifier.coerce(planned, &shared)?;
-        let checked = crate::functions::checked(coerced, columns)?;
-        // Volatile functions are left alone by the simplifier.
-        Ok(simplifier.simplify(checked)?)
     }
 
     /// An expression over `columns`, ready to be computed.

@@ -13,7 +13,6 @@ use datafusion::arrow::array::{
 };
 use datafusion::arrow::compute::cast;
 use datafusion::arrow::datatypes::{Field, Schema};
-use datafusion::catalog::TableProvider;
 use freestone_frontend::types::Type;
 use freestone_storage::{
     Column, ColumnType, Identity, Object, Sequence, SequenceDefinition, Table, View,
@@ -27,23 +26,9 @@ use super::pg_catalog::typed;
 use super::pg_catalog::types::{of_type, short_name};
 use super::privileges;
 use super::relations::Relations;
-use super::rows::{Values, batch, table as rows_table};
+use super::rows::{Values, batch};
 use crate::error::Result;
 use crate::front::type_of_column;
-
-/// The view `information_schema.name`, or `None` when there is none.
-///
-/// # Errors
-/// Those of planning a view whose columns are listed.
-pub(crate) fn table(
-    relations: &Relations<'_>,
-    name: &str,
-) -> Result<Option<Arc<dyn TableProvider>>> {
-    Ok(match told(relations, name)? {
-        Some(batch) => Some(rows_table(batch)?),
-        None => None,
-    })
-}
 
 /// What is told of a view of `information_schema`, in its columns that have a meaning here.
 fn told(relations: &Relations<'_>, name: &str) -> Result<Option<Batch>> {

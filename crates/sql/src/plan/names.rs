@@ -3,7 +3,6 @@
 //! There is one catalog, `freestone`, and one default schema, `main`. Names that
 //! are not quoted are folded to lower case, as in PostgreSQL.
 
-use datafusion::common::TableReference;
 use datafusion::sql::sqlparser::ast::{Ident, ObjectName, ObjectNamePart};
 use datafusion::sql::sqlparser::dialect::PostgreSqlDialect;
 use datafusion::sql::sqlparser::parser::Parser;
@@ -160,19 +159,6 @@ pub(crate) fn schema_name(name: &ObjectName) -> Result<String> {
         }
         _ => Err(Error::new("42601", format!("improper schema name: {name}"))),
     }
-}
-
-/// Resolves a reference that DataFusion has already folded.
-pub(crate) fn of_reference(reference: &TableReference) -> Result<Name> {
-    if let Some(catalog) = reference.catalog() {
-        check_catalog(catalog)?;
-    }
-    let schema = reference.schema().filter(|schema| *schema != PUBLIC);
-    Ok(Name {
-        schema: schema.unwrap_or(DEFAULT_SCHEMA).to_owned(),
-        name: reference.table().to_owned(),
-        position: None,
-    })
 }
 
 /// A name inside a string, such as `'s.t'` or `'"My table"'`.

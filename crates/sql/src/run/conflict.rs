@@ -21,9 +21,8 @@ use super::changes::{Changes, with_ids};
 use super::insert::columns_named;
 use crate::error::{Error, Result};
 use crate::ingest::nullable;
-use crate::plan::expression::{columns_of, parse_expr};
+use crate::plan::expression::{columns_of, has_query, parse_expr};
 use crate::plan::names::{Name, fold, fold_part};
-use crate::plan::rewrite::has_query;
 
 /// The clause of an INSERT, understood.
 pub(super) struct Conflict<'a> {

@@ -57,10 +57,10 @@ impl Run<'_> {
         let ast = Ast::Query(query.clone());
         let targets: Vec<_> = stored_in(&schema.columns).collect();
         let plan = front::planned_into(&self.relations(&ast).await?, &ast, &targets)?;
-        let plan = plan.renamed(&ast)?;
+        let plan = plan.renamed()?;
         if schema.columns.is_empty() {
             for (number, field) in plan.plan.schema().fields().iter().enumerate() {
-                let ty = plan.types.as_ref().and_then(|types| types.get(number));
+                let ty = plan.types.get(number);
                 schema.columns.push(Column {
                     name: field.name().clone(),
                     kind: match ty {

@@ -12,9 +12,8 @@ use freestone_storage::{Check, Column, Key, TableSchema};
 use super::Run;
 use super::identity::{NewIdentity, serial};
 use crate::error::{Error, Result};
-use crate::plan::expression::{columns_of, printed};
+use crate::plan::expression::{columns_of, has_query, printed};
 use crate::plan::names::{Name, column_of, fold, position};
-use crate::plan::rewrite::has_query;
 use crate::types::column_type;
 
 /// A table being declared.
@@ -251,7 +250,7 @@ impl<'a> Declared<'a> {
         let _: ControlFlow<()> = visit_expressions_mut(&mut plain, |part| {
             // Without the table's name, which may change.
             if let Expr::CompoundIdentifier(parts) = part
-                && let Some(column) = column_of(parts, &self.name)
+                && let Some(column) = column_of(parts, self.name)
             {
                 *part = Expr::Identifier(column.clone());
             }

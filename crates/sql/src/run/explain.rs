@@ -20,7 +20,6 @@ use crate::advisor::{Foreseen, Watched, Watching};
 use crate::engine::INDENT;
 use crate::error::{Error, Result};
 use crate::plan::names::{position, table_name};
-use crate::plan::optimize::optimized;
 use crate::plan::rows::{Values, batch};
 use crate::session::Outcome;
 
@@ -78,10 +77,7 @@ impl Run<'_> {
         let predicted = watched.prediction()?;
         let mut lines = Vec::new();
         if wanted.verbose {
-            let optimized = match plan.is_typed() {
-                true => crate::lower::optimize(plan.plan.clone(), self.state())?,
-                false => optimized(&plan.plan, self.state())?,
-            };
+            let optimized = crate::lower::optimize(plan.plan.clone(), self.state())?;
             let shown = optimized.display_indent_schema().to_string();
             lines.extend(shown.lines().map(str::to_owned));
             lines.push(String::new());

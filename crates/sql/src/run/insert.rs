@@ -113,7 +113,6 @@ impl Run<'_> {
             .collect();
         let ast = Ast::Query(Box::new(query.clone()));
         let source = front::planned_into(&self.relations(&ast).await?, &ast, &targets)?;
-        let typed = source.is_typed();
         let given = source.plan.schema().columns();
         let overriding = Overriding::of(insert);
         check_width(given.len(), columns.len(), !insert.columns.is_empty())?;
@@ -137,7 +136,7 @@ impl Run<'_> {
             .map(|column| column.name.clone());
         Ok(Logical {
             names: names.collect(),
-            types: typed.then(Vec::new),
+            types: Vec::new(),
             parameters: Vec::new(),
             dated: true,
             plan: LogicalPlanBuilder::from(source.plan)

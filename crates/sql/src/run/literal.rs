@@ -3,8 +3,7 @@
 use datafusion::sql::sqlparser::ast::{Expr, Query, SetExpr, UnaryOperator, Value, Values};
 use freestone_storage::ColumnType;
 
-use crate::plan::rewrite::has_query;
-
+use crate::plan::expression::has_query;
 /// A literal whose text a column reads.
 pub(super) enum Literal<'a> {
     Null,

@@ -4,8 +4,7 @@ use std::fmt::Display;
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 
-use datafusion::arrow::array::{RecordBatch, RecordBatchOptions};
-use datafusion::arrow::datatypes::{Schema, SchemaRef};
+use datafusion::arrow::array::RecordBatch;
 use datafusion::execution::SendableRecordBatchStream;
 use datafusion::execution::memory_pool::MemoryConsumer;
 use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
@@ -27,7 +26,6 @@ impl Run<'_> {
         self.session.database().memory().look_at_delta();
         let KnownPlan {
             physical,
-            names,
             schema,
             foreseen,
         } = self.planned(ast).await?;
@@ -35,12 +33,9 @@ impl Run<'_> {
         let context = self.session.task_context_at(&self.snapshot);
         let stream = guarded(execute_stream(physical, context)?, &self.snapshot);
         let stream = Watching::over(watching, stream);
-        Ok(Outcome::Rows(match schema {
-            Some(schema) => Rows {
-                schema: Arc::clone(&schema),
-                stream: with_schema(stream, schema),
-            },
-            None => renamed(stream, &names),
+        Ok(Outcome::Rows(Rows {
+            schema: Arc::clone(&schema),
+            stream: with_schema(stream, schema),
         }))
     }
 
@@ -53,11 +48,7 @@ impl Run<'_> {
             return Ok(plan);
         }
         let plan = self.logical(ast).await?.shown()?;
-        let names = plan.names.clone();
-        let schema = plan
-            .types
-            .as_ref()
-            .map(|types| lower::schema(&names, types, plan.plan.schema()));
+        let schema = lower::schema(&plan.names, &plan.types, plan.plan.schema());
         // Looked at before the plan is made of them.
         let tables = if shared && !plan.dated {
             lasting(&plan.plan)
@@ -67,7 +58,6 @@ impl Run<'_> {
         let physical = self.physical(&plan).await?;
         let planned = KnownPlan {
             physical,
-            names,
             schema,
             foreseen: Foreseen::default(),
         };
@@ -134,10 +124,7 @@ impl Run<'_> {
     }
 
     pub(crate) async fn physical(&self, plan: &Logical) -> Result<Arc<dyn ExecutionPlan>> {
-        Ok(match plan.is_typed() {
-            true => crate::engine::planned_lowered(plan.plan.clone(), self.state()).await?,
-            false => crate::engine::planned(&plan.plan, self.state()).await?,
-        })
+        Ok(crate::engine::planned(plan.plan.clone(), self.state()).await?)
     }
 }
 
@@ -150,46 +137,4 @@ fn guarded(stream: SendableRecordBatchStream, moment: &Snapshot) -> SendableReco
         item.unwrap_or_else(|panic| Err(panicked(panic.as_ref()).into()))
     });
     Box::pin(RecordBatchStreamAdapter::new(schema, stream))
-}
-
-/// The stream with its columns renamed.
-pub(crate) fn renamed(stream: SendableRecordBatchStream, names: &[String]) -> Rows {
-    let old = stream.schema();
-    let schema = with_names(&old, names);
-    if schema == old {
-        return Rows { schema, stream };
-    }
-    let to = Arc::clone(&schema);
-    let stream = stream.map(move |batch| {
-        let batch = batch?;
-        let options = RecordBatchOptions::new().with_row_count(Some(batch.num_rows()));
-        Ok(RecordBatch::try_new_with_options(
-            Arc::clone(&to),
-            batch.columns().to_vec(),
-            &options,
-        )?)
-    });
-    Rows {
-        schema: Arc::clone(&schema),
-        stream: Box::pin(RecordBatchStreamAdapter::new(schema, stream)),
-    }
-}
-
-fn with_names(schema: &SchemaRef, names: &[String]) -> SchemaRef {
-    if schema.fields().len() != names.len()
-        || schema
-            .fields()
-            .iter()
-            .zip(names)
-            .all(|(f, n)| f.name() == n)
-    {
-        return Arc::clone(schema);
-    }
-    let fields: Vec<_> = schema
-        .fields()
-        .iter()
-        .zip(names)
-        .map(|(field, name)| field.as_ref().clone().with_name(name))
-        .collect();
-    Arc::new(Schema::new(fields))
 }

@@ -11,6 +11,7 @@ use datafusion::sql::sqlparser::ast::{
     Expr, Ident, SelectItem, SelectItemQualifiedWildcardKind as Qualified, Statement as Ast,
     TableFactor, TableWithJoins,
 };
+use freestone_frontend::bind::name_of_expression;
 use freestone_frontend::types::Type;
 use freestone_storage::Table;
 
@@ -18,11 +19,9 @@ use super::Run;
 use crate::error::{Error, Result};
 use crate::front;
 use crate::ingest::nullable;
-use crate::plan::expression::{columns_of, printed};
+use crate::plan::expression::{columns_of, has_query, printed};
 use crate::plan::given::Given;
 use crate::plan::names::{fold, fold_part, quoted};
-use crate::plan::naming::column_name;
-use crate::plan::rewrite::has_query;
 use crate::session::Outcome;
 use crate::statement::parse_one;
 
@@ -107,11 +106,10 @@ impl Run<'_> {
                 query.with.clone_from(&self.around.lock());
             }
             let plan = self.logical(&ast).await?;
-            let types = plan.types.unwrap_or_default();
             others.push(Other {
                 called,
                 written,
-                columns: plan.names.into_iter().zip(types).collect(),
+                columns: plan.names.into_iter().zip(plan.types).collect(),
             });
         }
         Ok(others)
@@ -231,7 +229,7 @@ impl Run<'_> {
         };
         for item in list {
             let (expr, name) = match item {
-                SelectItem::UnnamedExpr(expr) => (expr, column_name(expr)),
+                SelectItem::UnnamedExpr(expr) => (expr, name_of_expression(expr)),
                 SelectItem::ExprWithAlias { expr, alias } => (expr, fold(alias)),
                 SelectItem::Wildcard(_) => {
                     all()?

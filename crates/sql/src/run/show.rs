@@ -9,6 +9,7 @@ use datafusion::sql::sqlparser::ast::{
 use freestone_storage::{Object, Privileges, Table};
 
 use super::Run;
+use super::redeclare::written;
 use crate::error::{Error, Result};
 use crate::plan::files::open_all;
 use crate::plan::names::{file_name, table_name};
@@ -162,15 +163,15 @@ impl Run<'_> {
             rights.table(&name, table, Privileges::SELECT)?;
             return describe_table(table);
         }
-        let ast = crate::statement::parse_one("SELECT 1")?;
-        let provider = self.relations(&ast).await?.provider(&name)?;
-        described(&provider.schema())
+        let query = format!("SELECT * FROM {}", written(&name));
+        self.describe_query(&crate::statement::parse_one(&query)?)
+            .await
     }
 
     /// DESCRIBE SELECT …: the columns of its result.
     pub(super) async fn describe_query(&self, ast: &Ast) -> Result<Outcome> {
         let plan = self.logical(ast).await?;
-        let plan = plan.shown()?.renamed(ast)?;
+        let plan = plan.shown()?.renamed()?;
         described(&Arc::new(plan.plan.schema().as_arrow().clone()))
     }
 

@@ -28,7 +28,7 @@ impl Run<'_> {
                 "CREATE VIEW specifies more column names than columns",
             ));
         }
-        self.logical(&ast).await?.renamed(&ast)?;
+        self.logical(&ast).await?.renamed()?;
         self.edit(|edit| {
             if edit.catalog().table(&name.schema, &name.name).is_some() {
                 let (code, what) = if view.or_replace {

@@ -200,7 +200,6 @@ impl Session {
             "threads",
             "durability",
             "freestone.engine",
-            "freestone.frontend",
             MACHINE,
         ];
         for name in own {

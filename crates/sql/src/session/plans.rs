@@ -55,13 +55,11 @@ impl PlanSettings {
     }
 }
 
-/// A plan, and the names of its columns.
+/// A plan, and the columns of its result.
 #[derive(Clone, Debug)]
 pub(crate) struct KnownPlan {
     pub(crate) physical: Arc<dyn ExecutionPlan>,
-    pub(crate) names: Vec<String>,
-    /// The result's columns, if the front has made the plan.
-    pub(crate) schema: Option<SchemaRef>,
+    pub(crate) schema: SchemaRef,
     /// What was predicted of it.
     pub(crate) foreseen: Foreseen,
 }
@@ -147,7 +145,6 @@ impl KnownPlans {
         }
         let KnownPlan {
             physical,
-            names,
             schema,
             foreseen,
         } = known.plan.clone();
@@ -155,7 +152,6 @@ impl KnownPlans {
         let physical = reset_plan_states(physical).ok()?;
         Some(KnownPlan {
             physical,
-            names,
             schema,
             foreseen,
         })

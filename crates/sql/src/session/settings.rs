@@ -7,7 +7,6 @@
 //! | `freestone.column_scanner` | how columns are scanned: `single` or `pipelined` |
 //! | `durability` | `full`: a commit waits for the disk; `relaxed`: it is durable within a tenth of a second |
 //! | `freestone.engine` | whose operators run queries: `freestone` (where they can) or `datafusion` |
-//! | `freestone.frontend` | who binds queries: `datafusion`, or `freestone` as far as it goes |
 //! | `memory_limit` | what queries and the cache of blocks may take, for the whole database: a size or a share of the machine's |
 //! | `freestone.mover` | `running` or `paused`: the tuple mover in the background, for the whole database |
 //! | `freestone.machine` | a machine file by which EXPLAIN and ADVISE of the session predict; see `machine` |
@@ -51,7 +50,7 @@ const FIXED: [(&str, &str); 14] = [
 ];
 
 /// Our own settings and the DataFusion options behind them.
-const OWN: [(&str, &str); 10] = [
+const OWN: [(&str, &str); 9] = [
     ("threads", "datafusion.execution.target_partitions"),
     ("freestone.batch_rows", "datafusion.execution.batch_size"),
     ("timezone", "datafusion.execution.time_zone"),
@@ -61,7 +60,6 @@ const OWN: [(&str, &str); 10] = [
     (WORKLOAD, WORKLOAD),
     (MEMORY, "freestone.memory_limit"),
     (ENGINE, ENGINE),
-    (FRONTEND, FRONTEND),
 ];
 
 /// Threads that a statement may ask for, for each processor: parts of a statement have as
@@ -76,7 +74,6 @@ const COLUMN_SCANNER: &str = "freestone.column_scanner";
 const DURABILITY: &str = "freestone.durability";
 /// A third.
 const ENGINE: &str = "freestone.engine";
-const FRONTEND: &str = "freestone.frontend";
 /// One of the whole database, which every session shows as it is.
 pub(crate) const MOVER: &str = "freestone.mover";
 
@@ -164,7 +161,7 @@ pub(crate) fn change(state: &mut SessionState, setting: &Setting) -> Result<()> 
     if option == DURABILITY && value != "full" && value != "relaxed" {
         return Err(refuse(&value, "give 'full' or 'relaxed'"));
     }
-    if (option == ENGINE || option == FRONTEND) && value != "freestone" && value != "datafusion" {
+    if option == ENGINE && value != "freestone" && value != "datafusion" {
         return Err(refuse(&value, "give 'freestone' or 'datafusion'"));
     }
     if name == "timezone" && !datetime::zone_exists(&value) {

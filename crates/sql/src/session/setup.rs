@@ -10,14 +10,10 @@ use datafusion::prelude::SessionConfig;
 
 use crate::barrier;
 use crate::engine::Planner;
-use crate::functions;
+use crate::lower::joins_apart;
 use crate::memory::Broker;
-use crate::plan::decorrelate::Decorrelate;
-use crate::plan::joins_apart;
-use crate::plan::membership::Membership;
 use crate::plan::names::{CATALOG, DEFAULT_SCHEMA};
 use crate::scan::TopOfScan;
-use crate::types::Types;
 
 /// Rows per batch between operators.
 const BATCH_ROWS: usize = 8192;
@@ -35,8 +31,6 @@ datafusion::common::extensions_options! {
         pub(crate) workload: String, default = "on".to_owned()
         /// Whose operators run queries: freestone or datafusion.
         pub(crate) engine: String, default = "freestone".to_owned()
-        /// Who binds queries: datafusion, or freestone as far as it goes.
-        pub(crate) frontend: String, default = "freestone".to_owned()
         /// What queries and the cache may take; the database's own limit counts.
         pub(crate) memory_limit: String, default = crate::memory::DEFAULT.to_owned()
     }
@@ -80,13 +74,8 @@ pub(crate) fn template(memory: Option<Arc<Broker>>) -> SessionState {
         .with_config(config)
         .with_runtime_env(Arc::new(runtime))
         .with_default_features()
-        .with_type_planner(Arc::new(Types))
         .with_query_planner(Arc::new(Planner))
         .with_physical_optimizer_rule(Arc::new(TopOfScan));
-    functions::install(&mut builder);
-    let rules = builder.analyzer_rules().get_or_insert_with(Vec::new);
-    rules.push(Arc::new(Membership));
-    rules.push(Arc::new(Decorrelate::default()));
     let optimizer = builder.optimizer().get_or_insert_with(Optimizer::new);
     joins_apart::install(optimizer);
     barrier::install(optimizer);

@@ -20,7 +20,7 @@ pub(crate) use builder::ColumnBuilder;
 pub use cells::Cells;
 pub(crate) use lists::DIMENSIONS_KEY;
 pub use lists::{as_lists, lists_schema};
-pub(crate) use text::{is_the_same_everywhere, parse_bytea, parse_uuid};
+pub(crate) use text::is_the_same_everywhere;
 
 /// A value that cannot be stored in its column.
 #[derive(Debug)]

@@ -388,7 +388,7 @@ fn columns_of_the_changed_table_may_name_its_schema() {
     );
     // The condition holds what the table is called later.
     sql.run("ALTER TABLE s.t RENAME TO u");
-    assert_eq!(sql.fails("INSERT INTO s.u VALUES (0, 0)").sqlstate, "23514");
+    assert_eq!(sql.state("INSERT INTO s.u VALUES (0, 0)"), "23514");
     for wrong in [
         "DELETE FROM s.u WHERE s.t.k = 1",
         "DELETE FROM s.u WHERE public.u.k = 1",

@@ -113,7 +113,6 @@ impl Encoder {
             || self.nulls.as_ref().is_some_and(|nulls| nulls.is_null(row))
     }
 
-    #[allow(dead_code, reason = "for the aggregates of JSON")]
     /// Whether values have parts, as seen by `json_agg`, which writes them on lines of their
     /// own.
     pub(crate) fn has_parts(&self) -> bool {
@@ -216,22 +215,6 @@ impl Encoder {
             }
         }
     }
-}
-
-#[allow(dead_code, reason = "for the aggregates of JSON")]
-/// Writes the JSON of the value of a row.
-///
-/// # Errors
-/// `XX000` if the array is not of the type.
-pub(crate) fn json_of(
-    call: &Call<'_>,
-    ty: &Type,
-    array: &ArrayRef,
-    row: usize,
-    out: &mut String,
-) -> Result<()> {
-    Encoder::new(call.session, ty, &array.slice(row, 1))?.write(0, out);
-    Ok(())
 }
 
 /// The texts of integers and NUMERIC.

@@ -42,8 +42,7 @@ use crate::types::Type;
 use crate::values;
 use crate::values::json::{Kind, kind, normal, validate};
 
-#[allow(unused_imports, reason = "for the aggregates of JSON")]
-pub(crate) use build::{Encoder, json_of};
+pub(crate) use build::Encoder;
 
 /// Adds the chapter's functions.
 pub(super) fn register(c: &mut Catalogue) {

@@ -477,7 +477,7 @@ fn records_come_from_objects() {
         let result = (found.function.kernel)(&call, &columns)?;
         assert_eq!(result.data_type(), &record.arrow());
         let mut out = String::new();
-        super::json_of(&call, &record, &result, 0, &mut out)?;
+        super::Encoder::new(call.session, &record, &result)?.write(0, &mut out);
         Ok(Some(out))
     };
     let json = "{\"a\": 1.50, \"b\": [\"x\", null, {\"y\": 1}], \"c\": {\"t\": true}, \"d\": null}";

@@ -22,8 +22,7 @@ use super::super::canonical::{Encoder, Row};
 use super::super::operator::{Batches, Operator, Run, batch};
 use super::super::shared::Shared;
 use super::super::{Surroundings, lowered_within};
-use crate::engine::planned_lowered;
-use crate::functions::several;
+use crate::engine::planned;
 
 /// Results that are remembered; then all are forgotten.
 const REMEMBERED: usize = 65_536;
@@ -159,7 +158,7 @@ impl Work {
             let found = right.num_rows();
             let times = match self.node.pairs {
                 Pairs::Inner => found,
-                Pairs::Single if found > 1 => return Err(several().into()),
+                Pairs::Single if found > 1 => return Err(super::several().into()),
                 Pairs::Left | Pairs::Single => found.max(1),
                 Pairs::Mark { condition } => {
                     marks.push(match condition {
@@ -234,7 +233,7 @@ impl Work {
             ))
         });
         let lowered = lowered_within(&plan, &node.around, node.tables.clone())?;
-        let physical = Box::pin(planned_lowered(lowered.plan, &self.run.state)).await?;
+        let physical = Box::pin(planned(lowered.plan, &self.run.state)).await?;
         let mut stream = execute_stream(physical, Arc::clone(&self.run.context))?;
         let fields = node.given.iter().enumerate();
         let fields = fields.map(|(at, kind)| Field::new(at.to_string(), kind.clone(), true));

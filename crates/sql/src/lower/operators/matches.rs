@@ -28,7 +28,6 @@ use super::super::canonical::{Encoder, Row};
 use super::super::operator::{Batches, Operator, Run, later, whole};
 use super::super::{Surroundings, evaluated};
 use crate::error::{Error, Result};
-use crate::functions::several;
 
 /// Answers that are remembered; then all are forgotten.
 const REMEMBERED: usize = 65_536;
@@ -225,7 +224,7 @@ impl Side {
             columns.push(std::sync::Arc::new(marks.collect::<BooleanArray>()));
         } else {
             if found.contains(&Found::Several) {
-                return Err(several().into());
+                return Err(super::several().into());
             }
             let places = found.iter().map(|found| match found {
                 Found::Row(at) => Some(u64::from(*at)),

@@ -14,6 +14,16 @@ pub(super) mod window;
 use datafusion::arrow::array::{Array, ArrayRef, cast::AsArray};
 use datafusion::arrow::datatypes::Float64Type;
 
+use crate::error::Error;
+
+/// That a sub-query stands for a value and has several rows.
+fn several() -> Error {
+    Error::new(
+        "21000",
+        "more than one row returned by a subquery used as an expression",
+    )
+}
+
 /// The first value of a column of floats.
 pub(super) fn number(array: &ArrayRef) -> Option<f64> {
     let array = array.as_primitive_opt::<Float64Type>()?;

@@ -17,7 +17,7 @@ use futures::StreamExt;
 use super::super::canonical::{Encoder, Row};
 use super::super::operator::{Batches, Operator, Run};
 use super::super::shared::LastRound;
-use crate::engine::planned_lowered;
+use crate::engine::planned;
 
 /// See the module.
 #[derive(Clone, Debug)]
@@ -119,7 +119,7 @@ impl Work {
                 Some(step) => Arc::clone(step),
                 None => {
                     let plan = self.node.step.clone();
-                    let step = Box::pin(planned_lowered(plan, &self.run.state)).await?;
+                    let step = Box::pin(planned(plan, &self.run.state)).await?;
                     self.step = Some(Arc::clone(&step));
                     step
                 }

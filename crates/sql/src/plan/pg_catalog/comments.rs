@@ -1,9 +1,9 @@
 //! Comments.
 
 use super::facts::Facts;
-use super::functions::{CLASSES, CONSTRAINTS};
 use super::keys::numbered;
 use super::objects::{described, index_number};
+use super::{CLASSES, CONSTRAINTS};
 use crate::plan::relations::Relations;
 
 /// Comments on tables, columns, indexes and constraints.

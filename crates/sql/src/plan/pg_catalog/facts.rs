@@ -6,18 +6,14 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use datafusion::arrow::array::{
-    Array, ArrayRef, BooleanArray, Float32Array, Float64Array, Int16Array, Int32Array,
-    Int32Builder, Int64Array, ListArray, ListBuilder, RecordBatch, StringBuilder, StringViewArray,
-    StructArray, new_null_array,
+    Array, ArrayRef, BooleanArray, Float32Array, Float64Array, Int16Array, Int32Array, Int64Array,
+    ListArray, StringViewArray, new_null_array,
 };
 use datafusion::arrow::buffer::{NullBuffer, OffsetBuffer};
-use datafusion::arrow::datatypes::{DataType, Field, Schema};
+use datafusion::arrow::datatypes::{DataType, Field};
 
 use freestone_frontend::types::Type;
 use freestone_frontend::types::arrays::from_lists;
-
-use crate::error::Result;
-use crate::types::VECTOR;
 
 /// A value of one column.
 #[derive(Clone, Debug, PartialEq)]
@@ -72,26 +68,12 @@ impl From<Vec<i64>> for Fact {
 }
 
 /// A table that is being filled.
+#[derive(Default)]
 pub(crate) struct Facts {
-    /// Names, each perhaps with `:t` for text, `:b` for truth, `:a` for a list of
-    /// numbers, `:l` for one of texts, which is NULL if it is empty, `:s` for one with
-    /// places; numbers else.
-    columns: Vec<(&'static str, char)>,
     rows: Vec<Vec<(&'static str, Fact)>>,
 }
 
 impl Facts {
-    pub(super) fn new(columns: &'static str) -> Self {
-        let columns = columns.split_whitespace().map(|column| {
-            let (name, kind) = column.split_once(':').unwrap_or((column, "i"));
-            (name, kind.chars().next().unwrap_or('i'))
-        });
-        Self {
-            columns: columns.collect(),
-            rows: Vec::new(),
-        }
-    }
-
     /// Adds a row of what is told of it.
     pub(super) fn add<const N: usize>(&mut self, told: [(&'static str, Fact); N]) {
         self.rows.push(told.into());
@@ -123,89 +105,6 @@ impl Facts {
     /// The values of a column of a type.
     pub(super) fn column(&self, name: &str, ty: &Type) -> ArrayRef {
         typed(ty, self.told(name))
-    }
-
-    /// The rows. What was not told is 0, false, or NULL for texts and lists.
-    pub(super) fn batch(&self) -> Result<RecordBatch> {
-        let (mut fields, mut arrays) = (Vec::new(), Vec::new());
-        for (name, kind) in &self.columns {
-            let array = array(*kind, self.told(name));
-            fields.push(Field::new(*name, array.data_type().clone(), true));
-            arrays.push(array);
-        }
-        let schema = Arc::new(Schema::new(fields));
-        Ok(RecordBatch::try_new(schema, arrays)?)
-    }
-}
-
-/// Lists of numbers, each with its place from 1 on.
-fn with_places<'a>(
-    mut numbers: ListBuilder<Int32Builder>,
-    facts: impl Iterator<Item = Option<&'a Fact>>,
-) -> ListArray {
-    let mut places: Vec<i32> = Vec::new();
-    for fact in facts {
-        if let Some(Fact::Numbers(list)) = fact {
-            list.iter()
-                .for_each(|number| numbers.values().append_value(*number as i32));
-            places.extend((1..).take(list.len()));
-        }
-        numbers.append(matches!(fact, Some(Fact::Numbers(_))));
-    }
-    let (_, offsets, numbers, nulls) = numbers.finish().into_parts();
-    let field = |name: &str| Arc::new(Field::new(name, DataType::Int32, true));
-    let places: ArrayRef = Arc::new(Int32Array::from(places));
-    let pairs = StructArray::from(vec![(field("x"), numbers), (field("n"), places)]);
-    let item = Field::new_list_field(pairs.data_type().clone(), true);
-    ListArray::new(Arc::new(item), offsets, Arc::new(pairs), nulls)
-}
-
-fn array<'a>(kind: char, facts: impl Iterator<Item = Option<&'a Fact>>) -> ArrayRef {
-    match kind {
-        't' => Arc::new(StringViewArray::from_iter(facts.map(|fact| match fact {
-            Some(Fact::Text(text)) => Some(text.as_str()),
-            _ => None,
-        }))),
-        'b' => Arc::new(BooleanArray::from_iter(
-            facts.map(|fact| Some(matches!(fact, Some(Fact::Truth(true))))),
-        )),
-        'a' | 'v' => {
-            let mut lists = ListBuilder::new(Int32Builder::new());
-            if kind == 'v' {
-                lists = lists.with_field(Field::new(VECTOR, DataType::Int32, true));
-            }
-            for fact in facts {
-                if let Some(Fact::Numbers(numbers)) = fact {
-                    numbers
-                        .iter()
-                        .for_each(|number| lists.values().append_value(*number as i32));
-                }
-                lists.append(matches!(fact, Some(Fact::Numbers(_))));
-            }
-            Arc::new(lists.finish())
-        }
-        's' => {
-            let numbers = ListBuilder::new(Int32Builder::new());
-            Arc::new(with_places(numbers, facts))
-        }
-        'l' => {
-            let mut lists = ListBuilder::new(StringBuilder::new());
-            for fact in facts {
-                let texts = match fact {
-                    Some(Fact::Texts(texts)) => texts.as_slice(),
-                    _ => &[],
-                };
-                texts
-                    .iter()
-                    .for_each(|text| lists.values().append_value(text));
-                lists.append(!texts.is_empty());
-            }
-            Arc::new(lists.finish())
-        }
-        _ => Arc::new(Int64Array::from_iter_values(facts.map(|fact| match fact {
-            Some(Fact::Number(number)) => *number,
-            _ => 0,
-        }))),
     }
 }
 

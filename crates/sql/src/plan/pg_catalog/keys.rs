@@ -2,8 +2,8 @@
 
 use freestone_storage::{ForeignAction, IndexDefinition, Table};
 
+use super::CONSTRAINTS;
 use super::facts::Facts;
-use super::functions::CONSTRAINTS;
 use super::objects::{
     BTREE, constraint_number, described, index_number, schema_number, table_number,
 };

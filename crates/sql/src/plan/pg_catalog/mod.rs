@@ -3,14 +3,12 @@
 //! Object numbers are made from those of tables: they stay as long as the table does.
 //! Numbers of types are PostgreSQL's, as drivers know them.
 //!
-//! `columns` has the tables and their columns as PostgreSQL has them: what the front binds.
-//! `others` has those of the old planner.
+//! `columns` has the tables and their columns as PostgreSQL has them; `others` the rows of those
+//! that say little.
 
 mod columns;
 mod comments;
-mod empty;
 pub(crate) mod facts;
-mod functions;
 mod keys;
 pub(crate) mod objects;
 mod others;
@@ -23,37 +21,17 @@ use std::sync::Arc;
 
 use datafusion::arrow::array::{ArrayRef, Int64Array, RecordBatch, RecordBatchOptions};
 use datafusion::arrow::datatypes::{Field, Schema};
-use datafusion::catalog::TableProvider;
 use freestone_frontend::types::Type;
 
 use super::relations::Relations;
-use super::rows::table as rows_table;
 use crate::error::Result;
 use facts::Facts;
 
-pub(crate) use empty::emptied;
-pub(crate) use functions::rewritten;
 pub(crate) use roles::number as role_number;
 pub(crate) use roles::{object_numbered, schema_numbered};
 
 /// The schema.
 pub(crate) const PG_CATALOG: &str = "pg_catalog";
-
-/// The table `pg_catalog.name`, or `None` when there is none.
-///
-/// # Errors
-/// Those of planning a view whose columns are listed.
-pub(crate) fn table(
-    relations: &Relations<'_>,
-    name: &str,
-) -> Result<Option<Arc<dyn TableProvider>>> {
-    let Some(columns) = others::columns(name) else {
-        return Ok(None);
-    };
-    let mut facts = Facts::new(columns);
-    fill(relations, name, &mut facts)?;
-    Ok(Some(rows_table(facts.batch()?)?))
-}
 
 /// A table of the catalog: its number, its columns and their types.
 pub(crate) fn described(name: &str) -> Option<(i64, Vec<(String, Type)>)> {
@@ -95,7 +73,7 @@ pub(crate) fn numbers() -> impl Iterator<Item = (i64, &'static str)> {
 /// # Errors
 /// `42501`.
 pub(crate) fn facts(relations: &Relations<'_>, name: &str) -> Result<Facts> {
-    let mut facts = Facts::new("");
+    let mut facts = Facts::default();
     fill(relations, name, &mut facts)?;
     Ok(facts)
 }
@@ -109,7 +87,7 @@ pub(crate) fn rows(
     name: &str,
     columns: &[(String, Type)],
 ) -> Result<RecordBatch> {
-    let mut facts = Facts::new("");
+    let mut facts = Facts::default();
     fill(relations, name, &mut facts)?;
     let number = described(name).map_or(0, |(number, _)| number);
     let fields = columns
@@ -128,6 +106,11 @@ pub(crate) fn rows(
         &options,
     )?)
 }
+
+/// The number of `pg_class` among tables.
+const CLASSES: i64 = 1259;
+/// The number of `pg_constraint`.
+const CONSTRAINTS: i64 = 2606;
 
 /// The column with the number of a row's table.
 pub(crate) const TABLE: &str = "tableoid";
