@@ -42,7 +42,7 @@ pub use schema::{
 };
 pub use store::{
     BlockWriter, Catalog, CatalogEdit, DEFAULT_SCHEMA, LostBlock, LostTransactions, MoverHold,
-    MoverStatus, NewBlock, NewColumns, OpenMode, SalvageReport, Savepoint, Sequence, Snapshot,
-    Store, TableMoves, Transaction, VerifyReport, View, machine_memory,
+    MoverStatus, NewBlock, NewColumns, OpenMode, RowLock, SalvageReport, Savepoint, Sequence,
+    Snapshot, Store, TableMoves, Transaction, VerifyReport, View, machine_memory,
 };
 pub use table::{Activity, ColumnStatistics, Counted, Sample, Table, TableStatistics};

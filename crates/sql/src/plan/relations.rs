@@ -9,7 +9,7 @@ use std::sync::{Arc, OnceLock};
 
 use datafusion::catalog::TableProvider;
 use datafusion::execution::session_state::SessionState;
-use freestone_storage::{Catalog, Object, Privileges, Snapshot};
+use freestone_storage::{Catalog, Object, Privileges, Snapshot, TableId};
 use parking_lot::Mutex;
 
 use super::given::Given;
@@ -34,6 +34,8 @@ pub(crate) struct Relations<'a> {
     pub(crate) given: Vec<Given>,
     /// Schema and name of the table whose row ids the query may name.
     pub(crate) row_ids: Option<(String, String)>,
+    /// Tables whose rows the query locks: their row ids may be named, too.
+    pub(crate) locked: Vec<TableId>,
     /// Tables and views with their columns, for the catalog.
     pub(crate) described: OnceLock<Vec<Described>>,
     /// Whether columns of views are being looked for: the catalog has no rows then.
@@ -55,6 +57,7 @@ impl<'a> Relations<'a> {
             files: HashMap::new(),
             given: Vec::new(),
             row_ids: None,
+            locked: Vec::new(),
             open_views: Mutex::default(),
             described: OnceLock::new(),
             describing: AtomicBool::new(false),
@@ -69,12 +72,13 @@ impl<'a> Relations<'a> {
             let view = self.snapshot.read_view(table.id);
             let mut stored = StoredTable::new(table, &name.schema, view);
             let changed = self.row_ids.as_ref();
-            if changed.is_some_and(|(schema, table)| *schema == name.schema && *table == name.name)
-            {
+            let changed = changed
+                .is_some_and(|(schema, table)| *schema == name.schema && *table == name.name);
+            if changed || self.locked.contains(&table.id) {
                 stored = stored.with_row_ids();
             }
             // A statement says itself what it needs of the table that it changes.
-            let is_changed = stored.has_row_ids() && self.open_views.lock().is_empty();
+            let is_changed = changed && self.open_views.lock().is_empty();
             if !is_changed {
                 rights.table(name, table, Privileges::SELECT)?;
             }

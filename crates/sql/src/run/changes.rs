@@ -175,7 +175,12 @@ fn count(table: &Table, changes: &Changes) {
 
 /// The first column of rows to be changed.
 pub(super) fn row_ids(batch: &RecordBatch) -> Result<Vec<RowId>> {
-    let column = batch.column(0).as_any();
+    row_ids_in(batch.column(0))
+}
+
+/// A column of row ids.
+pub(super) fn row_ids_in(column: &ArrayRef) -> Result<Vec<RowId>> {
+    let column = column.as_any();
     if let Some(ids) = column.downcast_ref::<UInt64Array>() {
         return Ok(ids.values().iter().map(|id| RowId(*id)).collect());
     }

@@ -16,6 +16,7 @@ use datafusion::sql::sqlparser::ast::{CopySource, DescribeAlias, Statement as As
 use futures::StreamExt;
 
 use super::Run;
+use super::locking::without_locks;
 use crate::advisor::{Foreseen, Watched, Watching};
 use crate::engine::INDENT;
 use crate::error::{Error, Result};
@@ -178,7 +179,7 @@ fn read_options(wanted: &mut Wanted, options: &[UtilityOption]) -> Result<()> {
 /// The query inside the explained statement.
 fn explained(statement: &Ast) -> Result<Ast> {
     match statement {
-        Ast::Query(_) => Ok(statement.clone()),
+        Ast::Query(_) => Ok(without_locks(statement)),
         Ast::Insert(insert) => match &insert.source {
             Some(query) => Ok(Ast::Query(query.clone())),
             None => Err(Error::unsupported("EXPLAIN of INSERT … DEFAULT VALUES")),

@@ -31,6 +31,7 @@ mod index;
 mod insert;
 mod key;
 mod literal;
+pub(crate) mod locking;
 mod maintenance;
 mod merge;
 mod point;
@@ -58,6 +59,7 @@ use freestone_frontend::values::datetime::Locale;
 use freestone_storage::{Snapshot, Store, Table, Transaction};
 use parking_lot::Mutex;
 
+use self::locking::locks;
 use crate::copy;
 use crate::error::{Error, Result};
 use crate::front::{self, Logical};
@@ -195,6 +197,7 @@ impl Run<'_> {
 
     async fn by_kind(&self, ast: &Ast) -> Result<Outcome> {
         match ast {
+            ast if locks(ast) => Box::pin(self.with_locks(ast)).await,
             Ast::Query(query) if changing_query(ast).is_some() => {
                 Box::pin(self.with_changes(query)).await
             }

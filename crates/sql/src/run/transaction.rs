@@ -9,6 +9,7 @@ use datafusion::sql::sqlparser::ast::{
 use freestone_storage::{CatalogEdit, Transaction};
 use parking_lot::Mutex;
 
+use super::locking::locks;
 use super::{PointChange, Run};
 use crate::error::{Error, Result};
 use crate::parameter::Parameter;
@@ -181,7 +182,7 @@ async fn point_alone(
 pub(crate) fn changes_rows(ast: &Ast) -> bool {
     match ast {
         Ast::Insert(_) | Ast::Update(_) | Ast::Delete(_) | Ast::Merge(_) | Ast::Truncate(_) => true,
-        ast => changing_query(ast).is_some(),
+        ast => changing_query(ast).is_some() || locks(ast),
     }
 }
 

@@ -15,7 +15,7 @@ use std::sync::Arc;
 
 use datafusion::arrow::array::RecordBatch;
 use datafusion::arrow::datatypes::{Field, Schema};
-use datafusion::sql::sqlparser::ast::{Cte, Query, Statement as Ast, With};
+use datafusion::sql::sqlparser::ast::{Cte, Query, Statement as Ast, TableAliasColumnDef, With};
 use freestone_frontend::types::{Type, named};
 use futures::TryStreamExt;
 
@@ -85,7 +85,8 @@ impl Run<'_> {
             self.set_around(with, &ctes);
             let ast = with_before(ast.clone(), &ctes, with)?;
             let outcome = Box::pin(self.by_kind(&ast)).await?;
-            let given = given(cte, outcome).await?;
+            let name = fold(&cte.alias.name);
+            let given = given(name, &cte.alias.columns, outcome).await?;
             self.given.lock().push(given);
         }
         self.set_around(with, &ctes);
@@ -120,9 +121,12 @@ impl Run<'_> {
     }
 }
 
-/// What a statement in WITH has returned, under its name.
-async fn given(cte: &Cte, outcome: Outcome) -> Result<Given> {
-    let name = fold(&cte.alias.name);
+/// The rows that a part of a statement has given, under a name, and with names of columns.
+pub(super) async fn given(
+    name: String,
+    aliases: &[TableAliasColumnDef],
+    outcome: Outcome,
+) -> Result<Given> {
     let Outcome::Rows(rows) = outcome else {
         return Ok(Given {
             name,
@@ -141,7 +145,6 @@ async fn given(cte: &Cte, outcome: Outcome) -> Result<Given> {
         said.unwrap_or_else(|| crate::front::type_of(field))
     });
     let types: Vec<Type> = types.collect();
-    let aliases = &cte.alias.columns;
     if aliases.len() > types.len() {
         let message = format!(
             "WITH query \"{name}\" has {} columns available but {} columns specified",

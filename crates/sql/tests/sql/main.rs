@@ -30,6 +30,7 @@ mod insert;
 mod lending;
 mod limits;
 mod load;
+mod locking;
 mod partitions;
 mod plans;
 mod point_change;

@@ -59,6 +59,7 @@ pub use mover::{MoverHold, MoverStatus, TableMoves, Tally};
 pub use open::OpenMode;
 pub use overlay::NewColumns;
 pub use report::{LostBlock, LostTransactions, SalvageReport};
+pub use rows::RowLock;
 pub use sequences::Sequence;
 pub use snapshot::Snapshot;
 pub use transaction::{Savepoint, Transaction};

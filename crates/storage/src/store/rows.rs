@@ -13,6 +13,17 @@ use crate::table::Table;
 use arrow_array::RecordBatch;
 use std::sync::Arc;
 
+/// What came of asking for the lock of a row.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RowLock {
+    /// The transaction has it.
+    Taken,
+    /// Another transaction has it.
+    ByAnother,
+    /// Nobody has it: others have changed or deleted the row since the transaction began.
+    Changed,
+}
+
 impl Transaction {
     /// Adds rows; returns the number of the first among its own.
     ///
@@ -141,15 +152,36 @@ impl Transaction {
     }
 
     fn lock(&mut self, table: &Table, row: RowId) -> Result<()> {
+        match self.try_lock(table, row) {
+            RowLock::Taken => Ok(()),
+            RowLock::ByAnother | RowLock::Changed => Err(changed_row(table)),
+        }
+    }
+
+    fn try_lock(&mut self, table: &Table, row: RowId) -> RowLock {
         let began = self.base.timestamp();
         match self.store.locks.take(table, row, self.number, began) {
-            Taken::Before => Ok(()),
-            Taken::ByAnother | Taken::Changed => Err(changed_row(table)),
+            Taken::Before => RowLock::Taken,
+            Taken::ByAnother => RowLock::ByAnother,
+            Taken::Changed => RowLock::Changed,
             Taken::Now => {
                 self.locked.push((table.id, row));
-                Ok(())
+                RowLock::Taken
             }
         }
+    }
+
+    /// Locks a row, so that no other transaction changes it until this one ends.
+    ///
+    /// # Errors
+    /// `NoSuchTable` if there is no such table.
+    pub fn lock_row(&mut self, table: TableId, row: RowId) -> Result<RowLock> {
+        let table = self.table(table)?;
+        Ok(match row.place() {
+            // Nobody else sees it.
+            RowPlace::Own(_) => RowLock::Taken,
+            RowPlace::Block(..) | RowPlace::Delta(_) => self.try_lock(&table, row),
+        })
     }
 }
 

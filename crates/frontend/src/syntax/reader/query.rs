@@ -895,6 +895,7 @@ impl Reader<'_> {
 
     /// FOR UPDATE and its kind; its words.
     fn lock(&mut self) -> Result<Option<&'static str>> {
+        let first = self.out.len();
         self.keep();
         let strength = match self.word(0) {
             Some("update") => "FOR UPDATE",
@@ -922,9 +923,22 @@ impl Reader<'_> {
             }
             _ => return Err(self.fail()),
         }
-        if self.takes("of") {
-            self.list(Self::any_name)?;
+        // The grammar has one table for each lock.
+        let head = self.out[first..].to_vec();
+        let mut names = Vec::new();
+        if self.is("of") {
+            loop {
+                self.put_word("OF");
+                self.skip();
+                let place = self.out.len() - 1;
+                self.any_name()?;
+                names.push(self.out.split_off(place));
+                if !self.is_mark(",") {
+                    break;
+                }
+            }
         }
+        let place = self.out.len();
         match self.word(0) {
             Some("nowait") => self.keep(),
             Some("skip") => {
@@ -933,6 +947,15 @@ impl Reader<'_> {
             }
             _ => {}
         }
+        let tail = self.out.split_off(place);
+        for (at, name) in names.into_iter().enumerate() {
+            if at > 0 {
+                self.out.extend(tail.iter().cloned());
+                self.out.extend(head.iter().cloned());
+            }
+            self.out.extend(name);
+        }
+        self.out.extend(tail);
         Ok(Some(strength))
     }
 }

@@ -17,6 +17,7 @@ use crate::parameter;
 use crate::plan::expression::printed;
 use crate::plan::names::{Name, fold_part};
 use crate::run::Run;
+use crate::run::locking::without_locks;
 use crate::session::Session;
 
 /// What parameters are cast to, as they are.
@@ -51,6 +52,7 @@ pub(super) async fn planned_over(
     ast: &Ast,
     changed: Option<&Name>,
 ) -> Result<Logical> {
+    let ast = &without_locks(ast);
     let mut relations = run.relations(ast).await?;
     relations.row_ids = changed.map(|name| (name.schema.clone(), name.name.clone()));
     front::planned(&relations, ast)?.shown()

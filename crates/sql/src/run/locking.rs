@@ -1,0 +1,537 @@
+//! SELECT … FOR UPDATE: rows that nobody else changes until the transaction ends.
+//!
+//! ```sql
+//! SELECT id, task FROM jobs WHERE NOT done ORDER BY id LIMIT 1 FOR UPDATE SKIP LOCKED;
+//! ```
+//!
+//! The query is run with the row ids of the tables that it locks, and each row that it gives is
+//! locked before it is handed out, as if it had been changed. A row that another transaction has
+//! locked gives `40001`, with NOWAIT `55P03`; SKIP LOCKED leaves it out, and LIMIT counts only
+//! what is left. Statements outside of a transaction block hold their locks until they end.
+//!
+//! A query within a statement, in WITH or as a sub-query, is run before the rest, which then
+//! reads its rows. It may not depend on the query around it.
+//!
+//! FOR NO KEY UPDATE locks as much as FOR UPDATE. FOR SHARE is missing: no two transactions share
+//! a lock. Nobody waits for a lock.
+
+use std::ops::ControlFlow;
+use std::sync::Arc;
+
+use datafusion::arrow::array::{Array, AsArray, BooleanArray, RecordBatch};
+use datafusion::arrow::compute::filter_record_batch;
+use datafusion::arrow::datatypes::{Int64Type, Schema};
+use datafusion::execution::memory_pool::MemoryConsumer;
+use datafusion::physical_plan::execute_stream;
+use datafusion::sql::sqlparser::ast::{
+    Expr, GroupByExpr, Ident, JoinOperator, LimitClause, LockType, NonBlock, Query, Select,
+    SelectItem, SetExpr, Statement as Ast, TableFactor, TableWithJoins, Visit, VisitMut, Visitor,
+    VisitorMut, visit_expressions,
+};
+use freestone_storage::{Privileges, RowId, RowLock, Table};
+use futures::StreamExt;
+
+use super::Run;
+use super::changes::row_ids_in;
+use super::with::given;
+use crate::error::{Error, Result};
+use crate::front;
+use crate::lower::{schema as shown_schema, with_schema};
+use crate::plan::expression::printed;
+use crate::plan::names::{Name, fold, quoted, table_name};
+use crate::scan::ROW_ID;
+use crate::session::{Outcome, Rows};
+use crate::statement::parse_one;
+
+/// Whether a statement is or has a query that locks rows.
+pub(crate) fn locks(ast: &Ast) -> bool {
+    struct Locks;
+    impl Visitor for Locks {
+        type Break = ();
+
+        fn pre_visit_query(&mut self, query: &Query) -> ControlFlow<()> {
+            match query.locks.is_empty() {
+                true => ControlFlow::Continue(()),
+                false => ControlFlow::Break(()),
+            }
+        }
+    }
+    let reads_rows = matches!(
+        ast,
+        Ast::Query(_) | Ast::Insert(_) | Ast::Update(_) | Ast::Delete(_) | Ast::Merge(_)
+    );
+    reads_rows && ast.visit(&mut Locks).is_break()
+}
+
+/// The statement without its locks, for those who only ask what it gives.
+pub(crate) fn without_locks(ast: &Ast) -> Ast {
+    struct Without;
+    impl VisitorMut for Without {
+        type Break = ();
+
+        fn pre_visit_query(&mut self, query: &mut Query) -> ControlFlow<()> {
+            query.locks.clear();
+            ControlFlow::Continue(())
+        }
+    }
+    let mut ast = ast.clone();
+    let _ = VisitMut::visit(&mut ast, &mut Without);
+    ast
+}
+
+/// A table of FROM whose rows are locked.
+struct Locked<'a> {
+    name: Name,
+    table: &'a Arc<Table>,
+    /// Its name in the query, as it is written.
+    called: String,
+    nonblock: Option<NonBlock>,
+}
+
+/// An item of FROM.
+struct Item<'q> {
+    factor: &'q TableFactor,
+    /// Its name in the query.
+    called: Option<String>,
+    /// Whether an outer join may fill its columns with NULLs.
+    nullable: bool,
+}
+
+impl<'q> Item<'q> {
+    fn of(factor: &'q TableFactor, nullable: bool) -> Self {
+        let called = match factor {
+            TableFactor::Table {
+                name, alias: None, ..
+            } => name.0.last().and_then(|last| last.as_ident()).map(fold),
+            TableFactor::Table { alias, .. }
+            | TableFactor::Derived { alias, .. }
+            | TableFactor::TableFunction { alias, .. }
+            | TableFactor::Function { alias, .. }
+            | TableFactor::UNNEST { alias, .. }
+            | TableFactor::NestedJoin { alias, .. } => {
+                alias.as_ref().map(|alias| fold(&alias.name))
+            }
+            _ => None,
+        };
+        Self {
+            factor,
+            called,
+            nullable,
+        }
+    }
+}
+
+/// The items of FROM, of joins each side.
+fn items<'q>(from: &'q TableWithJoins, nullable: bool, found: &mut Vec<Item<'q>>) {
+    let add = |factor: &'q TableFactor, nullable: bool, found: &mut Vec<Item<'q>>| match factor {
+        TableFactor::NestedJoin {
+            table_with_joins,
+            alias: None,
+        } => items(table_with_joins, nullable, found),
+        factor => found.push(Item::of(factor, nullable)),
+    };
+    let begin = found.len();
+    add(&from.relation, nullable, found);
+    for join in &from.joins {
+        let (left, right) = match &join.join_operator {
+            JoinOperator::Left(_) | JoinOperator::LeftOuter(_) => (false, true),
+            JoinOperator::Right(_) | JoinOperator::RightOuter(_) => (true, false),
+            JoinOperator::FullOuter(_) => (true, true),
+            _ => (false, false),
+        };
+        found[begin..]
+            .iter_mut()
+            .for_each(|item| item.nullable |= left);
+        add(&join.relation, nullable || right, found);
+    }
+}
+
+/// Refuses clauses whose rows are not those of a table.
+fn refuse_clauses(query: &Query) -> Result<&Select> {
+    let not_allowed = |what: &str| {
+        Err(Error::unsupported(format!(
+            "FOR UPDATE is not allowed with {what}"
+        )))
+    };
+    let select = match query.body.as_ref() {
+        SetExpr::Select(select) => select,
+        SetExpr::Values(_) => {
+            return Err(Error::unsupported("FOR UPDATE cannot be applied to VALUES"));
+        }
+        _ => return not_allowed("UNION/INTERSECT/EXCEPT"),
+    };
+    if query
+        .locks
+        .iter()
+        .any(|lock| lock.lock_type == LockType::Share)
+    {
+        return Err(Error::unsupported(
+            "FOR SHARE is not supported: no two transactions share a lock",
+        )
+        .with_hint("FOR UPDATE locks the rows for one transaction"));
+    }
+    if select.distinct.is_some() {
+        return not_allowed("DISTINCT clause");
+    }
+    let ungrouped =
+        matches!(&select.group_by, GroupByExpr::Expressions(keys, _) if keys.is_empty());
+    if !ungrouped {
+        return not_allowed("GROUP BY clause");
+    }
+    if select.having.is_some() {
+        return not_allowed("HAVING clause");
+    }
+    let windows = visit_expressions(&select.projection, |expr| match expr {
+        Expr::Function(call) if call.over.is_some() => ControlFlow::Break(()),
+        _ => ControlFlow::Continue(()),
+    });
+    if windows.is_break() {
+        return not_allowed("window functions");
+    }
+    Ok(select)
+}
+
+/// Takes the queries with locks out of a statement, but for the statement itself, and lets it
+/// read rows of the names `locked rows 1`, `locked rows 2`, … in their place.
+fn take_apart(ast: &mut Ast) -> Vec<Query> {
+    struct Apart {
+        found: Vec<Query>,
+        depth: usize,
+        /// Whether the statement is a query, which is then the outermost.
+        query: bool,
+    }
+    impl VisitorMut for Apart {
+        type Break = ();
+
+        fn pre_visit_query(&mut self, _: &mut Query) -> ControlFlow<()> {
+            self.depth += 1;
+            ControlFlow::Continue(())
+        }
+
+        fn post_visit_query(&mut self, query: &mut Query) -> ControlFlow<()> {
+            self.depth -= 1;
+            if query.locks.is_empty() || self.depth == 0 && self.query {
+                return ControlFlow::Continue(());
+            }
+            let name = given_name(self.found.len());
+            let stand_in = parse_one(&format!("SELECT * FROM {}", quoted(&name)));
+            if let Ok(Ast::Query(stand_in)) = stand_in {
+                self.found.push(std::mem::replace(query, *stand_in));
+            }
+            ControlFlow::Continue(())
+        }
+    }
+    let mut apart = Apart {
+        found: Vec::new(),
+        depth: 0,
+        query: matches!(ast, Ast::Query(_)),
+    };
+    let _ = VisitMut::visit(ast, &mut apart);
+    apart.found
+}
+
+fn given_name(number: usize) -> String {
+    format!("locked rows {}", number + 1)
+}
+
+impl Run<'_> {
+    /// Carries out a statement that locks rows.
+    ///
+    /// # Errors
+    /// `40001` or `55P03` for rows that others have locked; those of the statement.
+    pub(super) async fn with_locks(&self, ast: &Ast) -> Result<Outcome> {
+        let mut ast = ast.clone();
+        for (number, query) in take_apart(&mut ast).into_iter().enumerate() {
+            let outcome = self.locked(&query).await.map_err(apart)?;
+            let given = given(given_name(number), &[], outcome).await?;
+            self.given.lock().push(given);
+        }
+        match &ast {
+            Ast::Query(query) if !query.locks.is_empty() => self.locked(query).await,
+            ast => Box::pin(self.by_kind(ast)).await,
+        }
+    }
+
+    /// The rows of a query with locks, locked.
+    async fn locked(&self, query: &Query) -> Result<Outcome> {
+        let select = refuse_clauses(query)?;
+        let tables = self.locked_tables(query, select)?;
+        let rights = self.rights(self.snapshot.catalog());
+        for one in &tables {
+            rights.table(&one.name, one.table, Privileges::UPDATE)?;
+        }
+        let skips = tables
+            .iter()
+            .any(|one| one.nonblock == Some(NonBlock::SkipLocked));
+        let (plan, limits) = with_ids(query, &tables, skips)?;
+        let limits = match limits {
+            Some(limits) => self.limits(&limits).await?,
+            None => (0, None),
+        };
+        let mut relations = self.relations(&plan).await?;
+        relations.locked = tables.iter().map(|one| one.table.id).collect();
+        let logical = match front::planned(&relations, &plan) {
+            Ok(logical) => logical.shown()?,
+            // An aggregate has no rows of a table, which the row ids do not go with.
+            Err(error) if error.sqlstate == "42803" => {
+                let plain = without_locks(&Ast::Query(Box::new(query.clone())));
+                return Err(match front::planned(&relations, &plain) {
+                    Ok(_) => {
+                        Error::unsupported("FOR UPDATE is not allowed with aggregate functions")
+                    }
+                    Err(error) => error,
+                });
+            }
+            Err(error) => return Err(error),
+        };
+        let physical = self.physical(&logical).await?;
+        let all = shown_schema(&logical.names, &logical.types, logical.plan.schema());
+        let shown = all.fields().len() - tables.len();
+        let context = self.session.task_context_at(&self.snapshot);
+        let held = MemoryConsumer::new("rows to lock").register(context.memory_pool());
+        let mut stream = with_schema(execute_stream(physical, context)?, Arc::clone(&all));
+        let (mut batches, mut limit) = (Vec::new(), limits);
+        while limit.1 != Some(0)
+            && let Some(batch) = stream.next().await
+        {
+            let batch = self.lock_rows(&tables, &batch?, &mut limit)?;
+            let batch = batch.project(&(0..shown).collect::<Vec<_>>())?;
+            held.try_grow(batch.get_array_memory_size())?;
+            batches.push(batch);
+        }
+        self.held.lock().push(held);
+        let fields = all.fields().iter().take(shown).cloned();
+        let schema = Arc::new(Schema::new(fields.collect::<Vec<_>>()));
+        Outcome::batches(schema, batches)
+    }
+
+    /// The tables whose rows a query locks.
+    fn locked_tables(&self, query: &Query, select: &Select) -> Result<Vec<Locked<'_>>> {
+        let mut from = Vec::new();
+        select
+            .from
+            .iter()
+            .for_each(|one| items(one, false, &mut from));
+        let with = query.with.iter().flat_map(|with| &with.cte_tables);
+        let with: Vec<String> = with.map(|cte| fold(&cte.alias.name)).collect();
+        let mut tables: Vec<Locked<'_>> = Vec::new();
+        for lock in &query.locks {
+            let of = match &lock.of {
+                Some(name) => Some(table_name(name)?),
+                None => None,
+            };
+            let mut found = of.is_none();
+            for item in &from {
+                let named = of
+                    .as_ref()
+                    .is_none_or(|of| item.called.as_deref() == Some(of.name.as_str()));
+                if !named {
+                    continue;
+                }
+                found = true;
+                if let Some((name, table)) = self.locked_table(item, &with, of.is_some())?
+                    && let Some(called) = &item.called
+                {
+                    tables.push(Locked {
+                        name,
+                        table,
+                        called: quoted(called),
+                        nonblock: lock.nonblock,
+                    });
+                }
+            }
+            if let Some(of) = of.filter(|_| !found) {
+                let message = format!(
+                    "relation \"{}\" in FOR UPDATE clause not found in FROM clause",
+                    of.name
+                );
+                return Err(Error::new("42P01", message).at(of.position));
+            }
+        }
+        Ok(tables)
+    }
+
+    /// The table that an item of FROM is; `None` if it has no rows to lock, which is wrong if it
+    /// is asked for.
+    fn locked_table(
+        &self,
+        item: &Item<'_>,
+        with: &[String],
+        asked: bool,
+    ) -> Result<Option<(Name, &Arc<Table>)>> {
+        let cannot = |what: &str| match asked {
+            true => Err(Error::unsupported(format!(
+                "FOR UPDATE cannot be applied to {what}"
+            ))),
+            false => Ok(None),
+        };
+        let missing = |what: &str| {
+            let error = Error::unsupported(format!("FOR UPDATE of {what} is not supported"));
+            Err(error.with_hint("FOR UPDATE OF names the tables whose rows are locked"))
+        };
+        let TableFactor::Table {
+            name, args: None, ..
+        } = item.factor
+        else {
+            return match item.factor {
+                TableFactor::Derived { .. } | TableFactor::NestedJoin { .. } => {
+                    missing("a sub-query in FROM")
+                }
+                _ => cannot("a function"),
+            };
+        };
+        let named = table_name(name)?;
+        let is_given = self
+            .given
+            .lock()
+            .iter()
+            .any(|given| given.name == named.name);
+        if name.0.len() == 1 && (with.contains(&named.name) || is_given) {
+            return cannot("a WITH query");
+        }
+        let Some(table) = self.snapshot.table(&named.schema, &named.name) else {
+            if self.snapshot.view(&named.schema, &named.name).is_some() {
+                return missing("a view");
+            }
+            // The catalog, or nothing at all, which planning tells.
+            return Ok(None);
+        };
+        if item.nullable {
+            return Err(Error::unsupported(
+                "FOR UPDATE cannot be applied to the nullable side of an outer join",
+            ));
+        }
+        Ok(Some((named, table)))
+    }
+
+    /// OFFSET and LIMIT as numbers.
+    async fn limits(&self, query: &str) -> Result<(usize, Option<usize>)> {
+        let rows = self.query(&parse_one(query)?).await?;
+        let Outcome::Rows(Rows { mut stream, .. }) = rows else {
+            return Err(Error::internal("limits without rows"));
+        };
+        let Some(batch) = stream.next().await else {
+            return Err(Error::internal("limits without rows"));
+        };
+        let batch = batch?;
+        let number = |column: usize, what: &str, code: &'static str| {
+            let array = batch.column(column).as_primitive::<Int64Type>();
+            match array.is_valid(0).then(|| array.value(0)) {
+                None => Ok(None),
+                Some(number) => usize::try_from(number)
+                    .map(Some)
+                    .map_err(|_| Error::new(code, format!("{what} must not be negative"))),
+            }
+        };
+        let offset = number(0, "OFFSET", "2201X")?.unwrap_or_default();
+        Ok((offset, number(1, "LIMIT", "2201W")?))
+    }
+
+    /// Locks the rows of a batch, whose last columns are their ids; those that the query gives.
+    fn lock_rows(
+        &self,
+        tables: &[Locked<'_>],
+        batch: &RecordBatch,
+        (offset, limit): &mut (usize, Option<usize>),
+    ) -> Result<RecordBatch> {
+        let first = batch.num_columns() - tables.len();
+        let ids: Vec<_> = (first..batch.num_columns())
+            .map(|at| row_ids_in(batch.column(at)))
+            .collect::<Result<_>>()?;
+        let mut kept = Vec::with_capacity(batch.num_rows());
+        for row in 0..batch.num_rows() {
+            if *limit == Some(0) {
+                kept.push(false);
+                continue;
+            }
+            let mut has = true;
+            for (one, ids) in tables.iter().zip(&ids) {
+                has = has && self.lock_row(one, ids[row])?;
+            }
+            let skipped = has && *offset > 0;
+            *offset -= usize::from(skipped);
+            has &= !skipped;
+            if let Some(limit) = limit {
+                *limit -= usize::from(has);
+            }
+            kept.push(has);
+        }
+        Ok(filter_record_batch(batch, &BooleanArray::from(kept))?)
+    }
+
+    /// Locks a row; whether it is to be given.
+    fn lock_row(&self, one: &Locked<'_>, row: RowId) -> Result<bool> {
+        let taken = self.change(|transaction| Ok(transaction.lock_row(one.table.id, row)?))?;
+        match (taken, one.nonblock) {
+            (RowLock::Taken, _) => Ok(true),
+            (_, Some(NonBlock::SkipLocked)) => Ok(false),
+            (RowLock::ByAnother, Some(NonBlock::Nowait)) => {
+                let message = format!(
+                    "could not obtain lock on row in relation \"{}\"",
+                    one.table.name
+                );
+                Err(Error::new("55P03", message))
+            }
+            (RowLock::ByAnother, _) => Err(unserialized(one, "is locked")),
+            (RowLock::Changed, _) => Err(unserialized(one, "was changed")),
+        }
+    }
+}
+
+fn unserialized(one: &Locked<'_>, what: &str) -> Error {
+    let table = &one.table.name;
+    let message = format!("a row of table \"{table}\" {what} by another transaction");
+    Error::new("40001", message).with_hint("run the transaction again")
+}
+
+/// The query with the ids of its rows behind its columns and without locks, and a query for its
+/// OFFSET and LIMIT if they count rows that are left.
+fn with_ids(query: &Query, tables: &[Locked<'_>], skips: bool) -> Result<(Ast, Option<String>)> {
+    let mut query = query.clone();
+    query.locks.clear();
+    if let SetExpr::Select(select) = query.body.as_mut() {
+        for (number, one) in tables.iter().enumerate() {
+            let id = format!("{}.{}", one.called, quoted(ROW_ID));
+            let expr = crate::plan::expression::parse_expr(&id)?;
+            let alias = Ident::with_quote('"', format!("row id {}", number + 1));
+            let item = SelectItem::ExprWithAlias { expr, alias };
+            select.projection.push(item);
+        }
+    }
+    if !skips {
+        return Ok((Ast::Query(Box::new(query)), None));
+    }
+    if query.fetch.is_some() {
+        return Err(Error::unsupported(
+            "SKIP LOCKED and WITH TIES options cannot be used together",
+        ));
+    }
+    let limits = query.limit_clause.take().map(|clause| {
+        let (offset, limit) = match clause {
+            LimitClause::LimitOffset { limit, offset, .. } => {
+                (offset.map(|offset| offset.value), limit)
+            }
+            LimitClause::OffsetCommaLimit { offset, limit } => (Some(offset), Some(limit)),
+        };
+        let text = |expr: Option<Expr>| expr.map_or_else(|| "NULL".to_owned(), |e| printed(&e));
+        format!(
+            "SELECT ({})::bigint, ({})::bigint",
+            text(offset),
+            text(limit)
+        )
+    });
+    Ok((Ast::Query(Box::new(query)), limits))
+}
+
+/// The error of a query within a statement that is run before the rest.
+fn apart(error: Error) -> Error {
+    match error.sqlstate.as_str() {
+        "42703" | "42P01" => Error::unsupported(format!(
+            "FOR UPDATE in a query that depends on another is not supported: {}",
+            error.message
+        ))
+        .at(error.position)
+        .with_hint("such a query is run before the rest of the statement"),
+        _ => error,
+    }
+}
