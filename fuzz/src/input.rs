@@ -153,6 +153,7 @@ pub fn table(kinds: &[ColumnType]) -> TableSchema {
         nullable: true,
         default: None,
         identity: None,
+        declared: None,
     };
     TableSchema {
         columns: kinds.iter().enumerate().map(column).collect(),

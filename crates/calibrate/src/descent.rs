@@ -64,6 +64,7 @@ fn made(
             nullable: false,
             default: None,
             identity: None,
+            declared: None,
         }],
         indexes: vec![IndexDefinition {
             number: 0,

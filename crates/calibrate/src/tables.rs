@@ -62,6 +62,7 @@ impl Sample {
             nullable: false,
             default: None,
             identity: None,
+            declared: None,
         };
         let mut options = TableOptions {
             layout: plan.layout,

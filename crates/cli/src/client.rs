@@ -103,7 +103,9 @@ impl Client {
         };
         // Only a table is held back; the others would be drawn over.
         let draws_over = self.output.is_terminal() && format != Format::Table;
-        let mut renderer = format.renderer(self.output.target());
+        let mut target = self.output.target();
+        target.styles = self.session.styles();
+        let mut renderer = format.renderer(target);
         let mut started = false;
         while let Some(batch) = or_interrupt(&mut self.interrupts, rows.stream.next()).await? {
             let batch = batch.map_err(freestone::Error::from)?;

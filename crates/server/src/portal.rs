@@ -4,7 +4,9 @@ use std::sync::Arc;
 
 use arrow::array::RecordBatch;
 use arrow::datatypes::SchemaRef;
-use freestone::{CopyStream, Description, Error, Outcome, Parameter, Prepared, Rows, Session};
+use freestone::{
+    CopyStream, Description, Error, Outcome, Parameter, Prepared, Rows, Session, Styles,
+};
 use futures::StreamExt;
 use parking_lot::Mutex;
 use pgwire::messages::PgWireBackendMessage as Backend;
@@ -67,6 +69,8 @@ pub(crate) struct Sending {
     /// The columns as they are sent.
     schema: SchemaRef,
     formats: Vec<Format>,
+    /// How values are shown in texts.
+    styles: Styles,
     /// What is left of a batch that did not go as a whole.
     rest: Option<(RecordBatch, usize)>,
     /// Rows that were sent.
@@ -178,6 +182,7 @@ impl Portal {
             self.state = State::Sending(Sending {
                 schema: agreed(told.as_ref(), &schema, &mut formats)?,
                 formats,
+                styles: session.styles(),
                 rows,
                 rest,
                 count: 0,
@@ -205,9 +210,10 @@ impl Portal {
 
 impl Sending {
     /// A result all of whose columns go as text.
-    pub(crate) fn text(rows: Rows, verb: &'static str) -> Self {
+    pub(crate) fn text(rows: Rows, styles: Styles, verb: &'static str) -> Self {
         Self {
             formats: vec![Format::Text; rows.schema.fields().len()],
+            styles,
             schema: Arc::clone(&rows.schema),
             rows: Some(rows),
             rest: None,
@@ -253,7 +259,7 @@ impl Sending {
                 },
             };
             let columns = sendable(&batch, &self.schema)?;
-            let lines = Lines::new(&columns, &self.schema, &self.formats);
+            let lines = Lines::new(&columns, &self.schema, &self.formats, &self.styles);
             let rows = batch.num_rows() - start;
             let now = usize::try_from(left).unwrap_or(usize::MAX).min(rows);
             for row in start..start + now {

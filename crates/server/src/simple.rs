@@ -46,7 +46,8 @@ impl Connection {
         match outcome {
             Outcome::Done { tag, .. } => complete(&mut self.messages, tag),
             Outcome::Rows(rows) => {
-                let mut sending = Sending::text(rows, self.session.verb(statement));
+                let verb = self.session.verb(statement);
+                let mut sending = Sending::text(rows, self.session.styles(), verb);
                 let columns = description(sending.schema(), &[]);
                 self.messages.put(&Backend::RowDescription(columns))?;
                 let sent = sending.some(&mut self.messages, &mut self.limits, None);

@@ -26,20 +26,11 @@ use crate::messages::{Messages, Stream};
 use crate::options::TimeLimits;
 use crate::places::{Place, Places, Strangers};
 use crate::request::{Opening, Request, first_proof};
+use crate::told::Told;
 use crate::watch::{Watch, Watched};
 
 /// The PostgreSQL whose clients are served: they look at it to see what they may ask.
 pub(crate) const VERSION: &str = "15.0";
-
-/// Settings that clients are told of when they connect.
-const TOLD: [&str; 6] = [
-    "client_encoding",
-    "DateStyle",
-    "integer_datetimes",
-    "server_encoding",
-    "standard_conforming_strings",
-    "TimeZone",
-];
 
 /// What a client says when it starts.
 struct Start {
@@ -72,6 +63,7 @@ pub(crate) struct Door {
 pub(crate) struct Guest {
     pub(crate) messages: Messages,
     pub(crate) session: Session,
+    pub(crate) told: Told,
     pub(crate) cancellable: Cancellable,
     pub(crate) watched: Watched,
     pub(crate) of_role: Option<RolePlace>,
@@ -118,11 +110,12 @@ impl Door {
                 let cancellable = self.cancels.enter();
                 let welcome = welcome(&mut messages, &session, &cancellable);
                 match welcome.await {
-                    Ok(()) => {
+                    Ok(told) => {
                         let user = start.parameters.get("user").cloned().unwrap_or_default();
                         Ok(Some(Guest {
                             messages,
                             session,
+                            told,
                             cancellable,
                             watched: self.watch.admitted(user, from),
                             of_role: admitted.of_role,
@@ -300,21 +293,11 @@ async fn welcome(
     messages: &mut Messages,
     session: &Session,
     cancellable: &Cancellable,
-) -> Result<(), Failure> {
-    let mut told = vec![("server_version".to_owned(), VERSION.to_owned())];
-    for name in TOLD.iter().chain(&["application_name"]) {
-        let value = session.setting(&name.to_lowercase());
-        let value = match value.map_err(Failure::Fatal)?.as_str() {
-            // Clients know zones by their names.
-            "+00:00" => "UTC".to_owned(),
-            value => value.to_owned(),
-        };
-        told.push(((*name).to_owned(), value));
-    }
-    for (name, value) in told {
-        let status = ParameterStatus::new(name, value);
-        messages.put(&Backend::ParameterStatus(status))?;
-    }
+) -> Result<Told, Failure> {
+    let version = ParameterStatus::new("server_version".to_owned(), VERSION.to_owned());
+    messages.put(&Backend::ParameterStatus(version))?;
+    let mut told = Told::default();
+    told.update(messages, session)?;
     let secret = SecretKey::I32(
         cancellable
             .secret
@@ -322,5 +305,6 @@ async fn welcome(
             .fold(0, |all, byte| all << 8 | i32::from(*byte)),
     );
     let key = BackendKeyData::new(cancellable.number, secret);
-    messages.put(&Backend::BackendKeyData(key))
+    messages.put(&Backend::BackendKeyData(key))?;
+    Ok(told)
 }

@@ -67,7 +67,7 @@ pub use statement::{Forgets, Statement};
 pub use types::{
     JSON, TYPE_KEY, VECTOR, said_of_element, said_of_elements, said_type, type_name, type_name_of,
 };
-pub use values::{Cells, as_lists, lists_schema};
+pub use values::{Cells, Styles, as_lists, lists_schema};
 
 /// Says that this thread has so many bytes of stack from here on. Statements are planned on the
 /// threads of their callers; deep ones are refused where there is no room for them, and threads

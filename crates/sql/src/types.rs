@@ -10,9 +10,11 @@ use datafusion::arrow::datatypes::{DataType, Field, IntervalUnit, TimeUnit};
 use datafusion::sql::sqlparser::ast::{
     ArrayElemTypeDef, CharacterLength, DataType as SqlType, ExactNumberInfo, TimezoneInfo,
 };
+use freestone_frontend::bind::{many_digits, written_digits, written_fields};
 use freestone_frontend::types::arrays::element_type;
 use freestone_frontend::types::{Type, named};
-use freestone_storage::ColumnType;
+use freestone_frontend::values::datetime::{SpanField, SpanFields};
+use freestone_storage::{ColumnType, Declared, IntervalField};
 
 use crate::error::{Error, Result};
 
@@ -50,6 +52,116 @@ pub(crate) fn computed_type(sql: &SqlType) -> Result<DataType> {
     })
 }
 
+/// The column type that a written type means, and what it says beside.
+///
+/// # Errors
+/// Those of [`column_type`].
+pub(crate) fn declared_type(sql: &SqlType) -> Result<(ColumnType, Option<Declared>)> {
+    use SqlType as S;
+    let declared = match sql {
+        S::Numeric(_) | S::Decimal(_) | S::Dec(_) => {
+            if let Some((precision, scale)) = many_digits(sql)? {
+                let declared = Declared::Digits {
+                    precision: u16::try_from(precision).unwrap_or(u16::MAX),
+                    scale: i16::try_from(scale).unwrap_or(i16::MAX),
+                };
+                return Ok((ColumnType::Numeric, Some(declared)));
+            }
+            None
+        }
+        S::Time(digits, _) | S::Timestamp(digits, _) | S::Datetime(digits) => seconds(*digits),
+        S::Interval { fields, precision } => fields_of(written_fields(fields.as_ref(), *precision)),
+        S::Custom(name, modifiers) => match (name.to_string().to_lowercase().as_str(), modifiers) {
+            ("timestamptz" | "timetz", modifiers) => {
+                let digits = modifiers
+                    .first()
+                    .and_then(|digits| digits.trim().parse().ok());
+                seconds(digits)
+            }
+            ("name", _) => Some(Declared::Name),
+            ("jsonpath", _) => Some(Declared::JsonPath),
+            ("oid" | "xid", _) => Some(Declared::Oid),
+            ("\"char\"", _) => Some(Declared::InternalChar),
+            _ => None,
+        },
+        S::Array(
+            ArrayElemTypeDef::SquareBracket(element, _) | ArrayElemTypeDef::AngleBracket(element),
+        ) => match declared_type(element)?.1 {
+            Some(Declared::Digits { .. } | Declared::Fields { .. }) => {
+                let message = format!("a column cannot have the type {sql}");
+                return Err(Error::unsupported(message)
+                    .with_hint("leave out the digits, or the fields, of its elements"));
+            }
+            declared => declared,
+        },
+        _ => None,
+    };
+    Ok((column_type(sql)?, declared))
+}
+
+/// Digits of seconds that are written; more than six are six, which are all.
+fn seconds(digits: Option<u64>) -> Option<Declared> {
+    let digits = digits.map(|digits| digits.min(6) as u8);
+    digits.map(Declared::Seconds)
+}
+
+fn fields_of(fields: SpanFields) -> Option<Declared> {
+    let field = |field| match field {
+        SpanField::Year => IntervalField::Year,
+        SpanField::Month => IntervalField::Month,
+        SpanField::Day => IntervalField::Day,
+        SpanField::Hour => IntervalField::Hour,
+        SpanField::Minute => IntervalField::Minute,
+        SpanField::Second => IntervalField::Second,
+    };
+    (fields != SpanFields::default()).then_some(Declared::Fields {
+        first: field(fields.first),
+        last: field(fields.last),
+        digits: fields.decimals,
+    })
+}
+
+/// The fields of an interval that a declared type says.
+pub(crate) fn span_fields(declared: Option<Declared>) -> SpanFields {
+    let Some(Declared::Fields {
+        first,
+        last,
+        digits,
+    }) = declared
+    else {
+        return SpanFields::default();
+    };
+    let field = |field| match field {
+        IntervalField::Year => SpanField::Year,
+        IntervalField::Month => SpanField::Month,
+        IntervalField::Day => SpanField::Day,
+        IntervalField::Hour => SpanField::Hour,
+        IntervalField::Minute => SpanField::Minute,
+        IntervalField::Second => SpanField::Second,
+    };
+    SpanFields {
+        first: field(first),
+        last: field(last),
+        decimals: digits,
+    }
+}
+
+/// What a type of the front says beside the column type that holds its values.
+pub(crate) fn declared_of_type(ty: &Type) -> Option<Declared> {
+    match ty {
+        Type::Time(digits)
+        | Type::TimeTz(digits)
+        | Type::Timestamp(digits)
+        | Type::TimestampTz(digits) => digits.map(Declared::Seconds),
+        Type::Name => Some(Declared::Name),
+        Type::JsonPath => Some(Declared::JsonPath),
+        Type::CatalogChar => Some(Declared::InternalChar),
+        Type::Oid => Some(Declared::Oid),
+        Type::Array(element) => declared_of_type(element),
+        _ => None,
+    }
+}
+
 /// The column type that a written type means.
 ///
 /// # Errors
@@ -68,17 +180,13 @@ pub(crate) fn column_type(sql: &SqlType) -> Result<ColumnType> {
         S::Double(_) | S::DoublePrecision | S::Float8 | S::Float64 => ColumnType::Double,
         S::Numeric(info) | S::Decimal(info) | S::Dec(info) => decimal(*info)?,
         S::Date | S::Date32 => ColumnType::Date,
-        S::Time(None | Some(0..=6), TimezoneInfo::None | TimezoneInfo::WithoutTimeZone) => {
-            ColumnType::Time
-        }
-        S::Time(None | Some(0..=6), TimezoneInfo::WithTimeZone | TimezoneInfo::Tz) => {
-            ColumnType::TimeTz
-        }
-        S::Timestamp(None | Some(0..=6), zone) => match zone {
+        S::Time(_, TimezoneInfo::None | TimezoneInfo::WithoutTimeZone) => ColumnType::Time,
+        S::Time(_, TimezoneInfo::WithTimeZone | TimezoneInfo::Tz) => ColumnType::TimeTz,
+        S::Timestamp(_, zone) => match zone {
             TimezoneInfo::None | TimezoneInfo::WithoutTimeZone => ColumnType::Timestamp,
             TimezoneInfo::WithTimeZone | TimezoneInfo::Tz => ColumnType::TimestampTz,
         },
-        S::Datetime(None) | S::TimestampNtz(None) => ColumnType::Timestamp,
+        S::Datetime(_) | S::TimestampNtz(None) => ColumnType::Timestamp,
         S::Interval { .. } => ColumnType::Interval,
         S::Uuid => ColumnType::Uuid,
         S::Varchar(n) | S::CharacterVarying(n) | S::CharVarying(n) | S::Nvarchar(n) => {
@@ -113,9 +221,10 @@ fn no_such_type(name: &str) -> Error {
 fn custom(name: &str) -> Result<ColumnType> {
     match name.to_lowercase().as_str() {
         "bpchar" | "name" | "\"char\"" | "regtype" | "regproc" | "regnamespace" | "regrole"
-        | "text" => Ok(ColumnType::Text),
+        | "text" | "jsonpath" => Ok(ColumnType::Text),
         "oid" | "xid" => Ok(ColumnType::BigInt),
         "timetz" => Ok(ColumnType::TimeTz),
+        "timestamptz" => Ok(ColumnType::TimestampTz),
         other => match named(other) {
             Some(array @ Type::Array(_)) => column_type_of_type(&array),
             _ => Err(no_such_type(name)),
@@ -187,32 +296,20 @@ fn float(info: ExactNumberInfo) -> Result<ColumnType> {
     }
 }
 
+/// NUMERIC without digits holds those that DECIMAL cannot.
 fn decimal(info: ExactNumberInfo) -> Result<ColumnType> {
-    let (precision, scale) = match info {
-        ExactNumberInfo::None => return Ok(ColumnType::Numeric),
-        ExactNumberInfo::Precision(precision) => (precision, 0),
-        ExactNumberInfo::PrecisionAndScale(precision, scale) => (precision, scale),
+    let Some((precision, scale)) = written_digits(info)? else {
+        return Ok(ColumnType::Numeric);
     };
-    let invalid = |message: String| Error::new("22023", message);
     let digits = u8::try_from(precision)
         .ok()
-        .filter(|p| (1..=DECIMAL_DIGITS).contains(p))
-        .ok_or_else(|| {
-            invalid(format!(
-                "DECIMAL precision {precision} must be between 1 and {DECIMAL_DIGITS}"
-            ))
-        })?;
-    let scale = i8::try_from(scale)
-        .ok()
-        .filter(|s| *s >= 0 && s.unsigned_abs() <= digits)
-        .ok_or_else(|| {
-            invalid(format!(
-                "DECIMAL scale {scale} must be between 0 and precision {digits}"
-            ))
-        })?;
-    Ok(ColumnType::Decimal {
-        precision: digits,
-        scale,
+        .filter(|digits| *digits <= DECIMAL_DIGITS);
+    let scale = i8::try_from(scale).ok();
+    Ok(match digits.zip(scale) {
+        Some((precision, scale)) if scale >= 0 && scale.unsigned_abs() <= precision => {
+            ColumnType::Decimal { precision, scale }
+        }
+        _ => ColumnType::Numeric,
     })
 }
 

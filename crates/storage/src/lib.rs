@@ -36,9 +36,10 @@ pub use scan::{
     ColumnScanner, KeyLookUp, Scan, ScanMetrics, ScanRequest, ScanWorker, Top, ValueTest,
 };
 pub use schema::{
-    Check, CodecChoice, CodecName, Column, ColumnType, Comments, ElementType, ForeignAction,
-    ForeignKey, Identity, IndexDefinition, IndexKind, Key, Layout, Numbers, Partitioning, Physical,
-    SequenceDefinition, SequencePosition, TableOptions, TableSchema, Value,
+    Check, CodecChoice, CodecName, Column, ColumnType, Comments, Declared, ElementType,
+    ForeignAction, ForeignKey, Identity, IndexDefinition, IndexKind, IntervalField, Key, Layout,
+    Numbers, Partitioning, Physical, SequenceDefinition, SequencePosition, TableOptions,
+    TableSchema, Value,
 };
 pub use store::{
     BlockWriter, Catalog, CatalogEdit, DEFAULT_SCHEMA, LostBlock, LostTransactions, MoverHold,

@@ -4,7 +4,7 @@
 use super::Renderer;
 use arrow::array::RecordBatch;
 use arrow::datatypes::SchemaRef;
-use freestone::Cells;
+use freestone::{Cells, Styles};
 use std::io::{self, Write};
 
 /// The CSV renderer: a line buffer, nothing else.
@@ -12,9 +12,18 @@ use std::io::{self, Write};
 pub struct Csv {
     line: String,
     cell: String,
+    styles: Styles,
 }
 
 impl Csv {
+    /// Values in these styles.
+    pub fn new(styles: Styles) -> Self {
+        Csv {
+            styles,
+            ..Csv::default()
+        }
+    }
+
     fn put(&mut self, at: usize, cell: Option<&str>) {
         if at > 0 {
             self.line.push(',');
@@ -46,7 +55,11 @@ impl Renderer for Csv {
     }
 
     fn batch(&mut self, out: &mut dyn Write, batch: &RecordBatch) -> io::Result<()> {
-        let columns: Vec<Cells> = batch.columns().iter().map(|c| Cells::new(c)).collect();
+        let columns: Vec<Cells> = batch
+            .columns()
+            .iter()
+            .map(|c| Cells::styled(c, &self.styles))
+            .collect();
         let mut cell = std::mem::take(&mut self.cell);
         for row in 0..batch.num_rows() {
             for (at, column) in columns.iter().enumerate() {

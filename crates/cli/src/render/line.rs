@@ -3,7 +3,7 @@
 use super::{Renderer, count_of, printable};
 use arrow::array::RecordBatch;
 use arrow::datatypes::SchemaRef;
-use freestone::Cells;
+use freestone::{Cells, Styles};
 use std::io::{self, Write};
 
 /// The line renderer.
@@ -12,6 +12,17 @@ pub struct Line {
     names: Vec<String>,
     width: usize,
     rows: u64,
+    styles: Styles,
+}
+
+impl Line {
+    /// Values in these styles.
+    pub fn new(styles: Styles) -> Self {
+        Line {
+            styles,
+            ..Line::default()
+        }
+    }
 }
 
 impl Renderer for Line {
@@ -31,7 +42,11 @@ impl Renderer for Line {
     }
 
     fn batch(&mut self, out: &mut dyn Write, batch: &RecordBatch) -> io::Result<()> {
-        let columns: Vec<Cells> = batch.columns().iter().map(|c| Cells::new(c)).collect();
+        let columns: Vec<Cells> = batch
+            .columns()
+            .iter()
+            .map(|c| Cells::styled(c, &self.styles))
+            .collect();
         for row in 0..batch.num_rows() {
             self.rows += 1;
             let title = format!("[ RECORD {} ]", self.rows);

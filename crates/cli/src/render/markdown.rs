@@ -3,11 +3,11 @@
 use super::{Renderer, is_number};
 use arrow::array::RecordBatch;
 use arrow::datatypes::SchemaRef;
-use freestone::Cells;
+use freestone::{Cells, Styles};
 use std::io::{self, Write};
 
-/// The Markdown renderer.
-pub struct Markdown;
+/// The Markdown renderer, of values in some styles.
+pub struct Markdown(pub Styles);
 
 impl Renderer for Markdown {
     fn start(&mut self, out: &mut dyn Write, schema: &SchemaRef) -> io::Result<()> {
@@ -21,7 +21,11 @@ impl Renderer for Markdown {
     }
 
     fn batch(&mut self, out: &mut dyn Write, batch: &RecordBatch) -> io::Result<()> {
-        let columns: Vec<_> = batch.columns().iter().map(|c| Cells::new(c)).collect();
+        let columns: Vec<_> = batch
+            .columns()
+            .iter()
+            .map(|c| Cells::styled(c, &self.0))
+            .collect();
         for row in 0..batch.num_rows() {
             let cells = columns.iter().map(|column| match column.text(row) {
                 Some(text) => escape(&text),

@@ -13,7 +13,7 @@ mod table;
 use arrow::array::RecordBatch;
 use arrow::datatypes::{Field, SchemaRef};
 use clap::ValueEnum;
-use freestone::said_type;
+use freestone::{Styles, said_type};
 use std::io::{self, Write};
 
 /// How results are written.
@@ -42,6 +42,8 @@ pub struct Target {
     pub max_rows: Option<usize>,
     /// Leave out the "(N rows)" below a table.
     pub uncounted: bool,
+    /// How values are shown; JSON has the usual styles always.
+    pub styles: Styles,
 }
 
 /// Writes one result.
@@ -59,11 +61,11 @@ impl Format {
     pub fn renderer(self, target: Target) -> Box<dyn Renderer> {
         match self {
             Format::Table => Box::new(table::Table::new(target)),
-            Format::Csv => Box::new(csv::Csv::default()),
+            Format::Csv => Box::new(csv::Csv::new(target.styles)),
             Format::Json => Box::new(json::Json::array()),
             Format::Jsonl => Box::new(json::Json::lines()),
-            Format::Markdown => Box::new(markdown::Markdown),
-            Format::Line => Box::new(line::Line::default()),
+            Format::Markdown => Box::new(markdown::Markdown(target.styles)),
+            Format::Line => Box::new(line::Line::new(target.styles)),
         }
     }
 

@@ -112,7 +112,11 @@ impl Renderer for Table {
     }
 
     fn batch(&mut self, out: &mut dyn Write, batch: &RecordBatch) -> io::Result<()> {
-        let columns: Vec<_> = batch.columns().iter().map(|c| Cells::new(c)).collect();
+        let columns: Vec<_> = batch
+            .columns()
+            .iter()
+            .map(|c| Cells::styled(c, &self.target.styles))
+            .collect();
         self.rows += batch.num_rows() as u64;
         for row in 0..batch.num_rows() {
             if self

@@ -150,7 +150,7 @@ fn a_terminal_shows_some_rows_and_counts_all() {
     let target = Target {
         terminal_width: Some(40),
         max_rows: Some(2),
-        uncounted: false,
+        ..Target::default()
     };
     let text = rendered(Format::Table, target, &[sample(), sample()]);
     assert!(text.ends_with("(6 rows, 2 shown)\n"), "{text}");

@@ -209,6 +209,7 @@ mod tests {
                     nullable: true,
                     default: None,
                     identity: None,
+                    declared: None,
                 })
                 .collect(),
             keys: Vec::new(),

@@ -73,7 +73,7 @@ fn table_columns(client: &mut Client, schema: &str, table: &Table) -> Result<()>
     let columns = table.schema.columns.iter().map(|column| {
         vec![
             column.name.clone(),
-            column.kind.to_string(),
+            column.type_name(),
             if column.nullable { "" } else { "not null" }.to_string(),
             column.described_default().unwrap_or_default(),
         ]

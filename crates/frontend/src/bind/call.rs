@@ -236,6 +236,10 @@ impl Binder<'_> {
                 return self.row_call(written);
             }
             "grouping" => return self.grouping(written),
+            crate::syntax::marks::SUBSCRIPT_SET => {
+                let arguments = self.positional(written)?;
+                return self.subscript_set(arguments);
+            }
             "current_time" | "current_timestamp" | "localtime" | "localtimestamp"
                 if !written.positional.is_empty() =>
             {

@@ -11,13 +11,17 @@ use sqlparser::ast::{
 use super::operator::symbol;
 use super::scope::whole_row;
 use super::subquery::is_large;
-use super::{Binder, Coercion, at, fold, parts, place, refuse, written_type};
+use super::{
+    Binder, Coercion, at, fold, many_digits, parts, place, refuse, written_fields, written_type,
+};
 use crate::error::{Error, Result};
 use crate::plan::{Expr, ExprKind};
 use crate::syntax::marks::{ALL, ANY, PREFIX, USING, WHOLE_ROW, marked, marked_call};
-use crate::types::{Category, Type};
+use crate::types::{Category, Type, modifier};
 use crate::values::array_text::{MOST_DIMENSIONS, too_many_dimensions};
-use crate::values::datetime::{IntervalStyle, SpanField, SpanFields, read_interval};
+use crate::values::datetime::{
+    IntervalStyle, SpanField, SpanFields, interval_out_of_range, read_interval,
+};
 
 impl Binder<'_> {
     /// An expression, with its types.
@@ -734,6 +738,10 @@ impl Binder<'_> {
         {
             return self.interval_cast(inner, fields.as_ref(), *precision, kind);
         }
+        if let Some((precision, scale)) = many_digits(to)? {
+            let value = self.bind_expr(inner)?;
+            return self.numeric_cast(value, precision, scale, kind);
+        }
         let to = written_type(to, self.catalog)?;
         let mut operand = inner;
         while let Ast::Nested(within) = operand {
@@ -751,8 +759,8 @@ impl Binder<'_> {
         }
     }
 
-    /// A cast to an INTERVAL of some fields or digits. Its type has no place for them, so that
-    /// only literals are read by them.
+    /// A cast to an INTERVAL of some fields or digits, for which its type has no place: literals
+    /// are read by them, other values restricted to them.
     fn interval_cast(
         &mut self,
         inner: &Ast,
@@ -766,7 +774,7 @@ impl Binder<'_> {
                 "TRY_CAST to an INTERVAL of some fields is not supported",
             ));
         }
-        let of = span_fields(fields, precision);
+        let of = written_fields(fields, precision);
         if value.is_literal_null() {
             return Ok(Expr::null(Type::Interval));
         }
@@ -775,13 +783,40 @@ impl Binder<'_> {
         {
             return self.interval_literal(text, of);
         }
-        Err(Error::unsupported(
-            "a cast of a value to an INTERVAL of some fields or digits is not supported",
-        )
-        .with_hint("Literals may have them, such as INTERVAL '1.5' SECOND(3)."))
+        let to = match value.ty.is_string() {
+            true => Type::Text,
+            false => Type::Interval,
+        };
+        let value = self.coerce(value, &to, Coercion::Explicit)?;
+        let fields = Expr::int4(modifier::of_fields(of));
+        self.function("interval", vec![value, fields])
+    }
+
+    /// A cast to a NUMERIC of digits that its type has no place for.
+    fn numeric_cast(
+        &mut self,
+        value: Expr,
+        precision: u32,
+        scale: i32,
+        kind: &CastKind,
+    ) -> Result<Expr> {
+        if !matches!(kind, CastKind::Cast | CastKind::DoubleColon) {
+            return Err(Error::unsupported(format!(
+                "TRY_CAST to NUMERIC({precision},{scale}) is not supported"
+            )));
+        }
+        let value = self.coerce(value, &Type::Numeric(None), Coercion::Explicit)?;
+        let digits = Expr::int4(modifier::of_digits(precision, scale));
+        self.function("numeric", vec![value, digits])
     }
 
     fn typed_string(&mut self, ty: &DataType, value: &ValueWithSpan) -> Result<Expr> {
+        if let Some((precision, scale)) = many_digits(ty)? {
+            let literal = self.literal(value)?;
+            return self
+                .numeric_cast(literal, precision, scale, &CastKind::Cast)
+                .map_err(|error| error.at(at(value.span)));
+        }
         let to = written_type(ty, self.catalog)?;
         let literal = self.literal(value)?;
         self.coerce(literal, &to, Coercion::Explicit)
@@ -1030,6 +1065,9 @@ impl Binder<'_> {
             _ => IntervalStyle::Postgres,
         };
         let value = read_interval(text, style, of)?;
+        if !value.is_storable() {
+            return Err(interval_out_of_range());
+        }
         let array =
             arrow_array::IntervalMonthDayNanoArray::from(vec![IntervalMonthDayNano::from(value)]);
         Ok(Expr::new(
@@ -1186,6 +1224,91 @@ impl Binder<'_> {
         }
     }
 
+    /// An array, or a JSONB value, with a part that is assigned: see
+    /// [`SUBSCRIPT_SET`](crate::syntax::marks::SUBSCRIPT_SET).
+    pub(super) fn subscript_set(&mut self, mut arguments: Vec<Expr>) -> Result<Expr> {
+        let broken = || Error::internal("an assignment of no part");
+        let new = arguments.pop().ok_or_else(broken)?;
+        let mut given = arguments.into_iter();
+        let (whole, forms) = given.next().zip(given.next()).ok_or_else(broken)?;
+        let forms = forms.literal_text().unwrap_or("").to_owned();
+        let sliced = forms.contains(|form| form != 'i');
+        let mut next = || given.next().ok_or_else(broken);
+        let element = match &whole.ty {
+            Type::Array(element) => element.as_ref().clone(),
+            Type::Jsonb if sliced => {
+                let message = "jsonb subscript does not support slices";
+                return Err(Error::new("42804", message));
+            }
+            Type::Jsonb => {
+                let mut path = Vec::with_capacity(forms.len());
+                for _ in forms.chars() {
+                    let step = next()?;
+                    let fits = matches!(
+                        step.ty,
+                        Type::Unknown | Type::Text | Type::Int2 | Type::Int4 | Type::Int8
+                    ) || step.ty.is_string();
+                    if !fits {
+                        let ty = step.ty.standard_name();
+                        let message = format!("subscript type {ty} is not supported");
+                        return Err(Error::new("42804", message));
+                    }
+                    path.push(self.coerce(step, &Type::Text, Coercion::Explicit)?);
+                }
+                let path = Expr::new(ExprKind::Array(path), Type::Text.array());
+                let new = self.coerce_part(new, &Type::Jsonb)?;
+                return self.function("jsonb_subscript_set", vec![whole, path, new]);
+            }
+            other => return Err(not_subscripted(other)),
+        };
+        if forms.len() > MOST_DIMENSIONS {
+            return Err(too_many_dimensions(forms.len()));
+        }
+        let mut bounds = Vec::with_capacity(2 * forms.len());
+        for form in forms.chars() {
+            if form == 'i' && sliced {
+                bounds.push(Expr::int4(1));
+            }
+            let lower = match form {
+                'i' => None,
+                's' | 'l' => Some(next()?),
+                _ => Some(Expr::int4(i32::MIN)),
+            };
+            let upper = match form {
+                'l' | 'n' => Expr::int4(i32::MAX),
+                _ => next()?,
+            };
+            for bound in lower.into_iter().chain([upper]) {
+                bounds.push(self.array_index(bound)?);
+            }
+        }
+        let (name, to) = match sliced {
+            true => ("array_slice_set", whole.ty.clone()),
+            false => ("array_subscript_set", element),
+        };
+        let new = self.coerce_part(new, &to)?;
+        let mut arguments = vec![whole, new];
+        arguments.append(&mut bounds);
+        self.function(name, arguments)
+    }
+
+    /// A value for a part of an array or of a JSONB value.
+    fn coerce_part(&mut self, new: Expr, to: &Type) -> Result<Expr> {
+        let given = new.ty.standard_name();
+        let new = self.coerce(new, to, Coercion::Assignment);
+        new.map_err(|error| match error.sqlstate {
+            "42846" | "42804" => Error::new(
+                "42804",
+                format!(
+                    "subscripted assignment requires type {} but expression is of type {given}",
+                    to.standard_name()
+                ),
+            )
+            .with_hint("You will need to rewrite or cast the expression."),
+            _ => error,
+        })
+    }
+
     /// The relation whose rows a name in brackets stands for.
     fn relation_named(&self, expr: &Ast) -> Option<String> {
         match expr {
@@ -1229,34 +1352,6 @@ impl Binder<'_> {
             .find_map(|scope| scope.names.relation(None, name));
         named.map(whole_row)
     }
-}
-
-/// The fields that an INTERVAL is written with.
-fn span_fields(fields: Option<&IntervalFields>, precision: Option<u64>) -> SpanFields {
-    use IntervalFields as F;
-    use SpanField::{Day, Hour, Minute, Month, Second, Year};
-    let decimals = precision.map(|digits| digits.min(6) as u8);
-    let all = SpanFields {
-        decimals,
-        ..SpanFields::default()
-    };
-    let (first, last) = match fields {
-        None => return all,
-        Some(F::Year) => (Year, Year),
-        Some(F::Month) => (Month, Month),
-        Some(F::Day) => (Day, Day),
-        Some(F::Hour) => (Hour, Hour),
-        Some(F::Minute) => (Minute, Minute),
-        Some(F::Second) => (Second, Second),
-        Some(F::YearToMonth) => (Year, Month),
-        Some(F::DayToHour) => (Day, Hour),
-        Some(F::DayToMinute) => (Day, Minute),
-        Some(F::DayToSecond) => (Day, Second),
-        Some(F::HourToMinute) => (Hour, Minute),
-        Some(F::HourToSecond) => (Hour, Second),
-        Some(F::MinuteToSecond) => (Minute, Second),
-    };
-    SpanFields { first, last, ..all }
 }
 
 fn not_subscripted(ty: &Type) -> Error {

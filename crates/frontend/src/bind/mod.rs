@@ -61,7 +61,7 @@ use scope::{NamedCte, Range, Scope};
 pub use coerce::Coercion;
 pub use function::{SqlBody, SqlFunction, SqlParameter, SqlReturns};
 pub use naming::name_of_expression;
-pub use types::written_type;
+pub use types::{many_digits, written_digits, written_fields, written_type};
 
 /// A relation as a statement names it.
 #[derive(Debug)]

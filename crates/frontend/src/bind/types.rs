@@ -1,15 +1,19 @@
 //! Written types.
 
 use sqlparser::ast::{
-    ArrayElemTypeDef, BinaryLength, CharacterLength, DataType, ExactNumberInfo, TimezoneInfo,
+    ArrayElemTypeDef, BinaryLength, CharacterLength, DataType, ExactNumberInfo, IntervalFields,
+    TimezoneInfo,
 };
 
 use super::{Catalog, Found, parts};
 use crate::error::{Error, Result};
 use crate::types::{DECIMAL_DIGITS, Fields, Reg, Type, named};
+use crate::values::datetime::{SpanField, SpanFields};
 
 /// Longest VARCHAR(n) and CHAR(n), as in PostgreSQL.
 const LENGTH_MAX: u64 = 10_485_760;
+/// Most digits of a NUMERIC, and its greatest scale, as in PostgreSQL.
+const DIGITS_MAX: u64 = 1000;
 
 /// The type that was written.
 ///
@@ -49,7 +53,15 @@ pub fn written_type(written: &DataType, catalog: &dyn Catalog) -> Result<Type> {
         D::Datetime(digits) | D::TimestampNtz(digits) => {
             Type::Timestamp(seconds("TIMESTAMP", *digits)?)
         }
-        D::Interval { .. } => Type::Interval,
+        D::Interval {
+            fields: None,
+            precision: None,
+        } => Type::Interval,
+        D::Interval { .. } => {
+            return Err(Error::unsupported(
+                "an INTERVAL of some fields or digits is not supported here",
+            ));
+        }
         D::Uuid => Type::Uuid,
         D::Varchar(n) | D::CharacterVarying(n) | D::CharVarying(n) | D::Nvarchar(n) => {
             Type::Varchar(length("varchar", n.as_ref())?)
@@ -187,26 +199,88 @@ fn float(info: ExactNumberInfo) -> Result<Type> {
     }
 }
 
-fn numeric(info: ExactNumberInfo) -> Result<Type> {
+/// Precision and scale of a NUMERIC that is written with them.
+///
+/// # Errors
+/// `22023` if they are out of range.
+pub fn written_digits(info: ExactNumberInfo) -> Result<Option<(u32, i32)>> {
     let (precision, scale) = match info {
-        ExactNumberInfo::None => return Ok(Type::Numeric(None)),
+        ExactNumberInfo::None => return Ok(None),
         ExactNumberInfo::Precision(precision) => (precision, 0),
         ExactNumberInfo::PrecisionAndScale(precision, scale) => (precision, scale),
     };
-    if !(1..=1000).contains(&precision) {
-        return Err(Error::new(
-            "22023",
-            format!("NUMERIC precision {precision} must be between 1 and 1000"),
+    let refuse = |message: String| Err(Error::new("22023", message));
+    if !(1..=DIGITS_MAX).contains(&precision) {
+        return refuse(format!(
+            "NUMERIC precision {precision} must be between 1 and {DIGITS_MAX}"
         ));
     }
-    if scale < 0 || scale as u64 > precision || precision > u64::from(DECIMAL_DIGITS) {
-        return Err(Error::unsupported(format!(
-            "NUMERIC({precision},{scale}) is not supported: at most {DECIMAL_DIGITS} digits, \
+    if scale.unsigned_abs() > DIGITS_MAX {
+        return refuse(format!(
+            "NUMERIC scale {scale} must be between -{DIGITS_MAX} and {DIGITS_MAX}"
+        ));
+    }
+    Ok(Some((precision as u32, scale as i32)))
+}
+
+/// Precision and scale of a written NUMERIC whose values are held each with a scale of its own;
+/// `None` for all other types.
+///
+/// # Errors
+/// `22023` if they are out of range.
+pub fn many_digits(written: &DataType) -> Result<Option<(u32, i32)>> {
+    let (DataType::Numeric(info) | DataType::Decimal(info) | DataType::Dec(info)) = written else {
+        return Ok(None);
+    };
+    let digits = written_digits(*info)?;
+    Ok(digits.filter(|(precision, scale)| fixed(*precision, *scale).is_none()))
+}
+
+/// The type of numbers with these digits, if all its values have one scale.
+fn fixed(precision: u32, scale: i32) -> Option<Type> {
+    let ty = Type::numeric(precision, u32::try_from(scale).ok()?);
+    (ty != Type::Numeric(None)).then_some(ty)
+}
+
+fn numeric(info: ExactNumberInfo) -> Result<Type> {
+    let Some((precision, scale)) = written_digits(info)? else {
+        return Ok(Type::Numeric(None));
+    };
+    fixed(precision, scale).ok_or_else(|| {
+        Error::unsupported(format!(
+            "NUMERIC({precision},{scale}) is not supported here: at most {DECIMAL_DIGITS} digits, \
              and a scale from 0 to the precision"
         ))
-        .with_hint("NUMERIC without digits holds numbers of any size."));
-    }
-    Ok(Type::numeric(precision as u32, scale as u32))
+        .with_hint("NUMERIC without digits holds numbers of any size.")
+    })
+}
+
+/// The fields that an INTERVAL is written with.
+pub fn written_fields(fields: Option<&IntervalFields>, precision: Option<u64>) -> SpanFields {
+    use IntervalFields as F;
+    use SpanField::{Day, Hour, Minute, Month, Second, Year};
+    let decimals = precision.map(|digits| digits.min(6) as u8);
+    let all = SpanFields {
+        decimals,
+        ..SpanFields::default()
+    };
+    let (first, last) = match fields {
+        None => return all,
+        Some(F::Year) => (Year, Year),
+        Some(F::Month) => (Month, Month),
+        Some(F::Day) => (Day, Day),
+        Some(F::Hour) => (Hour, Hour),
+        Some(F::Minute) => (Minute, Minute),
+        Some(F::Second) => (Second, Second),
+        Some(F::YearToMonth) => (Year, Month),
+        Some(F::DayToHour) => (Day, Hour),
+        Some(F::DayToMinute) => (Day, Minute),
+        Some(F::DayToSecond) => (Day, Second),
+        Some(F::HourToMinute) => (Hour, Minute),
+        Some(F::HourToSecond) => (Hour, Second),
+        Some(F::MinuteToSecond) => (Minute, Second),
+    };
+    SpanFields { first, last, ..all }
 }
 
 fn length(kind: &str, length: Option<&CharacterLength>) -> Result<Option<u32>> {

@@ -25,11 +25,12 @@ use arrow_buffer::{BooleanBuffer, NullBuffer};
 use arrow_schema::DataType;
 
 use super::casts::{converted, place};
-use super::kernel::{Call, Column, Input, Kernel, Num, repeated};
+use super::kernel::{Bool, Call, Column, Date, Input, Kernel, Num, Stamp, f2, repeated};
 use super::{Catalogue, scalar};
 use crate::error::{Error, Result};
 use crate::types::Type;
 use crate::values::Interval;
+use crate::values::datetime::{Zone, compare_date_instant, compare_stamp_instant};
 
 /// A comparison.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -220,8 +221,13 @@ fn times(op: Op, add: &mut impl FnMut(Type, Type, Kernel)) {
     let dates = plain::<Stamp, Date32Type, _>(op, stamp_key, date_key);
     add(stamp.clone(), Type::Date, dates);
     for local in [Type::Date, stamp] {
-        add(local.clone(), zoned.clone(), as_instants(stamps()));
-        add(zoned.clone(), local, as_instants(stamps()));
+        for first in [true, false] {
+            let kernel = across(as_instants(stamps()), op, local == Type::Date, first);
+            match first {
+                true => add(local.clone(), zoned.clone(), kernel),
+                false => add(zoned.clone(), local.clone(), kernel),
+            }
+        }
     }
     let length = |v: arrow_buffer::IntervalMonthDayNano| Interval::from(v).length();
     type Months = IntervalMonthDayNanoType;
@@ -573,6 +579,39 @@ fn as_instants(kernel: Kernel) -> Kernel {
             ..*call
         };
         kernel(&call, &instants)
+    })
+}
+
+/// The kernel, or, where a date or a local timestamp is beyond the instants, one that compares
+/// them all the same. The local operand is the `first` or the second.
+fn across(kernel: Kernel, op: Op, is_date: bool, first: bool) -> Kernel {
+    Arc::new(move |call, columns| {
+        let error = match kernel(call, columns) {
+            Err(error) if error.sqlstate == "22008" => error,
+            done => return done,
+        };
+        let Some(zone) = Zone::of_setting(&call.session.time_zone) else {
+            return Err(error);
+        };
+        let holds = move |order: Ordering| {
+            let order = if first { order } else { order.reverse() };
+            Ok(op.holds(order))
+        };
+        let slow = match (is_date, first) {
+            (true, true) => {
+                f2::<Date, Stamp, Bool>(move |a, b| holds(compare_date_instant(a, b, &zone)))
+            }
+            (true, false) => {
+                f2::<Stamp, Date, Bool>(move |a, b| holds(compare_date_instant(b, a, &zone)))
+            }
+            (false, true) => {
+                f2::<Stamp, Stamp, Bool>(move |a, b| holds(compare_stamp_instant(a, b, &zone)))
+            }
+            (false, false) => {
+                f2::<Stamp, Stamp, Bool>(move |a, b| holds(compare_stamp_instant(b, a, &zone)))
+            }
+        };
+        slow(call, columns)
     })
 }
 

@@ -18,7 +18,7 @@ pub(crate) mod testing;
 
 pub mod arrays;
 mod binary;
-mod boolean;
+pub mod boolean;
 mod casts;
 mod compare;
 mod datetime;
@@ -47,9 +47,12 @@ use crate::error::Result;
 use crate::types::Type;
 use kernel::Kernel;
 
+pub use binary::read_bytes;
+pub use numeric::read_oid;
 pub use resolve::{
     Overload, Resolved, Unresolved, cast_between, common_type, resolve_function, resolve_operator,
 };
+pub use system::read_uuid;
 
 /// How often a function may give another result for the same arguments.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

@@ -43,16 +43,15 @@ pub(super) fn register(c: &mut Catalogue) {
         c.relabel(letter.clone(), text, Context::Assignment);
     }
     for text in [Type::Text, Type::Varchar(None), Type::Char(None)] {
-        let first = f1::<Str, Str>(|text| Ok(text.chars().take(1).collect::<String>()));
+        let first = f1::<Str, Str>(|text| Ok(shown_byte(read_byte(text))));
         c.cast(text, letter.clone(), Context::Assignment, first);
     }
-    let code = f1::<Str, I32>(|text| Ok(text.bytes().next().map_or(0, i32::from)));
+    // The byte has a sign.
+    let code = f1::<Str, I32>(|text| Ok(i32::from(read_byte(text).cast_signed())));
     c.cast(letter.clone(), Type::Int4, Context::Explicit, code);
-    // A letter is text here: bytes beyond ASCII are none.
-    let of_code = f1::<I32, Str>(|code| match u8::try_from(code) {
-        Ok(0) => Ok(String::new()),
-        Ok(code) if code.is_ascii() => Ok(char::from(code).to_string()),
-        _ => Err(Error::new("22003", "\"char\" out of range")),
+    let of_code = f1::<I32, Str>(|code| match i8::try_from(code) {
+        Ok(code) => Ok(shown_byte(code.cast_unsigned())),
+        Err(_) => Err(Error::new("22003", "\"char\" out of range")),
     });
     c.cast(Type::Int4, letter, Context::Explicit, of_code);
     for vector in [Type::Int2Vector, Type::OidVector] {
@@ -61,6 +60,26 @@ pub(super) fn register(c: &mut Catalogue) {
     expanded(c);
     words(c);
     nothing(c);
+}
+
+/// The byte that a text of a `"char"` stands for: `\ooo`, or the first of its bytes.
+fn read_byte(text: &str) -> u8 {
+    match text.as_bytes() {
+        [] => 0,
+        [b'\\', a @ b'0'..=b'7', b @ b'0'..=b'7', c @ b'0'..=b'7'] => {
+            (a - b'0') << 6 | (b - b'0') << 3 | (c - b'0')
+        }
+        [first, ..] => *first,
+    }
+}
+
+/// The text of a `"char"`, which is how it is held, too: one beyond ASCII is `\ooo`.
+fn shown_byte(byte: u8) -> String {
+    match byte {
+        0 => String::new(),
+        byte if byte.is_ascii() => char::from(byte).to_string(),
+        byte => format!("\\{byte:03o}"),
+    }
 }
 
 fn vectors(c: &mut Catalogue, vector: &Type) {

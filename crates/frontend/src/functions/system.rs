@@ -293,7 +293,10 @@ fn random_uuid() -> Result<[u8; 16]> {
 
 /// The UUID of a text: 32 hexadecimal digits, perhaps in braces, with hyphens behind groups of
 /// four.
-fn read_uuid(text: &str) -> Result<[u8; 16]> {
+///
+/// # Errors
+/// `22P02`.
+pub fn read_uuid(text: &str) -> Result<[u8; 16]> {
     let bad = || {
         Error::new(
             "22P02",

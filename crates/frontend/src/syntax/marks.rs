@@ -24,6 +24,11 @@ pub(crate) const NOTHING: &str = "nothing ";
 /// The alias of a query that the grammar does not have as a sub-query.
 pub(crate) const QUERY: &str = "query ";
 
+/// The function that `SET a[1] = x` gives the value of to `a`: a name in quotes that is printed
+/// and read again. Its arguments are `a`, a letter for each subscript (`i` an index, `s` a slice,
+/// `l` and `u` one with a lower or an upper bound only, `n` one with none), the bounds and `x`.
+pub(crate) const SUBSCRIPT_SET: &str = "subscript assignment";
+
 /// The quote of such a name.
 pub(super) const QUOTE: char = '`';
 

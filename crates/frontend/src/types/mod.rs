@@ -33,6 +33,7 @@ use std::ops::Deref;
 use std::sync::Arc;
 
 pub mod arrays;
+pub mod modifier;
 mod names;
 
 pub use names::named;

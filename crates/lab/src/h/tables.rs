@@ -93,6 +93,7 @@ impl TableName {
             nullable: false,
             default: None,
             identity: None,
+            declared: None,
         };
         TableSchema {
             columns: self.attributes().into_iter().map(column).collect(),

@@ -62,6 +62,7 @@ pub(super) fn schema() -> TableSchema {
         nullable: false,
         default: None,
         identity: None,
+        declared: None,
     });
     TableSchema {
         columns: columns.collect(),

@@ -70,6 +70,7 @@ pub(super) fn schema(names: impl Iterator<Item = String>) -> TableSchema {
         nullable: false,
         default: None,
         identity: None,
+        declared: None,
     });
     TableSchema {
         columns: columns.collect(),

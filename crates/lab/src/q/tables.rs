@@ -82,6 +82,7 @@ impl TableKind {
             nullable: false,
             default: None,
             identity: None,
+            declared: None,
         };
         TableSchema {
             columns: (0..self.columns()).map(column).collect(),

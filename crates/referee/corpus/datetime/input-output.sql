@@ -283,3 +283,16 @@ SELECT d, d::text, d + 1, d = '2020-02-29', max(d) OVER () FROM (VALUES (date '2
 SELECT min(x), max(x), count(DISTINCT x) FROM (VALUES (interval '1 month'), ('30 days'), ('29 days'), (NULL)) v (x);
 SELECT sum(x), avg(x) FROM (VALUES (interval '1 day'), ('2 hours'), (NULL)) v (x);
 SELECT min(t), max(t), count(DISTINCT t) FROM (VALUES (timetz '10:00+01'), ('09:00+00'), ('08:00-02')) v (t);
+-- Words that count more than what stands beside them.
+SELECT date '1995-08-06 epoch', date 'today infinity', timestamp '-infinity 01:01:01', timestamptz 'now epoch';
+SELECT timestamp 'epoch infinity';
+SELECT timestamptz 'Sat Mar 12 23:58:48 100000 UTC', timestamp '23:58:48 Mar 12 100000';
+-- Seconds twice.
+SELECT interval '1:20:05 5 microseconds';
+SELECT interval '1 second 5 milliseconds 6 microseconds';
+SELECT timetz '15:36:39 m2';
+SELECT timetz '15:36:39 m2+03';
+SELECT time '15:36:39 m2';
+-- Dates beyond the instants are compared with them.
+SELECT date '4714-11-24 BC' < timestamptz '2020-10-05 00:00+00', timestamptz '2020-10-05 00:00+00' >= date '2202020-10-05', date 'infinity' > timestamptz 'infinity';
+SELECT timestamptz '2014-10-25 21:00:00 UTC' AT TIME ZONE 'MSK';

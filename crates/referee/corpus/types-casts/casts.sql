@@ -35,3 +35,18 @@ SELECT 1::oid, 'pg_class'::regclass, 'int4'::regtype, 4294967295::oid, '-1'::oid
 SELECT 'nosuch'::regclass;
 SELECT 4294967296::bigint::oid;
 SELECT 'abc'::name, repeat('x', 70)::name, 'a'::name || 'b';
+-- Digits beyond those of a decimal, and scales that are no part of the precision.
+SELECT 12345678901234567890123456789012345678901234.565::numeric(50, 2)::text, '-0.005'::numeric(60, 2)::text;
+SELECT 1234567::numeric(3, -4)::text, (-1234567)::numeric(3, -6)::text, 'NaN'::numeric(40, 2)::text, NULL::numeric(40, 2)::text;
+SELECT 1e48::numeric(50, 2);
+SELECT 0.01::numeric(3, 5);
+SELECT 'infinity'::numeric(40, 2);
+SELECT 1::numeric(1001, 2);
+SELECT 1::numeric(3, 1001);
+SELECT x::numeric(41, 1)::text FROM (VALUES (1.25), (-1.25), (NULL)) t (x);
+-- Fields and digits of intervals that are values.
+SELECT i::interval(2)::text, i::interval day::text, i::interval year to month::text, i::interval hour to minute::text FROM (VALUES (interval '14 mons 5 days 06:07:08.999'), (interval '-14 mons -5 days -06:07:08.999'), (NULL)) t (i);
+-- A byte of "char".
+SELECT '\101'::"char", '\377'::"char", '\377'::"char"::int, ''::"char"::int, 'xyz'::"char", (-1)::"char", '\400'::"char"::int;
+SELECT 128::"char";
+SELECT float4send('5e-20'::float4), float8send(1.5), int4send(-2), date_send('2000-01-02'), textsend('ab'), interval_send('1 mon 2 days 3s');

@@ -37,7 +37,7 @@ pub(super) fn open(
             .collect::<Result<Vec<bool>>>()
     };
     let builders = (0..fill.columns.len())
-        .map(|index| Ok(ColumnBuilder::new(&fill.column(index)?.kind, &fill.locale)))
+        .map(|index| Ok(ColumnBuilder::of(fill.column(index)?, &fill.locale)))
         .collect::<Result<Vec<ColumnBuilder>>>()?;
     let mut reader = CsvReader {
         records: Records::new(file, options.delimiter, options.quote, options.escape),

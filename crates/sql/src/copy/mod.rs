@@ -71,10 +71,15 @@ async fn copy_to(
     let identity = run.session.identity();
     let path = writable(identity, run.snapshot.catalog(), filename)?;
     let ast = query_of(source)?;
-    let Outcome::Rows(rows) = run.query(&ast).await? else {
+    let outcome = run.query(&ast).await?;
+    let outcome = match options.kind {
+        FileKind::Csv => run.session.zoned(outcome),
+        FileKind::Parquet => outcome,
+    };
+    let Outcome::Rows(rows) = outcome else {
         return Err(Error::internal("a query without rows"));
     };
-    let rows = write::write_file(rows, &path, options).await?;
+    let rows = write::write_file(rows, &path, options, run.session.styles()).await?;
     Ok(Outcome::Done {
         tag: format!("COPY {rows}"),
         rows,

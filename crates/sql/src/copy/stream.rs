@@ -19,12 +19,13 @@ use super::csv_write::CsvWriter;
 use super::stream_options::{format_of, modern};
 use super::text::{as_csv, lines};
 use crate::error::{Error, Result};
-use crate::front::type_of_column;
+use crate::front::type_of_stored;
 use crate::plan::names::{fold, table_name};
 use crate::run::Run;
 use crate::session::{Outcome, Rows, Session};
 use crate::statement::Statement;
 use crate::types::{TYPE_KEY, parameter_kind};
+use crate::values::Styles;
 
 /// Longest line of a client's, in bytes: it is in memory until its end has come.
 const LINE_BYTES: usize = 64 << 20;
@@ -71,6 +72,8 @@ pub struct Outgoing {
     format: StreamFormat,
     options: CopyOptions,
     headed: bool,
+    /// How values are shown.
+    styles: Styles,
     /// Rows so far.
     pub count: u64,
 }
@@ -210,6 +213,7 @@ impl CopyStream {
             options: CopyOptions::read(&self.options, "stream.csv")?,
             format: self.format,
             headed: false,
+            styles: session.styles(),
             count: 0,
         })
     }
@@ -291,10 +295,7 @@ impl Incoming {
 
 /// The field of a column that says its SQL type.
 fn said_field(column: &Column) -> Field {
-    let said = [(
-        TYPE_KEY.to_owned(),
-        type_of_column(&column.kind).to_string(),
-    )];
+    let said = [(TYPE_KEY.to_owned(), type_of_stored(column).to_string())];
     Field::new(&column.name, parameter_kind(&column.kind), column.nullable)
         .with_metadata(said.into())
 }
@@ -327,7 +328,7 @@ impl Outgoing {
             StreamFormat::Csv => {
                 let mut options = self.options.clone();
                 options.header &= !begun;
-                let mut writer = CsvWriter::new(found, &options, &self.rows.schema)?;
+                let mut writer = CsvWriter::new(found, &options, &self.rows.schema, self.styles)?;
                 if let Some(batch) = &batch {
                     writer.write(batch)?;
                 }
@@ -336,7 +337,7 @@ impl Outgoing {
             StreamFormat::Binary => return Err(Error::internal("binary rows are no lines")),
             StreamFormat::Text { delimiter, null } => {
                 if let Some(batch) = &batch {
-                    lines(batch, *delimiter, null, &mut found);
+                    lines(batch, &self.styles, (*delimiter, null), &mut found);
                 }
             }
         }

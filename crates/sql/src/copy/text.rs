@@ -4,14 +4,24 @@ use datafusion::arrow::array::RecordBatch;
 use datafusion::arrow::datatypes::DataType;
 
 use super::stream::Lines;
-use crate::values::Cells;
+use crate::values::{Cells, Styles};
 
 /// Rows in PostgreSQL's text format.
-pub(super) fn lines(batch: &RecordBatch, delimiter: u8, null: &str, found: &mut Lines) {
+pub(super) fn lines(
+    batch: &RecordBatch,
+    styles: &Styles,
+    (delimiter, null): (u8, &str),
+    found: &mut Lines,
+) {
     let columns: Vec<(Cells<'_>, bool)> = batch
         .columns()
         .iter()
-        .map(|array| (Cells::new(array), *array.data_type() == DataType::Boolean))
+        .map(|array| {
+            (
+                Cells::styled(array, styles),
+                *array.data_type() == DataType::Boolean,
+            )
+        })
         .collect();
     let mut text = String::new();
     let out = &mut found.bytes;

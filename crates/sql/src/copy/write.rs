@@ -17,7 +17,7 @@ use super::csv_write::CsvWriter;
 use crate::error::{Error, Result};
 use crate::plan::files::FileKind;
 use crate::session::Rows;
-use crate::values::{as_lists, lists_schema};
+use crate::values::{Styles, as_lists, lists_schema};
 
 /// Level of zstd in Parquet files: little time, most of the gain.
 const ZSTD: i32 = 1;
@@ -26,11 +26,16 @@ const ZSTD: i32 = 1;
 ///
 /// # Errors
 /// `58030`, `58P01`, `53100` of the disk; those of the query.
-pub(super) async fn write_file(rows: Rows, path: &Path, options: &CopyOptions) -> Result<u64> {
+pub(super) async fn write_file(
+    rows: Rows,
+    path: &Path,
+    options: &CopyOptions,
+    styles: Styles,
+) -> Result<u64> {
     let unfinished = Unfinished::create(path)?;
     let file = unfinished.open()?;
     let (file, count) = match options.kind {
-        FileKind::Csv => csv(rows, file, options).await?,
+        FileKind::Csv => csv(rows, file, options, styles).await?,
         FileKind::Parquet => parquet(rows, file).await?,
     };
     file.sync_all()
@@ -39,8 +44,13 @@ pub(super) async fn write_file(rows: Rows, path: &Path, options: &CopyOptions) -
     Ok(count)
 }
 
-async fn csv(mut rows: Rows, file: File, options: &CopyOptions) -> Result<(File, u64)> {
-    let mut writer = CsvWriter::new(BufWriter::new(file), options, &rows.schema)?;
+async fn csv(
+    mut rows: Rows,
+    file: File,
+    options: &CopyOptions,
+    styles: Styles,
+) -> Result<(File, u64)> {
+    let mut writer = CsvWriter::new(BufWriter::new(file), options, &rows.schema, styles)?;
     let mut count = 0;
     while let Some(batch) = rows.stream.next().await {
         let batch = batch?;

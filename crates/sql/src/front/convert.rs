@@ -17,9 +17,9 @@ use freestone_frontend::functions::kernel::{Call, Column as Values, repeated};
 use freestone_frontend::functions::{Session, cast_between};
 use freestone_frontend::types::Type;
 use freestone_frontend::types::arrays::{Arrays, element_type};
-use freestone_storage::ColumnType;
+use freestone_storage::{Column, ColumnType};
 
-use super::names::{type_of, type_of_column};
+use super::names::{type_of, type_of_stored};
 use crate::error::{Error, Result};
 use crate::lower::with_kind;
 use crate::values::BadValue;
@@ -95,7 +95,8 @@ pub(crate) fn loaded(array: &ArrayRef, ty: &Type) -> Result<ArrayRef> {
 ///
 /// # Errors
 /// The first row that cannot be stored, and why.
-pub(crate) fn stored(array: &ArrayRef, kind: &ColumnType) -> Result<ArrayRef, BadValue> {
+pub(crate) fn stored(array: &ArrayRef, column: &Column) -> Result<ArrayRef, BadValue> {
+    let kind = &column.kind;
     let field = Field::new("", array.data_type().clone(), true);
     let from = match (array.data_type(), kind) {
         // No other numbers are bytes.
@@ -110,7 +111,7 @@ pub(crate) fn stored(array: &ArrayRef, kind: &ColumnType) -> Result<ArrayRef, Ba
         _ => type_of(&field),
     };
     let work = |array: &ArrayRef| -> Result<ArrayRef> {
-        let to = type_of_column(kind);
+        let to = type_of_stored(column);
         let values = match array.data_type() == &to.arrow() && from == to {
             true => Arc::clone(array),
             false => convert(array, &from, &to, &STORED)?,

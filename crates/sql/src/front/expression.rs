@@ -9,9 +9,9 @@ use datafusion::logical_expr::Expr as Lowered;
 use datafusion::sql::sqlparser::ast::Expr;
 use freestone_frontend::bind::Binder;
 use freestone_frontend::plan::{Column, ColumnId};
-use freestone_storage::{ColumnType, TableSchema};
+use freestone_storage::{Column as StoredColumn, TableSchema};
 
-use super::names::{Names, type_of, type_of_column};
+use super::names::{Names, type_of, type_of_stored};
 use super::session_of;
 use crate::error::Result;
 use crate::lower::{self, Surroundings};
@@ -27,13 +27,13 @@ pub(crate) const COLUMN: &str = "freestone.column";
 /// known by its Arrow type.
 pub(crate) fn with_types(schema: &TableSchema) -> Schema {
     let arrow = schema.arrow();
-    if schema.columns.iter().all(|column| column.kind.has_keys()) {
+    if !schema.columns.iter().any(is_said) {
         return arrow.as_ref().clone();
     }
     let fields = arrow.fields().iter().zip(&schema.columns);
     let fields = fields.map(|(field, column)| {
         let field = field.as_ref().clone();
-        match serde_json::to_string(&column.kind) {
+        match serde_json::to_string(column) {
             Ok(kind) => field.with_metadata(HashMap::from([(COLUMN.to_owned(), kind)])),
             Err(_) => field,
         }
@@ -41,15 +41,20 @@ pub(crate) fn with_types(schema: &TableSchema) -> Schema {
     Schema::new(fields.collect::<Vec<_>>())
 }
 
-fn kind_of(field: &Field) -> Option<ColumnType> {
+/// Whether the type of a column is not known by its Arrow type.
+fn is_said(column: &StoredColumn) -> bool {
+    !column.kind.has_keys() || column.declared.is_some()
+}
+
+fn column_of(field: &Field) -> Option<StoredColumn> {
     serde_json::from_str(field.metadata().get(COLUMN)?).ok()
 }
 
 /// What becomes of the value of an expression.
 #[derive(Clone, Copy)]
 pub(crate) enum Purpose<'a> {
-    /// It is stored in a column of a kind, if that is known, or something depends on it.
-    Stored(Option<&'a ColumnType>),
+    /// It is stored in a column, if that is known, or something depends on it.
+    Stored(Option<&'a StoredColumn>),
     /// A client is shown it.
     Shown,
 }
@@ -66,7 +71,7 @@ pub(crate) fn lowered_expression(
 ) -> Result<Lowered> {
     // Other columns take values of more types: they are cast where they are stored.
     let to = match purpose {
-        Purpose::Stored(to) => to.filter(|kind| !kind.has_keys()).map(type_of_column),
+        Purpose::Stored(to) => to.filter(|column| is_said(column)).map(type_of_stored),
         Purpose::Shown => None,
     };
     let session = Arc::new(session_of(relations));
@@ -77,8 +82,8 @@ pub(crate) fn lowered_expression(
         let column = Column {
             id: ColumnId(number),
             name: field.name().clone(),
-            ty: match kind_of(field) {
-                Some(kind) => type_of_column(&kind),
+            ty: match column_of(field) {
+                Some(column) => type_of_stored(&column),
                 None => type_of(field),
             },
         };

@@ -28,7 +28,7 @@ use crate::session::Requests;
 
 pub(crate) use convert::{as_text, from_shown, is_held_as_text, loaded, stored};
 pub(crate) use expression::{COLUMN, Purpose, lowered_expression, with_types};
-pub(crate) use names::{Names, type_of, type_of_column};
+pub(crate) use names::{Names, type_of, type_of_column, type_of_stored};
 pub(crate) use objects::columns_of_view;
 pub(crate) use session::session_of;
 

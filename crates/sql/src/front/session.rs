@@ -31,7 +31,9 @@ pub(crate) fn session_of(relations: &Relations<'_>) -> Session {
         bytea_escape: setting("bytea_output").is_some_and(|value| value == "escape"),
         interval_style: setting("intervalstyle").unwrap_or(own.interval_style),
         date_style: setting("datestyle").unwrap_or(own.date_style),
-        extra_float_digits: own.extra_float_digits,
+        extra_float_digits: setting("extra_float_digits")
+            .and_then(|digits| digits.parse().ok())
+            .unwrap_or(own.extra_float_digits),
         session_user: session_user.unwrap_or(own.session_user),
         user: user.unwrap_or(own.user),
         database: CATALOG.to_owned(),

@@ -1,7 +1,7 @@
 //! Results as they leave the engine.
 //!
-//! A NUMERIC with a scale for each value becomes text and CHAR(n) is filled up with blanks, also
-//! in arrays and records, of which the latter say the types of their fields. Each field says its
+//! A NUMERIC with a scale for each value becomes text, CHAR(n) is filled up with blanks and a
+//! JSONPATH has its canonical text, also in arrays and records, of which the latter say the types of their fields. Each field says its
 //! SQL type in its metadata, from which a server knows what a client is to be told. Arrays keep
 //! their bounds: [`crate::as_lists`] makes lists of them for those who take Arrow.
 
@@ -160,7 +160,7 @@ fn said_by(ty: &Type, field: &Field) -> HashMap<String, String> {
 
 fn is_shown_otherwise(ty: &Type) -> bool {
     match ty {
-        Type::Numeric(None) | Type::Char(Some(_)) | Type::Record(_) => true,
+        Type::Numeric(None) | Type::Char(Some(_)) | Type::JsonPath | Type::Record(_) => true,
         Type::Array(element) => is_shown_otherwise(element),
         _ => false,
     }
@@ -261,6 +261,7 @@ fn shown(ty: &Type, array: &ArrayRef) -> Result<ArrayRef> {
             let records = StructArray::try_new_with_length(fields, columns, nulls, length)?;
             return Ok(Arc::new(records));
         }
+        (Type::JsonPath, _) => return as_text(array, ty),
         _ => {}
     }
     let mut out = StringViewBuilder::with_capacity(array.len());

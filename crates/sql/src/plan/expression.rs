@@ -15,7 +15,7 @@ use datafusion::sql::sqlparser::ast::{
 };
 use datafusion::sql::sqlparser::dialect::PostgreSqlDialect;
 use datafusion::sql::sqlparser::parser::Parser;
-use freestone_storage::{ColumnType, Snapshot, TableSchema};
+use freestone_storage::{Column, Snapshot, TableSchema};
 
 use super::relations::Relations;
 use crate::error::Result;
@@ -101,7 +101,7 @@ impl Expressions<'_> {
         front::lowered_expression(&relations, expr, columns, purpose)
     }
 
-    /// The value of an expression for each of `rows`, as a column of a kind can store it.
+    /// The value of an expression for each of `rows`, as a column can store it.
     ///
     /// # Errors
     /// Whatever is wrong with the expression, or happens while it is computed.
@@ -110,9 +110,9 @@ impl Expressions<'_> {
         expr: &Expr,
         columns: &DFSchema,
         rows: &RecordBatch,
-        kind: &ColumnType,
+        column: &Column,
     ) -> Result<ArrayRef> {
-        let simple = self.prepared_for(expr, columns, Purpose::Stored(Some(kind)))?;
+        let simple = self.prepared_for(expr, columns, Purpose::Stored(Some(column)))?;
         let compiled = self.state.create_physical_expr(simple, columns)?;
         Ok(compiled.evaluate(rows)?.into_array(rows.num_rows())?)
     }

@@ -15,7 +15,7 @@ use datafusion::arrow::compute::cast;
 use datafusion::arrow::datatypes::{Field, Schema};
 use freestone_frontend::types::Type;
 use freestone_storage::{
-    Column, ColumnType, Identity, Object, Sequence, SequenceDefinition, Table, View,
+    Column, ColumnType, Declared, Identity, Object, Sequence, SequenceDefinition, Table, View,
 };
 
 use super::information_columns::VIEWS;
@@ -28,7 +28,7 @@ use super::privileges;
 use super::relations::Relations;
 use super::rows::{Values, batch};
 use crate::error::Result;
-use crate::front::type_of_column;
+use crate::front::{type_of_column, type_of_stored};
 
 /// What is told of a view of `information_schema`, in its columns that have a meaning here.
 fn told(relations: &Relations<'_>, name: &str) -> Result<Option<Batch>> {
@@ -417,13 +417,28 @@ impl Described {
 }
 
 fn stored(schema: &str, table: &str, column: &Column, position: i32) -> Described {
-    let ty = type_of_column(&column.kind);
+    let ty = type_of_stored(column);
+    let of = Described::of(&ty, (schema, table, &column.name), position);
+    let (precision, scale) = match column.declared {
+        Some(Declared::Digits { precision, scale }) => (Some(precision.into()), Some(scale.into())),
+        _ => (of.precision, of.scale),
+    };
+    let seconds = match column.declared {
+        Some(Declared::Fields {
+            digits: Some(digits),
+            ..
+        }) => Some(digits.into()),
+        _ => of.seconds,
+    };
     Described {
+        precision,
+        scale,
+        seconds,
         // That of an identity column is its own affair.
         default: column.default.clone().filter(|_| column.identity.is_none()),
         nullable: column.nullable,
         identity: column.identity,
-        ..Described::of(&ty, (schema, table, &column.name), position)
+        ..of
     }
 }
 

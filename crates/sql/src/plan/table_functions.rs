@@ -190,7 +190,7 @@ fn columns(table: &Arc<Table>) -> Result<datafusion::arrow::array::RecordBatch> 
             block_ids.push(long(block.id().0));
             layouts.push(Some(block.layout().to_string()));
             names.push(Some(column.name.clone()));
-            types.push(Some(column.kind.to_string()));
+            types.push(Some(column.type_name()));
             codecs.push(Some(fact.codec.to_string()));
             bytes.push(long(fact.bytes));
             ratios.push(

@@ -1,7 +1,8 @@
 //! What SET gives to the columns of a row: in UPDATE, MERGE and ON CONFLICT.
 
 use datafusion::sql::sqlparser::ast::{
-    Assignment, AssignmentTarget, Expr, ObjectName, Query, SelectItem, SetExpr,
+    Assignment, AssignmentTarget, Expr, Function, FunctionArg, FunctionArgExpr, FunctionArguments,
+    ObjectName, Query, SelectItem, SetExpr,
 };
 use freestone_storage::{Column, Table};
 
@@ -9,8 +10,8 @@ use super::change::Changed;
 use super::identity::must_not_be_always;
 use super::insert::columns_named;
 use crate::error::{Error, Result};
-use crate::plan::expression::printed;
-use crate::plan::names::{Name, fold_part, quoted};
+use crate::plan::expression::{parse_expr, printed};
+use crate::plan::names::{Name, fold, fold_part, quoted};
 
 /// What a statement does with a column of a row.
 pub(super) enum Assigned {
@@ -46,7 +47,16 @@ pub(super) fn assigned_columns(
     for assignment in assignments {
         match (&assignment.target, &assignment.value) {
             (AssignmentTarget::ColumnName(name), value) => {
-                given.push((part(name)?, printed(value)));
+                let name = part(name)?;
+                let known = given.iter_mut().find(|(known, _)| *known == name);
+                match (part_of(&name, value), known) {
+                    // One part after the other is assigned.
+                    (Some(value), Some((_, whole))) if is_part(whole) => {
+                        let value = with_whole(value, whole)?;
+                        *whole = printed(&value);
+                    }
+                    _ => given.push((name, printed(value))),
+                }
             }
             (AssignmentTarget::Tuple(names), Expr::Tuple(values))
                 if names.len() == values.len() =>
@@ -88,6 +98,40 @@ pub(super) fn assigned_columns(
         }
     });
     assigned.collect()
+}
+
+/// What `SET a[1] = x` gives to `a`, as the front reads it: a function of `a` that no other
+/// statement calls.
+const PART: &str = "\"subscript assignment\"(";
+
+fn is_part(value: &str) -> bool {
+    value.starts_with(PART)
+}
+
+/// The value of an assignment to a part of a column.
+fn part_of<'a>(name: &str, value: &'a Expr) -> Option<&'a Function> {
+    let Expr::Function(call) = value else {
+        return None;
+    };
+    let FunctionArguments::List(list) = &call.args else {
+        return None;
+    };
+    let whole = match list.args.first()? {
+        FunctionArg::Unnamed(FunctionArgExpr::Expr(Expr::Identifier(whole))) => fold(whole),
+        _ => return None,
+    };
+    (whole == name && is_part(&value.to_string())).then_some(call)
+}
+
+/// The same with another value of the column that it is a part of.
+fn with_whole(call: &Function, whole: &str) -> Result<Expr> {
+    let mut call = call.clone();
+    if let FunctionArguments::List(list) = &mut call.args
+        && let Some(first) = list.args.first_mut()
+    {
+        *first = FunctionArg::Unnamed(FunctionArgExpr::Expr(parse_expr(whole)?));
+    }
+    Ok(Expr::Function(call))
 }
 
 /// The query of one value that a query of one row of `count` values has at `place`.

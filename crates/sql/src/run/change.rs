@@ -246,9 +246,9 @@ impl Run<'_> {
                 let array = match value {
                     None => old.column(number).clone(),
                     Some(expr) => {
-                        let kind = &table.schema.columns[number].kind;
+                        let column = &table.schema.columns[number];
                         self.expressions()
-                            .evaluate_for(expr, &columns, &old, kind)?
+                            .evaluate_for(expr, &columns, &old, column)?
                     }
                 };
                 let name = &table.schema.columns[number].name;
@@ -324,7 +324,7 @@ pub(super) fn stored_in<'a>(
     columns: impl IntoIterator<Item = &'a Column>,
 ) -> impl Iterator<Item = (String, Type)> {
     let columns = columns.into_iter();
-    columns.map(|column| (column.name.clone(), front::type_of_column(&column.kind)))
+    columns.map(|column| (column.name.clone(), front::type_of_stored(column)))
 }
 
 /// Types of the columns of a change, and those of other tables behind them.

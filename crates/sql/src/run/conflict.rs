@@ -228,7 +228,7 @@ impl Run<'_> {
                 Assigned::Value(text) => {
                     let expr = qualified(&parse_expr(text)?, table, alias)?;
                     self.expressions()
-                        .evaluate_for(&expr, &columns, &both, &column.kind)?
+                        .evaluate_for(&expr, &columns, &both, column)?
                 }
             };
             fields.push(Field::new(&column.name, array.data_type().clone(), true));

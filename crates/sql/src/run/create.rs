@@ -18,7 +18,7 @@ use crate::front;
 use crate::ingest::{self, Checks, Target};
 use crate::plan::names::{Name, fold, schema_name, table_name};
 use crate::session::Outcome;
-use crate::types::{column_type_of, column_type_of_type};
+use crate::types::{column_type_of, column_type_of_type, declared_of_type};
 
 impl Run<'_> {
     pub(super) async fn create_table(&self, create: &CreateTable) -> Result<Outcome> {
@@ -70,6 +70,7 @@ impl Run<'_> {
                     nullable: true,
                     default: None,
                     identity: None,
+                    declared: ty.and_then(declared_of_type),
                 });
             }
         } else if schema.columns.len() != plan.names.len() {

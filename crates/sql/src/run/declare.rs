@@ -14,7 +14,7 @@ use super::identity::{NewIdentity, serial};
 use crate::error::{Error, Result};
 use crate::plan::expression::{columns_of, has_query, printed};
 use crate::plan::names::{Name, column_of, fold, position};
-use crate::types::column_type;
+use crate::types::declared_type;
 
 /// A table being declared.
 pub(super) struct Declared<'a> {
@@ -57,8 +57,11 @@ impl<'a> Declared<'a> {
         let at = position(&definition.name);
         let index = self.schema.columns.len();
         let serial = serial(&definition.data_type);
-        let kind = serial.map_or_else(|| column_type(&definition.data_type), Ok);
-        let kind = kind.map_err(|error| error.at(at))?;
+        let kind = match serial {
+            Some(kind) => Ok((kind, None)),
+            None => declared_type(&definition.data_type),
+        };
+        let (kind, declared) = kind.map_err(|error| error.at(at))?;
         let identities = self.identities.len();
         if serial.is_some() {
             self.identities.push(NewIdentity::of_serial(index, kind)?);
@@ -69,6 +72,7 @@ impl<'a> Declared<'a> {
             nullable: true,
             default: None,
             identity: None,
+            declared,
         };
         for option in &definition.options {
             let named = option.name.as_ref().map(fold);

@@ -57,8 +57,8 @@ impl Source {
         Some(Source::Given(match literal(expr, &column.kind)? {
             Literal::Null if column.nullable => None,
             Literal::Null => return None,
-            Literal::Number(digits) => Some(read(&digits, &column.kind)?),
-            Literal::Text(text) => Some(read(text, &column.kind)?),
+            Literal::Number(digits) => Some(read(&digits, column)?),
+            Literal::Text(text) => Some(read(text, column)?),
         }))
     }
 
@@ -116,7 +116,10 @@ impl Source {
         columns.dedup();
         parameters.sort_unstable();
         parameters.dedup();
-        let known = |column: &usize| schema.columns[*column].kind.has_keys();
+        let known = |column: &usize| {
+            let column = &schema.columns[*column];
+            column.kind.has_keys() && column.declared.is_none()
+        };
         if !known(&target) || !columns.iter().all(known) {
             // The front computes it.
             return Ok(None);
@@ -258,6 +261,10 @@ fn storable(given: &Parameter, column: &Column) -> Option<Option<Value>> {
     let kind = &column.kind;
     Some(Some(match (given, kind) {
         (Parameter::Null, _) => return column.nullable.then_some(None),
+        // Texts and digits are read as what is declared.
+        (Parameter::Integer(_) | Parameter::Double(_), _) if column.declared.is_some() => {
+            return None;
+        }
         (
             Parameter::Integer(number),
             ColumnType::SmallInt | ColumnType::Integer | ColumnType::BigInt,
@@ -272,31 +279,32 @@ fn storable(given: &Parameter, column: &Column) -> Option<Option<Value>> {
             | ColumnType::Double
             | ColumnType::Decimal { .. }
             | ColumnType::Numeric,
-        ) => read(&number.to_string(), kind)?,
+        ) => read(&number.to_string(), column)?,
         (
             Parameter::Decimal(digits),
             ColumnType::Real
             | ColumnType::Double
             | ColumnType::Decimal { .. }
             | ColumnType::Numeric,
-        ) => read(digits, kind)?,
+        ) => read(digits, column)?,
         (Parameter::Boolean(value), ColumnType::Boolean) => Value::Bool(*value),
         (Parameter::Double(value), ColumnType::Double) => Value::Float(*value),
-        (Parameter::Text(text), _) => read(text, kind)?,
+        (Parameter::Text(text), _) => read(text, column)?,
         (Parameter::Bytes(bytes), ColumnType::Bytea) => Value::Bytes(bytes.clone()),
         _ => return None,
     }))
 }
 
 /// A value that is read from its text.
-fn read(text: &str, kind: &ColumnType) -> Option<Value> {
-    if let ColumnType::Text | ColumnType::Varchar(None) = kind {
+fn read(text: &str, column: &Column) -> Option<Value> {
+    let kind = &column.kind;
+    if let (ColumnType::Text | ColumnType::Varchar(None), None) = (kind, column.declared) {
         return Some(Value::Bytes(text.as_bytes().to_vec()));
     }
     if !is_the_same_everywhere(kind, text) {
         return None;
     }
-    let mut builder = ColumnBuilder::new(kind, &Arc::default());
+    let mut builder = ColumnBuilder::of(column, &Arc::default());
     builder.push(text).ok()?;
     cell(&builder.finish(), 0)
 }

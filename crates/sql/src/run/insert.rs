@@ -29,7 +29,7 @@ use super::literal::{Literal, is_default, literal, plain_values};
 use super::returning::asks;
 use super::sequence::is_whole;
 use crate::error::{Error, Result, did_you_mean};
-use crate::front::{self, Logical, Purpose, type_of_column};
+use crate::front::{self, Logical, Purpose, type_of_stored};
 use crate::ingest::nullable;
 use crate::plan::expression::parse_expr;
 use crate::plan::names::{Name, fold, table_name};
@@ -109,7 +109,7 @@ impl Run<'_> {
             .iter()
             .filter_map(|at| table.schema.columns.get(*at));
         let targets: Vec<(String, Type)> = targets
-            .map(|column| (column.name.clone(), type_of_column(&column.kind)))
+            .map(|column| (column.name.clone(), type_of_stored(column)))
             .collect();
         let ast = Ast::Query(Box::new(query.clone()));
         let source = front::planned_into(&self.relations(&ast).await?, &ast, &targets)?;
@@ -151,7 +151,7 @@ impl Run<'_> {
             None => Ok(Computed::Literal(ScalarValue::Null, None)),
             Some(text) => {
                 let expr = parse_expr(text)?;
-                let (none, to) = (DFSchema::empty(), Purpose::Stored(Some(&column.kind)));
+                let (none, to) = (DFSchema::empty(), Purpose::Stored(Some(column)));
                 self.expressions().prepared_for(&expr, &none, to)
             }
         }
@@ -176,8 +176,7 @@ impl Run<'_> {
     /// The same for a column that it is stored in.
     pub(super) fn constant_for(&self, expr: &Expr, column: &Column) -> Result<ArrayRef> {
         let (none, row) = (DFSchema::empty(), one_row()?);
-        self.expressions()
-            .evaluate_for(expr, &none, &row, &column.kind)
+        self.expressions().evaluate_for(expr, &none, &row, column)
     }
 
     /// Checks that a DEFAULT can be computed and stored.
@@ -253,7 +252,7 @@ impl<'a> Cells<'a> {
             run,
             column,
             done: Vec::new(),
-            builder: ColumnBuilder::new(&column.kind, run.locale()),
+            builder: ColumnBuilder::of(column, run.locale()),
         }
     }
 

@@ -24,7 +24,7 @@ use crate::plan::expression::{parse_expr, printed};
 use crate::plan::names::{Name, fold, position, quoted, table_name};
 use crate::plan::relations::unknown_table;
 use crate::statement::parse_one;
-use crate::types::column_type;
+use crate::types::declared_type;
 
 /// Times that a table may change under the statement.
 const ATTEMPTS: usize = 5;
@@ -229,7 +229,8 @@ impl Run<'_> {
         using: Option<&Expr>,
     ) -> Result<()> {
         let mut schema = (*table.schema).clone();
-        schema.columns[column].kind = column_type(kind)?;
+        let changed = &mut schema.columns[column];
+        (changed.kind, changed.declared) = declared_type(kind)?;
         let old = &table.schema.columns[column];
         let refers = |columns: &[usize]| columns.contains(&column);
         let referenced = self.snapshot.all_tables().any(|(_, child)| {

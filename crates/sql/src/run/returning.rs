@@ -129,7 +129,7 @@ impl Run<'_> {
     ) -> Result<Outcome> {
         let columns = table.schema.columns.iter();
         let columns: Vec<_> = columns
-            .map(|column| (column.name.clone(), front::type_of_column(&column.kind)))
+            .map(|column| (column.name.clone(), front::type_of_stored(column)))
             .collect();
         let rows = concat_batches(&nullable(&table.schema), rows)?;
         let mut from = vec![self.place("returned rows", columns, rows.columns().to_vec())?];

@@ -70,6 +70,12 @@ impl Run<'_> {
             Some(value) => value,
             None => self.as_it_is(&name.to_lowercase(), current(self.state(), name)?),
         };
+        // PostgreSQL spells a few with capitals.
+        const SPELT: [&str; 3] = ["DateStyle", "IntervalStyle", "TimeZone"];
+        let spelt = SPELT
+            .into_iter()
+            .find(|spelt| spelt.eq_ignore_ascii_case(name));
+        let name = spelt.unwrap_or(name);
         Outcome::batch(batch(vec![(name, Values::Text(vec![Some(value)]))])?)
     }
 
@@ -259,7 +265,7 @@ fn describe_table(table: &Table) -> Result<Outcome> {
         ),
         (
             "data_type",
-            Values::Text(columns.iter().map(|c| Some(c.kind.to_string())).collect()),
+            Values::Text(columns.iter().map(|c| Some(c.type_name())).collect()),
         ),
         (
             "is_nullable",

@@ -1,5 +1,6 @@
 //! Settings that concern a client and what it is sent, not how queries run.
 
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use parking_lot::Mutex;
@@ -8,17 +9,21 @@ use super::{Block, MACHINE, Open, Session, Setting, current};
 use crate::error::{Error, Result};
 use crate::plan::names::{DEFAULT_SCHEMA, PUBLIC};
 use crate::rights::told;
+use crate::values::styles::{self, BYTEA_OUTPUT, DATE_STYLE, FLOAT_DIGITS, INTERVAL_STYLE, Styles};
 
 /// Their names and defaults.
-const DEFAULTS: [(&str, &str); 17] = [
+const DEFAULTS: [(&str, &str); 20] = [
     ("application_name", ""),
+    (BYTEA_OUTPUT, "hex"),
     ("check_function_bodies", "on"),
     ("client_min_messages", "notice"),
+    (DATE_STYLE, "ISO, MDY"),
     ("default_table_access_method", "heap"),
     ("escape_string_warning", "on"),
-    ("extra_float_digits", "1"),
+    (FLOAT_DIGITS, "1"),
     ("idle_in_transaction_session_timeout", "0"),
     ("idle_session_timeout", "0"),
+    (INTERVAL_STYLE, "postgres"),
     ("jit", "off"),
     ("lock_timeout", "0"),
     ("quote_all_identifiers", "off"),
@@ -45,7 +50,11 @@ const SEARCHED: [&str; 7] = [
 
 /// Those of one session.
 #[derive(Debug, Default)]
-pub(crate) struct ClientSettings(Mutex<Kept>);
+pub(crate) struct ClientSettings {
+    kept: Mutex<Kept>,
+    /// How often a setting of the session was set, one of these or another.
+    changes: AtomicU64,
+}
 
 /// In the order of [`DEFAULTS`].
 #[derive(Debug, Default)]
@@ -54,6 +63,8 @@ struct Kept {
     set: [Option<String>; DEFAULTS.len()],
     /// The longest that a limit of time may be, which is its default, too.
     most: [Option<Duration>; DEFAULTS.len()],
+    /// What those of them say that concern how values are shown.
+    styles: Styles,
 }
 
 impl Kept {
@@ -66,6 +77,10 @@ impl Kept {
             Some(own) if own <= most => set.to_owned(),
             _ => written(most),
         }
+    }
+
+    fn read_styles(&mut self) {
+        self.styles = Styles::of(|name| Some(self.value(place(name)?)));
     }
 
     /// The limit of time that was set; `None` if there is none, which is longer than any.
@@ -85,7 +100,7 @@ impl ClientSettings {
     /// The value of a setting; `None` if it is none of these.
     pub(crate) fn get(&self, name: &str) -> Option<String> {
         let place = place(name)?;
-        Some(self.0.lock().value(place))
+        Some(self.kept.lock().value(place))
     }
 
     /// Sets one, or brings back its default; whether it is one of these.
@@ -114,18 +129,47 @@ impl ClientSettings {
                 return Err(Error::new("0A000", message).with_hint(hint));
             }
         }
-        self.0.lock().set[place] = value.map(str::to_owned);
+        let mut kept = self.kept.lock();
+        let known = DEFAULTS[place].0;
+        kept.set[place] = match value {
+            Some(value) if styles::NAMES.contains(&known) => {
+                Some(styles::checked(known, value, &kept.value(place))?)
+            }
+            value => value.map(str::to_owned),
+        };
+        kept.read_styles();
+        drop(kept);
+        self.changed();
         Ok(true)
     }
 
     /// Brings back all defaults.
     fn reset(&self) {
-        self.0.lock().set = Default::default();
+        let mut kept = self.kept.lock();
+        kept.set = Default::default();
+        kept.read_styles();
+        drop(kept);
+        self.changed();
+    }
+
+    /// How values are shown.
+    pub(crate) fn styles(&self) -> Styles {
+        self.kept.lock().styles
+    }
+
+    /// Notes that a setting of the session was set, one of these or another.
+    pub(super) fn changed(&self) {
+        self.changes.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// How often one was set.
+    pub(crate) fn changes(&self) -> u64 {
+        self.changes.load(Ordering::Relaxed)
     }
 
     /// All of them with their values.
     pub(crate) fn all(&self) -> Vec<(String, String)> {
-        let kept = self.0.lock();
+        let kept = self.kept.lock();
         let names = DEFAULTS.iter().enumerate();
         names
             .map(|(place, (name, _))| ((*name).to_owned(), kept.value(place)))
@@ -135,7 +179,7 @@ impl ClientSettings {
     /// A limit of time; `None` if there is none.
     pub(crate) fn timeout(&self, name: &str) -> Option<Duration> {
         let place = place(name)?;
-        self.0.lock().limit(place)
+        self.kept.lock().limit(place)
     }
 }
 
@@ -175,6 +219,16 @@ impl Session {
     /// Settings that concern its client.
     pub(crate) fn client(&self) -> &ClientSettings {
         &self.client
+    }
+
+    /// How values are shown as text, by its settings.
+    pub fn styles(&self) -> Styles {
+        self.client.styles()
+    }
+
+    /// A number that is another one after a setting was changed.
+    pub fn setting_changes(&self) -> u64 {
+        self.client.changes()
     }
 
     /// The value of a setting, as SHOW prints it.
@@ -283,7 +337,7 @@ impl Session {
             let message = format!("there is no limit of time \"{setting}\"");
             Error::new("42704", message)
         })?;
-        self.client.0.lock().most[place] = Some(most);
+        self.client.kept.lock().most[place] = Some(most);
         Ok(())
     }
 }
@@ -320,7 +374,7 @@ mod tests {
     fn limits_are_no_longer_than_they_may_be() {
         let settings = ClientSettings::default();
         let at = place("statement_timeout").unwrap();
-        settings.0.lock().most[at] = Some(Duration::from_secs(30));
+        settings.kept.lock().most[at] = Some(Duration::from_secs(30));
         let value = || settings.get("statement_timeout").unwrap();
         assert_eq!(value(), "30s");
         for (given, has) in [

@@ -13,7 +13,8 @@ use crate::rights::{Identity, Login};
 impl Session {
     /// Which known plans were made with its settings, and for its rights.
     pub(crate) fn plan_settings(&self) -> PlannedFor {
-        (*self.plan_settings.lock(), self.identity.planned_for())
+        let settings = *self.plan_settings.lock();
+        (settings, self.styles(), self.identity.planned_for())
     }
 
     /// Who it is.

@@ -355,6 +355,7 @@ impl Session {
             self.database.memory().set_limit(limit)?;
         }
         change(&mut state, setting)?;
+        self.client.changed();
         let own = state.config_options().extensions.get::<OwnOptions>();
         let relaxed = own.is_some_and(|own| own.durability == "relaxed");
         self.relaxed.store(relaxed, Ordering::Relaxed);

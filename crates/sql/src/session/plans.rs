@@ -26,6 +26,7 @@ use parking_lot::Mutex;
 use crate::advisor::Foreseen;
 use crate::barrier::under;
 use crate::scan::StoredTable;
+use crate::values::Styles;
 
 /// Most plans that are kept.
 const PLANS: usize = 256;
@@ -43,9 +44,10 @@ pub(crate) enum PlanSettings {
     Own(u64),
 }
 
-/// Settings, and the role whose rights were asked for: no other may use the plan. What the
-/// role may do is in the catalog, so that plans are out of date when that changes.
-pub(crate) type PlannedFor = (PlanSettings, RoleId);
+/// Settings, the styles of texts in the plan, and the role whose rights were asked for: no other
+/// may use the plan. What the role may do is in the catalog, so that plans are out of date when
+/// that changes.
+pub(crate) type PlannedFor = (PlanSettings, Styles, RoleId);
 
 impl PlanSettings {
     /// Settings that nobody else has.

@@ -32,13 +32,10 @@ pub(crate) struct Setting {
 }
 
 /// Settings with one value, known from PostgreSQL.
-const FIXED: [(&str, &str); 14] = [
-    ("bytea_output", "hex"),
+const FIXED: [(&str, &str); 11] = [
     ("client_encoding", "UTF8"),
-    ("datestyle", "ISO, MDY"),
     ("default_tablespace", ""),
     ("integer_datetimes", "on"),
-    ("intervalstyle", "postgres"),
     ("max_identifier_length", "63"),
     ("max_index_keys", "32"),
     ("server_encoding", "UTF8"),

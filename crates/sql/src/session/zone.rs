@@ -30,7 +30,7 @@ impl Session {
     }
 
     /// An outcome whose instants are in the session's zone.
-    pub(super) fn zoned(&self, outcome: Outcome) -> Outcome {
+    pub(crate) fn zoned(&self, outcome: Outcome) -> Outcome {
         let (Outcome::Rows(rows), Some(zone)) = (&outcome, self.shown_zone()) else {
             return outcome;
         };

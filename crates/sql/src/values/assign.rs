@@ -8,19 +8,25 @@ use std::sync::Arc;
 
 use datafusion::arrow::array::cast::AsArray;
 use datafusion::arrow::array::{
-    Array, ArrayRef, StringViewArray, StringViewBuilder, new_null_array,
+    Array, ArrayRef, ArrowPrimitiveType, BinaryViewBuilder, PrimitiveArray, StringViewArray,
+    StringViewBuilder, new_null_array,
 };
 use datafusion::arrow::compute::{CastOptions, cast_with_options, unary};
-use datafusion::arrow::datatypes::{DataType, Float64Type};
+use datafusion::arrow::datatypes::{
+    DataType, Float32Type, Float64Type, IntervalMonthDayNanoType, Time64MicrosecondType,
+    TimestampMicrosecondType,
+};
 use datafusion::arrow::util::display::{ArrayFormatter, FormatOptions};
 use freestone_frontend::types::arrays::element_type;
-use freestone_storage::{Column, ColumnType};
+use freestone_frontend::values::datetime::{round_stamp, round_time};
+use freestone_frontend::values::{Interval, Numeric};
+use freestone_storage::{Column, ColumnType, Declared};
 
 use super::text::{field_overflow, fit_char, fit_varchar, invalid};
 use super::{BadValue, ColumnBuilder};
 use crate::error::{Error, Result};
 use crate::front;
-use crate::types::{DECIMAL_DIGITS, sql_name};
+use crate::types::{DECIMAL_DIGITS, span_fields, sql_name};
 
 /// Whether values of `from` may be stored in `column` without an explicit cast.
 ///
@@ -35,7 +41,7 @@ pub(crate) fn check_assignable(from: &DataType, column: &Column) -> Result<()> {
         format!(
             "column \"{}\" is of type {} but expression is of type {}",
             column.name,
-            column.kind.to_string().to_lowercase(),
+            column.type_name().to_lowercase(),
             sql_name(from)
         ),
     )
@@ -89,16 +95,21 @@ fn assignable(from: &DataType, to: &ColumnType) -> bool {
     }
 }
 
-/// Whether values of a type are read and written by the front alone.
-pub(super) fn is_of_front(kind: &ColumnType) -> bool {
-    matches!(
-        kind,
-        ColumnType::Numeric
-            | ColumnType::Json
-            | ColumnType::Jsonb
-            | ColumnType::TimeTz
-            | ColumnType::Array { .. }
-    )
+/// Whether values of a column are read and written by the front alone.
+fn is_of_front(column: &Column) -> bool {
+    let by_name = matches!(
+        column.declared,
+        Some(Declared::Name | Declared::JsonPath | Declared::InternalChar | Declared::Oid)
+    );
+    by_name
+        || matches!(
+            column.kind,
+            ColumnType::Numeric
+                | ColumnType::Json
+                | ColumnType::Jsonb
+                | ColumnType::TimeTz
+                | ColumnType::Array { .. }
+        )
 }
 
 fn is_text(kind: &DataType) -> bool {
@@ -113,6 +124,66 @@ fn is_text(kind: &DataType) -> bool {
 /// # Errors
 /// The first row whose value does not fit, and why.
 pub(crate) fn assign(array: &ArrayRef, column: &Column) -> Result<ArrayRef, BadValue> {
+    let assigned = assigned(array, column)?;
+    match column.declared {
+        None => Ok(assigned),
+        Some(declared) => restricted(assigned, column.kind, declared),
+    }
+}
+
+/// Values as a column of a declared type keeps them: without digits or fields that it has not.
+fn restricted(array: ArrayRef, kind: ColumnType, declared: Declared) -> Result<ArrayRef, BadValue> {
+    match (declared, kind) {
+        (Declared::Seconds(digits), ColumnType::Time) => {
+            let times = array.as_primitive::<Time64MicrosecondType>();
+            let times: PrimitiveArray<Time64MicrosecondType> =
+                unary(times, |time| round_time(time, digits));
+            Ok(Arc::new(times))
+        }
+        (Declared::Seconds(digits), ColumnType::Timestamp | ColumnType::TimestampTz) => {
+            let stamps = array.as_primitive::<TimestampMicrosecondType>();
+            let round = |stamp| Ok(round_stamp(stamp, digits)?);
+            let rounded = mapped::<TimestampMicrosecondType>(stamps, round)?;
+            Ok(Arc::new(rounded.with_data_type(kind.arrow())))
+        }
+        (Declared::Fields { .. }, ColumnType::Interval) => {
+            let fields = span_fields(Some(declared));
+            let spans = array.as_primitive::<IntervalMonthDayNanoType>();
+            let restrict = |span| Ok(fields.restrict(Interval::from(span))?.into());
+            let spans = mapped::<IntervalMonthDayNanoType>(spans, restrict)?;
+            Ok(Arc::new(spans))
+        }
+        (Declared::Digits { precision, scale }, ColumnType::Numeric) => {
+            let mut builder = BinaryViewBuilder::with_capacity(array.len());
+            for (row, bytes) in array.as_binary_view().iter().enumerate() {
+                let fitted = bytes
+                    .map(|bytes| Numeric::decode(bytes).fitted(precision.into(), scale.into()))
+                    .transpose();
+                let fitted = fitted.map_err(|error| BadValue {
+                    row,
+                    error: error.into(),
+                })?;
+                builder.append_option(fitted.map(|number| number.encode()));
+            }
+            Ok(Arc::new(builder.finish()))
+        }
+        _ => Ok(array),
+    }
+}
+
+/// The values that a closure gives for those of an array.
+fn mapped<T: ArrowPrimitiveType>(
+    array: &PrimitiveArray<T>,
+    work: impl Fn(T::Native) -> Result<T::Native>,
+) -> Result<PrimitiveArray<T>, BadValue> {
+    let values = array.iter().enumerate().map(|(row, value)| {
+        let value = value.map(&work).transpose();
+        value.map_err(|error| BadValue { row, error })
+    });
+    values.collect()
+}
+
+fn assigned(array: &ArrayRef, column: &Column) -> Result<ArrayRef, BadValue> {
     let whole = |error: Error| BadValue { row: 0, error };
     let kind = &column.kind;
     let target = kind.arrow();
@@ -121,14 +192,14 @@ pub(crate) fn assign(array: &ArrayRef, column: &Column) -> Result<ArrayRef, BadV
     }
     if let DataType::Dictionary(_, values) = array.data_type() {
         let plain = cast(array, values).map_err(whole)?;
-        return assign(&plain, column);
+        return assigned(&plain, column);
     }
-    if is_of_front(kind) {
+    if is_of_front(column) {
         check_assignable(array.data_type(), column).map_err(whole)?;
-        return front::stored(array, kind);
+        return front::stored(array, column);
     }
     if is_text(array.data_type()) {
-        return from_text(array, kind);
+        return from_text(array, column);
     }
     if *array.data_type() == target {
         return Ok(Arc::clone(array));
@@ -141,7 +212,7 @@ pub(crate) fn assign(array: &ArrayRef, column: &Column) -> Result<ArrayRef, BadV
             }
             _ => cast(array, &DataType::Utf8View).map_err(whole)?,
         };
-        return from_text(&strings, kind);
+        return from_text(&strings, column);
     }
     let rounded = round_for(array, kind).map_err(whole)?;
     let out = cast(&rounded, &target).map_err(whole)?;
@@ -151,7 +222,30 @@ pub(crate) fn assign(array: &ArrayRef, column: &Column) -> Result<ArrayRef, BadV
         let error = misfit(array, row, kind);
         return Err(BadValue { row, error });
     }
+    if let (Some(doubles), Some(reals)) = (array.as_primitive_opt(), out.as_primitive_opt()) {
+        check_reals(doubles, reals)?;
+    }
     Ok(out)
+}
+
+/// Checks that doubles that have become reals are neither too large nor too near zero for one.
+fn check_reals(
+    doubles: &PrimitiveArray<Float64Type>,
+    reals: &PrimitiveArray<Float32Type>,
+) -> Result<(), BadValue> {
+    for (row, (double, real)) in doubles.iter().zip(reals).enumerate() {
+        let (Some(double), Some(real)) = (double, real) else {
+            continue;
+        };
+        let why = match () {
+            () if real.is_infinite() && double.is_finite() => "overflow",
+            () if real == 0.0 && double != 0.0 => "underflow",
+            () => continue,
+        };
+        let error = Error::new("22003", format!("value out of range: {why}"));
+        return Err(BadValue { row, error });
+    }
+    Ok(())
 }
 
 fn cast(array: &ArrayRef, to: &DataType) -> Result<ArrayRef> {
@@ -219,7 +313,8 @@ pub(crate) fn show(array: &ArrayRef, row: usize) -> String {
         )
 }
 
-fn from_text(array: &ArrayRef, kind: &ColumnType) -> Result<ArrayRef, BadValue> {
+fn from_text(array: &ArrayRef, column: &Column) -> Result<ArrayRef, BadValue> {
+    let kind = &column.kind;
     let views = cast(array, &DataType::Utf8View).map_err(|error| BadValue { row: 0, error })?;
     let strings = views.as_string_view();
     match kind {
@@ -250,7 +345,7 @@ fn from_text(array: &ArrayRef, kind: &ColumnType) -> Result<ArrayRef, BadValue> 
         _ => {}
     }
     // No session has written them.
-    let mut builder = ColumnBuilder::new(kind, &Arc::default());
+    let mut builder = ColumnBuilder::of(column, &Arc::default());
     for (row, text) in strings.iter().enumerate() {
         match text {
             None => builder.push_null(),

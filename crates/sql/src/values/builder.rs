@@ -8,13 +8,15 @@ use datafusion::arrow::array::{
     Int64Builder, IntervalMonthDayNanoBuilder, StringViewArray, StringViewBuilder,
     Time64MicrosecondBuilder, TimestampMicrosecondBuilder,
 };
+use freestone_frontend::functions::read_oid;
 use freestone_frontend::values::Numeric;
-use freestone_frontend::values::datetime::Locale;
-use freestone_storage::ColumnType;
+use freestone_frontend::values::datetime::{self, Locale, SpanFields};
+use freestone_storage::{Column, ColumnType, Declared};
 
 use super::text;
 use crate::error::{Error, Result};
 use crate::front;
+use crate::types::span_fields;
 
 /// Builds the Arrow array of one column type from text.
 pub(crate) enum ColumnBuilder {
@@ -26,25 +28,50 @@ pub(crate) enum ColumnBuilder {
     Double(Float64Builder),
     Decimal(Decimal128Builder, u8, i8),
     Date(Date32Builder, Arc<Locale>),
-    Time(Time64MicrosecondBuilder, Arc<Locale>),
-    Timestamp(TimestampMicrosecondBuilder, Arc<Locale>),
-    TimestampTz(TimestampMicrosecondBuilder, Arc<Locale>),
-    Interval(IntervalMonthDayNanoBuilder, Arc<Locale>),
+    /// With digits of seconds, as the next two.
+    Time(Time64MicrosecondBuilder, Arc<Locale>, u8),
+    Timestamp(TimestampMicrosecondBuilder, Arc<Locale>, u8),
+    TimestampTz(TimestampMicrosecondBuilder, Arc<Locale>, u8),
+    Interval(IntervalMonthDayNanoBuilder, Arc<Locale>, SpanFields),
     Uuid(FixedSizeBinaryBuilder),
     Varchar(StringViewBuilder, u32),
     Char(StringViewBuilder, u32),
     Text(StringViewBuilder),
     Bytea(BinaryViewBuilder),
-    Numeric(BinaryViewBuilder),
+    /// With a precision and a scale, if they are declared.
+    Numeric(BinaryViewBuilder, Option<(u32, i32)>),
+    Oid(Int64Builder),
     /// A type that the front reads, and that is held as text.
-    OfFront(StringViewBuilder, ColumnType),
+    OfFront(StringViewBuilder, Box<Column>),
 }
 
+/// All digits of seconds.
+const ALL_DIGITS: u8 = 6;
+
 impl ColumnBuilder {
-    /// An empty column. Texts of dates and times are read by the settings of a session.
+    /// An empty column of a type. Texts of dates and times are read by the settings of a session.
     pub(crate) fn new(kind: &ColumnType, locale: &Arc<Locale>) -> Self {
+        Self::of(&undeclared(*kind), locale)
+    }
+
+    /// The same for a column: values get what its declared type says.
+    pub(crate) fn of(column: &Column, locale: &Arc<Locale>) -> Self {
         let locale = || Arc::clone(locale);
+        let seconds = match column.declared {
+            Some(Declared::Seconds(digits)) => digits,
+            _ => ALL_DIGITS,
+        };
+        let digits = match column.declared {
+            Some(Declared::Digits { precision, scale }) => Some((precision.into(), scale.into())),
+            _ => None,
+        };
+        let kind = &column.kind;
+        let of_front = || Self::OfFront(StringViewBuilder::new(), Box::new(column.clone()));
         match kind {
+            ColumnType::BigInt if column.declared == Some(Declared::Oid) => {
+                Self::Oid(Int64Builder::new())
+            }
+            ColumnType::Text if column.declared.is_some() => of_front(),
             ColumnType::Boolean => Self::Boolean(BooleanBuilder::new()),
             ColumnType::SmallInt => Self::SmallInt(Int16Builder::new()),
             ColumnType::Integer => Self::Integer(Int32Builder::new()),
@@ -57,23 +84,29 @@ impl ColumnBuilder {
                 *scale,
             ),
             ColumnType::Date => Self::Date(Date32Builder::new(), locale()),
-            ColumnType::Time => Self::Time(Time64MicrosecondBuilder::new(), locale()),
-            ColumnType::Timestamp => Self::Timestamp(TimestampMicrosecondBuilder::new(), locale()),
+            ColumnType::Time => Self::Time(Time64MicrosecondBuilder::new(), locale(), seconds),
+            ColumnType::Timestamp => {
+                Self::Timestamp(TimestampMicrosecondBuilder::new(), locale(), seconds)
+            }
             ColumnType::TimestampTz => Self::TimestampTz(
                 TimestampMicrosecondBuilder::new().with_data_type(kind.arrow()),
                 locale(),
+                seconds,
             ),
-            ColumnType::Interval => Self::Interval(IntervalMonthDayNanoBuilder::new(), locale()),
+            ColumnType::Interval => {
+                let fields = span_fields(column.declared);
+                Self::Interval(IntervalMonthDayNanoBuilder::new(), locale(), fields)
+            }
             ColumnType::Uuid => Self::Uuid(FixedSizeBinaryBuilder::new(16)),
             ColumnType::Varchar(Some(length)) => Self::Varchar(StringViewBuilder::new(), *length),
             ColumnType::Char(length) => Self::Char(StringViewBuilder::new(), *length),
             ColumnType::Varchar(None) | ColumnType::Text => Self::Text(StringViewBuilder::new()),
             ColumnType::Bytea => Self::Bytea(BinaryViewBuilder::new()),
-            ColumnType::Numeric => Self::Numeric(BinaryViewBuilder::new()),
+            ColumnType::Numeric => Self::Numeric(BinaryViewBuilder::new(), digits),
             ColumnType::Json
             | ColumnType::Jsonb
             | ColumnType::TimeTz
-            | ColumnType::Array { .. } => Self::OfFront(StringViewBuilder::new(), *kind),
+            | ColumnType::Array { .. } => of_front(),
         }
     }
 
@@ -88,14 +121,15 @@ impl ColumnBuilder {
             Self::Double(b) => b.append_null(),
             Self::Decimal(b, _, _) => b.append_null(),
             Self::Date(b, _) => b.append_null(),
-            Self::Time(b, _) => b.append_null(),
-            Self::Timestamp(b, _) | Self::TimestampTz(b, _) => b.append_null(),
-            Self::Interval(b, _) => b.append_null(),
+            Self::Time(b, _, _) => b.append_null(),
+            Self::Timestamp(b, _, _) | Self::TimestampTz(b, _, _) => b.append_null(),
+            Self::Interval(b, _, _) => b.append_null(),
+            Self::Oid(b) => b.append_null(),
             Self::Uuid(b) => b.append_null(),
             Self::Varchar(b, _) | Self::Char(b, _) | Self::Text(b) | Self::OfFront(b, _) => {
                 b.append_null()
             }
-            Self::Bytea(b) | Self::Numeric(b) => b.append_null(),
+            Self::Bytea(b) | Self::Numeric(b, _) => b.append_null(),
         }
     }
 
@@ -123,21 +157,38 @@ impl ColumnBuilder {
                 b.append_value(text::parse_decimal(value, *precision, *scale)?);
             }
             Self::Date(b, locale) => b.append_value(text::parse_date(value, locale)?),
-            Self::Time(b, locale) => b.append_value(text::parse_time(value, locale)?),
-            Self::Timestamp(b, locale) => {
-                b.append_value(text::parse_timestamp(value, locale)?);
+            Self::Time(b, locale, digits) => {
+                let time = text::parse_time(value, locale)?;
+                b.append_value(datetime::round_time(time, *digits));
             }
-            Self::TimestampTz(b, locale) => b.append_value(text::parse_instant(value, locale)?),
-            Self::Interval(b, locale) => b.append_value(text::parse_interval(value, locale)?),
+            Self::Timestamp(b, locale, digits) => {
+                let stamp = text::parse_timestamp(value, locale)?;
+                b.append_value(datetime::round_stamp(stamp, *digits)?);
+            }
+            Self::TimestampTz(b, locale, digits) => {
+                let stamp = text::parse_instant(value, locale)?;
+                b.append_value(datetime::round_stamp(stamp, *digits)?);
+            }
+            Self::Interval(b, locale, fields) => {
+                b.append_value(text::parse_interval(value, locale, *fields)?);
+            }
             Self::Uuid(b) => b.append_value(text::parse_uuid(value)?)?,
             Self::Varchar(b, length) => b.append_value(text::fit_varchar(value, *length)?),
             Self::Char(b, length) => b.append_value(text::fit_char(value, *length)?),
             Self::Text(b) => b.append_value(value),
             Self::Bytea(b) => b.append_value(text::parse_bytea(value)?),
-            Self::Numeric(b) => b.append_value(Numeric::parse(value)?.encode()),
-            Self::OfFront(b, kind) => {
+            Self::Numeric(b, digits) => {
+                let number = Numeric::parse(value)?;
+                let number = match *digits {
+                    Some((precision, scale)) => number.fitted(precision, scale)?,
+                    None => number,
+                };
+                b.append_value(number.encode());
+            }
+            Self::Oid(b) => b.append_value(read_oid(value)?),
+            Self::OfFront(b, column) => {
                 let given: ArrayRef = Arc::new(StringViewArray::from(vec![value]));
-                let stored = front::stored(&given, kind).map_err(|bad| bad.error)?;
+                let stored = front::stored(&given, column).map_err(|bad| bad.error)?;
                 match stored.as_string_view_opt() {
                     Some(stored) => b.append_option(stored.iter().next().flatten()),
                     None => return Err(Error::internal("a value that is held as no text")),
@@ -158,14 +209,15 @@ impl ColumnBuilder {
             Self::Double(b) => Arc::new(b.finish()),
             Self::Decimal(b, _, _) => Arc::new(b.finish()),
             Self::Date(b, _) => Arc::new(b.finish()),
-            Self::Time(b, _) => Arc::new(b.finish()),
-            Self::Timestamp(b, _) | Self::TimestampTz(b, _) => Arc::new(b.finish()),
-            Self::Interval(b, _) => Arc::new(b.finish()),
+            Self::Time(b, _, _) => Arc::new(b.finish()),
+            Self::Timestamp(b, _, _) | Self::TimestampTz(b, _, _) => Arc::new(b.finish()),
+            Self::Interval(b, _, _) => Arc::new(b.finish()),
+            Self::Oid(b) => Arc::new(b.finish()),
             Self::Uuid(b) => Arc::new(b.finish()),
             Self::Varchar(b, _) | Self::Char(b, _) | Self::Text(b) | Self::OfFront(b, _) => {
                 Arc::new(b.finish())
             }
-            Self::Bytea(b) | Self::Numeric(b) => Arc::new(b.finish()),
+            Self::Bytea(b) | Self::Numeric(b, _) => Arc::new(b.finish()),
         }
     }
 }
@@ -173,4 +225,16 @@ impl ColumnBuilder {
 /// A number already checked against the type's range.
 fn narrow<T: TryFrom<i64>>(value: i64) -> Result<T> {
     T::try_from(value).map_err(|_| Error::internal("a checked integer is out of range"))
+}
+
+/// A column of a type that says no more than it is held as.
+fn undeclared(kind: ColumnType) -> Column {
+    Column {
+        name: String::new(),
+        kind,
+        nullable: true,
+        default: None,
+        identity: None,
+        declared: None,
+    }
 }

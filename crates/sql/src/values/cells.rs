@@ -3,7 +3,7 @@
 //! A column's type is looked at once per batch: [`Cells::new`] returns a writer
 //! for that array, and the loop over rows only calls it. Dates and timestamps
 //! use the proleptic Gregorian calendar over the whole range of their integers,
-//! with ` BC` for years before 1.
+//! with ` BC` for years before 1. Styles other than the usual ones are the front's.
 //!
 //! Differences from `psql`, on purpose: booleans are `true` and `false`, except in arrays
 //! and records, which have the forms that SQL reads, `{t,f}` and `(1,a,)`.
@@ -19,8 +19,13 @@ use datafusion::arrow::datatypes::{
 };
 use datafusion::arrow::util::display::{ArrayFormatter, FormatOptions};
 use freestone_frontend::types::arrays::Arrays;
-use freestone_frontend::values::datetime::Zone;
+use freestone_frontend::values::datetime::{
+    DateStyle, IntervalStyle, Zone, write_date, write_interval, write_stamp, write_stamp_tz,
+};
+use freestone_frontend::values::{Interval, float};
 use std::fmt::Write;
+
+use super::Styles;
 
 type Writer<'a> = Box<dyn Fn(usize, &mut String) + Send + Sync + 'a>;
 
@@ -31,9 +36,14 @@ pub struct Cells<'a> {
 }
 
 impl<'a> Cells<'a> {
-    /// Prepares to write `array`.
+    /// Prepares to write `array` in the usual styles.
     pub fn new(array: &'a dyn Array) -> Self {
-        let writer = writer(array);
+        Self::styled(array, &Styles::default())
+    }
+
+    /// Prepares to write `array` in the styles of a session.
+    pub fn styled(array: &'a dyn Array, styles: &Styles) -> Self {
+        let writer = writer(array, styles);
         Cells { array, writer }
     }
 
@@ -80,7 +90,7 @@ macro_rules! micros {
     }};
 }
 
-fn writer<'a>(array: &'a dyn Array) -> Writer<'a> {
+fn writer<'a>(array: &'a dyn Array, styles: &Styles) -> Writer<'a> {
     match array.data_type() {
         DataType::Boolean => {
             let values = array.as_boolean();
@@ -95,12 +105,12 @@ fn writer<'a>(array: &'a dyn Array) -> Writer<'a> {
         DataType::UInt32 => display!(array, UInt32Type),
         DataType::UInt64 => display!(array, UInt64Type),
         DataType::Float32 => {
-            let values = array.as_primitive::<Float32Type>();
-            Box::new(move |row, out| float(format!("{:e}", values.value(row)), 6, out))
+            let (values, digits) = (array.as_primitive::<Float32Type>(), styles.float_digits);
+            Box::new(move |row, out| out.push_str(&float::write(values.value(row), digits)))
         }
         DataType::Float64 => {
-            let values = array.as_primitive::<Float64Type>();
-            Box::new(move |row, out| float(format!("{:e}", values.value(row)), 15, out))
+            let (values, digits) = (array.as_primitive::<Float64Type>(), styles.float_digits);
+            Box::new(move |row, out| out.push_str(&float::write(values.value(row), digits)))
         }
         DataType::Decimal128(_, scale) => {
             let (values, scale) = (array.as_primitive::<Decimal128Type>(), *scale);
@@ -119,30 +129,37 @@ fn writer<'a>(array: &'a dyn Array) -> Writer<'a> {
             Box::new(move |row, out| out.push_str(values.value(row)))
         }
         DataType::Binary => {
-            let values = array.as_binary::<i32>();
-            Box::new(move |row, out| bytes(values.value(row), out))
+            let (values, escapes) = (array.as_binary::<i32>(), styles.escapes_bytes);
+            Box::new(move |row, out| bytes(values.value(row), escapes, out))
         }
         DataType::LargeBinary => {
-            let values = array.as_binary::<i64>();
-            Box::new(move |row, out| bytes(values.value(row), out))
+            let (values, escapes) = (array.as_binary::<i64>(), styles.escapes_bytes);
+            Box::new(move |row, out| bytes(values.value(row), escapes, out))
         }
         DataType::BinaryView => {
-            let values = array.as_binary_view();
-            Box::new(move |row, out| bytes(values.value(row), out))
+            let (values, escapes) = (array.as_binary_view(), styles.escapes_bytes);
+            Box::new(move |row, out| bytes(values.value(row), escapes, out))
         }
         DataType::FixedSizeBinary(size) => {
             let (values, size) = (array.as_fixed_size_binary(), *size);
+            let escapes = styles.escapes_bytes;
             Box::new(move |row, out| match size {
                 12 => zoned_clock(values.value(row), out),
                 16 => uuid(values.value(row), out),
-                _ => bytes(values.value(row), out),
+                _ => bytes(values.value(row), escapes, out),
             })
         }
-        DataType::List(_) => nested::list(array),
+        DataType::List(_) => nested::list(array, styles),
         DataType::Struct(_) => match Arrays::read(array) {
-            Some(arrays) => nested::array(arrays),
-            None => nested::record(array),
+            Some(arrays) => nested::array(arrays, styles),
+            None => nested::record(array, styles),
         },
+        DataType::Interval(_) => intervals(array, styles.intervals),
+        DataType::Date32 | DataType::Timestamp(TimeUnit::Microsecond, _)
+            if styles.dates != DateStyle::Iso =>
+        {
+            styled_dates(array, styles)
+        }
         _ => temporal(array),
     }
 }
@@ -205,12 +222,37 @@ fn temporal<'a>(array: &'a dyn Array) -> Writer<'a> {
                 clock
             )
         }
-        DataType::Interval(_) => intervals(array),
         _ => other(array),
     }
 }
 
-fn intervals<'a>(array: &'a dyn Array) -> Writer<'a> {
+/// Dates and timestamps in another style than ISO.
+fn styled_dates<'a>(array: &'a dyn Array, styles: &Styles) -> Writer<'a> {
+    let zone = match array.data_type() {
+        DataType::Timestamp(_, Some(name)) => Some(zone_of(name)),
+        _ => None,
+    };
+    let is_zoned = zone.is_some();
+    let locale = styles.locale(zone.unwrap_or(Zone::Utc));
+    if let Some(values) = array.as_primitive_opt::<Date32Type>() {
+        return Box::new(move |row, out| out.push_str(&write_date(values.value(row), &locale)));
+    }
+    let values = array.as_primitive::<TimestampMicrosecondType>();
+    match is_zoned {
+        true => Box::new(move |row, out| {
+            out.push_str(&write_stamp_tz(values.value(row), &locale));
+        }),
+        false => Box::new(move |row, out| {
+            out.push_str(&write_stamp(values.value(row), &locale));
+        }),
+    }
+}
+
+fn intervals<'a>(array: &'a dyn Array, style: IntervalStyle) -> Writer<'a> {
+    let interval = move |months, days, micros, out: &mut String| match style {
+        IntervalStyle::Postgres => interval(months, days, micros, out),
+        style => out.push_str(&write_interval(&Interval::new(months, days, micros), style)),
+    };
     use datafusion::arrow::datatypes::IntervalUnit;
     match array.data_type() {
         DataType::Interval(IntervalUnit::YearMonth) => {
@@ -246,42 +288,6 @@ fn other<'a>(array: &'a dyn Array) -> Writer<'a> {
     )
 }
 
-/// Shortest digits that read back as the same number; an exponent below 1e-4
-/// and from `digits` places on. `scientific` is Rust's `{:e}` form.
-fn float(scientific: String, digits: i32, out: &mut String) {
-    let (mantissa, exponent) = match scientific.split_once('e') {
-        Some((mantissa, exponent)) => (mantissa, exponent.parse().unwrap_or(0)),
-        None => {
-            out.push_str(match scientific.as_str() {
-                "inf" => "Infinity",
-                "-inf" => "-Infinity",
-                text => text,
-            });
-            return;
-        }
-    };
-    let unsigned = mantissa.trim_start_matches('-');
-    if unsigned.len() < mantissa.len() {
-        out.push('-');
-    }
-    if !(-4..digits).contains(&exponent) {
-        let sign = if exponent < 0 { '-' } else { '+' };
-        put!(out, "{unsigned}e{sign}{:02}", exponent.abs());
-        return;
-    }
-    let all: String = unsigned.chars().filter(|c| *c != '.').collect();
-    if exponent < 0 {
-        let zeros = usize::try_from(-exponent - 1).unwrap_or(0);
-        put!(out, "0.{}{all}", "0".repeat(zeros));
-    } else {
-        let whole = usize::try_from(exponent + 1).unwrap_or(1);
-        match all.get(..whole).filter(|_| all.len() > whole) {
-            Some(front) => put!(out, "{front}.{}", &all[whole..]),
-            None => put!(out, "{all:0<whole$}"),
-        }
-    }
-}
-
 /// `value` × 10^-`scale`, with exactly `scale` digits after the point.
 fn decimal(value: i128, scale: i8, out: &mut String) {
     if value < 0 {
@@ -304,7 +310,18 @@ fn decimal(value: i128, scale: i8, out: &mut String) {
     }
 }
 
-fn bytes(value: &[u8], out: &mut String) {
+/// Bytes in hex, or as text with octal escapes.
+fn bytes(value: &[u8], escapes: bool, out: &mut String) {
+    if escapes {
+        for byte in value {
+            match byte {
+                b'\\' => out.push_str("\\\\"),
+                b' '..=b'~' => out.push(char::from(*byte)),
+                _ => put!(out, "\\{byte:03o}"),
+            }
+        }
+        return;
+    }
     out.push_str("\\x");
     for byte in value {
         put!(out, "{byte:02x}");

@@ -11,6 +11,7 @@ mod assign;
 mod builder;
 mod cells;
 mod lists;
+pub(crate) mod styles;
 mod text;
 
 use crate::error::Error;
@@ -20,6 +21,7 @@ pub(crate) use builder::ColumnBuilder;
 pub use cells::Cells;
 pub(crate) use lists::DIMENSIONS_KEY;
 pub use lists::{as_lists, lists_schema};
+pub use styles::Styles;
 pub(crate) use text::is_the_same_everywhere;
 
 /// A value that cannot be stored in its column.

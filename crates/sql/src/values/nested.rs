@@ -6,11 +6,11 @@ use datafusion::arrow::array::{Array, AsArray, ListArray};
 use datafusion::arrow::datatypes::DataType;
 use freestone_frontend::types::arrays::Arrays;
 
-use super::{Writer, writer};
+use super::{Styles, Writer, writer};
 use crate::types::VECTOR;
 
 /// A writer of lists; vectors of the catalog are written as `1 2`.
-pub(super) fn list<'a>(array: &'a dyn Array) -> Writer<'a> {
+pub(super) fn list<'a>(array: &'a dyn Array, styles: &Styles) -> Writer<'a> {
     let lists = array.as_list::<i32>();
     let elements = lists.values().as_ref();
     let is_vector = matches!(array.data_type(), DataType::List(item) if item.name() == VECTOR);
@@ -19,7 +19,7 @@ pub(super) fn list<'a>(array: &'a dyn Array) -> Writer<'a> {
         false => ("{", ',', "}"),
     };
     let is_array = matches!(elements.data_type(), DataType::List(_));
-    let write = part(elements);
+    let write = part(elements, styles);
     Box::new(move |row, out| {
         let range = range(lists, row);
         out.push_str(open);
@@ -49,9 +49,9 @@ pub(super) fn list<'a>(array: &'a dyn Array) -> Writer<'a> {
 
 /// A writer of arrays of any number of dimensions. Bounds stand before it if a dimension begins
 /// elsewhere than at 1.
-pub(super) fn array<'a>(arrays: Arrays<'a>) -> Writer<'a> {
+pub(super) fn array<'a>(arrays: Arrays<'a>, styles: &Styles) -> Writer<'a> {
     let elements = arrays.values().as_ref();
-    let write = part(elements);
+    let write = part(elements, styles);
     Box::new(move |row, out| {
         let range = arrays.range(row);
         if range.is_empty() {
@@ -99,10 +99,10 @@ fn inner_counts(lengths: &[usize]) -> Vec<usize> {
 }
 
 /// A writer of records. NULL is nothing at all.
-pub(super) fn record<'a>(array: &'a dyn Array) -> Writer<'a> {
+pub(super) fn record<'a>(array: &'a dyn Array, styles: &Styles) -> Writer<'a> {
     let columns = array.as_struct().columns().iter();
     let columns: Vec<(&dyn Array, Writer<'a>)> = columns
-        .map(|column| (column.as_ref(), part(column.as_ref())))
+        .map(|column| (column.as_ref(), part(column.as_ref(), styles)))
         .collect();
     Box::new(move |row, out| {
         out.push('(');
@@ -121,13 +121,13 @@ pub(super) fn record<'a>(array: &'a dyn Array) -> Writer<'a> {
 }
 
 /// A writer of what is part of an array or a record.
-fn part<'a>(array: &'a dyn Array) -> Writer<'a> {
+fn part<'a>(array: &'a dyn Array, styles: &Styles) -> Writer<'a> {
     match array.data_type() {
         DataType::Boolean => {
             let values = array.as_boolean();
             Box::new(move |row, out| out.push(if values.value(row) { 't' } else { 'f' }))
         }
-        _ => writer(array),
+        _ => writer(array, styles),
     }
 }
 

@@ -1,10 +1,13 @@
 //! Text to values: the input functions of the column types.
 //!
-//! Blanks around numbers, dates and truth values are ignored, as in PostgreSQL;
-//! within strings every character counts.
+//! They are the front's, with quick ways for the forms that files are full of. Blanks around
+//! numbers, dates and truth values are ignored, as in PostgreSQL; within strings every character
+//! counts.
 
 use datafusion::arrow::datatypes::IntervalMonthDayNano;
+use freestone_frontend::functions::{boolean, read_bytes, read_uuid};
 use freestone_frontend::values::datetime::{self, Locale, SpanFields, Zone};
+use freestone_frontend::values::{Numeric, float};
 use freestone_storage::ColumnType;
 
 use crate::error::{Error, Result};
@@ -30,15 +33,7 @@ pub(crate) fn out_of_range(kind: &str, text: &str) -> Error {
 }
 
 pub(crate) fn parse_bool(text: &str) -> Result<bool> {
-    let word = text.trim().to_ascii_lowercase();
-    let prefix = |full: &str| !word.is_empty() && full.starts_with(&word);
-    if prefix("true") || prefix("yes") || word == "on" || word == "1" {
-        return Ok(true);
-    }
-    if prefix("false") || prefix("no") || word == "off" || word == "of" || word == "0" {
-        return Ok(false);
-    }
-    Err(invalid("boolean", text))
+    Ok(boolean::read(text)?)
 }
 
 /// An integer within `min..=max`.
@@ -60,20 +55,23 @@ pub(crate) fn parse_int(kind: &str, text: &str, min: i64, max: i64) -> Result<i6
 }
 
 pub(crate) fn parse_double(text: &str) -> Result<f64> {
-    let kind = "double precision";
-    let value: f64 = text.trim().parse().map_err(|_| invalid(kind, text))?;
-    if value.is_infinite() && !text.to_ascii_lowercase().contains("inf") {
-        return Err(out_of_range(kind, text));
+    match plain_number(text).and_then(|text| text.parse::<f64>().ok()) {
+        Some(value) if value.is_normal() => Ok(value),
+        _ => Ok(float::read(text)?),
     }
-    Ok(value)
 }
 
 pub(crate) fn parse_real(text: &str) -> Result<f32> {
-    let value: f32 = text.trim().parse().map_err(|_| invalid("real", text))?;
-    if value.is_infinite() && !text.to_ascii_lowercase().contains("inf") {
-        return Err(out_of_range("real", text));
+    match plain_number(text).and_then(|text| text.parse::<f32>().ok()) {
+        Some(value) if value.is_normal() => Ok(value),
+        _ => Ok(float::read(text)?),
     }
-    Ok(value)
+}
+
+/// A text of digits, a point and an exponent, of which nothing is special.
+fn plain_number(text: &str) -> Option<&str> {
+    let plain = |byte: u8| byte.is_ascii_digit() || b"+-.eE".contains(&byte);
+    text.bytes().all(plain).then_some(text)
 }
 
 /// A decimal as digits at `scale`, rounded half away from zero.
@@ -92,7 +90,16 @@ pub(crate) fn parse_decimal(text: &str, precision: u8, scale: i8) -> Result<i128
     let (whole, part) = mantissa.split_once('.').unwrap_or((mantissa, ""));
     let digits = || whole.bytes().chain(part.bytes());
     if digits().next().is_none() || !digits().all(|b| b.is_ascii_digit()) {
-        return Err(bad());
+        // No number of digits: an infinity, which a field has no place for, NaN or an error.
+        let number = Numeric::parse(text)?;
+        if number.is_nan() {
+            let message = format!("NaN in a column of type numeric({precision},{scale})");
+            return Err(Error::unsupported(message).with_hint("NUMERIC without digits has NaN"));
+        }
+        let fitted = number.fitted(precision.into(), scale.into())?;
+        return fitted
+            .to_i128(u32::from(scale.unsigned_abs()))
+            .ok_or_else(|| field_overflow(precision, scale));
     }
     // Digits to keep: those before the point, moved by exponent and scale.
     let point = i64::try_from(whole.len()).unwrap_or(i64::MAX);
@@ -261,81 +268,27 @@ fn iso_stamp(text: &[u8]) -> Option<i64> {
     Some(days * 86_400_000_000 + micros)
 }
 
-/// An interval as Arrow has it.
-pub(crate) fn parse_interval(text: &str, locale: &Locale) -> Result<IntervalMonthDayNano> {
-    let span = datetime::read_interval(text, locale.intervals, SpanFields::default())?;
-    Ok(span.into())
+/// An interval of some fields as Arrow has it.
+pub(crate) fn parse_interval(
+    text: &str,
+    locale: &Locale,
+    fields: SpanFields,
+) -> Result<IntervalMonthDayNano> {
+    let span = datetime::read_interval(text, locale.intervals, fields)?;
+    match span.is_storable() {
+        true => Ok(span.into()),
+        false => Err(Error::new("22008", "interval out of range")),
+    }
 }
 
 /// A UUID in any of the forms PostgreSQL reads.
 pub(crate) fn parse_uuid(text: &str) -> Result<[u8; 16]> {
-    let bad = || invalid("uuid", text);
-    let body = text.trim();
-    let body = match body.strip_prefix('{') {
-        Some(rest) => rest.strip_suffix('}').ok_or_else(bad)?,
-        None => body,
-    };
-    let mut digits = body.bytes().filter(|b| *b != b'-');
-    let mut out = [0_u8; 16];
-    for byte in &mut out {
-        let high = digits.next().and_then(hex).ok_or_else(bad)?;
-        let low = digits.next().and_then(hex).ok_or_else(bad)?;
-        *byte = high << 4 | low;
-    }
-    match digits.next() {
-        Some(_) => Err(bad()),
-        None => Ok(out),
-    }
+    Ok(read_uuid(text)?)
 }
 
 /// BYTEA in hex (`\xDEAD`) or escape form (`a\000b\\`).
 pub(crate) fn parse_bytea(text: &str) -> Result<Vec<u8>> {
-    let bad = || invalid("bytea", text);
-    if let Some(digits) = text.strip_prefix("\\x") {
-        let digits: Vec<u8> = digits
-            .bytes()
-            .filter(|b| !b.is_ascii_whitespace())
-            .collect();
-        let pairs = digits.chunks_exact(2);
-        if !pairs.remainder().is_empty() {
-            return Err(bad());
-        }
-        return pairs
-            .map(|pair| match pair {
-                [high, low] => Some(hex(*high)? << 4 | hex(*low)?),
-                _ => None,
-            })
-            .collect::<Option<Vec<u8>>>()
-            .ok_or_else(bad);
-    }
-    let mut out = Vec::with_capacity(text.len());
-    let mut bytes = text.bytes();
-    while let Some(byte) = bytes.next() {
-        if byte != b'\\' {
-            out.push(byte);
-            continue;
-        }
-        match bytes.next() {
-            Some(b'\\') => out.push(b'\\'),
-            Some(first @ b'0'..=b'3') => {
-                let octal = |digit: Option<u8>| match digit {
-                    Some(d @ b'0'..=b'7') => Ok(d - b'0'),
-                    _ => Err(bad()),
-                };
-                let second = octal(bytes.next())?;
-                let third = octal(bytes.next())?;
-                out.push((first - b'0') << 6 | second << 3 | third);
-            }
-            _ => return Err(bad()),
-        }
-    }
-    Ok(out)
-}
-
-fn hex(digit: u8) -> Option<u8> {
-    char::from(digit)
-        .to_digit(16)
-        .and_then(|value| u8::try_from(value).ok())
+    Ok(read_bytes(text)?)
 }
 
 /// Text cut and checked for VARCHAR(n): blanks beyond the length may go.

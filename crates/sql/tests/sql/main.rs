@@ -21,6 +21,7 @@ mod comments;
 mod constraints;
 mod copy;
 mod ddl;
+mod declared;
 mod disclosure;
 mod engines;
 mod errors;
@@ -43,6 +44,7 @@ mod routines;
 mod sargable;
 mod sequences;
 mod stacks;
+mod styles;
 mod support;
 mod temporary;
 #[path = "../../../cli/src/tpch/queries.rs"]

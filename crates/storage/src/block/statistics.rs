@@ -106,6 +106,7 @@ impl Block {
                     nullable: true,
                     default: None,
                     identity: None,
+                    declared: None,
                 };
                 Ok(Sketch::of(&Dense::from_arrow(one, &column)?))
             }

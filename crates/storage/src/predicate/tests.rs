@@ -12,6 +12,7 @@ fn schema() -> TableSchema {
         nullable: true,
         default: None,
         identity: None,
+        declared: None,
     };
     TableSchema {
         columns: vec![

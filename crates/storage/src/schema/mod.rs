@@ -2,6 +2,7 @@
 
 mod codecs;
 mod comments;
+mod declared;
 mod index;
 mod options;
 mod partition;
@@ -12,6 +13,7 @@ mod value;
 
 pub use codecs::{CodecChoice, CodecName};
 pub use comments::Comments;
+pub use declared::{Declared, IntervalField};
 pub use index::{IndexDefinition, IndexKind};
 pub use options::{
     BLOCK_BYTES_MAX, BLOCK_BYTES_MIN, Layout, PAGE_BYTES_MAX, PAGE_BYTES_MIN, TableOptions,
@@ -47,6 +49,9 @@ pub struct Column {
     /// What makes it an identity column; its default takes numbers of the sequence.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub identity: Option<Identity>,
+    /// What the declared type says beside `kind`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub declared: Option<Declared>,
 }
 
 impl Column {
@@ -232,8 +237,17 @@ impl TableSchema {
     /// Whether rows that are right for this are right for `other`: the columns are
     /// the same, and so is what must hold for them.
     pub fn same_rows(&self, other: &TableSchema) -> bool {
-        let column =
-            |a: &Column, b: &Column| (&a.name, a.kind, a.nullable) == (&b.name, b.kind, b.nullable);
+        fn of(column: &Column) -> (&str, ColumnType, Option<Declared>, bool) {
+            let Column {
+                name,
+                kind,
+                declared,
+                nullable,
+                ..
+            } = column;
+            (name, *kind, *declared, *nullable)
+        }
+        let column = |a: &Column, b: &Column| of(a) == of(b);
         let columns = self.columns.len() == other.columns.len()
             && self
                 .columns

@@ -63,6 +63,7 @@ impl Patient {
             nullable: true,
             default: None,
             identity: None,
+            declared: None,
         };
         let schema = TableSchema {
             columns: vec![column],

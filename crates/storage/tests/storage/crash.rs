@@ -64,6 +64,7 @@ fn columns() -> TableSchema {
         nullable,
         default: None,
         identity: None,
+        declared: None,
     };
     TableSchema {
         columns: vec![

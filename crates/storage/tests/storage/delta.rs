@@ -280,6 +280,7 @@ fn keys_of_the_delta() {
         nullable: true,
         default: None,
         identity: None,
+        declared: None,
     };
     let mut columns = schema(&[]);
     columns.columns = vec![

@@ -14,6 +14,7 @@ fn columns() -> TableSchema {
         nullable: true,
         default: None,
         identity: None,
+        declared: None,
     };
     TableSchema {
         columns: vec![column],

@@ -43,6 +43,7 @@ fn identity_table(store: &Store) {
             nullable: false,
             default: None,
             identity,
+            declared: None,
         };
         let always = true;
         let schema = TableSchema {

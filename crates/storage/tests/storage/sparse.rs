@@ -22,6 +22,7 @@ fn schema(columns: usize) -> TableSchema {
         nullable: number > 0,
         default: None,
         identity: None,
+        declared: None,
     };
     TableSchema {
         columns: (0..columns).map(column).collect(),

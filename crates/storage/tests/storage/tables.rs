@@ -143,6 +143,7 @@ pub fn schema(recipes: &[Recipe]) -> TableSchema {
         nullable,
         default: None,
         identity: None,
+        declared: None,
     };
     let mut columns = vec![column("id".into(), ColumnType::BigInt, false)];
     columns.extend(

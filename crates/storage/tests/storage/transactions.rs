@@ -19,6 +19,7 @@ fn columns() -> TableSchema {
         nullable: false,
         default: None,
         identity: None,
+        declared: None,
     };
     TableSchema {
         columns: vec![column("k"), column("v")],

@@ -146,6 +146,7 @@ impl Side {
             nullable: true,
             default: None,
             identity: None,
+            declared: None,
         });
         let schema = TableSchema {
             columns: columns.collect(),

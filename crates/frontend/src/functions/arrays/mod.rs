@@ -7,7 +7,7 @@
 //! | `lists` | how lists are read and made |
 //! | `casts` | casts of arrays and records, made of those of their elements |
 //! | `build` | ARRAY[...] |
-//! | `access` | subscripts and slices |
+//! | `access`, `assign` | subscripts and slices, and such that are assigned |
 //! | `operators` | `\|\|`, comparisons, containment |
 //! | `any_all` | `x op ANY (array)` |
 //! | `functions` | PostgreSQL's functions of arrays |
@@ -19,6 +19,7 @@
 
 mod access;
 mod any_all;
+mod assign;
 mod build;
 pub mod casts;
 mod friendly;
@@ -39,6 +40,7 @@ pub use spread::spread;
 /// Adds the chapter's functions.
 pub(super) fn register(c: &mut Catalogue) {
     access::register(c);
+    assign::register(c);
     build::register(c);
     functions::register(c);
     friendly::register(c);

@@ -6,10 +6,14 @@
 //! | module | holds |
 //! |---|---|
 //! | `text` | BYTEA as text: its input and output, `encode`, `decode` |
+//! | `send` | values in the binary form of the protocol |
 //! | `charset` | texts in other character sets: `convert_from`, `convert_to` |
 
 mod charset;
+mod send;
 mod text;
+
+pub use text::read as read_bytes;
 
 use sha2::{Digest, Sha224, Sha256, Sha384, Sha512};
 
@@ -82,6 +86,7 @@ pub(super) fn register(c: &mut Catalogue) {
         kernel,
     ));
     bits(c);
+    send::register(c);
     let kernel = f1::<Bytes, Str>(|bytes| Ok(format!("{:x}", md5::compute(bytes))));
     c.add(scalar("md5", &[Bytea], Text, kernel));
     let mut hash = |name: &'static str, of: fn(&[u8]) -> Vec<u8>| {

@@ -1,10 +1,10 @@
 //! Input and output of the types, and casts between them.
 
-use super::super::kernel::{Date, Span, Stamp, Str, Time, TimeTz, f1, w1};
-use super::super::{Catalogue, Context};
+use super::super::kernel::{Date, I32, Span, Stamp, Str, Time, TimeTz, f1, f2, w1, w2};
+use super::super::{Catalogue, Context, scalar};
 use super::{decimals, of, settings, timetz, timetz_parts};
 use crate::error::{Error, Result};
-use crate::types::Type;
+use crate::types::{Type, modifier};
 use crate::values::Interval;
 use crate::values::datetime::calendar::{self, DAY, SECOND};
 use crate::values::datetime::{self, SpanFields, Zone};
@@ -220,9 +220,26 @@ fn between(c: &mut Catalogue) {
     );
 }
 
-/// Casts to fewer digits of seconds.
+/// Casts to fewer digits of seconds, and to fewer fields.
 fn rounding(c: &mut Catalogue) {
     let implicit = Context::Implicit;
+    // A text is read by the fields: a number is one of the last.
+    let read = w2::<Str, I32, Span>(|call, text, modifier| {
+        let fields = modifier::fields(modifier).unwrap_or_default();
+        datetime::read_interval(text, settings(call).intervals, fields)
+    });
+    let read = scalar("interval", &[Type::Text, Type::Int4], of::SPAN, read);
+    c.add(read.stable());
+    let restrict = f2::<Span, I32, Span>(|span, modifier| match modifier::fields(modifier) {
+        Some(fields) => fields.restrict(span),
+        None => Ok(span),
+    });
+    c.add(scalar(
+        "interval",
+        &[of::SPAN, Type::Int4],
+        of::SPAN,
+        restrict,
+    ));
     c.cast(
         of::TIME,
         of::TIME,
@@ -250,25 +267,12 @@ fn rounding(c: &mut Catalogue) {
 
 /// A time of day with the digits that a type keeps.
 fn rounded(time: i64, ty: &Type) -> i64 {
-    decimals(ty).map_or(time, |n| calendar::round(time, n).unwrap_or(time))
+    decimals(ty).map_or(time, |digits| datetime::round_time(time, digits))
 }
 
-/// A timestamp with the digits that a type keeps. Halves are rounded away from 2000-01-01.
+/// A timestamp with the digits that a type keeps.
 pub(super) fn rounded_stamp(stamp: i64, ty: &Type) -> Result<i64> {
-    let Some(digits) = decimals(ty).filter(|digits| *digits < 6) else {
-        return Ok(stamp);
-    };
-    if !calendar::is_finite(stamp) {
-        return Ok(stamp);
-    }
-    const MIDDLE: i64 = calendar::DAYS_TO_2000 * DAY;
-    let rounded = || {
-        let rounded = calendar::round(stamp.checked_sub(MIDDLE)?, digits)?;
-        rounded
-            .checked_add(MIDDLE)
-            .filter(|stamp| calendar::is_stamp(*stamp))
-    };
-    rounded().ok_or_else(datetime::stamp_out_of_range)
+    decimals(ty).map_or(Ok(stamp), |digits| datetime::round_stamp(stamp, digits))
 }
 
 /// Midnight of a date.

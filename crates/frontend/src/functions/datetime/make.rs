@@ -33,7 +33,9 @@ impl Clock {
         match self {
             Self::East(east) => *east,
             Self::Zone(zone) => zone.east_at(utc),
-            Self::Abbreviation(zone, name) => zone.east_of_abbreviation(name, zone.to_local(utc)),
+            Self::Abbreviation(zone, name) => {
+                zone.east_of_abbreviation_at(name, utc, zone.east_at(utc))
+            }
         }
     }
 

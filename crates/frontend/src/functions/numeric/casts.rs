@@ -21,9 +21,9 @@ use super::decimals::digits_of;
 use super::integers::out_of_range;
 use super::{floats, rows};
 use crate::error::{Error, Result};
-use crate::functions::kernel::{Bool, F32, F64, I16, I32, I64, Kernel, Num, Str, f1, w1};
-use crate::functions::{Catalogue, Context};
-use crate::types::{Digits, Reg, Type};
+use crate::functions::kernel::{Bool, F32, F64, I16, I32, I64, Kernel, Num, Str, f1, f2, w1};
+use crate::functions::{Catalogue, Context, scalar};
+use crate::types::{Digits, Reg, Type, modifier};
 use crate::values::numeric::text::is_space;
 use crate::values::numeric::{divided, pow10};
 use crate::values::{Numeric, float};
@@ -194,7 +194,10 @@ fn read_integer(text: &str, name: &str, least: i64, most: i64) -> Result<i64> {
 }
 
 /// Reads an OID as an unsigned integer of 64 bits, of which a negative one stands for its bits.
-fn read_oid(text: &str) -> Result<i64> {
+///
+/// # Errors
+/// `22P02` and `22003`.
+pub fn read_oid(text: &str) -> Result<i64> {
     let far = || {
         let message = format!("value \"{text}\" is out of range for type oid");
         Error::new("22003", message)
@@ -398,6 +401,11 @@ pub(super) fn register(c: &mut Catalogue) {
     c.cast(Float8, Text, Assignment, show_float8);
     let show_numeric = f1::<Num, Str>(|number| Ok(number.to_string()));
     c.cast(numeric(), Text, Assignment, show_numeric);
+    let fit = f2::<Num, I32, Num>(|number, modifier| match modifier::digits(modifier) {
+        Some((precision, scale)) => number.fitted(precision, scale),
+        None => Ok(number),
+    });
+    c.add(scalar("numeric", &[numeric(), Int4], numeric(), fit));
 
     c.cast(
         Type::Bool,

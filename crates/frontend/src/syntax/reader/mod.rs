@@ -25,7 +25,7 @@ use sqlparser::keywords::Keyword;
 use sqlparser::tokenizer::{Span, Token, TokenWithSpan, Word};
 
 use super::lexeme::{Kind, Lexeme, near, position};
-use super::marks::QUOTE;
+use super::marks::{QUOTE, SUBSCRIPT_SET};
 use super::words::{Class, class};
 use crate::error::{Error, Result};
 
@@ -152,6 +152,11 @@ impl<'a> Reader<'a> {
                     .at(position(self.span().start)),
             );
         }
+        if self.are(&["reset", "time", "zone"]) {
+            self.keep();
+            self.put_word("timezone");
+            self.at += 2;
+        }
         self.defaults = self.is("insert") || self.is("merge");
         let first = self.at;
         let known = matches!(
@@ -174,6 +179,8 @@ impl<'a> Reader<'a> {
         );
         // Statements in brackets, as those of ADVISE FOR, belong to the one around them.
         let mut open = 0_usize;
+        // Whether columns are assigned here.
+        let mut assigns = false;
         while !matches!(self.kind(), Kind::End)
             && (open > 0 || !matches!(self.kind(), Kind::Mark(";")))
         {
@@ -185,6 +192,23 @@ impl<'a> Reader<'a> {
                 Some(Kind::Word(word)) => word.as_str(),
                 _ => "",
             };
+            match self.word(0) {
+                Some("set") if open == 0 => assigns = true,
+                Some("where" | "from" | "returning" | "when") if open == 0 => assigns = false,
+                _ => {}
+            }
+            let behind_comma =
+                self.at > first && matches!(self.lexemes[self.at - 1].kind, Kind::Mark(","));
+            if assigns
+                && known
+                && open == 0
+                && (before == "set" || behind_comma)
+                && self.is_name(0)
+                && self.mark(1) == Some("[")
+            {
+                self.subscript_assignment()?;
+                continue;
+            }
             let is_query = match self.word(0) {
                 Some("select") => !matches!(before, "grant" | "revoke" | "for" | "on"),
                 Some("values") => self.mark(1) == Some("("),
@@ -225,6 +249,57 @@ impl<'a> Reader<'a> {
             self.copy();
         }
         self.defaults = false;
+        Ok(())
+    }
+
+    /// `a[1] = x` as `a = "subscript assignment"(a, 'i', 1, x)`.
+    fn subscript_assignment(&mut self) -> Result<()> {
+        let name = name_token(self.kind());
+        let letters = self.out.len() + 5;
+        self.put(name.clone());
+        self.put(Token::Eq);
+        self.put(Token::make_word(SUBSCRIPT_SET, Some('"')));
+        self.put(Token::LParen);
+        self.put(name);
+        self.at += 1;
+        let mut forms = String::new();
+        while self.is_mark("[") {
+            self.at += 1;
+            let lower = !self.is_mark(":");
+            if lower {
+                self.put(Token::Comma);
+                self.expr()?;
+            }
+            if !self.is_mark(":") {
+                forms.push('i');
+            } else {
+                self.at += 1;
+                let upper = !self.is_mark("]");
+                if upper {
+                    self.put(Token::Comma);
+                    self.expr()?;
+                }
+                forms.push(match (lower, upper) {
+                    (true, true) => 's',
+                    (true, false) => 'l',
+                    (false, true) => 'u',
+                    (false, false) => 'n',
+                });
+            }
+            if !self.is_mark("]") {
+                return Err(self.fail());
+            }
+            self.at += 1;
+        }
+        if self.operator(0) != Some("=") {
+            return Err(self.fail());
+        }
+        self.at += 1;
+        self.put(Token::Comma);
+        self.expr()?;
+        self.put(Token::RParen);
+        let forms = vec![Token::Comma, Token::SingleQuotedString(forms)];
+        self.insert(letters, forms);
         Ok(())
     }
 

@@ -35,7 +35,7 @@ pub mod zone;
 #[cfg(test)]
 mod tests;
 
-use crate::error::Error;
+use crate::error::{Error, Result};
 
 pub use calendar::{Parts, add_interval, add_interval_in};
 pub use compare::{
@@ -51,7 +51,7 @@ pub use write::{write_date, write_stamp, write_stamp_tz, write_time, write_timet
 pub use zone::{Zone, zone_exists};
 
 /// The order of numbers in a date such as `1/2/2003`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
 pub enum DateOrder {
     /// Month, day, year.
     #[default]
@@ -63,7 +63,7 @@ pub enum DateOrder {
 }
 
 /// How dates and times are shown.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
 pub enum DateStyle {
     /// `2003-02-01 04:05:06+00`.
     #[default]
@@ -77,7 +77,7 @@ pub enum DateStyle {
 }
 
 /// How intervals are shown.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
 pub enum IntervalStyle {
     /// `1 year 2 mons 03:00:00`.
     #[default]
@@ -176,6 +176,29 @@ impl Refused {
             Self::Other(error) => *error,
         }
     }
+}
+
+/// A time of day with so many digits of seconds.
+pub fn round_time(time: i64, digits: u8) -> i64 {
+    calendar::round(time, digits).unwrap_or(time)
+}
+
+/// A timestamp with so many digits of seconds. Halves are rounded away from 2000-01-01.
+///
+/// # Errors
+/// `22008`.
+pub fn round_stamp(stamp: i64, digits: u8) -> Result<i64> {
+    const MIDDLE: i64 = calendar::DAYS_TO_2000 * calendar::DAY;
+    if digits >= 6 || !calendar::is_finite(stamp) {
+        return Ok(stamp);
+    }
+    let rounded = || {
+        let rounded = calendar::round(stamp.checked_sub(MIDDLE)?, digits)?;
+        rounded
+            .checked_add(MIDDLE)
+            .filter(|stamp| calendar::is_stamp(*stamp))
+    };
+    rounded().ok_or_else(stamp_out_of_range)
 }
 
 fn field_out_of_range(text: &str) -> Error {

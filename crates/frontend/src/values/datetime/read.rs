@@ -30,6 +30,8 @@ mod part {
     pub(super) const AM_PM: u32 = 1024;
     pub(super) const ERA: u32 = 2048;
     pub(super) const SUMMER: u32 = 4096;
+    /// `epoch` or an infinity.
+    pub(super) const SPECIAL: u32 = 8192;
     pub(super) const DATE: u32 = YEAR | MONTH | DAY;
     pub(super) const TIME: u32 = HOUR | MINUTE | SECOND | FRACTION;
 }
@@ -146,7 +148,8 @@ pub(super) fn clock(text: &str, short: bool) -> Read<(i64, i32, i32, i32)> {
             found = (0, narrow(hours)?, minutes, 0);
         }
     } else if rest.starts_with('.') {
-        found = (0, narrow(hours)?, minutes, micros(rest)?);
+        let micros = micros(rest)?;
+        found = (0, narrow(hours)?, minutes, micros);
     } else {
         let rest = rest.strip_prefix(':').ok_or(Refused::Format)?;
         let (seconds, rest) = integer(rest)?;
@@ -400,7 +403,9 @@ impl<'a> Reader<'a> {
         match point {
             Some(_) if self.seen & part::DATE == 0 => self.date(text),
             Some(at) if at > 2 => self.concatenated(text, self.seen),
-            _ if text.len() >= 6 && (!self.has(part::DATE) || !self.has(part::TIME)) => {
+            _ if text.len() >= 6
+                && (self.seen & part::DATE == 0 || self.seen & part::TIME == 0) =>
+            {
                 self.concatenated(text, self.seen)
             }
             _ => self.number(text, self.month_word, self.seen),
@@ -438,11 +443,13 @@ impl<'a> Reader<'a> {
                 part::TIME
             }
             Word::Now => {
+                self.special = None;
                 self.parts = Parts::of_stamp(local());
                 self.given = Given::East(locale.zone.east_at(locale.now));
                 moment
             }
             Word::Midnight => {
+                self.special = None;
                 self.set_time(0);
                 self.given = Given::East(0);
                 part::TIME | part::ZONE
@@ -469,16 +476,19 @@ impl<'a> Reader<'a> {
                     Word::Tomorrow => 1,
                     _ => 0,
                 };
+                self.special = None;
                 self.set_date(today() + more);
                 part::DATE
             }
+            // It is what counts, beside dates and times; a word such as `now` behind it counts
+            // more.
             Word::Epoch | Word::Late | Word::Early if !time_only => {
                 self.special = Some(match word {
                     Word::Epoch => Meaning::Epoch,
                     Word::Late => Meaning::Late,
                     _ => Meaning::Early,
                 });
-                moment
+                part::SPECIAL
             }
             Word::Weekday if !time_only => part::WEEKDAY,
             Word::Summer => {
@@ -706,8 +716,9 @@ impl<'a> Reader<'a> {
         Ok(())
     }
 
-    /// Reads a time of day and its offset from UTC.
-    fn time(mut self, fields: &[Field]) -> Read<(Parts, i32)> {
+    /// Reads a time of day and its offset from UTC, if it is to have one: then parts of a date
+    /// may have labels.
+    fn time(mut self, fields: &[Field], zoned: bool) -> Read<(Parts, i32)> {
         let last = fields.last().map(|field| field.kind);
         let second = fields.get(1).map(|field| field.kind);
         // A date may stand before the time, which decides whether it is summer.
@@ -735,6 +746,9 @@ impl<'a> Reader<'a> {
                     part::ZONE
                 }
                 Kind::Number => match self.label.take() {
+                    Some(Unit::Year | Unit::Month | Unit::Day | Unit::Julian) if !zoned => {
+                        return Err(Refused::Format);
+                    }
                     Some(label) => self.labelled(label, text, part::DATE)?,
                     None => match text.find('.') {
                         Some(_) if date_ahead(at) && last == Some(Kind::Date) => self.date(text)?,
@@ -756,6 +770,12 @@ impl<'a> Reader<'a> {
             return Err(Refused::Field);
         }
         if !self.has(part::TIME) {
+            return Err(Refused::Format);
+        }
+        // The date decides whether it is summer, where that is the question.
+        let part_of_date = self.seen & part::DATE != 0 && !self.has(part::DATE);
+        let asks = !matches!(self.given, Given::East(_) | Given::Zone(_));
+        if zoned && part_of_date && asks {
             return Err(Refused::Format);
         }
         if let Given::Zone(zone) = &self.given
@@ -902,7 +922,7 @@ fn moment(text: &str, ty: &str, locale: &Locale, zoned: bool) -> Result<i64> {
 /// # Errors
 /// As [`read_date`].
 pub fn read_time(text: &str, locale: &Locale) -> Result<i64> {
-    let found = fields(text).and_then(|fields| Reader::new(locale).time(&fields));
+    let found = fields(text).and_then(|fields| Reader::new(locale).time(&fields, false));
     let (parts, _) = found.map_err(|why| why.error("time", text))?;
     Ok(parts.time())
 }
@@ -912,7 +932,7 @@ pub fn read_time(text: &str, locale: &Locale) -> Result<i64> {
 /// # Errors
 /// As [`read_date`].
 pub fn read_timetz(text: &str, locale: &Locale) -> Result<(i64, i32)> {
-    let found = fields(text).and_then(|fields| Reader::new(locale).time(&fields));
+    let found = fields(text).and_then(|fields| Reader::new(locale).time(&fields, true));
     let (parts, east) = found.map_err(|why| why.error("time with time zone", text))?;
     Ok((parts.time(), east))
 }

@@ -232,8 +232,8 @@ fn bits(unit: Unit, fraction: f64) -> u32 {
     }
 }
 
-/// Hours, minutes and seconds.
-const CLOCK: u32 = 1 | 8 | 16;
+/// Hours, minutes and seconds with their parts.
+const CLOCK: u32 = 1 | 2 | 4 | 8 | 16;
 
 /// Numbers with units, times, and years with months.
 fn words(text: &str, style: IntervalStyle, of: SpanFields) -> Read<Sum> {

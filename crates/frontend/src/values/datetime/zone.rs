@@ -233,12 +233,17 @@ impl Zone {
     /// one that it had by then, or the first after; without any, the zone's own.
     pub(crate) fn east_of_abbreviation(&self, abbreviation: &str, local: i64) -> i32 {
         let own = self.east_of_local(local);
+        let utc = local.saturating_sub(i64::from(own) * SECOND);
+        self.east_of_abbreviation_at(abbreviation, utc, own)
+    }
+
+    /// The same at an instant, at which the zone's clock is so many seconds east of UTC.
+    pub(crate) fn east_of_abbreviation_at(&self, abbreviation: &str, utc: i64, own: i32) -> i32 {
         let Zone::Ruled(zone) = self else {
             return own;
         };
         // No rule changes after 2037.
         let until = Timestamp::from_second(2_145_916_800).unwrap_or(Timestamp::UNIX_EPOCH);
-        let utc = local.saturating_sub(i64::from(own) * SECOND);
         let now = instant(utc).min(until);
         let is = |name: &str| name.eq_ignore_ascii_case(abbreviation);
         let info = zone.to_offset_info(now);

@@ -154,6 +154,35 @@ impl Numeric {
         }
     }
 
+    /// The number as a type of a precision and a scale holds it: rounded to the scale. NaN stays.
+    ///
+    /// # Errors
+    /// `22003` if it has more digits before the point than `precision - scale`.
+    pub fn fitted(&self, precision: u32, scale: i32) -> Result<Self> {
+        if self.is_nan() {
+            return Ok(self.clone());
+        }
+        let overflow = |why: String| {
+            let field = format!("A field with precision {precision}, scale {scale}");
+            Error::new("22003", "numeric field overflow").with_detail(format!("{field} {why}"))
+        };
+        if self.is_infinite() {
+            return Err(overflow("cannot hold an infinite value.".to_owned()));
+        }
+        let whole = i64::from(precision) - i64::from(scale);
+        let fitted = self.round(scale)?;
+        if fitted.lead().is_none_or(|lead| lead < whole) {
+            return Ok(fitted);
+        }
+        let limit = match whole {
+            0 => "1".to_owned(),
+            whole => format!("10^{whole}"),
+        };
+        Err(overflow(format!(
+            "must round to an absolute value less than {limit}."
+        )))
+    }
+
     /// Without digits that are further behind the point; before it, if negative.
     #[must_use]
     pub fn trunc(&self, scale: i32) -> Self {

@@ -9,7 +9,7 @@ use super::PG_CATALOG;
 use super::facts::Facts;
 use super::roles::{grants, owner, owner_name};
 use super::types::{of_column, of_type};
-use crate::front::{columns_of_view, type_of_column};
+use crate::front::{columns_of_view, type_of_column, type_of_stored};
 use crate::plan::names::{DEFAULT_SCHEMA, INFORMATION_SCHEMA, PUBLIC as PUBLIC_NAME, shown_schema};
 use crate::plan::relations::Relations;
 
@@ -142,7 +142,7 @@ fn all(relations: &Relations<'_>) -> Vec<Described> {
             let columns = columns.map(|column| {
                 (
                     column.name.clone(),
-                    type_of_column(&column.kind),
+                    type_of_stored(column),
                     Some(column.clone()),
                 )
             });
@@ -254,7 +254,10 @@ pub(super) fn sequences(relations: &Relations<'_>, facts: &mut Facts) {
         let definition = &sequence.definition;
         facts.add([
             ("seqrelid", (SEQUENCES + place as i64).into()),
-            ("seqtypid", of_column(&definition.kind).0.into()),
+            (
+                "seqtypid",
+                of_type(&type_of_column(&definition.kind)).0.into(),
+            ),
             ("seqstart", definition.start.into()),
             ("seqincrement", definition.increment.into()),
             ("seqmax", definition.max.into()),
@@ -277,7 +280,7 @@ pub(super) fn attributes(relations: &Relations<'_>, facts: &mut Facts) {
     for one in described(relations) {
         for (place, (name, kind, column)) in one.columns.iter().enumerate() {
             let (number, modifier) = match column {
-                Some(column) => of_column(&column.kind),
+                Some(column) => of_column(column),
                 None => of_type(kind),
             };
             let identity = column.as_ref().and_then(|column| column.identity);
@@ -316,7 +319,7 @@ pub(super) fn attributes(relations: &Relations<'_>, facts: &mut Facts) {
                 let Some(column) = table.schema.columns.get(*at) else {
                     continue;
                 };
-                let (number, modifier) = of_column(&column.kind);
+                let (number, modifier) = of_column(column);
                 facts.add([
                     ("attrelid", index_number(table, index.number).into()),
                     ("attname", column.name.as_str().into()),
@@ -386,7 +389,10 @@ pub(super) fn sequence_views(relations: &Relations<'_>, facts: &mut Facts) {
                 "sequenceowner",
                 owner_name(relations, &sequence.id.into()).into(),
             ),
-            ("data_type", of_column(&definition.kind).0.into()),
+            (
+                "data_type",
+                of_type(&type_of_column(&definition.kind)).0.into(),
+            ),
             ("start_value", definition.start.into()),
             ("min_value", definition.min.into()),
             ("max_value", definition.max.into()),

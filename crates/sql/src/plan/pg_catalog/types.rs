@@ -1,12 +1,13 @@
 //! Types by PostgreSQL's numbers.
 
-use freestone_frontend::types::{Reg, Type};
-use freestone_storage::ColumnType;
+use freestone_frontend::types::{Reg, Type, modifier};
+use freestone_storage::{Column, Declared};
 
 use super::facts::Facts;
 use super::objects::OWNER;
 use super::procedures::input_number;
-use crate::front::type_of_column;
+use crate::front::type_of_stored;
+use crate::types::span_fields;
 
 /// Number, name, name in SQL, bytes (-1: they vary), category, number of arrays of it.
 const TYPES: [(i64, &str, &str, i64, &str, i64); 49] = [
@@ -141,8 +142,16 @@ pub(crate) fn of_type(ty: &Type) -> (i64, i64) {
 }
 
 /// The number of a column's type, and what it has besides: a length or digits.
-pub(super) fn of_column(kind: &ColumnType) -> (i64, i64) {
-    of_type(&type_of_column(kind))
+pub(super) fn of_column(column: &Column) -> (i64, i64) {
+    let (number, held) = of_type(&type_of_stored(column));
+    let said = match column.declared {
+        Some(Declared::Digits { precision, scale }) => {
+            modifier::of_digits(precision.into(), scale.into()).into()
+        }
+        Some(Declared::Fields { .. }) => modifier::of_fields(span_fields(column.declared)).into(),
+        _ => held,
+    };
+    (number, said)
 }
 
 /// The number of the type of arrays of a type; that of arrays of texts if there is none.
@@ -184,7 +193,7 @@ pub(crate) fn number_of_name(name: &str) -> Option<i64> {
 }
 
 /// The name of a type with its length or digits, as `format_type` gives it.
-pub(crate) fn formatted(number: i64, modifier: Option<i64>) -> String {
+pub(crate) fn formatted(number: i64, said: Option<i64>) -> String {
     if number == 0 {
         return "-".to_owned();
     }
@@ -194,14 +203,19 @@ pub(crate) fn formatted(number: i64, modifier: Option<i64>) -> String {
     let Some((known, _, name, ..)) = found else {
         return "???".to_owned();
     };
-    let with = modifier.filter(|modifier| *modifier >= 0);
+    let with = said.filter(|said| *said >= 0);
+    let narrow = |said: i64| i32::try_from(said).unwrap_or(-1);
+    let digits = |said| modifier::digits(narrow(said));
+    let fields = |said| modifier::fields(narrow(said));
     let text = match (known, with) {
         // Without a length this is CHAR of one character, which no modifier is.
-        (1042, None) if modifier.is_some() => "bpchar".to_owned(),
+        (1042, None) if said.is_some() => "bpchar".to_owned(),
         (1042 | 1043, Some(length)) if length > 4 => format!("{name}({})", length - 4),
-        (1700, Some(digits)) if digits >= 4 => {
-            let digits = digits - 4;
-            format!("{name}({},{})", digits >> 16 & 0xffff, digits & 0x7ff)
+        (1700, Some(said)) if let Some((precision, scale)) = digits(said) => {
+            format!("{name}({precision},{scale})")
+        }
+        (1186, Some(said)) if let Some(fields) = fields(said) => {
+            format!("{name}{}", modifier::fields_shown(fields))
         }
         (1083 | 1114 | 1184 | 1266, Some(digits)) => match name.split_once(' ') {
             Some((first, rest)) => format!("{first}({digits}) {rest}"),

@@ -67,6 +67,7 @@ fn schema(columns: &[PageColumn]) -> TableSchema {
         nullable: column.nullable,
         default: None,
         identity: None,
+        declared: None,
     };
     TableSchema {
         columns: columns.iter().enumerate().map(column).collect(),

@@ -36,6 +36,7 @@ fn columns() -> TableSchema {
         nullable: false,
         default: None,
         identity: None,
+        declared: None,
     };
     TableSchema {
         columns: vec![

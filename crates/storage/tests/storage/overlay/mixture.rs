@@ -58,6 +58,7 @@ fn schema_of_numbers() -> TableSchema {
         nullable: false,
         default: None,
         identity: None,
+        declared: None,
     };
     TableSchema {
         columns: vec![column("id"), column("n")],

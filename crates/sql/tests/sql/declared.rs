@@ -1,0 +1,289 @@
+//! Types of columns that say more than how values are held: digits, fields, names.
+
+use freestone::Database;
+
+use crate::support::{LAYOUTS, Sql};
+
+/// What a column of a type keeps of a text.
+const KEPT: &[(&str, &str, &str)] = &[
+    ("time(0)", "01:02:03.5", "01:02:04"),
+    ("time(2)", "23:59:59.999", "24:00:00"),
+    ("timetz(1)", "01:02:03.456+02", "01:02:03.5+02"),
+    (
+        "timestamp(0)",
+        "2001-02-03 04:05:06.5",
+        "2001-02-03 04:05:07",
+    ),
+    (
+        "timestamp(3)",
+        "2001-02-03 04:05:06.123456",
+        "2001-02-03 04:05:06.123",
+    ),
+    (
+        "timestamp(0)",
+        "1999-12-31 23:59:59.5",
+        "1999-12-31 23:59:59",
+    ),
+    ("timestamp(2)", "infinity", "infinity"),
+    (
+        "timestamptz(0)",
+        "2001-02-03 04:05:06.5+00",
+        "2001-02-03 04:05:07+00",
+    ),
+    ("interval(2)", "1.239 seconds", "00:00:01.24"),
+    ("interval day", "1 mon 2 days 03:04:05", "1 mon 2 days"),
+    ("interval year", "14 mons 5 days", "1 year"),
+    ("interval hour to minute", "01:02:03", "01:02:00"),
+    (
+        "interval day to second(1)",
+        "1 day 2.25 seconds",
+        "1 day 00:00:02.3",
+    ),
+    (
+        "numeric(50,2)",
+        "12345678901234567890123456789012345678901234.565",
+        "12345678901234567890123456789012345678901234.57",
+    ),
+    ("numeric(3,-2)", "12349", "12300"),
+    ("numeric(3,5)", "0.001234567", "0.00123"),
+    ("numeric(1000,500)", "1", ONE_OF_500),
+    (
+        "timestamp(0)[]",
+        "{2001-02-03 04:05:06.5,NULL}",
+        "{\"2001-02-03 04:05:07\",NULL}",
+    ),
+    (
+        "name",
+        "n123456789012345678901234567890123456789012345678901234567890123456789",
+        "n12345678901234567890123456789012345678901234567890123456789012",
+    ),
+    ("oid", "-1040", "4294966256"),
+    ("jsonpath", "$.a[*] ? (@ > 1)", "$.\"a\"[*]?(@ > 1)"),
+    ("\"char\"", "\\101bc", "\\"),
+    ("\"char\"", "\\377", "\\377"),
+];
+
+const ONE_OF_500: &str = concat!(
+    "1.",
+    "00000000000000000000000000000000000000000000000000",
+    "00000000000000000000000000000000000000000000000000",
+    "00000000000000000000000000000000000000000000000000",
+    "00000000000000000000000000000000000000000000000000",
+    "00000000000000000000000000000000000000000000000000",
+    "00000000000000000000000000000000000000000000000000",
+    "00000000000000000000000000000000000000000000000000",
+    "00000000000000000000000000000000000000000000000000",
+    "00000000000000000000000000000000000000000000000000",
+    "00000000000000000000000000000000000000000000000000",
+);
+
+#[test]
+fn values_are_fitted_however_they_are_stored() {
+    for (number, (ty, given, kept)) in KEPT.iter().enumerate() {
+        let sql = Sql::new();
+        let layout = LAYOUTS[number % LAYOUTS.len()];
+        sql.run(&format!(
+            "CREATE TABLE t (n integer, v {ty}) WITH (layout = '{layout}')"
+        ));
+        let all: Vec<String> = (0..6).map(|n| format!("{n}|{kept}")).collect();
+        sql.run(&format!("INSERT INTO t VALUES (0, '{given}')"));
+        sql.run(&format!(
+            "INSERT INTO t SELECT 1, '{given}'::text::{}",
+            ty_of(ty)
+        ));
+        sql.run("INSERT INTO t VALUES (2, NULL), (3, NULL)");
+        sql.run(&format!("UPDATE t SET v = '{given}' WHERE n IN (2, 3)"));
+        sql.run(&format!(
+            "PREPARE p AS INSERT INTO t VALUES (4, $1); EXECUTE p('{given}')"
+        ));
+        sql.run(&format!(
+            "ALTER TABLE t ALTER COLUMN n SET NOT NULL; \
+            ALTER TABLE t ADD COLUMN w {ty} DEFAULT '{given}'"
+        ));
+        sql.run("INSERT INTO t SELECT 5, w, w FROM t WHERE n = 0");
+        assert_eq!(sql.rows("SELECT n, v::text FROM t ORDER BY n"), all, "{ty}");
+        assert_eq!(
+            sql.one("SELECT DISTINCT w::text FROM t WHERE n < 5"),
+            *kept,
+            "{ty}"
+        );
+    }
+}
+
+/// The type without what casts to it have no place for.
+fn ty_of(ty: &str) -> &str {
+    ty.strip_suffix("[]").map_or(ty, |_| "timestamp[]")
+}
+
+#[test]
+fn texts_are_read_by_the_fields_of_an_interval() {
+    let sql = Sql::new();
+    sql.run("CREATE TABLE t (v interval hour to minute); INSERT INTO t VALUES ('3')");
+    assert_eq!(sql.one("SELECT v::text FROM t"), "00:03:00");
+    let cast = "SELECT (x::interval hour to minute)::text FROM (VALUES ('3'::text)) t (x)";
+    assert_eq!(sql.one(cast), "00:03:00");
+}
+
+#[test]
+fn types_are_shown() {
+    let sql = Sql::new();
+    for (number, (ty, shown, modifier)) in [
+        ("time(3)", "time(3) without time zone", 3),
+        ("timetz(0)", "time(0) with time zone", 0),
+        ("timestamp(6)", "timestamp(6) without time zone", 6),
+        ("timestamptz(2)[]", "timestamp(2) with time zone[]", 2),
+        ("interval(2)", "interval(2)", 2_147_418_114),
+        ("interval year to month", "interval year to month", 458_751),
+        (
+            "interval day to second(2)",
+            "interval day to second(2)",
+            470_286_338,
+        ),
+        ("numeric(210,10)", "numeric(210,10)", 13_762_574),
+        ("numeric(3,-6)", "numeric(3,-6)", 198_654),
+        ("numeric(10,2)", "numeric(10,2)", 655_366),
+        ("name", "name", -1),
+        ("oid", "oid", -1),
+        ("jsonpath", "jsonpath", -1),
+        ("\"char\"", "\"char\"", -1),
+        ("interval", "interval", -1),
+        ("timestamp", "timestamp without time zone", -1),
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        sql.run(&format!("CREATE TABLE t{number} (v {ty})"));
+        let catalog = format!(
+            "SELECT format_type(atttypid, atttypmod), atttypmod FROM pg_attribute \
+             WHERE attrelid = 't{number}'::regclass AND attnum = 1"
+        );
+        assert_eq!(sql.one(&catalog), format!("{shown}|{modifier}"), "{ty}");
+    }
+    let facts = "SELECT numeric_precision, numeric_scale FROM information_schema.columns \
+                 WHERE table_name = 't7'";
+    assert_eq!(sql.one(facts), "210|10");
+    let facts = "SELECT datetime_precision FROM information_schema.columns \
+                 WHERE table_name = 't0' OR table_name = 't6' ORDER BY table_name";
+    assert_eq!(sql.rows(facts), ["3", "2"]);
+    sql.run("CREATE TABLE made AS SELECT t0.v AS a, t10.v AS b FROM t0, t10");
+    let facts = "SELECT format_type(atttypid, atttypmod) FROM pg_attribute \
+                 WHERE attrelid = 'made'::regclass AND attnum > 0 ORDER BY attnum";
+    assert_eq!(sql.rows(facts), ["time(3) without time zone", "name"]);
+}
+
+#[test]
+fn numbers_that_are_too_large_are_refused() {
+    let sql = Sql::new();
+    sql.run("CREATE TABLE t (a numeric(40,2), b numeric(3,5), c numeric(3,-2))");
+    for insert in [
+        "INSERT INTO t(a) VALUES (1e38)",
+        "INSERT INTO t(a) SELECT 1e38",
+        "INSERT INTO t(a) VALUES ('Infinity')",
+        "INSERT INTO t(b) VALUES (0.01)",
+        "INSERT INTO t(c) VALUES (99950)",
+        "SELECT 1e38::numeric(40,2)",
+        "SELECT CAST(0.01 AS numeric(3,5))",
+    ] {
+        assert_eq!(sql.state(insert), "22003", "{insert}");
+    }
+    sql.run("INSERT INTO t VALUES ('NaN', 0.00999, 99949), (99999999999999999999999999999999999999, 0, 0)");
+    assert_eq!(
+        sql.rows("SELECT * FROM t ORDER BY c DESC"),
+        [
+            "NaN|0.00999|99900",
+            "99999999999999999999999999999999999999.00|0.00000|0"
+        ]
+    );
+    for create in [
+        "CREATE TABLE u (a numeric(1001,2))",
+        "CREATE TABLE u (a numeric(0))",
+        "CREATE TABLE u (a numeric(3,1001))",
+    ] {
+        assert_eq!(sql.state(create), "22023", "{create}");
+    }
+}
+
+#[test]
+fn a_changed_type_fits_what_is_there() {
+    let sql = Sql::new();
+    sql.run("CREATE TABLE t (a timestamp, b interval, c numeric)");
+    sql.run("INSERT INTO t VALUES ('2001-02-03 04:05:06.789', '1 day 02:03:04.5', 1234.5678)");
+    sql.run("ALTER TABLE t ALTER COLUMN a TYPE timestamp(1)");
+    sql.run("ALTER TABLE t ALTER COLUMN b TYPE interval day to minute");
+    sql.run("ALTER TABLE t ALTER COLUMN c TYPE numeric(40,1)");
+    assert_eq!(
+        sql.one("SELECT a::text, b::text, c FROM t"),
+        "2001-02-03 04:05:06.8|1 day 02:03:00|1234.6"
+    );
+    assert_eq!(
+        sql.state("ALTER TABLE t ALTER COLUMN c TYPE numeric(40,39)"),
+        "22003"
+    );
+}
+
+/// What is declared is there when the database is opened again.
+#[test]
+fn declarations_are_kept() {
+    let folder = tempfile::tempdir().unwrap();
+    {
+        let database = Database::open(folder.path()).unwrap();
+        let sql = Sql::on(&database);
+        sql.run("CREATE TABLE t (a timestamp(0), b numeric(40,1), c oid)");
+    }
+    let database = Database::open(folder.path()).unwrap();
+    let sql = Sql::on(&database);
+    sql.run("INSERT INTO t VALUES ('2001-02-03 04:05:06.7', 1.25, 3)");
+    assert_eq!(
+        sql.one("SELECT a::text, b, pg_typeof(c) FROM t"),
+        "2001-02-03 04:05:07|1.3|oid"
+    );
+}
+
+/// Parts of arrays and JSONB values are assigned.
+#[test]
+fn parts_are_assigned() {
+    let sql = Sql::new();
+    sql.run("CREATE TABLE t (a integer[], j jsonb); INSERT INTO t VALUES ('{1,2}', '{}')");
+    for (set, a, j) in [
+        ("a[4] = 9", "{1,2,NULL,9}", "{}"),
+        ("a[0] = 7, a[-2] = 3", "[-2:4]={3,NULL,7,1,2,NULL,9}", "{}"),
+        ("a[1:2] = '{8,9,10}'", "[-2:4]={3,NULL,7,8,9,NULL,9}", "{}"),
+        ("a[:] = NULL", "[-2:4]={3,NULL,7,8,9,NULL,9}", "{}"),
+        (
+            "a = NULL, j['b']['c'][2] = '\"x\"'",
+            "NULL",
+            r#"{"b": {"c": [null, null, "x"]}}"#,
+        ),
+        (
+            "a[2:3] = '{5,6}', j['b'] = '1'",
+            "[2:3]={5,6}",
+            r#"{"b": 1}"#,
+        ),
+        ("a = NULL, j = NULL", "NULL", "NULL"),
+        (
+            "a[1][2] = 4, j[1] = to_jsonb(7)",
+            "[1:1][2:2]={{4}}",
+            "[null, 7]",
+        ),
+    ] {
+        sql.run(&format!("UPDATE t SET {set}"));
+        assert_eq!(
+            sql.one("SELECT a::text, j FROM t"),
+            format!("{a}|{j}"),
+            "{set}"
+        );
+    }
+    for (set, state) in [
+        ("a[1][3] = 4", "2202E"),
+        ("a[1][2][1] = 4", "2202E"),
+        ("a[NULL] = 4", "22004"),
+        ("a[2:1][1:1] = '{5}'", "2202E"),
+        ("a[1][2] = '5'::text", "42804"),
+        ("j[1:2] = '1'", "42804"),
+        ("j[NULL] = '1'", "22004"),
+        ("j[-5] = '1'", "22023"),
+        ("j['a'] = 1", "42804"),
+    ] {
+        assert_eq!(sql.state(&format!("UPDATE t SET {set}")), state, "{set}");
+    }
+}
