@@ -153,7 +153,7 @@ pub fn table(kinds: &[ColumnType]) -> TableSchema {
         nullable: true,
         default: None,
         identity: None,
-        declared: None,
+        modifier: None,
     };
     TableSchema {
         columns: kinds.iter().enumerate().map(column).collect(),

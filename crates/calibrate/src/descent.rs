@@ -64,7 +64,7 @@ fn made(
             nullable: false,
             default: None,
             identity: None,
-            declared: None,
+            modifier: None,
         }],
         indexes: vec![IndexDefinition {
             number: 0,

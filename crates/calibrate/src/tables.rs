@@ -62,7 +62,7 @@ impl Sample {
             nullable: false,
             default: None,
             identity: None,
-            declared: None,
+            modifier: None,
         };
         let mut options = TableOptions {
             layout: plan.layout,

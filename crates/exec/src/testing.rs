@@ -90,7 +90,7 @@ pub(crate) fn table_with_delta(
         nullable: true,
         default: None,
         identity: None,
-        declared: None,
+        modifier: None,
     });
     let schema = Arc::new(TableSchema {
         columns: columns.collect(),

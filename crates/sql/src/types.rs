@@ -14,7 +14,7 @@ use freestone_frontend::bind::{many_digits, written_digits, written_fields};
 use freestone_frontend::types::arrays::element_type;
 use freestone_frontend::types::{Type, named};
 use freestone_frontend::values::datetime::{SpanField, SpanFields};
-use freestone_storage::{ColumnType, Declared, IntervalField};
+use freestone_storage::{ColumnType, IntervalField, Modifier};
 
 use crate::error::{Error, Result};
 
@@ -56,12 +56,12 @@ pub(crate) fn computed_type(sql: &SqlType) -> Result<DataType> {
 ///
 /// # Errors
 /// Those of [`column_type`].
-pub(crate) fn declared_type(sql: &SqlType) -> Result<(ColumnType, Option<Declared>)> {
+pub(crate) fn declared_type(sql: &SqlType) -> Result<(ColumnType, Option<Modifier>)> {
     use SqlType as S;
     let declared = match sql {
         S::Numeric(_) | S::Decimal(_) | S::Dec(_) => {
             if let Some((precision, scale)) = many_digits(sql)? {
-                let declared = Declared::Digits {
+                let declared = Modifier::Digits {
                     precision: u16::try_from(precision).unwrap_or(u16::MAX),
                     scale: i16::try_from(scale).unwrap_or(i16::MAX),
                 };
@@ -78,16 +78,16 @@ pub(crate) fn declared_type(sql: &SqlType) -> Result<(ColumnType, Option<Declare
                     .and_then(|digits| digits.trim().parse().ok());
                 seconds(digits)
             }
-            ("name", _) => Some(Declared::Name),
-            ("jsonpath", _) => Some(Declared::JsonPath),
-            ("oid" | "xid", _) => Some(Declared::Oid),
-            ("\"char\"", _) => Some(Declared::InternalChar),
+            ("name", _) => Some(Modifier::Name),
+            ("jsonpath", _) => Some(Modifier::JsonPath),
+            ("oid" | "xid", _) => Some(Modifier::Oid),
+            ("\"char\"", _) => Some(Modifier::InternalChar),
             _ => None,
         },
         S::Array(
             ArrayElemTypeDef::SquareBracket(element, _) | ArrayElemTypeDef::AngleBracket(element),
         ) => match declared_type(element)?.1 {
-            Some(Declared::Digits { .. } | Declared::Fields { .. }) => {
+            Some(Modifier::Digits { .. } | Modifier::Fields { .. }) => {
                 let message = format!("a column cannot have the type {sql}");
                 return Err(Error::unsupported(message)
                     .with_hint("leave out the digits, or the fields, of its elements"));
@@ -100,12 +100,12 @@ pub(crate) fn declared_type(sql: &SqlType) -> Result<(ColumnType, Option<Declare
 }
 
 /// Digits of seconds that are written; more than six are six, which are all.
-fn seconds(digits: Option<u64>) -> Option<Declared> {
+fn seconds(digits: Option<u64>) -> Option<Modifier> {
     let digits = digits.map(|digits| digits.min(6) as u8);
-    digits.map(Declared::Seconds)
+    digits.map(Modifier::Seconds)
 }
 
-fn fields_of(fields: SpanFields) -> Option<Declared> {
+fn fields_of(fields: SpanFields) -> Option<Modifier> {
     let field = |field| match field {
         SpanField::Year => IntervalField::Year,
         SpanField::Month => IntervalField::Month,
@@ -114,7 +114,7 @@ fn fields_of(fields: SpanFields) -> Option<Declared> {
         SpanField::Minute => IntervalField::Minute,
         SpanField::Second => IntervalField::Second,
     };
-    (fields != SpanFields::default()).then_some(Declared::Fields {
+    (fields != SpanFields::default()).then_some(Modifier::Fields {
         first: field(fields.first),
         last: field(fields.last),
         digits: fields.decimals,
@@ -122,8 +122,8 @@ fn fields_of(fields: SpanFields) -> Option<Declared> {
 }
 
 /// The fields of an interval that a declared type says.
-pub(crate) fn span_fields(declared: Option<Declared>) -> SpanFields {
-    let Some(Declared::Fields {
+pub(crate) fn span_fields(declared: Option<Modifier>) -> SpanFields {
+    let Some(Modifier::Fields {
         first,
         last,
         digits,
@@ -147,16 +147,16 @@ pub(crate) fn span_fields(declared: Option<Declared>) -> SpanFields {
 }
 
 /// What a type of the front says beside the column type that holds its values.
-pub(crate) fn declared_of_type(ty: &Type) -> Option<Declared> {
+pub(crate) fn declared_of_type(ty: &Type) -> Option<Modifier> {
     match ty {
         Type::Time(digits)
         | Type::TimeTz(digits)
         | Type::Timestamp(digits)
-        | Type::TimestampTz(digits) => digits.map(Declared::Seconds),
-        Type::Name => Some(Declared::Name),
-        Type::JsonPath => Some(Declared::JsonPath),
-        Type::CatalogChar => Some(Declared::InternalChar),
-        Type::Oid => Some(Declared::Oid),
+        | Type::TimestampTz(digits) => digits.map(Modifier::Seconds),
+        Type::Name => Some(Modifier::Name),
+        Type::JsonPath => Some(Modifier::JsonPath),
+        Type::CatalogChar => Some(Modifier::InternalChar),
+        Type::Oid => Some(Modifier::Oid),
         Type::Array(element) => declared_of_type(element),
         _ => None,
     }

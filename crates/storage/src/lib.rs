@@ -36,8 +36,8 @@ pub use scan::{
     ColumnScanner, KeyLookUp, Scan, ScanMetrics, ScanRequest, ScanWorker, Top, ValueTest,
 };
 pub use schema::{
-    Check, CodecChoice, CodecName, Column, ColumnType, Comments, Declared, ElementType,
-    ForeignAction, ForeignKey, Identity, IndexDefinition, IndexKind, IntervalField, Key, Layout,
+    Check, CodecChoice, CodecName, Column, ColumnType, Comments, ElementType, ForeignAction,
+    ForeignKey, Identity, IndexDefinition, IndexKind, IntervalField, Key, Layout, Modifier,
     Numbers, Partitioning, Physical, SequenceDefinition, SequencePosition, TableOptions,
     TableSchema, Value,
 };

@@ -209,7 +209,7 @@ mod tests {
                     nullable: true,
                     default: None,
                     identity: None,
-                    declared: None,
+                    modifier: None,
                 })
                 .collect(),
             keys: Vec::new(),

@@ -93,7 +93,7 @@ impl TableName {
             nullable: false,
             default: None,
             identity: None,
-            declared: None,
+            modifier: None,
         };
         TableSchema {
             columns: self.attributes().into_iter().map(column).collect(),

@@ -62,7 +62,7 @@ pub(super) fn schema() -> TableSchema {
         nullable: false,
         default: None,
         identity: None,
-        declared: None,
+        modifier: None,
     });
     TableSchema {
         columns: columns.collect(),

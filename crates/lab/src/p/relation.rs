@@ -70,7 +70,7 @@ pub(super) fn schema(names: impl Iterator<Item = String>) -> TableSchema {
         nullable: false,
         default: None,
         identity: None,
-        declared: None,
+        modifier: None,
     });
     TableSchema {
         columns: columns.collect(),

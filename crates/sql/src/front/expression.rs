@@ -43,7 +43,7 @@ pub(crate) fn with_types(schema: &TableSchema) -> Schema {
 
 /// Whether the type of a column is not known by its Arrow type.
 fn is_said(column: &StoredColumn) -> bool {
-    !column.kind.has_keys() || column.declared.is_some()
+    !column.kind.has_keys() || column.modifier.is_some()
 }
 
 fn column_of(field: &Field) -> Option<StoredColumn> {

@@ -15,7 +15,7 @@ use freestone_frontend::plan::{Expr as Bound, Relation};
 use freestone_frontend::types::Type;
 use freestone_frontend::types::arrays::element_type;
 use freestone_frontend::{Error as FrontError, Position, Result as FrontResult};
-use freestone_storage::{Column, ColumnType, Declared, Object, Privileges};
+use freestone_storage::{Column, ColumnType, Modifier, Object, Privileges};
 
 use super::about;
 use super::functions::{front_error, wrapped};
@@ -219,20 +219,20 @@ fn relation(name: &Name, provider: Arc<dyn TableProvider>) -> Relation {
 
 /// The front's type of a stored column, as far as it has a place for what is declared.
 pub(crate) fn type_of_stored(column: &Column) -> Type {
-    declared(type_of_column(&column.kind), column.declared)
+    declared(type_of_column(&column.kind), column.modifier)
 }
 
-fn declared(held: Type, said: Option<Declared>) -> Type {
+fn declared(held: Type, said: Option<Modifier>) -> Type {
     match (held, said) {
         (Type::Array(element), said) => declared(*element, said).array(),
-        (Type::Time(_), Some(Declared::Seconds(digits))) => Type::Time(Some(digits)),
-        (Type::TimeTz(_), Some(Declared::Seconds(digits))) => Type::TimeTz(Some(digits)),
-        (Type::Timestamp(_), Some(Declared::Seconds(digits))) => Type::Timestamp(Some(digits)),
-        (Type::TimestampTz(_), Some(Declared::Seconds(digits))) => Type::TimestampTz(Some(digits)),
-        (Type::Text, Some(Declared::Name)) => Type::Name,
-        (Type::Text, Some(Declared::JsonPath)) => Type::JsonPath,
-        (Type::Text, Some(Declared::InternalChar)) => Type::CatalogChar,
-        (Type::Int8, Some(Declared::Oid)) => Type::Oid,
+        (Type::Time(_), Some(Modifier::Seconds(digits))) => Type::Time(Some(digits)),
+        (Type::TimeTz(_), Some(Modifier::Seconds(digits))) => Type::TimeTz(Some(digits)),
+        (Type::Timestamp(_), Some(Modifier::Seconds(digits))) => Type::Timestamp(Some(digits)),
+        (Type::TimestampTz(_), Some(Modifier::Seconds(digits))) => Type::TimestampTz(Some(digits)),
+        (Type::Text, Some(Modifier::Name)) => Type::Name,
+        (Type::Text, Some(Modifier::JsonPath)) => Type::JsonPath,
+        (Type::Text, Some(Modifier::InternalChar)) => Type::CatalogChar,
+        (Type::Int8, Some(Modifier::Oid)) => Type::Oid,
         (held, _) => held,
     }
 }

@@ -15,7 +15,7 @@ use datafusion::arrow::compute::cast;
 use datafusion::arrow::datatypes::{Field, Schema};
 use freestone_frontend::types::Type;
 use freestone_storage::{
-    Column, ColumnType, Declared, Identity, Object, Sequence, SequenceDefinition, Table, View,
+    Column, ColumnType, Identity, Modifier, Object, Sequence, SequenceDefinition, Table, View,
 };
 
 use super::information_columns::VIEWS;
@@ -419,12 +419,12 @@ impl Described {
 fn stored(schema: &str, table: &str, column: &Column, position: i32) -> Described {
     let ty = type_of_stored(column);
     let of = Described::of(&ty, (schema, table, &column.name), position);
-    let (precision, scale) = match column.declared {
-        Some(Declared::Digits { precision, scale }) => (Some(precision.into()), Some(scale.into())),
+    let (precision, scale) = match column.modifier {
+        Some(Modifier::Digits { precision, scale }) => (Some(precision.into()), Some(scale.into())),
         _ => (of.precision, of.scale),
     };
-    let seconds = match column.declared {
-        Some(Declared::Fields {
+    let seconds = match column.modifier {
+        Some(Modifier::Fields {
             digits: Some(digits),
             ..
         }) => Some(digits.into()),

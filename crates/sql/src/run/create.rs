@@ -70,7 +70,7 @@ impl Run<'_> {
                     nullable: true,
                     default: None,
                     identity: None,
-                    declared: ty.and_then(declared_of_type),
+                    modifier: ty.and_then(declared_of_type),
                 });
             }
         } else if schema.columns.len() != plan.names.len() {

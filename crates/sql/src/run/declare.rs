@@ -72,7 +72,7 @@ impl<'a> Declared<'a> {
             nullable: true,
             default: None,
             identity: None,
-            declared,
+            modifier: declared,
         };
         for option in &definition.options {
             let named = option.name.as_ref().map(fold);

@@ -118,7 +118,7 @@ impl Source {
         parameters.dedup();
         let known = |column: &usize| {
             let column = &schema.columns[*column];
-            column.kind.has_keys() && column.declared.is_none()
+            column.kind.has_keys() && column.modifier.is_none()
         };
         if !known(&target) || !columns.iter().all(known) {
             // The front computes it.
@@ -262,7 +262,7 @@ fn storable(given: &Parameter, column: &Column) -> Option<Option<Value>> {
     Some(Some(match (given, kind) {
         (Parameter::Null, _) => return column.nullable.then_some(None),
         // Texts and digits are read as what is declared.
-        (Parameter::Integer(_) | Parameter::Double(_), _) if column.declared.is_some() => {
+        (Parameter::Integer(_) | Parameter::Double(_), _) if column.modifier.is_some() => {
             return None;
         }
         (
@@ -298,7 +298,7 @@ fn storable(given: &Parameter, column: &Column) -> Option<Option<Value>> {
 /// A value that is read from its text.
 fn read(text: &str, column: &Column) -> Option<Value> {
     let kind = &column.kind;
-    if let (ColumnType::Text | ColumnType::Varchar(None), None) = (kind, column.declared) {
+    if let (ColumnType::Text | ColumnType::Varchar(None), None) = (kind, column.modifier) {
         return Some(Value::Bytes(text.as_bytes().to_vec()));
     }
     if !is_the_same_everywhere(kind, text) {

@@ -230,7 +230,7 @@ impl Run<'_> {
     ) -> Result<()> {
         let mut schema = (*table.schema).clone();
         let changed = &mut schema.columns[column];
-        (changed.kind, changed.declared) = declared_type(kind)?;
+        (changed.kind, changed.modifier) = declared_type(kind)?;
         let old = &table.schema.columns[column];
         let refers = |columns: &[usize]| columns.contains(&column);
         let referenced = self.snapshot.all_tables().any(|(_, child)| {

@@ -20,7 +20,7 @@ use datafusion::arrow::util::display::{ArrayFormatter, FormatOptions};
 use freestone_frontend::types::arrays::element_type;
 use freestone_frontend::values::datetime::{round_stamp, round_time};
 use freestone_frontend::values::{Interval, Numeric};
-use freestone_storage::{Column, ColumnType, Declared};
+use freestone_storage::{Column, ColumnType, Modifier};
 
 use super::text::{field_overflow, fit_char, fit_varchar, invalid};
 use super::{BadValue, ColumnBuilder};
@@ -98,8 +98,8 @@ fn assignable(from: &DataType, to: &ColumnType) -> bool {
 /// Whether values of a column are read and written by the front alone.
 fn is_of_front(column: &Column) -> bool {
     let by_name = matches!(
-        column.declared,
-        Some(Declared::Name | Declared::JsonPath | Declared::InternalChar | Declared::Oid)
+        column.modifier,
+        Some(Modifier::Name | Modifier::JsonPath | Modifier::InternalChar | Modifier::Oid)
     );
     by_name
         || matches!(
@@ -125,35 +125,35 @@ fn is_text(kind: &DataType) -> bool {
 /// The first row whose value does not fit, and why.
 pub(crate) fn assign(array: &ArrayRef, column: &Column) -> Result<ArrayRef, BadValue> {
     let assigned = assigned(array, column)?;
-    match column.declared {
+    match column.modifier {
         None => Ok(assigned),
         Some(declared) => restricted(assigned, column.kind, declared),
     }
 }
 
 /// Values as a column of a declared type keeps them: without digits or fields that it has not.
-fn restricted(array: ArrayRef, kind: ColumnType, declared: Declared) -> Result<ArrayRef, BadValue> {
+fn restricted(array: ArrayRef, kind: ColumnType, declared: Modifier) -> Result<ArrayRef, BadValue> {
     match (declared, kind) {
-        (Declared::Seconds(digits), ColumnType::Time) => {
+        (Modifier::Seconds(digits), ColumnType::Time) => {
             let times = array.as_primitive::<Time64MicrosecondType>();
             let times: PrimitiveArray<Time64MicrosecondType> =
                 unary(times, |time| round_time(time, digits));
             Ok(Arc::new(times))
         }
-        (Declared::Seconds(digits), ColumnType::Timestamp | ColumnType::TimestampTz) => {
+        (Modifier::Seconds(digits), ColumnType::Timestamp | ColumnType::TimestampTz) => {
             let stamps = array.as_primitive::<TimestampMicrosecondType>();
             let round = |stamp| Ok(round_stamp(stamp, digits)?);
             let rounded = mapped::<TimestampMicrosecondType>(stamps, round)?;
             Ok(Arc::new(rounded.with_data_type(kind.arrow())))
         }
-        (Declared::Fields { .. }, ColumnType::Interval) => {
+        (Modifier::Fields { .. }, ColumnType::Interval) => {
             let fields = span_fields(Some(declared));
             let spans = array.as_primitive::<IntervalMonthDayNanoType>();
             let restrict = |span| Ok(fields.restrict(Interval::from(span))?.into());
             let spans = mapped::<IntervalMonthDayNanoType>(spans, restrict)?;
             Ok(Arc::new(spans))
         }
-        (Declared::Digits { precision, scale }, ColumnType::Numeric) => {
+        (Modifier::Digits { precision, scale }, ColumnType::Numeric) => {
             let mut builder = BinaryViewBuilder::with_capacity(array.len());
             for (row, bytes) in array.as_binary_view().iter().enumerate() {
                 let fitted = bytes

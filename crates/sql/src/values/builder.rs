@@ -11,7 +11,7 @@ use datafusion::arrow::array::{
 use freestone_frontend::functions::read_oid;
 use freestone_frontend::values::Numeric;
 use freestone_frontend::values::datetime::{self, Locale, SpanFields};
-use freestone_storage::{Column, ColumnType, Declared};
+use freestone_storage::{Column, ColumnType, Modifier};
 
 use super::text;
 use crate::error::{Error, Result};
@@ -57,21 +57,21 @@ impl ColumnBuilder {
     /// The same for a column: values get what its declared type says.
     pub(crate) fn of(column: &Column, locale: &Arc<Locale>) -> Self {
         let locale = || Arc::clone(locale);
-        let seconds = match column.declared {
-            Some(Declared::Seconds(digits)) => digits,
+        let seconds = match column.modifier {
+            Some(Modifier::Seconds(digits)) => digits,
             _ => ALL_DIGITS,
         };
-        let digits = match column.declared {
-            Some(Declared::Digits { precision, scale }) => Some((precision.into(), scale.into())),
+        let digits = match column.modifier {
+            Some(Modifier::Digits { precision, scale }) => Some((precision.into(), scale.into())),
             _ => None,
         };
         let kind = &column.kind;
         let of_front = || Self::OfFront(StringViewBuilder::new(), Box::new(column.clone()));
         match kind {
-            ColumnType::BigInt if column.declared == Some(Declared::Oid) => {
+            ColumnType::BigInt if column.modifier == Some(Modifier::Oid) => {
                 Self::Oid(Int64Builder::new())
             }
-            ColumnType::Text if column.declared.is_some() => of_front(),
+            ColumnType::Text if column.modifier.is_some() => of_front(),
             ColumnType::Boolean => Self::Boolean(BooleanBuilder::new()),
             ColumnType::SmallInt => Self::SmallInt(Int16Builder::new()),
             ColumnType::Integer => Self::Integer(Int32Builder::new()),
@@ -94,7 +94,7 @@ impl ColumnBuilder {
                 seconds,
             ),
             ColumnType::Interval => {
-                let fields = span_fields(column.declared);
+                let fields = span_fields(column.modifier);
                 Self::Interval(IntervalMonthDayNanoBuilder::new(), locale(), fields)
             }
             ColumnType::Uuid => Self::Uuid(FixedSizeBinaryBuilder::new(16)),
@@ -235,6 +235,6 @@ fn undeclared(kind: ColumnType) -> Column {
         nullable: true,
         default: None,
         identity: None,
-        declared: None,
+        modifier: None,
     }
 }

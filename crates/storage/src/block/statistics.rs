@@ -106,7 +106,7 @@ impl Block {
                     nullable: true,
                     default: None,
                     identity: None,
-                    declared: None,
+                    modifier: None,
                 };
                 Ok(Sketch::of(&Dense::from_arrow(one, &column)?))
             }

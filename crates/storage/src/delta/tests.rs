@@ -16,7 +16,7 @@ fn column(name: &str, kind: ColumnType) -> Column {
         nullable: true,
         default: None,
         identity: None,
-        declared: None,
+        modifier: None,
     }
 }
 

@@ -12,7 +12,7 @@ fn schema() -> TableSchema {
         nullable: true,
         default: None,
         identity: None,
-        declared: None,
+        modifier: None,
     };
     TableSchema {
         columns: vec![

@@ -2,8 +2,8 @@
 
 mod codecs;
 mod comments;
-mod declared;
 mod index;
+mod modifier;
 mod options;
 mod partition;
 mod ranges;
@@ -13,8 +13,8 @@ mod value;
 
 pub use codecs::{CodecChoice, CodecName};
 pub use comments::Comments;
-pub use declared::{Declared, IntervalField};
 pub use index::{IndexDefinition, IndexKind};
+pub use modifier::{IntervalField, Modifier};
 pub use options::{
     BLOCK_BYTES_MAX, BLOCK_BYTES_MIN, Layout, PAGE_BYTES_MAX, PAGE_BYTES_MIN, TableOptions,
 };
@@ -38,7 +38,7 @@ pub const COLUMNS_MAX: usize = 4096;
 pub struct Column {
     /// Name, in the case it was declared with.
     pub name: String,
-    /// Declared SQL type.
+    /// Modifier SQL type.
     #[serde(rename = "type")]
     pub kind: ColumnType,
     /// Whether NULL may be stored.
@@ -51,7 +51,7 @@ pub struct Column {
     pub identity: Option<Identity>,
     /// What the declared type says beside `kind`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub declared: Option<Declared>,
+    pub modifier: Option<Modifier>,
 }
 
 impl Column {
@@ -237,11 +237,11 @@ impl TableSchema {
     /// Whether rows that are right for this are right for `other`: the columns are
     /// the same, and so is what must hold for them.
     pub fn same_rows(&self, other: &TableSchema) -> bool {
-        fn of(column: &Column) -> (&str, ColumnType, Option<Declared>, bool) {
+        fn of(column: &Column) -> (&str, ColumnType, Option<Modifier>, bool) {
             let Column {
                 name,
                 kind,
-                declared,
+                modifier: declared,
                 nullable,
                 ..
             } = column;

@@ -13,7 +13,7 @@ fn columns() -> TableSchema {
         nullable,
         default: None,
         identity: None,
-        declared: None,
+        modifier: None,
     };
     TableSchema {
         columns: vec![

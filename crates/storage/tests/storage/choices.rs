@@ -82,7 +82,7 @@ fn load(sample: &Sample, layout: Layout, sort_by: Option<String>) -> Home {
         nullable: false,
         default: None,
         identity: None,
-        declared: None,
+        modifier: None,
     };
     let schema = TableSchema {
         columns: (0..sample.columns.len()).map(column).collect(),

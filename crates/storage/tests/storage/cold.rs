@@ -36,7 +36,7 @@ fn write(path: &Path, blocks: usize) {
         nullable: false,
         default: None,
         identity: None,
-        declared: None,
+        modifier: None,
     };
     let schema = Arc::new(TableSchema {
         columns: (0..COLUMNS).map(column).collect(),

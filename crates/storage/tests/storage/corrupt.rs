@@ -63,7 +63,7 @@ impl Patient {
             nullable: true,
             default: None,
             identity: None,
-            declared: None,
+            modifier: None,
         };
         let schema = TableSchema {
             columns: vec![column],

@@ -280,7 +280,7 @@ fn keys_of_the_delta() {
         nullable: true,
         default: None,
         identity: None,
-        declared: None,
+        modifier: None,
     };
     let mut columns = schema(&[]);
     columns.columns = vec![

@@ -14,7 +14,7 @@ fn columns() -> TableSchema {
         nullable: true,
         default: None,
         identity: None,
-        declared: None,
+        modifier: None,
     };
     TableSchema {
         columns: vec![column],

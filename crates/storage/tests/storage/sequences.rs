@@ -43,7 +43,7 @@ fn identity_table(store: &Store) {
             nullable: false,
             default: None,
             identity,
-            declared: None,
+            modifier: None,
         };
         let always = true;
         let schema = TableSchema {

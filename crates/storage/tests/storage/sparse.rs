@@ -22,7 +22,7 @@ fn schema(columns: usize) -> TableSchema {
         nullable: number > 0,
         default: None,
         identity: None,
-        declared: None,
+        modifier: None,
     };
     TableSchema {
         columns: (0..columns).map(column).collect(),

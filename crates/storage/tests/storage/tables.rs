@@ -143,7 +143,7 @@ pub fn schema(recipes: &[Recipe]) -> TableSchema {
         nullable,
         default: None,
         identity: None,
-        declared: None,
+        modifier: None,
     };
     let mut columns = vec![column("id".into(), ColumnType::BigInt, false)];
     columns.extend(

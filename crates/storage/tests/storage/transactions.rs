@@ -19,7 +19,7 @@ fn columns() -> TableSchema {
         nullable: false,
         default: None,
         identity: None,
-        declared: None,
+        modifier: None,
     };
     TableSchema {
         columns: vec![column("k"), column("v")],

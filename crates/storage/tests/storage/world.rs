@@ -37,7 +37,7 @@ pub fn column(name: &str) -> Column {
         nullable: name != "k",
         default: None,
         identity: None,
-        declared: None,
+        modifier: None,
     }
 }
 

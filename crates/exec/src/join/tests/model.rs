@@ -146,7 +146,7 @@ impl Side {
             nullable: true,
             default: None,
             identity: None,
-            declared: None,
+            modifier: None,
         });
         let schema = TableSchema {
             columns: columns.collect(),

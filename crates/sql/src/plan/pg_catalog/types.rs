@@ -1,7 +1,7 @@
 //! Types by PostgreSQL's numbers.
 
 use freestone_frontend::types::{Reg, Type, modifier};
-use freestone_storage::{Column, Declared};
+use freestone_storage::{Column, Modifier};
 
 use super::facts::Facts;
 use super::objects::OWNER;
@@ -144,11 +144,11 @@ pub(crate) fn of_type(ty: &Type) -> (i64, i64) {
 /// The number of a column's type, and what it has besides: a length or digits.
 pub(super) fn of_column(column: &Column) -> (i64, i64) {
     let (number, held) = of_type(&type_of_stored(column));
-    let said = match column.declared {
-        Some(Declared::Digits { precision, scale }) => {
+    let said = match column.modifier {
+        Some(Modifier::Digits { precision, scale }) => {
             modifier::of_digits(precision.into(), scale.into()).into()
         }
-        Some(Declared::Fields { .. }) => modifier::of_fields(span_fields(column.declared)).into(),
+        Some(Modifier::Fields { .. }) => modifier::of_fields(span_fields(column.modifier)).into(),
         _ => held,
     };
     (number, said)

@@ -12,7 +12,7 @@ fn column() -> Column {
         nullable: true,
         default: None,
         identity: None,
-        declared: None,
+        modifier: None,
     }
 }
 

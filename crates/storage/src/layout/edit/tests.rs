@@ -67,7 +67,7 @@ fn schema(columns: &[PageColumn]) -> TableSchema {
         nullable: column.nullable,
         default: None,
         identity: None,
-        declared: None,
+        modifier: None,
     };
     TableSchema {
         columns: columns.iter().enumerate().map(column).collect(),

@@ -13,7 +13,7 @@ fn column() -> Column {
         nullable: true,
         default: None,
         identity: None,
-        declared: None,
+        modifier: None,
     }
 }
 

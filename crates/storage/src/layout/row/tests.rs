@@ -24,7 +24,7 @@ fn column(name: &str, kind: ColumnType) -> Column {
         nullable: true,
         default: None,
         identity: None,
-        declared: None,
+        modifier: None,
     }
 }
 

@@ -100,7 +100,7 @@ fn columns_must_be_there_and_have_an_order() {
         nullable: true,
         default: None,
         identity: None,
-        declared: None,
+        modifier: None,
     };
     let schema = TableSchema {
         columns: vec![

@@ -36,7 +36,7 @@ fn columns() -> TableSchema {
         nullable: false,
         default: None,
         identity: None,
-        declared: None,
+        modifier: None,
     };
     TableSchema {
         columns: vec![

@@ -12,7 +12,7 @@ fn number(name: &str) -> Column {
         nullable: true,
         default: None,
         identity: None,
-        declared: None,
+        modifier: None,
     }
 }
 

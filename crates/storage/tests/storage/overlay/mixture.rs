@@ -58,7 +58,7 @@ fn schema_of_numbers() -> TableSchema {
         nullable: false,
         default: None,
         identity: None,
-        declared: None,
+        modifier: None,
     };
     TableSchema {
         columns: vec![column("id"), column("n")],

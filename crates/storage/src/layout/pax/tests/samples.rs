@@ -165,7 +165,7 @@ pub(super) fn schema(kinds: &[(ColumnType, bool)]) -> TableSchema {
         nullable: *nullable,
         default: None,
         identity: None,
-        declared: None,
+        modifier: None,
     };
     TableSchema {
         columns: kinds.iter().enumerate().map(column).collect(),

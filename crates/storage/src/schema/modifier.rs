@@ -17,7 +17,7 @@ use super::{Column, ColumnType};
 /// its elements.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Declared {
+pub enum Modifier {
     /// Digits of seconds, 0 to 6, of a TIME or TIMESTAMP with or without zone.
     Seconds(u8),
     /// Digits of a NUMERIC that is no [`ColumnType::Decimal`].
@@ -76,7 +76,7 @@ impl fmt::Display for IntervalField {
 impl Column {
     /// Its type as SQL writes it.
     pub fn type_name(&self) -> String {
-        let Some(declared) = self.declared else {
+        let Some(declared) = self.modifier else {
             return self.kind.to_string();
         };
         let (element, dims) = match self.kind {
@@ -89,19 +89,19 @@ impl Column {
     }
 }
 
-impl Declared {
+impl Modifier {
     /// The name of a type that is held as `kind`.
     fn of(self, kind: ColumnType) -> String {
         match self {
-            Declared::Seconds(digits) => {
+            Modifier::Seconds(digits) => {
                 let name = kind.to_string();
                 match name.split_once(' ') {
                     Some((first, rest)) => format!("{first}({digits}) {rest}"),
                     None => format!("{name}({digits})"),
                 }
             }
-            Declared::Digits { precision, scale } => format!("NUMERIC({precision},{scale})"),
-            Declared::Fields {
+            Modifier::Digits { precision, scale } => format!("NUMERIC({precision},{scale})"),
+            Modifier::Fields {
                 first,
                 last,
                 digits,
@@ -113,10 +113,10 @@ impl Declared {
                     (first, last) => format!("INTERVAL {first} TO {last}{digits}"),
                 }
             }
-            Declared::Name => "NAME".to_owned(),
-            Declared::JsonPath => "JSONPATH".to_owned(),
-            Declared::InternalChar => "\"char\"".to_owned(),
-            Declared::Oid => "OID".to_owned(),
+            Modifier::Name => "NAME".to_owned(),
+            Modifier::JsonPath => "JSONPATH".to_owned(),
+            Modifier::InternalChar => "\"char\"".to_owned(),
+            Modifier::Oid => "OID".to_owned(),
         }
     }
 }
@@ -128,25 +128,25 @@ mod tests {
     #[test]
     fn types_are_written_and_shown() {
         use IntervalField::{Day, Second, Year};
-        let fields = |first, last, digits| Declared::Fields {
+        let fields = |first, last, digits| Modifier::Fields {
             first,
             last,
             digits,
         };
-        let digits = Declared::Digits {
+        let digits = Modifier::Digits {
             precision: 210,
             scale: -3,
         };
         for (kind, declared, written, shown) in [
             (
                 ColumnType::Time,
-                Declared::Seconds(0),
+                Modifier::Seconds(0),
                 r#"{"seconds":0}"#,
                 "TIME(0)",
             ),
             (
                 ColumnType::TimestampTz,
-                Declared::Seconds(3),
+                Modifier::Seconds(3),
                 r#"{"seconds":3}"#,
                 "TIMESTAMP(3) WITH TIME ZONE",
             ),
@@ -174,16 +174,16 @@ mod tests {
                 r#"{"fields":{"first":"year","last":"second","digits":0}}"#,
                 "INTERVAL(0)",
             ),
-            (ColumnType::BigInt, Declared::Oid, r#""oid""#, "OID"),
+            (ColumnType::BigInt, Modifier::Oid, r#""oid""#, "OID"),
             (
                 ColumnType::Text,
-                Declared::JsonPath,
+                Modifier::JsonPath,
                 r#""json_path""#,
                 "JSONPATH",
             ),
         ] {
             assert_eq!(serde_json::to_string(&declared).unwrap(), written);
-            let read: Declared = serde_json::from_str(written).unwrap();
+            let read: Modifier = serde_json::from_str(written).unwrap();
             assert_eq!(read, declared);
             let column = |kind| Column {
                 name: "a".to_owned(),
@@ -191,7 +191,7 @@ mod tests {
                 nullable: true,
                 default: None,
                 identity: None,
-                declared: Some(declared),
+                modifier: Some(declared),
             };
             assert_eq!(column(kind).type_name(), shown);
             let array = column(kind.array(2).unwrap());
@@ -204,7 +204,7 @@ mod tests {
     fn columns_without_it_are_read() {
         let written = r#"{"name":"a","type":"timestamp","nullable":true}"#;
         let column: Column = serde_json::from_str(written).unwrap();
-        assert_eq!(column.declared, None);
+        assert_eq!(column.modifier, None);
         assert_eq!(serde_json::to_string(&column).unwrap(), written);
     }
 }
