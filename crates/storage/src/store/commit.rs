@@ -161,6 +161,10 @@ impl Store {
         let mut rows = Vec::new();
         let renamed = transaction.renamed();
         for (id, own) in &transaction.tables {
+            // The transaction has dropped the table itself: what it changed there is gone.
+            if draft.table_by_id(*id).is_none() {
+                continue;
+            }
             let table = now.table_by_id(*id).ok_or_else(|| Error::Conflict {
                 message: "a table was dropped by another transaction".into(),
             })?;
