@@ -242,6 +242,17 @@ impl Lowering {
         inputs: &[Plan],
         columns: &[Column],
     ) -> Result<LogicalPlan> {
+        if columns.is_empty() {
+            // Rows without columns are equal, and there may be many of them: they get one.
+            let row = [self.fresh("row", Type::Int4)];
+            let inputs = inputs.iter().map(|input| Plan::Project {
+                input: Box::new(input.clone()),
+                items: vec![(row[0].clone(), Bound::int4(0))],
+            });
+            let inputs: Vec<Plan> = inputs.collect();
+            let rows = self.set(kind, all, &inputs, &row)?;
+            return projected(Vec::new(), rows);
+        }
         let mut sides = Vec::with_capacity(inputs.len());
         for input in inputs {
             let below = self.plan(input)?;
@@ -250,10 +261,7 @@ impl Lowering {
                 let value = exact(self.column(of.id)?, &to.ty)?;
                 exprs.push(value.alias(own_name(to)));
             }
-            sides.push(match exprs.is_empty() {
-                true => below,
-                false => projected(exprs, below)?,
-            });
+            sides.push(projected(exprs, below)?);
         }
         let kinds = columns.iter().map(|column| column.ty.arrow());
         let schema = schema_of(self.named(columns, kinds))?;

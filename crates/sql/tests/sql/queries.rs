@@ -358,3 +358,76 @@ fn distinct_arguments_are_ordered_as_they_are_written() {
     let query = "SELECT string_agg(DISTINCT s, ',' ORDER BY lower(s)) FROM t";
     assert_eq!(sql.state(query), "42P10");
 }
+
+#[test]
+fn rows_without_columns_are_counted() {
+    let sql = Sql::new();
+    for (set, rows) in [
+        ("UNION", 1),
+        ("UNION ALL", 8),
+        ("INTERSECT", 1),
+        ("INTERSECT ALL", 3),
+        ("EXCEPT", 0),
+        ("EXCEPT ALL", 2),
+    ] {
+        let query = format!(
+            "SELECT count(*) FROM (SELECT FROM generate_series(1, 5) \
+             {set} SELECT FROM generate_series(1, 3)) AS x"
+        );
+        assert_eq!(sql.one(&query), rows.to_string(), "{set}");
+    }
+}
+
+#[test]
+fn conditions_of_joins_mean_what_they_say() {
+    let sql = Sql::new();
+    sql.run("CREATE TABLE t (i INT)");
+    sql.run("INSERT INTO t VALUES (1), (2), (3), (NULL)");
+    for (query, rows) in [
+        // Nothing of the outer row is read.
+        (
+            "SELECT 1 IN (SELECT i FROM t WHERE i IS NOT NULL) FROM t",
+            &["true", "true", "true", "true"][..],
+        ),
+        ("SELECT 7 IN (SELECT i FROM t) FROM t", &["NULL"; 4]),
+        (
+            "SELECT 1 = ALL (SELECT i FROM t WHERE i < 2) FROM t",
+            &["true"; 4],
+        ),
+        // NULL is equal to nothing beside keys that take NULLs for equal.
+        (
+            "SELECT a.i, b.i FROM t AS a JOIN t AS b \
+             ON (SELECT 2 * sum(i) * a.i FROM t) = (SELECT sum(i) * b.i FROM t)",
+            &["1|2"],
+        ),
+        (
+            "SELECT a.i, b.i FROM t AS a JOIN t AS b \
+             ON a.i IS NOT DISTINCT FROM b.i AND a.i + 1 = b.i + 1",
+            &["1|1", "2|2", "3|3"],
+        ),
+        // A value that is compared twice is computed once.
+        (
+            "SELECT i FROM t WHERE (SELECT 1) BETWEEN 0 AND i",
+            &["1", "2", "3"],
+        ),
+        (
+            "SELECT i FROM t WHERE (SELECT max(x.i) FROM t AS x WHERE x.i <= t.i) BETWEEN 2 AND 3",
+            &["2", "3"],
+        ),
+        // HAVING stays above its groups.
+        (
+            "SELECT i FROM t GROUP BY ROLLUP (i) HAVING random() > 2",
+            &[],
+        ),
+        (
+            "SELECT i, count(*) FROM t GROUP BY ROLLUP (i) HAVING 1 = 2",
+            &[],
+        ),
+        (
+            "SELECT count(*) FROM t WHERE random() < 2 HAVING random() > 2",
+            &[],
+        ),
+    ] {
+        assert_eq!(sql.sorted(query), rows, "{query}");
+    }
+}
