@@ -341,6 +341,19 @@ fn equal_calls_of_windows_are_one() {
         ),
         ["1|2|3", "2|4|2", "3|6|1"]
     );
+    // Without an order the frames are one.
+    assert_eq!(
+        sql.sorted(
+            "SELECT i, max(i) OVER (RANGE BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW), \
+                    max(i) OVER (RANGE BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING), \
+                    avg(i) OVER (), sum(i) OVER (), count(i) OVER () \
+             FROM generate_series(1, 2) AS g (i)"
+        ),
+        [
+            "1|2|2|1.5000000000000000|3|2",
+            "2|2|2|1.5000000000000000|3|2"
+        ]
+    );
 }
 
 #[test]
