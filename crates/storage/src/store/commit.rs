@@ -161,9 +161,15 @@ impl Store {
         let mut rows = Vec::new();
         let renamed = transaction.renamed();
         for (id, own) in &transaction.tables {
-            let table = now.table_by_id(*id).ok_or_else(|| Error::Conflict {
-                message: "a table was dropped by another transaction".into(),
-            })?;
+            let Some(table) = now.table_by_id(*id) else {
+                if transaction.catalog.table_by_id(*id).is_none() {
+                    // It has dropped the table itself.
+                    continue;
+                }
+                return Err(Error::Conflict {
+                    message: "a table was dropped by another transaction".into(),
+                });
+            };
             let mut deleted = self.newest_deletes(table, own, |_| false)?;
             deleted.sort_unstable();
             let inserted = own_rows(table, own)?;
@@ -172,7 +178,9 @@ impl Store {
             let checked = catalog.is_none() && latest.timestamp == transaction.checked_at;
             if own.keys_changed && !checked {
                 transaction.check_own_keys(table, own)?;
-                references::check(&[now], &renamed, table, 0)?;
+            }
+            if own.keys_changed && !checked || transaction.unchecked {
+                references::check(&[now], &renamed, table, (0, None))?;
             }
             if !inserted.is_empty() || !deleted.is_empty() {
                 rows.push((*id, inserted, deleted));
