@@ -8,14 +8,10 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 
-use chrono::{DateTime, Utc};
 use datafusion::common::NullEquality;
-use datafusion::common::alias::AliasGenerator;
-use datafusion::common::config::ConfigOptions;
 use datafusion::common::tree_node::{Transformed, TreeNode, TreeNodeRecursion};
 use datafusion::error::Result as DfResult;
 use datafusion::execution::session_state::SessionState;
-use datafusion::logical_expr::registry::FunctionRegistry;
 use datafusion::logical_expr::{Expr, ExpressionPlacement, JoinType, LogicalPlan, Operator};
 use datafusion::optimizer::optimizer::{ApplyOrder, Optimizer};
 use datafusion::optimizer::{OptimizerConfig, OptimizerRule};
@@ -68,7 +64,7 @@ pub(crate) fn optimize(plan: LogicalPlan, state: &SessionState) -> DfResult<Logi
         let named = |name: &&str| all.iter().find(|rule| rule.name() == *name);
         rules.extend(AGAIN.iter().filter_map(named).filter_map(guarded));
     }
-    Optimizer::with_rules(rules).optimize(plan, &OnePass::of(state), |_, _| {})
+    Optimizer::with_rules(rules).optimize(plan, state, |_, _| {})
 }
 
 /// DataFusion's `push_down_filter`, kept from what it does wrong.
@@ -249,37 +245,4 @@ impl Parts {
 fn has_repeated<'a>(keys: impl Iterator<Item = &'a Expr>) -> bool {
     let mut seen = HashSet::new();
     keys.into_iter().any(|key| !seen.insert(key))
-}
-
-/// The session's state, for an optimizer that does not repeat its rules.
-pub(crate) struct OnePass<'a> {
-    state: &'a SessionState,
-    options: Arc<ConfigOptions>,
-}
-
-impl<'a> OnePass<'a> {
-    pub(crate) fn of(state: &'a SessionState) -> Self {
-        let mut options = state.config_options().as_ref().clone();
-        options.optimizer.max_passes = 1;
-        let options = Arc::new(options);
-        Self { state, options }
-    }
-}
-
-impl OptimizerConfig for OnePass<'_> {
-    fn query_execution_start_time(&self) -> Option<DateTime<Utc>> {
-        self.state.query_execution_start_time()
-    }
-
-    fn alias_generator(&self) -> &Arc<AliasGenerator> {
-        self.state.alias_generator()
-    }
-
-    fn options(&self) -> Arc<ConfigOptions> {
-        Arc::clone(&self.options)
-    }
-
-    fn function_registry(&self) -> Option<&dyn FunctionRegistry> {
-        OptimizerConfig::function_registry(self.state)
-    }
 }

@@ -283,3 +283,78 @@ fn texts_between_dollars() {
         "what it's for"
     );
 }
+
+#[test]
+fn limits_may_be_computed() {
+    let sql = Sql::new();
+    sql.run("CREATE TABLE t (i INT)");
+    sql.run("INSERT INTO t SELECT g FROM generate_series(1, 5) AS g");
+    for (query, rows) in [
+        (
+            "SELECT i FROM t ORDER BY i LIMIT (SELECT min(i) FROM t)",
+            &["1"][..],
+        ),
+        (
+            "SELECT i FROM t ORDER BY i DESC OFFSET (SELECT max(i) - 1 FROM t)",
+            &["1"],
+        ),
+        (
+            "SELECT i FROM t ORDER BY i LIMIT (SELECT 2) OFFSET (SELECT count(*) FROM t WHERE i < 3)",
+            &["3", "4"],
+        ),
+        (
+            "SELECT i FROM t ORDER BY i LIMIT (SELECT NULL::int) OFFSET 3",
+            &["4", "5"],
+        ),
+        (
+            "SELECT i FROM t ORDER BY i LIMIT 1 + (SELECT 1)",
+            &["1", "2"],
+        ),
+        (
+            "SELECT i, (SELECT j.i FROM t AS j ORDER BY j.i LIMIT 1 OFFSET (SELECT count(*) FROM t WHERE i < 3)) \
+             FROM t WHERE i < 2",
+            &["1|3"],
+        ),
+    ] {
+        assert_eq!(sql.rows_of_one_engine(query), rows, "{query}");
+    }
+    assert_eq!(sql.state("SELECT i FROM t LIMIT (SELECT -1)"), "2201W");
+    assert_eq!(sql.state("SELECT i FROM t OFFSET (SELECT -1)"), "2201X");
+}
+
+#[test]
+fn equal_calls_of_windows_are_one() {
+    let sql = Sql::new();
+    assert_eq!(
+        sql.sorted(
+            "SELECT name, max(sum(n)) OVER (PARTITION BY name), \
+                    sum(n) / max(sum(n)) OVER (PARTITION BY name) \
+             FROM (VALUES ('a', 1), ('a', 2), ('b', 3)) AS t (name, n) GROUP BY name"
+        ),
+        ["a|3|1", "b|3|1"]
+    );
+    assert_eq!(
+        sql.sorted(
+            "SELECT i, row_number() OVER (ORDER BY i) + row_number() OVER (ORDER BY i), \
+                    row_number() OVER (ORDER BY i DESC) \
+             FROM generate_series(1, 3) AS g (i)"
+        ),
+        ["1|2|3", "2|4|2", "3|6|1"]
+    );
+}
+
+#[test]
+fn distinct_arguments_are_ordered_as_they_are_written() {
+    let sql = Sql::new();
+    sql.run("CREATE TABLE t (s VARCHAR(9), c CHAR(3), n SMALLINT)");
+    sql.run("INSERT INTO t VALUES ('b', 'x', 2), ('a', 'y', 1), ('b', 'x', 2), (NULL, NULL, NULL)");
+    assert_eq!(
+        sql.one(
+            "SELECT string_agg(DISTINCT s, ',' ORDER BY s DESC), string_agg(DISTINCT c, ',' ORDER BY c), \
+                    array_agg(DISTINCT n ORDER BY n DESC NULLS LAST) FROM t"
+        ),
+        "b,a|x,y|{2,1,NULL}"
+    );
+    let query = "SELECT string_agg(DISTINCT s, ',' ORDER BY lower(s)) FROM t";
+    assert_eq!(sql.state(query), "42P10");
+}

@@ -161,15 +161,13 @@ impl Store {
         let mut rows = Vec::new();
         let renamed = transaction.renamed();
         for (id, own) in &transaction.tables {
-            let Some(table) = now.table_by_id(*id) else {
-                if transaction.catalog.table_by_id(*id).is_none() {
-                    // It has dropped the table itself.
-                    continue;
-                }
-                return Err(Error::Conflict {
-                    message: "a table was dropped by another transaction".into(),
-                });
-            };
+            // The transaction has dropped the table itself: what it changed there is gone.
+            if draft.table_by_id(*id).is_none() {
+                continue;
+            }
+            let table = now.table_by_id(*id).ok_or_else(|| Error::Conflict {
+                message: "a table was dropped by another transaction".into(),
+            })?;
             let mut deleted = self.newest_deletes(table, own, |_| false)?;
             deleted.sort_unstable();
             let inserted = own_rows(table, own)?;
