@@ -413,3 +413,26 @@ fn temporary_tables_end_with_transactions() {
     assert_eq!(sql.one("SELECT count(*) FROM kept"), "0");
     assert_eq!(sql.state("CREATE TABLE t (a INT) ON COMMIT DROP"), "42P16");
 }
+
+#[test]
+fn what_would_be_passed_over_is_refused() {
+    let sql = Sql::new();
+    sql.run("CREATE TABLE t (a INT, b TEXT)");
+    for statement in [
+        "CREATE UNIQUE INDEX i ON t (a) NULLS NOT DISTINCT",
+        "CREATE UNIQUE INDEX i ON t (a) WHERE a > 1",
+        "CREATE UNIQUE INDEX i ON t (lower(b))",
+        "ALTER TABLE t ADD UNIQUE (a) DEFERRABLE",
+        "ALTER TABLE t ADD UNIQUE NULLS NOT DISTINCT (a)",
+        "CREATE TABLE u (a INT PRIMARY KEY DEFERRABLE INITIALLY DEFERRED)",
+        "CREATE TYPE x AS (a INT)",
+    ] {
+        assert_eq!(sql.state(statement), "0A000", "{statement}");
+    }
+    assert_eq!(
+        sql.state("CREATE TABLE u (a TEXT COLLATE \"de_DE\")"),
+        "42704"
+    );
+    assert_eq!(sql.state("CREATE TABLE u (a INT COLLATE \"C\")"), "42804");
+    sql.run("CREATE TABLE u (a TEXT COLLATE \"C\", b VARCHAR(3) COLLATE \"POSIX\")");
+}
