@@ -415,6 +415,20 @@ fn temporary_tables_end_with_transactions() {
 }
 
 #[test]
+fn types_of_a_schema_go_with_it_unless_others_use_them() {
+    let sql = Sql::new();
+    sql.run("CREATE SCHEMA s");
+    sql.run("CREATE TYPE s.e AS ENUM ('x')");
+    sql.run("CREATE TABLE s.own (e s.e)");
+    sql.run("CREATE TABLE other (e s.e, n INT)");
+    assert_eq!(sql.state("DROP SCHEMA s"), "2BP01");
+    assert_eq!(sql.state("DROP SCHEMA s CASCADE"), "2BP01");
+    sql.run("DROP TABLE other");
+    sql.run("DROP SCHEMA s CASCADE");
+    assert_eq!(sql.one("SELECT count(*) FROM pg_enum"), "0");
+}
+
+#[test]
 fn what_would_be_passed_over_is_refused() {
     let sql = Sql::new();
     sql.run("CREATE TABLE t (a INT, b TEXT)");
