@@ -64,6 +64,8 @@ fn made(
             nullable: false,
             default: None,
             identity: None,
+            declared: None,
+            generated: false,
         }],
         indexes: vec![IndexDefinition {
             number: 0,

@@ -62,6 +62,8 @@ impl Sample {
             nullable: false,
             default: None,
             identity: None,
+            declared: None,
+            generated: false,
         };
         let mut options = TableOptions {
             layout: plan.layout,

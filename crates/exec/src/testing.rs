@@ -90,6 +90,8 @@ pub(crate) fn table_with_delta(
         nullable: true,
         default: None,
         identity: None,
+        declared: None,
+        generated: false,
     });
     let schema = Arc::new(TableSchema {
         columns: columns.collect(),

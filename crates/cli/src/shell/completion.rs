@@ -209,6 +209,8 @@ mod tests {
                     nullable: true,
                     default: None,
                     identity: None,
+                    declared: None,
+                    generated: false,
                 })
                 .collect(),
             keys: Vec::new(),

@@ -734,6 +734,15 @@ impl Binder<'_> {
         {
             return self.interval_cast(inner, fields.as_ref(), *precision, kind);
         }
+        if let Some(domain) = self.domain(to)? {
+            let value = self.bind_expr(inner)?;
+            return match kind {
+                CastKind::Cast | CastKind::DoubleColon => self.of_domain(value, &domain),
+                CastKind::TryCast | CastKind::SafeCast => {
+                    Err(Error::unsupported("TRY_CAST to a domain is not supported"))
+                }
+            };
+        }
         let to = written_type(to, self.catalog)?;
         let mut operand = inner;
         while let Ast::Nested(within) = operand {
@@ -782,6 +791,10 @@ impl Binder<'_> {
     }
 
     fn typed_string(&mut self, ty: &DataType, value: &ValueWithSpan) -> Result<Expr> {
+        if let Some(domain) = self.domain(ty)? {
+            let literal = self.literal(value)?;
+            return self.of_domain(literal, &domain);
+        }
         let to = written_type(ty, self.catalog)?;
         let literal = self.literal(value)?;
         self.coerce(literal, &to, Coercion::Explicit)
@@ -1215,6 +1228,10 @@ impl Binder<'_> {
 
     fn prefixed(&mut self, prefix: &sqlparser::ast::Ident, value: &Ast) -> Result<Expr> {
         let ty = DataType::Custom(prefix.clone().into(), Vec::new());
+        if let Some(domain) = self.domain(&ty)? {
+            let value = self.bind_expr(value)?;
+            return self.of_domain(value, &domain);
+        }
         let to = written_type(&ty, self.catalog)?;
         let value = self.bind_expr(value)?;
         self.coerce(value, &to, Coercion::Explicit)

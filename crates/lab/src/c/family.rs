@@ -114,6 +114,8 @@ fn schema(columns: usize) -> TableSchema {
         nullable,
         default: None,
         identity: None,
+        declared: None,
+        generated: false,
     };
     let key = column("id".into(), ColumnType::BigInt, false);
     let entries = (1..=columns).map(|number| column(format!("c{number}"), ColumnType::Text, true));

@@ -93,6 +93,8 @@ impl TableName {
             nullable: false,
             default: None,
             identity: None,
+            declared: None,
+            generated: false,
         };
         TableSchema {
             columns: self.attributes().into_iter().map(column).collect(),

@@ -62,6 +62,8 @@ pub(super) fn schema() -> TableSchema {
         nullable: false,
         default: None,
         identity: None,
+        declared: None,
+        generated: false,
     });
     TableSchema {
         columns: columns.collect(),

@@ -70,6 +70,8 @@ pub(super) fn schema(names: impl Iterator<Item = String>) -> TableSchema {
         nullable: false,
         default: None,
         identity: None,
+        declared: None,
+        generated: false,
     });
     TableSchema {
         columns: columns.collect(),

@@ -82,6 +82,8 @@ impl TableKind {
             nullable: false,
             default: None,
             identity: None,
+            declared: None,
+            generated: false,
         };
         TableSchema {
             columns: (0..self.columns()).map(column).collect(),

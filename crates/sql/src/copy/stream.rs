@@ -140,7 +140,8 @@ impl CopyStream {
         let table = run.stored_table(&table_name(name)?)?;
         let all = &table.schema.columns;
         if columns.is_empty() {
-            return Ok(all.iter().map(said_field).collect());
+            let plain = all.iter().filter(|column| !column.generated);
+            return Ok(plain.map(said_field).collect());
         }
         let kinds = columns.iter().map(|column| {
             let place = table.schema.index_of(&fold(column)).ok_or_else(|| {
@@ -171,7 +172,10 @@ impl CopyStream {
                 run.rights(catalog).check(catalog, &ast)?;
                 let table = run.stored_table(&table_name(name)?)?;
                 Ok(match columns.len() {
-                    0 => table.schema.columns.len(),
+                    0 => {
+                        let all = table.schema.columns.iter();
+                        all.filter(|column| !column.generated).count()
+                    }
                     some => some,
                 })
             }
@@ -198,10 +202,13 @@ impl CopyStream {
     /// # Errors
     /// Those of the query.
     pub async fn send(self, session: &Session) -> Result<Outgoing> {
-        let Ast::Copy { source, .. } = self.ast.as_ref() else {
-            return Err(Error::internal("not a COPY"));
+        let query = {
+            let ast = session.own_tables(&self.ast)?;
+            let Ast::Copy { source, .. } = ast.as_ref() else {
+                return Err(Error::internal("not a COPY"));
+            };
+            Statement::of(super::query_of(&Run::planning(session)?, source)?)
         };
-        let query = Statement::of(super::query_of(source)?);
         let Outcome::Rows(rows) = session.run(&query).await? else {
             return Err(Error::internal("a query without rows"));
         };

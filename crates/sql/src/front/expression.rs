@@ -3,14 +3,17 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use datafusion::arrow::datatypes::{Field, Schema};
+use datafusion::arrow::datatypes::{DataType, Field, Schema};
 use datafusion::common::{Column as Place, DFSchema, TableReference};
 use datafusion::logical_expr::Expr as Lowered;
 use datafusion::sql::sqlparser::ast::Expr;
 use freestone_frontend::bind::Binder;
-use freestone_frontend::plan::{Column, ColumnId};
-use freestone_storage::{ColumnType, TableSchema};
+use freestone_frontend::functions::{Session, Volatility};
+use freestone_frontend::plan::{Column, ColumnId, Expr as Bound, ExprKind};
+use freestone_frontend::types::Type;
+use freestone_storage::{Column as Stored, ColumnType, TableSchema, TypeId};
 
+use super::declared::declared_type;
 use super::names::{Names, type_of, type_of_column};
 use super::session_of;
 use crate::error::Result;
@@ -27,13 +30,13 @@ pub(crate) const COLUMN: &str = "freestone.column";
 /// known by its Arrow type.
 pub(crate) fn with_types(schema: &TableSchema) -> Schema {
     let arrow = schema.arrow();
-    if schema.columns.iter().all(|column| column.kind.has_keys()) {
+    if schema.columns.iter().all(Stored::is_plain) {
         return arrow.as_ref().clone();
     }
     let fields = arrow.fields().iter().zip(&schema.columns);
     let fields = fields.map(|(field, column)| {
         let field = field.as_ref().clone();
-        match serde_json::to_string(&column.kind) {
+        match serde_json::to_string(&(&column.kind, column.declared)) {
             Ok(kind) => field.with_metadata(HashMap::from([(COLUMN.to_owned(), kind)])),
             Err(_) => field,
         }
@@ -41,7 +44,8 @@ pub(crate) fn with_types(schema: &TableSchema) -> Schema {
     Schema::new(fields.collect::<Vec<_>>())
 }
 
-fn kind_of(field: &Field) -> Option<ColumnType> {
+/// How values of a field's column are stored, and the created type that it is declared with.
+fn kind_of(field: &Field) -> Option<(ColumnType, Option<TypeId>)> {
     serde_json::from_str(field.metadata().get(COLUMN)?).ok()
 }
 
@@ -52,6 +56,47 @@ pub(crate) enum Purpose<'a> {
     Stored(Option<&'a ColumnType>),
     /// A client is shown it.
     Shown,
+}
+
+/// An expression over columns, bound.
+struct Over {
+    bound: Bound,
+    places: Vec<(Column, Lowered, DataType)>,
+    session: Arc<Session>,
+}
+
+fn bound_over(
+    relations: &Relations<'_>,
+    expr: &Expr,
+    columns: &DFSchema,
+    to: Option<&Type>,
+) -> Result<Over> {
+    let session = Arc::new(session_of(relations));
+    let names = Names::new(relations);
+    let mut tables: Vec<(String, Vec<Column>)> = Vec::new();
+    let mut places = Vec::new();
+    for ((qualifier, field), number) in columns.iter().zip(FIRST..) {
+        let column = Column {
+            id: ColumnId(number),
+            name: field.name().clone(),
+            ty: match kind_of(field) {
+                Some((kind, declared)) => declared_type(&relations.snapshot, &kind, declared),
+                None => type_of(field),
+            },
+        };
+        let table = qualifier.map(TableReference::table).unwrap_or_default();
+        match tables.iter_mut().find(|(name, _)| name == table) {
+            Some((_, columns)) => columns.push(column.clone()),
+            None => tables.push((table.to_owned(), vec![column.clone()])),
+        }
+        let place = Place::new(qualifier.cloned(), field.name());
+        places.push((column, Lowered::Column(place), field.data_type().clone()));
+    }
+    Ok(Over {
+        bound: Binder::new(&names, &session).expression(expr, &tables, to)?,
+        places,
+        session,
+    })
 }
 
 /// An expression over columns, as DataFusion evaluates it.
@@ -69,32 +114,31 @@ pub(crate) fn lowered_expression(
         Purpose::Stored(to) => to.filter(|kind| !kind.has_keys()).map(type_of_column),
         Purpose::Shown => None,
     };
-    let session = Arc::new(session_of(relations));
-    let names = Names::new(relations);
-    let mut tables: Vec<(String, Vec<Column>)> = Vec::new();
-    let mut places = Vec::new();
-    for ((qualifier, field), number) in columns.iter().zip(FIRST..) {
-        let column = Column {
-            id: ColumnId(number),
-            name: field.name().clone(),
-            ty: match kind_of(field) {
-                Some(kind) => type_of_column(&kind),
-                None => type_of(field),
-            },
-        };
-        let table = qualifier.map(TableReference::table).unwrap_or_default();
-        match tables.iter_mut().find(|(name, _)| name == table) {
-            Some((_, columns)) => columns.push(column.clone()),
-            None => tables.push((table.to_owned(), vec![column.clone()])),
-        }
-        let place = Place::new(qualifier.cloned(), field.name());
-        places.push((column, Lowered::Column(place), field.data_type().clone()));
-    }
-    let bound = Binder::new(&names, &session).expression(expr, &tables, to.as_ref())?;
+    let Over {
+        bound,
+        places,
+        session,
+    } = bound_over(relations, expr, columns, to.as_ref())?;
     let around = Surroundings {
         session,
         parameters: Arc::from(Vec::new()),
     };
     let is_shown = matches!(purpose, Purpose::Shown);
     lower::lowered_expression(&bound, &places, &around, is_shown)
+}
+
+/// Whether an expression over columns has the same value for the same row at any time.
+///
+/// # Errors
+/// Whatever is wrong with it.
+pub(crate) fn is_immutable(
+    relations: &Relations<'_>,
+    expr: &Expr,
+    columns: &DFSchema,
+) -> Result<bool> {
+    let over = bound_over(relations, expr, columns, None)?;
+    Ok(!over.bound.any(&mut |part| match &part.kind {
+        ExprKind::Call { function, .. } => function.volatility != Volatility::Immutable,
+        _ => false,
+    }))
 }

@@ -116,7 +116,7 @@ impl Source {
         columns.dedup();
         parameters.sort_unstable();
         parameters.dedup();
-        let known = |column: &usize| schema.columns[*column].kind.has_keys();
+        let known = |column: &usize| schema.columns[*column].is_plain();
         if !known(&target) || !columns.iter().all(known) {
             // The front computes it.
             return Ok(None);

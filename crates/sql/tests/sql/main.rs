@@ -21,6 +21,7 @@ mod comments;
 mod constraints;
 mod copy;
 mod ddl;
+mod definitions;
 mod disclosure;
 mod engines;
 mod errors;

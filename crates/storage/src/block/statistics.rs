@@ -106,6 +106,8 @@ impl Block {
                     nullable: true,
                     default: None,
                     identity: None,
+                    declared: None,
+                    generated: false,
                 };
                 Ok(Sketch::of(&Dense::from_arrow(one, &column)?))
             }

@@ -12,6 +12,8 @@ fn schema() -> TableSchema {
         nullable: true,
         default: None,
         identity: None,
+        declared: None,
+        generated: false,
     };
     TableSchema {
         columns: vec![

@@ -176,7 +176,9 @@ impl Store {
             let checked = catalog.is_none() && latest.timestamp == transaction.checked_at;
             if own.keys_changed && !checked {
                 transaction.check_own_keys(table, own)?;
-                references::check(&[now], &renamed, table, 0)?;
+            }
+            if own.keys_changed && !checked || transaction.unchecked {
+                references::check(&[now], &renamed, table, (0, None))?;
             }
             if !inserted.is_empty() || !deleted.is_empty() {
                 rows.push((*id, inserted, deleted));

@@ -82,6 +82,8 @@ fn load(sample: &Sample, layout: Layout, sort_by: Option<String>) -> Home {
         nullable: false,
         default: None,
         identity: None,
+        declared: None,
+        generated: false,
     };
     let schema = TableSchema {
         columns: (0..sample.columns.len()).map(column).collect(),

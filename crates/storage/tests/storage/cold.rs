@@ -36,6 +36,8 @@ fn write(path: &Path, blocks: usize) {
         nullable: false,
         default: None,
         identity: None,
+        declared: None,
+        generated: false,
     };
     let schema = Arc::new(TableSchema {
         columns: (0..COLUMNS).map(column).collect(),

@@ -63,6 +63,8 @@ impl Patient {
             nullable: true,
             default: None,
             identity: None,
+            declared: None,
+            generated: false,
         };
         let schema = TableSchema {
             columns: vec![column],

@@ -64,6 +64,8 @@ fn columns() -> TableSchema {
         nullable,
         default: None,
         identity: None,
+        declared: None,
+        generated: false,
     };
     TableSchema {
         columns: vec![

@@ -280,6 +280,8 @@ fn keys_of_the_delta() {
         nullable: true,
         default: None,
         identity: None,
+        declared: None,
+        generated: false,
     };
     let mut columns = schema(&[]);
     columns.columns = vec![

@@ -14,6 +14,8 @@ fn columns() -> TableSchema {
         nullable: true,
         default: None,
         identity: None,
+        declared: None,
+        generated: false,
     };
     TableSchema {
         columns: vec![column],

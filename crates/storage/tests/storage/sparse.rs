@@ -22,6 +22,8 @@ fn schema(columns: usize) -> TableSchema {
         nullable: number > 0,
         default: None,
         identity: None,
+        declared: None,
+        generated: false,
     };
     TableSchema {
         columns: (0..columns).map(column).collect(),

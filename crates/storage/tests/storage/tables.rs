@@ -143,6 +143,8 @@ pub fn schema(recipes: &[Recipe]) -> TableSchema {
         nullable,
         default: None,
         identity: None,
+        declared: None,
+        generated: false,
     };
     let mut columns = vec![column("id".into(), ColumnType::BigInt, false)];
     columns.extend(

@@ -19,6 +19,8 @@ fn columns() -> TableSchema {
         nullable: false,
         default: None,
         identity: None,
+        declared: None,
+        generated: false,
     };
     TableSchema {
         columns: vec![column("k"), column("v")],

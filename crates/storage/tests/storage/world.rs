@@ -37,6 +37,8 @@ pub fn column(name: &str) -> Column {
         nullable: name != "k",
         default: None,
         identity: None,
+        declared: None,
+        generated: false,
     }
 }
 

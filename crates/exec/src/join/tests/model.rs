@@ -146,6 +146,8 @@ impl Side {
             nullable: true,
             default: None,
             identity: None,
+            declared: None,
+            generated: false,
         });
         let schema = TableSchema {
             columns: columns.collect(),

@@ -12,6 +12,8 @@ fn column() -> Column {
         nullable: true,
         default: None,
         identity: None,
+        declared: None,
+        generated: false,
     }
 }
 

@@ -67,6 +67,8 @@ fn schema(columns: &[PageColumn]) -> TableSchema {
         nullable: column.nullable,
         default: None,
         identity: None,
+        declared: None,
+        generated: false,
     };
     TableSchema {
         columns: columns.iter().enumerate().map(column).collect(),

@@ -24,6 +24,8 @@ fn column(name: &str, kind: ColumnType) -> Column {
         nullable: true,
         default: None,
         identity: None,
+        declared: None,
+        generated: false,
     }
 }
 

@@ -100,6 +100,8 @@ fn columns_must_be_there_and_have_an_order() {
         nullable: true,
         default: None,
         identity: None,
+        declared: None,
+        generated: false,
     };
     let schema = TableSchema {
         columns: vec![

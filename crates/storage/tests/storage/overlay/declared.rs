@@ -12,6 +12,8 @@ fn number(name: &str) -> Column {
         nullable: true,
         default: None,
         identity: None,
+        declared: None,
+        generated: false,
     }
 }
 

@@ -58,6 +58,8 @@ fn schema_of_numbers() -> TableSchema {
         nullable: false,
         default: None,
         identity: None,
+        declared: None,
+        generated: false,
     };
     TableSchema {
         columns: vec![column("id"), column("n")],

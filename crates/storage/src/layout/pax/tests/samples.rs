@@ -165,6 +165,8 @@ pub(super) fn schema(kinds: &[(ColumnType, bool)]) -> TableSchema {
         nullable: *nullable,
         default: None,
         identity: None,
+        declared: None,
+        generated: false,
     };
     TableSchema {
         columns: kinds.iter().enumerate().map(column).collect(),
