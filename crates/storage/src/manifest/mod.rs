@@ -222,10 +222,10 @@ fn decode(bytes: &[u8], version: u64) -> Result<Manifest> {
     }
     let format = words.next().unwrap_or_default();
     let known = format.parse().ok();
-    let Some(format) = known.filter(|format| (OLDEST_VERSION..=FUNCTIONS_VERSION).contains(format))
+    let Some(format) = known.filter(|format| (OLDEST_VERSION..=TYPES_VERSION).contains(format))
     else {
         return Err(Error::corrupt(format!(
-            "manifest format {format}; this program reads {OLDEST_VERSION} to {ROLES_VERSION}"
+            "manifest format {format}; this program reads {OLDEST_VERSION} to {TYPES_VERSION}"
         )));
     };
     if words.next() != Some(format!("{:016x}", checksum(json)).as_str()) {
