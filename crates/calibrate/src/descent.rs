@@ -65,6 +65,8 @@ fn made(
             default: None,
             identity: None,
             modifier: None,
+            declared: None,
+            generated: false,
         }],
         indexes: vec![IndexDefinition {
             number: 0,

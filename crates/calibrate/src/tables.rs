@@ -63,6 +63,8 @@ impl Sample {
             default: None,
             identity: None,
             modifier: None,
+            declared: None,
+            generated: false,
         };
         let mut options = TableOptions {
             layout: plan.layout,

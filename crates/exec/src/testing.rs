@@ -91,6 +91,8 @@ pub(crate) fn table_with_delta(
         default: None,
         identity: None,
         modifier: None,
+        declared: None,
+        generated: false,
     });
     let schema = Arc::new(TableSchema {
         columns: columns.collect(),

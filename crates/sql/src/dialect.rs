@@ -3,11 +3,12 @@
 //! The parser takes the options of a sequence in one order only, and knows no
 //! OVERRIDING. The tokens are put in order, or taken out and noted, before it runs; those
 //! of VACUUM, ANALYZE and COPY in `maintenance`, AUTOINCREMENT in `increment`, comments on
-//! constraints in `comment`. Forms of queries are brought into the grammar by the language front.
+//! constraints in `comment`, LIKE in `like`. Forms of queries are brought into the grammar by the language front.
 
 mod comment;
 mod edits;
 mod increment;
+mod like;
 mod maintenance;
 mod named_query;
 mod target;
@@ -17,6 +18,7 @@ use datafusion::sql::sqlparser::ast::{Expr, Ident, Insert, Statement as Ast};
 use datafusion::sql::sqlparser::tokenizer::{Location, Token, TokenWithSpan};
 
 use self::edits::Edits;
+pub(crate) use self::like::like;
 pub(crate) use self::target::shorten;
 
 /// What [`overriding`] says of OVERRIDING SYSTEM VALUE.
@@ -31,6 +33,7 @@ pub(crate) fn adapt(tokens: &mut Vec<TokenWithSpan>) -> Overridings {
     order_sequence_options(tokens);
     maintenance::adapt(tokens);
     increment::adapt(tokens);
+    like::adapt(tokens);
     comment::adapt(tokens);
     view::adapt(tokens);
     crate::routine::adapt(tokens);

@@ -29,6 +29,7 @@ mod advisor;
 mod barrier;
 mod copy;
 mod database;
+mod define;
 mod dialect;
 mod engine;
 mod error;

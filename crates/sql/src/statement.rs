@@ -11,6 +11,7 @@ use freestone_frontend::{stack, syntax};
 use parking_lot::Mutex;
 
 use crate::advisor;
+use crate::define;
 use crate::dialect;
 use crate::error::{Error, Result, parser as syntax_error};
 use crate::plan::names::fold;
@@ -237,6 +238,7 @@ fn parsed(
         let start = places.offset(first.span.start);
         let own = advisor::parse(parser).transpose();
         let own = own.or_else(|| rights::parse(parser).transpose());
+        let own = own.or_else(|| define::parse(parser).transpose());
         let own = own.or_else(|| cursor::parse(parser).transpose());
         let own = own.or_else(|| routine::parse(parser).transpose());
         let mut ast = own

@@ -18,6 +18,10 @@ pub struct TableId(pub u64);
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct SequenceId(pub u64);
 
+/// Names one type that was created; types share their numbers with tables.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct TypeId(pub u64);
+
 impl TableId {
     /// In the declaration of a new table: the table itself.
     pub const ITSELF: TableId = TableId(u64::MAX);

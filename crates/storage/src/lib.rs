@@ -27,7 +27,7 @@ pub use block::{Block, BlockInfo, ByteRange, ColumnFacts};
 pub use codec::ArrayForm;
 pub use delta::{Delta, ReadView};
 pub use error::{Error, Result};
-pub use ids::{BlockId, RowId, RowPlace, SequenceId, TableId};
+pub use ids::{BlockId, RowId, RowPlace, SequenceId, TableId, TypeId};
 pub use io::{ReadMethod, ReadOptions};
 pub use predicate::{Bounds, CompareOp, Predicate, Prune, Zone};
 pub use roles::{Access, FIRST_ROLE, Object, Privileges, Role, RoleId, Roles, Verifier};
@@ -36,10 +36,10 @@ pub use scan::{
     ColumnScanner, KeyLookUp, Scan, ScanMetrics, ScanRequest, ScanWorker, Top, ValueTest,
 };
 pub use schema::{
-    Check, CodecChoice, CodecName, Column, ColumnType, Comments, ElementType, ForeignAction,
-    ForeignKey, Identity, IndexDefinition, IndexKind, IntervalField, Key, Layout, Modifier,
-    Numbers, Partitioning, Physical, SequenceDefinition, SequencePosition, TableOptions,
-    TableSchema, Value,
+    Check, CodecChoice, CodecName, Column, ColumnType, Comments, Deferral, Domain, DomainCheck,
+    ElementType, ForeignAction, ForeignKey, Identity, IndexDefinition, IndexKind, IntervalField,
+    Key, Label, Layout, Modifier, Numbers, OnCommit, Partitioning, Physical, SequenceDefinition,
+    SequencePosition, TableOptions, TableSchema, UserType, UserTypeKind, Value,
 };
 pub use store::{
     BlockWriter, Catalog, CatalogEdit, DEFAULT_SCHEMA, LostBlock, LostTransactions, MoverHold,

@@ -210,6 +210,8 @@ mod tests {
                     default: None,
                     identity: None,
                     modifier: None,
+                    declared: None,
+                    generated: false,
                 })
                 .collect(),
             keys: Vec::new(),

@@ -893,6 +893,11 @@ impl Binder<'_> {
             ),
             _ => unresolved(name, &types, why),
         })?;
+        // A key of DISTINCT is an argument as it was written, without the cast to the parameter.
+        let mut written_arguments = Vec::new();
+        if written.distinct && !order.is_empty() {
+            written_arguments.clone_from(&arguments);
+        }
         let mut converted = Vec::with_capacity(arguments.len());
         for (argument, to) in arguments.into_iter().zip(&resolved.parameters) {
             converted.push(self.coerce(argument, to, Coercion::Implicit)?);
@@ -901,12 +906,18 @@ impl Binder<'_> {
             if converted.is_empty() {
                 return Err(Error::new("42601", "DISTINCT needs an argument"));
             }
-            let listed = |key: &SortKey| converted.contains(&key.expr);
-            if !order.iter().all(listed) {
-                return Err(Error::new(
-                    "42P10",
-                    "in an aggregate with DISTINCT, ORDER BY expressions must appear in argument list",
-                ));
+            for key in &mut order {
+                let listed = written_arguments.iter().zip(&converted);
+                let mut listed = listed.filter(|(argument, converted)| {
+                    **argument == key.expr || **converted == key.expr
+                });
+                let Some((_, argument)) = listed.next() else {
+                    return Err(Error::new(
+                        "42P10",
+                        "in an aggregate with DISTINCT, ORDER BY expressions must appear in argument list",
+                    ));
+                };
+                key.expr.clone_from(argument);
             }
             for value in converted
                 .iter()
@@ -1122,6 +1133,11 @@ impl Binder<'_> {
         let call = self.in_clause(Clause::WindowArgument, |binder| {
             binder.window_call(name, written, filter, within_group, over)
         })?;
+        // Equal calls are computed once.
+        let known = self.scope()?.windows.iter();
+        if let Some((column, _)) = known.clone().find(|(_, known)| known.is_same(&call)) {
+            return Ok(column.reference());
+        }
         let column = self.column(name, call.returns.clone());
         let reference = column.reference();
         self.scope()?.windows.push((column, call));

@@ -738,6 +738,15 @@ impl Binder<'_> {
         {
             return self.interval_cast(inner, fields.as_ref(), *precision, kind);
         }
+        if let Some(domain) = self.domain(to)? {
+            let value = self.bind_expr(inner)?;
+            return match kind {
+                CastKind::Cast | CastKind::DoubleColon => self.of_domain(value, &domain),
+                CastKind::TryCast | CastKind::SafeCast => {
+                    Err(Error::unsupported("TRY_CAST to a domain is not supported"))
+                }
+            };
+        }
         if let Some((precision, scale)) = many_digits(to)? {
             let value = self.bind_expr(inner)?;
             return self.numeric_cast(value, precision, scale, kind);
@@ -811,6 +820,10 @@ impl Binder<'_> {
     }
 
     fn typed_string(&mut self, ty: &DataType, value: &ValueWithSpan) -> Result<Expr> {
+        if let Some(domain) = self.domain(ty)? {
+            let literal = self.literal(value)?;
+            return self.of_domain(literal, &domain);
+        }
         if let Some((precision, scale)) = many_digits(ty)? {
             let literal = self.literal(value)?;
             return self
@@ -1338,6 +1351,10 @@ impl Binder<'_> {
 
     fn prefixed(&mut self, prefix: &sqlparser::ast::Ident, value: &Ast) -> Result<Expr> {
         let ty = DataType::Custom(prefix.clone().into(), Vec::new());
+        if let Some(domain) = self.domain(&ty)? {
+            let value = self.bind_expr(value)?;
+            return self.of_domain(value, &domain);
+        }
         let to = written_type(&ty, self.catalog)?;
         let value = self.bind_expr(value)?;
         self.coerce(value, &to, Coercion::Explicit)

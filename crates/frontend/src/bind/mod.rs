@@ -25,6 +25,7 @@
 mod call;
 mod coerce;
 mod cycle;
+mod domain;
 mod expr;
 mod from;
 mod function;
@@ -59,6 +60,7 @@ use crate::types::Type;
 use scope::{NamedCte, Range, Scope};
 
 pub use coerce::Coercion;
+pub use domain::Domain;
 pub use function::{SqlBody, SqlFunction, SqlParameter, SqlReturns};
 pub use naming::name_of_expression;
 pub use types::{many_digits, written_digits, written_fields, written_type};
@@ -118,7 +120,15 @@ pub trait Catalog {
     /// The end of what [`enter_view`](Self::enter_view) began.
     fn leave_view(&self) {}
 
-    /// A type that was created.
+    /// A domain that was created.
+    ///
+    /// # Errors
+    /// Those of reading it.
+    fn domain(&self, _schema: Option<&str>, _name: &str) -> Result<Option<Arc<Domain>>> {
+        Ok(None)
+    }
+
+    /// A type that was created; for a domain the type that it is over.
     fn named_type(&self, _schema: Option<&str>, _name: &str) -> Option<Type> {
         None
     }

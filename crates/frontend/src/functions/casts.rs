@@ -341,6 +341,7 @@ mod tests {
         let mood = Type::Enum(Arc::new(EnumType {
             name: "mood".to_owned(),
             labels: vec!["sad".to_owned(), "ok".to_owned()],
+            number: 0,
         }));
         let session = Session::default();
         let call = Call {

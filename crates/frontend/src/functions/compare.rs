@@ -800,6 +800,7 @@ mod tests {
         let mood = Type::Enum(Arc::new(crate::types::EnumType {
             name: "mood".to_owned(),
             labels: vec!["sad".to_owned(), "ok".to_owned(), "happy".to_owned()],
+            number: 0,
         }));
         let column = |label: &str| Column::constant(Arc::new(StringViewArray::from(vec![label])));
         let types = [mood.clone(), mood];

@@ -23,6 +23,7 @@ mod casts;
 mod compare;
 mod datetime;
 mod encodings;
+mod enumerations;
 pub mod extremes;
 mod format;
 mod formatting;
@@ -459,7 +460,7 @@ impl Catalogue {
 type Register = fn(&mut Catalogue);
 
 /// Titles of the chapters, and what adds their functions.
-const CHAPTERS: [(&str, Register); 19] = [
+const CHAPTERS: [(&str, Register); 20] = [
     ("Comparison", compare::register),
     ("Truth values", boolean::register),
     ("Numbers", numeric::register),
@@ -472,6 +473,7 @@ const CHAPTERS: [(&str, Register); 19] = [
     ("Dates and times", datetime::register),
     ("JSON", json::register),
     ("Arrays", arrays::register),
+    ("Enumerations", enumerations::register),
     ("Rows", records::register),
     ("Series", series::register),
     ("Casts", casts::register),

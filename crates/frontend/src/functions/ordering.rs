@@ -253,7 +253,11 @@ mod tests {
     fn enumerations_are_ordered_by_their_labels() {
         let labels = vec!["low".to_owned(), "high".to_owned()];
         let name = "level".to_owned();
-        let ty = Type::Enum(Arc::new(crate::types::EnumType { name, labels }));
+        let ty = Type::Enum(Arc::new(crate::types::EnumType {
+            name,
+            labels,
+            number: 0,
+        }));
         let array: ArrayRef = Arc::new(StringViewArray::from(vec!["high", "low"]));
         let order = comparator(&ty).unwrap();
         assert_eq!(order(&array, 0, &array, 1), Ordering::Greater);

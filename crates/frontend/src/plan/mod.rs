@@ -239,6 +239,29 @@ pub struct WindowCall {
     pub returns: Type,
 }
 
+impl WindowCall {
+    /// Whether another call gives the same for each row.
+    pub fn is_same(&self, other: &Self) -> bool {
+        let kind = match (&self.kind, &other.kind) {
+            (WindowKind::Function(one), WindowKind::Function(other)) => Arc::ptr_eq(one, other),
+            (WindowKind::Aggregate(one), WindowKind::Aggregate(other)) => Arc::ptr_eq(one, other),
+            _ => false,
+        };
+        let values = self.arguments.iter().chain(&self.filter);
+        let values = values.chain(&self.partition);
+        let mut values = values.chain(self.order.iter().map(|key| &key.expr));
+        kind && self.arguments == other.arguments
+            && self.ignore_nulls == other.ignore_nulls
+            && self.distinct == other.distinct
+            && self.filter == other.filter
+            && self.partition == other.partition
+            && self.order == other.order
+            && self.frame == other.frame
+            && self.returns == other.returns
+            && !values.any(Expr::is_volatile)
+    }
+}
+
 /// Set operations.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SetKind {

@@ -54,6 +54,8 @@ pub struct EnumType {
     pub name: String,
     /// Its labels, in order.
     pub labels: Vec<String>,
+    /// Its number in the catalog.
+    pub number: i64,
 }
 
 /// The fields of a record, with the name of its type if that is a table's.

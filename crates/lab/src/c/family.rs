@@ -115,6 +115,8 @@ fn schema(columns: usize) -> TableSchema {
         default: None,
         identity: None,
         modifier: None,
+        declared: None,
+        generated: false,
     };
     let key = column("id".into(), ColumnType::BigInt, false);
     let entries = (1..=columns).map(|number| column(format!("c{number}"), ColumnType::Text, true));

@@ -94,6 +94,8 @@ impl TableName {
             default: None,
             identity: None,
             modifier: None,
+            declared: None,
+            generated: false,
         };
         TableSchema {
             columns: self.attributes().into_iter().map(column).collect(),

@@ -63,6 +63,8 @@ pub(super) fn schema() -> TableSchema {
         default: None,
         identity: None,
         modifier: None,
+        declared: None,
+        generated: false,
     });
     TableSchema {
         columns: columns.collect(),

@@ -71,6 +71,8 @@ pub(super) fn schema(names: impl Iterator<Item = String>) -> TableSchema {
         default: None,
         identity: None,
         modifier: None,
+        declared: None,
+        generated: false,
     });
     TableSchema {
         columns: columns.collect(),

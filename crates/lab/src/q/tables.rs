@@ -83,6 +83,7 @@ impl TableKind {
             default: None,
             identity: None,
             declared: None,
+            generated: false,
         };
         TableSchema {
             columns: (0..self.columns()).map(column).collect(),

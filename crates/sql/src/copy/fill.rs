@@ -9,6 +9,7 @@ use freestone_frontend::values::datetime::Locale;
 use freestone_storage::{Column, TableSchema};
 
 use crate::error::{Error, Result};
+use crate::front::default_of;
 use crate::ingest::nullable;
 use crate::run::Run;
 use crate::values::{BadValue, assign};
@@ -38,7 +39,7 @@ impl Fill {
             .columns
             .iter()
             .enumerate()
-            .map(|(index, column)| match &column.default {
+            .map(|(index, column)| match default_of(&run.snapshot, column) {
                 Some(_) if !columns.contains(&index) => run.default_physical(column).map(Some),
                 _ => Ok(None),
             })

@@ -13,12 +13,13 @@ mod write;
 
 use std::sync::Arc;
 
-use datafusion::sql::sqlparser::ast::{CopySource, CopyTarget, Statement as Ast};
+use datafusion::sql::sqlparser::ast::{CopySource, CopyTarget, Ident, Statement as Ast};
+use freestone_storage::{Column, TableSchema};
 
 use crate::error::{Error, Result};
 use crate::ingest::{self, nullable};
 use crate::plan::files::FileKind;
-use crate::plan::names::{fold, quoted, table_name};
+use crate::plan::names::{Name, fold, quoted, table_name};
 use crate::rights::{readable, writable};
 use crate::run::{Run, columns_named};
 use crate::session::Outcome;
@@ -70,7 +71,7 @@ async fn copy_to(
 ) -> Result<Outcome> {
     let identity = run.session.identity();
     let path = writable(identity, run.snapshot.catalog(), filename)?;
-    let ast = query_of(source)?;
+    let ast = query_of(run, source)?;
     let outcome = run.query(&ast).await?;
     let outcome = match options.kind {
         FileKind::Csv => run.session.zoned(outcome),
@@ -87,15 +88,29 @@ async fn copy_to(
 }
 
 /// The query whose rows COPY … TO writes.
-fn query_of(source: &CopySource) -> Result<Ast> {
+fn query_of(run: &Run<'_>, source: &CopySource) -> Result<Ast> {
     match source {
         CopySource::Query(query) => Ok(Ast::Query(query.clone())),
         CopySource::Table {
             table_name: name,
             columns,
         } => {
-            table_name(name)?;
-            let columns: Vec<String> = columns.iter().map(|c| quoted(&fold(c))).collect();
+            let full = table_name(name)?;
+            let mut columns: Vec<String> = columns.iter().map(|c| quoted(&fold(c))).collect();
+            if let Some(table) = run.snapshot.table(&full.schema, &full.name) {
+                let all = &table.schema.columns;
+                let computed = |column: &&Column| column.generated;
+                if columns.is_empty() && all.iter().any(|column| column.generated) {
+                    let plain = all.iter().filter(|column| !column.generated);
+                    columns = plain.map(|column| quoted(&column.name)).collect();
+                } else if let Some(column) = all
+                    .iter()
+                    .filter(computed)
+                    .find(|column| columns.contains(&quoted(&column.name)))
+                {
+                    return Err(of_generated(column));
+                }
+            }
             let list = if columns.is_empty() {
                 "*".to_owned()
             } else {
@@ -104,6 +119,30 @@ fn query_of(source: &CopySource) -> Result<Ast> {
             crate::statement::parse_one(&format!("SELECT {list} FROM {name}"))
         }
     }
+}
+
+/// Positions of the columns that rows come for: those that are listed, or all but those that
+/// are computed.
+///
+/// # Errors
+/// `42703`, `42701`; `42P10` for a generated column.
+fn places(schema: &TableSchema, name: &Name, listed: &[Ident]) -> Result<Vec<usize>> {
+    let columns = &schema.columns;
+    if listed.is_empty() {
+        let all = 0..columns.len();
+        return Ok(all.filter(|at| !columns[*at].generated).collect());
+    }
+    let names: Vec<String> = listed.iter().map(fold).collect();
+    let places = columns_named(schema, name, &names)?;
+    match places.iter().find(|at| columns[**at].generated) {
+        Some(at) => Err(of_generated(&columns[*at])),
+        None => Ok(places),
+    }
+}
+
+fn of_generated(column: &Column) -> Error {
+    let message = format!("column \"{}\" is a generated column", column.name);
+    Error::new("42P10", message).with_detail("Generated columns cannot be used in COPY.")
 }
 
 async fn copy_from(
@@ -121,12 +160,7 @@ async fn copy_from(
     };
     let name = table_name(name)?;
     let table = run.stored_table(&name)?;
-    let columns = if columns.is_empty() {
-        (0..table.schema.columns.len()).collect()
-    } else {
-        let names: Vec<String> = columns.iter().map(fold).collect();
-        columns_named(&table.schema, &name, &names)?
-    };
+    let columns = places(&table.schema, &name, columns)?;
     let path = readable(run.session.identity(), run.snapshot.catalog(), filename)?;
     let fill = Arc::new(fill::Fill::new(run, &table.schema, columns)?);
     let threads = run.state().config().target_partitions();

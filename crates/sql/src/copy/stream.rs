@@ -19,7 +19,7 @@ use super::csv_write::CsvWriter;
 use super::stream_options::{format_of, modern};
 use super::text::{as_csv, lines};
 use crate::error::{Error, Result};
-use crate::front::type_of_stored;
+use crate::front::type_held;
 use crate::plan::names::{fold, table_name};
 use crate::run::Run;
 use crate::session::{Outcome, Rows, Session};
@@ -143,7 +143,8 @@ impl CopyStream {
         let table = run.stored_table(&table_name(name)?)?;
         let all = &table.schema.columns;
         if columns.is_empty() {
-            return Ok(all.iter().map(said_field).collect());
+            let plain = all.iter().filter(|column| !column.generated);
+            return Ok(plain.map(said_field).collect());
         }
         let kinds = columns.iter().map(|column| {
             let place = table.schema.index_of(&fold(column)).ok_or_else(|| {
@@ -174,7 +175,10 @@ impl CopyStream {
                 run.rights(catalog).check(catalog, &ast)?;
                 let table = run.stored_table(&table_name(name)?)?;
                 Ok(match columns.len() {
-                    0 => table.schema.columns.len(),
+                    0 => {
+                        let all = table.schema.columns.iter();
+                        all.filter(|column| !column.generated).count()
+                    }
                     some => some,
                 })
             }
@@ -201,10 +205,13 @@ impl CopyStream {
     /// # Errors
     /// Those of the query.
     pub async fn send(self, session: &Session) -> Result<Outgoing> {
-        let Ast::Copy { source, .. } = self.ast.as_ref() else {
-            return Err(Error::internal("not a COPY"));
+        let query = {
+            let ast = session.own_tables(&self.ast)?;
+            let Ast::Copy { source, .. } = ast.as_ref() else {
+                return Err(Error::internal("not a COPY"));
+            };
+            Statement::of(super::query_of(&Run::planning(session)?, source)?)
         };
-        let query = Statement::of(super::query_of(source)?);
         let Outcome::Rows(rows) = session.run(&query).await? else {
             return Err(Error::internal("a query without rows"));
         };
@@ -295,7 +302,7 @@ impl Incoming {
 
 /// The field of a column that says its SQL type.
 fn said_field(column: &Column) -> Field {
-    let said = [(TYPE_KEY.to_owned(), type_of_stored(column).to_string())];
+    let said = [(TYPE_KEY.to_owned(), type_held(column).to_string())];
     Field::new(&column.name, parameter_kind(&column.kind), column.nullable)
         .with_metadata(said.into())
 }

@@ -7,8 +7,8 @@
 use std::ops::ControlFlow;
 
 use datafusion::sql::sqlparser::ast::{
-    Expr, FromTable, ObjectName, SetExpr, Statement as Ast, TableFactor, TableObject, VisitMut,
-    VisitorMut,
+    Expr, FromTable, ObjectName, SelectItem, SelectItemQualifiedWildcardKind as Qualified, SetExpr,
+    Statement as Ast, TableFactor, TableObject, VisitMut, VisitorMut,
 };
 
 use crate::plan::names::{Name, column_of, table_name};
@@ -29,7 +29,8 @@ pub(crate) fn shorten(ast: &mut Ast) {
         }
         _ => {
             if let Some(name) = target(ast).and_then(|name| table_name(name).ok()) {
-                let _: ControlFlow<()> = ast.visit(&mut Shorten(name));
+                shorten_wildcards(ast, &name);
+                let _: ControlFlow<()> = VisitMut::visit(ast, &mut Shorten(name));
             }
         }
     }
@@ -58,6 +59,29 @@ fn target(ast: &Ast) -> Option<&ObjectName> {
         },
         _ => None,
     }
+}
+
+/// Drops the schema from `schema.table.*` in RETURNING.
+fn shorten_wildcards(ast: &mut Ast, table: &Name) {
+    let list = match ast {
+        Ast::Insert(insert) => &mut insert.returning,
+        Ast::Update(update) => &mut update.returning,
+        Ast::Delete(delete) => &mut delete.returning,
+        _ => return,
+    };
+    for item in list.iter_mut().flatten() {
+        if let SelectItem::QualifiedWildcard(Qualified::ObjectName(name), _) = item
+            && name.0.len() > 1
+            && table_name(name).is_ok_and(|named| same_table(&named, table))
+            && let Some(last) = name.0.pop()
+        {
+            name.0 = vec![last];
+        }
+    }
+}
+
+fn same_table(one: &Name, other: &Name) -> bool {
+    (&one.schema, &one.name) == (&other.schema, &other.name)
 }
 
 struct Shorten(Name);

@@ -62,11 +62,7 @@ pub(crate) async fn planned(
         None => optimized()?,
     };
     let planner = state.query_planner();
-    // Rows that come in an order from one stream would be scattered over several.
-    let mut own = state.clone();
-    let options = own.config_mut().options_mut();
-    options.optimizer.enable_round_robin_repartition = false;
-    planner.create_physical_plan(&plan, &own).await
+    planner.create_physical_plan(&plan, state).await
 }
 
 /// Levels of plans and expressions that any thread has room to walk over.

@@ -16,7 +16,6 @@ use crate::error::Result;
 use crate::plan::names::{quoted, shown_schema};
 use crate::plan::pg_catalog::facts::Fact;
 use crate::plan::pg_catalog::procedures;
-use crate::plan::pg_catalog::types::formatted;
 use crate::plan::pg_catalog::{self, objects};
 use crate::plan::relations::Relations;
 
@@ -193,8 +192,9 @@ pub(super) fn functions(
             ]
         }
         "format_type" => {
-            let kernel = f2::<Opt<I64>, Opt<I32>, Opt<Str>>(|number, modifier| {
-                Ok(number.map(|number| formatted(number, modifier.map(i64::from))))
+            let known = numbers();
+            let kernel = f2::<Opt<I64>, Opt<I32>, Opt<Str>>(move |number, modifier| {
+                Ok(number.map(|number| known.type_name(number, modifier.map(i64::from))))
             });
             let function = scalar("format_type", &[Oid, Int4], Text, kernel);
             vec![function.with_nulls().stable()]

@@ -19,7 +19,7 @@ use freestone_frontend::types::Type;
 use freestone_frontend::types::arrays::{Arrays, element_type};
 use freestone_storage::{Column, ColumnType};
 
-use super::names::{type_of, type_of_stored};
+use super::names::{type_held, type_of};
 use crate::error::{Error, Result};
 use crate::lower::with_kind;
 use crate::values::BadValue;
@@ -111,7 +111,7 @@ pub(crate) fn stored(array: &ArrayRef, column: &Column) -> Result<ArrayRef, BadV
         _ => type_of(&field),
     };
     let work = |array: &ArrayRef| -> Result<ArrayRef> {
-        let to = type_of_stored(column);
+        let to = type_held(column);
         let values = match array.data_type() == &to.arrow() && from == to {
             true => Arc::clone(array),
             false => convert(array, &from, &to, &STORED)?,

@@ -3,15 +3,18 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use datafusion::arrow::datatypes::{Field, Schema};
+use datafusion::arrow::datatypes::{DataType, Field, Schema};
 use datafusion::common::{Column as Place, DFSchema, TableReference};
 use datafusion::logical_expr::Expr as Lowered;
 use datafusion::sql::sqlparser::ast::Expr;
 use freestone_frontend::bind::Binder;
-use freestone_frontend::plan::{Column, ColumnId};
-use freestone_storage::{Column as StoredColumn, TableSchema};
+use freestone_frontend::functions::{Session, Volatility};
+use freestone_frontend::plan::{Column, ColumnId, Expr as Bound, ExprKind};
+use freestone_frontend::types::Type;
+use freestone_storage::{Column as Stored, TableSchema};
 
-use super::names::{Names, type_of, type_of_stored};
+use super::declared::type_of_stored;
+use super::names::{Names, type_of};
 use super::session_of;
 use crate::error::Result;
 use crate::lower::{self, Surroundings};
@@ -27,7 +30,7 @@ pub(crate) const COLUMN: &str = "freestone.column";
 /// known by its Arrow type.
 pub(crate) fn with_types(schema: &TableSchema) -> Schema {
     let arrow = schema.arrow();
-    if !schema.columns.iter().any(is_said) {
+    if schema.columns.iter().all(Stored::is_plain) {
         return arrow.as_ref().clone();
     }
     let fields = arrow.fields().iter().zip(&schema.columns);
@@ -41,12 +44,8 @@ pub(crate) fn with_types(schema: &TableSchema) -> Schema {
     Schema::new(fields.collect::<Vec<_>>())
 }
 
-/// Whether the type of a column is not known by its Arrow type.
-fn is_said(column: &StoredColumn) -> bool {
-    !column.kind.has_keys() || column.modifier.is_some()
-}
-
-fn column_of(field: &Field) -> Option<StoredColumn> {
+/// The column of a table that a field is of, if its Arrow type does not say its type.
+fn column_of(field: &Field) -> Option<Stored> {
     serde_json::from_str(field.metadata().get(COLUMN)?).ok()
 }
 
@@ -54,9 +53,50 @@ fn column_of(field: &Field) -> Option<StoredColumn> {
 #[derive(Clone, Copy)]
 pub(crate) enum Purpose<'a> {
     /// It is stored in a column, if that is known, or something depends on it.
-    Stored(Option<&'a StoredColumn>),
+    Stored(Option<&'a Stored>),
     /// A client is shown it.
     Shown,
+}
+
+/// An expression over columns, bound.
+struct Over {
+    bound: Bound,
+    places: Vec<(Column, Lowered, DataType)>,
+    session: Arc<Session>,
+}
+
+fn bound_over(
+    relations: &Relations<'_>,
+    expr: &Expr,
+    columns: &DFSchema,
+    to: Option<&Type>,
+) -> Result<Over> {
+    let session = Arc::new(session_of(relations));
+    let names = Names::new(relations);
+    let mut tables: Vec<(String, Vec<Column>)> = Vec::new();
+    let mut places = Vec::new();
+    for ((qualifier, field), number) in columns.iter().zip(FIRST..) {
+        let column = Column {
+            id: ColumnId(number),
+            name: field.name().clone(),
+            ty: match column_of(field) {
+                Some(column) => type_of_stored(&relations.snapshot, &column),
+                None => type_of(field),
+            },
+        };
+        let table = qualifier.map(TableReference::table).unwrap_or_default();
+        match tables.iter_mut().find(|(name, _)| name == table) {
+            Some((_, columns)) => columns.push(column.clone()),
+            None => tables.push((table.to_owned(), vec![column.clone()])),
+        }
+        let place = Place::new(qualifier.cloned(), field.name());
+        places.push((column, Lowered::Column(place), field.data_type().clone()));
+    }
+    Ok(Over {
+        bound: Binder::new(&names, &session).expression(expr, &tables, to)?,
+        places,
+        session,
+    })
 }
 
 /// An expression over columns, as DataFusion evaluates it.
@@ -71,35 +111,36 @@ pub(crate) fn lowered_expression(
 ) -> Result<Lowered> {
     // Other columns take values of more types: they are cast where they are stored.
     let to = match purpose {
-        Purpose::Stored(to) => to.filter(|column| is_said(column)).map(type_of_stored),
+        Purpose::Stored(to) => to
+            .filter(|column| !column.is_plain())
+            .map(|column| type_of_stored(&relations.snapshot, column)),
         Purpose::Shown => None,
     };
-    let session = Arc::new(session_of(relations));
-    let names = Names::new(relations);
-    let mut tables: Vec<(String, Vec<Column>)> = Vec::new();
-    let mut places = Vec::new();
-    for ((qualifier, field), number) in columns.iter().zip(FIRST..) {
-        let column = Column {
-            id: ColumnId(number),
-            name: field.name().clone(),
-            ty: match column_of(field) {
-                Some(column) => type_of_stored(&column),
-                None => type_of(field),
-            },
-        };
-        let table = qualifier.map(TableReference::table).unwrap_or_default();
-        match tables.iter_mut().find(|(name, _)| name == table) {
-            Some((_, columns)) => columns.push(column.clone()),
-            None => tables.push((table.to_owned(), vec![column.clone()])),
-        }
-        let place = Place::new(qualifier.cloned(), field.name());
-        places.push((column, Lowered::Column(place), field.data_type().clone()));
-    }
-    let bound = Binder::new(&names, &session).expression(expr, &tables, to.as_ref())?;
+    let Over {
+        bound,
+        places,
+        session,
+    } = bound_over(relations, expr, columns, to.as_ref())?;
     let around = Surroundings {
         session,
         parameters: Arc::from(Vec::new()),
     };
     let is_shown = matches!(purpose, Purpose::Shown);
     lower::lowered_expression(&bound, &places, &around, is_shown)
+}
+
+/// Whether an expression over columns has the same value for the same row at any time.
+///
+/// # Errors
+/// Whatever is wrong with it.
+pub(crate) fn is_immutable(
+    relations: &Relations<'_>,
+    expr: &Expr,
+    columns: &DFSchema,
+) -> Result<bool> {
+    let over = bound_over(relations, expr, columns, None)?;
+    Ok(!over.bound.any(&mut |part| match &part.kind {
+        ExprKind::Call { function, .. } => function.volatility != Volatility::Immutable,
+        _ => false,
+    }))
 }

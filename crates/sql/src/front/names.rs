@@ -4,20 +4,24 @@ use std::cell::{OnceCell, RefCell};
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use datafusion::arrow::datatypes::{DataType, Field, TimeUnit};
+use datafusion::arrow::array::{ArrayRef, BooleanArray, Int64Array, RecordBatch};
+use datafusion::arrow::datatypes::{DataType, Field, Schema, TimeUnit};
 use datafusion::catalog::TableProvider;
 use datafusion::common::ScalarValue;
 use datafusion::logical_expr::Expr as Lowered;
-use freestone_frontend::bind::{Catalog, Found, SqlFunction, View};
+use freestone_frontend::bind::{Catalog, Domain, Found, SqlFunction, View};
 use freestone_frontend::functions::Scalar;
 use freestone_frontend::functions::objects::Objects;
 use freestone_frontend::plan::{Expr as Bound, Relation};
 use freestone_frontend::types::Type;
 use freestone_frontend::types::arrays::element_type;
 use freestone_frontend::{Error as FrontError, Position, Result as FrontResult};
-use freestone_storage::{Column, ColumnType, Modifier, Object, Privileges};
+use freestone_storage::{
+    Catalog as Stored, Column, ColumnType, Modifier, Object, Privileges, Sequence,
+};
 
 use super::about;
+use super::declared::{self, type_of_stored};
 use super::functions::{front_error, wrapped};
 use super::objects::Numbers;
 use crate::error::Result;
@@ -164,6 +168,14 @@ impl<'a> Names<'a> {
                 barrier: !rights.owns(&object),
             })));
         }
+        if let Some(sequence) = snapshot.sequence(&name.schema, &name.name) {
+            let rights = relations.rights();
+            rights.use_schema(snapshot, &name.schema)?;
+            if !rights.may(&sequence.id.into(), Privileges::SELECT) {
+                return Err(denied("sequence", &name.name).at(name.position));
+            }
+            return Ok(Some(Found::Relation(position_of(name, sequence)?)));
+        }
         let known = snapshot.table(&name.schema, &name.name).is_some();
         let in_catalog = [INFORMATION_SCHEMA, PG_CATALOG].contains(&name.schema.as_str());
         // As in PostgreSQL, its catalog need not be named.
@@ -178,12 +190,40 @@ impl<'a> Names<'a> {
             Err(error) if error.sqlstate == "42P01" && !known => return Ok(None),
             Err(error) => return Err(error),
         };
-        Ok(Some(Found::Relation(relation(name, provider))))
+        Ok(Some(Found::Relation(relation(snapshot, name, provider))))
     }
 }
 
+/// Where a sequence is, as a relation of one row.
+fn position_of(name: &Name, sequence: &Sequence) -> Result<Relation> {
+    let columns = [
+        ("last_value", Type::Int8),
+        ("log_cnt", Type::Int8),
+        ("is_called", Type::Bool),
+    ];
+    let position = sequence.position();
+    let arrays: Vec<ArrayRef> = vec![
+        Arc::new(Int64Array::from(vec![position.value])),
+        Arc::new(Int64Array::from(vec![0])),
+        Arc::new(BooleanArray::from(vec![position.given])),
+    ];
+    let fields = columns
+        .iter()
+        .map(|(name, ty)| Field::new(*name, ty.arrow(), true));
+    let schema = Arc::new(Schema::new(fields.collect::<Vec<_>>()));
+    let batch = RecordBatch::try_new(schema, arrays)?;
+    Ok(Relation {
+        schema: name.schema.clone(),
+        name: name.name.clone(),
+        columns: columns.map(|(name, ty)| (name.to_owned(), ty)).into(),
+        hidden: Vec::new(),
+        key: Vec::new(),
+        handle: Arc::new(Handle(rows_table(batch)?)),
+    })
+}
+
 /// A provider's columns and itself.
-fn relation(name: &Name, provider: Arc<dyn TableProvider>) -> Relation {
+fn relation(catalog: &Stored, name: &Name, provider: Arc<dyn TableProvider>) -> Relation {
     let stored = provider.downcast_ref::<StoredTable>();
     let schema = provider.schema();
     let (mut columns, mut hidden) = (Vec::new(), Vec::new());
@@ -192,7 +232,8 @@ fn relation(name: &Name, provider: Arc<dyn TableProvider>) -> Relation {
         Some(stored) => {
             let (table, _) = stored.parts();
             for column in &table.schema.columns {
-                columns.push((column.name.clone(), type_of_stored(column)));
+                let ty = type_of_stored(catalog, column);
+                columns.push((column.name.clone(), ty));
             }
             if stored.has_row_ids() {
                 // Row ids use all 64 bits, and the language has no unsigned integers.
@@ -217,14 +258,15 @@ fn relation(name: &Name, provider: Arc<dyn TableProvider>) -> Relation {
     }
 }
 
-/// The front's type of a stored column, as far as it has a place for what is declared.
-pub(crate) fn type_of_stored(column: &Column) -> Type {
-    declared(type_of_column(&column.kind), column.modifier)
+/// The front's type of a column, but for a created type.
+pub(crate) fn type_held(column: &Column) -> Type {
+    modified(type_of_column(&column.kind), column.modifier)
 }
 
-fn declared(held: Type, said: Option<Modifier>) -> Type {
-    match (held, said) {
-        (Type::Array(element), said) => declared(*element, said).array(),
+/// The front's type of values that are held as a type, as far as it has a place for modifiers.
+fn modified(held: Type, modifier: Option<Modifier>) -> Type {
+    match (held, modifier) {
+        (Type::Array(element), modifier) => modified(*element, modifier).array(),
         (Type::Time(_), Some(Modifier::Seconds(digits))) => Type::Time(Some(digits)),
         (Type::TimeTz(_), Some(Modifier::Seconds(digits))) => Type::TimeTz(Some(digits)),
         (Type::Timestamp(_), Some(Modifier::Seconds(digits))) => Type::Timestamp(Some(digits)),
@@ -360,6 +402,17 @@ impl Catalog for Names<'_> {
         self.relations.leave_view();
     }
 
+    fn named_type(&self, schema: Option<&str>, name: &str) -> Option<Type> {
+        let name = Self::name(schema, name, None);
+        declared::named_type(&self.relations.snapshot, &name.schema, &name.name)
+    }
+
+    fn domain(&self, schema: Option<&str>, name: &str) -> FrontResult<Option<Arc<Domain>>> {
+        let name = Self::name(schema, name, None);
+        let found = declared::domain(&self.relations.snapshot, &name.schema, &name.name);
+        Ok(found.map_err(front_error)?.map(Arc::new))
+    }
+
     fn functions(&self, name: &str) -> Vec<Arc<Scalar>> {
         let relations = self.relations;
         let state = relations.state;
@@ -418,7 +471,8 @@ impl Catalog for Names<'_> {
                 values.push(Lowered::Literal(value, None));
             }
             let table = table_functions::table(relations, name, &values)?;
-            Ok(table.map(|table| relation(&Name::new("", name), table)))
+            let catalog = relations.snapshot.catalog();
+            Ok(table.map(|table| relation(catalog, &Name::new("", name), table)))
         };
         let found = rows().map_err(front_error)?;
         if found.is_some() && arguments.iter().any(|(name, _)| name.is_some()) {
@@ -436,7 +490,7 @@ impl Catalog for Names<'_> {
         let file = self.relations.files.get(name);
         Ok(file.map(|file| {
             let name = Name::new("", name);
-            relation(&name, Arc::clone(file))
+            relation(self.relations.snapshot.catalog(), &name, Arc::clone(file))
         }))
     }
 }

@@ -9,6 +9,7 @@ use freestone_frontend::functions::objects::{NoObjects, Objects};
 use freestone_frontend::types::{Reg, Type};
 use freestone_frontend::{Position, Result as FrontResult};
 
+use super::declared::shown_type;
 use super::names::Names;
 use super::session_of;
 use crate::error::Result;
@@ -16,7 +17,7 @@ use crate::plan::information_schema;
 use crate::plan::names::{
     DEFAULT_SCHEMA, INFORMATION_SCHEMA, meant_schema, named, quoted, shown_schema,
 };
-use crate::plan::pg_catalog::objects::{relation_numbers, schema_number};
+use crate::plan::pg_catalog::objects::{relation_numbers, schema_number, type_number};
 use crate::plan::pg_catalog::types::{formatted, number_of_name, of_type};
 use crate::plan::pg_catalog::{self, PG_CATALOG, procedures, role_number};
 use crate::plan::relations::Relations;
@@ -30,6 +31,10 @@ pub(crate) struct Numbers {
     class_numbers: HashMap<(String, String), i64>,
     schemas: HashMap<i64, String>,
     roles: HashMap<i64, String>,
+    /// Created types and arrays of them, as they are written.
+    types: HashMap<i64, String>,
+    /// Created types by schema and name.
+    type_numbers: HashMap<(String, String), i64>,
 }
 
 impl Numbers {
@@ -44,6 +49,13 @@ impl Numbers {
         }
         for (number, schema, name) in relation_numbers(snapshot) {
             all.add(number, schema, &name);
+        }
+        for (schema, name, known) in snapshot.user_types() {
+            let (number, shown) = (type_number(known.id), shown_type(schema, name));
+            all.types.insert(number + 1, format!("{shown}[]"));
+            all.types.insert(number, shown);
+            let full = (schema.to_owned(), name.to_owned());
+            all.type_numbers.insert(full, number);
         }
         for name in snapshot.schemas().chain([PG_CATALOG, INFORMATION_SCHEMA]) {
             let number = schema_number(relations, name);
@@ -70,6 +82,33 @@ impl Numbers {
     pub(super) fn is_visible(&self, number: i64) -> Option<bool> {
         let (schema, _) = self.classes.get(&number)?;
         Some(schema == DEFAULT_SCHEMA || schema == PG_CATALOG)
+    }
+
+    /// The name of a type with its length or digits, as `format_type` gives it.
+    pub(super) fn type_name(&self, number: i64, modifier: Option<i64>) -> String {
+        match self.types.get(&number) {
+            Some(name) => name.clone(),
+            None => formatted(number, modifier),
+        }
+    }
+
+    /// The number of a type by its name.
+    fn type_number(&self, text: &str) -> Option<i64> {
+        if let Some(known) = type_named(text) {
+            return Some(known);
+        }
+        let (element, is_array) = match text.trim().strip_suffix("[]") {
+            Some(element) => (element, true),
+            None => (text.trim(), false),
+        };
+        let (schema, name) = split(element);
+        let schema = schema.unwrap_or_else(|| DEFAULT_SCHEMA.to_owned());
+        let of = |name: &str| self.type_numbers.get(&(schema.clone(), name.to_owned()));
+        let number = of(&name).copied();
+        let array = || name.strip_prefix('_').and_then(of).map(|number| number + 1);
+        number
+            .map(|number| number + i64::from(is_array))
+            .or_else(array)
     }
 
     /// The number of a relation.
@@ -130,7 +169,7 @@ impl Objects for Numbers {
                 let (schema, name) = split(text);
                 self.class(schema.as_deref(), &name)
             }
-            Reg::Type => type_named(text),
+            Reg::Type => self.type_number(text),
             Reg::Namespace => {
                 let (_, name) = split(text);
                 let mut all = self.schemas.iter();
@@ -187,7 +226,7 @@ impl Objects for Numbers {
                     _ => format!("{}.{}", quoted(schema), quoted(name)),
                 })
             }
-            Reg::Type => match formatted(number, None).as_str() {
+            Reg::Type => match self.type_name(number, None).as_str() {
                 "???" => None,
                 name => Some(name.to_owned()),
             },

@@ -1,23 +1,61 @@
-//! CHECK: conditions that are FALSE for no row.
+//! What must hold for rows: CHECK constraints, and the types that columns are declared with.
+//!
+//! Generated columns are computed here, too: from the other columns of a row, when these are as
+//! they are to be stored.
 
+use std::collections::HashSet;
 use std::sync::Arc;
 
-use datafusion::arrow::array::{Array, RecordBatch};
+use datafusion::arrow::array::{Array, ArrayRef, AsArray, RecordBatch};
+use datafusion::common::DFSchema;
 use datafusion::physical_expr::PhysicalExpr;
-use freestone_storage::TableSchema;
+use freestone_frontend::types::{EnumType, Type};
+use freestone_storage::{Column, ColumnType, TableSchema};
 
 use crate::error::{Error, Result};
-use crate::plan::expression::{Expressions, columns_of, parse_expr};
-use crate::values::show;
+use crate::front::{self, Purpose, domain_of, labels_of};
+use crate::plan::expression::{Expressions, columns_of, parse_expr, with_value};
+use crate::values::{assign, show};
 
 /// The checks of a table, ready to be computed.
 #[derive(Debug, Default)]
 pub(crate) struct Checks {
     table: String,
     conditions: Vec<(String, Arc<dyn PhysicalExpr>)>,
+    /// Columns that are computed from others.
+    generated: Vec<(usize, Column, Arc<dyn PhysicalExpr>)>,
+    /// Columns with created types.
+    declared: Vec<Declared>,
+}
+
+/// What must hold for a column because of its type.
+#[derive(Debug)]
+struct Declared {
+    column: usize,
+    /// The type's name.
+    name: String,
+    not_null: bool,
+    /// Names and conditions, each over all columns of the table.
+    conditions: Vec<(String, Arc<dyn PhysicalExpr>)>,
+    labels: Option<Labels>,
+}
+
+/// The labels of an enumeration.
+#[derive(Debug)]
+struct Labels {
+    of: Arc<EnumType>,
+    known: HashSet<String>,
+    of_arrays: bool,
 }
 
 impl Checks {
+    /// Whether there is anything to be done for rows of a table.
+    pub(crate) fn are_needed(schema: &TableSchema) -> bool {
+        let mut columns = schema.columns.iter();
+        !schema.checks.is_empty()
+            || columns.any(|column| column.declared.is_some() || column.generated)
+    }
+
     /// Those of a table.
     ///
     /// # Errors
@@ -27,7 +65,7 @@ impl Checks {
         schema: &TableSchema,
         table: &str,
     ) -> Result<Self> {
-        if schema.checks.is_empty() {
+        if !Self::are_needed(schema) {
             return Ok(Self::default());
         }
         let columns = columns_of(schema, table)?;
@@ -35,23 +73,55 @@ impl Checks {
             let condition = expressions.compiled(&parse_expr(&check.condition)?, &columns)?;
             Ok((check.name.clone(), condition))
         });
-        Ok(Self {
+        let conditions = conditions.collect::<Result<_>>()?;
+        let mut all = Self {
             table: table.to_owned(),
-            conditions: conditions.collect::<Result<_>>()?,
-        })
+            conditions,
+            ..Self::default()
+        };
+        for (at, column) in schema.columns.iter().enumerate() {
+            if column.generated
+                && let Some(text) = &column.default
+            {
+                let value = generated(expressions, text, &columns, column)?;
+                all.generated.push((at, column.clone(), value));
+            }
+            if let Some(declared) = Declared::of(expressions, at, column, &columns)? {
+                all.declared.push(declared);
+            }
+        }
+        Ok(all)
+    }
+
+    /// Rows with the values of generated columns.
+    ///
+    /// # Errors
+    /// Those of computing them.
+    pub(crate) fn completed(&self, rows: RecordBatch) -> Result<RecordBatch> {
+        if self.generated.is_empty() {
+            return Ok(rows);
+        }
+        let mut arrays = rows.columns().to_vec();
+        for (at, column, value) in &self.generated {
+            let value = value.evaluate(&rows)?.into_array(rows.num_rows())?;
+            let value = assign(&value, column).map_err(|bad| bad.error)?;
+            if let Some(place) = arrays.get_mut(*at) {
+                *place = value;
+            }
+        }
+        Ok(RecordBatch::try_new(rows.schema(), arrays)?)
     }
 
     /// Checks rows of all columns of the table.
     ///
     /// # Errors
-    /// `23514`, naming the constraint and the row.
+    /// `23514`, naming the constraint and the row; `23502` and `22P02` of types.
     pub(crate) fn check(&self, rows: &RecordBatch) -> Result<()> {
+        for declared in &self.declared {
+            declared.check(rows)?;
+        }
         for (name, condition) in &self.conditions {
-            let met = condition.evaluate(rows)?.into_array(rows.num_rows())?;
-            let met = datafusion::arrow::array::AsArray::as_boolean_opt(&met)
-                .ok_or_else(|| Error::internal(format!("CHECK \"{name}\" is no condition")))?;
-            let failed = (0..met.len()).find(|row| met.is_valid(*row) && !met.value(*row));
-            if let Some(row) = failed {
+            if let Some(row) = failed(condition, name, rows)? {
                 let values = rows.columns().iter().map(|column| show(column, row));
                 let values: Vec<String> = values.collect();
                 return Err(Error::new(
@@ -65,5 +135,105 @@ impl Checks {
             }
         }
         Ok(())
+    }
+}
+
+/// The value of a generated column.
+fn generated(
+    expressions: Expressions<'_>,
+    text: &str,
+    columns: &DFSchema,
+    column: &Column,
+) -> Result<Arc<dyn PhysicalExpr>> {
+    let to = Purpose::Stored(Some(column));
+    let value = expressions.prepared_for(&parse_expr(text)?, columns, to)?;
+    Ok(expressions.state.create_physical_expr(value, columns)?)
+}
+
+/// The first row for which a condition is FALSE.
+fn failed(
+    condition: &Arc<dyn PhysicalExpr>,
+    name: &str,
+    rows: &RecordBatch,
+) -> Result<Option<usize>> {
+    let met = condition.evaluate(rows)?.into_array(rows.num_rows())?;
+    let met = met
+        .as_boolean_opt()
+        .ok_or_else(|| Error::internal(format!("CHECK \"{name}\" is no condition")))?;
+    Ok((0..met.len()).find(|row| met.is_valid(*row) && !met.value(*row)))
+}
+
+impl Declared {
+    fn of(
+        expressions: Expressions<'_>,
+        at: usize,
+        column: &Column,
+        columns: &DFSchema,
+    ) -> Result<Option<Self>> {
+        let Some(id) = column.declared else {
+            return Ok(None);
+        };
+        let labels = labels_of(expressions.snapshot, column);
+        let labels = labels.map(|of| Labels {
+            known: of.labels.iter().cloned().collect(),
+            of_arrays: matches!(column.kind, ColumnType::Array { .. }),
+            of,
+        });
+        let mut declared = Self {
+            column: at,
+            name: String::new(),
+            not_null: false,
+            conditions: Vec::new(),
+            labels,
+        };
+        if let Some(domain) = domain_of(expressions.snapshot, id)? {
+            for (name, condition) in &domain.checks {
+                let condition = with_value(condition, &column.name);
+                let condition = expressions.compiled(&condition, columns)?;
+                declared.conditions.push((name.clone(), condition));
+            }
+            declared.not_null = domain.not_null;
+            declared.name = domain.name;
+        }
+        Ok(Some(declared))
+    }
+
+    fn check(&self, rows: &RecordBatch) -> Result<()> {
+        let values = rows.column(self.column);
+        if self.not_null && values.null_count() > 0 {
+            let message = format!("domain {} does not allow null values", self.name);
+            return Err(Error::new("23502", message));
+        }
+        if let Some(labels) = &self.labels {
+            labels.check(values)?;
+        }
+        for (name, condition) in &self.conditions {
+            if failed(condition, name, rows)?.is_some() {
+                let message = format!(
+                    "value for domain {} violates check constraint \"{name}\"",
+                    self.name
+                );
+                return Err(Error::new("23514", message));
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Labels {
+    /// Checks that values, or the elements of arrays, are labels.
+    fn check(&self, values: &ArrayRef) -> Result<()> {
+        if self.of_arrays {
+            // They are read as arrays of the enumeration.
+            return front::loaded(values, &Type::Enum(Arc::clone(&self.of)).array()).map(|_| ());
+        }
+        let mut texts = values.as_string_view_opt().into_iter().flatten().flatten();
+        match texts.find(|text| !self.known.contains(*text)) {
+            None => Ok(()),
+            Some(text) => {
+                let message = format!("invalid input value for enum {}: \"{text}\"", self.of.name);
+                Err(Error::new("22P02", message))
+            }
+        }
     }
 }

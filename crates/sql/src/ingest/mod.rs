@@ -344,6 +344,7 @@ async fn write_stream(
     let mut rows = 0;
     while let Some(batch) = stream.next().await {
         let batch = batch?;
+        let batch = target.checks.completed(batch)?;
         target.checks.check(&batch)?;
         keys.add(&batch)?;
         references.add(&batch);

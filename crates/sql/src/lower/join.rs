@@ -406,10 +406,7 @@ impl Lowering {
                 let value = exact(self.column(column.id)?, &column.ty)?;
                 exprs.push(value.alias(format!("read {}", column.id.0)));
             }
-            inputs.push(match exprs.is_empty() {
-                true => plan,
-                false => projected(exprs, plan)?,
-            });
+            inputs.push(projected(exprs, plan)?);
         }
         let widths = [kept[0].len(), kept[1].len()];
         let columns: Vec<Column> = kept.iter().flatten().cloned().chain(mark.clone()).collect();

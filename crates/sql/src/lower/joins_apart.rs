@@ -34,7 +34,7 @@ pub(crate) fn install(optimizer: &mut Optimizer) {
     let rules = &mut optimizer.rules;
     if let Some(place) = rules.iter().position(|rule| rule.name() == REORDERS) {
         rules.insert(place, Arc::new(JoinsApart));
-        rules.push(Arc::new(KeysAgain(ExtractEquijoinPredicate::new())));
+        rules.push(Arc::new(Keys::new(KEYS_AGAIN)));
     }
 }
 
@@ -132,16 +132,28 @@ fn inputs<'a>(plan: &'a LogicalPlan, found: &mut Vec<&'a DFSchema>) {
     }
 }
 
+/// DataFusion's rule that makes keys of conditions, kept from joins whose keys take NULLs for
+/// equal.
 #[derive(Debug)]
-struct KeysAgain(ExtractEquijoinPredicate);
+pub(super) struct Keys {
+    rule: ExtractEquijoinPredicate,
+    name: &'static str,
+}
 
-impl OptimizerRule for KeysAgain {
+impl Keys {
+    pub(super) fn new(name: &'static str) -> Self {
+        let rule = ExtractEquijoinPredicate::new();
+        Self { rule, name }
+    }
+}
+
+impl OptimizerRule for Keys {
     fn name(&self) -> &str {
-        KEYS_AGAIN
+        self.name
     }
 
     fn apply_order(&self) -> Option<ApplyOrder> {
-        self.0.apply_order()
+        self.rule.apply_order()
     }
 
     fn supports_rewrite(&self) -> bool {
@@ -153,6 +165,13 @@ impl OptimizerRule for KeysAgain {
         plan: LogicalPlan,
         config: &dyn OptimizerConfig,
     ) -> DfResult<Transformed<LogicalPlan>> {
-        self.0.rewrite(plan, config)
+        // A key of such a join would take NULLs for equal, which its condition does not.
+        if let LogicalPlan::Join(join) = &plan
+            && join.null_equality == NullEquality::NullEqualsNull
+            && !join.on.is_empty()
+        {
+            return Ok(Transformed::no(plan));
+        }
+        self.rule.rewrite(plan, config)
     }
 }

@@ -176,8 +176,9 @@ impl Lowering {
         let order = of.order.iter().map(|key| self.sort_key(key));
         let order = order.collect::<Result<Vec<SortExpr>>>()?;
         let mut exprs: Vec<Expr> = Vec::new();
+        // Two calls may be one here: a rule of DataFusion would take equal ones out of the node.
+        let mut known: Vec<(WindowFunction, String)> = Vec::new();
         let mut add = |fun: WindowFunctionDefinition, args: Vec<Expr>, frame: &WindowFrame| {
-            let name = format!("window {}", self.fresh("window", Type::Int8).id.0);
             let call = WindowFunction {
                 fun,
                 params: WindowFunctionParams {
@@ -190,7 +191,12 @@ impl Lowering {
                     distinct: false,
                 },
             };
-            exprs.push(Expr::from(call).alias(&name));
+            if let Some((_, name)) = known.iter().find(|(known, _)| *known == call) {
+                return place(name);
+            }
+            let name = format!("window {}", self.fresh("window", Type::Int8).id.0);
+            exprs.push(Expr::from(call.clone()).alias(&name));
+            known.push((call, name.clone()));
             place(&name)
         };
         let mut results: Vec<(&Column, Typed)> = Vec::new();

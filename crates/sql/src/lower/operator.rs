@@ -161,6 +161,8 @@ pub(super) async fn whole(
 struct Node {
     operator: Arc<dyn Operator>,
     inputs: Vec<LogicalPlan>,
+    /// Columns of the inputs when the node was made: rules give a column to one without any.
+    widths: Vec<usize>,
     schema: DFSchemaRef,
 }
 
@@ -170,8 +172,10 @@ pub(super) fn over(
     inputs: Vec<LogicalPlan>,
     schema: DFSchemaRef,
 ) -> LogicalPlan {
+    let widths = inputs.iter().map(|input| input.schema().fields().len());
     let node = Node {
         operator: Arc::new(operator),
+        widths: widths.collect(),
         inputs,
         schema,
     };
@@ -276,6 +280,7 @@ impl ExtensionPlanner for Operators {
                 .map(|input| input.output_ordering().cloned())
                 .collect(),
             inputs: physical.to_vec(),
+            widths: node.widths.clone(),
             properties: Arc::new(PlanProperties::new(
                 EquivalenceProperties::new(Arc::clone(&schema)),
                 Partitioning::UnknownPartitioning(1),
@@ -293,6 +298,7 @@ impl ExtensionPlanner for Operators {
 struct OperatorExec {
     operator: Arc<dyn Operator>,
     inputs: Vec<Arc<dyn ExecutionPlan>>,
+    widths: Vec<usize>,
     /// The orders in which the inputs came when the plan was made.
     found: Vec<Option<LexOrdering>>,
     state: Arc<SessionState>,
@@ -387,7 +393,13 @@ impl ExecutionPlan for OperatorExec {
 
     fn execute(&self, _: usize, context: Arc<TaskContext>) -> DfResult<SendableRecordBatchStream> {
         let inputs = self.inputs.iter();
-        let inputs = inputs.map(|input| input.execute(0, Arc::clone(&context)));
+        let inputs = inputs.zip(&self.widths).map(|(input, width)| {
+            let stream = input.execute(0, Arc::clone(&context))?;
+            Ok(match width {
+                0 => without_columns(stream),
+                _ => stream,
+            })
+        });
         let inputs = inputs.collect::<DfResult<Vec<_>>>()?;
         let run = Run {
             schema: Arc::clone(&self.schema),
@@ -399,6 +411,14 @@ impl ExecutionPlan for OperatorExec {
         let schema = Arc::clone(&self.schema);
         Ok(Box::pin(RecordBatchStreamAdapter::new(schema, batches)))
     }
+}
+
+/// The rows of a stream without their columns.
+fn without_columns(stream: SendableRecordBatchStream) -> SendableRecordBatchStream {
+    let schema: SchemaRef = Arc::new(datafusion::arrow::datatypes::Schema::empty());
+    let of = Arc::clone(&schema);
+    let stream = stream.map(move |rows| batch(&of, Vec::new(), rows?.num_rows()));
+    Box::pin(RecordBatchStreamAdapter::new(schema, stream))
 }
 
 /// Rows that are known only after some work, as parts.

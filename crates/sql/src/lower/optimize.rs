@@ -2,25 +2,21 @@
 //!
 //! Types are complete, so that none of the analyzer's rules run. Of the optimizer's, those for
 //! sub-queries have nothing to do. `push_down_filter` moves a condition that reads no column
-//! below an aggregate without keys, which has a row whatever there is below it; there such
-//! conditions are kept away from it.
+//! below an aggregate without keys, which has a row whatever there is below it, and one that calls
+//! a volatile function; such conditions are kept away from it.
 
 use std::collections::HashSet;
 use std::sync::Arc;
 
-use chrono::{DateTime, Utc};
 use datafusion::common::NullEquality;
-use datafusion::common::alias::AliasGenerator;
-use datafusion::common::config::ConfigOptions;
 use datafusion::common::tree_node::{Transformed, TreeNode, TreeNodeRecursion};
 use datafusion::error::Result as DfResult;
 use datafusion::execution::session_state::SessionState;
-use datafusion::logical_expr::registry::FunctionRegistry;
 use datafusion::logical_expr::{Expr, ExpressionPlacement, JoinType, LogicalPlan, Operator};
 use datafusion::optimizer::optimizer::{ApplyOrder, Optimizer};
 use datafusion::optimizer::{OptimizerConfig, OptimizerRule};
 
-use super::joins_apart::{APART, KEYS_AGAIN, is_apart};
+use super::joins_apart::{APART, KEYS_AGAIN, Keys, is_apart};
 use crate::barrier::{self, THROUGH};
 
 /// Rules that have nothing to do, or would change what a plan means.
@@ -44,6 +40,9 @@ const AGAIN: [&str; 6] = [
     "optimize_projections",
 ];
 
+/// The rule that makes keys of joins' conditions.
+const KEYS: &str = "extract_equijoin_predicate";
+
 /// The plan, optimised.
 ///
 /// # Errors
@@ -57,6 +56,7 @@ pub(crate) fn optimize(plan: LogicalPlan, state: &SessionState) -> DfResult<Logi
     let guarded = |rule: &Arc<dyn OptimizerRule + Send + Sync>| match rule.name() {
         // It is for every plan.
         "push_down_filter" => Some(Arc::new(Filters(Arc::clone(rule))) as _),
+        KEYS if concern(KEYS) => Some(Arc::new(Keys::new(KEYS)) as _),
         name if LEFT_OUT.contains(&name) || !concern(name) => None,
         _ => Some(Arc::clone(rule)),
     };
@@ -68,7 +68,7 @@ pub(crate) fn optimize(plan: LogicalPlan, state: &SessionState) -> DfResult<Logi
         let named = |name: &&str| all.iter().find(|rule| rule.name() == *name);
         rules.extend(AGAIN.iter().filter_map(named).filter_map(guarded));
     }
-    Optimizer::with_rules(rules).optimize(plan, &OnePass::of(state), |_, _| {})
+    Optimizer::with_rules(rules).optimize(plan, state, |_, _| {})
 }
 
 /// DataFusion's `push_down_filter`, kept from what it does wrong.
@@ -94,7 +94,7 @@ impl OptimizerRule for Filters {
         config: &dyn OptimizerConfig,
     ) -> DfResult<Transformed<LogicalPlan>> {
         if let LogicalPlan::Filter(filter) = &plan
-            && ends_in_one_row(&filter.input)
+            && (ends_in_one_row(&filter.input) || filter.predicate.is_volatile())
         {
             return Ok(Transformed::no(plan));
         }
@@ -102,10 +102,14 @@ impl OptimizerRule for Filters {
     }
 }
 
-/// Whether a plan is an aggregate without keys, under projections.
+/// Whether a plan is an aggregate without keys, or with several sets of them, under projections.
 fn ends_in_one_row(plan: &LogicalPlan) -> bool {
     match plan {
-        LogicalPlan::Aggregate(aggregate) => aggregate.group_expr.is_empty(),
+        LogicalPlan::Aggregate(aggregate) => {
+            // One of several sets may be the empty one.
+            let sets = |key: &Expr| matches!(key, Expr::GroupingSet(_));
+            aggregate.group_expr.is_empty() || aggregate.group_expr.iter().any(sets)
+        }
         LogicalPlan::Projection(projection) => ends_in_one_row(&projection.input),
         LogicalPlan::SubqueryAlias(alias) => ends_in_one_row(&alias.input),
         LogicalPlan::Filter(filter) => ends_in_one_row(&filter.input),
@@ -249,37 +253,4 @@ impl Parts {
 fn has_repeated<'a>(keys: impl Iterator<Item = &'a Expr>) -> bool {
     let mut seen = HashSet::new();
     keys.into_iter().any(|key| !seen.insert(key))
-}
-
-/// The session's state, for an optimizer that does not repeat its rules.
-pub(crate) struct OnePass<'a> {
-    state: &'a SessionState,
-    options: Arc<ConfigOptions>,
-}
-
-impl<'a> OnePass<'a> {
-    pub(crate) fn of(state: &'a SessionState) -> Self {
-        let mut options = state.config_options().as_ref().clone();
-        options.optimizer.max_passes = 1;
-        let options = Arc::new(options);
-        Self { state, options }
-    }
-}
-
-impl OptimizerConfig for OnePass<'_> {
-    fn query_execution_start_time(&self) -> Option<DateTime<Utc>> {
-        self.state.query_execution_start_time()
-    }
-
-    fn alias_generator(&self) -> &Arc<AliasGenerator> {
-        self.state.alias_generator()
-    }
-
-    fn options(&self) -> Arc<ConfigOptions> {
-        Arc::clone(&self.options)
-    }
-
-    fn function_registry(&self) -> Option<&dyn FunctionRegistry> {
-        OptimizerConfig::function_registry(self.state)
-    }
 }

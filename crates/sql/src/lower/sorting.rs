@@ -6,10 +6,12 @@ use datafusion::arrow::compute::SortOptions;
 use datafusion::common::ScalarValue;
 use datafusion::logical_expr::{Aggregate, Expr, Limit, LogicalPlan, Sort, SortExpr};
 use freestone_frontend::plan::{Column, Expr as Bound, Plan, SetKind, SortKey};
+use freestone_frontend::types::Type;
 
 use super::expression::exact;
 use super::operator::{Key, over};
-use super::operators::rows::{Counted, Cut, First, Most};
+use super::operators::rows::{Bounds, Counted, Cut, First, Most, share_of};
+use super::subquery::has_subquery;
 use super::{Lowering, canonical, own_name, projected, schema_of};
 use crate::error::{Error, Result};
 
@@ -63,6 +65,9 @@ impl Lowering {
         ties: Option<&[SortKey]>,
         percent: bool,
     ) -> Result<LogicalPlan> {
+        if limit.into_iter().chain(offset).any(has_subquery) {
+            return self.computed_limit(input, (limit, offset), ties, percent);
+        }
         let skip = match offset {
             Some(offset) => self.rows(offset, "2201X", "OFFSET")?.unwrap_or(0),
             None => 0,
@@ -91,19 +96,57 @@ impl Lowering {
                 None => Most::All,
             },
         };
+        let bounds = Bounds::Known {
+            skip: usize::try_from(skip).unwrap_or(usize::MAX),
+            most,
+        };
+        self.cut(input, bounds, ties, None)
+    }
+
+    /// A limit with sub-queries: its numbers are the only row of a second input.
+    fn computed_limit(
+        &self,
+        input: &Plan,
+        (limit, offset): (Option<&Bound>, Option<&Bound>),
+        ties: Option<&[SortKey]>,
+        percent: bool,
+    ) -> Result<LogicalPlan> {
+        let number = |name: &str, value: Option<&Bound>, ty: Type| {
+            let null = || Bound::null(ty.clone());
+            let value = value.cloned().unwrap_or_else(null);
+            (self.fresh(name, value.ty.clone()), value)
+        };
+        let kind = if percent { Type::Float8 } else { Type::Int8 };
+        let numbers = self.plan(&Plan::Project {
+            input: Box::new(Plan::one_row()),
+            items: vec![
+                number("limit", limit, kind),
+                number("offset", offset, Type::Int8),
+            ],
+        })?;
+        self.cut(input, Bounds::Computed { percent }, ties, Some(numbers))
+    }
+
+    fn cut(
+        &self,
+        input: &Plan,
+        bounds: Bounds,
+        ties: Option<&[SortKey]>,
+        numbers: Option<LogicalPlan>,
+    ) -> Result<LogicalPlan> {
         let kept = self.kept(input);
         let below = self.plan(input)?;
         let keys = ties.unwrap_or(order_of(input));
         let (below, order) = self.with_keys(&kept, &[], keys, below)?;
         let schema = self.schema_of_kept(&kept)?;
         let operator = Cut {
-            skip: usize::try_from(skip).unwrap_or(usize::MAX),
-            most,
+            bounds,
             columns: kept.len(),
             order,
             ties: ties.is_some(),
         };
-        Ok(over(operator, vec![below], schema))
+        let inputs = std::iter::once(below).chain(numbers).collect();
+        Ok(over(operator, inputs, schema))
     }
 
     /// The schema of columns under their own names.
@@ -135,11 +178,7 @@ impl Lowering {
         let kind = datafusion::arrow::datatypes::DataType::Float64;
         let value = super::operators::number(&super::evaluated::with_kind(value, &kind)?);
         match value {
-            Some(share) if !(0.0..=100.0).contains(&share) => Err(Error::new(
-                "2201W",
-                "a share of rows must be between 0 and 100 percent",
-            )),
-            Some(share) => Ok(Most::Share(share / 100.0)),
+            Some(share) => share_of(share),
             None => Ok(Most::All),
         }
     }
@@ -203,6 +242,17 @@ impl Lowering {
         inputs: &[Plan],
         columns: &[Column],
     ) -> Result<LogicalPlan> {
+        if columns.is_empty() {
+            // Rows without columns are equal, and there may be many of them: they get one.
+            let row = [self.fresh("row", Type::Int4)];
+            let inputs = inputs.iter().map(|input| Plan::Project {
+                input: Box::new(input.clone()),
+                items: vec![(row[0].clone(), Bound::int4(0))],
+            });
+            let inputs: Vec<Plan> = inputs.collect();
+            let rows = self.set(kind, all, &inputs, &row)?;
+            return projected(Vec::new(), rows);
+        }
         let mut sides = Vec::with_capacity(inputs.len());
         for input in inputs {
             let below = self.plan(input)?;
@@ -211,10 +261,7 @@ impl Lowering {
                 let value = exact(self.column(of.id)?, &to.ty)?;
                 exprs.push(value.alias(own_name(to)));
             }
-            sides.push(match exprs.is_empty() {
-                true => below,
-                false => projected(exprs, below)?,
-            });
+            sides.push(projected(exprs, below)?);
         }
         let kinds = columns.iter().map(|column| column.ty.arrow());
         let schema = schema_of(self.named(columns, kinds))?;

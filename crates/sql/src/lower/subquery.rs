@@ -22,7 +22,7 @@ use crate::error::{Error, Result};
 impl Lowering {
     /// The node with its sub-queries joined to its input, if it has any.
     pub(super) fn without_subqueries(&self, plan: &Plan) -> Result<Option<Plan>> {
-        if !plan.expressions().into_iter().any(has_subquery) {
+        if !plan.expressions().into_iter().any(has_subquery) || in_limits_only(plan) {
             return Ok(None);
         }
         if let Plan::Join {
@@ -184,6 +184,17 @@ fn only(plan: &Plan) -> Result<Bound> {
     Ok(column.reference())
 }
 
-fn has_subquery(expr: &Bound) -> bool {
+/// Whether LIMIT and OFFSET alone have the sub-queries of a node: those are computed apart.
+fn in_limits_only(plan: &Plan) -> bool {
+    match plan {
+        Plan::Limit { ties, .. } => {
+            let mut keys = ties.iter().flatten();
+            !keys.any(|key| has_subquery(&key.expr))
+        }
+        _ => false,
+    }
+}
+
+pub(super) fn has_subquery(expr: &Bound) -> bool {
     expr.any(&mut |expr| matches!(expr.kind, ExprKind::Subquery(_)))
 }

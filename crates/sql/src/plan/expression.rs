@@ -11,12 +11,14 @@ use datafusion::execution::session_state::SessionState;
 use datafusion::logical_expr::Expr as Logical;
 use datafusion::physical_expr::PhysicalExpr;
 use datafusion::sql::sqlparser::ast::{
-    Expr, Query, Value, ValueWithSpan, Visit, VisitMut, Visitor, VisitorMut,
+    Expr, Ident, Query, Value, ValueWithSpan, Visit, VisitMut, Visitor, VisitorMut,
+    visit_expressions_mut,
 };
 use datafusion::sql::sqlparser::dialect::PostgreSqlDialect;
 use datafusion::sql::sqlparser::parser::Parser;
 use freestone_storage::{Column, Snapshot, TableSchema};
 
+use super::names::fold;
 use super::relations::Relations;
 use crate::error::Result;
 use crate::front::{self, Purpose};
@@ -53,6 +55,20 @@ pub(crate) fn printed<T: VisitMut + Clone + Display>(part: &T) -> String {
     let mut part = part.clone();
     let _ = part.visit(&mut Strings);
     part.to_string()
+}
+
+/// A condition of a domain as one on a column.
+pub(crate) fn with_value(condition: &Expr, column: &str) -> Expr {
+    let mut condition = condition.clone();
+    let _: ControlFlow<()> = visit_expressions_mut(&mut condition, |part| {
+        if let Expr::Identifier(ident) = part
+            && fold(ident) == "value"
+        {
+            *ident = Ident::with_quote('"', column);
+        }
+        ControlFlow::Continue(())
+    });
+    condition
 }
 
 /// Whether an expression has a sub-query in it.

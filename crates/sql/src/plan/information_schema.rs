@@ -15,15 +15,16 @@ use datafusion::arrow::compute::cast;
 use datafusion::arrow::datatypes::{Field, Schema};
 use freestone_frontend::types::Type;
 use freestone_storage::{
-    Column, ColumnType, Identity, Modifier, Object, Sequence, SequenceDefinition, Table, View,
+    Catalog, Column, ColumnType, Identity, Modifier, Object, Sequence, SequenceDefinition, Table,
+    UserTypeKind, View,
 };
 
 use super::information_columns::VIEWS;
 use super::information_constraints;
 use super::names::{CATALOG, INFORMATION_SCHEMA, shown_schema};
 use super::pg_catalog::objects::described;
-use super::pg_catalog::typed;
 use super::pg_catalog::types::{of_type, short_name};
+use super::pg_catalog::{PG_CATALOG, typed};
 use super::privileges;
 use super::relations::Relations;
 use super::rows::{Values, batch};
@@ -50,14 +51,12 @@ fn told(relations: &Relations<'_>, name: &str) -> Result<Option<Batch>> {
 }
 
 /// Values that columns have in all rows.
-const SAME: [(&str, &str, &str); 27] = [
+const SAME: [(&str, &str, &str); 25] = [
     ("character_sets", "character_set_name", "UTF8"),
     ("columns", "identity_cycle", "NO"),
-    ("columns", "is_generated", "NEVER"),
     ("columns", "is_self_referencing", "NO"),
     ("columns", "is_updatable", "YES"),
     ("columns", "udt_catalog", CATALOG),
-    ("columns", "udt_schema", "pg_catalog"),
     ("schemata", "default_character_set_name", ""),
     ("sequences", "numeric_precision_radix", "2"),
     ("sequences", "numeric_scale", "0"),
@@ -239,6 +238,12 @@ struct Described {
     precision: Option<i32>,
     scale: Option<i32>,
     identity: Option<Identity>,
+    /// The expression of a generated column.
+    generated: Option<String>,
+    /// Schema and name of the domain that it is declared with.
+    domain: Option<(String, String)>,
+    /// The schema of the type that it is stored as.
+    of_schema: String,
 }
 
 fn columns(relations: &Relations<'_>) -> Result<Batch> {
@@ -246,7 +251,8 @@ fn columns(relations: &Relations<'_>) -> Result<Batch> {
     for schema in relations.snapshot.schemas() {
         for table in seen_tables(relations, schema) {
             for (column, position) in table.schema.columns.iter().zip(1..) {
-                rows.push(stored(schema, &table.name, column, position));
+                let of = (schema, table.name.as_str());
+                rows.push(stored(&relations.snapshot, of, column, position));
             }
         }
         for view in seen_views(relations, schema) {
@@ -289,6 +295,45 @@ fn columns(relations: &Relations<'_>) -> Result<Batch> {
         ),
         ("data_type", text(rows.iter().map(|row| row.kind.as_str()))),
         ("udt_name", text(rows.iter().map(|row| row.short.as_str()))),
+        (
+            "udt_schema",
+            text(rows.iter().map(|row| row.of_schema.as_str())),
+        ),
+        (
+            "domain_catalog",
+            Values::Text(
+                rows.iter()
+                    .map(|row| row.domain.as_ref().map(|_| CATALOG.to_owned()))
+                    .collect(),
+            ),
+        ),
+        (
+            "domain_schema",
+            Values::Text(
+                rows.iter()
+                    .map(|row| Some(row.domain.as_ref()?.0.clone()))
+                    .collect(),
+            ),
+        ),
+        (
+            "domain_name",
+            Values::Text(
+                rows.iter()
+                    .map(|row| Some(row.domain.as_ref()?.1.clone()))
+                    .collect(),
+            ),
+        ),
+        (
+            "is_generated",
+            text(rows.iter().map(|row| match row.generated {
+                Some(_) => "ALWAYS",
+                None => "NEVER",
+            })),
+        ),
+        (
+            "generation_expression",
+            Values::Text(rows.iter().map(|row| row.generated.clone()).collect()),
+        ),
         ("character_maximum_length", numbers(|row| row.length)),
         (
             "character_octet_length",
@@ -412,12 +457,20 @@ impl Described {
             precision,
             scale,
             identity: None,
+            generated: None,
+            domain: None,
+            of_schema: PG_CATALOG.to_owned(),
         }
     }
 }
 
-fn stored(schema: &str, table: &str, column: &Column, position: i32) -> Described {
-    let ty = type_of_stored(column);
+fn stored(
+    catalog: &Catalog,
+    (schema, table): (&str, &str),
+    column: &Column,
+    position: i32,
+) -> Described {
+    let ty = type_of_stored(catalog, column);
     let of = Described::of(&ty, (schema, table, &column.name), position);
     let (precision, scale) = match column.modifier {
         Some(Modifier::Digits { precision, scale }) => (Some(precision.into()), Some(scale.into())),
@@ -430,22 +483,41 @@ fn stored(schema: &str, table: &str, column: &Column, position: i32) -> Describe
         }) => Some(digits.into()),
         _ => of.seconds,
     };
-    Described {
+    let mut described = Described {
         precision,
         scale,
         seconds,
         // That of an identity column is its own affair.
-        default: column.default.clone().filter(|_| column.identity.is_none()),
+        default: column
+            .default
+            .clone()
+            .filter(|_| column.identity.is_none() && !column.generated),
+        generated: column.default.clone().filter(|_| column.generated),
         nullable: column.nullable,
         identity: column.identity,
         ..of
+    };
+    let known = column.declared.and_then(|id| catalog.type_by_id(id));
+    if let Some((schema, name, known)) = known {
+        match &known.kind {
+            UserTypeKind::Domain(_) => {
+                described.domain = Some((shown_schema(schema).to_owned(), name.to_owned()));
+            }
+            UserTypeKind::Enum(_) => {
+                described.of_schema = shown_schema(schema).to_owned();
+                let is_array = matches!(ty, Type::Array(_));
+                described.short = format!("{}{name}", if is_array { "_" } else { "" });
+            }
+        }
     }
+    described
 }
 
 /// The type's name without its lengths, as `data_type` shows it.
 fn standard_name(ty: &Type) -> String {
     match ty.base() {
         Type::Array(_) => "ARRAY".to_owned(),
+        Type::Enum(_) => "USER-DEFINED".to_owned(),
         Type::Char(_) => "character".to_owned(),
         other => other.to_string(),
     }

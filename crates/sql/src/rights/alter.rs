@@ -32,6 +32,9 @@ pub(super) fn check(rights: &Rights, catalog: &Catalog, ast: &Ast) -> Result<()>
             Some(table) => rights.owner("table", &table.name, &table.id.into()),
             None => Ok(()),
         },
+        // Who owns a type is looked at where it is changed.
+        Ast::CreateType { name, .. } => made_in(rights, catalog, name),
+        Ast::AlterType(_) => Ok(()),
         Ast::AlterTable(alter) => alter_table(rights, catalog, alter),
         Ast::Drop {
             object_type, names, ..

@@ -225,7 +225,7 @@ impl Granted {
         let reads = self.held.contains(&RoleId::READ_ALL_DATA);
         let writes = self.held.contains(&RoleId::WRITE_ALL_DATA);
         let (read, write) = match object {
-            Object::Schema(_) => (Privileges::USAGE, Privileges::USAGE),
+            Object::Schema(_) | Object::Type(_) => (Privileges::USAGE, Privileges::USAGE),
             Object::Table(_) | Object::View(..) => (
                 Privileges::SELECT,
                 Privileges::INSERT | Privileges::UPDATE | Privileges::DELETE,

@@ -49,6 +49,7 @@ pub(crate) enum Kind {
     View,
     Sequence,
     Schema,
+    Type,
 }
 
 /// Objects that are granted on; names are as in SQL.

@@ -75,7 +75,7 @@ pub(crate) fn parse(parser: &mut Parser<'_>) -> Read<Option<Ast>> {
             skip(parser, 3);
             RoleStatement::SetSession(None)
         }
-        ("ALTER", "TABLE" | "VIEW" | "SEQUENCE" | "SCHEMA", _) => {
+        ("ALTER", "TABLE" | "VIEW" | "SEQUENCE" | "SCHEMA" | "TYPE" | "DOMAIN", _) => {
             match parser.maybe_parse(owner)? {
                 Some(statement) => statement,
                 None => return Ok(None),
@@ -189,6 +189,7 @@ fn owner(parser: &mut Parser<'_>) -> Read<RoleStatement> {
         Some("TABLE") => Kind::Table,
         Some("VIEW") => Kind::View,
         Some("SEQUENCE") => Kind::Sequence,
+        Some("TYPE" | "DOMAIN") => Kind::Type,
         _ => Kind::Schema,
     };
     skip(parser, 1);

@@ -16,6 +16,7 @@ use freestone_storage::{TableOptions, TableSchema};
 use super::Run;
 use super::alter_parts::apart;
 use super::create::options_of;
+use crate::define::SequenceChange;
 use crate::error::{Error, Result};
 use crate::ingest::{self, Target};
 use crate::plan::names::{Name, table_name};
@@ -48,6 +49,17 @@ impl Run<'_> {
             let to = table_name(to)?.name;
             self.edit(|edit| Ok(edit.rename_view(&name.schema, &name.name, &to)?))?;
             return Ok(Outcome::done("ALTER VIEW"));
+        }
+        if let [
+            AlterTableOperation::RenameTable {
+                table_name: RenameTableNameKind::To(to) | RenameTableNameKind::As(to),
+            },
+        ] = alter.operations.as_slice()
+            && self.snapshot.sequence(&name.schema, &name.name).is_some()
+        {
+            let change = SequenceChange::Rename(table_name(to)?.name);
+            self.alter_sequence(&name, false, &change)?;
+            return Ok(Outcome::done("ALTER TABLE"));
         }
         if let [AlterTableOperation::SetOptionsParens { options }] = alter.operations.as_slice() {
             return self.set_options(&name, &options_of(options)?).await;

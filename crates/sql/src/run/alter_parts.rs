@@ -4,8 +4,8 @@
 //! comes first, then each constraint, asked of the rows with the column's default.
 
 use datafusion::sql::sqlparser::ast::{
-    AlterTableOperation, ColumnDef, ColumnOption, ColumnOptionDef, RenameTableNameKind,
-    TableConstraint,
+    AlterColumnOperation, AlterTableOperation, ColumnDef, ColumnOption, ColumnOptionDef, Expr,
+    GeneratedExpressionMode, Ident, RenameTableNameKind, TableConstraint,
 };
 use freestone_storage::TableSchema;
 
@@ -24,6 +24,10 @@ pub(super) fn apart(
     operations: &[AlterTableOperation],
 ) -> Vec<AlterTableOperation> {
     let mut all = Vec::with_capacity(operations.len());
+    let add = |constraint| AlterTableOperation::AddConstraint {
+        constraint,
+        not_valid: false,
+    };
     for operation in operations {
         let mut operation = operation.clone();
         let mut constraints = Vec::new();
@@ -37,15 +41,63 @@ pub(super) fn apart(
                 continue;
             }
             constraints = taken_out(column_def);
+            if let Some(expr) = generation_taken_out(column_def) {
+                let (name, ty) = (column_def.name.clone(), column_def.data_type.clone());
+                all.push(operation);
+                let alter = |op| AlterTableOperation::AlterColumn {
+                    column_name: name.clone(),
+                    op,
+                };
+                all.push(alter(AlterColumnOperation::SetDataType {
+                    data_type: ty,
+                    using: Some(expr.clone()),
+                    had_set: false,
+                }));
+                all.push(alter(AlterColumnOperation::SetDefault {
+                    value: Expr::Named {
+                        expr: Box::new(expr),
+                        name: Ident::new(GENERATED),
+                    },
+                }));
+                all.extend(constraints.into_iter().map(add));
+                continue;
+            }
         }
         all.push(operation);
-        let add = |constraint| AlterTableOperation::AddConstraint {
-            constraint,
-            not_valid: false,
-        };
         all.extend(constraints.into_iter().map(add));
     }
     all
+}
+
+/// Marks the default of a column that becomes a generated one: no identifier of a user has this
+/// name without quotes.
+const GENERATED: &str = "generated it";
+
+/// The expression of a column that becomes a generated one.
+pub(super) fn generation_of(default: &Expr) -> Option<&Expr> {
+    match default {
+        Expr::Named { expr, name } if name.value == GENERATED && name.quote_style.is_none() => {
+            Some(expr)
+        }
+        _ => None,
+    }
+}
+
+/// Takes the expression of a generated column out of its declaration.
+fn generation_taken_out(column: &mut ColumnDef) -> Option<Expr> {
+    let mut found = None;
+    column.options.retain(|option| match &option.option {
+        ColumnOption::Generated {
+            generation_expr: Some(expr),
+            generation_expr_mode,
+            ..
+        } if *generation_expr_mode != Some(GeneratedExpressionMode::Virtual) => {
+            found = Some(expr.clone());
+            false
+        }
+        _ => true,
+    });
+    found
 }
 
 /// Takes the constraints out of a column's declaration.
@@ -150,18 +202,18 @@ impl<'a> Run<'a> {
 }
 
 /// A transaction that the session has open for one statement; dropping it undoes it.
-struct Implicit<'a> {
+pub(super) struct Implicit<'a> {
     session: &'a Session,
 }
 
 impl<'a> Implicit<'a> {
-    fn begin(session: &'a Session) -> Result<Self> {
+    pub(super) fn begin(session: &'a Session) -> Result<Self> {
         let transaction = session.database().store().begin()?;
         *session.transaction() = Open::Going(Block::new(transaction));
         Ok(Self { session })
     }
 
-    async fn commit(self) -> Result<()> {
+    pub(super) async fn commit(self) -> Result<()> {
         let ended = self.session.transaction().end()?;
         let transaction = ended.ok_or_else(|| Error::internal("a statement failed unnoticed"))?;
         self.session.commit(transaction).await

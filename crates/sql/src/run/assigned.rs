@@ -4,12 +4,13 @@ use datafusion::sql::sqlparser::ast::{
     Assignment, AssignmentTarget, Expr, Function, FunctionArg, FunctionArgExpr, FunctionArguments,
     ObjectName, Query, SelectItem, SetExpr,
 };
-use freestone_storage::{Column, Table};
+use freestone_storage::{Catalog, Column, Table};
 
 use super::change::Changed;
 use super::identity::must_not_be_always;
 use super::insert::columns_named;
 use crate::error::{Error, Result};
+use crate::front::default_of;
 use crate::plan::expression::{parse_expr, printed};
 use crate::plan::names::{Name, fold, fold_part, quoted};
 
@@ -33,6 +34,7 @@ pub(super) fn given(assigned: &[Assigned]) -> Vec<usize> {
 /// # Errors
 /// `42703` and `42701` for names; `428C9` for columns GENERATED ALWAYS; `0A000` for forms that are not done.
 pub(super) fn assigned_columns(
+    catalog: &Catalog,
     table: &Table,
     name: &Name,
     assignments: &[Assignment],
@@ -86,7 +88,7 @@ pub(super) fn assigned_columns(
         match place {
             None => Ok(Assigned::Same),
             Some(place) if given[place].1.eq_ignore_ascii_case("default") => {
-                let default = column.default.clone();
+                let default = default_of(catalog, column).map(str::to_owned);
                 Ok(Assigned::Value(
                     default.unwrap_or_else(|| "NULL".to_owned()),
                 ))

@@ -72,7 +72,9 @@ impl Run<'_> {
         let (values, selection) = (values.collect::<Vec<_>>(), statement.selection.as_ref());
         let query = select(changed, &values, Vec::new(), selection);
         let into = columns.iter().map(|column| &table.schema.columns[*column]);
-        let plan = self.plan_of_change(changed, &query, &targets(into)).await?;
+        let plan = self
+            .plan_of_change(changed, &query, &targets(&self.snapshot, into))
+            .await?;
         let watching = self.watched(&plan, statement);
         let parts = collect_partitioned(plan, self.session.task_context()).await?;
         watching.into_iter().for_each(Watching::end);
@@ -192,6 +194,10 @@ fn can_be_laid_over(table: &Table, columns: &[usize]) -> bool {
     let ranges = ranges.and_then(|by| schema.index_of(&by.column));
     !columns.is_empty()
         && schema.checks.is_empty()
+        && !schema.columns.iter().any(|column| column.generated)
+        && !columns
+            .iter()
+            .any(|column| schema.columns[*column].declared.is_some())
         && !schema.are_keyed(columns)
         && !indexed
             .chain(sorted.iter().chain(&ranges))

@@ -11,6 +11,7 @@ use freestone_storage::{ForeignAction, ForeignKey, KeyLookUp, Row, RowId, Snapsh
 use super::Run;
 use super::changes::{Changes, Touched, row_ids, with_ids};
 use crate::error::{Error, Result};
+use crate::front::default_of;
 use crate::plan::expression::parse_expr;
 use crate::values::assign;
 
@@ -173,7 +174,7 @@ impl Run<'_> {
 
     fn default_value(&self, table: &Table, column: usize) -> Result<Option<Value>> {
         let column = &table.schema.columns[column];
-        match &column.default {
+        match default_of(&self.snapshot, column) {
             None => Ok(None),
             Some(text) => {
                 let value = self.constant(&parse_expr(text)?)?.to_array()?;

@@ -18,7 +18,7 @@ use datafusion::sql::sqlparser::ast::{
 };
 use freestone_frontend::types::Type;
 use freestone_storage::delta::arrays;
-use freestone_storage::{Column, RowId, Table};
+use freestone_storage::{Catalog, Column, RowId, Table};
 
 use super::Run;
 use super::assigned::{Assigned, assigned_columns, given, new_values};
@@ -106,7 +106,7 @@ impl Run<'_> {
             let query = select(&changed, &lists, others, selection);
             let into = match beside.is_empty() {
                 true => Vec::new(),
-                false => with_others(targets([]), &beside),
+                false => with_others(targets(&self.snapshot, []), &beside),
             };
             let rows = self.rows_to_change(&changed, &query, &into, delete).await?;
             let rows = first_of_each(rows)?;
@@ -146,7 +146,8 @@ impl Run<'_> {
         ])?;
         let changed = Changed::of(&update.table, "UPDATE")?;
         let table = self.stored_table(&changed.name)?.clone();
-        let assigned = assigned_columns(&table, &changed.name, &update.assignments)?;
+        let assigned =
+            assigned_columns(&self.snapshot, &table, &changed.name, &update.assignments)?;
         let tables: &[TableWithJoins] = match &update.from {
             None => &[],
             Some(UpdateTableFromKind::BeforeSet(from) | UpdateTableFromKind::AfterSet(from)) => {
@@ -176,7 +177,7 @@ impl Run<'_> {
             let mut values = new_values(&table, &changed, &assigned);
             values.extend(beside.iter().map(Other::list));
             let query = select(&changed, &values, from, selection);
-            let targets = with_others(targets(&table.schema.columns), &beside);
+            let targets = with_others(targets(&self.snapshot, &table.schema.columns), &beside);
             let rows = self
                 .rows_to_change(&changed, &query, &targets, update)
                 .await?;
@@ -314,17 +315,21 @@ impl Run<'_> {
 }
 
 /// The types that the columns of a query for new rows are stored in, behind their ids.
-pub(super) fn targets<'a>(columns: impl IntoIterator<Item = &'a Column>) -> Vec<(String, Type)> {
+pub(super) fn targets<'a>(
+    catalog: &'a Catalog,
+    columns: impl IntoIterator<Item = &'a Column>,
+) -> Vec<(String, Type)> {
     let id = std::iter::once((ROW_ID.to_owned(), Type::numeric(20, 0)));
-    id.chain(stored_in(columns)).collect()
+    id.chain(stored_in(catalog, columns)).collect()
 }
 
 /// The names and types of columns.
 pub(super) fn stored_in<'a>(
+    catalog: &'a Catalog,
     columns: impl IntoIterator<Item = &'a Column>,
 ) -> impl Iterator<Item = (String, Type)> {
     let columns = columns.into_iter();
-    columns.map(|column| (column.name.clone(), front::type_of_stored(column)))
+    columns.map(|column| (column.name.clone(), front::type_of_stored(catalog, column)))
 }
 
 /// Types of the columns of a change, and those of other tables behind them.

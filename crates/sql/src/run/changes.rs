@@ -96,10 +96,11 @@ impl Run<'_> {
         }
         for batch in &changes.updated {
             gone.push(row_ids(batch)?);
-            written.push(self.assigned(table, &without_ids(batch)?)?);
+            let rows = self.assigned(table, &without_ids(batch)?)?;
+            written.push(checks.completed(rows)?);
         }
         for batch in &changes.inserted {
-            written.push(self.assigned(table, batch)?);
+            written.push(checks.completed(self.assigned(table, batch)?)?);
         }
         written.iter().try_for_each(|batch| checks.check(batch))?;
         let followers = match gone.is_empty() {
@@ -131,7 +132,7 @@ impl Run<'_> {
 
     /// The table's CHECK constraints, ready to be computed.
     pub(crate) fn checks(&self, table: &Table) -> Result<Checks> {
-        if table.schema.checks.is_empty() {
+        if !Checks::are_needed(&table.schema) {
             return Ok(Checks::default());
         }
         Checks::of(self.expressions(), &table.schema, &table.name)

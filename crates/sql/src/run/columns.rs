@@ -7,14 +7,16 @@
 use std::sync::Arc;
 
 use datafusion::arrow::array::ArrayRef;
-use datafusion::sql::sqlparser::ast::{AlterTableOperation, ColumnDef};
+use datafusion::sql::sqlparser::ast::{AlterTableOperation, ColumnDef, DropBehavior};
 use freestone_storage::{CatalogEdit, Column, Table, TableSchema};
 
 use super::Run;
-use super::declare::Declared;
+use super::declare::{Declared, columns_in};
 use super::identity::NewIdentity;
 use crate::copy::fill::Fill;
 use crate::error::{Error, Result};
+use crate::ingest::Checks;
+use crate::plan::expression::parse_expr;
 use crate::plan::names::{Name, fold, position};
 
 /// One column to come or go.
@@ -42,11 +44,30 @@ impl Run<'_> {
                 AlterTableOperation::DropColumn {
                     column_names,
                     if_exists,
-                    ..
+                    drop_behavior,
+                    has_column_keyword: _,
                 } => {
+                    let cascade = matches!(drop_behavior, Some(DropBehavior::Cascade));
                     for ident in column_names {
                         let name = fold(ident);
-                        if table.schema.index_of(&name).is_some() {
+                        if let Some(column) = table.schema.index_of(&name) {
+                            let read_by = generated_from(&table.schema, column)?;
+                            if let Some(first) = read_by.first().filter(|_| !cascade) {
+                                let table = &table.name;
+                                let message = format!(
+                                    "cannot drop column {name} of table {table} because other \
+                                     objects depend on it"
+                                );
+                                return Err(Error::new("2BP01", message)
+                                    .with_detail(format!(
+                                        "column {first} of table {table} depends on column {name} \
+                                         of table {table}"
+                                    ))
+                                    .with_hint(
+                                        "Use DROP ... CASCADE to drop the dependent objects too.",
+                                    ));
+                            }
+                            changes.extend(read_by.into_iter().map(Change::Drop));
                             changes.push(Change::Drop(name));
                         } else if !if_exists {
                             let message = format!(
@@ -83,9 +104,30 @@ impl Run<'_> {
                 .with_hint("make a table with that column, and INSERT the rows into it"));
         }
         let value = Fill::new(self, &written, Vec::new())?.batch(&[], 1)?;
+        if table.rows() > 0 {
+            // Rows that are there have the value.
+            Checks::of(self.expressions(), &written, &table.name)?.check(&value)?;
+        }
         let column = written.columns[0].clone();
         Ok(Change::Add(column, Arc::clone(value.column(0)), identities))
     }
+}
+
+/// Names of the generated columns that read a column.
+///
+/// # Errors
+/// Those of reading their expressions.
+pub(super) fn generated_from(schema: &TableSchema, column: usize) -> Result<Vec<String>> {
+    let mut names = Vec::new();
+    for computed in schema.columns.iter().filter(|column| column.generated) {
+        let expr = parse_expr(computed.default.as_deref().unwrap_or_default())?;
+        // The table's name is none of the columns of another.
+        let table = Name::new("", "");
+        if columns_in(&expr, schema, &table).contains(&column) {
+            names.push(computed.name.clone());
+        }
+    }
+    Ok(names)
 }
 
 /// What ALTER TABLE says to everything else.

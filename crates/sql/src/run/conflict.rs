@@ -112,7 +112,10 @@ impl Run<'_> {
     ) -> Result<Changes> {
         // What cannot be set is refused also when no row is met.
         let assigned = match conflict.update {
-            Some(update) => assigned_columns(table, &Name::of_table(table), &update.assignments)?,
+            Some(update) => {
+                let name = Name::of_table(table);
+                assigned_columns(&self.snapshot, table, &name, &update.assignments)?
+            }
             None => Vec::new(),
         };
         let rows = concat_batches(&nullable(&table.schema), rows)?;

@@ -9,9 +9,81 @@ use super::Run;
 use super::declare::{Declared, constraint_names};
 use super::redeclare::written;
 use crate::error::{Error, Result};
-use crate::plan::names::{Name, quoted};
+use crate::plan::names::{Name, named, quoted};
+use crate::session::{Notice, Outcome};
 
 impl Run<'_> {
+    /// SET CONSTRAINTS, of some names or of all.
+    pub(super) fn set_constraints(
+        &self,
+        names: Option<&[String]>,
+        deferred: bool,
+    ) -> Result<Outcome> {
+        let mut open = self.session.transaction();
+        let Some(transaction) = open.changing()? else {
+            let text = "SET CONSTRAINTS can only be used in transaction blocks";
+            self.session.notify(Notice::warning("25P01", text));
+            return Ok(Outcome::done("SET CONSTRAINTS"));
+        };
+        let mut found = Vec::new();
+        for name in names.into_iter().flatten() {
+            let name = named(name)?;
+            let before = found.len();
+            let mut refused = None;
+            for table in transaction.catalog().tables(&name.schema) {
+                let keys = table.schema.foreign_keys.iter();
+                let mut keys = keys.filter(|key| key.name == name.name);
+                match keys.next() {
+                    Some(key) if key.deferral.is_never() => refused = Some("is not deferrable"),
+                    Some(key) => found.push((table.id, key.name.clone())),
+                    None if constraint_names(&table.schema).contains(&name.name) => {
+                        refused = Some("is not deferrable");
+                    }
+                    None => {}
+                }
+            }
+            if found.len() > before {
+                continue;
+            }
+            let (code, what) = match refused {
+                Some(what) => ("42809", what),
+                None => ("42704", "does not exist"),
+            };
+            return Err(Error::new(
+                code,
+                format!("constraint \"{}\" {what}", name.name),
+            ));
+        }
+        transaction.set_constraints(names.map(|_| found.as_slice()), deferred)?;
+        Ok(Outcome::done("SET CONSTRAINTS"))
+    }
+
+    /// RENAME CONSTRAINT; the index of a key goes along.
+    pub(super) fn rename_constraint(&self, table: &Table, from: &str, to: &str) -> Result<()> {
+        let names = constraint_names(&table.schema);
+        let relation = &table.name;
+        if !names.iter().any(|name| name == from) {
+            let message = format!("constraint \"{from}\" for table \"{relation}\" does not exist");
+            return Err(Error::new("42704", message));
+        }
+        if names.iter().any(|name| name == to) {
+            let message = format!("constraint \"{to}\" for relation \"{relation}\" already exists");
+            return Err(Error::new("42710", message));
+        }
+        let mut schema = (*table.schema).clone();
+        let indexes = schema.indexes.iter_mut();
+        let of_keys = schema.keys.iter().any(|key| key.name == from);
+        let indexes = indexes.filter(|_| of_keys).map(|index| &mut index.name);
+        let keys = schema.keys.iter_mut().map(|key| &mut key.name);
+        let checks = schema.checks.iter_mut().map(|check| &mut check.name);
+        let foreign = schema.foreign_keys.iter_mut().map(|key| &mut key.name);
+        let all = indexes.chain(keys).chain(checks).chain(foreign);
+        for name in all.filter(|name| *name == from) {
+            to.clone_into(name);
+        }
+        self.declare(table, schema)
+    }
+
     pub(super) async fn add_constraint(
         &self,
         name: &Name,

@@ -3,16 +3,17 @@
 use std::sync::Arc;
 
 use datafusion::sql::sqlparser::ast::{
-    CreateTable, CreateTableOptions, Expr, ObjectName, SchemaName, SqlOption, Statement as Ast,
-    Value,
+    CreateTable, CreateTableOptions, Expr, ObjectName, OnCommit, SchemaName, SqlOption,
+    Statement as Ast, Value,
 };
-use freestone_storage::{Column, TableOptions, TableSchema};
+use freestone_storage::{Column, OnCommit as Ending, TableOptions, TableSchema};
 
 use super::Run;
 use super::change::stored_in;
 use super::declare::Declared;
 use super::identity::NewIdentity;
 use crate::advisor::Watching;
+use crate::dialect::like;
 use crate::error::{Error, Result, did_you_mean};
 use crate::front;
 use crate::ingest::{self, Checks, Target};
@@ -28,9 +29,30 @@ impl Run<'_> {
         if create.if_not_exists && self.snapshot.table(&name.schema, &name.name).is_some() {
             return Ok(Outcome::done("CREATE TABLE"));
         }
+        let is_temporary = self.session.temporary_schema() == Some(&name.schema);
+        let on_commit = match create.on_commit {
+            None | Some(OnCommit::PreserveRows) => None,
+            Some(OnCommit::DeleteRows) => Some(Ending::DeleteRows),
+            Some(OnCommit::Drop) => Some(Ending::Drop),
+        };
+        if on_commit.is_some() && !is_temporary {
+            let message = "ON COMMIT can only be used on temporary tables";
+            return Err(Error::new("42P16", message));
+        }
+        if on_commit == Some(Ending::Drop) && !self.session.in_transaction() {
+            // It would be gone with the statement's own transaction.
+            return Err(Error::unsupported(
+                "ON COMMIT DROP outside of a transaction is not supported",
+            )
+            .with_hint("BEGIN … COMMIT is the time that such a table has."));
+        }
         let mut declared = Declared::new(self, &name);
+        declared.schema.on_commit = on_commit;
         for column in &create.columns {
-            declared.column(column)?;
+            match like(column) {
+                Some((other, options)) => declared.like(other, options)?,
+                None => declared.column(column)?,
+            }
         }
         for constraint in &create.constraints {
             declared.constraint(constraint)?;
@@ -55,7 +77,7 @@ impl Run<'_> {
             .with_hint("create the table first, then INSERT INTO … SELECT"));
         }
         let ast = Ast::Query(query.clone());
-        let targets: Vec<_> = stored_in(&schema.columns).collect();
+        let targets: Vec<_> = stored_in(&self.snapshot, &schema.columns).collect();
         let plan = front::planned_into(&self.relations(&ast).await?, &ast, &targets)?;
         let plan = plan.renamed()?;
         if schema.columns.is_empty() {
@@ -71,6 +93,8 @@ impl Run<'_> {
                     default: None,
                     identity: None,
                     modifier: ty.and_then(declared_of_type),
+                    declared: ty.and_then(front::declared_by),
+                    generated: false,
                 });
             }
         } else if schema.columns.len() != plan.names.len() {
@@ -219,7 +243,6 @@ fn refuse_clauses(create: &CreateTable) -> Result<()> {
         (create.clone.is_some(), "CLONE"),
         (create.without_rowid, "WITHOUT ROWID"),
         (create.strict, "STRICT"),
-        (create.on_commit.is_some(), "ON COMMIT"),
         (create.on_cluster.is_some(), "ON CLUSTER"),
         (create.order_by.is_some(), "ORDER BY"),
         (create.partition_by.is_some(), "PARTITION BY"),

@@ -3,18 +3,24 @@
 use std::ops::ControlFlow;
 
 use datafusion::arrow::datatypes::DataType;
+use datafusion::logical_expr::ExprSchemable;
 use datafusion::sql::sqlparser::ast::{
-    ColumnDef, ColumnOption, Expr, ForeignKeyConstraint, Ident, IndexColumn, TableConstraint,
-    visit_expressions_mut,
+    ColumnDef, ColumnOption, ConstraintCharacteristics, Expr, ForeignKeyConstraint,
+    GeneratedExpressionMode, Ident, IndexColumn, NullsDistinctOption, ObjectName, TableConstraint,
+    visit_expressions, visit_expressions_mut,
 };
-use freestone_storage::{Check, Column, Key, TableSchema};
+use freestone_storage::{Check, Column, Deferral, Key, TableSchema};
 
 use super::Run;
 use super::identity::{NewIdentity, serial};
+use super::reference::deferral;
+use super::user_type::Held;
 use crate::error::{Error, Result};
-use crate::plan::expression::{columns_of, has_query, printed};
-use crate::plan::names::{Name, column_of, fold, position};
-use crate::types::declared_type;
+use crate::front::{Purpose, is_immutable, type_of_stored};
+use crate::plan::expression::{columns_of, has_query, parse_expr, printed};
+use crate::plan::names::{Name, column_of, fold, fold_part, position};
+use crate::plan::relations::Relations;
+use crate::values::check_assignable;
 
 /// A table being declared.
 pub(super) struct Declared<'a> {
@@ -58,10 +64,14 @@ impl<'a> Declared<'a> {
         let index = self.schema.columns.len();
         let serial = serial(&definition.data_type);
         let kind = match serial {
-            Some(kind) => Ok((kind, None)),
-            None => declared_type(&definition.data_type),
+            Some(kind) => Ok(Held::plain(kind)),
+            None => self.run.held(&definition.data_type),
         };
-        let (kind, declared) = kind.map_err(|error| error.at(at))?;
+        let Held {
+            kind,
+            modifier,
+            declared,
+        } = kind.map_err(|error| error.at(at))?;
         let identities = self.identities.len();
         if serial.is_some() {
             self.identities.push(NewIdentity::of_serial(index, kind)?);
@@ -72,8 +82,11 @@ impl<'a> Declared<'a> {
             nullable: true,
             default: None,
             identity: None,
-            modifier: declared,
+            modifier,
+            declared,
+            generated: false,
         };
+        let mut generated = None;
         for option in &definition.options {
             let named = option.name.as_ref().map(fold);
             match &option.option {
@@ -81,6 +94,11 @@ impl<'a> Declared<'a> {
                 ColumnOption::NotNull => column.nullable = false,
                 ColumnOption::Default(expr) => column.default = Some(printed(expr)),
                 ColumnOption::PrimaryKey(_) | ColumnOption::Unique(_) => {
+                    must_be_immediate(match &option.option {
+                        ColumnOption::PrimaryKey(key) => key.characteristics.as_ref(),
+                        ColumnOption::Unique(key) => key.characteristics.as_ref(),
+                        _ => None,
+                    })?;
                     self.schema.keys.push(Key {
                         name: named.unwrap_or_default(),
                         columns: vec![index],
@@ -97,6 +115,32 @@ impl<'a> Declared<'a> {
                     let named = check.name.as_ref().map(fold).or(named);
                     self.checks.push((named, (*check.expr).clone()));
                 }
+                ColumnOption::Collation(collation) => {
+                    self.check_collation(collation, &column)
+                        .map_err(|error| error.at(at))?;
+                }
+                ColumnOption::Generated {
+                    generation_expr: Some(expr),
+                    generation_expr_mode,
+                    generated_as: _,
+                    sequence_options: _,
+                    generated_keyword: _,
+                } => {
+                    if *generation_expr_mode == Some(GeneratedExpressionMode::Virtual) {
+                        let message = "VIRTUAL generated columns are not supported";
+                        return Err(Error::unsupported(message)
+                            .at(at)
+                            .with_hint("GENERATED ALWAYS AS (…) STORED keeps the values."));
+                    }
+                    if column.generated {
+                        let name = &column.name;
+                        let message =
+                            format!("multiple generation clauses specified for column \"{name}\"");
+                        return Err(Error::new("42601", message).at(at));
+                    }
+                    column.generated = true;
+                    generated = Some(expr.clone());
+                }
                 other => {
                     let identity = NewIdentity::of_option(index, kind, other);
                     let identity = identity.map_err(|error| error.at(at))?;
@@ -107,6 +151,21 @@ impl<'a> Declared<'a> {
                     self.identities.push(identity.ok_or_else(unknown)?);
                 }
             }
+        }
+        if let Some(expr) = generated {
+            let other = match (&column.default, self.identities.len() > identities) {
+                (Some(_), _) => Some("default"),
+                (None, true) => Some("identity"),
+                (None, false) => None,
+            };
+            if let Some(other) = other {
+                let name = &column.name;
+                let message = format!(
+                    "both {other} and generation expression specified for column \"{name}\""
+                );
+                return Err(Error::new("42601", message).at(at));
+            }
+            column.default = Some(printed(&self.without_table(&expr)));
         }
         match self.identities.len() - identities {
             0 => {}
@@ -121,9 +180,17 @@ impl<'a> Declared<'a> {
     pub(super) fn constraint(&mut self, constraint: &TableConstraint) -> Result<()> {
         match constraint {
             TableConstraint::PrimaryKey(key) => {
+                must_be_immediate(key.characteristics.as_ref())?;
                 self.key(key.name.as_ref(), &key.columns, true)?;
             }
-            TableConstraint::Unique(key) => self.key(key.name.as_ref(), &key.columns, false)?,
+            TableConstraint::Unique(key) => {
+                must_be_immediate(key.characteristics.as_ref())?;
+                if key.nulls_distinct == NullsDistinctOption::NotDistinct {
+                    let message = "UNIQUE NULLS NOT DISTINCT is not supported";
+                    return Err(Error::unsupported(message));
+                }
+                self.key(key.name.as_ref(), &key.columns, false)?;
+            }
             TableConstraint::ForeignKey(written) => self.references.push(written.clone()),
             TableConstraint::Check(check) => {
                 let named = check.name.as_ref().map(fold);
@@ -202,6 +269,7 @@ impl<'a> Declared<'a> {
             let key = self.reference(&written)?;
             self.schema.foreign_keys.push(key);
         }
+        self.check_generated()?;
         let names = constraint_names(&self.schema);
         for (number, name) in names.iter().enumerate() {
             if names[..number].contains(name) {
@@ -245,6 +313,84 @@ impl<'a> Declared<'a> {
         names.find(|name| !taken.contains(name)).unwrap_or(name)
     }
 
+    /// Adds a condition.
+    pub(super) fn add_check(&mut self, name: Option<String>, condition: Expr) {
+        self.checks.push((name, condition));
+    }
+
+    /// An expression without the table's name, which may change.
+    pub(super) fn without_table(&self, expr: &Expr) -> Expr {
+        let mut plain = expr.clone();
+        let _: ControlFlow<()> = visit_expressions_mut(&mut plain, |part| {
+            if let Expr::CompoundIdentifier(parts) = part
+                && let Some(column) = column_of(parts, self.name)
+            {
+                *part = Expr::Identifier(column.clone());
+            }
+            ControlFlow::Continue(())
+        });
+        plain
+    }
+
+    /// Refuses collations other than by bytes, and of values that are no texts.
+    fn check_collation(&self, collation: &ObjectName, column: &Column) -> Result<()> {
+        let ty = type_of_stored(&self.run.snapshot, column);
+        if !ty.innermost().is_string() {
+            let message = format!(
+                "collations are not supported by type {}",
+                ty.standard_name()
+            );
+            return Err(Error::new("42804", message));
+        }
+        let name = collation.0.last().and_then(fold_part).unwrap_or_default();
+        match ["C", "POSIX", "default", "ucs_basic"].contains(&name.as_str()) {
+            true => Ok(()),
+            false => {
+                let message = format!("collation \"{name}\" for encoding \"UTF8\" does not exist");
+                Err(Error::new("42704", message)
+                    .with_hint("Texts are in the order of their bytes: COLLATE \"C\"."))
+            }
+        }
+    }
+
+    /// Checks the expressions of generated columns.
+    fn check_generated(&self) -> Result<()> {
+        let columns = self.schema.columns.iter();
+        let computed: Vec<&Column> = columns.filter(|column| column.generated).collect();
+        if computed.is_empty() {
+            return Ok(());
+        }
+        let schema = columns_of(&self.schema, &self.name.name)?;
+        for column in computed {
+            let text = column.default.as_deref().unwrap_or_default();
+            let expr = parse_expr(text)?;
+            if has_query(&expr) {
+                let message = "cannot use subquery in column generation expression";
+                return Err(Error::unsupported(message));
+            }
+            for read in columns_in(&expr, &self.schema, self.name) {
+                if self.schema.columns[read].generated {
+                    let name = &self.schema.columns[read].name;
+                    let message = format!(
+                        "cannot use generated column \"{name}\" in column generation expression"
+                    );
+                    return Err(Error::new("42P17", message).with_detail(
+                        "A generated column cannot reference another generated column.",
+                    ));
+                }
+            }
+            let to = Purpose::Stored(Some(column));
+            let value = self.run.expressions().prepared_for(&expr, &schema, to)?;
+            let relations = Relations::new(self.run.state(), self.run.snapshot.clone());
+            if !is_immutable(&relations, &expr, &schema)? {
+                let message = "generation expression is not immutable";
+                return Err(Error::new("42P17", message));
+            }
+            check_assignable(&value.get_type(&schema)?, column)?;
+        }
+        Ok(())
+    }
+
     fn check(&self, name: Option<String>, condition: &Expr) -> Result<Check> {
         if has_query(condition) {
             return Err(Error::unsupported("a sub-query in CHECK is not supported"));
@@ -285,6 +431,33 @@ impl<'a> Declared<'a> {
             columns,
         })
     }
+}
+
+/// Refuses keys that may be violated until a transaction ends.
+fn must_be_immediate(written: Option<&ConstraintCharacteristics>) -> Result<()> {
+    match deferral(written)? {
+        Deferral::Never => Ok(()),
+        Deferral::Possible | Deferral::Initial => {
+            Err(Error::unsupported("DEFERRABLE keys are not supported")
+                .with_hint("Keys are checked at the end of each statement."))
+        }
+    }
+}
+
+/// The columns that an expression reads.
+pub(super) fn columns_in(expr: &Expr, schema: &TableSchema, table: &Name) -> Vec<usize> {
+    let mut columns = Vec::new();
+    let _: ControlFlow<()> = visit_expressions(expr, |part| {
+        let ident = match part {
+            Expr::Identifier(ident) => Some(ident),
+            Expr::CompoundIdentifier(parts) => column_of(parts, table),
+            _ => None,
+        };
+        let column = ident.and_then(|ident| schema.index_of(&fold(ident)));
+        columns.extend(column.filter(|column| !columns.contains(column)));
+        ControlFlow::Continue(())
+    });
+    columns
 }
 
 /// `42601` for a column with an identity and another, or a DEFAULT.

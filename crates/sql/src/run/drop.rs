@@ -1,12 +1,13 @@
 //! DROP TABLE, DROP VIEW, DROP INDEX, DROP SEQUENCE, DROP SCHEMA: all names of a statement, or none.
 
 use datafusion::sql::sqlparser::ast::{AlterTable, ObjectName, ObjectType, Statement as Ast};
-use freestone_storage::CatalogEdit;
+use freestone_storage::{Catalog, CatalogEdit};
 
 use super::Run;
 use super::create::unknown_schema;
 use super::redeclare::written;
 use super::sequence::drop_sequence;
+use super::user_type::with_domains_over;
 use crate::error::{Error, Result};
 use crate::plan::names::{DEFAULT_SCHEMA, Name, quoted, schema_name, table_name};
 use crate::plan::relations::unknown_table;
@@ -99,6 +100,7 @@ impl Run<'_> {
                             ));
                         }
                         if edit.catalog().schemas().any(|known| known == name) {
+                            must_be_own(edit.catalog(), &name)?;
                             edit.drop_schema(&name, *cascade)?;
                         } else if !if_exists {
                             return Err(unknown_schema(edit.catalog(), &name));
@@ -112,6 +114,29 @@ impl Run<'_> {
         })?;
         Ok(Outcome::done(format!("DROP {object_type}")))
     }
+}
+
+/// Refuses to drop a schema with a type that a column or a domain of another is of.
+fn must_be_own(catalog: &Catalog, schema: &str) -> Result<()> {
+    let types = catalog.user_types().filter(|(of, ..)| *of == schema);
+    for (_, name, known) in types {
+        for id in with_domains_over(catalog, known.id) {
+            let elsewhere = catalog.type_by_id(id).is_some_and(|(of, ..)| of != schema);
+            let columns = catalog.columns_of_type(id);
+            let foreign = columns.iter().any(|(table, _)| {
+                let mut all = catalog.all_tables();
+                all.any(|(of, known)| known.id == table.id && of != schema)
+            });
+            if elsewhere || foreign {
+                let message = format!(
+                    "cannot drop schema {schema}: its type {name} is used in another schema"
+                );
+                return Err(Error::new("2BP01", message)
+                    .with_hint("DROP TYPE … CASCADE drops its columns."));
+            }
+        }
+    }
+    Ok(())
 }
 
 /// Drops tables in whatever order their foreign keys allow.

@@ -116,10 +116,7 @@ impl Source {
         columns.dedup();
         parameters.sort_unstable();
         parameters.dedup();
-        let known = |column: &usize| {
-            let column = &schema.columns[*column];
-            column.kind.has_keys() && column.modifier.is_none()
-        };
+        let known = |column: &usize| schema.columns[*column].is_plain();
         if !known(&target) || !columns.iter().all(known) {
             // The front computes it.
             return Ok(None);

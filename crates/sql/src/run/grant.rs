@@ -38,6 +38,7 @@ impl Run<'_> {
                     Kind::View => "ALTER VIEW",
                     Kind::Sequence => "ALTER SEQUENCE",
                     Kind::Schema => "ALTER SCHEMA",
+                    Kind::Type => "ALTER TYPE",
                 }
             }
             RoleStatement::Reassign { from, to } => {

@@ -35,6 +35,7 @@ impl Found {
             Kind::View => "view",
             Kind::Sequence => "sequence",
             Kind::Schema => "schema",
+            Kind::Type => "type",
         }
     }
 
@@ -43,7 +44,7 @@ impl Found {
         let own = match self.kind {
             Kind::Table | Kind::View => Privileges::OF_TABLES,
             Kind::Sequence => Privileges::OF_SEQUENCES,
-            Kind::Schema => Privileges::OF_SCHEMAS,
+            Kind::Schema | Kind::Type => Privileges::OF_SCHEMAS,
         };
         let Some(names) = names else {
             return Ok(own);
@@ -120,6 +121,13 @@ pub(super) fn find(catalog: &Catalog, kind: Kind, text: &str) -> Result<Found> {
     let view = catalog.view(schema, called).is_some();
     let sequence = catalog.sequence(schema, called).map(|one| one.id);
     match (kind, table, view, sequence) {
+        (Kind::Type, ..) => match catalog.user_type(schema, called) {
+            Some(known) => found(kind, known.id.into()),
+            None => {
+                let message = format!("type \"{name}\" does not exist");
+                Err(Error::new("42704", message))
+            }
+        },
         (Kind::Schema, ..) if catalog.has_schema(called) => found(kind, Object::schema(called)),
         (Kind::Schema, ..) => Err(unknown_schema(catalog, called)),
         (Kind::Table, Some(table), ..) => found(kind, table.into()),
@@ -147,6 +155,10 @@ pub(super) fn schema_of(catalog: &Catalog, object: &Object) -> Option<String> {
             all.find(|(_, table)| table.id == *id)
                 .map(|(schema, _)| schema.to_owned())
         }
+        Object::Type(id) => {
+            let found = catalog.type_by_id(*id);
+            found.map(|(schema, ..)| schema.to_owned())
+        }
         Object::Sequence(id) => {
             let found = catalog.sequence_by_id(*id);
             found.map(|(schema, _)| schema.to_owned())
@@ -163,6 +175,10 @@ fn described(catalog: &Catalog, object: &Object) -> Option<String> {
             let table = catalog.table_by_id(*id)?;
             let schema = schema_of(catalog, object)?;
             format!("table {}", Name::new(&schema, &table.name))
+        }
+        Object::Type(id) => {
+            let (schema, name, _) = catalog.type_by_id(*id)?;
+            format!("type {}", Name::new(schema, name))
         }
         Object::Sequence(id) => {
             let (schema, sequence) = catalog.sequence_by_id(*id)?;

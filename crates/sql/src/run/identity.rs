@@ -59,6 +59,9 @@ impl Overriding {
     /// # Errors
     /// `428C9` for a column that is GENERATED ALWAYS.
     pub(super) fn takes(self, column: &Column) -> Result<bool> {
+        if column.generated {
+            return Err(not_default(column));
+        }
         match (column.identity, self) {
             (Some(_), Self::User) => Ok(false),
             (Some(Identity { always: true, .. }), Self::Nothing) => Err(not_default(column)),
@@ -71,13 +74,18 @@ impl Overriding {
 fn not_default(column: &Column) -> Error {
     let name = &column.name;
     let message = format!("cannot insert a non-DEFAULT value into column \"{name}\"");
-    Error::new("428C9", message)
-        .with_detail(generated(column))
-        .with_hint("Use OVERRIDING SYSTEM VALUE to override.")
+    let error = Error::new("428C9", message).with_detail(generated(column));
+    match column.generated {
+        true => error,
+        false => error.with_hint("Use OVERRIDING SYSTEM VALUE to override."),
+    }
 }
 
 fn generated(column: &Column) -> String {
     let name = &column.name;
+    if column.generated {
+        return format!("Column \"{name}\" is a generated column.");
+    }
     format!("Column \"{name}\" is an identity column defined as GENERATED ALWAYS.")
 }
 
@@ -86,7 +94,7 @@ fn generated(column: &Column) -> String {
 /// # Errors
 /// `428C9`.
 pub(super) fn must_not_be_always(column: &Column) -> Result<()> {
-    if column.identity.is_some_and(|identity| identity.always) {
+    if column.generated || column.identity.is_some_and(|identity| identity.always) {
         let name = &column.name;
         let message = format!("column \"{name}\" can only be updated to DEFAULT");
         return Err(Error::new("428C9", message).with_detail(generated(column)));
@@ -153,6 +161,15 @@ impl NewIdentity {
             always: generated == GeneratedAs::Always,
             sequence: definition(kind, options)?,
         })
+    }
+
+    /// The same for a column whose numbers are as those of another.
+    pub(super) fn like(column: usize, always: bool, sequence: SequenceDefinition) -> Self {
+        Self {
+            column,
+            always,
+            sequence,
+        }
     }
 
     /// Makes the sequence, for a column of the table `name`.

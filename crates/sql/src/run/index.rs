@@ -171,6 +171,12 @@ fn refuse_clauses(create: &CreateIndex) -> Result<()> {
             "leave out the WHERE clause",
         );
     }
+    if create.nulls_distinct == Some(false) {
+        return refuse(
+            "an index with NULLS NOT DISTINCT is not supported",
+            "NULLs are not equal to each other in a unique index",
+        );
+    }
     if !create.include.is_empty() {
         return refuse(
             "INCLUDE is not supported",

@@ -13,7 +13,7 @@ use datafusion::common::{DFSchema, ScalarValue};
 use datafusion::logical_expr::{Expr as Computed, ExprSchemable, LogicalPlanBuilder};
 use datafusion::physical_expr::PhysicalExpr;
 use datafusion::sql::sqlparser::ast::{
-    Expr, Insert, ObjectName, Query, Statement as Ast, TableObject,
+    Expr, Insert, ObjectName, Query, Statement as Ast, TableObject, Values,
 };
 use freestone_frontend::types::Type;
 use freestone_storage::{Column, Table, TableSchema};
@@ -29,7 +29,7 @@ use super::literal::{Literal, is_default, literal, plain_values};
 use super::returning::asks;
 use super::sequence::is_whole;
 use crate::error::{Error, Result, did_you_mean};
-use crate::front::{self, Logical, Purpose, type_of_stored};
+use crate::front::{self, Logical, Purpose, default_of, type_of_stored};
 use crate::ingest::nullable;
 use crate::plan::expression::parse_expr;
 use crate::plan::names::{Name, fold, table_name};
@@ -53,7 +53,9 @@ impl Run<'_> {
         let source = match insert.source.as_deref() {
             None => Source::Rows(self.literal_rows(table, &[], &[vec![]], overriding)?),
             Some(query) => match plain_values(query) {
-                Some(values) => {
+                Some(values)
+                    if table.schema.columns.iter().all(is_simple) || has_defaults(values) =>
+                {
                     let rows: Vec<&[Expr]> = values.rows.iter().map(|row| &*row.content).collect();
                     check_widths(&rows, &columns, !insert.columns.is_empty())?;
                     let rows: Vec<Vec<&Expr>> =
@@ -61,7 +63,7 @@ impl Run<'_> {
                     let columns = &columns[..rows.first().map_or(0, Vec::len)];
                     Source::Rows(self.literal_rows(table, columns, &rows, overriding)?)
                 }
-                None => {
+                _ => {
                     let plan = self.insert_plan(table, &columns, query, insert).await?;
                     let plan = self.physical(&plan).await?;
                     let watching = self.watched(&plan, insert);
@@ -109,7 +111,7 @@ impl Run<'_> {
             .iter()
             .filter_map(|at| table.schema.columns.get(*at));
         let targets: Vec<(String, Type)> = targets
-            .map(|column| (column.name.clone(), type_of_stored(column)))
+            .map(|column| (column.name.clone(), type_of_stored(&self.snapshot, column)))
             .collect();
         let ast = Ast::Query(Box::new(query.clone()));
         let source = front::planned_into(&self.relations(&ast).await?, &ast, &targets)?;
@@ -147,7 +149,7 @@ impl Run<'_> {
 
     /// A column's DEFAULT as an expression, NULL if it has none.
     fn default_expr(&self, column: &Column) -> Result<Computed> {
-        match &column.default {
+        match default_of(&self.snapshot, column) {
             None => Ok(Computed::Literal(ScalarValue::Null, None)),
             Some(text) => {
                 let expr = parse_expr(text)?;
@@ -181,7 +183,8 @@ impl Run<'_> {
 
     /// Checks that a DEFAULT can be computed and stored.
     pub(super) fn check_default(&self, column: &Column) -> Result<()> {
-        let Some(text) = &column.default else {
+        // That of a generated column reads others.
+        let Some(text) = column.default.as_ref().filter(|_| !column.generated) else {
             return Ok(());
         };
         let expr = parse_expr(text)?;
@@ -219,7 +222,8 @@ impl Run<'_> {
                 arrays.push(self.numbered(&sequence, column, rows.len())?);
                 continue;
             }
-            let default = column.default.as_deref().map(parse_expr).transpose()?;
+            let default = default_of(&self.snapshot, column);
+            let default = default.map(parse_expr).transpose()?;
             let mut cells = Cells::new(self, column);
             for (row, values) in rows.iter().enumerate() {
                 let given = at
@@ -236,6 +240,17 @@ impl Run<'_> {
         }
         Ok(RecordBatch::try_new(nullable(schema), arrays)?)
     }
+}
+
+/// Whether one of the values is the word DEFAULT.
+fn has_defaults(values: &Values) -> bool {
+    let mut all = values.rows.iter().flat_map(|row| &row.content);
+    all.any(is_default)
+}
+
+/// Whether the values of a column are literals' as they stand.
+pub(super) fn is_simple(column: &Column) -> bool {
+    column.declared.is_none() && !column.generated
 }
 
 /// One column of VALUES being filled.

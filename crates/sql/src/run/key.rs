@@ -73,6 +73,10 @@ impl KeyCondition {
                 Term::Given(given) => given,
                 Term::Parameter(number) => parameters.get(*number)?,
             };
+            if schema.columns[*column].declared.is_some() {
+                // The front reads labels, and refuses what is none.
+                return None;
+            }
             if *given == Parameter::Null {
                 return Some(KeyValues::Null);
             }

@@ -18,6 +18,7 @@ use super::changes::{Applied, Changes, row_ids};
 use super::identity::Overriding;
 use super::insert::{column_names, columns_named};
 use crate::error::{Error, Result};
+use crate::front::default_of;
 use crate::plan::expression::printed;
 use crate::plan::names::quoted;
 use crate::scan::ROW_ID;
@@ -84,7 +85,7 @@ impl Run<'_> {
                 (MergeAction::Insert(insert), true) => {
                     refuse(&[(insert.insert_predicate.is_some(), "INSERT … WHERE in MERGE")])?;
                     let query = self.merge_insert(&table, &target, insert, &from, &condition)?;
-                    let into: Vec<_> = stored_in(&table.schema.columns).collect();
+                    let into: Vec<_> = stored_in(&self.snapshot, &table.schema.columns).collect();
                     let rows = self.rows_to_change(&target, &query, &into, merge).await?;
                     changes.inserted.extend(rows);
                 }
@@ -93,14 +94,19 @@ impl Run<'_> {
                         (update.update_predicate.is_some(), "UPDATE … WHERE in MERGE"),
                         (update.delete_predicate.is_some(), "DELETE WHERE in MERGE"),
                     ])?;
-                    let assigned = assigned_columns(&table, &target.name, &update.assignments)?;
+                    let assigned = assigned_columns(
+                        &self.snapshot,
+                        &table,
+                        &target.name,
+                        &update.assignments,
+                    )?;
                     let values = new_values(&table, &target, &assigned).join(", ");
                     let query = format!(
                         "SELECT {}.{}, {values} FROM {from} WHERE {condition}",
                         target.alias,
                         quoted(ROW_ID)
                     );
-                    let into = targets(&table.schema.columns);
+                    let into = targets(&self.snapshot, &table.schema.columns);
                     let rows = self.rows_to_change(&target, &query, &into, merge).await?;
                     changes.update(rows, given(&assigned));
                 }
@@ -165,7 +171,8 @@ impl Run<'_> {
             if given.is_some() {
                 Overriding::default().takes(column)?;
             }
-            let value = given.or_else(|| column.default.clone());
+            let default = default_of(&self.snapshot, column).map(str::to_owned);
+            let value = given.or(default);
             let value = value.unwrap_or_else(|| "NULL".to_owned());
             Ok(format!("({value}) AS {}", quoted(&column.name)))
         });

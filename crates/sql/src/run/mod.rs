@@ -6,6 +6,7 @@
 mod add;
 mod alter;
 mod alter_parts;
+mod alter_sequence;
 mod assigned;
 mod bulk;
 mod cascade;
@@ -19,6 +20,7 @@ mod constraints;
 mod create;
 pub(crate) mod cursor;
 mod declare;
+mod domain;
 mod drop;
 pub(crate) mod explain;
 mod formula;
@@ -30,6 +32,7 @@ mod increment;
 mod index;
 mod insert;
 mod key;
+mod like;
 mod literal;
 pub(crate) mod locking;
 mod maintenance;
@@ -47,6 +50,7 @@ mod show;
 mod skipped;
 mod transaction;
 mod truncate;
+mod user_type;
 mod view;
 mod with;
 
@@ -61,6 +65,7 @@ use parking_lot::Mutex;
 
 use self::locking::locks;
 use crate::copy;
+use crate::define::Definition;
 use crate::error::{Error, Result};
 use crate::front::{self, Logical};
 use crate::plan::files::open_all;
@@ -229,9 +234,15 @@ impl Run<'_> {
                 }
                 None => self.drop(ast),
             },
-            Ast::Call(call) => match RoleStatement::of(call) {
-                Some(statement) => self.role_statement(&statement),
-                None => Err(refused(ast)),
+            Ast::CreateType {
+                name,
+                representation,
+            } => self.create_type(name, representation.as_ref()),
+            Ast::AlterType(alter) => Box::pin(self.alter_type(alter)).await,
+            Ast::Call(call) => match (RoleStatement::of(call), Definition::of(call)) {
+                (Some(statement), _) => self.role_statement(&statement),
+                (None, Some(statement)) => Box::pin(self.define(&statement)).await,
+                (None, None) => Err(refused(ast)),
             },
             Ast::Declare { stmts } => Box::pin(self.declare_cursor(stmts)).await,
             Ast::Fetch {

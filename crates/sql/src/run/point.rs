@@ -71,7 +71,7 @@ impl PointQuery {
         };
         if !columns
             .iter()
-            .all(|column| schema.columns[*column].kind.has_keys())
+            .all(|column| schema.columns[*column].is_plain())
         {
             // The front knows how they are shown.
             return Ok(None);

@@ -17,7 +17,7 @@ use freestone_storage::{
 use super::change::Changed;
 use super::clauses::refuse_clauses;
 use super::formula::Source;
-use super::insert::target_columns;
+use super::insert::{is_simple, target_columns};
 use super::key::{KeyCondition, KeyValues};
 use super::literal::{is_default, plain_values};
 use crate::error::Result;
@@ -215,7 +215,7 @@ fn insertion(snapshot: &Snapshot, insert: &Insert) -> Option<PointChange> {
     let numbered = schema
         .columns
         .iter()
-        .any(|column| column.identity.is_some());
+        .any(|column| column.identity.is_some() || !is_simple(column));
     if !plain || numbered || refuse_clauses(insert).is_err() || !schema.checks.is_empty() {
         return None;
     }
@@ -271,7 +271,8 @@ fn updating(
     let schema = &table.schema;
     let all: Vec<usize> = (0..schema.columns.len()).collect();
     let sought = Sought::of(table, &changed.called, update.selection.as_ref(), &all)?;
-    if more.contains(&true) || !schema.checks.is_empty() {
+    let simple = schema.columns.iter().all(is_simple);
+    if more.contains(&true) || !schema.checks.is_empty() || !simple {
         return None;
     }
     let (mut columns, mut sources) = (Vec::new(), Vec::new());

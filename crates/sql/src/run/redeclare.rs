@@ -15,7 +15,10 @@ use datafusion::sql::sqlparser::ast::{
 use freestone_storage::{Table, TableSchema};
 
 use super::Run;
+use super::alter_parts::generation_of;
 use super::change::stored_in;
+use super::columns::generated_from;
+use super::declare::Declared;
 use super::identity::must_be_plain;
 use crate::error::{Error, Result};
 use crate::front;
@@ -24,7 +27,6 @@ use crate::plan::expression::{parse_expr, printed};
 use crate::plan::names::{Name, fold, position, quoted, table_name};
 use crate::plan::relations::unknown_table;
 use crate::statement::parse_one;
-use crate::types::declared_type;
 
 /// Times that a table may change under the statement.
 const ATTEMPTS: usize = 5;
@@ -87,6 +89,9 @@ impl Run<'_> {
                     .is_some_and(|behavior| behavior.to_string() == "CASCADE");
                 self.drop_constraint(&table, &fold(constraint), *if_exists, cascade)
             }
+            AlterTableOperation::RenameConstraint { old_name, new_name } => {
+                self.rename_constraint(&table, &fold(old_name), &fold(new_name))
+            }
             AlterTableOperation::AlterColumn { column_name, op } => {
                 let column = place(&table, column_name)?;
                 self.alter_column(name, &table, column, op).await
@@ -111,8 +116,12 @@ impl Run<'_> {
         }
         let mut schema = (*table.schema).clone();
         let old = std::mem::replace(&mut schema.columns[column].name, to.to_owned());
-        for check in &mut schema.checks {
-            let mut condition = parse_expr(&check.condition)?;
+        let columns = schema.columns.iter_mut();
+        let computed = columns.filter(|column| column.generated);
+        let computed = computed.filter_map(|column| column.default.as_mut());
+        let conditions = schema.checks.iter_mut().map(|check| &mut check.condition);
+        for text in computed.chain(conditions) {
+            let mut condition = parse_expr(text)?;
             let _: ControlFlow<()> = visit_expressions_mut(&mut condition, |part| {
                 let ident = match part {
                     Expr::Identifier(ident) => Some(ident),
@@ -126,7 +135,7 @@ impl Run<'_> {
                 }
                 ControlFlow::Continue(())
             });
-            check.condition = printed(&condition);
+            *text = printed(&condition);
         }
         let mut options = table.options.clone();
         if options.sort_by.as_deref() == Some(old.as_str()) {
@@ -136,7 +145,10 @@ impl Run<'_> {
             options.column_codecs.insert(to.to_owned(), codec);
         }
         let seen = self.snapshot.timestamp();
-        self.edit(|edit| Ok(edit.declare(table, seen, schema, options)?))
+        self.edit(|edit| {
+            edit.tell_sequences(table.id, Some(&old), Some(to));
+            Ok(edit.declare(table, seen, schema, options)?)
+        })
     }
 
     async fn alter_column(
@@ -156,9 +168,27 @@ impl Run<'_> {
             return self.add_identity(name, table, column, generated, options);
         }
         must_be_plain(table, column, operation)?;
+        let is_default = matches!(
+            operation,
+            AlterColumnOperation::SetDefault { .. } | AlterColumnOperation::DropDefault
+        );
+        if table.schema.columns[column].generated && is_default {
+            let (name, table) = (&table.schema.columns[column].name, &table.name);
+            let message =
+                format!("column \"{name}\" of relation \"{table}\" is a generated column");
+            return Err(Error::new("42601", message));
+        }
         let mut schema = (*table.schema).clone();
         let changed = &mut schema.columns[column];
         match operation {
+            AlterColumnOperation::SetDefault { value } if generation_of(value).is_some() => {
+                let mut declared = Declared::from(self, name, schema);
+                let expr = generation_of(value).map(|expr| declared.without_table(expr));
+                let changed = &mut declared.schema.columns[column];
+                changed.default = expr.as_ref().map(printed);
+                changed.generated = true;
+                schema = declared.finished()?;
+            }
             AlterColumnOperation::SetDefault { value } => {
                 changed.default = Some(printed(value));
                 self.check_default(&schema.columns[column])?;
@@ -229,8 +259,17 @@ impl Run<'_> {
         using: Option<&Expr>,
     ) -> Result<()> {
         let mut schema = (*table.schema).clone();
+        if let Some(reader) = generated_from(&table.schema, column)?.first() {
+            let message = "cannot alter type of a column used by a generated column";
+            let name = &table.schema.columns[column].name;
+            return Err(Error::unsupported(message).with_detail(format!(
+                "Column \"{name}\" is used by generated column \"{reader}\"."
+            )));
+        }
+        let held = self.held(kind)?;
         let changed = &mut schema.columns[column];
-        (changed.kind, changed.modifier) = declared_type(kind)?;
+        (changed.kind, changed.modifier, changed.declared) =
+            (held.kind, held.modifier, held.declared);
         let old = &table.schema.columns[column];
         let refers = |columns: &[usize]| columns.contains(&column);
         let referenced = self.snapshot.all_tables().any(|(_, child)| {
@@ -260,7 +299,7 @@ impl Run<'_> {
         let values: Vec<String> = values.collect();
         let query = format!("SELECT {} FROM {}", values.join(", "), written(name));
         let ast = parse_one(&query)?;
-        let targets: Vec<_> = stored_in(&schema.columns).collect();
+        let targets: Vec<_> = stored_in(&self.snapshot, &schema.columns).collect();
         let plan = front::planned_into(&self.relations(&ast).await?, &ast, &targets)?;
         let schema = Arc::new(schema);
         let options = table.options.clone();

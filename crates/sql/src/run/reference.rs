@@ -1,10 +1,15 @@
 //! FOREIGN KEY as written, and the key of the parent that it refers to.
 
-use datafusion::sql::sqlparser::ast::{ForeignKeyConstraint, Ident, ReferentialAction};
-use freestone_storage::{ColumnType, ForeignAction, ForeignKey, TableId};
+use datafusion::sql::sqlparser::ast::{
+    ConstraintCharacteristics, ConstraintReferenceMatchKind, DeferrableInitial,
+    ForeignKeyConstraint, Ident, ReferentialAction,
+};
+use freestone_frontend::types::Type;
+use freestone_storage::{Column, ColumnType, Deferral, ForeignAction, ForeignKey, TableId};
 
 use super::declare::Declared;
 use crate::error::{Error, Result};
+use crate::front::type_of_stored;
 use crate::plan::names::{fold, position, table_name};
 use crate::plan::relations::unknown_table;
 
@@ -14,9 +19,15 @@ impl Declared<'_> {
     /// # Errors
     /// `42830` without such a key in the parent, `42804` for other types; `42P01`.
     pub(super) fn reference(&self, written: &ForeignKeyConstraint) -> Result<ForeignKey> {
-        if written.match_kind.is_some() || written.characteristics.is_some() {
+        // Of one column all kinds say the same.
+        let simple = matches!(
+            written.match_kind,
+            None | Some(ConstraintReferenceMatchKind::Simple)
+        );
+        let partial = written.match_kind == Some(ConstraintReferenceMatchKind::Partial);
+        if partial || !simple && written.columns.len() > 1 {
             return Err(Error::unsupported(
-                "MATCH and DEFERRABLE of foreign keys are not supported",
+                "MATCH FULL over several columns and MATCH PARTIAL are not supported",
             ));
         }
         let columns = written.columns.iter();
@@ -86,7 +97,12 @@ impl Declared<'_> {
         let ordered = ordered.unwrap_or(columns);
         for (own, parent) in ordered.iter().zip(&key.columns) {
             let (own, parent) = (&self.schema.columns[*own], &schema.columns[*parent]);
-            if !comparable(&own.kind, &parent.kind) {
+            let enumeration = |column: &Column| {
+                let ty = type_of_stored(&self.run.snapshot, column);
+                matches!(ty, Type::Enum(_)).then_some(ty)
+            };
+            let alike = enumeration(own) == enumeration(parent);
+            if !alike || !comparable(&own.kind, &parent.kind) {
                 let message = format!(
                     "foreign key columns \"{}\" and \"{}\" are of different types: {} and {}",
                     own.name, parent.name, own.kind, parent.kind
@@ -102,7 +118,36 @@ impl Declared<'_> {
             on_delete: action(written.on_delete.as_ref()),
             on_update: action(written.on_update.as_ref()),
             columns: ordered.clone(),
+            deferral: deferral(written.characteristics.as_ref())?,
         })
+    }
+}
+
+/// When a constraint is to be checked.
+///
+/// # Errors
+/// `42601` for what contradicts itself; `0A000` for NOT ENFORCED.
+pub(super) fn deferral(written: Option<&ConstraintCharacteristics>) -> Result<Deferral> {
+    let Some(ConstraintCharacteristics {
+        deferrable,
+        initially,
+        enforced,
+    }) = written
+    else {
+        return Ok(Deferral::Never);
+    };
+    if *enforced == Some(false) {
+        return Err(Error::unsupported("NOT ENFORCED is not supported"));
+    }
+    let deferred = *initially == Some(DeferrableInitial::Deferred);
+    match (deferrable, deferred) {
+        (Some(false), true) => Err(Error::new(
+            "42601",
+            "constraint declared INITIALLY DEFERRED must be DEFERRABLE",
+        )),
+        (_, true) => Ok(Deferral::Initial),
+        (Some(true), false) => Ok(Deferral::Possible),
+        (_, false) => Ok(Deferral::Never),
     }
 }
 

@@ -129,7 +129,12 @@ impl Run<'_> {
     ) -> Result<Outcome> {
         let columns = table.schema.columns.iter();
         let columns: Vec<_> = columns
-            .map(|column| (column.name.clone(), front::type_of_stored(column)))
+            .map(|column| {
+                (
+                    column.name.clone(),
+                    front::type_of_stored(&self.snapshot, column),
+                )
+            })
             .collect();
         let rows = concat_batches(&nullable(&table.schema), rows)?;
         let mut from = vec![self.place("returned rows", columns, rows.columns().to_vec())?];
@@ -216,7 +221,7 @@ impl Run<'_> {
             let all = table.schema.columns.iter().zip(rows.columns());
             let all = all.map(|(column, array)| {
                 let name = column.name.clone();
-                if column.kind.has_keys() {
+                if column.is_plain() {
                     let field = Field::new(name, array.data_type().clone(), true);
                     return Ok((field, Arc::clone(array)));
                 }

@@ -9,6 +9,7 @@ use datafusion::sql::sqlparser::ast::{
 use freestone_storage::{CatalogEdit, ColumnType, SequenceDefinition, TableId};
 
 use super::Run;
+use super::alter_sequence::owner;
 use super::create::unknown_schema;
 use crate::error::{Error, Result};
 use crate::functions::sequences::no_sequence;
@@ -30,18 +31,19 @@ impl Run<'_> {
         else {
             return Err(Error::unsupported("TEMPORARY sequences are not supported"));
         };
-        let nobody = |owner: &ObjectName| owner.to_string().eq_ignore_ascii_case("none");
-        if !owned_by.as_ref().is_none_or(nobody) {
-            return Err(Error::unsupported("OWNED BY is not supported")
-                .with_hint("the sequence of an identity column is owned by it"));
-        }
+        let nobody = |owner: &&ObjectName| owner.to_string().eq_ignore_ascii_case("none");
+        let owned_by = owned_by.as_ref().filter(|owner| !nobody(owner));
+        let owned_by = owned_by.map(ToString::to_string);
         let name = table_name(name)?;
         let kind = match data_type {
             Some(kind) => column_type(kind)?,
             None => ColumnType::BigInt,
         };
-        let definition = definition(kind, sequence_options)?;
+        let mut definition = definition(kind, sequence_options)?;
         self.edit(|edit| {
+            if let Some(column) = &owned_by {
+                definition.owner = Some(owner(edit.catalog(), column)?);
+            }
             let catalog = edit.catalog();
             if !catalog.schemas().any(|known| known == name.schema) {
                 return Err(unknown_schema(catalog, &name.schema));
@@ -101,7 +103,7 @@ fn users(edit: &CatalogEdit, name: &Name) -> Vec<(TableId, usize, String)> {
     users
 }
 
-fn takes_numbers_of(default: &str, name: &Name) -> bool {
+pub(super) fn takes_numbers_of(default: &str, name: &Name) -> bool {
     let Ok(expr) = parse_expr(default) else {
         return false;
     };

@@ -6,11 +6,12 @@ use datafusion::arrow::datatypes::SchemaRef;
 use datafusion::sql::sqlparser::ast::{
     Expr, ObjectName, Reset, ResetStatement, Set, ShowStatementIn, Statement as Ast, Value,
 };
-use freestone_storage::{Object, Privileges, Table};
+use freestone_storage::{Catalog, Object, Privileges, Table};
 
 use super::Run;
 use super::redeclare::written;
 use crate::error::{Error, Result};
+use crate::front::shown_declaration;
 use crate::plan::files::open_all;
 use crate::plan::names::{file_name, table_name};
 use crate::plan::rows::{Values, batch};
@@ -167,7 +168,7 @@ impl Run<'_> {
         if let Some(table) = self.snapshot.table(&name.schema, &name.name) {
             let rights = self.rights(self.snapshot.catalog());
             rights.table(&name, table, Privileges::SELECT)?;
-            return describe_table(table);
+            return describe_table(&self.snapshot, table);
         }
         let query = format!("SELECT * FROM {}", written(&name));
         self.describe_query(&crate::statement::parse_one(&query)?)
@@ -242,7 +243,7 @@ fn word(expr: &Expr) -> Result<String> {
     }
 }
 
-fn describe_table(table: &Table) -> Result<Outcome> {
+fn describe_table(catalog: &Catalog, table: &Table) -> Result<Outcome> {
     let columns = &table.schema.columns;
     let key = |index: usize| {
         let of = |primary: bool| {
@@ -265,7 +266,12 @@ fn describe_table(table: &Table) -> Result<Outcome> {
         ),
         (
             "data_type",
-            Values::Text(columns.iter().map(|c| Some(c.type_name())).collect()),
+            Values::Text(
+                columns
+                    .iter()
+                    .map(|c| Some(shown_declaration(catalog, c)))
+                    .collect(),
+            ),
         ),
         (
             "is_nullable",

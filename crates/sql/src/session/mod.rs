@@ -261,6 +261,7 @@ impl Session {
         if self.relaxed.load(Ordering::Relaxed) {
             transaction.relax();
         }
+        self.end_temporary(&mut transaction)?;
         Ok(transaction.commit_async().await?)
     }
 

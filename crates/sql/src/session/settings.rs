@@ -208,6 +208,14 @@ fn default_of(option: &str) -> Option<String> {
 /// `42704` for an unknown setting.
 pub(crate) fn current(state: &SessionState, name: &str) -> Result<String> {
     let name = name.to_lowercase();
+    // Asked for by every statement: the list of all settings is long.
+    if name == "timezone" {
+        let zone = &state.config_options().execution.time_zone;
+        return Ok(zone.clone().unwrap_or_default());
+    }
+    if let Some((_, value)) = FIXED.iter().find(|(known, _)| *known == name) {
+        return Ok((*value).to_owned());
+    }
     all_settings(state)
         .into_iter()
         .find(|(known, _)| *known == name || (name == "freestone.threads" && known == "threads"))

@@ -70,10 +70,13 @@ pub(crate) fn template(memory: Option<Arc<Broker>>) -> SessionState {
     options.sql_parser.default_null_ordering = "nulls_max".to_owned();
     options.sql_parser.collect_spans = true;
     options.execution.time_zone = Some("UTC".to_owned());
+    // Rows that come in an order from one stream would be scattered over several.
+    options.optimizer.enable_round_robin_repartition = false;
+    // Rules that make work for others are followed by them, see `lower::optimize`.
+    options.optimizer.max_passes = 1;
     let mut builder = SessionStateBuilder::new()
         .with_config(config)
         .with_runtime_env(Arc::new(runtime))
-        .with_default_features()
         .with_query_planner(Arc::new(Planner))
         .with_physical_optimizer_rule(Arc::new(TopOfScan));
     let optimizer = builder.optimizer().get_or_insert_with(Optimizer::new);

@@ -13,7 +13,7 @@ use datafusion::sql::sqlparser::ast::{
     CopySource, CreateTable, Ident, ObjectName, ObjectNamePart, ObjectType, OnCommit, Query,
     Statement as Ast, Visit, Visitor, visit_relations, visit_relations_mut,
 };
-use freestone_storage::{Catalog, Store};
+use freestone_storage::{Catalog, OnCommit as Ending, Store, Transaction};
 
 use super::{Open, Session};
 use crate::error::{Error, Result};
@@ -81,6 +81,35 @@ impl Session {
         let mut ast = ast.clone();
         own.adapt(&mut ast)?;
         Ok(Cow::Owned(ast))
+    }
+
+    /// Does what is to become of its temporary tables when a transaction commits.
+    ///
+    /// # Errors
+    /// Those of storage.
+    pub(super) fn end_temporary(&self, transaction: &mut Transaction) -> Result<()> {
+        let Some(schema) = self.temporary_schema() else {
+            return Ok(());
+        };
+        if transaction.is_unchanged() {
+            return Ok(());
+        }
+        let tables = transaction.catalog().tables(schema).into_iter();
+        let tables = tables.filter(|table| table.schema.on_commit.is_some());
+        let tables: Vec<_> = tables.cloned().collect();
+        for table in tables {
+            if table.schema.on_commit == Some(Ending::Drop) {
+                transaction.edit(|edit| edit.drop_table(schema, &table.name, true))?;
+                continue;
+            }
+            transaction.absorb(table.id)?;
+            let now = transaction.catalog().table_by_id(table.id).cloned();
+            if let Some(now) = now.filter(|now| now.rows() > 0) {
+                let (options, at) = (now.options.clone(), transaction.snapshot().timestamp());
+                transaction.edit(|edit| edit.rewrite(now.id, &now, at, options, Vec::new()))?;
+            }
+        }
+        Ok(())
     }
 
     /// Removes its temporary tables.
@@ -194,13 +223,9 @@ impl Own<'_> {
 
     /// Makes the table a usual one of the session's schema.
     fn make(&self, create: &mut CreateTable) -> Result<()> {
-        if let Some(OnCommit::DeleteRows | OnCommit::Drop) = create.on_commit {
-            return Err(Error::unsupported(
-                "temporary tables keep their rows until the session ends",
-            )
-            .with_hint("leave ON COMMIT out, and TRUNCATE or DROP the table"));
+        if create.on_commit == Some(OnCommit::PreserveRows) {
+            create.on_commit = None;
         }
-        create.on_commit = None;
         create.temporary = false;
         if !self.qualify(&mut create.name, |_| true) {
             let message = "cannot create temporary relation in non-temporary schema";

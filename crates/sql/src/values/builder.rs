@@ -236,5 +236,7 @@ fn undeclared(kind: ColumnType) -> Column {
         default: None,
         identity: None,
         modifier: None,
+        declared: None,
+        generated: false,
     }
 }

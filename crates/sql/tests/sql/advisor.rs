@@ -77,7 +77,7 @@ fn what_queries_use_is_recorded_by_column() {
     sql.rows_of_one_engine("SELECT * FROM t WHERE k = 5");
     let used = |column: &str| {
         let query = format!(
-            "SELECT round(read), round(filtered), round(selectivity, 1), round(grouped), round(sorted), round(updated), round(table_looked_up)
+            "SELECT round(read), round(filtered), round(selectivity::numeric, 1)::float8, round(grouped), round(sorted), round(updated), round(table_looked_up)
              FROM freestone_workload() WHERE column_name = '{column}'"
         );
         sql.rows_of_one_engine(&query).join("")

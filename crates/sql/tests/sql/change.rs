@@ -398,8 +398,8 @@ fn columns_of_the_changed_table_may_name_its_schema() {
         assert_eq!(sql.state(wrong), "42P01", "{wrong}");
     }
     assert_eq!(
-        sql.one("WITH d AS (DELETE FROM s.u RETURNING s.u.k) SELECT * FROM d"),
-        "1"
+        sql.rows_of_one_engine("WITH d AS (DELETE FROM s.u RETURNING s.u.k) SELECT * FROM d"),
+        ["1"]
     );
     sql.run("CREATE TABLE w (k INT)");
     sql.run("INSERT INTO w VALUES (1)");

@@ -26,7 +26,7 @@ fn tables_are_created_once() {
         sql.state("CREATE TABLE d (a INT REFERENCES t (b))"),
         "42P01"
     );
-    assert_eq!(sql.state("CREATE TABLE d (a INT) ON COMMIT DROP"), "0A000");
+    assert_eq!(sql.state("CREATE TABLE d (a INT) ON COMMIT DROP"), "42P16");
 }
 
 #[test]

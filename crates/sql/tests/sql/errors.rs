@@ -65,7 +65,7 @@ fn planning_errors_have_their_codes() {
     sql.run("CREATE TABLE t (a INT, b TEXT)");
     for (query, state) in [
         ("SELECT a, count(*) FROM t", "42803"),
-        ("SELECT a FROM t WHERE b + 1 > 5", "42804"),
+        ("SELECT a FROM t WHERE b + 1 > 5", "42883"),
         ("SELECT abs() FROM t", "42883"),
         ("SELECT a FROM t UNION SELECT a, b FROM t", "42601"),
         ("INSERT INTO t (a, a) VALUES (1, 2)", "42701"),

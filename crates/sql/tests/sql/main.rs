@@ -22,6 +22,7 @@ mod constraints;
 mod copy;
 mod ddl;
 mod declared;
+mod definitions;
 mod disclosure;
 mod engines;
 mod errors;

@@ -283,3 +283,164 @@ fn texts_between_dollars() {
         "what it's for"
     );
 }
+
+#[test]
+fn limits_may_be_computed() {
+    let sql = Sql::new();
+    sql.run("CREATE TABLE t (i INT)");
+    sql.run("INSERT INTO t SELECT g FROM generate_series(1, 5) AS g");
+    for (query, rows) in [
+        (
+            "SELECT i FROM t ORDER BY i LIMIT (SELECT min(i) FROM t)",
+            &["1"][..],
+        ),
+        (
+            "SELECT i FROM t ORDER BY i DESC OFFSET (SELECT max(i) - 1 FROM t)",
+            &["1"],
+        ),
+        (
+            "SELECT i FROM t ORDER BY i LIMIT (SELECT 2) OFFSET (SELECT count(*) FROM t WHERE i < 3)",
+            &["3", "4"],
+        ),
+        (
+            "SELECT i FROM t ORDER BY i LIMIT (SELECT NULL::int) OFFSET 3",
+            &["4", "5"],
+        ),
+        (
+            "SELECT i FROM t ORDER BY i LIMIT 1 + (SELECT 1)",
+            &["1", "2"],
+        ),
+        (
+            "SELECT i, (SELECT j.i FROM t AS j ORDER BY j.i LIMIT 1 OFFSET (SELECT count(*) FROM t WHERE i < 3)) \
+             FROM t WHERE i < 2",
+            &["1|3"],
+        ),
+    ] {
+        assert_eq!(sql.rows_of_one_engine(query), rows, "{query}");
+    }
+    assert_eq!(sql.state("SELECT i FROM t LIMIT (SELECT -1)"), "2201W");
+    assert_eq!(sql.state("SELECT i FROM t OFFSET (SELECT -1)"), "2201X");
+}
+
+#[test]
+fn equal_calls_of_windows_are_one() {
+    let sql = Sql::new();
+    assert_eq!(
+        sql.sorted(
+            "SELECT name, max(sum(n)) OVER (PARTITION BY name), \
+                    sum(n) / max(sum(n)) OVER (PARTITION BY name) \
+             FROM (VALUES ('a', 1), ('a', 2), ('b', 3)) AS t (name, n) GROUP BY name"
+        ),
+        ["a|3|1", "b|3|1"]
+    );
+    assert_eq!(
+        sql.sorted(
+            "SELECT i, row_number() OVER (ORDER BY i) + row_number() OVER (ORDER BY i), \
+                    row_number() OVER (ORDER BY i DESC) \
+             FROM generate_series(1, 3) AS g (i)"
+        ),
+        ["1|2|3", "2|4|2", "3|6|1"]
+    );
+    // Without an order the frames are one.
+    assert_eq!(
+        sql.sorted(
+            "SELECT i, max(i) OVER (RANGE BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW), \
+                    max(i) OVER (RANGE BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING), \
+                    avg(i) OVER (), sum(i) OVER (), count(i) OVER () \
+             FROM generate_series(1, 2) AS g (i)"
+        ),
+        [
+            "1|2|2|1.5000000000000000|3|2",
+            "2|2|2|1.5000000000000000|3|2"
+        ]
+    );
+}
+
+#[test]
+fn distinct_arguments_are_ordered_as_they_are_written() {
+    let sql = Sql::new();
+    sql.run("CREATE TABLE t (s VARCHAR(9), c CHAR(3), n SMALLINT)");
+    sql.run("INSERT INTO t VALUES ('b', 'x', 2), ('a', 'y', 1), ('b', 'x', 2), (NULL, NULL, NULL)");
+    assert_eq!(
+        sql.one(
+            "SELECT string_agg(DISTINCT s, ',' ORDER BY s DESC), string_agg(DISTINCT c, ',' ORDER BY c), \
+                    array_agg(DISTINCT n ORDER BY n DESC NULLS LAST) FROM t"
+        ),
+        "b,a|x,y|{2,1,NULL}"
+    );
+    let query = "SELECT string_agg(DISTINCT s, ',' ORDER BY lower(s)) FROM t";
+    assert_eq!(sql.state(query), "42P10");
+}
+
+#[test]
+fn rows_without_columns_are_counted() {
+    let sql = Sql::new();
+    for (set, rows) in [
+        ("UNION", 1),
+        ("UNION ALL", 8),
+        ("INTERSECT", 1),
+        ("INTERSECT ALL", 3),
+        ("EXCEPT", 0),
+        ("EXCEPT ALL", 2),
+    ] {
+        let query = format!(
+            "SELECT count(*) FROM (SELECT FROM generate_series(1, 5) \
+             {set} SELECT FROM generate_series(1, 3)) AS x"
+        );
+        assert_eq!(sql.one(&query), rows.to_string(), "{set}");
+    }
+}
+
+#[test]
+fn conditions_of_joins_mean_what_they_say() {
+    let sql = Sql::new();
+    sql.run("CREATE TABLE t (i INT)");
+    sql.run("INSERT INTO t VALUES (1), (2), (3), (NULL)");
+    for (query, rows) in [
+        // Nothing of the outer row is read.
+        (
+            "SELECT 1 IN (SELECT i FROM t WHERE i IS NOT NULL) FROM t",
+            &["true", "true", "true", "true"][..],
+        ),
+        ("SELECT 7 IN (SELECT i FROM t) FROM t", &["NULL"; 4]),
+        (
+            "SELECT 1 = ALL (SELECT i FROM t WHERE i < 2) FROM t",
+            &["true"; 4],
+        ),
+        // NULL is equal to nothing beside keys that take NULLs for equal.
+        (
+            "SELECT a.i, b.i FROM t AS a JOIN t AS b \
+             ON (SELECT 2 * sum(i) * a.i FROM t) = (SELECT sum(i) * b.i FROM t)",
+            &["1|2"],
+        ),
+        (
+            "SELECT a.i, b.i FROM t AS a JOIN t AS b \
+             ON a.i IS NOT DISTINCT FROM b.i AND a.i + 1 = b.i + 1",
+            &["1|1", "2|2", "3|3"],
+        ),
+        // A value that is compared twice is computed once.
+        (
+            "SELECT i FROM t WHERE (SELECT 1) BETWEEN 0 AND i",
+            &["1", "2", "3"],
+        ),
+        (
+            "SELECT i FROM t WHERE (SELECT max(x.i) FROM t AS x WHERE x.i <= t.i) BETWEEN 2 AND 3",
+            &["2", "3"],
+        ),
+        // HAVING stays above its groups.
+        (
+            "SELECT i FROM t GROUP BY ROLLUP (i) HAVING random() > 2",
+            &[],
+        ),
+        (
+            "SELECT i, count(*) FROM t GROUP BY ROLLUP (i) HAVING 1 = 2",
+            &[],
+        ),
+        (
+            "SELECT count(*) FROM t WHERE random() < 2 HAVING random() > 2",
+            &[],
+        ),
+    ] {
+        assert_eq!(sql.sorted(query), rows, "{query}");
+    }
+}

@@ -431,3 +431,33 @@ fn changed_rows_do_with_little_memory() {
     assert!(refused.to_string().contains("changed rows"), "{refused}");
     assert_eq!(b.one("SELECT min(id) FROM t"), "0");
 }
+
+#[test]
+fn a_table_may_be_changed_and_dropped_in_one_transaction() {
+    for (change, after) in [
+        ("UPDATE test SET value = 11", "DROP TABLE test"),
+        ("INSERT INTO test VALUES (3, 30)", "DROP TABLE test"),
+        ("DELETE FROM test WHERE id = 1", "DROP TABLE test"),
+        ("SELECT * FROM test FOR UPDATE", "DROP TABLE test"),
+        (
+            "CREATE TABLE new (k INT PRIMARY KEY); INSERT INTO new VALUES (1)",
+            "DROP TABLE new, test",
+        ),
+        (
+            "CREATE SCHEMA s; CREATE TABLE s.t (k INT); INSERT INTO s.t VALUES (1)",
+            "DROP SCHEMA s CASCADE; DROP TABLE test",
+        ),
+    ] {
+        let (a, b) = two();
+        a.run(&format!("BEGIN; {change}; {after}"));
+        assert_eq!(a.run("COMMIT"), "COMMIT", "{change}");
+        assert_eq!(b.state("SELECT * FROM test"), "42P01", "{change}");
+    }
+    // A copy takes its place.
+    let (a, b) = two();
+    a.run("BEGIN; UPDATE test SET value = value + 1 WHERE id = 1");
+    a.run("CREATE TABLE new AS SELECT * FROM test; DROP TABLE test");
+    a.run("ALTER TABLE new RENAME TO test; UPDATE test SET value = value * 2");
+    assert_eq!(a.run("COMMIT"), "COMMIT");
+    assert_eq!(b.sorted(ALL), ["1|22", "2|40"]);
+}

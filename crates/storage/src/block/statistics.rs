@@ -107,6 +107,8 @@ impl Block {
                     default: None,
                     identity: None,
                     modifier: None,
+                    declared: None,
+                    generated: false,
                 };
                 Ok(Sketch::of(&Dense::from_arrow(one, &column)?))
             }

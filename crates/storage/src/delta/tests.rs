@@ -17,6 +17,8 @@ fn column(name: &str, kind: ColumnType) -> Column {
         default: None,
         identity: None,
         modifier: None,
+        declared: None,
+        generated: false,
     }
 }
 

@@ -4,7 +4,8 @@
 //! sync, rename, sync the directory. The newest one is the truth; the one before
 //! it is kept for the case that it is damaged. A manifest is a line
 //! `freestone manifest 2 <checksum, 16 hex digits>` and JSON, so that a person
-//! can read what a database consists of. One with roles says 3 instead, one with functions 4.
+//! can read what a database consists of. One with roles says 3 instead, one with functions 4, one with
+//! created types or generated columns 5.
 
 use crate::block::BlockInfo;
 use crate::error::{Error, Result};
@@ -13,7 +14,8 @@ use crate::ids::{SequenceId, TableId};
 use crate::io::Files;
 use crate::roles::{Access, Object, Role};
 use crate::schema::{
-    FormerColumns, SequenceDefinition, SequencePosition, TableOptions, TableSchema,
+    Column, FormerColumns, SequenceDefinition, SequencePosition, TableOptions, TableSchema,
+    UserType,
 };
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -26,6 +28,9 @@ pub const MANIFEST_VERSION: u32 = 2;
 pub const ROLES_VERSION: u32 = 3;
 /// Version of a manifest with functions, which a program that does not know them would lose.
 pub const FUNCTIONS_VERSION: u32 = 4;
+/// Version of a manifest with created types or generated columns, which a program that does not
+/// know them would store wrong values in.
+pub const TYPES_VERSION: u32 = 5;
 /// The oldest that is read.
 const OLDEST_VERSION: u32 = 1;
 const DIRECTORY: &str = "manifest";
@@ -75,6 +80,9 @@ pub struct ManifestSchema {
     /// Sequences by name.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub sequences: BTreeMap<String, ManifestSequence>,
+    /// Types that were created, by name.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub types: BTreeMap<String, UserType>,
 }
 
 /// A sequence as stored.
@@ -112,6 +120,16 @@ pub struct ManifestTable {
 impl Manifest {
     /// The version of its form.
     fn format(&self) -> u32 {
+        let tables = self
+            .schemas
+            .values()
+            .flat_map(|schema| schema.tables.values());
+        let mut columns = tables.flat_map(|table| &table.schema.columns);
+        let mut schemas = self.schemas.values();
+        let is_new = |column: &Column| column.declared.is_some() || column.generated;
+        if schemas.any(|schema| !schema.types.is_empty()) || columns.any(is_new) {
+            return TYPES_VERSION;
+        }
         let mut schemas = self.schemas.values();
         if schemas.any(|schema| !schema.functions.is_empty()) {
             return FUNCTIONS_VERSION;
@@ -204,10 +222,10 @@ fn decode(bytes: &[u8], version: u64) -> Result<Manifest> {
     }
     let format = words.next().unwrap_or_default();
     let known = format.parse().ok();
-    let Some(format) = known.filter(|format| (OLDEST_VERSION..=FUNCTIONS_VERSION).contains(format))
+    let Some(format) = known.filter(|format| (OLDEST_VERSION..=TYPES_VERSION).contains(format))
     else {
         return Err(Error::corrupt(format!(
-            "manifest format {format}; this program reads {OLDEST_VERSION} to {ROLES_VERSION}"
+            "manifest format {format}; this program reads {OLDEST_VERSION} to {TYPES_VERSION}"
         )));
     };
     if words.next() != Some(format!("{:016x}", checksum(json)).as_str()) {

@@ -1,7 +1,7 @@
 //! Objects, their owners and what others were granted.
 
 use super::{FIRST_ROLE, Privileges, RoleId};
-use crate::ids::{SequenceId, TableId};
+use crate::ids::{SequenceId, TableId, TypeId};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -21,6 +21,8 @@ pub enum Object {
     View(String, String),
     /// A sequence.
     Sequence(SequenceId),
+    /// A type that was created.
+    Type(TypeId),
 }
 
 impl Object {

@@ -11,7 +11,7 @@ pub use access::{Access, Object};
 pub use privileges::Privileges;
 pub use role::{FIRST_ROLE, Role, RoleId, Verifier};
 
-use crate::ids::{SequenceId, TableId};
+use crate::ids::{SequenceId, TableId, TypeId};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The roles of a database and what they were granted.
@@ -159,6 +159,12 @@ impl From<TableId> for Object {
 impl From<SequenceId> for Object {
     fn from(id: SequenceId) -> Self {
         Self::Sequence(id)
+    }
+}
+
+impl From<TypeId> for Object {
+    fn from(id: TypeId) -> Self {
+        Self::Type(id)
     }
 }
 

@@ -39,12 +39,12 @@ impl FromStr for IndexKind {
     fn from_str(text: &str) -> Result<IndexKind> {
         match text.to_ascii_lowercase().as_str() {
             // What PostgreSQL's tools write.
-            "csb" | "btree" => Ok(IndexKind::Csb),
+            "csb" | "btree" | "hash" => Ok(IndexKind::Csb),
             "inverted" => Ok(IndexKind::Inverted),
             "bloom" => Ok(IndexKind::Bloom),
             _ => Err(
                 Error::invalid("42704", format!("there is no index of kind \"{text}\""))
-                    .with_hint("Valid kinds: csb (also btree), inverted, bloom."),
+                    .with_hint("Valid kinds: csb (also btree and hash), inverted, bloom."),
             ),
         }
     }

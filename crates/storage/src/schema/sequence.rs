@@ -2,7 +2,7 @@
 
 use super::ColumnType;
 use crate::error::{Error, Result};
-use crate::ids::SequenceId;
+use crate::ids::{SequenceId, TableId};
 use serde::{Deserialize, Serialize};
 
 /// What makes a column an identity column.
@@ -32,6 +32,9 @@ pub struct SequenceDefinition {
     pub cycle: bool,
     /// Numbers that are to be reserved at once, at least.
     pub cache: u64,
+    /// Table and column that it goes with.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub owner: Option<(TableId, String)>,
 }
 
 /// Where a sequence is.
@@ -91,6 +94,7 @@ impl SequenceDefinition {
             max,
             cycle: false,
             cache: 1,
+            owner: None,
         };
         definition.start = definition.first_of_all();
         definition

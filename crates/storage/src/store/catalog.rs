@@ -8,7 +8,7 @@ use crate::error::{Error, Result};
 use crate::ids::{BlockId, TableId};
 use crate::manifest::{Manifest, ManifestSchema, ManifestTable};
 use crate::roles::Roles;
-use crate::schema::{Column, FormerColumns, TableSchema};
+use crate::schema::{Column, FormerColumns, TableSchema, UserType};
 use crate::table::Table;
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
@@ -33,6 +33,8 @@ pub struct SchemaEntry {
     pub functions: BTreeMap<String, String>,
     /// Sequences by name.
     pub sequences: BTreeMap<String, Arc<Sequence>>,
+    /// Types by name.
+    pub types: BTreeMap<String, Arc<UserType>>,
 }
 
 /// A view.
@@ -159,6 +161,11 @@ impl Catalog {
                     views: views.collect(),
                     functions: entry.functions,
                     sequences: sequences.collect(),
+                    types: entry
+                        .types
+                        .into_iter()
+                        .map(|(name, stored)| (name, Arc::new(stored)))
+                        .collect(),
                 },
             ))
         });
@@ -195,6 +202,11 @@ impl Catalog {
                     views: views.collect(),
                     functions: entry.functions.clone(),
                     sequences: sequences.collect(),
+                    types: entry
+                        .types
+                        .iter()
+                        .map(|(name, stored)| (name.clone(), stored.as_ref().clone()))
+                        .collect(),
                 },
             )
         });

@@ -126,13 +126,37 @@ impl Transaction {
                 super::keys::check(&added, &latest_view(&own), &own, first)?;
             }
             let newest = known.as_ref().unwrap_or(&draft);
-            references::check(&[&catalog, &self.catalog], &all, newest, first)?;
+            let when = (first, Some(&self.deferred));
+            let left = references::check(&[&catalog, &self.catalog], &all, newest, when)?;
+            self.unchecked |= left;
         }
         // What was checked earlier was checked against less.
         if !std::mem::replace(&mut self.checked, true) {
             self.checked_at = timestamp;
         }
         Ok(())
+    }
+
+    /// Sets when deferrable constraints, some by table and name or all of them, are checked:
+    /// at the end of the transaction, or of each statement. Those of the latter are checked now.
+    ///
+    /// # Errors
+    /// 23503 naming constraint, columns and values.
+    pub fn set_constraints(
+        &mut self,
+        named: Option<&[(TableId, String)]>,
+        deferred: bool,
+    ) -> Result<()> {
+        self.deferred.set(named, deferred);
+        if deferred || !std::mem::take(&mut self.unchecked) {
+            return Ok(());
+        }
+        let tables = self.tables.keys().copied();
+        let is_there = |id: &TableId| self.catalog.table_by_id(*id).is_some();
+        let tables: Vec<TableId> = tables.filter(is_there).collect();
+        tables
+            .into_iter()
+            .try_for_each(|table| self.check_keys(table, 0))
     }
 
     /// All its changes, with the names that rows have now.

@@ -91,6 +91,7 @@ impl CatalogEdit {
         })?;
         let columns = known.iter().flat_map(|table| &table.schema.columns);
         self.remove_sequences_of(columns.filter(|column| column.name == name));
+        self.tell_sequences(table, Some(name), None);
         Ok(())
     }
 }

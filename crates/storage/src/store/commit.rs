@@ -161,6 +161,10 @@ impl Store {
         let mut rows = Vec::new();
         let renamed = transaction.renamed();
         for (id, own) in &transaction.tables {
+            // The transaction has dropped the table itself: what it changed there is gone.
+            if draft.table_by_id(*id).is_none() {
+                continue;
+            }
             let table = now.table_by_id(*id).ok_or_else(|| Error::Conflict {
                 message: "a table was dropped by another transaction".into(),
             })?;
@@ -172,7 +176,9 @@ impl Store {
             let checked = catalog.is_none() && latest.timestamp == transaction.checked_at;
             if own.keys_changed && !checked {
                 transaction.check_own_keys(table, own)?;
-                references::check(&[now], &renamed, table, 0)?;
+            }
+            if own.keys_changed && !checked || transaction.unchecked {
+                references::check(&[now], &renamed, table, (0, None))?;
             }
             if !inserted.is_empty() || !deleted.is_empty() {
                 rows.push((*id, inserted, deleted));

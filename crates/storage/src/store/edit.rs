@@ -63,6 +63,11 @@ impl CatalogEdit {
                 format!("relation \"{name}\" already exists"),
             ));
         }
+        if entry.types.contains_key(name) {
+            let message = format!("type \"{name}\" already exists");
+            let hint = "A relation has a type of its rows of the same name.";
+            return Err(Error::invalid("42710", message).with_hint(hint));
+        }
         Ok(entry)
     }
 
@@ -113,7 +118,8 @@ impl CatalogEdit {
             let sequences = gone.sequences.values();
             let sequences = sequences.map(|sequence| Object::from(sequence.id));
             let views = gone.views.keys().map(|view| Object::view(name, view));
-            let all: Vec<Object> = sequences.chain(views).collect();
+            let types = gone.types.values().map(|stored| Object::from(stored.id));
+            let all: Vec<Object> = sequences.chain(views).chain(types).collect();
             all.iter().for_each(|object| self.forget(object));
         }
         self.forget(&Object::schema(name));
@@ -165,6 +171,7 @@ impl CatalogEdit {
         let table = self.remove(schema, name)?;
         let id = table.id;
         self.remove_sequences_of(&table.schema.columns);
+        self.tell_sequences(id, None, None);
         self.forget(&id.into());
         for child in children {
             self.change(child.id, |child| {

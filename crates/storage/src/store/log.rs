@@ -21,7 +21,7 @@ use crate::format::{Reader, Writer};
 use crate::ids::{BlockId, RowId, RowPlace, SequenceId, TableId};
 use crate::manifest::{ManifestSequence, ManifestTable};
 use crate::roles::{Access, Object, Role, Roles};
-use crate::schema::SequencePosition;
+use crate::schema::{SequencePosition, UserType};
 use crate::table::Table;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, HashMap};
@@ -62,6 +62,8 @@ struct SchemaChange {
     functions: BTreeMap<String, Option<String>>,
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     sequences: BTreeMap<String, Option<ManifestSequence>>,
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    types: BTreeMap<String, Option<UserType>>,
 }
 
 /// What is new or other in `after`, and, as `None`, what is no more.
@@ -132,6 +134,12 @@ impl CatalogChange {
                     Arc::ptr_eq,
                     |_, sequence| sequence.stored(),
                 ),
+                types: changed(
+                    &before.types,
+                    &after.types,
+                    |a, b| a == b,
+                    |_, stored| stored.as_ref().clone(),
+                ),
             }
         };
         CatalogChange {
@@ -194,6 +202,9 @@ impl CatalogChange {
                 };
             }
             apply(&mut entry.functions, change.functions);
+            let types = change.types.into_iter();
+            let types = types.map(|(name, stored)| (name, stored.map(Arc::new)));
+            apply(&mut entry.types, types);
             for (name, sequence) in change.sequences {
                 match sequence {
                     None => entry.sequences.remove(&name),

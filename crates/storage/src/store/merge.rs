@@ -116,7 +116,11 @@ fn same_entry(
         && a.tables
             .iter()
             .all(|(name, table)| b.tables.get(name).is_some_and(|other| same(table, other)));
-    tables && a.views == b.views && a.functions == b.functions && same_sequences(a, b)
+    tables
+        && a.views == b.views
+        && a.functions == b.functions
+        && a.types == b.types
+        && same_sequences(a, b)
 }
 
 fn same_sequences(a: &SchemaEntry, b: &SchemaEntry) -> bool {
@@ -184,6 +188,15 @@ fn merge_schema(
         match sql {
             Some(sql) => latest.functions.insert(name, sql),
             None => latest.functions.remove(&name),
+        };
+    }
+    for (name, stored) in changes(&base.types, &draft.types, |a, b| a == b) {
+        if latest.types.get(&name) != base.types.get(&name) {
+            return Err(conflict(&format!("type \"{name}\"")));
+        }
+        match stored {
+            Some(stored) => latest.types.insert(name, stored),
+            None => latest.types.remove(&name),
         };
     }
     Ok(())

@@ -47,6 +47,7 @@ mod settle;
 mod show;
 mod snapshot;
 mod transaction;
+mod types;
 mod verify;
 mod views;
 mod writer;

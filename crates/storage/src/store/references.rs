@@ -12,7 +12,7 @@ use crate::delta::{LATEST, OwnChanges, ReadView, RowHome};
 use crate::error::{Error, Result};
 use crate::ids::TableId;
 use crate::scan::KeyLookUp;
-use crate::schema::{ForeignAction, ForeignKey, Value};
+use crate::schema::{Deferral, ForeignAction, ForeignKey, Value};
 use crate::table::Table;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -29,17 +29,67 @@ fn view(own: &Changes, table: TableId) -> ReadView {
     }
 }
 
+/// Which constraints a transaction checks at its end.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Deferred {
+    /// What was last asked for all of them.
+    all: Option<bool>,
+    /// What was asked since for some, by table and name.
+    named: HashMap<(TableId, String), bool>,
+}
+
+impl Deferred {
+    /// Whether a foreign key of a table is checked at the end of the transaction.
+    fn has(&self, table: TableId, key: &ForeignKey) -> bool {
+        let initially = match key.deferral {
+            Deferral::Never => return false,
+            Deferral::Possible => false,
+            Deferral::Initial => true,
+        };
+        let named = self.named.get(&(table, key.name.clone())).copied();
+        named.or(self.all).unwrap_or(initially)
+    }
+
+    /// Sets when some constraints, or all of them, are checked.
+    pub(super) fn set(&mut self, named: Option<&[(TableId, String)]>, deferred: bool) {
+        match named {
+            None => {
+                self.named.clear();
+                self.all = Some(deferred);
+            }
+            Some(named) => {
+                let named = named.iter().cloned();
+                self.named.extend(named.map(|key| (key, deferred)));
+            }
+        }
+    }
+}
+
 /// Checks the references from and to the rows that a transaction changed in
 /// `table`, of which the new ones count from row `first` on; other tables are
-/// those of the first catalog that has them.
+/// those of the first catalog that has them. Says whether some are left to the transaction's
+/// end.
 ///
 /// # Errors
 /// 23503 naming constraint, columns and values.
-pub(super) fn check(catalogs: &[&Catalog], own: &Changes, table: &Table, first: u64) -> Result<()> {
+pub(super) fn check(
+    catalogs: &[&Catalog],
+    own: &Changes,
+    table: &Table,
+    (first, deferred): (u64, Option<&Deferred>),
+) -> Result<bool> {
     let Some(changes) = own.get(&table.id) else {
-        return Ok(());
+        return Ok(false);
     };
+    let is_deferred = |child: &Table, key: &ForeignKey| {
+        deferred.is_some_and(|deferred| deferred.has(child.id, key))
+    };
+    let mut skipped = false;
     for key in &table.schema.foreign_keys {
+        if is_deferred(table, key) {
+            skipped = true;
+            continue;
+        }
         // A row may be in blocks that only the transaction's own catalog has.
         let parents = versions(catalogs, key.parent);
         if parents.is_empty() {
@@ -50,13 +100,17 @@ pub(super) fn check(catalogs: &[&Catalog], own: &Changes, table: &Table, first: 
         check_children(&parents, own, table, key, changes, first)?;
     }
     if changes.deleted.is_empty() {
-        return Ok(());
+        return Ok(skipped);
     }
     let mut seen = HashSet::new();
     for (_, child) in catalogs.iter().flat_map(|catalog| catalog.all_tables()) {
         if seen.insert(Arc::as_ptr(child)) {
             let keys = child.schema.foreign_keys.iter();
             for key in keys.filter(|key| key.parent == table.id) {
+                if is_deferred(child, key) {
+                    skipped = true;
+                    continue;
+                }
                 check_parents(
                     &versions(catalogs, table.id),
                     own,
@@ -68,7 +122,7 @@ pub(super) fn check(catalogs: &[&Catalog], own: &Changes, table: &Table, first: 
             }
         }
     }
-    Ok(())
+    Ok(skipped)
 }
 
 /// A table as the catalogs have it, each version once.

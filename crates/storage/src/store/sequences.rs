@@ -87,6 +87,11 @@ impl Sequence {
         }
     }
 
+    /// Where it is: behind the numbers that were given.
+    pub fn position(&self) -> SequencePosition {
+        self.counter.live.lock().position
+    }
+
     /// What the manifest and the log say of it.
     pub(super) fn stored(&self) -> ManifestSequence {
         ManifestSequence {
@@ -224,6 +229,7 @@ impl SchemaEntry {
             && self.views.is_empty()
             && self.functions.is_empty()
             && self.sequences.is_empty()
+            && self.types.is_empty()
     }
 }
 
@@ -313,6 +319,101 @@ impl CatalogEdit {
             *known = Arc::new(Sequence::new(id, name, known.definition.clone()));
         }
         Ok(())
+    }
+
+    /// Declares a sequence anew; it goes on at a position, or where it is.
+    ///
+    /// # Errors
+    /// 3F000, 42P01; 22023 for numbers that cannot be.
+    pub fn alter_sequence(
+        &mut self,
+        schema: &str,
+        name: &str,
+        definition: SequenceDefinition,
+        position: Option<SequencePosition>,
+    ) -> Result<()> {
+        definition.check()?;
+        self.sequence_id(schema, name)?;
+        if let Some(known) = self.schema(schema)?.sequences.get_mut(name) {
+            let now = known.position();
+            let position = position.unwrap_or(now);
+            let (min, max) = (definition.min, definition.max);
+            let wrong = match position.value {
+                value if value < min => Some(("less", "MINVALUE", min)),
+                value if value > max => Some(("greater", "MAXVALUE", max)),
+                _ => None,
+            };
+            if let Some((how, what, end)) = wrong {
+                let value = position.value;
+                let message =
+                    format!("RESTART value ({value}) cannot be {how} than {what} ({end})");
+                return Err(Error::invalid("22023", message));
+            }
+            let stored = ManifestSequence {
+                id: known.id,
+                definition,
+                position,
+            };
+            *known = Arc::new(Sequence::opened(name.to_string(), stored));
+        }
+        Ok(())
+    }
+
+    /// Calls a sequence otherwise, in the same schema or another.
+    ///
+    /// # Errors
+    /// 3F000, 42P01, 42P07.
+    pub fn rename_sequence(&mut self, schema: &str, name: &str, to: (&str, &str)) -> Result<()> {
+        self.sequence_id(schema, name)?;
+        self.free_name(to.0, to.1)?;
+        if let Some(known) = self.schema(schema)?.sequences.remove(name) {
+            let renamed = Sequence {
+                id: known.id,
+                name: to.1.to_string(),
+                definition: known.definition.clone(),
+                counter: known.counter.clone(),
+            };
+            let entry = self.schema(to.0)?;
+            entry.sequences.insert(to.1.to_string(), Arc::new(renamed));
+        }
+        Ok(())
+    }
+
+    /// Tells sequences that go with a column that it is called otherwise, or, without another
+    /// name, is no more. Without a column all of the table's are meant.
+    pub fn tell_sequences(&mut self, table: TableId, column: Option<&str>, to: Option<&str>) {
+        let is_meant = |sequence: &Sequence| {
+            let owner = sequence.definition.owner.as_ref();
+            owner.is_some_and(|(of, name)| {
+                *of == table && column.is_none_or(|column| column == name)
+            })
+        };
+        let mut gone = Vec::new();
+        for entry in self.catalog.schemas.values_mut() {
+            let meant = entry.sequences.values().filter(|known| is_meant(known));
+            let meant: Vec<Arc<Sequence>> = meant.cloned().collect();
+            for known in meant {
+                entry.sequences.remove(&known.name);
+                self.changed = true;
+                match to {
+                    None => gone.push(known.id),
+                    Some(to) => {
+                        let mut definition = known.definition.clone();
+                        definition.owner = Some((table, to.to_string()));
+                        let renamed = Sequence {
+                            id: known.id,
+                            name: known.name.clone(),
+                            definition,
+                            counter: known.counter.clone(),
+                        };
+                        entry
+                            .sequences
+                            .insert(known.name.clone(), Arc::new(renamed));
+                    }
+                }
+            }
+        }
+        gone.iter().for_each(|id| self.forget(&(*id).into()));
     }
 
     fn sequence_id(&mut self, schema: &str, name: &str) -> Result<SequenceId> {

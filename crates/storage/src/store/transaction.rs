@@ -8,6 +8,7 @@
 use super::carry::changed_tables;
 use super::edit::CatalogEdit;
 use super::mover::MoverHold;
+use super::references::Deferred;
 use super::snapshot::{Reads, Snapshot};
 use super::writer::NewBlock;
 use super::{Catalog, Store};
@@ -40,6 +41,10 @@ pub struct Transaction {
     pub(super) checked: bool,
     /// Whether its commit need not wait until it is durable.
     pub(super) relaxed: bool,
+    /// Which constraints are checked when it ends.
+    pub(super) deferred: Deferred,
+    /// Whether some are left to be checked then.
+    pub(super) unchecked: bool,
     /// Tables that it has read, if it is to be serialisable.
     pub(super) reads: Option<Arc<Reads>>,
 }
@@ -71,6 +76,8 @@ impl Transaction {
             reads: None,
             relaxed: false,
             checked: false,
+            deferred: Deferred::default(),
+            unchecked: false,
         }
     }
 

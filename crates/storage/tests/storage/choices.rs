@@ -83,6 +83,8 @@ fn load(sample: &Sample, layout: Layout, sort_by: Option<String>) -> Home {
         default: None,
         identity: None,
         modifier: None,
+        declared: None,
+        generated: false,
     };
     let schema = TableSchema {
         columns: (0..sample.columns.len()).map(column).collect(),

@@ -37,6 +37,8 @@ fn write(path: &Path, blocks: usize) {
         default: None,
         identity: None,
         modifier: None,
+        declared: None,
+        generated: false,
     };
     let schema = Arc::new(TableSchema {
         columns: (0..COLUMNS).map(column).collect(),

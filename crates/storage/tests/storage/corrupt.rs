@@ -64,6 +64,8 @@ impl Patient {
             default: None,
             identity: None,
             modifier: None,
+            declared: None,
+            generated: false,
         };
         let schema = TableSchema {
             columns: vec![column],

@@ -281,6 +281,8 @@ fn keys_of_the_delta() {
         default: None,
         identity: None,
         modifier: None,
+        declared: None,
+        generated: false,
     };
     let mut columns = schema(&[]);
     columns.columns = vec![

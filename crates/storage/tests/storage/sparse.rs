@@ -23,6 +23,8 @@ fn schema(columns: usize) -> TableSchema {
         default: None,
         identity: None,
         modifier: None,
+        declared: None,
+        generated: false,
     };
     TableSchema {
         columns: (0..columns).map(column).collect(),

@@ -144,6 +144,8 @@ pub fn schema(recipes: &[Recipe]) -> TableSchema {
         default: None,
         identity: None,
         modifier: None,
+        declared: None,
+        generated: false,
     };
     let mut columns = vec![column("id".into(), ColumnType::BigInt, false)];
     columns.extend(

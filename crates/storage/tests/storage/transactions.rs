@@ -20,6 +20,8 @@ fn columns() -> TableSchema {
         default: None,
         identity: None,
         modifier: None,
+        declared: None,
+        generated: false,
     };
     TableSchema {
         columns: vec![column("k"), column("v")],

@@ -38,6 +38,8 @@ pub fn column(name: &str) -> Column {
         default: None,
         identity: None,
         modifier: None,
+        declared: None,
+        generated: false,
     }
 }
 

@@ -147,6 +147,8 @@ impl Side {
             default: None,
             identity: None,
             modifier: None,
+            declared: None,
+            generated: false,
         });
         let schema = TableSchema {
             columns: columns.collect(),

@@ -328,7 +328,21 @@ impl Unnesting {
                 if let SubqueryKind::Compare { comparison, .. } = &mut subquery.kind {
                     self.extract_compared(comparison, &subquery.plan, input, guards);
                 }
-                if let Some(value) = self.attached(subquery, &expr.ty, input, guards) {
+                // A copy, as BETWEEN has, reads the column of the first one, which is computed for
+                // all rows that ask for a copy.
+                let (id, scalar) = (subquery.id, matches!(subquery.kind, SubqueryKind::Scalar));
+                let first = self.values.get(&id).filter(|_| scalar);
+                let first = first.filter(|value| {
+                    let columns = input.columns();
+                    let mut reads = value.reads().into_iter();
+                    reads.all(|read| columns.iter().any(|column| column.id == read))
+                });
+                if let Some(value) = first {
+                    *expr = value.clone();
+                } else if let Some(value) = self.attached(subquery, &expr.ty, input, guards) {
+                    if scalar {
+                        self.values.insert(id, value.clone());
+                    }
                     *expr = value;
                 }
             }

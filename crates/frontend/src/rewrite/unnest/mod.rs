@@ -35,7 +35,7 @@ mod push;
 #[cfg(test)]
 mod tests;
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use super::facts::{self, is_volatile};
@@ -71,6 +71,8 @@ struct Unnesting {
     /// Columns of the sub-queries whose comparisons are being searched: no row has them where
     /// the sub-queries within the comparisons are computed.
     compared: HashSet<ColumnId>,
+    /// Values of scalar sub-queries that have become joins, by their numbers.
+    values: HashMap<u32, Expr>,
 }
 
 impl Unnesting {

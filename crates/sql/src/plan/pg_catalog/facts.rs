@@ -19,6 +19,7 @@ use freestone_frontend::types::arrays::from_lists;
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Fact {
     Number(i64),
+    Real(f32),
     Text(String),
     Truth(bool),
     Numbers(Vec<i64>),
@@ -79,6 +80,13 @@ impl Facts {
         self.rows.push(told.into());
     }
 
+    /// Tells something more of the last row.
+    pub(super) fn also(&mut self, name: &'static str, fact: Fact) {
+        if let Some(row) = self.rows.last_mut() {
+            row.push((name, fact));
+        }
+    }
+
     /// How many rows there are.
     pub(super) fn len(&self) -> usize {
         self.rows.len()
@@ -128,9 +136,12 @@ fn typed<'a>(ty: &Type, facts: impl Iterator<Item = Option<&'a Fact>>) -> ArrayR
         Type::Int8 | Type::Oid | Type::Reg(_) => {
             Arc::new(Int64Array::from_iter_values(facts.map(number)))
         }
-        Type::Float4 => Arc::new(Float32Array::from_iter_values(
-            facts.map(|fact| number(fact) as f32),
-        )),
+        Type::Float4 => Arc::new(Float32Array::from_iter_values(facts.map(
+            |fact| match fact {
+                Some(Fact::Real(number)) => *number,
+                fact => number(fact) as f32,
+            },
+        ))),
         Type::Float8 => Arc::new(Float64Array::from_iter_values(
             facts.map(|fact| number(fact) as f64),
         )),

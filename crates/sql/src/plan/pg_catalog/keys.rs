@@ -1,11 +1,11 @@
 //! Indexes and constraints.
 
-use freestone_storage::{ForeignAction, IndexDefinition, Table};
+use freestone_storage::{Deferral, ForeignAction, IndexDefinition, Table, UserTypeKind};
 
 use super::CONSTRAINTS;
 use super::facts::Facts;
 use super::objects::{
-    BTREE, constraint_number, described, index_number, schema_number, table_number,
+    BTREE, constraint_number, described, index_number, schema_number, table_number, type_number,
 };
 use crate::plan::names::{DEFAULT_SCHEMA, quoted, shown_schema};
 use crate::plan::relations::Relations;
@@ -51,7 +51,7 @@ fn text(schema: &str, table: &Table, index: &IndexDefinition) -> String {
 /// The key that an index is of, and whether it is the primary one.
 fn key_of(table: &Table, index: &IndexDefinition) -> Option<bool> {
     let keys = table.schema.keys.iter();
-    let mut of = keys.filter(|key| key.name == index.name || key.columns == index.columns);
+    let mut of = keys.filter(|key| key.name == index.name);
     of.next().map(|key| key.primary)
 }
 
@@ -172,6 +172,11 @@ pub(super) fn constraints(relations: &Relations<'_>, facts: &mut Facts) {
                     definition.push_str(&format!(" ON {word} {what}"));
                 }
             }
+            definition.push_str(match foreign.deferral {
+                Deferral::Never => "",
+                Deferral::Possible => " DEFERRABLE",
+                Deferral::Initial => " DEFERRABLE INITIALLY DEFERRED",
+            });
             let letter = |action| action_of(action).map_or("a", |(letter, _)| letter);
             facts.add([
                 ("oid", next().into()),
@@ -179,6 +184,11 @@ pub(super) fn constraints(relations: &Relations<'_>, facts: &mut Facts) {
                 ("conname", foreign.name.as_str().into()),
                 ("connamespace", namespace.into()),
                 ("contype", "f".into()),
+                ("condeferrable", (!foreign.deferral.is_never()).into()),
+                (
+                    "condeferred",
+                    (foreign.deferral == Deferral::Initial).into(),
+                ),
                 ("convalidated", true.into()),
                 ("conrelid", one.number.into()),
                 ("confrelid", table_number(parent).into()),
@@ -191,6 +201,33 @@ pub(super) fn constraints(relations: &Relations<'_>, facts: &mut Facts) {
                 ("confmatchtype", "s".into()),
                 ("conkey", numbers(&foreign.columns).into()),
                 ("confkey", numbers(&foreign.parent_columns).into()),
+                ("conislocal", true.into()),
+                ("definition", definition.into()),
+            ]);
+        }
+    }
+}
+
+/// Conditions of domains.
+pub(super) fn of_domains(relations: &Relations<'_>, facts: &mut Facts) {
+    for (schema, _, known) in relations.snapshot.user_types() {
+        let UserTypeKind::Domain(domain) = &known.kind else {
+            continue;
+        };
+        let of = type_number(known.id);
+        for (check, place) in domain.checks.iter().zip(2..) {
+            let mut definition = format!("CHECK ({})", check.condition);
+            if !check.valid {
+                definition.push_str(" NOT VALID");
+            }
+            facts.add([
+                ("oid", (of + place).into()),
+                ("tableoid", CONSTRAINTS.into()),
+                ("conname", check.name.as_str().into()),
+                ("connamespace", schema_number(relations, schema).into()),
+                ("contype", "c".into()),
+                ("convalidated", check.valid.into()),
+                ("contypid", of.into()),
                 ("conislocal", true.into()),
                 ("definition", definition.into()),
             ]);

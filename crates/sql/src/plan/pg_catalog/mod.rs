@@ -139,8 +139,15 @@ fn fill(relations: &Relations<'_>, name: &str, facts: &mut Facts) -> Result<()> 
         "pg_indexes" => keys::index_texts(relations, facts),
         "pg_index" => keys::indexes(relations, facts),
         "pg_description" => comments::descriptions(relations, facts),
-        "pg_constraint" => keys::constraints(relations, facts),
-        "pg_type" => types::types(facts),
+        "pg_constraint" => {
+            keys::constraints(relations, facts);
+            keys::of_domains(relations, facts);
+        }
+        "pg_type" => {
+            types::types(facts);
+            types::created(relations, facts);
+        }
+        "pg_enum" => types::labels(relations, facts),
         _ => others::fill(relations, name, facts),
     }
     Ok(())

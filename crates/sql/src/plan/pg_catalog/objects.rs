@@ -3,12 +3,12 @@
 use std::sync::Arc;
 
 use freestone_frontend::types::Type;
-use freestone_storage::{Catalog, Column, Object, Sequence, Table};
+use freestone_storage::{Catalog, Column, Object, Sequence, Table, TypeId};
 
 use super::PG_CATALOG;
 use super::facts::Facts;
 use super::roles::{grants, owner, owner_name};
-use super::types::{of_column, of_type};
+use super::types::{of_stored, of_type};
 use crate::front::{columns_of_view, type_of_column, type_of_stored};
 use crate::plan::names::{DEFAULT_SCHEMA, INFORMATION_SCHEMA, PUBLIC as PUBLIC_NAME, shown_schema};
 use crate::plan::relations::Relations;
@@ -34,6 +34,17 @@ pub(super) const BTREE: i64 = 403;
 /// A table's number.
 pub(super) fn table_number(table: &Table) -> i64 {
     FIRST + table.id.0 as i64 * OBJECTS
+}
+
+/// A created type's number; that of its arrays comes next, then those of labels.
+pub(crate) fn type_number(id: TypeId) -> i64 {
+    FIRST + id.0 as i64 * OBJECTS
+}
+
+/// The created type of a number.
+pub(crate) fn numbered_type(number: i64) -> Option<TypeId> {
+    let id = number.checked_sub(FIRST)? / OBJECTS;
+    u64::try_from(id).ok().map(TypeId)
 }
 
 /// An index' number, by its own in the table.
@@ -142,7 +153,7 @@ fn all(relations: &Relations<'_>) -> Vec<Described> {
             let columns = columns.map(|column| {
                 (
                     column.name.clone(),
-                    type_of_stored(column),
+                    type_of_stored(&relations.snapshot, column),
                     Some(column.clone()),
                 )
             });
@@ -280,7 +291,7 @@ pub(super) fn attributes(relations: &Relations<'_>, facts: &mut Facts) {
     for one in described(relations) {
         for (place, (name, kind, column)) in one.columns.iter().enumerate() {
             let (number, modifier) = match column {
-                Some(column) => of_column(column),
+                Some(column) => of_stored(&relations.snapshot, column),
                 None => of_type(kind),
             };
             let identity = column.as_ref().and_then(|column| column.identity);
@@ -291,21 +302,26 @@ pub(super) fn attributes(relations: &Relations<'_>, facts: &mut Facts) {
             let serial = sequences.find(of_column);
             let serial = serial.map_or(0, |(place, _)| SEQUENCES + place as i64);
             let identity = identity.map_or("", |one| if one.always { "a" } else { "d" });
+            let size = match kind {
+                Type::Enum(_) => 4,
+                kind => super::types::size_of(of_type(kind).0),
+            };
+            let is_generated = column.as_ref().is_some_and(|column| column.generated);
             let has_default = column.as_ref().and_then(default).is_some();
             let nullable = column.as_ref().is_none_or(|column| column.nullable);
             facts.add([
                 ("attrelid", one.number.into()),
                 ("attname", name.as_str().into()),
                 ("atttypid", number.into()),
-                ("attlen", super::types::size_of(number).into()),
+                ("attlen", size.into()),
                 ("attnum", (place as i64 + 1).into()),
                 ("atttypmod", modifier.into()),
                 ("attnotnull", (!nullable).into()),
                 ("atthasdef", has_default.into()),
                 ("attidentity", identity.into()),
                 ("attserial", serial.into()),
-                ("attgenerated", "".into()),
-                ("attstorage", "p".into()),
+                ("attgenerated", if is_generated { "s" } else { "" }.into()),
+                ("attstorage", if size < 0 { "x" } else { "p" }.into()),
                 ("attalign", "i".into()),
                 ("attcompression", "".into()),
                 ("attislocal", true.into()),
@@ -319,7 +335,7 @@ pub(super) fn attributes(relations: &Relations<'_>, facts: &mut Facts) {
                 let Some(column) = table.schema.columns.get(*at) else {
                     continue;
                 };
-                let (number, modifier) = of_column(column);
+                let (number, modifier) = of_stored(&relations.snapshot, column);
                 facts.add([
                     ("attrelid", index_number(table, index.number).into()),
                     ("attname", column.name.as_str().into()),

@@ -101,7 +101,7 @@ pub(super) fn grants(relations: &Relations<'_>, object: &Object) -> Vec<String> 
         return Vec::new();
     }
     let all = match object {
-        Object::Schema(_) => Privileges::OF_SCHEMAS,
+        Object::Schema(_) | Object::Type(_) => Privileges::OF_SCHEMAS,
         Object::Sequence(_) => Privileges::OF_SEQUENCES,
         Object::Table(_) | Object::View(..) => Privileges::OF_TABLES,
     };

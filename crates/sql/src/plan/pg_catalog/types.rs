@@ -1,12 +1,14 @@
 //! Types by PostgreSQL's numbers.
 
 use freestone_frontend::types::{Reg, Type, modifier};
-use freestone_storage::{Column, Modifier};
+use freestone_storage::{Catalog, Column, Modifier, UserTypeKind};
 
-use super::facts::Facts;
-use super::objects::OWNER;
+use super::facts::{Fact, Facts};
+use super::objects::{OWNER, schema_number, type_number};
 use super::procedures::input_number;
-use crate::front::type_of_stored;
+use super::roles::owner;
+use crate::front::{declared_type, type_of_stored};
+use crate::plan::relations::Relations;
 use crate::types::span_fields;
 
 /// Number, name, name in SQL, bytes (-1: they vary), category, number of arrays of it.
@@ -96,7 +98,9 @@ pub(crate) fn of_type(ty: &Type) -> (i64, i64) {
         Type::Int2 => (21, -1),
         Type::Int2Vector => (22, -1),
         Type::Int4 => (23, -1),
-        Type::Text | Type::Unknown | Type::Enum(_) => (25, -1),
+        Type::Text | Type::Unknown => (25, -1),
+        Type::Enum(of) if of.number > 0 => (of.number, -1),
+        Type::Enum(_) => (25, -1),
         Type::Oid => (26, -1),
         Type::OidVector => (30, -1),
         Type::Json => (114, -1),
@@ -134,6 +138,8 @@ pub(crate) fn of_type(ty: &Type) -> (i64, i64) {
         Type::Reg(Reg::Procedure) => (2202, -1),
         Type::Reg(Reg::Namespace) => (4089, -1),
         Type::Reg(Reg::Role) => (4096, -1),
+        // Numbers of a created type: itself, then its arrays.
+        Type::Array(element) if let Type::Enum(of) = element.as_ref() => (of.number + 1, -1),
         Type::Array(element) => {
             let (element, modifier) = of_type(element.innermost());
             (array_of(element), modifier)
@@ -142,8 +148,8 @@ pub(crate) fn of_type(ty: &Type) -> (i64, i64) {
 }
 
 /// The number of a column's type, and what it has besides: a length or digits.
-pub(super) fn of_column(column: &Column) -> (i64, i64) {
-    let (number, held) = of_type(&type_of_stored(column));
+fn of_column(catalog: &Catalog, column: &Column) -> (i64, i64) {
+    let (number, held) = of_type(&type_of_stored(catalog, column));
     let said = match column.modifier {
         Some(Modifier::Digits { precision, scale }) => {
             modifier::of_digits(precision.into(), scale.into()).into()
@@ -152,6 +158,16 @@ pub(super) fn of_column(column: &Column) -> (i64, i64) {
         _ => held,
     };
     (number, said)
+}
+
+/// The same for a column that may be declared with a created type.
+pub(super) fn of_stored(catalog: &Catalog, column: &Column) -> (i64, i64) {
+    match column.declared.and_then(|id| catalog.type_by_id(id)) {
+        Some((_, _, known)) if matches!(known.kind, UserTypeKind::Domain(_)) => {
+            (type_number(known.id), -1)
+        }
+        _ => of_column(catalog, column),
+    }
 }
 
 /// The number of the type of arrays of a type; that of arrays of texts if there is none.
@@ -292,6 +308,101 @@ pub(super) fn types(facts: &mut Facts) {
             ("typcollation", collation.into()),
         ]);
     }
+}
+
+/// Types that users have created, each with that of its arrays.
+pub(super) fn created(relations: &Relations<'_>, facts: &mut Facts) {
+    for (schema, name, known) in relations.snapshot.user_types() {
+        let number = type_number(known.id);
+        let namespace = schema_number(relations, schema);
+        let owner = owner(relations, &known.id.into());
+        let (kind, category, base, modifier, nullable, default) = match &known.kind {
+            UserTypeKind::Enum(_) => ("e", "E", 0, -1, true, None),
+            UserTypeKind::Domain(domain) => {
+                let ty = declared_type(&relations.snapshot, &domain.kind, domain.declared);
+                let (base, modifier) = match domain.declared {
+                    Some(id) if !matches!(ty.innermost(), Type::Enum(_)) => (type_number(id), -1),
+                    _ => of_type(&ty),
+                };
+                let default = domain.default.clone();
+                (
+                    "d",
+                    category_of(of_type(&ty).0),
+                    base,
+                    modifier,
+                    domain.nullable,
+                    default,
+                )
+            }
+        };
+        let size = if kind == "e" { 4 } else { size_of(base) };
+        let input = if kind == "e" { "enum" } else { "domain" };
+        facts.add([
+            ("oid", number.into()),
+            ("typname", name.into()),
+            ("typnamespace", namespace.into()),
+            ("typowner", owner.into()),
+            ("typlen", size.into()),
+            ("typbyval", (size > 0 && size <= 8).into()),
+            ("typtype", kind.into()),
+            ("typcategory", category.into()),
+            ("typisdefined", true.into()),
+            ("typdelim", ",".into()),
+            ("typarray", (number + 1).into()),
+            ("typinput", input_number(input, "in").into()),
+            ("typoutput", input_number(input, "out").into()),
+            ("typalign", "i".into()),
+            ("typstorage", if size < 0 { "x" } else { "p" }.into()),
+            ("typnotnull", (!nullable).into()),
+            ("typbasetype", base.into()),
+            ("typtypmod", modifier.into()),
+        ]);
+        if let Some(default) = default {
+            facts.also("typdefault", default.as_str().into());
+            facts.also("typdefaultbin", default.into());
+        }
+        facts.add([
+            ("oid", (number + 1).into()),
+            ("typname", format!("_{name}").into()),
+            ("typnamespace", namespace.into()),
+            ("typowner", owner.into()),
+            ("typlen", (-1).into()),
+            ("typtype", "b".into()),
+            ("typcategory", "A".into()),
+            ("typisdefined", true.into()),
+            ("typdelim", ",".into()),
+            ("typelem", number.into()),
+            ("typinput", input_number("array", "in").into()),
+            ("typoutput", input_number("array", "out").into()),
+            ("typalign", "i".into()),
+            ("typstorage", "x".into()),
+            ("typtypmod", (-1).into()),
+        ]);
+    }
+}
+
+/// Labels of enumerations.
+pub(super) fn labels(relations: &Relations<'_>, facts: &mut Facts) {
+    for (_, _, known) in relations.snapshot.user_types() {
+        let UserTypeKind::Enum(labels) = &known.kind else {
+            continue;
+        };
+        let of = type_number(known.id);
+        for label in labels {
+            facts.add([
+                ("oid", (of + 2 + i64::from(label.number)).into()),
+                ("enumtypid", of.into()),
+                ("enumsortorder", Fact::Real(label.order)),
+                ("enumlabel", label.name.as_str().into()),
+            ]);
+        }
+    }
+}
+
+/// The category of a built-in type.
+fn category_of(number: i64) -> &'static str {
+    let found = TYPES.iter().find(|(known, ..)| *known == number);
+    found.map_or("U", |(_, _, _, _, category, _)| *category)
 }
 
 /// Numbers and names in SQL of all types that have one.

@@ -13,6 +13,8 @@ fn column() -> Column {
         default: None,
         identity: None,
         modifier: None,
+        declared: None,
+        generated: false,
     }
 }
 

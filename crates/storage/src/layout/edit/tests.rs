@@ -68,6 +68,8 @@ fn schema(columns: &[PageColumn]) -> TableSchema {
         default: None,
         identity: None,
         modifier: None,
+        declared: None,
+        generated: false,
     };
     TableSchema {
         columns: columns.iter().enumerate().map(column).collect(),

@@ -25,6 +25,8 @@ fn column(name: &str, kind: ColumnType) -> Column {
         default: None,
         identity: None,
         modifier: None,
+        declared: None,
+        generated: false,
     }
 }
 

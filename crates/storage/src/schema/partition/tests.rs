@@ -101,6 +101,8 @@ fn columns_must_be_there_and_have_an_order() {
         default: None,
         identity: None,
         modifier: None,
+        declared: None,
+        generated: false,
     };
     let schema = TableSchema {
         columns: vec![

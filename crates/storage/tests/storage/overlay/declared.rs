@@ -13,6 +13,8 @@ fn number(name: &str) -> Column {
         default: None,
         identity: None,
         modifier: None,
+        declared: None,
+        generated: false,
     }
 }
 

@@ -59,6 +59,8 @@ fn schema_of_numbers() -> TableSchema {
         default: None,
         identity: None,
         modifier: None,
+        declared: None,
+        generated: false,
     };
     TableSchema {
         columns: vec![column("id"), column("n")],

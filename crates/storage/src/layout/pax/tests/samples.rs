@@ -166,6 +166,8 @@ pub(super) fn schema(kinds: &[(ColumnType, bool)]) -> TableSchema {
         default: None,
         identity: None,
         modifier: None,
+        declared: None,
+        generated: false,
     };
     TableSchema {
         columns: kinds.iter().enumerate().map(column).collect(),

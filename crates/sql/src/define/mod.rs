@@ -1,0 +1,162 @@
+//! Statements about definitions that the grammar below does not know whole: CREATE, ALTER and DROP
+//! DOMAIN, DROP TYPE, ALTER TYPE … SET SCHEMA; ALTER SEQUENCE and SET CONSTRAINTS.
+//!
+//! They stand in the tree as a CALL of a procedure that nobody else can name.
+
+mod syntax;
+
+use datafusion::sql::sqlparser::ast::{
+    Expr, Function, FunctionArg, FunctionArgExpr, FunctionArguments, ObjectName, Statement as Ast,
+    Value,
+};
+use datafusion::sql::sqlparser::dialect::PostgreSqlDialect;
+use datafusion::sql::sqlparser::parser::{Parser, ParserError};
+use serde::{Deserialize, Serialize};
+
+pub(crate) use syntax::parse;
+
+/// A name that an identifier of a user cannot be: it is not in quotes.
+const PROCEDURE: &str = "define it";
+
+/// One of the statements; names, types and expressions are as they were written.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(crate) enum Definition {
+    CreateDomain {
+        name: String,
+        ty: String,
+        default: Option<String>,
+        constraints: Vec<DomainConstraint>,
+    },
+    AlterDomain {
+        name: String,
+        change: DomainChange,
+    },
+    /// DROP TYPE, or DROP DOMAIN.
+    Drop {
+        domains: bool,
+        names: Vec<String>,
+        if_exists: bool,
+        cascade: bool,
+    },
+    /// SET CONSTRAINTS; all of them without names.
+    SetConstraints {
+        names: Option<Vec<String>>,
+        deferred: bool,
+    },
+    AlterSequence {
+        name: String,
+        if_exists: bool,
+        change: SequenceChange,
+    },
+    /// ALTER TYPE or DOMAIN … SET SCHEMA.
+    Move {
+        domain: bool,
+        name: String,
+        schema: String,
+    },
+}
+
+/// A constraint of a domain.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(crate) struct DomainConstraint {
+    pub(crate) name: Option<String>,
+    pub(crate) kind: ConstraintKind,
+    /// Without NOT VALID.
+    pub(crate) valid: bool,
+}
+
+/// What a constraint of a domain asks.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(crate) enum ConstraintKind {
+    NotNull,
+    Null,
+    Check(String),
+}
+
+/// What ALTER DOMAIN does.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(crate) enum DomainChange {
+    /// SET DEFAULT, or DROP DEFAULT.
+    Default(Option<String>),
+    /// SET NOT NULL, or DROP NOT NULL.
+    NotNull(bool),
+    Add(DomainConstraint),
+    DropConstraint {
+        name: String,
+        if_exists: bool,
+    },
+    RenameConstraint {
+        name: String,
+        to: String,
+    },
+    Validate(String),
+    Rename(String),
+}
+
+/// What ALTER SEQUENCE does.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(crate) enum SequenceChange {
+    Options(Vec<SequenceOption>),
+    Rename(String),
+    Move(String),
+}
+
+/// An option of a sequence; numbers are as they were written.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(crate) enum SequenceOption {
+    As(String),
+    Increment(String),
+    /// Without a number NO MINVALUE.
+    Min(Option<String>),
+    Max(Option<String>),
+    Start(String),
+    /// Without a number from the start.
+    Restart(Option<String>),
+    Cache(String),
+    Cycle(bool),
+    /// Without a column OWNED BY NONE.
+    OwnedBy(Option<String>),
+}
+
+impl Definition {
+    /// Its place in a tree.
+    ///
+    /// # Errors
+    /// None but those of a bug in here.
+    fn in_tree(&self) -> Result<Ast, ParserError> {
+        let wrong = |error: serde_json::Error| ParserError::ParserError(error.to_string());
+        let text = serde_json::to_string(self).map_err(wrong)?;
+        let text = format!("CALL p('{}')", text.replace('\'', "''"));
+        let mut parsed = Parser::parse_sql(&PostgreSqlDialect {}, &text)?;
+        match parsed.pop() {
+            Some(Ast::Call(mut call)) => {
+                call.name = ObjectName::from(vec![PROCEDURE.into()]);
+                Ok(Ast::Call(call))
+            }
+            _ => Err(ParserError::ParserError("a CALL was expected".to_owned())),
+        }
+    }
+
+    /// The statement in a tree, if it is one of them.
+    pub(crate) fn of(call: &Function) -> Option<Self> {
+        let [name] = call.name.0.as_slice() else {
+            return None;
+        };
+        let name = name.as_ident()?;
+        if name.value != PROCEDURE || name.quote_style.is_some() {
+            return None;
+        }
+        let FunctionArguments::List(list) = &call.args else {
+            return None;
+        };
+        let [FunctionArg::Unnamed(FunctionArgExpr::Expr(Expr::Value(value)))] =
+            list.args.as_slice()
+        else {
+            return None;
+        };
+        match &value.value {
+            Value::SingleQuotedString(text) => serde_json::from_str(text).ok(),
+            _ => None,
+        }
+    }
+}

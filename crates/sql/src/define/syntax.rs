@@ -1,0 +1,343 @@
+//! Reads the statements.
+
+use datafusion::sql::sqlparser::ast::Statement as Ast;
+use datafusion::sql::sqlparser::parser::{Parser, ParserError};
+use datafusion::sql::sqlparser::tokenizer::Token;
+
+use super::{
+    ConstraintKind, Definition, DomainChange, DomainConstraint, SequenceChange, SequenceOption,
+};
+use crate::plan::expression::printed;
+use crate::plan::names::fold;
+
+type Read<T> = Result<T, ParserError>;
+
+/// Reads one of the statements, if the next one is one.
+///
+/// # Errors
+/// What is wrong with it.
+pub(crate) fn parse(parser: &mut Parser<'_>) -> Read<Option<Ast>> {
+    let words = [0, 1].map(|distance| word(parser, distance).unwrap_or_default());
+    let [first, second] = words.each_ref().map(String::as_str);
+    let statement = match (first, second) {
+        ("CREATE", "DOMAIN") => {
+            skip(parser, 2);
+            create_domain(parser)?
+        }
+        ("ALTER", "DOMAIN") => {
+            skip(parser, 2);
+            let name = parser.parse_object_name(false)?.to_string();
+            match takes(parser, &["SET", "SCHEMA"]) {
+                true => moved(parser, true, name)?,
+                false => Definition::AlterDomain {
+                    name,
+                    change: change(parser)?,
+                },
+            }
+        }
+        ("ALTER", "SEQUENCE") => {
+            skip(parser, 2);
+            let if_exists = takes(parser, &["IF", "EXISTS"]);
+            let name = parser.parse_object_name(false)?.to_string();
+            Definition::AlterSequence {
+                name,
+                if_exists,
+                change: sequence_change(parser)?,
+            }
+        }
+        ("SET", "CONSTRAINTS") => {
+            skip(parser, 2);
+            let names = match takes(parser, &["ALL"]) {
+                true => None,
+                false => {
+                    let names =
+                        parser.parse_comma_separated(|parser| parser.parse_object_name(false))?;
+                    Some(names.iter().map(ToString::to_string).collect())
+                }
+            };
+            let deferred = takes(parser, &["DEFERRED"]);
+            if !deferred {
+                expect(parser, "IMMEDIATE")?;
+            }
+            Definition::SetConstraints { names, deferred }
+        }
+        ("ALTER", "TYPE") => match parser.maybe_parse(move_type)? {
+            Some(statement) => statement,
+            None => return Ok(None),
+        },
+        ("DROP", "TYPE" | "DOMAIN") => {
+            let domains = second == "DOMAIN";
+            skip(parser, 2);
+            let if_exists = takes(parser, &["IF", "EXISTS"]);
+            let names = parser.parse_comma_separated(|parser| parser.parse_object_name(false))?;
+            Definition::Drop {
+                domains,
+                names: names.iter().map(ToString::to_string).collect(),
+                if_exists,
+                cascade: behaviour(parser),
+            }
+        }
+        _ => return Ok(None),
+    };
+    statement.in_tree().map(Some)
+}
+
+fn move_type(parser: &mut Parser<'_>) -> Read<Definition> {
+    skip(parser, 2);
+    let name = parser.parse_object_name(false)?.to_string();
+    match takes(parser, &["SET", "SCHEMA"]) {
+        true => moved(parser, false, name),
+        false => parser.expected("SET SCHEMA", parser.peek_token()),
+    }
+}
+
+fn moved(parser: &mut Parser<'_>, domain: bool, name: String) -> Read<Definition> {
+    let schema = fold(&parser.parse_identifier()?);
+    Ok(Definition::Move {
+        domain,
+        name,
+        schema,
+    })
+}
+
+/// CASCADE; RESTRICT is what goes without saying.
+fn behaviour(parser: &mut Parser<'_>) -> bool {
+    let cascade = takes(parser, &["CASCADE"]);
+    if !cascade {
+        takes(parser, &["RESTRICT"]);
+    }
+    cascade
+}
+
+fn create_domain(parser: &mut Parser<'_>) -> Read<Definition> {
+    let name = parser.parse_object_name(false)?.to_string();
+    takes(parser, &["AS"]);
+    let ty = parser.parse_data_type()?.to_string();
+    let mut default = None;
+    let mut constraints = Vec::new();
+    loop {
+        if takes(parser, &["DEFAULT"]) {
+            if default.is_some() {
+                return Err(ParserError::ParserError(
+                    "multiple default expressions".to_owned(),
+                ));
+            }
+            default = Some(default_text(parser)?);
+        } else if takes(parser, &["COLLATE"]) {
+            let collation = parser.parse_object_name(false)?;
+            let known = [
+                "\"C\"",
+                "\"POSIX\"",
+                "\"default\"",
+                "pg_catalog.\"default\"",
+            ];
+            let written = collation.to_string();
+            if !known.contains(&written.as_str()) {
+                let message = format!("collation {written} is not there");
+                return Err(ParserError::ParserError(message));
+            }
+        } else {
+            match constraint(parser)? {
+                Some(constraint) => constraints.push(constraint),
+                None => break,
+            }
+        }
+    }
+    Ok(Definition::CreateDomain {
+        name,
+        ty,
+        default,
+        constraints,
+    })
+}
+
+/// The tokens of a default: up to what begins a constraint.
+fn default_text(parser: &mut Parser<'_>) -> Read<String> {
+    let (mut text, mut depth) = (String::new(), 0usize);
+    loop {
+        let next = parser.peek_token();
+        let ends = match &next.token {
+            Token::EOF | Token::SemiColon => true,
+            Token::Word(word) if depth == 0 && word.quote_style.is_none() && !text.is_empty() => {
+                let word = word.value.to_uppercase();
+                ["CONSTRAINT", "NOT", "NULL", "CHECK", "COLLATE", "DEFAULT"]
+                    .contains(&word.as_str())
+            }
+            _ => false,
+        };
+        if ends {
+            break;
+        }
+        match &next.token {
+            Token::LParen => depth += 1,
+            Token::RParen => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+        text.push_str(&next.token.to_string());
+        text.push(' ');
+        parser.next_token();
+    }
+    match text.trim() {
+        "" => parser.expected("an expression", parser.peek_token()),
+        text => Ok(text.to_owned()),
+    }
+}
+
+fn constraint(parser: &mut Parser<'_>) -> Read<Option<DomainConstraint>> {
+    let name = match takes(parser, &["CONSTRAINT"]) {
+        true => Some(fold(&parser.parse_identifier()?)),
+        false => None,
+    };
+    let kind = if takes(parser, &["NOT", "NULL"]) {
+        ConstraintKind::NotNull
+    } else if takes(parser, &["NULL"]) {
+        ConstraintKind::Null
+    } else if takes(parser, &["CHECK"]) {
+        parser.expect_token(&Token::LParen)?;
+        let condition = parser.parse_expr()?;
+        parser.expect_token(&Token::RParen)?;
+        ConstraintKind::Check(printed(&condition))
+    } else if name.is_some() {
+        return parser.expected("NOT NULL, NULL or CHECK", parser.peek_token());
+    } else {
+        return Ok(None);
+    };
+    let valid = !takes(parser, &["NOT", "VALID"]);
+    Ok(Some(DomainConstraint { name, kind, valid }))
+}
+
+fn change(parser: &mut Parser<'_>) -> Read<DomainChange> {
+    Ok(if takes(parser, &["SET", "DEFAULT"]) {
+        DomainChange::Default(Some(default_text(parser)?))
+    } else if takes(parser, &["DROP", "DEFAULT"]) {
+        DomainChange::Default(None)
+    } else if takes(parser, &["SET", "NOT", "NULL"]) {
+        DomainChange::NotNull(true)
+    } else if takes(parser, &["DROP", "NOT", "NULL"]) {
+        DomainChange::NotNull(false)
+    } else if takes(parser, &["DROP", "CONSTRAINT"]) {
+        let if_exists = takes(parser, &["IF", "EXISTS"]);
+        let name = fold(&parser.parse_identifier()?);
+        behaviour(parser);
+        DomainChange::DropConstraint { name, if_exists }
+    } else if takes(parser, &["RENAME", "CONSTRAINT"]) {
+        let name = fold(&parser.parse_identifier()?);
+        expect(parser, "TO")?;
+        let to = fold(&parser.parse_identifier()?);
+        DomainChange::RenameConstraint { name, to }
+    } else if takes(parser, &["VALIDATE", "CONSTRAINT"]) {
+        DomainChange::Validate(fold(&parser.parse_identifier()?))
+    } else if takes(parser, &["RENAME", "TO"]) {
+        DomainChange::Rename(fold(&parser.parse_identifier()?))
+    } else if takes(parser, &["ADD"]) {
+        match constraint(parser)? {
+            Some(constraint) => DomainChange::Add(constraint),
+            None => return parser.expected("a constraint", parser.peek_token()),
+        }
+    } else {
+        return parser.expected("SET, DROP, ADD, RENAME or VALIDATE", parser.peek_token());
+    })
+}
+
+fn sequence_change(parser: &mut Parser<'_>) -> Read<SequenceChange> {
+    if takes(parser, &["RENAME", "TO"]) {
+        return Ok(SequenceChange::Rename(fold(&parser.parse_identifier()?)));
+    }
+    if takes(parser, &["SET", "SCHEMA"]) {
+        return Ok(SequenceChange::Move(fold(&parser.parse_identifier()?)));
+    }
+    let mut options = Vec::new();
+    while let Some(option) = sequence_option(parser)? {
+        options.push(option);
+    }
+    match options.is_empty() {
+        true => parser.expected("an option of a sequence", parser.peek_token()),
+        false => Ok(SequenceChange::Options(options)),
+    }
+}
+
+fn sequence_option(parser: &mut Parser<'_>) -> Read<Option<SequenceOption>> {
+    Ok(Some(if takes(parser, &["AS"]) {
+        SequenceOption::As(parser.parse_data_type()?.to_string())
+    } else if takes(parser, &["INCREMENT"]) {
+        takes(parser, &["BY"]);
+        SequenceOption::Increment(number(parser)?)
+    } else if takes(parser, &["NO", "MINVALUE"]) {
+        SequenceOption::Min(None)
+    } else if takes(parser, &["MINVALUE"]) {
+        SequenceOption::Min(Some(number(parser)?))
+    } else if takes(parser, &["NO", "MAXVALUE"]) {
+        SequenceOption::Max(None)
+    } else if takes(parser, &["MAXVALUE"]) {
+        SequenceOption::Max(Some(number(parser)?))
+    } else if takes(parser, &["START"]) {
+        takes(parser, &["WITH"]);
+        SequenceOption::Start(number(parser)?)
+    } else if takes(parser, &["RESTART"]) {
+        let with = takes(parser, &["WITH"]);
+        let is_number = matches!(
+            parser.peek_token().token,
+            Token::Number(..) | Token::Minus | Token::Plus
+        );
+        SequenceOption::Restart(match with || is_number {
+            true => Some(number(parser)?),
+            false => None,
+        })
+    } else if takes(parser, &["CACHE"]) {
+        SequenceOption::Cache(number(parser)?)
+    } else if takes(parser, &["NO", "CYCLE"]) {
+        SequenceOption::Cycle(false)
+    } else if takes(parser, &["CYCLE"]) {
+        SequenceOption::Cycle(true)
+    } else if takes(parser, &["OWNED", "BY", "NONE"]) {
+        SequenceOption::OwnedBy(None)
+    } else if takes(parser, &["OWNED", "BY"]) {
+        SequenceOption::OwnedBy(Some(parser.parse_object_name(false)?.to_string()))
+    } else {
+        return Ok(None);
+    }))
+}
+
+/// A number with its sign.
+fn number(parser: &mut Parser<'_>) -> Read<String> {
+    let negative = parser.consume_token(&Token::Minus);
+    if !negative {
+        let _ = parser.consume_token(&Token::Plus);
+    }
+    match parser.next_token().token {
+        Token::Number(digits, _) => Ok(format!("{}{digits}", if negative { "-" } else { "" })),
+        _ => {
+            parser.prev_token();
+            parser.expected("a number", parser.peek_token())
+        }
+    }
+}
+
+/// The word at a distance, in upper case.
+fn word(parser: &Parser<'_>, distance: usize) -> Option<String> {
+    match parser.peek_nth_token(distance).token {
+        Token::Word(word) if word.quote_style.is_none() => Some(word.value.to_uppercase()),
+        _ => None,
+    }
+}
+
+fn skip(parser: &mut Parser<'_>, count: usize) {
+    (0..count).for_each(|_| drop(parser.next_token()));
+}
+
+/// Takes words if all of them come next.
+fn takes(parser: &mut Parser<'_>, words: &[&str]) -> bool {
+    let mut next = words.iter().enumerate();
+    let all = next.all(|(distance, known)| word(parser, distance).as_deref() == Some(*known));
+    if all {
+        skip(parser, words.len());
+    }
+    all
+}
+
+fn expect(parser: &mut Parser<'_>, wanted: &str) -> Read<()> {
+    match takes(parser, &[wanted]) {
+        true => Ok(()),
+        false => parser.expected(wanted, parser.peek_token()),
+    }
+}

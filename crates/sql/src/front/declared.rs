@@ -1,0 +1,186 @@
+//! Types that users have created, as the front knows them.
+//!
+//! A column of an enumeration stores labels as texts, and says of which enumeration they are. A
+//! domain is the type that it is over: its conditions are checked by casts and where rows are
+//! stored.
+
+use std::sync::Arc;
+
+use freestone_frontend::bind::Domain;
+use freestone_frontend::types::{EnumType, Type};
+use freestone_storage::{Catalog, Column, ColumnType, TypeId, UserType, UserTypeKind};
+
+use super::names::{type_held, type_of_column};
+use crate::error::Result;
+use crate::plan::expression::parse_expr;
+use crate::plan::names::{DEFAULT_SCHEMA, quoted, shown_schema};
+use crate::plan::pg_catalog::objects::{numbered_type, type_number};
+
+/// Domains over domains, at most.
+const DEPTH: usize = 100;
+
+/// The front's type of a stored column.
+pub(crate) fn type_of_stored(catalog: &Catalog, column: &Column) -> Type {
+    match column.declared {
+        None => type_held(column),
+        declared => declared_type(catalog, &column.kind, declared),
+    }
+}
+
+/// The front's type of values that are stored as a kind and declared with a created type.
+pub(crate) fn declared_type(
+    catalog: &Catalog,
+    kind: &ColumnType,
+    declared: Option<TypeId>,
+) -> Type {
+    let plain = type_of_column(kind);
+    let mut declared = declared;
+    for _ in 0..DEPTH {
+        let Some((schema, name, known)) = declared.and_then(|id| catalog.type_by_id(id)) else {
+            return plain;
+        };
+        match &known.kind {
+            UserTypeKind::Domain(domain) => declared = domain.declared,
+            UserTypeKind::Enum(_) => {
+                let of = enumeration(schema, name, known);
+                return match plain {
+                    Type::Array(_) => of.array(),
+                    _ => of,
+                };
+            }
+        }
+    }
+    plain
+}
+
+/// An enumeration.
+fn enumeration(schema: &str, name: &str, known: &UserType) -> Type {
+    let labels = match &known.kind {
+        UserTypeKind::Enum(labels) => labels.iter().map(|label| label.name.clone()).collect(),
+        UserTypeKind::Domain(_) => Vec::new(),
+    };
+    Type::Enum(Arc::new(EnumType {
+        name: shown_type(schema, name),
+        labels,
+        number: type_number(known.id),
+    }))
+}
+
+/// A created type's name as `format_type` writes it.
+pub(crate) fn shown_type(schema: &str, name: &str) -> String {
+    match schema == DEFAULT_SCHEMA {
+        true => quoted(name),
+        false => format!("{}.{}", quoted(shown_schema(schema)), quoted(name)),
+    }
+}
+
+/// The created type that a column of a type is declared with.
+pub(crate) fn declared_by(ty: &Type) -> Option<TypeId> {
+    match ty.innermost() {
+        Type::Enum(of) if of.number > 0 => numbered_type(of.number),
+        _ => None,
+    }
+}
+
+/// The type of a name; for a domain the one that it is over.
+pub(crate) fn named_type(catalog: &Catalog, schema: &str, name: &str) -> Option<Type> {
+    let known = catalog.user_type(schema, name)?;
+    Some(match &known.kind {
+        UserTypeKind::Enum(_) => enumeration(schema, name, known),
+        UserTypeKind::Domain(domain) => declared_type(catalog, &domain.kind, domain.declared),
+    })
+}
+
+/// The domain of a name.
+///
+/// # Errors
+/// Those of reading its conditions.
+pub(crate) fn domain(catalog: &Catalog, schema: &str, name: &str) -> Result<Option<Domain>> {
+    match catalog.user_type(schema, name) {
+        Some(known) => domain_of(catalog, known.id),
+        None => Ok(None),
+    }
+}
+
+/// The domain of a number, with the conditions of those that it is over.
+///
+/// # Errors
+/// Those of reading its conditions.
+pub(crate) fn domain_of(catalog: &Catalog, id: TypeId) -> Result<Option<Domain>> {
+    let mut found: Option<Domain> = None;
+    let mut next = Some(id);
+    for _ in 0..DEPTH {
+        let Some((schema, name, known)) = next.and_then(|id| catalog.type_by_id(id)) else {
+            break;
+        };
+        let UserTypeKind::Domain(stored) = &known.kind else {
+            break;
+        };
+        let mut checks = Vec::with_capacity(stored.checks.len());
+        for check in &stored.checks {
+            checks.push((check.name.clone(), parse_expr(&check.condition)?));
+        }
+        match &mut found {
+            Some(found) => {
+                found.not_null |= !stored.nullable;
+                checks.append(&mut found.checks);
+                found.checks = checks;
+            }
+            None => {
+                found = Some(Domain {
+                    name: shown_type(schema, name),
+                    base: declared_type(catalog, &stored.kind, stored.declared),
+                    not_null: !stored.nullable,
+                    checks,
+                });
+            }
+        }
+        next = stored.declared;
+    }
+    Ok(found)
+}
+
+/// The type that a column was declared with, as it is shown.
+pub(crate) fn shown_declaration(catalog: &Catalog, column: &Column) -> String {
+    let known = column.declared.and_then(|id| catalog.type_by_id(id));
+    match (known, &column.kind) {
+        (None, _) => column.type_name(),
+        (Some((schema, name, known)), ColumnType::Array { dims, .. })
+            if matches!(known.kind, UserTypeKind::Enum(_)) =>
+        {
+            shown_type(schema, name) + &"[]".repeat(usize::from(*dims))
+        }
+        (Some((schema, name, _)), _) => shown_type(schema, name),
+    }
+}
+
+/// The default of a column: its own, else that of its domain; none for a generated column.
+pub(crate) fn default_of<'a>(catalog: &'a Catalog, column: &'a Column) -> Option<&'a str> {
+    // Values of a generated column come when the others of the row are there.
+    if column.generated {
+        return None;
+    }
+    if let Some(default) = &column.default {
+        return Some(default);
+    }
+    let mut next = column.declared;
+    for _ in 0..DEPTH {
+        let (_, _, known) = catalog.type_by_id(next?)?;
+        let UserTypeKind::Domain(domain) = &known.kind else {
+            return None;
+        };
+        if let Some(default) = &domain.default {
+            return Some(default);
+        }
+        next = domain.declared;
+    }
+    None
+}
+
+/// The labels of the enumeration that a column's values, or the elements of its arrays, are of.
+pub(crate) fn labels_of(catalog: &Catalog, column: &Column) -> Option<Arc<EnumType>> {
+    match type_of_stored(catalog, column).innermost() {
+        Type::Enum(of) => Some(Arc::clone(of)),
+        _ => None,
+    }
+}
