@@ -2,7 +2,7 @@
 
 use datafusion::sql::sqlparser::ast::{
     Assignment, AssignmentTarget, Expr, Function, FunctionArg, FunctionArgExpr, FunctionArguments,
-    ObjectName, Query, SelectItem, SetExpr,
+    ObjectName, ObjectNamePart, Query, SelectItem, SetExpr,
 };
 use freestone_storage::{Catalog, Column, Table};
 
@@ -64,6 +64,13 @@ pub(super) fn assigned_columns(
                 if names.len() == values.len() =>
             {
                 for (name, value) in names.iter().zip(values) {
+                    given.push((part(name)?, printed(value)));
+                }
+            }
+            (AssignmentTarget::Tuple(names), Expr::Function(call))
+                if row_of(call).is_some_and(|values| values.len() == names.len()) =>
+            {
+                for (name, value) in names.iter().zip(row_of(call).into_iter().flatten()) {
                     given.push((part(name)?, printed(value)));
                 }
             }
@@ -134,6 +141,24 @@ fn with_whole(call: &Function, whole: &str) -> Result<Expr> {
         *first = FunctionArg::Unnamed(FunctionArgExpr::Expr(parse_expr(whole)?));
     }
     Ok(Expr::Function(call))
+}
+
+/// The values of `ROW(…)`.
+fn row_of(call: &Function) -> Option<Vec<&Expr>> {
+    let [ObjectNamePart::Identifier(name)] = call.name.0.as_slice() else {
+        return None;
+    };
+    let FunctionArguments::List(list) = &call.args else {
+        return None;
+    };
+    if name.quote_style.is_some() || !name.value.eq_ignore_ascii_case("row") {
+        return None;
+    }
+    let values = list.args.iter().map(|argument| match argument {
+        FunctionArg::Unnamed(FunctionArgExpr::Expr(value)) => Some(value),
+        _ => None,
+    });
+    values.collect()
 }
 
 /// The query of one value that a query of one row of `count` values has at `place`.
