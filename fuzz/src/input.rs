@@ -153,6 +153,8 @@ pub fn table(kinds: &[ColumnType]) -> TableSchema {
         nullable: true,
         default: None,
         identity: None,
+        declared: None,
+        generated: false,
     };
     TableSchema {
         columns: kinds.iter().enumerate().map(column).collect(),

@@ -43,6 +43,8 @@ fn identity_table(store: &Store) {
             nullable: false,
             default: None,
             identity,
+            declared: None,
+            generated: false,
         };
         let always = true;
         let schema = TableSchema {
