@@ -195,6 +195,7 @@ fn of_values(failure: &Failure) -> bool {
         "unit ",
         "cannot convert ",
         "searching for elements in multi",
+        "removing elements from multi",
     ];
     failure.sqlstate == "0A000"
         && begins
@@ -310,7 +311,7 @@ fn without_blanks(answer: &Answer) -> Answer {
 /// The reason for which a difference is wanted, if it is. `differences.md` lists the rules.
 pub fn wanted(statement: &str, difference: &Difference) -> Option<&'static str> {
     match difference {
-        Difference::Accepted(failure)
+        Difference::Accepted(failure) | Difference::State(failure, _)
             if failure.sqlstate == "42883"
                 && ["max", "min"].iter().any(|name| {
                     let of =
@@ -319,6 +320,16 @@ pub fn wanted(statement: &str, difference: &Difference) -> Option<&'static str> 
                 }) =>
         {
             Some("max and min of BOOLEAN and JSONB")
+        }
+        Difference::Accepted(failure) | Difference::State(failure, _)
+            if failure.sqlstate == "42883" && failure.message.starts_with("function isfinite(") =>
+        {
+            Some("isfinite of numbers")
+        }
+        Difference::Refused(failure)
+            if failure.sqlstate == "22008" && failure.message == "interval out of range" =>
+        {
+            Some("the time of an INTERVAL is counted in nanoseconds")
         }
         Difference::Refused(failure)
             if failure.sqlstate == "54000" && failure.message.contains("too many rows") =>
@@ -401,7 +412,7 @@ pub fn is_unneeded(least: &str, rows: bool) -> bool {
 
 fn changes_case(statement: &str) -> bool {
     let statement = statement.to_lowercase();
-    let words = ["lower(", "upper(", "initcap(", "ilike", "~*"];
+    let words = ["lower(", "upper(", "initcap(", "ilike", "~*", "[[:", "\\w"];
     words.iter().any(|word| statement.contains(word))
 }
 

@@ -13,6 +13,7 @@ use freestone_frontend::types::Type;
 use crate::answer::{Answer, Side};
 use crate::compare::{self, Difference, Strictness};
 use crate::corpus::is_ordered;
+use crate::generate::forms::FORMS;
 use crate::generate::signatures::Signatures;
 use crate::generate::{Case, Generator, Table, Tree, usual_settings};
 use crate::shrink::{Least, shrink};
@@ -42,6 +43,8 @@ pub struct Rules {
     pub permanent: bool,
     /// Whether messages of errors count.
     pub messages: bool,
+    /// Whether queries that lock rows are asked, too.
+    pub locks: bool,
 }
 
 /// The counts of a contest.
@@ -92,6 +95,8 @@ pub struct Contest<'a> {
     unneeded: Mutex<HashMap<String, usize>>,
     /// Errors that both sides gave, by SQLSTATE and message.
     errors: Mutex<HashMap<String, usize>>,
+    /// How often each of [`FORMS`] was asked, and how often both sides accepted it.
+    forms: Mutex<HashMap<&'static str, (usize, usize)>>,
 }
 
 impl<'a> Contest<'a> {
@@ -105,6 +110,7 @@ impl<'a> Contest<'a> {
             seen: Mutex::default(),
             unneeded: Mutex::default(),
             errors: Mutex::default(),
+            forms: Mutex::default(),
         }
     }
 
@@ -132,7 +138,8 @@ impl<'a> Contest<'a> {
                 .wrapping_add(number as u64);
             let mut generator = Generator::new(seed, signatures)
                 .with_chapter(self.rules.chapter.as_deref())
-                .with_changes(self.rules.changes);
+                .with_changes(self.rules.changes)
+                .with_locks(self.rules.locks);
             if self.rules.permanent {
                 generator = generator.with_permanent(number);
             }
@@ -162,6 +169,7 @@ impl<'a> Contest<'a> {
         let answers = sides.ask(&texts)?;
         let mut again = Vec::new();
         for (at, (theirs, ours)) in answers.iter().enumerate() {
+            self.count_forms(&texts[at], theirs.rows.is_ok() && ours.rows.is_ok());
             let counts = &self.counts;
             counts.asked.fetch_add(1, Ordering::Relaxed);
             match (&theirs.rows, &ours.rows) {
@@ -355,6 +363,31 @@ impl<'a> Contest<'a> {
         let mut errors: Vec<_> = errors.into_iter().collect();
         errors.sort_by(|a, b| b.1.cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
         errors
+    }
+
+    fn count_forms(&self, statement: &str, accepted: bool) {
+        let Ok(mut forms) = self.forms.lock() else {
+            return;
+        };
+        for (form, words) in FORMS {
+            if words.iter().any(|word| statement.contains(word)) {
+                let (asked, by_both) = forms.entry(form).or_default();
+                *asked += 1;
+                *by_both += usize::from(accepted);
+            }
+        }
+    }
+
+    /// The forms of the grammar: how many statements had each, and how many of these both sides
+    /// accepted.
+    pub fn forms(&self) -> Vec<(&'static str, usize, usize)> {
+        let Ok(forms) = self.forms.lock() else {
+            return Vec::new();
+        };
+        let count = |form: &str| forms.get(form).copied().unwrap_or_default();
+        let all = FORMS.iter().map(|(form, _)| (*form, count(form)));
+        all.map(|(form, (asked, by_both))| (form, asked, by_both))
+            .collect()
     }
 
     /// How many kinds of differences were seen.

@@ -26,11 +26,13 @@ referee coverage [--record]
 referee functions
     the functions, operators and casts of the front as Markdown, for docs/functions.md
 referee generate [--statements N] [--seed S] [--chapter NAME] [--jobs N] [--most N]
-                 [--changes | --kept] [--permanent] [--messages] [--rewrites | side]
+                 [--changes | --kept] [--permanent] [--messages] [--errors] [--forms]
+                 [--rewrites | side]
     asks random statements of both sides and reports each kind of difference once;
     --changes: INSERT, UPDATE, DELETE and MERGE, too, each taken back; --kept: each stays;
     --permanent: tables are not temporary;
     --messages: messages of errors count, too;
+    --errors: the most frequent errors of both; --forms: how often each form is made;
     --rewrites: both sides are the front, with plans as bound and rewritten
 referee laws [--statements N] [--seed S] [side]
     asks random statements of one side that must agree with each other
@@ -299,6 +301,8 @@ fn generate(options: &Options) -> io::Result<bool> {
         kept: options.flag("--kept"),
         permanent: options.flag("--permanent"),
         messages: options.flag("--messages"),
+        // The front alone has no rows to lock.
+        locks: options.flag("--freestone"),
     };
     let started = std::time::Instant::now();
     let report = |kind: &Kind| {
@@ -348,6 +352,12 @@ fn generate(options: &Options) -> io::Result<bool> {
         of(&counts.wanted),
         of(&counts.unneeded),
     );
+    if options.flag("--forms") {
+        println!("{:32} {:>9} {:>9}", "form", "asked", "accepted");
+        for (form, asked, accepted) in contest.forms() {
+            println!("{form:32} {asked:9} {accepted:9}");
+        }
+    }
     if options.flag("--errors") {
         for (error, times) in contest.errors().iter().take(60) {
             println!("{times:6} {error}");

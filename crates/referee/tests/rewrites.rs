@@ -24,6 +24,7 @@ fn check() -> std::io::Result<()> {
         kept: false,
         permanent: false,
         messages: false,
+        locks: false,
     };
     let report = |kind: &freestone_referee::contest::Kind| {
         println!(

@@ -674,9 +674,27 @@ impl Binder<'_> {
             return Ok(Expr::and(tests));
         }
         let value = self.known_expr(value)?;
-        Ok(match wanted {
-            true => value.is_null(),
-            false => value.is_null().not(),
+        let Type::Record(fields) = &value.ty else {
+            return Ok(match wanted {
+                true => value.is_null(),
+                false => value.is_null().not(),
+            });
+        };
+        // So it is with records that come from elsewhere.
+        let types: Vec<Type> = fields.iter().map(|(_, ty)| ty.clone()).collect();
+        self.once(value, |binder, value| {
+            let mut tests = Vec::with_capacity(types.len());
+            for (at, ty) in types.into_iter().enumerate() {
+                let record = Box::new(binder.copy(&value)?);
+                let is_null = Expr::new(ExprKind::Field(record, at), ty).is_null();
+                tests.push(if wanted { is_null } else { is_null.not() });
+            }
+            let all = Expr::and(tests);
+            let whole = value.is_null();
+            Ok(match wanted {
+                true => Expr::or([whole, all]),
+                false => Expr::and([whole.not(), all]),
+            })
         })
     }
 

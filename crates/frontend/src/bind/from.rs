@@ -80,7 +80,17 @@ impl Binder<'_> {
                     .map_err(|_| Error::unsupported("this kind of join is not supported"));
             }
         };
-        self.constrained(kind, left, right, constraint)
+        let (lefts, rights) = (left.1.relations.len(), right.1.relations.len());
+        let (plan, mut names) = self.constrained(kind, left, right, constraint)?;
+        for (at, named) in names.relations.iter_mut().enumerate() {
+            named.nullable |= match kind {
+                JoinKind::Left => (lefts..lefts + rights).contains(&at),
+                JoinKind::Right => at < lefts,
+                JoinKind::Full => at < lefts + rights,
+                _ => false,
+            };
+        }
+        Ok((plan, names))
     }
 
     fn constrained(
@@ -137,6 +147,7 @@ impl Binder<'_> {
                         hidden: Vec::new(),
                         key: Vec::new(),
                         row_type: None,
+                        nullable: false,
                     };
                     names = names.join(Namespace {
                         relations: vec![named],
@@ -1066,6 +1077,7 @@ fn named_by(
             hidden: Vec::new(),
             key: Vec::new(),
             row_type: None,
+            nullable: false,
         });
     };
     let TableAlias {
@@ -1101,6 +1113,7 @@ fn named_by(
         hidden: Vec::new(),
         key: Vec::new(),
         row_type: None,
+        nullable: false,
     })
 }
 

@@ -385,6 +385,7 @@ impl Binder<'_> {
             hidden: Vec::new(),
             key: Vec::new(),
             row_type: None,
+            nullable: false,
         };
         let before = self.arguments.replace(frame.values.clone());
         let bound = self.alone(|binder| {

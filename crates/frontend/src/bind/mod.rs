@@ -211,6 +211,9 @@ pub struct Binder<'a> {
     /// GREATEST and LEAST of this statement, by type and number of arguments, so
     /// that equal calls are calls of one function.
     made: HashMap<(bool, Type, usize), Arc<Scalar>>,
+    /// Further functions made for this statement, by what they do and for which types: those of
+    /// VARIADIC and comparisons of records.
+    shared: HashMap<(String, Vec<Type>), Arc<Scalar>>,
     /// Nodes of expressions that were copied.
     copied: usize,
     /// Whether errors of unknown names look for like names.
@@ -244,6 +247,7 @@ impl<'a> Binder<'a> {
             dated: false,
             subqueries: 0,
             made: HashMap::new(),
+            shared: HashMap::new(),
             copied: 0,
             hints: true,
             arguments: None,

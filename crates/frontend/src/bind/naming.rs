@@ -106,6 +106,7 @@ fn name_of(expr: &Expr) -> Option<(String, bool)> {
                 Some((name.unwrap_or_else(|| UNNAMED.to_owned()), true))
             }
             [SelectItem::ExprWithAlias { alias, .. }] => Some((fold(alias), true)),
+            [SelectItem::Wildcard(_)] => Some((first_of(select_of(query)?)?, true)),
             _ => None,
         },
         _ => None,
@@ -147,6 +148,22 @@ fn type_word_of(lower: &str) -> Option<String> {
         .trim_matches('"')
         .to_owned(),
     )
+}
+
+/// The name of the first column of a SELECT of `*` from a query or from VALUES.
+fn first_of(select: &Select) -> Option<String> {
+    let TableFactor::Derived {
+        subquery,
+        alias: Some(alias),
+        ..
+    } = &select.from.first()?.relation
+    else {
+        return None;
+    };
+    match alias.columns.first() {
+        Some(column) => Some(fold(&column.name)),
+        None => name_of(&Expr::Subquery(subquery.clone())).map(|(name, _)| name),
+    }
 }
 
 /// Whether a sub-query is VALUES, which the syntax has in the FROM of another.

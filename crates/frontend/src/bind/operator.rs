@@ -260,12 +260,23 @@ impl Binder<'_> {
 
     /// A comparison of records that are not both written out.
     fn record_comparison(&mut self, symbol: &str, left: Expr, right: Expr) -> Result<Expr> {
-        let function = records::comparison(symbol, &left.ty, &right.ty, records::Rows::Values)?;
-        Ok(Expr::call(
-            Arc::new(function),
-            vec![left, right],
-            Type::Bool,
-        ))
+        let function = self.record_operator(symbol, &left.ty, &right.ty)?;
+        Ok(Expr::call(function, vec![left, right], Type::Bool))
+    }
+
+    /// A comparison of records of two types: one function, so that equal calls are equal.
+    fn record_operator(&mut self, symbol: &str, left: &Type, right: &Type) -> Result<Arc<Scalar>> {
+        let key = (
+            format!("record {symbol}"),
+            vec![left.clone(), right.clone()],
+        );
+        if let Some(known) = self.shared.get(&key) {
+            return Ok(Arc::clone(known));
+        }
+        let function = records::comparison(symbol, left, right, records::Rows::Values)?;
+        let function = Arc::new(function);
+        self.shared.insert(key, Arc::clone(&function));
+        Ok(function)
     }
 
     /// Whether two values differ, NULL being a value.
@@ -315,8 +326,7 @@ impl Binder<'_> {
     /// `=` of values of one type, for IN lists and CASE.
     pub(super) fn equality(&mut self, ty: &Type) -> Result<Arc<Scalar>> {
         if let Type::Record(_) = ty {
-            let function = records::comparison("=", ty, ty, records::Rows::Values)?;
-            return Ok(Arc::new(function));
+            return self.record_operator("=", ty, ty);
         }
         let operand = Expr::null(ty.clone());
         Ok(self.operator("=", &[&operand, &operand])?.function)

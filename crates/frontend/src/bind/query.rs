@@ -17,6 +17,7 @@ use crate::error::{Error, Result};
 use crate::functions::Volatility;
 use crate::plan::{Column, Cte, CteBody, CteId, Expr, ExprKind, JoinKind, Plan, SetKind, SortKey};
 use crate::stack;
+use crate::syntax::marks::{TIES, marked_call};
 use crate::types::Type;
 
 impl Binder<'_> {
@@ -146,11 +147,16 @@ impl Binder<'_> {
                 skipped = Some(offset);
             }
         }
-        let bound = count.map(|count| self.row_count(count, "LIMIT"));
+        let tied = count.and_then(|count| marked_call(count, TIES));
+        let tied = tied.and_then(|(_, arguments)| arguments.first().copied());
+        let bound = tied.or(count).map(|count| self.row_count(count, "LIMIT"));
         let mut limit = bound.transpose()?;
         let bound = skipped.map(|skipped| self.row_count(skipped, "OFFSET"));
         let offset = bound.transpose()?;
         let (mut ties, mut share) = (None, false);
+        if tied.is_some() {
+            ties = Some(tie_keys(keys, limit.as_ref())?);
+        }
         if let Some(Fetch {
             with_ties,
             percent,
@@ -160,25 +166,13 @@ impl Binder<'_> {
             if limit.is_some() {
                 return Err(Error::new("42601", "multiple LIMIT clauses not allowed"));
             }
-            if *with_ties {
-                if keys.is_empty() {
-                    return Err(Error::new(
-                        "42601",
-                        "WITH TIES cannot be specified without ORDER BY clause",
-                    ));
-                }
-                ties = Some(keys.to_vec());
-            }
             share = *percent;
             limit = Some(match quantity {
                 None => self.coerce(Expr::int4(1), &Type::Int8, Coercion::Implicit)?,
                 Some(quantity) => self.row_count(quantity, "LIMIT")?,
             });
-            if *with_ties && limit.as_ref().is_some_and(Expr::is_literal_null) {
-                return Err(Error::new(
-                    "2201W",
-                    "row count cannot be null in FETCH FIRST ... WITH TIES clause",
-                ));
+            if *with_ties {
+                ties = Some(tie_keys(keys, limit.as_ref())?);
             }
         }
         Ok(Plan::Limit {
@@ -731,6 +725,23 @@ impl Binder<'_> {
         self.named.pop();
         step
     }
+}
+
+/// The keys of an order by which rows are tied with the last of so many.
+fn tie_keys(keys: &[SortKey], count: Option<&Expr>) -> Result<Vec<SortKey>> {
+    if keys.is_empty() {
+        return Err(Error::new(
+            "42601",
+            "WITH TIES cannot be specified without ORDER BY clause",
+        ));
+    }
+    if count.is_some_and(Expr::is_literal_null) {
+        return Err(Error::new(
+            "2201W",
+            "row count cannot be null in FETCH FIRST ... WITH TIES clause",
+        ));
+    }
+    Ok(keys.to_vec())
 }
 
 /// A recursive expression.

@@ -2,7 +2,9 @@
 
 use super::{Binder, fold, place};
 use crate::error::{Error, Position, Result};
-use crate::plan::{AggregateCall, Column, CteId, Expr, FrameUnits, TableCall, WindowCall};
+use crate::plan::{
+    AggregateCall, Column, CteId, Expr, ExprKind, FrameUnits, TableCall, WindowCall,
+};
 use crate::types::{Fields, Type};
 use sqlparser::ast::Ident;
 
@@ -21,6 +23,8 @@ pub(super) struct Named {
     pub(super) key: Vec<usize>,
     /// The name of the type of its rows: that of a table or view.
     pub(super) row_type: Option<String>,
+    /// Whether an outer join may have no row of it.
+    pub(super) nullable: bool,
 }
 
 /// A relation of FROM, which may be out of sight.
@@ -180,6 +184,7 @@ impl Scope {
                 hidden: Vec::new(),
                 key: Vec::new(),
                 row_type: Some(alias.clone()),
+                nullable: false,
             };
             names = names.join(Namespace::of(named))?;
         }
@@ -447,7 +452,8 @@ impl Binder<'_> {
     }
 }
 
-/// The rows of a relation as records.
+/// The rows of a relation as records. Where an outer join has none, there is no record: its key
+/// is NULL, or else all its columns are.
 pub(super) fn whole_row(named: &Named) -> Expr {
     let values: Vec<Expr> = named
         .columns
@@ -461,7 +467,21 @@ pub(super) fn whole_row(named: &Named) -> Expr {
         Some(name) => fields.with_name(name),
         None => fields,
     });
-    Expr::new(crate::plan::ExprKind::Row(values), ty)
+    let key = named.key.iter().filter_map(|at| values.get(*at));
+    let key: Vec<Expr> = key.cloned().collect();
+    let told = if key.is_empty() { &values } else { &key };
+    let absent = told.iter().map(|value| value.clone().is_null());
+    let absent: Vec<Expr> = absent.collect();
+    let row = Expr::new(ExprKind::Row(values), ty.clone());
+    if !named.nullable || absent.is_empty() {
+        return row;
+    }
+    let nothing = Expr::null(ty.clone());
+    let kind = ExprKind::Case {
+        branches: vec![(Expr::and(absent), nothing)],
+        otherwise: Some(Box::new(row)),
+    };
+    Expr::new(kind, ty)
 }
 
 /// A name of several parts.

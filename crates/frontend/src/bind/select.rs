@@ -158,6 +158,11 @@ impl Binder<'_> {
         body: Body<'_>,
         order_by: Option<&OrderBy>,
     ) -> Result<Ordered> {
+        self.scope()?.clause = Clause::List;
+        let mut window_keys = self.name_windows(body.named_window)?;
+        let mut items = self.items(&body)?;
+        // Of two faults PostgreSQL names that of the list, and then that of WHERE.
+        self.scope()?.clause = Clause::Where;
         let condition = match body.selection {
             None => None,
             Some(condition) => Some(self.with_aliases(body.projection, |binder| {
@@ -166,8 +171,6 @@ impl Binder<'_> {
         };
         self.scope()?.aliases.clear();
         self.scope()?.clause = Clause::List;
-        self.name_windows(body.named_window)?;
-        let mut items = self.items(&body)?;
         let grouped_by = !matches!(body.group_by, GroupByExpr::Expressions(keys, modifiers)
             if keys.is_empty() && modifiers.is_empty());
         let groups = self.groups(body.group_by, &items)?;
@@ -259,6 +262,7 @@ impl Binder<'_> {
                 all.extend(&mut call.frame.end_value);
             }
             all.extend(sets.iter_mut().flat_map(|call| &mut call.arguments));
+            all.extend(&mut window_keys);
             plan = self.aggregated(plan, groups, (aggregates, groupings), all, &input)?;
             // A key that stands for an item is that item, whatever it has become.
             let keys = order.iter_mut().map(|key| &mut key.expr).zip(ordered);

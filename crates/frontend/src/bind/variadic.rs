@@ -95,8 +95,13 @@ impl Binder<'_> {
         }
         converted.push(array);
         let types: Vec<Type> = converted.iter().map(|one| one.ty.clone()).collect();
-        let function = spread(&resolved.function, &types, &resolved.returns);
-        let call = Expr::call(Arc::new(function), converted, resolved.returns);
+        // Equal calls are calls of one function.
+        let mut key = types.clone();
+        key.push(resolved.returns.clone());
+        let function = self.shared.entry((format!("variadic {name}"), key));
+        let function = function
+            .or_insert_with(|| Arc::new(spread(&resolved.function, &types, &resolved.returns)));
+        let call = Expr::call(Arc::clone(function), converted, resolved.returns);
         Ok(self.folded(call))
     }
 }

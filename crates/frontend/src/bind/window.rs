@@ -1,5 +1,7 @@
 //! Windows: PARTITION BY, ORDER BY and frames.
 
+use std::sync::Arc;
+
 use sqlparser::ast::{
     Expr as Ast, Interval, NamedWindowDefinition, NamedWindowExpr, WindowFrame, WindowFrameBound,
     WindowFrameUnits, WindowSpec, WindowType,
@@ -8,6 +10,7 @@ use sqlparser::ast::{
 use super::scope::Clause;
 use super::{Binder, Coercion, fold};
 use crate::error::{Error, Result};
+use crate::functions::windows::distance::{Edge, at_distance};
 use crate::plan::{Bound, Exclude, Expr, Frame, FrameUnits, SortKey};
 use crate::types::Type;
 
@@ -19,8 +22,9 @@ pub(super) struct Window {
 }
 
 impl Binder<'_> {
-    /// Notes the windows of a WINDOW clause.
-    pub(super) fn name_windows(&mut self, named: &[NamedWindowDefinition]) -> Result<()> {
+    /// Notes the windows of a WINDOW clause; their keys, which count even if nobody uses them.
+    pub(super) fn name_windows(&mut self, named: &[NamedWindowDefinition]) -> Result<Vec<Expr>> {
+        let mut keys = Vec::new();
         for NamedWindowDefinition(name, window) in named {
             let name = fold(name);
             if self
@@ -36,15 +40,16 @@ impl Binder<'_> {
             }
             let spec = match window {
                 NamedWindowExpr::WindowSpec(spec) => {
-                    // A window is bound even if nobody uses it.
-                    self.in_clause(Clause::Window, |binder| binder.window_of(spec))?;
+                    let window = self.in_clause(Clause::Window, |binder| binder.window_of(spec))?;
+                    keys.extend(window.partition);
+                    keys.extend(window.order.into_iter().map(|key| key.expr));
                     spec.clone()
                 }
                 NamedWindowExpr::NamedWindow(other) => self.window_named(&fold(other))?,
             };
             self.scope()?.named_windows.push((name, spec));
         }
-        Ok(())
+        Ok(keys)
     }
 
     fn window_named(&mut self, name: &str) -> Result<WindowSpec> {
@@ -171,8 +176,8 @@ impl Binder<'_> {
             self.widen(key, &mut offsets)?;
         }
         let [start_offset, end_offset] = offsets;
-        let start_value = self.value(start_bound, &start_offset, units, order)?;
-        let end_value = self.value(end_bound, &end_offset, units, order)?;
+        let start_value = self.value(start_bound, &start_offset, units, order, true)?;
+        let end_value = self.value(end_bound, &end_offset, units, order, false)?;
         Ok(Frame {
             units,
             start: bound(start_bound, start_offset),
@@ -336,14 +341,26 @@ impl Binder<'_> {
         offset: &Option<Expr>,
         units: FrameUnits,
         order: &[SortKey],
+        is_start: bool,
     ) -> Result<Option<Expr>> {
         let (FrameUnits::Range, Some(offset), [key]) = (units, offset, order) else {
             return Ok(None);
         };
-        let following = matches!(bound, WindowFrameBound::Following(_));
-        let plus = following != key.descending;
+        let edge = Edge {
+            is_start,
+            is_preceding: matches!(bound, WindowFrameBound::Preceding(_)),
+            descending: key.descending,
+        };
+        let plus = edge.is_preceding == key.descending;
         let symbol = if plus { "+" } else { "-" };
-        let value = self.binary(symbol, key.expr.clone(), offset.clone())?;
+        let (key, offset) = (key.expr.clone(), offset.clone());
+        let operator = self.operator(symbol, &[&key, &offset])?;
+        let mut operands = Vec::with_capacity(2);
+        for (operand, to) in [key, offset].into_iter().zip(&operator.parameters) {
+            operands.push(self.coerce(operand, to, Coercion::Implicit)?);
+        }
+        let function = at_distance(edge, &operator.function, &operator.returns);
+        let value = Expr::call(Arc::new(function), operands, operator.returns);
         Ok(Some(value))
     }
 }

@@ -13,7 +13,7 @@ use crate::error::{Error, Result};
 use crate::functions::kernel::{Call, number};
 use crate::functions::ordering::comparator;
 use crate::functions::windows::Partition;
-use crate::functions::windows::frame::{check_range_offset, null_offset};
+use crate::functions::windows::frame::null_offset;
 use crate::plan::{Bound, Exclude, Expr, Frame, FrameUnits, WindowCall, WindowKind};
 use crate::types::Type;
 
@@ -80,12 +80,11 @@ impl Run<'_> {
         };
         let value = self.constant(expr, env)?;
         let is_start = which == "starting";
-        if frame.units == FrameUnits::Range {
-            check_range_offset(&value, &expr.ty, is_start)?;
-            return Ok(None);
-        }
         if value.is_null(0) {
             return Err(null_offset(is_start));
+        }
+        if frame.units == FrameUnits::Range {
+            return Ok(None);
         }
         let distance = number(&value).unwrap_or(0.0);
         if distance < 0.0 {
@@ -229,7 +228,7 @@ impl Ordered {
             Bound::Following(_) => true,
         };
         if frame.units == FrameUnits::Range {
-            return self.by_value(end, row, is_start);
+            return self.by_value(end, row, is_start, forward);
         }
         let distance = i128::from(end.distance.unwrap_or(0));
         let distance = if forward { distance } else { -distance };
@@ -258,7 +257,7 @@ impl Ordered {
     }
 
     /// The border by the value at which it lies.
-    fn by_value(&self, end: &End, row: usize, is_start: bool) -> Result<usize> {
+    fn by_value(&self, end: &End, row: usize, is_start: bool, forward: bool) -> Result<usize> {
         let (Some((ty, keys, descending)), Some(values)) = (&self.key, &end.values) else {
             return Err(Error::internal("RANGE with a distance, without its values"));
         };
@@ -279,6 +278,13 @@ impl Ordered {
         };
         let known: Vec<usize> = (0..self.rows).filter(|at| !keys.is_null(*at)).collect();
         let (first, last) = (known.first().copied(), known.last().copied());
+        // The value is beyond the type's limits, and so beyond all rows.
+        if values.is_null(row) {
+            return Ok(match forward {
+                true => last.map_or(0, |last| last + 1),
+                false => first.unwrap_or(0),
+            });
+        }
         Ok(match is_start {
             true => known
                 .iter()

@@ -1,9 +1,10 @@
-//! Names that stand for forms which the grammar lacks: their quote is one that no text has.
+//! Names that stand for forms which the grammar lacks: they begin with a character that no name
+//! has. They are quoted names, so that a tree is read again from the text that it is printed as.
 
 use sqlparser::ast::{Expr, FunctionArg, FunctionArgExpr, FunctionArguments, Ident};
 
 /// A lambda: a call of its names and its body.
-pub(crate) const LAMBDA: &str = "lambda ";
+pub(crate) const LAMBDA: &str = "\u{1}lambda ";
 /// Functions that take lambdas.
 pub(crate) const WITH_LAMBDAS: [&str; 11] = [
     "list_transform",
@@ -19,52 +20,57 @@ pub(crate) const WITH_LAMBDAS: [&str; 11] = [
     "reduce",
 ];
 /// The only item of an empty SELECT list.
-pub(crate) const NOTHING: &str = "nothing ";
+pub(crate) const NOTHING: &str = "\u{1}nothing ";
 
 /// The alias of a query that the grammar does not have as a sub-query.
-pub(crate) const QUERY: &str = "query ";
+pub(crate) const QUERY: &str = "\u{1}query ";
 
 /// The quote of such a name.
-pub(super) const QUOTE: char = '`';
+pub(super) const QUOTE: char = '"';
+
+/// The first character of such a name.
+pub(super) const FIRST: char = '\u{1}';
 
 /// EXCLUDE of a frame: the last key of ORDER BY, with the words behind it.
-pub(crate) const EXCLUDE: &str = "exclude ";
+pub(crate) const EXCLUDE: &str = "\u{1}exclude ";
 /// BETWEEN SYMMETRIC: a call around the lower bound.
-pub(crate) const SYMMETRIC: &str = "symmetric ";
+pub(crate) const SYMMETRIC: &str = "\u{1}symmetric ";
 /// `t.*` inside an expression: the last part of a name.
-pub(crate) const WHOLE_ROW: &str = "whole row ";
+pub(crate) const WHOLE_ROW: &str = "\u{1}whole row ";
 /// `GROUP BY DISTINCT`: the first key.
-pub(crate) const DISTINCT_SETS: &str = "distinct sets ";
+pub(crate) const DISTINCT_SETS: &str = "\u{1}distinct sets ";
 /// GROUPING SETS: a call.
-pub(crate) const GROUPING_SETS: &str = "grouping sets ";
+pub(crate) const GROUPING_SETS: &str = "\u{1}grouping sets ";
 /// ROLLUP: a call.
-pub(crate) const ROLLUP: &str = "rollup ";
+pub(crate) const ROLLUP: &str = "\u{1}rollup ";
 /// CUBE: a call.
-pub(crate) const CUBE: &str = "cube ";
+pub(crate) const CUBE: &str = "\u{1}cube ";
 /// `()` as a key of GROUP BY: a call.
-pub(crate) const NO_KEYS: &str = "no keys ";
+pub(crate) const NO_KEYS: &str = "\u{1}no keys ";
 /// ROWS FROM: a call around the calls.
-pub(crate) const ROWS_FROM: &str = "rows from ";
+pub(crate) const ROWS_FROM: &str = "\u{1}rows from ";
 /// A column definition list in ROWS FROM: a call with the call and `name => NULL::type`.
-pub(crate) const COLUMNS: &str = "columns ";
+pub(crate) const COLUMNS: &str = "\u{1}columns ";
 /// The alias of `JOIN … USING (…)`: a column in the list, with the name behind it.
-pub(crate) const JOIN_ALIAS: &str = "as ";
+pub(crate) const JOIN_ALIAS: &str = "\u{1}as ";
 /// SEARCH and CYCLE: columns of the common table expression, with the parts behind it.
-pub(crate) const SEARCH: &str = "search ";
+pub(crate) const SEARCH: &str = "\u{1}search ";
 /// See [`SEARCH`].
-pub(crate) const CYCLE: &str = "cycle ";
+pub(crate) const CYCLE: &str = "\u{1}cycle ";
 /// Parts of [`SEARCH`] and [`CYCLE`] are separated by it; no name has it.
 pub(crate) const PART: char = '\0';
 /// `ORDER BY x USING op`: a call, with the operator behind it.
-pub(crate) const USING: &str = "using ";
+pub(crate) const USING: &str = "\u{1}using ";
 /// A prefix operator: a call, with the operator behind it.
-pub(crate) const PREFIX: &str = "prefix ";
+pub(crate) const PREFIX: &str = "\u{1}prefix ";
+/// `FETCH FIRST (…) ROWS WITH TIES`: a call around the count in LIMIT.
+pub(crate) const TIES: &str = "\u{1}ties ";
 /// VARIADIC: a call around the argument.
-pub(crate) const VARIADIC: &str = "variadic ";
+pub(crate) const VARIADIC: &str = "\u{1}variadic ";
 /// `op ANY (x)`: a call in the place of the right operand.
-pub(crate) const ANY: &str = "any ";
+pub(crate) const ANY: &str = "\u{1}any ";
 /// `op ALL (x)`: a call in the place of the right operand.
-pub(crate) const ALL: &str = "all ";
+pub(crate) const ALL: &str = "\u{1}all ";
 
 /// What follows the mark in a name that stands for a form.
 pub(crate) fn marked<'a>(ident: &'a Ident, mark: &str) -> Option<&'a str> {

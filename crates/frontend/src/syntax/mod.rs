@@ -303,9 +303,18 @@ fn at_place(sql: &str, lexemes: &[Lexeme], position: Option<Position>) -> Error 
     }
 }
 
-/// A text of the tree without the names that stand for forms.
+/// A text of the tree without the quotes of names that stand for forms.
 pub(crate) fn shown(text: &str) -> String {
-    text.replace(marks::QUOTE, "")
+    let begin = [marks::QUOTE, marks::FIRST].iter().collect::<String>();
+    let mut shown = String::with_capacity(text.len());
+    let mut parts = text.split(begin.as_str());
+    shown.push_str(parts.next().unwrap_or(""));
+    for part in parts {
+        let (name, rest) = part.split_once(marks::QUOTE).unwrap_or((part, ""));
+        shown.push_str(name);
+        shown.push_str(rest);
+    }
+    shown
 }
 
 /// A parser's error in PostgreSQL's words.

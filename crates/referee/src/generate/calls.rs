@@ -180,6 +180,14 @@ impl Generator<'_> {
                 let value = super::values::literal(&mut self.random, &of);
                 (format!("{word}({value})"), of)
             }
+            Type::Array(element) if **element == Type::Float8 => (
+                "percentile_cont(ARRAY[0, 0.5, NULL])".to_owned(),
+                Type::Float8,
+            ),
+            Type::Array(element) if self.random.percent(50) && sortable(element) => (
+                "percentile_disc(ARRAY[1, 0.25])".to_owned(),
+                (**element).clone(),
+            ),
             Type::Array(_) => return None,
             ty if sortable(ty) => match self.random.percent(50) {
                 true => ("mode()".to_owned(), ty.clone()),
@@ -237,12 +245,14 @@ impl Generator<'_> {
     }
 
     fn window(&mut self, unique: Option<Vec<String>>, telling: bool) -> Option<Tree> {
-        let partition = match self.random.percent(50) {
+        let named = self.scope().named_window && self.random.percent(60);
+        let partition = match !named && self.random.percent(50) {
             true => {
                 let types = [self.sortable_type()];
                 let keys = Tree::list(", ", 1, self.inner(&types, true));
                 tree!(Sort::Optional; "PARTITION BY ", keys)
             }
+            false if named => tree!(Sort::Plain; "wz"),
             false => Tree::nothing(),
         };
         let mut total = telling;
@@ -266,6 +276,8 @@ impl Generator<'_> {
                 Type::TimestampTz(None),
                 Type::Interval,
                 Type::Time(None),
+                Type::TimeTz(None),
+                Type::Float4,
             ]),
             false => self.sortable_type(),
         };
@@ -282,8 +294,8 @@ impl Generator<'_> {
             ("RANGE", Type::Int2 | Type::Int4 | Type::Int8) if rest.is_empty() => {
                 Some(self.random.word(&["1", "2", "0", "(1 + 1)"]))
             }
-            ("RANGE", Type::Numeric(_) | Type::Float8) if rest.is_empty() => {
-                Some(self.random.word(&["1", "0.5", "0", "2.25"]))
+            ("RANGE", Type::Numeric(_) | Type::Float8 | Type::Float4) if rest.is_empty() => {
+                Some(self.random.word(&["1", "0.5", "0", "2.25", "'Infinity'"]))
             }
             (
                 "RANGE",
@@ -291,7 +303,8 @@ impl Generator<'_> {
                 | Type::Timestamp(_)
                 | Type::TimestampTz(_)
                 | Type::Interval
-                | Type::Time(_),
+                | Type::Time(_)
+                | Type::TimeTz(_),
             ) if rest.is_empty() => Some(self.random.word(&[
                 "interval '1 month'",
                 "interval '1 day'",

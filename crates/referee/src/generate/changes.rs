@@ -33,6 +33,9 @@ impl Generator<'_> {
         let table = self.random.pick(&tables)?.clone();
         let name = self.name("g");
         let target = Target { table, name };
+        if self.random.percent(12) {
+            return Some(self.change_within(&target));
+        }
         let change = match self.random.below(10) {
             0..=3 => self.insert(&target),
             4..=6 => self.update(&target),
@@ -40,6 +43,36 @@ impl Generator<'_> {
             _ => self.merge(&target),
         };
         Some(change)
+    }
+
+    /// A change within WITH. The query reads what it returns, and the table as it was before.
+    fn change_within(&mut self, target: &Target) -> Tree {
+        let change = match self.random.below(3) {
+            0 => self.insert(target),
+            1 => self.update(target),
+            _ => self.delete(target),
+        };
+        let text = change.to_string();
+        let before = match text.rfind(" RETURNING ") {
+            Some(at) => text[..at].to_owned(),
+            None => text,
+        };
+        let Target { table, name } = target;
+        let columns = &table.columns;
+        let list = columns.iter().map(|(column, _)| format!("{name}.{column}"));
+        let list = list.collect::<Vec<_>>().join(", ");
+        let table_name = &table.name;
+        let rest = match self.random.below(4) {
+            0 => "SELECT * FROM mod".to_owned(),
+            1 if table.numbered => {
+                format!("SELECT mod.* FROM mod, {table_name} AS old WHERE old.id = mod.id")
+            }
+            2 => "SELECT count(*) FROM mod".to_owned(),
+            _ => format!(
+                "SELECT (SELECT count(*) FROM mod) AS a, (SELECT count(*) FROM {table_name}) AS b"
+            ),
+        };
+        tree!(Sort::Plain; format!("WITH mod AS ({before} RETURNING {list}) {rest}"))
     }
 
     /// Columns of the target that get a value, with their places.

@@ -32,7 +32,8 @@ impl Generator<'_> {
             return tree;
         }
         match self.random.below(100) {
-            0..=24 => self.leaf(ty),
+            0..=21 => self.leaf(ty),
+            22..=24 => self.form(ty).unwrap_or_else(|| self.leaf(ty)),
             25..=54 if *ty == Type::Bool => self.condition(),
             25..=59 => self.operator_or_function(ty),
             60..=67 => self.special(ty),

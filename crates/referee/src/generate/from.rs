@@ -91,7 +91,10 @@ impl Generator<'_> {
             0 => tree!(Sort::Plain; left, " CROSS JOIN ", right),
             1 | 2 if single && !common.is_empty() => {
                 let column = self.random.pick(&common).cloned().unwrap_or_default();
-                tree!(Sort::Plain; left, " ", word, " ", right, format!(" USING ({column})"))
+                let alias = self.random.percent(15) && !left.to_string().contains(" AS ju");
+                let alias = if alias { " AS ju" } else { "" };
+                let tail = format!(" USING ({column}){alias}");
+                tree!(Sort::Plain; left, " ", word, " ", right, tail)
             }
             3 if single && !common.is_empty() && same.len() == common.len() => {
                 tree!(Sort::Plain; left, " NATURAL ", word, " ", right)
@@ -195,6 +198,10 @@ impl Generator<'_> {
                 let text = format!("{} AS {name} ({list})", table.name);
                 return (tree!(Sort::Plain; text), renamed);
             }
+            if self.random.percent(2) {
+                let text = format!("(TABLE {}) AS {name}", table.name);
+                return (tree!(Sort::Plain; text), relation);
+            }
             return (
                 tree!(Sort::Plain; format!("{} AS {name}", table.name)),
                 relation,
@@ -242,7 +249,8 @@ impl Generator<'_> {
                 return rows;
             }
         }
-        match self.random.below(4) {
+        match self.random.below(5) {
+            4 => self.rows_from(name),
             0 => {
                 let end = self.random.below(4);
                 let relation = Relation {
@@ -268,6 +276,26 @@ impl Generator<'_> {
             }
             _ => self.values_list(name),
         }
+    }
+
+    /// Several functions side by side; the shorter ones are filled with NULL.
+    fn rows_from(&mut self, name: String) -> (Tree, Relation) {
+        let ty = self.one_of(&[Type::Int4, Type::Text, Type::Date]);
+        let array = literal(&mut self.random, &ty.clone().array());
+        let end = self.random.below(4);
+        let functions = match self.random.percent(50) {
+            true => format!("ROWS FROM (unnest({array}), generate_series(1, {end}))"),
+            false => format!("unnest({array}, ARRAY[1, {end}])"),
+        };
+        let text = format!("{functions} WITH ORDINALITY AS {name} (e, g, o)");
+        let columns = [("e", ty), ("g", Type::Int4), ("o", Type::Int8)];
+        let columns = columns.map(|(column, ty)| (column.to_owned(), ty));
+        let relation = Relation {
+            name,
+            columns: columns.to_vec(),
+            unique: Some("o".to_owned()),
+        };
+        (tree!(Sort::Plain; text), relation)
     }
 
     fn values_list(&mut self, name: String) -> (Tree, Relation) {

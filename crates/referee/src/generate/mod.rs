@@ -13,7 +13,7 @@
 //! | `schema` | tables |
 //! | `signatures` | functions and operators by their results |
 //! | `scope` | columns in sight |
-//! | `expr`, `calls`, `special` | expressions |
+//! | `expr`, `calls`, `special`, `forms` | expressions |
 //! | `query`, `from` | queries |
 //! | `rows` | functions that give rows |
 //! | `changes` | INSERT, UPDATE, DELETE, MERGE |
@@ -25,6 +25,7 @@
 mod calls;
 mod changes;
 mod expr;
+pub mod forms;
 mod from;
 pub mod law;
 mod query;
@@ -82,6 +83,8 @@ pub struct Generator<'a> {
     focus: Option<&'a str>,
     /// Whether statements that change data are drawn.
     changes: bool,
+    /// Whether queries that lock rows are drawn.
+    locks: bool,
     /// The number that plain tables have in their names.
     permanent: Option<usize>,
 }
@@ -103,6 +106,7 @@ impl<'a> Generator<'a> {
             named: false,
             focus: None,
             changes: false,
+            locks: false,
             permanent: None,
         }
     }
@@ -118,6 +122,13 @@ impl<'a> Generator<'a> {
     #[must_use]
     pub fn with_changes(mut self, changes: bool) -> Self {
         self.changes = changes;
+        self
+    }
+
+    /// Draws queries that lock rows, too.
+    #[must_use]
+    pub fn with_locks(mut self, locks: bool) -> Self {
+        self.locks = locks;
         self
     }
 
@@ -252,6 +263,15 @@ mod tests {
             "WINDOW wz",
             "AS character(",
             "SET timezone",
+            "ROWS FROM",
+            "OVER (wz",
+            "GROUP BY DISTINCT",
+            "jsonb_path_",
+            "OPERATOR(",
+            "(TABLE ",
+            " SEARCH ",
+            " CYCLE ",
+            " USING <",
         ] {
             assert!(all.contains(word), "no {word}");
         }
@@ -276,6 +296,7 @@ mod tests {
             "MERGE INTO",
             "WHEN NOT MATCHED",
             "RETURNING",
+            "WITH mod",
         ] {
             assert!(all.contains(word), "no {word}");
         }

@@ -17,7 +17,23 @@ impl Generator<'_> {
         let many = 1 + self.random.below(3);
         let types: Vec<Type> = (0..many).map(|_| self.wanted_type()).collect();
         let body = self.body(&types, false, true);
-        tree!(Sort::Query(types); with, body)
+        let text = body.to_string();
+        let words = ["UNION", "INTERSECT", "EXCEPT", "VALUES", "TIES"];
+        let locks = self.locks && !words.iter().any(|word| text.contains(word));
+        let lock = match locks && self.random.percent(8) {
+            true => {
+                let word = self.random.word(&[
+                    " FOR UPDATE",
+                    " FOR SHARE",
+                    " FOR NO KEY UPDATE",
+                    " FOR KEY SHARE NOWAIT",
+                    " FOR UPDATE SKIP LOCKED",
+                ]);
+                tree!(Sort::Optional; word)
+            }
+            false => Tree::nothing(),
+        };
+        tree!(Sort::Query(types); with, body, lock)
     }
 
     /// A sub-query that gives columns of some types; `ordered` if the order of its rows
@@ -145,10 +161,19 @@ impl Generator<'_> {
         });
         let next = self.leaf(&other);
         self.scopes.pop();
+        let marks = match self.random.percent(30) {
+            true => self.random.word(&[
+                " SEARCH DEPTH FIRST BY n SET o",
+                " SEARCH BREADTH FIRST BY n, v SET o",
+                " CYCLE n SET y USING p",
+                " CYCLE n, v SET y TO 'x' DEFAULT 'z' USING p",
+            ]),
+            false => "",
+        };
         let tree = tree!(
             Sort::Plain;
             format!("{name} (n, v) AS (SELECT 1, "), first, format!(" {word} SELECT {name}.n + 1, "),
-            next, format!(" FROM {name} WHERE {name}.n < {most})")
+            next, format!(" FROM {name} WHERE {name}.n < {most}){marks}")
         );
         (
             tree,
@@ -209,6 +234,10 @@ impl Generator<'_> {
             let direction =
                 self.random
                     .word(&["", "", " DESC", " NULLS FIRST", " DESC NULLS LAST", " ASC"]);
+            let direction = match self.random.percent(3) {
+                true => self.random.word(&[" USING <", " USING >"]),
+                false => direction,
+            };
             format!("{at}{direction}")
         });
         let keys = keys.collect::<Vec<_>>().join(", ");
@@ -277,6 +306,20 @@ impl Generator<'_> {
                 (Tree::nothing(), Tree::nothing())
             }
         };
+        let windows = match self.random.percent(5) {
+            true => {
+                let ty = self.sortable_type();
+                let key = match grouped {
+                    true => tree!(Sort::Plain; "1"),
+                    false => self.leaf(&ty),
+                };
+                if let Some(scope) = self.scopes.last_mut() {
+                    scope.named_window = true;
+                }
+                tree!(Sort::Optional; " WINDOW wz AS (PARTITION BY ", key, ")")
+            }
+            false => Tree::nothing(),
+        };
         let mut items = Vec::new();
         let mut rows = false;
         for (at, ty) in types.iter().enumerate() {
@@ -314,10 +357,6 @@ impl Generator<'_> {
             false => None,
         };
         self.scopes.pop();
-        let windows = match self.random.percent(3) && !grouped {
-            true => tree!(Sort::Optional; " WINDOW wz AS (PARTITION BY 1)"),
-            false => Tree::nothing(),
-        };
         let least = if top { 1 } else { types.len() };
         let least = if order.is_some() { types.len() } else { least };
         let items = Tree::list(", ", least, items);
@@ -384,7 +423,14 @@ impl Generator<'_> {
             (_, 0..=4) => format!(" GROUP BY {all}"),
             (_, 5) => format!(" GROUP BY ROLLUP ({all})"),
             (_, 6) => format!(" GROUP BY CUBE ({all})"),
+            (1, 7) => format!(" GROUP BY DISTINCT ROLLUP ({all}), CUBE ({all})"),
             (1, _) => format!(" GROUP BY GROUPING SETS (({all}), ())"),
+            (_, _) if self.random.percent(12) => {
+                format!(
+                    " GROUP BY DISTINCT GROUPING SETS (ROLLUP ({all}), ({}))",
+                    texts[0]
+                )
+            }
             (_, 7) => format!(
                 " GROUP BY GROUPING SETS (({}), ({}), ())",
                 texts[0], texts[1]

@@ -26,6 +26,8 @@ pub(super) struct Scope {
     pub aggregates: bool,
     /// Whether window functions may be called.
     pub windows: bool,
+    /// Whether the query has a window `wz`, of partitions without an order.
+    pub named_window: bool,
 }
 
 impl Scope {

@@ -101,7 +101,7 @@ impl Lowering {
         if function.name == "count" {
             let typed = self.expr(argument)?;
             let value = match distinct {
-                true if matches!(argument.ty, Type::Jsonb | Type::Json) => return Ok(None),
+                true if argument.ty == Type::Json => return Ok(None),
                 true => canonical::key(typed, &argument.ty).expr,
                 false => typed.expr,
             };

@@ -10,7 +10,7 @@
 //! | INTERVAL | its length in microseconds |
 //! | TIMETZ | bytes of the instant, then of the zone |
 //! | enumerations | the place of the label |
-//! | arrays, records | bytes whose order is that of the values |
+//! | arrays, records, JSONB | bytes whose order is that of the values |
 //!
 //! ```text
 //! GROUP BY x   (x FLOAT)      GROUP BY canonical(x)
@@ -35,7 +35,7 @@ use datafusion::logical_expr::{
 };
 use freestone_frontend::types::Type;
 use freestone_frontend::types::arrays::Arrays;
-use freestone_frontend::values::{Interval, Numeric};
+use freestone_frontend::values::{Interval, Numeric, json};
 
 use super::Typed;
 use crate::error::{Error, Result};
@@ -53,7 +53,7 @@ pub(super) fn kind(ty: &Type, held: &DataType) -> Option<DataType> {
         Type::Interval => Some(DataType::Decimal128(38, 0)),
         Type::TimeTz(_) => Some(DataType::FixedSizeBinary(TIMETZ)),
         Type::Enum(_) => Some(DataType::Int32),
-        Type::Array(_) | Type::Record(_) => Some(DataType::Binary),
+        Type::Array(_) | Type::Record(_) | Type::Jsonb => Some(DataType::Binary),
         _ => None,
     }
 }
@@ -179,6 +179,14 @@ pub(super) fn canonical(ty: &Type, array: &ArrayRef) -> Result<ArrayRef> {
             Arc::new(places)
         }
         Type::Array(_) | Type::Record(_) => nested(ty, array)?,
+        Type::Jsonb => {
+            let values = array.as_string_view_opt().ok_or_else(wrong)?;
+            let mut keys = BinaryBuilder::with_capacity(values.len(), 0);
+            for value in values {
+                keys.append_option(value.map(json::key));
+            }
+            Arc::new(keys.finish())
+        }
         _ => Arc::clone(array),
     })
 }

@@ -19,6 +19,7 @@
 //! | `numbers` | NUMERIC as decimals of one scale |
 //! | `evaluated` | the function that the front evaluates |
 //! | `canonical` | values whose order and equality are Arrow's, for keys |
+//! | `constants` | constants of arrays and records |
 //! | `relation` | nodes of plans |
 //! | `join`, `aggregate`, `sorting`, `windows`, `shared` | nodes that need more care |
 //! | `subquery` | sub-queries that no rewriting has made joins |
@@ -31,6 +32,7 @@
 
 mod aggregate;
 mod canonical;
+mod constants;
 mod evaluated;
 mod expression;
 mod floats;

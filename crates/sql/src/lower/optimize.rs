@@ -68,7 +68,8 @@ pub(crate) fn optimize(plan: LogicalPlan, state: &SessionState) -> DfResult<Logi
         let named = |name: &&str| all.iter().find(|rule| rule.name() == *name);
         rules.extend(AGAIN.iter().filter_map(named).filter_map(guarded));
     }
-    Optimizer::with_rules(rules).optimize(plan, state, |_, _| {})
+    let plan = Optimizer::with_rules(rules).optimize(plan, state, |_, _| {})?;
+    super::constants::called(plan)
 }
 
 /// DataFusion's `push_down_filter`, kept from what it does wrong.

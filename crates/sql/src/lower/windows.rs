@@ -172,8 +172,10 @@ impl Lowering {
         let offset = |expr: &Bound| -> Result<Option<i64>> {
             let value = self.constant(expr)?;
             if units == FrameUnits::Range {
-                frame::check_range_offset(&value, &expr.ty, start)?;
-                return Ok(None);
+                return match value.is_null(0) {
+                    true => Err(frame::null_offset(start).into()),
+                    false => Ok(None),
+                };
             }
             let kind = datafusion::arrow::datatypes::DataType::Int64;
             let value = super::evaluated::with_kind(value, &kind)?;

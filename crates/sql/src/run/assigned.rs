@@ -1,7 +1,8 @@
 //! What SET gives to the columns of a row: in UPDATE, MERGE and ON CONFLICT.
 
 use datafusion::sql::sqlparser::ast::{
-    Assignment, AssignmentTarget, Expr, ObjectName, Query, SelectItem, SetExpr,
+    Assignment, AssignmentTarget, Expr, Function, FunctionArg, FunctionArgExpr, FunctionArguments,
+    ObjectName, ObjectNamePart, Query, SelectItem, SetExpr,
 };
 use freestone_storage::{Catalog, Column, Table};
 
@@ -57,6 +58,13 @@ pub(super) fn assigned_columns(
                     given.push((part(name)?, printed(value)));
                 }
             }
+            (AssignmentTarget::Tuple(names), Expr::Function(call))
+                if row_of(call).is_some_and(|values| values.len() == names.len()) =>
+            {
+                for (name, value) in names.iter().zip(row_of(call).into_iter().flatten()) {
+                    given.push((part(name)?, printed(value)));
+                }
+            }
             (AssignmentTarget::Tuple(names), Expr::Subquery(query)) => {
                 for (place, name) in names.iter().enumerate() {
                     let value = column_of_query(query, place, names.len())?;
@@ -90,6 +98,24 @@ pub(super) fn assigned_columns(
         }
     });
     assigned.collect()
+}
+
+/// The values of `ROW(…)`.
+fn row_of(call: &Function) -> Option<Vec<&Expr>> {
+    let [ObjectNamePart::Identifier(name)] = call.name.0.as_slice() else {
+        return None;
+    };
+    let FunctionArguments::List(list) = &call.args else {
+        return None;
+    };
+    if name.quote_style.is_some() || !name.value.eq_ignore_ascii_case("row") {
+        return None;
+    }
+    let values = list.args.iter().map(|argument| match argument {
+        FunctionArg::Unnamed(FunctionArgExpr::Expr(value)) => Some(value),
+        _ => None,
+    });
+    values.collect()
 }
 
 /// The query of one value that a query of one row of `count` values has at `place`.

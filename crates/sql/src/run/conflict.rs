@@ -119,6 +119,20 @@ impl Run<'_> {
             None => Vec::new(),
         };
         let rows = concat_batches(&nullable(&table.schema), rows)?;
+        // What a row must be counts before what it meets.
+        for (column, values) in table.schema.columns.iter().zip(rows.columns()) {
+            if !column.nullable && values.null_count() > 0 {
+                let message = format!(
+                    "null value in column \"{}\" of relation \"{}\" violates not-null constraint",
+                    column.name, table.name
+                );
+                return Err(Error::new("23502", message));
+            }
+        }
+        if !table.schema.checks.is_empty() {
+            let stored = self.assigned(table, &rows)?;
+            self.checks(table)?.check(&stored)?;
+        }
         let (fresh, meetings) = self.meetings(table, conflict, &rows)?;
         let inserted = take_record_batch(&rows, &UInt32Array::from(fresh))?;
         let mut changes = Changes {

@@ -26,18 +26,33 @@ use crate::session::Outcome;
 
 /// The conditions of the clauses of one kind, so far.
 #[derive(Default)]
-struct Claims(Vec<String>);
+struct Claims {
+    conditions: Vec<String>,
+    /// Whether a clause has claimed all rows.
+    all: bool,
+}
 
 impl Claims {
     /// The condition of the next clause.
-    fn next(&mut self, predicate: Option<&Expr>) -> String {
+    ///
+    /// # Errors
+    /// `42601` if there is none left.
+    fn next(&mut self, predicate: Option<&Expr>) -> Result<String> {
+        if self.all {
+            let message = "unreachable WHEN clause specified after unconditional WHEN clause";
+            return Err(Error::new("42601", message));
+        }
+        self.all = predicate.is_none();
         let mine = predicate.map_or("TRUE".to_owned(), |predicate| {
             format!("COALESCE(({}), FALSE)", printed(predicate))
         });
-        let others = self.0.iter().map(|other| format!(" AND NOT {other}"));
+        let others = self
+            .conditions
+            .iter()
+            .map(|other| format!(" AND NOT {other}"));
         let condition = format!("{mine}{}", others.collect::<String>());
-        self.0.push(mine);
-        condition
+        self.conditions.push(mine);
+        Ok(condition)
     }
 }
 
@@ -59,13 +74,13 @@ impl Run<'_> {
             let (from, condition) = match clause.clause_kind {
                 MergeClauseKind::Matched => (
                     format!("{}, {source}", target.from),
-                    format!("({on}) AND {}", matched.next(predicate)),
+                    format!("({on}) AND {}", matched.next(predicate)?),
                 ),
                 MergeClauseKind::NotMatchedBySource => (
                     target.from.clone(),
                     format!(
                         "NOT EXISTS (SELECT 1 FROM {source} WHERE {on}) AND {}",
-                        unsourced.next(predicate)
+                        unsourced.next(predicate)?
                     ),
                 ),
                 MergeClauseKind::NotMatched | MergeClauseKind::NotMatchedByTarget => (
@@ -73,7 +88,7 @@ impl Run<'_> {
                     format!(
                         "NOT EXISTS (SELECT 1 FROM {} WHERE {on}) AND {}",
                         target.from,
-                        unmatched.next(predicate)
+                        unmatched.next(predicate)?
                     ),
                 ),
             };

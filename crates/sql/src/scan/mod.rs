@@ -3,7 +3,8 @@
 //! `provider` answers the logical planner (which filters can the scan take over?),
 //! `exec` is the physical node whose partitions take blocks from one queue,
 //! `sargable`, `logical` and `physical` translate expressions into storage
-//! predicates, and `statistics` tells the optimizer what to expect.
+//! predicates, `statistics` tells the optimizer what to expect, and `twins` guards its rules
+//! for filters.
 
 mod exec;
 mod like;
@@ -15,6 +16,7 @@ mod source;
 mod statistics;
 mod stream;
 mod top;
+pub(crate) mod twins;
 
 pub(crate) use exec::FreestoneScan;
 pub(crate) use logical::describe;

@@ -6,6 +6,7 @@ use datafusion::common::config::ConfigExtension;
 use datafusion::execution::runtime_env::RuntimeEnv;
 use datafusion::execution::session_state::{SessionState, SessionStateBuilder};
 use datafusion::optimizer::optimizer::Optimizer;
+use datafusion::physical_optimizer::optimizer::PhysicalOptimizer;
 use datafusion::prelude::SessionConfig;
 
 use crate::barrier;
@@ -13,7 +14,7 @@ use crate::engine::Planner;
 use crate::lower::joins_apart;
 use crate::memory::Broker;
 use crate::plan::names::{CATALOG, DEFAULT_SCHEMA};
-use crate::scan::TopOfScan;
+use crate::scan::{TopOfScan, twins};
 
 /// Rows per batch between operators.
 const BATCH_ROWS: usize = 8192;
@@ -82,5 +83,7 @@ pub(crate) fn template(memory: Option<Arc<Broker>>) -> SessionState {
     let optimizer = builder.optimizer().get_or_insert_with(Optimizer::new);
     joins_apart::install(optimizer);
     barrier::install(optimizer);
+    let physical = builder.physical_optimizers();
+    twins::guard(physical.get_or_insert_with(PhysicalOptimizer::new));
     builder.build()
 }

@@ -26,6 +26,7 @@ mod disclosure;
 mod engines;
 mod errors;
 mod explain;
+mod found;
 mod indexes;
 mod insert;
 mod lending;

@@ -10,7 +10,7 @@ use crate::functions::kernel::{Call, Column};
 use crate::functions::testing::{Argument, call, cast, operate};
 use crate::functions::{Returns, Session, catalogue, resolve_function};
 use crate::types::Type::{self, *};
-use crate::values::json::{MAX_DEPTH, compare, contains, normal};
+use crate::values::json::{MAX_DEPTH, compare, contains, key, normal};
 
 /// A result, or the code, the message and the detail of an error.
 fn shown(result: Result<Option<String>>) -> String {
@@ -224,9 +224,12 @@ fn values_are_ordered() {
     for (at, a) in rising.iter().enumerate() {
         for (place, b) in rising.iter().enumerate() {
             assert_eq!(compare(&normal(a), &normal(b)), at.cmp(&place), "{a} {b}");
+            let keys = [key(&normal(a)), key(&normal(b))];
+            assert_eq!(keys[0].cmp(&keys[1]), at.cmp(&place), "{a} {b}: {keys:?}");
         }
     }
     assert!(compare("[1.0, {\"a\": 2}]", "[1, {\"a\": 2.00}]").is_eq());
+    assert_eq!(key("[1.0, {\"a\": 2}]"), key("[1, {\"a\": 2.00}]"));
     let table = [
         ("[1, [2, 3]]", "[[3]]", true),
         ("[\"a\"]", "\"a\"", true),

@@ -9,11 +9,10 @@
 //!
 //! Both ends of the frame only move forward from row to row, so that two pointers find all
 //! frames in linear time. For RANGE with an offset the caller gives the order values and, for
-//! each end, the values at which it lies: each row's order value plus or minus the offset. It
-//! computes them with the operators of the order column's type, or by [`boundary`], which
-//! knows numbers and times of day and does not overflow. A date plus an interval is a
-//! timestamp, so that dates must be given as timestamps. A time of day plus an interval begins
-//! anew at midnight, which a frame must not: times of day are left to [`boundary`].
+//! each end, the values at which it lies: each row's order value plus or minus the offset
+//! (`distance`). [`boundary`] computes those of numbers and times of day, and does not
+//! overflow. A date plus an interval is a timestamp, so that dates must be given as timestamps.
+//! A time of day plus an interval begins anew at midnight, which a frame must not.
 //!
 //! Rows whose order value is NULL are in one another's frames, and in no others that have an
 //! offset at that end.
@@ -25,6 +24,7 @@ use std::cmp::Ordering;
 use std::ops::Range;
 use std::sync::Arc;
 
+use arrow_array::builder::FixedSizeBinaryBuilder;
 use arrow_array::cast::AsArray;
 use arrow_array::types::{
     Decimal128Type, Float32Type, Float64Type, Int16Type, Int32Type, Int64Type,
@@ -35,10 +35,9 @@ use arrow_schema::{DataType, TimeUnit};
 
 use crate::error::{Error, Result};
 use crate::functions::aggregates::Direction;
-use crate::functions::kernel::number;
 use crate::functions::ordering::Comparator;
-use crate::types::Type;
 use crate::values::Interval;
+use crate::values::datetime::{timetz_bytes, timetz_parts};
 
 /// In which units offsets count.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -420,9 +419,11 @@ pub fn boundary(
             })
         }};
     }
-    let microseconds = DataType::Time64(TimeUnit::Microsecond);
+    let time = *keys.data_type() == DataType::Time64(TimeUnit::Microsecond);
+    let zoned = keys.as_fixed_size_binary_opt();
+    let zoned = zoned.filter(|zoned| zoned.value_length() == 12);
     if let (true, Some(by)) = (
-        *keys.data_type() == microseconds,
+        time || zoned.is_some(),
         offset.as_primitive_opt::<IntervalMonthDayNanoType>(),
     ) {
         // Months and days do not count.
@@ -430,13 +431,26 @@ pub fn boundary(
         if by < 0 && any {
             return Err(negative_offset());
         }
-        return Ok(Some(mapped::<Time64MicrosecondType>(
-            keys,
-            |key| match minus {
-                true => key.checked_sub(by),
-                false => key.checked_add(by),
-            },
-        )));
+        let moved = |key: i64| match minus {
+            true => key.checked_sub(by),
+            false => key.checked_add(by),
+        };
+        let Some(zoned) = zoned else {
+            return Ok(Some(mapped::<Time64MicrosecondType>(keys, moved)));
+        };
+        let mut builder = FixedSizeBinaryBuilder::with_capacity(zoned.len(), 12);
+        for key in zoned {
+            let key = key.and_then(|bytes| bytes.try_into().ok());
+            let moved = key.map(timetz_parts).and_then(|(time, east)| {
+                let time = moved(time)?;
+                Some(timetz_bytes(time, east))
+            });
+            match moved {
+                Some(bytes) => builder.append_value(bytes)?,
+                None => builder.append_null(),
+            }
+        }
+        return Ok(Some(Arc::new(builder.finish())));
     }
     if keys.data_type() != offset.data_type() {
         return Ok(None);
@@ -456,27 +470,6 @@ pub fn boundary(
 pub fn negative_offset() -> Error {
     let message = "invalid preceding or following size in window function";
     Error::new("22013", message)
-}
-
-/// Checks the constant offset of a RANGE frame, the one value of an array.
-///
-/// # Errors
-/// `22004` for NULL, `22013` for one that is negative or not a number.
-pub fn check_range_offset(value: &ArrayRef, ty: &Type, is_start: bool) -> Result<()> {
-    if value.is_null(0) {
-        return Err(null_offset(is_start));
-    }
-    let is_negative = match ty {
-        Type::Interval => {
-            let spans = value.as_primitive_opt::<IntervalMonthDayNanoType>();
-            spans.is_some_and(|spans| Interval::from(spans.value(0)).length() < 0)
-        }
-        _ => number(value).is_some_and(|value| value < 0.0 || value.is_nan()),
-    };
-    match is_negative {
-        true => Err(negative_offset()),
-        false => Ok(()),
-    }
 }
 
 /// An array with each value changed, of the same Arrow type.

@@ -14,9 +14,11 @@
 //! | `ranking` | `row_number`, `rank`, `dense_rank`, `percent_rank`, `cume_dist`, `ntile` |
 //! | `offset` | `lag`, `lead`, `first_value`, `last_value`, `nth_value` |
 //! | `frame` | the frame of each row, from ROWS, RANGE or GROUPS and EXCLUDE |
+//! | `distance` | the values at which frames of RANGE with a distance end |
 //! | `aggregate` | an aggregate over each row's frame |
 
 pub mod aggregate;
+pub mod distance;
 pub mod frame;
 mod offset;
 mod ranking;

@@ -4,7 +4,7 @@ use sqlparser::tokenizer::{Token, TokenWithSpan};
 
 use super::super::lexeme::Kind;
 use super::super::marks::{
-    CUBE, CYCLE, DISTINCT_SETS, GROUPING_SETS, NO_KEYS, NOTHING, PART, ROLLUP, SEARCH, USING,
+    CUBE, CYCLE, DISTINCT_SETS, GROUPING_SETS, NO_KEYS, NOTHING, PART, ROLLUP, SEARCH, TIES, USING,
 };
 use super::super::words::is_bare_label;
 use super::Reader;
@@ -539,6 +539,9 @@ impl Reader<'_> {
         }
         if self.takes("where") {
             self.expr()?;
+        } else if self.is("window") && self.is_name(1) && self.word(2) == Some("as") {
+            // Without FROM, the grammar takes the word for the name of the last item.
+            self.put_words(&["WHERE", "TRUE"]);
         }
         if self.is("group") {
             self.group_by()?;
@@ -626,10 +629,35 @@ impl Reader<'_> {
         })
     }
 
+    /// Whether an item of the list in a bracket begins with a bracket and goes on behind it, as
+    /// `(a)::text` does: the grammar takes it for a list of keys.
+    fn begins_with_bracket(&self, open: usize) -> bool {
+        let closing = |at: usize| self.closing.get(at).copied().unwrap_or(usize::MAX);
+        let end = closing(open).min(self.lexemes.len());
+        let (mut at, mut begins) = (open + 1, true);
+        while let Some(lexeme) = self.lexemes.get(at).filter(|_| at < end) {
+            let first = std::mem::replace(&mut begins, lexeme.kind == Kind::Mark(","));
+            at = match lexeme.kind {
+                Kind::Mark("(") => {
+                    let behind = closing(at).saturating_add(1);
+                    let next = self.lexemes.get(behind).map(|next| &next.kind);
+                    if first && behind < end && next != Some(&Kind::Mark(",")) {
+                        return true;
+                    }
+                    behind
+                }
+                _ => at + 1,
+            };
+        }
+        false
+    }
+
     /// An item of GROUP BY itself, in the forms of the grammar where it has them.
     fn group_key(&mut self) -> Result<()> {
         match self.word(0) {
-            Some("rollup" | "cube") if self.mark(1) == Some("(") => {
+            Some("rollup" | "cube")
+                if self.mark(1) == Some("(") && !self.begins_with_bracket(self.at + 1) =>
+            {
                 self.keep();
                 self.keep();
                 self.list(Self::expr)?;
@@ -638,7 +666,8 @@ impl Reader<'_> {
             Some("grouping")
                 if self.word(1) == Some("sets")
                     && self.mark(2) == Some("(")
-                    && !self.nests_sets(self.at + 2) =>
+                    && !self.nests_sets(self.at + 2)
+                    && !self.begins_with_bracket(self.at + 2) =>
             {
                 self.keep();
                 self.keep();
@@ -853,7 +882,7 @@ impl Reader<'_> {
                     }
                 }
                 Kind::Number(_) | Kind::Parameter(_) => self.keep(),
-                Kind::Mark("(") => {
+                Kind::Mark("(") if !self.holds_query(self.at) => {
                     self.keep();
                     self.expr()?;
                     self.keep_mark(")")?;
@@ -876,19 +905,18 @@ impl Reader<'_> {
         if !self.is("ties") {
             return Err(self.fail());
         }
-        // The grammar has no brackets here.
-        let mut quantity = self.out.split_off(place);
-        quantity.remove(0);
-        let bracketed = quantity
-            .first()
-            .is_some_and(|token| token.token == Token::LParen);
-        if bracketed {
-            quantity.remove(0);
-            quantity.pop();
+        // The grammar has single values only.
+        let quantity = self.out.split_off(place + 1);
+        if quantity.len() == 1 {
+            self.out.pop();
+            self.put_words(&["FETCH", "FIRST"]);
+            self.out.extend(quantity);
+            self.put_words(&["ROWS", "WITH", "TIES"]);
+        } else {
+            self.put_call(TIES);
+            self.out.extend(quantity);
+            self.put(Token::RParen);
         }
-        self.put_words(&["FETCH", "FIRST"]);
-        self.out.extend(quantity);
-        self.put_words(&["ROWS", "WITH", "TIES"]);
         self.skip();
         Ok(())
     }

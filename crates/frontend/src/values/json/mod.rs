@@ -29,7 +29,7 @@ mod walk;
 pub use lex::{Place, pieces};
 pub use normal::{normal, validate};
 pub use number::{compare as compare_numbers, normal as normal_number};
-pub use order::{compare, contains};
+pub use order::{compare, contains, key};
 pub use walk::{Elements, Kind, Members, find, inside, kind, quote, quoted, unquoted};
 pub(crate) use walk::{compare_raw_keys, skip_blanks, skip_value};
 

@@ -3,7 +3,7 @@
 //! Values are ordered null, text, number, boolean, array, object. Arrays and objects are
 //! ordered by the number of their parts, then by the parts. An exception is kept for
 //! compatibility: the empty array is less than values that are neither array nor object,
-//! unless it is within another value.
+//! unless it is within another value. [`key`] has bytes in that order.
 
 use std::cmp::Ordering;
 
@@ -11,6 +11,7 @@ use super::number;
 use super::too_deep;
 use super::walk::{Elements, Kind, Members, find, inside, kind, skip_blanks, skip_value, unquoted};
 use crate::error::Result;
+use crate::values::Numeric;
 
 /// The order of two values in normal form.
 pub fn compare(a: &str, b: &str) -> Ordering {
@@ -79,6 +80,67 @@ fn compare_scalars(kind: Kind, a: &str, b: &str) -> Ordering {
         Kind::Bool => a.len().cmp(&b.len()).reverse(),
         Kind::String => unquoted(inside(a)).cmp(&unquoted(inside(b))),
         _ => Ordering::Equal,
+    }
+}
+
+/// Bytes whose order is that of values in normal form, equal where they are.
+///
+/// Each value is a byte for its kind and what it is ordered by: a count of parts, or a scalar
+/// with an end that is less than all that could follow. Parts come behind.
+pub fn key(text: &str) -> Vec<u8> {
+    let bytes = text.as_bytes();
+    let mut key = Vec::with_capacity(text.len() + 8);
+    if kind(text) == Kind::Array && Elements::new(text).next().is_none() {
+        return key;
+    }
+    let mut at = 0;
+    loop {
+        at = skip_blanks(bytes, at);
+        let Some(byte) = bytes.get(at) else {
+            return key;
+        };
+        if matches!(byte, b',' | b':' | b']' | b'}') {
+            at += 1;
+            continue;
+        }
+        let rest = text.get(at..).unwrap_or("");
+        let kind = kind(rest);
+        key.push(kind as u8 + 1);
+        let parts = match kind {
+            Kind::Array => Elements::new(rest).count(),
+            Kind::Object => Members::new(rest).count(),
+            _ => {
+                let end = skip_value(bytes, at);
+                put_scalar(&mut key, kind, text.get(at..end).unwrap_or(""));
+                at = end.max(at + 1);
+                continue;
+            }
+        };
+        key.extend_from_slice(&(parts as u64).to_be_bytes());
+        at += 1;
+    }
+}
+
+/// Appends bytes in the order of the scalars of a kind.
+fn put_scalar(key: &mut Vec<u8>, kind: Kind, text: &str) {
+    let mut put = |bytes: &[u8]| {
+        for byte in bytes {
+            key.push(*byte);
+            // Zero is the end, unless this follows.
+            if *byte == 0 {
+                key.push(u8::MAX);
+            }
+        }
+        key.extend_from_slice(&[0, 0]);
+    };
+    match kind {
+        Kind::Number => {
+            let value = Numeric::parse(text).unwrap_or(Numeric::NAN);
+            put(Numeric::key(&value.encode()));
+        }
+        Kind::Bool => put(&[u8::from(text.starts_with('t'))]),
+        Kind::String => put(unquoted(inside(text)).as_bytes()),
+        _ => {}
     }
 }
 

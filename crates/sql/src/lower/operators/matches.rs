@@ -163,7 +163,10 @@ impl Side {
         let first = self.node.columns[0];
         let width = self.node.equal.len();
         let values = left.columns()[first..first + width].to_vec();
-        let read = left.columns()[first + width..].to_vec();
+        // A side without any of these columns has others, which nobody reads.
+        let first_read = first + width;
+        let last_read = first_read + self.node.read[0].len();
+        let read = left.columns()[first_read..last_read].to_vec();
         let keys = match values.is_empty() {
             true => None,
             false => Some(self.encoder.rows(&values)?),
@@ -277,7 +280,9 @@ impl Side {
         places: Option<Vec<u32>>,
         read: &[ArrayRef],
     ) -> Result<Found> {
-        let right = &self.right.columns()[self.node.columns[1] + self.node.equal.len()..];
+        let first_read = self.node.columns[1] + self.node.equal.len();
+        let last_read = first_read + self.node.read[1].len();
+        let right = &self.right.columns()[first_read..last_read];
         let rows = places.as_ref().map_or(self.right.num_rows(), Vec::len);
         if rows == 0 {
             return Ok(Found::Nothing);

@@ -1,0 +1,8 @@
+-- Least statements of faults that random statements found.
+SELECT grouping(jsonb_extract_path(v, VARIADIC ARRAY['b', 'a'])) FROM (VALUES ('{}'::jsonb)) q (v) GROUP BY GROUPING SETS ((jsonb_extract_path(v, VARIADIC ARRAY['b', 'a'])), ()) ORDER BY 1;
+SELECT concat_ws(VARIADIC ARRAY['-', v]), concat(VARIADIC ARRAY['-', v]) FROM (VALUES ('x')) q (v) GROUP BY concat_ws(VARIADIC ARRAY['-', v]), concat(VARIADIC ARRAY['-', v]);
+SELECT q = q, q < q FROM (VALUES ('1')) q (v) GROUP BY q = q, q < q;
+SELECT avg(b) FROM (VALUES (1, 'x')) q (a, b) WHERE max(a) > 1;
+SELECT v::text FROM (VALUES (1), (2)) q (v) GROUP BY ROLLUP ((v)::text) ORDER BY 1;
+SELECT count(*) FROM (VALUES (1), (2)) q (v) GROUP BY CUBE ((ARRAY[v])[1], (v) + 1) ORDER BY 1;
+SELECT count(*) FROM (VALUES (1), (2)) q (v) GROUP BY GROUPING SETS (((v)::text, (v) + 1), ((v) || 'x'), (v) * 2, ()) ORDER BY 1;
