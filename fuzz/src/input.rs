@@ -154,6 +154,8 @@ pub fn table(kinds: &[ColumnType]) -> TableSchema {
         default: None,
         identity: None,
         modifier: None,
+        declared: None,
+        generated: false,
     };
     TableSchema {
         columns: kinds.iter().enumerate().map(column).collect(),

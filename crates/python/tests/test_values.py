@@ -139,5 +139,7 @@ def test_dates_beyond_pythons(con):
 
 
 def test_structs(con):
-    (found,) = con.execute("SELECT named_struct('a', 1, 'b', 'x')").fetchone()
-    assert found == {"a": 1, "b": "x"}
+    lent = pyarrow.table({"s": pyarrow.array([{"a": 1, "b": "x"}, None])})
+    assert con.execute("SELECT s, (s).a FROM lent").fetchall() == [({"a": 1, "b": "x"}, 1), (None, None)]
+    (found,) = con.execute("SELECT ROW(1, 'x')").fetchone()
+    assert found == {"f1": 1, "f2": "x"}

@@ -385,7 +385,7 @@ impl<'a> Contest<'a> {
             return Vec::new();
         };
         let count = |form: &str| forms.get(form).copied().unwrap_or_default();
-        let all = FORMS.iter().map(|(form, _)| (*form, count(*form)));
+        let all = FORMS.iter().map(|(form, _)| (*form, count(form)));
         all.map(|(form, (asked, by_both))| (form, asked, by_both))
             .collect()
     }

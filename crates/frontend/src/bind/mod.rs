@@ -123,7 +123,7 @@ pub trait Catalog {
     /// A domain that was created.
     ///
     /// # Errors
-    /// Those of reading it.
+    /// The errors of reading it.
     fn domain(&self, _schema: Option<&str>, _name: &str) -> Result<Option<Arc<Domain>>> {
         Ok(None)
     }
@@ -167,7 +167,7 @@ pub trait Catalog {
     /// A file or another relation by the text of a quoted name, such as `'x.csv'`.
     ///
     /// # Errors
-    /// Those of reading it.
+    /// The errors of reading it.
     fn file(&self, _name: &str) -> Result<Option<Relation>> {
         Ok(None)
     }

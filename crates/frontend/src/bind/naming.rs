@@ -28,7 +28,7 @@ pub(super) fn column_name(expr: &Expr, bound: &crate::plan::Expr) -> String {
     name.unwrap_or_else(|| UNNAMED.to_owned())
 }
 
-/// The same for an expression that is not bound, and has no sub-query.
+/// The name of an expression in a SELECT list, before it is bound. It has no sub-query.
 pub fn name_of_expression(expr: &Expr) -> String {
     name_of(expr).map_or_else(|| UNNAMED.to_owned(), |(name, _)| name)
 }

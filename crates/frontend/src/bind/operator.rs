@@ -170,8 +170,21 @@ impl Binder<'_> {
                 ));
             }
         };
-        let resolved = self.operator(symbol, &[&operand])?;
-        self.operated(resolved, vec![operand])
+        match self.operator(symbol, &[&operand]) {
+            Ok(resolved) => self.operated(resolved, vec![operand]),
+            // SQLite and MySQL take a sign before a text for nothing, and PostgreSQL has no
+            // meaning of its own for it.
+            Err(_)
+                if symbol == "+"
+                    && matches!(
+                        operand.ty.base(),
+                        Type::Text | Type::Varchar(_) | Type::Char(_)
+                    ) =>
+            {
+                Ok(operand)
+            }
+            Err(error) => Err(error),
+        }
     }
 
     /// A prefix operator by its symbol.

@@ -65,7 +65,7 @@ pub(crate) struct DomainConstraint {
     pub(crate) valid: bool,
 }
 
-/// What a constraint of a domain asks.
+/// The kind of a domain's constraint.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) enum ConstraintKind {
     NotNull,
@@ -73,7 +73,7 @@ pub(crate) enum ConstraintKind {
     Check(String),
 }
 
-/// What ALTER DOMAIN does.
+/// An action of ALTER DOMAIN.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) enum DomainChange {
     /// SET DEFAULT, or DROP DEFAULT.
@@ -93,7 +93,7 @@ pub(crate) enum DomainChange {
     Rename(String),
 }
 
-/// What ALTER SEQUENCE does.
+/// An action of ALTER SEQUENCE.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) enum SequenceChange {
     Options(Vec<SequenceOption>),

@@ -15,7 +15,7 @@ type Read<T> = Result<T, ParserError>;
 /// Reads one of the statements, if the next one is one.
 ///
 /// # Errors
-/// What is wrong with it.
+/// Syntax errors of the statement.
 pub(crate) fn parse(parser: &mut Parser<'_>) -> Read<Option<Ast>> {
     let words = [0, 1].map(|distance| word(parser, distance).unwrap_or_default());
     let [first, second] = words.each_ref().map(String::as_str);

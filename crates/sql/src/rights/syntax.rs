@@ -13,7 +13,7 @@ pub(super) type Read<T> = Result<T, ParserError>;
 /// Reads one of the statements, if the next one is one.
 ///
 /// # Errors
-/// What is wrong with it.
+/// Syntax errors of the statement.
 pub(crate) fn parse(parser: &mut Parser<'_>) -> Read<Option<Ast>> {
     let known = [
         "CREATE", "ALTER", "DROP", "REASSIGN", "GRANT", "REVOKE", "SET", "RESET",

@@ -37,7 +37,7 @@ pub(super) async fn run(session: &Session, ast: &Ast) -> Result<Outcome> {
             return Ok(Outcome::done(tag));
         }
         Control::Commit(transaction) => {
-            let done = session.commit(transaction).await;
+            let done = session.commit(*transaction).await;
             session.cursors().end_transaction(done.is_ok());
             done?;
             return Ok(Outcome::done("COMMIT"));
@@ -190,7 +190,7 @@ pub(crate) fn changes_rows(ast: &Ast) -> bool {
 enum Control {
     /// It is done, and has this tag.
     Done(&'static str),
-    Commit(Transaction),
+    Commit(Box<Transaction>),
     /// It is about something else.
     Other,
 }
@@ -244,7 +244,7 @@ fn control(session: &Session, ast: &Ast) -> Result<Control> {
             "ROLLBACK"
         }
         Ast::Commit { chain: false, .. } => match open.end()? {
-            Some(transaction) => return Ok(Control::Commit(transaction)),
+            Some(transaction) => return Ok(Control::Commit(Box::new(transaction))),
             None => "ROLLBACK",
         },
         Ast::Rollback {

@@ -13,7 +13,7 @@ use crate::table::Table;
 use arrow_array::RecordBatch;
 use std::sync::Arc;
 
-/// What came of asking for the lock of a row.
+/// The result of locking a row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RowLock {
     /// The transaction has it.

@@ -44,6 +44,8 @@ fn identity_table(store: &Store) {
             default: None,
             identity,
             modifier: None,
+            declared: None,
+            generated: false,
         };
         let always = true;
         let schema = TableSchema {
