@@ -83,6 +83,7 @@ impl TableKind {
             default: None,
             identity: None,
             declared: None,
+            modifier: None,
             generated: false,
         };
         TableSchema {

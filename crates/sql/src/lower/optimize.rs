@@ -103,7 +103,8 @@ impl OptimizerRule for Filters {
     }
 }
 
-/// Whether a plan is an aggregate without keys, or with several sets of them, under projections.
+/// Whether a plan is, under projections, an aggregate without keys, one with several sets of
+/// them, or an operator of ours, which may be either.
 fn ends_in_one_row(plan: &LogicalPlan) -> bool {
     match plan {
         LogicalPlan::Aggregate(aggregate) => {
@@ -114,6 +115,7 @@ fn ends_in_one_row(plan: &LogicalPlan) -> bool {
         LogicalPlan::Projection(projection) => ends_in_one_row(&projection.input),
         LogicalPlan::SubqueryAlias(alias) => ends_in_one_row(&alias.input),
         LogicalPlan::Filter(filter) => ends_in_one_row(&filter.input),
+        LogicalPlan::Extension(_) => true,
         _ => false,
     }
 }

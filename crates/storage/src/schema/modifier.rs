@@ -191,6 +191,8 @@ mod tests {
                 nullable: true,
                 default: None,
                 identity: None,
+                declared: None,
+                generated: false,
                 modifier: Some(declared),
             };
             assert_eq!(column(kind).type_name(), shown);
