@@ -14,7 +14,7 @@ use super::subquery::is_large;
 use super::{Binder, Coercion, at, fold, parts, place, refuse, written_type};
 use crate::error::{Error, Result};
 use crate::plan::{Expr, ExprKind};
-use crate::syntax::marks::{ALL, ANY, PREFIX, USING, WHOLE_ROW, marked, marked_call};
+use crate::syntax::marks::{ALL, ANY, ASSIGN, PREFIX, USING, WHOLE_ROW, marked, marked_call};
 use crate::types::{Category, Type};
 use crate::values::array_text::{MOST_DIMENSIONS, too_many_dimensions};
 use crate::values::datetime::{IntervalStyle, SpanField, SpanFields, read_interval};
@@ -456,6 +456,12 @@ impl Binder<'_> {
             };
             let operand = self.bind_expr(operand)?;
             return self.prefix(symbol, operand).map(Some);
+        }
+        if let Some((_, operands)) = marked_call(expr, ASSIGN) {
+            let [target, value] = operands.as_slice() else {
+                return Err(Error::internal("an assignment that is none"));
+            };
+            return self.assigned_elements(target, value).map(Some);
         }
         if let Some((symbol, operands)) = marked_call(expr, USING) {
             let [operand] = operands.as_slice() else {
@@ -1141,6 +1147,108 @@ impl Binder<'_> {
             "42804" => Error::new("42804", "array subscript must have type integer"),
             _ => error,
         })
+    }
+
+    /// A value with other elements: `target` is the value and the subscripts of what gets the
+    /// value of an expression.
+    fn assigned_elements(&mut self, target: &Ast, value: &Ast) -> Result<Expr> {
+        let Ast::CompoundFieldAccess { root, access_chain } = target else {
+            return Err(Error::internal("elements without subscripts"));
+        };
+        let base = self.bind_expr(root)?;
+        if access_chain
+            .iter()
+            .any(|access| matches!(access, AccessExpr::Dot(_)))
+        {
+            return Err(Error::unsupported(
+                "an assignment to a field of a record is not supported",
+            ));
+        }
+        let subscripts = access_chain.iter().filter_map(|access| match access {
+            AccessExpr::Subscript(subscript) => Some(subscript),
+            AccessExpr::Dot(_) => None,
+        });
+        let subscripts: Vec<&Subscript> = subscripts.collect();
+        let sliced = subscripts
+            .iter()
+            .any(|subscript| matches!(subscript, Subscript::Slice { .. }));
+        let ty = base.ty.base();
+        let value = self.bind_expr(value)?;
+        match &ty {
+            Type::Jsonb if sliced => Err(Error::new(
+                "42804",
+                "jsonb subscript does not support slices",
+            )),
+            Type::Jsonb => {
+                let mut path = Vec::with_capacity(subscripts.len());
+                for subscript in subscripts {
+                    let Subscript::Index { index } = subscript else {
+                        continue;
+                    };
+                    let index = self.bind_expr(index)?;
+                    let whole = self.coerce(index.clone(), &Type::Text, Coercion::Explicit)?;
+                    let fits = matches!(
+                        index.ty.base(),
+                        Type::Text | Type::Unknown | Type::Int4 | Type::Int2 | Type::Varchar(_)
+                    );
+                    if !fits {
+                        let name = index.ty.base();
+                        let message = format!("subscript type {name} is not supported");
+                        return Err(Error::new("42804", message).with_hint(
+                            "jsonb subscript must be coercible to either integer or text.",
+                        ));
+                    }
+                    path.push(whole);
+                }
+                let path = Expr::new(ExprKind::Array(path), Type::Text.array());
+                let value = self.coerce(value, &Type::Jsonb, Coercion::Assignment)?;
+                self.function("jsonb_subscript_set", vec![base, path, value])
+            }
+            Type::Array(_) => {
+                if subscripts.len() > MOST_DIMENSIONS {
+                    return Err(too_many_dimensions(subscripts.len()));
+                }
+                let to = match sliced {
+                    true => ty.clone(),
+                    false => ty.innermost().clone(),
+                };
+                let value = self.coerce(value, &to, Coercion::Assignment)?;
+                let mut arguments = vec![base, value];
+                for subscript in subscripts {
+                    match subscript {
+                        Subscript::Index { index } => {
+                            if sliced {
+                                arguments.push(Expr::int4(1));
+                            }
+                            let index = self.bind_expr(index)?;
+                            arguments.push(self.array_index(index)?);
+                        }
+                        Subscript::Slice {
+                            lower_bound,
+                            upper_bound,
+                            stride,
+                        } => {
+                            refuse(stride.is_some(), "a step in a slice of an array")?;
+                            for (bound, open) in [(lower_bound, i32::MIN), (upper_bound, i32::MAX)]
+                            {
+                                let bound = match bound {
+                                    Some(bound) => self.bind_expr(bound)?,
+                                    None => Expr::int4(open),
+                                };
+                                arguments.push(self.array_index(bound)?);
+                            }
+                        }
+                    }
+                }
+                let name = if sliced {
+                    "array_put_slice"
+                } else {
+                    "array_put"
+                };
+                self.function(name, arguments)
+            }
+            other => Err(not_subscripted(other)),
+        }
     }
 
     /// An element of an array, or the parts of parts of a JSONB value.

@@ -7,6 +7,7 @@
 
 use sqlparser::tokenizer::{Location, Span};
 
+use super::marks::QUOTE;
 use crate::error::{Error, Position, Result};
 
 /// A lexeme.
@@ -42,6 +43,9 @@ pub(super) enum Kind {
     End,
 }
 
+/// Begins a quoted name that stands for a form: no text of a user has such a name.
+pub(super) const FORM: char = '\0';
+
 /// The characters of operators.
 const OPERATOR: &str = "+-*/<>=~!@#%^&|`?";
 
@@ -53,8 +57,21 @@ const SIGNED: &str = "~!@#%^&|`?";
 /// # Errors
 /// `42601` and others, with the place.
 pub(super) fn lexemes(sql: &str) -> Result<Vec<Lexeme>> {
+    scanned(sql, false)
+}
+
+/// Reads a text that was printed from a tree: it may have names that stand for forms.
+///
+/// # Errors
+/// As [`lexemes`].
+pub(super) fn printed_lexemes(sql: &str) -> Result<Vec<Lexeme>> {
+    scanned(sql, true)
+}
+
+fn scanned(sql: &str, printed: bool) -> Result<Vec<Lexeme>> {
     let mut scanner = Scanner {
         sql,
+        printed,
         at: 0,
         line: 1,
         column: 1,
@@ -102,6 +119,8 @@ pub(super) fn lexemes(sql: &str) -> Result<Vec<Lexeme>> {
 
 struct Scanner<'a> {
     sql: &'a str,
+    /// Whether names that stand for forms may be in the text.
+    printed: bool,
     at: usize,
     line: u64,
     column: u64,
@@ -240,6 +259,11 @@ impl Scanner<'_> {
                 Ok(Kind::Quoted(self.identifier(start, location)?))
             }
             '"' => Ok(Kind::Quoted(self.identifier(start, location)?)),
+            QUOTE if self.printed => {
+                let name = self.quoted(QUOTE);
+                let open = || near("unterminated quoted identifier", "`", location);
+                Ok(Kind::Quoted(format!("{FORM}{}", name.ok_or_else(open)?)))
+            }
             '$' => self.dollar(start, location),
             c if c.is_ascii_digit()
                 || c == '.' && self.second().is_some_and(|c| c.is_ascii_digit()) =>

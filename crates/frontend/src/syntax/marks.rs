@@ -18,14 +18,14 @@ pub(crate) const WITH_LAMBDAS: [&str; 11] = [
     "array_reduce",
     "reduce",
 ];
-/// The only item of an empty SELECT list.
-pub(crate) const NOTHING: &str = "nothing ";
+/// The only item of an empty SELECT list; the column of DO NOTHING in MERGE.
+pub const NOTHING: &str = "nothing ";
 
 /// The alias of a query that the grammar does not have as a sub-query.
 pub(crate) const QUERY: &str = "query ";
 
 /// The quote of such a name.
-pub(super) const QUOTE: char = '`';
+pub const QUOTE: char = '`';
 
 /// EXCLUDE of a frame: the last key of ORDER BY, with the words behind it.
 pub(crate) const EXCLUDE: &str = "exclude ";
@@ -65,6 +65,17 @@ pub(crate) const VARIADIC: &str = "variadic ";
 pub(crate) const ANY: &str = "any ";
 /// `op ALL (x)`: a call in the place of the right operand.
 pub(crate) const ALL: &str = "all ";
+
+/// An element or a slice that gets a value: a call of it, behind [`BASE`], and the value.
+pub const ASSIGN: &str = "assign ";
+/// What has elements that get values.
+pub const BASE: &str = "base ";
+/// Elements of a column of INSERT: a name behind that of the column, with the subscripts as
+/// they are written.
+pub const TARGET: &str = "target ";
+
+/// The column of INSERT DEFAULT VALUES in MERGE.
+pub const DEFAULTS: &str = "defaults ";
 
 /// What follows the mark in a name that stands for a form.
 pub(crate) fn marked<'a>(ident: &'a Ident, mark: &str) -> Option<&'a str> {

@@ -18,7 +18,7 @@
 mod balance;
 mod dialect;
 mod lexeme;
-pub(crate) mod marks;
+pub mod marks;
 mod reader;
 mod words;
 
@@ -59,6 +59,15 @@ const FEW: usize = 2_000;
 /// `42601`, with the place; `54001` for too many levels of nesting.
 pub fn tokens(sql: &str) -> Result<Vec<TokenWithSpan>> {
     let lexemes = lexeme::lexemes(sql)?;
+    read(sql, &lexemes, |reader| reader.statements())
+}
+
+/// The tokens of a text that was printed from a tree, in which names may stand for forms.
+///
+/// # Errors
+/// As [`tokens`].
+pub fn printed_tokens(sql: &str) -> Result<Vec<TokenWithSpan>> {
+    let lexemes = lexeme::printed_lexemes(sql)?;
     read(sql, &lexemes, |reader| reader.statements())
 }
 
@@ -229,6 +238,18 @@ pub fn query(sql: &str) -> Result<Box<Query>> {
 /// # Errors
 /// `42601`.
 pub fn expression(sql: &str) -> Result<sqlparser::ast::Expr> {
+    expression_of(sql, lexeme::lexemes(sql)?)
+}
+
+/// An expression that was printed from a tree, in which names may stand for forms.
+///
+/// # Errors
+/// `42601`.
+pub fn printed_expression(sql: &str) -> Result<sqlparser::ast::Expr> {
+    expression_of(sql, lexeme::printed_lexemes(sql)?)
+}
+
+fn expression_of(sql: &str, lexemes: Vec<Lexeme>) -> Result<sqlparser::ast::Expr> {
     let parse = |parser: &mut Parser<'_>| {
         let expr = parser.parse_expr()?;
         let next = parser.peek_token_ref();
@@ -237,7 +258,6 @@ pub fn expression(sql: &str) -> Result<sqlparser::ast::Expr> {
             _ => Err(unexpected(next)),
         }
     };
-    let lexemes = lexeme::lexemes(sql)?;
     let tokens = read(sql, &lexemes, |reader| reader.expression())?;
     let words = |error: &ParserError| in_words(sql, &lexemes, error);
     parsed(tokens, parse, words, balance::balance)

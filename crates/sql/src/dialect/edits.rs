@@ -15,6 +15,11 @@ impl Edits {
         self.0.push((range, tokens.into()));
     }
 
+    /// The same with any number of tokens.
+    pub(super) fn put_all(&mut self, range: Range<usize>, tokens: Vec<TokenWithSpan>) {
+        self.0.push((range, tokens));
+    }
+
     /// Takes a range out.
     pub(super) fn take(&mut self, range: Range<usize>) {
         self.0.push((range, Vec::new()));

@@ -15,6 +15,8 @@ use datafusion::sql::sqlparser::ast::{
 };
 use datafusion::sql::sqlparser::dialect::PostgreSqlDialect;
 use datafusion::sql::sqlparser::parser::Parser;
+use datafusion::sql::sqlparser::tokenizer::Token;
+use freestone_frontend::syntax;
 use freestone_storage::{ColumnType, Snapshot, TableSchema};
 
 use super::relations::Relations;
@@ -26,10 +28,18 @@ use crate::front::{self, Purpose};
 /// # Errors
 /// `42601`.
 pub(crate) fn parse_expr(text: &str) -> Result<Expr> {
-    Parser::new(&PostgreSqlDialect {})
+    let parsed = Parser::new(&PostgreSqlDialect {})
         .try_with_sql(text)
-        .and_then(|mut parser| parser.parse_expr())
-        .map_err(|error| crate::error::parser(&error))
+        .and_then(|mut parser| {
+            let expr = parser.parse_expr()?;
+            parser.expect_token(&Token::EOF)?;
+            Ok(expr)
+        });
+    match parsed {
+        Ok(expr) => Ok(expr),
+        // Names may stand for forms in it.
+        Err(_) => Ok(syntax::printed_expression(text)?),
+    }
 }
 
 /// A part of a statement as text that is parsed again to the same. The parser's

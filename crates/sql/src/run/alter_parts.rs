@@ -157,7 +157,7 @@ struct Implicit<'a> {
 impl<'a> Implicit<'a> {
     fn begin(session: &'a Session) -> Result<Self> {
         let transaction = session.database().store().begin()?;
-        *session.transaction() = Open::Going(Block::new(transaction));
+        *session.transaction() = Open::Going(Block::new(transaction, session.modes()));
         Ok(Self { session })
     }
 

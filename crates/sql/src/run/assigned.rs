@@ -1,16 +1,20 @@
 //! What SET gives to the columns of a row: in UPDATE, MERGE and ON CONFLICT.
 
+use std::collections::HashSet;
+
 use datafusion::sql::sqlparser::ast::{
-    Assignment, AssignmentTarget, Expr, ObjectName, Query, SelectItem, SetExpr,
+    Assignment, AssignmentTarget, Expr, Query, SelectItem, SetExpr,
 };
 use freestone_storage::{Column, Table};
 
 use super::change::Changed;
+use super::elements::{are_assigned, assigned_to, column_of, named};
 use super::identity::must_not_be_always;
 use super::insert::columns_named;
+use super::literal::is_default;
 use crate::error::{Error, Result};
 use crate::plan::expression::printed;
-use crate::plan::names::{Name, fold_part, quoted};
+use crate::plan::names::{Name, quoted};
 
 /// What a statement does with a column of a row.
 pub(super) enum Assigned {
@@ -33,32 +37,41 @@ pub(super) fn given(assigned: &[Assigned]) -> Vec<usize> {
 /// `42703` and `42701` for names; `428C9` for columns GENERATED ALWAYS; `0A000` for forms that are not done.
 pub(super) fn assigned_columns(
     table: &Table,
-    name: &Name,
+    (name, called): (&Name, &str),
     assignments: &[Assignment],
 ) -> Result<Vec<Assigned>> {
-    let mut given: Vec<(String, String)> = Vec::new();
-    let part = |name: &ObjectName| {
-        name.0
-            .last()
-            .and_then(fold_part)
-            .ok_or_else(|| Error::new("42601", format!("{name} is not the name of a column")))
-    };
+    let mut given: Vec<(String, Expr)> = Vec::new();
     for assignment in assignments {
         match (&assignment.target, &assignment.value) {
+            (AssignmentTarget::ColumnName(name), value) if are_assigned(value) => {
+                let name = named(name)?;
+                let before = given.iter_mut().find(|(known, _)| *known == name);
+                match before {
+                    Some((_, before)) if are_assigned(before) => {
+                        *before = assigned_to(before, value);
+                    }
+                    // Another assignment of the whole column.
+                    Some(_) => given.push((name, value.clone())),
+                    None => {
+                        let base = column_of(called, &name)?;
+                        given.push((name, assigned_to(&base, value)));
+                    }
+                }
+            }
             (AssignmentTarget::ColumnName(name), value) => {
-                given.push((part(name)?, printed(value)));
+                given.push((named(name)?, value.clone()));
             }
             (AssignmentTarget::Tuple(names), Expr::Tuple(values))
                 if names.len() == values.len() =>
             {
                 for (name, value) in names.iter().zip(values) {
-                    given.push((part(name)?, printed(value)));
+                    given.push((named(name)?, value.clone()));
                 }
             }
             (AssignmentTarget::Tuple(names), Expr::Subquery(query)) => {
                 for (place, name) in names.iter().enumerate() {
                     let value = column_of_query(query, place, names.len())?;
-                    given.push((part(name)?, printed(&value)));
+                    given.push((named(name)?, value));
                 }
             }
             (AssignmentTarget::Tuple(_), _) => {
@@ -69,13 +82,22 @@ pub(super) fn assigned_columns(
         }
     }
     let names: Vec<String> = given.iter().map(|(name, _)| name.clone()).collect();
-    let places = columns_named(&table.schema, name, &names)?;
+    let places = columns_named(&table.schema, name, &names).map_err(|error| {
+        if error.sqlstate == "42701" {
+            let mut seen = HashSet::new();
+            let twice = names.iter().find(|name| !seen.insert(name.as_str()));
+            let twice = twice.map_or("", String::as_str);
+            let message = format!("multiple assignments to same column \"{twice}\"");
+            return Error::new("42601", message);
+        }
+        error
+    })?;
     let columns = table.schema.columns.iter().enumerate();
     let assigned = columns.map(|(index, column)| {
         let place = places.iter().position(|place| *place == index);
         match place {
             None => Ok(Assigned::Same),
-            Some(place) if given[place].1.eq_ignore_ascii_case("default") => {
+            Some(place) if is_default(&given[place].1) => {
                 let default = column.default.clone();
                 Ok(Assigned::Value(
                     default.unwrap_or_else(|| "NULL".to_owned()),
@@ -83,7 +105,7 @@ pub(super) fn assigned_columns(
             }
             Some(place) => {
                 must_not_be_always(column)?;
-                Ok(Assigned::Value(given[place].1.clone()))
+                Ok(Assigned::Value(printed(&given[place].1)))
             }
         }
     });

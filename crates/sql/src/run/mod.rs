@@ -20,6 +20,7 @@ mod create;
 pub(crate) mod cursor;
 mod declare;
 mod drop;
+mod elements;
 pub(crate) mod explain;
 mod formula;
 mod function;
@@ -47,6 +48,7 @@ mod show;
 mod skipped;
 mod transaction;
 mod truncate;
+mod utility;
 mod view;
 mod with;
 
@@ -70,6 +72,7 @@ use crate::plan::relations::{Relations, unknown_table};
 use crate::rights::RoleStatement;
 use crate::session::{Outcome, Session};
 use crate::statement::{Statement, changing_query};
+use crate::utility::Utility;
 
 pub(crate) use comment::commented;
 pub(crate) use insert::columns_named;
@@ -110,7 +113,7 @@ pub(crate) async fn statement(session: &Session, statement: &Statement) -> Resul
     if let Some(outcome) = Box::pin(crate::advisor::run(session, &statement.ast)).await? {
         return Ok(outcome);
     }
-    let ast = session.own_tables(&statement.ast)?;
+    let ast = session.in_path(session.own_tables(&statement.ast)?)?;
     Box::pin(transaction::run(session, &ast)).await
 }
 
@@ -201,10 +204,16 @@ impl Run<'_> {
             Ast::Query(query) if changing_query(ast).is_some() => {
                 Box::pin(self.with_changes(query)).await
             }
-            Ast::Query(query) => match self.point(query)? {
-                Some(outcome) => Ok(outcome),
-                None => Box::pin(self.query(ast)).await,
-            },
+            Ast::Query(query) => {
+                let point = match self.session.client().has_path() {
+                    true => None,
+                    false => self.point(query)?,
+                };
+                match point {
+                    Some(outcome) => Ok(outcome),
+                    None => Box::pin(self.query(ast)).await,
+                }
+            }
             Ast::Explain { .. } => Box::pin(self.explain(ast)).await,
             Ast::Insert(insert) => Box::pin(self.insert(insert)).await,
             Ast::Update(update) => Box::pin(self.update(update)).await,
@@ -231,7 +240,10 @@ impl Run<'_> {
             },
             Ast::Call(call) => match RoleStatement::of(call) {
                 Some(statement) => self.role_statement(&statement),
-                None => Err(refused(ast)),
+                None => match Utility::of(call) {
+                    Some(utility) => self.utility(&utility),
+                    None => Err(refused(ast)),
+                },
             },
             Ast::Declare { stmts } => Box::pin(self.declare_cursor(stmts)).await,
             Ast::Fetch {

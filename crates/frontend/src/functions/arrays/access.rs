@@ -9,7 +9,7 @@
 use arrow_array::{ArrayRef, UInt32Array};
 use arrow_select::take::take;
 
-use super::lists::{Lists, Picker, argument, kernel, reformed};
+use super::lists::{Lists, MOST_ELEMENTS, Picker, argument, kernel, reformed, too_many_elements};
 use crate::error::{Error, Result};
 use crate::functions::kernel::{Call, Column, I32, Input};
 use crate::functions::{Catalogue, scalar};
@@ -31,7 +31,245 @@ pub(super) fn register(c: &mut Catalogue) {
         c.add(subscripted);
         parameters.resize(1 + 2 * dimensions, Int4);
         c.add(scalar("array_slice", &parameters, AnyArray, kernel(slice)));
+        let mut parameters = vec![AnyArray, AnyElement];
+        parameters.resize(2 + dimensions, Int4);
+        let put = scalar("array_put", &parameters, AnyArray, kernel(put));
+        c.add(put.with_nulls());
+        let mut parameters = vec![AnyArray, AnyArray];
+        parameters.resize(2 + 2 * dimensions, Int4);
+        let put = scalar("array_put_slice", &parameters, AnyArray, kernel(put_slice));
+        c.add(put.with_nulls());
     }
+}
+
+/// The subscripts of a row's assignment, which are none if the array stays as it is.
+fn subscripts_of(all: &[Vec<Option<i32>>], row: usize) -> Result<Vec<i32>> {
+    of_row(all, row)
+        .ok_or_else(|| Error::new("22004", "array subscript in assignment must not be null"))
+}
+
+fn wrong_count() -> Error {
+    Error::new("2202E", "wrong number of array subscripts")
+}
+
+fn out_of_range() -> Error {
+    Error::new("2202E", "array subscript out of range")
+}
+
+/// An array with another element: `array_put(array, element, subscript, …)`.
+fn put(call: &Call<'_>, columns: &[Column]) -> Result<ArrayRef> {
+    let lists = Lists::of(argument(columns, 0)?)?;
+    let value = argument(columns, 1)?;
+    let all = columns.iter().skip(2);
+    let all: Vec<Vec<Option<i32>>> = all
+        .map(|column| integers(column, call.rows))
+        .collect::<Result<_>>()?;
+    let element = call.returns.innermost();
+    let mut picker = Picker::new(element, &[&lists.values, &value.array], call.rows)?;
+    for row in 0..call.rows {
+        let subscripts = subscripts_of(&all, row)?;
+        let (bounds, range) = (lists.bounds(row), lists.range(row).unwrap_or(0..0));
+        let at = value.at(row);
+        if bounds.dimensions() == 0 {
+            picker.pick(1, at);
+            picker.end_bounded(&Bounds {
+                lengths: vec![1; subscripts.len()],
+                lows: subscripts,
+            })?;
+            continue;
+        }
+        if bounds.dimensions() != subscripts.len() {
+            return Err(wrong_count());
+        }
+        match (subscripts.as_slice(), bounds.lows.as_slice()) {
+            ([subscript], [low]) => {
+                let span = [i64::from(*subscript), i64::from(*subscript)];
+                let (before, grown) = grown(*low, range.len(), span)?;
+                let place = usize::try_from(span[0] - i64::from(grown.lows[0])).unwrap_or(0);
+                for to in 0..grown.lengths[0] {
+                    match to.checked_sub(before).filter(|from| *from < range.len()) {
+                        _ if to == place => picker.pick(1, at),
+                        Some(from) => picker.pick(0, range.start + from),
+                        None => picker.pick_null(),
+                    }
+                }
+                picker.end_bounded(&grown)?;
+            }
+            _ => {
+                let place = place(&bounds, &subscripts).ok_or_else(out_of_range)?;
+                picker.pick_all(0, range.start..range.start + place);
+                picker.pick(1, at);
+                picker.pick_all(0, range.start + place + 1..range.end);
+                picker.end_bounded(&bounds)?;
+            }
+        }
+    }
+    picker.finish()
+}
+
+/// Most elements of an array that an assignment makes: one subscript may ask for very many.
+const MOST_GROWN: usize = 1 << 24;
+
+/// How an array of one dimension grows so that a span of subscripts is in it: how many elements
+/// come before it, and its bounds then.
+fn grown(low: i32, length: usize, span: [i64; 2]) -> Result<(usize, Bounds)> {
+    let end = i64::from(low) + length as i64;
+    let (first, last) = (span[0].min(low.into()), end.max(span[1] + 1));
+    let length = usize::try_from(last - first).map_err(|_| too_many_elements())?;
+    if length > MOST_GROWN {
+        let message = format!("an assignment makes arrays of at most {MOST_GROWN} elements");
+        return Err(Error::new("54000", message));
+    }
+    let before = usize::try_from(i64::from(low) - first).unwrap_or(0);
+    let lows = vec![i32::try_from(first).map_err(|_| out_of_range())?];
+    let lengths = vec![length];
+    Ok((before, Bounds { lengths, lows }))
+}
+
+/// An array with another slice: `array_put_slice(array, slice, low, high, …)`. A bound that is
+/// the least or the greatest integer is left out.
+fn put_slice(call: &Call<'_>, columns: &[Column]) -> Result<ArrayRef> {
+    let lists = Lists::of(argument(columns, 0)?)?;
+    let slices = Lists::of(argument(columns, 1)?)?;
+    let all = columns.iter().skip(2);
+    let all: Vec<Vec<Option<i32>>> = all
+        .map(|column| integers(column, call.rows))
+        .collect::<Result<_>>()?;
+    let element = call.returns.innermost();
+    let mut picker = Picker::new(element, &[&lists.values, &slices.values], call.rows)?;
+    for row in 0..call.rows {
+        let wanted = subscripts_of(&all, row)?;
+        let (bounds, range) = (lists.bounds(row), lists.range(row).unwrap_or(0..0));
+        let Some(slice) = slices.range(row) else {
+            picker.pick_all(0, range);
+            picker.end_bounded(&bounds)?;
+            continue;
+        };
+        let count = wanted.len() / 2;
+        let pairs = wanted.chunks_exact(2).map(|pair| (pair[0], pair[1]));
+        if bounds.dimensions() == 0 {
+            let (mut lengths, mut lows) = (Vec::new(), Vec::new());
+            for (low, high) in pairs {
+                if low == i32::MIN || high == i32::MAX {
+                    let message = "array slice subscript must provide both boundaries";
+                    return Err(Error::new("2202E", message).with_detail(
+                        "When assigning to a slice of an empty array value, slice boundaries \
+                         must be fully specified.",
+                    ));
+                }
+                lengths.push(between(low, high)?);
+                lows.push(low);
+            }
+            let all = lengths
+                .iter()
+                .try_fold(1usize, |all, n| all.checked_mul(*n));
+            let all = all.filter(|all| *all <= MOST_ELEMENTS);
+            let all = all.ok_or_else(too_many_elements)?;
+            if all == 0 {
+                picker.end_bounded(&Bounds::default())?;
+                continue;
+            }
+            if slice.len() < all {
+                return Err(too_small());
+            }
+            picker.pick_all(1, slice.start..slice.start + all);
+            picker.end_bounded(&Bounds { lengths, lows })?;
+            continue;
+        }
+        if bounds.dimensions() < count {
+            return Err(wrong_count());
+        }
+        if let ([length], [low]) = (bounds.lengths.as_slice(), bounds.lows.as_slice()) {
+            let (first, last) = match wanted.as_slice() {
+                [first, last] => (*first, *last),
+                _ => return Err(wrong_count()),
+            };
+            let first = if first == i32::MIN { *low } else { first };
+            let end = i64::from(*low) + *length as i64 - 1;
+            let last = match last {
+                i32::MAX => i32::try_from(end).map_err(|_| out_of_range())?,
+                last => last,
+            };
+            let width = between(first, last)?;
+            let span = [i64::from(first), i64::from(first) + width as i64 - 1];
+            if width == 0 {
+                picker.pick_all(0, range);
+                picker.end_bounded(&bounds)?;
+                continue;
+            }
+            let (before, grown) = grown(*low, *length, span)?;
+            if slice.len() < width {
+                return Err(too_small());
+            }
+            let place = usize::try_from(span[0] - i64::from(grown.lows[0])).unwrap_or(0);
+            for to in 0..grown.lengths[0] {
+                let from = to.checked_sub(before).filter(|from| from < length);
+                match (to.checked_sub(place).filter(|at| *at < width), from) {
+                    (Some(at), _) => picker.pick(1, slice.start + at),
+                    (None, Some(from)) => picker.pick(0, range.start + from),
+                    (None, None) => picker.pick_null(),
+                }
+            }
+            picker.end_bounded(&grown)?;
+            continue;
+        }
+        // Places, from 0, that the slice takes in each dimension.
+        let mut ranges = Vec::with_capacity(bounds.dimensions());
+        for (at, (length, low)) in bounds.lengths.iter().zip(&bounds.lows).enumerate() {
+            let (mut first, mut end) = (0, *length as i64);
+            if let Some(pair) = wanted.get(2 * at..2 * at + 2) {
+                if pair[0] != i32::MIN {
+                    first = i64::from(pair[0]) - i64::from(*low);
+                }
+                if pair[1] != i32::MAX {
+                    end = i64::from(pair[1]) - i64::from(*low) + 1;
+                }
+                if end < first {
+                    return Err(reversed());
+                }
+                if first < 0 || end > *length as i64 {
+                    return Err(out_of_range());
+                }
+            }
+            ranges.push((first as usize)..(end as usize));
+        }
+        let all: usize = ranges.iter().map(ExactSizeIterator::len).product();
+        if slice.len() < all {
+            return Err(too_small());
+        }
+        let mut taken = slice.start;
+        for place in 0..range.len() {
+            let mut rest = place;
+            let mut inside = true;
+            for (length, range) in bounds.lengths.iter().zip(&ranges).rev() {
+                inside &= range.contains(&(rest % length));
+                rest /= length;
+            }
+            match inside {
+                true => {
+                    picker.pick(1, taken);
+                    taken += 1;
+                }
+                false => picker.pick(0, range.start + place),
+            }
+        }
+        picker.end_bounded(&bounds)?;
+    }
+    picker.finish()
+}
+
+/// The subscripts from one to another.
+fn between(low: i32, high: i32) -> Result<usize> {
+    let width = i64::from(high) - i64::from(low) + 1;
+    usize::try_from(width).map_err(|_| reversed())
+}
+
+fn reversed() -> Error {
+    Error::new("2202E", "upper bound cannot be less than lower bound")
+}
+
+fn too_small() -> Error {
+    Error::new("2202E", "source array too small")
 }
 
 /// The values of integer arguments from a place on, by argument.
