@@ -6,8 +6,10 @@
 //! constraints in `comment`, LIKE in `like`. Forms of queries are brought into the grammar by the language front.
 
 mod comment;
+mod create;
 mod edits;
 mod increment;
+mod into;
 mod like;
 mod maintenance;
 mod named_query;
@@ -17,7 +19,9 @@ mod view;
 use datafusion::sql::sqlparser::ast::{Expr, Ident, Insert, Statement as Ast};
 use datafusion::sql::sqlparser::tokenizer::{Location, Token, TokenWithSpan};
 
+pub(crate) use self::create::executed;
 use self::edits::Edits;
+pub(crate) use self::into::create as into_table;
 pub(crate) use self::like::like;
 pub(crate) use self::target::shorten;
 
@@ -37,6 +41,7 @@ pub(crate) fn adapt(tokens: &mut Vec<TokenWithSpan>) -> Overridings {
     comment::adapt(tokens);
     view::adapt(tokens);
     crate::routine::adapt(tokens);
+    create::adapt(tokens);
     named_query::adapt(tokens);
     take_overriding(tokens)
 }

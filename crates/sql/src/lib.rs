@@ -50,6 +50,7 @@ mod statement;
 #[cfg(test)]
 mod testing;
 mod types;
+mod utility;
 mod values;
 
 pub use advisor::operator_costs;

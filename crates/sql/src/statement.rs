@@ -18,6 +18,7 @@ use crate::plan::names::fold;
 use crate::rights;
 use crate::routine;
 use crate::run::cursor;
+use crate::utility;
 
 /// Brackets inside brackets, at most; deeper text is refused, not overflowed on.
 pub(crate) const NESTING: usize = 400;
@@ -178,7 +179,11 @@ const FLAT: usize = 100;
 /// # Errors
 /// `42601` with the position in `sql`; nothing is returned then.
 pub(crate) fn parse(sql: &str) -> Result<Vec<Statement>> {
-    let mut tokens = spaced(syntax::tokens(sql)?);
+    parse_tokens(sql, syntax::tokens(sql)?)
+}
+
+fn parse_tokens(sql: &str, tokens: Vec<TokenWithSpan>) -> Result<Vec<Statement>> {
+    let mut tokens = spaced(tokens);
     let overridings = dialect::adapt(&mut tokens);
     let with = |levels: usize, tokens| {
         Parser::new(&syntax::Dialect)
@@ -241,6 +246,7 @@ fn parsed(
         let own = own.or_else(|| define::parse(parser).transpose());
         let own = own.or_else(|| cursor::parse(parser).transpose());
         let own = own.or_else(|| routine::parse(parser).transpose());
+        let own = own.or_else(|| utility::parse(parser).transpose());
         let mut ast = own
             .unwrap_or_else(|| parser.parse_statement())
             .map_err(|error| syntax_error(&error))?;
@@ -262,6 +268,7 @@ fn parsed(
         let behind = (next.token != Token::EOF).then_some(next.span.start);
         dialect::mark(&mut ast, overridings, first.span.start, behind);
         dialect::shorten(&mut ast);
+        dialect::into_table(&mut ast);
         let text = sql.get(start..end).unwrap_or(sql).trim().into();
         let ast = Arc::new(ast);
         statements.push(Statement { ast, text });
@@ -306,12 +313,12 @@ impl KnownTexts {
     }
 }
 
-/// Parses the one query inside a view.
+/// Parses a statement that was made here, such as the query inside a view.
 ///
 /// # Errors
 /// `42601`.
 pub(crate) fn parse_one(sql: &str) -> Result<Ast> {
-    let mut all = parse(sql)?;
+    let mut all = parse_tokens(sql, syntax::tokens(sql)?)?;
     match (all.pop(), all.is_empty()) {
         (Some(statement), true) => Ok(Arc::unwrap_or_clone(statement.ast)),
         _ => Err(Error::new("42601", "expected exactly one statement")),

@@ -236,10 +236,6 @@ impl Binder<'_> {
                 return self.row_call(written);
             }
             "grouping" => return self.grouping(written),
-            crate::syntax::marks::SUBSCRIPT_SET => {
-                let arguments = self.positional(written)?;
-                return self.subscript_set(arguments);
-            }
             "current_time" | "current_timestamp" | "localtime" | "localtimestamp"
                 if !written.positional.is_empty() =>
             {
@@ -268,9 +264,10 @@ impl Binder<'_> {
             for (parameter, value) in &written.named {
                 named.push((parameter.clone(), self.bind_expr(value)?));
             }
-            return match self.sql_call(name, &own, arguments, named)? {
+            return match self.sql_call(name, &own, arguments, named, None)? {
                 Called::Value(value) => Ok(value),
                 Called::Rows(plan) => self.rows_in_list(plan),
+                Called::Record(plan) => Ok(self.record_of(plan)),
             };
         }
         if !tables.is_empty() && catalogue().functions(name).is_empty() {
@@ -591,7 +588,21 @@ impl Binder<'_> {
     /// The rows of a function whose body is SQL, in a SELECT list.
     fn rows_in_list(&mut self, plan: Plan) -> Result<Expr> {
         let columns = plan.columns();
+        let mut only_array = None;
         let (plan, ty) = match columns.as_slice() {
+            // Arrays are taken apart as far as they go, records are not.
+            [only] if matches!(only.ty.base(), Type::Array(_)) => {
+                only_array = Some(only.ty.clone());
+                let fields = [(only.name.clone(), only.ty.clone())];
+                let ty = Type::Record(fields.into_iter().collect());
+                let row = Expr::new(ExprKind::Row(vec![only.reference()]), ty.clone());
+                let column = self.column("row", ty.clone());
+                let plan = Plan::Project {
+                    input: Box::new(plan),
+                    items: vec![(column, row)],
+                };
+                (plan, ty)
+            }
             [only] => (plan, only.ty.clone()),
             several => {
                 let values: Vec<Expr> = several.iter().map(Column::reference).collect();
@@ -614,7 +625,11 @@ impl Binder<'_> {
         };
         let array = Expr::new(ExprKind::Subquery(Box::new(subquery)), ty.array());
         let tables = catalogue().tables("unnest");
-        self.set_returning("unnest", tables, vec![array])
+        let value = self.set_returning("unnest", tables, vec![array])?;
+        Ok(match only_array {
+            Some(ty) => Expr::new(ExprKind::Field(Box::new(value), 0), ty),
+            None => value,
+        })
     }
 
     /// A call of a function that gives rows.

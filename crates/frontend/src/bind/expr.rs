@@ -16,7 +16,7 @@ use super::{
 };
 use crate::error::{Error, Result};
 use crate::plan::{Expr, ExprKind};
-use crate::syntax::marks::{ALL, ANY, PREFIX, USING, WHOLE_ROW, marked, marked_call};
+use crate::syntax::marks::{ALL, ANY, ASSIGN, PREFIX, USING, WHOLE_ROW, marked, marked_call};
 use crate::types::{Category, Type, modifier};
 use crate::values::array_text::{MOST_DIMENSIONS, too_many_dimensions};
 use crate::values::datetime::{
@@ -460,6 +460,12 @@ impl Binder<'_> {
             };
             let operand = self.bind_expr(operand)?;
             return self.prefix(symbol, operand).map(Some);
+        }
+        if let Some((_, operands)) = marked_call(expr, ASSIGN) {
+            let [target, value] = operands.as_slice() else {
+                return Err(Error::internal("an assignment that is none"));
+            };
+            return self.assigned_elements(target, value).map(Some);
         }
         if let Some((symbol, operands)) = marked_call(expr, USING) {
             let [operand] = operands.as_slice() else {
@@ -1212,6 +1218,107 @@ impl Binder<'_> {
         })
     }
 
+    /// A value with other elements: `target` is the value and the subscripts of what gets the
+    /// value of an expression.
+    fn assigned_elements(&mut self, target: &Ast, value: &Ast) -> Result<Expr> {
+        let Ast::CompoundFieldAccess { root, access_chain } = target else {
+            return Err(Error::internal("elements without subscripts"));
+        };
+        let base = self.bind_expr(root)?;
+        if access_chain
+            .iter()
+            .any(|access| matches!(access, AccessExpr::Dot(_)))
+        {
+            return Err(Error::unsupported(
+                "an assignment to a field of a record is not supported",
+            ));
+        }
+        let subscripts = access_chain.iter().filter_map(|access| match access {
+            AccessExpr::Subscript(subscript) => Some(subscript),
+            AccessExpr::Dot(_) => None,
+        });
+        let subscripts: Vec<&Subscript> = subscripts.collect();
+        let sliced = subscripts
+            .iter()
+            .any(|subscript| matches!(subscript, Subscript::Slice { .. }));
+        let ty = base.ty.base();
+        let value = self.bind_expr(value)?;
+        match &ty {
+            Type::Jsonb if sliced => Err(Error::new(
+                "42804",
+                "jsonb subscript does not support slices",
+            )),
+            Type::Jsonb => {
+                let mut path = Vec::with_capacity(subscripts.len());
+                for subscript in subscripts {
+                    let Subscript::Index { index } = subscript else {
+                        continue;
+                    };
+                    let index = self.bind_expr(index)?;
+                    let whole = self.coerce(index.clone(), &Type::Text, Coercion::Explicit)?;
+                    let fits = matches!(
+                        index.ty.base(),
+                        Type::Text | Type::Unknown | Type::Int4 | Type::Int2 | Type::Varchar(_)
+                    );
+                    if !fits {
+                        let name = index.ty.base();
+                        let message = format!("subscript type {name} is not supported");
+                        return Err(Error::new("42804", message).with_hint(
+                            "jsonb subscript must be coercible to either integer or text.",
+                        ));
+                    }
+                    path.push(whole);
+                }
+                let path = Expr::new(ExprKind::Array(path), Type::Text.array());
+                let value = self.coerce_part(value, &Type::Jsonb)?;
+                self.function("jsonb_subscript_set", vec![base, path, value])
+            }
+            Type::Array(_) => {
+                if subscripts.len() > MOST_DIMENSIONS {
+                    return Err(too_many_dimensions(subscripts.len()));
+                }
+                let to = match sliced {
+                    true => ty.clone(),
+                    false => ty.innermost().clone(),
+                };
+                let value = self.coerce_part(value, &to)?;
+                let mut arguments = vec![base, value];
+                for subscript in subscripts {
+                    match subscript {
+                        Subscript::Index { index } => {
+                            if sliced {
+                                arguments.push(Expr::int4(1));
+                            }
+                            let index = self.bind_expr(index)?;
+                            arguments.push(self.array_index(index)?);
+                        }
+                        Subscript::Slice {
+                            lower_bound,
+                            upper_bound,
+                            stride,
+                        } => {
+                            refuse(stride.is_some(), "a step in a slice of an array")?;
+                            for (bound, open) in [(lower_bound, i32::MIN), (upper_bound, i32::MAX)]
+                            {
+                                let bound = match bound {
+                                    Some(bound) => self.bind_expr(bound)?,
+                                    None => Expr::int4(open),
+                                };
+                                arguments.push(self.array_index(bound)?);
+                            }
+                        }
+                    }
+                }
+                let name = match sliced {
+                    true => "array_slice_set",
+                    false => "array_subscript_set",
+                };
+                self.function(name, arguments)
+            }
+            other => Err(not_subscripted(other)),
+        }
+    }
+
     /// An element of an array, or the parts of parts of a JSONB value.
     fn subscript(&mut self, mut value: Expr, mut indices: Vec<Expr>) -> Result<Expr> {
         match value.ty.base() {
@@ -1253,74 +1360,6 @@ impl Binder<'_> {
             }
             other => Err(not_subscripted(&other)),
         }
-    }
-
-    /// An array, or a JSONB value, with a part that is assigned: see
-    /// [`SUBSCRIPT_SET`](crate::syntax::marks::SUBSCRIPT_SET).
-    pub(super) fn subscript_set(&mut self, mut arguments: Vec<Expr>) -> Result<Expr> {
-        let broken = || Error::internal("an assignment of no part");
-        let new = arguments.pop().ok_or_else(broken)?;
-        let mut given = arguments.into_iter();
-        let (whole, forms) = given.next().zip(given.next()).ok_or_else(broken)?;
-        let forms = forms.literal_text().unwrap_or("").to_owned();
-        let sliced = forms.contains(|form| form != 'i');
-        let mut next = || given.next().ok_or_else(broken);
-        let element = match &whole.ty {
-            Type::Array(element) => element.as_ref().clone(),
-            Type::Jsonb if sliced => {
-                let message = "jsonb subscript does not support slices";
-                return Err(Error::new("42804", message));
-            }
-            Type::Jsonb => {
-                let mut path = Vec::with_capacity(forms.len());
-                for _ in forms.chars() {
-                    let step = next()?;
-                    let fits = matches!(
-                        step.ty,
-                        Type::Unknown | Type::Text | Type::Int2 | Type::Int4 | Type::Int8
-                    ) || step.ty.is_string();
-                    if !fits {
-                        let ty = step.ty.standard_name();
-                        let message = format!("subscript type {ty} is not supported");
-                        return Err(Error::new("42804", message));
-                    }
-                    path.push(self.coerce(step, &Type::Text, Coercion::Explicit)?);
-                }
-                let path = Expr::new(ExprKind::Array(path), Type::Text.array());
-                let new = self.coerce_part(new, &Type::Jsonb)?;
-                return self.function("jsonb_subscript_set", vec![whole, path, new]);
-            }
-            other => return Err(not_subscripted(other)),
-        };
-        if forms.len() > MOST_DIMENSIONS {
-            return Err(too_many_dimensions(forms.len()));
-        }
-        let mut bounds = Vec::with_capacity(2 * forms.len());
-        for form in forms.chars() {
-            if form == 'i' && sliced {
-                bounds.push(Expr::int4(1));
-            }
-            let lower = match form {
-                'i' => None,
-                's' | 'l' => Some(next()?),
-                _ => Some(Expr::int4(i32::MIN)),
-            };
-            let upper = match form {
-                'l' | 'n' => Expr::int4(i32::MAX),
-                _ => next()?,
-            };
-            for bound in lower.into_iter().chain([upper]) {
-                bounds.push(self.array_index(bound)?);
-            }
-        }
-        let (name, to) = match sliced {
-            true => ("array_slice_set", whole.ty.clone()),
-            false => ("array_subscript_set", element),
-        };
-        let new = self.coerce_part(new, &to)?;
-        let mut arguments = vec![whole, new];
-        arguments.append(&mut bounds);
-        self.function(name, arguments)
     }
 
     /// A value for a part of an array or of a JSONB value.

@@ -7,7 +7,7 @@ use sqlparser::ast::{
     TableSampleUnit, TableWithJoins,
 };
 
-use super::function::Called;
+use super::function::{Called, SqlReturns};
 use super::scope::{Clause, Named, Namespace, Range, Scope, ScopeColumn, one_name, scope_columns};
 use super::{
     Binder, Coercion, Found, View, fold, name_place, parts, place, refuse, shallow, written_type,
@@ -925,14 +925,18 @@ impl Binder<'_> {
             }
         }
         if !own.is_empty() {
-            let called = self.sql_call(&last, &own, arguments, named);
-            let called = called.map_err(|error| error.at(position))?;
-            if defined.is_some() {
-                return Err(takes_no_columns());
+            let open = own
+                .iter()
+                .any(|one| matches!(one.returns, SqlReturns::Records));
+            if open && defined.is_none() {
+                return Err(needs_columns().at(position));
             }
+            let called = self.sql_call(&last, &own, arguments, named, defined.as_deref());
+            let called = called.map_err(|error| error.at(position))?;
             return Ok(match called {
                 Called::Value(value) => Functioned::Value(value, last),
                 Called::Rows(plan) => Functioned::Plan(plan),
+                Called::Record(plan) => Functioned::Plan(self.row_of(plan)),
             });
         }
         if tables.is_empty() && catalogue().functions(&last).is_empty() {
@@ -1236,7 +1240,8 @@ fn needs_columns() -> Error {
     )
 }
 
-fn takes_no_columns() -> Error {
+/// `42601` for a column definition list where the columns are known.
+pub(super) fn takes_no_columns() -> Error {
     Error::new(
         "42601",
         "a column definition list is only allowed for functions returning \"record\"",

@@ -18,6 +18,7 @@ use std::sync::Arc;
 use sqlparser::ast::{Expr as Ast, Query};
 
 use super::call::unresolved;
+use super::from::takes_no_columns;
 use super::scope::{Clause, Named, Namespace, Scope, ScopeColumn};
 use super::{Binder, Coercion};
 use crate::error::{Error, Result};
@@ -44,6 +45,8 @@ pub struct SqlFunction {
     pub returns: SqlReturns,
     /// Its body.
     pub body: SqlBody,
+    /// Whether it gives one row, where it gives rows: NULLs if its body has none.
+    pub single: bool,
     /// Whether it is NULL, or has no rows, if one of its arguments is NULL.
     pub strict: bool,
     /// How often it may give another result for the same arguments.
@@ -68,6 +71,8 @@ pub enum SqlReturns {
     Value(Type),
     /// Rows; columns without a name have that of the function.
     Rows(Vec<(String, Type)>),
+    /// Rows of columns that each call names.
+    Records,
     /// The value of a macro.
     Any,
     /// The rows of a macro.
@@ -86,7 +91,10 @@ pub enum SqlBody {
 impl SqlFunction {
     /// Whether it gives rows.
     pub fn gives_rows(&self) -> bool {
-        matches!(self.returns, SqlReturns::Rows(_) | SqlReturns::AnyRows)
+        matches!(
+            self.returns,
+            SqlReturns::Rows(_) | SqlReturns::Records | SqlReturns::AnyRows
+        )
     }
 }
 
@@ -137,6 +145,8 @@ pub(super) enum Called {
     Value(Expr),
     /// Rows.
     Rows(Plan),
+    /// One row of several columns, or none for one of NULLs.
+    Record(Plan),
 }
 
 /// A function with the arguments of a call.
@@ -182,7 +192,7 @@ impl Callable {
                 Some((_, ty)) => ty.clone(),
                 None => Type::Void,
             },
-            SqlReturns::Any | SqlReturns::AnyRows => Type::Void,
+            SqlReturns::Records | SqlReturns::Any | SqlReturns::AnyRows => Type::Void,
         };
         Some(Callable::Sql {
             function: Arc::clone(function),
@@ -216,7 +226,7 @@ impl Binder<'_> {
             SqlReturns::Value(ty) => ty.clone(),
             _ => Type::Void,
         };
-        self.sql_called(function, given, returns).map(|_| ())
+        self.sql_called(function, given, returns, None).map(|_| ())
     }
 
     /// A call of a function whose body is SQL, or of another of its name.
@@ -226,6 +236,7 @@ impl Binder<'_> {
         functions: &[Arc<SqlFunction>],
         positional: Vec<Expr>,
         named: Vec<(String, Expr)>,
+        defined: Option<&[(String, Type)]>,
     ) -> Result<Called> {
         let names: Vec<String> = named.iter().map(|(name, _)| name.clone()).collect();
         let mut overloads = Vec::new();
@@ -284,7 +295,11 @@ impl Binder<'_> {
                         *place = Some(value);
                     }
                 }
-                self.sql_called(function, given, returns)
+                let open = matches!(function.returns, SqlReturns::Records);
+                if defined.is_some() && !open {
+                    return Err(takes_no_columns());
+                }
+                self.sql_called(function, given, returns, defined)
             }
         }
     }
@@ -295,6 +310,7 @@ impl Binder<'_> {
         function: &SqlFunction,
         given: Vec<Option<Expr>>,
         returns: Type,
+        defined: Option<&[(String, Type)]>,
     ) -> Result<Called> {
         self.calls += 1;
         self.open += 1;
@@ -306,7 +322,13 @@ impl Binder<'_> {
         let called =
             self.sql_frame(function, given)
                 .and_then(|frame| match function.gives_rows() {
-                    true => Ok(Called::Rows(self.rows_called(function, frame)?)),
+                    true => {
+                        let plan = self.rows_called(function, frame, defined)?;
+                        Ok(match function.single {
+                            true => Called::Record(self.first_row(plan)?),
+                            false => Called::Rows(plan),
+                        })
+                    }
                     false => Ok(Called::Value(self.value_of(function, frame, &returns)?)),
                 });
         self.open -= 1;
@@ -516,14 +538,69 @@ impl Binder<'_> {
         Ok(self.scalar_of(plan, ty))
     }
 
+    /// The first row of a plan.
+    fn first_row(&mut self, plan: Plan) -> Result<Plan> {
+        if gives_one_row(&plan) {
+            return Ok(plan);
+        }
+        Ok(Plan::Limit {
+            input: Box::new(plan),
+            limit: Some(self.coerce(Expr::int4(1), &Type::Int8, Coercion::Implicit)?),
+            offset: None,
+            ties: None,
+            percent: false,
+        })
+    }
+
+    /// A row as a value, NULL if there is none.
+    pub(super) fn record_of(&mut self, plan: Plan) -> Expr {
+        let columns = plan.columns();
+        let fields = columns.iter();
+        let fields = fields.map(|column| (column.name.clone(), column.ty.clone()));
+        let ty = Type::Record(fields.collect());
+        let values = columns.iter().map(Column::reference).collect();
+        let row = Expr::new(ExprKind::Row(values), ty.clone());
+        let column = self.column("row", ty.clone());
+        let plan = Plan::Project {
+            input: Box::new(plan),
+            items: vec![(column, row)],
+        };
+        self.scalar_of(plan, ty)
+    }
+
+    /// A row, of NULLs if there is none.
+    pub(super) fn row_of(&mut self, plan: Plan) -> Plan {
+        Plan::Join {
+            kind: JoinKind::Left,
+            left: Box::new(Plan::one_row()),
+            right: Box::new(plan),
+            condition: None,
+            lateral: false,
+        }
+    }
+
     /// The rows of a call.
-    fn rows_called(&mut self, function: &SqlFunction, frame: Frame) -> Result<Plan> {
+    fn rows_called(
+        &mut self,
+        function: &SqlFunction,
+        frame: Frame,
+        defined: Option<&[(String, Type)]>,
+    ) -> Result<Plan> {
         let SqlBody::Query(query) = &function.body else {
             return Err(Error::internal("a function of rows without a query"));
         };
         let plan = self.in_body(function, &frame, |binder| binder.bind_query(query))?;
         let plan = self.known(plan)?;
-        let mut plan = self.rows_returned(plan, function)?;
+        let mut plan = self.rows_returned(plan, function, defined)?;
+        if let SqlReturns::Rows(columns) = &function.returns
+            && let [(_, Type::Void)] = columns.as_slice()
+        {
+            // It has been carried out, and gives nothing.
+            plan = Plan::Filter {
+                input: Box::new(plan),
+                condition: Expr::bool(false),
+            };
+        }
         if function.strict {
             let nulls = frame
                 .values
@@ -569,11 +646,37 @@ impl Binder<'_> {
     }
 
     /// Rows under the names and of the types that a function gives.
-    fn rows_returned(&mut self, plan: Plan, function: &SqlFunction) -> Result<Plan> {
-        let SqlReturns::Rows(wanted) = &function.returns else {
-            return Ok(plan);
+    fn rows_returned(
+        &mut self,
+        plan: Plan,
+        function: &SqlFunction,
+        defined: Option<&[(String, Type)]>,
+    ) -> Result<Plan> {
+        let wanted = match (&function.returns, defined) {
+            (SqlReturns::Rows(wanted), _) => wanted.as_slice(),
+            (SqlReturns::Records, Some(wanted)) => wanted,
+            _ => return Ok(plan),
         };
         let columns = plan.columns();
+        if matches!(function.returns, SqlReturns::Records) {
+            let types = columns.iter().map(|column| column.ty.base());
+            if !types.eq(wanted.iter().map(|(_, ty)| ty.base())) {
+                return Err(Error::new(
+                    "42804",
+                    "function return row and query-specified return row do not match",
+                ));
+            }
+        }
+        if let [(_, Type::Void)] = wanted {
+            let value = (
+                self.column(&function.name, Type::Void),
+                Expr::null(Type::Void),
+            );
+            return Ok(Plan::Project {
+                input: Box::new(plan),
+                items: vec![value],
+            });
+        }
         if columns.len() != wanted.len() {
             return Err(Error::new(
                 "42P13",

@@ -111,7 +111,9 @@ impl Binder<'_> {
         } = select;
         refuse(select_modifiers.is_some(), "a modifier behind SELECT")?;
         refuse(top.is_some(), "TOP")?;
-        refuse(into.is_some(), "SELECT INTO")?;
+        if into.is_some() {
+            return Err(Error::new("42601", "SELECT ... INTO is not allowed here"));
+        }
         refuse(!lateral_views.is_empty(), "LATERAL VIEW")?;
         refuse(prewhere.is_some(), "PREWHERE")?;
         refuse(!connect_by.is_empty(), "CONNECT BY")?;

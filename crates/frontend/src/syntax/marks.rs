@@ -19,19 +19,14 @@ pub(crate) const WITH_LAMBDAS: [&str; 11] = [
     "array_reduce",
     "reduce",
 ];
-/// The only item of an empty SELECT list.
-pub(crate) const NOTHING: &str = "\u{1}nothing ";
+/// The only item of an empty SELECT list; the column of DO NOTHING in MERGE.
+pub const NOTHING: &str = "\u{1}nothing ";
 
 /// The alias of a query that the grammar does not have as a sub-query.
 pub(crate) const QUERY: &str = "\u{1}query ";
 
-/// The function that `SET a[1] = x` gives the value of to `a`: a name in quotes that is printed
-/// and read again. Its arguments are `a`, a letter for each subscript (`i` an index, `s` a slice,
-/// `l` and `u` one with a lower or an upper bound only, `n` one with none), the bounds and `x`.
-pub(crate) const SUBSCRIPT_SET: &str = "subscript assignment";
-
 /// The quote of such a name.
-pub(super) const QUOTE: char = '"';
+pub const QUOTE: char = '"';
 
 /// The first character of such a name.
 pub(super) const FIRST: char = '\u{1}';
@@ -77,8 +72,22 @@ pub(crate) const ANY: &str = "\u{1}any ";
 /// `op ALL (x)`: a call in the place of the right operand.
 pub(crate) const ALL: &str = "\u{1}all ";
 
+/// An element or a slice that gets a value: a call of it, behind [`BASE`], and the value.
+pub const ASSIGN: &str = "\u{1}assign ";
+/// What has elements that get values.
+pub const BASE: &str = "\u{1}base ";
+/// Elements of a column of INSERT: a name behind that of the column, with the subscripts as
+/// they are written.
+pub const TARGET: &str = "\u{1}target ";
+
+/// The column of INSERT DEFAULT VALUES in MERGE.
+pub const DEFAULTS: &str = "\u{1}defaults ";
+
+/// EXECUTE in CREATE TABLE AS: a call, with the name of the statement behind it.
+pub const EXECUTE: &str = "\u{1}execute ";
+
 /// What follows the mark in a name that stands for a form.
-pub(crate) fn marked<'a>(ident: &'a Ident, mark: &str) -> Option<&'a str> {
+pub fn marked<'a>(ident: &'a Ident, mark: &str) -> Option<&'a str> {
     match ident.quote_style {
         Some(QUOTE) => ident.value.strip_prefix(mark),
         _ => None,

@@ -18,7 +18,7 @@
 mod balance;
 mod dialect;
 mod lexeme;
-pub(crate) mod marks;
+pub mod marks;
 mod reader;
 mod words;
 

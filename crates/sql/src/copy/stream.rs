@@ -125,7 +125,7 @@ impl CopyStream {
     /// # Errors
     /// `42703`, `42501` and those of names that are not there.
     pub fn kinds(&self, session: &Session) -> Result<Vec<Field>> {
-        let ast = session.own_tables(&self.ast)?;
+        let ast = session.in_path(session.own_tables(&self.ast)?)?;
         let Ast::Copy {
             source:
                 CopySource::Table {
@@ -161,7 +161,7 @@ impl CopyStream {
     /// # Errors
     /// Those of names that are not there.
     pub fn columns(&self, session: &Session) -> Result<usize> {
-        let ast = session.own_tables(&self.ast)?;
+        let ast = session.in_path(session.own_tables(&self.ast)?)?;
         let Ast::Copy { source, .. } = ast.as_ref() else {
             return Ok(0);
         };

@@ -22,6 +22,7 @@ pub(super) fn adapt(tokens: &mut Vec<TokenWithSpan>) {
                 match word.value.to_uppercase().as_str() {
                     "VACUUM" | "ANALYZE" => take_options(tokens, at + 1, &mut edits),
                     "COPY" => spell_truths(&mut tokens[at..]),
+                    "EXPLAIN" => spell_options(&mut tokens[at + 1..]),
                     _ => {}
                 }
             }
@@ -55,6 +56,26 @@ fn take_options(tokens: &[TokenWithSpan], from: usize, edits: &mut Edits) {
                 at += 1;
             }
             _ => return,
+        }
+    }
+}
+
+/// `ANALYZE ON` in the brackets behind EXPLAIN.
+fn spell_options(tokens: &mut [TokenWithSpan]) {
+    let mut rest = tokens.iter_mut();
+    let first = rest.find(|token| !matches!(token.token, Token::Whitespace(_)));
+    if first.is_none_or(|token| token.token != Token::LParen) {
+        return;
+    }
+    for token in rest {
+        match &mut token.token {
+            Token::RParen | Token::SemiColon => return,
+            Token::Word(word)
+                if word.quote_style.is_none() && word.value.eq_ignore_ascii_case("ON") =>
+            {
+                (word.value, word.keyword) = ("TRUE".to_owned(), Keyword::TRUE);
+            }
+            _ => {}
         }
     }
 }
@@ -97,6 +118,10 @@ mod tests {
             ("ANALYZE VERBOSE t", "ANALYZE t"),
             ("analyze", "ANALYZE"),
             ("EXPLAIN ANALYZE SELECT 1", "EXPLAIN ANALYZE SELECT 1"),
+            (
+                "explain (analyze on, costs off) select 1",
+                "EXPLAIN (analyze TRUE, costs off) SELECT 1",
+            ),
             (
                 "copy t from stdin with (freeze on)",
                 "COPY t FROM STDIN (FREEZE)",

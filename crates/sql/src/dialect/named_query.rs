@@ -87,8 +87,8 @@ fn found(tokens: &[TokenWithSpan], at: usize) -> Option<Found> {
     })?;
     let between = &tokens[close + 1..query];
     let mut between = between.iter().filter(plain);
-    let is_with = |token: &TokenWithSpan| matches!(&token.token, Token::Word(word) if word.value.eq_ignore_ascii_case("WITH"));
-    if wants_name || between.next().is_some_and(|first| !is_with(first)) {
+    let is_option = |token: &TokenWithSpan| matches!(&token.token, Token::Word(word) if ["WITH", "WITHOUT", "ON", "USING"].iter().any(|option| word.value.eq_ignore_ascii_case(option)));
+    if wants_name || between.next().is_some_and(|first| !is_option(first)) {
         return None;
     }
     Some(Found {

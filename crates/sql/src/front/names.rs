@@ -379,6 +379,28 @@ impl Catalog for Names<'_> {
         {
             return self.given(given).map(Some);
         }
+        if schema.is_none()
+            && let Some(path) = self.relations.path()
+        {
+            for schema in path.iter().map(String::as_str).chain([PG_CATALOG]) {
+                let name = Self::name(Some(schema), name, position);
+                let known = self
+                    .relations
+                    .snapshot
+                    .table(&name.schema, &name.name)
+                    .is_some()
+                    || self
+                        .relations
+                        .snapshot
+                        .view(&name.schema, &name.name)
+                        .is_some()
+                    || [PG_CATALOG, INFORMATION_SCHEMA].contains(&schema);
+                if known && let Some(found) = self.found(&name).map_err(front_error)? {
+                    return Ok(Some(found));
+                }
+            }
+            return Ok(None);
+        }
         let name = Self::name(schema, name, position);
         self.found(&name).map_err(front_error)
     }
@@ -434,7 +456,17 @@ impl Catalog for Names<'_> {
         name: &str,
     ) -> FrontResult<Vec<Arc<SqlFunction>>> {
         let schema = match schema {
-            None | Some(PUBLIC) => DEFAULT_SCHEMA,
+            None => {
+                if let Some(path) = self.relations.path() {
+                    let mut all = Vec::new();
+                    for schema in path {
+                        all.extend(self.sql_functions(Some(schema), name)?);
+                    }
+                    return Ok(all);
+                }
+                DEFAULT_SCHEMA
+            }
+            Some(PUBLIC) => DEFAULT_SCHEMA,
             Some(schema) => schema,
         };
         let snapshot = &self.relations.snapshot;

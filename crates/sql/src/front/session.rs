@@ -2,7 +2,7 @@
 
 use freestone_frontend::functions::Session;
 
-use crate::plan::names::CATALOG;
+use crate::plan::names::{CATALOG, shown_schema};
 use crate::plan::relations::Relations;
 use crate::rights::Identity;
 use crate::session::{Begun, ClientSettings, current};
@@ -37,6 +37,13 @@ pub(crate) fn session_of(relations: &Relations<'_>) -> Session {
         session_user: session_user.unwrap_or(own.session_user),
         user: user.unwrap_or(own.user),
         database: CATALOG.to_owned(),
-        search_path: own.search_path,
+        search_path: match relations.path() {
+            Some(path) => {
+                let known = |schema: &&String| catalog.schemas().any(|known| known == *schema);
+                let path = path.iter().filter(known);
+                path.map(|schema| shown_schema(schema).to_owned()).collect()
+            }
+            None => own.search_path,
+        },
     }
 }

@@ -15,7 +15,7 @@ use datafusion::logical_expr::{
 };
 
 use crate::error::{Error, Result};
-use crate::session::{ClientSettings, all_settings};
+use crate::session::{ClientSettings, Modes, Setting, all_settings, change, current, of_all};
 
 /// Their names.
 pub(crate) const NAMES: [&str; 2] = ["current_setting", "set_config"];
@@ -27,6 +27,7 @@ pub(crate) fn function(name: &str, state: &SessionState) -> Option<Arc<ScalarUDF
         name,
         client: state.config().get_extension::<ClientSettings>()?,
         others: all_settings(state),
+        state: state.clone(),
         signature: Signature::user_defined(Volatility::Volatile),
     })))
 }
@@ -35,6 +36,7 @@ struct OfSettings {
     name: &'static str,
     client: Arc<ClientSettings>,
     others: Vec<(String, String)>,
+    state: SessionState,
     signature: Signature,
 }
 
@@ -55,12 +57,25 @@ impl OfSettings {
         }
     }
 
-    fn set(&self, name: &str, value: Option<&str>) -> Result<Option<String>> {
-        if !self.client.set(name, value)? {
+    fn set(&self, name: &str, value: Option<&str>, local: bool) -> Result<Option<String>> {
+        if self.client.set(name, value, local)? {
+            return Ok(self.client.get(name));
+        }
+        let setting = Setting {
+            name: name.to_lowercase(),
+            value: value.map(str::to_owned),
+            local,
+        };
+        if of_all(&setting.name) || Modes::SETTINGS.contains(&setting.name.as_str()) {
             let message = format!("set_config cannot set \"{name}\"");
             return Err(Error::unsupported(message).with_hint("use SET"));
         }
-        Ok(self.client.get(name))
+        // It is tried here, and set before the session's next statement.
+        let mut state = self.state.clone();
+        change(&mut state, &setting)?;
+        let value = current(&state, &setting.name)?;
+        self.client.set_later(setting);
+        Ok(Some(value))
     }
 }
 
@@ -106,8 +121,12 @@ impl ScalarUDFImpl for OfSettings {
         };
         let rows = arrays.first().map_or(args.number_rows, |array| array.len());
         let values = (0..rows).map(|row| match (self.name, text(0, row)) {
+            ("set_config", None) => {
+                let message = "SET requires parameter name";
+                Err(Error::new("22004", message))
+            }
             (_, None) => Ok(None),
-            ("set_config", Some(name)) => self.set(name, text(1, row)),
+            ("set_config", Some(name)) => self.set(name, text(1, row), truth(2, row)),
             (_, Some(name)) => self.current(name, truth(1, row)),
         });
         let values = values.collect::<Result<Vec<Option<String>>>>()?;

@@ -14,8 +14,7 @@ use datafusion::sql::sqlparser::ast::{
     Expr, Ident, Query, Value, ValueWithSpan, Visit, VisitMut, Visitor, VisitorMut,
     visit_expressions_mut,
 };
-use datafusion::sql::sqlparser::dialect::PostgreSqlDialect;
-use datafusion::sql::sqlparser::parser::Parser;
+use freestone_frontend::syntax;
 use freestone_storage::{Column, Snapshot, TableSchema};
 
 use super::names::fold;
@@ -28,10 +27,7 @@ use crate::front::{self, Purpose};
 /// # Errors
 /// `42601`.
 pub(crate) fn parse_expr(text: &str) -> Result<Expr> {
-    Parser::new(&PostgreSqlDialect {})
-        .try_with_sql(text)
-        .and_then(|mut parser| parser.parse_expr())
-        .map_err(|error| crate::error::parser(&error))
+    Ok(syntax::expression(text)?)
 }
 
 /// A part of a statement as text that is parsed again to the same. The parser's

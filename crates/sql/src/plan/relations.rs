@@ -19,7 +19,7 @@ use super::table_functions;
 use crate::error::{Error, Result, did_you_mean};
 use crate::rights::{Identity, Rights};
 use crate::scan::StoredTable;
-use crate::session::Lent;
+use crate::session::{ClientSettings, Lent};
 
 /// Views inside views, at most.
 const VIEW_DEPTH: usize = 32;
@@ -40,6 +40,8 @@ pub(crate) struct Relations<'a> {
     pub(crate) described: OnceLock<Vec<Described>>,
     /// Whether columns of views are being looked for: the catalog has no rows then.
     pub(crate) describing: AtomicBool,
+    /// Where names without a schema are looked up, if not in the default one.
+    path: Option<Vec<String>>,
     /// Names of the views being expanded.
     open_views: Mutex<Vec<String>>,
     /// What the session may do, then the owner of each of those views.
@@ -51,6 +53,7 @@ impl<'a> Relations<'a> {
         let identity = state.config().get_extension::<Identity>();
         let own = identity.map_or_else(Rights::none, |identity| identity.rights(&snapshot));
         Self {
+            path: path_of(state, &snapshot),
             rights: Mutex::new(vec![own]),
             state,
             snapshot,
@@ -62,6 +65,13 @@ impl<'a> Relations<'a> {
             described: OnceLock::new(),
             describing: AtomicBool::new(false),
         }
+    }
+
+    /// The schemas in which a name without one is looked up; `None` for the default one. The
+    /// path of the session is nothing to what stands in a view.
+    pub(crate) fn path(&self) -> Option<&[String]> {
+        let path = self.path.as_deref()?;
+        self.open_views.lock().is_empty().then_some(path)
     }
 
     /// The table of that name, one that is stored or one that was lent.
@@ -141,6 +151,25 @@ impl<'a> Relations<'a> {
     pub(crate) fn unknown(&self, name: &Name) -> Error {
         unknown_table(&self.snapshot, name)
     }
+}
+
+/// The schemas of a session's path, if it is not the one that every session begins with.
+pub(crate) fn path_of(state: &SessionState, snapshot: &Snapshot) -> Option<Vec<String>> {
+    let client = state.config().get_extension::<ClientSettings>()?;
+    let path = client.path()?;
+    let identity = state.config().get_extension::<Identity>();
+    let path = path.iter().filter_map(|schema| match schema.as_str() {
+        "$user" => {
+            let user = identity.as_ref()?.current().name(snapshot.catalog());
+            snapshot
+                .schemas()
+                .any(|known| known == user)
+                .then_some(user)
+        }
+        schema => Some(schema.to_owned()),
+    });
+    let path: Vec<String> = path.collect();
+    (path != [DEFAULT_SCHEMA]).then_some(path)
 }
 
 /// `42P01` for a table or view, with the nearest name as a hint.

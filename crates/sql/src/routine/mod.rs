@@ -37,6 +37,12 @@ pub(crate) struct Routine {
     /// Names and types of the columns of its rows.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) rows: Option<Vec<(String, String)>>,
+    /// Whether it gives one row of several columns.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub(crate) single: bool,
+    /// Whether its columns are named by each call.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub(crate) records: bool,
     /// Whether it is a macro of rows.
     #[serde(default)]
     pub(crate) is_table: bool,
@@ -65,6 +71,10 @@ pub(crate) struct Parameter {
     /// Its value where it is left out.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) default: Option<String>,
+}
+
+fn is_false(truth: &bool) -> bool {
+    !truth
 }
 
 /// Types that are the language's own.
@@ -138,6 +148,7 @@ impl Routine {
             });
         }
         let returns = match (&self.rows, &self.returns) {
+            _ if self.records => SqlReturns::Records,
             (Some(columns), _) => {
                 let columns = columns.iter();
                 let columns = columns.map(|(name, ty)| Ok((name.clone(), type_named(ty)?)));
@@ -156,6 +167,7 @@ impl Routine {
             parameters,
             returns,
             body,
+            single: self.single,
             strict: self.strict,
             volatility: match self.volatility.as_str() {
                 "i" => Volatility::Immutable,

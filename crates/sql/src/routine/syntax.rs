@@ -159,8 +159,9 @@ fn dropped(parser: &mut Parser<'_>) -> Result<Ast, ParserError> {
     }))
 }
 
-/// Puts a text in the place of BEGIN ATOMIC … END.
+/// Puts a text in the place of BEGIN ATOMIC … END, and takes out what only planners are told.
 pub(crate) fn adapt(tokens: &mut Vec<TokenWithSpan>) {
+    take_hints(tokens);
     let mut at = 0;
     while at < tokens.len() {
         match atomic(tokens, at) {
@@ -183,6 +184,93 @@ pub(crate) fn adapt(tokens: &mut Vec<TokenWithSpan>) {
                 at += 2;
             }
             None => at += 1,
+        }
+    }
+}
+
+/// Words of CREATE FUNCTION and ALTER FUNCTION that say how much a function takes, how many rows
+/// it gives or that it tells nothing of its arguments are taken out; OUT comes before a name.
+fn take_hints(tokens: &mut [TokenWithSpan]) {
+    let is_blank = |token: &TokenWithSpan| matches!(token.token, Token::Whitespace(_));
+    let mut at = 0;
+    while at < tokens.len() {
+        let ends = |token: &TokenWithSpan| matches!(token.token, Token::SemiColon | Token::EOF);
+        let end = tokens[at..].iter().position(ends);
+        let end = end.map_or(tokens.len(), |end| at + end);
+        let mut heads = (at..end).filter(|place| !is_blank(&tokens[*place]));
+        let first = heads.next();
+        let creates = first.is_some_and(|first| is_word(&tokens[first], "create"));
+        let known = creates
+            && heads.take(3).any(|place| {
+                ["function", "procedure"]
+                    .iter()
+                    .any(|word| is_word(&tokens[place], word))
+            });
+        if known {
+            hints_of(&mut tokens[at..end]);
+        }
+        at = end + 1;
+    }
+}
+
+fn hints_of(tokens: &mut [TokenWithSpan]) {
+    let visible: Vec<usize> = (0..tokens.len())
+        .filter(|at| !matches!(tokens[*at].token, Token::Whitespace(_)))
+        .collect();
+    let blank = Token::Whitespace(datafusion::sql::sqlparser::tokenizer::Whitespace::Space);
+    let (mut depth, mut ended) = (0_usize, false);
+    for (number, at) in visible.iter().enumerate() {
+        match tokens[*at].token {
+            Token::LParen => depth += 1,
+            Token::RParen => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+        let before = number.checked_sub(1).map(|before| visible[before]);
+        let next = visible.get(number + 1).copied();
+        let is = |word: &str| is_word(&tokens[*at], word);
+        if depth == 1 && !ended {
+            // `name OUT type`, and `name INOUT type`.
+            let opens = before
+                .and_then(|_| number.checked_sub(2))
+                .is_some_and(|at| {
+                    matches!(tokens[visible[at]].token, Token::LParen | Token::Comma)
+                });
+            let named = before.is_some_and(|before| {
+                matches!(tokens[before].token, Token::Word(_))
+                    && !["in", "out", "inout", "variadic"]
+                        .iter()
+                        .any(|mode| is_word(&tokens[before], mode))
+            });
+            if opens
+                && named
+                && (is("out") || is("inout") || is("in"))
+                && next.is_some_and(|next| matches!(tokens[next].token, Token::Word(_)))
+                && let Some(before) = before
+            {
+                tokens.swap(before, *at);
+            }
+            continue;
+        }
+        if depth > 0 {
+            continue;
+        }
+        if is("begin") || is("return") {
+            return;
+        }
+        ended |= is("returns") || is("as") || is("language");
+        let number_behind = next.filter(|next| matches!(tokens[*next].token, Token::Number(..)));
+        if (is("cost") || is("rows"))
+            && let Some(next) = number_behind
+        {
+            tokens[*at].token = blank.clone();
+            tokens[next].token = blank.clone();
+        } else if is("leakproof") || is("window") {
+            tokens[*at].token = blank.clone();
+            if let Some(before) = before
+                && is_word(&tokens[before], "not")
+            {
+                tokens[before].token = blank.clone();
+            }
         }
     }
 }

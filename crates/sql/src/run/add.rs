@@ -88,7 +88,7 @@ impl Run<'_> {
         let append =
             |edit: &mut CatalogEdit| ingest::append(edit, name, seen, &own, written, &parents);
         let mut transaction = self.own.lock();
-        if self.session.modes().0
+        if self.session.modes().is_serializable()
             && let Some(transaction) = &mut *transaction
         {
             // What it has read is looked at when it commits.

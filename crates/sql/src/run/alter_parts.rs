@@ -209,7 +209,7 @@ pub(super) struct Implicit<'a> {
 impl<'a> Implicit<'a> {
     pub(super) fn begin(session: &'a Session) -> Result<Self> {
         let transaction = session.database().store().begin()?;
-        *session.transaction() = Open::Going(Block::new(transaction));
+        *session.transaction() = Open::Going(Block::new(transaction, session.modes()));
         Ok(Self { session })
     }
 

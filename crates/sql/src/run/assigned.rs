@@ -1,18 +1,22 @@
 //! What SET gives to the columns of a row: in UPDATE, MERGE and ON CONFLICT.
 
+use std::collections::HashSet;
+
 use datafusion::sql::sqlparser::ast::{
     Assignment, AssignmentTarget, Expr, Function, FunctionArg, FunctionArgExpr, FunctionArguments,
-    ObjectName, ObjectNamePart, Query, SelectItem, SetExpr,
+    ObjectNamePart, Query, SelectItem, SetExpr,
 };
 use freestone_storage::{Catalog, Column, Table};
 
 use super::change::Changed;
+use super::elements::{are_assigned, assigned_to, column_of, named};
 use super::identity::must_not_be_always;
 use super::insert::columns_named;
+use super::literal::is_default;
 use crate::error::{Error, Result};
 use crate::front::default_of;
-use crate::plan::expression::{parse_expr, printed};
-use crate::plan::names::{Name, fold, fold_part, quoted};
+use crate::plan::expression::printed;
+use crate::plan::names::{Name, quoted};
 
 /// What a statement does with a column of a row.
 pub(super) enum Assigned {
@@ -36,48 +40,48 @@ pub(super) fn given(assigned: &[Assigned]) -> Vec<usize> {
 pub(super) fn assigned_columns(
     catalog: &Catalog,
     table: &Table,
-    name: &Name,
+    (name, called): (&Name, &str),
     assignments: &[Assignment],
 ) -> Result<Vec<Assigned>> {
-    let mut given: Vec<(String, String)> = Vec::new();
-    let part = |name: &ObjectName| {
-        name.0
-            .last()
-            .and_then(fold_part)
-            .ok_or_else(|| Error::new("42601", format!("{name} is not the name of a column")))
-    };
+    let mut given: Vec<(String, Expr)> = Vec::new();
     for assignment in assignments {
         match (&assignment.target, &assignment.value) {
-            (AssignmentTarget::ColumnName(name), value) => {
-                let name = part(name)?;
-                let known = given.iter_mut().find(|(known, _)| *known == name);
-                match (part_of(&name, value), known) {
-                    // One part after the other is assigned.
-                    (Some(value), Some((_, whole))) if is_part(whole) => {
-                        let value = with_whole(value, whole)?;
-                        *whole = printed(&value);
+            (AssignmentTarget::ColumnName(name), value) if are_assigned(value) => {
+                let name = named(name)?;
+                let before = given.iter_mut().find(|(known, _)| *known == name);
+                match before {
+                    Some((_, before)) if are_assigned(before) => {
+                        *before = assigned_to(before, value);
                     }
-                    _ => given.push((name, printed(value))),
+                    // Another assignment of the whole column.
+                    Some(_) => given.push((name, value.clone())),
+                    None => {
+                        let base = column_of(called, &name)?;
+                        given.push((name, assigned_to(&base, value)));
+                    }
                 }
+            }
+            (AssignmentTarget::ColumnName(name), value) => {
+                given.push((named(name)?, value.clone()));
             }
             (AssignmentTarget::Tuple(names), Expr::Tuple(values))
                 if names.len() == values.len() =>
             {
                 for (name, value) in names.iter().zip(values) {
-                    given.push((part(name)?, printed(value)));
+                    given.push((named(name)?, value.clone()));
                 }
             }
             (AssignmentTarget::Tuple(names), Expr::Function(call))
                 if row_of(call).is_some_and(|values| values.len() == names.len()) =>
             {
                 for (name, value) in names.iter().zip(row_of(call).into_iter().flatten()) {
-                    given.push((part(name)?, printed(value)));
+                    given.push((named(name)?, value.clone()));
                 }
             }
             (AssignmentTarget::Tuple(names), Expr::Subquery(query)) => {
                 for (place, name) in names.iter().enumerate() {
                     let value = column_of_query(query, place, names.len())?;
-                    given.push((part(name)?, printed(&value)));
+                    given.push((named(name)?, value));
                 }
             }
             (AssignmentTarget::Tuple(_), _) => {
@@ -88,13 +92,22 @@ pub(super) fn assigned_columns(
         }
     }
     let names: Vec<String> = given.iter().map(|(name, _)| name.clone()).collect();
-    let places = columns_named(&table.schema, name, &names)?;
+    let places = columns_named(&table.schema, name, &names).map_err(|error| {
+        if error.sqlstate == "42701" {
+            let mut seen = HashSet::new();
+            let twice = names.iter().find(|name| !seen.insert(name.as_str()));
+            let twice = twice.map_or("", String::as_str);
+            let message = format!("multiple assignments to same column \"{twice}\"");
+            return Error::new("42601", message);
+        }
+        error
+    })?;
     let columns = table.schema.columns.iter().enumerate();
     let assigned = columns.map(|(index, column)| {
         let place = places.iter().position(|place| *place == index);
         match place {
             None => Ok(Assigned::Same),
-            Some(place) if given[place].1.eq_ignore_ascii_case("default") => {
+            Some(place) if is_default(&given[place].1) => {
                 let default = default_of(catalog, column).map(str::to_owned);
                 Ok(Assigned::Value(
                     default.unwrap_or_else(|| "NULL".to_owned()),
@@ -102,45 +115,11 @@ pub(super) fn assigned_columns(
             }
             Some(place) => {
                 must_not_be_always(column)?;
-                Ok(Assigned::Value(given[place].1.clone()))
+                Ok(Assigned::Value(printed(&given[place].1)))
             }
         }
     });
     assigned.collect()
-}
-
-/// What `SET a[1] = x` gives to `a`, as the front reads it: a function of `a` that no other
-/// statement calls.
-const PART: &str = "\"subscript assignment\"(";
-
-fn is_part(value: &str) -> bool {
-    value.starts_with(PART)
-}
-
-/// The value of an assignment to a part of a column.
-fn part_of<'a>(name: &str, value: &'a Expr) -> Option<&'a Function> {
-    let Expr::Function(call) = value else {
-        return None;
-    };
-    let FunctionArguments::List(list) = &call.args else {
-        return None;
-    };
-    let whole = match list.args.first()? {
-        FunctionArg::Unnamed(FunctionArgExpr::Expr(Expr::Identifier(whole))) => fold(whole),
-        _ => return None,
-    };
-    (whole == name && is_part(&value.to_string())).then_some(call)
-}
-
-/// The same with another value of the column that it is a part of.
-fn with_whole(call: &Function, whole: &str) -> Result<Expr> {
-    let mut call = call.clone();
-    if let FunctionArguments::List(list) = &mut call.args
-        && let Some(first) = list.args.first_mut()
-    {
-        *first = FunctionArg::Unnamed(FunctionArgExpr::Expr(parse_expr(whole)?));
-    }
-    Ok(Expr::Function(call))
 }
 
 /// The values of `ROW(…)`.

@@ -146,8 +146,12 @@ impl Run<'_> {
         ])?;
         let changed = Changed::of(&update.table, "UPDATE")?;
         let table = self.stored_table(&changed.name)?.clone();
-        let assigned =
-            assigned_columns(&self.snapshot, &table, &changed.name, &update.assignments)?;
+        let assigned = assigned_columns(
+            &self.snapshot,
+            &table,
+            (&changed.name, &changed.called),
+            &update.assignments,
+        )?;
         let tables: &[TableWithJoins] = match &update.from {
             None => &[],
             Some(UpdateTableFromKind::BeforeSet(from) | UpdateTableFromKind::AfterSet(from)) => {
@@ -199,6 +203,57 @@ impl Run<'_> {
                 .await;
         }
         self.returned(&table, &changed.called, list, &written, tag, rows)
+    }
+
+    /// What EXPLAIN shows of an UPDATE: its table, and the plan of the query for new rows.
+    ///
+    /// # Errors
+    /// Whatever is wrong with the statement.
+    pub(super) async fn explained_update(
+        &self,
+        update: &Update,
+    ) -> Result<(Name, Arc<dyn ExecutionPlan>)> {
+        let changed = Changed::of(&update.table, "UPDATE")?;
+        let table = self.stored_table(&changed.name)?.clone();
+        let assigned = assigned_columns(
+            &table,
+            (&changed.name, &changed.called),
+            &update.assignments,
+        )?;
+        let from = match &update.from {
+            None => &[],
+            Some(UpdateTableFromKind::BeforeSet(from) | UpdateTableFromKind::AfterSet(from)) => {
+                from.as_slice()
+            }
+        };
+        let from = from.iter().map(printed).collect();
+        let values = new_values(&table, &changed, &assigned);
+        let query = select(&changed, &values, from, update.selection.as_ref());
+        let into = targets(&table.schema.columns);
+        let plan = self.plan_of_change(&changed, &query, &into).await?;
+        Ok((changed.name, plan))
+    }
+
+    /// The same of a DELETE.
+    ///
+    /// # Errors
+    /// Whatever is wrong with the statement.
+    pub(super) async fn explained_delete(
+        &self,
+        delete: &Delete,
+    ) -> Result<(Name, Arc<dyn ExecutionPlan>)> {
+        let (FromTable::WithFromKeyword(from) | FromTable::WithoutKeyword(from)) = &delete.from;
+        let [written] = from.as_slice() else {
+            return Err(Error::unsupported(
+                "DELETE of several tables is not supported",
+            ));
+        };
+        let changed = Changed::of(written, "DELETE")?;
+        self.stored_table(&changed.name)?;
+        let others = delete.using.iter().flatten().map(printed).collect();
+        let query = select(&changed, &[], others, delete.selection.as_ref());
+        let plan = self.plan_of_change(&changed, &query, &[]).await?;
+        Ok((changed.name, plan))
     }
 
     /// The rows with a key that the condition names; `None` for other conditions.

@@ -12,17 +12,22 @@ use datafusion::sql::sqlparser::ast::{
     ConflictTarget, DoUpdate, Expr, Ident, OnConflict, OnConflictAction, OnInsert,
     visit_expressions_mut,
 };
+use freestone_frontend::types::Type;
 use freestone_storage::row::cell;
 use freestone_storage::{Key, KeyLookUp, Row, RowId, Table, Value};
 
 use super::Run;
 use super::assigned::{Assigned, assigned_columns, given};
+use super::change::stored_in;
 use super::changes::{Changes, with_ids};
 use super::insert::columns_named;
+use super::returning::PLACE;
 use crate::error::{Error, Result};
+use crate::front;
 use crate::ingest::nullable;
-use crate::plan::expression::{columns_of, has_query, parse_expr};
-use crate::plan::names::{Name, fold, fold_part};
+use crate::plan::expression::{columns_of, has_query, parse_expr, printed};
+use crate::plan::names::{Name, fold, fold_part, quoted};
+use crate::statement::parse_one;
 
 /// The clause of an INSERT, understood.
 pub(super) struct Conflict<'a> {
@@ -103,7 +108,7 @@ impl Run<'_> {
     ///
     /// # Errors
     /// `21000` if a row would be changed twice; those of the expressions.
-    pub(super) fn resolved(
+    pub(super) async fn resolved(
         &self,
         table: &Table,
         alias: &str,
@@ -114,7 +119,7 @@ impl Run<'_> {
         let assigned = match conflict.update {
             Some(update) => {
                 let name = Name::of_table(table);
-                assigned_columns(&self.snapshot, table, &name, &update.assignments)?
+                assigned_columns(&self.snapshot, table, (&name, alias), &update.assignments)?
             }
             None => Vec::new(),
         };
@@ -142,7 +147,8 @@ impl Run<'_> {
         if let Some(update) = conflict.update
             && !meetings.is_empty()
         {
-            let rows = self.updated(table, alias, (update, &assigned), &rows, meetings)?;
+            let updated = self.updated(table, alias, (update, &assigned), &rows, meetings);
+            let rows = updated.await?;
             changes.update(vec![rows], given(&assigned));
         }
         Ok(changes)
@@ -197,7 +203,7 @@ impl Run<'_> {
     }
 
     /// The rows that are there, changed by DO UPDATE.
-    fn updated(
+    async fn updated(
         &self,
         table: &Table,
         alias: &str,
@@ -216,6 +222,17 @@ impl Run<'_> {
             .unzip();
         let old = with_ids(&table.schema.columns, &ids, &old)?;
         let excluded = take_record_batch(rows, &new)?;
+        let asks = update.selection.as_ref().is_some_and(has_query)
+            || assigned.iter().any(|assigned| match assigned {
+                Assigned::Same => false,
+                Assigned::Value(text) => parse_expr(text).is_ok_and(|expr| has_query(&expr)),
+            });
+        if asks {
+            let update = (update, assigned);
+            return self
+                .updated_by_query(table, alias, update, old, &excluded)
+                .await;
+        }
         // Columns of the row that is there, then of the one that was to come.
         let columns =
             columns_of(&table.schema, alias)?.join(&columns_of(&table.schema, "excluded")?)?;
@@ -253,15 +270,103 @@ impl Run<'_> {
         }
         Ok(RecordBatch::try_new(Arc::new(Schema::new(fields)), arrays)?)
     }
+
+    /// The same where expressions have queries in them: one query over both rows of each
+    /// meeting has all new values.
+    async fn updated_by_query(
+        &self,
+        table: &Table,
+        alias: &str,
+        (update, assigned): (&DoUpdate, &[Assigned]),
+        old: RecordBatch,
+        excluded: &RecordBatch,
+    ) -> Result<RecordBatch> {
+        let columns: Vec<(String, Type)> = stored_in(&table.schema.columns).collect();
+        let renamed = columns
+            .iter()
+            .map(|(name, ty)| (excluded_name(name), ty.clone()));
+        let there = old.columns()[1..].to_vec();
+        let there = self.place("rows that are there", columns.clone(), there)?;
+        let to_come = excluded.columns().to_vec();
+        let to_come = self.place("rows to come", renamed.collect(), to_come)?;
+        let (own, place) = (quoted(alias), quoted(PLACE));
+        let mut list = Vec::new();
+        for (column, value) in table.schema.columns.iter().zip(assigned) {
+            let value = match value {
+                Assigned::Same => format!("{own}.{}", quoted(&column.name)),
+                Assigned::Value(text) => printed(&of_excluded(&parse_expr(text)?)),
+            };
+            list.push(format!("({value}) AS {}", quoted(&column.name)));
+        }
+        let condition = match &update.selection {
+            Some(condition) => printed(&of_excluded(condition)),
+            None => "TRUE".to_owned(),
+        };
+        let query = format!(
+            "SELECT {}, ({condition}) AS {} FROM {there}{own} JOIN {to_come}excluded \
+             ON {own}.{place} = excluded.{place} ORDER BY {own}.{place}",
+            list.join(", "),
+            quoted(MET),
+        );
+        let placeless = |mut error: Error| {
+            error.position = None;
+            error
+        };
+        let ast = parse_one(&query).map_err(placeless)?;
+        let mut into = columns;
+        into.push((MET.to_owned(), Type::Bool));
+        let relations = self.relations(&ast).await?;
+        let plan = front::planned_into(&relations, &ast, &into).map_err(placeless)?;
+        let plan = self.physical(&plan).await.map_err(placeless)?;
+        let found = self.collected(plan, None).await?;
+        let Some(first) = found.first() else {
+            return Ok(old.slice(0, 0));
+        };
+        let found = concat_batches(&first.schema(), &found)?;
+        if found.num_rows() != old.num_rows() {
+            return Err(Error::internal("rows that meet others were lost"));
+        }
+        let last = found.num_columns() - 1;
+        let met = found.column(last).as_boolean_opt().cloned();
+        let met = met.ok_or_else(|| Error::internal("a condition of another type"))?;
+        let mut arrays = vec![Arc::clone(old.column(0))];
+        arrays.extend(found.columns()[..last].iter().cloned());
+        let mut fields = vec![old.schema().field(0).clone()];
+        let named = table.schema.columns.iter().zip(&arrays[1..]);
+        fields.extend(
+            named.map(|(column, array)| Field::new(&column.name, array.data_type().clone(), true)),
+        );
+        let all = RecordBatch::try_new(Arc::new(Schema::new(fields)), arrays)?;
+        Ok(filter_record_batch(&all, &met)?)
+    }
+}
+
+/// The column of the condition in a query for new values.
+const MET: &str = "condition of the update";
+
+/// What a column of a row that is to come is called in such a query: names without a table are
+/// those of the row that is there.
+fn excluded_name(column: &str) -> String {
+    format!("excluded {column}")
+}
+
+/// An expression with those names.
+fn of_excluded(expr: &Expr) -> Expr {
+    let mut expr = expr.clone();
+    let _: ControlFlow<()> = visit_expressions_mut(&mut expr, |part| {
+        if let Expr::CompoundIdentifier(parts) = part
+            && let [table, column] = parts.as_mut_slice()
+            && fold(table) == "excluded"
+        {
+            *column = Ident::with_quote('"', excluded_name(&fold(column)));
+        }
+        ControlFlow::Continue(())
+    });
+    expr
 }
 
 /// Columns without a table are those of the row that is there.
 fn qualified(expr: &Expr, table: &Table, alias: &str) -> Result<Expr> {
-    if has_query(expr) {
-        return Err(Error::unsupported(
-            "a sub-query in ON CONFLICT DO UPDATE is not supported",
-        ));
-    }
     let mut expr = expr.clone();
     let _: ControlFlow<()> = visit_expressions_mut(&mut expr, |part| {
         if let Expr::Identifier(ident) = part

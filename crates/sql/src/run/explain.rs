@@ -1,135 +1,320 @@
-//! EXPLAIN and EXPLAIN ANALYZE: one column, `QUERY PLAN`, one line per row.
+//! EXPLAIN and EXPLAIN ANALYZE: one column, `QUERY PLAN`, one line per row, or one row of JSON.
 //!
 //! EXPLAIN shows the physical plan, VERBOSE also the logical one. ANALYZE runs the
 //! query, throws its rows away and adds what each operator counted; the counts of
-//! a scan tell how many blocks were pruned and read. Of INSERT … SELECT, CREATE
-//! TABLE AS and COPY (query) TO, the query is explained.
+//! a scan tell how many blocks were pruned and read. Of a statement that changes rows, the
+//! query for those rows is explained, and ANALYZE carries the statement out. Of CREATE
+//! TABLE AS, DECLARE and COPY (query) TO, the query is explained.
+//!
+//! Options of PostgreSQL that say nothing here (BUFFERS, WAL, SETTINGS) are taken and
+//! change nothing.
 
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use datafusion::arrow::array::RecordBatch;
-use datafusion::arrow::datatypes::SchemaRef;
+use datafusion::arrow::datatypes::{Schema, SchemaRef};
 use datafusion::physical_plan::display::DisplayableExecutionPlan;
 use datafusion::physical_plan::{ExecutionPlan, execute_stream};
-use datafusion::sql::sqlparser::ast::{CopySource, DescribeAlias, Statement as Ast, UtilityOption};
+use datafusion::sql::sqlparser::ast::{
+    AnalyzeFormat, AnalyzeFormatKind, CopySource, DescribeAlias, Statement as Ast, UtilityOption,
+};
 use futures::StreamExt;
+use serde_json::{Map, Value, json};
 
 use super::Run;
 use super::locking::without_locks;
+use super::with::with_before;
 use crate::advisor::{Foreseen, Watched, Watching};
 use crate::engine::INDENT;
 use crate::error::{Error, Result};
-use crate::plan::names::{position, table_name};
+use crate::plan::names::{Name, position, table_name};
 use crate::plan::rows::{Values, batch};
 use crate::session::Outcome;
+use crate::statement::{changing, changing_query};
+use crate::types::TYPE_KEY;
 
+/// What an EXPLAIN is to show.
 #[derive(Default)]
 struct Wanted {
     analyze: bool,
     verbose: bool,
+    /// Whether what the plan is predicted to cost is left out.
+    without_costs: bool,
+    /// Whether times of operators are left out.
+    without_times: bool,
+    /// Whether times of the whole are told; as ANALYZE says by default.
+    summary: Option<bool>,
+    json: bool,
+}
+
+/// An explained statement, so far.
+#[derive(Default)]
+struct Shown {
+    /// The plan, a line for each operator.
+    plan: Vec<String>,
+    /// What it is predicted to cost.
+    predicted: Vec<String>,
+    planned: Duration,
+    /// Rows and time of a run.
+    ran: Option<(u64, Duration)>,
 }
 
 impl Run<'_> {
     pub(super) async fn explain(&self, ast: &Ast) -> Result<Outcome> {
         let Ast::Explain {
-            analyze,
-            verbose,
+            analyze: _,
+            verbose: _,
             query_plan,
             estimate,
             statement,
-            format,
-            options,
+            format: _,
+            options: _,
             describe_alias,
         } = ast
         else {
             return Err(Error::internal("not an EXPLAIN"));
         };
-        if *query_plan || *estimate || format.is_some() {
+        if *query_plan || *estimate {
             return Err(Error::unsupported(
-                "EXPLAIN has the options ANALYZE and VERBOSE",
-            ));
+                "EXPLAIN QUERY PLAN and EXPLAIN ESTIMATE are not supported",
+            )
+            .with_hint("use EXPLAIN"));
         }
-        let mut wanted = Wanted {
-            analyze: *analyze,
-            verbose: *verbose,
-        };
-        read_options(&mut wanted, options.as_deref().unwrap_or_default())?;
+        let wanted = wanted(ast)?;
         if *describe_alias != DescribeAlias::Explain
             && let Ast::Query(_) = statement.as_ref()
         {
             return self.describe_query(statement).await;
         }
-        let query = explained(statement)?;
-        if wanted.analyze && !matches!(statement.as_ref(), Ast::Query(_)) {
-            return Err(Error::unsupported("EXPLAIN ANALYZE is for queries only")
-                .with_hint("use EXPLAIN without ANALYZE"));
-        }
-        self.explain_query(&query, &wanted).await
+        let shown = match statement.as_ref() {
+            Ast::Query(query) if changing_query(statement).is_some() => {
+                let Some(with) = &query.with else {
+                    return Err(Error::internal("a query that changes nothing"));
+                };
+                match (changing(query), wanted.analyze) {
+                    (Some(main), _)
+                        if with
+                            .cte_tables
+                            .iter()
+                            .all(|cte| changing(&cte.query).is_none()) =>
+                    {
+                        let main = with_before(main.clone(), &with.cte_tables, with)?;
+                        self.set_around(with, &with.cte_tables);
+                        Box::pin(self.explain_change(&main, &wanted)).await?
+                    }
+                    (_, true) => {
+                        let mut shown = Shown::default();
+                        self.explain_run(statement, &mut shown).await?;
+                        shown
+                    }
+                    (_, false) => {
+                        let message = "EXPLAIN of a statement in WITH that changes rows";
+                        return Err(Error::unsupported(format!("{message} is not supported"))
+                            .with_hint("EXPLAIN ANALYZE carries it out and tells its time"));
+                    }
+                }
+            }
+            Ast::Insert(_) | Ast::Update(_) | Ast::Delete(_) | Ast::Merge(_) => {
+                Box::pin(self.explain_change(statement, &wanted)).await?
+            }
+            _ => {
+                let query = explained(statement)?;
+                let creates = matches!(statement.as_ref(), Ast::CreateTable(_));
+                match statement.as_ref() {
+                    Ast::Query(_) | Ast::Declare { .. } => {}
+                    Ast::CreateTable(_) if wanted.analyze => {}
+                    _ if wanted.analyze => {
+                        return Err(Error::unsupported(
+                            "EXPLAIN ANALYZE of COPY and CREATE VIEW is not supported",
+                        )
+                        .with_hint("use EXPLAIN without ANALYZE"));
+                    }
+                    _ => {}
+                }
+                let run = wanted.analyze && !creates;
+                let mut shown = Box::pin(self.explain_query(&query, &wanted, run)).await?;
+                if wanted.analyze && creates {
+                    self.explain_run(statement, &mut shown).await?;
+                }
+                shown
+            }
+        };
+        Outcome::batch(shown.answer(&wanted)?)
     }
 
-    async fn explain_query(&self, ast: &Ast, wanted: &Wanted) -> Result<Outcome> {
+    /// Plans a query, and runs it if that is wanted.
+    async fn explain_query(&self, ast: &Ast, wanted: &Wanted, run: bool) -> Result<Shown> {
         let begin = Instant::now();
         let plan = self.logical(ast).await?;
         let physical = self.physical(&plan).await?;
-        let planned = begin.elapsed();
+        let mut shown = Shown {
+            planned: begin.elapsed(),
+            ..Shown::default()
+        };
         let watched = Watched::of(self.session, (&physical, ast))?;
         // As it is now: a run may bring into memory what it reads.
-        let predicted = watched.prediction()?;
-        let mut lines = Vec::new();
-        if wanted.verbose {
+        shown.predicted = watched.prediction()?.into_iter().collect();
+        if wanted.verbose && !wanted.json {
             let optimized = crate::lower::optimize(plan.plan.clone(), self.state())?;
-            let shown = optimized.display_indent_schema().to_string();
-            lines.extend(shown.lines().map(str::to_owned));
-            lines.push(String::new());
+            let text = optimized.display_indent_schema().to_string();
+            shown.plan.extend(text.lines().map(str::to_owned));
+            shown.plan.push(String::new());
         }
-        if wanted.analyze {
+        if run {
             let begin = Instant::now();
             let watched = (!watched.uses().is_empty()).then(|| Arc::new(watched));
             let known = Foreseen::new(watched.into());
             let watching = self.watching(&physical, ast, &known);
             let rows = self.drain(&physical, watching).await?;
-            let ran = begin.elapsed();
-            let shown = DisplayableExecutionPlan::with_metrics(physical.as_ref());
-            lines.extend(aligned(&shown.indent(wanted.verbose).to_string()));
-            lines.push(format!("Rows: {rows}"));
-            lines.push(format!(
-                "Planning time: {:.3} ms",
-                planned.as_secs_f64() * 1e3
-            ));
-            lines.push(format!("Execution time: {:.3} ms", ran.as_secs_f64() * 1e3));
+            shown.ran = Some((rows, begin.elapsed()));
+            let text = DisplayableExecutionPlan::with_metrics(physical.as_ref());
+            let text = text.indent(wanted.verbose).to_string();
+            shown.plan.extend(aligned(&text));
         } else {
-            let shown = DisplayableExecutionPlan::new(physical.as_ref());
-            lines.extend(aligned(&shown.indent(wanted.verbose).to_string()));
+            shown.plan.extend(lines_of(&physical, wanted.verbose));
         }
-        lines.extend(predicted);
-        Outcome::batch(answer(lines)?)
+        Ok(shown)
+    }
+
+    /// Plans a statement that changes rows, and carries it out if that is wanted.
+    async fn explain_change(&self, ast: &Ast, wanted: &Wanted) -> Result<Shown> {
+        let begin = Instant::now();
+        let (head, plans) = match ast {
+            Ast::Insert(insert) => {
+                let (name, plan) = self.explained_insert(insert).await?;
+                (head("Insert", &name), plan.into_iter().collect())
+            }
+            Ast::Update(update) => {
+                let (name, plan) = self.explained_update(update).await?;
+                (head("Update", &name), vec![plan])
+            }
+            Ast::Delete(delete) => {
+                let (name, plan) = self.explained_delete(delete).await?;
+                (head("Delete", &name), vec![plan])
+            }
+            Ast::Merge(merge) => {
+                let (target, _, parts) = self.parts_of_merge(merge)?;
+                let mut plans = Vec::with_capacity(parts.len());
+                for part in &parts {
+                    let plan = self.plan_of_change(&target, &part.query, &part.into);
+                    plans.push(plan.await?);
+                }
+                (head("Merge", &target.name), plans)
+            }
+            other => return Err(super::refused(other)),
+        };
+        let mut shown = Shown {
+            planned: begin.elapsed(),
+            plan: vec![head],
+            ..Shown::default()
+        };
+        let lines = plans.iter().flat_map(|plan| lines_of(plan, wanted.verbose));
+        shown.plan.extend(lines.map(|line| format!("  {line}")));
+        if wanted.analyze {
+            self.explain_run(ast, &mut shown).await?;
+        }
+        Ok(shown)
+    }
+
+    /// Carries a statement out, and throws away the rows that it returns.
+    async fn explain_run(&self, ast: &Ast, shown: &mut Shown) -> Result<()> {
+        let begin = Instant::now();
+        let rows = match Box::pin(self.by_kind(ast)).await? {
+            Outcome::Done { rows, .. } => rows,
+            Outcome::Rows(rows) => {
+                let (mut stream, mut count) = (rows.stream, 0);
+                while let Some(batch) = stream.next().await {
+                    count += batch?.num_rows() as u64;
+                }
+                count
+            }
+        };
+        shown.ran = Some((rows, begin.elapsed()));
+        Ok(())
     }
 
     async fn drain(
         &self,
         physical: &Arc<dyn ExecutionPlan>,
         watching: Option<Watching>,
-    ) -> Result<usize> {
+    ) -> Result<u64> {
         let stream = execute_stream(Arc::clone(physical), self.session.task_context())?;
         let mut stream = Watching::over(watching, stream);
         let mut rows = 0;
         while let Some(batch) = stream.next().await {
-            rows += batch?.num_rows();
+            rows += batch?.num_rows() as u64;
         }
         Ok(rows)
     }
 }
 
-fn answer(lines: Vec<String>) -> Result<RecordBatch> {
+impl Shown {
+    /// The rows that are answered.
+    fn answer(mut self, wanted: &Wanted) -> Result<RecordBatch> {
+        if wanted.without_costs {
+            self.predicted.clear();
+        }
+        if wanted.without_times {
+            self.plan.iter_mut().for_each(without_times);
+        }
+        let summary = wanted.summary.unwrap_or(wanted.analyze);
+        let millis = |time: Duration| time.as_secs_f64() * 1e3;
+        if wanted.json {
+            let mut whole = Map::new();
+            whole.insert("Plan".to_owned(), tree(&self.plan));
+            if !self.predicted.is_empty() {
+                whole.insert("Prediction".to_owned(), json!(self.predicted));
+            }
+            if summary {
+                whole.insert("Planning Time".to_owned(), json!(millis(self.planned)));
+            }
+            if let Some((rows, time)) = self.ran {
+                whole.insert("Rows".to_owned(), json!(rows));
+                if summary {
+                    whole.insert("Execution Time".to_owned(), json!(millis(time)));
+                }
+            }
+            let text = serde_json::to_string_pretty(&json!([whole]));
+            let text = text.map_err(|error| Error::internal(error.to_string()))?;
+            return answer(vec![text], true);
+        }
+        let mut lines = self.plan;
+        lines.extend(self.ran.map(|(rows, _)| format!("Rows: {rows}")));
+        if summary {
+            lines.push(format!("Planning time: {:.3} ms", millis(self.planned)));
+            let ran = self.ran.map(|(_, time)| millis(time));
+            lines.extend(ran.map(|ran| format!("Execution time: {ran:.3} ms")));
+        }
+        lines.extend(self.predicted);
+        answer(lines, false)
+    }
+}
+
+/// The first line of a statement that changes rows.
+fn head(what: &str, name: &Name) -> String {
+    format!("{what} on {name}")
+}
+
+fn answer(lines: Vec<String>, json: bool) -> Result<RecordBatch> {
     let lines = lines.into_iter().map(Some).collect();
-    batch(vec![("QUERY PLAN", Values::Text(lines))])
+    let batch = batch(vec![("QUERY PLAN", Values::Text(lines))])?;
+    if !json {
+        return Ok(batch);
+    }
+    let shown = batch.schema();
+    let fields = shown.fields().iter().map(|field| {
+        let said = [(TYPE_KEY.to_owned(), "json".to_owned())].into();
+        field.as_ref().clone().with_metadata(said)
+    });
+    let schema = Arc::new(Schema::new(fields.collect::<Vec<_>>()));
+    Ok(RecordBatch::try_new(schema, batch.columns().to_vec())?)
 }
 
 /// The columns of what an EXPLAIN of a plan answers; `None` for any other statement.
 ///
 /// # Errors
-/// None but those of a bug in here.
+/// Those of its options.
 pub(crate) fn columns(ast: &Ast) -> Result<Option<SchemaRef>> {
     match ast {
         Ast::Explain {
@@ -139,40 +324,130 @@ pub(crate) fn columns(ast: &Ast) -> Result<Option<SchemaRef>> {
         } if *describe_alias == DescribeAlias::Explain
             || !matches!(statement.as_ref(), Ast::Query(_)) =>
         {
-            Ok(Some(answer(Vec::new())?.schema()))
+            let json = wanted(ast)?.json;
+            Ok(Some(answer(Vec::new(), json)?.schema()))
         }
         _ => Ok(None),
     }
 }
 
+/// Whether a statement is an EXPLAIN that carries out what it explains.
+pub(super) fn carries_out(ast: &Ast) -> bool {
+    // Wrong options are told of when it runs.
+    wanted(ast).is_ok_and(|wanted| wanted.analyze)
+}
+
+/// What an EXPLAIN is to show, by its words or its options.
+fn wanted(ast: &Ast) -> Result<Wanted> {
+    let Ast::Explain {
+        analyze,
+        verbose,
+        format,
+        options,
+        ..
+    } = ast
+    else {
+        return Ok(Wanted::default());
+    };
+    let mut wanted = Wanted {
+        analyze: *analyze,
+        verbose: *verbose,
+        ..Wanted::default()
+    };
+    match format {
+        None => {}
+        Some(
+            AnalyzeFormatKind::Keyword(AnalyzeFormat::JSON)
+            | AnalyzeFormatKind::Assignment(AnalyzeFormat::JSON),
+        ) => wanted.json = true,
+        Some(
+            AnalyzeFormatKind::Keyword(AnalyzeFormat::TEXT)
+            | AnalyzeFormatKind::Assignment(AnalyzeFormat::TEXT),
+        ) => {}
+        Some(_) => {
+            return Err(Error::unsupported("EXPLAIN has the formats TEXT and JSON"));
+        }
+    }
+    let options = options.as_deref().unwrap_or_default();
+    read_options(&mut wanted, options)?;
+    Ok(wanted)
+}
+
+/// Whether an option is on.
+fn truth(option: &UtilityOption) -> Result<bool> {
+    let Some(arg) = &option.arg else {
+        return Ok(true);
+    };
+    match word(&arg.to_string()).as_str() {
+        "true" | "on" | "1" => Ok(true),
+        "false" | "off" | "0" => Ok(false),
+        _ => {
+            let name = option.name.value.to_lowercase();
+            Err(Error::new(
+                "42601",
+                format!("{name} requires a Boolean value"),
+            ))
+        }
+    }
+}
+
+/// A value of an option without its quotes.
+fn word(text: &str) -> String {
+    text.trim_matches(['\'', '"']).to_lowercase()
+}
+
 fn read_options(wanted: &mut Wanted, options: &[UtilityOption]) -> Result<()> {
+    let (mut wal, mut timing) = (false, None);
     for option in options {
-        let on = match &option.arg {
-            None => true,
-            Some(arg) => match arg.to_string().trim_matches('\'').to_lowercase().as_str() {
-                "true" | "on" | "1" => true,
-                "false" | "off" | "0" => false,
-                other => {
-                    return Err(Error::new(
-                        "22023",
-                        format!("{} requires a Boolean value, not \"{other}\"", option.name),
-                    ));
-                }
-            },
-        };
         match option.name.value.to_lowercase().as_str() {
-            "analyze" => wanted.analyze = on,
-            "verbose" => wanted.verbose = on,
+            "analyze" | "analyse" => wanted.analyze = truth(option)?,
+            "verbose" => wanted.verbose = truth(option)?,
+            "costs" => wanted.without_costs = !truth(option)?,
+            "summary" => wanted.summary = Some(truth(option)?),
+            "timing" => timing = Some(truth(option)?),
+            "wal" => wal = truth(option)?,
+            "buffers" | "settings" => {
+                truth(option)?;
+            }
+            "format" => {
+                let format = option.arg.as_ref().map(ToString::to_string);
+                match word(format.as_deref().unwrap_or_default()).as_str() {
+                    "text" => wanted.json = false,
+                    "json" => wanted.json = true,
+                    "" => {
+                        return Err(Error::new("42601", "format requires a parameter"));
+                    }
+                    other @ ("xml" | "yaml") => {
+                        let other = other.to_uppercase();
+                        let message = format!("EXPLAIN with FORMAT {other} is not supported");
+                        let hint = "the formats are TEXT and JSON";
+                        return Err(Error::unsupported(message).with_hint(hint));
+                    }
+                    other => {
+                        let message = format!(
+                            "unrecognized value for EXPLAIN option \"format\": \"{other}\""
+                        );
+                        return Err(Error::new("22023", message).at(position(&option.name)));
+                    }
+                }
+            }
             other => {
                 return Err(Error::new(
                     "42601",
                     format!("unrecognized EXPLAIN option \"{other}\""),
                 )
                 .at(position(&option.name))
-                .with_hint("the options are ANALYZE and VERBOSE"));
+                .with_hint("the options are ANALYZE, VERBOSE, COSTS, TIMING, SUMMARY and FORMAT"));
             }
         }
     }
+    for (given, name) in [(wal, "WAL"), (timing == Some(true), "TIMING")] {
+        if given && !wanted.analyze {
+            let message = format!("EXPLAIN option {name} requires ANALYZE");
+            return Err(Error::new("22023", message));
+        }
+    }
+    wanted.without_times = timing == Some(false);
     Ok(())
 }
 
@@ -180,10 +455,6 @@ fn read_options(wanted: &mut Wanted, options: &[UtilityOption]) -> Result<()> {
 fn explained(statement: &Ast) -> Result<Ast> {
     match statement {
         Ast::Query(_) => Ok(without_locks(statement)),
-        Ast::Insert(insert) => match &insert.source {
-            Some(query) => Ok(Ast::Query(query.clone())),
-            None => Err(Error::unsupported("EXPLAIN of INSERT … DEFAULT VALUES")),
-        },
         Ast::CreateTable(create) => match &create.query {
             Some(query) => Ok(Ast::Query(query.clone())),
             None => Err(Error::unsupported(
@@ -191,6 +462,10 @@ fn explained(statement: &Ast) -> Result<Ast> {
             )),
         },
         Ast::CreateView(view) => Ok(Ast::Query(view.query.clone())),
+        Ast::Declare { stmts } => match stmts.first().and_then(|one| one.for_query.as_ref()) {
+            Some(query) => Ok(Ast::Query(query.clone())),
+            None => Err(super::refused(statement)),
+        },
         Ast::Copy {
             source: CopySource::Query(query),
             ..
@@ -209,6 +484,12 @@ fn explained(statement: &Ast) -> Result<Ast> {
     }
 }
 
+/// The lines of a plan that has not run.
+fn lines_of(plan: &Arc<dyn ExecutionPlan>, verbose: bool) -> Vec<String> {
+    let shown = DisplayableExecutionPlan::new(plan.as_ref());
+    aligned(&shown.indent(verbose).to_string())
+}
+
 /// The lines of a plan, those of our operators below the node that they belong to.
 fn aligned(plan: &str) -> Vec<String> {
     let mut indent = "";
@@ -220,4 +501,80 @@ fn aligned(plan: &str) -> Vec<String> {
         }
     });
     lines.collect()
+}
+
+/// Takes the times that an operator took out of its line.
+fn without_times(line: &mut String) {
+    // Of our operators: `; 5 in 0.123 ms`.
+    if let Some(at) = line.find(" ms").filter(|_| line.contains("  (about "))
+        && let Some(from) = line[..at].rfind(" in ")
+    {
+        line.replace_range(from..at + " ms".len(), "");
+    }
+    let Some(from) = line.find("metrics=[").map(|at| at + "metrics=[".len()) else {
+        return;
+    };
+    let Some(to) = line[from..].rfind(']').map(|at| from + at) else {
+        return;
+    };
+    let is_time = |item: &&str| {
+        let value = item.rsplit_once('=').map_or("", |(_, value)| value);
+        let digits = value.trim_end_matches(|c: char| !c.is_ascii_digit());
+        let unit = &value[digits.len()..];
+        !digits.is_empty() && matches!(unit, "ns" | "µs" | "ms" | "s" | "m" | "h")
+    };
+    let kept: Vec<&str> = line[from..to]
+        .split(", ")
+        .filter(|item| !is_time(item))
+        .collect();
+    let kept = kept.join(", ");
+    line.replace_range(from..to, &kept);
+}
+
+/// The lines of a plan as a tree: each has those below it that stand further right.
+fn tree(lines: &[String]) -> Value {
+    // Nodes that are open, with how far right they stand.
+    let mut open: Vec<(usize, Map<String, Value>)> = Vec::new();
+    let mut roots = Vec::new();
+    let close = |open: &mut Vec<(usize, Map<String, Value>)>, roots: &mut Vec<Value>| {
+        let Some((_, node)) = open.pop() else {
+            return;
+        };
+        match open.last_mut() {
+            Some((_, above)) => {
+                let below = above.entry("Plans").or_insert_with(|| json!([]));
+                if let Value::Array(below) = below {
+                    below.push(Value::Object(node));
+                }
+            }
+            None => roots.push(Value::Object(node)),
+        }
+    };
+    for line in lines.iter().filter(|line| !line.trim().is_empty()) {
+        let text = line.trim_start();
+        let indent = line.len() - text.len();
+        while open.last().is_some_and(|(other, _)| *other >= indent) {
+            close(&mut open, &mut roots);
+        }
+        let parts = match text.split_once("  (") {
+            Some((name, rest)) => Some((name, rest.strip_suffix(')').unwrap_or(rest))),
+            None => text
+                .split_once(": ")
+                .filter(|(name, _)| !name.contains(' ')),
+        };
+        let (name, details) = parts.map_or((text, None), |(name, rest)| (name, Some(rest)));
+        let mut node = Map::new();
+        node.insert("Node Type".to_owned(), json!(name));
+        if let Some(details) = details {
+            node.insert("Details".to_owned(), json!(details));
+        }
+        open.push((indent, node));
+    }
+    while !open.is_empty() {
+        close(&mut open, &mut roots);
+    }
+    match roots.len() {
+        1 => roots.remove(0),
+        _ => json!({ "Plans": roots }),
+    }
 }

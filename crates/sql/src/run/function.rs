@@ -9,18 +9,19 @@ use freestone_frontend::bind::Binder;
 use super::Run;
 use super::create::unknown_schema;
 use crate::error::{Error, Result};
-use crate::front::{Names, session_of};
+use crate::front::{self, Names, session_of};
 use crate::plan::expression::printed;
-use crate::plan::names::{Name, fold, table_name};
+use crate::plan::names::{Name, fold, quoted, table_name};
 use crate::plan::relations::Relations;
 use crate::routine::{ATOMIC, MACRO, Parameter, Routine, of_name, type_of};
 use crate::session::Outcome;
+use crate::statement::parse_one;
 
 impl Run<'_> {
     /// CREATE FUNCTION.
     pub(super) fn create_function(&self, create: &CreateFunction) -> Result<Outcome> {
         let name = table_name(&create.name)?;
-        let routine = routine_of(create, &name)?;
+        let routine = self.routine_of(create, &name)?;
         let function = routine.function()?;
         // A macro's body is looked at where it is called.
         if routine.language != MACRO {
@@ -126,130 +127,138 @@ fn is_given(arg: &OperateFunctionArg) -> bool {
     !matches!(arg.mode, Some(ArgMode::Out))
 }
 
-/// What a statement makes.
-fn routine_of(create: &CreateFunction, name: &Name) -> Result<Routine> {
-    let CreateFunction {
-        or_alter,
-        or_replace: _,
-        temporary,
-        if_not_exists: _,
-        name: _,
-        args,
-        return_type,
-        function_body,
-        behavior,
-        called_on_null,
-        // There is nothing that it could say of a query.
-        parallel: _,
-        security,
-        set_params,
-        using,
-        language,
-        determinism_specifier,
-        options,
-        remote_connection,
-    } = create;
-    let refused = [
-        (*or_alter, "OR ALTER"),
-        (*temporary, "TEMPORARY"),
-        (
-            matches!(security, Some(FunctionSecurity::Definer)),
-            "SECURITY DEFINER",
-        ),
-        (!set_params.is_empty(), "SET"),
-        (using.is_some(), "USING"),
-        (determinism_specifier.is_some(), "DETERMINISTIC"),
-        (options.is_some(), "OPTIONS"),
-        (remote_connection.is_some(), "REMOTE"),
-    ];
-    if let Some((_, clause)) = refused.iter().find(|(present, _)| *present) {
-        let message = format!("CREATE FUNCTION with {clause} is not supported");
-        return Err(Error::unsupported(message));
-    }
-    let (body, is_query) = body_of(function_body.as_ref())?;
-    let language = match language {
-        Some(language) => fold(language).to_lowercase(),
-        None if is_atomic(function_body.as_ref()) => "sql".to_owned(),
-        None => return Err(Error::new("42P13", "no language specified")),
-    };
-    if language != "sql" && language != MACRO {
-        let message = format!("functions in the language \"{language}\" are not supported");
-        return Err(
-            Error::unsupported(message).with_hint("Functions are written in SQL: LANGUAGE sql.")
-        );
-    }
-    let (mut parameters, mut results) = (Vec::new(), Vec::new());
-    for arg in args.iter().flatten() {
-        let OperateFunctionArg {
-            mode,
-            name,
-            data_type,
-            default_expr,
-        } = arg;
-        let name = name.as_ref().map(fold);
-        let ty = match data_type {
-            DataType::Unspecified => None,
-            written => Some(type_of(written)?.base().to_string()),
-        };
-        match mode {
-            Some(ArgMode::Variadic) => {
-                return Err(Error::unsupported("VARIADIC parameters are not supported"));
-            }
-            Some(ArgMode::Out) => {}
-            _ => {
-                let twice = |known: &Parameter| known.name.is_some() && known.name == name;
-                if parameters.iter().any(twice) {
-                    let name = name.unwrap_or_default();
-                    let message = format!("parameter name \"{name}\" used more than once");
-                    return Err(Error::new("42P13", message));
-                }
-                let default = default_expr.as_ref().map(printed);
-                let before = parameters
-                    .last()
-                    .and_then(|last: &Parameter| last.default.as_ref());
-                if before.is_some() && default.is_none() {
-                    let message =
-                        "input parameters after one with a default value must also have defaults";
-                    return Err(Error::new("42P13", message));
-                }
-                parameters.push(Parameter {
-                    name: name.clone(),
-                    ty: ty.clone(),
-                    default,
-                });
-            }
-        }
-        if matches!(mode, Some(ArgMode::Out | ArgMode::InOut)) {
-            results.push((name.unwrap_or_default(), ty.unwrap_or_default()));
-        }
-    }
-    let (returns, rows, is_table) = returned(return_type.as_ref(), results, &language)?;
-    if (rows.is_some() || is_table) && !is_query {
-        return Err(Error::new(
-            "42P13",
-            "a function that returns rows needs a query as its body",
-        ));
-    }
-    Ok(Routine {
-        name: name.name.clone(),
-        parameters,
-        returns,
-        rows,
-        is_table,
-        body,
-        is_query,
-        strict: matches!(
+impl Run<'_> {
+    /// What a statement makes.
+    fn routine_of(&self, create: &CreateFunction, name: &Name) -> Result<Routine> {
+        let CreateFunction {
+            or_alter,
+            or_replace: _,
+            temporary,
+            if_not_exists: _,
+            name: _,
+            args,
+            return_type,
+            function_body,
+            behavior,
             called_on_null,
-            Some(FunctionCalledOnNull::Strict | FunctionCalledOnNull::ReturnsNullOnNullInput)
-        ),
-        volatility: match behavior {
-            Some(FunctionBehavior::Immutable) => "i",
-            Some(FunctionBehavior::Stable) => "s",
-            Some(FunctionBehavior::Volatile) | None => "v",
+            // There is nothing that it could say of a query.
+            parallel: _,
+            security,
+            set_params,
+            using,
+            language,
+            determinism_specifier,
+            options,
+            remote_connection,
+        } = create;
+        let refused = [
+            (*or_alter, "OR ALTER"),
+            (*temporary, "TEMPORARY"),
+            (
+                matches!(security, Some(FunctionSecurity::Definer)),
+                "SECURITY DEFINER",
+            ),
+            (!set_params.is_empty(), "SET"),
+            (using.is_some(), "USING"),
+            (determinism_specifier.is_some(), "DETERMINISTIC"),
+            (options.is_some(), "OPTIONS"),
+            (remote_connection.is_some(), "REMOTE"),
+        ];
+        if let Some((_, clause)) = refused.iter().find(|(present, _)| *present) {
+            let message = format!("CREATE FUNCTION with {clause} is not supported");
+            return Err(Error::unsupported(message));
         }
-        .to_owned(),
-        language,
-    })
+        let (body, is_query) = body_of(function_body.as_ref())?;
+        let language = match language {
+            Some(language) => fold(language).to_lowercase(),
+            None if is_atomic(function_body.as_ref()) => "sql".to_owned(),
+            None => return Err(Error::new("42P13", "no language specified")),
+        };
+        if language != "sql" && language != MACRO {
+            let message = format!("functions in the language \"{language}\" are not supported");
+            return Err(Error::unsupported(message)
+                .with_hint("Functions are written in SQL: LANGUAGE sql."));
+        }
+        let (mut parameters, mut results) = (Vec::new(), Vec::new());
+        for arg in args.iter().flatten() {
+            let OperateFunctionArg {
+                mode,
+                name,
+                data_type,
+                default_expr,
+            } = arg;
+            let name = name.as_ref().map(fold);
+            let ty = match data_type {
+                DataType::Unspecified => None,
+                written => Some(type_of(written)?.base().to_string()),
+            };
+            match mode {
+                Some(ArgMode::Variadic) => {
+                    return Err(Error::unsupported("VARIADIC parameters are not supported"));
+                }
+                Some(ArgMode::Out) => {}
+                _ => {
+                    let twice = |known: &Parameter| known.name.is_some() && known.name == name;
+                    if parameters.iter().any(twice) {
+                        let name = name.unwrap_or_default();
+                        let message = format!("parameter name \"{name}\" used more than once");
+                        return Err(Error::new("42P13", message));
+                    }
+                    let default = default_expr.as_ref().map(printed);
+                    let before = parameters
+                        .last()
+                        .and_then(|last: &Parameter| last.default.as_ref());
+                    if before.is_some() && default.is_none() {
+                        let message = "input parameters after one with a default value must also have defaults";
+                        return Err(Error::new("42P13", message));
+                    }
+                    parameters.push(Parameter {
+                        name: name.clone(),
+                        ty: ty.clone(),
+                        default,
+                    });
+                }
+            }
+            if matches!(mode, Some(ArgMode::Out | ArgMode::InOut)) {
+                results.push((name.unwrap_or_default(), ty.unwrap_or_default()));
+            }
+        }
+        let Returned {
+            returns,
+            rows,
+            single,
+            records,
+            is_table,
+        } = self.returned_by(return_type.as_ref(), results, &language)?;
+        if (rows.is_some() || records || is_table) && !is_query {
+            return Err(Error::new(
+                "42P13",
+                "a function that returns rows needs a query as its body",
+            ));
+        }
+        Ok(Routine {
+            name: name.name.clone(),
+            parameters,
+            returns,
+            rows,
+            single,
+            records,
+            is_table,
+            body,
+            is_query,
+            strict: matches!(
+                called_on_null,
+                Some(FunctionCalledOnNull::Strict | FunctionCalledOnNull::ReturnsNullOnNullInput)
+            ),
+            volatility: match behavior {
+                Some(FunctionBehavior::Immutable) => "i",
+                Some(FunctionBehavior::Stable) => "s",
+                Some(FunctionBehavior::Volatile) | None => "v",
+            }
+            .to_owned(),
+            language,
+        })
+    }
 }
 
 /// Whether a body needs no language.
@@ -283,45 +292,132 @@ fn body_of(body: Option<&CreateFunctionBody>) -> Result<(String, bool)> {
     }
 }
 
-type Returned = (Option<String>, Option<Vec<(String, String)>>, bool);
-
 /// What a function gives: a value, rows, or, as a macro, anything.
-fn returned(
-    written: Option<&FunctionReturnType>,
-    results: Vec<(String, String)>,
-    language: &str,
-) -> Result<Returned> {
-    let of = |ty: &DataType| -> Result<String> { Ok(type_of(ty)?.base().to_string()) };
-    Ok(match written {
-        Some(FunctionReturnType::SetOf(DataType::Unspecified)) => (None, None, true),
-        Some(FunctionReturnType::SetOf(_)) if results.len() > 1 => (None, Some(results), false),
-        Some(FunctionReturnType::SetOf(ty)) => {
-            let rows = vec![(String::new(), of(ty)?)];
-            (None, Some(rows), false)
+#[derive(Default)]
+struct Returned {
+    returns: Option<String>,
+    rows: Option<Vec<(String, String)>>,
+    single: bool,
+    records: bool,
+    is_table: bool,
+}
+
+impl Run<'_> {
+    /// The columns of a table or view whose rows a type is; `None` for any other type.
+    fn row_type(&self, ty: &DataType) -> Result<Option<Vec<(String, String)>>> {
+        let DataType::Custom(name, modifiers) = ty else {
+            return Ok(None);
+        };
+        if !modifiers.is_empty() || type_of(ty).is_ok() {
+            return Ok(None);
         }
-        Some(FunctionReturnType::DataType(DataType::Table(Some(columns)))) => {
-            let mut rows = Vec::with_capacity(columns.len());
-            for column in columns {
-                rows.push((fold(&column.name), of(&column.data_type)?));
+        let relations = Relations::new(self.state(), self.snapshot.clone());
+        let full = table_name(name)?;
+        let schemas = match (name.0.len(), relations.path()) {
+            (1, Some(path)) => path.to_vec(),
+            _ => vec![full.schema.clone()],
+        };
+        for schema in schemas {
+            let known = self.snapshot.table(&schema, &full.name).is_some()
+                || self.snapshot.view(&schema, &full.name).is_some();
+            if !known {
+                continue;
             }
-            (None, Some(rows), false)
+            let query = format!("SELECT * FROM {}.{}", quoted(&schema), quoted(&full.name));
+            let plan = front::planned(&relations, &parse_one(&query)?)?;
+            let types = plan.types.iter().map(ToString::to_string);
+            return Ok(Some(plan.names.into_iter().zip(types).collect()));
         }
-        Some(FunctionReturnType::DataType(ty)) => (Some(of(ty)?), None, false),
-        None if language == MACRO => (None, None, false),
-        None => match results.as_slice() {
-            [(_, ty)] => (Some(ty.clone()), None, false),
-            [] => {
-                return Err(Error::new(
-                    "42P13",
-                    "function result type must be specified",
-                ));
+        Ok(None)
+    }
+
+    fn returned_by(
+        &self,
+        written: Option<&FunctionReturnType>,
+        results: Vec<(String, String)>,
+        language: &str,
+    ) -> Result<Returned> {
+        let of = |ty: &DataType| -> Result<String> { Ok(type_of(ty)?.base().to_string()) };
+        let none = Returned::default();
+        let (ty, single) = match written {
+            Some(FunctionReturnType::SetOf(DataType::Unspecified)) => {
+                let is_table = true;
+                return Ok(Returned { is_table, ..none });
             }
-            _ => {
-                return Err(Error::unsupported(
-                    "a function with several OUT parameters is not supported",
-                )
-                .with_hint("RETURNS TABLE (…) gives rows of several columns."));
+            Some(FunctionReturnType::DataType(DataType::Table(Some(columns)))) => {
+                let mut rows = Vec::with_capacity(columns.len());
+                for column in columns {
+                    rows.push((fold(&column.name), of(&column.data_type)?));
+                }
+                let rows = Some(rows);
+                return Ok(Returned { rows, ..none });
             }
-        },
-    })
+            Some(FunctionReturnType::SetOf(ty)) => (Some(ty), false),
+            Some(FunctionReturnType::DataType(ty)) => (Some(ty), true),
+            None if language == MACRO => return Ok(none),
+            None => (None, true),
+        };
+        let is_record = ty.is_some_and(|ty| ty.to_string().eq_ignore_ascii_case("record"));
+        match (results.as_slice(), ty) {
+            ([_, _, ..], Some(_)) if !is_record => {
+                let message = "function result type must be record because of OUT parameters";
+                return Err(Error::new("42P13", message));
+            }
+            ([_, _, ..], _) => {
+                let rows = Some(results.clone());
+                return Ok(Returned {
+                    rows,
+                    single,
+                    ..none
+                });
+            }
+            ([(_, out)], Some(ty)) if of(ty).is_ok_and(|ty| ty != *out) => {
+                let message =
+                    format!("function result type must be {out} because of OUT parameters");
+                return Err(Error::new("42P13", message));
+            }
+            ([(name, out)], _) if !single => {
+                let rows = Some(vec![(name.clone(), out.clone())]);
+                return Ok(Returned { rows, ..none });
+            }
+            ([(_, out)], _) => {
+                let returns = Some(out.clone());
+                return Ok(Returned { returns, ..none });
+            }
+            ([], None) => {
+                let message = "function result type must be specified";
+                return Err(Error::new("42P13", message));
+            }
+            ([], Some(_)) => {}
+        }
+        let Some(ty) = ty else {
+            return Err(Error::internal("a function without a result"));
+        };
+        if is_record {
+            let records = true;
+            return Ok(Returned {
+                records,
+                single,
+                ..none
+            });
+        }
+        if let Some(columns) = self.row_type(ty)? {
+            let rows = Some(columns);
+            return Ok(Returned {
+                rows,
+                single,
+                ..none
+            });
+        }
+        Ok(match single {
+            true => Returned {
+                returns: Some(of(ty)?),
+                ..none
+            },
+            false => Returned {
+                rows: Some(vec![(String::new(), of(ty)?)]),
+                ..none
+            },
+        })
+    }
 }

@@ -12,6 +12,7 @@ use datafusion::arrow::compute::concat;
 use datafusion::common::{DFSchema, ScalarValue};
 use datafusion::logical_expr::{Expr as Computed, ExprSchemable, LogicalPlanBuilder};
 use datafusion::physical_expr::PhysicalExpr;
+use datafusion::physical_plan::ExecutionPlan;
 use datafusion::sql::sqlparser::ast::{
     Expr, Insert, ObjectName, Query, Statement as Ast, TableObject, Values,
 };
@@ -24,6 +25,7 @@ use super::changes::Changes;
 use super::clauses::refuse_clauses;
 use super::conflict::Conflict;
 use super::create::column_ident;
+use super::elements;
 use super::identity::Overriding;
 use super::literal::{Literal, is_default, literal, plain_values};
 use super::returning::asks;
@@ -46,6 +48,8 @@ impl Run<'_> {
         };
         let name = table_name(written)?;
         let table = self.stored_table(&name)?;
+        let changed = elements::inserted(insert, table, &name)?;
+        let insert = changed.as_ref().unwrap_or(insert);
         let alias = insert.table_alias.as_ref();
         let called = alias.map_or_else(|| name.name.clone(), |alias| fold(&alias.alias));
         let columns = target_columns(&table.schema, &name, insert)?;
@@ -78,7 +82,7 @@ impl Run<'_> {
                 let changes = match on {
                     Some(on) => {
                         let conflict = Conflict::of(on, table, &name)?;
-                        self.resolved(table, &called, &conflict, &rows)?
+                        self.resolved(table, &called, &conflict, &rows).await?
                     }
                     None => Changes {
                         inserted: rows,
@@ -97,6 +101,37 @@ impl Run<'_> {
             return self.returned_beside(of, list, &written, (&[], &[])).await;
         }
         self.returned(table, &called, list, &written, tag, rows)
+    }
+
+    /// What EXPLAIN shows of an INSERT: its table, and the plan of its query, if it has one.
+    ///
+    /// # Errors
+    /// Whatever is wrong with the statement.
+    pub(super) async fn explained_insert(
+        &self,
+        insert: &Insert,
+    ) -> Result<(Name, Option<Arc<dyn ExecutionPlan>>)> {
+        refuse_clauses(insert)?;
+        let TableObject::TableName(written) = &insert.table else {
+            return Err(Error::unsupported(
+                "INSERT INTO a table function is not supported",
+            ));
+        };
+        let name = table_name(written)?;
+        let table = self.stored_table(&name)?;
+        let changed = elements::inserted(insert, table, &name)?;
+        let insert = changed.as_ref().unwrap_or(insert);
+        let columns = target_columns(&table.schema, &name, insert)?;
+        let Some(query) = insert.source.as_deref() else {
+            return Ok((name, None));
+        };
+        if let Some(values) = plain_values(query) {
+            let rows: Vec<&[Expr]> = values.rows.iter().map(|row| &*row.content).collect();
+            check_widths(&rows, &columns, !insert.columns.is_empty())?;
+            return Ok((name, None));
+        }
+        let plan = self.insert_plan(table, &columns, query, insert).await?;
+        Ok((name, Some(self.physical(&plan).await?)))
     }
 
     /// The query's columns in table order, defaults in the gaps.

@@ -5,10 +5,14 @@
 //! anything changes.
 
 use std::collections::HashSet;
+use std::sync::Arc;
 
 use datafusion::sql::sqlparser::ast::{
-    Expr, Merge, MergeAction, MergeClauseKind, MergeInsertExpr, MergeInsertKind, TableWithJoins,
+    AssignmentTarget, Expr, Merge, MergeAction, MergeClauseKind, MergeInsertExpr, MergeInsertKind,
+    ObjectName, TableWithJoins,
 };
+use freestone_frontend::syntax::marks;
+use freestone_frontend::types::Type;
 use freestone_storage::Table;
 
 use super::Run;
@@ -56,8 +60,48 @@ impl Claims {
     }
 }
 
+/// A clause of MERGE: a query for the rows that it claims, and what becomes of them.
+pub(super) struct MergePart {
+    pub(super) query: String,
+    pub(super) into: Vec<(String, Type)>,
+    does: Does,
+}
+
+enum Does {
+    Insert,
+    /// The columns that get values.
+    Update(Vec<usize>),
+    Delete,
+}
+
 impl Run<'_> {
     pub(super) async fn merge(&self, merge: &Merge) -> Result<Outcome> {
+        let (target, table, parts) = self.parts_of_merge(merge)?;
+        let mut changes = Changes::default();
+        for MergePart { query, into, does } in parts {
+            let rows = self.rows_to_change(&target, &query, &into, merge).await?;
+            match does {
+                Does::Insert => changes.inserted.extend(rows),
+                Does::Update(columns) => changes.update(rows, columns),
+                Does::Delete => changes.deleted.extend(rows),
+            }
+        }
+        must_be_once(&changes)?;
+        let Applied { rows, .. } = self.apply(&table, &changes)?;
+        Ok(Outcome::Done {
+            tag: format!("MERGE {rows}"),
+            rows,
+        })
+    }
+
+    /// The table that a MERGE changes, and a query for each of its clauses.
+    ///
+    /// # Errors
+    /// Whatever is wrong with the statement, but for what is wrong inside of the queries.
+    pub(super) fn parts_of_merge(
+        &self,
+        merge: &Merge,
+    ) -> Result<(Changed, Arc<Table>, Vec<MergePart>)> {
         refuse(&[(merge.output.is_some(), "MERGE with OUTPUT")])?;
         let written = TableWithJoins {
             relation: merge.table.clone(),
@@ -68,7 +112,7 @@ impl Run<'_> {
         let (source, on) = (printed(&merge.source), printed(&*merge.on));
         let (mut matched, mut unmatched, mut unsourced) =
             (Claims::default(), Claims::default(), Claims::default());
-        let mut changes = Changes::default();
+        let mut parts = Vec::with_capacity(merge.clauses.len());
         for clause in &merge.clauses {
             let predicate = clause.predicate.as_ref();
             let (from, condition) = match clause.clause_kind {
@@ -96,13 +140,16 @@ impl Run<'_> {
                 clause.clause_kind,
                 MergeClauseKind::NotMatched | MergeClauseKind::NotMatchedByTarget
             );
+            if does_nothing(&clause.action) {
+                continue;
+            }
             match (&clause.action, inserting) {
                 (MergeAction::Insert(insert), true) => {
                     refuse(&[(insert.insert_predicate.is_some(), "INSERT … WHERE in MERGE")])?;
                     let query = self.merge_insert(&table, &target, insert, &from, &condition)?;
                     let into: Vec<_> = stored_in(&self.snapshot, &table.schema.columns).collect();
-                    let rows = self.rows_to_change(&target, &query, &into, merge).await?;
-                    changes.inserted.extend(rows);
+                    let does = Does::Insert;
+                    parts.push(MergePart { query, into, does });
                 }
                 (MergeAction::Update(update), false) => {
                     refuse(&[
@@ -112,7 +159,7 @@ impl Run<'_> {
                     let assigned = assigned_columns(
                         &self.snapshot,
                         &table,
-                        &target.name,
+                        (&target.name, &target.called),
                         &update.assignments,
                     )?;
                     let values = new_values(&table, &target, &assigned).join(", ");
@@ -122,14 +169,14 @@ impl Run<'_> {
                         quoted(ROW_ID)
                     );
                     let into = targets(&self.snapshot, &table.schema.columns);
-                    let rows = self.rows_to_change(&target, &query, &into, merge).await?;
-                    changes.update(rows, given(&assigned));
+                    let does = Does::Update(given(&assigned));
+                    parts.push(MergePart { query, into, does });
                 }
                 (MergeAction::Delete { .. }, false) => {
                     let id = format!("{}.{}", target.alias, quoted(ROW_ID));
                     let query = format!("SELECT {id} FROM {from} WHERE {condition}");
-                    let rows = self.rows_to_change(&target, &query, &[], merge).await?;
-                    changes.deleted.extend(rows);
+                    let (into, does) = (Vec::new(), Does::Delete);
+                    parts.push(MergePart { query, into, does });
                 }
                 (action, _) => {
                     let message = format!("{action} cannot follow WHEN {}", clause.clause_kind);
@@ -137,12 +184,7 @@ impl Run<'_> {
                 }
             }
         }
-        must_be_once(&changes)?;
-        let Applied { rows, .. } = self.apply(&table, &changes)?;
-        Ok(Outcome::Done {
-            tag: format!("MERGE {rows}"),
-            rows,
-        })
+        Ok((target, table, parts))
     }
 
     /// The query for the rows that a clause inserts.
@@ -160,15 +202,20 @@ impl Run<'_> {
         let [row] = values.rows.as_slice() else {
             return Err(Error::new("42601", "MERGE inserts one row of VALUES"));
         };
-        let row = &row.content;
-        let places = match insert.columns.is_empty() {
+        let defaults = insert
+            .columns
+            .iter()
+            .any(|name| is_form(name, marks::DEFAULTS));
+        let row: &[Expr] = if defaults { &[] } else { &row.content };
+        let places = match insert.columns.is_empty() || defaults {
             true => (0..table.schema.columns.len()).collect(),
             false => {
                 let names = column_names(&insert.columns)?;
                 columns_named(&table.schema, &target.name, &names)?
             }
         };
-        if row.len() > places.len() || (row.len() < places.len() && !insert.columns.is_empty()) {
+        let listed = !insert.columns.is_empty() && !defaults;
+        if row.len() > places.len() || (row.len() < places.len() && listed) {
             return Err(Error::new(
                 "42601",
                 format!(
@@ -194,6 +241,27 @@ impl Run<'_> {
         let values = values.collect::<Result<Vec<String>>>()?;
         let values = values.join(", ");
         Ok(format!("SELECT {values} FROM {from} WHERE {condition}"))
+    }
+}
+
+/// Whether a name stands for a form.
+fn is_form(name: &ObjectName, mark: &str) -> bool {
+    let ident = name.0.first().and_then(|part| part.as_ident());
+    ident.is_some_and(|ident| ident.quote_style == Some(marks::QUOTE) && ident.value == mark)
+}
+
+/// Whether an action is DO NOTHING: its rows are claimed, and stay as they are.
+fn does_nothing(action: &MergeAction) -> bool {
+    match action {
+        MergeAction::Insert(insert) => {
+            let mut columns = insert.columns.iter();
+            columns.any(|name| is_form(name, marks::NOTHING))
+        }
+        MergeAction::Update(update) => update.assignments.iter().any(|one| {
+            matches!(&one.target, AssignmentTarget::ColumnName(name)
+                if is_form(name, marks::NOTHING))
+        }),
+        MergeAction::Delete { .. } => false,
     }
 }
 

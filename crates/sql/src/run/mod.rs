@@ -22,6 +22,7 @@ pub(crate) mod cursor;
 mod declare;
 mod domain;
 mod drop;
+mod elements;
 pub(crate) mod explain;
 mod formula;
 mod function;
@@ -51,6 +52,7 @@ mod skipped;
 mod transaction;
 mod truncate;
 mod user_type;
+mod utility;
 mod view;
 mod with;
 
@@ -75,6 +77,7 @@ use crate::plan::relations::{Relations, unknown_table};
 use crate::rights::RoleStatement;
 use crate::session::{Outcome, Session};
 use crate::statement::{Statement, changing_query};
+use crate::utility::Utility;
 
 pub(crate) use comment::commented;
 pub(crate) use insert::columns_named;
@@ -115,7 +118,7 @@ pub(crate) async fn statement(session: &Session, statement: &Statement) -> Resul
     if let Some(outcome) = Box::pin(crate::advisor::run(session, &statement.ast)).await? {
         return Ok(outcome);
     }
-    let ast = session.own_tables(&statement.ast)?;
+    let ast = session.in_path(session.own_tables(&statement.ast)?)?;
     Box::pin(transaction::run(session, &ast)).await
 }
 
@@ -206,10 +209,16 @@ impl Run<'_> {
             Ast::Query(query) if changing_query(ast).is_some() => {
                 Box::pin(self.with_changes(query)).await
             }
-            Ast::Query(query) => match self.point(query)? {
-                Some(outcome) => Ok(outcome),
-                None => Box::pin(self.query(ast)).await,
-            },
+            Ast::Query(query) => {
+                let point = match self.session.client().has_path() {
+                    true => None,
+                    false => self.point(query)?,
+                };
+                match point {
+                    Some(outcome) => Ok(outcome),
+                    None => Box::pin(self.query(ast)).await,
+                }
+            }
             Ast::Explain { .. } => Box::pin(self.explain(ast)).await,
             Ast::Insert(insert) => Box::pin(self.insert(insert)).await,
             Ast::Update(update) => Box::pin(self.update(update)).await,
@@ -239,10 +248,15 @@ impl Run<'_> {
                 representation,
             } => self.create_type(name, representation.as_ref()),
             Ast::AlterType(alter) => Box::pin(self.alter_type(alter)).await,
-            Ast::Call(call) => match (RoleStatement::of(call), Definition::of(call)) {
-                (Some(statement), _) => self.role_statement(&statement),
-                (None, Some(statement)) => Box::pin(self.define(&statement)).await,
-                (None, None) => Err(refused(ast)),
+            Ast::Call(call) => match (
+                RoleStatement::of(call),
+                Definition::of(call),
+                Utility::of(call),
+            ) {
+                (Some(statement), _, _) => self.role_statement(&statement),
+                (None, Some(statement), _) => Box::pin(self.define(&statement)).await,
+                (None, None, Some(utility)) => self.utility(&utility),
+                (None, None, None) => Err(refused(ast)),
             },
             Ast::Declare { stmts } => Box::pin(self.declare_cursor(stmts)).await,
             Ast::Fetch {

@@ -1,6 +1,11 @@
 //! PREPARE, EXECUTE and DEALLOCATE.
 
-use datafusion::sql::sqlparser::ast::{Expr, Statement as Ast};
+use std::ops::ControlFlow;
+
+use datafusion::sql::sqlparser::ast::{
+    CreateTable, Expr, FunctionArg, FunctionArgExpr, Query, SetExpr, Statement as Ast, TableFactor,
+    VisitMut, VisitorMut,
+};
 
 use crate::error::{Error, Result};
 use crate::plan::names::fold;
@@ -32,14 +37,51 @@ pub(super) async fn run(session: &Session, ast: &Ast) -> Result<Option<Outcome>>
         } if using.is_empty() => {
             let name = executed(name).unwrap_or_default();
             let prepared = session.kept(&name)?;
-            // Operators around a parameter bind the whole value.
-            let values = parameters.iter().map(|value| match value {
-                Expr::Value(_) => value.clone(),
-                other => Expr::Nested(Box::new(other.clone())),
-            });
-            let values: Vec<Expr> = values.collect();
+            let values = values(parameters);
             let run = Box::pin(prepared.run_with(session, &values));
             Ok(Some(run.await?))
+        }
+        Ast::CreateTable(create) => {
+            let Some(create) = with_executed(session, create)? else {
+                return Ok(None);
+            };
+            let ast = Ast::CreateTable(create);
+            let statement = Statement::of(ast);
+            Ok(Some(Box::pin(session.run(&statement)).await?))
+        }
+        Ast::Explain { statement, .. } => {
+            if let Ast::CreateTable(create) = statement.as_ref() {
+                let Some(create) = with_executed(session, create)? else {
+                    return Ok(None);
+                };
+                let mut ast = ast.clone();
+                if let Ast::Explain { statement, .. } = &mut ast {
+                    *statement = Box::new(Ast::CreateTable(create));
+                }
+                let statement = Statement::of(ast);
+                return Ok(Some(Box::pin(session.run(&statement)).await?));
+            }
+            let Ast::Execute {
+                name: Some(name),
+                parameters,
+                immediate: false,
+                using,
+                ..
+            } = statement.as_ref()
+            else {
+                return Ok(None);
+            };
+            if !using.is_empty() {
+                return Ok(None);
+            }
+            let prepared = session.kept(&executed(name).unwrap_or_default())?;
+            let bound = prepared.bound(&values(parameters))?;
+            let mut ast = ast.clone();
+            if let Ast::Explain { statement, .. } = &mut ast {
+                *statement = Box::new(bound);
+            }
+            let statement = Statement::of(ast);
+            Ok(Some(Box::pin(session.run(&statement)).await?))
         }
         Ast::Deallocate { name, .. } => {
             let name = fold(name);
@@ -50,4 +92,87 @@ pub(super) async fn run(session: &Session, ast: &Ast) -> Result<Option<Outcome>>
         }
         _ => Ok(None),
     }
+}
+
+/// The values of EXECUTE: operators around a parameter bind the whole value.
+fn values(parameters: &[Expr]) -> Vec<Expr> {
+    let values = parameters.iter().map(|value| match value {
+        Expr::Value(_) => value.clone(),
+        other => Expr::Nested(Box::new(other.clone())),
+    });
+    values.collect()
+}
+
+/// A new table whose query is that of a prepared statement, with the query; `None` for any
+/// other table.
+///
+/// # Errors
+/// `26000` if there is no such statement, `42601` if it is no query.
+fn with_executed(session: &Session, create: &CreateTable) -> Result<Option<CreateTable>> {
+    struct Put<'a> {
+        session: &'a Session,
+        done: bool,
+    }
+    impl VisitorMut for Put<'_> {
+        type Break = Error;
+
+        fn pre_visit_query(&mut self, query: &mut Query) -> ControlFlow<Error> {
+            let SetExpr::Select(select) = query.body.as_ref() else {
+                return ControlFlow::Continue(());
+            };
+            let [from] = select.from.as_slice() else {
+                return ControlFlow::Continue(());
+            };
+            let TableFactor::Table {
+                name,
+                args: Some(args),
+                ..
+            } = &from.relation
+            else {
+                return ControlFlow::Continue(());
+            };
+            let Some(name) = crate::dialect::executed(name) else {
+                return ControlFlow::Continue(());
+            };
+            let given = args.args.iter().filter_map(|arg| match arg {
+                FunctionArg::Unnamed(FunctionArgExpr::Expr(expr)) => Some(expr.clone()),
+                _ => None,
+            });
+            let given: Vec<Expr> = given.collect();
+            let bound = self.session.kept(name);
+            let bound = bound.and_then(|prepared| prepared.bound(&values(&given)));
+            match bound {
+                Ok(Ast::Query(kept)) => {
+                    // WITH NO DATA is a limit to no rows.
+                    let limit = query.limit_clause.take();
+                    *query = *kept;
+                    if limit.is_some() {
+                        query.limit_clause = limit;
+                    }
+                    self.done = true;
+                    ControlFlow::Continue(())
+                }
+                Ok(_) => {
+                    let message = "prepared statement is not a SELECT";
+                    ControlFlow::Break(Error::new("42809", message))
+                }
+                Err(error) => ControlFlow::Break(error),
+            }
+        }
+    }
+    let Some(query) = &create.query else {
+        return Ok(None);
+    };
+    let mut query = query.clone();
+    let mut put = Put {
+        session,
+        done: false,
+    };
+    if let ControlFlow::Break(error) = query.visit(&mut put) {
+        return Err(error);
+    }
+    Ok(put.done.then(|| CreateTable {
+        query: Some(query),
+        ..create.clone()
+    }))
 }

@@ -43,7 +43,7 @@ impl Run<'_> {
     async fn planned(&self, ast: &Ast) -> Result<KnownPlan> {
         let known = self.session.database().plans();
         let settings = self.session.plan_settings();
-        let shared = !self.session.in_transaction();
+        let shared = !self.session.in_transaction() && !self.session.client().has_path();
         if shared && let Some(plan) = known.find(settings, ast, &self.snapshot) {
             return Ok(plan);
         }

@@ -26,7 +26,7 @@ use crate::session::Outcome;
 use crate::statement::parse_one;
 
 /// The column by which the parts of a row of RETURNING find each other.
-const PLACE: &str = "place of the row";
+pub(super) const PLACE: &str = "place of the row";
 
 /// Another table of a statement, whose columns RETURNING may name.
 pub(super) struct Other {
@@ -173,7 +173,7 @@ impl Run<'_> {
     }
 
     /// Gives rows a name that a query may use; as it stands in FROM, up to the alias.
-    fn place(
+    pub(super) fn place(
         &self,
         name: &str,
         columns: Vec<(String, Type)>,

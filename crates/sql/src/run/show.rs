@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use datafusion::arrow::datatypes::SchemaRef;
 use datafusion::sql::sqlparser::ast::{
-    Expr, ObjectName, Reset, ResetStatement, Set, ShowStatementIn, Statement as Ast, Value,
+    ContextModifier, Expr, ObjectName, Reset, ResetStatement, Set, ShowStatementIn,
+    Statement as Ast, Value,
 };
 use freestone_storage::{Catalog, Object, Privileges, Table};
 
@@ -13,9 +14,12 @@ use super::redeclare::written;
 use crate::error::{Error, Result};
 use crate::front::shown_declaration;
 use crate::plan::files::open_all;
-use crate::plan::names::{file_name, table_name};
+use crate::plan::names::{file_name, quoted, table_name};
 use crate::plan::rows::{Values, batch};
-use crate::session::{MACHINE, MEMORY, MOVER, Outcome, Setting, WORKLOAD, all_settings, current};
+use crate::session::known::find;
+use crate::session::{
+    MACHINE, MEMORY, MOVER, Notice, Outcome, Setting, WORKLOAD, all_settings, current,
+};
 use crate::types::sql_name;
 
 /// Schema, name and, for tables, what it stands for.
@@ -183,30 +187,66 @@ impl Run<'_> {
     }
 
     pub(super) fn set(&self, set: &Set) -> Result<Outcome> {
-        let (name, values) = match set {
+        let (name, values, scope) = match set {
             Set::SingleAssignment {
+                scope,
+                hivevar: false,
                 variable,
                 values,
-                hivevar: false,
-                ..
-            } => (variable.to_string(), values.as_slice()),
-            Set::SetTimeZone { value, .. } => ("timezone".to_owned(), std::slice::from_ref(value)),
-            Set::SetNames { charset_name, .. } => {
+            } => (setting_named(variable), values.as_slice(), *scope),
+            Set::SetTimeZone { local, value } => {
+                let scope = local.then_some(ContextModifier::Local);
+                ("timezone".to_owned(), std::slice::from_ref(value), scope)
+            }
+            Set::SetNames {
+                charset_name,
+                collation_name: None,
+            } => {
                 let setting = Setting {
                     name: "client_encoding".to_owned(),
                     value: Some(charset_name.value.clone()),
+                    local: false,
                 };
                 self.session.configure(&setting)?;
                 return Ok(Outcome::done("SET"));
             }
             other => return Err(Error::unsupported(format!("{other} is not supported"))),
         };
-        let words: Vec<String> = values.iter().map(word).collect::<Result<_>>()?;
-        let value = match words.as_slice() {
-            [only] if only.eq_ignore_ascii_case("default") => None,
+        let local = match scope {
+            None | Some(ContextModifier::Session) => false,
+            Some(ContextModifier::Local) => true,
+            Some(ContextModifier::Global) => {
+                return Err(Error::unsupported("SET GLOBAL is not supported"));
+            }
+        };
+        let list = LISTS.contains(&name.as_str());
+        let words: Vec<String> = values
+            .iter()
+            .map(|value| word(value, list))
+            .collect::<Result<_>>()?;
+        let is_default = |value: &Expr| matches!(value, Expr::Identifier(ident) if ident.quote_style.is_none() && ident.value.eq_ignore_ascii_case("default"));
+        let value = match (values, words.as_slice()) {
+            ([only], _) if is_default(only) => None,
+            // The zone that the session has by default.
+            ([only], [word])
+                if name == "timezone"
+                    && word.eq_ignore_ascii_case("local")
+                    && matches!(only, Expr::Identifier(_)) =>
+            {
+                None
+            }
+            (_, [_]) => Some(words.join(", ")),
+            _ if find(&name).is_some() && !list => {
+                let message = format!("SET {name} takes only one argument");
+                return Err(Error::new("22023", message));
+            }
             _ => Some(words.join(", ")),
         };
-        self.session.configure(&Setting { name, value })?;
+        if local && !self.session.in_transaction() {
+            let text = "SET LOCAL can only be used in transaction blocks";
+            self.session.notify(Notice::warning("25P01", text));
+        }
+        self.session.configure(&Setting { name, value, local })?;
         Ok(Outcome::done("SET"))
     }
 
@@ -214,8 +254,9 @@ impl Run<'_> {
         match &reset.reset {
             Reset::ConfigurationParameter(name) => {
                 self.session.configure(&Setting {
-                    name: name.to_string(),
+                    name: setting_named(name),
                     value: None,
+                    local: false,
                 })?;
                 Ok(Outcome::done("RESET"))
             }
@@ -227,19 +268,58 @@ impl Run<'_> {
     }
 }
 
-/// A setting's value as written: a string, a number or a bare word.
-fn word(expr: &Expr) -> Result<String> {
+/// Settings that are lists of names.
+const LISTS: [&str; 2] = ["search_path", "temp_tablespaces"];
+
+/// The name of a setting in lower case.
+fn setting_named(name: &ObjectName) -> String {
+    let parts = name.0.iter().map(|part| match part.as_ident() {
+        Some(ident) => ident.value.to_lowercase(),
+        None => part.to_string().to_lowercase(),
+    });
+    parts.collect::<Vec<_>>().join(".")
+}
+
+/// A setting's value as written: a string, a number or a bare word. Names of lists have
+/// quotes where they need them.
+fn word(expr: &Expr, list: bool) -> Result<String> {
+    let name = |text: &str| match list {
+        true => quoted_if_needed(text),
+        false => text.to_owned(),
+    };
     match expr {
         Expr::Value(value) => Ok(match &value.value {
-            Value::SingleQuotedString(text) | Value::DoubleQuotedString(text) => text.clone(),
+            Value::SingleQuotedString(text)
+            | Value::DoubleQuotedString(text)
+            | Value::EscapedStringLiteral(text)
+            | Value::UnicodeStringLiteral(text) => name(text),
+            Value::DollarQuotedString(text) => name(&text.value),
             other => other.to_string(),
         }),
-        Expr::Identifier(ident) => Ok(ident.value.clone()),
-        Expr::CompoundIdentifier(_) | Expr::UnaryOp { .. } => Ok(expr.to_string()),
+        Expr::Identifier(ident) => Ok(match ident.quote_style {
+            Some(_) => name(&ident.value),
+            None if list => name(&ident.value.to_lowercase()),
+            None => ident.value.clone(),
+        }),
+        Expr::CompoundIdentifier(_) | Expr::UnaryOp { .. } | Expr::Interval(_) => {
+            Ok(expr.to_string())
+        }
         other => Err(Error::new(
             "42601",
             format!("a setting takes a plain value, not \"{other}\""),
         )),
+    }
+}
+
+/// A name as lists of names have it.
+fn quoted_if_needed(name: &str) -> String {
+    let mut chars = name.chars();
+    let first = chars.next();
+    let plain = first.is_some_and(|c| c.is_lowercase() || c == '_')
+        && chars.all(|c| c.is_lowercase() || c.is_ascii_digit() || c == '_');
+    match plain {
+        true => name.to_owned(),
+        false => quoted(name),
     }
 }
 

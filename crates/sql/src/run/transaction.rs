@@ -3,19 +3,20 @@
 
 use std::time::Duration;
 
-use datafusion::sql::sqlparser::ast::{
-    Set, Statement as Ast, TransactionAccessMode, TransactionIsolationLevel, TransactionMode,
-};
+use datafusion::sql::sqlparser::ast::{Set, Statement as Ast, TransactionModifier};
 use freestone_storage::{CatalogEdit, Transaction};
 use parking_lot::Mutex;
 
+use super::explain::carries_out;
 use super::locking::locks;
 use super::{PointChange, Run};
 use crate::error::{Error, Result};
 use crate::parameter::Parameter;
 use crate::plan::names::fold;
-use crate::session::{Block, Notice, Open, Outcome, Session};
+use crate::session::modes::Level;
+use crate::session::{AskedModes, Block, Modes, Notice, Open, Outcome, Session};
 use crate::statement::changing_query;
+use crate::utility::Utility;
 
 /// Times that a statement is run again because another transaction was first.
 const ATTEMPTS: usize = 50;
@@ -29,16 +30,32 @@ const UPSERTS: usize = 4;
 /// # Errors
 /// Those of the statement; nothing has changed then.
 pub(super) async fn run(session: &Session, ast: &Ast) -> Result<Outcome> {
-    match control(session, ast)? {
-        Control::Done(tag) => {
-            if !session.in_transaction() {
-                session.cursors().end_transaction(false);
-            }
-            return Ok(Outcome::done(tag));
+    session.apply_pending();
+    if !session.in_transaction() {
+        // What a statement has set for itself alone.
+        session.end_settings(true);
+    }
+    let controlled = control(session, ast);
+    if controlled.is_err() {
+        let mut open = session.transaction();
+        if open.must_be_idle().is_ok() {
+            open.leave(true);
         }
-        Control::Commit(transaction) => {
+    }
+    match controlled? {
+        Control::Done(tag) => return Ok(Outcome::done(tag)),
+        Control::RolledBack(chained) => {
+            end(session, false, chained)?;
+            return Ok(Outcome::done("ROLLBACK"));
+        }
+        Control::RolledBackTo(mark) => {
+            session.undo_settings(mark);
+            return Ok(Outcome::done("ROLLBACK"));
+        }
+        Control::Commit(transaction, chained) => {
             let done = session.commit(*transaction).await;
-            session.cursors().end_transaction(done.is_ok());
+            let chained = chained.filter(|_| done.is_ok());
+            end(session, done.is_ok(), chained)?;
             done?;
             return Ok(Outcome::done("COMMIT"));
         }
@@ -52,12 +69,17 @@ pub(super) async fn run(session: &Session, ast: &Ast) -> Result<Outcome> {
             return Ok(outcome);
         }
     }
-    let (begun, read_only) = {
+    let looks = !matches!(
+        ast,
+        Ast::Set(_) | Ast::Reset(_) | Ast::ShowVariable { .. } | Ast::ShowVariables { .. }
+    );
+    let (begun, modes) = {
         let mut open = session.transaction();
-        (open.occupy()?, open.is_read_only())
+        (open.occupy(looks)?, open.modes())
     };
-    let read_only = read_only.unwrap_or(session.modes().1);
-    session.numbers().set_read_only(read_only);
+    let modes = modes.unwrap_or(session.modes());
+    session.client().set_present(modes);
+    session.numbers().set_read_only(modes.read_only);
     if let Some(snapshot) = begun {
         let mut inside = Inside {
             session,
@@ -117,7 +139,7 @@ async fn alone(session: &Session, ast: &Ast) -> Result<Outcome> {
             .await;
     }
     let mut own = store.begin()?;
-    if session.modes().0 {
+    if session.modes().is_serializable() {
         own.make_serializable();
     }
     let run = Run::new(session, own.snapshot(), Some(own));
@@ -165,7 +187,7 @@ async fn point_alone(
     parameters: &[Parameter],
 ) -> Result<Option<Outcome>> {
     let mut own = session.database().store().begin()?;
-    if session.modes().0 {
+    if session.modes().is_serializable() {
         own.make_serializable();
     }
     if !change.is_allowed(session, own.catalog()) {
@@ -182,6 +204,7 @@ async fn point_alone(
 pub(crate) fn changes_rows(ast: &Ast) -> bool {
     match ast {
         Ast::Insert(_) | Ast::Update(_) | Ast::Delete(_) | Ast::Merge(_) | Ast::Truncate(_) => true,
+        Ast::Explain { statement, .. } => carries_out(ast) && changes_rows(statement),
         ast => changing_query(ast).is_some() || locks(ast),
     }
 }
@@ -190,9 +213,25 @@ pub(crate) fn changes_rows(ast: &Ast) -> bool {
 enum Control {
     /// It is done, and has this tag.
     Done(&'static str),
-    Commit(Box<Transaction>),
+    /// The transaction is to be committed, and another one begins with these modes.
+    Commit(Box<Transaction>, Option<Modes>),
+    /// The transaction is taken back, and another one begins with these modes.
+    RolledBack(Option<Modes>),
+    /// What was done since a savepoint is taken back, settings but for those before a mark.
+    RolledBackTo(usize),
     /// It is about something else.
     Other,
+}
+
+/// Ends a transaction for cursors and settings, and begins the next one if it is chained.
+fn end(session: &Session, committed: bool, chained: Option<Modes>) -> Result<()> {
+    session.cursors().end_transaction(committed);
+    session.end_settings(committed);
+    if let Some(modes) = chained {
+        let begun = session.database().store().begin()?;
+        *session.transaction() = Open::Going(Block::new(begun, modes));
+    }
+    Ok(())
 }
 
 /// Does what a statement about transactions asks, but for the wait of COMMIT.
@@ -210,107 +249,150 @@ fn control(session: &Session, ast: &Ast) -> Result<Control> {
         open.must_be_idle()?;
     }
     let tag = match ast {
-        Ast::StartTransaction { modes, .. } => {
-            let (serializable, read_only) = modes_of(modes);
+        Ast::StartTransaction {
+            modes, modifier, ..
+        } => {
+            let mut asked = AskedModes::of(modes);
+            asked.deferrable = deferrable(*modifier);
             if let Some(block) = open.declare() {
-                block.set(serializable.unwrap_or_default(), read_only)?;
+                block.set(asked)?;
                 return Ok(Control::Done("BEGIN"));
             }
             if let Open::Going(block) = &mut *open {
-                block.set(serializable.unwrap_or_default(), read_only)?;
+                block.set(asked)?;
                 let text = "there is already a transaction in progress";
                 session.notify(Notice::warning("25001", text));
                 return Ok(Control::Done("BEGIN"));
             }
             open.running()?;
-            let mut block = Block::new(session.database().store().begin()?);
-            let (default, default_read_only) = session.modes();
-            block.set(
-                serializable.unwrap_or(default),
-                Some(read_only.unwrap_or(default_read_only)),
-            )?;
-            *open = Open::Going(block);
+            let begun = session.database().store().begin()?;
+            *open = Open::Going(Block::new(begun, session.modes().with(asked)));
             "BEGIN"
         }
-        Ast::Commit { chain: false, .. } if matches!(*open, Open::Nothing) => {
+        Ast::Commit { chain: true, .. } if !open.is_declared() => {
+            return Err(no_chain("COMMIT"));
+        }
+        Ast::Rollback {
+            chain: true,
+            savepoint: None,
+        } if !open.is_declared() => {
+            return Err(no_chain("ROLLBACK"));
+        }
+        Ast::Commit { .. } if matches!(*open, Open::Nothing) => {
             session.notify(none_open());
             "COMMIT"
         }
         Ast::Rollback {
-            chain: false,
-            savepoint: None,
+            savepoint: None, ..
         } if matches!(*open, Open::Nothing) => {
             session.notify(none_open());
             "ROLLBACK"
         }
-        Ast::Commit { chain: false, .. } => match open.end()? {
-            Some(transaction) => return Ok(Control::Commit(Box::new(transaction))),
-            None => "ROLLBACK",
-        },
+        Ast::Commit { chain, .. } => {
+            let chained = open.modes().filter(|_| *chain);
+            return Ok(match open.end()? {
+                Some(transaction) => Control::Commit(Box::new(transaction), chained),
+                None => Control::RolledBack(chained),
+            });
+        }
         Ast::Rollback {
-            chain: false,
+            chain,
             savepoint: None,
         } => {
+            let chained = open.modes().filter(|_| *chain);
             open.end()?;
-            "ROLLBACK"
+            return Ok(Control::RolledBack(chained));
         }
         Ast::Rollback {
             chain: false,
             savepoint: Some(name),
-        } => {
-            open.roll_back_to(&fold(name))?;
-            "ROLLBACK"
-        }
+        } => return Ok(Control::RolledBackTo(open.roll_back_to(&fold(name))?)),
         Ast::Savepoint { name } => {
-            open.save(fold(name))?;
+            open.save(fold(name), session.client().mark())?;
             "SAVEPOINT"
         }
         Ast::ReleaseSavepoint { name } => {
             open.release(&fold(name))?;
             "RELEASE"
         }
-        Ast::Set(Set::SetTransaction {
-            modes,
-            session: true,
-            ..
-        }) => {
-            let (serializable, read_only) = modes_of(modes);
-            session.set_modes(serializable, read_only);
-            "SET"
-        }
-        Ast::Set(Set::SetTransaction { modes, .. }) => {
-            let (serializable, read_only) = modes_of(modes);
-            if let Open::Going(block) = &mut *open {
-                block.set(serializable.unwrap_or_default(), read_only)?;
+        _ => match asked_modes(ast) {
+            Some((true, asked)) => {
+                open.running()?;
+                let modes = session.modes().with(asked);
+                for (given, name) in [
+                    (asked.level.is_some(), "transaction_isolation"),
+                    (asked.read_only.is_some(), "transaction_read_only"),
+                    (asked.deferrable.is_some(), "transaction_deferrable"),
+                ] {
+                    if given {
+                        let name = format!("default_{name}");
+                        session.client().set(&name, modes.shown(&name), false)?;
+                    }
+                }
+                "SET"
             }
-            "SET"
-        }
-        _ => return Ok(Control::Other),
+            Some((false, asked)) => {
+                if matches!(*open, Open::Nothing) {
+                    let text = "SET TRANSACTION can only be used in transaction blocks";
+                    session.notify(Notice::warning("25P01", text));
+                }
+                open.set_modes(asked)?;
+                "SET"
+            }
+            None => return Ok(Control::Other),
+        },
     };
     Ok(Control::Done(tag))
+}
+
+/// What SET TRANSACTION, or SET SESSION CHARACTERISTICS if it is true, asks.
+fn asked_modes(ast: &Ast) -> Option<(bool, AskedModes)> {
+    match ast {
+        Ast::Set(Set::SetTransaction {
+            modes,
+            snapshot: None,
+            session,
+        }) => Some((*session, AskedModes::of(modes))),
+        Ast::Call(call) => match Utility::of(call)? {
+            Utility::Modes {
+                session,
+                level,
+                read_only,
+                deferrable,
+            } => {
+                let level = level.as_deref().and_then(Level::named);
+                let asked = AskedModes {
+                    level,
+                    read_only,
+                    deferrable,
+                };
+                Some((session, asked))
+            }
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
+/// Whether BEGIN says DEFERRABLE or NOT DEFERRABLE: the tree has modes of another database in
+/// its place.
+fn deferrable(modifier: Option<TransactionModifier>) -> Option<bool> {
+    match modifier? {
+        TransactionModifier::Deferred => Some(true),
+        TransactionModifier::Immediate => Some(false),
+        _ => None,
+    }
+}
+
+/// AND CHAIN where nothing is to be ended.
+fn no_chain(what: &str) -> Error {
+    let message = format!("{what} AND CHAIN can only be used in transaction blocks");
+    Error::new("25P01", message)
 }
 
 /// What COMMIT and ROLLBACK say where nothing is to be ended.
 fn none_open() -> Notice {
     Notice::warning("25P01", "there is no transaction in progress")
-}
-
-/// What a list of modes asks: SERIALIZABLE or a lower level, and READ ONLY or READ
-/// WRITE. Every transaction reads one snapshot, which is more than the lower
-/// levels ask.
-fn modes_of(modes: &[TransactionMode]) -> (Option<bool>, Option<bool>) {
-    let (mut serializable, mut read_only) = (None, None);
-    for mode in modes {
-        match mode {
-            TransactionMode::IsolationLevel(level) => {
-                serializable = Some(*level == TransactionIsolationLevel::Serializable);
-            }
-            TransactionMode::AccessMode(access) => {
-                read_only = Some(*access == TransactionAccessMode::ReadOnly);
-            }
-        }
-    }
-    (serializable, read_only)
 }
 
 impl Run<'_> {

@@ -29,7 +29,7 @@ use crate::session::Outcome;
 use crate::statement::changing;
 
 /// Puts queries of WITH before a statement.
-fn with_before(ast: Ast, ctes: &[Cte], with: &With) -> Result<Ast> {
+pub(super) fn with_before(ast: Ast, ctes: &[Cte], with: &With) -> Result<Ast> {
     if ctes.is_empty() {
         return Ok(ast);
     }
@@ -113,7 +113,7 @@ impl Run<'_> {
     }
 
     /// Queries of WITH that those of UPDATE, DELETE and MERGE may name from now on.
-    fn set_around(&self, with: &With, ctes: &[Cte]) {
+    pub(super) fn set_around(&self, with: &With, ctes: &[Cte]) {
         *self.around.lock() = (!ctes.is_empty()).then(|| With {
             cte_tables: ctes.to_vec(),
             ..with.clone()

@@ -1,52 +1,27 @@
 //! Settings that concern a client and what it is sent, not how queries run.
 
+use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use parking_lot::Mutex;
 
+use super::known::{KNOWN, Known, find};
+use super::modes::{AskedModes, Modes};
+use super::path::schemas;
+use super::settings::of_all;
 use super::{Block, MACHINE, Open, Session, Setting, current};
 use crate::error::{Error, Result};
-use crate::plan::names::{DEFAULT_SCHEMA, PUBLIC};
 use crate::rights::told;
-use crate::values::styles::{self, BYTEA_OUTPUT, DATE_STYLE, FLOAT_DIGITS, INTERVAL_STYLE, Styles};
-
-/// Their names and defaults.
-const DEFAULTS: [(&str, &str); 20] = [
-    ("application_name", ""),
-    (BYTEA_OUTPUT, "hex"),
-    ("check_function_bodies", "on"),
-    ("client_min_messages", "notice"),
-    (DATE_STYLE, "ISO, MDY"),
-    ("default_table_access_method", "heap"),
-    ("escape_string_warning", "on"),
-    (FLOAT_DIGITS, "1"),
-    ("idle_in_transaction_session_timeout", "0"),
-    ("idle_session_timeout", "0"),
-    (INTERVAL_STYLE, "postgres"),
-    ("jit", "off"),
-    ("lock_timeout", "0"),
-    ("quote_all_identifiers", "off"),
-    ("row_security", "on"),
-    (SEARCH_PATH, "main"),
-    ("statement_timeout", "0"),
-    ("synchronize_seqscans", "on"),
-    ("synchronous_commit", "on"),
-    ("transaction_timeout", "0"),
-];
+use crate::values::styles::{self, Styles};
 
 /// Where names without a schema are looked up.
 const SEARCH_PATH: &str = "search_path";
-/// What it may list: the one default schema under its names, and those of the system.
-const SEARCHED: [&str; 7] = [
-    "",
-    "$user",
-    DEFAULT_SCHEMA,
-    PUBLIC,
-    "pg_catalog",
-    "pg_temp",
-    "information_schema",
-];
+/// Settings of a client's own that it may have at a time,
+const MOST_OWN: usize = 1_000;
+/// and how long the value of one may be.
+const LONGEST: usize = 1 << 20;
 
 /// Those of one session.
 #[derive(Debug, Default)]
@@ -56,100 +31,276 @@ pub(crate) struct ClientSettings {
     changes: AtomicU64,
 }
 
-/// In the order of [`DEFAULTS`].
 #[derive(Debug, Default)]
 struct Kept {
-    /// What was set; `None` for the default.
-    set: [Option<String>; DEFAULTS.len()],
+    /// What was set, by names in lower case; the default counts where there is nothing.
+    set: BTreeMap<String, String>,
     /// The longest that a limit of time may be, which is its default, too.
-    most: [Option<Duration>; DEFAULTS.len()],
-    /// What those of them say that concern how values are shown.
+    most: HashMap<&'static str, Duration>,
+    /// What was changed since the transaction began.
+    journal: Vec<Change>,
+    /// The schemas of `search_path`, if it is not the one that sessions begin with.
+    path: Option<Arc<[String]>>,
+    /// Settings kept elsewhere that are to be set.
+    pending: Vec<Setting>,
+    /// The modes of transactions that say nothing of them,
+    modes: Modes,
+    /// and those of the statement that runs.
+    present: Modes,
+    /// How values are shown.
     styles: Styles,
 }
 
+/// A change of a setting, which the end of its transaction may take back.
+#[derive(Clone, Debug)]
+struct Change {
+    name: String,
+    before: Option<String>,
+    after: Option<String>,
+    /// Whether it lasts as long as its transaction.
+    local: bool,
+    /// Whether the setting is kept elsewhere.
+    elsewhere: bool,
+}
+
+/// What a setting kept elsewhere becomes when a change is taken back.
+pub(crate) type Restored = (String, Option<String>);
+
 impl Kept {
-    fn value(&self, place: usize) -> String {
-        let set = self.set[place].as_deref().unwrap_or(DEFAULTS[place].1);
-        let Some(most) = self.most[place] else {
-            return set.to_owned();
-        };
-        match self.own(place) {
-            Some(own) if own <= most => set.to_owned(),
-            _ => written(most),
+    fn value(&self, known: &'static Known) -> String {
+        let set = self
+            .set
+            .get(known.name)
+            .map_or(known.default, String::as_str);
+        match self.most.get(known.name) {
+            Some(most) if self.own(known).is_none_or(|own| own > *most) => written(*most),
+            _ => known.shown(set),
         }
     }
 
-    fn read_styles(&mut self) {
-        self.styles = Styles::of(|name| Some(self.value(place(name)?)));
-    }
-
     /// The limit of time that was set; `None` if there is none, which is longer than any.
-    fn own(&self, place: usize) -> Option<Duration> {
-        let set = self.set[place].as_deref().unwrap_or(DEFAULTS[place].1);
-        duration(set).filter(|own| !own.is_zero())
+    fn own(&self, known: &Known) -> Option<Duration> {
+        let set = self
+            .set
+            .get(known.name)
+            .map_or(known.default, String::as_str);
+        let millis = set.parse::<u64>().ok().filter(|millis| *millis > 0);
+        millis.map(Duration::from_millis)
     }
 
     /// The limit of time that counts.
-    fn limit(&self, place: usize) -> Option<Duration> {
-        let limits = [self.own(place), self.most[place]];
+    fn limit(&self, known: &Known) -> Option<Duration> {
+        let limits = [self.own(known), self.most.get(known.name).copied()];
         limits.into_iter().flatten().min()
     }
+
+    fn put(&mut self, name: &str, value: Option<String>) {
+        match value {
+            Some(value) => drop(self.set.insert(name.to_owned(), value)),
+            None => drop(self.set.remove(name)),
+        }
+        if name == SEARCH_PATH {
+            let path = self.set.get(SEARCH_PATH);
+            self.path = path.and_then(|path| schemas(path)).map(Arc::from);
+        }
+        if styles::NAMES.contains(&name) {
+            self.styles = Styles::of(|name| Some(self.value(find(name)?)));
+        }
+        if name.starts_with("default_transaction_") {
+            let set = self.set.iter();
+            let asked = set.filter_map(|(name, value)| match name.starts_with("default_") {
+                true => AskedModes::set(name, value),
+                false => None,
+            });
+            self.modes = asked.fold(Modes::default(), Modes::with);
+        }
+    }
+
+    /// Takes changes back, the last first, down to a mark; what becomes of settings that are
+    /// kept elsewhere.
+    fn undo(&mut self, mark: usize) -> Vec<Restored> {
+        let undone = self.journal.split_off(mark.min(self.journal.len()));
+        let mut elsewhere = Vec::new();
+        for change in undone.into_iter().rev() {
+            match change.elsewhere {
+                true => elsewhere.push((change.name, change.before)),
+                false => self.put(&change.name, change.before),
+            }
+        }
+        elsewhere
+    }
+
+    /// Ends a transaction that stays: what was set for it alone goes.
+    fn settle(&mut self) -> Vec<Restored> {
+        let journal = std::mem::take(&mut self.journal);
+        // The last change of each that lasts, or what was before all of them.
+        let mut last: HashMap<String, (bool, bool, Option<String>)> = HashMap::new();
+        for change in journal {
+            let entry = last.entry(change.name);
+            let entry = entry.or_insert((change.elsewhere, false, change.before));
+            entry.1 = change.local;
+            if !change.local {
+                entry.2 = change.after;
+            }
+        }
+        let mut elsewhere = Vec::new();
+        for (name, (is_elsewhere, local, value)) in last {
+            match (local, is_elsewhere) {
+                (false, _) => {}
+                (true, true) => elsewhere.push((name, value)),
+                (true, false) => self.put(&name, value),
+            }
+        }
+        elsewhere
+    }
+}
+
+/// Whether a name is one that a client may give to a setting of its own: words between points.
+fn is_own(name: &str) -> bool {
+    let word = |word: &str| {
+        let mut chars = word.chars();
+        let first = chars.next();
+        first.is_some_and(|c| c.is_alphabetic() || c == '_')
+            && chars.all(|c| c.is_alphanumeric() || c == '_' || c == '$')
+    };
+    name.contains('.') && name.split('.').all(word)
+}
+
+/// Whether a name of a client's own is one of ours that there is not.
+fn is_ours(name: &str) -> bool {
+    name.starts_with("freestone.") || name.starts_with("datafusion.")
 }
 
 impl ClientSettings {
     /// The value of a setting; `None` if it is none of these.
     pub(crate) fn get(&self, name: &str) -> Option<String> {
-        let place = place(name)?;
-        Some(self.kept.lock().value(place))
+        let name = name.to_lowercase();
+        let kept = self.kept.lock();
+        if let Some(known) = find(&name) {
+            return Some(kept.value(known));
+        }
+        let shown = match name.starts_with("default_") {
+            true => kept.modes.shown(&name),
+            false => kept.present.shown(&name),
+        };
+        let shown = shown.map(str::to_owned);
+        shown.or_else(|| kept.set.get(&name).cloned())
     }
 
-    /// Sets one, or brings back its default; whether it is one of these.
+    /// Sets one, or brings back its default, for the session or for the present transaction
+    /// alone; whether it is one of these.
     ///
     /// # Errors
     /// `22023` for a value that it cannot have.
-    pub(crate) fn set(&self, name: &str, value: Option<&str>) -> Result<bool> {
-        let Some(place) = place(name) else {
-            return Ok(false);
-        };
-        if let Some(value) = value
-            && name.to_lowercase().ends_with("timeout")
-            && duration(value).is_none()
-        {
-            let message = format!("invalid value for parameter \"{name}\": \"{value}\"");
-            let hint = "give milliseconds, or a number with ms, s, min, h or d; 0 for no limit";
-            return Err(Error::new("22023", message).with_hint(hint));
-        }
-        if let Some(value) = value
-            && DEFAULTS[place].0 == SEARCH_PATH
-        {
-            let mut names = value.split(',').map(|name| name.trim().trim_matches('"'));
-            if let Some(other) = names.find(|name| !SEARCHED.contains(name)) {
-                let message = format!("names are not looked up in the schema \"{other}\"");
-                let hint = "names without a schema are of main: write schema.table for others";
-                return Err(Error::new("0A000", message).with_hint(hint));
+    pub(crate) fn set(&self, name: &str, value: Option<&str>, local: bool) -> Result<bool> {
+        let name = name.to_lowercase();
+        let value = match (find(&name), value) {
+            (Some(known), Some(value)) => {
+                let now = self.kept.lock().value(known);
+                Some(known.checked(value, &now)?)
             }
-        }
+            (Some(_), None) => None,
+            (None, _) if is_default_mode(&name) => match value {
+                None => None,
+                Some(value) => {
+                    let asked = AskedModes::set(&name, value);
+                    let modes = asked.map(|asked| Modes::default().with(asked));
+                    let shown = modes.and_then(|modes| modes.shown(&name));
+                    let shown = shown.ok_or_else(|| invalid(&name, value))?;
+                    Some(shown.to_owned())
+                }
+            },
+            (None, value) if is_own(&name) && !is_ours(&name) => {
+                let kept = self.kept.lock();
+                let many = kept.set.len() >= KNOWN.len() + MOST_OWN;
+                if many && !kept.set.contains_key(&name)
+                    || value.is_some_and(|value| value.len() > LONGEST)
+                {
+                    let message = format!("there is no room for the parameter \"{name}\"");
+                    return Err(Error::new("54000", message));
+                }
+                // It is known from now on.
+                Some(value.unwrap_or_default().to_owned())
+            }
+            (None, _) => return Ok(false),
+        };
         let mut kept = self.kept.lock();
-        let known = DEFAULTS[place].0;
-        kept.set[place] = match value {
-            Some(value) if styles::NAMES.contains(&known) => {
-                Some(styles::checked(known, value, &kept.value(place))?)
-            }
-            value => value.map(str::to_owned),
-        };
-        kept.read_styles();
+        let own = find(&name).is_none() && !is_default_mode(&name);
+        let before = kept.set.get(&name).cloned();
+        kept.journal.push(Change {
+            before: before.or_else(|| own.then(String::new)),
+            after: value.clone(),
+            local,
+            elsewhere: false,
+            name: name.clone(),
+        });
+        kept.put(&name, value);
         drop(kept);
         self.changed();
         Ok(true)
     }
 
-    /// Brings back all defaults.
-    fn reset(&self) {
+    /// Notes a change of a setting that is kept elsewhere.
+    pub(crate) fn note(&self, (name, before): Restored, after: Option<String>, local: bool) {
+        self.kept.lock().journal.push(Change {
+            name,
+            before,
+            after,
+            local,
+            elsewhere: true,
+        });
+    }
+
+    /// The place in the transaction up to which ROLLBACK TO takes settings back.
+    pub(crate) fn mark(&self) -> usize {
+        self.kept.lock().journal.len()
+    }
+
+    /// Has a setting that is kept elsewhere set before the next statement.
+    pub(crate) fn set_later(&self, setting: Setting) {
         let mut kept = self.kept.lock();
-        kept.set = Default::default();
-        kept.read_styles();
-        drop(kept);
+        kept.pending.retain(|other| other.name != setting.name);
+        kept.pending.push(setting);
+    }
+
+    /// Takes settings back that were changed since a mark; see [`Kept::undo`].
+    #[must_use]
+    pub(crate) fn undo(&self, mark: usize) -> Vec<Restored> {
         self.changed();
+        self.kept.lock().undo(mark)
+    }
+
+    /// Ends a transaction that stays; see [`Kept::settle`].
+    #[must_use]
+    pub(crate) fn settle(&self) -> Vec<Restored> {
+        let mut kept = self.kept.lock();
+        match kept.journal.is_empty() {
+            true => Vec::new(),
+            false => {
+                self.changed();
+                kept.settle()
+            }
+        }
+    }
+
+    /// Whether names are looked up along another path than sessions begin with.
+    pub(crate) fn has_path(&self) -> bool {
+        self.kept.lock().path.is_some()
+    }
+
+    /// The schemas of that path.
+    pub(crate) fn path(&self) -> Option<Arc<[String]>> {
+        self.kept.lock().path.clone()
+    }
+
+    /// The modes of transactions that say nothing of them.
+    pub(crate) fn modes(&self) -> Modes {
+        self.kept.lock().modes
+    }
+
+    /// The modes of the transaction that a statement runs in.
+    pub(crate) fn set_present(&self, modes: Modes) {
+        self.kept.lock().present = modes;
     }
 
     /// How values are shown.
@@ -157,30 +308,78 @@ impl ClientSettings {
         self.kept.lock().styles
     }
 
-    /// Notes that a setting of the session was set, one of these or another.
+    /// Notes that a setting of the session was changed, one of these or another.
     pub(super) fn changed(&self) {
         self.changes.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// How often one was set.
+    /// How often one was changed.
     pub(crate) fn changes(&self) -> u64 {
         self.changes.load(Ordering::Relaxed)
     }
 
+    /// Brings back all defaults.
+    fn reset(&self) -> Result<()> {
+        let names: Vec<String> = self.kept.lock().set.keys().cloned().collect();
+        for name in names {
+            self.set(&name, None, false)?;
+        }
+        Ok(())
+    }
+
     /// All of them with their values.
     pub(crate) fn all(&self) -> Vec<(String, String)> {
+        let mut all = self.others();
         let kept = self.kept.lock();
-        let names = DEFAULTS.iter().enumerate();
-        names
-            .map(|(place, (name, _))| ((*name).to_owned(), kept.value(place)))
-            .collect()
+        let known = KNOWN.iter();
+        all.extend(known.map(|known| (known.name.to_owned(), kept.value(known))));
+        all
+    }
+
+    /// Modes of transactions, and settings of the client's own.
+    pub(crate) fn others(&self) -> Vec<(String, String)> {
+        let kept = self.kept.lock();
+        let mut all = Vec::new();
+        for setting in Modes::SETTINGS {
+            for (name, modes) in [
+                (format!("default_{setting}"), kept.modes),
+                (setting.to_owned(), kept.present),
+            ] {
+                let shown = modes.shown(setting).unwrap_or_default().to_owned();
+                all.push((name, shown));
+            }
+        }
+        let own = kept.set.iter().filter(|(name, _)| is_own(name));
+        all.extend(own.map(|(name, value)| (name.clone(), value.clone())));
+        all
+    }
+
+    /// Known parameters with the values that are kept of them, for `pg_settings`.
+    pub(crate) fn known(&self) -> Vec<(&'static Known, String)> {
+        let kept = self.kept.lock();
+        let known = KNOWN.iter();
+        let value = |known: &Known| {
+            let set = kept.set.get(known.name);
+            set.map_or(known.default, String::as_str).to_owned()
+        };
+        known.map(|known| (known, value(known))).collect()
     }
 
     /// A limit of time; `None` if there is none.
     pub(crate) fn timeout(&self, name: &str) -> Option<Duration> {
-        let place = place(name)?;
-        self.kept.lock().limit(place)
+        let known = find(&name.to_lowercase())?;
+        self.kept.lock().limit(known)
     }
+}
+
+fn is_default_mode(name: &str) -> bool {
+    let mode = name.strip_prefix("default_");
+    mode.is_some_and(|mode| Modes::SETTINGS.contains(&mode))
+}
+
+fn invalid(name: &str, value: &str) -> Error {
+    let message = format!("invalid value for parameter \"{name}\": \"{value}\"");
+    Error::new("22023", message)
 }
 
 /// A limit of time as SHOW prints it.
@@ -189,30 +388,6 @@ fn written(limit: Duration) -> String {
         millis if millis % 1_000 == 0 => format!("{}s", millis / 1_000),
         millis => format!("{millis}ms"),
     }
-}
-
-fn place(name: &str) -> Option<usize> {
-    DEFAULTS
-        .iter()
-        .position(|(known, _)| known.eq_ignore_ascii_case(name))
-}
-
-/// Milliseconds, or a number with its unit.
-fn duration(text: &str) -> Option<Duration> {
-    let text = text.trim();
-    let end = text
-        .find(|c: char| !c.is_ascii_digit())
-        .unwrap_or(text.len());
-    let number: u64 = text[..end].parse().ok()?;
-    let unit = match text[end..].trim() {
-        "" | "ms" => 1,
-        "s" => 1_000,
-        "min" => 60_000,
-        "h" => 3_600_000,
-        "d" => 86_400_000,
-        _ => return None,
-    };
-    Some(Duration::from_millis(number.checked_mul(unit)?))
 }
 
 impl Session {
@@ -248,7 +423,7 @@ impl Session {
     /// # Errors
     /// Those of [`Session::set`].
     pub(crate) fn reset_all(&self) -> Result<()> {
-        self.client.reset();
+        self.client.reset()?;
         let own = [
             "timezone",
             "threads",
@@ -260,9 +435,83 @@ impl Session {
             self.configure(&Setting {
                 name: name.to_owned(),
                 value: None,
+                local: false,
             })?;
         }
         Ok(())
+    }
+
+    /// Brings settings that are kept elsewhere than in [`ClientSettings`] to what they were.
+    fn restore(&self, restored: Vec<Restored>) {
+        for (name, value) in restored {
+            let setting = Setting {
+                name,
+                value,
+                local: false,
+            };
+            // It had this value before.
+            let _ = self.configured(&setting);
+        }
+    }
+
+    /// Sets what the last statement's `set_config` has asked for.
+    pub(crate) fn apply_pending(&self) {
+        let pending = std::mem::take(&mut self.client.kept.lock().pending);
+        for setting in pending {
+            // It was tried.
+            let _ = self.configure(&setting);
+        }
+    }
+
+    /// Takes back what was set since a mark in the transaction.
+    pub(crate) fn undo_settings(&self, mark: usize) {
+        self.restore(self.client.undo(mark));
+    }
+
+    /// Ends a transaction for what was set in it: it stays but for what was set for the
+    /// transaction alone, or is taken back.
+    pub(crate) fn end_settings(&self, committed: bool) {
+        match committed {
+            true => self.restore(self.client.settle()),
+            false => self.undo_settings(0),
+        }
+    }
+
+    /// Changes a setting until its transaction ends, if `local`, or until the session does.
+    ///
+    /// # Errors
+    /// `42704` for an unknown setting, `22023` for a value that it cannot have.
+    pub(crate) fn configure(&self, setting: &Setting) -> Result<()> {
+        let (name, value) = (setting.name.as_str(), setting.value.as_deref());
+        self.may_set(name)?;
+        if self.client.set(name, value, setting.local)? {
+            return Ok(());
+        }
+        let name = name.to_lowercase();
+        if Modes::SETTINGS.contains(&name.as_str()) {
+            return self.set_mode(&name, value);
+        }
+        if of_all(&name) {
+            if setting.local {
+                let message = format!("SET LOCAL of \"{name}\" is not supported");
+                let hint = "it is a setting of the whole database";
+                return Err(Error::unsupported(message).with_hint(hint));
+            }
+            return self.configured(setting);
+        }
+        let before = self.setting(&name).ok();
+        self.configured(setting)?;
+        let after = self.setting(&name).ok();
+        self.client.note((name, before), after, setting.local);
+        Ok(())
+    }
+
+    /// Sets a mode of the open transaction.
+    fn set_mode(&self, name: &str, value: Option<&str>) -> Result<()> {
+        let default = self.client.modes().shown(name).unwrap_or_default();
+        let value = value.unwrap_or(default);
+        let asked = AskedModes::set(name, value).ok_or_else(|| invalid(name, value))?;
+        self.transaction().set_modes(asked)
     }
 
     /// Changes a setting, as SET does.
@@ -273,6 +522,7 @@ impl Session {
         self.configure(&Setting {
             name: name.to_owned(),
             value: Some(value.to_owned()),
+            local: false,
         })
     }
 
@@ -290,10 +540,9 @@ impl Session {
     pub fn begin_implicit(&self) -> Result<()> {
         let mut open = self.transaction();
         if let Open::Nothing = *open {
-            let (serializable, read_only) = self.modes();
-            let mut block = Block::implicit(self.database().store().begin()?);
-            block.set(serializable, Some(read_only))?;
-            *open = Open::Going(block);
+            self.end_settings(true);
+            let begun = self.database().store().begin()?;
+            *open = Open::Going(Block::new(begun, self.modes()).implicit());
         }
         Ok(())
     }
@@ -304,7 +553,12 @@ impl Session {
     /// # Errors
     /// Those of a commit; nothing has changed then.
     pub async fn end_implicit(&self) -> Result<()> {
-        let ended = self.transaction().end_implicit();
+        let (was_open, ended) = {
+            let mut open = self.transaction();
+            let declared = open.is_declared();
+            let was_open = !declared && !matches!(*open, Open::Nothing);
+            (was_open, open.end_implicit())
+        };
         let (done, committed) = match ended {
             Some(transaction) => {
                 let done = Box::pin(self.commit(transaction)).await;
@@ -316,6 +570,9 @@ impl Session {
         };
         if !self.in_transaction() {
             self.cursors().end_transaction(committed);
+            if was_open {
+                self.end_settings(committed);
+            }
         }
         done
     }
@@ -332,12 +589,12 @@ impl Session {
     /// # Errors
     /// `42704` for a setting that is no limit of time.
     pub fn limit(&self, setting: &str, most: Duration) -> Result<()> {
-        let place = place(setting).filter(|place| DEFAULTS[*place].0.ends_with("timeout"));
-        let place = place.ok_or_else(|| {
+        let known = find(setting).filter(|known| known.name.ends_with("timeout"));
+        let known = known.ok_or_else(|| {
             let message = format!("there is no limit of time \"{setting}\"");
             Error::new("42704", message)
         })?;
-        self.client.kept.lock().most[place] = Some(most);
+        self.client.kept.lock().most.insert(known.name, most);
         Ok(())
     }
 }
@@ -346,12 +603,16 @@ impl Session {
 mod tests {
     use super::*;
 
+    fn set(settings: &ClientSettings, name: &str, value: &str) -> Result<bool> {
+        settings.set(name, Some(value), false)
+    }
+
     #[test]
     fn limits_have_units() {
         let settings = ClientSettings::default();
         assert_eq!(settings.timeout("statement_timeout"), None);
         for (text, millis) in [("250", 250), ("3s", 3_000), ("2 min", 120_000)] {
-            settings.set("Statement_Timeout", Some(text)).unwrap();
+            set(&settings, "Statement_Timeout", text).unwrap();
             let limit = settings.timeout("statement_timeout");
             assert_eq!(limit, Some(Duration::from_millis(millis)));
         }
@@ -362,34 +623,63 @@ mod tests {
             "99999999999999999999",
             "9999999999999999d",
         ] {
-            let error = settings.set("statement_timeout", Some(wrong)).unwrap_err();
+            let error = set(&settings, "statement_timeout", wrong).unwrap_err();
             assert_eq!(error.sqlstate, "22023", "{wrong}");
         }
-        settings.set("statement_timeout", None).unwrap();
+        settings.set("statement_timeout", None, false).unwrap();
         assert_eq!(settings.get("statement_timeout").unwrap(), "0");
-        assert!(!settings.set("threads", Some("3")).unwrap());
+        assert!(!set(&settings, "threads", "3").unwrap());
     }
 
     #[test]
     fn limits_are_no_longer_than_they_may_be() {
         let settings = ClientSettings::default();
-        let at = place("statement_timeout").unwrap();
-        settings.kept.lock().most[at] = Some(Duration::from_secs(30));
+        let most = Duration::from_secs(30);
+        settings.kept.lock().most.insert("statement_timeout", most);
         let value = || settings.get("statement_timeout").unwrap();
         assert_eq!(value(), "30s");
-        for (given, has) in [
-            ("5s", "5s"),
-            ("0", "30s"),
-            ("31s", "30s"),
-            ("30000", "30000"),
-        ] {
-            settings.set("statement_timeout", Some(given)).unwrap();
+        for (given, has) in [("5s", "5s"), ("0", "30s"), ("31s", "30s"), ("30000", "30s")] {
+            set(&settings, "statement_timeout", given).unwrap();
             assert_eq!(value(), has, "{given}");
         }
-        settings.set("statement_timeout", Some("1ms")).unwrap();
-        settings.reset();
+        set(&settings, "statement_timeout", "1ms").unwrap();
+        settings.reset().unwrap();
         let limit = settings.timeout("statement_timeout");
         assert_eq!(limit, Some(Duration::from_secs(30)));
         assert_eq!(written(Duration::from_millis(1_500)), "1500ms");
+    }
+
+    #[test]
+    fn changes_end_with_their_transaction() {
+        let settings = ClientSettings::default();
+        let value = |name: &str| settings.get(name).unwrap();
+        set(&settings, "work_mem", "1MB").unwrap();
+        assert!(settings.settle().is_empty());
+        settings.set("work_mem", Some("2MB"), true).unwrap();
+        settings.set("my.own", Some("x"), true).unwrap();
+        assert_eq!(
+            (value("work_mem"), value("my.own")),
+            ("2MB".into(), "x".into())
+        );
+        assert!(settings.settle().is_empty());
+        assert_eq!(
+            (value("work_mem"), value("my.own")),
+            ("1MB".into(), String::new())
+        );
+        // One that lasts, among those that do not.
+        settings.set("work_mem", Some("3MB"), true).unwrap();
+        set(&settings, "work_mem", "4MB").unwrap();
+        let mark = settings.mark();
+        settings.set("work_mem", Some("5MB"), true).unwrap();
+        assert!(settings.undo(mark).is_empty());
+        assert_eq!(value("work_mem"), "4MB");
+        settings.set("work_mem", Some("6MB"), true).unwrap();
+        assert!(settings.settle().is_empty());
+        assert_eq!(value("work_mem"), "4MB");
+        set(&settings, "work_mem", "7MB").unwrap();
+        assert!(settings.undo(0).is_empty());
+        assert_eq!(value("work_mem"), "4MB");
+        assert!(!set(&settings, "freestone.nothing", "1").unwrap());
+        assert!(!set(&settings, "a.1b", "1").unwrap());
     }
 }

@@ -57,7 +57,7 @@ impl Prepared {
     }
 
     async fn described(&self, session: &Session) -> Result<Description> {
-        let ast = session.own_tables(&self.statement.ast)?;
+        let ast = session.in_path(session.own_tables(&self.statement.ast)?)?;
         let ast = ast.as_ref();
         if changes_rows(ast) && session.identity().is_limited() {
             // What columns are like is told to those only who may run it.

@@ -5,11 +5,14 @@ mod cursors;
 mod describe;
 mod entry;
 mod interrupt;
+pub(crate) mod known;
 mod lent;
 mod machine;
+pub(crate) mod modes;
 mod notices;
 mod numbers;
 mod outcome;
+mod path;
 mod plans;
 mod prepared;
 mod reading;
@@ -48,6 +51,7 @@ pub(crate) use interrupt::Requests;
 pub use lent::Frame;
 pub(crate) use lent::Lent;
 pub(crate) use machine::MACHINE;
+pub(crate) use modes::{AskedModes, Modes};
 pub use notices::{Notice, Severity};
 pub(crate) use numbers::TakenNumbers;
 pub use outcome::{Outcome, Rows};
@@ -55,7 +59,7 @@ pub(crate) use plans::{KnownPlan, KnownPlans, PlanSettings, lasting};
 pub use prepared::Prepared;
 pub(crate) use prepared::executed;
 pub(crate) use settings::{
-    MEMORY, MOVER, Setting, WORKLOAD, all_settings, change, current, option_of,
+    MEMORY, MOVER, Setting, WORKLOAD, all_settings, change, current, of_all, option_of,
 };
 pub(crate) use setup::{OwnOptions, template};
 pub(crate) use temporary::remove_left;
@@ -79,9 +83,6 @@ pub struct Session {
     state: RwLock<SessionState>,
     progress: Arc<Progress>,
     transaction: Mutex<Open>,
-    /// What transactions are unless they say otherwise.
-    serializable: AtomicBool,
-    read_only: AtomicBool,
     /// Whether commits do not wait for the disk.
     relaxed: AtomicBool,
     /// Statements kept by PREPARE.
@@ -135,8 +136,6 @@ impl Session {
             state: RwLock::new(state),
             progress,
             transaction: Mutex::default(),
-            serializable: AtomicBool::new(false),
-            read_only: AtomicBool::new(false),
             relaxed: AtomicBool::new(false),
             prepared: Mutex::default(),
             numbers,
@@ -235,22 +234,9 @@ impl Session {
         !matches!(*self.transaction.lock(), Open::Nothing)
     }
 
-    /// Whether transactions are serialisable, and read-only, unless they say
-    /// otherwise.
-    pub(crate) fn modes(&self) -> (bool, bool) {
-        let read = |mode: &AtomicBool| mode.load(Ordering::Relaxed);
-        (read(&self.serializable), read(&self.read_only))
-    }
-
-    pub(crate) fn set_modes(&self, serializable: Option<bool>, read_only: Option<bool>) {
-        for (mode, value) in [
-            (&self.serializable, serializable),
-            (&self.read_only, read_only),
-        ] {
-            if let Some(value) = value {
-                mode.store(value, Ordering::Relaxed);
-            }
-        }
+    /// What transactions are unless they say otherwise.
+    pub(crate) fn modes(&self) -> Modes {
+        self.client.modes()
     }
 
     /// Commits a transaction, and waits for the disk unless it is not to.
@@ -270,9 +256,9 @@ impl Session {
     /// # Errors
     /// `25006`.
     pub(crate) fn must_write(&self) -> Result<()> {
-        match self.modes() {
-            (_, true) => Err(transaction::read_only()),
-            _ => Ok(()),
+        match self.modes().read_only {
+            true => Err(transaction::read_only()),
+            false => Ok(()),
         }
     }
 
@@ -340,14 +326,10 @@ impl Session {
         }
     }
 
-    /// Changes the settings for the statements that follow.
-    pub(crate) fn configure(&self, setting: &Setting) -> Result<()> {
+    /// Changes a setting that is not kept in [`ClientSettings`] for the statements that follow.
+    pub(super) fn configured(&self, setting: &Setting) -> Result<()> {
         let (name, value) = (setting.name.as_str(), setting.value.as_deref());
-        self.may_set(name)?;
-        if self.client.set(name, value)?
-            || self.set_reading(name, value)?
-            || self.set_machine(name, value)?
-        {
+        if self.set_reading(name, value)? || self.set_machine(name, value)? {
             return Ok(());
         }
         let mut state = self.state.write();

@@ -128,7 +128,7 @@ impl Prepared {
         session: &Session,
         values: &[Parameter],
     ) -> Result<Option<Outcome>> {
-        let usual = values.len() == self.parameters && !session.has_temporary();
+        let usual = values.len() == self.parameters && !session.has_own_names();
         if !usual || !changes_rows(&self.statement.ast) {
             return Ok(None);
         }
@@ -152,8 +152,16 @@ impl Prepared {
     /// # Errors
     /// As [`Prepared::run`].
     pub(crate) async fn run_with(&self, session: &Session, values: &[Expr]) -> Result<Outcome> {
-        let ast = parameter::bind(&self.statement.ast, self.parameters, values)?;
+        let ast = self.bound(values)?;
         session.run(&self.statement.with(ast)).await
+    }
+
+    /// The statement with an expression in the place of each parameter.
+    ///
+    /// # Errors
+    /// `08P01` for too few values or too many.
+    pub(crate) fn bound(&self, values: &[Expr]) -> Result<Ast> {
+        parameter::bind(&self.statement.ast, self.parameters, values)
     }
 
     /// Runs it and collects its rows. A query for the rows with one key is
@@ -207,7 +215,7 @@ impl Prepared {
         let Ast::Query(query) = self.statement.ast.as_ref() else {
             return Ok(None);
         };
-        let usual = values.len() == self.parameters && !session.has_temporary();
+        let usual = values.len() == self.parameters && !session.has_own_names();
         if !usual || session.in_transaction() {
             return Ok(None);
         }

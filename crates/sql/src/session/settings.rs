@@ -26,13 +26,16 @@ use freestone_storage::ColumnScanner;
 use crate::error::{Error, Result, did_you_mean};
 
 /// A change that SET asks for; `None` means the default.
+#[derive(Debug)]
 pub(crate) struct Setting {
     pub(crate) name: String,
     pub(crate) value: Option<String>,
+    /// Whether it lasts as long as the present transaction.
+    pub(crate) local: bool,
 }
 
 /// Settings with one value, known from PostgreSQL.
-const FIXED: [(&str, &str); 11] = [
+const FIXED: [(&str, &str); 10] = [
     ("client_encoding", "UTF8"),
     ("default_tablespace", ""),
     ("integer_datetimes", "on"),
@@ -42,7 +45,6 @@ const FIXED: [(&str, &str); 11] = [
     ("server_version", "15.0"),
     ("server_version_num", "150000"),
     ("standard_conforming_strings", "on"),
-    ("transaction_isolation", "repeatable read"),
     ("xmloption", "content"),
 ];
 

@@ -6,6 +6,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use chrono::Utc;
 use freestone_storage::{Savepoint, Snapshot, Transaction};
 
+use super::modes::{AskedModes, Modes};
 use super::panicked;
 use crate::error::{Error, Result};
 
@@ -24,55 +25,89 @@ pub(crate) enum Open {
 /// An open transaction with its savepoints, oldest first.
 pub(crate) struct Block {
     pub(crate) transaction: Transaction,
-    savepoints: Vec<(String, Savepoint)>,
+    savepoints: Vec<Saved>,
     /// When it began, in microseconds since 1970: the time of `now()` in it.
     start: i64,
     /// Whether a statement is running.
     busy: bool,
     /// Whether one has run.
     begun: bool,
-    /// Whether nothing may be changed.
-    read_only: bool,
+    modes: Modes,
     /// Whether nobody has said BEGIN: it lasts as long as what a client sent as one.
     implicit: bool,
 }
 
+/// A savepoint.
+struct Saved {
+    name: String,
+    state: Savepoint,
+    /// See [`super::ClientSettings::mark`].
+    settings: usize,
+    read_only: bool,
+}
+
 impl Block {
-    pub(crate) fn new(transaction: Transaction) -> Self {
-        Self {
+    pub(crate) fn new(transaction: Transaction, modes: Modes) -> Self {
+        let mut block = Self {
             transaction,
             savepoints: Vec::new(),
             start: Utc::now().timestamp_micros(),
             busy: false,
             begun: false,
-            read_only: false,
+            modes,
             implicit: false,
+        };
+        if modes.is_serializable() {
+            block.transaction.make_serializable();
         }
+        block
     }
 
     /// The same, opened without a BEGIN.
-    pub(crate) fn implicit(transaction: Transaction) -> Self {
+    pub(crate) fn implicit(self) -> Self {
         Self {
             implicit: true,
-            ..Self::new(transaction)
+            ..self
         }
     }
 
     /// Sets modes of the transaction.
     ///
     /// # Errors
-    /// `25001` after its first statement.
-    pub(crate) fn set(&mut self, serializable: bool, read_only: Option<bool>) -> Result<()> {
-        if self.begun && serializable {
-            return Err(Error::new(
-                "25001",
-                "SET TRANSACTION ISOLATION LEVEL must be called before any query",
-            ));
+    /// `25001` for what cannot be set after its first statement, or in a savepoint.
+    pub(crate) fn set(&mut self, asked: AskedModes) -> Result<()> {
+        let modes = self.modes.with(asked);
+        let other_level = modes.level != self.modes.level;
+        let deferrable = modes.deferrable != self.modes.deferrable;
+        let writes = self.modes.read_only && !modes.read_only;
+        let inside = !self.savepoints.is_empty();
+        let saved = self.savepoints.last().is_some_and(|last| last.read_only);
+        let refused = match self.begun {
+            true if other_level => {
+                Some("SET TRANSACTION ISOLATION LEVEL must be called before any query")
+            }
+            true if deferrable => {
+                Some("SET TRANSACTION [NOT] DEFERRABLE must be called before any query")
+            }
+            true if writes => Some("transaction read-write mode must be set before any query"),
+            _ if inside && other_level => {
+                Some("SET TRANSACTION ISOLATION LEVEL must not be called in a subtransaction")
+            }
+            _ if inside && deferrable => {
+                Some("SET TRANSACTION [NOT] DEFERRABLE cannot be called within a subtransaction")
+            }
+            _ if inside && writes && saved => {
+                Some("cannot set transaction read-write mode inside a read-only transaction")
+            }
+            _ => None,
+        };
+        if let Some(refused) = refused {
+            return Err(Error::new("25001", refused));
         }
-        if serializable {
+        if modes.is_serializable() {
             self.transaction.make_serializable();
         }
-        self.read_only = read_only.unwrap_or(self.read_only);
+        self.modes = modes;
         Ok(())
     }
 }
@@ -112,9 +147,8 @@ impl Open {
     /// # Errors
     /// As [`Open::running`]; `25006` if it is read-only.
     pub(crate) fn changing(&mut self) -> Result<Option<&mut Transaction>> {
-        if let Self::Going(Block {
-            read_only: true, ..
-        }) = self
+        if let Self::Going(block) = self
+            && block.modes.read_only
         {
             return Err(read_only());
         }
@@ -129,11 +163,31 @@ impl Open {
         }
     }
 
-    /// Whether the transaction may change nothing, if there is one.
-    pub(crate) fn is_read_only(&self) -> Option<bool> {
+    /// Whether there is a transaction that was opened with a BEGIN.
+    pub(crate) fn is_declared(&self) -> bool {
         match self {
-            Self::Going(block) | Self::Failed(block) => Some(block.read_only),
+            Self::Going(block) | Self::Failed(block) => !block.implicit,
+            Self::Nothing => false,
+        }
+    }
+
+    /// The modes of the transaction, if there is one.
+    pub(crate) fn modes(&self) -> Option<Modes> {
+        match self {
+            Self::Going(block) | Self::Failed(block) => Some(block.modes),
             Self::Nothing => None,
+        }
+    }
+
+    /// Sets modes of the transaction, if there is one.
+    ///
+    /// # Errors
+    /// As [`Open::running`] and [`Block::set`].
+    pub(crate) fn set_modes(&mut self, asked: AskedModes) -> Result<()> {
+        self.running()?;
+        match self {
+            Self::Going(block) => block.set(asked),
+            Self::Failed(_) | Self::Nothing => Ok(()),
         }
     }
 
@@ -180,17 +234,19 @@ impl Open {
         Ok(self.running()?.map(|transaction| transaction.snapshot()))
     }
 
-    /// Begins a statement in the transaction, if there is one; returns what it sees.
+    /// Begins a statement in the transaction, if there is one; returns what it sees. One that
+    /// does not look at the database leaves the transaction at its beginning.
     ///
     /// # Errors
     /// `25P02` after a statement failed in it, `25001` beside a running one.
-    pub(crate) fn occupy(&mut self) -> Result<Option<Snapshot>> {
+    pub(crate) fn occupy(&mut self, looks: bool) -> Result<Option<Snapshot>> {
         self.must_be_idle()?;
         self.running()?;
         let Self::Going(block) = self else {
             return Ok(None);
         };
-        (block.busy, block.begun) = (true, true);
+        block.busy = true;
+        block.begun |= looks;
         Ok(Some(block.transaction.snapshot()))
     }
 
@@ -246,7 +302,7 @@ impl Open {
     ///
     /// # Errors
     /// `25P01` outside of a transaction, `25P02` in a failed one.
-    pub(crate) fn save(&mut self, name: String) -> Result<()> {
+    pub(crate) fn save(&mut self, name: String, settings: usize) -> Result<()> {
         self.running()?;
         let Self::Going(
             block @ Block {
@@ -256,33 +312,42 @@ impl Open {
         else {
             return Err(none_open());
         };
-        let now = block.transaction.savepoint();
-        block.savepoints.push((name, now));
+        let state = block.transaction.savepoint();
+        block.savepoints.push(Saved {
+            name,
+            state,
+            settings,
+            read_only: block.modes.read_only,
+        });
         Ok(())
     }
 
-    /// ROLLBACK TO SAVEPOINT: also out of a failed transaction.
+    /// ROLLBACK TO SAVEPOINT: also out of a failed transaction. The mark of the settings that
+    /// stay.
     ///
     /// # Errors
     /// `25P01`; `3B001` if there is no such savepoint.
-    pub(crate) fn roll_back_to(&mut self, name: &str) -> Result<()> {
+    pub(crate) fn roll_back_to(&mut self, name: &str) -> Result<usize> {
         let (Self::Going(block) | Self::Failed(block)) = self else {
             return Err(none_open());
         };
         let place = block
             .savepoints
             .iter()
-            .rposition(|(known, _)| known == name);
+            .rposition(|saved| saved.name == name);
         let place = place.ok_or_else(|| no_savepoint(name))?;
         block.savepoints.truncate(place + 1);
-        if let Some((_, savepoint)) = block.savepoints.last() {
-            block.transaction.roll_back_to(savepoint);
+        let mut settings = 0;
+        if let Some(saved) = block.savepoints.last() {
+            block.transaction.roll_back_to(&saved.state);
+            block.modes.read_only = saved.read_only;
+            settings = saved.settings;
         }
         *self = match std::mem::take(self) {
             Self::Failed(block) => Self::Going(block),
             other => other,
         };
-        Ok(())
+        Ok(settings)
     }
 
     /// RELEASE SAVEPOINT.
@@ -297,7 +362,7 @@ impl Open {
         let place = block
             .savepoints
             .iter()
-            .rposition(|(known, _)| known == name);
+            .rposition(|saved| saved.name == name);
         block
             .savepoints
             .truncate(place.ok_or_else(|| no_savepoint(name))?);

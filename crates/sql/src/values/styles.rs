@@ -111,14 +111,6 @@ pub(crate) fn checked(name: &str, value: &str, now: &str) -> Result<String> {
                 "give postgres, postgres_verbose, sql_standard or iso_8601",
             )),
         },
-        FLOAT_DIGITS => {
-            // Fractions are rounded, as those of all settings are.
-            let digits: Option<f64> = value.trim().parse().ok();
-            match digits.map(f64::round_ties_even) {
-                Some(digits) if (-15.0..=3.0).contains(&digits) => Ok(format!("{digits:.0}")),
-                _ => Err(refuse("give a whole number from -15 to 3")),
-            }
-        }
         _ => match value.to_ascii_lowercase() {
             value if value == "hex" || value == "escape" => Ok(value),
             _ => Err(refuse("give hex or escape")),

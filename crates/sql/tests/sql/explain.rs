@@ -64,10 +64,6 @@ fn analyze_counts_blocks() {
     );
     assert!(text.contains("TableScan"), "{text}");
     assert_eq!(sql.state("EXPLAIN (NOSUCH) SELECT 1"), "42601");
-    assert_eq!(
-        sql.state("EXPLAIN ANALYZE INSERT INTO t SELECT * FROM t"),
-        "0A000"
-    );
     assert!(plan(&sql, "INSERT INTO t SELECT * FROM t WHERE a = 1").contains("FreestoneScan"));
     assert_eq!(sql.one("SELECT count(*) FROM t"), "40000");
 }
@@ -127,4 +123,105 @@ fn a_join_prunes_blocks_of_the_other_side() {
         .find(|line| line.contains("table=main.t"))
         .unwrap();
     assert!(scan.contains("dynamic="), "{text}");
+}
+
+#[test]
+fn options_of_postgresql_are_taken() {
+    let sql = filled();
+    sql.run("CREATE TABLE u (k INT PRIMARY KEY, v INT)");
+    for options in [
+        "(COSTS OFF)",
+        "(ANALYZE, COSTS OFF, TIMING OFF, SUMMARY OFF, BUFFERS OFF)",
+        "(VERBOSE false, SETTINGS, FORMAT text)",
+        "(ANALYZE on, WAL, format 'TEXT')",
+        "VERBOSE",
+    ] {
+        let text = plan(&sql, &format!("{options} SELECT a FROM t WHERE a = 1"));
+        assert!(text.contains("FreestoneScan"), "{options}: {text}");
+        assert_eq!(
+            text.contains("Execution time"),
+            options.contains("WAL"),
+            "{options}: {text}"
+        );
+        assert!(
+            !options.contains("TIMING OFF") || !text.contains("elapsed"),
+            "{text}"
+        );
+    }
+    let json = plan(
+        &sql,
+        "(FORMAT JSON, ANALYZE) SELECT count(*) FROM t WHERE a < 10",
+    );
+    let query = format!(
+        "SELECT '{}'::json -> 0 -> 'Plan' ->> 'Node Type' IS NOT NULL",
+        json.replace('\'', "''")
+    );
+    assert_eq!(sql.one(&query), "true");
+    for (options, state) in [
+        ("(FORMAT xml)", "0A000"),
+        ("(FORMAT none)", "22023"),
+        ("(TIMING)", "22023"),
+        ("(WAL on)", "22023"),
+        ("(COSTS maybe)", "42601"),
+        ("(NOTHING)", "42601"),
+    ] {
+        assert_eq!(
+            sql.state(&format!("EXPLAIN {options} SELECT 1")),
+            state,
+            "{options}"
+        );
+    }
+}
+
+#[test]
+fn changes_are_explained_and_carried_out() {
+    let sql = filled();
+    sql.run("CREATE TABLE u (k INT PRIMARY KEY, v INT); INSERT INTO u VALUES (1, 1), (2, 2)");
+    for (statement, head) in [
+        ("INSERT INTO u VALUES (3, 3)", "Insert on u"),
+        (
+            "INSERT INTO u SELECT a, a FROM t WHERE a = 4",
+            "Insert on u",
+        ),
+        ("UPDATE u SET v = v + 1 WHERE k = 1", "Update on u"),
+        (
+            "DELETE FROM u USING t WHERE u.k = t.a AND t.a = 2",
+            "Delete on u",
+        ),
+        (
+            "MERGE INTO u USING t ON u.k = t.a WHEN MATCHED THEN DELETE",
+            "Merge on u",
+        ),
+        (
+            "WITH q AS (SELECT 1 AS k) UPDATE u SET v = 0 FROM q WHERE q.k = u.k",
+            "Update on u",
+        ),
+    ] {
+        let text = plan(&sql, &format!("(COSTS OFF) {statement}"));
+        assert!(text.starts_with(head), "{text}");
+        assert_eq!(
+            sql.one("SELECT count(*), sum(v) FROM u"),
+            "2|3",
+            "{statement}"
+        );
+    }
+    let text = plan(
+        &sql,
+        "ANALYZE UPDATE u SET v = v + 1 WHERE k = 1 RETURNING *",
+    );
+    assert!(text.contains("Rows: 1"), "{text}");
+    assert_eq!(sql.one("SELECT sum(v) FROM u"), "4");
+    sql.run("BEGIN");
+    plan(&sql, "ANALYZE INSERT INTO u VALUES (9, 9)");
+    sql.run("ROLLBACK");
+    assert_eq!(sql.one("SELECT sum(v) FROM u"), "4");
+    plan(&sql, "(ANALYZE) CREATE TABLE c AS SELECT k FROM u");
+    assert_eq!(sql.one("SELECT count(*) FROM c"), "2");
+    sql.run("PREPARE p (int) AS DELETE FROM u WHERE k = $1");
+    assert!(plan(&sql, "EXECUTE p(1)").starts_with("Delete on u"));
+    assert_eq!(sql.one("SELECT count(*) FROM u"), "2");
+    plan(&sql, "ANALYZE EXECUTE p(1)");
+    assert_eq!(sql.one("SELECT count(*) FROM u"), "1");
+    assert_eq!(sql.state("EXPLAIN UPDATE u SET nothing = 1"), "42703");
+    assert_eq!(sql.state("EXPLAIN EXECUTE nothing"), "26000");
 }

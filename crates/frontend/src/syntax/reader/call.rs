@@ -188,7 +188,15 @@ impl Reader<'_> {
             }
             _ => {}
         }
+        // The grammar takes a text at the beginning for the whole bound.
+        let text = matches!(self.kind(), super::Kind::Text(_));
+        if text {
+            self.put(Token::LParen);
+        }
         self.expr()?;
+        if text {
+            self.put(Token::RParen);
+        }
         match self.word(0) {
             Some("preceding" | "following") => {
                 self.keep();

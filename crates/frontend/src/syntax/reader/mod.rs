@@ -25,7 +25,7 @@ use sqlparser::keywords::Keyword;
 use sqlparser::tokenizer::{Span, Token, TokenWithSpan, Word};
 
 use super::lexeme::{Kind, Lexeme, near, position};
-use super::marks::{QUOTE, SUBSCRIPT_SET};
+use super::marks::{ASSIGN, BASE, DEFAULTS, NOTHING, QUOTE, TARGET};
 use super::words::{Class, class};
 use crate::error::{Error, Result};
 
@@ -142,6 +142,11 @@ impl<'a> Reader<'a> {
 
     /// Copies a statement that is no query; queries and conditions in it are read.
     pub(super) fn other_statement(&mut self) -> Result<()> {
+        self.other_statement_until(usize::MAX)
+    }
+
+    /// The same of a statement that ends at a lexeme.
+    pub(super) fn other_statement_until(&mut self, last: usize) -> Result<()> {
         let mut attempts = ATTEMPTS;
         // Statements of DuckDB.
         if let Some(word @ ("pivot" | "unpivot" | "summarize")) = self.word(0)
@@ -159,6 +164,8 @@ impl<'a> Reader<'a> {
         }
         self.defaults = self.is("insert") || self.is("merge");
         let first = self.at;
+        // A query may follow other words than AS.
+        let holds = matches!(self.word(0), Some("explain" | "declare" | "insert"));
         let known = matches!(
             self.word(0),
             Some(
@@ -177,11 +184,17 @@ impl<'a> Reader<'a> {
                     | "describe"
             )
         );
+        let mut changes = matches!(self.word(0), Some("insert" | "update" | "merge"));
+        let mut merges = self.is("merge");
+        // The statement that these carry out is behind other words.
+        let carries = matches!(self.word(0), Some("explain" | "prepare"));
+        // The level of the SET clause that is read, and the end of the columns of INSERT.
+        let (mut setting, mut columns) = (None, None);
+        let mut has_columns = !self.is("insert");
         // Statements in brackets, as those of ADVISE FOR, belong to the one around them.
         let mut open = 0_usize;
-        // Whether columns are assigned here.
-        let mut assigns = false;
         while !matches!(self.kind(), Kind::End)
+            && self.at < last
             && (open > 0 || !matches!(self.kind(), Kind::Mark(";")))
         {
             let before = match self.at > first {
@@ -192,29 +205,58 @@ impl<'a> Reader<'a> {
                 Some(Kind::Word(word)) => word.as_str(),
                 _ => "",
             };
-            match self.word(0) {
-                Some("set") if open == 0 => assigns = true,
-                Some("where" | "from" | "returning" | "when") if open == 0 => assigns = false,
-                _ => {}
-            }
-            let behind_comma =
-                self.at > first && matches!(self.lexemes[self.at - 1].kind, Kind::Mark(","));
-            if assigns
-                && known
-                && open == 0
-                && (before == "set" || behind_comma)
-                && self.is_name(0)
-                && self.mark(1) == Some("[")
+            if carries
+                && !changes
+                && let Some(word @ ("insert" | "update" | "merge")) = self.word(0)
             {
-                self.subscript_assignment()?;
+                changes = true;
+                merges = word == "merge";
+                has_columns = word != "insert";
+                self.defaults = word != "update";
+            }
+            if changes && self.at > first {
+                let level = self.levels.get(self.at).copied();
+                let listed = self.lexemes[self.at - 1].kind == Kind::Mark(",");
+                if before == "set" {
+                    setting = level;
+                } else if setting.is_some()
+                    && matches!(
+                        self.word(0),
+                        Some("where" | "from" | "returning" | "when" | "on")
+                    )
+                {
+                    setting = None;
+                }
+                let target = self.is_name(0) && self.mark(1) == Some("[");
+                if target && (before == "set" || listed) && setting.is_some() && setting == level {
+                    self.assigned_elements()?;
+                    continue;
+                }
+                if matches!(self.word(0), Some("values" | "select" | "default" | "with")) {
+                    has_columns = true;
+                }
+                if !has_columns && self.is_mark("(") {
+                    has_columns = true;
+                    columns = match self.holds_query(self.at) {
+                        true => None,
+                        false => self.closing.get(self.at).copied(),
+                    };
+                }
+                let opened = self.lexemes[self.at - 1].kind == Kind::Mark("(");
+                if target && (listed || opened) && columns.is_some_and(|end| self.at < end) {
+                    self.target_elements()?;
+                    continue;
+                }
+            }
+            if merges && before == "then" && self.merge_action(first) {
                 continue;
             }
             let is_query = match self.word(0) {
                 Some("select") => !matches!(before, "grant" | "revoke" | "for" | "on"),
                 Some("values") => self.mark(1) == Some("("),
-                Some("with") => before == "as",
+                Some("with") => before == "as" || holds && self.mark(1) != Some("("),
                 Some("table") => before == "as",
-                None => before == "as" && self.is_mark("(") && self.holds_query(self.at),
+                None => (before == "as" || holds) && self.is_mark("(") && self.holds_query(self.at),
                 _ => false,
             };
             let is_expr = matches!(before, "where" | "check")
@@ -252,54 +294,93 @@ impl<'a> Reader<'a> {
         Ok(())
     }
 
-    /// `a[1] = x` as `a = "subscript assignment"(a, 'i', 1, x)`.
-    fn subscript_assignment(&mut self) -> Result<()> {
-        let name = name_token(self.kind());
-        let letters = self.out.len() + 5;
-        self.put(name.clone());
-        self.put(Token::Eq);
-        self.put(Token::make_word(SUBSCRIPT_SET, Some('"')));
-        self.put(Token::LParen);
-        self.put(name);
-        self.at += 1;
-        let mut forms = String::new();
-        while self.is_mark("[") {
-            self.at += 1;
-            let lower = !self.is_mark(":");
-            if lower {
-                self.put(Token::Comma);
-                self.expr()?;
+    /// DO NOTHING and INSERT DEFAULT VALUES behind THEN become actions of columns that there
+    /// are not; false for any other action.
+    fn merge_action(&mut self, first: usize) -> bool {
+        let (column, value, count) = match () {
+            () if self.are(&["do", "nothing"]) => (NOTHING, "NULL", 2),
+            () if self.are(&["insert", "default", "values"]) => (DEFAULTS, "DEFAULT", 3),
+            () => return false,
+        };
+        let word = |at: usize| match self.lexemes.get(at).map(|lexeme| &lexeme.kind) {
+            Some(Kind::Word(word)) => Some(word.as_str()),
+            _ => None,
+        };
+        let when = (first..self.at).rev().find(|at| word(*at) == Some("when"));
+        let when = when.unwrap_or(first);
+        let unmatched = word(when + 1) == Some("not")
+            && !(word(when + 3) == Some("by") && word(when + 4) == Some("source"));
+        match unmatched || count == 3 {
+            true => {
+                self.put_word("INSERT");
+                self.put(Token::LParen);
+                self.put_mark(column.to_owned());
+                self.put(Token::RParen);
+                self.put_word("VALUES");
+                self.put(Token::LParen);
+                self.put_word(value);
+                self.put(Token::RParen);
             }
-            if !self.is_mark(":") {
-                forms.push('i');
-            } else {
-                self.at += 1;
-                let upper = !self.is_mark("]");
-                if upper {
-                    self.put(Token::Comma);
-                    self.expr()?;
-                }
-                forms.push(match (lower, upper) {
-                    (true, true) => 's',
-                    (true, false) => 'l',
-                    (false, true) => 'u',
-                    (false, false) => 'n',
-                });
+            false => {
+                self.put_words(&["UPDATE", "SET"]);
+                self.put_mark(column.to_owned());
+                self.put(Token::Eq);
+                self.put_word(value);
             }
-            if !self.is_mark("]") {
-                return Err(self.fail());
-            }
-            self.at += 1;
         }
-        if self.operator(0) != Some("=") {
+        self.at += count;
+        true
+    }
+
+    /// The place behind subscripts and fields.
+    fn behind_subscripts(&self, from: usize) -> Result<usize> {
+        let (mut at, mut depth) = (from, 0_usize);
+        loop {
+            match self.lexemes.get(at).map(|lexeme| &lexeme.kind) {
+                Some(Kind::Mark("[")) => depth += 1,
+                Some(Kind::Mark("]")) => depth = depth.saturating_sub(1),
+                None | Some(Kind::End | Kind::Mark(";")) => return Err(self.fail_at(at)),
+                _ if depth > 0 => {}
+                // A field behind an element.
+                Some(Kind::Mark(".")) => at += 1,
+                _ => return Ok(at),
+            }
+            at += 1;
+        }
+    }
+
+    /// `a[1] = x` becomes `a =` a call that says what is assigned.
+    fn assigned_elements(&mut self) -> Result<()> {
+        self.keep_name();
+        let first = self.at;
+        let behind = self.behind_subscripts(first)?;
+        if !matches!(&self.lexemes[behind].kind, Kind::Operator(operator) if operator == "=") {
+            return Err(self.fail_at(behind));
+        }
+        self.put(Token::Eq);
+        self.put_call(ASSIGN);
+        self.put_mark(BASE.to_owned());
+        self.indirection()?;
+        if self.at != behind {
             return Err(self.fail());
         }
-        self.at += 1;
         self.put(Token::Comma);
+        self.skip();
         self.expr()?;
         self.put(Token::RParen);
-        let forms = vec![Token::Comma, Token::SingleQuotedString(forms)];
-        self.insert(letters, forms);
+        Ok(())
+    }
+
+    /// `a[1]` among the columns of INSERT becomes `a.` a name that holds the subscripts.
+    fn target_elements(&mut self) -> Result<()> {
+        self.keep_name();
+        let (first, behind) = (self.at, self.behind_subscripts(self.at)?);
+        let text = self
+            .sql
+            .get(self.lexemes[first].start..self.lexemes[behind - 1].end);
+        self.put(Token::Period);
+        self.put_mark(format!("{TARGET}{}", text.unwrap_or("")));
+        self.at = behind;
         Ok(())
     }
 
@@ -640,7 +721,6 @@ fn name_token(kind: &Kind) -> Token {
             quote_style: None,
             keyword: Keyword::NoKeyword,
         }),
-        Kind::Quoted(name) => Token::make_word(name, Some('"')),
         kind => token_of(kind),
     }
 }

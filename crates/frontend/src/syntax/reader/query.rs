@@ -70,7 +70,13 @@ impl Reader<'_> {
             return Err(self.fail());
         }
         if matches!(self.word(1), Some("insert" | "update" | "delete" | "merge")) {
-            self.copy_brackets()?;
+            let end = self.closing.get(self.at).copied().unwrap_or(usize::MAX);
+            if end == usize::MAX {
+                return Err(self.fail_at(self.lexemes.len() - 1));
+            }
+            self.keep();
+            self.other_statement_until(end)?;
+            self.keep_mark(")")?;
         } else {
             self.keep();
             if !self.begins_query() {
@@ -311,10 +317,20 @@ impl Reader<'_> {
             self.put_mark(NOTHING.to_owned());
         }
         if self.is("into") {
-            return Err(Error::unsupported(
-                "SELECT INTO is not supported: CREATE TABLE … AS does the same",
-            )
-            .at(super::position(self.span().start)));
+            self.keep();
+            for word in ["local", "temporary", "temp", "unlogged", "table"] {
+                self.takes(word);
+            }
+            loop {
+                match self.is_name(0) {
+                    true => self.keep_name(),
+                    false => return Err(self.fail()),
+                }
+                if !self.is_mark(".") {
+                    break;
+                }
+                self.keep();
+            }
         }
         if self.is("from") && !has_from {
             self.keep();

@@ -77,7 +77,12 @@ pub(crate) struct Facts {
 impl Facts {
     /// Adds a row of what is told of it.
     pub(super) fn add<const N: usize>(&mut self, told: [(&'static str, Fact); N]) {
-        self.rows.push(told.into());
+        self.add_told(told.into());
+    }
+
+    /// The same of a row whose columns differ from those of others.
+    pub(super) fn add_told(&mut self, told: Vec<(&'static str, Fact)>) {
+        self.rows.push(told);
     }
 
     /// Tells something more of the last row.

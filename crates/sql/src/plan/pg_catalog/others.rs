@@ -1,11 +1,12 @@
 //! Rows of tables that say little.
 
-use super::facts::Facts;
+use super::facts::{Fact, Facts};
 use super::keys::ACCESS;
 use super::objects::OWNER;
 use crate::plan::names::CATALOG;
 use crate::plan::relations::Relations;
-use crate::session::all_settings;
+use crate::session::known::Kind;
+use crate::session::{ClientSettings, all_settings};
 
 /// UTF-8.
 const ENCODING: i64 = 6;
@@ -43,15 +44,7 @@ pub(super) fn fill(relations: &Relations<'_>, name: &str, facts: &mut Facts) {
             ("spcowner", OWNER.into()),
         ]),
         "pg_settings" => {
-            for (name, value) in all_settings(relations.state) {
-                facts.add([
-                    ("name", name.into()),
-                    ("setting", value.into()),
-                    ("vartype", "string".into()),
-                    ("context", "user".into()),
-                    ("source", "default".into()),
-                ]);
-            }
+            settings(relations, facts);
         }
         "pg_language" => {
             for (number, name) in [(12, "internal"), (14, "sql")] {
@@ -82,5 +75,57 @@ pub(super) fn fill(relations: &Relations<'_>, name: &str, facts: &mut Facts) {
         }
         "pg_proc" => super::procedures::fill(facts),
         _ => {}
+    }
+}
+
+/// Settings: PostgreSQL's that are known, and ours.
+fn settings(relations: &Relations<'_>, facts: &mut Facts) {
+    const IDLE: &str = "It is accepted for clients of PostgreSQL and has no effect.";
+    let client = relations.state.config().get_extension::<ClientSettings>();
+    let known = client.as_ref().map(|client| client.known());
+    for (known, value) in known.into_iter().flatten() {
+        let source = match value == known.default {
+            true => "default",
+            false => "session",
+        };
+        let said = if known.is_idle() { IDLE } else { "" };
+        let mut row: Vec<(&'static str, Fact)> = vec![
+            ("name", known.name.into()),
+            ("setting", value.into()),
+            ("vartype", known.vartype().into()),
+            ("context", "user".into()),
+            ("source", source.into()),
+            ("boot_val", known.default.into()),
+            ("reset_val", known.default.into()),
+            ("short_desc", said.into()),
+        ];
+        match known.kind {
+            Kind::Int(least, most, unit) => {
+                row.push(("min_val", least.to_string().into()));
+                row.push(("max_val", most.to_string().into()));
+                row.extend(unit.shown().map(|unit| ("unit", unit.into())));
+            }
+            Kind::Real(least, most) => {
+                row.push(("min_val", least.to_string().into()));
+                row.push(("max_val", format!("{most:e}").into()));
+            }
+            Kind::Word(all) => {
+                let all = all.iter().map(|word| (*word).to_owned());
+                row.push(("enumvals", all.collect::<Vec<String>>().into()));
+            }
+            Kind::Bool | Kind::Text | Kind::Style | Kind::Only(_) => {}
+        }
+        facts.add_told(row);
+    }
+    let mut others = all_settings(relations.state);
+    others.extend(client.iter().flat_map(|client| client.others()));
+    for (name, value) in others {
+        facts.add([
+            ("name", name.into()),
+            ("setting", value.into()),
+            ("vartype", "string".into()),
+            ("context", "user".into()),
+            ("source", "default".into()),
+        ]);
     }
 }

@@ -1,0 +1,120 @@
+//! What becomes of statements that the grammar has no tree for.
+
+use freestone_storage::Privileges;
+
+use super::Run;
+use crate::error::{Error, Result};
+use crate::plan::names::{Name, named};
+use crate::plan::relations::unknown_table;
+use crate::session::{Notice, Outcome};
+use crate::utility::Utility;
+
+impl Run<'_> {
+    /// Does what there is to do: nothing but to look whether names are there.
+    ///
+    /// # Errors
+    /// `0A000`, `42704`, `42P01`, `42501`.
+    pub(super) fn utility(&self, utility: &Utility) -> Result<Outcome> {
+        match utility {
+            Utility::Reindex { kind, name } => {
+                match (kind.as_str(), name) {
+                    ("TABLE", Some(name)) => self.owned_table(&named(name)?)?,
+                    ("INDEX", Some(name)) => {
+                        let name = named(name)?;
+                        if !self.has_index(&name) {
+                            let message = format!("relation \"{name}\" does not exist");
+                            return Err(Error::new("42P01", message));
+                        }
+                    }
+                    ("SCHEMA", Some(name)) => {
+                        // The name of a schema is read as that of a table.
+                        let name = crate::plan::names::meant_schema(&named(name)?.name).to_owned();
+                        if !self.snapshot.schemas().any(|known| known == name) {
+                            let message = format!("schema \"{name}\" does not exist");
+                            return Err(Error::new("3F000", message));
+                        }
+                    }
+                    _ => {}
+                }
+                Ok(Outcome::done("REINDEX"))
+            }
+            Utility::Cluster { table, index } => {
+                if let Some(table) = table {
+                    let name = named(table)?;
+                    self.owned_table(&name)?;
+                    if let Some(index) = index {
+                        let index = named(index)?.name;
+                        let of = Name::new(&name.schema, &index);
+                        if !self.has_index(&of) {
+                            let message =
+                                format!("index \"{index}\" for table \"{name}\" does not exist");
+                            return Err(Error::new("42704", message));
+                        }
+                    }
+                }
+                Ok(Outcome::done("CLUSTER"))
+            }
+            Utility::Constraints { names, .. } => {
+                if let Some(name) = names.first() {
+                    let name = named(name)?.name;
+                    let known = self.snapshot.schemas().any(|schema| {
+                        let tables = self.snapshot.tables(schema);
+                        tables.into_iter().any(|table| {
+                            let keys = table.schema.keys.iter();
+                            let mut keys = keys.map(|key| key.name.as_str());
+                            keys.any(|key| key == name)
+                        })
+                    });
+                    return Err(match known {
+                        true => {
+                            let message = format!("constraint \"{name}\" is not deferrable");
+                            Error::new("42809", message)
+                        }
+                        false => {
+                            let message = format!("constraint \"{name}\" does not exist");
+                            Error::new("42704", message)
+                        }
+                    });
+                }
+                if !self.session.in_transaction() {
+                    let text = "SET CONSTRAINTS can only be used in transaction blocks";
+                    self.session.notify(Notice::warning("25P01", text));
+                }
+                Ok(Outcome::done("SET CONSTRAINTS"))
+            }
+            Utility::Drop {
+                kind,
+                if_exists,
+                what,
+            } => {
+                let text = format!("{kind} {what} does not exist");
+                if !if_exists {
+                    return Err(Error::new("42704", text));
+                }
+                self.session.notify(Notice::skipped("00000", text));
+                Ok(Outcome::done(format!("DROP {}", kind.to_uppercase())))
+            }
+            Utility::Modes { .. } => Err(Error::internal("modes are set elsewhere")),
+            Utility::Unsupported(what) => {
+                Err(Error::unsupported(format!("{what} is not supported")))
+            }
+        }
+    }
+
+    /// Whether there is an index or a key of a name.
+    fn has_index(&self, name: &Name) -> bool {
+        let catalog = self.snapshot.catalog();
+        let mut tables = catalog.tables(&name.schema).into_iter();
+        catalog.index(&name.schema, &name.name).is_some()
+            || tables.any(|table| table.schema.keys.iter().any(|key| key.name == name.name))
+    }
+
+    /// Refuses what is no table that may be changed.
+    fn owned_table(&self, name: &Name) -> Result<()> {
+        let catalog = self.snapshot.catalog();
+        let Some(table) = catalog.table(&name.schema, &name.name) else {
+            return Err(unknown_table(&self.snapshot, name));
+        };
+        self.rights(catalog).table(name, table, Privileges::SELECT)
+    }
+}

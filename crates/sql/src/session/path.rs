@@ -1,0 +1,442 @@
+//! `search_path`: where names without a schema are looked up.
+//!
+//! Names in queries are looked up along the path where they are bound. Names of what a
+//! statement makes, changes or drops get their schema before it runs, as do sequences and
+//! tables that texts name, such as `nextval('s')`. With the path that a session begins with
+//! there is nothing to do.
+
+use std::borrow::Cow;
+use std::ops::ControlFlow;
+
+use datafusion::sql::sqlparser::ast::{
+    AlterTableOperation, ColumnOption, CommentObject, CopySource, CreateTable, DataType, Delete,
+    Expr, FromTable, FunctionArg, FunctionArgExpr, FunctionArguments, Ident, ObjectName,
+    ObjectNamePart, ObjectType, Query, Statement as Ast, TableConstraint, TableFactor, TableObject,
+    Value, ValueWithSpan, VisitMut, VisitorMut, visit_expressions_mut, visit_relations_mut,
+};
+use freestone_storage::Catalog;
+
+use super::Session;
+use crate::error::{Error, Result};
+use crate::plan::names::{Name, fold_part, meant_schema, named, quoted};
+use crate::plan::relations::path_of;
+use crate::run::Run;
+use crate::statement::changing;
+
+/// The schemas of a path as it was set, under the names that they are kept by; `None` for the
+/// path that every session begins with.
+pub(crate) fn schemas(path: &str) -> Option<Vec<String>> {
+    let mut names = Vec::new();
+    let mut rest = path.trim();
+    while !rest.is_empty() {
+        let (name, behind) = match rest.strip_prefix('"') {
+            Some(quoted) => {
+                let mut name = String::new();
+                let mut chars = quoted.char_indices().peekable();
+                let mut end = quoted.len();
+                while let Some((at, c)) = chars.next() {
+                    match c {
+                        '"' if chars.peek().is_some_and(|(_, next)| *next == '"') => {
+                            chars.next();
+                            name.push('"');
+                        }
+                        '"' => {
+                            end = at + 1;
+                            break;
+                        }
+                        c => name.push(c),
+                    }
+                }
+                (name, &quoted[end..])
+            }
+            None => {
+                let end = rest.find(',').unwrap_or(rest.len());
+                (rest[..end].trim().to_lowercase(), &rest[end..])
+            }
+        };
+        names.push(meant_schema(&name).to_owned());
+        rest = behind.trim_start();
+        rest = rest.strip_prefix(',').unwrap_or(rest).trim_start();
+    }
+    // Those of the system and of temporary tables are looked at anyhow.
+    names.retain(|name| !matches!(name.as_str(), "" | "pg_catalog" | "pg_temp"));
+    (names != ["main"] && names != ["$user", "main"]).then_some(names)
+}
+
+impl Session {
+    /// Whether names without a schema may be of another than the default one.
+    pub(crate) fn has_own_names(&self) -> bool {
+        self.has_temporary() || self.client().has_path()
+    }
+
+    /// The statement with the schemas of what it makes, changes or drops.
+    ///
+    /// # Errors
+    /// `3F000` if the path has no schema to make something in.
+    pub(crate) fn in_path<'a>(&self, ast: Cow<'a, Ast>) -> Result<Cow<'a, Ast>> {
+        if !self.client().has_path() {
+            return Ok(ast);
+        }
+        let Ok(run) = Run::planning(self) else {
+            // It will say itself why it does not run.
+            return Ok(ast);
+        };
+        let state = self.statement_state();
+        let Some(path) = path_of(&state, &run.snapshot) else {
+            return Ok(ast);
+        };
+        let looked = Looked {
+            catalog: run.snapshot.catalog(),
+            path: &path,
+        };
+        let mut ast = ast.into_owned();
+        looked.adapt(&mut ast)?;
+        Ok(Cow::Owned(ast))
+    }
+}
+
+/// A path over a catalog.
+struct Looked<'a> {
+    catalog: &'a Catalog,
+    path: &'a [String],
+}
+
+/// What a name may be of.
+type Has = fn(&Catalog, &str, &str) -> bool;
+
+fn has_relation(catalog: &Catalog, schema: &str, name: &str) -> bool {
+    catalog.table(schema, name).is_some() || catalog.view(schema, name).is_some()
+}
+
+fn has_sequence(catalog: &Catalog, schema: &str, name: &str) -> bool {
+    catalog.sequence(schema, name).is_some()
+}
+
+fn has_any(catalog: &Catalog, schema: &str, name: &str) -> bool {
+    has_relation(catalog, schema, name)
+        || has_sequence(catalog, schema, name)
+        || catalog.index(schema, name).is_some()
+}
+
+fn has_index(catalog: &Catalog, schema: &str, name: &str) -> bool {
+    let mut tables = catalog.tables(schema).into_iter();
+    catalog.index(schema, name).is_some()
+        || tables.any(|table| table.schema.keys.iter().any(|key| key.name == name))
+}
+
+fn has_function(catalog: &Catalog, schema: &str, name: &str) -> bool {
+    let mut all = catalog.functions(schema);
+    all.any(|(signature, _)| {
+        let rest = signature.strip_prefix(name);
+        rest.is_some_and(|rest| rest.starts_with('('))
+    })
+}
+
+impl Looked<'_> {
+    /// The first schema of the path that has something; the first of all if none has.
+    fn schema_with(&self, name: &str, has: Has) -> Option<&str> {
+        let mut path = self.path.iter().map(String::as_str);
+        let found = path.find(|schema| has(self.catalog, schema, name));
+        found.or_else(|| self.path.first().map(String::as_str))
+    }
+
+    fn qualify(&self, name: &mut ObjectName, has: Has) {
+        if let [only] = name.0.as_slice()
+            && let Some(folded) = fold_part(only)
+            && let Some(schema) = self.schema_with(&folded, has)
+        {
+            put(name, schema);
+        }
+    }
+
+    /// The schema of something new.
+    fn make(&self, name: &mut ObjectName) -> Result<()> {
+        if name.0.len() != 1 {
+            return Ok(());
+        }
+        let mut path = self.path.iter();
+        let known = |schema: &&String| self.catalog.schemas().any(|known| known == *schema);
+        let schema = path.find(known).ok_or_else(|| {
+            let message = "no schema has been selected to create in";
+            Error::new("3F000", message)
+        })?;
+        put(name, schema);
+        Ok(())
+    }
+
+    fn adapt(&self, ast: &mut Ast) -> Result<()> {
+        self.texts(ast);
+        match ast {
+            Ast::Query(query) => {
+                let with = query.with.iter_mut().flat_map(|with| &mut with.cte_tables);
+                for cte in with {
+                    self.changing(&mut cte.query)?;
+                }
+                self.changing(query)?;
+            }
+            Ast::Explain { statement, .. } => self.adapt(statement)?,
+            Ast::Insert(insert) => {
+                if let TableObject::TableName(name) = &mut insert.table {
+                    self.qualify(name, has_relation);
+                }
+            }
+            Ast::Update(update) => self.factor(&mut update.table.relation),
+            Ast::Delete(Delete { from, .. }) => {
+                let (FromTable::WithFromKeyword(from) | FromTable::WithoutKeyword(from)) = from;
+                if let Some(first) = from.first_mut() {
+                    self.factor(&mut first.relation);
+                }
+            }
+            Ast::Merge(merge) => self.factor(&mut merge.table),
+            Ast::Truncate(truncate) => {
+                for target in &mut truncate.table_names {
+                    self.qualify(&mut target.name, has_relation);
+                }
+            }
+            Ast::Copy {
+                source: CopySource::Table { table_name, .. },
+                ..
+            } => self.qualify(table_name, has_relation),
+            Ast::Lock(lock) => {
+                for one in &mut lock.tables {
+                    self.qualify(&mut one.name, has_relation);
+                }
+            }
+            Ast::Analyze(analyze) => {
+                if let Some(name) = &mut analyze.table_name {
+                    self.qualify(name, has_relation);
+                }
+            }
+            Ast::Vacuum(vacuum) => {
+                if let Some(name) = &mut vacuum.table_name {
+                    self.qualify(name, has_relation);
+                }
+            }
+            Ast::ExplainTable { table_name, .. } => self.qualify(table_name, has_relation),
+            Ast::Comment {
+                object_type:
+                    CommentObject::Table
+                    | CommentObject::View
+                    | CommentObject::Index
+                    | CommentObject::Sequence,
+                object_name,
+                ..
+            } => self.qualify(object_name, has_any),
+            Ast::CreateTable(create) => self.create_table(create)?,
+            Ast::CreateView(view) => {
+                self.make(&mut view.name)?;
+                self.query(&mut view.query);
+            }
+            Ast::CreateSequence { name, .. } => self.make(name)?,
+            Ast::CreateIndex(create) => self.qualify(&mut create.table_name, has_relation),
+            Ast::CreateFunction(create) => self.make(&mut create.name)?,
+            Ast::DropFunction(drop) => {
+                for one in &mut drop.func_desc {
+                    self.qualify(&mut one.name, has_function);
+                }
+            }
+            Ast::AlterTable(alter) => {
+                self.qualify(&mut alter.name, has_any);
+                for operation in &mut alter.operations {
+                    match operation {
+                        AlterTableOperation::AddConstraint { constraint, .. } => {
+                            self.constraint(constraint);
+                        }
+                        AlterTableOperation::AddColumn { column_def, .. } => {
+                            for option in &mut column_def.options {
+                                self.option(&mut option.option);
+                            }
+                        }
+                        _ => {}
+                    }
+                }
+            }
+            Ast::Drop {
+                object_type, names, ..
+            } => {
+                let has: Has = match object_type {
+                    ObjectType::Table | ObjectType::View | ObjectType::MaterializedView => {
+                        has_relation
+                    }
+                    ObjectType::Sequence => has_sequence,
+                    ObjectType::Index => has_index,
+                    _ => return Ok(()),
+                };
+                for name in names {
+                    self.qualify(name, has);
+                }
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+
+    /// A statement that changes rows and stands where a query may.
+    fn changing(&self, query: &mut Query) -> Result<()> {
+        use datafusion::sql::sqlparser::ast::SetExpr;
+        if changing(query).is_some()
+            && let SetExpr::Insert(ast)
+            | SetExpr::Update(ast)
+            | SetExpr::Delete(ast)
+            | SetExpr::Merge(ast) = query.body.as_mut()
+        {
+            self.adapt(ast)?;
+        }
+        Ok(())
+    }
+
+    fn factor(&self, factor: &mut TableFactor) {
+        if let TableFactor::Table {
+            name, args: None, ..
+        } = factor
+        {
+            self.qualify(name, has_relation);
+        }
+    }
+
+    fn create_table(&self, create: &mut CreateTable) -> Result<()> {
+        self.make(&mut create.name)?;
+        for constraint in &mut create.constraints {
+            self.constraint(constraint);
+        }
+        for column in &mut create.columns {
+            for option in &mut column.options {
+                self.option(&mut option.option);
+            }
+        }
+        Ok(())
+    }
+
+    fn constraint(&self, constraint: &mut TableConstraint) {
+        if let TableConstraint::ForeignKey(key) = constraint {
+            self.qualify(&mut key.foreign_table, has_relation);
+        }
+    }
+
+    fn option(&self, option: &mut ColumnOption) {
+        if let ColumnOption::ForeignKey(key) = option {
+            self.qualify(&mut key.foreign_table, has_relation);
+        }
+    }
+
+    /// The query of a view, which is looked up without the path.
+    fn query(&self, query: &mut Query) {
+        struct Given(Vec<String>);
+        impl VisitorMut for Given {
+            type Break = ();
+
+            fn pre_visit_query(&mut self, query: &mut Query) -> ControlFlow<()> {
+                let tables = query.with.iter().flat_map(|with| &with.cte_tables);
+                let parts =
+                    tables.map(|table| ObjectNamePart::Identifier(table.alias.name.clone()));
+                self.0.extend(parts.filter_map(|part| fold_part(&part)));
+                ControlFlow::Continue(())
+            }
+        }
+        let mut given = Given(Vec::new());
+        let _ = query.visit(&mut given);
+        let _: ControlFlow<()> = visit_relations_mut(query, |name| {
+            let [only] = name.0.as_slice() else {
+                return ControlFlow::Continue(());
+            };
+            let folded = fold_part(only).unwrap_or_default();
+            let known = self
+                .path
+                .iter()
+                .any(|schema| has_relation(self.catalog, schema, &folded));
+            if known && !given.0.contains(&folded) {
+                self.qualify(name, has_relation);
+            }
+            ControlFlow::Continue(())
+        });
+        let _: ControlFlow<()> = visit_expressions_mut(query, |expr| {
+            if let Expr::Function(call) = expr
+                && let [only] = call.name.0.as_slice()
+            {
+                let folded = fold_part(only).unwrap_or_default();
+                let known = self
+                    .path
+                    .iter()
+                    .any(|schema| has_function(self.catalog, schema, &folded));
+                if known {
+                    self.qualify(&mut call.name, has_function);
+                }
+            }
+            ControlFlow::Continue(())
+        });
+    }
+
+    /// Sequences and relations that texts name.
+    fn texts(&self, ast: &mut Ast) {
+        let of = |value: &mut ValueWithSpan, has: Has| {
+            let Value::SingleQuotedString(text) = &mut value.value else {
+                return;
+            };
+            let name = match named(text) {
+                Ok(Name { name, .. }) if !text.contains('.') => name,
+                _ => return,
+            };
+            let mut path = self.path.iter();
+            if let Some(schema) = path.find(|schema| has(self.catalog, schema, &name)) {
+                *text = format!("{}.{}", quoted(schema), quoted(&name));
+            }
+        };
+        let _: ControlFlow<()> = visit_expressions_mut(ast, |expr| {
+            match expr {
+                Expr::Function(call) => {
+                    let name = call.name.0.last().and_then(fold_part).unwrap_or_default();
+                    let has: Has = match name.as_str() {
+                        "nextval" | "currval" | "setval" => has_sequence,
+                        "to_regclass"
+                        | "pg_get_serial_sequence"
+                        | "pg_relation_size"
+                        | "pg_total_relation_size"
+                        | "pg_table_size" => has_any,
+                        _ => return ControlFlow::Continue(()),
+                    };
+                    if let FunctionArguments::List(list) = &mut call.args
+                        && let Some(FunctionArg::Unnamed(FunctionArgExpr::Expr(Expr::Value(value)))) =
+                            list.args.first_mut()
+                    {
+                        of(value, has);
+                    }
+                }
+                Expr::Cast {
+                    expr, data_type, ..
+                } if matches!(data_type, DataType::Regclass) => {
+                    if let Expr::Value(value) = expr.as_mut() {
+                        of(value, has_any);
+                    }
+                }
+                _ => {}
+            }
+            ControlFlow::Continue(())
+        });
+    }
+}
+
+fn put(name: &mut ObjectName, schema: &str) {
+    let schema = ObjectNamePart::Identifier(Ident::with_quote('"', schema));
+    name.0.insert(0, schema);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::schemas;
+
+    #[test]
+    fn paths_are_read() {
+        for (path, names) in [
+            ("main", None),
+            ("\"$user\", public", None),
+            ("pg_catalog, public", None),
+            ("", Some(vec![])),
+            ("s1, Public", Some(vec!["s1", "main"])),
+            ("\"A,\"\"b\" , c", Some(vec!["A,\"b", "c"])),
+            ("\"open", Some(vec!["open"])),
+        ] {
+            let names = names.map(|names| names.into_iter().map(str::to_owned).collect::<Vec<_>>());
+            assert_eq!(schemas(path), names, "{path}");
+        }
+    }
+}

@@ -1,0 +1,503 @@
+//! Statements of PostgreSQL that the grammar does not read: those about transactions with
+//! DEFERRABLE, those that ask for nothing here, and those that are refused by their name.
+//!
+//! ```text
+//! BEGIN READ ONLY, DEFERRABLE    modes of a transaction
+//! REINDEX TABLE t                indexes are always as their tables are
+//! CLUSTER t USING i              blocks are sorted as their table says
+//! SET CONSTRAINTS ALL DEFERRED   no constraint can be deferred
+//! DROP AGGREGATE IF EXISTS f(int)   there are none
+//! CREATE AGGREGATE f(int) (…)    refused
+//! ```
+
+use datafusion::sql::sqlparser::ast::{
+    BeginTransactionKind, Expr, Function, FunctionArg, FunctionArgExpr, FunctionArguments, Ident,
+    ObjectName, Reset, ResetStatement, Statement as Ast, TransactionAccessMode,
+    TransactionIsolationLevel, TransactionMode, TransactionModifier, Value,
+};
+use datafusion::sql::sqlparser::dialect::PostgreSqlDialect;
+use datafusion::sql::sqlparser::parser::{Parser, ParserError};
+use datafusion::sql::sqlparser::tokenizer::Token;
+use serde::{Deserialize, Serialize};
+
+/// The name of the procedure that stands for them in a tree: nobody can write it.
+const PROCEDURE: &str = "utility statement";
+
+type Read<T> = Result<T, ParserError>;
+
+/// A statement that the grammar has no tree for.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(crate) enum Utility {
+    /// REINDEX of a kind of thing, and its name.
+    Reindex { kind: String, name: Option<String> },
+    /// CLUSTER of a table, or of all.
+    Cluster {
+        table: Option<String>,
+        index: Option<String>,
+    },
+    /// SET CONSTRAINTS of some names, or of all.
+    Constraints { names: Vec<String>, deferred: bool },
+    /// SET TRANSACTION and SET SESSION CHARACTERISTICS with DEFERRABLE.
+    Modes {
+        session: bool,
+        level: Option<String>,
+        read_only: Option<bool>,
+        deferrable: Option<bool>,
+    },
+    /// DROP of a kind of thing that there is none of.
+    Drop {
+        kind: String,
+        if_exists: bool,
+        what: String,
+    },
+    /// What is understood and refused.
+    Unsupported(String),
+}
+
+impl Utility {
+    /// Its place in a tree.
+    ///
+    /// # Errors
+    /// None but those of a bug in here.
+    fn in_tree(&self) -> Read<Ast> {
+        let wrong = |error: serde_json::Error| ParserError::ParserError(error.to_string());
+        let text = serde_json::to_string(self).map_err(wrong)?;
+        let text = format!("CALL p('{}')", text.replace('\'', "''"));
+        let mut parsed = Parser::parse_sql(&PostgreSqlDialect {}, &text)?;
+        match parsed.pop() {
+            Some(Ast::Call(mut call)) => {
+                call.name = ObjectName::from(vec![PROCEDURE.into()]);
+                Ok(Ast::Call(call))
+            }
+            _ => Err(ParserError::ParserError("a CALL was expected".to_owned())),
+        }
+    }
+
+    /// The statement in a tree, if it is one of them.
+    pub(crate) fn of(call: &Function) -> Option<Self> {
+        let [name] = call.name.0.as_slice() else {
+            return None;
+        };
+        let name = name.as_ident()?;
+        if name.value != PROCEDURE || name.quote_style.is_some() {
+            return None;
+        }
+        let FunctionArguments::List(list) = &call.args else {
+            return None;
+        };
+        let [FunctionArg::Unnamed(FunctionArgExpr::Expr(Expr::Value(value)))] =
+            list.args.as_slice()
+        else {
+            return None;
+        };
+        match &value.value {
+            Value::SingleQuotedString(text) => serde_json::from_str(text).ok(),
+            _ => None,
+        }
+    }
+}
+
+/// Kinds of things that there are none of, by their words.
+const NONE: [&[&str]; 29] = [
+    &["ACCESS", "METHOD"],
+    &["AGGREGATE"],
+    &["CAST"],
+    &["COLLATION"],
+    &["CONVERSION"],
+    &["EVENT", "TRIGGER"],
+    &["EXTENSION"],
+    &["FOREIGN", "DATA", "WRAPPER"],
+    &["FOREIGN", "TABLE"],
+    &["LANGUAGE"],
+    &["OPERATOR", "CLASS"],
+    &["OPERATOR", "FAMILY"],
+    &["OPERATOR"],
+    &["POLICY"],
+    &["PROCEDURAL", "LANGUAGE"],
+    &["PUBLICATION"],
+    &["ROUTINE"],
+    &["RULE"],
+    &["SERVER"],
+    &["STATISTICS"],
+    &["SUBSCRIPTION"],
+    &["TABLESPACE"],
+    &["TEXT", "SEARCH", "CONFIGURATION"],
+    &["TEXT", "SEARCH", "DICTIONARY"],
+    &["TEXT", "SEARCH", "PARSER"],
+    &["TEXT", "SEARCH", "TEMPLATE"],
+    &["TRANSFORM"],
+    &["TRIGGER"],
+    &["USER", "MAPPING"],
+];
+
+/// Statements that are refused, by the words that they begin with.
+const REFUSED: [&[&str]; 16] = [
+    &["ALTER", "DEFAULT", "PRIVILEGES"],
+    &["ALTER", "LARGE", "OBJECT"],
+    &["ALTER", "SYSTEM"],
+    &["COMMIT", "PREPARED"],
+    &["CREATE", "CONSTRAINT", "TRIGGER"],
+    &["CREATE", "TRUSTED", "LANGUAGE"],
+    &["DO"],
+    &["IMPORT", "FOREIGN", "SCHEMA"],
+    &["LISTEN"],
+    &["LOAD"],
+    &["NOTIFY"],
+    &["PREPARE", "TRANSACTION"],
+    &["REFRESH", "MATERIALIZED", "VIEW"],
+    &["ROLLBACK", "PREPARED"],
+    &["SECURITY", "LABEL"],
+    &["CREATE", "DATABASE"],
+];
+
+/// Kinds whose statements the grammar reads, so that they are refused elsewhere.
+const READ: [&str; 2] = ["ROUTINE", "EXTENSION"];
+
+/// The word at a distance, in upper case.
+fn word(parser: &Parser<'_>, distance: usize) -> Option<String> {
+    match &parser.peek_nth_token_ref(distance).token {
+        Token::Word(word) if word.quote_style.is_none() => Some(word.value.to_uppercase()),
+        _ => None,
+    }
+}
+
+fn are(parser: &Parser<'_>, from: usize, words: &[&str]) -> bool {
+    let mut places = words.iter().enumerate();
+    places.all(|(at, wanted)| word(parser, from + at).as_deref() == Some(*wanted))
+}
+
+fn skip(parser: &mut Parser<'_>, count: usize) {
+    for _ in 0..count {
+        parser.next_token();
+    }
+}
+
+fn takes(parser: &mut Parser<'_>, words: &[&str]) -> bool {
+    let is = are(parser, 0, words);
+    if is {
+        skip(parser, words.len());
+    }
+    is
+}
+
+/// The rest of the statement as text.
+fn rest(parser: &mut Parser<'_>) -> String {
+    let mut parts = Vec::new();
+    let mut open = 0_usize;
+    loop {
+        match &parser.peek_token_ref().token {
+            Token::EOF => break,
+            Token::SemiColon if open == 0 => break,
+            Token::LParen => open += 1,
+            Token::RParen => open = open.saturating_sub(1),
+            _ => {}
+        }
+        parts.push(parser.next_token().token.to_string());
+    }
+    parts.join(" ")
+}
+
+/// A statement that the grammar does not read; `None` for any other.
+///
+/// # Errors
+/// Those of the grammar.
+pub(crate) fn parse(parser: &mut Parser<'_>) -> Read<Option<Ast>> {
+    let Some(first) = word(parser, 0) else {
+        return Ok(None);
+    };
+    let utility = match first.as_str() {
+        "ABORT" => {
+            skip(parser, 1);
+            let _ = takes(parser, &["WORK"]) || takes(parser, &["TRANSACTION"]);
+            let chain = takes(parser, &["AND", "CHAIN"]);
+            if !chain {
+                takes(parser, &["AND", "NO", "CHAIN"]);
+            }
+            return Ok(Some(Ast::Rollback {
+                chain,
+                savepoint: None,
+            }));
+        }
+        "BEGIN" | "START" if !are(parser, 1, &["ATOMIC"]) => {
+            let begin = first == "BEGIN";
+            if !begin && !are(parser, 1, &["TRANSACTION"]) {
+                return Ok(None);
+            }
+            skip(parser, 1);
+            let transaction = match takes(parser, &["TRANSACTION"]) {
+                true => Some(BeginTransactionKind::Transaction),
+                false => takes(parser, &["WORK"]).then_some(BeginTransactionKind::Work),
+            };
+            let (modes, deferrable) = modes(parser)?;
+            return Ok(Some(Ast::StartTransaction {
+                modes,
+                begin,
+                transaction,
+                modifier: deferrable.map(|on| match on {
+                    true => TransactionModifier::Deferred,
+                    false => TransactionModifier::Immediate,
+                }),
+                statements: Vec::new(),
+                exception: None,
+                has_end_keyword: false,
+            }));
+        }
+        "SET" if are(parser, 1, &["CONSTRAINTS"]) => {
+            skip(parser, 2);
+            let mut names = Vec::new();
+            if !takes(parser, &["ALL"]) {
+                let all = parser.parse_comma_separated(|parser| parser.parse_object_name(false))?;
+                names.extend(all.iter().map(ToString::to_string));
+            }
+            let deferred = takes(parser, &["DEFERRED"]);
+            if !deferred && !takes(parser, &["IMMEDIATE"]) {
+                return parser.expected_ref("DEFERRED or IMMEDIATE", parser.peek_token_ref());
+            }
+            Utility::Constraints { names, deferred }
+        }
+        "SET" => {
+            let session = are(
+                parser,
+                1,
+                &["SESSION", "CHARACTERISTICS", "AS", "TRANSACTION"],
+            );
+            let plain = are(parser, 1, &["TRANSACTION"]) && !are(parser, 2, &["SNAPSHOT"]);
+            let local = are(parser, 1, &["LOCAL", "TRANSACTION"]);
+            let words = match (session, plain, local) {
+                (true, ..) => 5,
+                (_, true, _) => 2,
+                (.., true) => 3,
+                _ => return Ok(None),
+            };
+            skip(parser, words);
+            let at = parser.peek_token_ref().clone();
+            let (modes, deferrable) = modes(parser)?;
+            if modes.is_empty() && deferrable.is_none() {
+                return parser.expected("transaction mode", at);
+            }
+            let (mut level, mut read_only) = (None, None);
+            for mode in modes {
+                match mode {
+                    TransactionMode::IsolationLevel(one) => {
+                        level = Some(one.to_string().to_lowercase());
+                    }
+                    TransactionMode::AccessMode(access) => {
+                        read_only = Some(access == TransactionAccessMode::ReadOnly);
+                    }
+                }
+            }
+            Utility::Modes {
+                session,
+                level,
+                read_only,
+                deferrable,
+            }
+        }
+        "RESET" if are(parser, 1, &["TIME", "ZONE"]) => {
+            skip(parser, 3);
+            return Ok(Some(reset("timezone")));
+        }
+        "RESET" if are(parser, 1, &["TRANSACTION", "ISOLATION", "LEVEL"]) => {
+            skip(parser, 4);
+            return Ok(Some(reset("transaction_isolation")));
+        }
+        "REINDEX" => {
+            skip(parser, 1);
+            if parser.peek_token_ref().token == Token::LParen {
+                parser.parse_utility_options()?;
+            }
+            let kinds = ["INDEX", "TABLE", "SCHEMA", "DATABASE", "SYSTEM"];
+            let kind = kinds.into_iter().find(|kind| takes(parser, &[*kind]));
+            let Some(kind) = kind else {
+                return parser.expected_ref("INDEX or TABLE", parser.peek_token_ref());
+            };
+            takes(parser, &["CONCURRENTLY"]);
+            let none = matches!(parser.peek_token_ref().token, Token::EOF | Token::SemiColon)
+                && matches!(kind, "DATABASE" | "SYSTEM");
+            let name = match none {
+                true => None,
+                false => Some(parser.parse_object_name(false)?.to_string()),
+            };
+            Utility::Reindex {
+                kind: kind.to_owned(),
+                name,
+            }
+        }
+        "CLUSTER" => {
+            skip(parser, 1);
+            if parser.peek_token_ref().token == Token::LParen {
+                parser.parse_utility_options()?;
+            } else {
+                takes(parser, &["VERBOSE"]);
+            }
+            let ends = matches!(parser.peek_token_ref().token, Token::EOF | Token::SemiColon);
+            let (mut table, mut index) = (None, None);
+            if !ends {
+                table = Some(parser.parse_object_name(false)?.to_string());
+                if takes(parser, &["USING"]) {
+                    index = Some(parser.parse_identifier()?.to_string());
+                }
+            }
+            Utility::Cluster { table, index }
+        }
+        "DROP" => {
+            let kind = NONE.iter().find(|words| are(parser, 1, words));
+            let Some(kind) = kind.filter(|words| words[0] != "ROUTINE") else {
+                return Ok(None);
+            };
+            skip(parser, kind.len() + 1);
+            let if_exists = takes(parser, &["IF", "EXISTS"]);
+            let what = rest(parser);
+            Utility::Drop {
+                kind: kind.join(" ").to_lowercase(),
+                if_exists,
+                what,
+            }
+        }
+        _ => {
+            let refused = REFUSED.iter().find(|words| are(parser, 0, words));
+            let made = || {
+                let verb = first.as_str();
+                if !matches!(verb, "CREATE" | "ALTER") {
+                    return None;
+                }
+                let replaces = are(parser, 1, &["OR", "REPLACE"]);
+                let from = if replaces { 3 } else { 1 };
+                let kind = NONE.iter().find(|words| are(parser, from, words))?;
+                let read = READ.contains(&kind[0]);
+                (!read).then(|| format!("{verb} {}", kind.join(" ")))
+            };
+            let what = refused.map(|words| words.join(" ")).or_else(made);
+            let Some(what) = what else {
+                return Ok(None);
+            };
+            rest(parser);
+            Utility::Unsupported(what)
+        }
+    };
+    utility.in_tree().map(Some)
+}
+
+fn reset(setting: &str) -> Ast {
+    let name = ObjectName::from(vec![Ident::new(setting)]);
+    Ast::Reset(ResetStatement {
+        reset: Reset::ConfigurationParameter(name),
+    })
+}
+
+/// Modes of a transaction with commas between them or without, and whether it is DEFERRABLE.
+fn modes(parser: &mut Parser<'_>) -> Read<(Vec<TransactionMode>, Option<bool>)> {
+    use TransactionIsolationLevel as Level;
+    let (mut modes, mut deferrable) = (Vec::new(), None);
+    let mut wanted = false;
+    loop {
+        if takes(parser, &["ISOLATION", "LEVEL"]) {
+            let levels = [
+                (["READ", "UNCOMMITTED"].as_slice(), Level::ReadUncommitted),
+                (&["READ", "COMMITTED"], Level::ReadCommitted),
+                (&["REPEATABLE", "READ"], Level::RepeatableRead),
+                (&["SERIALIZABLE"], Level::Serializable),
+            ];
+            let mut levels = levels.into_iter();
+            let Some((_, level)) = levels.find(|(words, _)| takes(parser, words)) else {
+                return parser.expected_ref("isolation level", parser.peek_token_ref());
+            };
+            modes.push(TransactionMode::IsolationLevel(level));
+        } else if takes(parser, &["READ", "ONLY"]) {
+            modes.push(TransactionMode::AccessMode(TransactionAccessMode::ReadOnly));
+        } else if takes(parser, &["READ", "WRITE"]) {
+            let access = TransactionAccessMode::ReadWrite;
+            modes.push(TransactionMode::AccessMode(access));
+        } else if takes(parser, &["DEFERRABLE"]) {
+            deferrable = Some(true);
+        } else if takes(parser, &["NOT", "DEFERRABLE"]) {
+            deferrable = Some(false);
+        } else if wanted {
+            return parser.expected_ref("transaction mode", parser.peek_token_ref());
+        } else {
+            return Ok((modes, deferrable));
+        }
+        wanted = parser.consume_token(&Token::Comma);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use datafusion::sql::sqlparser::ast::Statement as Ast;
+
+    use super::Utility;
+    use crate::statement::parse_one;
+
+    fn read(text: &str) -> Utility {
+        match parse_one(text) {
+            Ok(Ast::Call(call)) => Utility::of(&call).unwrap(),
+            other => panic!("{text}: {other:?}"),
+        }
+    }
+
+    #[test]
+    fn statements_are_read() {
+        let modes = |session, level: Option<&str>, read_only, deferrable| Utility::Modes {
+            session,
+            level: level.map(str::to_owned),
+            read_only,
+            deferrable,
+        };
+        let dropped = |kind: &str, if_exists, what: &str| Utility::Drop {
+            kind: kind.to_owned(),
+            if_exists,
+            what: what.to_owned(),
+        };
+        for (text, utility) in [
+            (
+                "set transaction isolation level read committed read only, not deferrable",
+                modes(false, Some("read committed"), Some(true), Some(false)),
+            ),
+            (
+                "SET SESSION CHARACTERISTICS AS TRANSACTION DEFERRABLE",
+                modes(true, None, None, Some(true)),
+            ),
+            (
+                "DROP AGGREGATE IF EXISTS f(int)",
+                dropped("aggregate", true, "f ( int )"),
+            ),
+            (
+                "drop text search parser p",
+                dropped("text search parser", false, "p"),
+            ),
+            (
+                "CREATE OR REPLACE RULE r AS ON DELETE TO t DO (SELECT 1; SELECT 2)",
+                Utility::Unsupported("CREATE RULE".to_owned()),
+            ),
+            (
+                "DO LANGUAGE plpgsql $$ BEGIN END $$",
+                Utility::Unsupported("DO".to_owned()),
+            ),
+            (
+                "CLUSTER VERBOSE s.t USING i",
+                Utility::Cluster {
+                    table: Some("s.t".to_owned()),
+                    index: Some("i".to_owned()),
+                },
+            ),
+            (
+                "REINDEX (VERBOSE) TABLE CONCURRENTLY t",
+                Utility::Reindex {
+                    kind: "TABLE".to_owned(),
+                    name: Some("t".to_owned()),
+                },
+            ),
+        ] {
+            assert_eq!(read(text), utility, "{text}");
+        }
+        for text in [
+            "BEGIN ISOLATION LEVEL",
+            "START TRANSACTION READ ONLY,",
+            "SET TRANSACTION",
+            "REINDEX t",
+            "SET CONSTRAINTS ALL",
+        ] {
+            assert_eq!(parse_one(text).unwrap_err().sqlstate, "42601", "{text}");
+        }
+    }
+}
