@@ -5,7 +5,6 @@
 //! BEGIN READ ONLY, DEFERRABLE    modes of a transaction
 //! REINDEX TABLE t                indexes are always as their tables are
 //! CLUSTER t USING i              blocks are sorted as their table says
-//! SET CONSTRAINTS ALL DEFERRED   no constraint can be deferred
 //! DROP AGGREGATE IF EXISTS f(int)   there are none
 //! CREATE AGGREGATE f(int) (…)    refused
 //! ```
@@ -35,8 +34,6 @@ pub(crate) enum Utility {
         table: Option<String>,
         index: Option<String>,
     },
-    /// SET CONSTRAINTS of some names, or of all.
-    Constraints { names: Vec<String>, deferred: bool },
     /// SET TRANSACTION and SET SESSION CHARACTERISTICS with DEFERRABLE.
     Modes {
         session: bool,
@@ -241,19 +238,6 @@ pub(crate) fn parse(parser: &mut Parser<'_>) -> Read<Option<Ast>> {
                 exception: None,
                 has_end_keyword: false,
             }));
-        }
-        "SET" if are(parser, 1, &["CONSTRAINTS"]) => {
-            skip(parser, 2);
-            let mut names = Vec::new();
-            if !takes(parser, &["ALL"]) {
-                let all = parser.parse_comma_separated(|parser| parser.parse_object_name(false))?;
-                names.extend(all.iter().map(ToString::to_string));
-            }
-            let deferred = takes(parser, &["DEFERRED"]);
-            if !deferred && !takes(parser, &["IMMEDIATE"]) {
-                return parser.expected_ref("DEFERRED or IMMEDIATE", parser.peek_token_ref());
-            }
-            Utility::Constraints { names, deferred }
         }
         "SET" => {
             let session = are(
@@ -495,7 +479,6 @@ mod tests {
             "START TRANSACTION READ ONLY,",
             "SET TRANSACTION",
             "REINDEX t",
-            "SET CONSTRAINTS ALL",
         ] {
             assert_eq!(parse_one(text).unwrap_err().sqlstate, "42601", "{text}");
         }

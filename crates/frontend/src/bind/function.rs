@@ -139,7 +139,6 @@ impl Overload for Callable {
 }
 
 /// A call of a function, bound: a value or rows.
-#[expect(clippy::large_enum_variant, reason = "a call has one")]
 pub(super) enum Called {
     /// A value.
     Value(Expr),

@@ -216,6 +216,7 @@ impl Run<'_> {
         let changed = Changed::of(&update.table, "UPDATE")?;
         let table = self.stored_table(&changed.name)?.clone();
         let assigned = assigned_columns(
+            &self.snapshot,
             &table,
             (&changed.name, &changed.called),
             &update.assignments,
@@ -229,7 +230,7 @@ impl Run<'_> {
         let from = from.iter().map(printed).collect();
         let values = new_values(&table, &changed, &assigned);
         let query = select(&changed, &values, from, update.selection.as_ref());
-        let into = targets(&table.schema.columns);
+        let into = targets(&self.snapshot, &table.schema.columns);
         let plan = self.plan_of_change(&changed, &query, &into).await?;
         Ok((changed.name, plan))
     }

@@ -281,7 +281,8 @@ impl Run<'_> {
         old: RecordBatch,
         excluded: &RecordBatch,
     ) -> Result<RecordBatch> {
-        let columns: Vec<(String, Type)> = stored_in(&table.schema.columns).collect();
+        let columns: Vec<(String, Type)> =
+            stored_in(&self.snapshot, &table.schema.columns).collect();
         let renamed = columns
             .iter()
             .map(|(name, ty)| (excluded_name(name), ty.clone()));

@@ -20,17 +20,21 @@ impl Run<'_> {
         deferred: bool,
     ) -> Result<Outcome> {
         let mut open = self.session.transaction();
-        let Some(transaction) = open.changing()? else {
+        let transaction = open.changing()?;
+        if transaction.is_none() {
             let text = "SET CONSTRAINTS can only be used in transaction blocks";
             self.session.notify(Notice::warning("25P01", text));
-            return Ok(Outcome::done("SET CONSTRAINTS"));
+        }
+        let catalog = match &transaction {
+            Some(transaction) => transaction.catalog(),
+            None => self.snapshot.catalog(),
         };
         let mut found = Vec::new();
         for name in names.into_iter().flatten() {
             let name = named(name)?;
             let before = found.len();
             let mut refused = None;
-            for table in transaction.catalog().tables(&name.schema) {
+            for table in catalog.tables(&name.schema) {
                 let keys = table.schema.foreign_keys.iter();
                 let mut keys = keys.filter(|key| key.name == name.name);
                 match keys.next() {
@@ -54,7 +58,9 @@ impl Run<'_> {
                 format!("constraint \"{}\" {what}", name.name),
             ));
         }
-        transaction.set_constraints(names.map(|_| found.as_slice()), deferred)?;
+        if let Some(transaction) = transaction {
+            transaction.set_constraints(names.map(|_| found.as_slice()), deferred)?;
+        }
         Ok(Outcome::done("SET CONSTRAINTS"))
     }
 

@@ -9,7 +9,7 @@ use std::ops::ControlFlow;
 
 use datafusion::sql::sqlparser::ast::{
     Expr, FunctionArg, FunctionArgExpr, FunctionArguments, Ident, Insert, ObjectName, Query,
-    SetExpr, Statement as Ast, visit_expressions_mut,
+    SelectItem, SetExpr, Statement as Ast, visit_expressions_mut,
 };
 use freestone_frontend::syntax::{self, marks};
 use freestone_storage::Table;
@@ -154,6 +154,26 @@ fn changed(source: &Query, given: &[Given<'_>], table: &Table, width: usize) -> 
         source.body = Box::new(SetExpr::Values(values));
         return Ok(source);
     }
+    if let SetExpr::Select(select) = source.body.as_ref()
+        && bare
+        && select.distinct.is_none()
+        && select.projection.len() == width
+        && let Some(items) = select
+            .projection
+            .iter()
+            .map(value_of)
+            .collect::<Option<Vec<&Expr>>>()
+    {
+        let content = given
+            .iter()
+            .map(|given| value(given, table, |at| items[at].clone()));
+        let content = content.collect::<Result<Vec<Expr>>>()?;
+        let mut select = select.clone();
+        select.projection = content.into_iter().map(SelectItem::UnnamedExpr).collect();
+        let mut source = source.clone();
+        source.body = Box::new(SetExpr::Select(select));
+        return Ok(source);
+    }
     let names: Vec<String> = (1..=width).map(|at| format!("\"{at}\"")).collect();
     let named = |at: usize| Expr::Identifier(Ident::with_quote('"', (at + 1).to_string()));
     let list = given.iter().map(|given| {
@@ -166,6 +186,14 @@ fn changed(source: &Query, given: &[Given<'_>], table: &Table, width: usize) -> 
     match parse_one(&query)? {
         Ast::Query(query) => Ok(*query),
         _ => Err(Error::internal("a query that is none")),
+    }
+}
+
+/// The expression of an item of a SELECT list that is one value.
+fn value_of(item: &SelectItem) -> Option<&Expr> {
+    match item {
+        SelectItem::UnnamedExpr(expr) | SelectItem::ExprWithAlias { expr, .. } => Some(expr),
+        _ => None,
     }
 }
 

@@ -56,7 +56,7 @@ pub(super) async fn run(session: &Session, ast: &Ast) -> Result<Option<Outcome>>
                 };
                 let mut ast = ast.clone();
                 if let Ast::Explain { statement, .. } = &mut ast {
-                    *statement = Box::new(Ast::CreateTable(create));
+                    **statement = Ast::CreateTable(create);
                 }
                 let statement = Statement::of(ast);
                 return Ok(Some(Box::pin(session.run(&statement)).await?));
@@ -78,7 +78,7 @@ pub(super) async fn run(session: &Session, ast: &Ast) -> Result<Option<Outcome>>
             let bound = prepared.bound(&values(parameters))?;
             let mut ast = ast.clone();
             if let Ast::Explain { statement, .. } = &mut ast {
-                *statement = Box::new(bound);
+                **statement = bound;
             }
             let statement = Statement::of(ast);
             Ok(Some(Box::pin(session.run(&statement)).await?))

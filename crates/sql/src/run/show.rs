@@ -269,7 +269,7 @@ impl Run<'_> {
 }
 
 /// Settings that are lists of names.
-const LISTS: [&str; 2] = ["search_path", "temp_tablespaces"];
+const LISTS: [&str; 3] = ["datestyle", "search_path", "temp_tablespaces"];
 
 /// The name of a setting in lower case.
 fn setting_named(name: &ObjectName) -> String {

@@ -54,34 +54,6 @@ impl Run<'_> {
                 }
                 Ok(Outcome::done("CLUSTER"))
             }
-            Utility::Constraints { names, .. } => {
-                if let Some(name) = names.first() {
-                    let name = named(name)?.name;
-                    let known = self.snapshot.schemas().any(|schema| {
-                        let tables = self.snapshot.tables(schema);
-                        tables.into_iter().any(|table| {
-                            let keys = table.schema.keys.iter();
-                            let mut keys = keys.map(|key| key.name.as_str());
-                            keys.any(|key| key == name)
-                        })
-                    });
-                    return Err(match known {
-                        true => {
-                            let message = format!("constraint \"{name}\" is not deferrable");
-                            Error::new("42809", message)
-                        }
-                        false => {
-                            let message = format!("constraint \"{name}\" does not exist");
-                            Error::new("42704", message)
-                        }
-                    });
-                }
-                if !self.session.in_transaction() {
-                    let text = "SET CONSTRAINTS can only be used in transaction blocks";
-                    self.session.notify(Notice::warning("25P01", text));
-                }
-                Ok(Outcome::done("SET CONSTRAINTS"))
-            }
             Utility::Drop {
                 kind,
                 if_exists,

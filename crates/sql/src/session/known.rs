@@ -580,7 +580,10 @@ mod tests {
     fn names_are_sorted() {
         assert!(KNOWN.is_sorted_by(|a, b| a.name < b.name));
         for known in &KNOWN {
-            assert_eq!(known.checked(known.default, known.default).unwrap(), known.default);
+            assert_eq!(
+                known.checked(known.default, known.default).unwrap(),
+                known.default
+            );
         }
     }
 

@@ -30,6 +30,7 @@ use std::sync::{Arc, OnceLock};
 use datafusion::arrow::array::RecordBatch;
 use datafusion::execution::TaskContext;
 use datafusion::execution::session_state::SessionState;
+use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
 use datafusion::prelude::SessionConfig;
 use freestone_exec::Memory;
 use freestone_storage::{Snapshot, Transaction};
@@ -82,7 +83,7 @@ pub struct Session {
     database: Database,
     state: RwLock<SessionState>,
     progress: Arc<Progress>,
-    transaction: Mutex<Open>,
+    transaction: Arc<Mutex<Open>>,
     /// Whether commits do not wait for the disk.
     relaxed: AtomicBool,
     /// Statements kept by PREPARE.
@@ -135,7 +136,7 @@ impl Session {
             database,
             state: RwLock::new(state),
             progress,
-            transaction: Mutex::default(),
+            transaction: Arc::default(),
             relaxed: AtomicBool::new(false),
             prepared: Mutex::default(),
             numbers,
@@ -172,7 +173,7 @@ impl Session {
         let work = Box::pin(run::statement(self, statement));
         let outcome = AssertUnwindSafe(work).catch_unwind().await;
         let outcome = outcome.unwrap_or_else(|panic| Err(panicked(panic.as_ref())));
-        let outcome = outcome.map(|outcome| self.zoned(outcome));
+        let outcome = outcome.map(|outcome| self.failing(self.zoned(outcome)));
         outcome.map_err(|error| told(self, Some(statement.ast.as_ref()), error))
     }
 
@@ -217,6 +218,21 @@ impl Session {
     /// How far the current statement is.
     pub fn progress(&self) -> Arc<Progress> {
         Arc::clone(&self.progress)
+    }
+
+    /// Rows whose error fails the open transaction, if there is one.
+    fn failing(&self, outcome: Outcome) -> Outcome {
+        match outcome {
+            Outcome::Rows(Rows { schema, stream }) if self.in_transaction() => {
+                let open = Arc::clone(&self.transaction);
+                let stream = stream.inspect_err(move |_| open.lock().leave(true));
+                Outcome::Rows(Rows {
+                    schema: Arc::clone(&schema),
+                    stream: Box::pin(RecordBatchStreamAdapter::new(schema, stream)),
+                })
+            }
+            other => other,
+        }
     }
 
     /// What the session is in; held for a moment only.

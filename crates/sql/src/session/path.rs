@@ -402,8 +402,10 @@ impl Looked<'_> {
                     }
                 }
                 Expr::Cast {
-                    expr, data_type, ..
-                } if matches!(data_type, DataType::Regclass) => {
+                    expr,
+                    data_type: DataType::Regclass,
+                    ..
+                } => {
                     if let Expr::Value(value) = expr.as_mut() {
                         of(value, has_any);
                     }

@@ -251,7 +251,10 @@ fn savepoints_nest_and_a_failed_transaction_waits_for_its_end() {
     assert_eq!(a.sorted(ALL), ["1|10", "2|20", "3|30"]);
     a.run("INSERT INTO test VALUES (4, 40)");
     a.run("RELEASE SAVEPOINT one");
+    a.run("SAVEPOINT four");
     assert_eq!(a.error("ROLLBACK TO one").sqlstate, "3B001");
+    assert_eq!(a.error("SELECT 1").sqlstate, "25P02");
+    a.run("ROLLBACK TO four");
     assert_eq!(b.sorted(ALL), ["1|10", "2|20"]);
     a.run("COMMIT");
     assert_eq!(b.sorted(ALL), ["1|10", "2|20", "3|30", "4|40"]);

@@ -74,11 +74,17 @@ fn do_update_sees_both_rows() {
         ("(k) DO UPDATE SET nope = 1", "42703"),
         ("(k) DO UPDATE SET n = nope.n", "42P01"),
         ("(k) DO UPDATE SET tag = 'y'", "23505"),
-        ("(k) DO UPDATE SET n = (SELECT 1)", "0A000"),
     ] {
         let statement = format!("INSERT INTO c VALUES ('a', 1, 'other') ON CONFLICT {clause}");
         assert_eq!(sql.state(&statement), state, "{clause}");
     }
+    assert_eq!(
+        sql.rows(
+            "INSERT INTO c (k) VALUES ('z') ON CONFLICT (k)
+             DO UPDATE SET n = (SELECT max(o.n) + c.n FROM c AS o WHERE o.k <> c.k) RETURNING n"
+        ),
+        ["15"]
+    );
     assert_eq!(
         sql.state("INSERT INTO c VALUES ('a'), ('a') ON CONFLICT (k) DO UPDATE SET n = 5"),
         "21000"

@@ -25,6 +25,10 @@ use crate::types::arrays::Bounds;
 use crate::values::array_text::MOST_DIMENSIONS;
 use crate::values::bounds::check_bounds;
 
+/// The most elements of an array that grows. A subscript far outside of an array would fill the
+/// memory with NULLs.
+const MOST_GROWN: usize = 1 << 24;
+
 /// Adds both functions.
 pub(super) fn register(c: &mut Catalogue) {
     for dimensions in 1..=MOST_DIMENSIONS {
@@ -185,6 +189,10 @@ fn put(
     };
     let count = total(grown.lengths.iter().copied())?;
     check_bounds(&grown)?;
+    if count > MOST_GROWN && grown.lengths != old.lengths {
+        let message = format!("an assignment makes arrays of at most {MOST_GROWN} elements");
+        return Err(Error::new("54000", message));
+    }
     let wanted = total(ranges.iter().map(|(low, high)| (high - low + 1) as usize))?;
     if wanted > new.len() {
         return Err(wrong("source array too small"));
