@@ -35,8 +35,9 @@ python: setup          ## the Python package: its wheel, into an environment of 
 	crates/python/run-tests.sh $(BIN)/lib_freestone.so
 
 referee: setup         ## the language front asked what PostgreSQL was asked; random statements if PGPORT says where it is
-	$(CARGO_BUILD) --bin referee
+	$(CARGO_BUILD) --bin referee --bin freestone
 	$(BIN)/referee corpus
+	$(BIN)/referee corpus --serve $(BIN)/freestone
 	$(BIN)/referee laws
 	@if [ -n "$$PGPORT" ]; then $(BIN)/referee generate --statements $${STATEMENTS:-1000000}; fi
 

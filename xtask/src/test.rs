@@ -100,6 +100,16 @@ fn steps(root: &Path, extent: Extent) -> Vec<Step> {
     );
     wire.command.env("FREESTONE", binaries.join("freestone"));
     steps.push(wire);
+    let mut corpus = step(
+        "corpus of the referee",
+        &binaries.join("referee"),
+        &["corpus"],
+    );
+    corpus
+        .command
+        .arg("--serve")
+        .arg(binaries.join("freestone"));
+    steps.push(corpus);
     let package = root.join("crates/python/run-tests.sh");
     let mut python = step("Python package", &package, &[]);
     python.command.arg(binaries.join("lib_freestone.so"));

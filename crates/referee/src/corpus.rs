@@ -36,6 +36,9 @@ pub fn folder() -> PathBuf {
     package.join("corpus")
 }
 
+/// The lists of known differences; the last one is that of the server.
+pub const LISTS: [&str; 3] = ["open.sql", "wanted.sql", "served.sql"];
+
 /// The files of a chapter, or of all.
 ///
 /// # Errors
@@ -60,13 +63,15 @@ pub fn files(folder: &Path, chapter: Option<&str>) -> io::Result<Vec<PathBuf>> {
 }
 
 /// Statements whose differences are known: still to be mended (`corpus/open.sql`), or wanted
-/// (`corpus/wanted.sql`).
+/// (`corpus/wanted.sql`); of a server those of `corpus/served.sql`, too.
 ///
 /// # Errors
 /// The file cannot be read.
-pub fn known(folder: &Path) -> io::Result<Vec<String>> {
-    let mut known = statements(&fs::read_to_string(folder.join("open.sql"))?);
-    known.extend(statements(&fs::read_to_string(folder.join("wanted.sql"))?));
+pub fn known(folder: &Path, served: bool) -> io::Result<Vec<String>> {
+    let mut known = Vec::new();
+    for list in LISTS.iter().take(if served { 3 } else { 2 }) {
+        known.extend(statements(&fs::read_to_string(folder.join(list))?));
+    }
     Ok(known)
 }
 

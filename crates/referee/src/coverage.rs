@@ -44,7 +44,7 @@ pub struct Chapter {
 /// A file cannot be read.
 pub fn chapters(folder: &Path) -> io::Result<Vec<Chapter>> {
     let list = fs::read_to_string(folder.join("coverage.txt"))?;
-    let known: BTreeSet<String> = corpus::known(folder)?.into_iter().collect();
+    let known: BTreeSet<String> = corpus::known(folder, false)?.into_iter().collect();
     let mut chapters: Vec<Chapter> = Vec::new();
     for line in list.lines().filter(|line| !line.starts_with('#')) {
         if let (Some(refused), Some(chapter)) = (line.strip_prefix("- "), chapters.last_mut()) {

@@ -1,7 +1,7 @@
 //! `referee`: asks Freestone and PostgreSQL the same statements.
 
-use std::io;
-use std::process::ExitCode;
+use std::io::{self, BufRead, BufReader};
+use std::process::{Child, Command, ExitCode, Stdio};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use freestone_referee::answer::{Answer, Side};
@@ -17,9 +17,10 @@ use freestone_referee::wire::{Address, Wire};
 use freestone_referee::{plan_time, shapes};
 
 const USAGE: &str = "\
-referee corpus [--record] [--prune] [--chapter NAME] [side]
+referee corpus [--record] [--prune] [--chapter NAME] [side | --serve PROGRAM]
     asks the recorded statements; --record asks PostgreSQL and writes its answers; --prune
-    takes what no longer differs out of the lists of known differences
+    takes what no longer differs out of the lists of known differences; --serve starts
+    PROGRAM serve, and asks it
 referee coverage [--record]
     which functions, operators and clauses of PostgreSQL's documentation the corpus has;
     --record asks PostgreSQL for its catalogue and writes it down
@@ -156,6 +157,50 @@ fn work(options: &Options) -> io::Result<bool> {
     }
 }
 
+/// A server of Freestone with a database in memory, which goes with this.
+struct Served {
+    process: Child,
+    address: Address,
+}
+
+impl Served {
+    /// Starts it at a port that is free.
+    ///
+    /// # Errors
+    /// It does not start, or does not say where it listens.
+    fn start(program: &str) -> io::Result<Self> {
+        let mut command = Command::new(program);
+        let mut process = command
+            .args(["serve", "--port", "0"])
+            .stdout(Stdio::piped())
+            .spawn()?;
+        let mut line = String::new();
+        if let Some(output) = process.stdout.take() {
+            BufReader::new(output).read_line(&mut line)?;
+        }
+        let port = line.split(|c: char| !c.is_ascii_digit());
+        let port = port
+            .filter_map(|word| word.parse().ok())
+            .find(|port| *port > 255);
+        let Some(port) = port else {
+            let _ = process.kill();
+            return Err(io::Error::other(format!("the server says {line:?}")));
+        };
+        let address = Address {
+            host: "127.0.0.1".to_owned(),
+            port,
+            user: "postgres".to_owned(),
+            database: "postgres".to_owned(),
+        };
+        Ok(Self { process, address })
+    }
+
+    fn stop(&mut self) {
+        let _ = self.process.kill();
+        let _ = self.process.wait();
+    }
+}
+
 fn check(options: &Options) -> io::Result<bool> {
     let files = corpus::files(&corpus::folder(), options.after("--chapter", 1))?;
     if options.flag("--record") {
@@ -166,8 +211,13 @@ fn check(options: &Options) -> io::Result<bool> {
         }
         return Ok(true);
     }
-    let mut side = options.ours()?;
-    let open = corpus::known(&corpus::folder())?;
+    let mut server = options.after("--serve", 1).map(Served::start).transpose()?;
+    let mut side: Box<dyn Side> = match &server {
+        Some(server) => Box::new(Wire::connect(&server.address)?),
+        None => options.ours()?,
+    };
+    let served = options.flag("--freestone") || options.flag("--serve");
+    let open = corpus::known(&corpus::folder(), served)?;
     let (mut asked, mut missed, mut known) = (0, 0, 0);
     let mut differing = Vec::new();
     for file in files {
@@ -186,9 +236,15 @@ fn check(options: &Options) -> io::Result<bool> {
             println!("-- Freestone:\n{}\n", shown(&miss.ours));
         }
     }
+    if let Some(server) = &mut server {
+        server.stop();
+    }
     println!("{asked} statements, {missed} differences, {known} known");
     if options.flag("--prune") && options.after("--chapter", 1).is_none() {
-        for list in ["open.sql", "wanted.sql"].map(|list| corpus::folder().join(list)) {
+        let lists = corpus::LISTS
+            .iter()
+            .filter(|list| (**list == "served.sql") == served);
+        for list in lists.map(|list| corpus::folder().join(list)) {
             let text = std::fs::read_to_string(&list)?;
             std::fs::write(&list, corpus::pruned(&text, &differing))?;
         }

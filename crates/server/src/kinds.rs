@@ -16,7 +16,7 @@ macro_rules! oids {
 }
 
 oids! {
-    UNKNOWN 0 BOOL 16 BYTEA 17 NAME 19 INT8 20 INT2 21 INT2VECTOR 22 INT4 23 REGPROC 24 TEXT 25
+    UNKNOWN 0 BOOL 16 BYTEA 17 CHAR 18 NAME 19 INT8 20 INT2 21 INT2VECTOR 22 INT4 23 REGPROC 24 TEXT 25
     OID 26 JSON 114 FLOAT4 700 FLOAT8 701 UNKNOWN_TEXT 705 BPCHAR 1042 VARCHAR 1043 DATE 1082
     TIME 1083 TIMESTAMP 1114 TIMESTAMPTZ 1184 INTERVAL 1186 TIMETZ 1266 NUMERIC 1700
     REGCLASS 2205 REGTYPE 2206 RECORD 2249 VOID 2278 UUID 2950 JSONB 3802 JSONPATH 4072
@@ -58,7 +58,7 @@ const ARRAYS: [(Oid, u32, &str); 30] = [
 ];
 
 /// Types by the names that `format_type` gives them, without digits and lengths.
-const NAMES: [(&str, Oid); 30] = [
+const NAMES: [(&str, Oid); 31] = [
     ("boolean", Oid::BOOL),
     ("smallint", Oid::INT2),
     ("integer", Oid::INT4),
@@ -71,6 +71,7 @@ const NAMES: [(&str, Oid); 30] = [
     ("character varying", Oid::VARCHAR),
     ("character", Oid::BPCHAR),
     ("bpchar", Oid::BPCHAR),
+    ("\"char\"", Oid::CHAR),
     ("name", Oid::NAME),
     ("bytea", Oid::BYTEA),
     ("date", Oid::DATE),

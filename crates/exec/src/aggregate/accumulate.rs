@@ -2,6 +2,7 @@
 
 use super::groups::NO_GROUP;
 use super::{Aggregate, Function};
+use crate::expression::one_nan;
 use crate::kernels::{bounds, rows_of_group, sum_of_group};
 use crate::vector::{Values, Vector, narrowed};
 use crate::{Error, Result};
@@ -24,6 +25,8 @@ pub(super) struct Accumulator {
     pub(super) counts: Option<Vec<i64>>,
     /// Bytes of the texts in `state`.
     pub(super) text_bytes: usize,
+    /// Whether some of the floats were infinite or no number.
+    pub(super) infinite: bool,
 }
 
 #[derive(Debug)]
@@ -159,6 +162,7 @@ impl Accumulator {
             state,
             counts: None,
             text_bytes: 0,
+            infinite: false,
         }
     }
 
@@ -212,6 +216,7 @@ impl Accumulator {
             (State::Count, _) => {}
             (State::Sum(sum), Some(values)) => sum.add(values, groups, count)?,
             (State::Float(sums), Some(Values::Float(values))) => {
+                self.infinite |= !values.iter().all(|value| value.is_finite());
                 for (value, group) in values.iter().zip(groups) {
                     if let Some(sum) = sums.get_mut(*group as usize) {
                         *sum += value;
@@ -289,6 +294,7 @@ impl Accumulator {
         if let (None, Some(_)) = (&self.counts, &other.counts) {
             self.counts = Some(own_rows.to_vec());
         }
+        self.infinite |= other.infinite;
         let theirs = other.counts.as_deref().unwrap_or(other_rows);
         for (from, to) in pairs
             .iter()
@@ -341,6 +347,15 @@ impl Accumulator {
         }
         let nulls = NullBuffer::new(BooleanBuffer::collect_bool(rows, |row| counts[row] > 0));
         let nulls = (nulls.null_count() > 0).then_some(nulls);
+        if let State::Float(sums) = &self.state
+            && !self.infinite
+            && sums
+                .iter()
+                .zip(counts)
+                .any(|(sum, rows)| *rows > 0 && !sum.is_finite())
+        {
+            return Err(Error::OutOfRange("double precision".into()));
+        }
         let values = match (self.state, self.function) {
             (State::Sum(sum), Function::Average { factor }) => {
                 let average = |row: usize| -> Result<i128> {
@@ -370,12 +385,15 @@ impl Accumulator {
                 let pairs = sums.iter().zip(counts);
                 Values::Float(
                     pairs
-                        .map(|(sum, rows)| sum / *rows as f64)
+                        .map(|(sum, rows)| one_nan(sum / *rows as f64))
                         .collect::<Vec<f64>>()
                         .into(),
                 )
             }
-            (State::Float(values) | State::BestFloat(values), _) => Values::Float(values.into()),
+            (State::Float(sums), _) => {
+                Values::Float(sums.into_iter().map(one_nan).collect::<Vec<f64>>().into())
+            }
+            (State::BestFloat(values), _) => Values::Float(values.into()),
             (State::Best(values), _) if self.kind == DataType::Boolean => {
                 Values::Bool(BooleanBuffer::collect_bool(rows, |row| values[row] == 1))
             }

@@ -59,6 +59,7 @@ impl Accumulator {
             }
             (State::Best(best), values) => *best = wide(values).ok_or_else(mismatch)?,
             (State::Float(all) | State::BestFloat(all), Values::Float(values)) => {
+                self.infinite |= !values.iter().all(|value| value.is_finite());
                 *all = values.to_vec();
             }
             (State::Text(all), Values::Text(array)) => {

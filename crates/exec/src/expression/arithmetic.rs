@@ -167,16 +167,25 @@ fn wide(
 fn floats(operation: Arithmetic, a: &Side, b: &Side, rows: usize) -> Result<Values> {
     let of = |row| {
         let (a, b) = (a.float(row)?, b.float(row)?);
-        Some(match operation {
+        Some(one_nan(match operation {
             Arithmetic::Add => a + b,
             Arithmetic::Subtract => a - b,
             Arithmetic::Multiply => a * b,
-        })
+        }))
     };
     let values: Option<Vec<f64>> = (0..rows).map(of).collect();
     let values =
         values.ok_or_else(|| Error::internal("arithmetic on numbers of different kinds"))?;
     Ok(Values::Float(values.into()))
+}
+
+/// A result whose NaN has no sign: comparisons go by bits, and there is one NaN, greater than all
+/// numbers.
+pub(crate) fn one_nan(result: f64) -> f64 {
+    match result.is_nan() {
+        true => f64::NAN,
+        false => result,
+    }
 }
 
 /// Integers times a factor.

@@ -20,6 +20,7 @@ use std::fmt;
 use std::sync::Arc;
 
 pub use arithmetic::Arithmetic;
+pub(crate) use arithmetic::one_nan;
 pub use compare::Comparison;
 pub(crate) use conditional::positions;
 

@@ -271,8 +271,8 @@ impl<'a> Binder<'a> {
         self.query_into(query, &[])
     }
 
-    /// Binds a query whose columns are stored in columns of some names and types, if there are
-    /// as many. Lengths of VARCHAR and CHAR are checked where the values are stored.
+    /// Binds a query whose columns are stored in columns of some names and types, unless it
+    /// has more of them. Lengths of VARCHAR and CHAR are checked where the values are stored.
     ///
     /// # Errors
     /// Whatever is wrong with it, and `42804` for a column that cannot be stored.
@@ -282,7 +282,7 @@ impl<'a> Binder<'a> {
             self.targets = targets.to_vec();
         }
         let mut plan = self.bind_query(query)?;
-        if plan.columns().len() == targets.len() {
+        if plan.columns().len() <= targets.len() {
             plan = self.stored(plan, targets)?;
         }
         let plan = self.known(plan)?;

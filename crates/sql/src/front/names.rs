@@ -380,6 +380,11 @@ impl Catalog for Names<'_> {
             return self.given(given).map(Some);
         }
         if schema.is_none()
+            && let Some(name) = self.relations.temporary(name)
+        {
+            return self.found(&name).map_err(front_error);
+        }
+        if schema.is_none()
             && let Some(path) = self.relations.path()
         {
             for schema in path.iter().map(String::as_str).chain([PG_CATALOG]) {

@@ -2,6 +2,7 @@
 //!
 //! Calls that DataFusion computes as PostgreSQL does are its own (`native_windows`).
 
+use std::collections::HashSet;
 use std::sync::Arc;
 
 use datafusion::arrow::array::Array;
@@ -170,6 +171,12 @@ impl Lowering {
     /// An end of a frame.
     pub(super) fn end(&self, end: &End, units: FrameUnits, start: bool) -> Result<frame::Bound> {
         let offset = |expr: &Bound| -> Result<Option<i64>> {
+            let mut read = HashSet::new();
+            expr.read(&mut read);
+            if !read.is_empty() {
+                let what = "a sub-query as the distance of a frame is not supported";
+                return Err(Error::unsupported(what));
+            }
             let value = self.constant(expr)?;
             if units == FrameUnits::Range {
                 return match value.is_null(0) {

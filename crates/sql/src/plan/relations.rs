@@ -74,6 +74,18 @@ impl<'a> Relations<'a> {
         self.open_views.lock().is_empty().then_some(path)
     }
 
+    /// The name of the session's temporary table that a name without a schema means, if there is
+    /// one. What stands in a view means none.
+    pub(crate) fn temporary(&self, name: &str) -> Option<Name> {
+        let client = self.state.config().get_extension::<ClientSettings>()?;
+        let schema = client.temporary.get()?;
+        self.snapshot.table(schema, name)?;
+        self.open_views
+            .lock()
+            .is_empty()
+            .then(|| Name::new(schema, name))
+    }
+
     /// The table of that name, one that is stored or one that was lent.
     pub(crate) fn provider(&self, name: &Name) -> Result<Arc<dyn TableProvider>> {
         let rights = self.rights();

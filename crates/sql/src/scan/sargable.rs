@@ -207,14 +207,10 @@ pub(crate) fn literal(kind: &ColumnType, scalar: &ScalarValue) -> Option<Literal
             ScalarValue::Boolean(Some(value)) => Some(Literal::Bool(*value)),
             _ => None,
         },
-        Class::Text => scalar.try_as_str().flatten().map(|text| {
-            // CHAR is compared without trailing blanks, and stored without them.
-            let text = match kind {
-                ColumnType::Char(_) => text.trim_end_matches(' '),
-                _ => text,
-            };
-            Literal::Bytes(text.as_bytes().to_vec())
-        }),
+        Class::Text => {
+            let text = scalar.try_as_str().flatten();
+            text.map(|text| Literal::Bytes(text.as_bytes().to_vec()))
+        }
         Class::Bytes => match scalar {
             ScalarValue::Binary(Some(bytes))
             | ScalarValue::LargeBinary(Some(bytes))

@@ -1,8 +1,8 @@
 //! Settings that concern a client and what it is sent, not how queries run.
 
 use std::collections::{BTreeMap, HashMap};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use parking_lot::Mutex;
@@ -29,6 +29,8 @@ pub(crate) struct ClientSettings {
     kept: Mutex<Kept>,
     /// How often a setting of the session was set, one of these or another.
     changes: AtomicU64,
+    /// The schema of the session's temporary tables, once there may be some.
+    pub(crate) temporary: OnceLock<String>,
 }
 
 #[derive(Debug, Default)]

@@ -25,7 +25,7 @@ mod zone;
 use std::collections::HashMap;
 use std::panic::AssertUnwindSafe;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 
 use datafusion::arrow::array::RecordBatch;
 use datafusion::execution::TaskContext;
@@ -93,8 +93,6 @@ pub struct Session {
     client: Arc<ClientSettings>,
     cursors: Cursors,
     notices: notices::Notices,
-    /// The schema of its temporary tables.
-    temporary: OnceLock<String>,
     /// Which known plans were made with its settings.
     plan_settings: Mutex<PlanSettings>,
     /// The machine that it asks about, if that is another.
@@ -144,7 +142,6 @@ impl Session {
             client,
             cursors: Cursors::default(),
             notices: notices::Notices::default(),
-            temporary: OnceLock::new(),
             machine: Mutex::default(),
             identity,
             requests,

@@ -1,7 +1,8 @@
 //! Temporary tables: those of a schema of the session's own, `pg_temp_1`, which goes with it.
 //!
-//! Statements are rewritten before they are planned: a name without a schema that a temporary
-//! table has is its name, as is one behind `pg_temp`. What such a table holds is kept as that
+//! Names in queries are looked up there first where they are bound. Other names of statements
+//! are rewritten before that: a name without a schema that a temporary table has is its name, as
+//! is one behind `pg_temp`. What such a table holds is kept as that
 //! of others is; what a crash leaves is removed when the database is opened again.
 
 use std::borrow::Cow;
@@ -48,12 +49,12 @@ fn remove(store: &Store, schema: &str) -> Result<()> {
 impl Session {
     /// Whether it has made temporary tables.
     pub(crate) fn has_temporary(&self) -> bool {
-        self.temporary.get().is_some()
+        self.client().temporary.get().is_some()
     }
 
     /// The schema of its temporary tables, once there may be some.
     pub(crate) fn temporary_schema(&self) -> Option<&str> {
-        self.temporary.get().map(String::as_str)
+        self.client().temporary.get().map(String::as_str)
     }
 
     /// The statement with the full names of the session's temporary tables.
@@ -65,7 +66,7 @@ impl Session {
         if !makes && !self.has_temporary() {
             return Ok(Cow::Borrowed(ast));
         }
-        let schema = self.temporary.get_or_init(|| {
+        let schema = self.client().temporary.get_or_init(|| {
             static NEXT: AtomicU64 = AtomicU64::new(1);
             format!("{PREFIX}{}", NEXT.fetch_add(1, Ordering::Relaxed))
         });

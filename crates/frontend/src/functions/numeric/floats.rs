@@ -44,6 +44,18 @@ fn wrong(result: f64) -> Error {
     }
 }
 
+/// A result whose NaN has no sign: comparisons go by bits, and there is one NaN, greater than all
+/// numbers.
+macro_rules! one_nan {
+    ($N:ty, $result:expr) => {{
+        let result: $N = $result;
+        match result.is_nan() {
+            true => <$N>::NAN,
+            false => result,
+        }
+    }};
+}
+
 macro_rules! operators {
     ($c:ident, $left:expr, $right:expr, $result:expr, $A:ty, $B:ty, $R:ty) => {{
         type N = <$R as ArrowPrimitiveType>::Native;
@@ -58,7 +70,7 @@ macro_rules! operators {
                     rows::pair(columns)?,
                     |x, y| {
                         let (x, y) = (N::from(x), N::from(y));
-                        let sum = x + y;
+                        let sum = one_nan!(N, x + y);
                         (sum, sum.is_infinite() && x.is_finite() && y.is_finite())
                     },
                     |_, _| overflow(),
@@ -75,7 +87,7 @@ macro_rules! operators {
                     rows::pair(columns)?,
                     |x, y| {
                         let (x, y) = (N::from(x), N::from(y));
-                        let difference = x - y;
+                        let difference = one_nan!(N, x - y);
                         (
                             difference,
                             difference.is_infinite() && x.is_finite() && y.is_finite(),
@@ -95,7 +107,7 @@ macro_rules! operators {
                     rows::pair(columns)?,
                     |x, y| {
                         let (x, y) = (N::from(x), N::from(y));
-                        let product = x * y;
+                        let product = one_nan!(N, x * y);
                         let far = product.is_infinite() && x.is_finite() && y.is_finite();
                         (product, far || product == 0.0 && x != 0.0 && y != 0.0)
                     },
@@ -113,7 +125,7 @@ macro_rules! operators {
                     rows::pair(columns)?,
                     |x, y| {
                         let (x, y) = (N::from(x), N::from(y));
-                        let quotient = x / y;
+                        let quotient = one_nan!(N, x / y);
                         let far = quotient.is_infinite() && x.is_finite();
                         let near = quotient == 0.0 && x != 0.0 && y.is_finite();
                         (quotient, far || near || y == 0.0 && !x.is_nan())
@@ -135,7 +147,12 @@ macro_rules! signs {
         });
         $c.operator("+", &[$ty], $ty, plus);
         let minus: Kernel = Arc::new(|call, columns| {
-            rows::unary::<$T, $T>(call, rows::only(columns)?, |x| (-x, false), |_| overflow())
+            rows::unary::<$T, $T>(
+                call,
+                rows::only(columns)?,
+                |x| (one_nan!(<$T as ArrowPrimitiveType>::Native, -x), false),
+                |_| overflow(),
+            )
         });
         $c.operator("-", &[$ty], $ty, minus);
         let size: Kernel = Arc::new(|call, columns| {
