@@ -298,29 +298,43 @@ impl Binder<'_> {
     }
 
     fn differ(&mut self, left: Expr, right: Expr) -> Result<Expr> {
+        Ok(self.alike(left, right)?.not())
+    }
+
+    /// Whether two values are equal or both NULL: TRUE or FALSE.
+    fn alike(&mut self, left: Expr, right: Expr) -> Result<Expr> {
         let is_null = |expr: &Expr| expr.is_literal_null() && expr.ty == Type::Unknown;
         if is_null(&left) || is_null(&right) {
             let other = if is_null(&left) { right } else { left };
-            return Ok(other.is_null().not());
+            return Ok(other.is_null());
         }
         // PostgreSQL looks for equality.
         if !matches!(left.ty, Type::Record(_)) {
             self.operator("=", &[&left, &right])?;
         }
         let copies = (self.copy(&left)?, self.copy(&right)?);
-        let differ = self.binary("<>", copies.0, copies.1)?;
-        let nulls = [left.is_null(), right.is_null()];
-        let [a, b] = nulls;
-        // One is NULL: they differ. Both are: they do not. Else the operator says.
-        let both = Expr::and([self.copy(&a)?, self.copy(&b)?]);
-        let one = Expr::or([a, b]);
-        Ok(Expr::new(
-            ExprKind::Case {
-                branches: vec![(both, Expr::bool(false)), (one, Expr::bool(true))],
-                otherwise: Some(Box::new(differ)),
-            },
-            Type::Bool,
-        ))
+        let equal = self.binary("=", copies.0, copies.1)?;
+        let present = |expr: &Expr| expr.literal().is_some() && !expr.is_literal_null();
+        if present(&left) || present(&right) {
+            let other = if present(&left) { right } else { left };
+            return Ok(Expr::and([other.is_null().not(), equal]));
+        }
+        let both_ask = left.has_subquery() && right.has_subquery();
+        // A sub-query stands first where nothing decides whether it is computed.
+        let (first, second) = match right.has_subquery() {
+            true => (right.is_null(), left.is_null()),
+            false => (left.is_null(), right.is_null()),
+        };
+        let coalesced = |value: Expr, otherwise: bool| {
+            let values = vec![value, Expr::bool(otherwise)];
+            Expr::new(ExprKind::Coalesce(values), Type::Bool)
+        };
+        if both_ask {
+            let nulls = self.binary("=", first, second)?;
+            return Ok(Expr::and([nulls, coalesced(equal, true)]));
+        }
+        let nulls = Expr::and([first, second]);
+        Ok(Expr::or([nulls, coalesced(equal, false)]))
     }
 
     /// `=` of values of one type, for IN lists and CASE.

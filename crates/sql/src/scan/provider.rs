@@ -5,7 +5,6 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use datafusion::arrow::datatypes::{DataType, Field, Schema, SchemaRef};
 use datafusion::catalog::{Session, TableProvider};
-use datafusion::common::{Constraint, Constraints};
 use datafusion::error::Result as DfResult;
 use datafusion::logical_expr::{Expr, TableProviderFilterPushDown, TableType};
 use datafusion::physical_plan::ExecutionPlan;
@@ -23,7 +22,6 @@ pub(crate) struct StoredTable {
     /// Qualified name, for EXPLAIN.
     name: String,
     schema: SchemaRef,
-    constraints: Constraints,
     view: ReadView,
 }
 
@@ -34,7 +32,6 @@ impl StoredTable {
             table: Arc::clone(table),
             name: format!("{schema}.{}", table.name),
             schema: table.schema.arrow(),
-            constraints: constraints(table),
         }
     }
 
@@ -81,27 +78,10 @@ pub(super) fn row_id_field() -> Field {
     Field::new(ROW_ID, DataType::UInt64, false)
 }
 
-/// Keys that GROUP BY may rely on.
-fn constraints(table: &Table) -> Constraints {
-    Constraints::new_unverified(
-        table
-            .schema
-            .keys
-            .iter()
-            .filter(|key| key.primary)
-            .map(|key| Constraint::PrimaryKey(key.columns.clone()))
-            .collect(),
-    )
-}
-
 #[async_trait]
 impl TableProvider for StoredTable {
     fn schema(&self) -> SchemaRef {
         Arc::clone(&self.schema)
-    }
-
-    fn constraints(&self) -> Option<&Constraints> {
-        Some(&self.constraints)
     }
 
     fn table_type(&self) -> TableType {

@@ -328,20 +328,21 @@ impl Unnesting {
                 if let SubqueryKind::Compare { comparison, .. } = &mut subquery.kind {
                     self.extract_compared(comparison, &subquery.plan, input, guards);
                 }
-                // A copy, as BETWEEN has, reads the column of the first one, which is computed for
-                // all rows that ask for a copy.
+                // A copy, as BETWEEN has, reads the column of the first one if that is computed
+                // for all rows that ask for the copy: where it is asked, its guards hold, too.
                 let (id, scalar) = (subquery.id, matches!(subquery.kind, SubqueryKind::Scalar));
                 let first = self.values.get(&id).filter(|_| scalar);
-                let first = first.filter(|value| {
+                let first = first.filter(|(value, needed)| {
                     let columns = input.columns();
                     let mut reads = value.reads().into_iter();
                     reads.all(|read| columns.iter().any(|column| column.id == read))
+                        && needed.iter().all(|guard| guards.contains(guard))
                 });
-                if let Some(value) = first {
+                if let Some((value, _)) = first {
                     *expr = value.clone();
                 } else if let Some(value) = self.attached(subquery, &expr.ty, input, guards) {
                     if scalar {
-                        self.values.insert(id, value.clone());
+                        self.values.insert(id, (value.clone(), guards.clone()));
                     }
                     *expr = value;
                 }

@@ -56,6 +56,21 @@ fn left(plan: &Plan) -> (usize, usize, usize) {
     all
 }
 
+/// Columns that come to a join from both of its sides, or that a projection makes twice.
+fn repeated(plan: &Plan) -> Vec<String> {
+    let mut all = Vec::new();
+    for input in plan.inputs() {
+        all.extend(repeated(input));
+    }
+    let columns = plan.columns();
+    for (at, column) in columns.iter().enumerate() {
+        if columns[..at].iter().any(|other| other.id == column.id) {
+            all.push(format!("{}:{}", column.name, column.id.0));
+        }
+    }
+    all
+}
+
 /// Compares the rows of a query before and after; the plan after.
 fn check(sql: &str) -> Plan {
     let plan = bound(sql).unwrap_or_else(|error| panic!("{sql}: {error}"));
@@ -543,4 +558,19 @@ fn tpch_has_no_domains() {
         assert_eq!(left(&unnest(plan)), (0, 0, 0), "query {number}");
     }
     assert_eq!(with_subqueries, 10);
+}
+
+#[test]
+fn columns_of_the_outer_row_come_once() {
+    for sql in [
+        "SELECT 1 FROM r, LATERAL (SELECT r.x AS a, r.x AS b FROM (SELECT (SELECT 1 FROM s
+         WHERE s.x > r.x LIMIT 1) AS c FROM t) q) q2",
+        "SELECT 1 FROM r, LATERAL (SELECT r.x AS a, r.x AS b, r.x AS c FROM (SELECT (SELECT 1 FROM s
+         WHERE s.x > r.x LIMIT 1) AS c FROM t) q WHERE q.c > 0) q2",
+        "SELECT a, b FROM r, LATERAL (SELECT r.x AS a, q.b FROM (SELECT s.y AS b FROM s, LATERAL
+         (SELECT t.x FROM t WHERE t.y > r.x LIMIT 1) l) q) q2",
+    ] {
+        let plan = check(sql);
+        assert_eq!(repeated(&plan), Vec::<String>::new(), "{sql}\n{plan:#?}");
+    }
 }
