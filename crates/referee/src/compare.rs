@@ -353,6 +353,16 @@ pub fn wanted(statement: &str, difference: &Difference) -> Option<&'static str> 
         {
             Some("no NaN in NUMERIC of a fixed width")
         }
+        Difference::Refused(failure) | Difference::State(_, failure)
+            if failure.sqlstate == "0A000" && is_of_lock(&failure.message) =>
+        {
+            Some("locks of rows that are not done")
+        }
+        Difference::Accepted(failure) | Difference::State(failure, _)
+            if failure.sqlstate == "0A000" && is_of_lock(&failure.message) =>
+        {
+            Some("where in a query locks are refused")
+        }
         // PostgreSQL fails by a fault of its own.
         Difference::State(theirs, _) | Difference::Accepted(theirs)
             if theirs.sqlstate == "XX000" =>
@@ -366,6 +376,23 @@ pub fn wanted(statement: &str, difference: &Difference) -> Option<&'static str> 
         }
         _ => None,
     }
+}
+
+/// Whether an error is that of a query which cannot lock rows, or not in this way.
+fn is_of_lock(message: &str) -> bool {
+    let locks = [
+        "FOR SHARE",
+        "FOR UPDATE",
+        "FOR NO KEY UPDATE",
+        "FOR KEY SHARE",
+    ];
+    let refused = [
+        "is not supported",
+        "is not allowed with",
+        "cannot be applied",
+    ];
+    locks.iter().any(|lock| message.starts_with(lock))
+        && refused.iter().any(|why| message.contains(why))
 }
 
 /// Whether a difference may be a failure in a value that nothing needs: PostgreSQL computes

@@ -70,6 +70,11 @@ impl Grammar for Dialect {
         POSTGRES.identifier_quote_style(identifier)
     }
 
+    /// FOR UPDATE may follow a list without FROM.
+    fn is_column_alias(&self, word: &Keyword, parser: &mut Parser) -> bool {
+        *word != Keyword::FOR && POSTGRES.is_column_alias(word, parser)
+    }
+
     fn is_delimited_identifier_start(&self, ch: char) -> bool {
         POSTGRES.is_delimited_identifier_start(ch)
     }

@@ -296,7 +296,8 @@ impl Lowering {
             let one = Expr::Literal(ScalarValue::Int64(Some(1)), None);
             let call =
                 AggregateFunction::new_udf(count_udaf(), vec![one], false, None, Vec::new(), None);
-            aggregates.push(Expr::AggregateFunction(call));
+            let name = own_name(&self.fresh("count", Type::Int8));
+            aggregates.push(Expr::AggregateFunction(call).alias(name));
         }
         let aggregate = Aggregate::try_new(Arc::new(below), groups, aggregates)?;
         let plan = LogicalPlan::Aggregate(aggregate);

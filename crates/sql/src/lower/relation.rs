@@ -1,6 +1,6 @@
 //! Nodes of plans.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use datafusion::arrow::datatypes::DataType;
@@ -9,7 +9,7 @@ use datafusion::common::{Column as Place, TableReference};
 use datafusion::logical_expr::{
     EmptyRelation, Expr, Filter, LogicalPlan, TableScanBuilder, Values,
 };
-use freestone_frontend::plan::{Column, Expr as Bound, Plan, Relation, Sample, SetItem};
+use freestone_frontend::plan::{Column, ColumnId, Expr as Bound, Plan, Relation, Sample, SetItem};
 use freestone_frontend::types::Type;
 use freestone_storage::ColumnType;
 
@@ -247,15 +247,20 @@ impl Lowering {
 
     fn project(&self, input: &Plan, items: &[(Column, Bound)]) -> Result<LogicalPlan> {
         let input = self.plan(input)?;
+        let used = |(column, _): &&(Column, Bound)| self.is_used(column.id);
+        let names: HashMap<String, ColumnId> = items
+            .iter()
+            .filter(used)
+            .map(|(column, _)| (own_name(column), column.id))
+            .collect();
         let mut seen = HashSet::new();
         let mut exprs = Vec::with_capacity(items.len());
-        for (column, expr) in items {
-            if !self.is_used(column.id) {
-                continue;
-            }
+        for (column, expr) in items.iter().filter(used) {
             let typed = self.expr(expr)?;
+            // A column keeps its name unless it is that of another one here.
+            let is_free = |name: &str| names.get(name).is_none_or(|id| *id == column.id);
             let expr = match typed.expr {
-                Expr::Column(place) if seen.insert(place.clone()) => {
+                Expr::Column(place) if is_free(&place.name) && seen.insert(place.clone()) => {
                     let expr = Expr::Column(place);
                     self.found(column.id, expr.clone(), typed.kind);
                     expr

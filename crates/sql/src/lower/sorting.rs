@@ -5,7 +5,9 @@ use std::sync::Arc;
 use datafusion::arrow::compute::SortOptions;
 use datafusion::common::ScalarValue;
 use datafusion::logical_expr::{Aggregate, Expr, Limit, LogicalPlan, Sort, SortExpr};
-use freestone_frontend::plan::{Column, Expr as Bound, Plan, SetKind, SortKey};
+use freestone_frontend::plan::{
+    Column, ColumnId, Expr as Bound, ExprKind, JoinKind, Plan, SetKind, SortKey,
+};
 use freestone_frontend::types::Type;
 
 use super::expression::exact;
@@ -15,13 +17,49 @@ use super::subquery::has_subquery;
 use super::{Lowering, canonical, own_name, projected, schema_of};
 use crate::error::{Error, Result};
 
+/// Whether a column of a plan is one constant in all rows.
+fn is_constant(plan: &Plan, id: ColumnId) -> bool {
+    match plan {
+        Plan::Project { input, items } => {
+            let item = items.iter().find(|(column, _)| column.id == id);
+            item.is_some_and(|(_, value)| match &value.kind {
+                ExprKind::Literal(_) => true,
+                ExprKind::Column(of) => is_constant(input, *of),
+                _ => false,
+            })
+        }
+        Plan::Filter { input, .. }
+        | Plan::Sort { input, .. }
+        | Plan::Limit { input, .. }
+        | Plan::Distinct { input, .. }
+        | Plan::With { body: input, .. } => is_constant(input, id),
+        Plan::Join {
+            kind, left, right, ..
+        } => match kind {
+            JoinKind::Inner => is_constant(left, id) || is_constant(right, id),
+            JoinKind::Right | JoinKind::Full => false,
+            _ => is_constant(left, id),
+        },
+        _ => false,
+    }
+}
+
 impl Lowering {
     pub(super) fn sort(&self, input: &Plan, keys: &[SortKey]) -> Result<LogicalPlan> {
-        let input = self.plan(input)?;
-        let keys = keys.iter().map(|key| self.sort_key(key));
+        let rows = self.plan(input)?;
+        // DataFusion loses on its way what it knows of constants, and then refuses its own order.
+        let keys = keys.iter().filter(|key| match key.expr.kind {
+            ExprKind::Column(id) => !is_constant(input, id),
+            _ => true,
+        });
+        let keys = keys.map(|key| self.sort_key(key));
+        let keys = keys.collect::<Result<Vec<_>>>()?;
+        if keys.is_empty() {
+            return Ok(rows);
+        }
         Ok(LogicalPlan::Sort(Sort {
-            expr: keys.collect::<Result<_>>()?,
-            input: Arc::new(input),
+            expr: keys,
+            input: Arc::new(rows),
             fetch: None,
         }))
     }

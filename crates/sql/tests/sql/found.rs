@@ -117,3 +117,58 @@ fn statements_that_random_ones_found() {
         assert_eq!(sql.state(statement), state, "{statement}");
     }
 }
+
+#[test]
+fn columns_of_one_name_come_together() {
+    let sql = Sql::new();
+    sql.run(
+        "CREATE TABLE t (id INTEGER PRIMARY KEY, x INTEGER); INSERT INTO t VALUES (7, 1), (8, 2);
+         CREATE TABLE u (id INTEGER PRIMARY KEY); INSERT INTO u VALUES (5)",
+    );
+    for (statement, expected) in [
+        // What the key of a table determines says nothing of pairs of rows.
+        (
+            "SELECT DISTINCT q.c, r.id FROM t r LEFT JOIN (SELECT u.id AS c, (SELECT sum(x) FROM t
+             HAVING count(*) > 9) FROM u) q ON true ORDER BY 1, 2",
+            "5|7,5|8",
+        ),
+        (
+            "SELECT count(*) FROM t, u GROUP BY u.id, t.id",
+            "1,1",
+        ),
+        // A column of the outer row under two names, beside itself.
+        (
+            "SELECT 1 FROM generate_series(1, 2) r (k), LATERAL (SELECT r.k AS a, r.k AS b FROM
+             (SELECT (SELECT 1 FROM u WHERE id > r.k LIMIT 1) AS c FROM t) q) p",
+            "1,1,1,1",
+        ),
+        // Two groups without calls.
+        (
+            "SELECT 1 FROM (SELECT 4 FROM u HAVING true) a, (SELECT 0 FROM t HAVING true) b",
+            "1",
+        ),
+        // A constant among the keys of an order that a join takes over.
+        (
+            "SELECT r.id FROM t r, LATERAL (SELECT r.x AS a, 5 AS b FROM unnest(ARRAY['b', 'c'])
+             WITH ORDINALITY AS f (e, o) WHERE f.e <= 'b' ORDER BY 1, 2) q ORDER BY 1",
+            "7,8",
+        ),
+        // A sub-query that is read in several places.
+        (
+            "SELECT id FROM t WHERE id IS NOT DISTINCT FROM (SELECT 7 FROM generate_series(1, 2)
+             ORDER BY 1 LIMIT 1)",
+            "7",
+        ),
+        (
+            "SELECT (SELECT id FROM t WHERE x = 1) IS NOT DISTINCT FROM (SELECT id + 2 FROM u LIMIT 1),
+             (SELECT id FROM t WHERE x = 3) IS DISTINCT FROM (SELECT NULL::int FROM u LIMIT 1)",
+            "true|false",
+        ),
+        (
+            "SELECT a.id, b.x FROM t a JOIN t b ON a.x IS NOT DISTINCT FROM nullif(b.x, 9) ORDER BY 1",
+            "7|1,8|2",
+        ),
+    ] {
+        assert_eq!(sql.rows(statement).join(","), expected, "{statement}");
+    }
+}

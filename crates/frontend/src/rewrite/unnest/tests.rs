@@ -567,6 +567,10 @@ fn columns_of_the_outer_row_come_once() {
          WHERE s.x > r.x LIMIT 1) AS c FROM t) q) q2",
         "SELECT 1 FROM r, LATERAL (SELECT r.x AS a, r.x AS b, r.x AS c FROM (SELECT (SELECT 1 FROM s
          WHERE s.x > r.x LIMIT 1) AS c FROM t) q WHERE q.c > 0) q2",
+        "SELECT 1 FROM (SELECT x FROM r LIMIT 3) r, LATERAL (SELECT r.x AS a, r.x AS b FROM
+         (SELECT (SELECT 1 FROM s WHERE s.x > r.x LIMIT 1) AS c FROM t) q) q2",
+        "SELECT 1 FROM generate_series(1, 3) r (x), LATERAL (SELECT r.x AS a, r.x AS b FROM
+         (SELECT (SELECT 1 FROM s WHERE s.x > r.x LIMIT 1) AS c FROM t) q) q2",
         "SELECT a, b FROM r, LATERAL (SELECT r.x AS a, q.b FROM (SELECT s.y AS b FROM s, LATERAL
          (SELECT t.x FROM t WHERE t.y > r.x LIMIT 1) l) q) q2",
     ] {
