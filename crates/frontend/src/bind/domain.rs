@@ -80,7 +80,11 @@ impl Binder<'_> {
         };
         let relations = [(String::new(), vec![value])];
         let binder = Binder::new(self.catalog, self.session);
-        binder.expression(condition, &relations, Some(&Type::Bool))
+        binder.expression(
+            condition,
+            &relations,
+            Some(&("value".to_owned(), Type::Bool)),
+        )
     }
 }
 

@@ -297,7 +297,8 @@ impl<'a> Binder<'a> {
         })
     }
 
-    /// Binds an expression over the columns of relations, such as a CHECK or a DEFAULT.
+    /// Binds an expression over the columns of relations, such as a CHECK or a DEFAULT; `to` has
+    /// the name and the type of the column that it is stored in.
     ///
     /// # Errors
     /// Whatever is wrong with it.
@@ -305,12 +306,15 @@ impl<'a> Binder<'a> {
         mut self,
         expr: &sqlparser::ast::Expr,
         relations: &[(String, Vec<Column>)],
-        to: Option<&Type>,
+        to: Option<&(String, Type)>,
     ) -> Result<crate::plan::Expr> {
         self.scopes.push(Scope::of_relations(relations)?);
         let bound = self.bind_expr(expr)?;
         match to {
-            Some(to) => self.coerce(bound, to, Coercion::Assignment),
+            Some(to) => {
+                let to = self.storable(&bound.ty, to)?;
+                self.coerce(bound, &to, Coercion::Assignment)
+            }
             None => self.known_expr(bound),
         }
     }

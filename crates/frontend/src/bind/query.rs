@@ -293,13 +293,14 @@ impl Binder<'_> {
         rows: impl Iterator<Item = &'q [sqlparser::ast::Expr]>,
         width: usize,
     ) -> Result<Plan> {
+        // Those of the statement, and not of VALUES within it.
+        let targets = std::mem::take(&mut self.targets);
         let mut bound: Vec<Vec<Expr>> = Vec::new();
         for row in rows {
             let row = row.iter().map(|expr| self.bind_expr(expr));
             bound.push(row.collect::<Result<_>>()?);
         }
         let mut types: Vec<Type> = Vec::with_capacity(width);
-        let targets = std::mem::take(&mut self.targets);
         let mut how = Coercion::Implicit;
         if !targets.is_empty() && targets.len() >= width {
             how = Coercion::Assignment;

@@ -36,7 +36,7 @@ pub mod arrays;
 pub mod modifier;
 mod names;
 
-pub use names::named;
+pub use names::{formatted, named};
 
 /// Digits of a NUMERIC whose values all have one scale.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

@@ -47,3 +47,69 @@ pub fn named(name: &str) -> Option<Type> {
         _ => return None,
     })
 }
+
+/// The type of a name as `format_type` writes it, such as `character varying(3)[]`; `None` for
+/// one that is not built in.
+pub fn formatted(name: &str) -> Option<Type> {
+    if let Some(element) = name.strip_suffix("[]") {
+        return formatted(element).map(Type::array);
+    }
+    let (name, numbers) = match name.split_once('(') {
+        Some((before, rest)) => {
+            let (numbers, behind) = rest.split_once(')')?;
+            let numbers = numbers.split(',').map(|number| number.trim().parse().ok());
+            let numbers = numbers.collect::<Option<Vec<u32>>>()?;
+            (format!("{}{behind}", before.trim_end()), numbers)
+        }
+        None => (name.to_owned(), Vec::new()),
+    };
+    let first = numbers.first().copied();
+    let digits = first.and_then(|digits| u8::try_from(digits).ok());
+    Some(match (name.as_str(), numbers.as_slice()) {
+        ("character varying", _) => Type::Varchar(first),
+        ("character", _) => Type::Char(Some(first.unwrap_or(1))),
+        ("bpchar", _) => Type::Char(first),
+        ("\"char\"", _) => Type::CatalogChar,
+        ("numeric", [precision, scale]) => Type::numeric(*precision, *scale),
+        ("double precision", _) => Type::Float8,
+        ("time without time zone", _) => Type::Time(digits),
+        ("time with time zone", _) => Type::TimeTz(digits),
+        ("timestamp without time zone", _) => Type::Timestamp(digits),
+        ("timestamp with time zone", _) => Type::TimestampTz(digits),
+        (name, _) if name.starts_with("interval") => Type::Interval,
+        (name, _) => named(name)?,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::formatted;
+    use crate::types::Type;
+
+    #[test]
+    fn types_are_read_as_they_are_written() {
+        for ty in [
+            Type::Bool,
+            Type::Int8,
+            Type::Float8,
+            Type::Float4,
+            Type::numeric(6, 2),
+            Type::Numeric(None),
+            Type::Varchar(None),
+            Type::Varchar(Some(3)).array(),
+            Type::Char(Some(4)),
+            Type::Char(None),
+            Type::CatalogChar,
+            Type::Time(Some(3)),
+            Type::TimeTz(None).array(),
+            Type::Timestamp(None),
+            Type::TimestampTz(Some(0)),
+            Type::Interval,
+            Type::Jsonb,
+            Type::Name,
+        ] {
+            assert_eq!(formatted(&ty.to_string()), Some(ty.clone()), "{ty}");
+        }
+        assert_eq!(formatted("mood"), None);
+    }
+}

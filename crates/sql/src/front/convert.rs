@@ -157,6 +157,13 @@ fn type_of_bytes(held: &DataType, column: &ColumnType) -> Option<Type> {
 /// # Errors
 /// Those of reading a text.
 pub(crate) fn from_shown(array: &ArrayRef, ty: &Type) -> Result<ArrayRef> {
+    if let (Type::Char(_), Some(texts)) = (ty, array.as_string_view_opt()) {
+        // Shown with its blanks, and held without them.
+        let texts = texts
+            .iter()
+            .map(|text| text.map(|text| text.trim_end_matches(' ')));
+        return Ok(Arc::new(texts.collect::<StringViewArray>()));
+    }
     if *array.data_type() == ty.arrow() {
         return Ok(Arc::clone(array));
     }

@@ -69,7 +69,7 @@ fn bound_over(
     relations: &Relations<'_>,
     expr: &Expr,
     columns: &DFSchema,
-    to: Option<&Type>,
+    to: Option<&(String, Type)>,
 ) -> Result<Over> {
     let session = Arc::new(session_of(relations));
     let names = Names::new(relations);
@@ -109,11 +109,11 @@ pub(crate) fn lowered_expression(
     columns: &DFSchema,
     purpose: Purpose<'_>,
 ) -> Result<Lowered> {
-    // Other columns take values of more types: they are cast where they are stored.
     let to = match purpose {
-        Purpose::Stored(to) => to
-            .filter(|column| !column.is_plain())
-            .map(|column| type_of_stored(&relations.snapshot, column)),
+        Purpose::Stored(to) => to.map(|column| {
+            let ty = type_of_stored(&relations.snapshot, column);
+            (column.name.clone(), ty)
+        }),
         Purpose::Shown => None,
     };
     let Over {

@@ -315,7 +315,7 @@ pub(crate) fn type_of_column(kind: &ColumnType) -> Type {
 /// The front's type of an Arrow field.
 pub(crate) fn type_of(field: &Field) -> Type {
     if let Some(named) = crate::lower::type_of(field)
-        && let Some(ty) = freestone_frontend::types::named(&named)
+        && let Some(ty) = freestone_frontend::types::formatted(&named)
     {
         return ty;
     }

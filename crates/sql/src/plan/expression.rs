@@ -124,9 +124,22 @@ impl Expressions<'_> {
         rows: &RecordBatch,
         column: &Column,
     ) -> Result<ArrayRef> {
-        let simple = self.prepared_for(expr, columns, Purpose::Stored(Some(column)))?;
-        let compiled = self.state.create_physical_expr(simple, columns)?;
+        let compiled = self.compiled_for(expr, columns, column)?;
         Ok(compiled.evaluate(rows)?.into_array(rows.num_rows())?)
+    }
+
+    /// An expression over `columns` whose values a column can store, ready to be computed.
+    ///
+    /// # Errors
+    /// Whatever is wrong with the expression.
+    pub(crate) fn compiled_for(
+        self,
+        expr: &Expr,
+        columns: &DFSchema,
+        column: &Column,
+    ) -> Result<Arc<dyn PhysicalExpr>> {
+        let simple = self.prepared_for(expr, columns, Purpose::Stored(Some(column)))?;
+        Ok(self.state.create_physical_expr(simple, columns)?)
     }
 
     /// An expression over `columns` with its types made to fit.

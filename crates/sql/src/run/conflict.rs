@@ -144,6 +144,9 @@ impl Run<'_> {
             inserted: vec![inserted],
             ..Changes::default()
         };
+        if meetings.is_empty() {
+            self.check_assigned(table, alias, &assigned)?;
+        }
         if let Some(update) = conflict.update
             && !meetings.is_empty()
         {
@@ -152,6 +155,25 @@ impl Run<'_> {
             changes.update(vec![rows], given(&assigned));
         }
         Ok(changes)
+    }
+
+    /// Whatever is wrong with values that no row gets is wrong all the same.
+    fn check_assigned(&self, table: &Table, alias: &str, assigned: &[Assigned]) -> Result<()> {
+        if assigned.is_empty() {
+            return Ok(());
+        }
+        let columns =
+            columns_of(&table.schema, alias)?.join(&columns_of(&table.schema, "excluded")?)?;
+        for (column, value) in table.schema.columns.iter().zip(assigned) {
+            if let Assigned::Value(text) = value {
+                let expr = parse_expr(text)?;
+                if !has_query(&expr) {
+                    let expr = qualified(&expr, table, alias)?;
+                    self.expressions().compiled_for(&expr, &columns, column)?;
+                }
+            }
+        }
+        Ok(())
     }
 
     /// Which rows are new, and which meet one that is there.

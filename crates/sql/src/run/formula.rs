@@ -22,7 +22,7 @@ use super::literal::{Literal, literal};
 use crate::error::Result;
 use crate::parameter::{self, Parameter};
 use crate::plan::expression::Expressions;
-use crate::values::{ColumnBuilder, assign, check_assignable, is_the_same_everywhere};
+use crate::values::{ColumnBuilder, assign, is_the_same_everywhere};
 
 /// Where a value comes from.
 #[derive(Debug)]
@@ -149,8 +149,7 @@ impl Source {
         let schema = Arc::new(Schema::new(fields));
         let reference = TableReference::bare(called);
         let names = DFSchema::try_from_qualified_schema(reference, &schema)?;
-        let expr = expressions.compiled(&named, &names)?;
-        check_assignable(&expr.data_type(&schema)?, target)?;
+        let expr = expressions.compiled_for(&named, &names, target)?;
         let formula = Formula {
             expr,
             schema,

@@ -14,7 +14,7 @@ use datafusion::logical_expr::{Expr as Computed, ExprSchemable, LogicalPlanBuild
 use datafusion::physical_expr::PhysicalExpr;
 use datafusion::physical_plan::ExecutionPlan;
 use datafusion::sql::sqlparser::ast::{
-    Expr, Insert, ObjectName, Query, Statement as Ast, TableObject, Values,
+    Expr, Insert, ObjectName, Query, SetExpr, Statement as Ast, TableObject, Value, Values,
 };
 use freestone_frontend::types::Type;
 use freestone_storage::{Column, Table, TableSchema};
@@ -142,6 +142,11 @@ impl Run<'_> {
         query: &Query,
         insert: &Insert,
     ) -> Result<Logical> {
+        let replaced = self.without_defaults(table, columns, query)?;
+        let (columns, query) = match &replaced {
+            Some((columns, query)) => (columns.as_slice(), query),
+            None => (columns, query),
+        };
         let targets = columns
             .iter()
             .filter_map(|at| table.schema.columns.get(*at));
@@ -180,6 +185,46 @@ impl Run<'_> {
                 .project(projection)?
                 .build()?,
         })
+    }
+
+    /// VALUES with the defaults of columns in the place of DEFAULT, and without columns that get
+    /// nothing else; `None` for another query.
+    fn without_defaults(
+        &self,
+        table: &Table,
+        columns: &[usize],
+        query: &Query,
+    ) -> Result<Option<(Vec<usize>, Query)>> {
+        let SetExpr::Values(values) = query.body.as_ref() else {
+            return Ok(None);
+        };
+        if !has_defaults(values) {
+            return Ok(None);
+        }
+        let rows: Vec<&[Expr]> = values.rows.iter().map(|row| &*row.content).collect();
+        check_widths(&rows, columns, false)?;
+        let width = rows.first().map_or(0, |row| row.len());
+        let kept = (0..width).filter(|at| !rows.iter().all(|row| is_default(&row[*at])));
+        let kept: Vec<usize> = kept.collect();
+        let mut values = values.clone();
+        for row in &mut values.rows {
+            let mut content = Vec::with_capacity(kept.len());
+            for at in &kept {
+                let value = &row.content[*at];
+                let column = table.schema.columns.get(columns[*at]);
+                content.push(match column.filter(|_| is_default(value)) {
+                    Some(column) => match default_of(&self.snapshot, column) {
+                        Some(text) => parse_expr(text)?,
+                        None => Expr::Value(Value::Null.with_empty_span()),
+                    },
+                    None => value.clone(),
+                });
+            }
+            row.content = content;
+        }
+        let mut query = query.clone();
+        query.body = Box::new(SetExpr::Values(values));
+        Ok(Some((kept.iter().map(|at| columns[*at]).collect(), query)))
     }
 
     /// A column's DEFAULT as an expression, NULL if it has none.

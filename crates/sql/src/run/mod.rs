@@ -85,6 +85,7 @@ pub(crate) use literal::is_default;
 pub(crate) use point::PointQuery;
 pub(crate) use point_change::PointChange;
 pub(crate) use transaction::{at_point, changes_rows};
+pub(crate) use with::{given, with_before};
 
 /// One statement being run.
 pub(crate) struct Run<'a> {

@@ -13,7 +13,7 @@ use datafusion::sql::sqlparser::ast::{
 };
 use freestone_frontend::bind::name_of_expression;
 use freestone_frontend::types::Type;
-use freestone_storage::Table;
+use freestone_storage::{ColumnType, Table};
 
 use super::Run;
 use crate::error::{Error, Result};
@@ -221,7 +221,8 @@ impl Run<'_> {
             let all = table.schema.columns.iter().zip(rows.columns());
             let all = all.map(|(column, array)| {
                 let name = column.name.clone();
-                if column.is_plain() {
+                let lengthy = matches!(column.kind, ColumnType::Char(_) | ColumnType::Varchar(_));
+                if column.is_plain() && !lengthy {
                     let field = Field::new(name, array.data_type().clone(), true);
                     return Ok((field, Arc::clone(array)));
                 }

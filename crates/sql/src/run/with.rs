@@ -16,7 +16,7 @@ use std::sync::Arc;
 use datafusion::arrow::array::RecordBatch;
 use datafusion::arrow::datatypes::{Field, Schema};
 use datafusion::sql::sqlparser::ast::{Cte, Query, Statement as Ast, TableAliasColumnDef, With};
-use freestone_frontend::types::{Type, named};
+use freestone_frontend::types::{Type, formatted};
 use futures::TryStreamExt;
 
 use super::Run;
@@ -29,7 +29,7 @@ use crate::session::Outcome;
 use crate::statement::changing;
 
 /// Puts queries of WITH before a statement.
-pub(super) fn with_before(ast: Ast, ctes: &[Cte], with: &With) -> Result<Ast> {
+pub(crate) fn with_before(ast: Ast, ctes: &[Cte], with: &With) -> Result<Ast> {
     if ctes.is_empty() {
         return Ok(ast);
     }
@@ -112,6 +112,11 @@ impl Run<'_> {
         }
     }
 
+    /// What statements in WITH are taken to have returned.
+    pub(crate) fn set_given(&self, given: Vec<Given>) {
+        *self.given.lock() = given;
+    }
+
     /// Queries of WITH that those of UPDATE, DELETE and MERGE may name from now on.
     pub(super) fn set_around(&self, with: &With, ctes: &[Cte]) {
         *self.around.lock() = (!ctes.is_empty()).then(|| With {
@@ -122,7 +127,7 @@ impl Run<'_> {
 }
 
 /// The rows that a part of a statement has given, under a name, and with names of columns.
-pub(super) async fn given(
+pub(crate) async fn given(
     name: String,
     aliases: &[TableAliasColumnDef],
     outcome: Outcome,
@@ -138,10 +143,7 @@ pub(super) async fn given(
     let schema = Arc::clone(&rows.schema);
     let batches: Vec<RecordBatch> = rows.stream.try_collect().await?;
     let types = schema.fields().iter().map(|field| {
-        let said = type_of(field).and_then(|name| match name.strip_suffix("[]") {
-            Some(element) => named(element).map(Type::array),
-            None => named(&name),
-        });
+        let said = type_of(field).and_then(|name| formatted(&name));
         said.unwrap_or_else(|| crate::front::type_of(field))
     });
     let types: Vec<Type> = types.collect();

@@ -12,8 +12,8 @@ use std::sync::Arc;
 
 use datafusion::arrow::datatypes::{DataType, Field, Schema, SchemaRef};
 use datafusion::sql::sqlparser::ast::{
-    ConflictTarget, Delete, Expr, FromTable, Insert, OnConflictAction, OnInsert, SelectItem,
-    SetExpr, Statement as Ast, TableFactor, TableObject, Update, Value,
+    ConflictTarget, Delete, Expr, FromTable, Insert, OnConflictAction, OnInsert, Query, SelectItem,
+    SetExpr, Statement as Ast, TableFactor, TableObject, Update, Value, With,
 };
 use freestone_frontend::types::Type;
 use freestone_storage::{ColumnType, Table};
@@ -26,9 +26,10 @@ use crate::advisor;
 use crate::error::Result;
 use crate::parameter;
 use crate::plan::expression::printed;
-use crate::plan::names::{Name, fold, table_name};
-use crate::run::{Run, changes_rows, explain, is_default};
-use crate::statement::parse_one;
+use crate::plan::given::Given;
+use crate::plan::names::{Name, fold, quoted, table_name};
+use crate::run::{Run, changes_rows, explain, given, is_default, with_before};
+use crate::statement::{changing, changing_query, parse_one};
 use crate::types::parameter_kind;
 
 /// What a prepared statement takes and gives.
@@ -44,6 +45,10 @@ pub struct Description {
 struct Told {
     types: HashMap<usize, DataType>,
     columns: Option<SchemaRef>,
+    /// What statements in WITH return, without rows.
+    given: Vec<Given>,
+    /// The queries in WITH.
+    with: Option<With>,
 }
 
 impl Prepared {
@@ -68,20 +73,20 @@ impl Prepared {
         let mut told = Told {
             types: casts(ast),
             columns: None,
+            given: Vec::new(),
+            with: None,
         };
         match ast {
-            Ast::Query(_) => {
-                let columns = self.planned(session, ast, None, &mut told.types);
-                told.columns = Some(columns.await?);
+            Ast::Query(query) if changing_query(ast).is_some() => {
+                self.changes(session, query, &mut told).await?;
             }
-            Ast::Insert(insert) => self.insert(session, insert, &mut told).await?,
-            Ast::Update(update) => self.update(session, update, &mut told).await?,
-            Ast::Delete(delete) => self.delete(session, delete, &mut told).await?,
-            Ast::Merge(merge) => self.merge(session, merge, &mut told).await?,
+            Ast::Query(_) | Ast::Insert(_) | Ast::Update(_) | Ast::Delete(_) | Ast::Merge(_) => {
+                self.part(session, ast, &mut told).await?;
+            }
             Ast::Declare { stmts } => {
                 for query in stmts.iter().filter_map(|one| one.for_query.as_ref()) {
                     let query = Ast::Query(query.clone());
-                    self.planned(session, &query, None, &mut told.types).await?;
+                    self.planned(session, &query, None, &mut told).await?;
                 }
             }
             Ast::Fetch { name, .. } if self.statement.returns_rows() => {
@@ -103,6 +108,52 @@ impl Prepared {
             parameters,
             columns: told.columns,
         })
+    }
+
+    /// A query, or a statement that changes rows.
+    async fn part(&self, session: &Session, ast: &Ast, told: &mut Told) -> Result<()> {
+        match ast {
+            Ast::Insert(insert) => self.insert(session, insert, told).await,
+            Ast::Update(update) => self.update(session, update, told).await,
+            Ast::Delete(delete) => self.delete(session, delete, told).await,
+            Ast::Merge(merge) => self.merge(session, merge, told).await,
+            _ => {
+                told.columns = Some(self.planned(session, ast, None, told).await?);
+                Ok(())
+            }
+        }
+    }
+
+    /// A query that changes rows, or one with statements in WITH that do.
+    async fn changes(&self, session: &Session, query: &Query, told: &mut Told) -> Result<()> {
+        let mut ctes = Vec::new();
+        for cte in query.with.iter().flat_map(|with| &with.cte_tables) {
+            let Some(ast) = changing(&cte.query) else {
+                ctes.push(cte.clone());
+                told.with = query.with.as_ref().map(|with| With {
+                    cte_tables: ctes.clone(),
+                    ..with.clone()
+                });
+                continue;
+            };
+            Box::pin(self.part(session, ast, told)).await?;
+            let rows = match told.columns.take() {
+                Some(columns) => Outcome::batches(columns, Vec::new())?,
+                None => Outcome::done("UPDATE 0"),
+            };
+            let name = fold(&cte.alias.name);
+            told.given
+                .push(given(name, &cte.alias.columns, rows).await?);
+        }
+        let main = match changing(query) {
+            Some(ast) => ast.clone(),
+            None => {
+                let mut main = query.clone();
+                main.with = None;
+                Ast::Query(Box::new(main))
+            }
+        };
+        Box::pin(self.part(session, &main, told)).await
     }
 
     /// The columns that a statement answers with that is no query. Nothing is changed or
@@ -128,8 +179,14 @@ impl Prepared {
         session: &Session,
         ast: &Ast,
         changed: Option<&Name>,
-        types: &mut HashMap<usize, DataType>,
+        told: &mut Told,
     ) -> Result<SchemaRef> {
+        let with = told.with.as_ref();
+        let ast = match with {
+            Some(with) => &with_before(ast.clone(), &with.cte_tables, with)?,
+            None => ast,
+        };
+        let types = &mut told.types;
         let holder = |number: usize| {
             let text = format!("${}", number + 1);
             self.typed(
@@ -140,6 +197,7 @@ impl Prepared {
         let holders: Vec<Expr> = (0..self.parameters()).map(holder).collect();
         let bound = parameter::bind(ast, self.parameters(), &holders)?;
         let run = Run::planning(session)?;
+        run.set_given(told.given.clone());
         let plan = match planned_over(&run, &bound, changed).await {
             Ok(plan) => plan,
             // Not every function takes what has no type: NULL it is for those.
@@ -178,10 +236,10 @@ impl Prepared {
         session: &Session,
         (what, from): (&str, &str),
         changed: Option<&Name>,
-        types: &mut HashMap<usize, DataType>,
+        told: &mut Told,
     ) -> Result<SchemaRef> {
         let ast = parse_one(&format!("SELECT {what} FROM {from}"))?;
-        self.planned(session, &ast, changed, types).await
+        self.planned(session, &ast, changed, told).await
     }
 
     async fn insert(&self, session: &Session, insert: &Insert, told: &mut Told) -> Result<()> {
@@ -209,11 +267,11 @@ impl Prepared {
                         }
                     }
                     let query = Ast::Query(source.clone());
-                    self.planned(session, &query, None, &mut told.types).await?;
+                    self.planned(session, &query, None, told).await?;
                 }
                 _ => {
                     let query = Ast::Query(source.clone());
-                    self.planned(session, &query, None, &mut told.types).await?;
+                    self.planned(session, &query, None, told).await?;
                 }
             }
         }
@@ -228,7 +286,10 @@ impl Prepared {
                 told.direct(&table, (&column, value));
             }
         }
-        self.returned(session, &name, insert.returning.as_deref(), told)
+        let alias = insert.table_alias.as_ref();
+        let called = alias.map_or_else(|| name.name.clone(), |alias| fold(&alias.alias));
+        let returning = insert.returning.as_deref();
+        self.returned(session, (&name, &called), returning, told)
             .await
     }
 
@@ -255,12 +316,12 @@ impl Prepared {
         let mut what: Vec<String> = values.map(|(_, value)| printed(value)).collect();
         what.push("1".to_owned());
         let place = place(&from, update.selection.as_ref());
-        let (what, types) = (what.join(", "), &mut told.types);
-        self.selected(session, (&what, &place), Some(&name), types)
+        let what = what.join(", ");
+        self.selected(session, (&what, &place), Some(&name), told)
             .await?;
         if let Some(returning) = &update.returning {
             let schema = self
-                .selected(session, (&listed(returning), &from), None, &mut told.types)
+                .selected(session, (&listed(returning), &from), None, told)
                 .await?;
             told.columns = Some(schema);
         }
@@ -277,11 +338,11 @@ impl Prepared {
             Some(TableFactor::Table { name, .. }) => Some(table_name(name)?),
             _ => None,
         };
-        self.selected(session, ("1", &place), name.as_ref(), &mut told.types)
+        self.selected(session, ("1", &place), name.as_ref(), told)
             .await?;
         if let Some(returning) = &delete.returning {
             let schema = self
-                .selected(session, (&listed(returning), &from), None, &mut told.types)
+                .selected(session, (&listed(returning), &from), None, told)
                 .await?;
             told.columns = Some(schema);
         }
@@ -300,7 +361,7 @@ impl Prepared {
         if !told.direct(table, (column, value)) && !is_plain {
             let ast = parse_one(&format!("SELECT {}", printed(value)))?;
             if parameter::count(&ast)? > 0 {
-                self.planned(session, &ast, None, &mut told.types).await?;
+                self.planned(session, &ast, None, told).await?;
             }
         }
         Ok(())
@@ -309,7 +370,7 @@ impl Prepared {
     async fn returned(
         &self,
         session: &Session,
-        name: &Name,
+        (name, called): (&Name, &str),
         returning: Option<&[SelectItem]>,
         told: &mut Told,
     ) -> Result<()> {
@@ -317,12 +378,13 @@ impl Prepared {
             return Ok(());
         };
         let from = format!(
-            "{}.{}",
-            crate::plan::names::quoted(&name.schema),
-            crate::plan::names::quoted(&name.name)
+            "{}.{} AS {}",
+            quoted(&name.schema),
+            quoted(&name.name),
+            quoted(called)
         );
         let schema = self
-            .selected(session, (&listed(returning), &from), None, &mut told.types)
+            .selected(session, (&listed(returning), &from), None, told)
             .await?;
         told.columns = Some(schema);
         Ok(())

@@ -10,6 +10,7 @@ mod advisor;
 mod alter;
 mod apply;
 mod arithmetic;
+mod assigned;
 mod barriers;
 mod benchmarks;
 mod bulk;

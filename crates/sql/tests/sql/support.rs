@@ -3,7 +3,7 @@
 use arrow::array::{Array, RecordBatch};
 use arrow::datatypes::DataType;
 use arrow::util::display::{ArrayFormatter, FormatOptions};
-use freestone::{Cells, Database, Error, Outcome, Session};
+use freestone::{Cells, Database, Description, Error, Outcome, Prepared, Session};
 
 pub const LAYOUTS: [&str; 3] = ["row", "column", "pax"];
 
@@ -110,6 +110,11 @@ impl Sql {
             Ok(outcomes) => panic!("{sql}: should fail, gave {outcomes:?}"),
             Err(error) => error,
         }
+    }
+
+    /// What a prepared statement takes and gives.
+    pub fn told(&self, prepared: &Prepared) -> Result<Description, Error> {
+        self.runtime.block_on(prepared.describe(&self.session))
     }
 
     /// What is said of a statement that succeeds.

@@ -259,18 +259,27 @@ impl<'a> Reader<'a> {
                 None => (before == "as" || holds) && self.is_mark("(") && self.holds_query(self.at),
                 _ => false,
             };
+            let of_when = merges
+                && before == "and"
+                && self.at > first + 1
+                && matches!(&self.lexemes[self.at - 2].kind, Kind::Word(word)
+                    if matches!(word.as_str(), "matched" | "source" | "target"));
+            let is_list = before == "returning";
             let is_expr = matches!(before, "where" | "check")
+                || merges && before == "on"
+                || of_when
                 || before == "default" && self.mark(1) == Some("(")
                 || before == "as" && self.is_mark("(") && !self.holds_query(self.at)
                 || before == "set" && self.mark(0) == Some("(");
             let operand = self.at > first
                 && matches!(&self.lexemes[self.at - 1].kind, Kind::Operator(op) if op == "=")
                 && matches!(self.lexemes[first].kind, Kind::Word(ref word) if word == "update" || word == "insert");
-            if known && attempts > 0 && (is_query || is_expr || operand) {
+            if known && attempts > 0 && (is_query || is_list || is_expr || operand) {
                 let (at, length, parameters) = (self.at, self.out.len(), self.parameters);
-                let done = match is_query {
-                    true => self.query(),
-                    false => self.expr(),
+                let done = match () {
+                    () if is_query => self.query(),
+                    () if is_list => self.items(),
+                    () => self.expr(),
                 };
                 match done {
                     Ok(()) => continue,
@@ -306,7 +315,15 @@ impl<'a> Reader<'a> {
             Some(Kind::Word(word)) => Some(word.as_str()),
             _ => None,
         };
-        let when = (first..self.at).rev().find(|at| word(*at) == Some("when"));
+        // Not one of CASE.
+        let begins = |at: &usize| {
+            let next = match word(at + 1) {
+                Some("not") => word(at + 2),
+                next => next,
+            };
+            word(*at) == Some("when") && next == Some("matched")
+        };
+        let when = (first..self.at).rev().find(begins);
         let when = when.unwrap_or(first);
         let unmatched = word(when + 1) == Some("not")
             && !(word(when + 3) == Some("by") && word(when + 4) == Some("source"));

@@ -365,7 +365,7 @@ impl Reader<'_> {
         }
     }
 
-    fn items(&mut self) -> Result<()> {
+    pub(super) fn items(&mut self) -> Result<()> {
         loop {
             self.item()?;
             if !self.is_mark(",") {

@@ -29,8 +29,7 @@ impl Prepared {
         let (target, source) = (printed(&merge.table), printed(&merge.source));
         let both = format!("{target}, {source}");
         let matched = format!("{both} WHERE {}", printed(&*merge.on));
-        self.selected(session, ("1", &matched), None, &mut told.types)
-            .await?;
+        self.selected(session, ("1", &matched), None, told).await?;
         for clause in &merge.clauses {
             let from = match clause.clause_kind {
                 MergeClauseKind::Matched => &both,
@@ -39,7 +38,7 @@ impl Prepared {
             };
             let what = told.of_clause(&table, clause);
             if !what.is_empty() {
-                self.selected(session, (&what.join(", "), from), None, &mut told.types)
+                self.selected(session, (&what.join(", "), from), None, told)
                     .await?;
             }
         }
