@@ -11,7 +11,7 @@
 
 use std::sync::{Arc, LazyLock};
 
-use datafusion::arrow::array::{Array, ArrayRef};
+use datafusion::arrow::array::{Array, ArrayRef, AsArray, StringViewArray};
 use datafusion::arrow::datatypes::{DataType, Field};
 use freestone_frontend::functions::kernel::{Call, Column as Values, repeated};
 use freestone_frontend::functions::{Session, cast_between};
