@@ -11,7 +11,7 @@ use freestone_frontend::bind::Binder;
 use freestone_frontend::functions::{Session, Volatility};
 use freestone_frontend::plan::{Column, ColumnId, Expr as Bound, ExprKind};
 use freestone_frontend::types::Type;
-use freestone_storage::{Column as Stored, TableSchema};
+use freestone_storage::{Column as Stored, ColumnType, TableSchema};
 
 use super::declared::type_of_stored;
 use super::names::{Names, type_of};
@@ -30,7 +30,14 @@ pub(crate) const COLUMN: &str = "freestone.column";
 /// known by its Arrow type.
 pub(crate) fn with_types(schema: &TableSchema) -> Schema {
     let arrow = schema.arrow();
-    if schema.columns.iter().all(Stored::is_plain) {
+    let by_arrow = |column: &Stored| {
+        let other = matches!(
+            column.kind,
+            ColumnType::Json | ColumnType::Char(_) | ColumnType::Varchar(_)
+        );
+        column.is_plain() && !other
+    };
+    if schema.columns.iter().all(by_arrow) {
         return arrow.as_ref().clone();
     }
     let fields = arrow.fields().iter().zip(&schema.columns);

@@ -170,7 +170,8 @@ impl Lowering {
         of: &WindowCall,
         calls: Vec<(&(Column, WindowCall), NativeWindow)>,
     ) -> Result<LogicalPlan> {
-        let partition = of.partition.iter();
+        // DataFusion loses on its way what it knows of constants, and then refuses its own order.
+        let partition = of.partition.iter().filter(|key| key.literal().is_none());
         let partition = partition.map(|key| Ok(canonical::key(self.expr(key)?, &key.ty).expr));
         let partition = partition.collect::<Result<Vec<Expr>>>()?;
         let order = of.order.iter().map(|key| self.sort_key(key));

@@ -116,7 +116,10 @@ impl Source {
         columns.dedup();
         parameters.sort_unstable();
         parameters.dedup();
-        let known = |column: &usize| schema.columns[*column].is_plain();
+        let known = |column: &usize| {
+            let column = &schema.columns[*column];
+            column.is_plain() && column.kind != ColumnType::Json
+        };
         if !known(&target) || !columns.iter().all(known) {
             // The front computes it.
             return Ok(None);

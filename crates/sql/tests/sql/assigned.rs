@@ -140,6 +140,14 @@ fn rows_that_statements_in_with_return_have_their_types() {
         ),
         ["character|true|character varying[]|b|time with time zone|10:00:00+00"]
     );
+    sql.run("CREATE TABLE j (k INTEGER PRIMARY KEY, j JSON); INSERT INTO j VALUES (1, '[4, 5]')");
+    assert_eq!(
+        sql.rows_of_one_engine(
+            "INSERT INTO j VALUES (1, '[6]') ON CONFLICT (k) DO UPDATE SET (k, j) = ROW (2, j.j)
+             RETURNING k, j -> 1"
+        ),
+        ["2|5"]
+    );
     // Forms that the grammar lacks, in RETURNING and behind WHEN.
     sql.run("INSERT INTO t (k) VALUES (1)");
     assert_eq!(
