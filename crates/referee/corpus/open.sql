@@ -12,7 +12,6 @@ SELECT * FROM generate_series(timestamp '2021-01-30 12:00', timestamp 'infinity'
 SELECT 'a' COLLATE "C" < 'b' COLLATE "POSIX";
 SELECT nosuch.abs(1);
 -- syntax
-SELECT interval(3) '1.23456 seconds', interval '1.23456 s'::interval(1), interval '1.5' second(0), time(2) '10:11:12.345678', timestamp(0) '2021-01-01 00:00:00.6', timestamptz(3) '2021-01-01 00:00:00.123456Z', timetz(1) '10:11:12.55Z';
 SELECT * FROM (SELECT 1);
 WITH RECURSIVE t AS (SELECT id, up FROM node WHERE id = 1 UNION ALL SELECT n.id, n.up FROM node n JOIN t ON n.up = t.id) SEARCH DEPTH FIRST BY id SET pos SELECT id FROM t ORDER BY pos;
 WITH RECURSIVE t AS (SELECT id, up FROM node WHERE id = 1 UNION ALL SELECT n.id, n.up FROM node n JOIN t ON n.up = t.id) SEARCH BREADTH FIRST BY id SET pos SELECT id FROM t ORDER BY pos;

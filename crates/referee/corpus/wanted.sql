@@ -6,8 +6,6 @@ SELECT E'a\tb\x41\u00e9', U&'\00e9\+01F600', $$it's$$, $q$a$$b$q$, B'101', X'1F'
 SELECT pg_typeof('a'), pg_typeof(1), pg_typeof(1.0), pg_typeof(NULL);
 -- wanted: pg_typeof gives TEXT
 SELECT current_date = now()::date, localtimestamp = now()::timestamp, current_timestamp = transaction_timestamp(), statement_timestamp() >= now(), clock_timestamp() >= now(), pg_typeof(current_time), pg_typeof(localtime), timeofday() IS NOT NULL;
--- wanted: NUMERIC with a precision has at most 38 digits
-SELECT 1::numeric(39, 10), 12345678901234567890123456789012345678901234567890 * 2;
 -- wanted: pg_typeof gives TEXT
 SELECT 1 = 1.0, 1 < 1.5::float4, 1::smallint + 1::bigint, pg_typeof(1::smallint + 1), pg_typeof(1 + 1.0), pg_typeof(1.0 + 1::float4), pg_typeof(1::float4 + 1::float4), pg_typeof(2 ^ 2), pg_typeof(round(1.5::float8));
 -- wanted: no other encodings
@@ -44,7 +42,6 @@ SELECT string_agg(t) FROM meas;
 SELECT mode(x) FROM (VALUES (1)) v (x);
 -- wanted: PostgreSQL overflows without a word
 SELECT age(timestamp 'infinity', timestamp '2020-01-01');
-SELECT make_interval(months => 2147483647, years => 1);
 -- wanted: functions of the server, which the front asks its caller for
 SELECT current_setting('x.y');
 SELECT current_setting('timezone');
@@ -126,14 +123,6 @@ SELECT * FROM lef FULL JOIN rig ON lef.id IS NOT DISTINCT FROM rig.id ORDER BY l
 -- wanted: rows are compared column by column, literals as texts
 SELECT x FROM (VALUES (ROW(1, 'b')), (ROW(1, 'a')), (ROW(0, NULL))) v (x) ORDER BY x;
 SELECT ROW(1, NULL) UNION SELECT ROW(1, NULL);
--- wanted: rows are locked by the server
-SELECT box.* FROM box ORDER BY box.b DESC NULLS LAST, box.a, c FOR UPDATE;
--- wanted: the types of such results say no digits: a precision beyond 38, a scale that is no part of it
-SELECT 42.5::numeric(4, -2);
-SELECT -42.5::numeric(4, -2);
-SELECT 43.5::numeric(4, -2);
-SELECT 0.4999::numeric(4, -2);
-SELECT 1::numeric(5, 7), 0.00001234::numeric(3, 6);
 -- wanted: lengths of VARCHAR and CHAR are checked where values are stored
 INSERT INTO store (v) VALUES ('toolong');
 INSERT INTO store (v) VALUES (1000000);

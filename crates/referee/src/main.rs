@@ -157,6 +157,9 @@ fn work(options: &Options) -> io::Result<bool> {
     }
 }
 
+/// How often statements are asked again of a server that differs.
+const AGAIN: usize = 4;
+
 /// A server of Freestone with a database in memory, which goes with this.
 struct Served {
     process: Child,
@@ -221,8 +224,21 @@ fn check(options: &Options) -> io::Result<bool> {
     let (mut asked, mut missed, mut known) = (0, 0, 0);
     let mut differing = Vec::new();
     for file in files {
-        let (count, misses) = corpus::check(&file, side.as_mut())?;
+        let (count, mut misses) = corpus::check(&file, side.as_mut())?;
         asked += count;
+        // Some answers depend on which thread is first: LIMIT without an order, the value that
+        // stands for equal ones.
+        for _ in 0..if served { AGAIN } else { 0 } {
+            if misses.iter().all(|miss| open.contains(&miss.statement)) {
+                break;
+            }
+            let (_, again) = corpus::check(&file, side.as_mut())?;
+            let differs = |miss: &corpus::Miss| {
+                let mut again = again.iter();
+                again.any(|other| other.statement == miss.statement)
+            };
+            misses.retain(differs);
+        }
         for miss in misses {
             differing.push(miss.statement.clone());
             if open.contains(&miss.statement) {

@@ -361,11 +361,7 @@ impl Binder<'_> {
     /// `42804` if they cannot be stored.
     pub(super) fn storable(&self, from: &Type, target: &(String, Type)) -> Result<Type> {
         let (name, to) = target;
-        let to = match to {
-            Type::Varchar(_) => Type::Varchar(None),
-            Type::Char(_) => Type::Char(None),
-            other => other.clone(),
-        };
+        let to = to.without_length();
         if *from != Type::Unknown && self.cast(from, &to, Coercion::Assignment).is_err() {
             let message = format!(
                 "column \"{name}\" is of type {} but expression is of type {}",

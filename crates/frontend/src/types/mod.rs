@@ -255,6 +255,16 @@ impl Type {
         }))
     }
 
+    /// The type with texts of any length in the place of those with a length, in arrays, too.
+    pub fn without_length(&self) -> Type {
+        match self {
+            Type::Varchar(_) => Type::Varchar(None),
+            Type::Char(_) => Type::Char(None),
+            Type::Array(element) => element.without_length().array(),
+            other => other.clone(),
+        }
+    }
+
     /// An array of this type. PostgreSQL has one type for arrays of all dimensions: an array of
     /// arrays is of the type of its elements' elements.
     #[must_use]

@@ -312,11 +312,11 @@ mod tests {
             ),
             (
                 "CREATE TABLE t AS EXECUTE q (1, 'x') WITH NO DATA",
-                "CREATE TABLE t AS SELECT * FROM `execute q`(1, 'x') LIMIT 0",
+                "CREATE TABLE t AS SELECT * FROM \"\u{1}execute q\"(1, 'x') LIMIT 0",
             ),
             (
                 "CREATE TABLE t AS EXECUTE q",
-                "CREATE TABLE t AS SELECT * FROM `execute q`()",
+                "CREATE TABLE t AS SELECT * FROM \"\u{1}execute q\"()",
             ),
         ] {
             assert_eq!(parse_one(written).unwrap().to_string(), read, "{written}");

@@ -120,7 +120,7 @@ mod tests {
             ("EXPLAIN ANALYZE SELECT 1", "EXPLAIN ANALYZE SELECT 1"),
             (
                 "explain (analyze on, costs off) select 1",
-                "EXPLAIN (analyze TRUE, costs off) SELECT 1",
+                "EXPLAIN (analyze true, costs off) SELECT 1",
             ),
             (
                 "copy t from stdin with (freeze on)",

@@ -22,7 +22,7 @@ use freestone_storage::{Column, ColumnType};
 use super::names::{type_held, type_of};
 use crate::error::{Error, Result};
 use crate::lower::with_kind;
-use crate::values::BadValue;
+use crate::values::{BadValue, fit_char, fit_varchar};
 
 /// Settings that texts in columns are written and read with.
 static STORED: LazyLock<Session> = LazyLock::new(Session::default);
@@ -112,9 +112,22 @@ pub(crate) fn stored(array: &ArrayRef, column: &Column) -> Result<ArrayRef, BadV
     };
     let work = |array: &ArrayRef| -> Result<ArrayRef> {
         let to = type_held(column);
-        let values = match array.data_type() == &to.arrow() && from == to {
+        let (array, from) = &match matches!(to, Type::Array(_)) {
+            // A cast would cut what is too long.
+            true => {
+                let any = to.without_length();
+                let array = match from == any {
+                    true => Arc::clone(array),
+                    false => convert(array, &from, &any, &STORED)?,
+                };
+                must_fit(&array, &to)?;
+                (array, any)
+            }
+            false => (Arc::clone(array), from.clone()),
+        };
+        let values = match array.data_type() == &to.arrow() && *from == to {
             true => Arc::clone(array),
-            false => convert(array, &from, &to, &STORED)?,
+            false => convert(array, from, &to, &STORED)?,
         };
         match is_held_as_text(&to) {
             true => convert(&values, &to, &Type::Text, &STORED),
@@ -129,6 +142,32 @@ pub(crate) fn stored(array: &ArrayRef, column: &Column) -> Result<ArrayRef, BadV
         });
         failed.unwrap_or(BadValue { row: 0, error })
     })
+}
+
+/// Checks the lengths of texts in arrays, which are cut where they are cast.
+///
+/// # Errors
+/// `22001` for one that is too long for the column.
+fn must_fit(array: &ArrayRef, to: &Type) -> Result<()> {
+    let Type::Array(_) = to else {
+        return Ok(());
+    };
+    let fits: fn(&str, u32) -> Result<&str> = match to.innermost() {
+        Type::Varchar(Some(_)) => fit_varchar,
+        Type::Char(Some(_)) => fit_char,
+        _ => return Ok(()),
+    };
+    let (Type::Varchar(Some(length)) | Type::Char(Some(length))) = to.innermost() else {
+        return Ok(());
+    };
+    let elements = Arrays::read(array);
+    let texts = elements
+        .as_ref()
+        .and_then(|all| all.values().as_string_view_opt());
+    for text in texts.into_iter().flatten().flatten() {
+        fits(text, *length)?;
+    }
+    Ok(())
 }
 
 /// The Arrow type of the elements of arrays, or of lists in lists.

@@ -16,6 +16,7 @@ use datafusion::arrow::datatypes::{
 };
 use datafusion::common::ScalarValue;
 use datafusion::error::Result as DfResult;
+use datafusion::logical_expr::interval_arithmetic::Interval;
 use datafusion::logical_expr::{
     ColumnarValue, Operator, ReturnFieldArgs, ScalarFunctionArgs, ScalarUDF, ScalarUDFImpl,
     Signature, Volatility,
@@ -127,6 +128,12 @@ impl ScalarUDFImpl for Checked {
         let nullable = args.arg_fields.iter().any(|field| field.is_nullable());
         let kind = self.return_type(&kinds)?;
         Ok(Arc::new(Field::new(self.name(), kind, nullable)))
+    }
+
+    /// DataFusion compares bounds only of one type, and forgets an order where it cannot.
+    fn evaluate_bounds(&self, inputs: &[&Interval]) -> DfResult<Interval> {
+        let kind = inputs.first().map(|input| input.data_type());
+        Interval::make_unbounded(&kind.unwrap_or(DataType::Null))
     }
 
     fn is_strict(&self) -> bool {

@@ -9,6 +9,7 @@ use datafusion::arrow::array::{ArrayRef, BinaryViewBuilder, cast::AsArray};
 use datafusion::arrow::datatypes::{DataType, Decimal128Type, Field, FieldRef};
 use datafusion::common::ScalarValue;
 use datafusion::error::Result as DfResult;
+use datafusion::logical_expr::interval_arithmetic::Interval;
 use datafusion::logical_expr::{
     ColumnarValue, Expr, ReturnFieldArgs, ScalarFunctionArgs, ScalarUDFImpl, Signature, Volatility,
 };
@@ -147,6 +148,11 @@ impl ScalarUDFImpl for Evaluated {
 
     fn return_field_from_args(&self, _: ReturnFieldArgs<'_>) -> DfResult<FieldRef> {
         Ok(Arc::new(Field::new(&self.name, self.expr.ty.arrow(), true)))
+    }
+
+    /// DataFusion compares bounds only of one type, and forgets an order where it cannot.
+    fn evaluate_bounds(&self, _: &[&Interval]) -> DfResult<Interval> {
+        Interval::make_unbounded(&self.expr.ty.arrow())
     }
 
     fn invoke_with_args(&self, args: ScalarFunctionArgs) -> DfResult<ColumnarValue> {

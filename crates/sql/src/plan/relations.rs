@@ -74,12 +74,15 @@ impl<'a> Relations<'a> {
         self.open_views.lock().is_empty().then_some(path)
     }
 
-    /// The name of the session's temporary table that a name without a schema means, if there is
-    /// one. What stands in a view means none.
+    /// The name of the session's temporary table or view that a name without a schema means, if
+    /// there is one. What stands in a view means none.
     pub(crate) fn temporary(&self, name: &str) -> Option<Name> {
         let client = self.state.config().get_extension::<ClientSettings>()?;
         let schema = client.temporary.get()?;
-        self.snapshot.table(schema, name)?;
+        let snapshot = &self.snapshot;
+        if snapshot.table(schema, name).is_none() && snapshot.view(schema, name).is_none() {
+            return None;
+        }
         self.open_views
             .lock()
             .is_empty()

@@ -39,7 +39,10 @@ impl Run<'_> {
                 return Err(Error::new(code, format!("table \"{name}\" {what}")).at(name.position));
             }
             if !edit.catalog().schemas().any(|known| known == name.schema) {
-                return Err(unknown_schema(edit.catalog(), &name.schema));
+                match self.session.temporary_schema() == Some(&name.schema) {
+                    true => edit.create_schema(&name.schema)?,
+                    false => return Err(unknown_schema(edit.catalog(), &name.schema)),
+                }
             }
             if edit.catalog().view(&name.schema, &name.name).is_some() {
                 if view.if_not_exists {

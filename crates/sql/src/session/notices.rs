@@ -40,6 +40,15 @@ impl Notice {
         }
     }
 
+    /// Something that is told.
+    pub(crate) fn told(sqlstate: &'static str, message: impl Into<String>) -> Self {
+        Self {
+            severity: Severity::Notice,
+            sqlstate,
+            message: message.into(),
+        }
+    }
+
     /// A warning.
     pub(crate) fn warning(sqlstate: &'static str, message: impl Into<String>) -> Self {
         Self {

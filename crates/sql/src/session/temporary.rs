@@ -1,9 +1,10 @@
-//! Temporary tables: those of a schema of the session's own, `pg_temp_1`, which goes with it.
+//! Temporary tables and views: those of a schema of the session's own, `pg_temp_1`, which goes
+//! with it. A view that reads one of them is one of them.
 //!
 //! Names in queries are looked up there first where they are bound. Other names of statements
 //! are rewritten before that: a name without a schema that a temporary table has is its name, as
-//! is one behind `pg_temp`. What such a table holds is kept as that
-//! of others is; what a crash leaves is removed when the database is opened again.
+//! is one behind `pg_temp`. Rows of such a table are kept as those of others are; what a crash
+//! leaves is removed when the database is opened again.
 
 use std::borrow::Cow;
 use std::collections::HashSet;
@@ -16,7 +17,7 @@ use datafusion::sql::sqlparser::ast::{
 };
 use freestone_storage::{Catalog, OnCommit as Ending, Store, Transaction};
 
-use super::{Open, Session};
+use super::{Notice, Open, Session};
 use crate::error::{Error, Result};
 use crate::plan::names::fold_part;
 use crate::run::Run;
@@ -60,9 +61,13 @@ impl Session {
     /// The statement with the full names of the session's temporary tables.
     ///
     /// # Errors
-    /// `0A000` and `42P16` for temporary tables of other kinds.
+    /// `42P16` for one in another schema.
     pub(crate) fn own_tables<'a>(&self, ast: &'a Ast) -> Result<Cow<'a, Ast>> {
-        let makes = matches!(ast, Ast::CreateTable(create) if create.temporary);
+        let makes = match ast {
+            Ast::CreateTable(create) => create.temporary,
+            Ast::CreateView(view) => view.temporary,
+            _ => false,
+        };
         if !makes && !self.has_temporary() {
             return Ok(Cow::Borrowed(ast));
         }
@@ -80,7 +85,11 @@ impl Session {
             given: given(ast),
         };
         let mut ast = ast.clone();
-        own.adapt(&mut ast)?;
+        let makes = own.adapt(&mut ast)?;
+        if let Some(view) = makes {
+            let text = format!("view \"{view}\" will be a temporary view");
+            self.notify(Notice::told("00000", text));
+        }
         Ok(Cow::Owned(ast))
     }
 
@@ -162,7 +171,9 @@ struct Own<'a> {
 }
 
 impl Own<'_> {
-    fn adapt(&self, ast: &mut Ast) -> Result<()> {
+    /// Gives the session's own relations their full names; the name of a view that becomes one
+    /// of the session's because it reads one.
+    fn adapt(&self, ast: &mut Ast) -> Result<Option<String>> {
         // What a statement makes is of the default schema, whatever else is called so.
         let makes = match ast {
             Ast::CreateTable(create) if create.temporary => {
@@ -170,9 +181,18 @@ impl Own<'_> {
                 None
             }
             Ast::CreateTable(create) => Some(create.name.clone()),
+            Ast::CreateView(view) if view.temporary => {
+                view.temporary = false;
+                self.own(&mut view.name)?;
+                None
+            }
+            Ast::CreateView(view) => Some(view.name.clone()),
             _ => None,
         };
-        let table = |relation: &str| self.catalog.table(self.schema, relation).is_some();
+        let table = |relation: &str| {
+            self.catalog.table(self.schema, relation).is_some()
+                || self.catalog.view(self.schema, relation).is_some()
+        };
         let index = |relation: &str| self.catalog.index(self.schema, relation).is_some();
         let _ = visit_relations_mut(ast, |name| {
             let given = match name.0.as_slice() {
@@ -186,7 +206,18 @@ impl Own<'_> {
         });
         match ast {
             Ast::CreateTable(create) => create.name = makes.unwrap_or(create.name.clone()),
-            Ast::CreateView(view) => self.refuse(&view.query)?,
+            Ast::CreateView(view) => {
+                view.name = makes.unwrap_or(view.name.clone());
+                let reads = visit_relations(&view.query, |name| match self.is_own(name) {
+                    true => ControlFlow::Break(()),
+                    false => ControlFlow::Continue(()),
+                });
+                if reads.is_break() && !self.is_own(&view.name) {
+                    let name = view.name.to_string();
+                    self.own(&mut view.name)?;
+                    return Ok(Some(name));
+                }
+            }
             Ast::Drop {
                 object_type, names, ..
             } => {
@@ -205,21 +236,7 @@ impl Own<'_> {
             }
             _ => {}
         }
-        Ok(())
-    }
-
-    /// Views stay when the session's tables go.
-    fn refuse(&self, query: &Query) -> Result<()> {
-        let found = visit_relations(query, |name| match self.is_own(name) {
-            true => ControlFlow::Break(()),
-            false => ControlFlow::Continue(()),
-        });
-        match found.is_break() {
-            true => Err(Error::unsupported(
-                "views of temporary tables are not supported",
-            )),
-            false => Ok(()),
-        }
+        Ok(None)
     }
 
     /// Makes the table a usual one of the session's schema.
@@ -228,7 +245,12 @@ impl Own<'_> {
             create.on_commit = None;
         }
         create.temporary = false;
-        if !self.qualify(&mut create.name, |_| true) {
+        self.own(&mut create.name)
+    }
+
+    /// Makes a name one of the session's schema.
+    fn own(&self, name: &mut ObjectName) -> Result<()> {
+        if !self.qualify(name, |_| true) {
             let message = "cannot create temporary relation in non-temporary schema";
             return Err(Error::new("42P16", message).with_hint("name it without a schema"));
         }

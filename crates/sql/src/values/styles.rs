@@ -200,9 +200,6 @@ mod tests {
             (DATE_STYLE, "ISO, MDY", "iso, iso", "ISO, MDY"),
             (DATE_STYLE, "SQL, DMY", "", "SQL, DMY"),
             (INTERVAL_STYLE, "postgres", "ISO_8601", "iso_8601"),
-            (FLOAT_DIGITS, "1", "-15", "-15"),
-            (FLOAT_DIGITS, "1", "3", "3"),
-            (FLOAT_DIGITS, "1", "1.5", "2"),
             (BYTEA_OUTPUT, "hex", "Escape", "escape"),
         ] {
             assert_eq!(checked(name, value, now).unwrap(), shown, "{name} {value}");
@@ -213,9 +210,6 @@ mod tests {
             (DATE_STYLE, "mdy, dmy"),
             (DATE_STYLE, "iso,"),
             (INTERVAL_STYLE, "verbose"),
-            (FLOAT_DIGITS, "4"),
-            (FLOAT_DIGITS, "-16"),
-            (FLOAT_DIGITS, "many"),
             (BYTEA_OUTPUT, "base64"),
         ] {
             let error = checked(name, value, "").unwrap_err();

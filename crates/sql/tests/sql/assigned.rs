@@ -79,7 +79,7 @@ fn defaults_stand_among_values_with_queries() {
         ),
         ["8|c"]
     );
-    sql.run("DELETE FROM t WHERE k = 8");
+    sql.run("DELETE FROM t WHERE k = 8; CREATE TABLE a (v VARCHAR(3)[]); INSERT INTO a VALUES ('{abc,d}')");
     for (statement, state) in [
         (
             "INSERT INTO t (k) VALUES (99) ON CONFLICT (k) DO UPDATE SET x = max(t.x)",
@@ -91,6 +91,9 @@ fn defaults_stand_among_values_with_queries() {
         ),
         ("INSERT INTO t (k, x) VALUES (4, 'a'::text)", "42804"),
         ("INSERT INTO t (k, d) VALUES (4, 5)", "42804"),
+        ("INSERT INTO a VALUES ('{too long}')", "22001"),
+        ("INSERT INTO a SELECT ARRAY['abcd', 'e']", "22001"),
+        ("INSERT INTO a VALUES ('{{abc,d},{e,abcd}}')", "22001"),
         ("UPDATE t SET x = date '2020-01-01'", "42804"),
         ("UPDATE t SET x = date '2020-01-01' WHERE k = 1", "42804"),
         ("UPDATE t SET v = 'more than twelve' WHERE k = 1", "22001"),

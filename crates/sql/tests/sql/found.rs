@@ -153,6 +153,17 @@ fn columns_of_one_name_come_together() {
              WITH ORDINALITY AS f (e, o) WHERE f.e <= 'b' ORDER BY 1, 2) q ORDER BY 1",
             "7,8",
         ),
+        (
+            "SELECT max(k) OVER (ORDER BY (x >> 1) < x) FROM (SELECT r.x, count(*) AS k FROM t r
+             LEFT JOIN u ON r.id = u.id WHERE EXISTS (SELECT FROM u a JOIN jsonb_array_elements('[1]')
+             ON true) GROUP BY r.x) q",
+            "1,1",
+        ),
+        (
+            "SELECT lag(id) OVER (PARTITION BY 1 ORDER BY -1 > CASE id WHEN 1 THEN id ELSE id END, id)
+             FROM t ORDER BY id",
+            "NULL,7",
+        ),
         // A sub-query that is read in several places.
         (
             "SELECT id FROM t WHERE id IS NOT DISTINCT FROM (SELECT 7 FROM generate_series(1, 2)

@@ -60,11 +60,12 @@ fn temporary_tables_and_transactions() {
         sql.state("CREATE TEMP TABLE x (b INT) ON COMMIT DROP"),
         "0A000"
     );
-    assert_eq!(sql.state("CREATE VIEW v AS SELECT * FROM w"), "0A000");
+    sql.run("CREATE VIEW v AS SELECT * FROM w");
     sql.run("CREATE TABLE w (a INT); INSERT INTO main.w VALUES (9)");
     assert_eq!(sql.one("SELECT a FROM w"), "1");
     sql.run("DISCARD TEMP");
     assert_eq!(sql.one("SELECT a FROM w"), "9");
+    assert_eq!(sql.state("SELECT a FROM v"), "42P01");
 }
 
 #[test]
@@ -124,4 +125,37 @@ fn roles_that_may_make_nothing_else() {
         nobody.state(&format!("CREATE TABLE {schema}.x (a INT)")),
         "42501"
     );
+}
+
+#[test]
+fn temporary_views_go_with_their_session() {
+    let folder = tempfile::tempdir().unwrap();
+    let database = Database::open(folder.path()).unwrap();
+    let (a, b) = (Sql::on(&database), Sql::on(&database));
+    a.run(
+        "CREATE TABLE t (k INT); INSERT INTO t VALUES (1), (2); CREATE VIEW v AS SELECT k FROM t",
+    );
+    a.run("CREATE TEMP VIEW v AS SELECT k + 10 AS k FROM t");
+    assert_eq!(a.sorted("SELECT k FROM v"), ["11", "12"]);
+    assert_eq!(a.sorted("SELECT k FROM main.v"), ["1", "2"]);
+    assert_eq!(b.sorted("SELECT k FROM v"), ["1", "2"]);
+    a.run("CREATE OR REPLACE TEMPORARY VIEW v (n) AS SELECT k + 20 FROM t");
+    assert_eq!(
+        a.sorted("SELECT n FROM v JOIN t ON n = k + 20"),
+        ["21", "22"]
+    );
+    // A view of something temporary is temporary.
+    a.run("CREATE TEMP TABLE w (a INT); INSERT INTO w VALUES (5)");
+    assert_eq!(
+        a.noticed("CREATE VIEW x AS SELECT a, (SELECT max(n) FROM v) AS n FROM w"),
+        ["NOTICE: view \"x\" will be a temporary view"]
+    );
+    assert_eq!(a.one("SELECT a, n FROM x"), "5|22");
+    assert_eq!(b.state("SELECT a FROM x"), "42P01");
+    assert_eq!(a.state("CREATE TEMP VIEW main.y AS SELECT 1"), "42P16");
+    a.run("DROP VIEW v");
+    assert_eq!(a.sorted("SELECT k FROM v"), ["1", "2"]);
+    drop(a);
+    assert_eq!(b.state("SELECT a FROM x"), "42P01");
+    assert_eq!(b.sorted("SELECT k FROM v"), ["1", "2"]);
 }

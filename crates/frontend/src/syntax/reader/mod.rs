@@ -252,7 +252,9 @@ impl<'a> Reader<'a> {
                 continue;
             }
             let is_query = match self.word(0) {
-                Some("select") => !matches!(before, "grant" | "revoke" | "for" | "on"),
+                Some("select") => {
+                    !matches!(before, "grant" | "revoke" | "on") && (before != "for" || holds)
+                }
                 Some("values") => self.mark(1) == Some("("),
                 Some("with") => before == "as" || holds && self.mark(1) != Some("("),
                 Some("table") => before == "as",
