@@ -109,6 +109,8 @@ fn steps(root: &Path, extent: Extent) -> Vec<Step> {
         .command
         .arg("--serve")
         .arg(binaries.join("freestone"));
+    // It would look for its files in the folder of this program.
+    corpus.command.env_remove("CARGO_MANIFEST_DIR");
     steps.push(corpus);
     let package = root.join("crates/python/run-tests.sh");
     let mut python = step("Python package", &package, &[]);
