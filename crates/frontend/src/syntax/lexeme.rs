@@ -42,6 +42,9 @@ pub(super) enum Kind {
     End,
 }
 
+/// Characters of an operator, at most: of many signs in a row each looks so far.
+const LONGEST: usize = 64;
+
 /// The characters of operators.
 const OPERATOR: &str = "+-*/<>=~!@#%^&|`?";
 
@@ -285,7 +288,8 @@ impl Scanner<'_> {
     /// The longest operator here.
     fn operator(&mut self) -> Kind {
         let rest = self.rest();
-        let length = rest.find(|c| !OPERATOR.contains(c)).unwrap_or(rest.len());
+        let is_part = |byte: &u8| OPERATOR.as_bytes().contains(byte);
+        let length = rest.bytes().take(LONGEST).take_while(is_part).count();
         let mut text = &rest[..length];
         for comment in ["--", "/*"] {
             if let Some(at) = text.find(comment)
@@ -294,9 +298,9 @@ impl Scanner<'_> {
                 text = &text[..at];
             }
         }
-        while text.len() > 1 && text.ends_with(['+', '-']) && !text.contains(|c| SIGNED.contains(c))
-        {
-            text = &text[..text.len() - 1];
+        if !text.contains(|c| SIGNED.contains(c)) {
+            let trimmed = text.trim_end_matches(['+', '-']);
+            text = &text[..trimmed.len().max(1)];
         }
         // A parameter right behind an operator, such as `a=?`.
         if let Some(before) = text.strip_suffix('?')

@@ -161,6 +161,7 @@ fn rows_that_statements_in_with_return_have_their_types() {
         sql.run(
             "MERGE INTO t USING (SELECT 1 AS o) q ON k = o
              WHEN NOT MATCHED AND (CASE WHEN true THEN o END = 1) THEN DO NOTHING
+             WHEN MATCHED AND o BETWEEN SYMMETRIC 9 AND 5 THEN UPDATE SET x = @ -x
              WHEN MATCHED AND CASE WHEN o = 1 THEN true END THEN DELETE"
         ),
         "MERGE 1"

@@ -275,7 +275,7 @@ impl<'a> Reader<'a> {
                 || before == "set" && self.mark(0) == Some("(");
             let operand = self.at > first
                 && matches!(&self.lexemes[self.at - 1].kind, Kind::Operator(op) if op == "=")
-                && matches!(self.lexemes[first].kind, Kind::Word(ref word) if word == "update" || word == "insert");
+                && matches!(self.lexemes[first].kind, Kind::Word(ref word) if matches!(word.as_str(), "update" | "insert" | "merge"));
             if known && attempts > 0 && (is_query || is_list || is_expr || operand) {
                 let (at, length, parameters) = (self.at, self.out.len(), self.parameters);
                 let done = match () {
