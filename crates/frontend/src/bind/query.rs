@@ -293,7 +293,7 @@ impl Binder<'_> {
         rows: impl Iterator<Item = &'q [sqlparser::ast::Expr]>,
         width: usize,
     ) -> Result<Plan> {
-        // Those of the statement, and not of VALUES within it.
+        // The targets belong to the statement's own VALUES, not to VALUES inside of its values.
         let targets = std::mem::take(&mut self.targets);
         let mut bound: Vec<Vec<Expr>> = Vec::new();
         for row in rows {

@@ -74,7 +74,7 @@ pub(crate) const ALL: &str = "\u{1}all ";
 
 /// An element or a slice that gets a value: a call of it, behind [`BASE`], and the value.
 pub const ASSIGN: &str = "\u{1}assign ";
-/// What has elements that get values.
+/// Stands for the array or JSONB value whose elements get values.
 pub const BASE: &str = "\u{1}base ";
 /// Elements of a column of INSERT: a name behind that of the column, with the subscripts as
 /// they are written.

@@ -105,7 +105,7 @@ fn created(tokens: &[TokenWithSpan], create: usize, end: usize, edits: &mut Edit
     }
 }
 
-/// What stands behind the name of a new table.
+/// Reads the words behind the name of a new table.
 fn as_query(tokens: &[TokenWithSpan], table: usize, end: usize, edits: &mut Edits) {
     let all = visible(tokens, table + 1, end);
     if let [.., without, oids] = all.as_slice()

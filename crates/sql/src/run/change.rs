@@ -205,7 +205,7 @@ impl Run<'_> {
         self.returned(&table, &changed.called, list, &written, tag, rows)
     }
 
-    /// What EXPLAIN shows of an UPDATE: its table, and the plan of the query for new rows.
+    /// The table of an UPDATE, and the plan of its query for new rows, for EXPLAIN.
     ///
     /// # Errors
     /// Whatever is wrong with the statement.

@@ -103,7 +103,7 @@ impl Run<'_> {
         self.returned(table, &called, list, &written, tag, rows)
     }
 
-    /// What EXPLAIN shows of an INSERT: its table, and the plan of its query, if it has one.
+    /// The table of an INSERT, and the plan of its query, if it has one, for EXPLAIN.
     ///
     /// # Errors
     /// Whatever is wrong with the statement.
@@ -142,7 +142,8 @@ impl Run<'_> {
         query: &Query,
         insert: &Insert,
     ) -> Result<Logical> {
-        let replaced = self.without_defaults(table, columns, query)?;
+        let listed = !insert.columns.is_empty();
+        let replaced = self.without_defaults(table, columns, query, listed)?;
         let (columns, query) = match &replaced {
             Some((columns, query)) => (columns.as_slice(), query),
             None => (columns, query),
@@ -194,6 +195,7 @@ impl Run<'_> {
         table: &Table,
         columns: &[usize],
         query: &Query,
+        listed: bool,
     ) -> Result<Option<(Vec<usize>, Query)>> {
         let SetExpr::Values(values) = query.body.as_ref() else {
             return Ok(None);
@@ -202,7 +204,7 @@ impl Run<'_> {
             return Ok(None);
         }
         let rows: Vec<&[Expr]> = values.rows.iter().map(|row| &*row.content).collect();
-        check_widths(&rows, columns, false)?;
+        check_widths(&rows, columns, listed)?;
         let width = rows.first().map_or(0, |row| row.len());
         let kept = (0..width).filter(|at| !rows.iter().all(|row| is_default(&row[*at])));
         let kept: Vec<usize> = kept.collect();

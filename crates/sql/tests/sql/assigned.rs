@@ -91,6 +91,10 @@ fn defaults_stand_among_values_with_queries() {
         ),
         ("INSERT INTO t (k, x) VALUES (4, 'a'::text)", "42804"),
         ("INSERT INTO t (k, d) VALUES (4, 5)", "42804"),
+        (
+            "INSERT INTO t (k, v, x) VALUES ((SELECT 4), DEFAULT)",
+            "42601",
+        ),
         ("INSERT INTO a VALUES ('{too long}')", "22001"),
         ("INSERT INTO a SELECT ARRAY['abcd', 'e']", "22001"),
         ("INSERT INTO a VALUES ('{{abc,d},{e,abcd}}')", "22001"),

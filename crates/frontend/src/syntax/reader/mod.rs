@@ -145,7 +145,7 @@ impl<'a> Reader<'a> {
         self.other_statement_until(usize::MAX)
     }
 
-    /// The same of a statement that ends at a lexeme.
+    /// Reads a statement up to a lexeme.
     pub(super) fn other_statement_until(&mut self, last: usize) -> Result<()> {
         let mut attempts = ATTEMPTS;
         // Statements of DuckDB.

@@ -80,7 +80,7 @@ impl Facts {
         self.add_told(told.into());
     }
 
-    /// The same of a row whose columns differ from those of others.
+    /// Adds a row with columns of its own.
     pub(super) fn add_told(&mut self, told: Vec<(&'static str, Fact)>) {
         self.rows.push(told);
     }
