@@ -34,12 +34,13 @@ python: setup          ## the Python package: its wheel, into an environment of 
 	$(CARGO_BUILD) --lib
 	crates/python/run-tests.sh $(BIN)/lib_freestone.so
 
-referee: setup         ## the language front asked what PostgreSQL was asked; random statements if PGPORT says where it is
+referee: setup         ## the language front asked what PostgreSQL was asked; a million random statements if it is installed
 	$(CARGO_BUILD) --bin referee --bin freestone
 	$(BIN)/referee corpus
 	$(BIN)/referee corpus --serve $(BIN)/freestone
 	$(BIN)/referee laws
-	@if [ -n "$$PGPORT" ]; then $(BIN)/referee generate --statements $${STATEMENTS:-1000000}; fi
+	$(BIN)/referee generate --own --serve $(BIN)/freestone --statements $${STATEMENTS:-1000000}
+	$(BIN)/referee generate --own --serve $(BIN)/freestone --statements $${CHANGES:-100000} --changes
 
 soak: build            ## longer: 250 kills, crashes, transfers, orders of threads
 	$(CARGO_BUILD) --bin kill

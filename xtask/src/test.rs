@@ -112,6 +112,18 @@ fn steps(root: &Path, extent: Extent) -> Vec<Step> {
     // It would look for its files in the folder of this program.
     corpus.command.env_remove("CARGO_MANIFEST_DIR");
     steps.push(corpus);
+    // The same statements each time; `make referee` draws others.
+    let mut random = step(
+        "random statements beside PostgreSQL",
+        &binaries.join("referee"),
+        &["generate", "--own", "--statements", "20000", "--seed", "31"],
+    );
+    random
+        .command
+        .arg("--serve")
+        .arg(binaries.join("freestone"));
+    random.command.env_remove("CARGO_MANIFEST_DIR");
+    steps.push(random);
     let package = root.join("crates/python/run-tests.sh");
     let mut python = step("Python package", &package, &[]);
     python.command.arg(binaries.join("lib_freestone.so"));

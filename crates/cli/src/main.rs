@@ -86,7 +86,6 @@ fn runtime(threads: Option<usize>) -> Result<Runtime> {
         builder.worker_threads(threads);
     }
     builder.thread_stack_size(STACK);
-    builder.on_thread_start(|| freestone::thread_has_stack(STACK));
     let runtime = builder.enable_all().thread_name("freestone").build();
     runtime.map_err(|error| Failure::io("cannot start threads", error))
 }

@@ -6,19 +6,15 @@
 //! ([`with_room`]), of which the system gives memory for the part that is used only.
 //!
 //! ```text
-//! thread's stack   ├────────────── room ──────────────┤ reserve ┤
-//!                  first question                  floor
+//! thread's stack   ├── used ──┼──────── room ─────────┤ reserve ┤
 //! ```
 //!
-//! A thread that says nothing is taken to have room for a half of the stack that threads have
-//! by default; one that has more says so by [`has`].
-
-use std::cell::Cell;
+//! The system says where the stack of a thread ends.
 
 use crate::error::{Error, Result};
 use crate::interrupt;
 
-/// Bytes that a thread is taken to have where it asks for the first time.
+/// Bytes that a thread is taken to have on a system that does not say.
 const DEFAULT: usize = 1 << 20;
 
 /// Bytes at the end of a stack that are left to calls that do not ask.
@@ -45,41 +41,10 @@ const FLAT: usize = 50;
 /// any.
 pub const LEVELS: usize = 5_000;
 
-thread_local! {
-    /// The least address that may be used; 0 if the thread has not asked.
-    static FLOOR: Cell<usize> = const { Cell::new(0) };
-    /// Whether the thread has said what it has.
-    static DECLARED: Cell<bool> = const { Cell::new(false) };
-}
-
-/// The address at which the stack ends now.
-#[inline(never)]
-fn here() -> usize {
-    let local = 0u8;
-    std::hint::black_box(&raw const local) as usize
-}
-
-/// Says that this thread has so many bytes of stack from here.
-pub fn has(bytes: usize) {
-    let used = bytes.saturating_sub(RESERVE);
-    FLOOR.set(here().saturating_sub(used).max(1));
-    DECLARED.set(true);
-}
-
-/// Whether the thread has said how much it has.
-pub fn is_declared() -> bool {
-    DECLARED.get()
-}
-
 /// Bytes that are left.
 pub fn left() -> usize {
-    let here = here();
-    let floor = FLOOR.get();
-    if floor != 0 {
-        return here.saturating_sub(floor);
-    }
-    FLOOR.set(here.saturating_sub(DEFAULT).max(1));
-    DEFAULT
+    let left = stacker::remaining_stack().unwrap_or(DEFAULT);
+    left.saturating_sub(RESERVE)
 }
 
 /// Whether there is room for a level that asks again, and nobody wants the work to stop.
@@ -121,9 +86,14 @@ pub fn with_room<T: Send>(levels: usize, f: impl FnOnce() -> T + Send) -> T {
     on_great_stack(f)
 }
 
+/// Whether this thread has a great stack already.
+pub fn is_great() -> bool {
+    left() >= GREAT / 2
+}
+
 /// Calls a function on a thread with a great stack.
 pub fn on_great_stack<T: Send>(f: impl FnOnce() -> T + Send) -> T {
-    if left() >= GREAT / 2 {
+    if is_great() {
         return f();
     }
     let mut f = Some(f);
@@ -132,7 +102,6 @@ pub fn on_great_stack<T: Send>(f: impl FnOnce() -> T + Send) -> T {
         let thread = std::thread::Builder::new().stack_size(GREAT);
         let taken = &mut f;
         let started = thread.spawn_scoped(scope, move || {
-            has(GREAT);
             taken.take().map(|f| interrupt::during(&current, f))
         });
         match started.map(std::thread::ScopedJoinHandle::join) {

@@ -41,7 +41,6 @@ pub fn runtime(py: Python<'_>) -> PyResult<&'static Runtime> {
     let made = RUNTIME.get_or_init(|| {
         let runtime = Builder::new_multi_thread()
             .thread_stack_size(STACK)
-            .on_thread_start(|| freestone::thread_has_stack(STACK))
             .thread_name("freestone")
             .enable_all()
             .build();

@@ -3,7 +3,9 @@
 use std::io::{self, BufRead, BufReader};
 use std::process::{Child, Command, ExitCode, Stdio};
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::SystemTime;
 
+use freestone_postgres::Cluster;
 use freestone_referee::answer::{Answer, Side};
 use freestone_referee::contest::{Contest, Kind, Rules};
 use freestone_referee::corpus;
@@ -17,10 +19,9 @@ use freestone_referee::wire::{Address, Wire};
 use freestone_referee::{plan_time, shapes};
 
 const USAGE: &str = "\
-referee corpus [--record] [--prune] [--chapter NAME] [side | --serve PROGRAM]
+referee corpus [--record] [--prune] [--chapter NAME] [side]
     asks the recorded statements; --record asks PostgreSQL and writes its answers; --prune
-    takes what no longer differs out of the lists of known differences; --serve starts
-    PROGRAM serve, and asks it
+    takes what no longer differs out of the lists of known differences
 referee coverage [--record]
     which functions, operators and clauses of PostgreSQL's documentation the corpus has;
     --record asks PostgreSQL for its catalogue and writes it down
@@ -29,7 +30,8 @@ referee functions
 referee generate [--statements N] [--seed S] [--chapter NAME] [--jobs N] [--most N]
                  [--changes | --kept] [--permanent] [--messages] [--errors] [--forms]
                  [--rewrites | side]
-    asks random statements of both sides and reports each kind of difference once;
+    asks random statements of both sides and reports each kind of difference once; without
+    a seed, statements that nobody has seen;
     --changes: INSERT, UPDATE, DELETE and MERGE, too, each taken back; --kept: each stays;
     --permanent: tables are not temporary;
     --messages: messages of errors count, too;
@@ -47,9 +49,10 @@ referee ask [side]
     answers the statements of standard input
 
 side: --front (default), --rewritten (the front with its plans rewritten),
-      --freestone HOST PORT, --theirs (PostgreSQL)
+      --freestone HOST PORT, --serve PROGRAM (starts PROGRAM serve), --theirs (PostgreSQL)
 Freestone's server: --user NAME, --database NAME (both default to postgres)
-PostgreSQL: --postgres HOST PORT (default: PGHOST and PGPORT), PGUSER, PGDATABASE";
+PostgreSQL: --own (starts one that is gone afterwards), --postgres HOST PORT (default: PGHOST
+      and PGPORT), PGUSER, PGDATABASE";
 
 /// Bytes of a thread's stack: deep statements are walked by recursion.
 const STACK: usize = 1 << 30;
@@ -57,6 +60,10 @@ const STACK: usize = 1 << 30;
 /// The program's arguments.
 struct Options {
     words: Vec<String>,
+    /// Freestone's server that `--serve` started.
+    served: Option<Address>,
+    /// PostgreSQL that `--own` started.
+    own: Option<Address>,
 }
 
 impl Options {
@@ -89,6 +96,9 @@ impl Options {
 
     fn postgres(&self) -> io::Result<Wire> {
         let of = |name, default: &str| std::env::var(name).unwrap_or_else(|_| default.into());
+        if let Some(own) = &self.own {
+            return Wire::connect(own);
+        }
         let given = self.server("--postgres");
         Wire::connect(&Address {
             user: of("PGUSER", "postgres"),
@@ -106,7 +116,7 @@ impl Options {
         if self.flag("--theirs") {
             return Ok(Box::new(self.postgres()?));
         }
-        Ok(match self.server("--freestone") {
+        Ok(match self.server("--freestone").or(self.served.clone()) {
             Some(server) => Box::new(Wire::connect(&server)?),
             None if self.flag("--rewritten") => Box::new(Front::rewritten()),
             None => Box::new(Front::default()),
@@ -115,16 +125,15 @@ impl Options {
 }
 
 fn main() -> ExitCode {
-    let options = Options {
+    let mut options = Options {
         words: std::env::args().skip(1).collect(),
+        served: None,
+        own: None,
     };
     // Deep statements are walked by recursion.
     let worker = std::thread::Builder::new().stack_size(STACK);
     let worker = worker
-        .spawn(move || {
-            freestone_frontend::stack::has(STACK);
-            work(&options)
-        })
+        .spawn(move || with_servers(&mut options))
         .map(std::thread::JoinHandle::join);
     match worker {
         Ok(Ok(Ok(true))) => ExitCode::SUCCESS,
@@ -134,6 +143,34 @@ fn main() -> ExitCode {
         }
         _ => ExitCode::FAILURE,
     }
+}
+
+/// Does the work beside the servers that it asks for, which go with it.
+fn with_servers(options: &mut Options) -> io::Result<bool> {
+    let mut served = options.after("--serve", 1).map(Served::start).transpose()?;
+    options.served = served.as_ref().map(|served| served.address.clone());
+    let done = match options.flag("--own") {
+        false => work(options),
+        true => match Cluster::new(&std::env::temp_dir(), "C.UTF-8", "fsync = off")? {
+            Ok(cluster) => {
+                options.own = Some(Address {
+                    host: cluster.socket().display().to_string(),
+                    port: freestone_postgres::PORT,
+                    user: freestone_postgres::USER.to_owned(),
+                    database: "postgres".to_owned(),
+                });
+                work(options)
+            }
+            Err(why) => {
+                println!("nothing is asked: {why}");
+                Ok(true)
+            }
+        },
+    };
+    if let Some(served) = &mut served {
+        served.stop();
+    }
+    done
 }
 
 fn work(options: &Options) -> io::Result<bool> {
@@ -214,11 +251,7 @@ fn check(options: &Options) -> io::Result<bool> {
         }
         return Ok(true);
     }
-    let mut server = options.after("--serve", 1).map(Served::start).transpose()?;
-    let mut side: Box<dyn Side> = match &server {
-        Some(server) => Box::new(Wire::connect(&server.address)?),
-        None => options.ours()?,
-    };
+    let mut side = options.ours()?;
     let served = options.flag("--freestone") || options.flag("--serve");
     let open = corpus::known(&corpus::folder(), served)?;
     let (mut asked, mut missed, mut known) = (0, 0, 0);
@@ -251,9 +284,6 @@ fn check(options: &Options) -> io::Result<bool> {
             println!("-- PostgreSQL:\n{}", shown(&miss.theirs));
             println!("-- Freestone:\n{}\n", shown(&miss.ours));
         }
-    }
-    if let Some(server) = &mut server {
-        server.stop();
     }
     println!("{asked} statements, {missed} differences, {known} known");
     if options.flag("--prune") && options.after("--chapter", 1).is_none() {
@@ -361,12 +391,18 @@ fn show(options: &Options) -> io::Result<bool> {
     Ok(true)
 }
 
+/// A seed that nobody has seen.
+fn drawn() -> usize {
+    let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
+    since.map_or(1, |since| since.as_millis() as usize)
+}
+
 fn generate(options: &Options) -> io::Result<bool> {
     // A panic of the front is an answer; its message would drown the report.
     std::panic::set_hook(Box::new(|_| {}));
     let rules = Rules {
         statements: options.number("--statements", 10_000),
-        seed: options.number("--seed", 1) as u64,
+        seed: options.number("--seed", drawn()) as u64,
         chapter: options.after("--chapter", 1).map(str::to_owned),
         most: options.number("--most", 300),
         changes: options.flag("--changes") || options.flag("--kept"),
@@ -374,8 +410,9 @@ fn generate(options: &Options) -> io::Result<bool> {
         permanent: options.flag("--permanent"),
         messages: options.flag("--messages"),
         // The front alone has no rows to lock.
-        locks: options.flag("--freestone"),
+        locks: options.flag("--freestone") || options.flag("--serve"),
     };
+    println!("seed {}", rules.seed);
     let started = std::time::Instant::now();
     let report = |kind: &Kind| {
         println!("-- {}", kind.fingerprint);
@@ -389,7 +426,6 @@ fn generate(options: &Options) -> io::Result<bool> {
     let contest = Contest::new(rules, &report);
     let signatures = Signatures::read();
     let work = || {
-        freestone_frontend::stack::has(STACK);
         if options.flag("--rewrites") {
             let (mut theirs, mut ours) = (Front::default(), Front::rewritten());
             return contest.work(&mut theirs, &mut ours, &signatures);

@@ -101,9 +101,6 @@ impl fmt::Display for Outcome {
 pub fn tried(shape: &Shape, size: usize, stack: Option<usize>) -> io::Result<Outcome> {
     let shape = *shape;
     let work = move || -> io::Result<Outcome> {
-        if let Some(bytes) = stack {
-            freestone_frontend::stack::has(bytes - (64 << 10));
-        }
         let mut front = Front::default();
         for statement in (shape.setup)(size) {
             front.ask(&[statement])?;

@@ -14,7 +14,6 @@ fn rewritten_plans_mean_the_same() {
 }
 
 fn check() -> std::io::Result<()> {
-    freestone_frontend::stack::has(1 << 30);
     let rules = Rules {
         statements: 1_000,
         seed: 1,

@@ -70,10 +70,3 @@ pub use types::{
     JSON, TYPE_KEY, VECTOR, said_of_element, said_of_elements, said_type, type_name, type_name_of,
 };
 pub use values::{Cells, Styles, as_lists, lists_schema};
-
-/// Says that this thread has so many bytes of stack from here on. Statements are planned on the
-/// threads of their callers; deep ones are refused where there is no room for them, and threads
-/// that say nothing are taken to have 1 MiB.
-pub fn thread_has_stack(bytes: usize) {
-    freestone_frontend::stack::has(bytes);
-}

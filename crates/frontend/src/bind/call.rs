@@ -45,6 +45,10 @@ struct Written<'a> {
 /// Most arguments of a function, as in PostgreSQL.
 const ARGUMENTS: usize = 100;
 
+fn nested() -> Error {
+    Error::new("42803", "aggregate function calls cannot be nested")
+}
+
 impl Binder<'_> {
     /// A call.
     pub(super) fn bind_call(&mut self, call: &Function) -> Result<Expr> {
@@ -689,8 +693,9 @@ impl Binder<'_> {
         if written.positional.is_empty() || written.star || !written.named.is_empty() {
             return Err(Error::new("42601", "syntax error at or near \")\""));
         }
-        let arguments = self.in_clause(Clause::Aggregate, |binder| binder.positional(written))?;
-        let level = self.level_of(arguments.iter())?;
+        let unused = self.unused.len();
+        let arguments = self.in_aggregate(|binder| binder.positional(written))?;
+        let level = self.level_of(arguments.iter(), unused)?;
         self.check_placed("grouping operations", level, arguments.iter())?;
         let column = self.column("grouping", Type::Int4);
         let reference = column.reference();
@@ -710,21 +715,33 @@ impl Binder<'_> {
         bound
     }
 
+    /// Binds the arguments of an aggregate of the innermost query.
+    ///
+    /// # Errors
+    /// `42803` for an aggregate of the same query in them.
+    fn in_aggregate<T>(&mut self, bind: impl FnOnce(&mut Self) -> Result<T>) -> Result<T> {
+        let bound = self.in_clause(Clause::Aggregate, bind)?;
+        match std::mem::take(&mut self.scope()?.nested) {
+            true => Err(nested()),
+            false => Ok(bound),
+        }
+    }
+
     /// Whether an aggregate or GROUPING over the rows of a query may stand where it does.
     ///
     /// # Errors
     /// `42803` if not.
     fn check_placed<'e>(
-        &self,
+        &mut self,
         what: &str,
         level: usize,
         within: impl Iterator<Item = &'e Expr>,
     ) -> Result<()> {
-        let scope = &self.scopes[level];
-        let nested = || Error::new("42803", "aggregate function calls cannot be nested");
+        let scope = &mut self.scopes[level];
         match scope.clause {
             clause if clause.has_aggregates() => {}
-            Clause::Aggregate => return Err(nested()),
+            // Other faults in the aggregate around come first.
+            Clause::Aggregate => scope.nested = true,
             clause => {
                 return Err(Error::new(
                     "42803",
@@ -753,12 +770,12 @@ impl Binder<'_> {
         filter: Option<&Ast>,
         within_group: &[OrderByExpr],
     ) -> Result<Expr> {
-        let call = self.in_clause(Clause::Aggregate, |binder| {
-            binder.aggregate_call(name, written, filter, within_group)
-        })?;
+        let unused = self.unused.len();
+        let call =
+            self.in_aggregate(|binder| binder.aggregate_call(name, written, filter, within_group))?;
         let order = call.order.iter().map(|key| &key.expr);
         let parts = call.arguments.iter().chain(&call.filter).chain(order);
-        let level = self.level_of(parts.clone())?;
+        let level = self.level_of(parts.clone(), unused)?;
         self.check_placed("aggregate functions", level, parts.chain(&call.direct))?;
         let scope = &self.scopes[level];
         let same = |known: &AggregateCall| {
@@ -1042,9 +1059,10 @@ impl Binder<'_> {
         bound.map(Some)
     }
 
-    /// The scope whose rows an aggregate is over: that of the innermost column in it.
-    fn level_of<'e>(&self, parts: impl Iterator<Item = &'e Expr>) -> Result<usize> {
-        let mut read = HashSet::new();
+    /// The scope whose rows an aggregate is over: that of the innermost column in it. Columns
+    /// that its sub-queries name and do not need count, too: `unused` of them were there before.
+    fn level_of<'e>(&self, parts: impl Iterator<Item = &'e Expr>, unused: usize) -> Result<usize> {
+        let mut read: HashSet<ColumnId> = self.unused.iter().skip(unused).copied().collect();
         for expr in parts {
             expr.read(&mut read);
         }

@@ -224,6 +224,8 @@ pub struct Binder<'a> {
     open: usize,
     /// Calls of functions whose body is SQL.
     calls: usize,
+    /// Columns that windows read which no call uses.
+    unused: Vec<ColumnId>,
 }
 
 /// Most nodes of expressions that a statement's forms may copy, such as BETWEEN, which has its
@@ -253,6 +255,7 @@ impl<'a> Binder<'a> {
             arguments: None,
             open: 0,
             calls: 0,
+            unused: Vec::new(),
         }
     }
 

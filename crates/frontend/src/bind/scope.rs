@@ -153,6 +153,8 @@ pub(super) struct Scope {
     pub(super) sets: Vec<TableCall>,
     /// Whether its names are parameters of a function, whose values are no rows.
     pub(super) parameters: bool,
+    /// Whether an aggregate over its rows stands in the aggregate that is being bound.
+    pub(super) nested: bool,
     /// Windows by name.
     pub(super) named_windows: Vec<(String, sqlparser::ast::WindowSpec)>,
 }
@@ -169,6 +171,7 @@ impl Scope {
             windows: Vec::new(),
             sets: Vec::new(),
             parameters: false,
+            nested: false,
             named_windows: Vec::new(),
         }
     }

@@ -162,6 +162,9 @@ impl Binder<'_> {
     ) -> Result<Ordered> {
         self.scope()?.clause = Clause::List;
         let mut window_keys = self.name_windows(body.named_window)?;
+        let mut read = HashSet::new();
+        window_keys.iter().for_each(|key| key.read(&mut read));
+        self.unused.extend(read);
         let mut items = self.items(&body)?;
         // Of two faults PostgreSQL names that of the list, and then that of WHERE.
         self.scope()?.clause = Clause::Where;

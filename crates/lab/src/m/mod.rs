@@ -3,9 +3,7 @@
 //! TPC-H over Freestone's columns and rows, and over PostgreSQL if it is installed.
 
 mod cold;
-mod installed;
 mod m2;
-mod postgres;
 mod systems;
 
 use crate::experiment::Experiment;
@@ -14,4 +12,4 @@ use crate::experiment::Experiment;
 pub const EXPERIMENTS: &[&Experiment] = &[&m2::EXPERIMENT];
 
 /// Where PostgreSQL's programs are, or why it cannot be used.
-pub(crate) use installed::usable as postgres;
+pub(crate) use freestone_postgres::usable as postgres;

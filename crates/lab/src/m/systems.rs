@@ -1,10 +1,10 @@
 //! What runs the queries.
 
 use super::cold::forget;
-use super::postgres::Cluster;
 use crate::error::{Error, Result};
 use crate::setting::Setting;
 use crate::sql::{Sql, SqlDatabase};
+use freestone_postgres::Cluster;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -28,6 +28,20 @@ const PRIMARY: [(&str, &str); 8] = [
     ("orders", "o_orderkey"),
     ("lineitem", "l_orderkey, l_linenumber"),
 ];
+
+/// PostgreSQL's settings for this machine.
+fn configuration(setting: &Setting) -> String {
+    let megabytes = (setting.memory >> 20).clamp(256, 1 << 15);
+    format!(
+        "shared_buffers = '{}MB'\neffective_cache_size = '{megabytes}MB'\nwork_mem = '{}MB'\n\
+         maintenance_work_mem = '{}MB'\nmax_parallel_workers_per_gather = {}\n\
+         max_wal_size = '8GB'\nfsync = off",
+        megabytes / 4,
+        megabytes / 32,
+        megabytes / 16,
+        setting.threads.saturating_sub(1),
+    )
+}
 
 /// A database with TPC-H.
 pub(super) enum System {
@@ -68,7 +82,7 @@ impl System {
     /// # Errors
     /// Those of the load.
     pub fn postgres(setting: &Setting, of: &Path) -> Result<std::result::Result<System, String>> {
-        let cluster = match Cluster::new(setting)? {
+        let cluster = match Cluster::new(&setting.scratch, "C", &configuration(setting))? {
             Ok(cluster) => cluster,
             Err(why) => return Ok(Err(why)),
         };

@@ -50,7 +50,7 @@ pub(crate) async fn planned(
 ) -> DfResult<Arc<dyn ExecutionPlan>> {
     // Rules walk plans and expressions, which may be deep, by recursion.
     let optimized = || {
-        let deep = !freestone_frontend::stack::is_declared() || is_deep(&plan);
+        let deep = freestone_frontend::stack::left() < SMALL || is_deep(&plan);
         let work = || replaced(crate::lower::optimize(plan, state)?, state);
         match deep {
             true => freestone_frontend::stack::on_great_stack(work),
@@ -83,8 +83,14 @@ const ORDER_LOST: &str = "does not satisfy order requirements";
 /// The name of that check.
 const CHECK: &str = "SanityCheckPlan";
 
-/// Levels of plans and expressions that any thread has room to walk over.
+/// Levels of plans and expressions that rules walk over on a small stack.
 const FLAT: usize = 60;
+/// Bytes of a small stack.
+const SMALL: usize = if cfg!(debug_assertions) {
+    16 << 20
+} else {
+    1 << 20
+};
 
 /// Whether a plan, or an expression in it, is deep; counted without recursion.
 fn is_deep(plan: &LogicalPlan) -> bool {

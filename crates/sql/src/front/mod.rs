@@ -121,10 +121,12 @@ pub(crate) fn planned_into(
     targets: &[(String, Type)],
 ) -> Result<Logical> {
     let requests = relations.state.config().get_extension::<Requests>();
-    // A thread that does not say what stack it has may have little.
-    let bound = || match stack::is_declared() {
-        true => bound_and_lowered(relations, ast, targets),
-        false => stack::on_great_stack(|| bound_and_lowered(relations, ast, targets)),
+    // Most queries are flat. All others are bound where there is room.
+    let bound = || match bound_and_lowered(relations, ast, targets) {
+        Err(error) if error.sqlstate == "54001" && !stack::is_great() => {
+            stack::on_great_stack(|| bound_and_lowered(relations, ast, targets))
+        }
+        bound => bound,
     };
     match requests {
         Some(requests) => requests.planning(bound),

@@ -1,21 +1,21 @@
 //! A PostgreSQL of our own, in directories that are gone afterwards.
 
-use super::installed::{SOMEBODY, usable};
-use crate::error::{Error, Result};
-use crate::setting::Setting;
+use crate::installed::{SOMEBODY, usable};
 use rustix::process::geteuid;
 use std::fs::{self, OpenOptions, Permissions};
-use std::io::Write;
+use std::io::{self, Result, Write};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
 /// The user within the database.
-const USER: &str = "freestone";
+pub const USER: &str = "freestone";
+/// The port in the name of the socket.
+pub const PORT: u16 = 5432;
 
 /// A server with a database.
 #[derive(Debug)]
-pub(super) struct Cluster {
+pub struct Cluster {
     /// Data and log.
     place: tempfile::TempDir,
     /// The socket, among temporary files: its name has to be short.
@@ -25,13 +25,18 @@ pub(super) struct Cluster {
 }
 
 impl Cluster {
-    /// Makes one in the scratch directory and starts it; if PostgreSQL cannot be used, why not.
+    /// Makes one in the scratch directory, with a locale and further lines of
+    /// `postgresql.conf`, and starts it; if PostgreSQL cannot be used, why not.
     ///
     /// # Errors
     /// If its programs fail.
-    pub fn new(setting: &Setting) -> Result<std::result::Result<Cluster, String>> {
+    pub fn new(
+        scratch: &Path,
+        locale: &str,
+        configuration: &str,
+    ) -> Result<std::result::Result<Cluster, String>> {
         // Its programs work in a directory of their own.
-        let scratch = fs::canonicalize(&setting.scratch)?;
+        let scratch = fs::canonicalize(scratch)?;
         if geteuid().is_root() {
             // The directory is this experiment's; others may enter it and not list it.
             fs::set_permissions(&scratch, Permissions::from_mode(0o711))?;
@@ -42,7 +47,7 @@ impl Cluster {
         };
         let named = |directory: &Path| {
             let mut builder = tempfile::Builder::new();
-            builder.prefix("freestone-lab-pg-").tempdir_in(directory)
+            builder.prefix("freestone-pg-").tempdir_in(directory)
         };
         let (place, socket) = (named(&scratch)?, named(&std::env::temp_dir())?);
         if geteuid().is_root() {
@@ -64,12 +69,12 @@ impl Cluster {
             USER,
             "-E",
             "UTF8",
-            "--locale=C",
+            &format!("--locale={locale}"),
             "-N",
             "-D",
         ]);
         done(command.arg(&data))?;
-        cluster.configure(setting)?;
+        cluster.configure(configuration)?;
         cluster.start()?;
         Ok(Ok(cluster))
     }
@@ -79,22 +84,19 @@ impl Cluster {
         self.place.path().join("data")
     }
 
-    fn configure(&self, setting: &Setting) -> Result<()> {
+    /// The directory of its socket.
+    pub fn socket(&self) -> &Path {
+        self.socket.path()
+    }
+
+    fn configure(&self, configuration: &str) -> Result<()> {
         let mut file = OpenOptions::new()
             .append(true)
             .open(self.data().join("postgresql.conf"))?;
-        let megabytes = (setting.memory >> 20).clamp(256, 1 << 15);
         write!(
             file,
-            "\nlisten_addresses = ''\nunix_socket_directories = '{}'\nshared_buffers = '{}MB'\n\
-             effective_cache_size = '{megabytes}MB'\nwork_mem = '{}MB'\n\
-             maintenance_work_mem = '{}MB'\nmax_parallel_workers_per_gather = {}\n\
-             max_wal_size = '8GB'\nfsync = off\n",
+            "\nlisten_addresses = ''\nunix_socket_directories = '{}'\n{configuration}\n",
             self.socket.path().display(),
-            megabytes / 4,
-            megabytes / 32,
-            megabytes / 16,
-            setting.threads.saturating_sub(1),
         )?;
         Ok(())
     }
@@ -134,7 +136,7 @@ impl Cluster {
             arguments.join(" "),
             last.join(" / ")
         );
-        Err(Error::new(message, ""))
+        Err(io::Error::other(message))
     }
 
     /// Starts the server.
@@ -241,7 +243,7 @@ fn checked(name: &str, output: Output) -> Result<Output> {
         true => Ok(output),
         false => {
             let said = String::from_utf8_lossy(&output.stderr);
-            Err(Error::new(format!("{name} failed: {}", said.trim()), ""))
+            Err(io::Error::other(format!("{name} failed: {}", said.trim())))
         }
     }
 }
@@ -249,20 +251,11 @@ fn checked(name: &str, output: Output) -> Result<Output> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::setting::Scale;
 
     #[test]
     fn a_cluster_lives_in_the_scratch_directory() {
         let folder = tempfile::tempdir().unwrap();
-        let setting = Setting {
-            scale: Scale::Quick,
-            seed: 1,
-            scratch: folder.path().to_path_buf(),
-            threads: 1,
-            memory: 1 << 30,
-            sql: None,
-        };
-        let cluster = match Cluster::new(&setting).unwrap() {
+        let cluster = match Cluster::new(folder.path(), "C", "fsync = off").unwrap() {
             Ok(cluster) => cluster,
             Err(why) => {
                 assert!(std::env::var_os("CI").is_none(), "not tested: {why}");

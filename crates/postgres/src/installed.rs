@@ -15,7 +15,7 @@ const VERSIONS: &str = "/usr/lib/postgresql";
 ///
 /// # Errors
 /// Why a server cannot have its files below the directory `place`, and what would mend it.
-pub(crate) fn usable(place: &Path) -> Result<PathBuf, String> {
+pub fn usable(place: &Path) -> Result<PathBuf, String> {
     let missing = "PostgreSQL is not installed (on Debian, apt-get install postgresql)";
     let programs = programs().ok_or(missing)?;
     match geteuid().is_root().then(|| closed(place)).flatten() {
