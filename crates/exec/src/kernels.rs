@@ -252,7 +252,7 @@ pub(crate) fn keep_where_set(
 
 #[cfg(target_arch = "x86_64")]
 mod set {
-    use super::Integers;
+    use crate::kernels::Integers;
     use std::arch::x86_64::*;
 
     /// Values looked at at once.

@@ -38,6 +38,7 @@ mod functions;
 mod ingest;
 mod lower;
 mod memory;
+mod names;
 mod parameter;
 mod plan;
 mod progress;

@@ -14,7 +14,7 @@ use crate::advisor;
 use crate::define;
 use crate::dialect;
 use crate::error::{Error, Result, parser as syntax_error};
-use crate::plan::names::fold;
+use crate::names::fold;
 use crate::rights;
 use crate::routine;
 use crate::run::cursor;

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use super::changes::Changes;
 use super::present::shown;
 use crate::error::{Error, Result};
-use crate::plan::names::Name;
+use crate::names::Name;
 
 /// Advice that was given. Seconds are those of one thread.
 #[derive(Clone, Debug, Serialize, Deserialize)]

@@ -5,7 +5,7 @@ use freestone_storage::{IndexDefinition, Layout, Table, TableOptions};
 
 use super::present::is_of_key;
 use crate::error::Result;
-use crate::plan::names::{Name, quoted};
+use crate::names::{Name, quoted};
 
 /// Statements, each with the one at the same place that takes it back.
 #[derive(Debug, Default)]

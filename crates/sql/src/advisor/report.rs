@@ -3,7 +3,7 @@
 use super::advice::{Advice, Change};
 use super::record::Record;
 use crate::error::Result;
-use crate::plan::names::Name;
+use crate::names::Name;
 use crate::plan::rows::{Values, batch};
 use datafusion::arrow::array::RecordBatch;
 use freestone_model::ColumnUse;

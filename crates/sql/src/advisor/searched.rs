@@ -10,7 +10,7 @@ use super::advice::Advice;
 use super::present::shown;
 use super::trial::{Rows, blocks_of};
 use crate::error::{Error, Result};
-use crate::plan::names::Name;
+use crate::names::Name;
 use crate::session::Session;
 
 /// A design has to save this share of the time, to be worth a rewrite.

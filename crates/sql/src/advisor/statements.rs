@@ -15,7 +15,7 @@ use super::syntax::Asked;
 use super::uses::uses;
 use super::{compared, exchange, pilot};
 use crate::error::{Error, Result};
-use crate::plan::names::{Name, named};
+use crate::names::{Name, named};
 use crate::plan::relations::unknown_table;
 use crate::run::Run;
 use crate::session::{Outcome, Session};

@@ -18,8 +18,8 @@ use freestone_storage::{Column, TableSchema};
 
 use crate::error::{Error, Result};
 use crate::ingest::{self, nullable};
+use crate::names::{Name, fold, quoted, table_name};
 use crate::plan::files::FileKind;
-use crate::plan::names::{Name, fold, quoted, table_name};
 use crate::rights::{readable, writable};
 use crate::run::{Run, columns_named};
 use crate::session::Outcome;

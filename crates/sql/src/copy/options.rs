@@ -6,8 +6,8 @@ use std::path::Path;
 use datafusion::sql::sqlparser::ast::CopyOption;
 
 use crate::error::{Error, Result};
+use crate::names::fold;
 use crate::plan::files::FileKind;
-use crate::plan::names::fold;
 
 /// How a file is read or written.
 #[derive(Debug, Clone)]

@@ -19,11 +19,11 @@ use super::csv_write::CsvWriter;
 use super::stream_options::{format_of, modern};
 use super::text::{as_csv, lines};
 use crate::error::{Error, Result};
-use crate::front::type_held;
-use crate::plan::names::{fold, table_name};
+use crate::names::{fold, table_name};
 use crate::run::Run;
 use crate::session::{Outcome, Rows, Session};
 use crate::statement::Statement;
+use crate::types::type_held;
 use crate::types::{TYPE_KEY, parameter_kind};
 use crate::values::Styles;
 

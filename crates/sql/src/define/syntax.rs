@@ -7,8 +7,8 @@ use datafusion::sql::sqlparser::tokenizer::Token;
 use super::{
     ConstraintKind, Definition, DomainChange, DomainConstraint, SequenceChange, SequenceOption,
 };
+use crate::names::fold;
 use crate::plan::expression::printed;
-use crate::plan::names::fold;
 
 type Read<T> = Result<T, ParserError>;
 

@@ -11,7 +11,7 @@ use datafusion::sql::sqlparser::ast::{
     Statement as Ast, TableFactor, TableObject, VisitMut, VisitorMut,
 };
 
-use crate::plan::names::{Name, column_of, table_name};
+use crate::names::{Name, column_of, table_name};
 
 /// Drops the schema from columns of the tables that a statement changes.
 pub(crate) fn shorten(ast: &mut Ast) {

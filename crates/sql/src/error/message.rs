@@ -5,7 +5,6 @@
 //! `tests/sql/errors.rs` provoke each through SQL, so a change upstream shows.
 
 use super::{Error, Position};
-use crate::types::sql_name_of_debug;
 
 /// Text between `start` and the next `end`.
 fn between<'a>(text: &'a str, start: &str, end: &str) -> Option<&'a str> {
@@ -177,4 +176,33 @@ pub(super) fn invalid_text(kind: &str, value: &str) -> Error {
         sqlstate,
         format!("invalid input syntax for type {kind}: \"{value}\""),
     )
+}
+
+/// PostgreSQL's name of a type as Arrow spells it in its messages.
+pub(crate) fn sql_name_of_debug(arrow: &str) -> &'static str {
+    let head = arrow
+        .trim_start_matches("DataType::")
+        .split(['(', ' '])
+        .next()
+        .unwrap_or(arrow);
+    match head {
+        "Boolean" => "boolean",
+        "Int8" | "Int16" | "UInt8" => "smallint",
+        "Int32" | "UInt16" => "integer",
+        "Int64" | "UInt32" | "UInt64" => "bigint",
+        "Float16" | "Float32" => "real",
+        "Float64" => "double precision",
+        "Decimal32" | "Decimal64" | "Decimal128" | "Decimal256" => "numeric",
+        "Date32" | "Date64" => "date",
+        "Time32" | "Time64" => "time",
+        "Timestamp" if arrow.contains('"') || arrow.contains("Some") => "timestamp with time zone",
+        "Timestamp" => "timestamp",
+        "Interval" | "Duration" => "interval",
+        "FixedSizeBinary" if arrow.contains("(16)") => "uuid",
+        "FixedSizeBinary" if arrow.contains("(12)") => "time with time zone",
+        "Struct" => "record",
+        "Binary" | "LargeBinary" | "BinaryView" | "FixedSizeBinary" => "bytea",
+        "Utf8" | "LargeUtf8" | "Utf8View" => "text",
+        _ => "unknown",
+    }
 }

@@ -14,6 +14,7 @@ mod message;
 use std::fmt;
 
 pub(crate) use foreign::parser;
+pub(crate) use message::sql_name_of_debug;
 
 /// `Result` with the error of this crate.
 pub type Result<T, E = Error> = std::result::Result<T, E>;

@@ -13,7 +13,7 @@ use freestone_frontend::types::{Reg, Type};
 
 use super::objects::Numbers;
 use crate::error::Result;
-use crate::plan::names::{quoted, shown_schema};
+use crate::names::{quoted, shown_schema};
 use crate::plan::pg_catalog::facts::Fact;
 use crate::plan::pg_catalog::procedures;
 use crate::plan::pg_catalog::{self, objects};

@@ -10,11 +10,11 @@ use freestone_frontend::bind::Domain;
 use freestone_frontend::types::{EnumType, Type};
 use freestone_storage::{Catalog, Column, ColumnType, TypeId, UserType, UserTypeKind};
 
-use super::names::{type_held, type_of_column};
 use crate::error::Result;
+use crate::names::{DEFAULT_SCHEMA, quoted, shown_schema};
 use crate::plan::expression::parse_expr;
-use crate::plan::names::{DEFAULT_SCHEMA, quoted, shown_schema};
 use crate::plan::pg_catalog::objects::{numbered_type, type_number};
+use crate::types::{type_held, type_of_column};
 
 /// Domains over domains, at most.
 const DEPTH: usize = 100;

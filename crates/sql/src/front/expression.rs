@@ -14,11 +14,12 @@ use freestone_frontend::types::Type;
 use freestone_storage::{Column as Stored, ColumnType, TableSchema};
 
 use super::declared::type_of_stored;
-use super::names::{Names, type_of};
+use super::names::Names;
 use super::session_of;
 use crate::error::Result;
 use crate::lower::{self, Surroundings};
 use crate::plan::relations::Relations;
+use crate::types::type_of;
 
 /// Columns are numbered from here on; those that the binder makes come before.
 const FIRST: u32 = 1 << 30;

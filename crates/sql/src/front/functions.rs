@@ -14,8 +14,8 @@ use freestone_frontend::functions::kernel::{Call, Column, Kernel};
 use freestone_frontend::functions::{Returns, Scalar, Volatility};
 use freestone_frontend::types::Type;
 
-use super::names::type_of;
 use crate::error::Error;
+use crate::types::type_of;
 
 /// A function of DataFusion as one of the front, of any arguments that it takes.
 pub(super) fn wrapped(name: &'static str, function: &Arc<ScalarUDF>) -> Arc<Scalar> {

@@ -13,10 +13,8 @@ use super::declared::shown_type;
 use super::names::Names;
 use super::session_of;
 use crate::error::Result;
+use crate::names::{DEFAULT_SCHEMA, INFORMATION_SCHEMA, meant_schema, named, quoted, shown_schema};
 use crate::plan::information_schema;
-use crate::plan::names::{
-    DEFAULT_SCHEMA, INFORMATION_SCHEMA, meant_schema, named, quoted, shown_schema,
-};
 use crate::plan::pg_catalog::objects::{relation_numbers, schema_number, type_number};
 use crate::plan::pg_catalog::types::{formatted, number_of_name, of_type};
 use crate::plan::pg_catalog::{self, PG_CATALOG, procedures, role_number};

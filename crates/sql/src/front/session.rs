@@ -2,7 +2,7 @@
 
 use freestone_frontend::functions::Session;
 
-use crate::plan::names::{CATALOG, shown_schema};
+use crate::names::{CATALOG, shown_schema};
 use crate::plan::relations::Relations;
 use crate::rights::Identity;
 use crate::session::{Begun, ClientSettings, current};

@@ -17,7 +17,7 @@ use datafusion::logical_expr::{
 use freestone_storage::{Catalog, Object, Privileges, RoleId, Snapshot};
 
 use crate::error::{Error, Result};
-use crate::plan::names::{meant_schema, named};
+use crate::names::{meant_schema, named};
 use crate::plan::pg_catalog::{object_numbered, schema_numbered};
 use crate::plan::relations::unknown_table;
 use crate::rights::{Identity, Rights};

@@ -17,7 +17,7 @@ use datafusion::logical_expr::{
 use freestone_storage::{Catalog, Column, Object, Privileges, Sequence};
 
 use crate::error::{Error, Result};
-use crate::plan::names::{Name, named};
+use crate::names::{Name, named};
 use crate::plan::relations::unknown_sequence;
 use crate::rights::{Rights, denied};
 use crate::session::TakenNumbers;

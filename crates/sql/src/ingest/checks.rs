@@ -13,7 +13,8 @@ use freestone_frontend::types::{EnumType, Type};
 use freestone_storage::{Column, ColumnType, TableSchema};
 
 use crate::error::{Error, Result};
-use crate::front::{self, Purpose, domain_of, labels_of};
+use crate::front::{Purpose, domain_of, labels_of};
+use crate::values::convert;
 use crate::plan::expression::{Expressions, columns_of, parse_expr, with_value};
 use crate::values::{assign, show};
 
@@ -225,7 +226,8 @@ impl Labels {
     fn check(&self, values: &ArrayRef) -> Result<()> {
         if self.of_arrays {
             // They are read as arrays of the enumeration.
-            return front::loaded(values, &Type::Enum(Arc::clone(&self.of)).array()).map(|_| ());
+            return convert::loaded(values, &Type::Enum(Arc::clone(&self.of)).array())
+                .map(|_| ());
         }
         let mut texts = values.as_string_view_opt().into_iter().flatten().flatten();
         match texts.find(|text| !self.known.contains(*text)) {

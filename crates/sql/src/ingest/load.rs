@@ -8,7 +8,7 @@ use freestone_storage::{ReadView, Store, Table};
 
 use super::{Checks, Target, append, assign_batch, commit, iterators, nullable, write};
 use crate::error::{Error, Result};
-use crate::plan::names::Name;
+use crate::names::Name;
 
 /// Writes batches from iterators into an existing table.
 pub(crate) async fn load(

@@ -38,7 +38,7 @@ use freestone_storage::{
 use futures::StreamExt;
 
 use crate::error::{Error, Result};
-use crate::plan::names::Name;
+use crate::names::Name;
 use crate::progress::Progress;
 use crate::values::{BadValue, assign};
 

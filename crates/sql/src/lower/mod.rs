@@ -71,7 +71,6 @@ use freestone_frontend::types::Type;
 
 use crate::error::{Error, Result};
 
-pub(crate) use evaluated::with_kind;
 pub(crate) use operator::Operators;
 pub(crate) use optimize::optimize;
 pub(crate) use output::{output, schema, stored, type_of, with_schema};

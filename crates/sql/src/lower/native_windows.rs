@@ -92,7 +92,7 @@ impl Lowering {
                         return Ok(None);
                     }
                     let offset = self.constant(offset)?;
-                    let offset = super::evaluated::with_kind(offset, &DataType::Int64)?;
+                    let offset = crate::values::with_kind(offset, &DataType::Int64)?;
                     let offset = ScalarValue::try_from_array(&offset, 0)?;
                     if offset.is_null() {
                         return Ok(None);

@@ -31,9 +31,9 @@ use futures::StreamExt;
 
 use super::{Lowered, projected};
 use crate::error::{Error, Result};
-use crate::front::as_text;
 use crate::types::TYPE_KEY;
 use crate::values::DIMENSIONS_KEY;
+use crate::values::convert::as_text;
 
 /// The SQL type that a field says, as PostgreSQL's `format_type` names it.
 pub(crate) fn type_of(field: &Field) -> Option<String> {

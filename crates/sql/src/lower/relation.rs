@@ -21,8 +21,8 @@ use super::stored::load;
 use super::{Handle, Lowering, own_name, place, projected, schema_of};
 use crate::barrier;
 use crate::error::{Error, Result};
-use crate::front::is_held_as_text;
 use crate::scan::StoredTable;
+use crate::values::convert::is_held_as_text;
 
 impl Lowering {
     /// The plan of DataFusion for a node and all below it.
@@ -202,7 +202,7 @@ impl Lowering {
         let number = |expr: &Bound| -> Result<Option<f64>> {
             let value = self.constant(expr)?;
             let kind = DataType::Float64;
-            let value = super::evaluated::with_kind(value, &kind)?;
+            let value = crate::values::with_kind(value, &kind)?;
             Ok(super::operators::number(&value))
         };
         let percent = number(&sample.percent)?;

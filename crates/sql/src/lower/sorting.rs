@@ -200,7 +200,7 @@ impl Lowering {
     fn rows(&self, expr: &Bound, sqlstate: &str, word: &str) -> Result<Option<i64>> {
         let value = self.constant(expr)?;
         let kind = datafusion::arrow::datatypes::DataType::Int64;
-        let value = super::evaluated::with_kind(value, &kind)?;
+        let value = crate::values::with_kind(value, &kind)?;
         match ScalarValue::try_from_array(&value, 0)? {
             ScalarValue::Int64(Some(rows)) if rows < 0 => {
                 let message = format!("{word} must not be negative");
@@ -214,7 +214,7 @@ impl Lowering {
     fn share(&self, expr: &Bound) -> Result<Most> {
         let value = self.constant(expr)?;
         let kind = datafusion::arrow::datatypes::DataType::Float64;
-        let value = super::operators::number(&super::evaluated::with_kind(value, &kind)?);
+        let value = super::operators::number(&crate::values::with_kind(value, &kind)?);
         match value {
             Some(share) => share_of(share),
             None => Ok(Most::All),

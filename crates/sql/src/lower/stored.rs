@@ -13,8 +13,8 @@ use datafusion::logical_expr::{
 use freestone_frontend::types::Type;
 
 use crate::error::Error;
-use crate::front::loaded;
 use crate::values::DIMENSIONS_KEY;
+use crate::values::convert::loaded;
 
 /// Values of a column as the front has them.
 #[derive(Debug, PartialEq, Eq)]

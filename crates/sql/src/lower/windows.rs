@@ -185,7 +185,7 @@ impl Lowering {
                 };
             }
             let kind = datafusion::arrow::datatypes::DataType::Int64;
-            let value = super::evaluated::with_kind(value, &kind)?;
+            let value = crate::values::with_kind(value, &kind)?;
             use datafusion::arrow::array::cast::AsArray;
             use datafusion::arrow::datatypes::Int64Type;
             let value = value.as_primitive::<Int64Type>();

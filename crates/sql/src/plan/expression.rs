@@ -17,10 +17,10 @@ use datafusion::sql::sqlparser::ast::{
 use freestone_frontend::syntax;
 use freestone_storage::{Column, Snapshot, TableSchema};
 
-use super::names::fold;
 use super::relations::Relations;
 use crate::error::Result;
 use crate::front::{self, Purpose};
+use crate::names::fold;
 
 /// Parses an expression that is kept as text, such as a DEFAULT or a CHECK.
 ///

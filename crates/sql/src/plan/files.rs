@@ -22,8 +22,8 @@ use datafusion::sql::sqlparser::ast::{Statement as Ast, visit_relations};
 use freestone_storage::Catalog;
 use parquet::file::metadata::ParquetMetaDataReader;
 
-use super::names::file_name;
 use crate::error::{Error, Result};
+use crate::names::file_name;
 use crate::rights::{Identity, readable};
 
 /// What a file's name says it is.

@@ -4,10 +4,10 @@
 use datafusion::arrow::array::RecordBatch;
 use freestone_storage::{ForeignAction, Table};
 
-use super::names::CATALOG;
 use super::relations::Relations;
 use super::rows::{Values, batch};
 use crate::error::Result;
+use crate::names::CATALOG;
 
 /// Their names.
 pub(super) const NAMES: [&str; 5] = [

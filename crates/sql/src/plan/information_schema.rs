@@ -21,7 +21,6 @@ use freestone_storage::{
 
 use super::information_columns::VIEWS;
 use super::information_constraints;
-use super::names::{CATALOG, INFORMATION_SCHEMA, shown_schema};
 use super::pg_catalog::objects::described;
 use super::pg_catalog::types::{of_type, short_name};
 use super::pg_catalog::{PG_CATALOG, typed};
@@ -29,7 +28,9 @@ use super::privileges;
 use super::relations::Relations;
 use super::rows::{Values, batch};
 use crate::error::Result;
-use crate::front::{type_of_column, type_of_stored};
+use crate::front::type_of_stored;
+use crate::names::{CATALOG, INFORMATION_SCHEMA, shown_schema};
+use crate::types::type_of_column;
 
 /// What is told of a view of `information_schema`, in its columns that have a meaning here.
 fn told(relations: &Relations<'_>, name: &str) -> Result<Option<Batch>> {

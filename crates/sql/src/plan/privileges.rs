@@ -3,10 +3,10 @@
 use datafusion::arrow::array::RecordBatch;
 use freestone_storage::{Object, Privileges, RoleId};
 
-use super::names::CATALOG;
 use super::relations::Relations;
 use super::rows::{Values, batch};
 use crate::error::Result;
+use crate::names::CATALOG;
 
 /// The table of that name, if it is one of these.
 pub(super) fn table(relations: &Relations<'_>, name: &str) -> Result<Option<RecordBatch>> {

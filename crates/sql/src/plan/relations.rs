@@ -13,10 +13,10 @@ use freestone_storage::{Catalog, Object, Privileges, Snapshot, TableId};
 use parking_lot::Mutex;
 
 use super::given::Given;
-use super::names::{DEFAULT_SCHEMA, Name};
 use super::pg_catalog::objects::Described;
 use super::table_functions;
 use crate::error::{Error, Result, did_you_mean};
+use crate::names::{DEFAULT_SCHEMA, Name};
 use crate::rights::{Identity, Rights};
 use crate::scan::StoredTable;
 use crate::session::{ClientSettings, Lent};

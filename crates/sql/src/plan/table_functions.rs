@@ -9,11 +9,11 @@ use datafusion::catalog::TableProvider;
 use datafusion::logical_expr::Expr;
 use freestone_storage::{Privileges, RoleId, Store, Table, TableMoves};
 
-use super::names::named;
 use super::relations::Relations;
 use super::rows::{Values, batch, table as rows_table};
 use crate::advisor::{self, Record};
 use crate::error::{Error, Result};
+use crate::names::named;
 use crate::scan::scalar_of;
 
 /// The functions offered here.

@@ -9,7 +9,7 @@ use freestone_storage::{Catalog, Object, Privileges};
 
 use super::Rights;
 use crate::error::Result;
-use crate::plan::names::{schema_name, table_name};
+use crate::names::{schema_name, table_name};
 use crate::run::commented;
 
 /// Refuses a statement that rights do not reach for.

@@ -16,7 +16,7 @@ use freestone_storage::{Catalog, Object, Privileges};
 use super::alter;
 use super::{Rights, denied};
 use crate::error::{Error, Result};
-use crate::plan::names::table_name;
+use crate::names::table_name;
 use crate::statement::{changing_query, parts};
 
 impl Rights {

@@ -26,7 +26,7 @@ use std::sync::Arc;
 use freestone_storage::{Catalog, FIRST_ROLE, Object, Privileges, RoleId, Roles, Table};
 
 use crate::error::{Error, Result};
-use crate::plan::names::Name;
+use crate::names::Name;
 
 pub(crate) use files::{readable, writable};
 pub(crate) use identity::{Identity, Who};

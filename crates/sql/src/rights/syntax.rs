@@ -6,7 +6,7 @@ use datafusion::sql::sqlparser::tokenizer::Token;
 
 use super::statement::{Kind, RoleName, RoleOption, RoleStatement};
 use super::syntax_grant;
-use crate::plan::names::fold;
+use crate::names::fold;
 
 pub(super) type Read<T> = Result<T, ParserError>;
 

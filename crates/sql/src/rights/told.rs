@@ -9,7 +9,7 @@ use datafusion::sql::sqlparser::ast::{
 use freestone_storage::{Catalog, ForeignAction, Privileges, Table};
 
 use crate::error::Error;
-use crate::plan::names::table_name;
+use crate::names::table_name;
 use crate::session::Session;
 
 /// The error of a statement as its session may see it; without a statement it is that of a

@@ -11,7 +11,7 @@ use super::changes::Changes;
 use crate::advisor::Watching;
 use crate::error::Result;
 use crate::ingest::{self, FEW, Gathered, Target, Written, nullable};
-use crate::plan::names::Name;
+use crate::names::Name;
 
 /// Where new rows come from.
 pub(super) enum Source {

@@ -19,7 +19,7 @@ use super::create::options_of;
 use crate::define::SequenceChange;
 use crate::error::{Error, Result};
 use crate::ingest::{self, Target};
-use crate::plan::names::{Name, table_name};
+use crate::names::{Name, table_name};
 use crate::plan::relations::unknown_table;
 use crate::scan::StoredTable;
 use crate::session::Outcome;

@@ -11,7 +11,7 @@ use freestone_storage::TableSchema;
 
 use super::Run;
 use crate::error::{Error, Result};
-use crate::plan::names::{Name, fold, table_name};
+use crate::names::{Name, fold, table_name};
 use crate::session::{Block, Open, Session};
 
 /// Times that a table may change under the statement.

@@ -15,8 +15,8 @@ use super::sequence::{is_whole, takes_numbers_of};
 use crate::define::{SequenceChange, SequenceOption};
 use crate::error::{Error, Result, parser as syntax_error};
 use crate::functions::sequences::no_sequence;
+use crate::names::{Name, fold, meant_schema, named, quoted, shown_schema, table_name};
 use crate::plan::expression::{parse_expr, printed};
-use crate::plan::names::{Name, fold, meant_schema, named, quoted, shown_schema, table_name};
 use crate::session::{Notice, Outcome};
 use crate::types::column_type;
 
@@ -85,7 +85,7 @@ fn renamed(edit: &mut CatalogEdit, name: &Name, to: (&str, &str)) -> Result<()> 
         }
     }
     edit.rename_sequence(&name.schema, &name.name, to)?;
-    let full = match to.0 == crate::plan::names::DEFAULT_SCHEMA {
+    let full = match to.0 == crate::names::DEFAULT_SCHEMA {
         true => quoted(to.1),
         false => format!("{}.{}", quoted(shown_schema(to.0)), quoted(to.1)),
     };

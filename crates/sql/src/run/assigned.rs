@@ -15,8 +15,8 @@ use super::insert::columns_named;
 use super::literal::is_default;
 use crate::error::{Error, Result};
 use crate::front::default_of;
+use crate::names::{Name, quoted};
 use crate::plan::expression::printed;
-use crate::plan::names::{Name, quoted};
 
 /// What a statement does with a column of a row.
 pub(super) enum Assigned {

@@ -16,8 +16,8 @@ use super::identity::NewIdentity;
 use crate::copy::fill::Fill;
 use crate::error::{Error, Result};
 use crate::ingest::Checks;
+use crate::names::{Name, fold, position};
 use crate::plan::expression::parse_expr;
-use crate::plan::names::{Name, fold, position};
 
 /// One column to come or go.
 enum Change {

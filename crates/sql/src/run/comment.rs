@@ -8,7 +8,7 @@ use freestone_storage::{Catalog, Table};
 use super::Run;
 use super::redeclare::place;
 use crate::error::{Error, Result};
-use crate::plan::names::{Name, fold, table_name};
+use crate::names::{Name, fold, table_name};
 use crate::plan::relations::unknown_table;
 use crate::session::Outcome;
 

@@ -25,8 +25,8 @@ use super::returning::PLACE;
 use crate::error::{Error, Result};
 use crate::front;
 use crate::ingest::nullable;
+use crate::names::{Name, fold, fold_part, quoted};
 use crate::plan::expression::{columns_of, has_query, parse_expr, printed};
-use crate::plan::names::{Name, fold, fold_part, quoted};
 use crate::statement::parse_one;
 
 /// The clause of an INSERT, understood.

@@ -9,7 +9,7 @@ use super::Run;
 use super::declare::{Declared, constraint_names};
 use super::redeclare::written;
 use crate::error::{Error, Result};
-use crate::plan::names::{Name, named, quoted};
+use crate::names::{Name, named, quoted};
 use crate::session::{Notice, Outcome};
 
 impl Run<'_> {

@@ -17,7 +17,7 @@ use crate::dialect::like;
 use crate::error::{Error, Result, did_you_mean};
 use crate::front;
 use crate::ingest::{self, Checks, Target};
-use crate::plan::names::{Name, fold, schema_name, table_name};
+use crate::names::{Name, fold, schema_name, table_name};
 use crate::session::Outcome;
 use crate::types::{column_type_of, column_type_of_type, declared_of_type};
 
@@ -202,7 +202,7 @@ impl Run<'_> {
             ));
         };
         let name = schema_name(written)?;
-        if name.starts_with("pg_") || name == crate::plan::names::INFORMATION_SCHEMA {
+        if name.starts_with("pg_") || name == crate::names::INFORMATION_SCHEMA {
             return Err(
                 Error::new("42939", format!("unacceptable schema name \"{name}\""))
                     .with_detail("this name is reserved for the system"),

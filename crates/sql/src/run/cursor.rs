@@ -9,7 +9,7 @@ use datafusion::sql::sqlparser::tokenizer::Token;
 
 use super::Run;
 use crate::error::{Error, Result};
-use crate::plan::names::fold;
+use crate::names::fold;
 use crate::session::{Move, Outcome};
 
 /// Where a MOVE puts its rows: a name that no user can write.

@@ -17,8 +17,8 @@ use super::reference::deferral;
 use super::user_type::Held;
 use crate::error::{Error, Result};
 use crate::front::{Purpose, is_immutable, type_of_stored};
+use crate::names::{Name, column_of, fold, fold_part, position};
 use crate::plan::expression::{columns_of, has_query, parse_expr, printed};
-use crate::plan::names::{Name, column_of, fold, fold_part, position};
 use crate::plan::relations::Relations;
 use crate::values::check_assignable;
 

@@ -11,8 +11,8 @@ use super::user_type::Held;
 use super::user_type::{Known, with_domains_over};
 use crate::define::{ConstraintKind, DomainChange, DomainConstraint};
 use crate::error::{Error, Result, parser as syntax_error};
+use crate::names::{Name, quoted};
 use crate::plan::expression::{columns_of, has_query, parse_expr, printed, with_value};
-use crate::plan::names::{Name, quoted};
 use crate::session::{Notice, Outcome};
 
 impl Run<'_> {

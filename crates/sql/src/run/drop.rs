@@ -9,7 +9,7 @@ use super::redeclare::written;
 use super::sequence::drop_sequence;
 use super::user_type::with_domains_over;
 use crate::error::{Error, Result};
-use crate::plan::names::{DEFAULT_SCHEMA, Name, quoted, schema_name, table_name};
+use crate::names::{DEFAULT_SCHEMA, Name, quoted, schema_name, table_name};
 use crate::plan::relations::unknown_table;
 use crate::session::Outcome;
 use crate::statement::parse_one;

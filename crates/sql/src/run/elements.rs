@@ -17,8 +17,8 @@ use freestone_storage::Table;
 use super::insert::{column_names, columns_named};
 use super::literal::is_default;
 use crate::error::{Error, Result};
+use crate::names::{Name, fold, quoted};
 use crate::plan::expression::printed;
-use crate::plan::names::{Name, fold, quoted};
 use crate::statement::parse_one;
 
 /// Whether an expression says what elements of a column get.

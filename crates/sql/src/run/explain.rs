@@ -28,7 +28,7 @@ use super::with::with_before;
 use crate::advisor::{Foreseen, Watched, Watching};
 use crate::engine::INDENT;
 use crate::error::{Error, Result};
-use crate::plan::names::{Name, position, table_name};
+use crate::names::{Name, position, table_name};
 use crate::plan::rows::{Values, batch};
 use crate::session::Outcome;
 use crate::statement::{changing, changing_query};

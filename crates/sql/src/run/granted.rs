@@ -5,7 +5,7 @@ use freestone_storage::{Catalog, Object, Privileges, RoleId};
 use super::create::unknown_schema;
 use crate::error::{Error, Result};
 use crate::functions::sequences::no_sequence;
-use crate::plan::names::{Name, named};
+use crate::names::{Name, named};
 use crate::plan::relations::unknown_table;
 use crate::rights::{Kind, On};
 

@@ -20,7 +20,7 @@ use super::Run;
 use super::sequence::{definition, is_whole, nextval_of};
 use crate::error::{Error, Result};
 use crate::functions::sequences::{sequence_named, usable};
-use crate::plan::names::{DEFAULT_SCHEMA, Name, quoted};
+use crate::names::{DEFAULT_SCHEMA, Name, quoted};
 use crate::types::column_type;
 use crate::values::assign;
 

@@ -11,7 +11,7 @@ use freestone_storage::{Catalog, IndexKind, Table};
 use super::Run;
 use super::redeclare::written;
 use crate::error::{Error, Result};
-use crate::plan::names::{Name, fold, position, quoted, table_name};
+use crate::names::{Name, fold, position, quoted, table_name};
 use crate::session::Outcome;
 use crate::statement::parse_one;
 

@@ -33,8 +33,8 @@ use super::sequence::is_whole;
 use crate::error::{Error, Result, did_you_mean};
 use crate::front::{self, Logical, Purpose, default_of, type_of_stored};
 use crate::ingest::nullable;
+use crate::names::{Name, fold, table_name};
 use crate::plan::expression::parse_expr;
-use crate::plan::names::{Name, fold, table_name};
 use crate::session::Outcome;
 use crate::values::{ColumnBuilder, assign, check_assignable};
 

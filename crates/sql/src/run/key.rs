@@ -6,8 +6,8 @@ use datafusion::sql::sqlparser::ast::{BinaryOperator, Expr, UnaryOperator, Value
 use freestone_storage::row::cell;
 use freestone_storage::{ColumnType, IndexKind, TableSchema, Value};
 
+use crate::names::fold;
 use crate::parameter::{self, Parameter};
-use crate::plan::names::fold;
 use crate::values::{ColumnBuilder, is_the_same_everywhere};
 
 /// What a column is to be equal to.

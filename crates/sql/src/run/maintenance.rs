@@ -4,7 +4,7 @@ use datafusion::sql::sqlparser::ast::{Analyze, DiscardObject, Lock, LockTableMod
 
 use super::Run;
 use crate::error::{Error, Result};
-use crate::plan::names::table_name;
+use crate::names::table_name;
 use crate::session::Outcome;
 
 impl Run<'_> {

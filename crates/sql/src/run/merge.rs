@@ -23,8 +23,8 @@ use super::identity::Overriding;
 use super::insert::{column_names, columns_named};
 use crate::error::{Error, Result};
 use crate::front::default_of;
+use crate::names::quoted;
 use crate::plan::expression::printed;
-use crate::plan::names::quoted;
 use crate::scan::ROW_ID;
 use crate::session::Outcome;
 

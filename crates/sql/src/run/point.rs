@@ -18,8 +18,8 @@ use super::Run;
 use super::changes::with_ids;
 use super::key::{KeyCondition, KeyValues, column_of};
 use crate::error::Result;
+use crate::names::{Name, fold, table_name};
 use crate::parameter::Parameter;
-use crate::plan::names::{Name, fold, table_name};
 use crate::session::{Outcome, Session};
 use crate::statement::parse_one;
 

@@ -21,9 +21,9 @@ use super::insert::{is_simple, target_columns};
 use super::key::{KeyCondition, KeyValues};
 use super::literal::{is_default, plain_values};
 use crate::error::Result;
+use crate::names::{Name, fold_part, table_name};
 use crate::parameter::Parameter;
 use crate::plan::expression::{Expressions, parse_expr};
-use crate::plan::names::{Name, fold_part, table_name};
 use crate::session::{Outcome, Session};
 
 /// A change of one row.

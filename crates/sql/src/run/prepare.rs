@@ -8,7 +8,7 @@ use datafusion::sql::sqlparser::ast::{
 };
 
 use crate::error::{Error, Result};
-use crate::plan::names::fold;
+use crate::names::fold;
 use crate::session::{Outcome, Prepared, Session, executed};
 use crate::statement::Statement;
 

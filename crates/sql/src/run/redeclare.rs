@@ -23,8 +23,8 @@ use super::identity::must_be_plain;
 use crate::error::{Error, Result};
 use crate::front;
 use crate::ingest::{self, Target};
+use crate::names::{Name, fold, position, quoted, table_name};
 use crate::plan::expression::{parse_expr, printed};
-use crate::plan::names::{Name, fold, position, quoted, table_name};
 use crate::plan::relations::unknown_table;
 use crate::statement::parse_one;
 

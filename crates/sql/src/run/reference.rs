@@ -10,7 +10,7 @@ use freestone_storage::{Column, ColumnType, Deferral, ForeignAction, ForeignKey,
 use super::declare::Declared;
 use crate::error::{Error, Result};
 use crate::front::type_of_stored;
-use crate::plan::names::{fold, position, table_name};
+use crate::names::{fold, position, table_name};
 use crate::plan::relations::unknown_table;
 
 impl Declared<'_> {

@@ -19,9 +19,9 @@ use super::Run;
 use crate::error::{Error, Result};
 use crate::front;
 use crate::ingest::nullable;
+use crate::names::{fold, fold_part, quoted};
 use crate::plan::expression::{columns_of, has_query, printed};
 use crate::plan::given::Given;
-use crate::plan::names::{fold, fold_part, quoted};
 use crate::session::Outcome;
 use crate::statement::parse_one;
 

@@ -13,8 +13,8 @@ use super::alter_sequence::owner;
 use super::create::unknown_schema;
 use crate::error::{Error, Result};
 use crate::functions::sequences::no_sequence;
+use crate::names::{Name, fold_part, named, table_name};
 use crate::plan::expression::parse_expr;
-use crate::plan::names::{Name, fold_part, named, table_name};
 use crate::session::Outcome;
 use crate::types::column_type;
 

@@ -13,8 +13,8 @@ use super::Run;
 use super::redeclare::written;
 use crate::error::{Error, Result};
 use crate::front::shown_declaration;
+use crate::names::{file_name, quoted, table_name};
 use crate::plan::files::open_all;
-use crate::plan::names::{file_name, quoted, table_name};
 use crate::plan::rows::{Values, batch};
 use crate::session::known::find;
 use crate::session::{

@@ -4,7 +4,7 @@ use datafusion::sql::sqlparser::ast::{ObjectName, ObjectType, SchemaName, Statem
 use freestone_storage::Catalog;
 
 use crate::error::Result;
-use crate::plan::names::{schema_name, table_name};
+use crate::names::{schema_name, table_name};
 use crate::session::Notice;
 
 /// A notice for each thing that is not there, or there already.

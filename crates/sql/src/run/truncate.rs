@@ -8,7 +8,7 @@ use super::change::Changed;
 use super::changes::row_ids;
 use crate::advisor;
 use crate::error::{Error, Result};
-use crate::plan::names::{Name, quoted, table_name};
+use crate::names::{Name, quoted, table_name};
 use crate::scan::ROW_ID;
 use crate::session::Outcome;
 

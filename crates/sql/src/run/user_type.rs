@@ -18,8 +18,8 @@ use super::create::unknown_schema;
 use super::redeclare::written as full_name;
 use crate::define::Definition;
 use crate::error::{Error, Result};
+use crate::names::{Name, fold, named, quoted, table_name};
 use crate::plan::expression::{parse_expr, printed};
-use crate::plan::names::{Name, fold, named, quoted, table_name};
 use crate::session::{Notice, Outcome};
 use crate::statement::parse_one;
 use crate::types::declared_type;
@@ -401,7 +401,7 @@ impl Run<'_> {
                 schema,
             } => {
                 let name = named(name)?;
-                let schema = crate::plan::names::meant_schema(schema);
+                let schema = crate::names::meant_schema(schema);
                 self.edit_type(&name, |edit, _| {
                     if !edit.catalog().has_schema(schema) {
                         return Err(unknown_schema(edit.catalog(), schema));

@@ -4,7 +4,7 @@ use freestone_storage::Privileges;
 
 use super::Run;
 use crate::error::{Error, Result};
-use crate::plan::names::{Name, named};
+use crate::names::{Name, named};
 use crate::plan::relations::unknown_table;
 use crate::session::{Notice, Outcome};
 use crate::utility::Utility;
@@ -28,7 +28,7 @@ impl Run<'_> {
                     }
                     ("SCHEMA", Some(name)) => {
                         // The name of a schema is read as that of a table.
-                        let name = crate::plan::names::meant_schema(&named(name)?.name).to_owned();
+                        let name = crate::names::meant_schema(&named(name)?.name).to_owned();
                         if !self.snapshot.schemas().any(|known| known == name) {
                             let message = format!("schema \"{name}\" does not exist");
                             return Err(Error::new("3F000", message));

@@ -9,8 +9,8 @@ use datafusion::sql::sqlparser::ast::{
 use super::Run;
 use super::create::unknown_schema;
 use crate::error::{Error, Result};
+use crate::names::{file_name, fold, quoted, table_name};
 use crate::plan::expression::printed;
-use crate::plan::names::{file_name, fold, quoted, table_name};
 use crate::session::Outcome;
 
 impl Run<'_> {

@@ -21,12 +21,12 @@ use futures::TryStreamExt;
 
 use super::Run;
 use crate::error::{Error, Result};
-use crate::front::from_shown;
 use crate::lower::type_of;
+use crate::names::fold;
 use crate::plan::given::Given;
-use crate::plan::names::fold;
 use crate::session::Outcome;
 use crate::statement::changing;
+use crate::values::convert::from_shown;
 
 /// Puts queries of WITH before a statement.
 pub(crate) fn with_before(ast: Ast, ctes: &[Cte], with: &With) -> Result<Ast> {
@@ -144,7 +144,7 @@ pub(crate) async fn given(
     let batches: Vec<RecordBatch> = rows.stream.try_collect().await?;
     let types = schema.fields().iter().map(|field| {
         let said = type_of(field).and_then(|name| formatted(&name));
-        said.unwrap_or_else(|| crate::front::type_of(field))
+        said.unwrap_or_else(|| crate::types::type_of(field))
     });
     let types: Vec<Type> = types.collect();
     if aliases.len() > types.len() {

@@ -24,10 +24,10 @@ use self::parts::{
 use super::{Outcome, Prepared, Session};
 use crate::advisor;
 use crate::error::Result;
+use crate::names::{Name, fold, quoted, table_name};
 use crate::parameter;
 use crate::plan::expression::printed;
 use crate::plan::given::Given;
-use crate::plan::names::{Name, fold, quoted, table_name};
 use crate::run::{Run, changes_rows, explain, given, is_default, with_before};
 use crate::statement::{changing, changing_query, parse_one};
 use crate::types::parameter_kind;

@@ -21,7 +21,7 @@ use parking_lot::{Mutex, RwLock};
 
 use super::Session;
 use crate::error::{Error, Result};
-use crate::plan::names::{DEFAULT_SCHEMA, file_name, fold_part};
+use crate::names::{DEFAULT_SCHEMA, file_name, fold_part};
 use crate::run::Run;
 use crate::statement::Statement;
 

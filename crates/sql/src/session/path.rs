@@ -18,7 +18,7 @@ use freestone_storage::Catalog;
 
 use super::Session;
 use crate::error::{Error, Result};
-use crate::plan::names::{Name, fold_part, meant_schema, named, quoted};
+use crate::names::{Name, fold_part, meant_schema, named, quoted};
 use crate::plan::relations::path_of;
 use crate::run::Run;
 use crate::statement::changing;

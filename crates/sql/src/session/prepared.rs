@@ -16,8 +16,8 @@ use parking_lot::RwLock;
 
 use super::{Outcome, Session, panicked};
 use crate::error::{Error, Result, parser as syntax_error};
+use crate::names::fold_part;
 use crate::parameter::{self, Parameter};
-use crate::plan::names::fold_part;
 use crate::rights::told;
 use crate::run::{PointChange, PointQuery, at_point, changes_rows};
 use crate::statement::Statement;

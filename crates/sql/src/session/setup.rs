@@ -13,7 +13,7 @@ use crate::barrier;
 use crate::engine::Planner;
 use crate::lower::joins_apart;
 use crate::memory::Broker;
-use crate::plan::names::{CATALOG, DEFAULT_SCHEMA};
+use crate::names::{CATALOG, DEFAULT_SCHEMA};
 use crate::scan::{TopOfScan, twins};
 
 /// Rows per batch between operators.

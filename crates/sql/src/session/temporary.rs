@@ -19,7 +19,7 @@ use freestone_storage::{Catalog, OnCommit as Ending, Store, Transaction};
 
 use super::{Notice, Open, Session};
 use crate::error::{Error, Result};
-use crate::plan::names::fold_part;
+use crate::names::fold_part;
 use crate::run::Run;
 
 /// What the schemas of sessions begin with, and what statements call their own.

@@ -25,7 +25,6 @@ use freestone_storage::{Column, ColumnType, Modifier};
 use super::text::{field_overflow, fit_char, fit_varchar, invalid};
 use super::{BadValue, ColumnBuilder};
 use crate::error::{Error, Result};
-use crate::front;
 use crate::types::{DECIMAL_DIGITS, span_fields, sql_name};
 
 /// Whether values of `from` may be stored in `column` without an explicit cast.
@@ -196,7 +195,7 @@ fn assigned(array: &ArrayRef, column: &Column) -> Result<ArrayRef, BadValue> {
     }
     if is_of_front(column) {
         check_assignable(array.data_type(), column).map_err(whole)?;
-        return front::stored(array, column);
+        return super::convert::stored(array, column);
     }
     if is_text(array.data_type()) {
         return from_text(array, column);

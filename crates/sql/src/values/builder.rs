@@ -15,7 +15,6 @@ use freestone_storage::{Column, ColumnType, Modifier};
 
 use super::text;
 use crate::error::{Error, Result};
-use crate::front;
 use crate::types::span_fields;
 
 /// Builds the Arrow array of one column type from text.
@@ -188,7 +187,7 @@ impl ColumnBuilder {
             Self::Oid(b) => b.append_value(read_oid(value)?),
             Self::OfFront(b, column) => {
                 let given: ArrayRef = Arc::new(StringViewArray::from(vec![value]));
-                let stored = front::stored(&given, column).map_err(|bad| bad.error)?;
+                let stored = super::convert::stored(&given, column).map_err(|bad| bad.error)?;
                 match stored.as_string_view_opt() {
                     Some(stored) => b.append_option(stored.iter().next().flatten()),
                     None => return Err(Error::internal("a value that is held as no text")),

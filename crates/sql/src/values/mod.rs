@@ -10,6 +10,8 @@
 mod assign;
 mod builder;
 mod cells;
+pub(crate) mod convert;
+mod kind;
 mod lists;
 pub(crate) mod styles;
 mod text;
@@ -19,6 +21,7 @@ use crate::error::Error;
 pub(crate) use assign::{assign, check_assignable, show, text_of_bytes};
 pub(crate) use builder::ColumnBuilder;
 pub use cells::Cells;
+pub(crate) use kind::with_kind;
 pub(crate) use lists::DIMENSIONS_KEY;
 pub use lists::{as_lists, lists_schema};
 pub use styles::Styles;

@@ -24,9 +24,9 @@ use futures::StreamExt;
 
 use super::super::Surroundings;
 use super::super::canonical::{Encoder, Row};
-use super::super::evaluated::with_kind;
 use super::super::operator::{Batches, Operator, Run, later};
 use crate::error::{Error, Result};
+use crate::values::with_kind;
 
 /// A call, with the places of what it reads.
 #[derive(Debug)]

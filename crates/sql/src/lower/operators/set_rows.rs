@@ -15,9 +15,9 @@ use freestone_frontend::types::Type;
 use futures::StreamExt;
 
 use super::super::Surroundings;
-use super::super::evaluated::with_kind;
 use super::super::operator::{Batches, Operator, Run};
 use crate::error::{Error, Result};
+use crate::values::with_kind;
 
 /// A part of the result's columns.
 #[derive(Clone)]

@@ -51,7 +51,7 @@ impl Operator for Calls {
             let arguments = arguments.iter().map(|argument| {
                 let value: Values = evaluated::values(argument, &[], &[], 1, &self.around)?;
                 let value = repeated(value.array, 1);
-                evaluated::with_kind(value, &argument.ty.arrow())
+                crate::values::with_kind(value, &argument.ty.arrow())
             });
             let arguments = arguments.collect::<Result<Vec<_>, Error>>()?;
             parts.push((part.clone(), arguments));

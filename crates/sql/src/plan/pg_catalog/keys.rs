@@ -7,7 +7,7 @@ use super::facts::Facts;
 use super::objects::{
     BTREE, constraint_number, described, index_number, schema_number, table_number, type_number,
 };
-use crate::plan::names::{DEFAULT_SCHEMA, quoted, shown_schema};
+use crate::names::{DEFAULT_SCHEMA, quoted, shown_schema};
 use crate::plan::relations::Relations;
 
 /// Names of columns, as SQL lists them.

@@ -9,9 +9,10 @@ use super::PG_CATALOG;
 use super::facts::Facts;
 use super::roles::{grants, owner, owner_name};
 use super::types::{of_stored, of_type};
-use crate::front::{columns_of_view, type_of_column, type_of_stored};
-use crate::plan::names::{DEFAULT_SCHEMA, INFORMATION_SCHEMA, PUBLIC as PUBLIC_NAME, shown_schema};
+use crate::front::{columns_of_view, type_of_stored};
+use crate::names::{DEFAULT_SCHEMA, INFORMATION_SCHEMA, PUBLIC as PUBLIC_NAME, shown_schema};
 use crate::plan::relations::Relations;
+use crate::types::type_of_column;
 
 /// The one owner of everything.
 pub(super) const OWNER: i64 = 10;

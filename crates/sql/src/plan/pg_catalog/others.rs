@@ -3,7 +3,7 @@
 use super::facts::{Fact, Facts};
 use super::keys::ACCESS;
 use super::objects::OWNER;
-use crate::plan::names::CATALOG;
+use crate::names::CATALOG;
 use crate::plan::relations::Relations;
 use crate::session::known::Kind;
 use crate::session::{ClientSettings, all_settings};

@@ -10,8 +10,8 @@ use freestone_storage::Table;
 use super::parts::{assignments, named_or_all, table_of};
 use super::{Prepared, Session, Told};
 use crate::error::Result;
+use crate::names::table_name;
 use crate::plan::expression::printed;
-use crate::plan::names::table_name;
 use crate::run::is_default;
 
 impl Prepared {

@@ -13,9 +13,9 @@ use freestone_storage::Table;
 
 use crate::error::Result;
 use crate::front::{self, Logical};
+use crate::names::{Name, fold_part};
 use crate::parameter;
 use crate::plan::expression::printed;
-use crate::plan::names::{Name, fold_part};
 use crate::run::Run;
 use crate::run::locking::without_locks;
 use crate::session::Session;

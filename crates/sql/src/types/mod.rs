@@ -6,6 +6,8 @@
 //! TIMESTAMP is microseconds (years 4713 BC to 294276 AD), not DataFusion's
 //! nanoseconds, which end in 2262.
 
+mod held;
+
 use datafusion::arrow::datatypes::{DataType, Field, IntervalUnit, TimeUnit};
 use datafusion::sql::sqlparser::ast::{
     ArrayElemTypeDef, CharacterLength, DataType as SqlType, ExactNumberInfo, TimezoneInfo,
@@ -16,7 +18,9 @@ use freestone_frontend::types::{Type, named};
 use freestone_frontend::values::datetime::{SpanField, SpanFields};
 use freestone_storage::{ColumnType, IntervalField, Modifier};
 
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, sql_name_of_debug};
+
+pub(crate) use held::{type_held, type_of, type_of_column};
 
 /// The Arrow type that stands for a column's where clients are told what to send.
 pub(crate) fn parameter_kind(kind: &ColumnType) -> DataType {
@@ -456,34 +460,5 @@ pub(crate) fn sql_name(arrow: &DataType) -> String {
             "unknown" => other.to_string(),
             name => name.to_owned(),
         },
-    }
-}
-
-/// PostgreSQL's name of a type as Arrow spells it in its messages.
-pub(crate) fn sql_name_of_debug(arrow: &str) -> &'static str {
-    let head = arrow
-        .trim_start_matches("DataType::")
-        .split(['(', ' '])
-        .next()
-        .unwrap_or(arrow);
-    match head {
-        "Boolean" => "boolean",
-        "Int8" | "Int16" | "UInt8" => "smallint",
-        "Int32" | "UInt16" => "integer",
-        "Int64" | "UInt32" | "UInt64" => "bigint",
-        "Float16" | "Float32" => "real",
-        "Float64" => "double precision",
-        "Decimal32" | "Decimal64" | "Decimal128" | "Decimal256" => "numeric",
-        "Date32" | "Date64" => "date",
-        "Time32" | "Time64" => "time",
-        "Timestamp" if arrow.contains('"') || arrow.contains("Some") => "timestamp with time zone",
-        "Timestamp" => "timestamp",
-        "Interval" | "Duration" => "interval",
-        "FixedSizeBinary" if arrow.contains("(16)") => "uuid",
-        "FixedSizeBinary" if arrow.contains("(12)") => "time with time zone",
-        "Struct" => "record",
-        "Binary" | "LargeBinary" | "BinaryView" | "FixedSizeBinary" => "bytea",
-        "Utf8" | "LargeUtf8" | "Utf8View" => "text",
-        _ => "unknown",
     }
 }

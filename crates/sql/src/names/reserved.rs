@@ -137,7 +137,7 @@ pub(super) fn is_reserved(name: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::plan::names::quoted;
+    use crate::names::quoted;
     use crate::statement::parse_one;
     use datafusion::sql::sqlparser::keywords::ALL_KEYWORDS;
 

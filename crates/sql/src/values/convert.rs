@@ -19,10 +19,9 @@ use freestone_frontend::types::Type;
 use freestone_frontend::types::arrays::{Arrays, element_type};
 use freestone_storage::{Column, ColumnType};
 
-use super::names::{type_held, type_of};
+use super::{BadValue, fit_char, fit_varchar, with_kind};
 use crate::error::{Error, Result};
-use crate::lower::with_kind;
-use crate::values::{BadValue, fit_char, fit_varchar};
+use crate::types::{type_held, type_of};
 
 /// Settings that texts in columns are written and read with.
 static STORED: LazyLock<Session> = LazyLock::new(Session::default);

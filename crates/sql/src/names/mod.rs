@@ -3,14 +3,16 @@
 //! There is one catalog, `freestone`, and one default schema, `main`. Names that
 //! are not quoted are folded to lower case, as in PostgreSQL.
 
+mod reserved;
+
 use datafusion::sql::sqlparser::ast::{Ident, ObjectName, ObjectNamePart};
 use datafusion::sql::sqlparser::dialect::PostgreSqlDialect;
 use datafusion::sql::sqlparser::parser::Parser;
 
 use freestone_storage::Table;
 
-use super::reserved::is_reserved;
 use crate::error::{Error, Position, Result, parser};
+use reserved::is_reserved;
 
 /// The only catalog.
 pub(crate) const CATALOG: &str = "freestone";
