@@ -5,7 +5,7 @@ use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
 use datafusion::arrow::array::Array;
-use datafusion::arrow::array::{ArrayRef, BinaryViewBuilder, cast::AsArray};
+use datafusion::arrow::array::{ArrayRef, BinaryViewBuilder, StructArray, cast::AsArray};
 use datafusion::arrow::datatypes::{DataType, Decimal128Type, Field, FieldRef};
 use datafusion::common::ScalarValue;
 use datafusion::error::Result as DfResult;
@@ -174,7 +174,8 @@ impl ScalarUDFImpl for Evaluated {
     }
 }
 
-/// An array with an Arrow type: a NUMERIC may have come out in its other form.
+/// An array with an Arrow type: a NUMERIC may have come out in its other form, also as an
+/// element or a field.
 ///
 /// # Errors
 /// `22003` where a number does not fit.
@@ -217,6 +218,20 @@ pub(crate) fn with_kind(array: ArrayRef, kind: &DataType) -> Result<ArrayRef, Er
                 }
                 _ => Ok(made),
             }
+        }
+        (DataType::Struct(held), DataType::Struct(wanted)) if held.len() == wanted.len() => {
+            let records = array.as_struct();
+            let columns = records.columns().iter().zip(wanted);
+            let columns =
+                columns.map(|(column, field)| with_kind(Arc::clone(column), field.data_type()));
+            let columns = columns.collect::<Result<Vec<_>, Error>>()?;
+            let (length, nulls) = (records.len(), records.nulls().cloned());
+            Ok(Arc::new(StructArray::try_new_with_length(
+                wanted.clone(),
+                columns,
+                nulls,
+                length,
+            )?))
         }
         _ => Ok(datafusion::arrow::compute::cast(&array, kind)?),
     }
